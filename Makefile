@@ -1,0 +1,62 @@
+# What people type and what CI runs. `make` alone lists the targets.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# The built core is the mark that everything is set up.
+SETUP := python/cwndlab/_core.abi3.so
+CORE_SOURCES := $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml \) 2>/dev/null) \
+	$(wildcard Cargo.toml Cargo.lock rust-toolchain.toml .cargo/config.toml)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-rust test-python lint format bench wheel clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+setup: $(SETUP) ## make .venv, build the Rust core, install the package
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+# The dependencies and the tools come first, from the package's own metadata; the core is then built into the source
+# tree, so that changes to Python files need no new setup.
+$(VENV)/tools.stamp: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet "maturin>=1.16,<2"
+	touch $@
+
+$(SETUP): $(CORE_SOURCES) pyproject.toml $(VENV)/tools.stamp
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --extras dev
+	touch $@
+
+demo: $(SETUP) ## run the four linear rules over four bandwidths; report in out/demo
+	$(BIN)/cwndlab demo
+
+test: test-rust test-python ## run every test
+
+test-rust: ## run the tests of the Rust crates
+	cargo test --workspace --release --quiet
+
+test-python: $(SETUP) ## run the tests of the Python package, its examples and the command line
+	$(BIN)/python -m pytest
+
+lint: $(SETUP) ## check formatting, lints and the arrows between modules
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --release --quiet -- -D warnings
+	$(BIN)/ruff format --check python tests bench
+	$(BIN)/ruff check python tests bench
+	$(BIN)/lint-imports --no-cache
+
+format: $(SETUP) ## format all sources
+	cargo fmt --all
+	$(BIN)/ruff format python tests bench
+	$(BIN)/ruff check --fix python tests bench
+
+bench: $(SETUP) ## measure the engine, beside ns-2 where it is installed
+	$(BIN)/python bench/bench.py
+
+wheel: $(VENV)/tools.stamp ## build an abi3 wheel into dist/
+	$(BIN)/maturin build --release --out dist
+
+clean: ## remove everything that was built
+	rm -rf $(VENV) dist out target python/cwndlab/_core*.so .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find python tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,135 @@
+//! Results to JSON, traces to columns of little-endian bytes.
+
+use crate::errors::ScenarioError;
+use cwndlab_sim::results::RunResult;
+use cwndlab_sim::{PacketRow, Recorder, Recording};
+use cwndlab_tcp::{Knobs, Profile, for_each_knob};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+/// A result with the wall-clock figures that the core does not know.
+pub fn result_json(result: &RunResult, wall_s: f64) -> PyResult<String> {
+    let mut value = serde_json::to_value(result).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    value["wall_s"] = wall_s.into();
+    value["packets_per_wall_s"] = (result.delivered_packets as f64 / wall_s.max(1e-9)).into();
+    Ok(value.to_string())
+}
+
+/// A column: numpy dtype and values.
+struct Column(&'static str, Vec<u8>);
+
+impl Column {
+    fn f8(values: impl Iterator<Item = f64>) -> Self {
+        Self("f8", values.flat_map(f64::to_le_bytes).collect())
+    }
+    fn u8(values: impl Iterator<Item = u64>) -> Self {
+        Self("u8", values.flat_map(u64::to_le_bytes).collect())
+    }
+    fn i8(values: impl Iterator<Item = i64>) -> Self {
+        Self("i8", values.flat_map(i64::to_le_bytes).collect())
+    }
+    fn u4(values: impl Iterator<Item = u32>) -> Self {
+        Self("u4", values.flat_map(u32::to_le_bytes).collect())
+    }
+    fn u1(values: impl Iterator<Item = u8>) -> Self {
+        Self("u1", values.collect())
+    }
+}
+
+/// Every table that was recorded.
+pub fn traces<'py>(py: Python<'py>, recording: &Recording<'_>, packets_wanted: bool) -> PyResult<Bound<'py, PyDict>> {
+    let tables = PyDict::new(py);
+    let put = |name: &str, columns: Vec<(&str, Column)>| {
+        let table = PyDict::new(py);
+        for (name, Column(dtype, bytes)) in columns {
+            table.set_item(name, (dtype, PyBytes::new(py, &bytes)))?;
+        }
+        tables.set_item(name, table)
+    };
+    if !recording.queues.is_empty() {
+        put("queue", queue(recording))?;
+    }
+    if let Some(recorder) = recording.recorder {
+        if !recorder.windows.is_empty() {
+            put("cwnd", windows(recorder))?;
+        }
+        if let Some(bin_ns) = recorder.rate_bin_ns() {
+            put("rate", rates(recorder, bin_ns))?;
+        }
+        if packets_wanted {
+            put("packets", packets(recorder))?;
+        }
+    }
+    Ok(tables)
+}
+
+fn queue(recording: &Recording<'_>) -> Vec<(&'static str, Column)> {
+    let samples = || {
+        recording.queues.iter().enumerate().flat_map(|(link, &(every_ns, samples))| {
+            samples.iter().enumerate().map(move |(i, &packets)| ((i as u64 * every_ns) as f64 * 1e-9, link as u32, packets))
+        })
+    };
+    vec![
+        ("time_s", Column::f8(samples().map(|row| row.0))),
+        ("link", Column::u4(samples().map(|row| row.1))),
+        ("queue_packets", Column::u4(samples().map(|row| row.2))),
+    ]
+}
+
+fn windows(recorder: &Recorder) -> Vec<(&'static str, Column)> {
+    let rows = || recorder.windows.iter();
+    vec![
+        ("time_s", Column::f8(rows().map(|row| row.time_ns as f64 * 1e-9))),
+        ("flow", Column::u4(rows().map(|row| row.flow))),
+        ("cwnd_packets", Column::f8(rows().map(|row| row.cwnd))),
+        ("ssthresh_packets", Column::f8(rows().map(|row| row.ssthresh))),
+        ("srtt_s", Column::f8(rows().map(|row| row.srtt_s))),
+    ]
+}
+
+fn rates(recorder: &Recorder, bin_ns: u64) -> Vec<(&'static str, Column)> {
+    let bins = || recorder.rates.iter().enumerate().flat_map(|(flow, bins)| bins.iter().enumerate().map(move |(i, &bits)| (i, flow as u32, bits)));
+    vec![
+        ("time_s", Column::f8(bins().map(|(i, _, _)| (i as u64 * bin_ns) as f64 * 1e-9))),
+        ("flow", Column::u4(bins().map(|(_, flow, _)| flow))),
+        ("goodput_bps", Column::f8(bins().map(|(_, _, bits)| bits as f64 / (bin_ns as f64 * 1e-9)))),
+    ]
+}
+
+/// Packet rows in order of time; rows of one moment stay in the order in which they happened.
+pub fn in_order(recorder: &Recorder) -> Vec<&PacketRow> {
+    let mut rows: Vec<&PacketRow> = recorder.packets.iter().collect();
+    rows.sort_by_key(|row| row.time_ns);
+    rows
+}
+
+fn packets(recorder: &Recorder) -> Vec<(&'static str, Column)> {
+    let rows = in_order(recorder);
+    let rows = || rows.iter();
+    vec![
+        ("time_ns", Column::u8(rows().map(|row| row.time_ns))),
+        ("event", Column::u1(rows().map(|row| row.event as u8))),
+        ("flow", Column::u4(rows().map(|row| row.flow))),
+        ("seq", Column::i8(rows().map(|row| row.number))),
+        ("size_bytes", Column::u4(rows().map(|row| row.size_bytes))),
+        ("cwnd_packets", Column::f8(rows().map(|row| row.cwnd))),
+        ("ssthresh_packets", Column::f8(rows().map(|row| row.ssthresh))),
+        ("retransmission", Column::u1(rows().map(|row| u8::from(row.retransmission)))),
+    ]
+}
+
+/// Knobs by name: meaning, and value in each profile.
+pub fn knobs() -> serde_json::Value {
+    let profiles = [Profile::Ns2_235, Profile::Ns2_2000, Profile::Rfc].map(|profile| (profile.name(), Knobs::profile(profile)));
+    macro_rules! rows {
+        ($($name:ident: $type:ty = [$($default:expr),*], $meaning:literal;)*) => {
+            vec![$({
+                let values: serde_json::Map<String, serde_json::Value> = profiles.iter()
+                    .map(|(profile, knobs)| (profile.to_string(), serde_json::to_value(knobs.$name).unwrap_or_default()))
+                    .collect();
+                serde_json::json!({ "name": stringify!($name), "meaning": $meaning, "values": values })
+            }),*]
+        };
+    }
+    for_each_knob!(rows).into()
+}

@@ -1,0 +1,145 @@
+//! `cwndlab._core`: the simulator as Python sees it. Everything here converts; nothing decides.
+
+mod convert;
+mod errors;
+mod pcap;
+
+use cwndlab_rules::{FAMILIES, RuleSpec};
+use cwndlab_sim::scenario::{Scenario, schema as scenario_schema};
+use cwndlab_sim::{Options, SchedulerKind, Simulation, Status, TooLarge};
+use errors::{RuleError, RunError, ScenarioError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Between looks at the clock: about a millisecond of work.
+const EVENTS_PER_LOOK: u64 = 1 << 14;
+/// Between calls of the progress function, and looks for Ctrl-C.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Version of the package.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// Every rule, as a JSON list.
+#[pyfunction]
+fn rules() -> String {
+    let rules: Vec<serde_json::Value> = FAMILIES
+        .iter()
+        .map(|family| {
+            let names: Vec<&str> = family.parameters.iter().map(|parameter| parameter.name).collect();
+            let parameters: Vec<serde_json::Value> = family
+                .parameters
+                .iter()
+                .map(|p| serde_json::json!({ "name": p.name, "meaning": p.meaning, "allowed": p.allowed, "default": p.default }))
+                .collect();
+            serde_json::json!({
+                "name": family.name, "notation": format!("{}({})", family.name, names.join(", ")), "summary": family.summary,
+                "parameters": parameters, "source": family.source, "example": family.example,
+            })
+        })
+        .collect();
+    serde_json::Value::from(rules).to_string()
+}
+
+/// Every endpoint knob with its value in each profile, as a JSON list.
+#[pyfunction]
+fn knobs() -> String {
+    convert::knobs().to_string()
+}
+
+/// JSON schema of a scenario.
+#[pyfunction]
+fn schema() -> String {
+    scenario_schema().to_string()
+}
+
+/// Canonical form of a rule.
+#[pyfunction]
+fn rule(text: &str) -> PyResult<String> {
+    text.parse::<RuleSpec>().map(|rule| rule.to_string()).map_err(|error| RuleError::new_err(error.to_string()))
+}
+
+/// Checks a scenario in "toml" or "json" and returns it as canonical JSON.
+#[pyfunction]
+fn parse(text: &str, format: &str) -> PyResult<String> {
+    let scenario = match format {
+        "toml" => Scenario::from_toml(text),
+        "json" => Scenario::from_json(text),
+        other => return Err(ScenarioError::new_err(format!("format: \"{other}\" is not known, allowed: toml, json"))),
+    };
+    let scenario = scenario.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    serde_json::to_string(&scenario).map_err(|error| ScenarioError::new_err(error.to_string()))
+}
+
+/// Runs a scenario in JSON; returns its result as JSON and its traces as columns.
+#[pyfunction]
+#[pyo3(signature = (scenario, progress=None, scheduler="tree", pcap=None, look_ahead=true))]
+fn run<'py>(
+    py: Python<'py>,
+    scenario: &str,
+    progress: Option<Bound<'py, PyAny>>,
+    scheduler: &str,
+    pcap: Option<PathBuf>,
+    look_ahead: bool,
+) -> PyResult<(String, Bound<'py, PyDict>)> {
+    let mut scenario = Scenario::from_json(scenario).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let packets_wanted = scenario.trace.packets;
+    scenario.trace.packets |= pcap.is_some();
+    let scheduler = match scheduler {
+        "tree" => SchedulerKind::Tree,
+        "heap" | "set" => SchedulerKind::Set,
+        other => return Err(ScenarioError::new_err(format!("scheduler: \"{other}\" is not known, allowed: tree, heap"))),
+    };
+    let begin = Instant::now();
+    let mut simulation = py.detach(|| Simulation::with(&scenario, scheduler, Options { look_ahead }));
+    loop {
+        let status = py.detach(|| work(&mut simulation));
+        py.check_signals()?;
+        if let Some(progress) = &progress {
+            let (now_ns, packets) = simulation.progress();
+            progress.call1((now_ns as f64 * 1e-9, packets))?;
+        }
+        match status {
+            Status::Running => {}
+            Status::Done => break,
+            Status::TooLarge => return Err(RunError::new_err(TooLarge.to_string())),
+        }
+    }
+    let wall_s = begin.elapsed().as_secs_f64();
+    let result = py.detach(|| convert::result_json(&simulation.result(), wall_s))?;
+    let recording = simulation.recording();
+    if let Some(path) = &pcap {
+        py.detach(|| pcap::write(path, &recording, &scenario)).map_err(|error| ScenarioError::new_err(format!("pcap: {}: {error}", path.display())))?;
+    }
+    Ok((result, convert::traces(py, &recording, packets_wanted)?))
+}
+
+/// Works until it is time to look for Ctrl-C.
+fn work(simulation: &mut Simulation<'_>) -> Status {
+    let begin = Instant::now();
+    loop {
+        let status = simulation.advance(EVENTS_PER_LOOK);
+        if status != Status::Running || begin.elapsed() > LOOK {
+            return status;
+        }
+    }
+}
+
+/// The native half of cwndlab.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("RuleError", module.py().get_type::<RuleError>())?;
+    module.add("RunError", module.py().get_type::<RunError>())?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(rules, module)?)?;
+    module.add_function(wrap_pyfunction!(knobs, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(rule, module)?)?;
+    module.add_function(wrap_pyfunction!(parse, module)?)?;
+    module.add_function(wrap_pyfunction!(run, module)?)
+}

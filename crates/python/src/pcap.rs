@@ -1,0 +1,132 @@
+//! A capture at the senders, as tcpdump would take it: pcapng with nanoseconds, IPv4 and TCP headers, SACK options.
+//!
+//! Packet numbers become byte sequence numbers of `packet_size` each; payloads are cut off (the snap length covers headers), as their
+//! content means nothing. The 40-byte packet 0 becomes a SYN.
+
+use crate::convert::in_order;
+use cwndlab_sim::scenario::Scenario;
+use cwndlab_sim::{PacketEvent, PacketRow, Recording};
+use cwndlab_tcp::Knobs;
+use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement};
+use pcap_file::DataLink;
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use std::borrow::Cow;
+use std::error::Error;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+use std::time::Duration;
+
+/// First byte sequence number of every flow.
+const INITIAL: u32 = 0;
+const SINK_PORT: u16 = 5001;
+/// tsresol: 10^-9 seconds.
+const NANOSECONDS: u8 = 9;
+
+struct Endpoint {
+    knobs: Knobs,
+    source: [u8; 4],
+    sink: [u8; 4],
+    port: u16,
+}
+
+/// Writes the capture.
+pub fn write(path: &Path, recording: &Recording<'_>, scenario: &Scenario) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let Some(recorder) = recording.recorder else { return Ok(()) };
+    let mut writer = PcapNgWriter::new(BufWriter::new(File::create(path)?))?;
+    let mut interface = InterfaceDescriptionBlock::new(DataLink::RAW, 0);
+    interface.options.push(InterfaceDescriptionOption::IfTsResol(NANOSECONDS));
+    writer.write_pcapng_block(interface)?;
+    let endpoints = endpoints(scenario);
+    for row in in_order(recorder) {
+        let endpoint = &endpoints[row.flow as usize];
+        let (headers, payload) = match row.event {
+            PacketEvent::Send => data_headers(row, endpoint)?,
+            PacketEvent::Ack => {
+                let sack = recorder.sacks.get((row.sack as usize).wrapping_sub(1)).map_or(&[][..], |sack| sack.as_slice());
+                (ack_headers(row, sack, endpoint)?, 0)
+            }
+            _ => continue,
+        };
+        writer.write_pcapng_block(EnhancedPacketBlock {
+            interface_id: 0,
+            timestamp: Duration::from_nanos(row.time_ns),
+            original_len: headers.len() as u32 + payload,
+            data: Cow::Owned(headers),
+            options: vec![],
+        })?;
+    }
+    Ok(())
+}
+
+/// Every flow has its own addresses in 10.0.0.0/8; the port tells groups of 65,536 apart.
+fn endpoints(scenario: &Scenario) -> Vec<Endpoint> {
+    let mut endpoints = Vec::new();
+    for spec in &scenario.flows {
+        let mut knobs = Knobs::profile(scenario.profile.into());
+        scenario.tcp.apply(&mut knobs);
+        spec.tcp.apply(&mut knobs);
+        for _ in 0..spec.count {
+            let flow = endpoints.len() as u32 + 1;
+            let [_, a, b, c] = flow.to_be_bytes();
+            let (source, sink) = ([10, a & 0x7f, b, c], [10, a | 0x80, b, c]);
+            endpoints.push(Endpoint { knobs: knobs.clone(), source, sink, port: 40_000 + (flow % 20_000) as u16 });
+        }
+    }
+    endpoints
+}
+
+/// Byte sequence number of packet `number`: a SYN takes one, data `packet_size` each.
+fn sequence(number: i64, knobs: &Knobs) -> u32 {
+    let data = if knobs.syn { number - 1 } else { number };
+    if number <= 0 && knobs.syn {
+        INITIAL
+    } else {
+        INITIAL.wrapping_add(u32::from(knobs.syn)).wrapping_add((data as u64).wrapping_mul(u64::from(knobs.packet_size)) as u32)
+    }
+}
+
+fn data_headers(row: &PacketRow, endpoint: &Endpoint) -> Result<(Vec<u8>, u32), Box<dyn Error + Send + Sync>> {
+    let syn = row.number == 0 && endpoint.knobs.syn;
+    let mut tcp = TcpHeader::new(endpoint.port, SINK_PORT, sequence(row.number, &endpoint.knobs), 65_535);
+    if syn {
+        tcp.syn = true;
+        tcp.set_options(&[TcpOptionElement::SelectiveAcknowledgementPermitted])?;
+    } else {
+        tcp.ack = true;
+        tcp.acknowledgment_number = INITIAL + 1;
+    }
+    let payload = if syn { 0 } else { endpoint.knobs.packet_size };
+    Ok((headers(endpoint.source, endpoint.sink, &tcp, payload)?, payload))
+}
+
+fn ack_headers(row: &PacketRow, sack: &[(i64, i64)], endpoint: &Endpoint) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
+    let knobs = &endpoint.knobs;
+    let syn = row.number == 0 && knobs.syn;
+    let mut tcp = TcpHeader::new(SINK_PORT, endpoint.port, INITIAL + u32::from(!syn), 65_535);
+    tcp.ack = true;
+    tcp.syn = syn;
+    tcp.acknowledgment_number = sequence(row.number + 1, knobs);
+    if let Some((&first, rest)) = sack.split_first() {
+        let block = |block: (i64, i64)| (sequence(block.0, knobs), sequence(block.1, knobs));
+        let mut more = [None; 3];
+        rest.iter().zip(&mut more).for_each(|(&old, slot)| *slot = Some(block(old)));
+        tcp.set_options(&[TcpOptionElement::SelectiveAcknowledgement(block(first), more)])?;
+    } else if syn {
+        tcp.set_options(&[TcpOptionElement::SelectiveAcknowledgementPermitted])?;
+    }
+    headers(endpoint.sink, endpoint.source, &tcp, 0)
+}
+
+fn headers(from: [u8; 4], to: [u8; 4], tcp: &TcpHeader, payload: u32) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
+    let mut tcp = tcp.clone();
+    let length = tcp.header_len() + payload as usize;
+    let ip = Ipv4Header::new(u16::try_from(length)?, 64, IpNumber::TCP, from, to)?;
+    tcp.checksum = tcp.calc_checksum_ipv4(&ip, &vec![0; payload as usize])?;
+    let mut bytes = Vec::with_capacity(80);
+    ip.write(&mut bytes)?;
+    tcp.write(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,453 @@
+//! A network from a scenario: links, routes, streams and endpoints.
+
+use crate::engine::{Engine, Pending, Route, Stage};
+use crate::flow::{CrossFlow, FlowSums, Place, TcpFlow};
+use crate::hash::TraceHash;
+use crate::link::{Link, Loss, LossKind, Pipe, QueueSampler, Window};
+use crate::packet::OptionStore;
+use crate::random::Stream;
+use crate::rate::{Serializer, mean_rate};
+use crate::scenario::{CrossSpec, FlowSpec, LossSpec, QueueSpec, Scenario, Waveform};
+use crate::scheduler::Scheduler;
+use crate::timers::{Kind, Timers};
+use crate::trace::Trace;
+use cwndlab_queues::{Discipline, DropTail, Limit};
+use cwndlab_rules::Arithmetic;
+use cwndlab_tcp::{Knobs, NEVER, Receiver, Recovery, Sender};
+use cwndlab_units::{Buffer, RateLimit, Span, Time};
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+
+/// What results say about a link beside its sums.
+#[derive(Clone, Debug)]
+pub struct LinkInfo {
+    /// Name.
+    pub name: String,
+    /// Mean rate over the window, bits per second.
+    pub rate_bps: f64,
+    /// Propagation delay, seconds.
+    pub delay_s: f64,
+    /// Buffer, packets; none without limit or in bytes.
+    pub limit_packets: Option<u64>,
+    /// Mean rate of cross traffic offered to it over the window, bits per second.
+    pub cross_bps: f64,
+}
+
+/// What results say about a flow beside its sums.
+#[derive(Clone, Debug)]
+pub struct FlowInfo {
+    /// Name.
+    pub name: String,
+    /// Group.
+    pub group: String,
+    /// Rule.
+    pub rule: String,
+    /// Recovery.
+    pub recovery: Recovery,
+    /// Round trip of propagation delays, seconds.
+    pub base_rtt_s: f64,
+}
+
+/// How a run is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Compute private stages as soon as their inputs are known. Off: an event for every stage, for tests.
+    pub look_ahead: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { look_ahead: true }
+    }
+}
+
+/// A network ready to run, and what its tables mean.
+pub struct Network<S: Scheduler, T: Trace> {
+    /// What moves.
+    pub engine: Engine<S, T>,
+    /// Links in order.
+    pub links: Vec<LinkInfo>,
+    /// TCP flows in order.
+    pub flows: Vec<FlowInfo>,
+}
+
+/// One direction of a link before it is built.
+struct LinkPlan<'a> {
+    name: String,
+    rate: Waveform,
+    delay: Time,
+    queue: QueueSpec,
+    loss: &'a [LossSpec],
+}
+
+/// A flow's own links, drawn.
+struct Access {
+    source: (Option<u64>, u64),
+    sink: (Option<u64>, u64),
+}
+
+struct Builder<'a> {
+    scenario: &'a Scenario,
+    options: Options,
+    plans: Vec<LinkPlan<'a>>,
+    by_name: HashMap<String, u32>,
+    /// How many flows cross a link, in either direction.
+    users: Vec<u64>,
+    routes: Vec<Route>,
+    route_of: HashMap<Vec<Stage>, u32>,
+}
+
+/// Builds the network of a checked scenario.
+pub fn build<S: Scheduler, T: Trace>(scenario: &Scenario, options: Options, trace: T) -> Network<S, T> {
+    let plans = plan_links(scenario);
+    let by_name = plans.iter().enumerate().map(|(i, plan)| (plan.name.clone(), i as u32)).collect();
+    let users = vec![0; plans.len()];
+    let mut builder = Builder { scenario, options, plans, by_name, users, routes: Vec::new(), route_of: HashMap::new() };
+    builder.count_users();
+    builder.build(trace)
+}
+
+fn plan_links(scenario: &Scenario) -> Vec<LinkPlan<'_>> {
+    let Some(dumbbell) = &scenario.dumbbell else {
+        return scenario
+            .links
+            .iter()
+            .map(|link| LinkPlan { name: link.name.clone(), rate: link.rate.clone(), delay: link.delay, queue: link.queue, loss: &link.loss })
+            .collect();
+    };
+    let forward = LinkPlan { name: "bottleneck".into(), rate: dumbbell.rate.clone(), delay: dumbbell.delay, queue: dumbbell.queue, loss: &dumbbell.loss };
+    let back_rate = match dumbbell.back_rate {
+        None => Some(Waveform::Constant(dumbbell.rate.largest())),
+        Some(RateLimit::Limited(rate)) => Some(Waveform::Constant(rate)),
+        Some(RateLimit::Unlimited) => None,
+    };
+    let unlimited = QueueSpec::DropTail { limit: Buffer::Unlimited, count_in_service: true };
+    let back = back_rate.map(|rate| LinkPlan {
+        name: "bottleneck-back".into(),
+        rate,
+        delay: dumbbell.delay,
+        queue: dumbbell.back_queue.unwrap_or(unlimited),
+        loss: &[],
+    });
+    std::iter::once(forward).chain(back).collect()
+}
+
+impl Builder<'_> {
+    fn count_users(&mut self) {
+        for flow in &self.scenario.flows {
+            for link in self.forward(&flow.path).into_iter().chain(self.back(flow)) {
+                self.users[link as usize] += flow.count;
+            }
+        }
+        for cross in &self.scenario.cross {
+            for link in self.forward(&cross.path) {
+                self.users[link as usize] += 1;
+            }
+        }
+    }
+
+    fn forward(&self, path: &[String]) -> Vec<u32> {
+        if path.is_empty() { vec![0] } else { path.iter().map(|name| self.by_name[name]).collect() }
+    }
+
+    /// Links of the way back; none where it is a pure delay.
+    fn back(&self, flow: &FlowSpec) -> Vec<u32> {
+        match self.scenario.dumbbell {
+            Some(_) => (1..self.plans.len() as u32).collect(),
+            None => flow.back.iter().map(|name| self.by_name[name]).collect(),
+        }
+    }
+
+    /// Delay of the way back where no link stands for it.
+    fn back_delay(&self, flow: &FlowSpec) -> u64 {
+        if self.back(flow).is_empty() { self.forward(&flow.path).iter().map(|&link| self.plans[link as usize].delay.nanoseconds()).sum() } else { 0 }
+    }
+
+    fn access(&self, flow: &FlowSpec, name: &str) -> Access {
+        let dumbbell = self.scenario.dumbbell.as_ref();
+        let rate = |own: Option<RateLimit>, common: Option<RateLimit>| match own.or(common).unwrap_or_default() {
+            RateLimit::Limited(rate) => Some(rate.bps()),
+            RateLimit::Unlimited => None,
+        };
+        let draw = |own: Option<Span>, common: Option<Span>, end: &str| {
+            let span = own.or(common).unwrap_or_default();
+            Stream::new(self.scenario.seed, &format!("{end}/{name}")).integer(span.low.nanoseconds(), span.high.nanoseconds())
+        };
+        Access {
+            source: (rate(flow.access_rate, dumbbell.map(|d| d.access_rate)), draw(flow.access_delay, dumbbell.map(|d| d.access_delay), "access")),
+            sink: (rate(flow.sink_rate, dumbbell.map(|d| d.sink_rate)), draw(flow.sink_delay, dumbbell.map(|d| d.sink_delay), "sink")),
+        }
+    }
+
+    fn build<S: Scheduler, T: Trace>(mut self, trace: T) -> Network<S, T> {
+        let scenario = self.scenario;
+        let [from, to] = scenario.window();
+        let window = Window { from_ns: from.nanoseconds(), to_ns: to.nanoseconds() };
+        let mut engine = Engine {
+            flows: Vec::new(),
+            cross: Vec::new(),
+            links: Vec::new(),
+            pipes: Vec::new(),
+            routes: Vec::new(),
+            streams: Vec::new(),
+            knobs: Vec::new(),
+            options: OptionStore::default(),
+            scheduler: S::new(1),
+            timers: Timers::default(),
+            trace,
+            window,
+            end_ns: scenario.duration.nanoseconds(),
+            bin_ns: scenario.rate_bin.nanoseconds(),
+            now_ns: 0,
+            pending: 0,
+            delivered: 0,
+            outbox: Vec::new(),
+        };
+        let mut infos = Vec::new();
+        let mut ranges = HashMap::new();
+        for spec in &scenario.flows {
+            let first = engine.flows.len() as u32;
+            self.add_flows(spec, &mut engine, &mut infos);
+            ranges.insert(spec.name.clone(), first..engine.flows.len() as u32);
+        }
+        let tcp_flows = engine.flows.len() as u32;
+        let mut first_emissions = Vec::new();
+        for (i, spec) in scenario.cross.iter().enumerate() {
+            first_emissions.push(self.add_cross(spec, tcp_flows + i as u32, &mut engine));
+        }
+        let links = self.add_links(&infos, &ranges, &mut engine);
+        engine.routes = self.routes;
+        engine.scheduler = S::new(engine.streams.len());
+        for (stream, time_ns) in first_emissions {
+            engine.scheduler.set(stream, time_ns);
+        }
+        engine.timers.push(window.from_ns, Kind::Measure, 0);
+        engine.timers.push(window.to_ns, Kind::Measure, 0);
+        Network { engine, links, flows: infos }
+    }
+
+    fn add_flows<S: Scheduler, T: Trace>(&mut self, spec: &FlowSpec, engine: &mut Engine<S, T>, infos: &mut Vec<FlowInfo>) {
+        let scenario = self.scenario;
+        let mut knobs = Knobs::profile(scenario.profile.into());
+        scenario.tcp.apply(&mut knobs);
+        spec.tcp.apply(&mut knobs);
+        let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
+        let recovery = Recovery::from(spec.recovery);
+        let knobs_index = engine.knobs.len() as u32;
+        for i in 0..spec.count {
+            let name = spec.instance(i);
+            let flow = engine.flows.len() as u32;
+            let access = self.access(spec, &name);
+            let place = self.place(spec, &access, knobs.delayed_ack, flow, engine);
+            let drawn = Stream::new(scenario.seed, &format!("timer/{name}")).integer(0, knobs.tick.nanoseconds().saturating_sub(1));
+            let phase_ns = spec.tcp.timer_phase.or(scenario.tcp.timer_phase).map_or(drawn, Time::nanoseconds);
+            let start_ns = Stream::new(scenario.seed, &format!("start/{name}")).integer(spec.start.low.nanoseconds(), spec.start.high.nanoseconds());
+            engine.timers.push(start_ns, Kind::Start, flow);
+            if let Some(stop) = spec.stop {
+                engine.timers.push(stop.nanoseconds(), Kind::Stop, flow);
+            }
+            engine.flows.push(TcpFlow {
+                sender: Sender::new(spec.rule.0.build(arithmetic), recovery, spec.packets, phase_ns, &knobs),
+                receiver: Receiver::new(recovery.uses_sack()),
+                place,
+                knobs: knobs_index,
+                armed_ns: NEVER,
+                sums: FlowSums::default(),
+                hash: TraceHash::default(),
+            });
+            infos.push(FlowInfo { name, group: spec.name.clone(), rule: spec.rule.0.to_string(), recovery, base_rtt_s: self.base_rtt_s(spec, &access) });
+        }
+        engine.knobs.push(knobs);
+    }
+
+    fn base_rtt_s(&self, spec: &FlowSpec, access: &Access) -> f64 {
+        let delay = |links: Vec<u32>| links.iter().map(|&link| self.plans[link as usize].delay.nanoseconds()).sum::<u64>();
+        (delay(self.forward(&spec.path)) + delay(self.back(spec)) + self.back_delay(spec) + 2 * (access.source.1 + access.sink.1)) as f64 * 1e-9
+    }
+
+    /// Lays a flow's route: its pipes, the links, and a stream wherever packets must wait for an event.
+    fn place<S: Scheduler, T: Trace>(&mut self, spec: &FlowSpec, access: &Access, delayed_ack: bool, flow: u32, engine: &mut Engine<S, T>) -> Place {
+        let first_pipe = engine.pipes.len() as u32;
+        let mut stages = Vec::new();
+        let mut pipe = |stages: &mut Vec<Stage>, (rate, delay): (Option<u64>, u64)| {
+            if rate.is_some() || delay > 0 {
+                stages.push(Stage::Pipe(engine.pipes.len() as u32 - first_pipe));
+                engine.pipes.push(Pipe::new(rate, delay));
+            }
+        };
+        pipe(&mut stages, access.source);
+        stages.extend(self.forward(&spec.path).into_iter().map(Stage::Link));
+        pipe(&mut stages, access.sink);
+        stages.push(Stage::Sink);
+        pipe(&mut stages, access.sink);
+        stages.extend(self.back(spec).into_iter().map(Stage::Link));
+        pipe(&mut stages, (None, self.back_delay(spec)));
+        pipe(&mut stages, access.source);
+        stages.push(Stage::Source);
+        let route = self.route(stages, delayed_ack);
+        Place { route, first_stream: self.add_streams(route, flow, engine), first_pipe }
+    }
+
+    /// The route with these stages; flows alike share it.
+    fn route(&mut self, mut stages: Vec<Stage>, delayed_ack: bool) -> u32 {
+        // Routes with and without events at the receiver differ: the key says which.
+        let key_end = if delayed_ack { Stage::Sink } else { Stage::Source };
+        stages.push(key_end);
+        if let Some(&route) = self.route_of.get(&stages) {
+            return route;
+        }
+        let key = stages.clone();
+        stages.pop();
+        let mut streams = 0;
+        let route = stages
+            .iter()
+            .enumerate()
+            .map(|(i, &stage)| {
+                // Entering the first stage is the sender's own event.
+                let waits = match stage {
+                    _ if i == 0 && !self.shared(stage) => false,
+                    Stage::Source => true,
+                    Stage::Sink if delayed_ack => true,
+                    stage => self.shared(stage) || (!self.options.look_ahead && i > 0),
+                };
+                let stream = (waits && i > 0).then_some(streams);
+                streams += u32::from(waits && i > 0);
+                (stage, stream)
+            })
+            .collect();
+        self.routes.push(Route { stages: route });
+        self.route_of.insert(key, self.routes.len() as u32 - 1);
+        self.routes.len() as u32 - 1
+    }
+
+    fn shared(&self, stage: Stage) -> bool {
+        matches!(stage, Stage::Link(link) if self.users[link as usize] > 1)
+    }
+
+    fn add_streams<S: Scheduler, T: Trace>(&self, route: u32, flow: u32, engine: &mut Engine<S, T>) -> u32 {
+        let first = engine.streams.len() as u32;
+        for (stage, (_, stream)) in self.routes[route as usize].stages.iter().enumerate() {
+            if stream.is_some() {
+                engine.streams.push(Pending { ring: VecDeque::new(), flow, stage: stage as u32 });
+            }
+        }
+        first
+    }
+
+    /// Adds a source; returns its own stream and when it first sends.
+    fn add_cross<S: Scheduler, T: Trace>(&mut self, spec: &CrossSpec, flow: u32, engine: &mut Engine<S, T>) -> (u32, u64) {
+        let mut stages: Vec<Stage> = self.forward(&spec.path).into_iter().map(Stage::Link).collect();
+        stages.push(Stage::Sink);
+        let route = self.route(stages, false);
+        let own_stream = engine.streams.len() as u32;
+        engine.streams.push(Pending { ring: VecDeque::new(), flow, stage: 0 });
+        let place = Place { route, first_stream: self.add_streams(route, flow, engine), first_pipe: 0 };
+        let (waveform, left_of) = self.cross_rate(spec);
+        let stream = Stream::new(self.scenario.seed, &format!("rate/{}", spec.name));
+        let horizon = self.scenario.duration.nanoseconds();
+        let mut serializer = Serializer::new(waveform, stream, horizon, left_of);
+        let stop_ns = spec.stop.map_or(u64::MAX, Time::nanoseconds);
+        let first_ns = serializer.finish(spec.start.nanoseconds(), spec.packet_size.0 as u32);
+        engine.cross.push(CrossFlow { serializer, size_bytes: spec.packet_size.0 as u16, place, next: 0, stop_ns });
+        (own_stream, first_ns)
+    }
+
+    /// The waveform of a source, and the link rate that it leaves something of.
+    fn cross_rate<'b>(&self, spec: &'b CrossSpec) -> (&'b Waveform, Option<u64>) {
+        match (&spec.rate, &spec.available) {
+            (Some(rate), _) => (rate, None),
+            (None, Some(available)) => (available, Some(self.plans[self.forward(&spec.path)[0] as usize].rate.largest().bps())),
+            (None, None) => unreachable!("checked: a source has a rate or an available rate"),
+        }
+    }
+
+    fn add_links<S: Scheduler, T: Trace>(&self, flows: &[FlowInfo], ranges: &HashMap<String, Range<u32>>, engine: &mut Engine<S, T>) -> Vec<LinkInfo> {
+        let scenario = self.scenario;
+        let horizon = scenario.duration.nanoseconds();
+        let (from, to) = (engine.window.from_ns, engine.window.to_ns);
+        let mut infos = Vec::new();
+        for (i, plan) in self.plans.iter().enumerate() {
+            let rate_stream = || Stream::new(scenario.seed, &format!("link-rate/{}", plan.name));
+            let serializer = Serializer::new(&plan.rate, rate_stream(), horizon, None);
+            let QueueSpec::DropTail { limit, count_in_service } = plan.queue;
+            let limit = self.limit(limit, plan, i as u32, flows);
+            let losses = plan.loss.iter().enumerate().map(|(k, loss)| build_loss(loss, scenario, &format!("loss/{}/{k}", plan.name), flows, ranges)).collect();
+            let sampler = scenario.trace.queue.map(|every| QueueSampler::new(every.nanoseconds()));
+            let discipline = Discipline::DropTail(DropTail::new(limit, count_in_service));
+            engine.links.push(Link::new(serializer, plan.delay.nanoseconds(), discipline, losses, engine.window, sampler));
+            infos.push(LinkInfo {
+                name: plan.name.clone(),
+                rate_bps: mean_rate(&plan.rate, rate_stream(), None, from, to),
+                delay_s: plan.delay.seconds(),
+                limit_packets: if let Limit::Packets(packets) = limit { Some(packets).filter(|&p| p < u64::MAX / 4) } else { None },
+                cross_bps: self.cross_bps(i as u32, from, to),
+            });
+        }
+        infos
+    }
+
+    /// Mean cross traffic offered to a link over the window.
+    fn cross_bps(&self, link: u32, from_ns: u64, to_ns: u64) -> f64 {
+        let crossing = self.scenario.cross.iter().filter(|cross| self.forward(&cross.path).contains(&link));
+        let means = crossing.map(|cross| {
+                let (waveform, left_of) = self.cross_rate(cross);
+                let begin = cross.start.nanoseconds().max(from_ns);
+                let end = cross.stop.map_or(to_ns, |stop| stop.nanoseconds().min(to_ns));
+                if begin >= end {
+                    return 0.0;
+                }
+                let stream = Stream::new(self.scenario.seed, &format!("rate/{}", cross.name));
+                mean_rate(waveform, stream, left_of, begin, end) * (end - begin) as f64 / (to_ns - from_ns) as f64
+        });
+        means.fold(0.0, |sum, mean| sum + mean)
+    }
+
+    /// A buffer in packets or bytes. Packets are those of the first flow that crosses the link.
+    fn limit(&self, buffer: Buffer, plan: &LinkPlan<'_>, link: u32, flows: &[FlowInfo]) -> Limit {
+        let crossing: Vec<&FlowSpec> = self.scenario.flows.iter().filter(|flow| self.forward(&flow.path).contains(&link)).collect();
+        let size = crossing.first().map_or(1000.0, |flow| {
+            let mut knobs = Knobs::profile(self.scenario.profile.into());
+            self.scenario.tcp.apply(&mut knobs);
+            flow.tcp.apply(&mut knobs);
+            f64::from(knobs.wire_size(1))
+        });
+        let packets = |bits: f64| Limit::Packets((bits / 8.0 / size).round().clamp(1.0, 1e8) as u64);
+        match buffer {
+            Buffer::Packets(packets) => Limit::Packets(packets),
+            Buffer::Bytes(bytes) => Limit::Bytes(bytes),
+            Buffer::Unlimited => Limit::Packets(u64::MAX / 2),
+            Buffer::Time(time) => packets(plan.rate.first().bps() as f64 * time.seconds()),
+            Buffer::Bdp(multiple) => match self.scenario.bdp {
+                Some(bdp) => packets(multiple * bdp.rate.bps() as f64 * bdp.rtt.seconds()),
+                None => {
+                    let rtts: Vec<f64> = flows.iter().filter(|info| crossing.iter().any(|flow| flow.name == info.group)).map(|info| info.base_rtt_s).collect();
+                    let mean = if rtts.is_empty() { 2.0 * plan.delay.seconds() } else { rtts.iter().sum::<f64>() / rtts.len() as f64 };
+                    packets(multiple * plan.rate.first().bps() as f64 * mean)
+                }
+            },
+        }
+    }
+}
+
+fn build_loss(loss: &LossSpec, scenario: &Scenario, stream: &str, flows: &[FlowInfo], ranges: &HashMap<String, Range<u32>>) -> Loss {
+    let range = |name: &Option<String>| {
+        name.as_ref().map(|name| match ranges.get(name) {
+            Some(group) => group.clone(),
+            None => {
+                let index = flows.iter().position(|flow| flow.name == *name).unwrap_or_default() as u32;
+                index..index + 1
+            }
+        })
+    };
+    match loss {
+        LossSpec::Bernoulli { p, flow, after_queue } => {
+            Loss { flows: range(flow), kind: LossKind::Bernoulli { p: *p, stream: Stream::new(scenario.seed, stream), after_queue: *after_queue } }
+        }
+        LossSpec::List { packets, flow } => {
+            let mut packets = packets.clone();
+            packets.sort_unstable();
+            packets.dedup();
+            Loss { flows: range(flow), kind: LossKind::List { packets, seen: 0, next: 0 } }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The packet-level simulator: a network from a scenario, run event by event, and its results.
+//!
+//! ```
+//! use cwndlab_sim::{Simulation, scenario::Scenario};
+//! let scenario = Scenario::from_toml(r#"
+//!     duration = "10s"
+//!     [dumbbell]
+//!     rate = "1Mbit"
+//!     delay = "20ms"
+//!     [[flows]]
+//!     rule = "AIMD(1, 0.5)"
+//! "#).unwrap();
+//! let result = Simulation::new(&scenario).run().unwrap();
+//! assert!(result.links[0].utilization > 0.8);
+//! ```
+
+mod build;
+mod engine;
+mod flow;
+mod hash;
+mod histogram;
+mod link;
+mod packet;
+mod random;
+mod rate;
+pub mod results;
+pub mod scenario;
+mod scheduler;
+mod simulation;
+mod timers;
+mod trace;
+
+pub use build::Options;
+pub use engine::Status;
+pub use simulation::{Recording, SchedulerKind, Simulation, TooLarge};
+pub use trace::{PacketEvent, PacketRow, Recorder, WindowRow};

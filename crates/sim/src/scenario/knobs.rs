@@ -1,0 +1,34 @@
+//! Overrides of endpoint knobs, one optional key for each entry of the table in `cwndlab-tcp`.
+
+use cwndlab_tcp::{Knobs, for_each_knob};
+use cwndlab_units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+macro_rules! define_overrides {
+    ($($name:ident: $type:ty = [$($default:expr),*], $meaning:literal;)*) => {
+        /// Endpoint knobs that a scenario sets; the rest stay as the profile has them.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct KnobOverrides {
+            $(#[doc = $meaning] #[serde(default, skip_serializing_if = "Option::is_none")] pub $name: Option<$type>,)*
+            /// Offset of the flow's timer within a tick, instead of one drawn at random (ns-2 `boot_time_`).
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub timer_phase: Option<Time>,
+        }
+
+        impl KnobOverrides {
+            /// Whether nothing is set.
+            pub fn is_empty(&self) -> bool {
+                *self == Self::default()
+            }
+
+            /// Applies what is set.
+            pub fn apply(&self, knobs: &mut Knobs) {
+                $(if let Some(value) = self.$name { knobs.$name = value; })*
+            }
+        }
+    };
+}
+
+for_each_knob!(define_overrides);

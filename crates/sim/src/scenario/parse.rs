@@ -1,0 +1,111 @@
+//! Reading a scenario, with messages that name the key, the value and what is allowed.
+
+use super::Scenario;
+use serde::de::DeserializeOwned;
+use std::fmt;
+
+/// What is wrong with a scenario, in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioError(String);
+
+impl ScenarioError {
+    /// About one key.
+    pub fn at(key: impl fmt::Display, message: impl fmt::Display) -> Self {
+        Self(one_line(&format!("{key}: {message}")))
+    }
+
+    /// About the text as a whole.
+    pub fn whole(message: impl fmt::Display) -> Self {
+        Self(one_line(&message.to_string()))
+    }
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+impl Scenario {
+    /// Reads and checks a scenario in TOML.
+    pub fn from_toml(text: &str) -> Result<Self, ScenarioError> {
+        let value: toml::Table = toml::from_str(text).map_err(|e| ScenarioError::whole(format!("not TOML: {}", e.message())).in_line(text, e.span()))?;
+        let value = serde_json::to_value(value).map_err(ScenarioError::whole)?;
+        Self::from_value(value)
+    }
+
+    /// Reads and checks a scenario in JSON.
+    pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
+        let value = serde_json::from_str(text).map_err(|e| ScenarioError::whole(format!("not JSON: {e}")))?;
+        Self::from_value(value)
+    }
+
+    fn from_value(value: serde_json::Value) -> Result<Self, ScenarioError> {
+        let scenario: Self = read(value)?;
+        scenario.check()?;
+        Ok(scenario)
+    }
+}
+
+impl ScenarioError {
+    fn in_line(self, text: &str, span: Option<std::ops::Range<usize>>) -> Self {
+        match span.and_then(|span| text.get(..span.start)) {
+            Some(before) => Self(format!("line {}: {}", before.matches('\n').count() + 1, self.0)),
+            None => self,
+        }
+    }
+}
+
+/// Deserialises, and turns serde's words into ours.
+fn read<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ScenarioError> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        let message = error.into_inner().to_string();
+        let path = if path == "." { "scenario".into() } else { path };
+        match Unknown::parse(&message) {
+            // The path of an unknown key ends with the key itself.
+            Some(unknown) if unknown.what == "field" => {
+                let parent = path.strip_suffix(unknown.name).map_or(path.as_str(), |parent| parent.trim_end_matches('.'));
+                let parent = if parent.is_empty() { "scenario" } else { parent };
+                ScenarioError::at(parent, format!("unknown key \"{}\"{}", unknown.name, unknown.suggestion()))
+            }
+            Some(unknown) => ScenarioError::at(path, format!("\"{}\" is not known{}", unknown.name, unknown.suggestion())),
+            None => ScenarioError::at(path, message),
+        }
+    })
+}
+
+/// serde's "unknown field `x`, expected one of `a`, `b`", taken apart.
+struct Unknown<'a> {
+    what: &'a str,
+    name: &'a str,
+    allowed: Vec<&'a str>,
+}
+
+impl<'a> Unknown<'a> {
+    fn parse(message: &'a str) -> Option<Self> {
+        let rest = message.strip_prefix("unknown ")?;
+        let (what, rest) = rest.split_once(' ')?;
+        let mut quoted = rest.split('`').skip(1).step_by(2);
+        let name = quoted.next()?;
+        Some(Self { what, name, allowed: quoted.collect() })
+    }
+
+    fn suggestion(&self) -> String {
+        let closeness = |key: &&&str| strsim::jaro_winkler(self.name, key);
+        let nearest = self.allowed.iter().max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
+        let did_you_mean = nearest.filter(|key| closeness(key) > 0.6).map(|key| format!(", did you mean \"{key}\"?")).unwrap_or_default();
+        format!("{did_you_mean} Allowed: {}", self.allowed.join(", "))
+    }
+}
+
+/// JSON schema of a scenario.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(Scenario).to_value()
+}

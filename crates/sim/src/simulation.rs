@@ -1,0 +1,149 @@
+//! One run, whatever scheduler and traces it uses, behind one type.
+
+use crate::build::{Network, Options, build};
+use crate::engine::Status;
+use crate::results::{RunResult, collect};
+use crate::scenario::Scenario;
+use crate::scheduler::{Scheduler, SortedSet, WinnerTree};
+use crate::trace::{Recorder, Trace};
+use std::fmt;
+
+/// Which scheduler runs it. Results do not depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SchedulerKind {
+    /// Winner tree: fast.
+    #[default]
+    Tree,
+    /// Sorted set: simple, for tests.
+    Set,
+}
+
+/// A run was stopped because packets on their way or recorded rows exceed the memory meant for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge;
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the run needs too much memory: limit buffers (queue.limit), windows (tcp.window) or what trace records")
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
+/// A run in progress.
+pub struct Simulation<'a> {
+    scenario: &'a Scenario,
+    run: Box<dyn Run>,
+}
+
+/// Traces of a run, and the names that their indices stand for.
+#[derive(Debug)]
+pub struct Recording<'a> {
+    /// Rows.
+    pub recorder: Option<&'a Recorder>,
+    /// Interval and samples of each link's queue.
+    pub queues: Vec<(u64, &'a [u32])>,
+    /// Bits per second of a packet per bin are derived from the recorder.
+    pub flows: usize,
+}
+
+trait Run: Send + Sync {
+    fn advance(&mut self, events: u64) -> Status;
+    fn progress(&self) -> (u64, u64);
+    fn collect(&self, scenario: &Scenario) -> RunResult;
+    fn recording(&self) -> Recording<'_>;
+}
+
+struct Job<S: Scheduler, T: Trace> {
+    network: Network<S, T>,
+}
+
+/// What a trace can show of itself.
+trait Shown {
+    fn recorder(&self) -> Option<&Recorder>;
+}
+
+impl Shown for () {
+    fn recorder(&self) -> Option<&Recorder> {
+        None
+    }
+}
+
+impl Shown for Recorder {
+    fn recorder(&self) -> Option<&Recorder> {
+        Some(self)
+    }
+}
+
+impl<S: Scheduler + Send + Sync, T: Trace + Shown + Send + Sync> Run for Job<S, T> {
+    fn advance(&mut self, events: u64) -> Status {
+        self.network.engine.advance(events)
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        (self.network.engine.now_ns, self.network.engine.delivered)
+    }
+
+    fn collect(&self, scenario: &Scenario) -> RunResult {
+        collect(&self.network, scenario)
+    }
+
+    fn recording(&self) -> Recording<'_> {
+        let engine = &self.network.engine;
+        let queues = engine.links.iter().filter_map(|link| link.sampler.as_ref()).map(|sampler| (sampler.every_ns, sampler.samples.as_slice())).collect();
+        Recording { recorder: engine.trace.recorder(), queues, flows: engine.flows.len() }
+    }
+}
+
+impl<'a> Simulation<'a> {
+    /// Ready to run with the default scheduler.
+    pub fn new(scenario: &'a Scenario) -> Self {
+        Self::with(scenario, SchedulerKind::default(), Options::default())
+    }
+
+    /// Ready to run.
+    pub fn with(scenario: &'a Scenario, scheduler: SchedulerKind, options: Options) -> Self {
+        let traced = scenario.trace.packets || scenario.trace.cwnd.is_some() || scenario.trace.rate.is_some();
+        let flows = scenario.flows.iter().map(|flow| flow.count as usize).sum();
+        let recorder = || Recorder::new(flows, scenario.trace.packets, scenario.trace.cwnd, scenario.trace.rate.map(|bin| bin.nanoseconds()));
+        let run: Box<dyn Run> = match (scheduler, traced) {
+            (SchedulerKind::Tree, false) => Box::new(Job { network: build::<WinnerTree, ()>(scenario, options, ()) }),
+            (SchedulerKind::Tree, true) => Box::new(Job { network: build::<WinnerTree, Recorder>(scenario, options, recorder()) }),
+            (SchedulerKind::Set, false) => Box::new(Job { network: build::<SortedSet, ()>(scenario, options, ()) }),
+            (SchedulerKind::Set, true) => Box::new(Job { network: build::<SortedSet, Recorder>(scenario, options, recorder()) }),
+        };
+        Self { scenario, run }
+    }
+
+    /// Handles up to `events` events.
+    pub fn advance(&mut self, events: u64) -> Status {
+        self.run.advance(events)
+    }
+
+    /// Simulated nanoseconds, and data packets delivered, so far.
+    pub fn progress(&self) -> (u64, u64) {
+        self.run.progress()
+    }
+
+    /// Runs to the end.
+    pub fn run(&mut self) -> Result<RunResult, TooLarge> {
+        loop {
+            match self.advance(1 << 20) {
+                Status::Running => {}
+                Status::Done => return Ok(self.result()),
+                Status::TooLarge => return Err(TooLarge),
+            }
+        }
+    }
+
+    /// Results of a run that ended.
+    pub fn result(&self) -> RunResult {
+        self.run.collect(self.scenario)
+    }
+
+    /// Traces.
+    pub fn recording(&self) -> Recording<'_> {
+        self.run.recording()
+    }
+}
+

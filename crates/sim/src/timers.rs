@@ -1,0 +1,48 @@
+//! Timers, outside the packet scheduler and lazily re-armed: a deadline that moves later costs nothing until the earlier entry comes up.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What a timer is for. At equal times smaller kinds come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A flow starts.
+    Start,
+    /// The measuring window begins or ends.
+    Measure,
+    /// An acknowledgement was delayed long enough.
+    DelayedAck,
+    /// A retransmission time-out.
+    Retransmission,
+    /// A flow's application stops.
+    Stop,
+}
+
+/// Pending timers, ordered by (time, kind, flow).
+#[derive(Debug, Default)]
+pub struct Timers {
+    heap: BinaryHeap<Reverse<(u64, Kind, u32)>>,
+}
+
+impl Timers {
+    /// Adds one.
+    pub fn push(&mut self, time_ns: u64, kind: Kind, flow: u32) {
+        self.heap.push(Reverse((time_ns, kind, flow)));
+    }
+
+    /// Time of the earliest.
+    #[inline]
+    pub fn first_ns(&self) -> u64 {
+        self.heap.peek().map_or(u64::MAX, |entry| entry.0.0)
+    }
+
+    /// Whether the earliest is one that precedes the packets of its moment.
+    pub fn first_is_bookkeeping(&self) -> bool {
+        self.heap.peek().is_some_and(|entry| entry.0.1 <= Kind::Measure)
+    }
+
+    /// Takes the earliest.
+    pub fn pop(&mut self) -> Option<(u64, Kind, u32)> {
+        self.heap.pop().map(|entry| entry.0)
+    }
+}

@@ -1,0 +1,170 @@
+//! What can be recorded beside the metrics. The engine is generic over it, so that a run without traces pays nothing.
+
+use crate::scenario::Sampling;
+use cwndlab_tcp::{AckSegment, Knobs, Sender};
+
+/// What happened to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum PacketEvent {
+    /// The sender put it on the wire.
+    Send = 0,
+    /// It reached the receiver.
+    Receive = 1,
+    /// An acknowledgement reached the sender.
+    Ack = 2,
+    /// It was lost.
+    Drop = 3,
+    /// The retransmission timer expired (number: the first packet not acknowledged).
+    Timeout = 4,
+}
+
+/// One row of the packet trace.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketRow {
+    /// When, nanoseconds.
+    pub time_ns: u64,
+    /// What.
+    pub event: PacketEvent,
+    /// Flow.
+    pub flow: u32,
+    /// Packet number, or cumulative acknowledgement.
+    pub number: i64,
+    /// Bytes on the wire.
+    pub size_bytes: u32,
+    /// Window after the event, packets (NaN away from the sender).
+    pub cwnd: f64,
+    /// Threshold after the event, packets (NaN away from the sender).
+    pub ssthresh: f64,
+    /// Sent before.
+    pub retransmission: bool,
+    /// Index of SACK blocks in the recorder, plus one.
+    pub sack: u32,
+}
+
+/// One row of the window trace.
+#[derive(Clone, Copy, Debug)]
+pub struct WindowRow {
+    /// When, nanoseconds.
+    pub time_ns: u64,
+    /// Flow.
+    pub flow: u32,
+    /// Window, packets.
+    pub cwnd: f64,
+    /// Threshold, packets.
+    pub ssthresh: f64,
+    /// Smoothed round trip, seconds.
+    pub srtt_s: f64,
+}
+
+/// Receives what happens, if it wants to.
+pub trait Trace {
+    /// Whether it wants anything; the engine skips the calls otherwise.
+    const ON: bool;
+    /// A packet event away from the sender.
+    fn packet(&mut self, _row: PacketRow) {}
+    /// An acknowledgement reached the sender.
+    fn ack(&mut self, _row: PacketRow, _ack: &AckSegment) {}
+    /// The sender of `flow` is about to take an event at `now_ns`.
+    fn before(&mut self, _now_ns: u64, _flow: u32, _sender: &Sender, _knobs: &Knobs) {}
+    /// The sender of `flow` took an event.
+    fn after(&mut self, _now_ns: u64, _flow: u32, _sender: &Sender, _knobs: &Knobs) {}
+    /// New data of `flow` arrived.
+    fn goodput(&mut self, _now_ns: u64, _flow: u32, _bits: u64) {}
+    /// Whether the tables grew beyond what memory is meant for.
+    fn overflowed(&self) -> bool {
+        false
+    }
+}
+
+/// Records nothing.
+impl Trace for () {
+    const ON: bool = false;
+}
+
+/// Rows beyond which a run is stopped: about 5 GiB.
+const MOST_ROWS: usize = 80_000_000;
+
+/// Records what a scenario asks for.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    packets_wanted: bool,
+    sampling: Option<Sampling>,
+    next_sample_ns: Vec<u64>,
+    rate_bin_ns: Option<u64>,
+    /// Packet events.
+    pub packets: Vec<PacketRow>,
+    /// SACK blocks of recorded acknowledgements.
+    pub sacks: Vec<cwndlab_tcp::SackBlocks>,
+    /// Windows.
+    pub windows: Vec<WindowRow>,
+    /// Bits of new data per flow and bin.
+    pub rates: Vec<Vec<u64>>,
+}
+
+impl Recorder {
+    /// For `flows` flows.
+    pub fn new(flows: usize, packets: bool, sampling: Option<Sampling>, rate_bin_ns: Option<u64>) -> Self {
+        Self { packets_wanted: packets, sampling, next_sample_ns: vec![0; flows], rate_bin_ns, rates: vec![Vec::new(); flows], ..Self::default() }
+    }
+
+    /// Length of a bin of `rates`, nanoseconds.
+    pub fn rate_bin_ns(&self) -> Option<u64> {
+        self.rate_bin_ns
+    }
+
+    fn window(&mut self, time_ns: u64, flow: u32, sender: &Sender, knobs: &Knobs) {
+        self.windows.push(WindowRow { time_ns, flow, cwnd: sender.cwnd(), ssthresh: sender.ssthresh(), srtt_s: sender.srtt_s(knobs) });
+    }
+}
+
+impl Trace for Recorder {
+    const ON: bool = true;
+
+    fn packet(&mut self, row: PacketRow) {
+        if self.packets_wanted {
+            self.packets.push(row);
+        }
+    }
+
+    fn ack(&mut self, mut row: PacketRow, ack: &AckSegment) {
+        if self.packets_wanted {
+            if !ack.sack.is_empty() {
+                self.sacks.push(ack.sack);
+                row.sack = self.sacks.len() as u32;
+            }
+            self.packets.push(row);
+        }
+    }
+
+    /// The state that held at each sampling time since the last event.
+    fn before(&mut self, now_ns: u64, flow: u32, sender: &Sender, knobs: &Knobs) {
+        if let Some(Sampling::Every(every)) = self.sampling {
+            while self.next_sample_ns[flow as usize] <= now_ns {
+                let time_ns = self.next_sample_ns[flow as usize];
+                self.window(time_ns, flow, sender, knobs);
+                self.next_sample_ns[flow as usize] = time_ns + every.nanoseconds();
+            }
+        }
+    }
+
+    fn after(&mut self, now_ns: u64, flow: u32, sender: &Sender, knobs: &Knobs) {
+        if self.sampling == Some(Sampling::All) {
+            self.window(now_ns, flow, sender, knobs);
+        }
+    }
+
+    fn goodput(&mut self, now_ns: u64, flow: u32, bits: u64) {
+        if let Some(bin) = self.rate_bin_ns {
+            let (bins, index) = (&mut self.rates[flow as usize], (now_ns / bin) as usize);
+            if index >= bins.len() {
+                bins.resize(index + 1, 0);
+            }
+            bins[index] += bits;
+        }
+    }
+
+    fn overflowed(&self) -> bool {
+        self.packets.len() > MOST_ROWS || self.windows.len() > MOST_ROWS
+    }
+}

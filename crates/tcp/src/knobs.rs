@@ -1,0 +1,124 @@
+//! Every knob of an endpoint, with its value in each profile: one table, read by code, scenario files and docs.
+//!
+//! `ns2-2.35` holds the defaults that `ns` prints (Debian's package). `ns2-2000` holds those of the years of the papers, dated
+//! by ns-2's own CHANGES and ns-default.tcl; docs/profiles.md says for each which source dates it, and which value is
+//! not certain. `rfc` follows RFC 5681, 6298, 6582, 6675, 3042 and 3390.
+
+use cwndlab_units::Time;
+
+/// Which set of defaults an endpoint starts from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// ns-2 2.35 as it is installed today.
+    Ns2_235,
+    /// ns-2 of 2000, as far as its records date the defaults.
+    Ns2_2000,
+    /// Today's RFCs.
+    #[default]
+    Rfc,
+}
+
+impl Profile {
+    /// Names in scenarios, in the order of the enum.
+    pub const NAMES: [&'static str; 3] = ["ns2-2.35", "ns2-2000", "rfc"];
+
+    /// Its name in scenarios.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+/// Hands the table of knobs to the macro named: `name: type = [ns2-2.35, ns2-2000, rfc], "meaning";`.
+#[macro_export]
+macro_rules! for_each_knob {
+    ($use:ident) => {
+        $use! {
+            packet_size: u32 = [1000, 1000, 1000], "payload of a data packet, bytes (packetSize_)";
+            header_size: u32 = [40, 0, 40], "bytes added to every data packet on the wire (tcpip_base_hdr_size_; 0 is useHeaders_ false)";
+            syn_size: u32 = [40, 40, 40], "bytes of the first packet where syn is true";
+            ack_size: u32 = [40, 40, 40], "bytes of an acknowledgement, without SACK blocks";
+            sack_block_size: u32 = [8, 8, 8], "bytes of a SACK block";
+            timestamp_size: u32 = [10, 0, 12], "bytes that timestamps add to a data packet (ts_option_size_; RFC 7323)";
+            max_sack_blocks: u32 = [3, 3, 3], "SACK blocks in an acknowledgement, at most 3 (maxSackBlocks_)";
+            window: f64 = [20.0, 20.0, 1e9], "largest window, packets: the receiver's (window_)";
+            initial_ssthresh: f64 = [1e9, 1e9, 1e9], "first slow-start threshold, packets; never above window";
+            initial_window: f64 = [2.0, 1.0, 4.0], "first window, packets (windowInit_; RFC 3390 at 1000 bytes)";
+            syn: bool = [true, false, true], "packet 0 is a SYN without data (syn_)";
+            delay_growth: bool = [true, false, true], "one packet until the SYN is acknowledged, then initial_window (delay_growth_)";
+            restart_after_syn_loss: bool = [true, false, true], "a lost first packet makes the first window 1 (bugfix_ss_, RFC 5681 section 3.1)";
+            fast_retransmit_first: bool = [true, false, true], "fast retransmit works while only packet 0 was acknowledged (bugfix_ss_)";
+            dupack_threshold: u32 = [3, 3, 3], "duplicate acknowledgements that trigger fast retransmit (numdupacks_)";
+            limited_transmit: bool = [true, false, true], "new data on the first two duplicate acknowledgements (singledup_, RFC 3042)";
+            bug_fix: bool = [true, true, true], "no second fast retransmit within one window (bugFix_, RFC 6582 section 4)";
+            less_careful: bool = [false, false, false], "NewReno's less careful variant (lessCareful_)";
+            exit_fast_retransmit: bool = [true, false, true], "no window inflation without a fast retransmit (exitFastRetrans_)";
+            impatient: bool = [true, false, true], "NewReno restarts its timer on the first partial acknowledgement only (newreno_changes1_)";
+            partial_window_deflation: bool = [true, false, true], "a partial acknowledgement deflates the window (partial_window_deflation_)";
+            exit_recovery_fix: bool = [false, false, true], "NewReno leaves recovery with min(ssthresh, outstanding) (exit_recovery_fix_)";
+            recovery_burst: u32 = [2, 2, 0], "packets NewReno sends per acknowledgement in recovery; 0: no limit";
+            max_burst: u32 = [0, 0, 0], "packets sent per acknowledgement; 0: no limit (maxburst_)";
+            sack_rfc6675: bool = [false, false, true], "SACK recovery as RFC 6675 (pipe, rescue); false: as ns-2's Sack1";
+            halve_first_cut: bool = [true, true, false], "the connection's first cut halves, whatever the rule (TcpAgent::slowdown)";
+            halve_in_slow_start: bool = [true, true, false], "a cut in slow start halves, whatever the rule";
+            halve_after_timeout: bool = [true, true, false], "ssthresh after a time-out is half the window, whatever the rule";
+            halve_if_half: bool = [true, true, false], "a rule whose decrease_num_ is exactly 0.5 halves the window, whatever its other parameters";
+            precise_reduction: bool = [true, false, true], "cuts work on the fractional window (precisionReduce_)";
+            integer_ssthresh: bool = [true, true, false], "ssthresh is truncated to whole packets";
+            ns2_arithmetic: bool = [true, true, false], "rules compute in ns-2's order";
+            cwnd_floor: f64 = [0.0, 0.0, 1.0], "smallest window after a cut, packets; 0: none";
+            cap_window: bool = [false, false, true], "cwnd never grows past window (maxcwnd_)";
+            grow_when_limited: bool = [false, false, true], "cwnd grows only when it is what limits the flow (control_increase_, RFC 7661)";
+            tick: Time = [Time::ns(10_000_000), Time::ns(100_000_000), Time::ns(0)], "granularity of RTT samples (tcpTick_); 0: exact, RFC 6298 arithmetic";
+            min_rto: Time = [Time::ns(200_000_000), Time::ns(0), Time::ns(1_000_000_000)], "smallest time-out (minrto_)";
+            max_rto: Time = [Time::ns(60_000_000_000), Time::ns(64_000_000_000), Time::ns(60_000_000_000)], "largest time-out (maxrto_)";
+            initial_rto: Time = [Time::ns(3_000_000_000), Time::ns(6_000_000_000), Time::ns(1_000_000_000)], "time-out before the first RTT sample (rtxcur_init_)";
+            clamp_before_backoff: bool = [true, false, true], "min_rto applies before the back-off factor (rfc2988_)";
+            timer_after_sample: bool = [true, false, true], "an acknowledgement updates the RTT before it restarts the timer (timerfix_)";
+            forget_srtt: bool = [true, true, false], "after four back-offs the smoothed RTT is forgotten (TcpAgent::rtt_backoff)";
+            timestamps: bool = [false, false, false], "RTT samples from timestamps on every acknowledgement (timestamps_)";
+            timestamps_reset_backoff: bool = [false, false, true], "with timestamps every new acknowledgement ends the back-off (ts_resetRTO_)";
+            timestamp_echo_fix: bool = [true, false, true], "the receiver echoes the timestamp of the packet that advanced it (ts_echo_bugfix_)";
+            delayed_ack: bool = [false, false, false], "acknowledge every second packet (TCPSink/DelAck)";
+            delayed_ack_interval: Time = [Time::ns(100_000_000), Time::ns(100_000_000), Time::ns(100_000_000)], "longest delay of an acknowledgement (interval_)";
+            immediate_ack_on_fill: bool = [true, true, true], "a packet that fills a gap is acknowledged at once (RFC2581_immediate_ack_)";
+            immediate_ack_on_syn: bool = [true, false, true], "packet 0 is acknowledged at once (SYN_immediate_ack_)";
+        }
+    };
+}
+
+macro_rules! define_knobs {
+    ($($name:ident: $type:ty = [$ns2_235:expr, $ns2_2000:expr, $rfc:expr], $meaning:literal;)*) => {
+        /// The settings of an endpoint.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Knobs {
+            $(#[doc = $meaning] pub $name: $type,)*
+        }
+
+        impl Knobs {
+            /// The defaults of a profile.
+            pub fn profile(profile: Profile) -> Self {
+                match profile {
+                    Profile::Ns2_235 => Self { $($name: $ns2_235),* },
+                    Profile::Ns2_2000 => Self { $($name: $ns2_2000),* },
+                    Profile::Rfc => Self { $($name: $rfc),* },
+                }
+            }
+
+            /// Name and meaning of every knob.
+            pub const MEANINGS: &'static [(&'static str, &'static str)] = &[$((stringify!($name), $meaning)),*];
+        }
+    };
+}
+
+for_each_knob!(define_knobs);
+
+impl Knobs {
+    /// Bytes on the wire of data packet `number`.
+    pub fn wire_size(&self, number: i64) -> u32 {
+        if number == 0 && self.syn {
+            self.syn_size
+        } else {
+            self.packet_size + self.header_size + if self.timestamps { self.timestamp_size } else { 0 }
+        }
+    }
+}

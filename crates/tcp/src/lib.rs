@@ -1,0 +1,24 @@
+//! TCP endpoints without I/O: they are fed segments and the time, and hand back segments to send and their next deadline.
+//!
+//! Sequence numbers count packets, as in ns-2. The sender owns slow start, recovery and time-outs; the window in
+//! congestion avoidance belongs to a [`cwndlab_rules::WindowRule`]. What varies between ns-2 of 2011, ns-2 of the papers' years and
+//! today's RFCs is a [`Knobs`] value, not code.
+
+mod knobs;
+mod receiver;
+mod recovery;
+mod rtt;
+mod scoreboard;
+mod segment;
+mod sender;
+
+pub use knobs::{Knobs, Profile};
+pub use receiver::Receiver;
+pub use recovery::Recovery;
+pub use rtt::RttEstimator;
+pub use scoreboard::{Bits, Scoreboard};
+pub use segment::{AckSegment, DataSegment, SackBlocks};
+pub use sender::{Counters, Sender};
+
+/// A deadline that never comes.
+pub const NEVER: u64 = u64::MAX;

@@ -1,0 +1,166 @@
+//! Recovery with selective acknowledgements: ns-2's Sack1 (`tcp-sack1.cc`), or RFC 6675 where the knob says so.
+//!
+//! They differ in how packets in the network are estimated (Sack1 counts down from what was outstanding; RFC 6675 derives it
+//! from the scoreboard), in what may be sent next, and in the rescue retransmission.
+
+use crate::sender::{Cut, LastCut};
+use crate::{AckSegment, DataSegment, Knobs, Scoreboard, Sender};
+
+pub(crate) fn on_ack(tcp: &mut Sender, now_ns: u64, ack: &AckSegment, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    let valid = ack.ack >= tcp.last_ack;
+    if tcp.in_recovery {
+        in_recovery(tcp, now_ns, ack, knobs);
+        if valid {
+            send_much(tcp, now_ns, knobs, knobs.max_burst, out);
+        }
+        return;
+    }
+    if ack.ack > tcp.last_ack {
+        tcp.new_ack_and_grow(now_ns, ack, knobs);
+        tcp.after_timeout = false;
+        if let Some(scoreboard) = &mut tcp.scoreboard {
+            scoreboard.clear();
+        }
+    } else if ack.ack == tcp.last_ack && !tcp.after_timeout && !ack.sack.is_empty() {
+        let (highest_ack, highest_sent) = (tcp.highest_ack, tcp.highest_sent);
+        if scoreboard(tcp).update(highest_ack, highest_sent, ack.sack.as_slice()) {
+            duplicate_ack(tcp, now_ns, knobs, out);
+        }
+    }
+    if valid && tcp.dupacks == 0 {
+        send_much(tcp, now_ns, knobs, knobs.max_burst, out);
+    }
+}
+
+fn scoreboard(tcp: &mut Sender) -> &mut Scoreboard {
+    tcp.scoreboard.get_or_insert_with(Box::default)
+}
+
+/// A duplicate acknowledgement that reported something new.
+fn duplicate_ack(tcp: &mut Sender, now_ns: u64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    tcp.dupacks += 1;
+    if tcp.dupacks < knobs.dupack_threshold {
+        if knobs.limited_transmit {
+            tcp.send_one(now_ns, knobs, out);
+        }
+    } else if tcp.dupacks == knobs.dupack_threshold && tcp.may_fast_retransmit(knobs) {
+        enter_recovery(tcp, now_ns, knobs, out);
+    }
+}
+
+fn enter_recovery(tcp: &mut Sender, now_ns: u64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    tcp.recover = tcp.highest_sent;
+    tcp.pipe = tcp.highest_sent - tcp.highest_ack - i64::from(knobs.dupack_threshold);
+    tcp.restart_after_cut(now_ns, knobs);
+    tcp.in_recovery = true;
+    tcp.rescued = false;
+    let first_hole = tcp.highest_ack + 1;
+    scoreboard(tcp).mark_retransmitted(first_hole);
+    tcp.last_cut = LastCut::FastRetransmit;
+    tcp.counters.fast_retransmits += 1;
+    tcp.cut(Cut::ToTarget, knobs);
+    tcp.output(now_ns, tcp.last_ack + 1, knobs, out);
+    if knobs.sack_rfc6675 {
+        send_much(tcp, now_ns, knobs, knobs.max_burst, out);
+    }
+}
+
+fn in_recovery(tcp: &mut Sender, now_ns: u64, ack: &AckSegment, knobs: &Knobs) {
+    tcp.pipe -= 1;
+    if ack.ack >= tcp.recover {
+        tcp.recover = 0;
+        tcp.in_recovery = false;
+        tcp.new_ack(now_ns, ack, knobs);
+        tcp.finish_if_done();
+        tcp.after_timeout = false;
+        scoreboard(tcp).clear();
+        return;
+    }
+    let partial = ack.ack > tcp.highest_ack;
+    if partial {
+        tcp.highest_ack = ack.ack;
+    }
+    let (highest_ack, highest_sent) = (tcp.highest_ack, tcp.highest_sent);
+    let news = scoreboard(tcp).update(highest_ack, highest_sent, ack.sack.as_slice());
+    if partial {
+        // The retransmission left the network as well as what it uncovered.
+        tcp.pipe -= 1;
+        tcp.restart_timer(now_ns, ack.ack, knobs);
+        tcp.rtt.reset_backoff();
+    } else if news && tcp.dupacks > 0 {
+        tcp.dupacks += 1;
+    }
+}
+
+pub(crate) fn on_timeout(tcp: &mut Sender) {
+    tcp.in_recovery = false;
+    tcp.after_timeout = true;
+    tcp.last_ack = tcp.last_ack.max(tcp.highest_ack);
+    if let Some(scoreboard) = &mut tcp.scoreboard {
+        scoreboard.clear();
+    }
+}
+
+pub(crate) fn send_much(tcp: &mut Sender, now_ns: u64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
+    let mut sent = 0;
+    while let Some(number) = next_packet(tcp, knobs) {
+        tcp.output(now_ns, number, knobs, out);
+        tcp.next = tcp.next.max(number + 1);
+        tcp.pipe += 1;
+        sent += 1;
+        if burst > 0 && sent == burst {
+            break;
+        }
+    }
+}
+
+/// What to send now, if anything.
+fn next_packet(tcp: &mut Sender, knobs: &Knobs) -> Option<i64> {
+    let window = knobs.window as i64;
+    if !tcp.in_recovery {
+        let allowed = tcp.last_ack + tcp.window(knobs);
+        return (tcp.next <= allowed && tcp.next < tcp.limit).then_some(tcp.next);
+    }
+    let new_data = (tcp.next <= tcp.highest_ack + window && tcp.next < tcp.limit).then_some(tcp.next);
+    if knobs.sack_rfc6675 {
+        return next_segment_rfc6675(tcp, new_data, knobs);
+    }
+    if tcp.pipe >= tcp.cwnd as i64 || tcp.last_ack + 1 >= tcp.limit {
+        return None;
+    }
+    let highest_ack = tcp.highest_ack;
+    match scoreboard(tcp).next_hole(highest_ack) {
+        Some(hole) if tcp.recover > 0 && hole <= highest_ack + window => {
+            scoreboard(tcp).mark_retransmitted(hole);
+            Some(hole)
+        }
+        Some(_) => None,
+        None => new_data,
+    }
+}
+
+/// RFC 6675 section 4, NextSeg: lost holes, new data, other holes, and one rescue retransmission per recovery.
+fn next_segment_rfc6675(tcp: &mut Sender, new_data: Option<i64>, knobs: &Knobs) -> Option<i64> {
+    let (highest_ack, highest_sent, recover) = (tcp.highest_ack, tcp.highest_sent, tcp.recover);
+    let threshold = knobs.dupack_threshold;
+    let board = tcp.scoreboard.as_deref_mut()?;
+    tcp.pipe = board.pipe(highest_ack, highest_sent, threshold);
+    if tcp.pipe >= tcp.cwnd as i64 {
+        return None;
+    }
+    let hole = board.next_hole(highest_ack);
+    let lost = hole.filter(|&hole| board.lost_below(threshold).is_some_and(|bound| hole < bound));
+    if let Some(number) = lost.or(new_data).or(hole) {
+        if Some(number) == hole {
+            board.mark_retransmitted(number);
+        }
+        return Some(number);
+    }
+    // Rule 4: the acknowledgement clock must not stop while the tail of the window is missing.
+    if tcp.rescued {
+        return None;
+    }
+    tcp.rescued = true;
+    board.highest_hole(highest_ack, recover + 1)
+}
+

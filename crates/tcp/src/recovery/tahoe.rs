@@ -1,0 +1,31 @@
+//! Tahoe: the third duplicate acknowledgement restarts from one packet (ns-2 `TcpAgent::recv`, `dupack_action`).
+
+use crate::sender::{Cut, LastCut};
+use crate::{AckSegment, DataSegment, Knobs, Sender};
+use cwndlab_rules::Congestion;
+
+pub(crate) fn on_ack(tcp: &mut Sender, now_ns: u64, ack: &AckSegment, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    if ack.ack > tcp.last_ack {
+        tcp.new_ack_and_grow(now_ns, ack, knobs);
+    } else if ack.ack == tcp.last_ack {
+        tcp.dupacks += 1;
+        if tcp.dupacks == knobs.dupack_threshold {
+            fast_retransmit(tcp, now_ns, knobs);
+        } else if tcp.dupacks < knobs.dupack_threshold && knobs.limited_transmit {
+            tcp.send_one(now_ns, knobs, out);
+        }
+    }
+    tcp.send_much(now_ns, knobs, knobs.max_burst, out);
+}
+
+fn fast_retransmit(tcp: &mut Sender, now_ns: u64, knobs: &Knobs) {
+    if !tcp.may_fast_retransmit(knobs) {
+        return;
+    }
+    tcp.recover = tcp.highest_sent;
+    tcp.last_cut = LastCut::FastRetransmit;
+    tcp.counters.fast_retransmits += 1;
+    tcp.cut(Cut::ToOne(Congestion::FastRetransmit), knobs);
+    tcp.restart_after_cut(now_ns, knobs);
+    tcp.go_back();
+}

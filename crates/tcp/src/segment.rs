@@ -1,0 +1,57 @@
+//! Segments as the endpoints see them. Packet numbers start at 0; -1 acknowledges nothing.
+
+/// Up to three SACK blocks (RFC 2018), each `[left, right)` in packet numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    blocks: [(i64, i64); 3],
+    count: u8,
+}
+
+impl SackBlocks {
+    /// How many a header can carry here.
+    pub const MAX: usize = 3;
+
+    /// The blocks, most recent first.
+    pub fn as_slice(&self) -> &[(i64, i64)] {
+        &self.blocks[..self.count as usize]
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Appends a block; ignored when full.
+    pub fn push(&mut self, block: (i64, i64)) {
+        if let Some(slot) = self.blocks.get_mut(self.count as usize) {
+            *slot = block;
+            self.count += 1;
+        }
+    }
+}
+
+/// A data packet leaving the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataSegment {
+    /// Packet number.
+    pub number: i64,
+    /// Bytes on the wire.
+    pub size_bytes: u32,
+    /// Sent before.
+    pub retransmission: bool,
+}
+
+/// An acknowledgement leaving the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckSegment {
+    /// Highest packet received in order.
+    pub ack: i64,
+    /// When the packet it answers was sent, nanoseconds (for measuring; the sender's timer uses it only with timestamps on).
+    pub sent_ns: u64,
+    /// Timestamp to echo (RFC 7323), nanoseconds.
+    pub echo_ns: u64,
+    /// Bytes on the wire.
+    pub size_bytes: u32,
+    /// SACK blocks.
+    pub sack: SackBlocks,
+}

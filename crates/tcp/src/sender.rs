@@ -1,0 +1,426 @@
+//! The sender: what all recovery schemes share. Each event takes the time, changes the state and hands segments to `out`.
+//!
+//! The order of operations is ns-2's (`tcp/tcp.cc`), because that order decides results; names are the RFCs'.
+
+use crate::{AckSegment, DataSegment, Knobs, NEVER, Recovery, RttEstimator, Scoreboard, recovery};
+use cwndlab_rules::{Ack, Congestion, Rule, WindowRule};
+
+/// What the last change of the window was (ns-2 `last_cwnd_action_`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LastCut {
+    None,
+    FastRetransmit,
+    Exited,
+    Timeout,
+}
+
+/// What a cut does to the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// Window and threshold to what the rule asks for.
+    ToTarget,
+    /// Window to one packet, threshold to what the rule asks for.
+    ToOne(Congestion),
+}
+
+/// Sums since the start of the flow, for metrics.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counters {
+    /// Data packets sent, retransmissions included.
+    pub sent: u64,
+    /// Packets sent again.
+    pub retransmitted: u64,
+    /// Retransmission time-outs with data outstanding.
+    pub timeouts: u64,
+    /// Fast retransmits that cut the window.
+    pub fast_retransmits: u64,
+    /// Sum of round trips of packets that triggered an acknowledgement, nanoseconds.
+    pub rtt_sum_ns: u64,
+    /// How many.
+    pub rtt_count: u64,
+    /// Sum of time-outs armed with back-off, nanoseconds.
+    pub rto_sum_ns: u64,
+    /// How many.
+    pub rto_count: u64,
+    /// Integral of the window over time, packet nanoseconds.
+    pub cwnd_area: f64,
+}
+
+/// One TCP sender.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    pub(crate) recovery: Recovery,
+    pub(crate) last_cut: LastCut,
+    pub(crate) first_cut: bool,
+    /// NewReno: a partial acknowledgement was seen in this recovery.
+    pub(crate) first_partial: bool,
+    /// SACK: in fast recovery.
+    pub(crate) in_recovery: bool,
+    /// SACK: sending again after a time-out; duplicate acknowledgements mean nothing yet.
+    pub(crate) after_timeout: bool,
+    /// RFC 6675: the rescue retransmission of this recovery was used.
+    pub(crate) rescued: bool,
+    rtt_active: bool,
+    pub(crate) dupacks: u32,
+    pub(crate) cwnd: f64,
+    pub(crate) ssthresh: f64,
+    /// Window inflation by duplicate acknowledgements, packets.
+    pub(crate) dupwnd: i64,
+    /// Next packet number to send (ns-2 `t_seqno_`).
+    pub(crate) next: i64,
+    pub(crate) highest_sent: i64,
+    pub(crate) highest_ack: i64,
+    previous_highest_ack: i64,
+    pub(crate) last_ack: i64,
+    /// Highest packet sent at the last cut.
+    pub(crate) recover: i64,
+    /// Packets believed in the network, in SACK recovery.
+    pub(crate) pipe: i64,
+    /// Packets the application has: numbers below this exist.
+    pub(crate) limit: i64,
+    rtt_number: i64,
+    rtt_sent_ns: u64,
+    deadline_ns: u64,
+    settled_ns: u64,
+    min_rtt_ns: u64,
+    initial_window: f64,
+    pub(crate) rtt: RttEstimator,
+    rule: Rule,
+    pub(crate) scoreboard: Option<Box<Scoreboard>>,
+    pub(crate) counters: Counters,
+}
+
+impl Sender {
+    /// A sender that has not started. `packets` of data, or unlimited; `timer_phase_ns` is its clock's offset in a tick.
+    pub fn new(rule: Rule, recovery: Recovery, packets: Option<u64>, timer_phase_ns: u64, knobs: &Knobs) -> Self {
+        let ssthresh = knobs.initial_ssthresh.min(knobs.window);
+        Self {
+            recovery,
+            last_cut: LastCut::None,
+            first_cut: true,
+            first_partial: false,
+            in_recovery: false,
+            after_timeout: false,
+            rescued: false,
+            rtt_active: false,
+            dupacks: 0,
+            cwnd: if knobs.syn && knobs.delay_growth { 1.0 } else { knobs.initial_window },
+            ssthresh: if knobs.integer_ssthresh { ssthresh.trunc() } else { ssthresh },
+            dupwnd: 0,
+            next: 0,
+            highest_sent: -1,
+            highest_ack: -1,
+            previous_highest_ack: -1,
+            last_ack: -1,
+            recover: 0,
+            pipe: 0,
+            limit: packets.map_or(i64::MAX / 2, |n| n as i64 + i64::from(knobs.syn)),
+            rtt_number: -1,
+            rtt_sent_ns: 0,
+            deadline_ns: NEVER,
+            settled_ns: NEVER,
+            min_rtt_ns: u64::MAX,
+            initial_window: knobs.initial_window,
+            rtt: RttEstimator::new(knobs, timer_phase_ns),
+            rule,
+            scoreboard: None,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Starts sending.
+    pub fn start(&mut self, now_ns: u64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+        self.settled_ns = now_ns;
+        self.send_much(now_ns, knobs, knobs.max_burst, out);
+    }
+
+    /// An acknowledgement arrived.
+    #[inline]
+    pub fn on_ack(&mut self, now_ns: u64, ack: &AckSegment, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+        self.settle(now_ns);
+        let rtt_ns = now_ns.saturating_sub(ack.sent_ns);
+        self.counters.rtt_sum_ns += rtt_ns;
+        self.counters.rtt_count += 1;
+        self.min_rtt_ns = self.min_rtt_ns.min(rtt_ns);
+        match self.recovery {
+            Recovery::Tahoe => recovery::tahoe::on_ack(self, now_ns, ack, knobs, out),
+            Recovery::Reno | Recovery::NewReno => recovery::reno::on_ack(self, now_ns, ack, knobs, out),
+            Recovery::Sack => recovery::sack::on_ack(self, now_ns, ack, knobs, out),
+        }
+    }
+
+    /// The retransmission timer expired.
+    pub fn on_timeout(&mut self, now_ns: u64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+        self.settle(now_ns);
+        self.deadline_ns = NEVER;
+        if self.recovery != Recovery::Tahoe {
+            self.dupwnd = 0;
+            self.dupacks = 0;
+        }
+        if self.recovery == Recovery::Sack {
+            recovery::sack::on_timeout(self);
+        }
+        self.cwnd = self.cwnd.max(1.0);
+        if self.highest_ack == self.highest_sent {
+            // Nothing outstanding: the window had fallen below one packet.
+            self.cwnd = 1.0;
+            self.first_cut = false;
+            self.arm_timer(now_ns, knobs);
+        } else {
+            self.recover = self.highest_sent;
+            if self.highest_ack == -1 && knobs.restart_after_syn_loss {
+                self.initial_window = self.initial_window.min(1.0);
+            }
+            self.counters.timeouts += 1;
+            self.cut(Cut::ToOne(Congestion::Timeout), knobs);
+            self.rtt.back_off(knobs);
+            self.arm_timer(now_ns, knobs);
+        }
+        self.last_cut = LastCut::Timeout;
+        self.go_back();
+        self.send_much(now_ns, knobs, knobs.max_burst, out);
+    }
+
+    /// When the retransmission timer expires, or [`NEVER`].
+    #[inline]
+    pub fn deadline_ns(&self) -> u64 {
+        self.deadline_ns
+    }
+
+    /// Stops for good: the application closed.
+    pub fn stop(&mut self, now_ns: u64) {
+        self.settle(now_ns);
+        self.limit = self.limit.min(self.highest_sent + 1);
+        self.deadline_ns = if self.is_finished() { NEVER } else { self.deadline_ns };
+    }
+
+    /// Whether all data was acknowledged.
+    pub fn is_finished(&self) -> bool {
+        self.highest_ack >= self.limit - 1
+    }
+
+    /// The first packet that was not acknowledged.
+    pub fn first_unacknowledged(&self) -> i64 {
+        self.highest_ack + 1
+    }
+
+    /// Congestion window, packets.
+    #[inline]
+    pub fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    /// Slow-start threshold, packets.
+    #[inline]
+    pub fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    /// Smoothed round trip, seconds.
+    pub fn srtt_s(&self, knobs: &Knobs) -> f64 {
+        self.rtt.srtt_s(knobs)
+    }
+
+    /// Sums so far, the window's integral up to `now_ns` included.
+    pub fn counters(&self, now_ns: u64) -> Counters {
+        let area = self.cwnd * now_ns.saturating_sub(self.settled_ns) as f64;
+        Counters { cwnd_area: self.counters.cwnd_area + area, ..self.counters }
+    }
+
+    fn settle(&mut self, now_ns: u64) {
+        self.counters.cwnd_area += self.cwnd * (now_ns - self.settled_ns) as f64;
+        self.settled_ns = now_ns;
+    }
+
+    /// Window that bounds sending, whole packets.
+    pub(crate) fn window(&self, knobs: &Knobs) -> i64 {
+        (self.cwnd as i64 + self.dupwnd).min(knobs.window as i64)
+    }
+
+    /// Sends what the window allows.
+    pub(crate) fn send_much(&mut self, now_ns: u64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
+        if self.recovery == Recovery::Sack {
+            return recovery::sack::send_much(self, now_ns, knobs, burst, out);
+        }
+        let mut sent = 0;
+        while self.next <= self.highest_ack + self.window(knobs) && self.next < self.limit {
+            self.output(now_ns, self.next, knobs, out);
+            self.next += 1;
+            sent += 1;
+            if burst > 0 && sent == burst {
+                break;
+            }
+        }
+    }
+
+    /// Limited transmit (RFC 3042): one new packet on an early duplicate acknowledgement.
+    pub(crate) fn send_one(&mut self, now_ns: u64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+        let beyond = (self.next - self.highest_ack) as f64;
+        if beyond <= knobs.window && self.next < self.limit && beyond <= self.cwnd + f64::from(self.dupacks) {
+            self.output(now_ns, self.next, knobs, out);
+            self.next += 1;
+        }
+    }
+
+    /// Puts packet `number` on the wire.
+    #[inline]
+    pub(crate) fn output(&mut self, now_ns: u64, number: i64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+        let nothing_outstanding = self.highest_ack == self.highest_sent;
+        let retransmission = number <= self.highest_sent;
+        self.counters.sent += 1;
+        self.counters.retransmitted += u64::from(retransmission);
+        out(DataSegment { number, size_bytes: knobs.wire_size(number), retransmission });
+        if !retransmission {
+            self.highest_sent = number;
+            if !self.rtt_active {
+                self.rtt_active = true;
+                if number > self.rtt_number {
+                    self.rtt_number = number;
+                    self.rtt_sent_ns = now_ns;
+                }
+            }
+        }
+        if self.deadline_ns == NEVER || nothing_outstanding {
+            self.arm_timer(now_ns, knobs);
+        }
+    }
+
+    /// New data was acknowledged: RTT, timer, and where to send next.
+    pub(crate) fn new_ack(&mut self, now_ns: u64, ack: &AckSegment, knobs: &Knobs) {
+        if !knobs.timer_after_sample {
+            self.restart_timer(now_ns, ack.ack, knobs);
+        }
+        self.dupacks = 0;
+        self.last_ack = ack.ack;
+        self.previous_highest_ack = self.highest_ack;
+        self.highest_ack = ack.ack;
+        self.next = self.next.max(ack.ack + 1);
+        if knobs.timestamps {
+            self.sample_rtt(now_ns, ack.echo_ns, knobs);
+            if knobs.timestamps_reset_backoff {
+                self.rtt.reset_backoff();
+            }
+        }
+        if self.rtt_active && ack.ack >= self.rtt_number {
+            self.rtt.reset_backoff();
+            self.rtt_active = false;
+            if !knobs.timestamps {
+                self.sample_rtt(now_ns, self.rtt_sent_ns, knobs);
+            }
+        }
+        if knobs.timer_after_sample {
+            self.restart_timer(now_ns, ack.ack, knobs);
+        }
+    }
+
+    /// The whole of ns-2's `recv_newack_helper`, and the window after the SYN.
+    pub(crate) fn new_ack_and_grow(&mut self, now_ns: u64, ack: &AckSegment, knobs: &Knobs) {
+        let acked = (ack.ack - self.highest_ack).max(0) as u64;
+        self.new_ack(now_ns, ack, knobs);
+        self.grow(now_ns, ack, acked, knobs);
+        self.finish_if_done();
+        if self.last_ack == 0 && knobs.delay_growth {
+            self.cwnd = self.initial_window;
+        }
+    }
+
+    /// Slow start, or the rule's increase: once per acknowledgement, whatever it acknowledges.
+    fn grow(&mut self, now_ns: u64, ack: &AckSegment, acked: u64, knobs: &Knobs) {
+        if knobs.grow_when_limited && self.next <= self.previous_highest_ack + self.window(knobs) {
+            return;
+        }
+        if self.cwnd < self.ssthresh {
+            self.cwnd += 1.0;
+        } else {
+            let event = Ack {
+                now_ns,
+                acked_packets: acked,
+                rtt_ns: now_ns.saturating_sub(ack.sent_ns),
+                min_rtt_ns: self.min_rtt_ns,
+                in_flight_packets: (self.highest_sent - self.highest_ack) as u64,
+            };
+            self.cwnd = self.rule.increase(self.cwnd, &event);
+        }
+        if knobs.cap_window {
+            self.cwnd = self.cwnd.min(knobs.window);
+        }
+    }
+
+    /// TcpAgent::slowdown: the rule's target, or half, and what becomes of window and threshold.
+    pub(crate) fn cut(&mut self, cut: Cut, knobs: &Knobs) {
+        let congestion = match cut {
+            Cut::ToTarget => Congestion::FastRetransmit,
+            Cut::ToOne(congestion) => congestion,
+        };
+        let (half, target) = if knobs.precise_reduction {
+            let window = (self.cwnd + self.dupwnd as f64).min(knobs.window);
+            (window / 2.0, self.rule.decrease(window, congestion))
+        } else {
+            let window = self.window(knobs);
+            ((window / 2) as f64, self.rule.decrease(window as f64, congestion).trunc())
+        };
+        let slow_start = self.cwnd < self.ssthresh;
+        let halve = (knobs.halve_first_cut && self.first_cut) || (knobs.halve_in_slow_start && slow_start);
+        let halve_ssthresh = halve || (knobs.halve_after_timeout && congestion == Congestion::Timeout);
+        let ssthresh = if halve_ssthresh { half } else { target };
+        // RFC 5681 equation 4 and ns-2 agree on two packets.
+        self.ssthresh = if knobs.integer_ssthresh { ssthresh.trunc() } else { ssthresh }.max(2.0);
+        self.cwnd = match cut {
+            Cut::ToOne(_) => 1.0,
+            Cut::ToTarget if halve || (knobs.halve_if_half && self.rule.halves_in_ns2()) => half,
+            Cut::ToTarget => target,
+        }
+        .max(knobs.cwnd_floor);
+        self.first_cut = false;
+    }
+
+    /// Whether a duplicate acknowledgement may trigger fast retransmit (RFC 6582 section 4.1, ns-2 `recover_`).
+    pub(crate) fn may_fast_retransmit(&self, knobs: &Knobs) -> bool {
+        self.highest_ack > self.recover || !knobs.bug_fix || (knobs.fast_retransmit_first && self.highest_ack == 0)
+    }
+
+    /// Arms the timer afresh and stops timing a packet: it may be retransmitted (Karn).
+    pub(crate) fn restart_after_cut(&mut self, now_ns: u64, knobs: &Knobs) {
+        self.arm_timer(now_ns, knobs);
+        self.rtt_active = false;
+    }
+
+    /// Next to send is the first packet not acknowledged.
+    pub(crate) fn go_back(&mut self) {
+        self.next = self.highest_ack + 1;
+        self.rtt_active = false;
+    }
+
+    /// A partial acknowledgement covered the packet being timed.
+    pub(crate) fn end_backoff_if_timed(&mut self, ack: i64) {
+        if self.rtt_active && ack >= self.rtt_number {
+            self.rtt_active = false;
+            self.rtt.reset_backoff();
+        }
+    }
+
+    pub(crate) fn arm_timer(&mut self, now_ns: u64, knobs: &Knobs) {
+        self.deadline_ns = now_ns + self.rtt.timeout_ns(knobs);
+    }
+
+    /// TcpAgent::newtimer.
+    pub(crate) fn restart_timer(&mut self, now_ns: u64, ack: i64, knobs: &Knobs) {
+        if self.next > ack || ack < self.highest_sent || self.cwnd < 1.0 {
+            self.arm_timer(now_ns, knobs);
+        } else {
+            self.deadline_ns = NEVER;
+        }
+    }
+
+    pub(crate) fn finish_if_done(&mut self) {
+        if self.is_finished() {
+            self.deadline_ns = NEVER;
+        }
+    }
+
+    fn sample_rtt(&mut self, now_ns: u64, sent_ns: u64, knobs: &Knobs) {
+        self.rtt.sample(now_ns, sent_ns, knobs);
+        self.counters.rto_sum_ns += self.rtt.timeout_ns(knobs);
+        self.counters.rto_count += 1;
+    }
+}

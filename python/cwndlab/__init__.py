@@ -1,0 +1,78 @@
+"""cwndlab: a laboratory for TCP congestion-window rules.
+
+Build or load a scenario, run it, look at the data frames.
+
+>>> import cwndlab
+>>> scenario = cwndlab.dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="5s")
+>>> result = cwndlab.run(scenario)
+>>> result.flows["rule"].to_list()
+['AIMD(1, 0.5)']
+
+Importing the package is cheap: data frames and plots are loaded on first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cwndlab import environments as environments
+    from cwndlab import plots as plots
+    from cwndlab.comparison import Comparison as Comparison
+    from cwndlab.comparison import compare as compare
+    from cwndlab.errors import RuleError as RuleError
+    from cwndlab.errors import ScenarioError as ScenarioError
+    from cwndlab.execute import run as run
+    from cwndlab.execute import run_many as run_many
+    from cwndlab.native import rule as rule
+    from cwndlab.native import rules as rules
+    from cwndlab.native import schema as schema
+    from cwndlab.plan import Level as Level
+    from cwndlab.plan import Plan as Plan
+    from cwndlab.report import write_report as write_report
+    from cwndlab.results import Result as Result
+    from cwndlab.scenario import Scenario as Scenario
+    from cwndlab.scenario import dumbbell as dumbbell
+
+    __version__: str
+
+# Public name -> module that holds it. Module names differ from the functions' (`execute` has `run`), because
+# importing a submodule would otherwise shadow the function of the same name.
+_HOMES = {
+    "Comparison": "comparison",
+    "Level": "plan",
+    "Plan": "plan",
+    "Result": "results",
+    "RuleError": "errors",
+    "Scenario": "scenario",
+    "ScenarioError": "errors",
+    "compare": "comparison",
+    "dumbbell": "scenario",
+    "rule": "native",
+    "rules": "native",
+    "run": "execute",
+    "run_many": "execute",
+    "schema": "native",
+    "write_report": "report",
+}
+_MODULES = ("environments", "plots")
+
+__all__ = ["__version__", *_HOMES, *_MODULES]
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        value: object = importlib.import_module("cwndlab.native").version()
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(f"cwndlab.{_HOMES[name]}"), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"cwndlab.{name}")
+    else:
+        raise AttributeError(f"module 'cwndlab' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,23 @@
+"""Types of the native module. Text in and out is JSON; the Python package gives it its shape."""
+
+from collections.abc import Callable
+from typing import Literal
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be run; one line naming the key, the value and what is allowed."""
+
+class RuleError(ScenarioError):
+    """A rule's text that cannot be understood."""
+
+def version() -> str: ...
+def rules() -> str: ...
+def schema() -> str: ...
+def parse(text: str, format: Literal["toml", "json"]) -> str: ...
+def rule(text: str) -> str: ...
+def run(
+    scenario_json: str,
+    progress: Callable[[float, int], object] | None = None,
+    scheduler: Literal["tree", "heap"] = "tree",
+    pcap: str | None = None,
+    profile_dump: str | None = None,
+) -> tuple[str, dict[str, dict[str, tuple[str, bytes]]]]: ...

@@ -1,0 +1,57 @@
+"""The group of commands."""
+
+from __future__ import annotations
+
+import click
+
+from cwndlab.cli.compare import compare
+from cwndlab.cli.demo import demo
+from cwndlab.cli.rules import rules
+from cwndlab.cli.run import run
+from cwndlab.cli.schema import schema
+
+
+def _print_version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
+    if asked:
+        from cwndlab.native import version
+
+        click.echo(f"cwndlab {version()}")
+        context.exit()
+
+
+class Commands(click.Group):
+    """A group whose message for an unknown command names those there are."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Look the first argument up."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            raise click.UsageError(
+                f"command `{args[0]}`: does not exist; allowed: {', '.join(self.list_commands(ctx))}"
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version.",
+)
+@click.pass_context
+def app(context: click.Context) -> None:
+    """Find out where a TCP congestion-window rule wins and loses."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+for command in (run, compare, rules, schema, demo):
+    app.add_command(command)

@@ -1,0 +1,67 @@
+"""Execute a plan with a progress bar, writing every run as it finishes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.cli.options import make_folder
+from cwndlab.cli.output import meter, say
+
+if TYPE_CHECKING:
+    from cwndlab.comparison import Comparison
+    from cwndlab.plan import Plan, Run
+    from cwndlab.results import Result
+
+
+def execute_plan(
+    plan: Plan, *, jobs: int | None, out: Path | None, trace: Mapping[str, Any] | None = None
+) -> Comparison:
+    """Run a plan; with `out`, each finished run is on disk at once, the tables also after Ctrl-C."""
+    from cwndlab import comparison as comparing
+
+    comparison = comparing.Comparison(plan)
+    make_folder(out)
+    if out is not None:
+        (out / "plan.json").write_text(plan.to_json() + "\n", encoding="utf-8")
+
+    with meter("compare", len(plan), "runs") as progress:
+
+        def finished(run: Run, result: Result) -> None:
+            progress.finished_run()
+            if out is not None:
+                result.save(_folder(out, run))
+
+        try:
+            comparing.compare(plan, jobs=jobs, trace=trace, on_run=finished, progress=progress.packets, into=comparison)
+        except KeyboardInterrupt:
+            say(f"stopped after {len(comparison.results)} of {len(plan)} runs")
+            _write_interrupted(comparison, out)
+            raise
+    _write_tables(comparison, out)
+    return comparison
+
+
+def _folder(out: Path, run: Run) -> Path:
+    return out / "runs" / f"{run.index:05d}"
+
+
+def _write_interrupted(comparison: Comparison, out: Path | None) -> None:
+    """Write what is finished, with the run that was being saved when the interruption came."""
+    if out is None or not comparison.results:
+        return
+    for run in comparison.plan:
+        if run.index in comparison.results and not (_folder(out, run) / "run.json").exists():
+            comparison.results[run.index].save(_folder(out, run))
+    _write_tables(comparison, out)
+
+
+def _write_tables(comparison: Comparison, out: Path | None) -> None:
+    if out is None:
+        return
+    comparison.runs.write_parquet(out / "runs.parquet")
+    comparison.summary.write_parquet(out / "summary.parquet")
+    comparison.scores.write_parquet(out / "scores.parquet")
+    (out / "comparison.json").write_text(comparison.to_json(raw=False) + "\n", encoding="utf-8")
+    say(f"wrote {out}")

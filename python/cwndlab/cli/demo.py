@@ -1,0 +1,55 @@
+"""`cwndlab demo`: the four linear rules over four available bandwidths, with a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cwndlab.cli import options
+from cwndlab.cli.compare_tables import print_comparison
+from cwndlab.cli.compare_work import execute_plan
+from cwndlab.cli.output import say
+
+RULES = ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)")
+REPLICATES = 3
+DURATION_S = 100.0
+TRACE = {"cwnd": "100ms", "queue": "100ms", "rate": "500ms"}
+
+
+@click.command()
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("out/demo"),
+    show_default=True,
+    metavar="DIR",
+)
+@click.option("--duration", default=f"{DURATION_S:g}s", show_default=True, metavar="TIME")
+@options.jobs_option
+def demo(out: Path, duration: str, jobs: int | None) -> None:
+    """Run the four linear rules, 10 flows each, SACK over drop-tail, and write a report.
+
+    The available bandwidth is constant, a square wave, a saw-tooth and a random walk, all around 10 Mbit/s.
+    """
+    from cwndlab import environments, plots
+    from cwndlab.comparison import plan_rules
+    from cwndlab.metrics import BY_KEY
+    from cwndlab.report import write_report
+
+    plan = plan_rules(
+        RULES,
+        env=list(environments.ENVIRONMENTS),
+        replicates=REPLICATES,
+        duration_s=options.seconds_of("--duration", duration),
+    )
+    comparison = execute_plan(plan, jobs=jobs, out=out, trace=TRACE)
+    plots.save(comparison.plot(), out / "comparison.png")
+    for name in environments.ENVIRONMENTS:
+        results = {rule.label: comparison.result(rule=rule.label, env=name) for rule in plan.axes["rule"]}
+        plots.save(plots.windows_by_rule(results), out / f"windows-{name}.png")
+        plots.save(plots.goodput_by_rule(results), out / f"goodput-{name}.png")
+        plots.save(plots.queue_by_rule(results), out / f"queue-{name}.png")
+    report = write_report(comparison, out / "report.html", title="Four linear rules over four bandwidths")
+    print_comparison(comparison, (BY_KEY["goodput"],))
+    say(f"wrote {report}")

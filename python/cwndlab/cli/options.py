@@ -1,0 +1,97 @@
+"""Options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+PLOT_ENDINGS = (".png", ".svg", ".pdf")
+
+
+class WholeNumber(click.ParamType):
+    """A whole number within bounds, both allowed."""
+
+    name = "integer"
+
+    def __init__(self, least: int, most: int) -> None:
+        self.least, self.most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read it, or say what is allowed."""
+        try:
+            number = int(value)
+        except ValueError:
+            number = None
+        if number is None or not self.least <= number <= self.most:
+            self.fail(f"`{value}` is not allowed; allowed: a whole number from {self.least} to {self.most}", param, ctx)
+        return number
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+set_option = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set one key of the scenario, e.g. dumbbell.rate=20Mbit or flows.*.recovery=reno.",
+)
+out_option = click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write Parquet tables there.",
+)
+jobs_option = click.option("--jobs", type=WholeNumber(1, 1024), metavar="N", help="Threads; by default all processors.")
+
+
+def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--seed N`."""
+    return click.option("--seed", type=WholeNumber(0, 2**63 - 1), metavar="N", help="Seed.")(command)
+
+
+def patch_of(settings: tuple[str, ...]) -> dict[str, Any]:
+    """Read the `--set` options into a patch of dotted keys."""
+    from cwndlab.patching import value_from_text
+
+    patch = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals or not key:
+            raise click.UsageError(f"--set: `{setting}` is not a setting; allowed: key=value")
+        patch[key.strip()] = value_from_text(text.strip())
+    return patch
+
+
+def names_of(option: str, values: tuple[str, ...]) -> list[str]:
+    """Split lists given with commas, as repeated options, or both."""
+    names = [name.strip() for value in values for name in value.split(",")]
+    if not all(names):
+        raise click.UsageError(f"{option}: `{','.join(values)}` has an empty name; allowed: names joined by commas")
+    return names
+
+
+def check_plot(path: Path | None) -> None:
+    """Refuse a plot file whose format is not known, before anything is run."""
+    if path is not None and path.suffix.lower() not in PLOT_ENDINGS:
+        raise click.UsageError(f"--plot: `{path}` has no known ending; allowed: {', '.join(PLOT_ENDINGS)}")
+
+
+def make_folder(path: Path | None) -> None:
+    """Make an output folder before anything is run, so that a wrong path costs no time."""
+    if path is not None:
+        path.mkdir(parents=True, exist_ok=True)
+
+
+def seconds_of(option: str, text: str) -> float:
+    """Read a time such as ``100s`` or ``2min``; a bare number is seconds."""
+    from cwndlab.scenario import seconds
+
+    value = seconds(text)
+    if value is None or not 0 < value < float("inf"):
+        raise click.UsageError(
+            f"{option}: `{text}` is not a length of time; allowed: above 0, such as 100s, 500ms, 2min"
+        )
+    return value

@@ -1,0 +1,96 @@
+"""`cwndlab run`: simulate one scenario."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cwndlab.cli import options
+from cwndlab.cli.output import meter, say
+from cwndlab.cli.run_tables import print_result
+
+if TYPE_CHECKING:
+    from cwndlab.scenario import Scenario
+
+DEFAULT_PLOT = "="
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path), metavar="FILE.toml")
+@options.json_option
+@options.out_option
+@click.option(
+    "--plot", is_flag=False, flag_value=DEFAULT_PLOT, metavar="[FILE]",
+    help="Plot windows, goodput and queue (.png, .svg, .pdf); by default into the scenario's name .png.",
+)  # fmt: skip
+@click.option(
+    "--pcap", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write packets as pcapng."
+)
+@options.set_option
+@options.seed_option
+@click.option("--profile", metavar="NAME", help="Profile of TCP knobs: rfc, ns2-2.35, ns2-2000.")
+def run(
+    file: Path | None,
+    as_json: bool,
+    out: Path | None,
+    plot: str | None,
+    pcap: Path | None,
+    settings: tuple[str, ...],
+    seed: int | None,
+    profile: str | None,
+) -> None:
+    """Simulate the scenario in FILE.toml (or .json) and print its flows and links."""
+    if file is None and plot not in (None, DEFAULT_PLOT) and Path(plot).suffix in (".toml", ".json"):
+        # `run --plot FILE.toml`: the file was meant as the scenario.
+        file, plot = Path(plot), DEFAULT_PLOT
+    if file is None:
+        raise click.UsageError("FILE.toml: is missing; allowed: a scenario in TOML or JSON")
+    picture = _picture(plot, file, out)
+    options.check_plot(picture)
+    scenario = _scenario(file, options.patch_of(settings), seed, profile, with_traces=picture is not None)
+    options.make_folder(out)
+
+    from cwndlab import execute
+
+    with meter(file.stem, scenario.duration_s, "s") as progress:
+        result = execute.run(scenario, progress=progress.simulated, pcap=pcap)
+
+    if out is not None:
+        say(f"wrote {result.save(out)}")
+    if picture is not None:
+        from cwndlab import plots
+
+        say(f"wrote {plots.save(result.plot(), picture)}")
+    if pcap is not None:
+        say(f"wrote {pcap}")
+    if as_json:
+        click.echo(result.to_json())
+    else:
+        print_result(result)
+
+
+def _picture(plot: str | None, file: Path, out: Path | None) -> Path | None:
+    if plot is None:
+        return None
+    return (out or Path()) / f"{file.stem}.png" if plot == DEFAULT_PLOT else Path(plot)
+
+
+def _scenario(
+    file: Path, patch: dict[str, Any], seed: int | None, profile: str | None, *, with_traces: bool
+) -> Scenario:
+    from cwndlab.scenario import Scenario
+
+    scenario = Scenario.load(file)
+    if seed is not None:
+        patch["seed"] = seed
+    if profile is not None:
+        patch["profile"] = profile
+    scenario = scenario.patch(patch) if patch else scenario
+    if with_traces:
+        # Traces change nothing but what is recorded: the trace hash stays the same.
+        missing = {"cwnd": "20ms", "queue": "20ms", "rate": "500ms"}
+        traced = scenario.to_dict().get("trace", {})
+        scenario = scenario.set("trace", {**missing, **traced})
+    return scenario

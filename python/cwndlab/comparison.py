@@ -1,0 +1,243 @@
+"""Compare rules: execute a plan, then means, confidence intervals and the scores C and D.
+
+Scores as in Akella et al. (2002), per metric and setting: for each environment a rule's distance from the best
+rule there, ``d = best - own`` (``own - best`` where less is better); C is the largest distance over the
+environments, D their sum. The text defines D as the sum; its notation table divides by the number of
+environments, but the published numbers only fit the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from cwndlab import environments, native
+from cwndlab.execute import run_many
+from cwndlab.jsontext import dumps
+from cwndlab.metrics import METRICS, measure
+from cwndlab.plan import Level, Plan, Run
+from cwndlab.results import Result
+from cwndlab.statistics import estimate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+AXES = ("recovery", "queue", "env", "rule")
+SETTING = ("recovery", "queue")
+
+
+@dataclass
+class Comparison:
+    """Results of a plan whose axes are recovery, queue, env and rule.
+
+    Examples
+    --------
+    >>> plan = plan_rules(["AIMD(1, 0.5)", "AIAD(1, 3)"], replicates=2, duration_s=2.0)
+    >>> comparison = compare(plan)
+    >>> comparison.runs.height
+    4
+    >>> comparison.scores.filter(pl.col("metric") == "goodput")["C_a"].min()
+    0.0
+    """
+
+    plan: Plan
+    results: dict[int, Result] = field(default_factory=dict)
+    """Finished results by the index of their run in the plan."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run of the plan has finished."""
+        return len(self.results) == len(self.plan)
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """One row per finished run: its cell, replicate, seed, trace hash and every metric."""
+        rows = [
+            {
+                **run.cell,
+                "replicate": run.replicate,
+                "seed": run.seed,
+                "trace_hash": self.results[run.index].trace_hash,
+                **measure(self.results[run.index].to_dict()),
+            }
+            for run in self.plan
+            if run.index in self.results
+        ]
+        return pl.DataFrame(rows, schema=_RUN_SCHEMA)
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """One row per cell and metric: ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``."""
+        runs = self.runs
+        rows = []
+        for cell, group in runs.group_by(AXES, maintain_order=True):
+            for metric in METRICS:
+                mean, half_width, count = estimate(group[metric.key])
+                rows.append((*cell, metric.key, mean, half_width, count))
+        return pl.DataFrame(rows, schema=_SUMMARY_SCHEMA, orient="row")
+
+    @property
+    def scores(self) -> pl.DataFrame:
+        """One row per setting, metric and rule: ``C_a``, the largest distance, and ``D_a``, their sum."""
+        return scores(self.summary)
+
+    def result(self, replicate: int = 0, **cell: str) -> Result | None:
+        """Find one finished result by its cell (``rule=..., env=...``) and replicate."""
+        for run in self.plan:
+            if run.replicate == replicate and cell.items() <= run.cell.items():
+                return self.results.get(run.index)
+        return None
+
+    def to_dict(self, *, raw: bool = True) -> dict[str, Any]:
+        """Return everything as plain data; `raw` adds the whole result of each run."""
+        data: dict[str, Any] = {
+            "cwndlab_version": native.version(),
+            "complete": self.complete,
+            "plan": self.plan.to_dict(),
+            "summary": self.summary.to_dicts(),
+            "scores": self.scores.to_dicts(),
+        }
+        runs = self.runs.to_dicts()
+        if raw:
+            finished = [self.results[run.index] for run in self.plan if run.index in self.results]
+            runs = [{**row, "result": result.to_dict()} for row, result in zip(runs, finished, strict=True)]
+        return {**data, "runs": runs}
+
+    def to_json(self, *, raw: bool = True, indent: int | None = 2) -> str:
+        """Return `to_dict` as JSON text; what is not finite is null."""
+        return dumps(self.to_dict(raw=raw), indent)
+
+    def plot(self) -> Figure:
+        """Draw each metric's mean and confidence interval per environment and rule (matplotlib)."""
+        from cwndlab.plots import comparison_bars
+
+        return comparison_bars(self)
+
+
+_RUN_SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(AXES, pl.String),
+    "replicate": pl.Int64,
+    "seed": pl.Int64,
+    "trace_hash": pl.String,
+    **{metric.key: pl.Float64 for metric in METRICS},
+}
+_SUMMARY_SCHEMA: dict[str, Any] = {
+    **dict.fromkeys((*AXES, "metric"), pl.String),
+    "mean": pl.Float64,
+    "ci95": pl.Float64,
+    "replicates": pl.Int64,
+}
+
+
+def plan_rules(
+    rules: Sequence[str],
+    *,
+    recovery: Sequence[str] = ("sack",),
+    queue: Sequence[str] = ("drop-tail",),
+    env: Sequence[str] = ("constant",),
+    replicates: int = 3,
+    duration_s: float = 100.0,
+    seed: int = 1,
+    patch: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Plan a comparison of rules over recovery schemes, queues and environments.
+
+    Parameters
+    ----------
+    rules : sequence of str
+        Rules in any notation that `cwndlab.rule` reads; one that is named twice counts once.
+    recovery, queue, env : sequence of str
+        The levels of the other axes.
+    replicates : int
+        Runs per cell, with seeds ``seed``, ``seed + 1``, ... in every cell.
+    duration_s : float
+        Length of a run in seconds; the first fifth is not measured.
+    patch : mapping, optional
+        Dotted keys to set in all runs.
+
+    Raises
+    ------
+    ScenarioError
+        If a rule, recovery, queue or environment is not known.
+    """
+    canonical = list(dict.fromkeys(native.rule(text) for text in rules))
+    base = environments.base(canonical[0], duration_s=duration_s)
+    axes = {
+        "recovery": [Level(name, {"flows.*.recovery": name}) for name in dict.fromkeys(recovery)],
+        "queue": [Level(name, {"dumbbell.queue.kind": name}) for name in dict.fromkeys(queue)],
+        "env": environments.levels(dict.fromkeys(env)),
+        "rule": [Level(rule, {"flows.*.rule": rule}) for rule in canonical],
+    }
+    return Plan(base.patch(patch) if patch else base, axes, replicates, seed)
+
+
+def compare(
+    plan: Plan,
+    *,
+    jobs: int | None = None,
+    trace: Mapping[str, Any] | None = None,
+    on_run: Callable[[Run, Result], object] | None = None,
+    progress: Callable[[int], object] | None = None,
+    into: Comparison | None = None,
+) -> Comparison:
+    """Execute a plan of `plan_rules`.
+
+    Parameters
+    ----------
+    plan : Plan
+        Axes recovery, queue, env, rule.
+    jobs : int, optional
+        Threads.
+    trace : mapping, optional
+        The ``[trace]`` table of replicate 0 (the others record none: traces of a thousand runs fill memory).
+    on_run : callable, optional
+        Gets each run and its result as it finishes; what it saved survives an interruption.
+    progress : callable, optional
+        Gets packets delivered since the last call.
+    into : Comparison, optional
+        Filled as runs finish, so that the caller still has them after Ctrl-C.
+    """
+    comparison = into if into is not None else Comparison(plan)
+    plan.check()
+
+    def scenario(run: Run) -> dict[str, Any]:
+        return {**run.document, "trace": dict(trace)} if trace and run.replicate == 0 else run.document
+
+    # Closed at once on an exception: its traceback would otherwise keep the threads running.
+    with closing(run_many(((run, scenario(run)) for run in plan), jobs=jobs, progress=progress)) as finished:
+        for run, result in finished:
+            comparison.results[run.index] = result
+            if on_run is not None:
+                on_run(run, result)
+    return comparison
+
+
+def scores(summary: pl.DataFrame) -> pl.DataFrame:
+    """C and D of every rule from the means of a `Comparison.summary`.
+
+    A rule without a mean in some environment gets null: it cannot be ranked.
+
+    Examples
+    --------
+    >>> rows = [("sack", "drop-tail", env, rule, "goodput", mean, None, 1) for env, rule, mean in
+    ...         [("one", "A", 0.9), ("one", "B", 0.7), ("two", "A", 0.5), ("two", "B", 0.6)]]
+    >>> table = scores(pl.DataFrame(rows, schema=_SUMMARY_SCHEMA, orient="row"))
+    >>> [(row["rule"], round(row["C_a"], 3), round(row["D_a"], 3)) for row in table.to_dicts()]
+    [('A', 0.1, 0.1), ('B', 0.2, 0.2)]
+    """
+    signs = {metric.key: 1.0 if metric.more_is_better else -1.0 for metric in METRICS}
+    merit = pl.col("mean") * pl.col("metric").replace_strict(signs, return_dtype=pl.Float64)
+    distance = merit.max().over(*SETTING, "metric", "env") - merit
+    unranked = pl.col("distance").is_null().any()
+    return (
+        summary.with_columns(distance=distance)
+        .group_by(*SETTING, "metric", "rule", maintain_order=True)
+        .agg(
+            C_a=pl.when(unranked).then(None).otherwise(pl.col("distance").max()),
+            D_a=pl.when(unranked).then(None).otherwise(pl.col("distance").sum()),
+        )
+    )

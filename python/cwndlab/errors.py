@@ -1,0 +1,17 @@
+r"""Exceptions of the package; both are `ValueError`.
+
+Their text is one line that names the key, the value and what is allowed.
+
+>>> import cwndlab
+>>> try:
+...     cwndlab.rule("AIMD(1)")
+... except cwndlab.RuleError as error:
+...     print(isinstance(error, cwndlab.ScenarioError), "\n" in str(error))
+True False
+"""
+
+from __future__ import annotations
+
+from cwndlab.native import RuleError, ScenarioError
+
+__all__ = ["RuleError", "ScenarioError"]

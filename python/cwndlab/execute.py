@@ -1,0 +1,160 @@
+"""Run scenarios: one, or many side by side on threads (the native core releases the interpreter)."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from cwndlab import native
+from cwndlab.results import Result
+from cwndlab.scenario import Scenario
+
+Progress = Callable[[float, int], object]
+"""Called about ten times a second with the simulated seconds and the packets so far."""
+
+Source = Scenario | Mapping[str, Any] | str | Path
+Key = TypeVar("Key")
+
+
+def run(
+    scenario: Source,
+    *,
+    seed: int | None = None,
+    progress: Progress | None = None,
+    scheduler: Literal["tree", "heap"] = "tree",
+    pcap: str | Path | None = None,
+) -> Result:
+    """Simulate one scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario, mapping, str or Path
+        What to run; a path or text is loaded with `Scenario.load`.
+    seed : int, optional
+        Used instead of the scenario's.
+    progress : callable, optional
+        Gets (simulated seconds, packets) about ten times a second. An exception it raises ends the run.
+    scheduler : {"tree", "heap"}
+        Event queue; ``"heap"`` is the slow and simple one that tests compare with. Results do not depend on it.
+    pcap : str or Path, optional
+        File to write every packet to, as pcapng.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is not valid.
+    OSError
+        If a file cannot be read or written.
+
+    Examples
+    --------
+    >>> from cwndlab import dumbbell
+    >>> scenario = dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="5s")
+    >>> run(scenario, seed=3).trace_hash == run(scenario, seed=3, scheduler="heap").trace_hash
+    True
+    """
+    document = _as_scenario(scenario).to_dict()
+    if seed is not None:
+        document["seed"] = seed
+    text = Scenario(document).to_json(indent=None)
+    answer, traces = native.run(text, progress, scheduler, None if pcap is None else os.fspath(pcap))
+    return Result.from_native(answer, traces, document)
+
+
+def run_many(
+    scenarios: Iterable[tuple[Key, Source]],
+    *,
+    jobs: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Iterator[tuple[Key, Result]]:
+    """Simulate many scenarios on threads, giving each result as it finishes.
+
+    Parameters
+    ----------
+    scenarios : iterable of (key, scenario)
+        The key comes back with the result; taken in order, as threads become free.
+    jobs : int, optional
+        Threads; by default one for each processor this process may use.
+    progress : callable, optional
+        Gets the number of packets delivered since it was last called, over all runs; called on the threads.
+
+    Yields
+    ------
+    (key, Result)
+        In the order of finishing. On Ctrl-C, or when the caller stops early, the runs under way are stopped
+        within a fraction of a second; results already given stay with the caller.
+
+    Examples
+    --------
+    >>> from cwndlab import dumbbell
+    >>> base = dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="1s")
+    >>> sorted(key for key, _ in run_many([("a", base), ("b", base.set("seed", 2))], jobs=2))
+    ['a', 'b']
+    """
+    threads = jobs or default_jobs()
+    stop = threading.Event()
+    waiting = iter(scenarios)
+    running: dict[Future[Result], Key] = {}
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="cwndlab")
+
+    def start_next() -> None:
+        for key, scenario in waiting:
+            running[pool.submit(_run_stoppable, scenario, stop, progress)] = key
+            return
+
+    try:
+        for _ in range(threads):
+            start_next()
+        while running:
+            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                key = running.pop(future)
+                result = future.result()
+                start_next()
+                yield key, result
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def default_jobs() -> int:
+    """Processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Stopped(Exception):
+    """Raised in a run's progress call to end it; signals reach the main thread only."""
+
+
+def _run_stoppable(scenario: Source, stop: threading.Event, report: Callable[[int], object] | None) -> Result:
+    if stop.is_set():
+        raise _Stopped
+    seen = 0
+
+    def progress(_simulated_s: float, packets: int) -> None:
+        nonlocal seen
+        if stop.is_set():
+            raise _Stopped
+        if report is not None:
+            report(packets - seen)
+            seen = packets
+
+    return run(scenario, progress=progress)
+
+
+def _as_scenario(source: Source) -> Scenario:
+    if isinstance(source, Scenario):
+        return source
+    if isinstance(source, Mapping):
+        return Scenario.from_dict(source)
+    return Scenario.load(source)

@@ -1,0 +1,85 @@
+"""The one Python module that touches the native extension `cwndlab._core`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from cwndlab import _core
+from cwndlab._core import RuleError, ScenarioError
+
+__all__ = ["RuleError", "ScenarioError", "parse", "rule", "rules", "run", "schema", "version"]
+
+
+def version() -> str:
+    """Version of the package and of its native core.
+
+    Examples
+    --------
+    >>> version().count(".")
+    2
+    """
+    return _core.version()
+
+
+def rules() -> list[dict[str, Any]]:
+    """List every window rule that can be written in a scenario.
+
+    Returns
+    -------
+    list of dict
+        Per rule: ``name``, ``notation``, ``summary``, ``parameters`` (each with ``name``, ``meaning``,
+        ``allowed``), ``source`` and ``example``.
+
+    Examples
+    --------
+    >>> "AIMD" in [entry["name"] for entry in rules()]
+    True
+    """
+    return json.loads(_core.rules())
+
+
+def rule(text: str) -> str:
+    """Return the canonical notation of a rule.
+
+    Parameters
+    ----------
+    text : str
+        For example ``"AIMD(1,.5)"``.
+
+    Raises
+    ------
+    RuleError
+        If there is no such rule or its parameters are not allowed.
+
+    Examples
+    --------
+    >>> rule("AIMD(1,.5)")
+    'AIMD(1, 0.5)'
+    """
+    return _core.rule(text)
+
+
+def schema() -> dict[str, Any]:
+    """JSON schema of a scenario.
+
+    Examples
+    --------
+    >>> schema()["type"]
+    'object'
+    """
+    return json.loads(_core.schema())
+
+
+def parse(text: str, format: str) -> dict[str, Any]:
+    """Validate a scenario's text (``"toml"`` or ``"json"``) and return it as a dictionary.
+
+    Raises
+    ------
+    ScenarioError
+        If it is not a valid scenario.
+    """
+    return json.loads(_core.parse(text, format))
+
+
+run = _core.run

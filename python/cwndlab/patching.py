@@ -1,0 +1,89 @@
+"""Change a nested document by dotted keys: what `--set` and the axes of a plan do."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from cwndlab.errors import ScenarioError
+
+
+def value_from_text(text: str) -> Any:
+    """Read the value of `--set key=value`: JSON where it is JSON, otherwise the text itself.
+
+    Examples
+    --------
+    >>> value_from_text("20Mbit"), value_from_text("0.5"), value_from_text('["0s", "1s"]')
+    ('20Mbit', 0.5, ['0s', '1s'])
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def patched(document: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of `document` with each dotted key of `patch` set to its value.
+
+    Parameters
+    ----------
+    document : mapping
+        Tables, lists and plain values, as read from TOML or JSON.
+    patch : mapping
+        Dotted key to value. A table that is missing on the way is made. Inside a list a part of the key is an
+        index, the ``name`` of an entry, or ``*`` for every entry. The value None removes the key.
+
+    Raises
+    ------
+    ScenarioError
+        If a key leads into a plain value, or names no entry of a list.
+
+    Examples
+    --------
+    >>> patched({"flows": [{"name": "a"}, {"name": "b"}]}, {"flows.b.count": 3, "seed": 7})
+    {'flows': [{'name': 'a'}, {'name': 'b', 'count': 3}], 'seed': 7}
+    >>> patched({"flows": [{"name": "a"}, {"name": "b"}]}, {"flows.*.recovery": "reno"})["flows"][1]
+    {'name': 'b', 'recovery': 'reno'}
+    """
+    result = copy.deepcopy(dict(document))
+    for key, value in patch.items():
+        parts = key.split(".")
+        if not all(parts):
+            raise ScenarioError(f"key `{key}`: has an empty part; allowed: names joined by dots")
+        _assign(result, parts, value, key)
+    return result
+
+
+def _assign(node: Any, parts: list[str], value: Any, key: str) -> None:
+    part, rest = parts[0], parts[1:]
+    if isinstance(node, list):
+        for index in _entries(node, part, key):
+            if rest:
+                _assign(node[index], rest, value, key)
+            else:
+                node[index] = copy.deepcopy(value)
+    elif not isinstance(node, dict):
+        raise ScenarioError(f"key `{key}`: `{part}` lies inside the plain value `{node}`; allowed: keys of a table")
+    elif rest:
+        _assign(node.setdefault(part, {}), rest, value, key)
+    elif value is None:
+        node.pop(part, None)
+    else:
+        node[part] = copy.deepcopy(value)
+
+
+def _entries(entries: list[Any], part: str, key: str) -> list[int]:
+    if part == "*":
+        return list(range(len(entries)))
+    if part.isdecimal() and int(part) < len(entries):
+        return [int(part)]
+    names = [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
+    found = [index for index, name in enumerate(names) if name == part]
+    if not found:
+        allowed = "".join(f"`{name}`, " for name in names if name)
+        raise ScenarioError(
+            f"key `{key}`: the list has no entry `{part}`; allowed: {allowed}an index below {len(entries)}, or `*`"
+        )
+    return found

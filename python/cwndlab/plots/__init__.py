@@ -1,0 +1,30 @@
+"""Plots: results in, matplotlib figures out. Nothing here simulates.
+
+Every figure is made without pyplot, so that it needs no display and leaves no global state behind. Lines differ
+by colour AND by line style or marker.
+
+>>> from cwndlab import dumbbell, plots, run
+>>> trace = {"cwnd": "10ms", "queue": "10ms", "rate": "500ms"}
+>>> result = run(dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="5s", trace=trace))
+>>> figure = plots.overview(result)
+>>> [axes.get_ylabel() for axes in figure.axes]
+['window [packets]', 'goodput [Mbit/s]', 'queue [packets]']
+"""
+
+from cwndlab.plots.bars import comparison_bars
+from cwndlab.plots.notebook import notebook_html
+from cwndlab.plots.overview import overview
+from cwndlab.plots.rules import goodput_by_rule, queue_by_rule, windows_by_rule
+from cwndlab.plots.style import png_bytes, save, svg_text
+
+__all__ = [
+    "comparison_bars",
+    "goodput_by_rule",
+    "notebook_html",
+    "overview",
+    "png_bytes",
+    "queue_by_rule",
+    "save",
+    "svg_text",
+    "windows_by_rule",
+]

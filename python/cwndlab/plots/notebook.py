@@ -1,0 +1,56 @@
+"""How a result shows itself in a notebook: its fields, its flows, a small plot of its windows."""
+
+from __future__ import annotations
+
+import base64
+from html import escape
+from typing import TYPE_CHECKING
+
+from cwndlab.plots.overview import PANELS, overview
+from cwndlab.plots.style import png_bytes
+
+if TYPE_CHECKING:
+    from cwndlab.results import Result
+
+FLOW_COLUMNS = (
+    "flow",
+    "rule",
+    "recovery",
+    "goodput_bps",
+    "loss_rate",
+    "mean_rtt_s",
+    "mean_cwnd_packets",
+    "timeouts",
+)
+MAX_ROWS = 10
+
+
+def notebook_html(result: Result) -> str:
+    """Draw a result as a piece of HTML that loads nothing from elsewhere."""
+    fields = result.fields
+    facts = ", ".join(
+        f"{key}&nbsp;{escape(_text(fields[key]))}"
+        for key in ("simulated_s", "aggregate_goodput_bps", "jain_index", "seed", "trace_hash")
+    )
+    head = "".join(f"<th>{column}</th>" for column in FLOW_COLUMNS)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{escape(_text(value))}</td>" for value in row) + "</tr>"
+        for row in result.flows.select(FLOW_COLUMNS).head(MAX_ROWS).iter_rows()
+    )
+    more = result.flows.height - MAX_ROWS
+    note = f"<p>and {more} more flows</p>" if more > 0 else ""
+    return (
+        f"<div><p><b>{escape(fields.get('name') or 'cwndlab run')}</b>: {facts}</p>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{note}{_picture(result)}</div>"
+    )
+
+
+def _picture(result: Result) -> str:
+    if not any(table in result.traces for table in PANELS):
+        return ""
+    data = base64.b64encode(png_bytes(overview(result, width=6.5, height=1.6), dpi=80)).decode()
+    return f'<img alt="traces over time" src="data:image/png;base64,{data}">'
+
+
+def _text(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,51 @@
+"""One run at a glance: windows, goodput and queue over one time axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+
+from cwndlab.plots import timelines
+from cwndlab.plots.style import panels, styled
+
+if TYPE_CHECKING:
+    from cwndlab.results import Result
+
+PANELS = {
+    "cwnd": ("Congestion window", timelines.windows),
+    "rate": ("Goodput", timelines.goodput),
+    "queue": ("Queue", timelines.queue),
+}
+
+
+@styled
+def overview(result: Result, *, width: float = 8.0, height: float = 2.4) -> Figure:
+    """Draw the traces a result has, one panel each.
+
+    Parameters
+    ----------
+    result : Result
+        With at least one of the traces ``cwnd``, ``rate``, ``queue``.
+    width, height : float
+        Inches; the height is that of one panel.
+
+    Raises
+    ------
+    ValueError
+        If the result has none of these traces.
+    """
+    present = [table for table in PANELS if table in result.traces]
+    if not present:
+        raise ValueError(
+            "plot: the result has no traces; allowed: a scenario whose [trace] has one of " + ", ".join(PANELS)
+        )
+    figure, axes = panels(len(present), sharex=True, width=width, height=height)
+    for table, panel in zip(present, axes, strict=True):
+        title, draw = PANELS[table]
+        draw(panel, result)
+        panel.set_title(title)
+        timelines.legend(panel)
+    axes[-1].set_xlabel("time [s]")
+    axes[-1].set_xlim(0, result.simulated_s)
+    return figure

@@ -1,0 +1,68 @@
+"""Rules under one another on a shared scale: one panel per rule, the same run otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from cwndlab.plots import timelines
+from cwndlab.plots.style import Look, look, panels, styled
+
+if TYPE_CHECKING:
+    from cwndlab.results import Result
+
+Draw = Callable[[Axes, "Result", Look], None]
+
+
+@styled
+def windows_by_rule(results: Mapping[str, Result]) -> Figure:
+    """Draw every flow's window (thin) and their mean (bold), one panel per rule."""
+    return _stack(results, _windows, "window [packets]", "Windows; bold: mean of all flows")
+
+
+@styled
+def goodput_by_rule(results: Mapping[str, Result]) -> Figure:
+    """Draw the flows' total goodput against the available bandwidth, one panel per rule."""
+    return _stack(results, _goodput, "goodput [Mbit/s]", "Goodput of all flows; dashed: available bandwidth")
+
+
+@styled
+def queue_by_rule(results: Mapping[str, Result]) -> Figure:
+    """Draw the bottleneck's queue against its limit, one panel per rule."""
+    return _stack(results, _queue, "queue [packets]", "Queue at the bottleneck; dashed: its limit")
+
+
+def _stack(results: Mapping[str, Result], draw: Draw, quantity: str, title: str) -> Figure:
+    figure, axes = panels(len(results), sharex=True, sharey=True, width=6.4, height=1.5)
+    for index, ((rule, result), panel) in enumerate(zip(results.items(), axes, strict=True)):
+        draw(panel, result, look(index))
+        panel.set_title(rule)
+        panel.set_xlim(0, result.simulated_s)
+    axes[-1].set_xlabel("time [s]")
+    figure.supylabel(quantity, fontsize=10)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10.5)
+    return figure
+
+
+def _windows(axes: Axes, result: Result, style: Look) -> None:
+    trace = result.traces["cwnd"]
+    for name in result.flows["flow"].head(20):
+        single = trace.filter(pl.col("flow") == name)
+        axes.plot(single["time_s"], single["cwnd_packets"], color=style.color, linewidth=0.5, alpha=0.35)
+    mean = trace.group_by("time_s").agg(pl.col("cwnd_packets").mean()).sort("time_s")
+    axes.plot(mean["time_s"], mean["cwnd_packets"], color=style.color, linewidth=1.6)
+    axes.set_ylim(bottom=0)
+
+
+def _goodput(axes: Axes, result: Result, style: Look) -> None:
+    timelines.goodput(axes, result, style=style)
+    axes.set_ylabel("")
+
+
+def _queue(axes: Axes, result: Result, style: Look) -> None:
+    timelines.queue(axes, result, style=style)
+    axes.set_ylabel("")

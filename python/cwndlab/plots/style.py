@@ -1,0 +1,135 @@
+"""One look for all figures: palette, line styles, figure making and saving."""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+FORMATS = ("png", "svg", "pdf")
+
+Arguments = ParamSpec("Arguments")
+Drawn = TypeVar("Drawn")
+
+
+class Look(NamedTuple):
+    """How one series is drawn; no two of the first eight share a colour, a line style and a marker."""
+
+    color: str
+    linestyle: str | tuple[int, tuple[int, ...]]
+    marker: str
+    hatch: str
+
+
+# Okabe and Ito's palette, which people with colour-blindness can tell apart; its yellow is too light for lines.
+LOOKS = (
+    Look("#0072B2", "-", "o", ""),
+    Look("#D55E00", "--", "s", "///"),
+    Look("#009E73", "-.", "^", "..."),
+    Look("#CC79A7", ":", "D", "xxx"),
+    Look("#E69F00", (0, (5, 1, 1, 1, 1, 1)), "v", "\\\\\\"),
+    Look("#56B4E9", (0, (8, 2)), "P", "+++"),
+    Look("#444444", (0, (1, 2)), "X", "ooo"),
+    Look("#8C5A2B", (0, (3, 1)), "<", "---"),
+)
+REFERENCE = "#222222"
+"""Colour of what is not measured on the flows: available bandwidth, buffer limits."""
+
+_RC: dict[str, Any] = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "legend.frameon": False,
+    "hatch.linewidth": 0.6,
+    "hatch.color": "white",
+    "svg.fonttype": "path",
+    # The same figure gives the same bytes.
+    "svg.hashsalt": "cwndlab",
+}
+
+
+def look(index: int) -> Look:
+    """Look of the series with this number; repeats after eight."""
+    return LOOKS[index % len(LOOKS)]
+
+
+class LabFigure(Figure):
+    """A figure that notebooks show without pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        return png_bytes(self)
+
+
+def styled(draw: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
+    """Give a plotting function the common look without touching matplotlib's settings for good."""
+
+    @functools.wraps(draw)
+    def wrapper(*arguments: Arguments.args, **named: Arguments.kwargs) -> Drawn:
+        with rc_context(_RC):
+            return draw(*arguments, **named)
+
+    return wrapper
+
+
+def panels(
+    rows: int, columns: int = 1, *, width: float = 8.0, height: float = 2.3, **subplots: Any
+) -> tuple[Figure, list[Axes]]:
+    """Make a figure of `rows` x `columns` axes; `height` is inches per row. Axes come row by row."""
+    figure = LabFigure(figsize=(width, height * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, **subplots)
+    return figure, list(grid.ravel())
+
+
+@styled
+def save(figure: Figure, path: str | Path) -> Path:
+    """Write a figure; the file's ending chooses PNG, SVG or PDF.
+
+    Raises
+    ------
+    ValueError
+        If the ending is another one.
+    """
+    target = Path(path)
+    if target.suffix.lstrip(".").lower() not in FORMATS:
+        endings = ", ".join(f".{name}" for name in FORMATS)
+        raise ValueError(f"plot: `{target}` has no known ending; allowed: {endings}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(target, dpi=150, metadata=_undated(target.suffix))
+    return target
+
+
+@styled
+def png_bytes(figure: Figure, dpi: int = 110) -> bytes:
+    """Draw a figure as PNG."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi)
+    return buffer.getvalue()
+
+
+@styled
+def svg_text(figure: Figure) -> str:
+    """Draw a figure as an ``<svg>`` element to put into HTML."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata=_undated(".svg"))
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]
+
+
+def _undated(suffix: str) -> dict[str, Any] | None:
+    """Metadata without a date (the same figure gives the same bytes) and, in SVG, without links."""
+    if suffix == ".svg":
+        return dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    return {"CreationDate": None} if suffix == ".pdf" else None

@@ -1,0 +1,209 @@
+"""Scenarios: what is simulated. The definition itself is the native core's; this gives it a Python shape."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cwndlab import native
+from cwndlab.errors import ScenarioError
+from cwndlab.patching import patched
+
+Quantity = str | float
+"""A number with a unit (``"10Mbit"``, ``"50ms"``), or a bare number in bit/s or seconds."""
+
+_TIME_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+
+
+def seconds(quantity: Quantity) -> float | None:
+    """Read a time in seconds; None if it is not one.
+
+    For display and for options: the times of a scenario are read by the native core.
+
+    Examples
+    --------
+    >>> seconds("500ms"), seconds("2min"), seconds(3), seconds("fast")
+    (0.5, 120.0, 3.0, None)
+    """
+    text = str(quantity).strip()
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
+    try:
+        return float(number) * _TIME_UNITS[text[len(number) :].strip() or "s"]
+    except (KeyError, ValueError):
+        return None
+
+
+class Scenario:
+    """A network, its traffic, and what is measured; checked when it is made, never changed afterwards.
+
+    Examples
+    --------
+    >>> scenario = Scenario.from_dict({
+    ...     "duration": "5s",
+    ...     "dumbbell": {"rate": "10Mbit", "delay": "20ms"},
+    ...     "flows": [{"name": "a", "rule": "AIMD(1, 0.5)"}],
+    ... })
+    >>> scenario.set("dumbbell.rate", "20Mbit")["dumbbell"]["rate"]
+    '20Mbit'
+    """
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = copy.deepcopy(dict(document))
+        try:
+            text = json.dumps(self._document)
+        except (TypeError, ValueError) as error:
+            raise ScenarioError(f"scenario: {error}; allowed: tables, lists, text, numbers, true, false") from None
+        native.parse(text, "json")
+
+    @classmethod
+    def load(cls, source: str | Path) -> Scenario:
+        """Read a scenario from a file, or from text that holds one.
+
+        Parameters
+        ----------
+        source : str or Path
+            Path of a ``.toml`` or ``.json`` file. A string with a line break or a leading ``{`` is taken as
+            the text itself.
+
+        Raises
+        ------
+        ScenarioError
+            If the text is not a valid scenario.
+        OSError
+            If the file cannot be read.
+
+        Examples
+        --------
+        >>> Scenario.load('''
+        ... duration = "5s"
+        ... dumbbell = { rate = "10Mbit", delay = "20ms" }
+        ... flows = [{ name = "a", rule = "AIMD(1, 0.5)" }]
+        ... ''')["duration"]
+        '5s'
+        """
+        if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
+            return cls.from_text(source, "json" if source.lstrip().startswith("{") else "toml")
+        path = Path(source)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise ScenarioError(f"{path}: is not UTF-8 text; allowed: TOML or JSON text") from None
+        try:
+            return cls.from_text(text, "json" if path.suffix == ".json" else "toml")
+        except ScenarioError as error:
+            raise type(error)(f"{path}: {error}") from None
+
+    @classmethod
+    def from_text(cls, text: str, format: str = "toml") -> Scenario:
+        """Read a scenario from text in ``"toml"`` or ``"json"``."""
+        return cls(native.parse(text, format))
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
+        """Make a scenario from a dictionary shaped like its TOML or JSON form."""
+        return cls(document)
+
+    def set(self, key: str, value: Any) -> Scenario:
+        """Return the scenario with one dotted key set: ``scenario.set("dumbbell.rate", "20Mbit")``.
+
+        Inside a list a part of the key is an index, an entry's name, or ``*`` for all: ``flows.*.recovery``.
+        """
+        return self.patch({key: value})
+
+    def patch(self, patch: Mapping[str, Any]) -> Scenario:
+        """Return the scenario with several dotted keys set at once; None removes a key."""
+        return Scenario(patched(self._document, patch))
+
+    @property
+    def duration_s(self) -> float:
+        """How long it simulates, in seconds."""
+        value = seconds(self._document["duration"])
+        assert value is not None, "the native core has checked it"
+        return value
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the scenario as a dictionary of its own."""
+        return copy.deepcopy(self._document)
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return the scenario as JSON text."""
+        return json.dumps(self._document, indent=indent)
+
+    def __getitem__(self, key: str) -> Any:
+        return copy.deepcopy(self._document[key])
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._document
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self._document == other._document
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        rules = ", ".join(str(flow.get("rule")) for flow in self._document["flows"])
+        return f"<Scenario {self._document.get('name') or 'unnamed'}: {rules} for {self._document['duration']}>"
+
+
+def dumbbell(
+    rate: Quantity | Mapping[str, Any],
+    delay: Quantity,
+    *,
+    flows: str | Sequence[str | Mapping[str, Any]],
+    duration: Quantity = "60s",
+    queue: Mapping[str, Any] | None = None,
+    link: Mapping[str, Any] | None = None,
+    cross: Sequence[Mapping[str, Any]] = (),
+    **settings: Any,
+) -> Scenario:
+    """Build a scenario of flows that share one bottleneck link.
+
+    Parameters
+    ----------
+    rate : str, float or mapping
+        Rate of the bottleneck (bit/s if a bare number), or a waveform.
+    delay : str or float
+        One-way propagation delay of the bottleneck (seconds if a bare number).
+    flows : str or sequence
+        A rule such as ``"AIMD(1, 0.5)"``, or a list of rules and tables (``{"rule": ..., "count": 10}``). Flows
+        without a name are called ``flow-1``, ``flow-2`` and so on.
+    duration : str or float
+        How long to simulate (seconds if a bare number).
+    queue : mapping, optional
+        The bottleneck's queue; by default drop-tail, one bandwidth-delay product.
+    link : mapping, optional
+        Other keys of the bottleneck: ``loss``, ``access_delay``, ``access_rate``, ``back_rate``, ...
+    cross : sequence of mapping
+        Constant-bit-rate cross traffic.
+    **settings
+        Other keys of the scenario: ``name``, ``seed``, ``measure``, ``profile``, ``tcp``, ``trace``, ...
+
+    Raises
+    ------
+    ScenarioError
+        If a key or value is not allowed.
+
+    Examples
+    --------
+    >>> dumbbell("10Mbit", "20ms", flows=["AIMD(1, 0.5)", {"rule": "AIAD(1, 3)", "count": 4}])
+    <Scenario unnamed: AIMD(1, 0.5), AIAD(1, 3) for 60s>
+    """
+    entries = [flows] if isinstance(flows, str) else list(flows)
+    tables = [{"rule": entry} if isinstance(entry, str) else dict(entry) for entry in entries]
+    document: dict[str, Any] = {
+        "duration": duration,
+        "dumbbell": {
+            "rate": rate,
+            "delay": delay,
+            "queue": dict(queue or {"kind": "drop-tail", "limit": "1bdp"}),
+            **(link or {}),
+        },
+        "flows": [{"name": f"flow-{number}", **table} for number, table in enumerate(tables, 1)],
+        **settings,
+    }
+    if cross:
+        document["cross"] = [dict(table) for table in cross]
+    return Scenario(document)

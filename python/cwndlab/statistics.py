@@ -1,0 +1,54 @@
+"""Means and confidence intervals of replicated runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Estimate(NamedTuple):
+    """A mean over replicates, with the half-width of its confidence interval."""
+
+    mean: float | None
+    half_width: float | None
+    """None with fewer than two values: one run says nothing about its own spread."""
+    count: int
+
+
+def estimate(values: Iterable[float | None], level: float = 0.95) -> Estimate:
+    """Mean and confidence interval by Student's t over independent replicates.
+
+    Parameters
+    ----------
+    values : iterable of float or None
+        One value a replicate; None and non-finite values are left out.
+    level : float
+        Confidence level, between 0 and 1.
+
+    Returns
+    -------
+    Estimate
+        Mean, half-width ``t * s / sqrt(n)`` (same unit as the values) and n.
+
+    Examples
+    --------
+    >>> mean, half_width, count = estimate([1.0, 2.0, 3.0])
+    >>> mean, round(half_width, 4), count
+    (2.0, 2.4841, 3)
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level: {level} is not allowed; allowed: between 0 and 1")
+    numbers = [float(value) for value in values if value is not None and math.isfinite(value)]
+    count = len(numbers)
+    if count == 0:
+        return Estimate(None, None, 0)
+    mean = math.fsum(numbers) / count
+    if count == 1:
+        return Estimate(mean, None, 1)
+    variance = math.fsum((value - mean) ** 2 for value in numbers) / (count - 1)
+    # scipy.special alone: scipy.stats takes a second to import.
+    from scipy.special import stdtrit
+
+    quantile = float(stdtrit(count - 1, 0.5 + level / 2))
+    return Estimate(mean, quantile * math.sqrt(variance / count), count)

@@ -1,0 +1,37 @@
+"""Numbers as people read them, the same in terminal tables and in reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cwndlab.metrics import Metric
+
+MISSING = "-"
+
+
+def number(value: float | None, metric: Metric) -> str:
+    """Write a metric's value in its shown unit.
+
+    Examples
+    --------
+    >>> from cwndlab.metrics import BY_KEY
+    >>> number(0.0123, BY_KEY["loss_rate"]), number(None, BY_KEY["goodput"])
+    ('1.230', '-')
+    """
+    return MISSING if value is None else f"{value * metric.scale:.{metric.digits}f}"
+
+
+def with_interval(row: Mapping[str, Any] | None, metric: Metric) -> str:
+    """Write a row of a comparison's summary as mean and half-width of its 95 % confidence interval.
+
+    Examples
+    --------
+    >>> from cwndlab.metrics import BY_KEY
+    >>> with_interval({"mean": 0.9, "ci95": 0.0104}, BY_KEY["goodput"])
+    '0.900 ± 0.010'
+    """
+    if row is None:
+        return MISSING
+    mean = number(row["mean"], metric)
+    return mean if row["ci95"] is None else f"{mean} ± {number(row['ci95'], metric)}"

@@ -1,0 +1,62 @@
+"""Compares many random scenarios: ``python -m tests.ns2.fuzz --count 200 --seed 1`` from the repository's root.
+
+Prints every disagreement around its first differing send, then a summary; exits with 1 if there was any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+
+from . import compare, ns2, product
+from .generate import random_scenario
+from .scenarios import Case, everything
+
+
+def check(case: Case) -> str | None:
+    """None where both agree, else what differs."""
+    theirs = ns2.run(case.scenario, case.draw)
+    try:
+        ours = product.run(case.scenario, [flow.timer_phase_s for flow in theirs])
+    except Exception as error:  # a refusal or a panic of one scenario is a finding, not the end of the run
+        return f"cwndlab failed: {type(error).__name__}: {error}"
+    messages = [compare.describe(a, b, case.scenario["duration"]) for a, b in zip(ours, theirs, strict=True)]
+    return "\n".join(message for message in messages if message) or None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=100, help="number of scenarios")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the first scenario; the others follow")
+    parser.add_argument("--listed", action="store_true", help="the listed scenarios instead of random ones")
+    parser.add_argument("--show-scenario", action="store_true", help="print the scenario of each disagreement")
+    arguments = parser.parse_args()
+    if ns2.program() is None:
+        print("ns-2 (program `ns`, Debian package ns2) is not installed", file=sys.stderr)
+        return 2
+    if arguments.listed:
+        cases = everything()
+    else:
+        cases = [random_scenario(seed) for seed in range(arguments.seed, arguments.seed + arguments.count)]
+    kinds: Counter[str] = Counter()
+    for case in cases:
+        message = check(case)
+        if message is None:
+            continue
+        kinds[f"{case.scenario['profile']} {case.scenario['flows'][0]['recovery']}"] += 1
+        flow = case.scenario["flows"][0]
+        knobs = case.scenario.get("tcp", {})
+        print(f"## {case.name}: {case.scenario['profile']} {flow['recovery']} {flow['rule']} {knobs}")
+        if arguments.show_scenario:
+            print(json.dumps(case.scenario))
+        print(message, flush=True)
+    print(f"{len(cases) - kinds.total()} of {len(cases)} scenarios agree")
+    for kind, count in sorted(kinds.items()):
+        print(f"  {kind}: {count} differ")
+    return 1 if kinds else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+"""cwndlab sends what ns-2 2.35 sends: every packet's time, number, size, congestion window and threshold.
+
+Needs the program `ns` (Debian package ns2); without it every test is skipped and says so.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from . import compare, ns2, product, scenarios
+
+pytestmark = pytest.mark.skipif(
+    ns2.program() is None, reason="ns-2 (program `ns`, Debian package ns2) is not installed"
+)
+CASES = scenarios.everything()
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_same_packets_as_ns2(case):
+    theirs = ns2.run(case.scenario, case.draw)
+    assert all(len(flow.sends) > 1 for flow in theirs), "ns-2 sent nothing: the scenario tests nothing"
+    ours = product.run(case.scenario, [flow.timer_phase_s for flow in theirs])
+    for a, b in zip(ours, theirs, strict=True):
+        message = compare.describe(a, b, case.scenario["duration"])
+        assert message is None, f"{case.name}: {message}"
+
+
+def test_the_list_covers_what_it_should():
+    """The counts that the agreement is claimed for; a case removed by accident must not go unnoticed."""
+    old = [case for case in CASES if case.scenario["profile"] == "ns2-2000"]
+    assert sum(len(case.scenario["flows"]) == 1 for case in CASES) - len(old) >= 40
+    assert len(old) >= 10
+    assert {case.scenario["flows"][0]["recovery"] for case in old} == set(scenarios.RECOVERIES)

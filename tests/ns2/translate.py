@@ -1,0 +1,159 @@
+"""What a scenario says, in ns-2's terms: quantities, rules, profiles, knobs.
+
+Anything that ns-2 cannot express raises ``Unsupported``, so that a comparison never silently runs two different
+networks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+UNITS = {
+    "bit": 1.0,
+    "kbit": 1e3,
+    "Mbit": 1e6,
+    "Gbit": 1e9,
+    "kb/s": 1e3,
+    "Mb/s": 1e6,
+    "Gb/s": 1e9,
+    "ns": 1e-9,
+    "us": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "min": 60.0,
+    "": 1.0,
+}
+
+# Where ns-2 2.35's defaults differ from those of the years before 2001 (docs/profiles.md dates them).
+NS2_2000 = {
+    "syn_": "0",
+    "delay_growth_": "0",
+    "windowInit_": "1",
+    "timerfix_": "0",
+    "singledup_": "0",
+    "useHeaders_": "0",
+    "tcpTick_": "0.1",
+    "rfc2988_": "0",
+    "exitFastRetrans_": "0",
+    "minrto_": "0",
+    "maxrto_": "64",
+    "rtxcur_init_": "6.0",
+    "precisionReduce_": "0",
+    "bugfix_ss_": "0",
+}
+NS2_2000_NEWRENO = {"newreno_changes1_": "0", "partial_window_deflation_": "0"}
+NS2_2000_SINK = {"ts_echo_bugfix_": "0", "SYN_immediate_ack_": "0"}
+
+# cwndlab's knobs of [tcp] that are a variable of ns-2's sender of the same meaning.
+KNOBS = {
+    "packet_size": "packetSize_",
+    "window": "window_",
+    "initial_window": "windowInit_",
+    "syn": "syn_",
+    "delay_growth": "delay_growth_",
+    "dupack_threshold": "numdupacks_",
+    "limited_transmit": "singledup_",
+    "bug_fix": "bugFix_",
+    "less_careful": "lessCareful_",
+    "exit_fast_retransmit": "exitFastRetrans_",
+    "impatient": "newreno_changes1_",
+    "partial_window_deflation": "partial_window_deflation_",
+    "exit_recovery_fix": "exit_recovery_fix_",
+    "max_burst": "maxburst_",
+    "precise_reduction": "precisionReduce_",
+    "tick": "tcpTick_",
+    "min_rto": "minrto_",
+    "max_rto": "maxrto_",
+    "initial_rto": "rtxcur_init_",
+    "clamp_before_backoff": "rfc2988_",
+    "timer_after_sample": "timerfix_",
+    "timestamps": "timestamps_",
+    "timestamps_reset_backoff": "ts_resetRTO_",
+}
+SINK_KNOBS = {
+    "delayed_ack_interval": "interval_",
+    "max_sack_blocks": "maxSackBlocks_",
+    "timestamp_echo_fix": "ts_echo_bugfix_",
+    "immediate_ack_on_fill": "RFC2581_immediate_ack_",
+    "immediate_ack_on_syn": "SYN_immediate_ack_",
+}
+
+
+class Unsupported(ValueError):
+    """The scenario says something that ns-2, or this translation, cannot."""
+
+
+def quantity(value) -> float:
+    """A number in SI units, from a number or a string such as ``"1.5Mbit"``."""
+    if isinstance(value, (int, float)):
+        return float(value)
+    found = re.fullmatch(r"\s*([0-9.eE+-]+?)\s*([A-Za-z/]*)\s*", value)
+    if not found or found[2] not in UNITS:
+        raise Unsupported(f"quantity {value!r}")
+    return float(found[1]) * UNITS[found[2]]
+
+
+def number(value) -> str:
+    """A number as Tcl reads it back without loss; truth as 1 or 0, which ns-2 takes for its flags and its counts."""
+    return str(int(value)) if isinstance(value, (bool, int)) else repr(float(value))
+
+
+def buffer_limit(queue: dict) -> int:
+    """ns-2's ``limit_`` B holds B - 1 waiting packets and the one in service."""
+    found = re.fullmatch(r"(\d+)pkt", str(queue["limit"]))
+    if queue.get("kind", "drop-tail") != "drop-tail" or not found:
+        raise Unsupported(f"queue {queue}")
+    return int(found[1]) + (0 if queue.get("count_in_service", True) else 1)
+
+
+def rule_variables(rule: str) -> dict[str, str]:
+    """The linear rules as ns-2's ``windowOption_`` 1 (AIMD) or 6 (binomial) with its parameters."""
+    found = re.fullmatch(r"\s*(AIMD|AIAD|MIMD|MIAD)\(\s*([0-9.]+)\s*,\s*([0-9.]+)\s*\)\s*", rule)
+    if not found:
+        raise Unsupported(f"rule {rule!r}")
+    first, second = float(found[2]), float(found[3])
+    if found[1] == "AIMD":
+        return {"windowOption_": "1", "increase_num_": number(first), "decrease_num_": number(second)}
+    increase, k = (first, 0) if found[1][0] == "A" else (first - 1.0, -1)
+    decrease, power = (second, 1) if found[1][2] == "M" else (1.0 - second, 0)
+    return {
+        "windowOption_": "6",
+        "k_parameter_": str(k),
+        "l_parameter_": str(power),
+        "increase_num_": number(increase),
+        "decrease_num_": number(decrease),
+    }
+
+
+@dataclass
+class Endpoints:
+    """The variables of one flow's sender and sink, and what is not a variable."""
+
+    sender: dict[str, str]
+    sink: dict[str, str]
+    initial_ssthresh: float | None = None
+    delayed_ack: bool = False
+
+
+def endpoints(scenario: dict, flow: dict) -> Endpoints:
+    recovery = flow.get("recovery", "sack")
+    profile = scenario.get("profile", "rfc")
+    result = Endpoints({}, {})
+    if profile == "ns2-2000":
+        result.sender |= NS2_2000 | (NS2_2000_NEWRENO if recovery == "newreno" else {})
+        result.sink |= NS2_2000_SINK
+    elif profile != "ns2-2.35":
+        raise Unsupported(f"profile {profile!r}")
+    result.sender |= rule_variables(flow["rule"])
+    for knob, value in {**scenario.get("tcp", {}), **flow.get("tcp", {})}.items():
+        plain = value if isinstance(value, (bool, int)) else quantity(value)
+        if knob in KNOBS:
+            result.sender[KNOBS[knob]] = number(plain)
+        elif knob in SINK_KNOBS:
+            result.sink[SINK_KNOBS[knob]] = number(plain)
+        elif knob in ("delayed_ack", "initial_ssthresh"):
+            setattr(result, knob, value)
+        elif knob != "timer_phase":
+            raise Unsupported(f"knob {knob!r}")
+    return result

@@ -1,0 +1,62 @@
+"""What the Python tests share: the command line as a subprocess, and small scenarios."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import cwndlab
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SMALL = """
+name = "small"
+duration = "10s"
+measure = ["2s", "10s"]
+
+[dumbbell]
+rate = "4Mbit"
+delay = "20ms"
+queue = { kind = "drop-tail", limit = "1bdp" }
+access_delay = ["1ms", "5ms"]
+
+[[flows]]
+name = "a"
+rule = "AIMD(1, 0.5)"
+count = 2
+start = ["0s", "1s"]
+
+[[flows]]
+name = "b"
+rule = "AIAD(1, 3)"
+recovery = "reno"
+"""
+
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """The command line in its own process, with standard output and error taken."""
+
+    def call(*arguments: str | Path, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "cwndlab", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=timeout, cwd=tmp_path, check=False)
+
+    return call
+
+
+@pytest.fixture
+def small() -> cwndlab.Scenario:
+    return cwndlab.Scenario.from_text(SMALL)
+
+
+@pytest.fixture
+def small_file(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path

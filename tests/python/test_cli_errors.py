@@ -1,0 +1,130 @@
+"""Bad input: exit code 2, nothing on standard output, one line that names key, value and what is allowed."""
+
+from __future__ import annotations
+
+import pytest
+
+import cwndlab
+from conftest import SMALL
+
+
+def _refused(answer) -> str:
+    assert answer.returncode == 2, answer.stderr
+    assert answer.stdout == ""
+    lines = answer.stderr.splitlines()
+    assert len(lines) == 1, answer.stderr
+    assert lines[0].startswith("error: ")
+    assert "Traceback" not in lines[0]
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ('delay = "20ms"', 'delai = "20ms"', ["delai", "delay"]),
+        ('duration = "10s"', 'duraton = "10s"', ["duraton", "duration"]),
+        ('rate = "4Mbit"', 'rate = "4Mfurlong"', ["rate", "4Mfurlong", "Mbit"]),
+        ('rate = "4Mbit"', 'rate = "-4Mbit"', ["rate", "-4Mbit"]),
+        ('rate = "4Mbit"', "rate = 0", ["rate", "0"]),
+        ('delay = "20ms"', 'delay = "20Mbit"', ["delay", "20Mbit", "ms"]),
+        ('rule = "AIAD(1, 3)"', 'rule = "AIAD(1)"', ["rule", "AIAD(1)"]),
+        ('rule = "AIAD(1, 3)"', 'rule = "AIDA(1, 3)"', ["rule", "AIDA", "AIAD"]),
+        ('recovery = "reno"', 'recovery = "rino"', ["recovery", "rino", "reno"]),
+        ('kind = "drop-tail"', 'kind = "droptail"', ["kind", "droptail", "drop-tail"]),
+        ("count = 2", "count = 999999999999", ["count", "999999999999"]),
+        ("count = 2", "count = 0", ["count", "0"]),
+        ('measure = ["2s", "10s"]', 'measure = ["8s", "2s"]', ["measure"]),
+        ('duration = "10s"', 'duration = "1e300s"', ["duration", "1e300s"]),
+    ],
+)
+def test_bad_values_are_refused_by_name(cli, tmp_path, old, new, named):
+    assert old in SMALL
+    text = SMALL.replace(old, new)
+    (tmp_path / "bad.toml").write_text(text)
+    message = _refused(cli("run", "bad.toml"))
+    for word in [*named, "bad.toml"]:
+        assert word in message
+    # Python gets the same text as a ValueError.
+    with pytest.raises(cwndlab.ScenarioError) as error:
+        cwndlab.Scenario.from_text(text)
+    assert isinstance(error.value, ValueError)
+    assert " ".join(str(error.value).split()) in message
+
+
+def test_no_flows(cli, tmp_path):
+    (tmp_path / "bad.toml").write_text(SMALL[: SMALL.index("[[flows]]")].replace("name", "flows = []\nname", 1))
+    assert "flows" in _refused(cli("run", "bad.toml"))
+
+
+def test_not_toml(cli, tmp_path):
+    (tmp_path / "bad.toml").write_text("duration = = 3\n")
+    assert "bad.toml" in _refused(cli("run", "bad.toml"))
+
+
+def test_not_json(cli, tmp_path):
+    (tmp_path / "bad.json").write_text('{"duration": ')
+    assert "bad.json" in _refused(cli("run", "bad.json"))
+
+
+def test_not_text(cli, tmp_path):
+    (tmp_path / "bad.toml").write_bytes(b"\xff\xfe\x00\x01")
+    assert "UTF-8" in _refused(cli("run", "bad.toml"))
+
+
+def test_missing_file(cli):
+    assert "nowhere.toml: No such file" in _refused(cli("run", "nowhere.toml"))
+
+
+def test_folder_instead_of_file(cli, tmp_path):
+    assert "directory" in _refused(cli("run", tmp_path)).lower()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--set", "dumbbell.rate=5Mfoo"], ["dumbbell.rate", "5Mfoo"]),
+        (["--set", "dumbbell.rat=5Mbit"], ["rat", "rate"]),
+        (["--set", "dumbbell.rate"], ["--set", "dumbbell.rate", "key=value"]),
+        (["--set", "flows.c.count=3"], ["flows.c.count", "`a`", "`b`"]),
+        (["--set", "flows.9.count=3"], ["flows.9.count", "below 2"]),
+        (["--set", "duration.x=3"], ["duration.x", "10s"]),
+        (["--profile", "ns3"], ["profile", "ns3", "ns2-2.35"]),
+        (["--seed", "minus"], ["--seed", "minus"]),
+        (["--seed", "-1"], ["--seed", "-1"]),
+        (["--plot", "picture.gif"], ["--plot", "picture.gif", ".png"]),
+        (["--pcap", "/nonexistent/x.pcapng"], ["/nonexistent/x.pcapng"]),
+        (["--out", "small.toml"], ["--out", "small.toml"]),
+        (["--nonsense"], ["--nonsense"]),
+    ],
+)
+def test_bad_options_of_run(cli, small_file, arguments, named):
+    message = _refused(cli("run", small_file, *arguments))
+    for word in named:
+        assert word in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ([], ["RULE", "AIMD"]),
+        (["AIMD(1)"], ["AIMD(1)"]),
+        (["AMD(1, 0.5)"], ["AMD", "AIMD"]),
+        (["AIMD(1, 0.5)", "--env", "constant,wobbly"], ["env", "wobbly", "saw-tooth"]),
+        (["AIMD(1, 0.5)", "--recovery", "sak"], ["recovery", "sak", "sack"]),
+        (["AIMD(1, 0.5)", "--queue", "fifo"], ["fifo", "drop-tail"]),
+        (["AIMD(1, 0.5)", "--env", "constant,"], ["--env", "empty"]),
+        (["AIMD(1, 0.5)", "--replicates", "0"], ["--replicates", "0"]),
+        (["AIMD(1, 0.5)", "--duration", "soon"], ["--duration", "soon", "100s"]),
+        (["AIMD(1, 0.5)", "--duration", "-5s"], ["--duration", "-5s"]),
+        (["AIMD(1, 0.5)", "--jobs", "0"], ["--jobs", "0"]),
+        (["AIMD(1, 0.5)", "--plot", "x.gif"], ["--plot", "x.gif", ".svg"]),
+    ],
+)
+def test_bad_options_of_compare(cli, arguments, named):
+    message = _refused(cli("compare", *arguments))
+    for word in named:
+        assert word in message
+
+
+def test_unknown_command_is_named(cli):
+    assert "simulate" in _refused(cli("simulate"))

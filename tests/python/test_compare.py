@@ -1,0 +1,128 @@
+"""`compare`: what it runs, what it computes, what it prints and writes."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+import cwndlab
+from cwndlab import environments
+from cwndlab.comparison import compare, plan_rules
+from cwndlab.metrics import METRICS, measure
+
+RULES = ["AIMD(1, 0.8)", "AIAD(1, 3)"]
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    plan = plan_rules(RULES, env=["constant", "square"], recovery=["sack", "reno"], replicates=2, duration_s=10)
+    return compare(plan)
+
+
+def test_every_cell_ran(comparison):
+    assert comparison.complete
+    assert comparison.runs.height == 2 * 2 * 2 * 2
+    assert set(comparison.runs["seed"]) == {1, 2}
+    assert comparison.runs["trace_hash"].n_unique() == 16
+    assert comparison.summary.height == 8 * len(METRICS)
+
+
+def test_summary_is_the_mean_of_the_runs(comparison):
+    for row in comparison.summary.filter(metric="goodput").to_dicts():
+        cell = {key: row[key] for key in ("recovery", "queue", "env", "rule")}
+        first, second = comparison.runs.filter(**cell)["goodput"]
+        assert row["mean"] == pytest.approx((first + second) / 2)
+        # Two replicates: t(1, 0.975) = 12.7062 (tables), s = |a - b| / sqrt(2), so t * s / sqrt(2) = t * |a - b| / 2.
+        assert row["ci95"] == pytest.approx(12.7062 * abs(first - second) / 2, rel=1e-4, abs=1e-12)
+
+
+def test_metrics_by_hand():
+    link = {"link": "bottleneck", "available_bps": 8e6, "mean_queueing_delay_s": 0.02}
+    flows = [
+        {"dropped_packets": 3, "sent_packets": 100, "timeouts": 1},
+        {"dropped_packets": 1, "sent_packets": 300, "timeouts": 2},
+    ]
+    run = {"aggregate_goodput_bps": 6e6, "fairness_spread": 0.4, "jain_index": 0.9, "flows": flows, "links": [link]}
+    assert measure(run) == {
+        "goodput": 0.75, "loss_rate": 0.01, "mean_queueing_delay_s": 0.02, "fairness_spread": 0.4,
+        "jain_index": 0.9, "timeouts": 3,
+    }  # fmt: skip
+    with pytest.raises(ValueError, match=r"link: `other` .* allowed: bottleneck"):
+        measure(run, "other")
+
+
+def test_goodput_is_at_most_the_payload_share(comparison):
+    # 1000-byte payloads under 40-byte headers; the flows can use a little more only while a queue drains.
+    goodput = comparison.runs["goodput"]
+    assert goodput.max() < 1000 / 1040 * 1.03
+    assert goodput.min() > 0.5
+
+
+def test_canonical_rules_count_once():
+    plan = plan_rules(["AIMD(1,.5)", "AIMD(1, 0.5)"])
+    assert [level.label for level in plan.axes["rule"]] == ["AIMD(1, 0.5)"]
+
+
+def test_traces_of_replicate_0_only():
+    plan = plan_rules(["AIMD(1, 0.8)"], replicates=2, duration_s=5)
+    traced = compare(plan, trace={"cwnd": "100ms"})
+    assert set(traced.result(replicate=0).traces) == {"cwnd"}
+    assert traced.result(replicate=1).traces == {}
+    assert traced.runs["trace_hash"].to_list() == compare(plan).runs["trace_hash"].to_list()
+
+
+def test_environments_leave_what_they_say():
+    """The measured available bandwidth has the waveform's mean over whole periods."""
+    for level in environments.levels():
+        result = cwndlab.run(environments.base(duration_s=50).patch(level.patch))
+        link = result.links.row(0, named=True)
+        assert link["rate_bps"] == 20e6
+        assert link["limit_packets"] == pytest.approx(20e6 * 0.12 / 8 / 1040, abs=1)
+        if level.label != "walk":
+            assert link["available_bps"] == pytest.approx(10e6, rel=0.01), level.label
+        assert 2e6 <= link["available_bps"] <= 18e6
+        assert result.flows["base_rtt_s"].min() >= 0.118
+        assert result.flows["base_rtt_s"].max() < 0.124
+        assert result.flows["base_rtt_s"].n_unique() == 10
+
+
+def test_unknown_environment():
+    with pytest.raises(cwndlab.ScenarioError, match=r"env: `x` .* allowed: constant, square, saw-tooth, walk"):
+        environments.levels(["x"])
+
+
+def test_cli_json_and_out(cli, tmp_path):
+    answer = cli(
+        "compare", *RULES, "--env", "constant,walk", "--replicates", "2", "--duration", "5s", "--jobs", "2",
+        "--json", "--out", "result", "--plot", "bars.png",
+    )  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    data = json.loads(answer.stdout)
+    assert data["complete"] is True
+    assert len(data["runs"]) == 8
+    assert {run["env"] for run in data["runs"]} == {"constant", "walk"}
+    assert set(data["runs"][0]["result"]) >= {"flows", "links", "trace_hash"}
+    goodput = [row for row in data["scores"] if row["metric"] == "goodput"]
+    assert {row["rule"] for row in goodput} == set(RULES)
+    assert min(row["C_a"] for row in goodput) >= 0
+    assert all(row["D_a"] >= row["C_a"] for row in goodput)
+    assert data["plan"]["replicates"] == 2
+    assert pl.read_parquet(tmp_path / "result/runs.parquet").height == 8
+    assert len(list((tmp_path / "result/runs").glob("*/run.json"))) == 8
+    assert (tmp_path / "bars.png").stat().st_size > 10_000
+
+
+def test_cli_table(cli):
+    answer = cli("compare", *RULES, "--env", "constant", "--env", "square", "--replicates", "2", "--duration", "5s")
+    assert answer.returncode == 0
+    assert answer.stderr == ""
+    assert answer.stdout.count("AIMD(1, 0.8)") == len(METRICS)
+    for word in ("C_a", "D_a", "±", "square", "goodput / available", "loss rate [%]", "sack over drop-tail"):
+        assert word in answer.stdout
+
+
+def test_cli_set_reaches_every_run(cli):
+    answer = cli("compare", RULES[0], "--replicates", "1", "--duration", "3s", "--json", "--set", "flows.0.count=3")
+    assert len(json.loads(answer.stdout)["runs"][0]["result"]["flows"]) == 3

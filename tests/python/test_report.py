@@ -1,0 +1,62 @@
+"""The report is one file that needs nothing else."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from cwndlab.comparison import compare, plan_rules
+from cwndlab.report import write_report
+from test_results import _Loads
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory) -> str:
+    plan = plan_rules(["AIMD(1, 0.8)", "MIAD(1.125, 3)"], env=["constant", "square"], replicates=2, duration_s=5)
+    comparison = compare(plan, trace={"cwnd": "100ms", "queue": "100ms", "rate": "500ms"})
+    path = write_report(comparison, tmp_path_factory.mktemp("report") / "deep" / "report.html", title="A <title>")
+    return path.read_text(encoding="utf-8")
+
+
+def test_loads_nothing_from_elsewhere(html):
+    page = _Loads()
+    page.feed(html)
+    assert page.loads
+    assert all(load.startswith(("data:image/png;base64,", "#")) for load in page.loads)
+    assert not re.search(r"@import|url\((?!#|\"?#|&quot;#)", html)
+    assert "script" not in page.tags
+    assert "link" not in page.tags
+
+
+def test_holds_tables_plots_settings_and_origin(html):
+    page = _Loads()
+    page.feed(html)
+    assert page.tags.count("svg") == 1
+    # Windows, goodput and queue for each of the two environments.
+    assert page.tags.count("img") == 6
+    for word in ("AIMD(1, 0.8)", "MIAD(1.125, 3)", "square", "seeds 1 to 2", "ns2-2.35", "Trace hash", "Goodput", "±"):
+        assert word in page.text
+    assert re.search(r"[0-9a-f]{16}", page.text)
+
+
+def test_is_fit_for_a_phone(html):
+    assert '<meta name="viewport" content="width=device-width' in html
+    assert "overflow-x: auto" in html
+
+
+def test_text_is_escaped(html):
+    assert "A &lt;title&gt;" in html
+    assert "A <title>" not in html
+
+
+def test_demo_writes_report_and_prints_goodput(cli, tmp_path):
+    answer = cli("demo", "--duration", "5s", "--out", "demo")
+    assert answer.returncode == 0, answer.stderr
+    for rule in ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)"):
+        assert answer.stdout.count(rule) == 1
+    for word in ("constant", "square", "saw-tooth", "walk", "C_a", "D_a"):
+        assert word in answer.stdout
+    report = (tmp_path / "demo/report.html").read_text(encoding="utf-8")
+    assert report.count("data:image/png") == 12
+    assert (tmp_path / "demo/windows-constant.png").is_file()

@@ -1,0 +1,49 @@
+"""The wheel installs and runs in a clean environment on a machine without Rust."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+import cwndlab
+from conftest import ROOT
+
+
+def _environment_without_rust(binaries: Path) -> dict[str, str]:
+    path = [folder for folder in os.defpath.split(os.pathsep) if not (Path(folder) / "cargo").exists()]
+    kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV", "CARGO_HOME")}
+    return {**kept, "PATH": os.pathsep.join([str(binaries), *path])}
+
+
+@pytest.mark.slow
+def test_wheel_runs_without_rust(tmp_path):
+    built = tmp_path / "dist"
+    maturin = Path(sys.executable).with_name("maturin")
+    subprocess.run([maturin, "build", "--release", "--quiet", "--out", built], cwd=ROOT, check=True)
+    (wheel,) = built.glob("*.whl")
+    assert wheel.name.startswith(f"cwndlab-{cwndlab.__version__}-cp310-abi3-")
+
+    venv.create(tmp_path / "venv", with_pip=True)
+    binaries = tmp_path / "venv" / "bin"
+    environment = _environment_without_rust(binaries)
+    assert subprocess.run(["sh", "-c", "command -v cargo"], env=environment, check=False).returncode != 0
+
+    def call(*command: str | Path) -> str:
+        answer = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert answer.returncode == 0, answer.stderr
+        return answer.stdout
+
+    call(binaries / "python", "-m", "pip", "install", "--quiet", wheel)
+    example = ROOT / "examples" / "exact-drops.toml"
+    run = json.loads(call(binaries / "cwndlab", "run", example, "--json"))
+    assert run["trace_hash"] == cwndlab.run(example).trace_hash
+    demo = call(binaries / "cwndlab", "demo", "--duration", "3s", "--out", tmp_path / "demo")
+    assert "C_a" in demo
+    where = call(binaries / "python", "-c", "import cwndlab; print(cwndlab.__file__)")
+    assert where.startswith(str(tmp_path / "venv"))
