@@ -168,8 +168,8 @@ def main() -> int:
     if not with_ns2:
         print("without the ns-2 column: program `ns` (Debian package ns2) is not installed", file=sys.stderr)
     entries = [measure(name, arguments.repetitions, with_ns2) for name in arguments.only or SCENARIOS]
-    times = start_up()
     print(table(entries))
+    times = start_up()
     print(
         f"\nimport cwndlab: {times['import_s'] * 1e3:.0f} ms (after Python's own {times['python_s'] * 1e3:.0f} ms);"
         f" cwndlab --version: {times['version_command_s'] * 1e3:.0f} ms"

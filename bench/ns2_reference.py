@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.ns2.tcl import SENDERS
+from tests.ns2.tcl import SENDERS, instances
 from tests.ns2.translate import buffer_limit, endpoints, quantity
 
 REFERENCE = Path(__file__).with_name("reference.tcl")
@@ -38,11 +38,12 @@ def draw(value, source: random.Random) -> float:
 
 
 def script(scenario: dict) -> str:
-    """Write a benchmark scenario, a dumbbell with one group of flows, as Tcl."""
-    bell, (group,) = scenario["dumbbell"], scenario["flows"]
+    """Write a benchmark scenario, a dumbbell whose flows differ in delay and start only, as Tcl."""
+    bell = scenario["dumbbell"]
     source = random.Random(scenario.get("seed", 1))
-    flows = range(group["count"])
-    ends = endpoints(scenario, group)
+    flows = [{**bell, **flow} for flow in instances(scenario)]
+    (kind,) = {(flow["rule"], flow["recovery"]) for flow in flows}
+    ends = endpoints(scenario, flows[0])
     # ns-2 starts with the threshold at the window limit, so both have to be the same here.
     assert ends.initial_ssthresh == scenario["tcp"]["window"]
     variables = {
@@ -50,10 +51,10 @@ def script(scenario: dict) -> str:
         "delay": quantity(bell["delay"]),
         "limit": buffer_limit(bell["queue"]),
         "access_rate": quantity(bell["access_rate"]),
-        "delays": " ".join(f"{draw(bell['access_delay'], source):.9f}" for _ in flows),
-        "starts": " ".join(f"{draw(group.get('start', 0), source):.9f}" for _ in flows),
-        "sender": SENDERS[group["recovery"]],
-        "sink_kind": "Agent/TCPSink/Sack1" if group["recovery"] == "sack" else "Agent/TCPSink",
+        "delays": " ".join(f"{draw(flow['access_delay'], source):.9f}" for flow in flows),
+        "starts": " ".join(f"{draw(flow.get('start', 0), source):.9f}" for flow in flows),
+        "sender": SENDERS[kind[1]],
+        "sink_kind": "Agent/TCPSink/Sack1" if kind[1] == "sack" else "Agent/TCPSink",
         "variables": " ".join(f"{name} {value}" for name, value in ends.sender.items()),
         "duration": quantity(scenario["duration"]),
     }

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from cwndlab.comparison import Comparison as Comparison
     from cwndlab.comparison import compare as compare
     from cwndlab.errors import RuleError as RuleError
+    from cwndlab.errors import RunError as RunError
     from cwndlab.errors import ScenarioError as ScenarioError
     from cwndlab.execute import run as run
     from cwndlab.execute import run_many as run_many
+    from cwndlab.native import knobs as knobs
     from cwndlab.native import rule as rule
     from cwndlab.native import rules as rules
     from cwndlab.native import schema as schema
@@ -45,10 +47,12 @@ _HOMES = {
     "Plan": "plan",
     "Result": "results",
     "RuleError": "errors",
+    "RunError": "errors",
     "Scenario": "scenario",
     "ScenarioError": "errors",
     "compare": "comparison",
     "dumbbell": "scenario",
+    "knobs": "native",
     "rule": "native",
     "rules": "native",
     "run": "execute",

@@ -1,4 +1,4 @@
-r"""Exceptions of the package; both are `ValueError`.
+r"""Exceptions of the package; all are `ValueError`.
 
 Their text is one line that names the key, the value and what is allowed.
 
@@ -12,6 +12,6 @@ True False
 
 from __future__ import annotations
 
-from cwndlab.native import RuleError, ScenarioError
+from cwndlab.native import RuleError, RunError, ScenarioError
 
-__all__ = ["RuleError", "ScenarioError"]
+__all__ = ["RuleError", "RunError", "ScenarioError"]

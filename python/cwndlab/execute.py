@@ -51,6 +51,8 @@ def run(
     ------
     ScenarioError
         If the scenario is not valid.
+    RunError
+        If its traces would take more memory than is meant for them.
     OSError
         If a file cannot be read or written.
 

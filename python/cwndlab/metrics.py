@@ -2,7 +2,8 @@
 
 Goodput is normalised as in Akella et al. (2002): unique payload delivered by all flows, divided by the
 bandwidth that the cross traffic left free, both over the measuring window. Headers take their share of the
-bandwidth but carry no payload, so that 1000-byte payloads under 40-byte headers reach at most 1000/1040.
+bandwidth but carry no payload, so that 1000-byte payloads under 40-byte headers reach at most 1000/1040,
+unless the cross traffic loses packets as well: the flows then get its share.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from cwndlab import _core
-from cwndlab._core import RuleError, ScenarioError
+from cwndlab._core import RuleError, RunError, ScenarioError
 
-__all__ = ["RuleError", "ScenarioError", "parse", "rule", "rules", "run", "schema", "version"]
+__all__ = ["RuleError", "RunError", "ScenarioError", "knobs", "parse", "rule", "rules", "run", "schema", "version"]
 
 
 def version() -> str:
@@ -58,6 +58,22 @@ def rule(text: str) -> str:
     'AIMD(1, 0.5)'
     """
     return _core.rule(text)
+
+
+def knobs() -> list[dict[str, Any]]:
+    """List every knob of the TCP endpoints, with its value in each profile.
+
+    Returns
+    -------
+    list of dict
+        Per knob: ``name``, ``meaning``, and ``values`` by profile.
+
+    Examples
+    --------
+    >>> {"rfc", "ns2-2.35", "ns2-2000"} <= set(knobs()[0]["values"])
+    True
+    """
+    return json.loads(_core.knobs())
 
 
 def schema() -> dict[str, Any]:

@@ -29,7 +29,7 @@ def differing(ours: Send, theirs: Send) -> list[str]:
 
 
 def same(ours: float, printed: float) -> bool:
-    """Whether a number could have been printed as that: half a unit of the last digit, and a little for halfway cases."""
+    """Whether a number could be printed as that: half a unit of the last digit, and a little for halfway cases."""
     if printed == 0:
         return abs(ours) < 1e-9
     unit = 10.0 ** (math.floor(math.log10(abs(printed))) - DIGITS + 1)

@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 
 from . import compare, ns2, product
-from .generate import random_scenario
+from .generate import random_crowd, random_scenario
 from .scenarios import Case, everything
 
 
@@ -31,6 +31,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100, help="number of scenarios")
     parser.add_argument("--seed", type=int, default=1, help="seed of the first scenario; the others follow")
     parser.add_argument("--listed", action="store_true", help="the listed scenarios instead of random ones")
+    parser.add_argument("--crowd", action="store_true", help="random scenarios of several flows")
     parser.add_argument("--show-scenario", action="store_true", help="print the scenario of each disagreement")
     arguments = parser.parse_args()
     if ns2.program() is None:
@@ -39,13 +40,15 @@ def main() -> int:
     if arguments.listed:
         cases = everything()
     else:
-        cases = [random_scenario(seed) for seed in range(arguments.seed, arguments.seed + arguments.count)]
+        make = random_crowd if arguments.crowd else random_scenario
+        cases = [make(seed) for seed in range(arguments.seed, arguments.seed + arguments.count)]
     kinds: Counter[str] = Counter()
     for case in cases:
         message = check(case)
         if message is None:
             continue
-        kinds[f"{case.scenario['profile']} {case.scenario['flows'][0]['recovery']}"] += 1
+        what = case.scenario["flows"][0]["recovery"] if len(case.scenario["flows"]) == 1 else "several flows"
+        kinds[f"{case.scenario['profile']} {what}"] += 1
         flow = case.scenario["flows"][0]
         knobs = case.scenario.get("tcp", {})
         print(f"## {case.name}: {case.scenario['profile']} {flow['recovery']} {flow['rule']} {knobs}")

@@ -51,6 +51,24 @@ def random_scenario(seed: int) -> Case:
     )
 
 
+def random_crowd(seed: int) -> Case:
+    """Several flows of one bottleneck; some of them alike in everything, which makes events of equal times."""
+    draw = random.Random(f"crowd {seed}")
+    one = random_scenario(seed)
+    bell = {**one.scenario["dumbbell"], "access_delay": "1ms"}
+    bell.pop("loss", None)
+    bell["queue"] = {**bell["queue"], "limit": f"{draw.randint(5, 60)}pkt"}
+    flows = []
+    for index in range(draw.randint(2, 6)):
+        flow = {"name": f"f{index}", "rule": random_rule(draw), "recovery": draw.choice(RECOVERIES)}
+        if draw.random() < 0.8:
+            flow["access_delay"] = f"{draw.uniform(0, 50):.3f}ms"
+        if draw.random() < 0.8:
+            flow["start"] = round(draw.uniform(0, 2), 3)
+        flows.append(flow)
+    return Case(f"crowd-{seed}", {**one.scenario, "dumbbell": bell, "flows": flows}, one.draw)
+
+
 def random_rule(draw: random.Random) -> str:
     kind = draw.choice(["AIMD"] * 4 + ["AIAD", "MIMD", "MIAD"])
     increase = round(draw.uniform(0.1, 3), 3) if kind[0] == "A" else round(draw.uniform(1.01, 1.3), 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,22 @@ def small_file(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
     return path
+
+
+class Page(HTMLParser):
+    """An HTML page as it is read: everything a page would load from elsewhere, and its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.tags: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        for name, value in attributes:
+            if name in ("src", "href", "xlink:href", "data", "srcset", "action") and value:
+                self.loads.append(value)
+
+    def handle_data(self, data):
+        self.text += data

@@ -53,11 +53,13 @@ def test_metrics_by_hand():
         measure(run, "other")
 
 
-def test_goodput_is_at_most_the_payload_share(comparison):
-    # 1000-byte payloads under 40-byte headers; the flows can use a little more only while a queue drains.
-    goodput = comparison.runs["goodput"]
-    assert goodput.max() < 1000 / 1040 * 1.03
-    assert goodput.min() > 0.5
+def test_goodput_is_about_the_payload_share_at_most(comparison):
+    # 1000-byte payloads under 40-byte headers. The flows get more where the cross traffic loses packets too (the square
+    # wave's low half), but with a constant rate hardly any.
+    share = 1000 / 1040
+    assert comparison.runs.filter(env="constant")["goodput"].max() < share * 1.01
+    assert comparison.runs["goodput"].max() < share * 1.1
+    assert comparison.runs["goodput"].min() > 0.5
 
 
 def test_canonical_rules_count_once():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 import cwndlab
@@ -53,6 +54,13 @@ def test_exact_drops():
         name: _run("exact-drops", **{"flows__*__recovery": name}).flows["finish_s"][0] for name in ("reno", "sack")
     }
     assert times["sack"] < times["reno"]
+
+
+def test_four_rules():
+    for seed in (1, 2, 3):
+        goodput = _run("four-rules", seed=seed).flows.group_by("group").agg(pl.col("goodput_bps").sum())
+        shares = dict(goodput.iter_rows())
+        assert min(shares, key=shares.get) == "aimd", seed
 
 
 def test_square_wave():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import polars as pl
 import pytest
 
 import cwndlab
@@ -46,15 +47,32 @@ def test_many_flows_become_group_means():
         line.get_label() for line in plots.overview(cwndlab.run(scenario)).axes[0].get_lines()
         if not line.get_label().startswith("_")
     ]  # fmt: skip
-    assert labelled == ["a: AIMD(1, 0.5), mean of 8 flows", "b: AIAD(1, 3)"]
+    assert labelled == ["a: AIMD(1, 0.5), 8 flows", "b: AIAD(1, 3)"]
 
 
 def test_drawn_windows_are_the_traced_ones(result):
-    import polars as pl
-
     line = plots.overview(result).axes[0].get_lines()[2]
     trace = result.traces["cwnd"].filter(pl.col("flow") == "b")
     assert line.get_ydata().tolist() == trace["cwnd_packets"].to_list()
+
+
+def test_traced_available_bandwidth_is_drawn_as_it_changes(result):
+    course = pl.DataFrame({"time_s": [0.0, 5.0], "link": ["bottleneck"] * 2, "available_bps": [4e6, 1e6]})
+    changing = cwndlab.Result(result.fields, result.flows, result.links, {**result.traces, "available": course})
+    (line,) = (line for line in changing.plot().axes[1].get_lines() if line.get_label() == "available")
+    assert line.get_xdata().tolist() == [0.0, 5.0, 10.0]
+    assert line.get_ydata().tolist() == [4.0, 1.0, 1.0]
+
+
+def test_start_up_is_clipped_and_said(result):
+    trace = result.traces["cwnd"].with_columns(
+        cwnd_packets=pl.when(pl.col("time_s") < 1).then(900.0).otherwise(pl.col("cwnd_packets"))
+    )
+    spiked = cwndlab.Result(result.fields, result.flows, result.links, {"cwnd": trace})
+    (axes,) = spiked.plot().axes
+    assert axes.get_title(loc="left") == "Congestion window (start-up clipped, it reached 900)"
+    assert axes.get_ylim()[0] == 0
+    assert axes.get_ylim()[1] < 200
 
 
 def test_no_traces_no_plot(result):

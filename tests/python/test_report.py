@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from conftest import Page
 from cwndlab.comparison import compare, plan_rules
 from cwndlab.report import write_report
-from test_results import _Loads
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def html(tmp_path_factory) -> str:
 
 
 def test_loads_nothing_from_elsewhere(html):
-    page = _Loads()
+    page = Page()
     page.feed(html)
     assert page.loads
     assert all(load.startswith(("data:image/png;base64,", "#")) for load in page.loads)
@@ -30,7 +30,7 @@ def test_loads_nothing_from_elsewhere(html):
 
 
 def test_holds_tables_plots_settings_and_origin(html):
-    page = _Loads()
+    page = Page()
     page.feed(html)
     assert page.tags.count("svg") == 1
     # Windows, goodput and queue for each of the two environments.

@@ -53,8 +53,8 @@ pub fn traces<'py>(py: Python<'py>, recording: &Recording<'_>, packets_wanted: b
         if !recorder.windows.is_empty() {
             put("cwnd", windows(recorder))?;
         }
-        if let Some(bin_ns) = recorder.rate_bin_ns() {
-            put("rate", rates(recorder, bin_ns))?;
+        if let Some(bin_s) = recorder.rate_bin_s() {
+            put("rate", rates(recorder, bin_s))?;
         }
         if packets_wanted {
             put("packets", packets(recorder))?;
@@ -65,8 +65,8 @@ pub fn traces<'py>(py: Python<'py>, recording: &Recording<'_>, packets_wanted: b
 
 fn queue(recording: &Recording<'_>) -> Vec<(&'static str, Column)> {
     let samples = || {
-        recording.queues.iter().enumerate().flat_map(|(link, &(every_ns, samples))| {
-            samples.iter().enumerate().map(move |(i, &packets)| ((i as u64 * every_ns) as f64 * 1e-9, link as u32, packets))
+        recording.queues.iter().enumerate().flat_map(|(link, &(every_s, samples))| {
+            samples.iter().enumerate().map(move |(i, &packets)| (i as f64 * every_s, link as u32, packets))
         })
     };
     vec![
@@ -79,7 +79,7 @@ fn queue(recording: &Recording<'_>) -> Vec<(&'static str, Column)> {
 fn windows(recorder: &Recorder) -> Vec<(&'static str, Column)> {
     let rows = || recorder.windows.iter();
     vec![
-        ("time_s", Column::f8(rows().map(|row| row.time_ns as f64 * 1e-9))),
+        ("time_s", Column::f8(rows().map(|row| row.time_s))),
         ("flow", Column::u4(rows().map(|row| row.flow))),
         ("cwnd_packets", Column::f8(rows().map(|row| row.cwnd))),
         ("ssthresh_packets", Column::f8(rows().map(|row| row.ssthresh))),
@@ -87,19 +87,19 @@ fn windows(recorder: &Recorder) -> Vec<(&'static str, Column)> {
     ]
 }
 
-fn rates(recorder: &Recorder, bin_ns: u64) -> Vec<(&'static str, Column)> {
+fn rates(recorder: &Recorder, bin_s: f64) -> Vec<(&'static str, Column)> {
     let bins = || recorder.rates.iter().enumerate().flat_map(|(flow, bins)| bins.iter().enumerate().map(move |(i, &bits)| (i, flow as u32, bits)));
     vec![
-        ("time_s", Column::f8(bins().map(|(i, _, _)| (i as u64 * bin_ns) as f64 * 1e-9))),
+        ("time_s", Column::f8(bins().map(|(i, _, _)| i as f64 * bin_s))),
         ("flow", Column::u4(bins().map(|(_, flow, _)| flow))),
-        ("goodput_bps", Column::f8(bins().map(|(_, _, bits)| bits as f64 / (bin_ns as f64 * 1e-9)))),
+        ("goodput_bps", Column::f8(bins().map(|(_, _, bits)| bits as f64 / bin_s))),
     ]
 }
 
 /// Packet rows in order of time; rows of one moment stay in the order in which they happened.
 pub fn in_order(recorder: &Recorder) -> Vec<&PacketRow> {
     let mut rows: Vec<&PacketRow> = recorder.packets.iter().collect();
-    rows.sort_by_key(|row| row.time_ns);
+    rows.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
     rows
 }
 
@@ -107,7 +107,8 @@ fn packets(recorder: &Recorder) -> Vec<(&'static str, Column)> {
     let rows = in_order(recorder);
     let rows = || rows.iter();
     vec![
-        ("time_ns", Column::u8(rows().map(|row| row.time_ns))),
+        ("time_ns", Column::u8(rows().map(|row| (row.time_s * 1e9).round() as u64))),
+        ("time_s", Column::f8(rows().map(|row| row.time_s))),
         ("event", Column::u1(rows().map(|row| row.event as u8))),
         ("flow", Column::u4(rows().map(|row| row.flow))),
         ("seq", Column::i8(rows().map(|row| row.number))),

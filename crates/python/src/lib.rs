@@ -100,8 +100,7 @@ fn run<'py>(
         let status = py.detach(|| work(&mut simulation));
         py.check_signals()?;
         if let Some(progress) = &progress {
-            let (now_ns, packets) = simulation.progress();
-            progress.call1((now_ns as f64 * 1e-9, packets))?;
+            progress.call1(simulation.progress())?;
         }
         match status {
             Status::Running => {}

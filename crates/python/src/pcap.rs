@@ -52,7 +52,7 @@ pub fn write(path: &Path, recording: &Recording<'_>, scenario: &Scenario) -> Res
         };
         writer.write_pcapng_block(EnhancedPacketBlock {
             interface_id: 0,
-            timestamp: Duration::from_nanos(row.time_ns),
+            timestamp: Duration::from_nanos((row.time_s * 1e9).round() as u64),
             original_len: headers.len() as u32 + payload,
             data: Cow::Owned(headers),
             options: vec![],

@@ -8,7 +8,7 @@
 //! ```
 //! use cwndlab_queues::{Admission, Backlog, Decision, DropTail, Limit, Arrival};
 //! let mut queue = DropTail::new(Limit::Packets(2), true);
-//! let packet = Arrival { now_ns: 0, size_bytes: 1040, flow: 0 };
+//! let packet = Arrival { now_s: 0.0, size_bytes: 1040, flow: 0 };
 //! assert_eq!(queue.admit(&packet, &Backlog { packets: 1, bytes: 1040, in_service_bytes: 1040 }), Decision::Accept);
 //! assert_eq!(queue.admit(&packet, &Backlog { packets: 2, bytes: 2080, in_service_bytes: 1040 }), Decision::Drop);
 //! ```
@@ -20,8 +20,8 @@ pub use drop_tail::{DropTail, Limit};
 /// An arriving packet, as far as a discipline may see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// When, nanoseconds.
-    pub now_ns: u64,
+    /// When, seconds.
+    pub now_s: f64,
     /// Size on the wire.
     pub size_bytes: u32,
     /// Which flow it belongs to.

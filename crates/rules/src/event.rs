@@ -3,14 +3,14 @@
 /// An acknowledgement of new data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ack {
-    /// When it arrived, nanoseconds.
-    pub now_ns: u64,
+    /// When it arrived, seconds.
+    pub now_s: f64,
     /// Packets it newly acknowledged.
     pub acked_packets: u64,
-    /// Round trip of the packet that triggered it, nanoseconds.
-    pub rtt_ns: u64,
-    /// Smallest round trip seen so far, nanoseconds.
-    pub min_rtt_ns: u64,
+    /// Round trip of the packet that triggered it, seconds.
+    pub rtt_s: f64,
+    /// Smallest round trip seen so far, seconds.
+    pub min_rtt_s: f64,
     /// Packets sent and not yet acknowledged, after this acknowledgement.
     pub in_flight_packets: u64,
 }

@@ -1,7 +1,7 @@
 //! Congestion-window rules: how a window grows and shrinks, and nothing else.
 //!
 //! A rule is pure: no clock, no randomness, no I/O. It receives small events and returns the new window; the endpoint
-//! applies it. Windows are packets (`f64`), times integer nanoseconds.
+//! applies it. Windows are packets, times seconds (`f64` both).
 //!
 //! ```
 //! use cwndlab_rules::{Arithmetic, Congestion, Ack, RuleSpec, WindowRule};

@@ -1,6 +1,6 @@
 //! A network from a scenario: links, routes, streams and endpoints.
 
-use crate::engine::{Engine, Pending, Route, Stage};
+use crate::engine::{Due, Engine, Pending, Route, Stage, Streams};
 use crate::flow::{CrossFlow, FlowSums, Place, TcpFlow};
 use crate::hash::TraceHash;
 use crate::link::{Link, Loss, LossKind, Pipe, QueueSampler, Window};
@@ -82,8 +82,8 @@ struct LinkPlan<'a> {
 
 /// A flow's own links, drawn.
 struct Access {
-    source: (Option<u64>, u64),
-    sink: (Option<u64>, u64),
+    source: (Option<u64>, f64),
+    sink: (Option<u64>, f64),
 }
 
 struct Builder<'a> {
@@ -95,6 +95,11 @@ struct Builder<'a> {
     users: Vec<u64>,
     routes: Vec<Route>,
     route_of: HashMap<Vec<Stage>, u32>,
+}
+
+/// A time drawn uniformly from a span, seconds. A span of one value is that value, to the last bit.
+fn draw(span: Span, seed: u64, name: &str) -> f64 {
+    if span.low == span.high { span.low.seconds() } else { Stream::new(seed, name).between(span.low.seconds(), span.high.seconds()) }
 }
 
 /// Builds the network of a checked scenario.
@@ -159,8 +164,8 @@ impl Builder<'_> {
     }
 
     /// Delay of the way back where no link stands for it.
-    fn back_delay(&self, flow: &FlowSpec) -> u64 {
-        if self.back(flow).is_empty() { self.forward(&flow.path).iter().map(|&link| self.plans[link as usize].delay.nanoseconds()).sum() } else { 0 }
+    fn back_delay(&self, flow: &FlowSpec) -> f64 {
+        if self.back(flow).is_empty() { self.forward(&flow.path).iter().map(|&link| self.plans[link as usize].delay.seconds()).sum() } else { 0.0 }
     }
 
     fn access(&self, flow: &FlowSpec, name: &str) -> Access {
@@ -169,37 +174,34 @@ impl Builder<'_> {
             RateLimit::Limited(rate) => Some(rate.bps()),
             RateLimit::Unlimited => None,
         };
-        let draw = |own: Option<Span>, common: Option<Span>, end: &str| {
-            let span = own.or(common).unwrap_or_default();
-            Stream::new(self.scenario.seed, &format!("{end}/{name}")).integer(span.low.nanoseconds(), span.high.nanoseconds())
+        let delay = |own: Option<Span>, common: Option<Span>, end: &str| {
+            draw(own.or(common).unwrap_or_default(), self.scenario.seed, &format!("{end}/{name}"))
         };
         Access {
-            source: (rate(flow.access_rate, dumbbell.map(|d| d.access_rate)), draw(flow.access_delay, dumbbell.map(|d| d.access_delay), "access")),
-            sink: (rate(flow.sink_rate, dumbbell.map(|d| d.sink_rate)), draw(flow.sink_delay, dumbbell.map(|d| d.sink_delay), "sink")),
+            source: (rate(flow.access_rate, dumbbell.map(|d| d.access_rate)), delay(flow.access_delay, dumbbell.map(|d| d.access_delay), "access")),
+            sink: (rate(flow.sink_rate, dumbbell.map(|d| d.sink_rate)), delay(flow.sink_delay, dumbbell.map(|d| d.sink_delay), "sink")),
         }
     }
 
     fn build<S: Scheduler, T: Trace>(mut self, trace: T) -> Network<S, T> {
         let scenario = self.scenario;
         let [from, to] = scenario.window();
-        let window = Window { from_ns: from.nanoseconds(), to_ns: to.nanoseconds() };
+        let window = Window { from_s: from.seconds(), to_s: to.seconds() };
         let mut engine = Engine {
             flows: Vec::new(),
             cross: Vec::new(),
             links: Vec::new(),
             pipes: Vec::new(),
             routes: Vec::new(),
-            streams: Vec::new(),
+            streams: Streams { all: Vec::new(), scheduler: S::new(1), packets: 0 },
             knobs: Vec::new(),
             options: OptionStore::default(),
-            scheduler: S::new(1),
             timers: Timers::default(),
             trace,
             window,
-            end_ns: scenario.duration.nanoseconds(),
-            bin_ns: scenario.rate_bin.nanoseconds(),
-            now_ns: 0,
-            pending: 0,
+            end_s: scenario.duration.seconds(),
+            bin_s: scenario.rate_bin.seconds(),
+            now_s: 0.0,
             delivered: 0,
             outbox: Vec::new(),
         };
@@ -217,12 +219,12 @@ impl Builder<'_> {
         }
         let links = self.add_links(&infos, &ranges, &mut engine);
         engine.routes = self.routes;
-        engine.scheduler = S::new(engine.streams.len());
-        for (stream, time_ns) in first_emissions {
-            engine.scheduler.set(stream, time_ns);
+        engine.streams.scheduler = S::new(engine.streams.all.len());
+        for (stream, time_s) in first_emissions {
+            engine.streams.scheduler.set(stream, time_s);
         }
-        engine.timers.push(window.from_ns, Kind::Measure, 0);
-        engine.timers.push(window.to_ns, Kind::Measure, 0);
+        engine.timers.push(window.from_s, Kind::Measure, 0);
+        engine.timers.push(window.to_s, Kind::Measure, 0);
         Network { engine, links, flows: infos }
     }
 
@@ -239,19 +241,19 @@ impl Builder<'_> {
             let flow = engine.flows.len() as u32;
             let access = self.access(spec, &name);
             let place = self.place(spec, &access, knobs.delayed_ack, flow, engine);
-            let drawn = Stream::new(scenario.seed, &format!("timer/{name}")).integer(0, knobs.tick.nanoseconds().saturating_sub(1));
-            let phase_ns = spec.tcp.timer_phase.or(scenario.tcp.timer_phase).map_or(drawn, Time::nanoseconds);
-            let start_ns = Stream::new(scenario.seed, &format!("start/{name}")).integer(spec.start.low.nanoseconds(), spec.start.high.nanoseconds());
-            engine.timers.push(start_ns, Kind::Start, flow);
+            let drawn_s = || Stream::new(scenario.seed, &format!("timer/{name}")).between(0.0, knobs.tick.seconds());
+            let phase_s = spec.tcp.timer_phase.or(scenario.tcp.timer_phase).unwrap_or_else(drawn_s);
+            let start_s = draw(spec.start, scenario.seed, &format!("start/{name}"));
+            engine.timers.push(start_s, Kind::Start, flow);
             if let Some(stop) = spec.stop {
-                engine.timers.push(stop.nanoseconds(), Kind::Stop, flow);
+                engine.timers.push(stop.seconds(), Kind::Stop, flow);
             }
             engine.flows.push(TcpFlow {
-                sender: Sender::new(spec.rule.0.build(arithmetic), recovery, spec.packets, phase_ns, &knobs),
+                sender: Sender::new(spec.rule.0.build(arithmetic), recovery, spec.packets, phase_s, &knobs),
                 receiver: Receiver::new(recovery.uses_sack()),
                 place,
                 knobs: knobs_index,
-                armed_ns: NEVER,
+                armed_s: NEVER,
                 sums: FlowSums::default(),
                 hash: TraceHash::default(),
             });
@@ -261,16 +263,16 @@ impl Builder<'_> {
     }
 
     fn base_rtt_s(&self, spec: &FlowSpec, access: &Access) -> f64 {
-        let delay = |links: Vec<u32>| links.iter().map(|&link| self.plans[link as usize].delay.nanoseconds()).sum::<u64>();
-        (delay(self.forward(&spec.path)) + delay(self.back(spec)) + self.back_delay(spec) + 2 * (access.source.1 + access.sink.1)) as f64 * 1e-9
+        let delay = |links: Vec<u32>| links.iter().map(|&link| self.plans[link as usize].delay.seconds()).sum::<f64>();
+        delay(self.forward(&spec.path)) + delay(self.back(spec)) + self.back_delay(spec) + 2.0 * (access.source.1 + access.sink.1)
     }
 
     /// Lays a flow's route: its pipes, the links, and a stream wherever packets must wait for an event.
     fn place<S: Scheduler, T: Trace>(&mut self, spec: &FlowSpec, access: &Access, delayed_ack: bool, flow: u32, engine: &mut Engine<S, T>) -> Place {
         let first_pipe = engine.pipes.len() as u32;
         let mut stages = Vec::new();
-        let mut pipe = |stages: &mut Vec<Stage>, (rate, delay): (Option<u64>, u64)| {
-            if rate.is_some() || delay > 0 {
+        let mut pipe = |stages: &mut Vec<Stage>, (rate, delay): (Option<u64>, f64)| {
+            if rate.is_some() || delay > 0.0 {
                 stages.push(Stage::Pipe(engine.pipes.len() as u32 - first_pipe));
                 engine.pipes.push(Pipe::new(rate, delay));
             }
@@ -285,7 +287,7 @@ impl Builder<'_> {
         pipe(&mut stages, access.source);
         stages.push(Stage::Source);
         let route = self.route(stages, delayed_ack);
-        Place { route, first_stream: self.add_streams(route, flow, engine), first_pipe }
+        self.add_streams(route, flow, first_pipe, engine)
     }
 
     /// The route with these stages; flows alike share it.
@@ -324,32 +326,34 @@ impl Builder<'_> {
         matches!(stage, Stage::Link(link) if self.users[link as usize] > 1)
     }
 
-    fn add_streams<S: Scheduler, T: Trace>(&self, route: u32, flow: u32, engine: &mut Engine<S, T>) -> u32 {
-        let first = engine.streams.len() as u32;
-        for (stage, (_, stream)) in self.routes[route as usize].stages.iter().enumerate() {
+    /// Gives a flow its streams and its place in the tables.
+    fn add_streams<S: Scheduler, T: Trace>(&self, route: u32, flow: u32, first_pipe: u32, engine: &mut Engine<S, T>) -> Place {
+        let place = Place { route, first_stream: engine.streams.all.len() as u32, first_pipe };
+        for (stage, &(kind, stream)) in self.routes[route as usize].stages.iter().enumerate() {
             if stream.is_some() {
-                engine.streams.push(Pending { ring: VecDeque::new(), flow, stage: stage as u32 });
+                let due = if kind == Stage::Source { Due::Ack } else { Due::Enter(stage as u32) };
+                engine.streams.all.push(Pending { ring: VecDeque::new(), flow, due, place });
             }
         }
-        first
+        place
     }
 
     /// Adds a source; returns its own stream and when it first sends.
-    fn add_cross<S: Scheduler, T: Trace>(&mut self, spec: &CrossSpec, flow: u32, engine: &mut Engine<S, T>) -> (u32, u64) {
+    fn add_cross<S: Scheduler, T: Trace>(&mut self, spec: &CrossSpec, flow: u32, engine: &mut Engine<S, T>) -> (u32, f64) {
         let mut stages: Vec<Stage> = self.forward(&spec.path).into_iter().map(Stage::Link).collect();
         stages.push(Stage::Sink);
         let route = self.route(stages, false);
-        let own_stream = engine.streams.len() as u32;
-        engine.streams.push(Pending { ring: VecDeque::new(), flow, stage: 0 });
-        let place = Place { route, first_stream: self.add_streams(route, flow, engine), first_pipe: 0 };
+        let place = self.add_streams(route, flow, 0, engine);
+        let own_stream = engine.streams.all.len() as u32;
+        engine.streams.all.push(Pending { ring: VecDeque::new(), flow, due: Due::Emit, place });
         let (waveform, left_of) = self.cross_rate(spec);
         let stream = Stream::new(self.scenario.seed, &format!("rate/{}", spec.name));
-        let horizon = self.scenario.duration.nanoseconds();
+        let horizon = self.scenario.duration.seconds();
         let mut serializer = Serializer::new(waveform, stream, horizon, left_of);
-        let stop_ns = spec.stop.map_or(u64::MAX, Time::nanoseconds);
-        let first_ns = serializer.finish(spec.start.nanoseconds(), spec.packet_size.0 as u32);
-        engine.cross.push(CrossFlow { serializer, size_bytes: spec.packet_size.0 as u16, place, next: 0, stop_ns });
-        (own_stream, first_ns)
+        let stop_s = spec.stop.map_or(f64::INFINITY, Time::seconds);
+        let first_s = serializer.finish(spec.start.seconds(), spec.packet_size.0 as u32).0;
+        engine.cross.push(CrossFlow { serializer, size_bytes: spec.packet_size.0 as u16, place, next: 0, stop_s });
+        (own_stream, first_s)
     }
 
     /// The waveform of a source, and the link rate that it leaves something of.
@@ -363,8 +367,8 @@ impl Builder<'_> {
 
     fn add_links<S: Scheduler, T: Trace>(&self, flows: &[FlowInfo], ranges: &HashMap<String, Range<u32>>, engine: &mut Engine<S, T>) -> Vec<LinkInfo> {
         let scenario = self.scenario;
-        let horizon = scenario.duration.nanoseconds();
-        let (from, to) = (engine.window.from_ns, engine.window.to_ns);
+        let horizon = scenario.duration.seconds();
+        let (from, to) = (engine.window.from_s, engine.window.to_s);
         let mut infos = Vec::new();
         for (i, plan) in self.plans.iter().enumerate() {
             let rate_stream = || Stream::new(scenario.seed, &format!("link-rate/{}", plan.name));
@@ -372,9 +376,9 @@ impl Builder<'_> {
             let QueueSpec::DropTail { limit, count_in_service } = plan.queue;
             let limit = self.limit(limit, plan, i as u32, flows);
             let losses = plan.loss.iter().enumerate().map(|(k, loss)| build_loss(loss, scenario, &format!("loss/{}/{k}", plan.name), flows, ranges)).collect();
-            let sampler = scenario.trace.queue.map(|every| QueueSampler::new(every.nanoseconds()));
+            let sampler = scenario.trace.queue.map(|every| QueueSampler::new(every.seconds()));
             let discipline = Discipline::DropTail(DropTail::new(limit, count_in_service));
-            engine.links.push(Link::new(serializer, plan.delay.nanoseconds(), discipline, losses, engine.window, sampler));
+            engine.links.push(Link::new(serializer, plan.delay.seconds(), discipline, losses, engine.window, sampler));
             infos.push(LinkInfo {
                 name: plan.name.clone(),
                 rate_bps: mean_rate(&plan.rate, rate_stream(), None, from, to),
@@ -387,17 +391,17 @@ impl Builder<'_> {
     }
 
     /// Mean cross traffic offered to a link over the window.
-    fn cross_bps(&self, link: u32, from_ns: u64, to_ns: u64) -> f64 {
+    fn cross_bps(&self, link: u32, from_s: f64, to_s: f64) -> f64 {
         let crossing = self.scenario.cross.iter().filter(|cross| self.forward(&cross.path).contains(&link));
         let means = crossing.map(|cross| {
                 let (waveform, left_of) = self.cross_rate(cross);
-                let begin = cross.start.nanoseconds().max(from_ns);
-                let end = cross.stop.map_or(to_ns, |stop| stop.nanoseconds().min(to_ns));
+                let begin = cross.start.seconds().max(from_s);
+                let end = cross.stop.map_or(to_s, |stop| stop.seconds().min(to_s));
                 if begin >= end {
                     return 0.0;
                 }
                 let stream = Stream::new(self.scenario.seed, &format!("rate/{}", cross.name));
-                mean_rate(waveform, stream, left_of, begin, end) * (end - begin) as f64 / (to_ns - from_ns) as f64
+                mean_rate(waveform, stream, left_of, begin, end) * (end - begin) / (to_s - from_s)
         });
         means.fold(0.0, |sum, mean| sum + mean)
     }

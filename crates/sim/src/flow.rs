@@ -17,7 +17,7 @@ pub struct TcpFlow {
     /// Index of its knobs.
     pub knobs: u32,
     /// Earliest pending entry of its retransmission timer.
-    pub armed_ns: u64,
+    pub armed_s: f64,
     /// Sums.
     pub sums: FlowSums,
     /// Hash of what it sent.
@@ -35,8 +35,8 @@ pub struct CrossFlow {
     pub place: Place,
     /// Number of the next packet.
     pub next: i64,
-    /// When it stops, nanoseconds.
-    pub stop_ns: u64,
+    /// When it stops, seconds.
+    pub stop_s: f64,
 }
 
 /// Indices into the tables of the engine.
@@ -68,7 +68,7 @@ pub struct FlowSums {
     /// Sender's counters at the end of the window.
     pub at_end: Counters,
     /// When everything was acknowledged.
-    pub finish_ns: Option<u64>,
+    pub finish_s: Option<f64>,
     /// Goodput in bins.
     pub bins: Bins,
 }
@@ -83,10 +83,10 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// One packet in the window, at `now_ns`, with bins of `bin_ns`; times never decrease.
+    /// One packet in the window, at `now_s`, with bins of `bin_s`; times never decrease.
     #[inline]
-    pub fn add(&mut self, now_ns: u64, window: &Window, bin_ns: u64) {
-        let index = (now_ns - window.from_ns) / bin_ns;
+    pub fn add(&mut self, now_s: f64, window: &Window, bin_s: f64) {
+        let index = ((now_s - window.from_s) / bin_s) as u64;
         if index != self.index {
             self.close(index);
         }
@@ -101,8 +101,9 @@ impl Bins {
     }
 
     /// Standard deviation over mean of the rate in whole bins of the window; none without packets or with a single bin.
-    pub fn coefficient_of_variation(&self, window: &Window, bin_ns: u64) -> Option<f64> {
-        let bins = (window.to_ns - window.from_ns) / bin_ns;
+    pub fn coefficient_of_variation(&self, window: &Window, bin_s: f64) -> Option<f64> {
+        // A bin that the window's end cuts by rounding only still counts.
+        let bins = (window.seconds() / bin_s + 1e-9) as u64;
         let mut done = self.clone();
         if done.index < bins {
             done.close(bins);
@@ -120,12 +121,12 @@ mod tests {
     #[test]
     fn variation_by_hand() {
         // Bins of 1 s over [0, 4): 1, 3, 0, 0 packets. Mean 1, variance (0 + 4 + 1 + 1)/4 = 1.5.
-        let window = Window { from_ns: 0, to_ns: 4_000_000_000 };
+        let window = Window { from_s: 0.0, to_s: 4.0 };
         let mut bins = Bins::default();
-        for ms in [100, 1000, 1500, 1999] {
-            bins.add(ms * 1_000_000, &window, 1_000_000_000);
+        for time_s in [0.1, 1.0, 1.5, 1.999] {
+            bins.add(time_s, &window, 1.0);
         }
-        let cov = bins.coefficient_of_variation(&window, 1_000_000_000).unwrap();
+        let cov = bins.coefficient_of_variation(&window, 1.0).unwrap();
         assert!((cov - 1.5f64.sqrt()).abs() < 1e-12, "{cov}");
     }
 }

@@ -5,20 +5,33 @@
 pub struct Histogram {
     counts: Vec<u32>,
     total: u64,
+    sum_s: f64,
 }
 
 const FINE_BITS: u32 = 5;
 
 impl Histogram {
-    /// Counts one duration, nanoseconds.
+    /// Counts one duration, seconds.
     #[inline]
-    pub fn add(&mut self, duration_ns: u64) {
-        let bucket = bucket(duration_ns);
-        if bucket >= self.counts.len() {
-            self.counts.resize(bucket + 1, 0);
+    pub fn add(&mut self, duration_s: f64) {
+        let bucket = bucket((duration_s * 1e9) as u64);
+        match self.counts.get_mut(bucket) {
+            Some(count) => *count += 1,
+            None => self.grow(bucket),
         }
-        self.counts[bucket] += 1;
         self.total += 1;
+        self.sum_s += duration_s;
+    }
+
+    #[cold]
+    fn grow(&mut self, bucket: usize) {
+        self.counts.resize(bucket + 1, 0);
+        self.counts[bucket] = 1;
+    }
+
+    /// Their mean, seconds: exact.
+    pub fn mean_s(&self) -> Option<f64> {
+        (self.total > 0).then(|| self.sum_s / self.total as f64)
     }
 
     /// The duration below which a share `q` of them lies, seconds; the middle of its bucket.
@@ -71,7 +84,7 @@ mod tests {
     #[test]
     fn the_95th_percentile_of_1_to_100_ms_is_95_ms() {
         let mut histogram = Histogram::default();
-        (1..=100).for_each(|ms| histogram.add(ms * 1_000_000));
+        (1..=100).for_each(|ms| histogram.add(f64::from(ms) * 1e-3));
         let p95 = histogram.quantile_s(0.95).unwrap();
         assert!((p95 - 0.095).abs() < 0.095 / 32.0, "{p95}");
     }

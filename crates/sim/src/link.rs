@@ -1,13 +1,15 @@
 //! A link: losses, a queue, a serialiser, a delay.
 //!
 //! Departures of a first-in first-out queue are known at arrival, so a packet costs one event here: the backlog is the list of
-//! departures that lie ahead. Departures at the instant of an arrival come first.
+//! departures that lie ahead. Where a departure and an arrival coincide, the one that was set in motion first comes first: the arriving
+//! packet when its transmission on the link before began, the departing one when its own did. That is ns-2's order of insertion, and in
+//! slow start it decides drops: packets arrive in pairs, the first of each exactly when a packet leaves.
 
 use crate::hash::TraceHash;
 use crate::histogram::Histogram;
 use crate::packet::Packet;
 use crate::random::Stream;
-use crate::rate::Serializer;
+use crate::rate::{Constant, Serializer};
 use cwndlab_queues::{Admission, Arrival, Backlog, Decision, Discipline};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -15,28 +17,28 @@ use std::ops::Range;
 /// A window of time [from, to) in which metrics count.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Begin, nanoseconds.
-    pub from_ns: u64,
-    /// End, nanoseconds.
-    pub to_ns: u64,
+    /// Begin, seconds.
+    pub from_s: f64,
+    /// End, seconds.
+    pub to_s: f64,
 }
 
 impl Window {
     /// Whether a moment lies in it.
     #[inline]
-    pub fn contains(&self, time_ns: u64) -> bool {
-        self.from_ns <= time_ns && time_ns < self.to_ns
+    pub fn contains(&self, time_s: f64) -> bool {
+        self.from_s <= time_s && time_s < self.to_s
     }
 
-    /// How much of [begin, end] lies in it, nanoseconds.
+    /// How much of [begin, end] lies in it, seconds.
     #[inline]
-    fn overlap(&self, begin_ns: u64, end_ns: u64) -> u64 {
-        end_ns.min(self.to_ns).saturating_sub(begin_ns.max(self.from_ns))
+    fn overlap(&self, begin_s: f64, end_s: f64) -> f64 {
+        (end_s.min(self.to_s) - begin_s.max(self.from_s)).max(0.0)
     }
 
     /// Its length, seconds.
     pub fn seconds(&self) -> f64 {
-        (self.to_ns - self.from_ns) as f64 * 1e-9
+        self.to_s - self.from_s
     }
 }
 
@@ -89,13 +91,9 @@ pub struct LinkSums {
     pub departed: u64,
     /// Bits that left.
     pub departed_bits: u64,
-    /// Sum of waiting times within the window, packet nanoseconds.
-    pub waiting_area_ns: u128,
-    /// Sum of waiting times of packets that arrived in the window.
-    pub waiting_sum_ns: u128,
-    /// Packets that were accepted in the window.
-    pub accepted: u64,
-    /// Their waiting times.
+    /// Sum of waiting times within the window, packet seconds.
+    pub waiting_area_s: f64,
+    /// Waiting times of packets that arrived in the window.
     pub waiting: Histogram,
     /// Arrived, from start to end.
     pub total_arrived: u64,
@@ -107,7 +105,9 @@ pub struct LinkSums {
 
 #[derive(Clone, Copy, Debug)]
 struct Departure {
-    at_ns: u64,
+    at_s: f64,
+    /// When its transmission began.
+    since_s: f64,
     size_bytes: u32,
     lost: bool,
 }
@@ -115,17 +115,16 @@ struct Departure {
 /// Queue length at regular times.
 #[derive(Clone, Debug)]
 pub struct QueueSampler {
-    /// Time between samples.
-    pub every_ns: u64,
-    next_ns: u64,
+    /// Time between samples, seconds.
+    pub every_s: f64,
     /// Packets waiting or in service, one value per sample.
     pub samples: Vec<u32>,
 }
 
 impl QueueSampler {
-    /// Samples at 0, `every_ns`, ...
-    pub fn new(every_ns: u64) -> Self {
-        Self { every_ns, next_ns: 0, samples: Vec::new() }
+    /// Samples at 0, `every_s`, ...
+    pub fn new(every_s: f64) -> Self {
+        Self { every_s, samples: Vec::new() }
     }
 }
 
@@ -133,12 +132,12 @@ impl QueueSampler {
 #[derive(Clone, Debug)]
 pub struct Link {
     serializer: Serializer,
-    delay_ns: u64,
+    delay_s: f64,
     discipline: Discipline,
     losses: Vec<Loss>,
     backlog: VecDeque<Departure>,
     backlog_bytes: u64,
-    free_ns: u64,
+    free_s: f64,
     window: Window,
     /// Metrics.
     pub sums: LinkSums,
@@ -150,15 +149,15 @@ pub struct Link {
 
 impl Link {
     /// An idle link.
-    pub fn new(serializer: Serializer, delay_ns: u64, discipline: Discipline, losses: Vec<Loss>, window: Window, sampler: Option<QueueSampler>) -> Self {
+    pub fn new(serializer: Serializer, delay_s: f64, discipline: Discipline, losses: Vec<Loss>, window: Window, sampler: Option<QueueSampler>) -> Self {
         Self {
             serializer,
-            delay_ns,
+            delay_s,
             discipline,
             losses,
             backlog: VecDeque::new(),
             backlog_bytes: 0,
-            free_ns: 0,
+            free_s: 0.0,
             window,
             sums: LinkSums::default(),
             sampler,
@@ -166,82 +165,96 @@ impl Link {
         }
     }
 
-    /// A packet arrives. Returns when it reaches the other end, or nothing if it is lost.
+    /// A packet arrives. Unless it is lost, sets when it reaches the other end, and returns true.
     #[inline]
-    pub fn arrive(&mut self, packet: &Packet, flow: u32) -> Option<u64> {
-        let now = packet.at_ns;
+    pub fn arrive(&mut self, packet: &mut Packet, flow: u32) -> bool {
+        let now = packet.at_s;
         if self.sampler.is_some() {
             self.sample_until(now);
         }
-        self.depart_until(now);
+        self.depart_until(now, packet.since_s);
         let measured = self.window.contains(now);
         self.sums.total_arrived += 1;
         self.sums.arrived += u64::from(measured);
-        let struck = !self.losses.is_empty() && self.losses.iter_mut().fold(false, |struck, loss| loss.strikes(flow, false) | struck);
         let size = u32::from(packet.size_bytes);
+        let (struck, lost) = if self.losses.is_empty() { (false, false) } else { self.strike(flow) };
         let accepted = !struck && self.admit(now, size, flow);
-        self.hash.add(now ^ ((packet.number as u64) << 20) ^ (u64::from(flow) << 50) ^ (u64::from(accepted) << 63));
+        self.hash.add(now.to_bits() ^ ((packet.number as u64) << 20) ^ (u64::from(flow) << 50) ^ (u64::from(accepted) << 63));
         if !accepted {
             self.sums.total_dropped += 1;
             self.sums.dropped += u64::from(measured);
-            return None;
+            return false;
         }
-        let start = now.max(self.free_ns);
-        self.free_ns = self.serializer.finish(start, size);
-        self.sums.waiting_area_ns += u128::from(self.window.overlap(now, start));
+        let start = now.max(self.free_s);
+        let (end, transmission) = self.serializer.finish(start, size);
+        self.free_s = end;
+        if start > now {
+            self.sums.waiting_area_s += self.window.overlap(now, start);
+        }
         if measured {
-            self.sums.accepted += 1;
-            self.sums.waiting_sum_ns += u128::from(start - now);
             self.sums.waiting.add(start - now);
         }
-        let lost = !self.losses.is_empty() && self.losses.iter_mut().fold(false, |struck, loss| loss.strikes(flow, true) | struck);
-        self.backlog.push_back(Departure { at_ns: self.free_ns, size_bytes: size, lost });
+        self.backlog.push_back(Departure { at_s: end, since_s: start, size_bytes: size, lost });
         self.backlog_bytes += u64::from(size);
-        (!lost).then_some(self.free_ns + self.delay_ns)
+        // In ns-2's order of operations (LinkDelay::recv).
+        packet.at_s = start + (transmission + self.delay_s);
+        packet.since_s = start;
+        !lost
+    }
+
+    /// Whether a packet is lost before the queue, or after it.
+    #[cold]
+    fn strike(&mut self, flow: u32) -> (bool, bool) {
+        let before = self.losses.iter_mut().fold(false, |struck, loss| loss.strikes(flow, false) | struck);
+        (before, !before && self.losses.iter_mut().fold(false, |struck, loss| loss.strikes(flow, true) | struck))
     }
 
     #[inline]
-    fn admit(&mut self, now_ns: u64, size_bytes: u32, flow: u32) -> bool {
+    fn admit(&mut self, now_s: f64, size_bytes: u32, flow: u32) -> bool {
         let backlog = Backlog {
             packets: self.backlog.len() as u64,
             bytes: self.backlog_bytes,
             in_service_bytes: self.backlog.front().map_or(0, |first| u64::from(first.size_bytes)),
         };
-        self.discipline.admit(&Arrival { now_ns, size_bytes, flow }, &backlog) == Decision::Accept
+        self.discipline.admit(&Arrival { now_s, size_bytes, flow }, &backlog) == Decision::Accept
     }
 
     #[inline]
-    fn depart_until(&mut self, now_ns: u64) {
-        while let Some(first) = self.backlog.front().copied().filter(|first| first.at_ns <= now_ns) {
-            self.backlog.pop_front();
-            self.backlog_bytes -= u64::from(first.size_bytes);
-            let measured = u64::from(self.window.contains(first.at_ns));
-            self.sums.departed_bits += measured * 8 * u64::from(first.size_bytes);
-            if first.lost {
-                self.sums.total_dropped += 1;
-                self.sums.dropped += measured;
-            } else {
-                self.sums.total_departed += 1;
-                self.sums.departed += measured;
+    fn depart_until(&mut self, now_s: f64, since_s: f64) {
+        while let Some(first) = self.backlog.front() {
+            if first.at_s > now_s || (first.at_s == now_s && first.since_s >= since_s) {
+                return;
             }
+            let (size, lost) = (u64::from(first.size_bytes), u64::from(first.lost));
+            let measured = u64::from(self.window.contains(first.at_s));
+            self.backlog_bytes -= size;
+            self.sums.departed_bits += measured * size * 8;
+            self.sums.total_departed += 1 - lost;
+            self.sums.departed += measured * (1 - lost);
+            self.sums.total_dropped += lost;
+            self.sums.dropped += measured * lost;
+            self.backlog.pop_front();
         }
     }
 
     #[cold]
-    fn sample_until(&mut self, now_ns: u64) {
+    fn sample_until(&mut self, now_s: f64) {
         let Some(mut sampler) = self.sampler.take() else { return };
-        while sampler.next_ns <= now_ns {
-            self.depart_until(sampler.next_ns);
+        loop {
+            let next_s = sampler.samples.len() as f64 * sampler.every_s;
+            if next_s > now_s {
+                break;
+            }
+            self.depart_until(next_s, f64::INFINITY);
             sampler.samples.push(self.backlog.len() as u32);
-            sampler.next_ns += sampler.every_ns;
         }
         self.sampler = Some(sampler);
     }
 
     /// Brings counts and samples up to the end of the run.
-    pub fn finish(&mut self, end_ns: u64) {
-        self.sample_until(end_ns);
-        self.depart_until(end_ns);
+    pub fn finish(&mut self, end_s: f64) {
+        self.sample_until(end_s);
+        self.depart_until(end_s, f64::INFINITY);
     }
 
     /// Packets waiting or in service.
@@ -260,21 +273,32 @@ impl Link {
 /// A flow's own link: no loss, no limit, no metrics; arithmetic only.
 #[derive(Clone, Debug)]
 pub struct Pipe {
-    serializer: Serializer,
-    free_ns: u64,
-    delay_ns: u64,
+    serializer: Option<Constant>,
+    free_s: f64,
+    delay_s: f64,
 }
 
 impl Pipe {
     /// An idle pipe; without a rate it only delays.
-    pub fn new(rate_bps: Option<u64>, delay_ns: u64) -> Self {
-        Self { serializer: rate_bps.map_or(Serializer::Instant, Serializer::constant), free_ns: 0, delay_ns }
+    pub fn new(rate_bps: Option<u64>, delay_s: f64) -> Self {
+        Self { serializer: rate_bps.map(Constant::new), free_s: 0.0, delay_s }
     }
 
-    /// When a packet that enters now reaches the other end.
+    /// A packet enters: sets when it reaches the other end.
     #[inline]
-    pub fn pass(&mut self, now_ns: u64, size_bytes: u32) -> u64 {
-        self.free_ns = self.serializer.finish(now_ns.max(self.free_ns), size_bytes);
-        self.free_ns + self.delay_ns
+    pub fn pass(&mut self, packet: &mut Packet) {
+        match &mut self.serializer {
+            Some(serializer) => {
+                let start = packet.at_s.max(self.free_s);
+                let transmission = serializer.transmission_s(u32::from(packet.size_bytes));
+                self.free_s = start + transmission;
+                packet.at_s = start + (transmission + self.delay_s);
+                packet.since_s = start;
+            }
+            None => {
+                packet.since_s = packet.at_s;
+                packet.at_s += self.delay_s;
+            }
+        }
     }
 }

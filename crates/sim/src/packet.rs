@@ -1,16 +1,18 @@
-//! What travels: 32 bytes, so that a ring of packets stays in cache.
+//! What travels: 40 bytes, so that a ring of packets stays in cache.
 
 use cwndlab_tcp::SackBlocks;
 
 /// A data packet or an acknowledgement on its way.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
-    /// When it arrives at its next stage, nanoseconds.
-    pub at_ns: u64,
+    /// When it arrives at its next stage, seconds.
+    pub at_s: f64,
+    /// When its transmission towards that stage began, seconds: what decides between simultaneous events, as in ns-2.
+    pub since_s: f64,
     /// Packet number, or cumulative acknowledgement.
     pub number: i64,
     /// When the data packet was sent; an acknowledgement carries that of the packet it answers.
-    pub sent_ns: u64,
+    pub sent_s: f64,
     /// Bytes on the wire.
     pub size_bytes: u16,
     /// Whether it was sent before.
@@ -25,7 +27,7 @@ pub struct AckOptions {
     /// SACK blocks.
     pub sack: SackBlocks,
     /// Timestamp echoed.
-    pub echo_ns: u64,
+    pub echo_s: f64,
 }
 
 /// Options of acknowledgements on their way; most carry none.

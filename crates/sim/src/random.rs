@@ -28,6 +28,7 @@ impl Stream {
     }
 
     /// Uniform integer in [low, high].
+    #[cfg(test)]
     pub fn integer(&mut self, low: u64, high: u64) -> u64 {
         if high <= low { low } else { low + ((high - low + 1) as f64 * self.uniform()) as u64 }
     }

@@ -1,4 +1,4 @@
-//! Serialising at a rate that may change in time, in integer nanoseconds without drift.
+//! Serialising at a rate that may change in time.
 //!
 //! Rates are piecewise constant and known ahead (a waveform is a function of its seed), so a departure is computed once, at
 //! arrival, even when the rate changes while the packet waits. The packet in service continues at the new rate.
@@ -6,46 +6,42 @@
 use crate::random::Stream;
 use crate::scenario::{Shape, Waveform};
 
-const SECOND: u64 = 1_000_000_000;
-
 /// Serialises packets one after the other.
 #[derive(Clone, Debug)]
 pub enum Serializer {
-    /// Takes no time.
-    Instant,
     /// One rate.
     Constant(Constant),
     /// A rate that changes.
     Varying(Box<Varying>),
 }
 
-/// One rate; what does not divide evenly is carried to the next packet.
+/// One rate.
 #[derive(Clone, Debug)]
 pub struct Constant {
-    rate: u64,
-    /// Carried remainder, in units of 1/rate nanoseconds.
-    carried: u64,
-    /// The last size seen, and its quotient and remainder: packets mostly have one size.
-    size: u32,
-    quotient: u64,
-    remainder: u64,
+    rate_bps: f64,
+    /// The last size seen and how long it takes: packets mostly have one size.
+    size_bytes: u32,
+    transmission_s: f64,
 }
 
 impl Constant {
-    fn new(rate: u64) -> Self {
-        Self { rate, carried: 0, size: 0, quotient: 0, remainder: 0 }
+    /// At a rate in bits per second, not zero.
+    pub fn new(rate_bps: u64) -> Self {
+        Self { rate_bps: rate_bps as f64, size_bytes: 0, transmission_s: 0.0 }
     }
 
+    /// How long a packet takes, seconds; in ns-2's order of operations (LinkDelay::txtime).
     #[inline]
-    fn finish(&mut self, start_ns: u64, size_bytes: u32) -> u64 {
-        if size_bytes != self.size {
-            let work = u64::from(size_bytes) * 8 * SECOND;
-            (self.size, self.quotient, self.remainder) = (size_bytes, work / self.rate, work % self.rate);
+    pub fn transmission_s(&mut self, size_bytes: u32) -> f64 {
+        if size_bytes != self.size_bytes {
+            self.divide(size_bytes);
         }
-        self.carried += self.remainder;
-        let carry = self.carried >= self.rate;
-        self.carried -= if carry { self.rate } else { 0 };
-        start_ns + self.quotient + u64::from(carry)
+        self.transmission_s
+    }
+
+    #[cold]
+    fn divide(&mut self, size_bytes: u32) {
+        (self.size_bytes, self.transmission_s) = (size_bytes, 8.0 * f64::from(size_bytes) / self.rate_bps);
     }
 }
 
@@ -54,44 +50,36 @@ impl Constant {
 pub struct Varying {
     changes: Changes,
     /// Current piece: its rate, and when it ends.
-    rate: u64,
-    until_ns: u64,
-    horizon_ns: u64,
-    /// Bit-nanoseconds already spent on the next packet by rounding a departure up.
-    carried: u128,
+    rate_bps: f64,
+    until_s: f64,
+    horizon_s: f64,
 }
 
 impl Varying {
-    fn new(mut changes: Changes, horizon_ns: u64) -> Self {
-        let (rate, until_ns) = changes.next();
-        Self { changes, rate, until_ns, horizon_ns, carried: 0 }
+    fn new(mut changes: Changes, horizon_s: f64) -> Self {
+        let (rate_bps, until_s) = changes.next();
+        Self { changes, rate_bps, until_s, horizon_s }
     }
 
-    /// Rate at `now_ns`, which never decreases from call to call.
-    fn rate_at(&mut self, now_ns: u64) -> u64 {
-        while self.until_ns <= now_ns {
-            (self.rate, self.until_ns) = self.changes.next();
-        }
-        self.rate
-    }
-
-    fn finish(&mut self, start_ns: u64, size_bytes: u32) -> u64 {
-        let mut now = start_ns;
-        let mut work = u128::from(size_bytes) * 8 * u128::from(SECOND);
-        work -= self.carried.min(work);
+    // Out of line, like everything that is not met by every packet: inlined, it costs the common path its registers.
+    #[cold]
+    #[inline(never)]
+    fn finish(&mut self, start_s: f64, size_bytes: u32) -> f64 {
+        let mut now_s = start_s;
+        let mut bits = 8.0 * f64::from(size_bytes);
         loop {
-            let rate = u128::from(self.rate_at(now));
-            let capacity = rate * u128::from(self.until_ns - now);
-            if work <= capacity && rate > 0 {
-                let time = work.div_ceil(rate);
-                self.carried = time * rate - work;
-                return now + time as u64;
+            while self.until_s <= now_s {
+                (self.rate_bps, self.until_s) = self.changes.next();
             }
-            work -= capacity;
-            now = self.until_ns;
-            if now > self.horizon_ns {
+            let capacity = self.rate_bps * (self.until_s - now_s);
+            if bits <= capacity && self.rate_bps > 0.0 {
+                return now_s + bits / self.rate_bps;
+            }
+            bits -= capacity;
+            now_s = self.until_s;
+            if now_s > self.horizon_s {
                 // Beyond the end of the run: it will not be seen.
-                return u64::MAX / 4;
+                return f64::INFINITY;
             }
         }
     }
@@ -99,48 +87,47 @@ impl Varying {
 
 impl Serializer {
     /// From a waveform whose draws come from `stream`; `ceiling` turns an available rate into what is left of a link.
-    pub fn new(waveform: &Waveform, stream: Stream, horizon_ns: u64, left_of: Option<u64>) -> Self {
+    pub fn new(waveform: &Waveform, stream: Stream, horizon_s: f64, left_of: Option<u64>) -> Self {
         match waveform {
             Waveform::Constant(rate) | Waveform::Shape(Shape::Constant { rate }) => {
                 let rate = left_of.map_or(rate.bps(), |link| link.saturating_sub(rate.bps()));
-                if rate > 0 { Self::Constant(Constant::new(rate)) } else { Self::Varying(Box::new(Varying::new(Changes::silent(), horizon_ns))) }
+                if rate > 0 { Self::Constant(Constant::new(rate)) } else { Self::Varying(Box::new(Varying::new(Changes::silent(), horizon_s))) }
             }
-            Waveform::Shape(shape) => Self::Varying(Box::new(Varying::new(Changes::new(shape.clone(), stream, left_of), horizon_ns))),
+            Waveform::Shape(shape) => Self::Varying(Box::new(Varying::new(Changes::new(shape.clone(), stream, left_of), horizon_s))),
         }
     }
 
-    /// At one rate.
-    pub fn constant(rate_bps: u64) -> Self {
-        Self::Constant(Constant::new(rate_bps.max(1)))
-    }
-
-    /// When a packet that starts at `start_ns` has left. Starts never decrease from call to call.
+    /// When a packet that starts at `start_s` has left, and how long after `start_s` that is. Starts never decrease from call to call.
     #[inline]
-    pub fn finish(&mut self, start_ns: u64, size_bytes: u32) -> u64 {
+    pub fn finish(&mut self, start_s: f64, size_bytes: u32) -> (f64, f64) {
         match self {
-            Self::Instant => start_ns,
-            Self::Constant(constant) => constant.finish(start_ns, size_bytes),
-            Self::Varying(varying) => varying.finish(start_ns, size_bytes),
+            Self::Constant(constant) => {
+                let transmission_s = constant.transmission_s(size_bytes);
+                (start_s + transmission_s, transmission_s)
+            }
+            Self::Varying(varying) => {
+                let end_s = varying.finish(start_s, size_bytes);
+                (end_s, end_s - start_s)
+            }
         }
     }
 }
 
 /// Mean of a waveform over a window, bits per second, computed on its own copy of the draws.
-pub fn mean_rate(waveform: &Waveform, stream: Stream, left_of: Option<u64>, from_ns: u64, to_ns: u64) -> f64 {
+pub fn mean_rate(waveform: &Waveform, stream: Stream, left_of: Option<u64>, from_s: f64, to_s: f64) -> f64 {
     let mut changes = match waveform {
         Waveform::Constant(rate) | Waveform::Shape(Shape::Constant { rate }) => {
             return left_of.map_or(rate.bps(), |link| link.saturating_sub(rate.bps())) as f64;
         }
         Waveform::Shape(shape) => Changes::new(shape.clone(), stream, left_of),
     };
-    let (mut begin, mut area) = (0u64, 0.0);
-    while begin < to_ns {
-        let (rate, until) = changes.next();
-        let overlap = until.min(to_ns).saturating_sub(begin.max(from_ns));
-        area += rate as f64 * overlap as f64;
-        begin = until;
+    let (mut begin_s, mut bits) = (0.0, 0.0);
+    while begin_s < to_s {
+        let (rate_bps, until_s) = changes.next();
+        bits += rate_bps * (until_s.min(to_s) - f64::max(begin_s, from_s)).max(0.0);
+        begin_s = until_s;
     }
-    area / (to_ns - from_ns) as f64
+    bits / (to_s - from_s)
 }
 
 /// The pieces of a waveform, one after the other.
@@ -166,8 +153,8 @@ impl Changes {
         Self { shape: None, stream: Stream::new(0, ""), left_of: None, index: 0, begin_ns: 0, level: 0.0 }
     }
 
-    /// Rate of the next piece and when it ends.
-    fn next(&mut self) -> (u64, u64) {
+    /// Rate of the next piece, and when it ends, seconds. Boundaries are whole nanoseconds, so that they do not drift.
+    fn next(&mut self) -> (f64, f64) {
         let (rate, length) = match self.shape.take() {
             None => (0, u64::MAX / 4),
             Some(shape) => {
@@ -178,7 +165,7 @@ impl Changes {
         };
         self.index += 1;
         self.begin_ns = self.begin_ns.saturating_add(length);
-        (self.left_of.map_or(rate, |link| link.saturating_sub(rate)), self.begin_ns)
+        (self.left_of.map_or(rate, |link| link.saturating_sub(rate)) as f64, self.begin_ns as f64 / 1e9)
     }
 
     fn piece(&mut self, shape: &Shape) -> (u64, u64) {
@@ -229,39 +216,39 @@ mod tests {
 
     #[test]
     fn a_rate_that_does_not_divide_evenly_does_not_drift() {
-        // 8320 bits at 1.5 Mbit/s take 5546666.67 ns: three packets take 16.64 ms exactly.
-        let mut serializer = Serializer::constant(1_500_000);
-        let end = (0..3000).fold(0, |now, _| serializer.finish(now, 1040));
-        assert_eq!(end, 16_640_000_000);
+        // 8320 bits at 1.5 Mbit/s take 5546666.67 ns: 3000 packets take 16.64 s.
+        let mut serializer = Serializer::Constant(Constant::new(1_500_000));
+        let end = (0..3000).fold(0.0, |now, _| serializer.finish(now, 1040).0);
+        assert!((end - 16.64f64).abs() < 1e-9, "{end}");
     }
 
     #[test]
     fn a_packet_in_service_continues_at_the_new_rate() {
         // 8000 bits: 1 ms at 4 Mbit/s leaves 4000 bits, which take 4 ms at 1 Mbit/s.
-        let square = waveform(r#"{"kind": "square", "high": "4Mbit", "low": "1Mbit", "every": "1ms"}"#);
         let points = Waveform::Shape(Shape::Points {
             points: vec![(Time::ns(0), Rate::bits_per_second(4_000_000)), (Time::ns(1_000_000), Rate::bits_per_second(1_000_000))],
             repeat: None,
         });
-        let mut once = Serializer::new(&points, Stream::new(1, "x"), 1 << 40, None);
-        assert_eq!(once.finish(0, 1000), 5_000_000);
+        let mut once = Serializer::new(&points, Stream::new(1, "x"), 100.0, None);
+        assert!((once.finish(0.0, 1000).0 - 0.005).abs() < 1e-12);
         // Alternating: 4000 bits, then 1000, then 3000 of the 4000 that fit: 2.75 ms.
-        let mut again = Serializer::new(&square, Stream::new(1, "x"), 1 << 40, None);
-        assert_eq!(again.finish(0, 1000), 2_750_000);
+        let square = waveform(r#"{"kind": "square", "high": "4Mbit", "low": "1Mbit", "every": "1ms"}"#);
+        let mut again = Serializer::new(&square, Stream::new(1, "x"), 100.0, None);
+        assert!((again.finish(0.0, 1000).0 - 0.00275).abs() < 1e-12);
     }
 
     #[test]
     fn what_a_link_has_left_is_its_rate_less_the_available_one() {
         let constant = waveform(r#""4Mbit""#);
-        assert_eq!(mean_rate(&constant, Stream::new(1, "x"), Some(10_000_000), 0, SECOND), 6e6);
+        assert_eq!(mean_rate(&constant, Stream::new(1, "x"), Some(10_000_000), 0.0, 1.0), 6e6);
         let tooth = waveform(r#"{"kind": "saw-tooth", "low": "2Mbit", "high": "6Mbit", "period": "1s"}"#);
-        assert!((mean_rate(&tooth, Stream::new(1, "x"), Some(10_000_000), 0, 3 * SECOND) - 6e6).abs() < 1.0);
+        assert!((mean_rate(&tooth, Stream::new(1, "x"), Some(10_000_000), 0.0, 3.0) - 6e6).abs() < 1.0);
     }
 
     #[test]
     fn a_full_link_leaves_nothing() {
         let constant = waveform(r#""10Mbit""#);
-        let mut none = Serializer::new(&constant, Stream::new(1, "x"), SECOND, Some(10_000_000));
-        assert!(none.finish(0, 1000) > SECOND);
+        let mut none = Serializer::new(&constant, Stream::new(1, "x"), 1.0, Some(10_000_000));
+        assert!(none.finish(0.0, 1000).0 > 1.0);
     }
 }

@@ -119,7 +119,7 @@ fn fairness_spread(values: &[f64]) -> Option<f64> {
     (mean > 0.0).then(|| (high - low) / mean)
 }
 
-fn flow_result(tcp: &TcpFlow, info: &FlowInfo, packet_bits: f64, window: &Window, bin_ns: u64, now_ns: u64) -> FlowResult {
+fn flow_result(tcp: &TcpFlow, info: &FlowInfo, packet_bits: f64, window: &Window, bin_s: f64, now_s: f64) -> FlowResult {
     let (sums, end) = (&tcp.sums, &tcp.sums.at_end);
     let begin: &Counters = &sums.at_begin;
     let sent = end.sent - begin.sent;
@@ -139,13 +139,13 @@ fn flow_result(tcp: &TcpFlow, info: &FlowInfo, packet_bits: f64, window: &Window
         ecn_reductions: 0,
         window_reductions: timeouts + fast_retransmits,
         loss_rate: mean(sums.dropped as f64, sent),
-        mean_rtt_s: mean((end.rtt_sum_ns - begin.rtt_sum_ns) as f64 * 1e-9, end.rtt_count - begin.rtt_count),
-        mean_rto_s: mean((end.rto_sum_ns - begin.rto_sum_ns) as f64 * 1e-9, end.rto_count - begin.rto_count),
-        mean_cwnd_packets: (end.cwnd_area - begin.cwnd_area) / (window.to_ns - window.from_ns) as f64,
-        rate_cov: sums.bins.coefficient_of_variation(window, bin_ns),
+        mean_rtt_s: mean(end.rtt_sum_s - begin.rtt_sum_s, end.rtt_count - begin.rtt_count),
+        mean_rto_s: mean(end.rto_sum_s - begin.rto_sum_s, end.rto_count - begin.rto_count),
+        mean_cwnd_packets: (end.cwnd_area - begin.cwnd_area) / window.seconds(),
+        rate_cov: sums.bins.coefficient_of_variation(window, bin_s),
         base_rtt_s: info.base_rtt_s,
-        finish_s: sums.finish_ns.map(|ns| ns as f64 * 1e-9),
-        total_sent_packets: tcp.sender.counters(now_ns).sent,
+        finish_s: sums.finish_s,
+        total_sent_packets: tcp.sender.counters(now_s).sent,
         total_delivered_packets: sums.total_delivered,
         total_dropped_packets: sums.total_dropped,
         in_flight_packets: sums.in_flight,
@@ -165,8 +165,8 @@ fn link_result(link: &Link, info: &LinkInfo, window: &Window) -> LinkResult {
         marked_packets: 0,
         departed_packets: sums.departed,
         utilization: sums.departed_bits as f64 / (info.rate_bps * window.seconds()),
-        mean_queue_packets: sums.waiting_area_ns as f64 / (window.to_ns - window.from_ns) as f64,
-        mean_queueing_delay_s: mean(sums.waiting_sum_ns as f64 * 1e-9, sums.accepted),
+        mean_queue_packets: sums.waiting_area_s / window.seconds(),
+        mean_queueing_delay_s: sums.waiting.mean_s(),
         p95_queueing_delay_s: sums.waiting.quantile_s(0.95),
         cross_bps: info.cross_bps,
         available_bps: info.rate_bps - info.cross_bps,
@@ -194,7 +194,7 @@ pub fn collect<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scena
         .zip(&network.flows)
         .map(|(tcp, info)| {
             let packet_bits = f64::from(engine.knobs[tcp.knobs as usize].packet_size) * 8.0;
-            flow_result(tcp, info, packet_bits, window, engine.bin_ns, engine.now_ns)
+            flow_result(tcp, info, packet_bits, window, engine.bin_s, engine.now_s)
         })
         .collect();
     let goodputs: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
@@ -204,10 +204,10 @@ pub fn collect<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scena
         seed: scenario.seed,
         profile: cwndlab_tcp::Profile::from(scenario.profile).name(),
         duration_s: scenario.duration.seconds(),
-        measure_from_s: window.from_ns as f64 * 1e-9,
-        measure_to_s: window.to_ns as f64 * 1e-9,
+        measure_from_s: window.from_s,
+        measure_to_s: window.to_s,
         trace_hash: trace_hash(engine),
-        simulated_s: engine.now_ns as f64 * 1e-9,
+        simulated_s: engine.now_s,
         delivered_packets: engine.delivered,
         jain_index: jain_index(&goodputs),
         rtt_weighted_jain_index: jain_index(&weighted),

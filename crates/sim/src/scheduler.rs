@@ -6,61 +6,77 @@
 use std::collections::BTreeSet;
 
 /// No packet in the stream.
-pub const EMPTY: u64 = u64::MAX;
+pub const EMPTY: f64 = f64::INFINITY;
 
 /// Keeps the earliest head among streams `0..n`.
 pub trait Scheduler {
     /// All streams empty.
     fn new(streams: usize) -> Self;
-    /// Stream `stream` now has its head at `time_ns` ([`EMPTY`] for none).
-    fn set(&mut self, stream: u32, time_ns: u64);
+    /// Stream `stream` now has its head at `time_s` ([`EMPTY`] for none).
+    fn set(&mut self, stream: u32, time_s: f64);
     /// Time and number of the stream with the earliest head; time [`EMPTY`] when all are empty.
-    fn first(&self) -> (u64, u32);
+    fn first(&self) -> (f64, u32);
 }
 
 /// A winner tree: each inner node holds the earlier of its two children, so a change costs one comparison per level and no
-/// unpredictable branch.
+/// unpredictable branch. Siblings lie side by side: one bounds check and one cache line per level.
 #[derive(Debug)]
 pub struct WinnerTree {
-    /// Node i has children 2i and 2i + 1; leaves start at `leaves`. Left children have smaller stream numbers, so preferring the left
-    /// one on equal times is the order by stream number.
-    nodes: Vec<Node>,
+    /// Pair p holds nodes 2p and 2p + 1, the children of node p; node 1 is the root, streams are the last level. The left one has the smaller
+    /// stream number, so preferring it on equal times is the order by stream number.
+    pairs: Vec<[Node; 2]>,
     leaves: usize,
+    root: Node,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// Times are kept as bits: doubles that are not negative sort like their bits, and integers compare without a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Node {
-    time_ns: u64,
+    time: u64,
     stream: u32,
+}
+
+impl WinnerTree {
+    fn winner(pair: &[Node; 2]) -> Node {
+        if pair[0].time <= pair[1].time { pair[0] } else { pair[1] }
+    }
 }
 
 impl Scheduler for WinnerTree {
     fn new(streams: usize) -> Self {
-        let leaves = streams.next_power_of_two().max(1);
-        let mut nodes = vec![Node { time_ns: EMPTY, stream: 0 }; 2 * leaves];
-        for (stream, leaf) in nodes[leaves..].iter_mut().enumerate() {
-            leaf.stream = stream as u32;
+        let leaves = streams.next_power_of_two().max(2);
+        let mut pairs = vec![[Node { time: EMPTY.to_bits(), stream: 0 }; 2]; leaves];
+        for stream in 0..leaves {
+            pairs[(leaves + stream) / 2][stream % 2].stream = stream as u32;
         }
-        for i in (1..leaves).rev() {
-            nodes[i] = nodes[2 * i];
+        for node in (2..leaves).rev() {
+            pairs[node / 2][node % 2] = Self::winner(&pairs[node]);
         }
-        Self { nodes, leaves }
+        let root = Self::winner(&pairs[1]);
+        Self { pairs, leaves, root }
     }
 
     #[inline]
-    fn set(&mut self, stream: u32, time_ns: u64) {
-        let mut i = self.leaves + stream as usize;
-        self.nodes[i].time_ns = time_ns;
-        while i > 1 {
-            let (left, right) = (self.nodes[i & !1], self.nodes[i | 1]);
-            i >>= 1;
-            self.nodes[i] = if left.time_ns <= right.time_ns { left } else { right };
+    fn set(&mut self, stream: u32, time_s: f64) {
+        let mut node = self.leaves + stream as usize;
+        let mut winner = Node { time: time_s.to_bits(), stream };
+        while node > 1 {
+            let pair = &mut self.pairs[node / 2];
+            // Nothing changes above a node that stays as it was.
+            let before = Self::winner(pair);
+            pair[node % 2] = winner;
+            winner = Self::winner(pair);
+            if winner == before {
+                return;
+            }
+            node /= 2;
         }
+        self.root = winner;
     }
 
     #[inline]
-    fn first(&self) -> (u64, u32) {
-        (self.nodes[1].time_ns, self.nodes[1].stream)
+    fn first(&self) -> (f64, u32) {
+        (f64::from_bits(self.root.time), self.root.stream)
     }
 }
 
@@ -68,7 +84,7 @@ impl Scheduler for WinnerTree {
 #[derive(Debug)]
 pub struct SortedSet {
     heads: BTreeSet<(u64, u32)>,
-    times: Vec<u64>,
+    times: Vec<f64>,
 }
 
 impl Scheduler for SortedSet {
@@ -76,16 +92,16 @@ impl Scheduler for SortedSet {
         Self { heads: BTreeSet::new(), times: vec![EMPTY; streams] }
     }
 
-    fn set(&mut self, stream: u32, time_ns: u64) {
-        let old = std::mem::replace(&mut self.times[stream as usize], time_ns);
-        self.heads.remove(&(old, stream));
-        if time_ns != EMPTY {
-            self.heads.insert((time_ns, stream));
+    fn set(&mut self, stream: u32, time_s: f64) {
+        let old = std::mem::replace(&mut self.times[stream as usize], time_s);
+        self.heads.remove(&(old.to_bits(), stream));
+        if time_s != EMPTY {
+            self.heads.insert((time_s.to_bits(), stream));
         }
     }
 
-    fn first(&self) -> (u64, u32) {
-        self.heads.first().copied().unwrap_or((EMPTY, 0))
+    fn first(&self) -> (f64, u32) {
+        self.heads.first().map_or((EMPTY, 0), |&(time, stream)| (f64::from_bits(time), stream))
     }
 }
 
@@ -101,7 +117,7 @@ mod tests {
             let (mut tree, mut set) = (WinnerTree::new(streams), SortedSet::new(streams));
             for _ in 0..5000 {
                 let stream = random.integer(0, streams as u64 - 1) as u32;
-                let time = if random.uniform() < 0.2 { EMPTY } else { random.integer(0, 30) };
+                let time = if random.uniform() < 0.2 { EMPTY } else { random.integer(0, 30) as f64 };
                 tree.set(stream, time);
                 set.set(stream, time);
                 assert_eq!(tree.first().0, set.first().0);

@@ -42,14 +42,14 @@ pub struct Recording<'a> {
     /// Rows.
     pub recorder: Option<&'a Recorder>,
     /// Interval and samples of each link's queue.
-    pub queues: Vec<(u64, &'a [u32])>,
+    pub queues: Vec<(f64, &'a [u32])>,
     /// Bits per second of a packet per bin are derived from the recorder.
     pub flows: usize,
 }
 
 trait Run: Send + Sync {
     fn advance(&mut self, events: u64) -> Status;
-    fn progress(&self) -> (u64, u64);
+    fn progress(&self) -> (f64, u64);
     fn collect(&self, scenario: &Scenario) -> RunResult;
     fn recording(&self) -> Recording<'_>;
 }
@@ -80,8 +80,8 @@ impl<S: Scheduler + Send + Sync, T: Trace + Shown + Send + Sync> Run for Job<S, 
         self.network.engine.advance(events)
     }
 
-    fn progress(&self) -> (u64, u64) {
-        (self.network.engine.now_ns, self.network.engine.delivered)
+    fn progress(&self) -> (f64, u64) {
+        (self.network.engine.now_s, self.network.engine.delivered)
     }
 
     fn collect(&self, scenario: &Scenario) -> RunResult {
@@ -90,7 +90,7 @@ impl<S: Scheduler + Send + Sync, T: Trace + Shown + Send + Sync> Run for Job<S, 
 
     fn recording(&self) -> Recording<'_> {
         let engine = &self.network.engine;
-        let queues = engine.links.iter().filter_map(|link| link.sampler.as_ref()).map(|sampler| (sampler.every_ns, sampler.samples.as_slice())).collect();
+        let queues = engine.links.iter().filter_map(|link| link.sampler.as_ref()).map(|sampler| (sampler.every_s, sampler.samples.as_slice())).collect();
         Recording { recorder: engine.trace.recorder(), queues, flows: engine.flows.len() }
     }
 }
@@ -105,7 +105,7 @@ impl<'a> Simulation<'a> {
     pub fn with(scenario: &'a Scenario, scheduler: SchedulerKind, options: Options) -> Self {
         let traced = scenario.trace.packets || scenario.trace.cwnd.is_some() || scenario.trace.rate.is_some();
         let flows = scenario.flows.iter().map(|flow| flow.count as usize).sum();
-        let recorder = || Recorder::new(flows, scenario.trace.packets, scenario.trace.cwnd, scenario.trace.rate.map(|bin| bin.nanoseconds()));
+        let recorder = || Recorder::new(flows, scenario.trace.packets, scenario.trace.cwnd, scenario.trace.rate.map(|bin| bin.seconds()));
         let run: Box<dyn Run> = match (scheduler, traced) {
             (SchedulerKind::Tree, false) => Box::new(Job { network: build::<WinnerTree, ()>(scenario, options, ()) }),
             (SchedulerKind::Tree, true) => Box::new(Job { network: build::<WinnerTree, Recorder>(scenario, options, recorder()) }),
@@ -120,8 +120,8 @@ impl<'a> Simulation<'a> {
         self.run.advance(events)
     }
 
-    /// Simulated nanoseconds, and data packets delivered, so far.
-    pub fn progress(&self) -> (u64, u64) {
+    /// Simulated seconds, and data packets delivered, so far.
+    pub fn progress(&self) -> (f64, u64) {
         self.run.progress()
     }
 

@@ -21,19 +21,20 @@ pub enum Kind {
 /// Pending timers, ordered by (time, kind, flow).
 #[derive(Debug, Default)]
 pub struct Timers {
+    /// Times as bits: doubles that are not negative sort like their bits.
     heap: BinaryHeap<Reverse<(u64, Kind, u32)>>,
 }
 
 impl Timers {
     /// Adds one.
-    pub fn push(&mut self, time_ns: u64, kind: Kind, flow: u32) {
-        self.heap.push(Reverse((time_ns, kind, flow)));
+    pub fn push(&mut self, time_s: f64, kind: Kind, flow: u32) {
+        self.heap.push(Reverse((time_s.to_bits(), kind, flow)));
     }
 
-    /// Time of the earliest.
+    /// Time of the earliest, seconds; infinite when there is none.
     #[inline]
-    pub fn first_ns(&self) -> u64 {
-        self.heap.peek().map_or(u64::MAX, |entry| entry.0.0)
+    pub fn first_s(&self) -> f64 {
+        self.heap.peek().map_or(f64::INFINITY, |entry| f64::from_bits(entry.0.0))
     }
 
     /// Whether the earliest is one that precedes the packets of its moment.
@@ -42,7 +43,7 @@ impl Timers {
     }
 
     /// Takes the earliest.
-    pub fn pop(&mut self) -> Option<(u64, Kind, u32)> {
-        self.heap.pop().map(|entry| entry.0)
+    pub fn pop(&mut self) -> Option<(f64, Kind, u32)> {
+        self.heap.pop().map(|Reverse((bits, kind, flow))| (f64::from_bits(bits), kind, flow))
     }
 }

@@ -1,7 +1,7 @@
 //! What can be recorded beside the metrics. The engine is generic over it, so that a run without traces pays nothing.
 
 use crate::scenario::Sampling;
-use cwndlab_tcp::{AckSegment, Knobs, Sender};
+use cwndlab_tcp::{Knobs, SackBlocks, Sender};
 
 /// What happened to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +22,8 @@ pub enum PacketEvent {
 /// One row of the packet trace.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketRow {
-    /// When, nanoseconds.
-    pub time_ns: u64,
+    /// When, seconds.
+    pub time_s: f64,
     /// What.
     pub event: PacketEvent,
     /// Flow.
@@ -32,9 +32,9 @@ pub struct PacketRow {
     pub number: i64,
     /// Bytes on the wire.
     pub size_bytes: u32,
-    /// Window after the event, packets (NaN away from the sender).
+    /// Window at the event, packets (NaN away from the sender).
     pub cwnd: f64,
-    /// Threshold after the event, packets (NaN away from the sender).
+    /// Threshold at the event, packets (NaN away from the sender).
     pub ssthresh: f64,
     /// Sent before.
     pub retransmission: bool,
@@ -45,8 +45,8 @@ pub struct PacketRow {
 /// One row of the window trace.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowRow {
-    /// When, nanoseconds.
-    pub time_ns: u64,
+    /// When, seconds.
+    pub time_s: f64,
     /// Flow.
     pub flow: u32,
     /// Window, packets.
@@ -64,13 +64,13 @@ pub trait Trace {
     /// A packet event away from the sender.
     fn packet(&mut self, _row: PacketRow) {}
     /// An acknowledgement reached the sender.
-    fn ack(&mut self, _row: PacketRow, _ack: &AckSegment) {}
-    /// The sender of `flow` is about to take an event at `now_ns`.
-    fn before(&mut self, _now_ns: u64, _flow: u32, _sender: &Sender, _knobs: &Knobs) {}
+    fn ack(&mut self, _row: PacketRow, _sack: Option<&SackBlocks>) {}
+    /// The sender of `flow` is about to take an event at `now_s`.
+    fn before(&mut self, _now_s: f64, _flow: u32, _sender: &Sender, _knobs: &Knobs) {}
     /// The sender of `flow` took an event.
-    fn after(&mut self, _now_ns: u64, _flow: u32, _sender: &Sender, _knobs: &Knobs) {}
+    fn after(&mut self, _now_s: f64, _flow: u32, _sender: &Sender, _knobs: &Knobs) {}
     /// New data of `flow` arrived.
-    fn goodput(&mut self, _now_ns: u64, _flow: u32, _bits: u64) {}
+    fn goodput(&mut self, _now_s: f64, _flow: u32, _bits: u64) {}
     /// Whether the tables grew beyond what memory is meant for.
     fn overflowed(&self) -> bool {
         false
@@ -90,12 +90,13 @@ const MOST_ROWS: usize = 80_000_000;
 pub struct Recorder {
     packets_wanted: bool,
     sampling: Option<Sampling>,
-    next_sample_ns: Vec<u64>,
-    rate_bin_ns: Option<u64>,
+    /// Samples taken, per flow.
+    samples: Vec<u64>,
+    rate_bin_s: Option<f64>,
     /// Packet events.
     pub packets: Vec<PacketRow>,
     /// SACK blocks of recorded acknowledgements.
-    pub sacks: Vec<cwndlab_tcp::SackBlocks>,
+    pub sacks: Vec<SackBlocks>,
     /// Windows.
     pub windows: Vec<WindowRow>,
     /// Bits of new data per flow and bin.
@@ -104,17 +105,17 @@ pub struct Recorder {
 
 impl Recorder {
     /// For `flows` flows.
-    pub fn new(flows: usize, packets: bool, sampling: Option<Sampling>, rate_bin_ns: Option<u64>) -> Self {
-        Self { packets_wanted: packets, sampling, next_sample_ns: vec![0; flows], rate_bin_ns, rates: vec![Vec::new(); flows], ..Self::default() }
+    pub fn new(flows: usize, packets: bool, sampling: Option<Sampling>, rate_bin_s: Option<f64>) -> Self {
+        Self { packets_wanted: packets, sampling, samples: vec![0; flows], rate_bin_s, rates: vec![Vec::new(); flows], ..Self::default() }
     }
 
-    /// Length of a bin of `rates`, nanoseconds.
-    pub fn rate_bin_ns(&self) -> Option<u64> {
-        self.rate_bin_ns
+    /// Length of a bin of `rates`, seconds.
+    pub fn rate_bin_s(&self) -> Option<f64> {
+        self.rate_bin_s
     }
 
-    fn window(&mut self, time_ns: u64, flow: u32, sender: &Sender, knobs: &Knobs) {
-        self.windows.push(WindowRow { time_ns, flow, cwnd: sender.cwnd(), ssthresh: sender.ssthresh(), srtt_s: sender.srtt_s(knobs) });
+    fn window(&mut self, time_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
+        self.windows.push(WindowRow { time_s, flow, cwnd: sender.cwnd(), ssthresh: sender.ssthresh(), srtt_s: sender.srtt_s(knobs) });
     }
 }
 
@@ -127,10 +128,10 @@ impl Trace for Recorder {
         }
     }
 
-    fn ack(&mut self, mut row: PacketRow, ack: &AckSegment) {
+    fn ack(&mut self, mut row: PacketRow, sack: Option<&SackBlocks>) {
         if self.packets_wanted {
-            if !ack.sack.is_empty() {
-                self.sacks.push(ack.sack);
+            if let Some(sack) = sack {
+                self.sacks.push(*sack);
                 row.sack = self.sacks.len() as u32;
             }
             self.packets.push(row);
@@ -138,25 +139,28 @@ impl Trace for Recorder {
     }
 
     /// The state that held at each sampling time since the last event.
-    fn before(&mut self, now_ns: u64, flow: u32, sender: &Sender, knobs: &Knobs) {
+    fn before(&mut self, now_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
         if let Some(Sampling::Every(every)) = self.sampling {
-            while self.next_sample_ns[flow as usize] <= now_ns {
-                let time_ns = self.next_sample_ns[flow as usize];
-                self.window(time_ns, flow, sender, knobs);
-                self.next_sample_ns[flow as usize] = time_ns + every.nanoseconds();
+            loop {
+                let time_s = self.samples[flow as usize] as f64 * every.seconds();
+                if time_s > now_s {
+                    break;
+                }
+                self.window(time_s, flow, sender, knobs);
+                self.samples[flow as usize] += 1;
             }
         }
     }
 
-    fn after(&mut self, now_ns: u64, flow: u32, sender: &Sender, knobs: &Knobs) {
+    fn after(&mut self, now_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
         if self.sampling == Some(Sampling::All) {
-            self.window(now_ns, flow, sender, knobs);
+            self.window(now_s, flow, sender, knobs);
         }
     }
 
-    fn goodput(&mut self, now_ns: u64, flow: u32, bits: u64) {
-        if let Some(bin) = self.rate_bin_ns {
-            let (bins, index) = (&mut self.rates[flow as usize], (now_ns / bin) as usize);
+    fn goodput(&mut self, now_s: f64, flow: u32, bits: u64) {
+        if let Some(bin) = self.rate_bin_s {
+            let (bins, index) = (&mut self.rates[flow as usize], (now_s / bin) as usize);
             if index >= bins.len() {
                 bins.resize(index + 1, 0);
             }

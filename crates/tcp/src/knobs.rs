@@ -65,7 +65,7 @@ macro_rules! for_each_knob {
             precise_reduction: bool = [true, false, true], "cuts work on the fractional window (precisionReduce_)";
             integer_ssthresh: bool = [true, true, false], "ssthresh is truncated to whole packets";
             ns2_arithmetic: bool = [true, true, false], "rules compute in ns-2's order";
-            cwnd_floor: f64 = [0.0, 0.0, 1.0], "smallest window after a cut, packets; 0: none";
+            cwnd_floor: f64 = [-1e9, -1e9, 1.0], "smallest window after a cut, packets; ns-2 has none: its windows can fall below zero";
             cap_window: bool = [false, false, true], "cwnd never grows past window (maxcwnd_)";
             grow_when_limited: bool = [false, false, true], "cwnd grows only when it is what limits the flow (control_increase_, RFC 7661)";
             tick: Time = [Time::ns(10_000_000), Time::ns(100_000_000), Time::ns(0)], "granularity of RTT samples (tcpTick_); 0: exact, RFC 6298 arithmetic";

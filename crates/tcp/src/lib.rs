@@ -1,6 +1,6 @@
 //! TCP endpoints without I/O: they are fed segments and the time, and hand back segments to send and their next deadline.
 //!
-//! Sequence numbers count packets, as in ns-2. The sender owns slow start, recovery and time-outs; the window in
+//! Sequence numbers count packets, as in ns-2. Times are seconds. The sender owns slow start, recovery and time-outs; the window in
 //! congestion avoidance belongs to a [`cwndlab_rules::WindowRule`]. What varies between ns-2 of 2011, ns-2 of the papers' years and
 //! today's RFCs is a [`Knobs`] value, not code.
 
@@ -20,5 +20,5 @@ pub use scoreboard::{Bits, Scoreboard};
 pub use segment::{AckSegment, DataSegment, SackBlocks};
 pub use sender::{Counters, Sender};
 
-/// A deadline that never comes.
-pub const NEVER: u64 = u64::MAX;
+/// A deadline that never comes, seconds.
+pub const NEVER: f64 = f64::INFINITY;

@@ -9,12 +9,14 @@ pub struct Receiver {
     next: i64,
     highest: i64,
     last_ack_sent: i64,
-    echo_ns: u64,
+    echo_s: f64,
     /// Packets beyond a gap, and the blocks reported about them.
     beyond: Option<Box<Beyond>>,
+    /// Whether there is a gap, or was one at the last acknowledgement.
+    gap: bool,
     /// The packet whose acknowledgement is delayed: number and send time.
-    held: Option<(i64, u64)>,
-    deadline_ns: u64,
+    held: Option<(i64, f64)>,
+    deadline_s: f64,
     sack: bool,
 }
 
@@ -23,6 +25,8 @@ struct Beyond {
     received: Bits,
     /// Blocks reported before, most recent first.
     reported: SackHistory,
+    /// Blocks of the last acknowledgement.
+    blocks: SackBlocks,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,15 +51,25 @@ impl SackHistory {
 impl Receiver {
     /// A receiver that expects packet 0; `sack` says whether it reports blocks.
     pub fn new(sack: bool) -> Self {
-        Self { next: 0, highest: -1, last_ack_sent: 0, echo_ns: 0, beyond: None, held: None, deadline_ns: NEVER, sack }
+        Self { next: 0, highest: -1, last_ack_sent: 0, echo_s: 0.0, beyond: None, gap: false, held: None, deadline_s: NEVER, sack }
     }
 
     /// A data packet arrived. Returns whether it was new, and the acknowledgement to send now, if any.
     #[inline]
-    pub fn on_data(&mut self, now_ns: u64, number: i64, sent_ns: u64, knobs: &Knobs) -> (bool, Option<AckSegment>) {
+    pub fn on_data(&mut self, now_s: f64, number: i64, sent_s: f64, knobs: &Knobs) -> (bool, Option<AckSegment>) {
+        if number == self.next && !self.gap && !knobs.delayed_ack {
+            // In order, as most packets are.
+            (self.next, self.highest, self.last_ack_sent, self.echo_s) = (number + 1, number, number, sent_s);
+            return (true, Some(AckSegment { ack: number, sent_s, echo_s: sent_s, size_bytes: knobs.ack_size }));
+        }
+        self.on_data_slow(now_s, number, sent_s, knobs)
+    }
+
+    #[inline(never)]
+    fn on_data_slow(&mut self, now_s: f64, number: i64, sent_s: f64, knobs: &Knobs) -> (bool, Option<AckSegment>) {
         // RFC 7323 section 4.3: echo the packet that advances the acknowledgement, or an equal one sent later.
-        if !knobs.timestamp_echo_fix || (sent_ns >= self.echo_ns && number <= self.last_ack_sent + 1) {
-            self.echo_ns = sent_ns;
+        if !knobs.timestamp_echo_fix || (sent_s >= self.echo_s && number <= self.last_ack_sent + 1) {
+            self.echo_s = sent_s;
         }
         let filled_gap = number < self.highest;
         let new = self.accept(number);
@@ -63,31 +77,30 @@ impl Receiver {
             if self.held.is_none() && number == self.next - 1 {
                 let at_once = (knobs.immediate_ack_on_fill && filled_gap) || (knobs.immediate_ack_on_syn && number == 0);
                 if !at_once {
-                    self.held = Some((number, sent_ns));
-                    self.deadline_ns = now_ns + knobs.delayed_ack_interval.nanoseconds();
+                    self.held = Some((number, sent_s));
+                    self.deadline_s = now_s + knobs.delayed_ack_interval.seconds();
                     return (new, None);
                 }
             }
             self.held = None;
-            self.deadline_ns = NEVER;
+            self.deadline_s = NEVER;
         }
-        (new, Some(self.acknowledge(number, sent_ns, knobs)))
+        (new, Some(self.acknowledge(number, sent_s, knobs)))
     }
 
     /// The delayed-acknowledgement timer expired.
     pub fn on_timer(&mut self, knobs: &Knobs) -> Option<AckSegment> {
-        self.deadline_ns = NEVER;
-        let (number, sent_ns) = self.held.take()?;
-        Some(self.acknowledge(number, sent_ns, knobs))
+        self.deadline_s = NEVER;
+        let (number, sent_s) = self.held.take()?;
+        Some(self.acknowledge(number, sent_s, knobs))
     }
 
     /// When a delayed acknowledgement is due, or [`NEVER`].
-    pub fn deadline_ns(&self) -> u64 {
-        self.deadline_ns
+    pub fn deadline_s(&self) -> f64 {
+        self.deadline_s
     }
 
     /// Records the packet; returns whether it was new.
-    #[inline]
     fn accept(&mut self, number: i64) -> bool {
         let in_order = number == self.next;
         self.highest = self.highest.max(number);
@@ -98,6 +111,7 @@ impl Receiver {
         if number < self.next {
             return false;
         }
+        self.gap = true;
         let beyond = self.beyond.get_or_insert_with(Box::default);
         beyond.received.advance(self.next);
         let new = beyond.received.insert(number);
@@ -108,12 +122,32 @@ impl Receiver {
         new
     }
 
-    fn acknowledge(&mut self, number: i64, sent_ns: u64, knobs: &Knobs) -> AckSegment {
+    fn acknowledge(&mut self, number: i64, sent_s: f64, knobs: &Knobs) -> AckSegment {
         let ack = self.next - 1;
-        let sack = if self.sack { self.sack_blocks(number, ack, knobs.max_sack_blocks as usize) } else { SackBlocks::default() };
         self.last_ack_sent = ack;
-        let size_bytes = knobs.ack_size + knobs.sack_block_size * sack.as_slice().len() as u32;
-        AckSegment { ack, sent_ns, echo_ns: self.echo_ns, size_bytes, sack }
+        let mut size_bytes = knobs.ack_size;
+        if self.sack && self.gap {
+            let blocks = self.sack_blocks(number, ack, knobs.max_sack_blocks as usize);
+            size_bytes += knobs.sack_block_size * blocks.as_slice().len() as u32;
+            if let Some(beyond) = &mut self.beyond {
+                beyond.blocks = blocks;
+            }
+        }
+        self.gap &= ack < self.highest;
+        if !self.gap && let Some(beyond) = &mut self.beyond {
+            beyond.received.clear();
+            beyond.blocks = SackBlocks::default();
+        }
+        AckSegment { ack, sent_s, echo_s: self.echo_s, size_bytes }
+    }
+
+    /// The SACK blocks of the acknowledgement sent last, if it had any.
+    #[inline]
+    pub fn blocks(&self) -> Option<&SackBlocks> {
+        if !self.gap {
+            return None;
+        }
+        self.beyond.as_deref().map(|beyond| &beyond.blocks).filter(|blocks| !blocks.is_empty())
     }
 
     /// RFC 2018 section 4: first the block with the packet just received, then the latest others that it does not cover.
@@ -122,7 +156,6 @@ impl Receiver {
         let Some(beyond) = &mut self.beyond else { return blocks };
         if ack >= self.highest {
             beyond.reported = SackHistory::default();
-            beyond.received.clear();
             return blocks;
         }
         let most = most.min(SackBlocks::MAX);

@@ -5,79 +5,74 @@ use crate::Knobs;
 /// Smoothed round trip, its variation and the time-out made of them.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
-    /// Smoothed RTT: eighths of a tick, or nanoseconds where the tick is zero.
-    srtt: i64,
-    /// Variation: quarters of a tick, or nanoseconds.
-    rttvar: i64,
-    /// Time-out before floor and back-off, nanoseconds.
-    base_rto_ns: u64,
+    /// Smoothed RTT: eighths of a tick (whole numbers), or seconds where the tick is zero. Zero before the first sample.
+    srtt: f64,
+    /// Variation: quarters of a tick (whole numbers), or seconds.
+    rttvar: f64,
+    /// Time-out before floor and back-off, seconds.
+    base_rto_s: f64,
     /// Factor of exponential back-off.
     backoff: u32,
-    /// Offset of this flow's timer against the clock, nanoseconds (ns-2 `boot_time_`).
-    phase_ns: u64,
+    /// Offset of this flow's timer against the clock, seconds (ns-2 `boot_time_`).
+    phase_s: f64,
 }
 
 impl RttEstimator {
     /// Before the first sample.
-    pub fn new(knobs: &Knobs, phase_ns: u64) -> Self {
-        Self { srtt: 0, rttvar: 0, base_rto_ns: knobs.initial_rto.nanoseconds(), backoff: 1, phase_ns }
+    pub fn new(knobs: &Knobs, phase_s: f64) -> Self {
+        Self { srtt: 0.0, rttvar: 0.0, base_rto_s: knobs.initial_rto.seconds(), backoff: 1, phase_s }
     }
 
-    /// Takes one sample of a packet sent at `sent_ns`.
-    pub fn sample(&mut self, now_ns: u64, sent_ns: u64, knobs: &Knobs) {
-        let rtt_ns = now_ns.saturating_sub(sent_ns);
-        let tick = knobs.tick.nanoseconds();
-        if tick == 0 {
-            self.sample_exact(rtt_ns as i64);
-            return;
+    /// Takes one sample of a packet sent at `sent_s`.
+    pub fn sample(&mut self, now_s: f64, sent_s: f64, knobs: &Knobs) {
+        let rtt_s = now_s - sent_s;
+        let tick_s = knobs.tick.seconds();
+        if tick_s == 0.0 {
+            return self.sample_exact(rtt_s);
         }
         // TcpAgent::rtt_update: whole ticks between the send and the acknowledgement, as a clock with this phase sees them.
-        let ticks = if knobs.timestamps { (rtt_ns + tick / 2) / tick } else { (rtt_ns + (sent_ns + self.phase_ns) % tick) / tick };
-        let ticks = ticks.max(1) as i64;
-        if self.srtt == 0 {
-            self.srtt = ticks << 3;
-            self.rttvar = ticks << 1;
+        let ticks = if knobs.timestamps { rtt_s / tick_s + 0.5 } else { (rtt_s + (now_s - rtt_s + self.phase_s) % tick_s) / tick_s };
+        let ticks = ticks.trunc().max(1.0);
+        if self.srtt == 0.0 {
+            self.srtt = ticks * 8.0;
+            self.rttvar = ticks * 2.0;
         } else {
-            let error = ticks - (self.srtt >> 3);
-            self.srtt = (self.srtt + error).max(1);
-            self.rttvar = (self.rttvar + error.abs() - (self.rttvar >> 2)).max(1);
+            let error = ticks - (self.srtt / 8.0).floor();
+            self.srtt = (self.srtt + error).max(1.0);
+            self.rttvar = (self.rttvar + error.abs() - (self.rttvar / 4.0).floor()).max(1.0);
         }
-        self.base_rto_ns = (((self.rttvar << 3) + self.srtt) >> 3) as u64 * tick;
+        self.base_rto_s = ((self.rttvar * 8.0 + self.srtt) / 8.0).floor() * tick_s;
     }
 
     /// RFC 6298 section 2, with alpha = 1/8 and beta = 1/4.
-    fn sample_exact(&mut self, rtt_ns: i64) {
-        let rtt_ns = rtt_ns.max(1);
-        if self.srtt == 0 {
-            self.srtt = rtt_ns;
-            self.rttvar = rtt_ns / 2;
+    fn sample_exact(&mut self, rtt_s: f64) {
+        if self.srtt == 0.0 {
+            self.srtt = rtt_s;
+            self.rttvar = rtt_s / 2.0;
         } else {
-            self.rttvar += ((self.srtt - rtt_ns).abs() - self.rttvar) / 4;
-            self.srtt += (rtt_ns - self.srtt) / 8;
+            self.rttvar += ((self.srtt - rtt_s).abs() - self.rttvar) / 4.0;
+            self.srtt += (rtt_s - self.srtt) / 8.0;
         }
-        self.base_rto_ns = (self.srtt + 4 * self.rttvar) as u64;
+        self.base_rto_s = self.srtt + 4.0 * self.rttvar;
     }
 
-    /// The time-out to arm now, nanoseconds.
-    pub fn timeout_ns(&self, knobs: &Knobs) -> u64 {
-        let backoff = u64::from(self.backoff);
-        let floor = knobs.min_rto.nanoseconds();
-        let timeout = if knobs.clamp_before_backoff {
-            self.base_rto_ns.max(floor).saturating_mul(backoff)
-        } else {
-            self.base_rto_ns.saturating_mul(backoff).max(floor)
-        };
-        timeout.min(knobs.max_rto.nanoseconds()).max(2 * knobs.tick.nanoseconds()).max(1)
+    /// The time-out to arm now, seconds.
+    pub fn timeout_s(&self, knobs: &Knobs) -> f64 {
+        let backoff = f64::from(self.backoff);
+        let floor_s = knobs.min_rto.seconds();
+        let timeout_s = if knobs.clamp_before_backoff { self.base_rto_s.max(floor_s) * backoff } else { (self.base_rto_s * backoff).max(floor_s) };
+        // Two ticks is the least that a ticking clock can mean; a nanosecond keeps time moving without one.
+        timeout_s.min(knobs.max_rto.seconds()).max(2.0 * knobs.tick.seconds()).max(1e-9)
     }
 
     /// Doubles the time-out after it expired (TcpAgent::rtt_backoff, RFC 6298 section 5.5).
     pub fn back_off(&mut self, knobs: &Knobs) {
-        if self.backoff < 64 || (knobs.clamp_before_backoff && self.timeout_ns(knobs) < knobs.max_rto.nanoseconds()) {
+        if self.backoff < 64 || (knobs.clamp_before_backoff && self.timeout_s(knobs) < knobs.max_rto.seconds()) {
             self.backoff = self.backoff.saturating_mul(2);
         }
         if knobs.forget_srtt && self.backoff > 8 {
-            self.rttvar += self.srtt >> 3;
-            self.srtt = 0;
+            self.rttvar += (self.srtt / 8.0).floor();
+            self.srtt = 0.0;
         }
     }
 
@@ -88,10 +83,8 @@ impl RttEstimator {
 
     /// Smoothed round trip in seconds.
     pub fn srtt_s(&self, knobs: &Knobs) -> f64 {
-        match knobs.tick.nanoseconds() {
-            0 => self.srtt as f64 * 1e-9,
-            tick => self.srtt as f64 / 8.0 * tick as f64 * 1e-9,
-        }
+        let tick_s = knobs.tick.seconds();
+        if tick_s == 0.0 { self.srtt } else { self.srtt / 8.0 * tick_s }
     }
 }
 
@@ -100,30 +93,32 @@ mod tests {
     use super::*;
     use crate::Profile;
 
-    const MS: u64 = 1_000_000;
+    fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-12
+    }
 
     #[test]
     fn ticks_by_hand() {
         let knobs = Knobs::profile(Profile::Ns2_235);
-        let mut rtt = RttEstimator::new(&knobs, 0);
-        assert_eq!(rtt.timeout_ns(&knobs), 3000 * MS);
+        let mut rtt = RttEstimator::new(&knobs, 0.0);
+        assert!(close(rtt.timeout_s(&knobs), 3.0));
         // 115 ms sent on a tick is 11 ticks: srtt 11, rttvar 5.5, RTO 11 + 4 x 5.5 = 33 ticks.
-        rtt.sample(115 * MS, 0, &knobs);
-        assert_eq!(rtt.timeout_ns(&knobs), 330 * MS);
+        rtt.sample(0.115, 0.0, &knobs);
+        assert!(close(rtt.timeout_s(&knobs), 0.33));
         // Sent 8 ms past a tick, 115 ms take 12 ticks: srtt8 88 + 1, rttvar4 22 + 1 - 5 = 18; (18 x 8 + 89)/8 = 29 ticks.
-        rtt.sample(323 * MS, 208 * MS, &knobs);
-        assert_eq!(rtt.timeout_ns(&knobs), 290 * MS);
+        rtt.sample(0.323, 0.208, &knobs);
+        assert!(close(rtt.timeout_s(&knobs), 0.29));
         rtt.back_off(&knobs);
-        assert_eq!(rtt.timeout_ns(&knobs), 580 * MS);
+        assert!(close(rtt.timeout_s(&knobs), 0.58));
     }
 
     #[test]
     fn rfc_6298_by_hand() {
         let knobs = Knobs { min_rto: cwndlab_units::Time::ns(0), ..Knobs::profile(Profile::Rfc) };
-        let mut rtt = RttEstimator::new(&knobs, 0);
-        rtt.sample(100 * MS, 0, &knobs);
-        assert_eq!(rtt.timeout_ns(&knobs), 300 * MS); // 100 + 4 x 50
-        rtt.sample(340 * MS, 200 * MS, &knobs);
-        assert_eq!(rtt.timeout_ns(&knobs), 295 * MS); // rttvar 50 + (40 - 50)/4 = 47.5, srtt 105
+        let mut rtt = RttEstimator::new(&knobs, 0.0);
+        rtt.sample(0.1, 0.0, &knobs);
+        assert!(close(rtt.timeout_s(&knobs), 0.3)); // 100 + 4 x 50
+        rtt.sample(0.34, 0.2, &knobs);
+        assert!(close(rtt.timeout_s(&knobs), 0.295)); // rttvar 50 + (40 - 50)/4 = 47.5, srtt 105
     }
 }

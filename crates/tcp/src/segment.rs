@@ -31,7 +31,7 @@ impl SackBlocks {
 }
 
 /// A data packet leaving the sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DataSegment {
     /// Packet number.
     pub number: i64,
@@ -39,19 +39,21 @@ pub struct DataSegment {
     pub size_bytes: u32,
     /// Sent before.
     pub retransmission: bool,
+    /// Window as it left, packets: for traces.
+    pub cwnd: f64,
+    /// Slow-start threshold as it left, packets.
+    pub ssthresh: f64,
 }
 
 /// An acknowledgement leaving the receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AckSegment {
     /// Highest packet received in order.
     pub ack: i64,
-    /// When the packet it answers was sent, nanoseconds (for measuring; the sender's timer uses it only with timestamps on).
-    pub sent_ns: u64,
-    /// Timestamp to echo (RFC 7323), nanoseconds.
-    pub echo_ns: u64,
+    /// When the packet it answers was sent, seconds (for measuring; the sender's timer uses it only with timestamps on).
+    pub sent_s: f64,
+    /// Timestamp to echo (RFC 7323), seconds.
+    pub echo_s: f64,
     /// Bytes on the wire.
     pub size_bytes: u32,
-    /// SACK blocks.
-    pub sack: SackBlocks,
 }

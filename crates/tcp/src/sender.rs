@@ -2,7 +2,7 @@
 //!
 //! The order of operations is ns-2's (`tcp/tcp.cc`), because that order decides results; names are the RFCs'.
 
-use crate::{AckSegment, DataSegment, Knobs, NEVER, Recovery, RttEstimator, Scoreboard, recovery};
+use crate::{AckSegment, DataSegment, Knobs, NEVER, Recovery, RttEstimator, SackBlocks, Scoreboard, recovery};
 use cwndlab_rules::{Ack, Congestion, Rule, WindowRule};
 
 /// What the last change of the window was (ns-2 `last_cwnd_action_`).
@@ -34,15 +34,15 @@ pub struct Counters {
     pub timeouts: u64,
     /// Fast retransmits that cut the window.
     pub fast_retransmits: u64,
-    /// Sum of round trips of packets that triggered an acknowledgement, nanoseconds.
-    pub rtt_sum_ns: u64,
+    /// Sum of round trips of packets that triggered an acknowledgement, seconds.
+    pub rtt_sum_s: f64,
     /// How many.
     pub rtt_count: u64,
-    /// Sum of time-outs armed with back-off, nanoseconds.
-    pub rto_sum_ns: u64,
+    /// Sum of the time-out after each RTT sample, seconds.
+    pub rto_sum_s: f64,
     /// How many.
     pub rto_count: u64,
-    /// Integral of the window over time, packet nanoseconds.
+    /// Integral of the window over time, packet seconds.
     pub cwnd_area: f64,
 }
 
@@ -79,10 +79,10 @@ pub struct Sender {
     /// Packets the application has: numbers below this exist.
     pub(crate) limit: i64,
     rtt_number: i64,
-    rtt_sent_ns: u64,
-    deadline_ns: u64,
-    settled_ns: u64,
-    min_rtt_ns: u64,
+    rtt_sent_s: f64,
+    deadline_s: f64,
+    settled_s: f64,
+    min_rtt_s: f64,
     initial_window: f64,
     pub(crate) rtt: RttEstimator,
     rule: Rule,
@@ -91,8 +91,8 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender that has not started. `packets` of data, or unlimited; `timer_phase_ns` is its clock's offset in a tick.
-    pub fn new(rule: Rule, recovery: Recovery, packets: Option<u64>, timer_phase_ns: u64, knobs: &Knobs) -> Self {
+    /// A sender that has not started. `packets` of data, or unlimited; `timer_phase_s` is its clock's offset in a tick.
+    pub fn new(rule: Rule, recovery: Recovery, packets: Option<u64>, timer_phase_s: f64, knobs: &Knobs) -> Self {
         let ssthresh = knobs.initial_ssthresh.min(knobs.window);
         Self {
             recovery,
@@ -116,12 +116,12 @@ impl Sender {
             pipe: 0,
             limit: packets.map_or(i64::MAX / 2, |n| n as i64 + i64::from(knobs.syn)),
             rtt_number: -1,
-            rtt_sent_ns: 0,
-            deadline_ns: NEVER,
-            settled_ns: NEVER,
-            min_rtt_ns: u64::MAX,
+            rtt_sent_s: 0.0,
+            deadline_s: NEVER,
+            settled_s: NEVER,
+            min_rtt_s: f64::MAX,
             initial_window: knobs.initial_window,
-            rtt: RttEstimator::new(knobs, timer_phase_ns),
+            rtt: RttEstimator::new(knobs, timer_phase_s),
             rule,
             scoreboard: None,
             counters: Counters::default(),
@@ -129,30 +129,30 @@ impl Sender {
     }
 
     /// Starts sending.
-    pub fn start(&mut self, now_ns: u64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
-        self.settled_ns = now_ns;
-        self.send_much(now_ns, knobs, knobs.max_burst, out);
+    pub fn start(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+        self.settled_s = now_s;
+        self.send_much(now_s, knobs, knobs.max_burst, out);
     }
 
-    /// An acknowledgement arrived.
+    /// An acknowledgement arrived, with the SACK blocks it carried.
     #[inline]
-    pub fn on_ack(&mut self, now_ns: u64, ack: &AckSegment, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
-        self.settle(now_ns);
-        let rtt_ns = now_ns.saturating_sub(ack.sent_ns);
-        self.counters.rtt_sum_ns += rtt_ns;
+    pub fn on_ack(&mut self, now_s: f64, ack: &AckSegment, sack: Option<&SackBlocks>, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+        self.settle(now_s);
+        let rtt_s = now_s - ack.sent_s;
+        self.counters.rtt_sum_s += rtt_s;
         self.counters.rtt_count += 1;
-        self.min_rtt_ns = self.min_rtt_ns.min(rtt_ns);
+        self.min_rtt_s = self.min_rtt_s.min(rtt_s);
         match self.recovery {
-            Recovery::Tahoe => recovery::tahoe::on_ack(self, now_ns, ack, knobs, out),
-            Recovery::Reno | Recovery::NewReno => recovery::reno::on_ack(self, now_ns, ack, knobs, out),
-            Recovery::Sack => recovery::sack::on_ack(self, now_ns, ack, knobs, out),
+            Recovery::Tahoe => recovery::tahoe::on_ack(self, now_s, ack, knobs, out),
+            Recovery::Reno | Recovery::NewReno => recovery::reno::on_ack(self, now_s, ack, knobs, out),
+            Recovery::Sack => recovery::sack::on_ack(self, now_s, ack, sack, knobs, out),
         }
     }
 
     /// The retransmission timer expired.
-    pub fn on_timeout(&mut self, now_ns: u64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
-        self.settle(now_ns);
-        self.deadline_ns = NEVER;
+    pub fn on_timeout(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+        self.settle(now_s);
+        self.deadline_s = NEVER;
         if self.recovery != Recovery::Tahoe {
             self.dupwnd = 0;
             self.dupacks = 0;
@@ -165,7 +165,7 @@ impl Sender {
             // Nothing outstanding: the window had fallen below one packet.
             self.cwnd = 1.0;
             self.first_cut = false;
-            self.arm_timer(now_ns, knobs);
+            self.arm_timer(now_s, knobs);
         } else {
             self.recover = self.highest_sent;
             if self.highest_ack == -1 && knobs.restart_after_syn_loss {
@@ -174,24 +174,24 @@ impl Sender {
             self.counters.timeouts += 1;
             self.cut(Cut::ToOne(Congestion::Timeout), knobs);
             self.rtt.back_off(knobs);
-            self.arm_timer(now_ns, knobs);
+            self.arm_timer(now_s, knobs);
         }
         self.last_cut = LastCut::Timeout;
         self.go_back();
-        self.send_much(now_ns, knobs, knobs.max_burst, out);
+        self.send_much(now_s, knobs, knobs.max_burst, out);
     }
 
     /// When the retransmission timer expires, or [`NEVER`].
     #[inline]
-    pub fn deadline_ns(&self) -> u64 {
-        self.deadline_ns
+    pub fn deadline_s(&self) -> f64 {
+        self.deadline_s
     }
 
     /// Stops for good: the application closed.
-    pub fn stop(&mut self, now_ns: u64) {
-        self.settle(now_ns);
+    pub fn stop(&mut self, now_s: f64) {
+        self.settle(now_s);
         self.limit = self.limit.min(self.highest_sent + 1);
-        self.deadline_ns = if self.is_finished() { NEVER } else { self.deadline_ns };
+        self.deadline_s = if self.is_finished() { NEVER } else { self.deadline_s };
     }
 
     /// Whether all data was acknowledged.
@@ -221,15 +221,15 @@ impl Sender {
         self.rtt.srtt_s(knobs)
     }
 
-    /// Sums so far, the window's integral up to `now_ns` included.
-    pub fn counters(&self, now_ns: u64) -> Counters {
-        let area = self.cwnd * now_ns.saturating_sub(self.settled_ns) as f64;
+    /// Sums so far, the window's integral up to `now_s` included.
+    pub fn counters(&self, now_s: f64) -> Counters {
+        let area = self.cwnd * (now_s - self.settled_s).max(0.0);
         Counters { cwnd_area: self.counters.cwnd_area + area, ..self.counters }
     }
 
-    fn settle(&mut self, now_ns: u64) {
-        self.counters.cwnd_area += self.cwnd * (now_ns - self.settled_ns) as f64;
-        self.settled_ns = now_ns;
+    fn settle(&mut self, now_s: f64) {
+        self.counters.cwnd_area += self.cwnd * (now_s - self.settled_s);
+        self.settled_s = now_s;
     }
 
     /// Window that bounds sending, whole packets.
@@ -238,13 +238,13 @@ impl Sender {
     }
 
     /// Sends what the window allows.
-    pub(crate) fn send_much(&mut self, now_ns: u64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
+    pub(crate) fn send_much(&mut self, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
         if self.recovery == Recovery::Sack {
-            return recovery::sack::send_much(self, now_ns, knobs, burst, out);
+            return recovery::sack::send_much(self, now_s, knobs, burst, out);
         }
         let mut sent = 0;
         while self.next <= self.highest_ack + self.window(knobs) && self.next < self.limit {
-            self.output(now_ns, self.next, knobs, out);
+            self.output(now_s, self.next, knobs, out);
             self.next += 1;
             sent += 1;
             if burst > 0 && sent == burst {
@@ -254,41 +254,41 @@ impl Sender {
     }
 
     /// Limited transmit (RFC 3042): one new packet on an early duplicate acknowledgement.
-    pub(crate) fn send_one(&mut self, now_ns: u64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    pub(crate) fn send_one(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
         let beyond = (self.next - self.highest_ack) as f64;
         if beyond <= knobs.window && self.next < self.limit && beyond <= self.cwnd + f64::from(self.dupacks) {
-            self.output(now_ns, self.next, knobs, out);
+            self.output(now_s, self.next, knobs, out);
             self.next += 1;
         }
     }
 
     /// Puts packet `number` on the wire.
     #[inline]
-    pub(crate) fn output(&mut self, now_ns: u64, number: i64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    pub(crate) fn output(&mut self, now_s: f64, number: i64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
         let nothing_outstanding = self.highest_ack == self.highest_sent;
         let retransmission = number <= self.highest_sent;
         self.counters.sent += 1;
         self.counters.retransmitted += u64::from(retransmission);
-        out(DataSegment { number, size_bytes: knobs.wire_size(number), retransmission });
+        out(DataSegment { number, size_bytes: knobs.wire_size(number), retransmission, cwnd: self.cwnd, ssthresh: self.ssthresh });
         if !retransmission {
             self.highest_sent = number;
             if !self.rtt_active {
                 self.rtt_active = true;
                 if number > self.rtt_number {
                     self.rtt_number = number;
-                    self.rtt_sent_ns = now_ns;
+                    self.rtt_sent_s = now_s;
                 }
             }
         }
-        if self.deadline_ns == NEVER || nothing_outstanding {
-            self.arm_timer(now_ns, knobs);
+        if self.deadline_s == NEVER || nothing_outstanding {
+            self.arm_timer(now_s, knobs);
         }
     }
 
     /// New data was acknowledged: RTT, timer, and where to send next.
-    pub(crate) fn new_ack(&mut self, now_ns: u64, ack: &AckSegment, knobs: &Knobs) {
+    pub(crate) fn new_ack(&mut self, now_s: f64, ack: &AckSegment, knobs: &Knobs) {
         if !knobs.timer_after_sample {
-            self.restart_timer(now_ns, ack.ack, knobs);
+            self.restart_timer(now_s, ack.ack, knobs);
         }
         self.dupacks = 0;
         self.last_ack = ack.ack;
@@ -296,7 +296,7 @@ impl Sender {
         self.highest_ack = ack.ack;
         self.next = self.next.max(ack.ack + 1);
         if knobs.timestamps {
-            self.sample_rtt(now_ns, ack.echo_ns, knobs);
+            self.sample_rtt(now_s, ack.echo_s, knobs);
             if knobs.timestamps_reset_backoff {
                 self.rtt.reset_backoff();
             }
@@ -305,19 +305,19 @@ impl Sender {
             self.rtt.reset_backoff();
             self.rtt_active = false;
             if !knobs.timestamps {
-                self.sample_rtt(now_ns, self.rtt_sent_ns, knobs);
+                self.sample_rtt(now_s, self.rtt_sent_s, knobs);
             }
         }
         if knobs.timer_after_sample {
-            self.restart_timer(now_ns, ack.ack, knobs);
+            self.restart_timer(now_s, ack.ack, knobs);
         }
     }
 
     /// The whole of ns-2's `recv_newack_helper`, and the window after the SYN.
-    pub(crate) fn new_ack_and_grow(&mut self, now_ns: u64, ack: &AckSegment, knobs: &Knobs) {
+    pub(crate) fn new_ack_and_grow(&mut self, now_s: f64, ack: &AckSegment, knobs: &Knobs) {
         let acked = (ack.ack - self.highest_ack).max(0) as u64;
-        self.new_ack(now_ns, ack, knobs);
-        self.grow(now_ns, ack, acked, knobs);
+        self.new_ack(now_s, ack, knobs);
+        self.grow(now_s, ack, acked, knobs);
         self.finish_if_done();
         if self.last_ack == 0 && knobs.delay_growth {
             self.cwnd = self.initial_window;
@@ -325,7 +325,7 @@ impl Sender {
     }
 
     /// Slow start, or the rule's increase: once per acknowledgement, whatever it acknowledges.
-    fn grow(&mut self, now_ns: u64, ack: &AckSegment, acked: u64, knobs: &Knobs) {
+    fn grow(&mut self, now_s: f64, ack: &AckSegment, acked: u64, knobs: &Knobs) {
         if knobs.grow_when_limited && self.next <= self.previous_highest_ack + self.window(knobs) {
             return;
         }
@@ -333,10 +333,10 @@ impl Sender {
             self.cwnd += 1.0;
         } else {
             let event = Ack {
-                now_ns,
+                now_s,
                 acked_packets: acked,
-                rtt_ns: now_ns.saturating_sub(ack.sent_ns),
-                min_rtt_ns: self.min_rtt_ns,
+                rtt_s: now_s - ack.sent_s,
+                min_rtt_s: self.min_rtt_s,
                 in_flight_packets: (self.highest_sent - self.highest_ack) as u64,
             };
             self.cwnd = self.rule.increase(self.cwnd, &event);
@@ -380,8 +380,8 @@ impl Sender {
     }
 
     /// Arms the timer afresh and stops timing a packet: it may be retransmitted (Karn).
-    pub(crate) fn restart_after_cut(&mut self, now_ns: u64, knobs: &Knobs) {
-        self.arm_timer(now_ns, knobs);
+    pub(crate) fn restart_after_cut(&mut self, now_s: f64, knobs: &Knobs) {
+        self.arm_timer(now_s, knobs);
         self.rtt_active = false;
     }
 
@@ -399,28 +399,28 @@ impl Sender {
         }
     }
 
-    pub(crate) fn arm_timer(&mut self, now_ns: u64, knobs: &Knobs) {
-        self.deadline_ns = now_ns + self.rtt.timeout_ns(knobs);
+    pub(crate) fn arm_timer(&mut self, now_s: f64, knobs: &Knobs) {
+        self.deadline_s = now_s + self.rtt.timeout_s(knobs);
     }
 
     /// TcpAgent::newtimer.
-    pub(crate) fn restart_timer(&mut self, now_ns: u64, ack: i64, knobs: &Knobs) {
+    pub(crate) fn restart_timer(&mut self, now_s: f64, ack: i64, knobs: &Knobs) {
         if self.next > ack || ack < self.highest_sent || self.cwnd < 1.0 {
-            self.arm_timer(now_ns, knobs);
+            self.arm_timer(now_s, knobs);
         } else {
-            self.deadline_ns = NEVER;
+            self.deadline_s = NEVER;
         }
     }
 
     pub(crate) fn finish_if_done(&mut self) {
         if self.is_finished() {
-            self.deadline_ns = NEVER;
+            self.deadline_s = NEVER;
         }
     }
 
-    fn sample_rtt(&mut self, now_ns: u64, sent_ns: u64, knobs: &Knobs) {
-        self.rtt.sample(now_ns, sent_ns, knobs);
-        self.counters.rto_sum_ns += self.rtt.timeout_ns(knobs);
+    fn sample_rtt(&mut self, now_s: f64, sent_s: f64, knobs: &Knobs) {
+        self.rtt.sample(now_s, sent_s, knobs);
+        self.counters.rto_sum_s += self.rtt.timeout_s(knobs);
         self.counters.rto_count += 1;
     }
 }

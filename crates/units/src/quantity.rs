@@ -44,9 +44,9 @@ impl Time {
         self.0
     }
 
-    /// Seconds.
+    /// Seconds: the double nearest to the decimal number that was written.
     pub fn seconds(self) -> f64 {
-        self.0 as f64 * 1e-9
+        self.0 as f64 / 1e9
     }
 
     /// From seconds; errors outside 0 to [`Time::LIMIT_S`].

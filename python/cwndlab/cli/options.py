@@ -79,6 +79,12 @@ def check_plot(path: Path | None) -> None:
         raise click.UsageError(f"--plot: `{path}` has no known ending; allowed: {', '.join(PLOT_ENDINGS)}")
 
 
+def check_parent(option: str, path: Path | None) -> None:
+    """Refuse a file in a folder that does not exist, before anything is run."""
+    if path is not None and not path.parent.is_dir():
+        raise click.UsageError(f"{option}: `{path}` is in no folder; allowed: a file in a folder that exists")
+
+
 def make_folder(path: Path | None) -> None:
     """Make an output folder before anything is run, so that a wrong path costs no time."""
     if path is not None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-# Wide enough that no table is folded when it goes to a file or another program.
-PIPED_WIDTH = 200
+# Wide enough that no number is ever cut off, whatever the width of the terminal.
+WIDTH = 250
 
 
 def say(text: str) -> None:
@@ -32,8 +32,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
         table.add_column(Text(column), justify="left" if index < text_columns else "right", no_wrap=True)
     for row in rows:
         table.add_row(*map(Text, row))
-    width = None if sys.stdout.isatty() else PIPED_WIDTH
-    Console(file=sys.stdout, width=width, highlight=False).print(table)
+    Console(file=sys.stdout, width=WIDTH, highlight=False).print(table)
 
 
 class Meter(Protocol):

@@ -51,6 +51,7 @@ def run(
     options.check_plot(picture)
     scenario = _scenario(file, options.patch_of(settings), seed, profile, with_traces=picture is not None)
     options.make_folder(out)
+    options.check_parent("--pcap", pcap)
 
     from cwndlab import execute
 

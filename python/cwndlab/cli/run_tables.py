@@ -16,23 +16,23 @@ MAX_FLOW_ROWS = 20
 
 _FLOW_NUMBERS = (
     # heading, key, scale, digits
-    ("goodput [Mbit/s]", "goodput_bps", 1e-6, 3),
-    ("loss [%]", "loss_rate", 100, 3),
-    ("RTT [ms]", "mean_rtt_s", 1e3, 1),
-    ("window [packets]", "mean_cwnd_packets", 1, 1),
-    ("retransmitted", "retransmitted_packets", 1, 0),
-    ("fast retransmits", "fast_retransmits", 1, 0),
-    ("time-outs", "timeouts", 1, 0),
+    ("goodput\n[Mbit/s]", "goodput_bps", 1e-6, 3),
+    ("loss\n[%]", "loss_rate", 100, 3),
+    ("RTT\n[ms]", "mean_rtt_s", 1e3, 1),
+    ("window\n[packets]", "mean_cwnd_packets", 1, 1),
+    ("re-\nsent", "retransmitted_packets", 1, 0),
+    ("fast\nretransmits", "fast_retransmits", 1, 0),
+    ("time-\nouts", "timeouts", 1, 0),
 )
 _LINK_NUMBERS = (
-    ("rate [Mbit/s]", "rate_bps", 1e-6, 3),
-    ("available [Mbit/s]", "available_bps", 1e-6, 3),
-    ("utilization [%]", "utilization", 100, 1),
+    ("rate\n[Mbit/s]", "rate_bps", 1e-6, 3),
+    ("available\n[Mbit/s]", "available_bps", 1e-6, 3),
+    ("utilization\n[%]", "utilization", 100, 1),
     ("arrived", "arrived_packets", 1, 0),
     ("dropped", "dropped_packets", 1, 0),
-    ("mean queue [packets]", "mean_queue_packets", 1, 1),
-    ("mean delay [ms]", "mean_queueing_delay_s", 1e3, 2),
-    ("p95 delay [ms]", "p95_queueing_delay_s", 1e3, 2),
+    ("mean queue\n[packets]", "mean_queue_packets", 1, 1),
+    ("mean delay\n[ms]", "mean_queueing_delay_s", 1e3, 2),
+    ("p95 delay\n[ms]", "p95_queueing_delay_s", 1e3, 2),
 )
 
 

@@ -8,6 +8,9 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from cwndlab.metrics import BY_KEY, Metric
 from cwndlab.plots.style import look, panels, styled
@@ -23,6 +26,8 @@ def comparison_bars(
     comparison: Comparison, *, setting: tuple[str, str] | None = None, metrics: tuple[str, ...] = SHOWN
 ) -> Figure:
     """Draw bars per environment and rule, whiskers for the 95 % confidence interval.
+
+    Where all values lie close together far from zero, points on a scale of their own stand in for the bars.
 
     Parameters
     ----------
@@ -50,40 +55,60 @@ def comparison_bars(
         for column, (recovery, queue) in enumerate(settings):
             chosen = summary.filter(recovery=recovery, queue=queue, metric=key)
             panel = axes[row * len(settings) + column]
-            _bars(panel, chosen, BY_KEY[key], environments, rules)
+            _draw(panel, chosen, BY_KEY[key], environments, rules)
             where = f" ({recovery}, {queue})" if len(settings) > 1 else ""
             better = "higher" if BY_KEY[key].more_is_better else "lower"
-            panel.set_title(f"{BY_KEY[key].label}{where}: {better} is better".capitalize())
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(rules)))
+            label = BY_KEY[key].label
+            panel.set_title(f"{label[0].upper()}{label[1:]}{where}: {better} is better")
+    figure.legend(
+        [_sample(index) for index in range(len(rules))],
+        rules,
+        loc="outside lower center",
+        ncols=min(4, len(rules)),
+        handler_map={tuple: HandlerTuple(ndivide=None)},
+        handlelength=3.5,
+    )
     axes[-1].set_xlabel("environment; whiskers: 95 % confidence interval")
     return figure
 
 
-def _bars(axes: Axes, summary: pl.DataFrame, metric: Metric, environments: list[str], rules: list[str]) -> None:
-    width = 0.8 / len(rules)
-    for index, rule in enumerate(rules):
-        rows = {row["env"]: row for row in summary.filter(rule=rule).to_dicts()}
-        means = _numbers(rows, environments, "mean") * metric.scale
-        whiskers = np.nan_to_num(_numbers(rows, environments, "ci95") * metric.scale)
-        places = np.arange(len(environments)) + (index - (len(rules) - 1) / 2) * width
+def _sample(index: int) -> tuple[Patch, Line2D]:
+    style = look(index)
+    bar = Patch(facecolor=style.color, hatch=style.hatch, edgecolor="white")
+    return bar, Line2D([], [], color=style.color, marker=style.marker, linestyle="")
+
+
+def _draw(axes: Axes, summary: pl.DataFrame, metric: Metric, environments: list[str], rules: list[str]) -> None:
+    """Draw one panel: bars, or points where bars from zero would all look the same."""
+    means = _table(summary, "mean", environments, rules) * metric.scale
+    whiskers = np.nan_to_num(_table(summary, "ci95", environments, rules) * metric.scale)
+    step = 0.8 / len(rules)
+    zoomed = bool(np.nanmin(means - whiskers, initial=np.inf) > 0.5 * np.nanmax(means, initial=0.0))
+    for index in range(len(rules)):
+        places = np.arange(len(environments)) + (index - (len(rules) - 1) / 2) * step
         style = look(index)
-        axes.bar(places, means, width * 0.92, color=style.color, hatch=style.hatch, label=rule, edgecolor="white")
+        if not zoomed:
+            axes.bar(places, means[index], step * 0.92, color=style.color, hatch=style.hatch, edgecolor="white")
         axes.errorbar(
             places,
-            means,
-            yerr=np.minimum(whiskers, np.inf),
-            fmt="none",
-            ecolor="#111111",
-            capsize=2.5,
-            linewidth=1,
+            means[index],
+            yerr=whiskers[index],
+            fmt=style.marker if zoomed else "none",
+            color=style.color,
+            ecolor=style.color if zoomed else "#111111",
+            capsize=3,
+            linewidth=1.2,
         )
     axes.set_xticks(range(len(environments)), environments)
     axes.grid(visible=False, axis="x")
     axes.set_ylabel(metric.title.replace(" [", "\n["))
-    axes.set_ylim(bottom=0)
+    axes.set_xlim(-0.5, len(environments) - 0.5)
+    if not zoomed:
+        axes.set_ylim(bottom=0)
 
 
-def _numbers(rows: dict[str, dict], environments: list[str], key: str) -> np.ndarray:
-    values = [rows.get(environment, {}).get(key) for environment in environments]
-    return np.array([np.nan if value is None else value for value in values], dtype=float)
+def _table(summary: pl.DataFrame, key: str, environments: list[str], rules: list[str]) -> np.ndarray:
+    """One row per rule, one column per environment; NaN where there is no value."""
+    values = {(row["rule"], row["env"]): row[key] for row in summary.to_dicts()}
+    cells = [[values.get((rule, environment)) for environment in environments] for rule in rules]
+    return np.array([[np.nan if value is None else value for value in row] for row in cells], dtype=float)

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from cwndlab.results import Result
 
 PANELS = {
-    "cwnd": ("Congestion window", timelines.windows),
-    "rate": ("Goodput", timelines.goodput),
-    "queue": ("Queue", timelines.queue),
+    "cwnd": timelines.windows,
+    "rate": timelines.goodput,
+    "queue": timelines.queue,
 }
 
 
 @styled
-def overview(result: Result, *, width: float = 8.0, height: float = 2.4) -> Figure:
+def overview(result: Result, *, width: float = 9.0, height: float = 2.4) -> Figure:
     """Draw the traces a result has, one panel each.
 
     Parameters
@@ -42,9 +42,8 @@ def overview(result: Result, *, width: float = 8.0, height: float = 2.4) -> Figu
         )
     figure, axes = panels(len(present), sharex=True, width=width, height=height)
     for table, panel in zip(present, axes, strict=True):
-        title, draw = PANELS[table]
-        draw(panel, result)
-        panel.set_title(title)
+        PANELS[table](panel, result)
+        panel.set_ylim(bottom=0)
         timelines.legend(panel)
     axes[-1].set_xlabel("time [s]")
     axes[-1].set_xlim(0, result.simulated_s)

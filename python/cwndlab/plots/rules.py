@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -40,8 +39,13 @@ def _stack(results: Mapping[str, Result], draw: Draw, quantity: str, title: str)
     figure, axes = panels(len(results), sharex=True, sharey=True, width=6.4, height=1.5)
     for index, ((rule, result), panel) in enumerate(zip(results.items(), axes, strict=True)):
         draw(panel, result, look(index))
+        panel.set_ylabel("")
         panel.set_title(rule)
         panel.set_xlim(0, result.simulated_s)
+    # Last: a limit that is set before all panels are drawn would keep the shared scale from growing.
+    if draw is _windows:
+        title += timelines.clip_start_up(axes[0], list(results.values()))
+    axes[0].set_ylim(bottom=0)
     axes[-1].set_xlabel("time [s]")
     figure.supylabel(quantity, fontsize=10)
     figure.suptitle(title, x=0.01, ha="left", fontsize=10.5)
@@ -49,20 +53,13 @@ def _stack(results: Mapping[str, Result], draw: Draw, quantity: str, title: str)
 
 
 def _windows(axes: Axes, result: Result, style: Look) -> None:
-    trace = result.traces["cwnd"]
-    for name in result.flows["flow"].head(20):
-        single = trace.filter(pl.col("flow") == name)
-        axes.plot(single["time_s"], single["cwnd_packets"], color=style.color, linewidth=0.5, alpha=0.35)
-    mean = trace.group_by("time_s").agg(pl.col("cwnd_packets").mean()).sort("time_s")
+    mean = timelines.faint_windows(axes, result.traces["cwnd"], result.flows["flow"].to_list(), style)
     axes.plot(mean["time_s"], mean["cwnd_packets"], color=style.color, linewidth=1.6)
-    axes.set_ylim(bottom=0)
 
 
 def _goodput(axes: Axes, result: Result, style: Look) -> None:
     timelines.goodput(axes, result, style=style)
-    axes.set_ylabel("")
 
 
 def _queue(axes: Axes, result: Result, style: Look) -> None:
     timelines.queue(axes, result, style=style)
-    axes.set_ylabel("")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,80 +15,123 @@ if TYPE_CHECKING:
 
 MAX_SINGLE_FLOWS = 6
 """Up to here every flow gets its own line and legend entry; beyond, flows are drawn by group."""
+MAX_FAINT_FLOWS = 20
+CLIP_FACTOR = 1.5
+"""Windows this much larger before the measuring window than in it are clipped: start-up would flatten the rest."""
 
 
-def bottleneck(result: Result) -> dict:
+class Series(NamedTuple):
+    """Flows that share a line."""
+
+    label: str
+    flows: list[str]
+    look: Look
+
+
+def bottleneck(result: Result) -> dict[str, Any]:
     """Pick the link that matters most: the one named ``bottleneck``, otherwise the one that dropped most."""
     rows = result.links.to_dicts()
     named = [row for row in rows if row["link"] == "bottleneck"]
     return named[0] if named else max(rows, key=lambda row: row["total_dropped_packets"])
 
 
-def groups(result: Result) -> list[str]:
-    """Names of the flow groups, in the scenario's order."""
-    return result.flows["group"].unique(maintain_order=True).to_list()
+def groups(result: Result) -> list[Series]:
+    """Flows by group, in the scenario's order; a group has the look of its first flow among single flows."""
+    single = result.flows.height <= MAX_SINGLE_FLOWS
+    found, first = [], 0
+    for (group,), frame in result.flows.group_by("group", maintain_order=True):
+        count = f", {frame.height} flows" if frame.height > 1 else ""
+        label = f"{group}: {frame['rule'][0]}{count}"
+        found.append(Series(label, frame["flow"].to_list(), look(first)))
+        first += frame.height if single else 1
+    return found
 
 
 def windows(axes: Axes, result: Result) -> None:
-    """Draw congestion windows over time; many flows as thin lines with each group's mean in bold."""
+    """Draw congestion windows over time; many flows as faint lines with each group's mean in bold."""
     trace = result.traces["cwnd"]
     axes.set_ylabel("window [packets]")
     if result.flows.height <= MAX_SINGLE_FLOWS:
         for index, (name, rule) in enumerate(result.flows.select("flow", "rule").iter_rows()):
-            frame = trace.filter(pl.col("flow") == name)
-            style = look(index)
-            axes.plot(
-                frame["time_s"],
-                frame["cwnd_packets"],
-                color=style.color,
-                linestyle=style.linestyle,
-                linewidth=1.3,
-                label=f"{name}: {rule}",
-            )
+            _line(axes, trace.filter(pl.col("flow") == name), look(index), 1.3, f"{name}: {rule}")
     else:
-        for index, group in enumerate(groups(result)):
-            _group_windows(axes, result, trace, group, look(index))
-    axes.set_ylim(bottom=0)
+        for series in groups(result):
+            frame = faint_windows(axes, trace, series.flows, series.look)
+            _line(axes, frame, series.look, 2.0, series.label)
+    axes.set_title("Congestion window" + clip_start_up(axes, [result]))
 
 
-def _group_windows(axes: Axes, result: Result, trace: pl.DataFrame, group: str, style: Look) -> None:
-    members = result.flows.filter(pl.col("group") == group)
-    frame = trace.filter(pl.col("flow").cast(pl.String).is_in(members["flow"].implode()))
-    for name in members["flow"].head(20):
-        single = frame.filter(pl.col("flow") == name)
-        axes.plot(single["time_s"], single["cwnd_packets"], color=style.color, linewidth=0.6, alpha=0.3)
-    mean = frame.group_by("time_s").agg(pl.col("cwnd_packets").mean()).sort("time_s")
+def faint_windows(axes: Axes, trace: pl.DataFrame, flows: list[str], style: Look) -> pl.DataFrame:
+    """Draw single windows faintly, and return the course of their mean."""
+    for name in flows[:MAX_FAINT_FLOWS]:
+        single = trace.filter(pl.col("flow") == name)
+        axes.plot(single["time_s"], single["cwnd_packets"], color=style.color, linewidth=0.5, alpha=0.35)
+    frame = trace.filter(pl.col("flow").cast(pl.String).is_in(flows))
+    return frame.group_by("time_s").agg(pl.col("cwnd_packets").mean()).sort("time_s")
+
+
+def _line(axes: Axes, frame: pl.DataFrame, style: Look, width: float, label: str) -> None:
     axes.plot(
-        mean["time_s"],
-        mean["cwnd_packets"],
+        frame["time_s"],
+        frame["cwnd_packets"],
         color=style.color,
         linestyle=style.linestyle,
-        linewidth=2.0,
-        label=f"{group}: {members['rule'][0]}" + (f", mean of {members.height} flows" if members.height > 1 else ""),
+        linewidth=width,
+        label=label,
     )
 
 
-def goodput(axes: Axes, result: Result, *, style: Look | None = None, label: str = "all flows") -> None:
-    """Draw the flows' total goodput over time, and the bandwidth that was available to them."""
-    total = result.traces["rate"].group_by("time_s").agg(pl.col("goodput_bps").sum()).sort("time_s")
-    style = style or look(0)
-    axes.step(
-        total["time_s"],
-        total["goodput_bps"] / 1e6,
-        where="post",
-        color=style.color,
-        linewidth=1.5,
-        label=f"goodput, {label}",
-    )
-    available(axes, result)
+def clip_start_up(axes: Axes, results: list[Result]) -> str:
+    """Scale windows to the measured time where start-up is far above it; return what to say about it."""
+    whole = measured = 0.0
+    for result in results:
+        trace = result.traces["cwnd"]
+        whole = max(whole, trace["cwnd_packets"].max() or 0.0)
+        later = trace.filter(pl.col("time_s") >= result.measure_from_s)
+        measured = max(measured, later["cwnd_packets"].max() or 0.0)
+    if measured > 0 and whole > CLIP_FACTOR * measured:
+        axes.set_ylim(top=1.1 * measured)
+        return f" (start-up clipped, it reached {whole:.0f})"
+    return ""
+
+
+def goodput(axes: Axes, result: Result, *, style: Look | None = None) -> None:
+    """Draw goodput over time: of each group where there are several, of all flows on a shared bottleneck."""
+    trace = result.traces["rate"]
+    several = groups(result)
+    shared = bottleneck(result)["link"] == "bottleneck"
+    if len(several) > 1:
+        for series in several:
+            frame = trace.filter(pl.col("flow").cast(pl.String).is_in(series.flows))
+            _steps(axes, frame, result, series.label, **_drawn(series.look), linewidth=1.2)
+    if shared or len(several) == 1:
+        style = style or look(0)
+        drawn = {"color": "#888888"} if len(several) > 1 else {"color": style.color}
+        _steps(axes, trace, result, "all flows", **drawn, linewidth=1.5)
+    if shared:
+        available(axes, result)
     axes.set_ylabel("goodput [Mbit/s]")
-    axes.set_ylim(bottom=0)
+    axes.set_title("Goodput")
+
+
+def _drawn(style: Look) -> dict[str, Any]:
+    return {"color": style.color, "linestyle": style.linestyle}
+
+
+def _steps(axes: Axes, frame: pl.DataFrame, result: Result, label: str, **line: Any) -> None:
+    total = frame.group_by("time_s").agg(pl.col("goodput_bps").sum()).sort("time_s")
+    times, rates = total["time_s"].to_numpy(), total["goodput_bps"].to_numpy() / 1e6
+    if len(times) > 1:
+        # Bins are given by their start; the last one ends a bin later, or with the run.
+        end = min(2 * times[-1] - times[-2], result.simulated_s)
+        times, rates = np.append(times, end), np.append(rates, rates[-1])
+    axes.step(times, rates, where="post", label=label, **line)
 
 
 def available(axes: Axes, result: Result) -> None:
     """Draw the available bandwidth: its course if it was traced, otherwise its mean as a level line."""
     link = bottleneck(result)
-    line = {"color": REFERENCE, "linestyle": "--", "linewidth": 1.2}
+    line = {"color": REFERENCE, "linestyle": "--", "linewidth": 1.1}
     if "available" in result.traces:
         frame = result.traces["available"].filter(pl.col("link") == link["link"])
         times = np.append(frame["time_s"].to_numpy(), result.simulated_s)
@@ -102,28 +145,16 @@ def queue(axes: Axes, result: Result, *, style: Look | None = None) -> None:
     """Draw the bottleneck's queue over time, and its limit."""
     link = bottleneck(result)
     trace = result.traces["queue"].filter(pl.col("link") == link["link"])
-    style = style or look(0)
-    axes.plot(
-        trace["time_s"],
-        trace["queue_packets"],
-        color=style.color,
-        linewidth=0.9,
-        label=f"queue of {link['link']}",
-    )
+    color = (style or look(0)).color
+    axes.plot(trace["time_s"], trace["queue_packets"], color=color, linewidth=0.9, label=f"queue of {link['link']}")
     if link["limit_packets"]:
-        axes.axhline(link["limit_packets"], color=REFERENCE, linestyle="--", linewidth=1.2, label="limit")
+        axes.axhline(link["limit_packets"], color=REFERENCE, linestyle="--", linewidth=1.1, label="limit")
     axes.set_ylabel("queue [packets]")
-    axes.set_ylim(bottom=0)
+    axes.set_title("Queue")
 
 
 def legend(axes: Axes) -> None:
-    """Put the legend above the panel, where it hides no data."""
+    """Put the legend beside the panel, where it hides nothing."""
     handles, _ = axes.get_legend_handles_labels()
     if handles:
-        axes.legend(
-            loc="lower right",
-            bbox_to_anchor=(1, 1),
-            ncols=min(3, len(handles)),
-            fontsize=8.5,
-            borderaxespad=0.2,
-        )
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8.5, borderaxespad=0.2, handlelength=2.6)

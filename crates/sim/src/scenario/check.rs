@@ -205,7 +205,8 @@ fn check_knobs(knobs: &super::KnobOverrides, key: &str) -> Result<(), ScenarioEr
     inside("initial_ssthresh", knobs.initial_ssthresh, 1.0, 1e9)?;
     inside("initial_window", knobs.initial_window, 1.0, 1e6)?;
     inside("dupack_threshold", knobs.dupack_threshold.map(f64::from), 1.0, 1e6)?;
-    inside("cwnd_floor", knobs.cwnd_floor, 0.0, 1e6)?;
+    inside("cwnd_floor", knobs.cwnd_floor, -1e9, 1e6)?;
+    inside("timer_phase", knobs.timer_phase, 0.0, 1e3)?;
     inside("initial_rto", knobs.initial_rto.map(Time::seconds), 1e-3, 1e5)?;
     inside("max_rto", knobs.max_rto.map(Time::seconds), 1e-3, 1e5)
 }

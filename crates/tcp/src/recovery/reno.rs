@@ -3,39 +3,39 @@
 use crate::sender::{Cut, LastCut};
 use crate::{AckSegment, DataSegment, Knobs, Recovery, Sender};
 
-pub(crate) fn on_ack(tcp: &mut Sender, now_ns: u64, ack: &AckSegment, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
     let newreno = tcp.recovery == Recovery::NewReno;
     if ack.ack > tcp.last_ack {
         if newreno && ack.ack < tcp.recover && tcp.last_cut == LastCut::FastRetransmit {
-            partial_ack(tcp, now_ns, ack, knobs, out);
+            partial_ack(tcp, now_s, ack, knobs, out);
         } else {
-            full_ack(tcp, now_ns, ack, newreno, knobs);
+            full_ack(tcp, now_s, ack, newreno, knobs);
         }
     } else if ack.ack == tcp.last_ack {
         tcp.dupacks += 1;
         if tcp.dupacks == knobs.dupack_threshold {
-            fast_retransmit(tcp, now_ns, newreno, knobs, out);
+            fast_retransmit(tcp, now_s, newreno, knobs, out);
             if !knobs.exit_fast_retransmit {
                 tcp.dupwnd = i64::from(knobs.dupack_threshold);
             }
         } else if tcp.dupacks > knobs.dupack_threshold && (!knobs.exit_fast_retransmit || tcp.last_cut == LastCut::FastRetransmit) {
             tcp.dupwnd += 1;
         } else if tcp.dupacks < knobs.dupack_threshold && knobs.limited_transmit {
-            tcp.send_one(now_ns, knobs, out);
+            tcp.send_one(now_s, knobs, out);
         }
     }
     if ack.ack < tcp.last_ack {
         return;
     }
     if tcp.dupacks == 0 {
-        tcp.send_much(now_ns, knobs, knobs.max_burst, out);
+        tcp.send_much(now_s, knobs, knobs.max_burst, out);
     } else if tcp.dupacks >= knobs.dupack_threshold {
-        tcp.send_much(now_ns, knobs, if newreno { knobs.recovery_burst } else { knobs.max_burst }, out);
+        tcp.send_much(now_s, knobs, if newreno { knobs.recovery_burst } else { knobs.max_burst }, out);
     }
 }
 
 /// Recovery, if there was one, is over.
-fn full_ack(tcp: &mut Sender, now_ns: u64, ack: &AckSegment, newreno: bool, knobs: &Knobs) {
+fn full_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, newreno: bool, knobs: &Knobs) {
     if tcp.last_cut == LastCut::FastRetransmit && (!newreno || tcp.dupwnd > 0) {
         tcp.last_cut = LastCut::Exited;
     }
@@ -45,10 +45,10 @@ fn full_ack(tcp: &mut Sender, now_ns: u64, ack: &AckSegment, newreno: bool, knob
     }
     tcp.dupwnd = 0;
     tcp.first_partial = false;
-    tcp.new_ack_and_grow(now_ns, ack, knobs);
+    tcp.new_ack_and_grow(now_s, ack, knobs);
 }
 
-fn fast_retransmit(tcp: &mut Sender, now_ns: u64, newreno: bool, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+fn fast_retransmit(tcp: &mut Sender, now_s: f64, newreno: bool, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
     let reno_repeats = !newreno && tcp.last_cut == LastCut::FastRetransmit;
     let less_careful = newreno && knobs.less_careful && tcp.highest_ack == tcp.recover;
     if !(tcp.may_fast_retransmit(knobs) || reno_repeats || less_careful) {
@@ -58,19 +58,19 @@ fn fast_retransmit(tcp: &mut Sender, now_ns: u64, newreno: bool, knobs: &Knobs, 
     tcp.last_cut = LastCut::FastRetransmit;
     tcp.counters.fast_retransmits += 1;
     tcp.cut(Cut::ToTarget, knobs);
-    tcp.restart_after_cut(now_ns, knobs);
-    tcp.output(now_ns, tcp.last_ack + 1, knobs, out);
+    tcp.restart_after_cut(now_s, knobs);
+    tcp.output(now_s, tcp.last_ack + 1, knobs, out);
     tcp.dupwnd = i64::from(knobs.dupack_threshold);
 }
 
 /// New data was acknowledged, but not all that was outstanding at the cut (RFC 6582 section 3.2 step 3).
-fn partial_ack(tcp: &mut Sender, now_ns: u64, ack: &AckSegment, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+fn partial_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
     if !knobs.partial_window_deflation {
         tcp.dupwnd = 0;
     }
     if !knobs.impatient || !tcp.first_partial {
         tcp.first_partial = true;
-        tcp.restart_timer(now_ns, ack.ack, knobs);
+        tcp.restart_timer(now_s, ack.ack, knobs);
     }
     if knobs.partial_window_deflation {
         let acked = ack.ack - tcp.last_ack;
@@ -87,5 +87,5 @@ fn partial_ack(tcp: &mut Sender, now_ns: u64, ack: &AckSegment, knobs: &Knobs, o
     tcp.highest_ack = ack.ack;
     tcp.next = tcp.next.max(ack.ack + 1);
     tcp.end_backoff_if_timed(ack.ack);
-    tcp.output(now_ns, tcp.last_ack + 1, knobs, out);
+    tcp.output(now_s, tcp.last_ack + 1, knobs, out);
 }

@@ -4,31 +4,36 @@
 //! from the scoreboard), in what may be sent next, and in the rescue retransmission.
 
 use crate::sender::{Cut, LastCut};
-use crate::{AckSegment, DataSegment, Knobs, Scoreboard, Sender};
+use crate::{AckSegment, DataSegment, Knobs, SackBlocks, Scoreboard, Sender};
 
-pub(crate) fn on_ack(tcp: &mut Sender, now_ns: u64, ack: &AckSegment, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+pub(crate) fn on_ack(
+    tcp: &mut Sender,
+    now_s: f64,
+    ack: &AckSegment,
+    sack: Option<&SackBlocks>,
+    knobs: &Knobs,
+    out: &mut impl FnMut(DataSegment),
+) {
     let valid = ack.ack >= tcp.last_ack;
+    let blocks = sack.map_or(&[][..], SackBlocks::as_slice);
     if tcp.in_recovery {
-        in_recovery(tcp, now_ns, ack, knobs);
+        in_recovery(tcp, now_s, ack, blocks, knobs);
         if valid {
-            send_much(tcp, now_ns, knobs, knobs.max_burst, out);
+            send_much(tcp, now_s, knobs, knobs.max_burst, out);
         }
         return;
     }
     if ack.ack > tcp.last_ack {
-        tcp.new_ack_and_grow(now_ns, ack, knobs);
+        tcp.new_ack_and_grow(now_s, ack, knobs);
         tcp.after_timeout = false;
         if let Some(scoreboard) = &mut tcp.scoreboard {
             scoreboard.clear();
         }
-    } else if ack.ack == tcp.last_ack && !tcp.after_timeout && !ack.sack.is_empty() {
-        let (highest_ack, highest_sent) = (tcp.highest_ack, tcp.highest_sent);
-        if scoreboard(tcp).update(highest_ack, highest_sent, ack.sack.as_slice()) {
-            duplicate_ack(tcp, now_ns, knobs, out);
-        }
+    } else if ack.ack == tcp.last_ack && !tcp.after_timeout && !blocks.is_empty() {
+        duplicate_ack(tcp, now_s, blocks, knobs, out);
     }
     if valid && tcp.dupacks == 0 {
-        send_much(tcp, now_ns, knobs, knobs.max_burst, out);
+        send_much(tcp, now_s, knobs, knobs.max_burst, out);
     }
 }
 
@@ -36,22 +41,27 @@ fn scoreboard(tcp: &mut Sender) -> &mut Scoreboard {
     tcp.scoreboard.get_or_insert_with(Box::default)
 }
 
-/// A duplicate acknowledgement that reported something new.
-fn duplicate_ack(tcp: &mut Sender, now_ns: u64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+/// A duplicate acknowledgement counts if it reports something new.
+#[inline(never)]
+fn duplicate_ack(tcp: &mut Sender, now_s: f64, blocks: &[(i64, i64)], knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    let (highest_ack, highest_sent) = (tcp.highest_ack, tcp.highest_sent);
+    if !scoreboard(tcp).update(highest_ack, highest_sent, blocks) {
+        return;
+    }
     tcp.dupacks += 1;
     if tcp.dupacks < knobs.dupack_threshold {
         if knobs.limited_transmit {
-            tcp.send_one(now_ns, knobs, out);
+            tcp.send_one(now_s, knobs, out);
         }
     } else if tcp.dupacks == knobs.dupack_threshold && tcp.may_fast_retransmit(knobs) {
-        enter_recovery(tcp, now_ns, knobs, out);
+        enter_recovery(tcp, now_s, knobs, out);
     }
 }
 
-fn enter_recovery(tcp: &mut Sender, now_ns: u64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+fn enter_recovery(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
     tcp.recover = tcp.highest_sent;
     tcp.pipe = tcp.highest_sent - tcp.highest_ack - i64::from(knobs.dupack_threshold);
-    tcp.restart_after_cut(now_ns, knobs);
+    tcp.restart_after_cut(now_s, knobs);
     tcp.in_recovery = true;
     tcp.rescued = false;
     let first_hole = tcp.highest_ack + 1;
@@ -59,18 +69,19 @@ fn enter_recovery(tcp: &mut Sender, now_ns: u64, knobs: &Knobs, out: &mut impl F
     tcp.last_cut = LastCut::FastRetransmit;
     tcp.counters.fast_retransmits += 1;
     tcp.cut(Cut::ToTarget, knobs);
-    tcp.output(now_ns, tcp.last_ack + 1, knobs, out);
+    tcp.output(now_s, tcp.last_ack + 1, knobs, out);
     if knobs.sack_rfc6675 {
-        send_much(tcp, now_ns, knobs, knobs.max_burst, out);
+        send_much(tcp, now_s, knobs, knobs.max_burst, out);
     }
 }
 
-fn in_recovery(tcp: &mut Sender, now_ns: u64, ack: &AckSegment, knobs: &Knobs) {
+#[inline(never)]
+fn in_recovery(tcp: &mut Sender, now_s: f64, ack: &AckSegment, blocks: &[(i64, i64)], knobs: &Knobs) {
     tcp.pipe -= 1;
     if ack.ack >= tcp.recover {
         tcp.recover = 0;
         tcp.in_recovery = false;
-        tcp.new_ack(now_ns, ack, knobs);
+        tcp.new_ack(now_s, ack, knobs);
         tcp.finish_if_done();
         tcp.after_timeout = false;
         scoreboard(tcp).clear();
@@ -81,11 +92,11 @@ fn in_recovery(tcp: &mut Sender, now_ns: u64, ack: &AckSegment, knobs: &Knobs) {
         tcp.highest_ack = ack.ack;
     }
     let (highest_ack, highest_sent) = (tcp.highest_ack, tcp.highest_sent);
-    let news = scoreboard(tcp).update(highest_ack, highest_sent, ack.sack.as_slice());
+    let news = scoreboard(tcp).update(highest_ack, highest_sent, blocks);
     if partial {
         // The retransmission left the network as well as what it uncovered.
         tcp.pipe -= 1;
-        tcp.restart_timer(now_ns, ack.ack, knobs);
+        tcp.restart_timer(now_s, ack.ack, knobs);
         tcp.rtt.reset_backoff();
     } else if news && tcp.dupacks > 0 {
         tcp.dupacks += 1;
@@ -101,10 +112,24 @@ pub(crate) fn on_timeout(tcp: &mut Sender) {
     }
 }
 
-pub(crate) fn send_much(tcp: &mut Sender, now_ns: u64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
+#[inline]
+pub(crate) fn send_much(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
+    if tcp.in_recovery {
+        return send_in_recovery(tcp, now_s, knobs, burst, out);
+    }
+    let allowed = (tcp.last_ack + tcp.window(knobs)).min(tcp.limit - 1);
+    let allowed = if burst > 0 { allowed.min(tcp.next + i64::from(burst) - 1) } else { allowed };
+    while tcp.next <= allowed {
+        tcp.output(now_s, tcp.next, knobs, out);
+        tcp.next += 1;
+    }
+}
+
+#[inline(never)]
+fn send_in_recovery(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
     let mut sent = 0;
     while let Some(number) = next_packet(tcp, knobs) {
-        tcp.output(now_ns, number, knobs, out);
+        tcp.output(now_s, number, knobs, out);
         tcp.next = tcp.next.max(number + 1);
         tcp.pipe += 1;
         sent += 1;
@@ -114,13 +139,9 @@ pub(crate) fn send_much(tcp: &mut Sender, now_ns: u64, knobs: &Knobs, burst: u32
     }
 }
 
-/// What to send now, if anything.
+/// What to send now in recovery, if anything.
 fn next_packet(tcp: &mut Sender, knobs: &Knobs) -> Option<i64> {
     let window = knobs.window as i64;
-    if !tcp.in_recovery {
-        let allowed = tcp.last_ack + tcp.window(knobs);
-        return (tcp.next <= allowed && tcp.next < tcp.limit).then_some(tcp.next);
-    }
     let new_data = (tcp.next <= tcp.highest_ack + window && tcp.next < tcp.limit).then_some(tcp.next);
     if knobs.sack_rfc6675 {
         return next_segment_rfc6675(tcp, new_data, knobs);

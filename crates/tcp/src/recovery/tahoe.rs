@@ -4,21 +4,21 @@ use crate::sender::{Cut, LastCut};
 use crate::{AckSegment, DataSegment, Knobs, Sender};
 use cwndlab_rules::Congestion;
 
-pub(crate) fn on_ack(tcp: &mut Sender, now_ns: u64, ack: &AckSegment, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
     if ack.ack > tcp.last_ack {
-        tcp.new_ack_and_grow(now_ns, ack, knobs);
+        tcp.new_ack_and_grow(now_s, ack, knobs);
     } else if ack.ack == tcp.last_ack {
         tcp.dupacks += 1;
         if tcp.dupacks == knobs.dupack_threshold {
-            fast_retransmit(tcp, now_ns, knobs);
+            fast_retransmit(tcp, now_s, knobs);
         } else if tcp.dupacks < knobs.dupack_threshold && knobs.limited_transmit {
-            tcp.send_one(now_ns, knobs, out);
+            tcp.send_one(now_s, knobs, out);
         }
     }
-    tcp.send_much(now_ns, knobs, knobs.max_burst, out);
+    tcp.send_much(now_s, knobs, knobs.max_burst, out);
 }
 
-fn fast_retransmit(tcp: &mut Sender, now_ns: u64, knobs: &Knobs) {
+fn fast_retransmit(tcp: &mut Sender, now_s: f64, knobs: &Knobs) {
     if !tcp.may_fast_retransmit(knobs) {
         return;
     }
@@ -26,6 +26,6 @@ fn fast_retransmit(tcp: &mut Sender, now_ns: u64, knobs: &Knobs) {
     tcp.last_cut = LastCut::FastRetransmit;
     tcp.counters.fast_retransmits += 1;
     tcp.cut(Cut::ToOne(Congestion::FastRetransmit), knobs);
-    tcp.restart_after_cut(now_ns, knobs);
+    tcp.restart_after_cut(now_s, knobs);
     tcp.go_back();
 }

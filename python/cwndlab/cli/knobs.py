@@ -1,0 +1,37 @@
+"""`cwndlab knobs`: what a scenario's [tcp] table can set."""
+
+from __future__ import annotations
+
+import click
+
+from cwndlab.cli.options import json_option
+
+
+@click.command()
+@json_option
+def knobs(as_json: bool) -> None:
+    """List the knobs of the TCP endpoints and their value in each profile."""
+    from cwndlab import native
+
+    entries = native.knobs()
+    if as_json:
+        from cwndlab.jsontext import dumps
+
+        click.echo(dumps(entries))
+        return
+    from cwndlab.cli.output import print_table
+
+    profiles = list(entries[0]["values"])
+    rows = [
+        [entry["name"], *(_text(entry["values"][profile]) for profile in profiles), entry["meaning"]]
+        for entry in entries
+    ]
+    print_table("Knobs of the TCP endpoints", ["knob", *profiles, "meaning"], rows, text_columns=2 + len(profiles))
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "unknown" if value is None else str(value)
