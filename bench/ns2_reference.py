@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.ns2.tcl import SENDERS, instances
-from tests.ns2.translate import buffer_limit, endpoints, quantity
+from tests.ns2.translate import buffer_limit, delay, endpoints, quantity
 
 REFERENCE = Path(__file__).with_name("reference.tcl")
 
@@ -48,10 +48,10 @@ def script(scenario: dict) -> str:
     assert ends.initial_ssthresh == scenario["tcp"]["window"]
     variables = {
         "rate": quantity(bell["rate"]),
-        "delay": quantity(bell["delay"]),
+        "delay": delay(bell["delay"]),
         "limit": buffer_limit(bell["queue"]),
         "access_rate": quantity(bell["access_rate"]),
-        "delays": " ".join(f"{draw(flow['access_delay'], source):.9f}" for flow in flows),
+        "delays": " ".join(delay(draw(flow["access_delay"], source)) for flow in flows),
         "starts": " ".join(f"{draw(flow.get('start', 0), source):.9f}" for flow in flows),
         "sender": SENDERS[kind[1]],
         "sink_kind": "Agent/TCPSink/Sack1" if kind[1] == "sack" else "Agent/TCPSink",

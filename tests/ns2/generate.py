@@ -15,8 +15,9 @@ def random_scenario(seed: int) -> Case:
     draw = random.Random(seed)
     profile = "ns2-2000" if draw.random() < 0.3 else "ns2-2.35"
     recovery = draw.choice(RECOVERIES)
-    rate = round(10 ** draw.uniform(5.3, 7.2), draw.choice([-5, -4, 0]))
-    access_rate = draw.choice([10 * rate, 10 * rate, 7.3 * rate, round(draw.uniform(1.05, 50) * rate)])
+    # Whole bits per second, as cwndlab has them.
+    rate = int(round(10 ** draw.uniform(5.3, 7.2), draw.choice([-5, -4, 0])))
+    access_rate = draw.choice([10 * rate, 10 * rate, round(7.3 * rate), round(draw.uniform(1.05, 50) * rate)])
     delay = draw.choice([f"{draw.randint(1, 100)}ms", f"{draw.uniform(0.5, 200):.3f}ms"])
     access_delay = draw.choice(["0ms", "1ms", "5ms", f"{draw.uniform(0, 30):.4f}ms"])
     duration = min(draw.choice([20, 40, 60, 100]), PACKETS * 8320 / rate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .translate import Unsupported, buffer_limit, endpoints, number, quantity
+from .translate import Unsupported, buffer_limit, delay, endpoints, number, quantity
 
 SENDERS = {"tahoe": "Agent/TCP", "reno": "Agent/TCP/Reno", "newreno": "Agent/TCP/Newreno", "sack": "Agent/TCP/Sack1"}
 PRELUDE = Path(__file__).with_name("prelude.tcl")
@@ -38,9 +38,9 @@ def script(scenario: dict) -> str:
     return "\n".join(lines)
 
 
-def pipe(source: str, target: str, rate, delay, limit: str = "$unlimited") -> str:
+def pipe(source: str, target: str, rate, wait, limit: str = "$unlimited") -> str:
     """A link both ways; the way back never drops."""
-    return f"pipe {source} {target} {number(quantity(rate))} {number(quantity(delay or 0))} {limit}"
+    return f"pipe {source} {target} {number(quantity(rate))} {delay(wait)} {limit}"
 
 
 def flow_lines(scenario: dict, index: int, flow: dict) -> list[str]:
@@ -49,15 +49,15 @@ def flow_lines(scenario: dict, index: int, flow: dict) -> list[str]:
     source, sink = f"$s({index})", f"$d({index})"
     lines = []
     for side, node, router in (("access", "s", "$r1"), ("sink", "d", "$r2")):
-        rate, delay = own.get(f"{side}_rate"), own.get(f"{side}_delay")
+        rate, wait = own.get(f"{side}_rate"), own.get(f"{side}_delay")
         if rate is None:
-            if delay is not None:
+            if wait is not None:
                 raise Unsupported(f"{side}_delay without {side}_rate")
             lines.append(f"set {node}({index}) {router}")
             continue
         lines.append(f"set {node}({index}) [$ns node]")
         ends = (source, router) if side == "access" else (router, sink)
-        lines.append(pipe(*ends, rate, delay))
+        lines.append(pipe(*ends, rate, wait))
 
     recovery = flow.get("recovery", "sack")
     ends = endpoints(scenario, flow)

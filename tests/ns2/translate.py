@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 
 UNITS = {
-    "bit": 1.0,
-    "kbit": 1e3,
-    "Mbit": 1e6,
-    "Gbit": 1e9,
-    "kb/s": 1e3,
-    "Mb/s": 1e6,
-    "Gb/s": 1e9,
-    "ns": 1e-9,
-    "us": 1e-6,
-    "ms": 1e-3,
-    "s": 1.0,
-    "min": 60.0,
-    "": 1.0,
+    "bit": "1",
+    "kbit": "1e3",
+    "Mbit": "1e6",
+    "Gbit": "1e9",
+    "kb/s": "1e3",
+    "Mb/s": "1e6",
+    "Gb/s": "1e9",
+    "ns": "1e-9",
+    "us": "1e-6",
+    "ms": "1e-3",
+    "s": "1",
+    "min": "60",
+    "": "1",
 }
 
 # Where ns-2 2.35's defaults differ from those of the years before 2001 (docs/profiles.md dates them).
@@ -85,13 +86,24 @@ class Unsupported(ValueError):
 
 
 def quantity(value) -> float:
-    """A number in SI units, from a number or a string such as ``"1.5Mbit"``."""
+    """A number in SI units, from a number or a string such as ``"1.5Mbit"``: the double nearest to what is written."""
     if isinstance(value, (int, float)):
         return float(value)
     found = re.fullmatch(r"\s*([0-9.eE+-]+?)\s*([A-Za-z/]*)\s*", value)
     if not found or found[2] not in UNITS:
         raise Unsupported(f"quantity {value!r}")
-    return float(found[1]) * UNITS[found[2]]
+    return float(Decimal(found[1]) * Decimal(UNITS[found[2]]))
+
+
+def delay(value) -> str:
+    """A link's delay in milliseconds, as scripts for ns-2 have it.
+
+    ns-2 multiplies by 1e-3, which is not always the double nearest to the delay ("9ms" is not 0.009); such a last bit
+    decides which of two simultaneous events comes first.
+    """
+    if isinstance(value, str) and (found := re.fullmatch(r"\s*([0-9.]+)\s*ms\s*", value)):
+        return f"{found[1]}ms"
+    return f"{float(Decimal(repr(quantity(value or 0))) * 1000)!r}ms"
 
 
 def number(value) -> str:

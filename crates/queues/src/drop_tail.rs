@@ -42,4 +42,12 @@ impl Admission for DropTail {
         };
         if fits { Decision::Accept } else { Decision::Drop }
     }
+
+    #[inline]
+    fn surely_accepts(&self, size_bytes: u32, most: &Backlog) -> bool {
+        match self.limit {
+            Limit::Packets(limit) => most.packets < limit,
+            Limit::Bytes(limit) => most.bytes + u64::from(size_bytes) <= limit,
+        }
+    }
 }

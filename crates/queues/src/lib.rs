@@ -52,6 +52,12 @@ pub enum Decision {
 pub trait Admission {
     /// Decides about an arriving packet.
     fn admit(&mut self, packet: &Arrival, backlog: &Backlog) -> Decision;
+
+    /// Whether a packet of this size is accepted, and nothing else changes, as long as no more than this is at the link.
+    /// It lets the link put off counting what has departed until the count matters.
+    fn surely_accepts(&self, _size_bytes: u32, _most: &Backlog) -> bool {
+        false
+    }
 }
 
 /// The disciplines, closed so that the engine calls them without a virtual table.
@@ -66,6 +72,13 @@ impl Admission for Discipline {
     fn admit(&mut self, packet: &Arrival, backlog: &Backlog) -> Decision {
         match self {
             Self::DropTail(queue) => queue.admit(packet, backlog),
+        }
+    }
+
+    #[inline]
+    fn surely_accepts(&self, size_bytes: u32, most: &Backlog) -> bool {
+        match self {
+            Self::DropTail(queue) => queue.surely_accepts(size_bytes, most),
         }
     }
 }

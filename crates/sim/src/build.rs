@@ -1,7 +1,7 @@
 //! A network from a scenario: links, routes, streams and endpoints.
 
-use crate::engine::{Due, Engine, Pending, Route, Stage, Streams};
-use crate::flow::{CrossFlow, FlowSums, Place, TcpFlow};
+use crate::engine::Engine;
+use crate::flow::{Bins, CrossFlow, Host, Sink};
 use crate::hash::TraceHash;
 use crate::link::{Link, Loss, LossKind, Pipe, QueueSampler, Window};
 use crate::packet::OptionStore;
@@ -9,14 +9,17 @@ use crate::random::Stream;
 use crate::rate::{Serializer, mean_rate};
 use crate::scenario::{CrossSpec, FlowSpec, LossSpec, QueueSpec, Scenario, Waveform};
 use crate::scheduler::Scheduler;
+use crate::streams::{Due, Inbox, Pending, Place, Streams};
 use crate::timers::{Kind, Timers};
 use crate::trace::Trace;
+use crate::transit::{Entry, Route, Stage, Transit};
 use cwndlab_queues::{Discipline, DropTail, Limit};
 use cwndlab_rules::Arithmetic;
-use cwndlab_tcp::{Knobs, NEVER, Receiver, Recovery, Sender};
+use cwndlab_tcp::{Counters, Knobs, NEVER, Receiver, Recovery, Sender};
 use cwndlab_units::{Buffer, RateLimit, Span, Time};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What results say about a link beside its sums.
 #[derive(Clone, Debug)]
@@ -86,6 +89,22 @@ struct Access {
     sink: (Option<u64>, f64),
 }
 
+/// A lead is a sum of doubles: this much less of it is certain.
+const SAFE: f64 = 1.0 - 1e-6;
+
+/// What is known about the delays with which packets reach a link since their last event.
+#[derive(Clone, Copy, Debug)]
+enum Lead {
+    /// Nothing yet.
+    Unknown,
+    /// The same for all, seconds.
+    Equal(f64),
+    /// Not the same.
+    Mixed,
+    /// The same for all, and this inbox collects them.
+    Inbox(u32),
+}
+
 struct Builder<'a> {
     scenario: &'a Scenario,
     options: Options,
@@ -93,6 +112,8 @@ struct Builder<'a> {
     by_name: HashMap<String, u32>,
     /// How many flows cross a link, in either direction.
     users: Vec<u64>,
+    /// For links that all packets reach with the same lead (the delay since their last event): that lead, and then their inbox.
+    leads: Vec<Lead>,
     routes: Vec<Route>,
     route_of: HashMap<Vec<Stage>, u32>,
 }
@@ -106,9 +127,10 @@ fn draw(span: Span, seed: u64, name: &str) -> f64 {
 pub fn build<S: Scheduler, T: Trace>(scenario: &Scenario, options: Options, trace: T) -> Network<S, T> {
     let plans = plan_links(scenario);
     let by_name = plans.iter().enumerate().map(|(i, plan)| (plan.name.clone(), i as u32)).collect();
-    let users = vec![0; plans.len()];
-    let mut builder = Builder { scenario, options, plans, by_name, users, routes: Vec::new(), route_of: HashMap::new() };
+    let (users, leads) = (vec![0; plans.len()], vec![Lead::Unknown; plans.len()]);
+    let mut builder = Builder { scenario, options, plans, by_name, users, leads, routes: Vec::new(), route_of: HashMap::new() };
     builder.count_users();
+    builder.find_leads();
     builder.build(trace)
 }
 
@@ -151,6 +173,70 @@ impl Builder<'_> {
         }
     }
 
+    /// Finds the links whose packets can share an inbox: nobody emits into them, and every flow's packets reach them with one and the same
+    /// delay since their last event, over own links fast enough not to hold packets back for long.
+    fn find_leads(&mut self) {
+        for cross in &self.scenario.cross {
+            for link in self.forward(&cross.path) {
+                self.leads[link as usize] = Lead::Mixed;
+            }
+        }
+        for spec in &self.scenario.flows {
+            let knobs = self.knobs(spec);
+            let (rate, source, sink) = self.spans(spec);
+            let slowest = |links: &[u32], plans: &[LinkPlan<'_>]| links.iter().map(|&link| plans[link as usize].rate.largest().bps()).max().unwrap_or(0);
+            let forward = self.forward(&spec.path);
+            let held_back = rate.iter().flatten().any(|&rate| rate < slowest(&forward, &self.plans));
+            let mut lead = (source.low.seconds(), source.high.seconds());
+            for link in forward {
+                lead = self.meet(link, lead, held_back);
+            }
+            // In the order in which pipes add it up, so that equal delays are equal numbers.
+            for own in [sink, sink] {
+                lead = (lead.0 + own.low.seconds(), lead.1 + own.high.seconds());
+            }
+            for link in self.back(spec) {
+                lead = self.meet(link, lead, held_back || knobs.delayed_ack);
+            }
+        }
+    }
+
+    /// A flow's packets reach `link` with this lead (smallest, largest); returns theirs at the next stage.
+    fn meet(&mut self, link: u32, lead: (f64, f64), unfit: bool) -> (f64, f64) {
+        let delay_s = self.plans[link as usize].delay.seconds();
+        if self.users[link as usize] < 2 {
+            return (lead.0 + delay_s, lead.1 + delay_s);
+        }
+        let known = &mut self.leads[link as usize];
+        *known = match *known {
+            Lead::Unknown if lead.0 == lead.1 && lead.0 > 0.0 && !unfit => Lead::Equal(lead.0),
+            Lead::Equal(equal) if lead == (equal, equal) && !unfit => Lead::Equal(equal),
+            _ => Lead::Mixed,
+        };
+        (delay_s, delay_s)
+    }
+
+    /// Rates of a flow's own links, and the spans of their delays.
+    fn spans(&self, flow: &FlowSpec) -> ([Option<u64>; 2], Span, Span) {
+        let dumbbell = self.scenario.dumbbell.as_ref();
+        let rate = |own: Option<RateLimit>, common: Option<RateLimit>| match own.or(common).unwrap_or_default() {
+            RateLimit::Limited(rate) => Some(rate.bps()),
+            RateLimit::Unlimited => None,
+        };
+        let rates = [rate(flow.access_rate, dumbbell.map(|d| d.access_rate)), rate(flow.sink_rate, dumbbell.map(|d| d.sink_rate))];
+        let source = flow.access_delay.or(dumbbell.map(|d| d.access_delay)).unwrap_or_default();
+        let sink = flow.sink_delay.or(dumbbell.map(|d| d.sink_delay)).unwrap_or_default();
+        (rates, source, sink)
+    }
+
+    /// The endpoint knobs of a flow.
+    fn knobs(&self, flow: &FlowSpec) -> Knobs {
+        let mut knobs = Knobs::profile(self.scenario.profile.into());
+        self.scenario.tcp.apply(&mut knobs);
+        flow.tcp.apply(&mut knobs);
+        knobs
+    }
+
     fn forward(&self, path: &[String]) -> Vec<u32> {
         if path.is_empty() { vec![0] } else { path.iter().map(|name| self.by_name[name]).collect() }
     }
@@ -169,17 +255,11 @@ impl Builder<'_> {
     }
 
     fn access(&self, flow: &FlowSpec, name: &str) -> Access {
-        let dumbbell = self.scenario.dumbbell.as_ref();
-        let rate = |own: Option<RateLimit>, common: Option<RateLimit>| match own.or(common).unwrap_or_default() {
-            RateLimit::Limited(rate) => Some(rate.bps()),
-            RateLimit::Unlimited => None,
-        };
-        let delay = |own: Option<Span>, common: Option<Span>, end: &str| {
-            draw(own.or(common).unwrap_or_default(), self.scenario.seed, &format!("{end}/{name}"))
-        };
+        let ([source_rate, sink_rate], source, sink) = self.spans(flow);
+        let seed = self.scenario.seed;
         Access {
-            source: (rate(flow.access_rate, dumbbell.map(|d| d.access_rate)), delay(flow.access_delay, dumbbell.map(|d| d.access_delay), "access")),
-            sink: (rate(flow.sink_rate, dumbbell.map(|d| d.sink_rate)), delay(flow.sink_delay, dumbbell.map(|d| d.sink_delay), "sink")),
+            source: (source_rate, draw(source, seed, &format!("access/{name}"))),
+            sink: (sink_rate, draw(sink, seed, &format!("sink/{name}"))),
         }
     }
 
@@ -187,79 +267,90 @@ impl Builder<'_> {
         let scenario = self.scenario;
         let [from, to] = scenario.window();
         let window = Window { from_s: from.seconds(), to_s: to.seconds() };
-        let mut engine = Engine {
-            flows: Vec::new(),
-            cross: Vec::new(),
+        let transit = Transit {
             links: Vec::new(),
             pipes: Vec::new(),
+            sinks: Vec::new(),
             routes: Vec::new(),
             streams: Streams { all: Vec::new(), scheduler: S::new(1), packets: 0 },
-            knobs: Vec::new(),
+            inboxes: Vec::new(),
+            knobs: Arc::from([]),
             options: OptionStore::default(),
             timers: Timers::default(),
             trace,
             window,
             end_s: scenario.duration.seconds(),
             bin_s: scenario.rate_bin.seconds(),
-            now_s: 0.0,
             delivered: 0,
-            outbox: Vec::new(),
         };
+        let mut engine = Engine { hosts: Vec::new(), cross: Vec::new(), transit, knobs: Arc::from([]), now_s: 0.0 };
+        if self.options.look_ahead {
+            self.add_inboxes(&mut engine);
+        }
         let mut infos = Vec::new();
         let mut ranges = HashMap::new();
-        for spec in &scenario.flows {
-            let first = engine.flows.len() as u32;
-            self.add_flows(spec, &mut engine, &mut infos);
-            ranges.insert(spec.name.clone(), first..engine.flows.len() as u32);
+        for (i, spec) in scenario.flows.iter().enumerate() {
+            let first = engine.hosts.len() as u32;
+            self.add_flows(spec, i as u32, &mut engine, &mut infos);
+            ranges.insert(spec.name.clone(), first..engine.hosts.len() as u32);
         }
-        let tcp_flows = engine.flows.len() as u32;
+        let tcp_flows = engine.hosts.len() as u32;
         let mut first_emissions = Vec::new();
         for (i, spec) in scenario.cross.iter().enumerate() {
             first_emissions.push(self.add_cross(spec, tcp_flows + i as u32, &mut engine));
         }
         let links = self.add_links(&infos, &ranges, &mut engine);
-        engine.routes = self.routes;
-        engine.streams.scheduler = S::new(engine.streams.all.len());
+        engine.knobs = scenario.flows.iter().map(|spec| self.knobs(spec)).collect();
+        engine.transit.knobs = engine.knobs.clone();
+        engine.transit.routes = self.routes;
+        engine.transit.streams.scheduler = S::new(engine.transit.streams.all.len());
         for (stream, time_s) in first_emissions {
-            engine.streams.scheduler.set(stream, time_s);
+            engine.transit.streams.scheduler.set(stream, time_s);
         }
-        engine.timers.push(window.from_s, Kind::Measure, 0);
-        engine.timers.push(window.to_s, Kind::Measure, 0);
+        engine.transit.timers.push(window.from_s, Kind::Measure, 0);
+        engine.transit.timers.push(window.to_s, Kind::Measure, 0);
         Network { engine, links, flows: infos }
     }
 
-    fn add_flows<S: Scheduler, T: Trace>(&mut self, spec: &FlowSpec, engine: &mut Engine<S, T>, infos: &mut Vec<FlowInfo>) {
+    fn add_flows<S: Scheduler, T: Trace>(&mut self, spec: &FlowSpec, knobs_index: u32, engine: &mut Engine<S, T>, infos: &mut Vec<FlowInfo>) {
         let scenario = self.scenario;
-        let mut knobs = Knobs::profile(scenario.profile.into());
-        scenario.tcp.apply(&mut knobs);
-        spec.tcp.apply(&mut knobs);
+        let knobs = self.knobs(spec);
         let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
         let recovery = Recovery::from(spec.recovery);
-        let knobs_index = engine.knobs.len() as u32;
         for i in 0..spec.count {
             let name = spec.instance(i);
-            let flow = engine.flows.len() as u32;
+            let flow = engine.hosts.len() as u32;
             let access = self.access(spec, &name);
             let place = self.place(spec, &access, knobs.delayed_ack, flow, engine);
             let drawn_s = || Stream::new(scenario.seed, &format!("timer/{name}")).between(0.0, knobs.tick.seconds());
             let phase_s = spec.tcp.timer_phase.or(scenario.tcp.timer_phase).unwrap_or_else(drawn_s);
             let start_s = draw(spec.start, scenario.seed, &format!("start/{name}"));
-            engine.timers.push(start_s, Kind::Start, flow);
+            engine.transit.timers.push(start_s, Kind::Start, flow);
             if let Some(stop) = spec.stop {
-                engine.timers.push(stop.seconds(), Kind::Stop, flow);
+                engine.transit.timers.push(stop.seconds(), Kind::Stop, flow);
             }
-            engine.flows.push(TcpFlow {
+            engine.hosts.push(Host {
                 sender: Sender::new(spec.rule.0.build(arithmetic), recovery, spec.packets, phase_s, &knobs),
-                receiver: Receiver::new(recovery.uses_sack()),
                 place,
                 knobs: knobs_index,
                 armed_s: NEVER,
-                sums: FlowSums::default(),
                 hash: TraceHash::default(),
+                at_begin: Counters::default(),
+                at_end: Counters::default(),
+                finish_s: None,
+            });
+            engine.transit.sinks.push(Sink {
+                receiver: Receiver::new(recovery.uses_sack()),
+                knobs: knobs_index,
+                delivered: 0,
+                dropped: 0,
+                total_delivered: 0,
+                total_dropped: 0,
+                in_flight: 0,
+                bins: Bins::new(engine.transit.window.from_s, engine.transit.bin_s),
             });
             infos.push(FlowInfo { name, group: spec.name.clone(), rule: spec.rule.0.to_string(), recovery, base_rtt_s: self.base_rtt_s(spec, &access) });
         }
-        engine.knobs.push(knobs);
     }
 
     fn base_rtt_s(&self, spec: &FlowSpec, access: &Access) -> f64 {
@@ -269,12 +360,12 @@ impl Builder<'_> {
 
     /// Lays a flow's route: its pipes, the links, and a stream wherever packets must wait for an event.
     fn place<S: Scheduler, T: Trace>(&mut self, spec: &FlowSpec, access: &Access, delayed_ack: bool, flow: u32, engine: &mut Engine<S, T>) -> Place {
-        let first_pipe = engine.pipes.len() as u32;
+        let first_pipe = engine.transit.pipes.len() as u32;
         let mut stages = Vec::new();
         let mut pipe = |stages: &mut Vec<Stage>, (rate, delay): (Option<u64>, f64)| {
             if rate.is_some() || delay > 0.0 {
-                stages.push(Stage::Pipe(engine.pipes.len() as u32 - first_pipe));
-                engine.pipes.push(Pipe::new(rate, delay));
+                stages.push(Stage::Pipe(engine.transit.pipes.len() as u32 - first_pipe));
+                engine.transit.pipes.push(Pipe::new(rate, delay));
             }
         };
         pipe(&mut stages, access.source);
@@ -305,19 +396,20 @@ impl Builder<'_> {
             .iter()
             .enumerate()
             .map(|(i, &stage)| {
-                // Entering the first stage is the sender's own event.
                 let waits = match stage {
-                    _ if i == 0 && !self.shared(stage) => false,
+                    // Entering the first stage is the sender's own event.
+                    _ if i == 0 => false,
+                    Stage::Link(link) if let Lead::Inbox(inbox) = self.leads[link as usize] => return (stage, Entry::Inbox(inbox)),
                     Stage::Source => true,
                     Stage::Sink if delayed_ack => true,
-                    stage => self.shared(stage) || (!self.options.look_ahead && i > 0),
+                    stage => self.shared(stage) || !self.options.look_ahead,
                 };
-                let stream = (waits && i > 0).then_some(streams);
-                streams += u32::from(waits && i > 0);
-                (stage, stream)
+                streams += u32::from(waits);
+                (stage, if waits { Entry::Stream(streams - 1) } else { Entry::AtOnce })
             })
             .collect();
-        self.routes.push(Route { stages: route });
+        let sink = stages.iter().position(|stage| *stage == Stage::Sink).unwrap_or_default();
+        self.routes.push(Route { stages: route, sink });
         self.route_of.insert(key, self.routes.len() as u32 - 1);
         self.routes.len() as u32 - 1
     }
@@ -328,14 +420,27 @@ impl Builder<'_> {
 
     /// Gives a flow its streams and its place in the tables.
     fn add_streams<S: Scheduler, T: Trace>(&self, route: u32, flow: u32, first_pipe: u32, engine: &mut Engine<S, T>) -> Place {
-        let place = Place { route, first_stream: engine.streams.all.len() as u32, first_pipe };
+        let place = Place { route, first_stream: engine.transit.streams.all.len() as u32, first_pipe };
         for (stage, &(kind, stream)) in self.routes[route as usize].stages.iter().enumerate() {
-            if stream.is_some() {
+            if let Entry::Stream(_) = stream {
                 let due = if kind == Stage::Source { Due::Ack } else { Due::Enter(stage as u32) };
-                engine.streams.all.push(Pending { ring: VecDeque::new(), flow, due, place });
+                engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow, due, place });
             }
         }
         place
+    }
+
+    /// Gives every link that can have one an inbox.
+    fn add_inboxes<S: Scheduler, T: Trace>(&mut self, engine: &mut Engine<S, T>) {
+        for lead in &mut self.leads {
+            if let Lead::Equal(lead_s) = *lead {
+                let (inbox, stream) = (engine.transit.inboxes.len() as u32, engine.transit.streams.all.len() as u32);
+                engine.transit.inboxes.push(Inbox::new(lead_s * SAFE, stream));
+                let place = Place { route: 0, first_stream: stream, first_pipe: 0 };
+                engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow: 0, due: Due::Batch(inbox), place });
+                *lead = Lead::Inbox(inbox);
+            }
+        }
     }
 
     /// Adds a source; returns its own stream and when it first sends.
@@ -344,8 +449,8 @@ impl Builder<'_> {
         stages.push(Stage::Sink);
         let route = self.route(stages, false);
         let place = self.add_streams(route, flow, 0, engine);
-        let own_stream = engine.streams.all.len() as u32;
-        engine.streams.all.push(Pending { ring: VecDeque::new(), flow, due: Due::Emit, place });
+        let own_stream = engine.transit.streams.all.len() as u32;
+        engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow, due: Due::Emit, place });
         let (waveform, left_of) = self.cross_rate(spec);
         let stream = Stream::new(self.scenario.seed, &format!("rate/{}", spec.name));
         let horizon = self.scenario.duration.seconds();
@@ -368,7 +473,7 @@ impl Builder<'_> {
     fn add_links<S: Scheduler, T: Trace>(&self, flows: &[FlowInfo], ranges: &HashMap<String, Range<u32>>, engine: &mut Engine<S, T>) -> Vec<LinkInfo> {
         let scenario = self.scenario;
         let horizon = scenario.duration.seconds();
-        let (from, to) = (engine.window.from_s, engine.window.to_s);
+        let (from, to) = (engine.transit.window.from_s, engine.transit.window.to_s);
         let mut infos = Vec::new();
         for (i, plan) in self.plans.iter().enumerate() {
             let rate_stream = || Stream::new(scenario.seed, &format!("link-rate/{}", plan.name));
@@ -378,7 +483,7 @@ impl Builder<'_> {
             let losses = plan.loss.iter().enumerate().map(|(k, loss)| build_loss(loss, scenario, &format!("loss/{}/{k}", plan.name), flows, ranges)).collect();
             let sampler = scenario.trace.queue.map(|every| QueueSampler::new(every.seconds()));
             let discipline = Discipline::DropTail(DropTail::new(limit, count_in_service));
-            engine.links.push(Link::new(serializer, plan.delay.seconds(), discipline, losses, engine.window, sampler));
+            engine.transit.links.push(Link::new(serializer, plan.delay.seconds(), discipline, losses, engine.transit.window, sampler));
             infos.push(LinkInfo {
                 name: plan.name.clone(),
                 rate_bps: mean_rate(&plan.rate, rate_stream(), None, from, to),
@@ -410,10 +515,7 @@ impl Builder<'_> {
     fn limit(&self, buffer: Buffer, plan: &LinkPlan<'_>, link: u32, flows: &[FlowInfo]) -> Limit {
         let crossing: Vec<&FlowSpec> = self.scenario.flows.iter().filter(|flow| self.forward(&flow.path).contains(&link)).collect();
         let size = crossing.first().map_or(1000.0, |flow| {
-            let mut knobs = Knobs::profile(self.scenario.profile.into());
-            self.scenario.tcp.apply(&mut knobs);
-            flow.tcp.apply(&mut knobs);
-            f64::from(knobs.wire_size(1))
+            f64::from(self.knobs(flow).wire_size(1))
         });
         let packets = |bits: f64| Limit::Packets((bits / 8.0 / size).round().clamp(1.0, 1e8) as u64);
         match buffer {

@@ -8,13 +8,16 @@ pub struct Histogram {
     sum_s: f64,
 }
 
-const FINE_BITS: u32 = 5;
+/// Five bits of the fraction stay.
+const SHIFT: u32 = 52 - 5;
+/// Bucket of 2^-30 s, about a nanosecond.
+const FIRST: u64 = (1023 - 30) << 5;
 
 impl Histogram {
     /// Counts one duration, seconds.
     #[inline]
     pub fn add(&mut self, duration_s: f64) {
-        let bucket = bucket((duration_s * 1e9) as u64);
+        let bucket = bucket(duration_s);
         match self.counts.get_mut(bucket) {
             Some(count) => *count += 1,
             None => self.grow(bucket),
@@ -43,29 +46,20 @@ impl Histogram {
             seen >= rank
         })?;
         let (low, high) = bounds(index);
-        Some((low as f64 + high as f64) / 2.0 * 1e-9)
+        Some((low + high) / 2.0)
     }
 }
 
-/// Values below 32 have their own bucket; above, each power of two has 32.
-fn bucket(value: u64) -> usize {
-    let bits = 64 - value.leading_zeros();
-    if bits <= FINE_BITS {
-        return value as usize;
-    }
-    let shift = bits - FINE_BITS - 1;
-    (((shift + 1) << FINE_BITS) + ((value >> shift) as u32 & ((1 << FINE_BITS) - 1))) as usize
+/// The exponent of a double and the first bits of its fraction, counted from a nanosecond up; 0 below.
+#[inline]
+fn bucket(duration_s: f64) -> usize {
+    ((duration_s.to_bits() >> SHIFT).saturating_sub(FIRST)) as usize
 }
 
-/// Smallest and largest value of a bucket.
-fn bounds(bucket: usize) -> (u64, u64) {
-    let (octave, fine) = (bucket >> FINE_BITS, (bucket & ((1 << FINE_BITS) - 1)) as u64);
-    if octave == 0 {
-        return (fine, fine);
-    }
-    let shift = octave as u32 - 1;
-    let low = ((1 << FINE_BITS) + fine) << shift;
-    (low, low + (1 << shift) - 1)
+/// Smallest and largest value of a bucket, seconds.
+fn bounds(bucket: usize) -> (f64, f64) {
+    let edge = |bucket: u64| f64::from_bits((FIRST + bucket) << SHIFT);
+    (if bucket == 0 { 0.0 } else { edge(bucket as u64) }, edge(bucket as u64 + 1))
 }
 
 #[cfg(test)]
@@ -74,10 +68,10 @@ mod tests {
 
     #[test]
     fn every_value_lies_in_its_bucket_and_buckets_are_fine() {
-        for value in (0..2000).chain((0..60).map(|k| (1u64 << k) + 12345)) {
+        for value in (0..2000).map(|k| f64::from(k) * 1.7e-6).chain((0..30).map(|k| 1e-9 * f64::from(1 << k))) {
             let (low, high) = bounds(bucket(value));
-            assert!(low <= value && value <= high, "{value}: {low}..{high}");
-            assert!(high - low <= value / 32);
+            assert!(low <= value && value < high, "{value}: {low}..{high}");
+            assert!(high - low <= (value / 31.9).max(1e-9), "{value}: {low}..{high}");
         }
     }
 

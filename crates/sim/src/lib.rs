@@ -27,8 +27,10 @@ pub mod results;
 pub mod scenario;
 mod scheduler;
 mod simulation;
+mod streams;
 mod timers;
 mod trace;
+mod transit;
 
 pub use build::Options;
 pub use engine::Status;

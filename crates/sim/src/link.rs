@@ -7,12 +7,14 @@
 
 use crate::hash::TraceHash;
 use crate::histogram::Histogram;
-use crate::packet::Packet;
 use crate::random::Stream;
 use crate::rate::{Constant, Serializer};
 use cwndlab_queues::{Admission, Arrival, Backlog, Decision, Discipline};
 use std::collections::VecDeque;
 use std::ops::Range;
+
+/// The arrival time of a packet that does not arrive.
+pub const LOST: f64 = f64::INFINITY;
 
 /// A window of time [from, to) in which metrics count.
 #[derive(Clone, Copy, Debug)]
@@ -28,12 +30,6 @@ impl Window {
     #[inline]
     pub fn contains(&self, time_s: f64) -> bool {
         self.from_s <= time_s && time_s < self.to_s
-    }
-
-    /// How much of [begin, end] lies in it, seconds.
-    #[inline]
-    fn overlap(&self, begin_s: f64, end_s: f64) -> f64 {
-        (end_s.min(self.to_s) - begin_s.max(self.from_s)).max(0.0)
     }
 
     /// Its length, seconds.
@@ -80,9 +76,9 @@ impl Loss {
     }
 }
 
-/// Sums over a run, for metrics. Those named `total_` run from start to end, the others over the measuring window.
-#[derive(Clone, Debug, Default)]
-pub struct LinkSums {
+/// Counts since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinkCounts {
     /// Packets that arrived.
     pub arrived: u64,
     /// Packets lost, by the queue or beside it.
@@ -91,16 +87,8 @@ pub struct LinkSums {
     pub departed: u64,
     /// Bits that left.
     pub departed_bits: u64,
-    /// Sum of waiting times within the window, packet seconds.
+    /// Integral over time of the number of packets waiting, packet seconds.
     pub waiting_area_s: f64,
-    /// Waiting times of packets that arrived in the window.
-    pub waiting: Histogram,
-    /// Arrived, from start to end.
-    pub total_arrived: u64,
-    /// Lost, from start to end.
-    pub total_dropped: u64,
-    /// Left, from start to end.
-    pub total_departed: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -138,9 +126,27 @@ pub struct Link {
     backlog: VecDeque<Departure>,
     backlog_bytes: u64,
     free_s: f64,
+    arrived: u64,
+    dropped: u64,
+    accepted_bytes: u64,
+    /// Sum of waiting times of all packets accepted, seconds.
+    waited_s: f64,
+    /// Packets lost after transmission.
+    lost: u64,
     window: Window,
-    /// Metrics.
-    pub sums: LinkSums,
+    /// The next edge of the window.
+    next_mark_s: f64,
+    /// The next moment with something to do beside packets: arrivals need compare with it only.
+    next_look_s: f64,
+    /// Departures that may lie uncounted.
+    patience: u64,
+    measuring: bool,
+    /// Waiting times of packets that arrived in the window.
+    pub waiting: Histogram,
+    /// Counts at the edges of the window.
+    pub at_begin: LinkCounts,
+    /// Counts at its end.
+    pub at_end: LinkCounts,
     /// Trace of the queue.
     pub sampler: Option<QueueSampler>,
     /// Hash of arrivals and what became of them.
@@ -158,48 +164,56 @@ impl Link {
             backlog: VecDeque::new(),
             backlog_bytes: 0,
             free_s: 0.0,
+            arrived: 0,
+            dropped: 0,
+            accepted_bytes: 0,
+            waited_s: 0.0,
+            lost: 0,
             window,
-            sums: LinkSums::default(),
+            next_mark_s: window.from_s,
+            next_look_s: 0.0,
+            patience: 64,
+            measuring: false,
+            waiting: Histogram::default(),
+            at_begin: LinkCounts::default(),
+            at_end: LinkCounts::default(),
             sampler,
             hash: TraceHash::default(),
         }
     }
 
-    /// A packet arrives. Unless it is lost, sets when it reaches the other end, and returns true.
+    /// Packet `number` of `flow` arrives at `now`, after a transmission that began at `since`. Returns when it reaches the other end
+    /// ([`LOST`] if it does not) and when its transmission here begins.
+    ///
+    /// Times go in and out in registers, and departures are counted only when the count matters: both halve the cost of a packet.
     #[inline]
-    pub fn arrive(&mut self, packet: &mut Packet, flow: u32) -> bool {
-        let now = packet.at_s;
-        if self.sampler.is_some() {
-            self.sample_until(now);
+    pub fn arrive(&mut self, now: f64, since: f64, number: i64, size_bytes: u16, flow: u32) -> (f64, f64) {
+        if now >= self.next_look_s {
+            self.look(now);
         }
-        self.depart_until(now, packet.since_s);
-        let measured = self.window.contains(now);
-        self.sums.total_arrived += 1;
-        self.sums.arrived += u64::from(measured);
-        let size = u32::from(packet.size_bytes);
+        self.arrived += 1;
+        let size = u32::from(size_bytes);
         let (struck, lost) = if self.losses.is_empty() { (false, false) } else { self.strike(flow) };
-        let accepted = !struck && self.admit(now, size, flow);
-        self.hash.add(now.to_bits() ^ ((packet.number as u64) << 20) ^ (u64::from(flow) << 50) ^ (u64::from(accepted) << 63));
+        let most = Backlog { packets: self.backlog.len() as u64, bytes: self.backlog_bytes, in_service_bytes: 0 };
+        let crowded = most.packets >= self.patience || !self.discipline.surely_accepts(size, &most);
+        let accepted = !struck && (!crowded || self.admit(now, since, size, flow));
+        self.hash.add(now.to_bits() ^ ((number as u64) << 20) ^ (u64::from(flow) << 50) ^ (u64::from(accepted) << 63));
         if !accepted {
-            self.sums.total_dropped += 1;
-            self.sums.dropped += u64::from(measured);
-            return false;
+            self.dropped += 1;
+            return (LOST, now);
         }
-        let start = now.max(self.free_s);
+        let start = if self.free_s > now { self.free_s } else { now };
         let (end, transmission) = self.serializer.finish(start, size);
         self.free_s = end;
-        if start > now {
-            self.sums.waiting_area_s += self.window.overlap(now, start);
-        }
-        if measured {
-            self.sums.waiting.add(start - now);
+        self.waited_s += start - now;
+        if self.measuring {
+            self.waiting.add(start - now);
         }
         self.backlog.push_back(Departure { at_s: end, since_s: start, size_bytes: size, lost });
         self.backlog_bytes += u64::from(size);
+        self.accepted_bytes += u64::from(size);
         // In ns-2's order of operations (LinkDelay::recv).
-        packet.at_s = start + (transmission + self.delay_s);
-        packet.since_s = start;
-        !lost
+        (if lost { LOST } else { start + (transmission + self.delay_s) }, start)
     }
 
     /// Whether a packet is lost before the queue, or after it.
@@ -209,8 +223,11 @@ impl Link {
         (before, !before && self.losses.iter_mut().fold(false, |struck, loss| loss.strikes(flow, true) | struck))
     }
 
-    #[inline]
-    fn admit(&mut self, now_s: f64, size_bytes: u32, flow: u32) -> bool {
+    /// Counts what has departed, and asks the discipline.
+    #[inline(never)]
+    fn admit(&mut self, now_s: f64, since_s: f64, size_bytes: u32, flow: u32) -> bool {
+        self.depart_until(now_s, since_s);
+        self.patience = (2 * self.backlog.len() as u64).max(64);
         let backlog = Backlog {
             packets: self.backlog.len() as u64,
             bytes: self.backlog_bytes,
@@ -219,41 +236,69 @@ impl Link {
         self.discipline.admit(&Arrival { now_s, size_bytes, flow }, &backlog) == Decision::Accept
     }
 
-    #[inline]
     fn depart_until(&mut self, now_s: f64, since_s: f64) {
         while let Some(first) = self.backlog.front() {
             if first.at_s > now_s || (first.at_s == now_s && first.since_s >= since_s) {
                 return;
             }
-            let (size, lost) = (u64::from(first.size_bytes), u64::from(first.lost));
-            let measured = u64::from(self.window.contains(first.at_s));
-            self.backlog_bytes -= size;
-            self.sums.departed_bits += measured * size * 8;
-            self.sums.total_departed += 1 - lost;
-            self.sums.departed += measured * (1 - lost);
-            self.sums.total_dropped += lost;
-            self.sums.dropped += measured * lost;
+            self.backlog_bytes -= u64::from(first.size_bytes);
+            self.lost += u64::from(first.lost);
             self.backlog.pop_front();
         }
     }
 
+    /// Something is due that is not a packet: an edge of the window, or a sample of the queue.
     #[cold]
-    fn sample_until(&mut self, now_s: f64) {
-        let Some(mut sampler) = self.sampler.take() else { return };
+    fn look(&mut self, now_s: f64) {
+        if now_s >= self.next_mark_s {
+            self.mark(now_s);
+        }
+        let next_sample_s = self.sample_until(now_s);
+        self.next_look_s = self.next_mark_s.min(next_sample_s);
+    }
+
+    /// Counts at `now_s`, when what departs until then has departed.
+    pub fn counts(&mut self, now_s: f64) -> LinkCounts {
+        self.depart_until(now_s, f64::INFINITY);
+        let still_waiting: f64 = self.backlog.iter().map(|packet| (packet.since_s - now_s).max(0.0)).sum();
+        LinkCounts {
+            arrived: self.arrived,
+            dropped: self.dropped + self.lost,
+            departed: self.arrived - self.dropped - self.lost - self.backlog.len() as u64,
+            departed_bits: 8 * (self.accepted_bytes - self.backlog_bytes),
+            waiting_area_s: self.waited_s - still_waiting,
+        }
+    }
+
+    /// An edge of the window was passed.
+    fn mark(&mut self, now_s: f64) {
+        if !self.measuring && self.next_mark_s == self.window.from_s {
+            self.at_begin = self.counts(self.window.from_s);
+            (self.measuring, self.next_mark_s) = (true, self.window.to_s);
+        }
+        if now_s >= self.next_mark_s {
+            self.at_end = self.counts(self.window.to_s);
+            (self.measuring, self.next_mark_s) = (false, f64::INFINITY);
+        }
+    }
+
+    /// Takes the samples due; returns when the next one is.
+    fn sample_until(&mut self, now_s: f64) -> f64 {
+        let Some(mut sampler) = self.sampler.take() else { return f64::INFINITY };
         loop {
             let next_s = sampler.samples.len() as f64 * sampler.every_s;
             if next_s > now_s {
-                break;
+                self.sampler = Some(sampler);
+                return next_s;
             }
             self.depart_until(next_s, f64::INFINITY);
             sampler.samples.push(self.backlog.len() as u32);
         }
-        self.sampler = Some(sampler);
     }
 
     /// Brings counts and samples up to the end of the run.
     pub fn finish(&mut self, end_s: f64) {
-        self.sample_until(end_s);
+        self.look(end_s);
         self.depart_until(end_s, f64::INFINITY);
     }
 
@@ -284,21 +329,13 @@ impl Pipe {
         Self { serializer: rate_bps.map(Constant::new), free_s: 0.0, delay_s }
     }
 
-    /// A packet enters: sets when it reaches the other end.
+    /// A packet enters at `now`. Returns when it reaches the other end, and when its transmission begins.
     #[inline]
-    pub fn pass(&mut self, packet: &mut Packet) {
-        match &mut self.serializer {
-            Some(serializer) => {
-                let start = packet.at_s.max(self.free_s);
-                let transmission = serializer.transmission_s(u32::from(packet.size_bytes));
-                self.free_s = start + transmission;
-                packet.at_s = start + (transmission + self.delay_s);
-                packet.since_s = start;
-            }
-            None => {
-                packet.since_s = packet.at_s;
-                packet.at_s += self.delay_s;
-            }
-        }
+    pub fn pass(&mut self, now: f64, size_bytes: u16) -> (f64, f64) {
+        let Some(serializer) = &mut self.serializer else { return (now + self.delay_s, now) };
+        let start = if self.free_s > now { self.free_s } else { now };
+        let transmission = serializer.transmission_s(u32::from(size_bytes));
+        self.free_s = start + transmission;
+        (start + (transmission + self.delay_s), start)
     }
 }

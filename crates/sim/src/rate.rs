@@ -79,7 +79,7 @@ impl Varying {
             now_s = self.until_s;
             if now_s > self.horizon_s {
                 // Beyond the end of the run: it will not be seen.
-                return f64::INFINITY;
+                return f64::MAX;
             }
         }
     }

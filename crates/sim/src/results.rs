@@ -2,9 +2,9 @@
 
 use crate::build::{FlowInfo, LinkInfo, Network};
 use crate::engine::Engine;
-use crate::flow::TcpFlow;
+use crate::flow::{Host, Sink};
 use crate::hash::TraceHash;
-use crate::link::{Link, Window};
+use crate::link::{Link, LinkCounts, Window};
 use crate::scenario::Scenario;
 use crate::scheduler::Scheduler;
 use crate::trace::Trace;
@@ -119,9 +119,8 @@ fn fairness_spread(values: &[f64]) -> Option<f64> {
     (mean > 0.0).then(|| (high - low) / mean)
 }
 
-fn flow_result(tcp: &TcpFlow, info: &FlowInfo, packet_bits: f64, window: &Window, bin_s: f64, now_s: f64) -> FlowResult {
-    let (sums, end) = (&tcp.sums, &tcp.sums.at_end);
-    let begin: &Counters = &sums.at_begin;
+fn flow_result(host: &Host, sink: &Sink, info: &FlowInfo, packet_bits: f64, window: &Window, bin_s: f64, now_s: f64) -> FlowResult {
+    let (begin, end): (&Counters, &Counters) = (&host.at_begin, &host.at_end);
     let sent = end.sent - begin.sent;
     let (timeouts, fast_retransmits) = (end.timeouts - begin.timeouts, end.fast_retransmits - begin.fast_retransmits);
     FlowResult {
@@ -129,72 +128,73 @@ fn flow_result(tcp: &TcpFlow, info: &FlowInfo, packet_bits: f64, window: &Window
         group: info.group.clone(),
         rule: info.rule.clone(),
         recovery: info.recovery.name(),
-        goodput_bps: sums.delivered as f64 * packet_bits / window.seconds(),
-        delivered_packets: sums.delivered,
+        goodput_bps: sink.delivered as f64 * packet_bits / window.seconds(),
+        delivered_packets: sink.delivered,
         sent_packets: sent,
         retransmitted_packets: end.retransmitted - begin.retransmitted,
-        dropped_packets: sums.dropped,
+        dropped_packets: sink.dropped,
         timeouts,
         fast_retransmits,
         ecn_reductions: 0,
         window_reductions: timeouts + fast_retransmits,
-        loss_rate: mean(sums.dropped as f64, sent),
+        loss_rate: mean(sink.dropped as f64, sent),
         mean_rtt_s: mean(end.rtt_sum_s - begin.rtt_sum_s, end.rtt_count - begin.rtt_count),
         mean_rto_s: mean(end.rto_sum_s - begin.rto_sum_s, end.rto_count - begin.rto_count),
         mean_cwnd_packets: (end.cwnd_area - begin.cwnd_area) / window.seconds(),
-        rate_cov: sums.bins.coefficient_of_variation(window, bin_s),
+        rate_cov: sink.bins.coefficient_of_variation(window, bin_s),
         base_rtt_s: info.base_rtt_s,
-        finish_s: sums.finish_s,
-        total_sent_packets: tcp.sender.counters(now_s).sent,
-        total_delivered_packets: sums.total_delivered,
-        total_dropped_packets: sums.total_dropped,
-        in_flight_packets: sums.in_flight,
+        finish_s: host.finish_s,
+        total_sent_packets: host.sender.counters(now_s).sent,
+        total_delivered_packets: sink.total_delivered,
+        total_dropped_packets: sink.total_dropped,
+        in_flight_packets: sink.in_flight,
     }
 }
 
-fn link_result(link: &Link, info: &LinkInfo, window: &Window) -> LinkResult {
-    let sums = &link.sums;
+fn link_result(link: &Link, info: &LinkInfo, window: &Window, total: &LinkCounts) -> LinkResult {
+    let (begin, end) = (&link.at_begin, &link.at_end);
     LinkResult {
         link: info.name.clone(),
         rate_bps: info.rate_bps,
         delay_s: info.delay_s,
         queue: link.discipline(),
         limit_packets: info.limit_packets,
-        arrived_packets: sums.arrived,
-        dropped_packets: sums.dropped,
+        arrived_packets: end.arrived - begin.arrived,
+        dropped_packets: end.dropped - begin.dropped,
         marked_packets: 0,
-        departed_packets: sums.departed,
-        utilization: sums.departed_bits as f64 / (info.rate_bps * window.seconds()),
-        mean_queue_packets: sums.waiting_area_s / window.seconds(),
-        mean_queueing_delay_s: sums.waiting.mean_s(),
-        p95_queueing_delay_s: sums.waiting.quantile_s(0.95),
+        departed_packets: end.departed - begin.departed,
+        utilization: (end.departed_bits - begin.departed_bits) as f64 / (info.rate_bps * window.seconds()),
+        mean_queue_packets: (end.waiting_area_s - begin.waiting_area_s) / window.seconds(),
+        mean_queueing_delay_s: link.waiting.mean_s(),
+        p95_queueing_delay_s: link.waiting.quantile_s(0.95),
         cross_bps: info.cross_bps,
         available_bps: info.rate_bps - info.cross_bps,
-        total_arrived_packets: sums.total_arrived,
-        total_dropped_packets: sums.total_dropped,
-        total_departed_packets: sums.total_departed,
+        total_arrived_packets: total.arrived,
+        total_dropped_packets: total.dropped,
+        total_departed_packets: total.departed,
         queued_packets: link.backlog() as u64,
     }
 }
 
 fn trace_hash<S: Scheduler, T: Trace>(engine: &Engine<S, T>) -> String {
     let mut hash = TraceHash::default();
-    engine.flows.iter().for_each(|flow| hash.add(flow.hash.value()));
-    engine.links.iter().for_each(|link| hash.add(link.hash.value()));
+    engine.hosts.iter().for_each(|host| hash.add(host.hash.value()));
+    engine.transit.links.iter().for_each(|link| hash.add(link.hash.value()));
     format!("{:016x}", hash.value())
 }
 
 /// Collects the results of a run that ended.
 pub fn collect<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scenario) -> RunResult {
     let engine = &network.engine;
-    let window = &engine.window;
+    let (transit, window) = (&engine.transit, &engine.transit.window);
     let flows: Vec<FlowResult> = engine
-        .flows
+        .hosts
         .iter()
+        .zip(&transit.sinks)
         .zip(&network.flows)
-        .map(|(tcp, info)| {
-            let packet_bits = f64::from(engine.knobs[tcp.knobs as usize].packet_size) * 8.0;
-            flow_result(tcp, info, packet_bits, window, engine.bin_s, engine.now_s)
+        .map(|((host, sink), info)| {
+            let packet_bits = f64::from(engine.knobs[host.knobs as usize].packet_size) * 8.0;
+            flow_result(host, sink, info, packet_bits, window, transit.bin_s, engine.now_s)
         })
         .collect();
     let goodputs: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
@@ -208,13 +208,13 @@ pub fn collect<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scena
         measure_to_s: window.to_s,
         trace_hash: trace_hash(engine),
         simulated_s: engine.now_s,
-        delivered_packets: engine.delivered,
+        delivered_packets: transit.delivered,
         jain_index: jain_index(&goodputs),
         rtt_weighted_jain_index: jain_index(&weighted),
         fairness_spread: fairness_spread(&goodputs),
         aggregate_goodput_bps: goodputs.iter().sum(),
         flows,
-        links: engine.links.iter().zip(&network.links).map(|(link, info)| link_result(link, info, window)).collect(),
+        links: engine.transit.links.iter().zip(&network.links).map(|(link, info)| link_result(link, info, window, &link.clone().counts(engine.now_s))).collect(),
     }
 }
 

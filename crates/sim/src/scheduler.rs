@@ -14,6 +14,10 @@ pub trait Scheduler {
     fn new(streams: usize) -> Self;
     /// Stream `stream` now has its head at `time_s` ([`EMPTY`] for none).
     fn set(&mut self, stream: u32, time_s: f64);
+    /// The same for a stream that was empty.
+    fn set_first(&mut self, stream: u32, time_s: f64) {
+        self.set(stream, time_s);
+    }
     /// Time and number of the stream with the earliest head; time [`EMPTY`] when all are empty.
     fn first(&self) -> (f64, u32);
 }
@@ -38,7 +42,8 @@ struct Node {
 
 impl WinnerTree {
     fn winner(pair: &[Node; 2]) -> Node {
-        if pair[0].time <= pair[1].time { pair[0] } else { pair[1] }
+        // An index computed from the comparison: no branch, no bounds check.
+        pair[usize::from(pair[1].time < pair[0].time)]
     }
 }
 
@@ -59,19 +64,37 @@ impl Scheduler for WinnerTree {
     #[inline]
     fn set(&mut self, stream: u32, time_s: f64) {
         let mut node = self.leaves + stream as usize;
-        let mut winner = Node { time: time_s.to_bits(), stream };
+        let (mut time, mut winner) = (time_s.to_bits(), stream);
         while node > 1 {
             let pair = &mut self.pairs[node / 2];
-            // Nothing changes above a node that stays as it was.
-            let before = Self::winner(pair);
-            pair[node % 2] = winner;
-            winner = Self::winner(pair);
-            if winner == before {
-                return;
-            }
+            let side = node % 2;
+            pair[side] = Node { time, stream: winner };
+            // Read the sibling only: reading back what was just written in parts would stall. On equal times the left one wins.
+            let other = pair[1 - side];
+            let lost = other.time < time + side as u64;
+            time = if lost { other.time } else { time };
+            winner = if lost { other.stream } else { winner };
             node /= 2;
         }
-        self.root = winner;
+        self.root = Node { time, stream: winner };
+    }
+
+    #[inline]
+    fn set_first(&mut self, stream: u32, time_s: f64) {
+        let new = Node { time: time_s.to_bits(), stream };
+        let mut node = self.leaves + stream as usize;
+        while node > 1 {
+            let slot = &mut self.pairs[node / 2][node % 2];
+            // Above a node that it does not win, nothing changes.
+            if node < self.leaves && (slot.time, slot.stream) < (new.time, stream) {
+                return;
+            }
+            *slot = new;
+            node /= 2;
+        }
+        if (self.root.time, self.root.stream) >= (new.time, stream) {
+            self.root = new;
+        }
     }
 
     #[inline]
@@ -118,7 +141,7 @@ mod tests {
             for _ in 0..5000 {
                 let stream = random.integer(0, streams as u64 - 1) as u32;
                 let time = if random.uniform() < 0.2 { EMPTY } else { random.integer(0, 30) as f64 };
-                tree.set(stream, time);
+                if set.times[stream as usize] == EMPTY { tree.set_first(stream, time) } else { tree.set(stream, time) }
                 set.set(stream, time);
                 assert_eq!(tree.first().0, set.first().0);
                 if set.first().0 != EMPTY {

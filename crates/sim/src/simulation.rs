@@ -81,7 +81,7 @@ impl<S: Scheduler + Send + Sync, T: Trace + Shown + Send + Sync> Run for Job<S, 
     }
 
     fn progress(&self) -> (f64, u64) {
-        (self.network.engine.now_s, self.network.engine.delivered)
+        (self.network.engine.now_s, self.network.engine.transit.delivered)
     }
 
     fn collect(&self, scenario: &Scenario) -> RunResult {
@@ -90,8 +90,8 @@ impl<S: Scheduler + Send + Sync, T: Trace + Shown + Send + Sync> Run for Job<S, 
 
     fn recording(&self) -> Recording<'_> {
         let engine = &self.network.engine;
-        let queues = engine.links.iter().filter_map(|link| link.sampler.as_ref()).map(|sampler| (sampler.every_s, sampler.samples.as_slice())).collect();
-        Recording { recorder: engine.trace.recorder(), queues, flows: engine.flows.len() }
+        let queues = engine.transit.links.iter().filter_map(|link| link.sampler.as_ref()).map(|sampler| (sampler.every_s, sampler.samples.as_slice())).collect();
+        Recording { recorder: engine.transit.trace.recorder(), queues, flows: engine.hosts.len() }
     }
 }
 

@@ -13,6 +13,8 @@ pub struct RttEstimator {
     base_rto_s: f64,
     /// Factor of exponential back-off.
     backoff: u32,
+    /// The time-out to arm, seconds: changes with a sample and with the back-off only.
+    timeout_s: f64,
     /// Offset of this flow's timer against the clock, seconds (ns-2 `boot_time_`).
     phase_s: f64,
 }
@@ -20,7 +22,9 @@ pub struct RttEstimator {
 impl RttEstimator {
     /// Before the first sample.
     pub fn new(knobs: &Knobs, phase_s: f64) -> Self {
-        Self { srtt: 0.0, rttvar: 0.0, base_rto_s: knobs.initial_rto.seconds(), backoff: 1, phase_s }
+        let mut new = Self { srtt: 0.0, rttvar: 0.0, base_rto_s: knobs.initial_rto.seconds(), backoff: 1, timeout_s: 0.0, phase_s };
+        new.update_timeout(knobs);
+        new
     }
 
     /// Takes one sample of a packet sent at `sent_s`.
@@ -28,7 +32,8 @@ impl RttEstimator {
         let rtt_s = now_s - sent_s;
         let tick_s = knobs.tick.seconds();
         if tick_s == 0.0 {
-            return self.sample_exact(rtt_s);
+            self.sample_exact(rtt_s);
+            return self.update_timeout(knobs);
         }
         // TcpAgent::rtt_update: whole ticks between the send and the acknowledgement, as a clock with this phase sees them.
         let ticks = if knobs.timestamps { rtt_s / tick_s + 0.5 } else { (rtt_s + (now_s - rtt_s + self.phase_s) % tick_s) / tick_s };
@@ -42,6 +47,7 @@ impl RttEstimator {
             self.rttvar = (self.rttvar + error.abs() - (self.rttvar / 4.0).floor()).max(1.0);
         }
         self.base_rto_s = ((self.rttvar * 8.0 + self.srtt) / 8.0).floor() * tick_s;
+        self.update_timeout(knobs);
     }
 
     /// RFC 6298 section 2, with alpha = 1/8 and beta = 1/4.
@@ -57,28 +63,37 @@ impl RttEstimator {
     }
 
     /// The time-out to arm now, seconds.
-    pub fn timeout_s(&self, knobs: &Knobs) -> f64 {
+    #[inline]
+    pub fn timeout_s(&self) -> f64 {
+        self.timeout_s
+    }
+
+    fn update_timeout(&mut self, knobs: &Knobs) {
         let backoff = f64::from(self.backoff);
         let floor_s = knobs.min_rto.seconds();
         let timeout_s = if knobs.clamp_before_backoff { self.base_rto_s.max(floor_s) * backoff } else { (self.base_rto_s * backoff).max(floor_s) };
         // Two ticks is the least that a ticking clock can mean; a nanosecond keeps time moving without one.
-        timeout_s.min(knobs.max_rto.seconds()).max(2.0 * knobs.tick.seconds()).max(1e-9)
+        self.timeout_s = timeout_s.min(knobs.max_rto.seconds()).max(2.0 * knobs.tick.seconds()).max(1e-9);
     }
 
     /// Doubles the time-out after it expired (TcpAgent::rtt_backoff, RFC 6298 section 5.5).
     pub fn back_off(&mut self, knobs: &Knobs) {
-        if self.backoff < 64 || (knobs.clamp_before_backoff && self.timeout_s(knobs) < knobs.max_rto.seconds()) {
+        if self.backoff < 64 || (knobs.clamp_before_backoff && self.timeout_s < knobs.max_rto.seconds()) {
             self.backoff = self.backoff.saturating_mul(2);
         }
         if knobs.forget_srtt && self.backoff > 8 {
             self.rttvar += (self.srtt / 8.0).floor();
             self.srtt = 0.0;
         }
+        self.update_timeout(knobs);
     }
 
     /// Ends the back-off.
-    pub fn reset_backoff(&mut self) {
-        self.backoff = 1;
+    pub fn reset_backoff(&mut self, knobs: &Knobs) {
+        if self.backoff != 1 {
+            self.backoff = 1;
+            self.update_timeout(knobs);
+        }
     }
 
     /// Smoothed round trip in seconds.
@@ -101,15 +116,15 @@ mod tests {
     fn ticks_by_hand() {
         let knobs = Knobs::profile(Profile::Ns2_235);
         let mut rtt = RttEstimator::new(&knobs, 0.0);
-        assert!(close(rtt.timeout_s(&knobs), 3.0));
+        assert!(close(rtt.timeout_s(), 3.0));
         // 115 ms sent on a tick is 11 ticks: srtt 11, rttvar 5.5, RTO 11 + 4 x 5.5 = 33 ticks.
         rtt.sample(0.115, 0.0, &knobs);
-        assert!(close(rtt.timeout_s(&knobs), 0.33));
+        assert!(close(rtt.timeout_s(), 0.33));
         // Sent 8 ms past a tick, 115 ms take 12 ticks: srtt8 88 + 1, rttvar4 22 + 1 - 5 = 18; (18 x 8 + 89)/8 = 29 ticks.
         rtt.sample(0.323, 0.208, &knobs);
-        assert!(close(rtt.timeout_s(&knobs), 0.29));
+        assert!(close(rtt.timeout_s(), 0.29));
         rtt.back_off(&knobs);
-        assert!(close(rtt.timeout_s(&knobs), 0.58));
+        assert!(close(rtt.timeout_s(), 0.58));
     }
 
     #[test]
@@ -117,8 +132,8 @@ mod tests {
         let knobs = Knobs { min_rto: cwndlab_units::Time::ns(0), ..Knobs::profile(Profile::Rfc) };
         let mut rtt = RttEstimator::new(&knobs, 0.0);
         rtt.sample(0.1, 0.0, &knobs);
-        assert!(close(rtt.timeout_s(&knobs), 0.3)); // 100 + 4 x 50
+        assert!(close(rtt.timeout_s(), 0.3)); // 100 + 4 x 50
         rtt.sample(0.34, 0.2, &knobs);
-        assert!(close(rtt.timeout_s(&knobs), 0.295)); // rttvar 50 + (40 - 50)/4 = 47.5, srtt 105
+        assert!(close(rtt.timeout_s(), 0.295)); // rttvar 50 + (40 - 50)/4 = 47.5, srtt 105
     }
 }

@@ -165,7 +165,7 @@ impl Sender {
             // Nothing outstanding: the window had fallen below one packet.
             self.cwnd = 1.0;
             self.first_cut = false;
-            self.arm_timer(now_s, knobs);
+            self.arm_timer(now_s);
         } else {
             self.recover = self.highest_sent;
             if self.highest_ack == -1 && knobs.restart_after_syn_loss {
@@ -174,7 +174,7 @@ impl Sender {
             self.counters.timeouts += 1;
             self.cut(Cut::ToOne(Congestion::Timeout), knobs);
             self.rtt.back_off(knobs);
-            self.arm_timer(now_s, knobs);
+            self.arm_timer(now_s);
         }
         self.last_cut = LastCut::Timeout;
         self.go_back();
@@ -281,14 +281,14 @@ impl Sender {
             }
         }
         if self.deadline_s == NEVER || nothing_outstanding {
-            self.arm_timer(now_s, knobs);
+            self.arm_timer(now_s);
         }
     }
 
     /// New data was acknowledged: RTT, timer, and where to send next.
     pub(crate) fn new_ack(&mut self, now_s: f64, ack: &AckSegment, knobs: &Knobs) {
         if !knobs.timer_after_sample {
-            self.restart_timer(now_s, ack.ack, knobs);
+            self.restart_timer(now_s, ack.ack);
         }
         self.dupacks = 0;
         self.last_ack = ack.ack;
@@ -298,18 +298,18 @@ impl Sender {
         if knobs.timestamps {
             self.sample_rtt(now_s, ack.echo_s, knobs);
             if knobs.timestamps_reset_backoff {
-                self.rtt.reset_backoff();
+                self.rtt.reset_backoff(knobs);
             }
         }
         if self.rtt_active && ack.ack >= self.rtt_number {
-            self.rtt.reset_backoff();
+            self.rtt.reset_backoff(knobs);
             self.rtt_active = false;
             if !knobs.timestamps {
                 self.sample_rtt(now_s, self.rtt_sent_s, knobs);
             }
         }
         if knobs.timer_after_sample {
-            self.restart_timer(now_s, ack.ack, knobs);
+            self.restart_timer(now_s, ack.ack);
         }
     }
 
@@ -380,8 +380,8 @@ impl Sender {
     }
 
     /// Arms the timer afresh and stops timing a packet: it may be retransmitted (Karn).
-    pub(crate) fn restart_after_cut(&mut self, now_s: f64, knobs: &Knobs) {
-        self.arm_timer(now_s, knobs);
+    pub(crate) fn restart_after_cut(&mut self, now_s: f64) {
+        self.arm_timer(now_s);
         self.rtt_active = false;
     }
 
@@ -392,21 +392,21 @@ impl Sender {
     }
 
     /// A partial acknowledgement covered the packet being timed.
-    pub(crate) fn end_backoff_if_timed(&mut self, ack: i64) {
+    pub(crate) fn end_backoff_if_timed(&mut self, ack: i64, knobs: &Knobs) {
         if self.rtt_active && ack >= self.rtt_number {
             self.rtt_active = false;
-            self.rtt.reset_backoff();
+            self.rtt.reset_backoff(knobs);
         }
     }
 
-    pub(crate) fn arm_timer(&mut self, now_s: f64, knobs: &Knobs) {
-        self.deadline_s = now_s + self.rtt.timeout_s(knobs);
+    pub(crate) fn arm_timer(&mut self, now_s: f64) {
+        self.deadline_s = now_s + self.rtt.timeout_s();
     }
 
     /// TcpAgent::newtimer.
-    pub(crate) fn restart_timer(&mut self, now_s: f64, ack: i64, knobs: &Knobs) {
+    pub(crate) fn restart_timer(&mut self, now_s: f64, ack: i64) {
         if self.next > ack || ack < self.highest_sent || self.cwnd < 1.0 {
-            self.arm_timer(now_s, knobs);
+            self.arm_timer(now_s);
         } else {
             self.deadline_s = NEVER;
         }
@@ -420,7 +420,7 @@ impl Sender {
 
     fn sample_rtt(&mut self, now_s: f64, sent_s: f64, knobs: &Knobs) {
         self.rtt.sample(now_s, sent_s, knobs);
-        self.counters.rto_sum_s += self.rtt.timeout_s(knobs);
+        self.counters.rto_sum_s += self.rtt.timeout_s();
         self.counters.rto_count += 1;
     }
 }

@@ -58,7 +58,7 @@ fn fast_retransmit(tcp: &mut Sender, now_s: f64, newreno: bool, knobs: &Knobs, o
     tcp.last_cut = LastCut::FastRetransmit;
     tcp.counters.fast_retransmits += 1;
     tcp.cut(Cut::ToTarget, knobs);
-    tcp.restart_after_cut(now_s, knobs);
+    tcp.restart_after_cut(now_s);
     tcp.output(now_s, tcp.last_ack + 1, knobs, out);
     tcp.dupwnd = i64::from(knobs.dupack_threshold);
 }
@@ -70,7 +70,7 @@ fn partial_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Knobs, ou
     }
     if !knobs.impatient || !tcp.first_partial {
         tcp.first_partial = true;
-        tcp.restart_timer(now_s, ack.ack, knobs);
+        tcp.restart_timer(now_s, ack.ack);
     }
     if knobs.partial_window_deflation {
         let acked = ack.ack - tcp.last_ack;
@@ -86,6 +86,6 @@ fn partial_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Knobs, ou
     tcp.last_ack = ack.ack;
     tcp.highest_ack = ack.ack;
     tcp.next = tcp.next.max(ack.ack + 1);
-    tcp.end_backoff_if_timed(ack.ack);
+    tcp.end_backoff_if_timed(ack.ack, knobs);
     tcp.output(now_s, tcp.last_ack + 1, knobs, out);
 }

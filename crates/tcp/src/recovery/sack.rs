@@ -61,7 +61,7 @@ fn duplicate_ack(tcp: &mut Sender, now_s: f64, blocks: &[(i64, i64)], knobs: &Kn
 fn enter_recovery(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
     tcp.recover = tcp.highest_sent;
     tcp.pipe = tcp.highest_sent - tcp.highest_ack - i64::from(knobs.dupack_threshold);
-    tcp.restart_after_cut(now_s, knobs);
+    tcp.restart_after_cut(now_s);
     tcp.in_recovery = true;
     tcp.rescued = false;
     let first_hole = tcp.highest_ack + 1;
@@ -96,8 +96,8 @@ fn in_recovery(tcp: &mut Sender, now_s: f64, ack: &AckSegment, blocks: &[(i64, i
     if partial {
         // The retransmission left the network as well as what it uncovered.
         tcp.pipe -= 1;
-        tcp.restart_timer(now_s, ack.ack, knobs);
-        tcp.rtt.reset_backoff();
+        tcp.restart_timer(now_s, ack.ack);
+        tcp.rtt.reset_backoff(knobs);
     } else if news && tcp.dupacks > 0 {
         tcp.dupacks += 1;
     }

@@ -26,6 +26,6 @@ fn fast_retransmit(tcp: &mut Sender, now_s: f64, knobs: &Knobs) {
     tcp.last_cut = LastCut::FastRetransmit;
     tcp.counters.fast_retransmits += 1;
     tcp.cut(Cut::ToOne(Congestion::FastRetransmit), knobs);
-    tcp.restart_after_cut(now_s, knobs);
+    tcp.restart_after_cut(now_s);
     tcp.go_back();
 }

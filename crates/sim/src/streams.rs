@@ -1,0 +1,133 @@
+//! Packets that wait for an event: streams of one flow each, and inboxes that several flows share.
+
+use crate::packet::Packet;
+use crate::scheduler::Scheduler;
+use std::collections::VecDeque;
+
+/// Where a flow is in the tables.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Its route.
+    pub route: u32,
+    /// First of its streams.
+    pub first_stream: u32,
+    /// First of its pipes.
+    pub first_pipe: u32,
+}
+
+/// What the head of a stream is due for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// An acknowledgement reaches the sender.
+    Ack,
+    /// A packet enters this stage of its route.
+    Enter(u32),
+    /// A source of cross traffic has a packet ready.
+    Emit,
+    /// Packets enter a link through this inbox.
+    Batch(u32),
+}
+
+/// Packets on their way to one stage of one flow.
+#[derive(Debug)]
+pub struct Pending {
+    /// In order of time.
+    pub ring: VecDeque<Packet>,
+    /// Flow, or number of TCP flows plus number of the cross source.
+    pub flow: u32,
+    /// What happens at its head.
+    pub due: Due,
+    /// Where the flow is in the tables.
+    pub place: Place,
+}
+
+/// All packets that wait for an event, and which comes first.
+#[derive(Debug)]
+pub struct Streams<S> {
+    /// One for each stage of a flow where packets wait.
+    pub all: Vec<Pending>,
+    /// Order of their heads.
+    pub scheduler: S,
+    /// Packets in all of them, and in inboxes.
+    pub packets: u64,
+}
+
+impl<S: Scheduler> Streams<S> {
+    /// Adds a packet; times of one stream never decrease.
+    #[inline(always)]
+    pub fn push(&mut self, stream: u32, packet: Packet) {
+        let ring = &mut self.all[stream as usize].ring;
+        debug_assert!(ring.back().is_none_or(|last| last.at_s <= packet.at_s), "a stream is in order of time");
+        let was_empty = ring.is_empty();
+        let at_s = packet.at_s;
+        ring.push_back(packet);
+        self.packets += 1;
+        if was_empty {
+            self.scheduler.set_first(stream, at_s);
+        }
+    }
+}
+
+/// Packets of several flows on their way to one link, in order of (time, flow).
+///
+/// Every packet that will still be put here arrives at least `lead_s` after it is put here: that is how far the stages before
+/// delay it. So when the first is due, all that arrive within the lead can be handled in one go.
+#[derive(Debug)]
+pub struct Inbox {
+    ring: VecDeque<Waiting>,
+    /// Lead, seconds.
+    pub lead_s: f64,
+    /// The stream that schedules its first packet.
+    pub stream: u32,
+}
+
+/// A packet in an inbox.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// The packet.
+    pub packet: Packet,
+    /// Its flow.
+    pub flow: u32,
+    /// The stage it enters.
+    pub stage: u32,
+    /// Where its flow is in the tables.
+    pub place: Place,
+}
+
+impl Inbox {
+    /// Empty; `stream` schedules its first packet.
+    pub fn new(lead_s: f64, stream: u32) -> Self {
+        Self { ring: VecDeque::new(), lead_s, stream }
+    }
+
+    /// Puts a packet in its place, which is nearly always the last; returns whether it is the first.
+    #[inline(always)]
+    pub fn put(&mut self, packet: Packet, flow: u32, stage: u32, place: Place) -> bool {
+        let last = self.ring.back().map(|last| (last.packet.at_s, last.flow));
+        if last.is_none_or(|last| last <= (packet.at_s, flow)) {
+            self.ring.push_back(Waiting { packet, flow, stage, place });
+            return last.is_none();
+        }
+        self.insert(Waiting { packet, flow, stage, place })
+    }
+
+    #[inline(never)]
+    fn insert(&mut self, new: Waiting) -> bool {
+        let later = |old: &Waiting| (old.packet.at_s, old.flow) > (new.packet.at_s, new.flow);
+        let index = self.ring.iter().rposition(|old| !later(old)).map_or(0, |index| index + 1);
+        self.ring.insert(index, new);
+        index == 0
+    }
+
+    /// When the first is due.
+    #[inline]
+    pub fn first_s(&self) -> Option<f64> {
+        self.ring.front().map(|first| first.packet.at_s)
+    }
+
+    /// Takes the first.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Waiting> {
+        self.ring.pop_front()
+    }
+}

@@ -1,0 +1,216 @@
+//! The way between senders: links, pipes and receivers, and how packets move through them.
+//!
+//! A packet costs an event only where it meets others: at a shared link, and at its sender. Everything else (private links, first-in
+//! first-out departures, a receiver that answers at once) is arithmetic done as soon as its inputs are known. That is exact because a
+//! private stage sees its packets in order of time whoever else is active.
+
+use crate::flow::Sink;
+use crate::link::{LOST, Link, Pipe, Window};
+use crate::packet::{AckOptions, OptionStore, Packet};
+use crate::scheduler::{EMPTY, Scheduler};
+use crate::streams::{Inbox, Place, Streams, Waiting};
+use crate::timers::{Kind, Timers};
+use crate::trace::{PacketEvent, PacketRow, Trace};
+use cwndlab_tcp::{AckSegment, Knobs, NEVER, Receiver};
+use std::sync::Arc;
+
+/// A stage of a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// The flow's own link, by its offset among the flow's pipes.
+    Pipe(u32),
+    /// A link.
+    Link(u32),
+    /// The receiver, or the end of cross traffic.
+    Sink,
+    /// The sender.
+    Source,
+}
+
+/// How a packet enters a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// As soon as it is known when.
+    AtOnce,
+    /// By an event, through a stream of its flow (offset among the flow's).
+    Stream(u32),
+    /// Together with other flows' packets, through an inbox.
+    Inbox(u32),
+}
+
+/// The way of a packet from its sender to the receiver, and of the acknowledgement back.
+#[derive(Clone, Debug, Default)]
+pub struct Route {
+    /// Stages in order, and how a packet enters each.
+    pub stages: Vec<(Stage, Entry)>,
+    /// Index of the receiver among them.
+    pub sink: usize,
+}
+
+/// Everything between senders.
+pub struct Transit<S: Scheduler, T: Trace> {
+    pub(crate) links: Vec<Link>,
+    pub(crate) pipes: Vec<Pipe>,
+    pub(crate) sinks: Vec<Sink>,
+    pub(crate) routes: Vec<Route>,
+    pub(crate) streams: Streams<S>,
+    pub(crate) inboxes: Vec<Inbox>,
+    pub(crate) knobs: Arc<[Knobs]>,
+    pub(crate) options: OptionStore,
+    pub(crate) timers: Timers,
+    pub(crate) trace: T,
+    pub(crate) window: Window,
+    pub(crate) end_s: f64,
+    pub(crate) bin_s: f64,
+    /// Data packets that reached receivers.
+    pub(crate) delivered: u64,
+}
+
+impl<S: Scheduler, T: Trace> Transit<S, T> {
+    /// Takes a packet through the stages from `stage` on, until it must wait for an event, is lost, or ends.
+    ///
+    /// Times are kept in locals, and the packet is put together again where it is stored: written in parts and read back as a whole
+    /// it would stall.
+    #[inline]
+    pub fn carry(&mut self, flow: u32, place: Place, mut stage: usize, packet: Packet) {
+        let stages = &self.routes[place.route as usize].stages;
+        let Packet { mut at_s, mut since_s, mut number, sent_s, mut size_bytes, mut retransmission, mut options } = packet;
+        loop {
+            let kind = stages[stage].0;
+            let entered_s = at_s;
+            if let Stage::Link(link) = kind {
+                (at_s, since_s) = self.links[link as usize].arrive(at_s, since_s, number, size_bytes, flow);
+            } else if let Stage::Pipe(offset) = kind {
+                (at_s, since_s) = self.pipes[(place.first_pipe + offset) as usize].pass(at_s, size_bytes);
+            } else {
+                // Cross traffic ends here; a sender always waits for an event.
+                let Some(sink) = self.sinks.get_mut(flow as usize) else { return };
+                let knobs = &self.knobs[sink.knobs as usize];
+                self.delivered += 1;
+                let packet = Packet { at_s, since_s, number, sent_s, size_bytes, retransmission, options };
+                let new = receive(sink, &packet, knobs, &self.window, self.bin_s);
+                if T::ON {
+                    trace_receive(&mut self.trace, flow, &packet, new.0, knobs);
+                }
+                if knobs.delayed_ack && sink.receiver.deadline_s() != NEVER {
+                    self.timers.push(sink.receiver.deadline_s(), Kind::DelayedAck, flow);
+                }
+                let Some(ack) = new.1 else { return };
+                (number, size_bytes, retransmission) = (ack.ack, ack.size_bytes as u16, false);
+                options = ack_options(&ack, &sink.receiver, &mut self.options);
+            }
+            stage += 1;
+            if at_s > self.end_s {
+                let packet = Packet { at_s: entered_s, since_s, number, sent_s, size_bytes, retransmission, options };
+                return self.gone(flow, place, stage - 1, packet, at_s);
+            }
+            match stages[stage].1 {
+                Entry::AtOnce => {}
+                Entry::Stream(offset) => {
+                    let packet = Packet { at_s, since_s, number, sent_s, size_bytes, retransmission, options };
+                    return self.streams.push(place.first_stream + offset, packet);
+                }
+                Entry::Inbox(inbox) => {
+                    let inbox = &mut self.inboxes[inbox as usize];
+                    let packet = Packet { at_s, since_s, number, sent_s, size_bytes, retransmission, options };
+                    self.streams.packets += 1;
+                    if inbox.put(packet, flow, stage as u32, place) {
+                        self.streams.scheduler.set(inbox.stream, at_s);
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Enters `stage` at the packet's time: at once, or through the stage's stream.
+    pub fn carry_on(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) {
+        match self.routes[place.route as usize].stages[stage].1 {
+            Entry::AtOnce => self.carry(flow, place, stage, packet),
+            Entry::Stream(offset) => self.streams.push(place.first_stream + offset, packet),
+            Entry::Inbox(_) => unreachable!("an inbox is only used where receivers answer at once"),
+        }
+    }
+
+    /// The first packet of an inbox is due: it and all that arrive within the inbox's lead enter the link.
+    pub fn enter_batch(&mut self, index: u32, now_s: f64) {
+        let limit_s = now_s + self.inboxes[index as usize].lead_s;
+        loop {
+            let inbox = &mut self.inboxes[index as usize];
+            let first_s = inbox.first_s().unwrap_or(EMPTY);
+            // The packet that is due goes in any case; one at the very limit might still be preceded by another.
+            if first_s > now_s && first_s >= limit_s {
+                return self.streams.scheduler.set(inbox.stream, first_s);
+            }
+            let Some(Waiting { packet, flow, stage, place }) = inbox.pop() else { return };
+            self.streams.packets -= 1;
+            self.carry(flow, place, stage as usize, packet);
+        }
+    }
+
+    /// The packet entered `stage` and was lost there, or arrives at the next one (at `at_s`) after the end of the run.
+    #[cold]
+    #[inline(never)]
+    fn gone(&mut self, flow: u32, place: Place, stage: usize, packet: Packet, at_s: f64) {
+        if packet.options > 0 {
+            self.options.take(packet.options);
+        }
+        let is_data = stage < self.routes[place.route as usize].sink;
+        let Some(sink) = self.sinks.get_mut(flow as usize).filter(|_| is_data) else { return };
+        if at_s < LOST {
+            sink.in_flight += 1;
+            return;
+        }
+        sink.total_dropped += 1;
+        sink.dropped += u64::from(self.window.contains(packet.at_s));
+        if T::ON {
+            self.trace.packet(row(PacketEvent::Drop, flow, &packet));
+        }
+    }
+}
+
+/// A data packet reached the receiver; returns whether it is new, and the acknowledgement to send now, if any.
+#[inline]
+fn receive(sink: &mut Sink, packet: &Packet, knobs: &Knobs, window: &Window, bin_s: f64) -> (bool, Option<AckSegment>) {
+    let (new, ack) = sink.receiver.on_data(packet.at_s, packet.number, packet.sent_s, knobs);
+    sink.total_delivered += 1;
+    // A SYN carries no data.
+    let new = new && !(packet.number == 0 && knobs.syn);
+    if new && window.contains(packet.at_s) {
+        sink.delivered += 1;
+        sink.bins.add(packet.at_s, window, bin_s);
+    }
+    (new, ack)
+}
+
+fn trace_receive<T: Trace>(trace: &mut T, flow: u32, packet: &Packet, new: bool, knobs: &Knobs) {
+    if new {
+        trace.goodput(packet.at_s, flow, u64::from(knobs.packet_size) * 8);
+    }
+    trace.packet(row(PacketEvent::Receive, flow, packet));
+}
+
+/// Keeps what only some acknowledgements carry.
+#[inline]
+pub fn ack_options(ack: &AckSegment, receiver: &Receiver, options: &mut OptionStore) -> u32 {
+    let blocks = receiver.blocks();
+    if blocks.is_none() && ack.echo_s == ack.sent_s {
+        return 0;
+    }
+    options.put(AckOptions { sack: blocks.copied().unwrap_or_default(), echo_s: ack.echo_s })
+}
+
+/// A row of the packet trace, without what only the sender knows.
+pub fn row(event: PacketEvent, flow: u32, packet: &Packet) -> PacketRow {
+    PacketRow {
+        time_s: packet.at_s,
+        event,
+        flow,
+        number: packet.number,
+        size_bytes: u32::from(packet.size_bytes),
+        cwnd: f64::NAN,
+        ssthresh: f64::NAN,
+        retransmission: packet.retransmission,
+        sack: 0,
+    }
+}
