@@ -109,6 +109,33 @@ def overshoot() -> list[Case]:
     return cases
 
 
+def ties() -> list[Case]:
+    """Round numbers, where a packet arrives just when another leaves, or when a timer fires.
+
+    Slow start sends two packets for each that leaves the bottleneck, so that the first of every pair comes to the queue
+    at the very moment of a departure; which of the two ns-2 handles first decides what is dropped.
+    """
+    paths = {
+        "1M-10ms": {"rate": "1Mbit", "delay": "10ms", "access_delay": "2ms", "limit": 8},
+        "1.5M-50ms": {"rate": "1.5Mbit", "delay": "50ms", "access_delay": "1ms", "limit": 20},
+        "8M-9ms": {"rate": "8Mbit", "delay": "9ms", "access_rate": "100Mbit", "access_delay": "1ms", "limit": 25},
+        "500k-100ms": {"rate": "500kbit", "delay": "100ms", "access_rate": "5Mbit", "access_delay": "13ms", "limit": 6},
+    }
+    cases = []
+    for name, path in paths.items():
+        for recovery in RECOVERIES:
+            cases.append(Case(f"{recovery}-{name}", scenario(recovery, window=500, duration=15, **path)))
+    self_clocked = {"rate": 880_000, "delay": "60ms", "access_rate": 8_800_000, "limit": 10, "delayed_ack": True}
+    cases.append(
+        Case(
+            "sack-delayed-ack-timer-meets-packet",
+            scenario("sack", "AIAD(0.223, 5.89)", drops=[12, 13, 14, 15], initial_ssthresh=10, **self_clocked),
+            draw=3,
+        )
+    )
+    return cases
+
+
 def time_outs() -> list[Case]:
     cases = []
     for index, recovery in enumerate(RECOVERIES):
@@ -272,6 +299,7 @@ def everything() -> list[Case]:
     cases = [
         *drop_lists(),
         *overshoot(),
+        *ties(),
         *time_outs(),
         *long_back_off(),
         *rules(),

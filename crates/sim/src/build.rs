@@ -118,9 +118,9 @@ struct Builder<'a> {
     route_of: HashMap<Vec<Stage>, u32>,
 }
 
-/// A time drawn uniformly from a span, seconds. A span of one value is that value, to the last bit.
-fn draw(span: Span, seed: u64, name: &str) -> f64 {
-    if span.low == span.high { span.low.seconds() } else { Stream::new(seed, name).between(span.low.seconds(), span.high.seconds()) }
+/// A delay drawn uniformly from a span, seconds.
+fn draw_delay(span: Span, seed: u64, name: &str) -> f64 {
+    if span.low == span.high { span.low.link_delay_s() } else { Stream::new(seed, name).between(span.low.seconds(), span.high.seconds()) }
 }
 
 /// Builds the network of a checked scenario.
@@ -187,13 +187,13 @@ impl Builder<'_> {
             let slowest = |links: &[u32], plans: &[LinkPlan<'_>]| links.iter().map(|&link| plans[link as usize].rate.largest().bps()).max().unwrap_or(0);
             let forward = self.forward(&spec.path);
             let held_back = rate.iter().flatten().any(|&rate| rate < slowest(&forward, &self.plans));
-            let mut lead = (source.low.seconds(), source.high.seconds());
+            let mut lead = (source.low.link_delay_s(), source.high.link_delay_s());
             for link in forward {
                 lead = self.meet(link, lead, held_back);
             }
             // In the order in which pipes add it up, so that equal delays are equal numbers.
             for own in [sink, sink] {
-                lead = (lead.0 + own.low.seconds(), lead.1 + own.high.seconds());
+                lead = (lead.0 + own.low.link_delay_s(), lead.1 + own.high.link_delay_s());
             }
             for link in self.back(spec) {
                 lead = self.meet(link, lead, held_back || knobs.delayed_ack);
@@ -203,7 +203,7 @@ impl Builder<'_> {
 
     /// A flow's packets reach `link` with this lead (smallest, largest); returns theirs at the next stage.
     fn meet(&mut self, link: u32, lead: (f64, f64), unfit: bool) -> (f64, f64) {
-        let delay_s = self.plans[link as usize].delay.seconds();
+        let delay_s = self.plans[link as usize].delay.link_delay_s();
         if self.users[link as usize] < 2 {
             return (lead.0 + delay_s, lead.1 + delay_s);
         }
@@ -251,15 +251,15 @@ impl Builder<'_> {
 
     /// Delay of the way back where no link stands for it.
     fn back_delay(&self, flow: &FlowSpec) -> f64 {
-        if self.back(flow).is_empty() { self.forward(&flow.path).iter().map(|&link| self.plans[link as usize].delay.seconds()).sum() } else { 0.0 }
+        if self.back(flow).is_empty() { self.forward(&flow.path).iter().map(|&link| self.plans[link as usize].delay.link_delay_s()).sum() } else { 0.0 }
     }
 
     fn access(&self, flow: &FlowSpec, name: &str) -> Access {
         let ([source_rate, sink_rate], source, sink) = self.spans(flow);
         let seed = self.scenario.seed;
         Access {
-            source: (source_rate, draw(source, seed, &format!("access/{name}"))),
-            sink: (sink_rate, draw(sink, seed, &format!("sink/{name}"))),
+            source: (source_rate, draw_delay(source, seed, &format!("access/{name}"))),
+            sink: (sink_rate, draw_delay(sink, seed, &format!("sink/{name}"))),
         }
     }
 
@@ -322,9 +322,12 @@ impl Builder<'_> {
             let flow = engine.hosts.len() as u32;
             let access = self.access(spec, &name);
             let place = self.place(spec, &access, knobs.delayed_ack, flow, engine);
-            let drawn_s = || Stream::new(scenario.seed, &format!("timer/{name}")).between(0.0, knobs.tick.seconds());
-            let phase_s = spec.tcp.timer_phase.or(scenario.tcp.timer_phase).unwrap_or_else(drawn_s);
-            let start_s = draw(spec.start, scenario.seed, &format!("start/{name}"));
+            let phase_s = spec.tcp.timer_phase.or(scenario.tcp.timer_phase).unwrap_or(0.0);
+            let start = spec.start;
+            let start_s = match start.low == start.high {
+                true => start.low.seconds(),
+                false => Stream::new(scenario.seed, &format!("start/{name}")).between(start.low.seconds(), start.high.seconds()),
+            };
             engine.transit.timers.push(start_s, Kind::Start, flow);
             if let Some(stop) = spec.stop {
                 engine.transit.timers.push(stop.seconds(), Kind::Stop, flow);
@@ -483,7 +486,7 @@ impl Builder<'_> {
             let losses = plan.loss.iter().enumerate().map(|(k, loss)| build_loss(loss, scenario, &format!("loss/{}/{k}", plan.name), flows, ranges)).collect();
             let sampler = scenario.trace.queue.map(|every| QueueSampler::new(every.seconds()));
             let discipline = Discipline::DropTail(DropTail::new(limit, count_in_service));
-            engine.transit.links.push(Link::new(serializer, plan.delay.seconds(), discipline, losses, engine.transit.window, sampler));
+            engine.transit.links.push(Link::new(serializer, plan.delay.link_delay_s(), discipline, losses, engine.transit.window, sampler));
             infos.push(LinkInfo {
                 name: plan.name.clone(),
                 rate_bps: mean_rate(&plan.rate, rate_stream(), None, from, to),

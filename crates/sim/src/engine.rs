@@ -41,8 +41,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         for _ in 0..events {
             let (time_s, stream) = self.transit.streams.scheduler.first();
             let timer_s = self.transit.timers.first_s();
-            // A moment's bookkeeping (starts, the measuring window) comes before its packets, its time-outs after them.
-            if timer_s < time_s || (timer_s == time_s && self.transit.timers.first_is_bookkeeping()) {
+            if timer_s < time_s || (timer_s == time_s && self.timer_is_older(stream)) {
                 if timer_s > self.transit.end_s {
                     return self.finish();
                 }
@@ -57,6 +56,19 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let queued: usize = self.transit.links.iter().map(Link::backlog).sum();
         let too_large = self.transit.streams.packets + queued as u64 > MOST_PENDING || self.transit.trace.overflowed();
         if too_large { Status::TooLarge } else { Status::Running }
+    }
+
+    /// Whether, at equal times, the first timer goes before the head of a stream. As in ns-2, the event that was scheduled earlier is
+    /// the first: a timer when it was armed, a packet when its last transmission began. Starts and stops precede everything.
+    #[cold]
+    fn timer_is_older(&self, stream: u32) -> bool {
+        let Some((kind, flow)) = self.transit.timers.first() else { return false };
+        let armed_at_s = match kind {
+            Kind::Start | Kind::Measure | Kind::Stop => return true,
+            Kind::DelayedAck => self.transit.sinks[flow as usize].receiver.armed_at_s(),
+            Kind::Retransmission => self.hosts[flow as usize].sender.armed_at_s(),
+        };
+        self.transit.streams.all[stream as usize].ring.front().is_some_and(|packet| armed_at_s <= packet.since_s)
     }
 
     fn finish(&mut self) -> Status {

@@ -37,9 +37,9 @@ impl Timers {
         self.heap.peek().map_or(f64::INFINITY, |entry| f64::from_bits(entry.0.0))
     }
 
-    /// Whether the earliest is one that precedes the packets of its moment.
-    pub fn first_is_bookkeeping(&self) -> bool {
-        self.heap.peek().is_some_and(|entry| entry.0.1 <= Kind::Measure)
+    /// What the earliest is for, and whose it is.
+    pub fn first(&self) -> Option<(Kind, u32)> {
+        self.heap.peek().map(|entry| (entry.0.1, entry.0.2))
     }
 
     /// Takes the earliest.

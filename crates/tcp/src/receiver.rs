@@ -17,6 +17,8 @@ pub struct Receiver {
     /// The packet whose acknowledgement is delayed: number and send time.
     held: Option<(i64, f64)>,
     deadline_s: f64,
+    /// When that deadline was set.
+    armed_at_s: f64,
     sack: bool,
 }
 
@@ -51,7 +53,7 @@ impl SackHistory {
 impl Receiver {
     /// A receiver that expects packet 0; `sack` says whether it reports blocks.
     pub fn new(sack: bool) -> Self {
-        Self { next: 0, highest: -1, last_ack_sent: 0, echo_s: 0.0, beyond: None, gap: false, held: None, deadline_s: NEVER, sack }
+        Self { next: 0, highest: -1, last_ack_sent: 0, echo_s: 0.0, beyond: None, gap: false, held: None, deadline_s: NEVER, armed_at_s: 0.0, sack }
     }
 
     /// A data packet arrived. Returns whether it was new, and the acknowledgement to send now, if any.
@@ -79,6 +81,7 @@ impl Receiver {
                 if !at_once {
                     self.held = Some((number, sent_s));
                     self.deadline_s = now_s + knobs.delayed_ack_interval.seconds();
+                    self.armed_at_s = now_s;
                     return (new, None);
                 }
             }
@@ -98,6 +101,11 @@ impl Receiver {
     /// When a delayed acknowledgement is due, or [`NEVER`].
     pub fn deadline_s(&self) -> f64 {
         self.deadline_s
+    }
+
+    /// When that was decided, seconds.
+    pub fn armed_at_s(&self) -> f64 {
+        self.armed_at_s
     }
 
     /// Records the packet; returns whether it was new.

@@ -81,6 +81,8 @@ pub struct Sender {
     rtt_number: i64,
     rtt_sent_s: f64,
     deadline_s: f64,
+    /// When the timer was armed.
+    armed_at_s: f64,
     settled_s: f64,
     min_rtt_s: f64,
     initial_window: f64,
@@ -118,6 +120,7 @@ impl Sender {
             rtt_number: -1,
             rtt_sent_s: 0.0,
             deadline_s: NEVER,
+            armed_at_s: 0.0,
             settled_s: NEVER,
             min_rtt_s: f64::MAX,
             initial_window: knobs.initial_window,
@@ -185,6 +188,11 @@ impl Sender {
     #[inline]
     pub fn deadline_s(&self) -> f64 {
         self.deadline_s
+    }
+
+    /// When the retransmission timer was armed last, seconds.
+    pub fn armed_at_s(&self) -> f64 {
+        self.armed_at_s
     }
 
     /// Stops for good: the application closed.
@@ -401,6 +409,7 @@ impl Sender {
 
     pub(crate) fn arm_timer(&mut self, now_s: f64) {
         self.deadline_s = now_s + self.rtt.timeout_s();
+        self.armed_at_s = now_s;
     }
 
     /// TcpAgent::newtimer.

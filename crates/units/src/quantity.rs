@@ -49,6 +49,12 @@ impl Time {
         self.0 as f64 / 1e9
     }
 
+    /// Seconds as ns-2 reads a delay written in milliseconds: times 1e-3, in the last bit not always the nearest double. Such a bit
+    /// decides which of two simultaneous events comes first.
+    pub fn link_delay_s(self) -> f64 {
+        self.0 as f64 / 1e6 * 1e-3
+    }
+
     /// From seconds; errors outside 0 to [`Time::LIMIT_S`].
     pub fn from_seconds(seconds: f64) -> Result<Self, String> {
         if seconds.is_finite() && (0.0..=Self::LIMIT_S).contains(&seconds) {

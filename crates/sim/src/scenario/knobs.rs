@@ -12,7 +12,7 @@ macro_rules! define_overrides {
         #[serde(deny_unknown_fields)]
         pub struct KnobOverrides {
             $(#[doc = $meaning] #[serde(default, skip_serializing_if = "Option::is_none")] pub $name: Option<$type>,)*
-            /// Offset of the flow's timer within a tick, seconds, instead of one drawn at random (ns-2 `boot_time_`).
+            /// Offset of the flow's timer within a tick, seconds; 0 when absent (ns-2 draws its `boot_time_`).
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub timer_phase: Option<f64>,
         }
