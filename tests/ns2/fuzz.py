@@ -11,8 +11,9 @@ import sys
 from collections import Counter
 
 from . import compare, ns2, product
+from .case import Case
 from .generate import random_crowd, random_scenario
-from .scenarios import Case, everything
+from .scenarios import everything
 
 
 def check(case: Case) -> str | None:

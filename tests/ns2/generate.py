@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from .scenarios import RECOVERIES, Case, scenario
+from .case import RECOVERIES, Case, scenario
 
 # More packets than this only make a run slow: what differs shows within a few recoveries.
 PACKETS = 8000

@@ -1,62 +1,8 @@
-"""The deterministic scenarios on which cwndlab and ns-2 have to send the same packets, and a generator of more."""
+"""The deterministic scenarios on which cwndlab and ns-2 have to send the same packets."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-RECOVERIES = ("tahoe", "reno", "newreno", "sack")
-
-
-@dataclass(frozen=True)
-class Case:
-    name: str
-    scenario: dict
-    # How many numbers of ns-2's stream come before the one that is this flow's timer phase (0: 0.00034 of a tick).
-    draw: int = 0
-
-
-def scenario(
-    recovery: str = "sack",
-    rule: str = "AIMD(1, 0.5)",
-    drops=(),
-    *,
-    profile: str = "ns2-2.35",
-    duration: float = 20,
-    rate="1Mbit",
-    delay="20ms",
-    access_rate="10Mbit",
-    access_delay="5ms",
-    limit: int = 50,
-    packets: int | None = None,
-    start=None,
-    bell: dict | None = None,
-    **tcp,
-) -> dict:
-    """One flow over a dumbbell. ``drops`` are indices of its data packets that arrive at the bottleneck."""
-    flow = {"name": "a", "rule": rule, "recovery": recovery}
-    if packets is not None:
-        flow["packets"] = packets
-    if start is not None:
-        flow["start"] = start
-    result = {
-        "duration": duration,
-        "profile": profile,
-        "dumbbell": {
-            "rate": rate,
-            "delay": delay,
-            "access_rate": access_rate,
-            "access_delay": access_delay,
-            "queue": {"kind": "drop-tail", "limit": f"{limit}pkt", "count_in_service": True},
-            **(bell or {}),
-        },
-        "flows": [flow],
-    }
-    if drops:
-        result["dumbbell"]["loss"] = [{"kind": "list", "packets": sorted(drops)}]
-    if tcp:
-        result["tcp"] = tcp
-    return result
-
+from .case import RECOVERIES, Case, scenario
 
 ONE_WINDOW = {1: [30], 2: [30, 33], 3: [30, 32, 36], 4: [28, 30, 33, 37]}
 # A packet, and then every retransmission of it until the timer has backed off several times.
@@ -309,9 +255,4 @@ def everything() -> list[Case]:
     ]
     names = [case.name for case in cases]
     assert len(names) == len(set(names)), "two cases of one name"
-    return [Case(c.name, without_none(c.scenario), c.draw) for c in cases]
-
-
-def without_none(scenario: dict) -> dict:
-    bell = {key: value for key, value in scenario["dumbbell"].items() if value is not None}
-    return {**scenario, "dumbbell": bell}
+    return cases

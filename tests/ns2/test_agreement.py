@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from . import compare, ns2, product, scenarios
+from .case import RECOVERIES
 
 pytestmark = pytest.mark.skipif(
     ns2.program() is None, reason="ns-2 (program `ns`, Debian package ns2) is not installed"
@@ -30,4 +31,4 @@ def test_the_list_covers_what_it_should():
     old = [case for case in CASES if case.scenario["profile"] == "ns2-2000"]
     assert sum(len(case.scenario["flows"]) == 1 for case in CASES) - len(old) >= 40
     assert len(old) >= 10
-    assert {case.scenario["flows"][0]["recovery"] for case in old} == set(scenarios.RECOVERIES)
+    assert {case.scenario["flows"][0]["recovery"] for case in old} == set(RECOVERIES)

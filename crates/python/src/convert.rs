@@ -55,6 +55,7 @@ pub fn traces<'py>(py: Python<'py>, recording: &Recording<'_>, packets_wanted: b
         }
         if let Some(bin_s) = recorder.rate_bin_s() {
             put("rate", rates(recorder, bin_s))?;
+            put("available", available(recording, bin_s))?;
         }
         if packets_wanted {
             put("packets", packets(recorder))?;
@@ -93,6 +94,15 @@ fn rates(recorder: &Recorder, bin_s: f64) -> Vec<(&'static str, Column)> {
         ("time_s", Column::f8(bins().map(|(i, _, _)| i as f64 * bin_s))),
         ("flow", Column::u4(bins().map(|(_, flow, _)| flow))),
         ("goodput_bps", Column::f8(bins().map(|(_, _, bits)| bits as f64 / bin_s))),
+    ]
+}
+
+fn available(recording: &Recording<'_>, bin_s: f64) -> Vec<(&'static str, Column)> {
+    let bins = || recording.available.iter().enumerate().flat_map(|(link, bins)| bins.iter().enumerate().map(move |(i, &bps)| (i, link as u32, bps)));
+    vec![
+        ("time_s", Column::f8(bins().map(|(i, _, _)| i as f64 * bin_s))),
+        ("link", Column::u4(bins().map(|(_, link, _)| link))),
+        ("available_bps", Column::f8(bins().map(|(_, _, bps)| bps))),
     ]
 }
 

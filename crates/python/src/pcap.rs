@@ -22,6 +22,8 @@ use std::time::Duration;
 /// First byte sequence number of every flow.
 const INITIAL: u32 = 0;
 const SINK_PORT: u16 = 5001;
+/// The window field stands for any window: scaled as far as RFC 7323 allows.
+const SYN_OPTIONS: [TcpOptionElement; 2] = [TcpOptionElement::SelectiveAcknowledgementPermitted, TcpOptionElement::WindowScale(14)];
 /// tsresol: 10^-9 seconds.
 const NANOSECONDS: u8 = 9;
 
@@ -30,6 +32,8 @@ struct Endpoint {
     source: [u8; 4],
     sink: [u8; 4],
     port: u16,
+    /// Timestamp of the last acknowledgement, which data packets echo.
+    heard_ms: u32,
 }
 
 /// Writes the capture.
@@ -39,12 +43,13 @@ pub fn write(path: &Path, recording: &Recording<'_>, scenario: &Scenario) -> Res
     let mut interface = InterfaceDescriptionBlock::new(DataLink::RAW, 0);
     interface.options.push(InterfaceDescriptionOption::IfTsResol(NANOSECONDS));
     writer.write_pcapng_block(interface)?;
-    let endpoints = endpoints(scenario);
+    let mut endpoints = endpoints(scenario);
     for row in in_order(recorder) {
-        let endpoint = &endpoints[row.flow as usize];
+        let endpoint = &mut endpoints[row.flow as usize];
         let (headers, payload) = match row.event {
             PacketEvent::Send => data_headers(row, endpoint)?,
             PacketEvent::Ack => {
+                endpoint.heard_ms = milliseconds(row.time_s);
                 let sack = recorder.sacks.get((row.sack as usize).wrapping_sub(1)).map_or(&[][..], |sack| sack.as_slice());
                 (ack_headers(row, sack, endpoint)?, 0)
             }
@@ -72,7 +77,7 @@ fn endpoints(scenario: &Scenario) -> Vec<Endpoint> {
             let flow = endpoints.len() as u32 + 1;
             let [_, a, b, c] = flow.to_be_bytes();
             let (source, sink) = ([10, a & 0x7f, b, c], [10, a | 0x80, b, c]);
-            endpoints.push(Endpoint { knobs: knobs.clone(), source, sink, port: 40_000 + (flow % 20_000) as u16 });
+            endpoints.push(Endpoint { knobs: knobs.clone(), source, sink, port: 40_000 + (flow % 20_000) as u16, heard_ms: 0 });
         }
     }
     endpoints
@@ -91,13 +96,18 @@ fn sequence(number: i64, knobs: &Knobs) -> u32 {
 fn data_headers(row: &PacketRow, endpoint: &Endpoint) -> Result<(Vec<u8>, u32), Box<dyn Error + Send + Sync>> {
     let syn = row.number == 0 && endpoint.knobs.syn;
     let mut tcp = TcpHeader::new(endpoint.port, SINK_PORT, sequence(row.number, &endpoint.knobs), 65_535);
+    let mut options = Vec::new();
     if syn {
         tcp.syn = true;
-        tcp.set_options(&[TcpOptionElement::SelectiveAcknowledgementPermitted])?;
+        options.extend(SYN_OPTIONS);
     } else {
         tcp.ack = true;
         tcp.acknowledgment_number = INITIAL + 1;
     }
+    if endpoint.knobs.timestamps {
+        options.push(TcpOptionElement::Timestamp(milliseconds(row.time_s), endpoint.heard_ms));
+    }
+    tcp.set_options(&options)?;
     let payload = if syn { 0 } else { endpoint.knobs.packet_size };
     Ok((headers(endpoint.source, endpoint.sink, &tcp, payload)?, payload))
 }
@@ -109,15 +119,25 @@ fn ack_headers(row: &PacketRow, sack: &[(i64, i64)], endpoint: &Endpoint) -> Res
     tcp.ack = true;
     tcp.syn = syn;
     tcp.acknowledgment_number = sequence(row.number + 1, knobs);
+    let mut options = Vec::new();
+    if knobs.timestamps {
+        options.push(TcpOptionElement::Timestamp(milliseconds(row.time_s), milliseconds(row.echo_s)));
+    }
     if let Some((&first, rest)) = sack.split_first() {
         let block = |block: (i64, i64)| (sequence(block.0, knobs), sequence(block.1, knobs));
         let mut more = [None; 3];
         rest.iter().zip(&mut more).for_each(|(&old, slot)| *slot = Some(block(old)));
-        tcp.set_options(&[TcpOptionElement::SelectiveAcknowledgement(block(first), more)])?;
+        options.push(TcpOptionElement::SelectiveAcknowledgement(block(first), more));
     } else if syn {
-        tcp.set_options(&[TcpOptionElement::SelectiveAcknowledgementPermitted])?;
+        options.extend(SYN_OPTIONS);
     }
+    tcp.set_options(&options)?;
     headers(endpoint.sink, endpoint.source, &tcp, 0)
+}
+
+/// A timestamp as RFC 7323 carries it. Both ends share the simulation's clock, read where the capture is taken.
+fn milliseconds(time_s: f64) -> u32 {
+    (time_s * 1e3) as u32
 }
 
 fn headers(from: [u8; 4], to: [u8; 4], tcp: &TcpHeader, payload: u32) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {

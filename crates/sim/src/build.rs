@@ -1,12 +1,13 @@
 //! A network from a scenario: links, routes, streams and endpoints.
 
+use crate::course::Course;
 use crate::engine::Engine;
 use crate::flow::{Bins, CrossFlow, Host, Sink};
 use crate::hash::TraceHash;
 use crate::link::{Link, Loss, LossKind, Pipe, QueueSampler, Window};
 use crate::packet::OptionStore;
 use crate::random::Stream;
-use crate::rate::{Serializer, mean_rate};
+use crate::rate::Serializer;
 use crate::scenario::{CrossSpec, FlowSpec, LossSpec, QueueSpec, Scenario, Waveform};
 use crate::scheduler::Scheduler;
 use crate::streams::{Due, Inbox, Pending, Place, Streams};
@@ -34,6 +35,8 @@ pub struct LinkInfo {
     pub limit_packets: Option<u64>,
     /// Mean rate of cross traffic offered to it over the window, bits per second.
     pub cross_bps: f64,
+    /// What cross traffic leaves of it in each bin of the rate trace, bits per second.
+    pub available_bps: Vec<f64>,
 }
 
 /// What results say about a flow beside its sums.
@@ -97,12 +100,23 @@ const SAFE: f64 = 1.0 - 1e-6;
 enum Lead {
     /// Nothing yet.
     Unknown,
+    /// All come straight from this one first-in first-out link, with this delay since: they arrive in order of time.
+    InOrder { from: u32, lead_s: f64 },
     /// The same for all, seconds.
     Equal(f64),
     /// Not the same.
     Mixed,
     /// The same for all, and this inbox collects them.
     Inbox(u32),
+}
+
+/// How a flow's packets reach a stage: from which shared link, if nothing that depends on their size lies between, and how long after their
+/// last event (least and most, seconds).
+#[derive(Clone, Copy)]
+struct Way {
+    from: Option<u32>,
+    low_s: f64,
+    high_s: f64,
 }
 
 struct Builder<'a> {
@@ -173,8 +187,9 @@ impl Builder<'_> {
         }
     }
 
-    /// Finds the links whose packets can share an inbox: nobody emits into them, and every flow's packets reach them with one and the same
-    /// delay since their last event, over own links fast enough not to hold packets back for long.
+    /// Finds the links that need no event for each packet. Either all packets come in order of time, because they come from one and the same
+    /// link with nothing but equal delays between; or they can share an inbox: nobody emits into it, and every flow's packets reach it with one
+    /// and the same delay since their last event, over own links fast enough not to hold packets back for long.
     fn find_leads(&mut self) {
         for cross in &self.scenario.cross {
             for link in self.forward(&cross.path) {
@@ -187,33 +202,43 @@ impl Builder<'_> {
             let slowest = |links: &[u32], plans: &[LinkPlan<'_>]| links.iter().map(|&link| plans[link as usize].rate.largest().bps()).max().unwrap_or(0);
             let forward = self.forward(&spec.path);
             let held_back = rate.iter().flatten().any(|&rate| rate < slowest(&forward, &self.plans));
-            let mut lead = (source.low.link_delay_s(), source.high.link_delay_s());
+            let mut way = Way { from: None, low_s: source.low.link_delay_s(), high_s: source.high.link_delay_s() };
             for link in forward {
-                lead = self.meet(link, lead, held_back);
+                way = self.meet(link, way, held_back);
+            }
+            if rate[1].is_some() || knobs.delayed_ack {
+                way.from = None;
             }
             // In the order in which pipes add it up, so that equal delays are equal numbers.
             for own in [sink, sink] {
-                lead = (lead.0 + own.low.link_delay_s(), lead.1 + own.high.link_delay_s());
+                way.low_s += own.low.link_delay_s();
+                way.high_s += own.high.link_delay_s();
             }
             for link in self.back(spec) {
-                lead = self.meet(link, lead, held_back || knobs.delayed_ack);
+                way = self.meet(link, way, held_back || knobs.delayed_ack);
             }
         }
     }
 
-    /// A flow's packets reach `link` with this lead (smallest, largest); returns theirs at the next stage.
-    fn meet(&mut self, link: u32, lead: (f64, f64), unfit: bool) -> (f64, f64) {
+    /// A flow's packets reach `link` on this way; returns theirs to the next stage.
+    fn meet(&mut self, link: u32, way: Way, unfit: bool) -> Way {
         let delay_s = self.plans[link as usize].delay.link_delay_s();
         if self.users[link as usize] < 2 {
-            return (lead.0 + delay_s, lead.1 + delay_s);
+            // Alone on a link, a flow's packets stay in order among themselves, but no longer among the others.
+            return Way { from: None, low_s: way.low_s + delay_s, high_s: way.high_s + delay_s };
         }
         let known = &mut self.leads[link as usize];
-        *known = match *known {
-            Lead::Unknown if lead.0 == lead.1 && lead.0 > 0.0 && !unfit => Lead::Equal(lead.0),
-            Lead::Equal(equal) if lead == (equal, equal) && !unfit => Lead::Equal(equal),
+        let lead_s = way.low_s;
+        let equal = way.low_s == way.high_s;
+        let shareable = equal && lead_s > 0.0 && !unfit;
+        *known = match (*known, way.from) {
+            (Lead::Unknown, Some(from)) if equal => Lead::InOrder { from, lead_s },
+            (Lead::InOrder { from, lead_s: known_s }, Some(same)) if equal && same == from && known_s == lead_s => Lead::InOrder { from, lead_s },
+            (Lead::Unknown, _) if shareable => Lead::Equal(lead_s),
+            (Lead::InOrder { lead_s: known_s, .. } | Lead::Equal(known_s), _) if shareable && known_s == lead_s => Lead::Equal(lead_s),
             _ => Lead::Mixed,
         };
-        (delay_s, delay_s)
+        Way { from: Some(link), low_s: delay_s, high_s: delay_s }
     }
 
     /// Rates of a flow's own links, and the spans of their delays.
@@ -403,6 +428,7 @@ impl Builder<'_> {
                     // Entering the first stage is the sender's own event.
                     _ if i == 0 => false,
                     Stage::Link(link) if let Lead::Inbox(inbox) = self.leads[link as usize] => return (stage, Entry::Inbox(inbox)),
+                    Stage::Link(link) if self.options.look_ahead && matches!(self.leads[link as usize], Lead::InOrder { .. }) => false,
                     Stage::Source => true,
                     Stage::Sink if delayed_ack => true,
                     stage => self.shared(stage) || !self.options.look_ahead,
@@ -489,10 +515,11 @@ impl Builder<'_> {
             engine.transit.links.push(Link::new(serializer, plan.delay.link_delay_s(), discipline, losses, engine.transit.window, sampler));
             infos.push(LinkInfo {
                 name: plan.name.clone(),
-                rate_bps: mean_rate(&plan.rate, rate_stream(), None, from, to),
+                rate_bps: Course::new(&plan.rate, rate_stream(), None).mean_bps(from, to),
                 delay_s: plan.delay.seconds(),
                 limit_packets: if let Limit::Packets(packets) = limit { Some(packets).filter(|&p| p < u64::MAX / 4) } else { None },
                 cross_bps: self.cross_bps(i as u32, from, to),
+                available_bps: scenario.trace.rate.map(|bin| self.available_bps(i as u32, bin.seconds())).unwrap_or_default(),
             });
         }
         infos
@@ -509,9 +536,26 @@ impl Builder<'_> {
                     return 0.0;
                 }
                 let stream = Stream::new(self.scenario.seed, &format!("rate/{}", cross.name));
-                mean_rate(waveform, stream, left_of, begin, end) * (end - begin) / (to_s - from_s)
+                Course::new(waveform, stream, left_of).mean_bps(begin, end) * (end - begin) / (to_s - from_s)
         });
         means.fold(0.0, |sum, mean| sum + mean)
+    }
+
+    /// What cross traffic leaves of a link in bins of `bin_s` from 0 to the end of the run.
+    fn available_bps(&self, link: u32, bin_s: f64) -> Vec<f64> {
+        let scenario = self.scenario;
+        let count = (scenario.duration.seconds() / bin_s).ceil() as usize;
+        let plan = &self.plans[link as usize];
+        let stream = Stream::new(scenario.seed, &format!("link-rate/{}", plan.name));
+        let mut available = Course::new(&plan.rate, stream, None).bins(bin_s, count, 0.0, f64::MAX);
+        for cross in scenario.cross.iter().filter(|cross| self.forward(&cross.path).contains(&link)) {
+            let (waveform, left_of) = self.cross_rate(cross);
+            let stream = Stream::new(scenario.seed, &format!("rate/{}", cross.name));
+            let stop_s = cross.stop.map_or(f64::MAX, Time::seconds);
+            let offered = Course::new(waveform, stream, left_of).bins(bin_s, count, cross.start.seconds(), stop_s);
+            available.iter_mut().zip(offered).for_each(|(available, offered)| *available -= offered);
+        }
+        available
     }
 
     /// A buffer in packets or bytes. Packets are those of the first flow that crosses the link.

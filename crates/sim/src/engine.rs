@@ -115,7 +115,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         });
         if T::ON {
             let sender = &self.hosts[flow as usize].sender;
-            let row = PacketRow { cwnd: sender.cwnd(), ssthresh: sender.ssthresh(), ..row(PacketEvent::Ack, flow, &packet) };
+            let row = PacketRow { cwnd: sender.cwnd(), ssthresh: sender.ssthresh(), echo_s: ack.echo_s, ..row(PacketEvent::Ack, flow, &packet) };
             self.transit.trace.ack(row, sack);
         }
         self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_ack(now_s, &ack, sack, knobs, &mut |segment| wire.send(segment)));

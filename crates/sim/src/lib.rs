@@ -15,6 +15,7 @@
 //! ```
 
 mod build;
+mod course;
 mod engine;
 mod flow;
 mod hash;

@@ -1,8 +1,9 @@
 //! Serialising at a rate that may change in time.
 //!
 //! Rates are piecewise constant and known ahead (a waveform is a function of its seed), so a departure is computed once, at
-//! arrival, even when the rate changes while the packet waits. The packet in service continues at the new rate.
+//! arrival, even when the rate course while the packet waits. The packet in service continues at the new rate.
 
+use crate::course::Course;
 use crate::random::Stream;
 use crate::scenario::{Shape, Waveform};
 
@@ -11,7 +12,7 @@ use crate::scenario::{Shape, Waveform};
 pub enum Serializer {
     /// One rate.
     Constant(Constant),
-    /// A rate that changes.
+    /// A rate that course.
     Varying(Box<Varying>),
 }
 
@@ -45,10 +46,10 @@ impl Constant {
     }
 }
 
-/// A rate that changes at known times.
+/// A rate that course at known times.
 #[derive(Clone, Debug)]
 pub struct Varying {
-    changes: Changes,
+    course: Course,
     /// Current piece: its rate, and when it ends.
     rate_bps: f64,
     until_s: f64,
@@ -56,9 +57,9 @@ pub struct Varying {
 }
 
 impl Varying {
-    fn new(mut changes: Changes, horizon_s: f64) -> Self {
-        let (rate_bps, until_s) = changes.next();
-        Self { changes, rate_bps, until_s, horizon_s }
+    fn new(mut course: Course, horizon_s: f64) -> Self {
+        let (rate_bps, until_s) = course.next();
+        Self { course, rate_bps, until_s, horizon_s }
     }
 
     // Out of line, like everything that is not met by every packet: inlined, it costs the common path its registers.
@@ -69,7 +70,7 @@ impl Varying {
         let mut bits = 8.0 * f64::from(size_bytes);
         loop {
             while self.until_s <= now_s {
-                (self.rate_bps, self.until_s) = self.changes.next();
+                (self.rate_bps, self.until_s) = self.course.next();
             }
             let capacity = self.rate_bps * (self.until_s - now_s);
             if bits <= capacity && self.rate_bps > 0.0 {
@@ -91,9 +92,9 @@ impl Serializer {
         match waveform {
             Waveform::Constant(rate) | Waveform::Shape(Shape::Constant { rate }) => {
                 let rate = left_of.map_or(rate.bps(), |link| link.saturating_sub(rate.bps()));
-                if rate > 0 { Self::Constant(Constant::new(rate)) } else { Self::Varying(Box::new(Varying::new(Changes::silent(), horizon_s))) }
+                if rate > 0 { Self::Constant(Constant::new(rate)) } else { Self::Varying(Box::new(Varying::new(Course::silent(), horizon_s))) }
             }
-            Waveform::Shape(shape) => Self::Varying(Box::new(Varying::new(Changes::new(shape.clone(), stream, left_of), horizon_s))),
+            Waveform::Shape(_) => Self::Varying(Box::new(Varying::new(Course::new(waveform, stream, left_of), horizon_s))),
         }
     }
 
@@ -111,98 +112,6 @@ impl Serializer {
             }
         }
     }
-}
-
-/// Mean of a waveform over a window, bits per second, computed on its own copy of the draws.
-pub fn mean_rate(waveform: &Waveform, stream: Stream, left_of: Option<u64>, from_s: f64, to_s: f64) -> f64 {
-    let mut changes = match waveform {
-        Waveform::Constant(rate) | Waveform::Shape(Shape::Constant { rate }) => {
-            return left_of.map_or(rate.bps(), |link| link.saturating_sub(rate.bps())) as f64;
-        }
-        Waveform::Shape(shape) => Changes::new(shape.clone(), stream, left_of),
-    };
-    let (mut begin_s, mut bits) = (0.0, 0.0);
-    while begin_s < to_s {
-        let (rate_bps, until_s) = changes.next();
-        bits += rate_bps * (until_s.min(to_s) - f64::max(begin_s, from_s)).max(0.0);
-        begin_s = until_s;
-    }
-    bits / (to_s - from_s)
-}
-
-/// The pieces of a waveform, one after the other.
-#[derive(Clone, Debug)]
-struct Changes {
-    shape: Option<Shape>,
-    stream: Stream,
-    left_of: Option<u64>,
-    /// Index of the next piece, and where it begins.
-    index: u64,
-    begin_ns: u64,
-    level: f64,
-}
-
-impl Changes {
-    fn new(shape: Shape, stream: Stream, left_of: Option<u64>) -> Self {
-        let level = if let Shape::Walk { start, .. } = &shape { start.bps() as f64 } else { 0.0 };
-        Self { shape: Some(shape), stream, left_of, index: 0, begin_ns: 0, level }
-    }
-
-    /// A rate of zero for ever.
-    fn silent() -> Self {
-        Self { shape: None, stream: Stream::new(0, ""), left_of: None, index: 0, begin_ns: 0, level: 0.0 }
-    }
-
-    /// Rate of the next piece, and when it ends, seconds. Boundaries are whole nanoseconds, so that they do not drift.
-    fn next(&mut self) -> (f64, f64) {
-        let (rate, length) = match self.shape.take() {
-            None => (0, u64::MAX / 4),
-            Some(shape) => {
-                let piece = self.piece(&shape);
-                self.shape = Some(shape);
-                piece
-            }
-        };
-        self.index += 1;
-        self.begin_ns = self.begin_ns.saturating_add(length);
-        (self.left_of.map_or(rate, |link| link.saturating_sub(rate)) as f64, self.begin_ns as f64 / 1e9)
-    }
-
-    fn piece(&mut self, shape: &Shape) -> (u64, u64) {
-        match shape {
-            Shape::Constant { rate } => (rate.bps(), u64::MAX / 4),
-            Shape::Square { high, low, every } => (if self.index.is_multiple_of(2) { high } else { low }.bps(), every.nanoseconds()),
-            Shape::SawTooth { low, high, period, step } => saw_tooth(low.bps(), high.bps(), period.nanoseconds(), step.map(|s| s.nanoseconds()), self.begin_ns),
-            Shape::Walk { spread, every, min, max, .. } => {
-                if self.index > 0 {
-                    let spread = spread.bps() as f64;
-                    self.level = (self.level + self.stream.between(-spread, spread)).clamp(min.bps() as f64, max.bps() as f64);
-                }
-                (self.level.round() as u64, every.nanoseconds())
-            }
-            Shape::Uniform { low, high, every } => (self.stream.between(low.bps() as f64, high.bps() as f64).round() as u64, every.nanoseconds()),
-            Shape::Points { points, repeat } => {
-                let count = points.len() as u64;
-                let place = (self.index % count) as usize;
-                let rate = points[place].1.bps();
-                let end = match (points.get(place + 1), repeat) {
-                    (Some(next), _) => next.0.nanoseconds(),
-                    (None, Some(repeat)) => repeat.nanoseconds(),
-                    (None, None) => return (rate, u64::MAX / 4),
-                };
-                (rate, end - points[place].0.nanoseconds())
-            }
-        }
-    }
-}
-
-/// Rate and length of the piece of a saw-tooth that begins at `begin_ns`: the middle of each step lies on the ramp.
-fn saw_tooth(low: u64, high: u64, period: u64, step: Option<u64>, begin_ns: u64) -> (u64, u64) {
-    let step = step.unwrap_or(period / 100).max(1);
-    let place = begin_ns % period;
-    let length = step.min(period - place);
-    let middle = (place as f64 + length as f64 / 2.0) / period as f64;
-    ((low as f64 + (high - low) as f64 * middle).round() as u64, length)
 }
 
 #[cfg(test)]
@@ -235,14 +144,6 @@ mod tests {
         let square = waveform(r#"{"kind": "square", "high": "4Mbit", "low": "1Mbit", "every": "1ms"}"#);
         let mut again = Serializer::new(&square, Stream::new(1, "x"), 100.0, None);
         assert!((again.finish(0.0, 1000).0 - 0.00275).abs() < 1e-12);
-    }
-
-    #[test]
-    fn what_a_link_has_left_is_its_rate_less_the_available_one() {
-        let constant = waveform(r#""4Mbit""#);
-        assert_eq!(mean_rate(&constant, Stream::new(1, "x"), Some(10_000_000), 0.0, 1.0), 6e6);
-        let tooth = waveform(r#"{"kind": "saw-tooth", "low": "2Mbit", "high": "6Mbit", "period": "1s"}"#);
-        assert!((mean_rate(&tooth, Stream::new(1, "x"), Some(10_000_000), 0.0, 3.0) - 6e6).abs() < 1.0);
     }
 
     #[test]

@@ -43,8 +43,8 @@ pub struct Recording<'a> {
     pub recorder: Option<&'a Recorder>,
     /// Interval and samples of each link's queue.
     pub queues: Vec<(f64, &'a [u32])>,
-    /// Bits per second of a packet per bin are derived from the recorder.
-    pub flows: usize,
+    /// What cross traffic leaves of each link in each bin of the rate trace, bits per second.
+    pub available: Vec<&'a [f64]>,
 }
 
 trait Run: Send + Sync {
@@ -91,7 +91,8 @@ impl<S: Scheduler + Send + Sync, T: Trace + Shown + Send + Sync> Run for Job<S, 
     fn recording(&self) -> Recording<'_> {
         let engine = &self.network.engine;
         let queues = engine.transit.links.iter().filter_map(|link| link.sampler.as_ref()).map(|sampler| (sampler.every_s, sampler.samples.as_slice())).collect();
-        Recording { recorder: engine.transit.trace.recorder(), queues, flows: engine.hosts.len() }
+        let available = self.network.links.iter().map(|link| link.available_bps.as_slice()).filter(|bins| !bins.is_empty()).collect();
+        Recording { recorder: engine.transit.trace.recorder(), queues, available }
     }
 }
 

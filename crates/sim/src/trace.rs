@@ -38,6 +38,8 @@ pub struct PacketRow {
     pub ssthresh: f64,
     /// Sent before.
     pub retransmission: bool,
+    /// Timestamp that an acknowledgement echoes, seconds.
+    pub echo_s: f64,
     /// Index of SACK blocks in the recorder, plus one.
     pub sack: u32,
 }

@@ -211,6 +211,7 @@ pub fn row(event: PacketEvent, flow: u32, packet: &Packet) -> PacketRow {
         cwnd: f64::NAN,
         ssthresh: f64::NAN,
         retransmission: packet.retransmission,
+        echo_s: packet.sent_s,
         sack: 0,
     }
 }

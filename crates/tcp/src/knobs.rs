@@ -2,7 +2,7 @@
 //!
 //! `ns2-2.35` holds the defaults that `ns` prints (Debian's package). `ns2-2000` holds those of the years of the papers, dated
 //! by ns-2's own CHANGES and ns-default.tcl; docs/profiles.md says for each which source dates it, and which value is
-//! not certain. `rfc` follows RFC 5681, 6298, 6582, 6675, 3042 and 3390.
+//! not certain. `rfc` follows RFC 5681, 6298, 6582, 6675, 7323, 3042 and 3390.
 
 use cwndlab_units::Time;
 
@@ -39,6 +39,7 @@ macro_rules! for_each_knob {
             ack_size: u32 = [40, 40, 40], "bytes of an acknowledgement, without SACK blocks";
             sack_block_size: u32 = [8, 8, 8], "bytes of a SACK block";
             timestamp_size: u32 = [10, 0, 12], "bytes that timestamps add to a data packet (ts_option_size_; RFC 7323)";
+            ack_timestamp_size: u32 = [0, 0, 12], "bytes that timestamps add to an acknowledgement (ns-2: none)";
             max_sack_blocks: u32 = [3, 3, 3], "SACK blocks in an acknowledgement, at most 3 (maxSackBlocks_)";
             window: f64 = [20.0, 20.0, 1e9], "largest window, packets: the receiver's (window_)";
             initial_ssthresh: f64 = [1e9, 1e9, 1e9], "first slow-start threshold, packets; never above window";
@@ -75,7 +76,7 @@ macro_rules! for_each_knob {
             clamp_before_backoff: bool = [true, false, true], "min_rto applies before the back-off factor (rfc2988_)";
             timer_after_sample: bool = [true, false, true], "an acknowledgement updates the RTT before it restarts the timer (timerfix_)";
             forget_srtt: bool = [true, true, false], "after four back-offs the smoothed RTT is forgotten (TcpAgent::rtt_backoff)";
-            timestamps: bool = [false, false, false], "RTT samples from timestamps on every acknowledgement (timestamps_)";
+            timestamps: bool = [false, false, true], "RTT samples from timestamps on every acknowledgement (timestamps_)";
             timestamps_reset_backoff: bool = [false, false, true], "with timestamps every new acknowledgement ends the back-off (ts_resetRTO_)";
             timestamp_echo_fix: bool = [true, false, true], "the receiver echoes the timestamp of the packet that advanced it (ts_echo_bugfix_)";
             delayed_ack: bool = [false, false, false], "acknowledge every second packet (TCPSink/DelAck)";
@@ -120,5 +121,10 @@ impl Knobs {
         } else {
             self.packet_size + self.header_size + if self.timestamps { self.timestamp_size } else { 0 }
         }
+    }
+
+    /// Bytes on the wire of an acknowledgement without SACK blocks.
+    pub fn ack_wire_size(&self) -> u32 {
+        self.ack_size + if self.timestamps { self.ack_timestamp_size } else { 0 }
     }
 }

@@ -62,7 +62,7 @@ impl Receiver {
         if number == self.next && !self.gap && !knobs.delayed_ack {
             // In order, as most packets are.
             (self.next, self.highest, self.last_ack_sent, self.echo_s) = (number + 1, number, number, sent_s);
-            return (true, Some(AckSegment { ack: number, sent_s, echo_s: sent_s, size_bytes: knobs.ack_size }));
+            return (true, Some(AckSegment { ack: number, sent_s, echo_s: sent_s, size_bytes: knobs.ack_wire_size() }));
         }
         self.on_data_slow(now_s, number, sent_s, knobs)
     }
@@ -133,7 +133,7 @@ impl Receiver {
     fn acknowledge(&mut self, number: i64, sent_s: f64, knobs: &Knobs) -> AckSegment {
         let ack = self.next - 1;
         self.last_ack_sent = ack;
-        let mut size_bytes = knobs.ack_size;
+        let mut size_bytes = knobs.ack_wire_size();
         if self.sack && self.gap {
             let blocks = self.sack_blocks(number, ack, knobs.max_sack_blocks as usize);
             size_bytes += knobs.sack_block_size * blocks.as_slice().len() as u32;

@@ -77,7 +77,7 @@ impl FromStr for Time {
             "min" => 60.0,
             _ => return Err(format!("\"{text}\" is not {TIME}")),
         };
-        Self::from_seconds(number(digits, text, TIME)? * scale)
+        Self::from_seconds(number(digits, text, TIME)? * scale).map_err(|_| format!("\"{text}\" is out of range: write {TIME}"))
     }
 }
 

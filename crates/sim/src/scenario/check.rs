@@ -199,6 +199,7 @@ fn check_knobs(knobs: &super::KnobOverrides, key: &str) -> Result<(), ScenarioEr
     inside("syn_size", knobs.syn_size.map(f64::from), 1.0, 65_000.0)?;
     inside("ack_size", knobs.ack_size.map(f64::from), 1.0, 65_000.0)?;
     inside("sack_block_size", knobs.sack_block_size.map(f64::from), 0.0, 40.0)?;
+    inside("ack_timestamp_size", knobs.ack_timestamp_size.map(f64::from), 0.0, 40.0)?;
     inside("timestamp_size", knobs.timestamp_size.map(f64::from), 0.0, 40.0)?;
     inside("max_sack_blocks", knobs.max_sack_blocks.map(f64::from), 0.0, 3.0)?;
     inside("window", knobs.window, 1.0, 1e9)?;

@@ -1,0 +1,137 @@
+//! The course of a rate over time: a waveform, piece by piece.
+
+use crate::random::Stream;
+use crate::scenario::{Shape, Waveform};
+
+/// The pieces of a waveform, one after the other.
+#[derive(Clone, Debug)]
+pub struct Course {
+    shape: Option<Shape>,
+    stream: Stream,
+    left_of: Option<u64>,
+    /// Index of the next piece, and where it begins.
+    index: u64,
+    begin_ns: u64,
+    level: f64,
+}
+
+impl Course {
+    /// From a waveform whose draws come from `stream`; with `left_of`, what it leaves of a link of that rate.
+    pub fn new(waveform: &Waveform, stream: Stream, left_of: Option<u64>) -> Self {
+        let shape = match waveform {
+            Waveform::Constant(rate) => Shape::Constant { rate: *rate },
+            Waveform::Shape(shape) => shape.clone(),
+        };
+        let level = if let Shape::Walk { start, .. } = &shape { start.bps() as f64 } else { 0.0 };
+        Self { shape: Some(shape), stream, left_of, index: 0, begin_ns: 0, level }
+    }
+
+    /// A rate of zero for ever.
+    pub fn silent() -> Self {
+        Self { shape: None, stream: Stream::new(0, ""), left_of: None, index: 0, begin_ns: 0, level: 0.0 }
+    }
+
+    /// Rate of the next piece, and when it ends, seconds. Boundaries are whole nanoseconds, so that they do not drift.
+    pub fn next(&mut self) -> (f64, f64) {
+        let (rate, length) = match self.shape.take() {
+            None => (0, u64::MAX / 4),
+            Some(shape) => {
+                let piece = self.piece(&shape);
+                self.shape = Some(shape);
+                piece
+            }
+        };
+        self.index += 1;
+        self.begin_ns = self.begin_ns.saturating_add(length);
+        (self.left_of.map_or(rate, |link| link.saturating_sub(rate)) as f64, self.begin_ns as f64 / 1e9)
+    }
+
+    /// Mean rate in each of `count` bins of `bin_s` seconds from 0 on, while it is on from `begin_s` to `end_s`.
+    pub fn bins(mut self, bin_s: f64, count: usize, begin_s: f64, end_s: f64) -> Vec<f64> {
+        let mut bins = vec![0.0; count];
+        let mut from_s = 0.0;
+        while from_s < count as f64 * bin_s {
+            let (rate_bps, until_s) = self.next();
+            let (low, high) = (f64::max(from_s, begin_s), until_s.min(end_s));
+            let (first, last) = ((low / bin_s) as usize, (high / bin_s) as usize);
+            for (index, bin) in bins.iter_mut().enumerate().take(last.saturating_add(1)).skip(first) {
+                let overlap = high.min((index + 1) as f64 * bin_s) - low.max(index as f64 * bin_s);
+                *bin += rate_bps * overlap.max(0.0) / bin_s;
+            }
+            from_s = until_s;
+        }
+        bins
+    }
+
+    /// Mean rate from `from_s` to `to_s`, bits per second.
+    pub fn mean_bps(mut self, from_s: f64, to_s: f64) -> f64 {
+        let (mut begin_s, mut bits) = (0.0, 0.0);
+        while begin_s < to_s {
+            let (rate_bps, until_s) = self.next();
+            bits += rate_bps * (until_s.min(to_s) - f64::max(begin_s, from_s)).max(0.0);
+            begin_s = until_s;
+        }
+        bits / (to_s - from_s)
+    }
+
+    fn piece(&mut self, shape: &Shape) -> (u64, u64) {
+        match shape {
+            Shape::Constant { rate } => (rate.bps(), u64::MAX / 4),
+            Shape::Square { high, low, every } => (if self.index.is_multiple_of(2) { high } else { low }.bps(), every.nanoseconds()),
+            Shape::SawTooth { low, high, period, step } => saw_tooth(low.bps(), high.bps(), period.nanoseconds(), step.map(|s| s.nanoseconds()), self.begin_ns),
+            Shape::Walk { spread, every, min, max, .. } => {
+                if self.index > 0 {
+                    let spread = spread.bps() as f64;
+                    self.level = (self.level + self.stream.between(-spread, spread)).clamp(min.bps() as f64, max.bps() as f64);
+                }
+                (self.level.round() as u64, every.nanoseconds())
+            }
+            Shape::Uniform { low, high, every } => (self.stream.between(low.bps() as f64, high.bps() as f64).round() as u64, every.nanoseconds()),
+            Shape::Points { points, repeat } => {
+                let count = points.len() as u64;
+                let place = (self.index % count) as usize;
+                let rate = points[place].1.bps();
+                let end = match (points.get(place + 1), repeat) {
+                    (Some(next), _) => next.0.nanoseconds(),
+                    (None, Some(repeat)) => repeat.nanoseconds(),
+                    (None, None) => return (rate, u64::MAX / 4),
+                };
+                (rate, end - points[place].0.nanoseconds())
+            }
+        }
+    }
+}
+
+/// Rate and length of the piece of a saw-tooth that begins at `begin_ns`: the middle of each step lies on the ramp.
+fn saw_tooth(low: u64, high: u64, period: u64, step: Option<u64>, begin_ns: u64) -> (u64, u64) {
+    let step = step.unwrap_or(period / 100).max(1);
+    let place = begin_ns % period;
+    let length = step.min(period - place);
+    let middle = (place as f64 + length as f64 / 2.0) / period as f64;
+    ((low as f64 + (high - low) as f64 * middle).round() as u64, length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waveform(json: &str) -> Waveform {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn what_a_link_has_left_is_its_rate_less_the_available_one() {
+        let constant = waveform(r#""4Mbit""#);
+        assert_eq!(Course::new(&constant, Stream::new(1, "x"), Some(10_000_000)).mean_bps(0.0, 1.0), 6e6);
+        let tooth = waveform(r#"{"kind": "saw-tooth", "low": "2Mbit", "high": "6Mbit", "period": "1s"}"#);
+        assert!((Course::new(&tooth, Stream::new(1, "x"), Some(10_000_000)).mean_bps(0.0, 3.0) - 6e6).abs() < 1.0);
+    }
+
+    #[test]
+    fn bins_of_a_square_wave_by_hand() {
+        // 4 and 2 Mbit/s for a second each, on from 0.5 s to 2.5 s, in bins of 1 s: half of 4, all of 2, half of 4.
+        let square = waveform(r#"{"kind": "square", "high": "4Mbit", "low": "2Mbit", "every": "1s"}"#);
+        let bins = Course::new(&square, Stream::new(1, "x"), None).bins(1.0, 4, 0.5, 2.5);
+        assert_eq!(bins, [2e6, 2e6, 2e6, 0.0]);
+    }
+}

@@ -1,0 +1,45 @@
+//! The engine's shortcuts change nothing: look-ahead over private stages and shared inboxes, and the fast scheduler, give the very
+//! result of the plain engine, which takes an event for every stage of every packet and keeps its streams in a sorted set.
+//!
+//! `CWNDLAB_SCENARIOS=20000 cargo test --release --test equivalence` tries more scenarios than CI does.
+
+mod common;
+
+use cwndlab_sim::scenario::Scenario;
+use cwndlab_sim::{Options, SchedulerKind, Simulation};
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+use serde_json::Value;
+
+/// The whole result, hash included, as text.
+fn result(scenario: &Scenario, scheduler: SchedulerKind, look_ahead: bool) -> Value {
+    let result = Simulation::with(scenario, scheduler, Options { look_ahead }).run().expect("the scenarios are small");
+    serde_json::to_value(result).expect("a result is plain data")
+}
+
+/// Scenarios to try, and the seed they are drawn with.
+fn config() -> Config {
+    let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
+    Config {
+        cases: number("CWNDLAB_SCENARIOS", 500) as u32,
+        rng_seed: RngSeed::Fixed(number("CWNDLAB_SCENARIO_SEED", 1)),
+        // The random scenarios are the same everywhere: a failure needs no file to come back.
+        failure_persistence: None,
+        max_shrink_iters: 20_000,
+        ..Config::default()
+    }
+}
+
+#[test]
+fn shortcuts_change_nothing() {
+    TestRunner::new(config())
+        .run(&common::scenario(), |json| {
+            let scenario = Scenario::from_json(&json.to_string()).unwrap_or_else(|error| panic!("{error}\n{json}"));
+            let plain = result(&scenario, SchedulerKind::Set, false);
+            for (scheduler, look_ahead) in [(SchedulerKind::Tree, false), (SchedulerKind::Set, true), (SchedulerKind::Tree, true), (SchedulerKind::Tree, true)] {
+                let other = result(&scenario, scheduler, look_ahead);
+                proptest::prop_assert_eq!(&other, &plain, "{:?}, look-ahead {}: {}", scheduler, look_ahead, json);
+            }
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+}
