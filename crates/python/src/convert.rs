@@ -89,7 +89,8 @@ fn windows(recorder: &Recorder) -> Vec<(&'static str, Column)> {
 }
 
 fn rates(recorder: &Recorder, bin_s: f64) -> Vec<(&'static str, Column)> {
-    let bins = || recorder.rates.iter().enumerate().flat_map(|(flow, bins)| bins.iter().enumerate().map(move |(i, &bits)| (i, flow as u32, bits)));
+    let bins =
+        || recorder.rates.iter().enumerate().flat_map(|(flow, bins)| bins.iter().enumerate().map(move |(i, &bits)| (i, flow as u32, bits)));
     vec![
         ("time_s", Column::f8(bins().map(|(i, _, _)| i as f64 * bin_s))),
         ("flow", Column::u4(bins().map(|(_, flow, _)| flow))),
@@ -98,7 +99,9 @@ fn rates(recorder: &Recorder, bin_s: f64) -> Vec<(&'static str, Column)> {
 }
 
 fn available(recording: &Recording<'_>, bin_s: f64) -> Vec<(&'static str, Column)> {
-    let bins = || recording.available.iter().enumerate().flat_map(|(link, bins)| bins.iter().enumerate().map(move |(i, &bps)| (i, link as u32, bps)));
+    let bins = || {
+        recording.available.iter().enumerate().flat_map(|(link, bins)| bins.iter().enumerate().map(move |(i, &bps)| (i, link as u32, bps)))
+    };
     vec![
         ("time_s", Column::f8(bins().map(|(i, _, _)| i as f64 * bin_s))),
         ("link", Column::u4(bins().map(|(_, link, _)| link))),

@@ -112,7 +112,8 @@ fn run<'py>(
     let result = py.detach(|| convert::result_json(&simulation.result(), wall_s))?;
     let recording = simulation.recording();
     if let Some(path) = &pcap {
-        py.detach(|| pcap::write(path, &recording, &scenario)).map_err(|error| ScenarioError::new_err(format!("pcap: {}: {error}", path.display())))?;
+        py.detach(|| pcap::write(path, &recording, &scenario))
+            .map_err(|error| ScenarioError::new_err(format!("pcap: {}: {error}", path.display())))?;
     }
     Ok((result, convert::traces(py, &recording, packets_wanted)?))
 }

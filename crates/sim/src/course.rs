@@ -78,7 +78,9 @@ impl Course {
         match shape {
             Shape::Constant { rate } => (rate.bps(), u64::MAX / 4),
             Shape::Square { high, low, every } => (if self.index.is_multiple_of(2) { high } else { low }.bps(), every.nanoseconds()),
-            Shape::SawTooth { low, high, period, step } => saw_tooth(low.bps(), high.bps(), period.nanoseconds(), step.map(|s| s.nanoseconds()), self.begin_ns),
+            Shape::SawTooth { low, high, period, step } => {
+                saw_tooth(low.bps(), high.bps(), period.nanoseconds(), step.map(|s| s.nanoseconds()), self.begin_ns)
+            }
             Shape::Walk { spread, every, min, max, .. } => {
                 if self.index > 0 {
                     let spread = spread.bps() as f64;
@@ -86,7 +88,9 @@ impl Course {
                 }
                 (self.level.round() as u64, every.nanoseconds())
             }
-            Shape::Uniform { low, high, every } => (self.stream.between(low.bps() as f64, high.bps() as f64).round() as u64, every.nanoseconds()),
+            Shape::Uniform { low, high, every } => {
+                (self.stream.between(low.bps() as f64, high.bps() as f64).round() as u64, every.nanoseconds())
+            }
             Shape::Points { points, repeat } => {
                 let count = points.len() as u64;
                 let place = (self.index % count) as usize;

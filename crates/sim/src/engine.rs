@@ -107,7 +107,8 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     /// An acknowledgement reached its sender.
     #[inline]
     fn on_ack(&mut self, flow: u32, packet: Packet) {
-        let mut ack = AckSegment { ack: packet.number, sent_s: packet.sent_s, echo_s: packet.sent_s, size_bytes: u32::from(packet.size_bytes) };
+        let mut ack =
+            AckSegment { ack: packet.number, sent_s: packet.sent_s, echo_s: packet.sent_s, size_bytes: u32::from(packet.size_bytes) };
         let options = (packet.options > 0).then(|| self.transit.options.take(packet.options));
         let sack: Option<&SackBlocks> = options.as_ref().and_then(|options| {
             ack.echo_s = options.echo_s;
@@ -115,7 +116,8 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         });
         if T::ON {
             let sender = &self.hosts[flow as usize].sender;
-            let row = PacketRow { cwnd: sender.cwnd(), ssthresh: sender.ssthresh(), echo_s: ack.echo_s, ..row(PacketEvent::Ack, flow, &packet) };
+            let row =
+                PacketRow { cwnd: sender.cwnd(), ssthresh: sender.ssthresh(), echo_s: ack.echo_s, ..row(PacketEvent::Ack, flow, &packet) };
             self.transit.trace.ack(row, sack);
         }
         self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_ack(now_s, &ack, sack, knobs, &mut |segment| wire.send(segment)));

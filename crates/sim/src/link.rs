@@ -155,7 +155,14 @@ pub struct Link {
 
 impl Link {
     /// An idle link.
-    pub fn new(serializer: Serializer, delay_s: f64, discipline: Discipline, losses: Vec<Loss>, window: Window, sampler: Option<QueueSampler>) -> Self {
+    pub fn new(
+        serializer: Serializer,
+        delay_s: f64,
+        discipline: Discipline,
+        losses: Vec<Loss>,
+        window: Window,
+        sampler: Option<QueueSampler>,
+    ) -> Self {
         Self {
             serializer,
             delay_s,

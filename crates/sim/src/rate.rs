@@ -92,7 +92,11 @@ impl Serializer {
         match waveform {
             Waveform::Constant(rate) | Waveform::Shape(Shape::Constant { rate }) => {
                 let rate = left_of.map_or(rate.bps(), |link| link.saturating_sub(rate.bps()));
-                if rate > 0 { Self::Constant(Constant::new(rate)) } else { Self::Varying(Box::new(Varying::new(Course::silent(), horizon_s))) }
+                if rate > 0 {
+                    Self::Constant(Constant::new(rate))
+                } else {
+                    Self::Varying(Box::new(Varying::new(Course::silent(), horizon_s)))
+                }
             }
             Waveform::Shape(_) => Self::Varying(Box::new(Varying::new(Course::new(waveform, stream, left_of), horizon_s))),
         }

@@ -214,7 +214,13 @@ pub fn collect<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scena
         fairness_spread: fairness_spread(&goodputs),
         aggregate_goodput_bps: goodputs.iter().sum(),
         flows,
-        links: engine.transit.links.iter().zip(&network.links).map(|(link, info)| link_result(link, info, window, &link.clone().counts(engine.now_s))).collect(),
+        links: engine
+            .transit
+            .links
+            .iter()
+            .zip(&network.links)
+            .map(|(link, info)| link_result(link, info, window, &link.clone().counts(engine.now_s)))
+            .collect(),
     }
 }
 

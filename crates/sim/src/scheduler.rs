@@ -141,7 +141,11 @@ mod tests {
             for _ in 0..5000 {
                 let stream = random.integer(0, streams as u64 - 1) as u32;
                 let time = if random.uniform() < 0.2 { EMPTY } else { random.integer(0, 30) as f64 };
-                if set.times[stream as usize] == EMPTY { tree.set_first(stream, time) } else { tree.set(stream, time) }
+                if set.times[stream as usize] == EMPTY {
+                    tree.set_first(stream, time)
+                } else {
+                    tree.set(stream, time)
+                }
                 set.set(stream, time);
                 assert_eq!(tree.first().0, set.first().0);
                 if set.first().0 != EMPTY {

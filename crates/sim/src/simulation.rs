@@ -90,7 +90,13 @@ impl<S: Scheduler + Send + Sync, T: Trace + Shown + Send + Sync> Run for Job<S, 
 
     fn recording(&self) -> Recording<'_> {
         let engine = &self.network.engine;
-        let queues = engine.transit.links.iter().filter_map(|link| link.sampler.as_ref()).map(|sampler| (sampler.every_s, sampler.samples.as_slice())).collect();
+        let queues = engine
+            .transit
+            .links
+            .iter()
+            .filter_map(|link| link.sampler.as_ref())
+            .map(|sampler| (sampler.every_s, sampler.samples.as_slice()))
+            .collect();
         let available = self.network.links.iter().map(|link| link.available_bps.as_slice()).filter(|bins| !bins.is_empty()).collect();
         Recording { recorder: engine.transit.trace.recorder(), queues, available }
     }
@@ -147,4 +153,3 @@ impl<'a> Simulation<'a> {
         self.run.recording()
     }
 }
-

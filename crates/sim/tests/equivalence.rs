@@ -35,7 +35,9 @@ fn shortcuts_change_nothing() {
         .run(&common::scenario(), |json| {
             let scenario = Scenario::from_json(&json.to_string()).unwrap_or_else(|error| panic!("{error}\n{json}"));
             let plain = result(&scenario, SchedulerKind::Set, false);
-            for (scheduler, look_ahead) in [(SchedulerKind::Tree, false), (SchedulerKind::Set, true), (SchedulerKind::Tree, true), (SchedulerKind::Tree, true)] {
+            for (scheduler, look_ahead) in
+                [(SchedulerKind::Tree, false), (SchedulerKind::Set, true), (SchedulerKind::Tree, true), (SchedulerKind::Tree, true)]
+            {
                 let other = result(&scenario, scheduler, look_ahead);
                 proptest::prop_assert_eq!(&other, &plain, "{:?}, look-ahead {}: {}", scheduler, look_ahead, json);
             }

@@ -53,7 +53,18 @@ impl SackHistory {
 impl Receiver {
     /// A receiver that expects packet 0; `sack` says whether it reports blocks.
     pub fn new(sack: bool) -> Self {
-        Self { next: 0, highest: -1, last_ack_sent: 0, echo_s: 0.0, beyond: None, gap: false, held: None, deadline_s: NEVER, armed_at_s: 0.0, sack }
+        Self {
+            next: 0,
+            highest: -1,
+            last_ack_sent: 0,
+            echo_s: 0.0,
+            beyond: None,
+            gap: false,
+            held: None,
+            deadline_s: NEVER,
+            armed_at_s: 0.0,
+            sack,
+        }
     }
 
     /// A data packet arrived. Returns whether it was new, and the acknowledgement to send now, if any.
@@ -142,7 +153,9 @@ impl Receiver {
             }
         }
         self.gap &= ack < self.highest;
-        if !self.gap && let Some(beyond) = &mut self.beyond {
+        if !self.gap
+            && let Some(beyond) = &mut self.beyond
+        {
             beyond.received.clear();
             beyond.blocks = SackBlocks::default();
         }

@@ -71,7 +71,8 @@ impl RttEstimator {
     fn update_timeout(&mut self, knobs: &Knobs) {
         let backoff = f64::from(self.backoff);
         let floor_s = knobs.min_rto.seconds();
-        let timeout_s = if knobs.clamp_before_backoff { self.base_rto_s.max(floor_s) * backoff } else { (self.base_rto_s * backoff).max(floor_s) };
+        let timeout_s =
+            if knobs.clamp_before_backoff { self.base_rto_s.max(floor_s) * backoff } else { (self.base_rto_s * backoff).max(floor_s) };
         // Two ticks is the least that a ticking clock can mean; a nanosecond keeps time moving without one.
         self.timeout_s = timeout_s.min(knobs.max_rto.seconds()).max(2.0 * knobs.tick.seconds()).max(1e-9);
     }

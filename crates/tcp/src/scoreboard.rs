@@ -100,7 +100,10 @@ impl Bits {
 
     /// The highest set number.
     pub fn highest(&self) -> Option<i64> {
-        (0..self.words()).rev().find(|&index| self.word(index) != 0).map(|index| self.base + (index * 64 + 63) as i64 - i64::from(self.word(index).leading_zeros()))
+        (0..self.words())
+            .rev()
+            .find(|&index| self.word(index) != 0)
+            .map(|index| self.base + (index * 64 + 63) as i64 - i64::from(self.word(index).leading_zeros()))
     }
 
     /// How many are set in `[from, to)`.
@@ -172,6 +175,16 @@ impl Scoreboard {
             }
         }
         changed
+    }
+
+    /// A time-out: what was reported stays known (RFC 6675 section 5.1), but every hole may be resent.
+    pub fn forget_retransmissions(&mut self) {
+        self.next_hole = 0;
+    }
+
+    /// Whether packet `number` was reported.
+    pub fn is_sacked(&self, number: i64) -> bool {
+        self.sacked.contains(number)
     }
 
     /// Marks `number` as retransmitted.

@@ -161,7 +161,7 @@ impl Sender {
             self.dupacks = 0;
         }
         if self.recovery == Recovery::Sack {
-            recovery::sack::on_timeout(self);
+            recovery::sack::on_timeout(self, knobs);
         }
         self.cwnd = self.cwnd.max(1.0);
         if self.highest_ack == self.highest_sent {

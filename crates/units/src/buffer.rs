@@ -30,7 +30,9 @@ impl FromStr for Buffer {
         }
         let (digits, unit) = split(text);
         let value = number(digits, text, BUFFER)?;
-        let inside = |low: f64, high: f64| if (low..=high).contains(&value) { Ok(value) } else { Err(format!("\"{text}\" is out of range: write {BUFFER}")) };
+        let inside = |low: f64, high: f64| {
+            if (low..=high).contains(&value) { Ok(value) } else { Err(format!("\"{text}\" is out of range: write {BUFFER}")) }
+        };
         match unit {
             "pkt" | "packets" | "p" => Ok(Self::Packets(inside(1.0, 1e8)?.round() as u64)),
             "bdp" => Ok(Self::Bdp(inside(1e-6, 1e6)?)),
@@ -71,7 +73,11 @@ pub enum RateLimit {
 impl FromStr for RateLimit {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        if text == "unlimited" { Ok(Self::Unlimited) } else { text.parse().map(Self::Limited).map_err(|e| format!("{e}, or \"unlimited\"")) }
+        if text == "unlimited" {
+            Ok(Self::Unlimited)
+        } else {
+            text.parse().map(Self::Limited).map_err(|e| format!("{e}, or \"unlimited\""))
+        }
     }
 }
 

@@ -74,7 +74,11 @@ fn is_exponent(text: &str, i: usize) -> bool {
     let bytes = text.as_bytes();
     let digit = |k: usize| bytes.get(k).is_some_and(u8::is_ascii_digit);
     match bytes[i] {
-        b'e' | b'E' => i > 0 && (digit(i - 1) || bytes[i - 1] == b'.') && (digit(i + 1) || (matches!(bytes.get(i + 1), Some(b'-' | b'+')) && digit(i + 2))),
+        b'e' | b'E' => {
+            i > 0
+                && (digit(i - 1) || bytes[i - 1] == b'.')
+                && (digit(i + 1) || (matches!(bytes.get(i + 1), Some(b'-' | b'+')) && digit(i + 2)))
+        }
         b'-' | b'+' => i > 0 && matches!(bytes[i - 1], b'e' | b'E') && digit(i + 1),
         _ => false,
     }

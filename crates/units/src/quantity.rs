@@ -154,7 +154,11 @@ impl FromStr for Bytes {
             _ => return Err(format!("\"{text}\" is not {BYTES}")),
         };
         let value = number(digits, text, BYTES)? * scale;
-        if (0.0..=1e15).contains(&value) { Ok(Self(value.round() as u64)) } else { Err(format!("\"{text}\" is out of range: write {BYTES}")) }
+        if (0.0..=1e15).contains(&value) {
+            Ok(Self(value.round() as u64))
+        } else {
+            Err(format!("\"{text}\" is out of range: write {BYTES}"))
+        }
     }
 }
 
@@ -175,7 +179,11 @@ textual!(Rate, RATE, Rate::from_bps, numeric(RATE, "^[0-9.eE_+-]+ *([kKMmGgTt]?b
 textual!(
     Bytes,
     BYTES,
-    |value: f64| if (0.0..=1e15).contains(&value) { Ok(Bytes(value.round() as u64)) } else { Err(format!("{value} bytes is out of range: write {BYTES}")) },
+    |value: f64| if (0.0..=1e15).contains(&value) {
+        Ok(Bytes(value.round() as u64))
+    } else {
+        Err(format!("{value} bytes is out of range: write {BYTES}"))
+    },
     numeric(BYTES, "^[0-9.eE_+-]+ *[kM]?B$")
 );
 

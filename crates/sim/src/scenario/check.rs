@@ -30,7 +30,8 @@ impl Scenario {
         }
         let [from, to] = self.window();
         if from >= to || to > self.duration {
-            let message = format!("[{from}, {to}] is not a window inside the run: write [from, to] with 0s <= from < to <= {}", self.duration);
+            let message =
+                format!("[{from}, {to}] is not a window inside the run: write [from, to] with 0s <= from < to <= {}", self.duration);
             return Err(ScenarioError::at("measure", message));
         }
         if self.rate_bin < Time::ns(1_000_000) {
@@ -57,7 +58,10 @@ impl Scenario {
                 for (i, link) in self.links.iter().enumerate() {
                     let key = format!("links[{i}]");
                     if link.name.is_empty() || !names.insert(link.name.as_str()) {
-                        return Err(ScenarioError::at(format!("{key}.name"), format!("\"{}\" is empty or taken: every link has its own name", link.name)));
+                        return Err(ScenarioError::at(
+                            format!("{key}.name"),
+                            format!("\"{}\" is empty or taken: every link has its own name", link.name),
+                        ));
                     }
                     check_link(&key, &link.rate, &link.queue, &link.loss, self)?;
                 }
@@ -75,7 +79,10 @@ impl Scenario {
         for (i, flow) in self.flows.iter().enumerate() {
             let key = |name: &str| format!("flows[{i}].{name}");
             if flow.name.is_empty() || !names.insert(flow.name.as_str()) {
-                return Err(ScenarioError::at(key("name"), format!("\"{}\" is empty or taken: every group of flows has its own name", flow.name)));
+                return Err(ScenarioError::at(
+                    key("name"),
+                    format!("\"{}\" is empty or taken: every group of flows has its own name", flow.name),
+                ));
             }
             total = total.saturating_add(flow.count);
             if flow.count == 0 || total > MOST_FLOWS {
@@ -97,7 +104,10 @@ impl Scenario {
         if self.dumbbell.is_some() {
             return match flow.path.is_empty() && flow.back.is_empty() {
                 true => Ok(()),
-                false => Err(ScenarioError::at(key("path"), "in a dumbbell all flows cross the bottleneck: leave path and back out, or use [[links]]")),
+                false => Err(ScenarioError::at(
+                    key("path"),
+                    "in a dumbbell all flows cross the bottleneck: leave path and back out, or use [[links]]",
+                )),
             };
         }
         if flow.path.is_empty() {
@@ -160,8 +170,12 @@ fn check_link(key: &str, rate: &Waveform, queue: &QueueSpec, loss: &[LossSpec], 
     check_queue(&format!("{key}.queue"), queue)?;
     for (i, loss) in loss.iter().enumerate() {
         let (flow, wrong) = match loss {
-            LossSpec::Bernoulli { p, flow, .. } => (flow, (!(0.0..1.0).contains(p)).then(|| ("p", format!("{p} is not a loss probability: from 0 to below 1")))),
-            LossSpec::List { flow, packets } => (flow, (packets.len() > 10_000_000).then(|| ("packets", "at most 1e7 packets".to_string()))),
+            LossSpec::Bernoulli { p, flow, .. } => {
+                (flow, (!(0.0..1.0).contains(p)).then(|| ("p", format!("{p} is not a loss probability: from 0 to below 1"))))
+            }
+            LossSpec::List { flow, packets } => {
+                (flow, (packets.len() > 10_000_000).then(|| ("packets", "at most 1e7 packets".to_string())))
+            }
         };
         if let Some((name, message)) = wrong {
             return Err(ScenarioError::at(format!("{key}.loss[{i}].{name}"), message));
@@ -191,7 +205,9 @@ fn check_waveform(key: &str, waveform: &Waveform) -> Result<(), ScenarioError> {
 
 fn check_knobs(knobs: &super::KnobOverrides, key: &str) -> Result<(), ScenarioError> {
     let inside = |name: &str, value: Option<f64>, low: f64, high: f64| match value {
-        Some(value) if !(low..=high).contains(&value) => Err(ScenarioError::at(format!("{key}.{name}"), format!("{value} is out of range: {low} to {high}"))),
+        Some(value) if !(low..=high).contains(&value) => {
+            Err(ScenarioError::at(format!("{key}.{name}"), format!("{value} is out of range: {low} to {high}")))
+        }
         _ => Ok(()),
     };
     inside("packet_size", knobs.packet_size.map(f64::from), 1.0, 65_000.0)?;

@@ -35,7 +35,8 @@ fn one_line(text: &str) -> String {
 impl Scenario {
     /// Reads and checks a scenario in TOML.
     pub fn from_toml(text: &str) -> Result<Self, ScenarioError> {
-        let value: toml::Table = toml::from_str(text).map_err(|e| ScenarioError::whole(format!("not TOML: {}", e.message())).in_line(text, e.span()))?;
+        let value: toml::Table =
+            toml::from_str(text).map_err(|e| ScenarioError::whole(format!("not TOML: {}", e.message())).in_line(text, e.span()))?;
         let value = serde_json::to_value(value).map_err(ScenarioError::whole)?;
         Self::from_value(value)
     }

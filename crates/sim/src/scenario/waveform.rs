@@ -112,13 +112,17 @@ impl Waveform {
             Shape::SawTooth { low, high, period, step } => match (low <= high, step) {
                 (false, _) => Some(("low", format!("{low} is above high = {high}"))),
                 (_, Some(step)) if step > period => Some(("step", format!("{step} is longer than period = {period}"))),
-                (_, step) => at_least("period", Time::ns(period.nanoseconds() / 100)).or_else(|| step.and_then(|step| at_least("step", step))),
+                (_, step) => {
+                    at_least("period", Time::ns(period.nanoseconds() / 100)).or_else(|| step.and_then(|step| at_least("step", step)))
+                }
             },
             Shape::Walk { start, every, min, max, .. } => match (min <= start && start <= max, every) {
                 (false, _) => Some(("start", format!("{start} is outside [min, max] = [{min}, {max}]"))),
                 (_, every) => at_least("every", *every),
             },
-            Shape::Uniform { low, high, every } if low > high => Some(("low", format!("{low} is above high = {high}"))).or_else(|| at_least("every", *every)),
+            Shape::Uniform { low, high, every } if low > high => {
+                Some(("low", format!("{low} is above high = {high}"))).or_else(|| at_least("every", *every))
+            }
             Shape::Uniform { every, .. } => at_least("every", *every),
             Shape::Points { points, repeat } => {
                 let last = points.last().map(|point| point.0);
@@ -172,5 +176,3 @@ impl Serialize for Waveform {
         }
     }
 }
-
-

@@ -32,7 +32,11 @@ impl Numbers {
 
     /// A rate in bit/s; on the grid a 1024-byte packet takes a power of two of a second.
     fn rate(self) -> BoxedStrategy<f64> {
-        if self.grid { pick(&[1_048_576.0, 2_097_152.0, 4_194_304.0, 8_388_608.0]).boxed() } else { pick(&[1e6, 1.5e6, 2e6, 3.3e6, 5e6, 8e6]).boxed() }
+        if self.grid {
+            pick(&[1_048_576.0, 2_097_152.0, 4_194_304.0, 8_388_608.0]).boxed()
+        } else {
+            pick(&[1e6, 1.5e6, 2e6, 3.3e6, 5e6, 8e6]).boxed()
+        }
     }
 
     /// A moment or a length of time, seconds.
@@ -69,9 +73,11 @@ impl Numbers {
 
     fn losses(self, flows: Vec<String>) -> BoxedStrategy<Value> {
         let of_flow = move || option::weighted(0.4, proptest::sample::select(flows.clone()));
-        let bernoulli = (pick(&[0.0, 0.002, 0.01, 0.05]), any::<bool>(), of_flow())
-            .prop_map(|(p, after, flow)| object(json!({ "kind": "bernoulli", "p": p, "after_queue": after }), vec![("flow", flow.map(|f| json!(f)))]));
-        let list = (vec(0u32..200, 1..6), of_flow()).prop_map(|(packets, flow)| object(json!({ "kind": "list", "packets": packets }), vec![("flow", flow.map(|f| json!(f)))]));
+        let bernoulli = (pick(&[0.0, 0.002, 0.01, 0.05]), any::<bool>(), of_flow()).prop_map(|(p, after, flow)| {
+            object(json!({ "kind": "bernoulli", "p": p, "after_queue": after }), vec![("flow", flow.map(|f| json!(f)))])
+        });
+        let list = (vec(0u32..200, 1..6), of_flow())
+            .prop_map(|(packets, flow)| object(json!({ "kind": "list", "packets": packets }), vec![("flow", flow.map(|f| json!(f)))]));
         prop_oneof![3 => Just(json!([])), 2 => vec(prop_oneof![bernoulli, list], 1..3).prop_map(Value::from)].boxed()
     }
 }
@@ -108,7 +114,8 @@ fn knobs() -> impl Strategy<Value = Value> {
     })
 }
 
-const RULES: &[&str] = &["AIMD(1, 0.5)", "AIMD(0.31, 0.875)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)", "AIMAD(1, 1, 0.9)", "MAIMD(1, 1.1, 0.8)"];
+const RULES: &[&str] =
+    &["AIMD(1, 0.5)", "AIMD(0.31, 0.875)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)", "AIMAD(1, 1, 0.9)", "MAIMD(1, 1.1, 0.8)"];
 const RECOVERIES: &[&str] = &["tahoe", "reno", "newreno", "sack"];
 
 /// A group of flows; its path is put in by the network.
@@ -121,18 +128,21 @@ fn flow(numbers: Numbers, index: usize) -> impl Strategy<Value = Value> {
         option::weighted(0.2, numbers.rate()),
         option::weighted(0.3, numbers.delay()),
     );
-    (1u32..4, pick_text(RULES), pick_text(RECOVERIES), start, end, own, knobs()).prop_map(move |(count, rule, recovery, start, (stop, packets), own, tcp)| {
-        let base = json!({ "name": format!("f{index}"), "count": count, "rule": rule, "recovery": recovery, "start": start, "tcp": tcp });
-        let entries = vec![
-            ("stop", stop.map(Value::from)),
-            ("packets", packets.map(Value::from)),
-            ("access_rate", own.0.map(Value::from)),
-            ("access_delay", own.1.map(Value::from)),
-            ("sink_rate", own.2.map(Value::from)),
-            ("sink_delay", own.3.map(Value::from)),
-        ];
-        object(base, entries)
-    })
+    (1u32..4, pick_text(RULES), pick_text(RECOVERIES), start, end, own, knobs()).prop_map(
+        move |(count, rule, recovery, start, (stop, packets), own, tcp)| {
+            let base =
+                json!({ "name": format!("f{index}"), "count": count, "rule": rule, "recovery": recovery, "start": start, "tcp": tcp });
+            let entries = vec![
+                ("stop", stop.map(Value::from)),
+                ("packets", packets.map(Value::from)),
+                ("access_rate", own.0.map(Value::from)),
+                ("access_delay", own.1.map(Value::from)),
+                ("sink_rate", own.2.map(Value::from)),
+                ("sink_delay", own.3.map(Value::from)),
+            ];
+            object(base, entries)
+        },
+    )
 }
 
 fn flows(numbers: Numbers) -> impl Strategy<Value = Vec<Value>> {
@@ -154,24 +164,38 @@ fn cross(numbers: Numbers) -> impl Strategy<Value = Vec<Value>> {
 
 fn dumbbell(numbers: Numbers, names: Vec<String>) -> impl Strategy<Value = Value> {
     let spread = prop_oneof![numbers.delay().prop_map(|d| json!(d)), Just(json!([0.001, 0.01]))];
-    let access = (option::weighted(0.6, numbers.rate()), option::weighted(0.7, spread), option::weighted(0.2, numbers.rate()), option::weighted(0.4, numbers.delay()));
-    let back = (option::weighted(0.5, prop_oneof![numbers.rate().prop_map(|r| json!(r)), Just(json!("unlimited"))]), option::weighted(0.3, numbers.queue()));
-    (numbers.waveform(), numbers.delay(), numbers.queue(), numbers.losses(names), access, back).prop_map(|(rate, delay, queue, loss, access, back)| {
-        let base = json!({ "rate": rate, "delay": delay, "queue": queue, "loss": loss });
-        let entries = vec![
-            ("access_rate", access.0.map(Value::from)),
-            ("access_delay", access.1),
-            ("sink_rate", access.2.map(Value::from)),
-            ("sink_delay", access.3.map(Value::from)),
-            ("back_rate", back.0),
-            ("back_queue", back.1),
-        ];
-        object(base, entries)
-    })
+    let access = (
+        option::weighted(0.6, numbers.rate()),
+        option::weighted(0.7, spread),
+        option::weighted(0.2, numbers.rate()),
+        option::weighted(0.4, numbers.delay()),
+    );
+    let back = (
+        option::weighted(0.5, prop_oneof![numbers.rate().prop_map(|r| json!(r)), Just(json!("unlimited"))]),
+        option::weighted(0.3, numbers.queue()),
+    );
+    (numbers.waveform(), numbers.delay(), numbers.queue(), numbers.losses(names), access, back).prop_map(
+        |(rate, delay, queue, loss, access, back)| {
+            let base = json!({ "rate": rate, "delay": delay, "queue": queue, "loss": loss });
+            let entries = vec![
+                ("access_rate", access.0.map(Value::from)),
+                ("access_delay", access.1),
+                ("sink_rate", access.2.map(Value::from)),
+                ("sink_delay", access.3.map(Value::from)),
+                ("back_rate", back.0),
+                ("back_queue", back.1),
+            ];
+            object(base, entries)
+        },
+    )
 }
 
 /// Links l0, l1, ... and, for every flow and source, a path along them: which ones are shared falls out of the draw.
-fn named_links(numbers: Numbers, flow_names: Vec<String>, travellers: usize) -> impl Strategy<Value = (Vec<Value>, Vec<(Vec<String>, Vec<String>)>)> {
+fn named_links(
+    numbers: Numbers,
+    flow_names: Vec<String>,
+    travellers: usize,
+) -> impl Strategy<Value = (Vec<Value>, Vec<(Vec<String>, Vec<String>)>)> {
     (1usize..6).prop_flat_map(move |count| {
         let link = |index: usize| {
             let parts = (numbers.waveform(), numbers.delay(), numbers.queue(), numbers.losses(flow_names.clone()));
@@ -201,7 +225,8 @@ pub fn scenario() -> impl Strategy<Value = Value> {
                 named_links(numbers, names, travellers).prop_map(|(links, paths)| (None, links, paths)).boxed()
             };
             let whole = (any::<u32>(), pick_text(&["rfc", "ns2-2.35", "ns2-2000"]), numbers.time(0.5, 3.0), 0.0..0.5f64, knobs());
-            (Just(flows), Just(cross), network, whole).prop_map(move |(flows, cross, network, whole)| assemble(numbers, flows, cross, network, whole))
+            (Just(flows), Just(cross), network, whole)
+                .prop_map(move |(flows, cross, network, whole)| assemble(numbers, flows, cross, network, whole))
         })
     })
 }

@@ -19,7 +19,8 @@ pub enum Recovery {
 
 impl Recovery {
     /// All, with their names in scenarios.
-    pub const ALL: [(Self, &'static str); 4] = [(Self::Tahoe, "tahoe"), (Self::Reno, "reno"), (Self::NewReno, "newreno"), (Self::Sack, "sack")];
+    pub const ALL: [(Self, &'static str); 4] =
+        [(Self::Tahoe, "tahoe"), (Self::Reno, "reno"), (Self::NewReno, "newreno"), (Self::Sack, "sack")];
 
     /// Its name in scenarios.
     pub fn name(self) -> &'static str {

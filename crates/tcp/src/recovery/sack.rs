@@ -26,8 +26,14 @@ pub(crate) fn on_ack(
     if ack.ack > tcp.last_ack {
         tcp.new_ack_and_grow(now_s, ack, knobs);
         tcp.after_timeout = false;
-        if let Some(scoreboard) = &mut tcp.scoreboard {
-            scoreboard.clear();
+        let (highest_ack, highest_sent) = (tcp.highest_ack, tcp.highest_sent);
+        match &mut tcp.scoreboard {
+            // Still repairing what was lost before a time-out: what arrived then need not be sent again.
+            Some(scoreboard) if knobs.sack_rfc6675 && highest_ack < tcp.recover => {
+                scoreboard.update(highest_ack, highest_sent, blocks);
+            }
+            Some(scoreboard) => scoreboard.clear(),
+            None => {}
         }
     } else if ack.ack == tcp.last_ack && !tcp.after_timeout && !blocks.is_empty() {
         duplicate_ack(tcp, now_s, blocks, knobs, out);
@@ -103,12 +109,14 @@ fn in_recovery(tcp: &mut Sender, now_s: f64, ack: &AckSegment, blocks: &[(i64, i
     }
 }
 
-pub(crate) fn on_timeout(tcp: &mut Sender) {
+pub(crate) fn on_timeout(tcp: &mut Sender, knobs: &Knobs) {
     tcp.in_recovery = false;
     tcp.after_timeout = true;
     tcp.last_ack = tcp.last_ack.max(tcp.highest_ack);
-    if let Some(scoreboard) = &mut tcp.scoreboard {
-        scoreboard.clear();
+    match &mut tcp.scoreboard {
+        Some(scoreboard) if knobs.sack_rfc6675 => scoreboard.forget_retransmissions(),
+        Some(scoreboard) => scoreboard.clear(),
+        None => {}
     }
 }
 
@@ -120,7 +128,10 @@ pub(crate) fn send_much(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32,
     let allowed = (tcp.last_ack + tcp.window(knobs)).min(tcp.limit - 1);
     let allowed = if burst > 0 { allowed.min(tcp.next + i64::from(burst) - 1) } else { allowed };
     while tcp.next <= allowed {
-        tcp.output(now_s, tcp.next, knobs, out);
+        let has_arrived = knobs.sack_rfc6675 && tcp.scoreboard.as_ref().is_some_and(|board| board.is_sacked(tcp.next));
+        if !has_arrived {
+            tcp.output(now_s, tcp.next, knobs, out);
+        }
         tcp.next += 1;
     }
 }
@@ -184,4 +195,3 @@ fn next_segment_rfc6675(tcp: &mut Sender, new_data: Option<i64>, knobs: &Knobs) 
     tcp.rescued = true;
     board.highest_hole(highest_ack, recover + 1)
 }
-

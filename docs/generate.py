@@ -1,0 +1,245 @@
+"""Writes the generated parts of the documents: ``python docs/generate.py``; ``--check`` only says what is out of date.
+
+A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Names: ``knobs`` (table of
+endpoint knobs), ``scenario TYPE`` (table of a type's keys, from the JSON schema), ``rules`` (table of window rules),
+and ``$ COMMAND`` (the command and what it printed, run from the repository's root). What depends on the machine, the
+time a run took, is not compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from cwndlab import native
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = ("README.md", "docs/profiles.md", "docs/scenario.md")
+PART = re.compile(r"<!-- generated: (?P<name>.+?) -->\n(?P<text>.*?)<!-- end -->", re.DOTALL)
+WALL_CLOCK = re.compile(r"in \d+\.\d+ s \(\d+\.\d+ M packets/s\)")
+
+# One example for each key of a scenario, as JSON; tests put every one of them into a scenario and check it.
+EXAMPLES = {
+    "Scenario": {
+        "name": "demo", "duration": "60s", "measure": ["10s", "60s"], "seed": 7, "profile": "ns2-2.35",
+        "rate_bin": "500ms", "bdp": {"rate": "10Mbit", "rtt": "120ms"},
+        "dumbbell": {"rate": "10Mbit", "delay": "20ms"},
+        "links": [{"name": "west", "rate": "10Mbit", "delay": "15ms"}], "flows": [{"rule": "AIMD(1, 0.5)"}],
+        "cross": [{"rate": "5Mbit"}], "tcp": {"window": 64}, "trace": {"cwnd": "10ms"},
+    },
+    "Bdp": {"rate": "10Mbit", "rtt": "120ms"},
+    "Dumbbell": {
+        "rate": "10Mbit", "delay": "20ms", "queue": {"kind": "drop-tail", "limit": "100pkt"},
+        "loss": [{"kind": "bernoulli", "p": 0.01}], "access_rate": "100Mbit", "access_delay": ["1ms", "10ms"],
+        "sink_rate": "1Gbit", "sink_delay": "2ms", "back_rate": "unlimited",
+        "back_queue": {"kind": "drop-tail", "limit": "50pkt"},
+    },
+    "LinkSpec": {
+        "name": "west", "rate": "10Mbit", "delay": "15ms", "queue": {"kind": "drop-tail", "limit": "64kB"},
+        "loss": [{"kind": "list", "packets": [20, 25]}],
+    },
+    "QueueSpec": {"kind": "drop-tail", "limit": "50ms", "count_in_service": False},
+    "LossSpec bernoulli": {"kind": "bernoulli", "p": 0.01, "flow": "a", "after_queue": True},
+    "LossSpec list": {"kind": "list", "packets": [20, 25], "flow": "a"},
+    "FlowSpec": {
+        "name": "a", "count": 10, "rule": "AIMD(1, 0.5)", "recovery": "newreno", "start": ["0s", "1s"], "stop": "50s",
+        "packets": 1000, "path": ["west"], "back": ["east"], "access_rate": "100Mbit", "access_delay": "5ms",
+        "sink_rate": "unlimited", "sink_delay": "1ms", "tcp": {"delayed_ack": True},
+    },
+    "CrossSpec": {
+        "name": "cbr", "rate": "5Mbit",
+        "available": {"kind": "square", "high": "15Mbit", "low": "5Mbit", "every": "5s"},
+        "packet_size": "500B", "path": ["west"], "start": "1s", "stop": "30s",
+    },
+    "TraceSpec": {"cwnd": "all", "queue": "10ms", "rate": "100ms", "packets": True},
+    "Shape constant": {"kind": "constant", "rate": "10Mbit"},
+    "Shape square": {"kind": "square", "high": "10Mbit", "low": "1Mbit", "every": "5s"},
+    "Shape saw-tooth": {"kind": "saw-tooth", "low": "1Mbit", "high": "10Mbit", "period": "10s", "step": "100ms"},
+    "Shape walk": {
+        "kind": "walk", "start": "10Mbit", "spread": "2Mbit", "every": "1s", "min": "1Mbit", "max": "20Mbit",
+    },
+    "Shape uniform": {"kind": "uniform", "low": "1Mbit", "high": "10Mbit", "every": "1s"},
+    "Shape points": {"kind": "points", "points": [["0s", "5Mbit"], ["10s", "1Mbit"]], "repeat": "20s"},
+}  # fmt: skip
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Write a Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |\n" for line in lines)
+
+
+def code(value: object) -> str:
+    """Write a value as it stands in a scenario; TOML's inline tables are close to JSON."""
+    return f"`{toml(value)}`"
+
+
+def toml(value: object) -> str:
+    """Write a value in TOML."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {toml(entry)}" for key, entry in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def knobs() -> str:
+    """Table of the endpoint knobs with their value in each profile."""
+    entries = native.knobs()
+    profiles = list(entries[0]["values"])
+    rows = [
+        [code_name(entry["name"]), *(knob_value(entry["values"][name]) for name in profiles), entry["meaning"]]
+        for entry in entries
+    ]
+    return table(["knob", *profiles, "meaning"], rows)
+
+
+def code_name(name: str) -> str:
+    """Write a name in code type."""
+    return f"`{name}`"
+
+
+def knob_value(value: object) -> str:
+    """Write a knob's value as `cwndlab knobs` does."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def rules() -> str:
+    """Table of the window rules."""
+    rows = []
+    for rule in native.rules():
+        allowed = "; ".join(f"{p['name']}: {p['meaning']}, {p['allowed']}" for p in rule["parameters"])
+        rows.append([code_name(rule["notation"]), rule["summary"], allowed, rule["source"]])
+    return table(["rule", "what it does", "parameters", "source"], rows)
+
+
+def types() -> dict[str, dict]:
+    """Tables of a scenario by name: the document itself, and every definition or variant that has keys."""
+    schema = native.schema()
+    found = {"Scenario": schema}
+    for name, definition in schema["$defs"].items():
+        if "properties" in definition:
+            found[name] = definition
+        for variant in definition.get("oneOf", []):
+            if "properties" in variant:
+                found[f"{name} {variant['properties']['kind']['const']}"] = variant
+    # A queue has one kind so far: it goes without it.
+    kinds = [name for name in found if name.startswith("QueueSpec ")]
+    if len(kinds) == 1:
+        found["QueueSpec"] = found.pop(kinds[0])
+    return found
+
+
+def scenario_type(name: str) -> str:
+    """Table of one type's keys: unit or kind, default, example, meaning."""
+    definition = types()[name]
+    required = definition.get("required", [])
+    rows = []
+    for key, entry in definition["properties"].items():
+        if "default" in entry:
+            default = code(entry["default"])
+        elif key in required:
+            default = "required"
+        else:
+            default = "`false`" if entry.get("type") == "boolean" else "none"
+        meaning = entry.get("description", "which kind of table this is" if key == "kind" else "")
+        rows.append([code_name(key), kind_of(entry), default, code(EXAMPLES[name][key]), meaning])
+    order = {key: place for place, key in enumerate(EXAMPLES[name])}
+    rows.sort(key=lambda row: order[row[0].strip("`")])
+    return table(["key", "kind", "default", "example", "meaning"], rows)
+
+
+KINDS = {
+    "Time": "time", "Rate": "rate", "Bytes": "bytes", "Buffer": "buffer", "RateLimit": "rate or `\"unlimited\"`",
+    "Span": "time, or `[low, high]`", "Waveform": "rate or waveform", "Sampling": "time or `\"all\"`",
+    "ProfileName": "name", "RecoveryName": "name",
+}  # fmt: skip
+
+
+def kind_of(entry: dict) -> str:
+    """Say what a key takes, in a word or two."""
+    if "const" in entry:
+        return f"`{json.dumps(entry['const'])}`"
+    for option in [entry, *entry.get("anyOf", [])]:
+        if "$ref" in option:
+            name = option["$ref"].rsplit("/", 1)[1]
+            return KINDS.get(name, "table")
+    type_ = entry.get("type", "array" if "prefixItems" in entry else "")
+    type_ = next(one for one in type_ if one != "null") if isinstance(type_, list) else type_
+    if type_ == "array":
+        inner = entry.get("items", {})
+        return f"list of {kind_of(inner)}s" if isinstance(inner, dict) and inner else "pair"
+    return {"integer": "whole number", "boolean": "truth value", "string": "name"}.get(type_, type_)
+
+
+def console(command: str) -> str:
+    """Run a command and quote it with what it printed, messages included."""
+    folder = Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    lines = [line.rstrip() for line in done.stdout.splitlines()]
+    while lines and not lines[-1]:
+        lines.pop()
+    return "```console\n" + "\n".join([f"$ {command}", *lines]) + "\n```\n"
+
+
+def generate(name: str) -> str:
+    """Text of the part called `name`."""
+    if name.startswith("$ "):
+        return console(name[2:])
+    if name.startswith("scenario "):
+        return scenario_type(name.removeprefix("scenario "))
+    return {"knobs": knobs, "rules": rules}[name]()
+
+
+def comparable(text: str) -> str:
+    """Take out what depends on the machine."""
+    return WALL_CLOCK.sub("in T s (P M packets/s)", text)
+
+
+def refreshed(text: str) -> str:
+    """Return a document with its generated parts made anew; a part that says the same stays as it is."""
+
+    def part(found: re.Match[str]) -> str:
+        new = generate(found["name"])
+        kept = found["text"] if comparable(found["text"]) == comparable(new) else new
+        return f"<!-- generated: {found['name']} -->\n{kept}<!-- end -->"
+
+    return PART.sub(part, text)
+
+
+def main() -> int:
+    """Refresh or check every document."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 if something is out of date")
+    arguments = parser.parse_args()
+    stale = 0
+    for name in DOCUMENTS:
+        path = ROOT / name
+        old = path.read_text(encoding="utf-8")
+        new = refreshed(old)
+        if new != old:
+            stale += 1
+            print(f"{name}: {'is out of date' if arguments.check else 'written'}", file=sys.stderr)
+            if not arguments.check:
+                # Written whole or not at all.
+                with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as part:
+                    part.write(new)
+                Path(part.name).chmod(0o644)
+                Path(part.name).replace(path)
+    return 1 if arguments.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
