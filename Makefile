@@ -25,7 +25,7 @@ $(VENV)/tools.stamp: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 $(SETUP): $(CORE_SOURCES) pyproject.toml $(VENV)/tools.stamp
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --extras dev
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --extras dev
 	touch $@
 
 demo: $(SETUP) ## run the four linear rules over four bandwidths; report in out/demo
