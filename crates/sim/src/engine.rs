@@ -5,11 +5,12 @@ use crate::hash::TraceHash;
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::scheduler::{EMPTY, Scheduler};
-use crate::streams::{Due, Place};
+use crate::streams::{Due, Pending, Place};
 use crate::timers::Kind;
 use crate::trace::{PacketEvent, PacketRow, Trace};
 use crate::transit::{Transit, ack_options, row};
 use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, SackBlocks, Sender};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Senders, and what lies between them.
@@ -19,6 +20,8 @@ pub struct Engine<S: Scheduler, T: Trace> {
     pub(crate) transit: Transit<S, T>,
     pub(crate) knobs: Arc<[Knobs]>,
     pub(crate) now_s: f64,
+    /// Heads of streams that are due at this very moment, in order.
+    pub(crate) tied: VecDeque<(u32, Option<Packet>)>,
 }
 
 /// Where a run stands.
@@ -39,19 +42,27 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     /// Handles up to `events` events.
     pub fn advance(&mut self, events: u64) -> Status {
         for _ in 0..events {
-            let (time_s, stream) = self.transit.streams.scheduler.first();
-            let timer_s = self.transit.timers.first_s();
-            if timer_s < time_s || (timer_s == time_s && self.timer_is_older(stream)) {
-                if timer_s > self.transit.end_s {
-                    return self.finish();
+            let (stream, head) = match self.tied.pop_front() {
+                Some(tied) => tied,
+                None => {
+                    let (time_s, stream) = self.transit.streams.scheduler.first();
+                    let timer_s = self.transit.timers.first_s();
+                    if timer_s < time_s || (timer_s == time_s && self.timer_is_older(stream)) {
+                        if timer_s > self.transit.end_s {
+                            return self.finish();
+                        }
+                        self.on_timer();
+                        continue;
+                    }
+                    if time_s > self.transit.end_s {
+                        return self.finish();
+                    }
+                    self.now_s = time_s;
+                    let head = self.take(stream);
+                    if self.transit.streams.scheduler.first().0 == time_s { self.first_of_tied(stream, head) } else { (stream, head) }
                 }
-                self.on_timer();
-            } else if time_s > self.transit.end_s {
-                return self.finish();
-            } else {
-                self.now_s = time_s;
-                self.on_stream(stream);
-            }
+            };
+            self.on_head(stream, head);
         }
         let queued: usize = self.transit.links.iter().map(Link::backlog).sum();
         let too_large = self.transit.streams.packets + queued as u64 > MOST_PENDING || self.transit.trace.overflowed();
@@ -83,29 +94,60 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         Status::Done
     }
 
-    /// The head of a stream is due.
-    #[inline]
-    fn on_stream(&mut self, stream: u32) {
-        let streams = &mut self.transit.streams;
-        let pending = &mut streams.all[stream as usize];
-        let (flow, due, place) = (pending.flow, pending.due, pending.place);
+    /// Takes the head of a stream that is due, and schedules the next: a packet, or nothing where a whole batch is due.
+    #[inline(always)]
+    fn take(&mut self, stream: u32) -> Option<Packet> {
+        let Pending { flow, due, .. } = self.transit.streams.all[stream as usize];
         match due {
-            Due::Emit => return self.emit_cross(stream, flow),
-            Due::Batch(inbox) => return self.transit.enter_batch(inbox, self.now_s),
-            Due::Ack | Due::Enter(_) => {}
-        }
-        let Some(packet) = pending.ring.pop_front() else { return };
-        let next_s = pending.ring.front().map_or(EMPTY, |next| next.at_s);
-        streams.packets -= 1;
-        streams.scheduler.set(stream, next_s);
-        match due {
-            Due::Enter(stage) => self.transit.carry(flow, place, stage as usize, packet),
-            _ => self.on_ack(flow, packet),
+            Due::Batch(_) => {
+                self.transit.streams.scheduler.set(stream, EMPTY);
+                None
+            }
+            Due::Emit => Some(self.emit(stream, flow)),
+            Due::Ack | Due::Enter(_) => Some(self.transit.streams.pop(stream)),
         }
     }
 
+    /// Handles what [`Engine::take`] took.
+    #[inline(always)]
+    fn on_head(&mut self, stream: u32, head: Option<Packet>) {
+        let Pending { flow, due, place, .. } = self.transit.streams.all[stream as usize];
+        match (due, head) {
+            (Due::Ack, Some(packet)) => self.on_ack(flow, packet),
+            (Due::Enter(stage), Some(packet)) => self.transit.carry(flow, place, stage as usize, packet),
+            (Due::Batch(inbox), _) => self.transit.enter_batch(inbox, self.now_s),
+            (_, Some(packet)) => self.transit.carry(flow, place, 0, packet),
+            (_, None) => {}
+        }
+    }
+
+    /// The heads of several streams are due at this very moment: takes them all, and returns the first. As in ns-2, what was set in motion first comes first: it decides whose packet
+    /// enters a full queue. (Flows of equal delays meet like that all the time.)
+    #[cold]
+    #[inline(never)]
+    fn first_of_tied(&mut self, stream: u32, head: Option<Packet>) -> (u32, Option<Packet>) {
+        self.tied.push_back((stream, head));
+        loop {
+            let (time_s, stream) = self.transit.streams.scheduler.first();
+            if time_s != self.now_s {
+                break;
+            }
+            let head = self.take(stream);
+            self.tied.push_back((stream, head));
+        }
+        let transit = &self.transit;
+        let since_s = |&(stream, head): &(u32, Option<Packet>)| match (head, transit.streams.all[stream as usize].due) {
+            (Some(packet), _) => packet.since_s,
+            (None, Due::Batch(inbox)) => transit.inboxes[inbox as usize].first().map_or(EMPTY, |first| first.1),
+            (None, _) => EMPTY,
+        };
+        // The sort is stable: packets of one stream stay in order, and equal ones go by stream.
+        self.tied.make_contiguous().sort_by(|a, b| since_s(a).total_cmp(&since_s(b)));
+        self.tied.pop_front().unwrap_or((stream, head))
+    }
+
     /// An acknowledgement reached its sender.
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, flow: u32, packet: Packet) {
         let mut ack =
             AckSegment { ack: packet.number, sent_s: packet.sent_s, echo_s: packet.sent_s, size_bytes: u32::from(packet.size_bytes) };
@@ -124,7 +166,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     }
 
     /// Lets a sender take an event, and keeps its timer.
-    #[inline]
+    #[inline(always)]
     fn on_sender(&mut self, flow: u32, event: impl FnOnce(&mut Sender, f64, &Knobs, &mut Wire<'_, S, T>)) {
         let now_s = self.now_s;
         let Host { sender, place, knobs, armed_s, hash, finish_s, .. } = &mut self.hosts[flow as usize];
@@ -208,17 +250,17 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         }
     }
 
-    /// A source of cross traffic has a packet ready.
+    /// A source of cross traffic has a packet ready; when it will have the next is known at once.
     #[inline]
-    fn emit_cross(&mut self, stream: u32, flow: u32) {
+    fn emit(&mut self, stream: u32, flow: u32) -> Packet {
         let source = &mut self.cross[flow as usize - self.hosts.len()];
-        let (at_s, number, size_bytes, place) = (self.now_s, source.next, source.size_bytes, source.place);
-        let packet = Packet { at_s, since_s: at_s, number, sent_s: at_s, size_bytes, retransmission: false, options: 0 };
+        let (at_s, since_s, number, size_bytes) = (self.now_s, source.last_s, source.next, source.size_bytes);
         source.next += 1;
-        let (next_s, _) = source.serializer.finish(self.now_s, u32::from(size_bytes));
+        source.last_s = at_s;
+        let (next_s, _) = source.serializer.finish(at_s, u32::from(size_bytes));
         let next_s = if next_s < source.stop_s { next_s } else { EMPTY };
         self.transit.streams.scheduler.set(stream, next_s);
-        self.transit.carry(flow, place, 0, packet);
+        Packet { at_s, since_s, number, sent_s: at_s, size_bytes, retransmission: false, options: 0 }
     }
 }
 

@@ -55,10 +55,10 @@ pub struct CrossFlow {
     pub serializer: Serializer,
     /// Bytes on the wire.
     pub size_bytes: u16,
-    /// Where it is in the tables.
-    pub place: Place,
     /// Number of the next packet.
     pub next: i64,
+    /// When the last packet was sent, seconds.
+    pub last_s: f64,
     /// When it stops, seconds.
     pub stop_s: f64,
 }

@@ -1,7 +1,7 @@
 //! Serialising at a rate that may change in time.
 //!
 //! Rates are piecewise constant and known ahead (a waveform is a function of its seed), so a departure is computed once, at
-//! arrival, even when the rate course while the packet waits. The packet in service continues at the new rate.
+//! arrival, even when the rate changes while the packet waits. The packet in service continues at the new rate.
 
 use crate::course::Course;
 use crate::random::Stream;
@@ -12,7 +12,7 @@ use crate::scenario::{Shape, Waveform};
 pub enum Serializer {
     /// One rate.
     Constant(Constant),
-    /// A rate that course.
+    /// A rate that changes.
     Varying(Box<Varying>),
 }
 
@@ -46,7 +46,7 @@ impl Constant {
     }
 }
 
-/// A rate that course at known times.
+/// A rate that changes at known times.
 #[derive(Clone, Debug)]
 pub struct Varying {
     course: Course,
@@ -69,19 +69,20 @@ impl Varying {
         let mut now_s = start_s;
         let mut bits = 8.0 * f64::from(size_bytes);
         loop {
-            while self.until_s <= now_s {
+            while self.until_s <= now_s && self.until_s <= self.horizon_s {
                 (self.rate_bps, self.until_s) = self.course.next();
             }
-            let capacity = self.rate_bps * (self.until_s - now_s);
+            // What changes after the end of the run is not seen: the last rate goes on.
+            let is_last = self.until_s > self.horizon_s;
+            let capacity = if is_last { f64::INFINITY } else { self.rate_bps * (self.until_s - now_s) };
             if bits <= capacity && self.rate_bps > 0.0 {
                 return now_s + bits / self.rate_bps;
             }
-            bits -= capacity;
-            now_s = self.until_s;
-            if now_s > self.horizon_s {
-                // Beyond the end of the run: it will not be seen.
+            if is_last {
                 return f64::MAX;
             }
+            bits -= capacity;
+            now_s = self.until_s;
         }
     }
 }
@@ -148,6 +149,15 @@ mod tests {
         let square = waveform(r#"{"kind": "square", "high": "4Mbit", "low": "1Mbit", "every": "1ms"}"#);
         let mut again = Serializer::new(&square, Stream::new(1, "x"), 100.0, None);
         assert!((again.finish(0.0, 1000).0 - 0.00275).abs() < 1e-12);
+    }
+
+    #[test]
+    fn packets_that_wait_beyond_the_end_of_the_run_take_the_last_rate() {
+        let square = waveform(r#"{"kind": "square", "high": "4Mbit", "low": "1Mbit", "every": "1ms"}"#);
+        let mut serializer = Serializer::new(&square, Stream::new(1, "x"), 0.0015, None);
+        // 4000 bits by 1 ms, then 1 Mbit/s for ever, because the next change (2 ms) is past the end: 8000 bits end at 5 ms, 8000 more at 13 ms.
+        assert!((serializer.finish(0.0, 1000).0 - 0.005).abs() < 1e-12);
+        assert!((serializer.finish(0.005, 1000).0 - 0.013).abs() < 1e-12);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Which stream of packets has the earliest head.
 //!
 //! Every first-in first-out pipe is a stream; only its head is scheduled. The order is total: (time, stream number), and within a
-//! stream the order of insertion. Two implementations give the same order: a winner tree for speed, a sorted set for tests.
+//! stream the order of insertion; the engine refines it where times are equal. Two implementations give the same order: a winner tree for speed, a sorted set for tests.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Packets that wait for an event: streams of one flow each, and inboxes that several flows share.
 
 use crate::packet::Packet;
-use crate::scheduler::Scheduler;
+use crate::scheduler::{EMPTY, Scheduler};
 use std::collections::VecDeque;
 
 /// Where a flow is in the tables.
@@ -53,6 +53,17 @@ pub struct Streams<S> {
 }
 
 impl<S: Scheduler> Streams<S> {
+    /// Takes the head of a stream that has one, and schedules the next.
+    #[inline(always)]
+    pub fn pop(&mut self, stream: u32) -> Packet {
+        let ring = &mut self.all[stream as usize].ring;
+        let packet = ring.pop_front().expect("a scheduled stream has a head");
+        let next_s = ring.front().map_or(EMPTY, |next| next.at_s);
+        self.packets -= 1;
+        self.scheduler.set(stream, next_s);
+        packet
+    }
+
     /// Adds a packet; times of one stream never decrease.
     #[inline(always)]
     pub fn push(&mut self, stream: u32, packet: Packet) {
@@ -68,7 +79,7 @@ impl<S: Scheduler> Streams<S> {
     }
 }
 
-/// Packets of several flows on their way to one link, in order of (time, flow).
+/// Packets of several flows on their way to one link, in order of (time, when they were set in motion, flow).
 ///
 /// Every packet that will still be put here arrives at least `lead_s` after it is put here: that is how far the stages before
 /// delay it. So when the first is due, all that arrive within the lead can be handled in one go.
@@ -103,8 +114,8 @@ impl Inbox {
     /// Puts a packet in its place, which is nearly always the last; returns whether it is the first.
     #[inline(always)]
     pub fn put(&mut self, packet: Packet, flow: u32, stage: u32, place: Place) -> bool {
-        let last = self.ring.back().map(|last| (last.packet.at_s, last.flow));
-        if last.is_none_or(|last| last <= (packet.at_s, flow)) {
+        let last = self.ring.back().map(|last| (last.packet.at_s, last.packet.since_s, last.flow));
+        if last.is_none_or(|last| last <= (packet.at_s, packet.since_s, flow)) {
             self.ring.push_back(Waiting { packet, flow, stage, place });
             return last.is_none();
         }
@@ -113,16 +124,16 @@ impl Inbox {
 
     #[inline(never)]
     fn insert(&mut self, new: Waiting) -> bool {
-        let later = |old: &Waiting| (old.packet.at_s, old.flow) > (new.packet.at_s, new.flow);
+        let later = |old: &Waiting| (old.packet.at_s, old.packet.since_s, old.flow) > (new.packet.at_s, new.packet.since_s, new.flow);
         let index = self.ring.iter().rposition(|old| !later(old)).map_or(0, |index| index + 1);
         self.ring.insert(index, new);
         index == 0
     }
 
-    /// When the first is due.
+    /// When the first is due, and when it was set in motion.
     #[inline]
-    pub fn first_s(&self) -> Option<f64> {
-        self.ring.front().map(|first| first.packet.at_s)
+    pub fn first(&self) -> Option<(f64, f64)> {
+        self.ring.front().map(|first| (first.packet.at_s, first.packet.since_s))
     }
 
     /// Takes the first.

@@ -163,6 +163,7 @@ impl Scoreboard {
     /// Records blocks above the cumulative acknowledgement; returns whether anything new was learnt.
     ///
     /// `highest_sent` bounds what is believed: a block beyond it reports data that was never sent.
+    #[inline(never)]
     pub fn update(&mut self, highest_ack: i64, highest_sent: i64, blocks: &[(i64, i64)]) -> bool {
         self.sacked.advance(highest_ack + 1);
         let mut changed = false;

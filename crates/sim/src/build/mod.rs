@@ -121,7 +121,7 @@ impl Builder<'_> {
             bin_s: scenario.rate_bin.seconds(),
             delivered: 0,
         };
-        let mut engine = Engine { hosts: Vec::new(), cross: Vec::new(), transit, knobs: Arc::from([]), now_s: 0.0 };
+        let mut engine = Engine { hosts: Vec::new(), cross: Vec::new(), transit, knobs: Arc::from([]), now_s: 0.0, tied: VecDeque::new() };
         if self.options.look_ahead {
             self.add_inboxes(&mut engine);
         }
@@ -314,7 +314,8 @@ impl Builder<'_> {
         let mut serializer = Serializer::new(waveform, stream, horizon, left_of);
         let stop_s = spec.stop.map_or(f64::INFINITY, Time::seconds);
         let first_s = serializer.finish(spec.start.seconds(), spec.packet_size.0 as u32).0;
-        engine.cross.push(CrossFlow { serializer, size_bytes: spec.packet_size.0 as u16, place, next: 0, stop_s });
+        let size_bytes = spec.packet_size.0 as u16;
+        engine.cross.push(CrossFlow { serializer, size_bytes, next: 0, last_s: 0.0, stop_s });
         (own_stream, first_s)
     }
 }

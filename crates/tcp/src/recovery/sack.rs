@@ -26,20 +26,27 @@ pub(crate) fn on_ack(
     if ack.ack > tcp.last_ack {
         tcp.new_ack_and_grow(now_s, ack, knobs);
         tcp.after_timeout = false;
-        let (highest_ack, highest_sent) = (tcp.highest_ack, tcp.highest_sent);
-        match &mut tcp.scoreboard {
-            // Still repairing what was lost before a time-out: what arrived then need not be sent again.
-            Some(scoreboard) if knobs.sack_rfc6675 && highest_ack < tcp.recover => {
-                scoreboard.update(highest_ack, highest_sent, blocks);
-            }
-            Some(scoreboard) => scoreboard.clear(),
-            None => {}
+        if tcp.scoreboard.is_some() {
+            forget_or_keep(tcp, blocks, knobs);
         }
     } else if ack.ack == tcp.last_ack && !tcp.after_timeout && !blocks.is_empty() {
         duplicate_ack(tcp, now_s, blocks, knobs, out);
     }
     if valid && tcp.dupacks == 0 {
         send_much(tcp, now_s, knobs, knobs.max_burst, out);
+    }
+}
+
+/// New data was acknowledged outside recovery: what was reported is of no more use, unless a time-out's losses are still being repaired, when
+/// what had arrived need not be sent again (RFC 6675 section 5.1).
+#[inline(never)]
+fn forget_or_keep(tcp: &mut Sender, blocks: &[(i64, i64)], knobs: &Knobs) {
+    let (highest_ack, highest_sent, recover) = (tcp.highest_ack, tcp.highest_sent, tcp.recover);
+    let board = scoreboard(tcp);
+    if knobs.sack_rfc6675 && highest_ack < recover {
+        board.update(highest_ack, highest_sent, blocks);
+    } else {
+        board.clear();
     }
 }
 

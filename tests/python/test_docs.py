@@ -1,0 +1,276 @@
+"""The documents: links resolve, code runs, generated parts are current, and nothing is left out."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import re
+import shutil
+import subprocess
+
+import polars as pl
+import pytest
+
+import cwndlab
+from conftest import ROOT
+from cwndlab import native
+from cwndlab.metrics import METRICS
+
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
+
+
+def _generator():
+    spec = importlib.util.spec_from_file_location("generate_docs", ROOT / "docs" / "generate.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+GENERATE = _generator()
+
+
+def _read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def _blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def _anchors(text: str) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_documents_are_there():
+    expected = {"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"}
+    expected |= {f"docs/{name}.md" for name in ("agreement", "metrics", "profiles", "scenario")}
+    assert expected <= set(NAMES)
+    for name in ("LICENSE-MIT", "LICENSE-APACHE", "CITATION.cff"):
+        assert (ROOT / name).is_file()
+    assert "Changed behaviour" in _read("CHANGELOG.md")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
+def test_links_resolve(path):
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith(("https://", "http://")):
+            continue
+        name, _, anchor = target.partition("#")
+        file = (path.parent / name).resolve() if name else path
+        assert file.exists(), f"{path.name}: {target}"
+        if anchor:
+            assert anchor in _anchors(file.read_text(encoding="utf-8")), f"{path.name}: {target}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
+def test_python_in_the_documents_runs(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    for number, block in enumerate(_blocks(path.read_text(encoding="utf-8"), "python"), 1):
+        test = doctest.DocTestParser().get_doctest(block, {}, f"{path.name}, block {number}", str(path), 0)
+        assert test.examples
+        runner = doctest.DocTestRunner(optionflags=options)
+        assert runner.run(test).failed == 0
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
+def test_scenarios_in_the_documents_are_valid(path):
+    for block in _blocks(path.read_text(encoding="utf-8"), "toml"):
+        cwndlab.Scenario.from_text(block)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the sessions in the documents run in bash")
+@pytest.mark.parametrize("name", GENERATE.DOCUMENTS)
+def test_generated_parts_are_current(name):
+    text = _read(name)
+    parts = list(GENERATE.PART.finditer(text))
+    assert parts
+    for part in parts:
+        new, old = GENERATE.generate(part["name"]), part["text"]
+        assert GENERATE.comparable(new) == GENERATE.comparable(old), "run: .venv/bin/python docs/generate.py"
+
+
+def test_every_key_of_a_scenario_is_documented_with_an_example():
+    types = GENERATE.types()
+    knobs = types.pop("KnobOverrides")["properties"]
+    assert {name: set(entry["properties"]) for name, entry in types.items()} == {
+        name: set(keys) for name, keys in GENERATE.EXAMPLES.items()
+    }
+    text = _read("docs/scenario.md")
+    assert all(f"<!-- generated: scenario {name} -->" in text for name in types)
+    assert set(knobs) - {knob["name"] for knob in native.knobs()} == {"timer_phase"}
+
+
+LINKS = [{"name": name, "rate": "10Mbit", "delay": "15ms"} for name in ("west", "east")]
+EXAMPLES = [(name, key) for name, keys in GENERATE.EXAMPLES.items() for key in keys]
+
+
+@pytest.mark.parametrize(("name", "key"), EXAMPLES, ids=[f"{name}.{key}" for name, key in EXAMPLES])
+def test_every_example_of_a_key_is_allowed(name, key):
+    cwndlab.Scenario.from_dict(_with_example(name, key))
+
+
+def _with_example(name: str, key: str) -> dict:
+    """A scenario in which this key of this type has its example."""
+    value, kind = GENERATE.EXAMPLES[name][key], name.split()[0]
+    scenario = {"duration": "60s", "dumbbell": {"rate": "10Mbit", "delay": "20ms"}}
+    scenario["flows"] = [{"name": "a", "rule": "AIMD(1, 0.5)"}]
+    required = {part: GENERATE.EXAMPLES[name][part] for part in GENERATE.types()[name].get("required", [])}
+    table = {**required, key: value}
+    if kind == "Scenario":
+        scenario[key] = value
+        if key == "links":
+            del scenario["dumbbell"]
+            scenario["flows"] = [{"rule": "AIMD(1, 0.5)", "path": ["west"]}]
+    elif kind == "Bdp":
+        scenario["bdp"] = GENERATE.EXAMPLES[name]
+    elif kind == "Dumbbell":
+        scenario["dumbbell"] = {**scenario["dumbbell"], key: value}
+    elif kind == "LinkSpec":
+        del scenario["dumbbell"]
+        scenario["links"] = [table]
+        scenario["flows"] = [{"rule": "AIMD(1, 0.5)", "path": ["west"]}]
+    elif kind == "QueueSpec":
+        scenario["dumbbell"]["queue"] = table
+    elif kind == "LossSpec":
+        scenario["dumbbell"]["loss"] = [table]
+    elif kind == "FlowSpec":
+        scenario["flows"] = [table]
+        if key in ("path", "back"):
+            del scenario["dumbbell"]
+            scenario["links"] = LINKS
+            scenario["flows"][0]["path"] = ["west"]
+    elif kind == "CrossSpec":
+        rate = {} if key in ("rate", "available") else {"rate": "1Mbit"}
+        scenario["cross"] = [{**rate, **table}]
+        if key == "path":
+            del scenario["dumbbell"]
+            scenario["links"] = LINKS
+            scenario["flows"][0]["path"] = ["west"]
+    elif kind == "Shape":
+        scenario["dumbbell"]["rate"] = table
+    elif kind == "TraceSpec":
+        scenario["trace"] = table
+    else:
+        raise AssertionError(f"no place for {name} in a scenario: add one here")
+    return scenario
+
+
+def test_every_knob_says_where_its_value_of_2000_comes_from():
+    text = _read("docs/profiles.md")
+    evidence = text[text.index("## Where each value") : text.index("## Departures from the RFCs")]
+    dated, uncertain = evidence.split("**Not certain**")
+    for knob in native.knobs():
+        name = f"`{knob['name']}`"
+        assert name in evidence, f"{name} has no row"
+        if knob["values"]["ns2-2000"] != knob["values"]["ns2-2.35"]:
+            assert name in dated, f"{name} differs from 2.35: its row must say since when"
+        assert (name in dated) != (name in uncertain), f"{name} is there twice"
+
+
+def test_every_result_is_defined():
+    text = _read("docs/metrics.md")
+    run, rest = text.split("## A flow")
+    flow, rest = rest.split("## A link")
+    link, rest = rest.split("## Traces")
+    traces, comparisons = rest.split("## Comparisons")
+    trace = {"cwnd": "1s", "queue": "1s", "rate": "1s", "packets": True}
+    result = cwndlab.run(
+        cwndlab.dumbbell("1Mbit", "10ms", flows="AIMD(1, 0.5)", duration="3s", trace=trace)
+    )  # fmt: skip
+    tables = [(run, result.fields), (flow, result.flows.columns), (link, result.links.columns)]
+    tables += [(traces, [table, *frame.columns]) for table, frame in result.traces.items()]
+    tables += [(comparisons, [metric.key for metric in METRICS])]
+    for section, names in tables:
+        for name in names:
+            assert f"`{name}`" in section, f"docs/metrics.md does not define {name}"
+
+
+def test_definitions_hold():
+    """What docs/metrics.md says beyond a formula, on a run with a window inside it."""
+    scenario = cwndlab.Scenario.load(ROOT / "examples" / "square-wave.toml").set("trace.packets", True)
+    result = cwndlab.run(scenario)
+    begin, end = 10.0, 60.0
+    packets = result.traces["packets"].filter(pl.col("flow") == "flow-0")
+    flow = result.flows.row(0, named=True)
+    inside = packets.filter(pl.col("time_s").is_between(begin, end, closed="left"))
+    sent = inside.filter(pl.col("event") == "send")
+    assert flow["sent_packets"] == sent.height
+    assert flow["retransmitted_packets"] == sent["retransmission"].sum()
+    assert flow["dropped_packets"] == inside.filter(pl.col("event") == "drop").height
+    assert flow["timeouts"] == inside.filter(pl.col("event") == "timeout").height
+    assert flow["window_reductions"] == flow["timeouts"] + flow["fast_retransmits"]
+    first = packets.filter(pl.col("event") == "receive").group_by("seq").agg(pl.col("time_s").min())
+    unique = first.filter(pl.col("time_s").is_between(begin, end, closed="left") & (pl.col("seq") > 0)).height
+    assert flow["delivered_packets"] == unique
+    assert flow["goodput_bps"] == pytest.approx(unique * 8 * 1000 / (end - begin))
+    for link in result.links.to_dicts():
+        rest = link["total_departed_packets"] + link["total_dropped_packets"] + link["queued_packets"]
+        assert link["total_arrived_packets"] == rest
+        assert link["available_bps"] == pytest.approx(link["rate_bps"] - link["cross_bps"])
+
+
+def test_the_arrows_between_crates_are_those_of_the_architecture():
+    arrows = {
+        "units": set(),
+        "rules": set(),
+        "queues": set(),
+        "tcp": {"rules", "units"},
+        "sim": {"queues", "rules", "tcp", "units"},
+        "python": {"rules", "sim", "tcp"},
+    }
+    found = {}
+    for manifest in ROOT.glob("crates/*/Cargo.toml"):
+        section = re.search(r"^\[dependencies\]\n(.*?)(?=^\[|\Z)", manifest.read_text(), re.DOTALL | re.MULTILINE)
+        names = re.findall(r"^cwndlab-(\w+)", section[1] if section else "", re.MULTILINE)
+        found[manifest.parent.name] = set(names)
+    assert found == arrows, "ARCHITECTURE.md lists the arrows; this test has the same list"
+
+
+def _tracked() -> list[str]:
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout: what is tracked cannot be known")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip(f"git does not list the files: {listed.stderr.strip()}")
+    return [name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def test_no_machine_paths_or_registry_hosts():
+    # Written in parts, so that this file is not a case of what it looks for.
+    private = [r"/ho" + r"me/\w", r"/ro" + r"ot/", r"/wo" + r"rk/", r"/Us" + r"ers/\w", r"/tm" + r"p/\w"]
+    hosts = [
+        r"index\." + r"crates",
+        r"py" + r"pi\.org",
+        r"static\." + r"crates\.io",
+        r"artifact" + r"ory",
+        r"--index" + r"-url",
+    ]
+    pattern = re.compile("|".join(private + hosts))
+    for name in _tracked():
+        path = ROOT / name
+        if path.suffix in (".png", ".parquet"):
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            assert not pattern.search(line), f"{name}:{number}: {line.strip()}"
+
+
+def test_pictures_are_small():
+    for picture in ROOT.glob("docs/images/*"):
+        assert picture.stat().st_size < 150_000, picture.name
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*.toml")), ids=lambda path: path.stem)
+def test_examples_begin_with_a_comment(path):
+    assert path.read_text(encoding="utf-8").startswith("# ")
+
+
+def test_every_command_in_the_readme_exists():
+    commands = set(re.findall(r"`(make [a-z-]+)", _read("README.md") + _read("CONTRIBUTING.md")))
+    commands |= set(re.findall(r"^    (make [a-z-]+)", _read("README.md") + _read("CONTRIBUTING.md"), re.MULTILINE))
+    makefile = _read("Makefile")
+    for command in commands:
+        assert re.search(rf"^{command.split()[1]}:", makefile, re.MULTILINE), command
