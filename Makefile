@@ -8,7 +8,7 @@ CORE_SOURCES := $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml 
 	$(wildcard Cargo.toml Cargo.lock rust-toolchain.toml .cargo/config.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint format bench wheel clean
+.PHONY: help setup demo test test-rust test-python lint format fuzz docs bench wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -42,14 +42,20 @@ test-python: $(SETUP) ## run the tests of the Python package, its examples and t
 lint: $(SETUP) ## check formatting, lints and the arrows between modules
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --release --quiet -- -D warnings
-	$(BIN)/ruff format --check python tests bench
-	$(BIN)/ruff check python tests bench
+	$(BIN)/ruff format --check python tests bench docs
+	$(BIN)/ruff check python tests bench docs
 	$(BIN)/lint-imports --no-cache
 
 format: $(SETUP) ## format all sources
 	cargo fmt --all
-	$(BIN)/ruff format python tests bench
-	$(BIN)/ruff check --fix python tests bench
+	$(BIN)/ruff format python tests bench docs
+	$(BIN)/ruff check --fix python tests bench docs
+
+fuzz: ## run the fuzz targets for a minute
+	fuzz/run.sh 60
+
+docs: $(SETUP) ## write anew what the docs take from the program
+	$(BIN)/python docs/generate.py
 
 bench: $(SETUP) ## measure the engine, beside ns-2 where it is installed
 	$(BIN)/python bench/bench.py
@@ -59,4 +65,4 @@ wheel: $(VENV)/tools.stamp ## build an abi3 wheel into dist/
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) dist out target python/cwndlab/_core*.so .pytest_cache .ruff_cache .hypothesis .import_linter_cache
-	find python tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+	find python tests bench docs -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -90,7 +90,7 @@ def test_generated_parts_are_current(name):
     assert parts
     for part in parts:
         new, old = GENERATE.generate(part["name"]), part["text"]
-        assert GENERATE.comparable(new) == GENERATE.comparable(old), "run: .venv/bin/python docs/generate.py"
+        assert GENERATE.comparable(new) == GENERATE.comparable(old), "out of date; make docs writes it anew"
 
 
 def test_every_key_of_a_scenario_is_documented_with_an_example():

@@ -54,7 +54,7 @@ pub fn traces<'py>(py: Python<'py>, recording: &Recording<'_>, packets_wanted: b
             put("cwnd", windows(recorder))?;
         }
         if let Some(bin_s) = recorder.rate_bin_s() {
-            put("rate", rates(recorder, bin_s))?;
+            put("rate", rates(recorder, bin_s, recording.end_s))?;
             put("available", available(recording, bin_s))?;
         }
         if packets_wanted {
@@ -88,13 +88,14 @@ fn windows(recorder: &Recorder) -> Vec<(&'static str, Column)> {
     ]
 }
 
-fn rates(recorder: &Recorder, bin_s: f64) -> Vec<(&'static str, Column)> {
+/// Goodput in bins; the last one may be shorter than the others.
+fn rates(recorder: &Recorder, bin_s: f64, end_s: f64) -> Vec<(&'static str, Column)> {
     let bins =
         || recorder.rates.iter().enumerate().flat_map(|(flow, bins)| bins.iter().enumerate().map(move |(i, &bits)| (i, flow as u32, bits)));
     vec![
         ("time_s", Column::f8(bins().map(|(i, _, _)| i as f64 * bin_s))),
         ("flow", Column::u4(bins().map(|(_, flow, _)| flow))),
-        ("goodput_bps", Column::f8(bins().map(|(_, _, bits)| bits as f64 / bin_s))),
+        ("goodput_bps", Column::f8(bins().map(|(i, _, bits)| bits as f64 / bin_s.min(end_s - i as f64 * bin_s)))),
     ]
 }
 

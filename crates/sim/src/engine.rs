@@ -10,7 +10,6 @@ use crate::timers::Kind;
 use crate::trace::{PacketEvent, PacketRow, Trace};
 use crate::transit::{Transit, ack_options, row};
 use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, SackBlocks, Sender};
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Senders, and what lies between them.
@@ -20,8 +19,20 @@ pub struct Engine<S: Scheduler, T: Trace> {
     pub(crate) transit: Transit<S, T>,
     pub(crate) knobs: Arc<[Knobs]>,
     pub(crate) now_s: f64,
-    /// Heads of streams that are due at this very moment, in order.
-    pub(crate) tied: VecDeque<(u32, Option<Packet>)>,
+    /// Heads of streams that are due at this very moment.
+    pub(crate) tied: Vec<Tied>,
+    /// How many there have been.
+    pub(crate) ties: u64,
+}
+
+/// The head of a stream that is due together with others.
+#[derive(Debug)]
+pub(crate) struct Tied {
+    since_s: f64,
+    flow: u32,
+    order: u64,
+    stream: u32,
+    head: Option<Packet>,
 }
 
 /// Where a run stands.
@@ -42,44 +53,81 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     /// Handles up to `events` events.
     pub fn advance(&mut self, events: u64) -> Status {
         for _ in 0..events {
-            let (stream, head) = match self.tied.pop_front() {
-                Some(tied) => tied,
-                None => {
-                    let (time_s, stream) = self.transit.streams.scheduler.first();
-                    let timer_s = self.transit.timers.first_s();
-                    if timer_s < time_s || (timer_s == time_s && self.timer_is_older(stream)) {
-                        if timer_s > self.transit.end_s {
-                            return self.finish();
-                        }
-                        self.on_timer();
-                        continue;
-                    }
-                    if time_s > self.transit.end_s {
+            let (time_s, stream) = self.transit.streams.scheduler.first();
+            let timer_s = self.transit.timers.first_s();
+            if self.tied.is_empty() {
+                if timer_s < time_s {
+                    if timer_s > self.transit.end_s {
                         return self.finish();
                     }
-                    self.now_s = time_s;
-                    let head = self.take(stream);
-                    if self.transit.streams.scheduler.first().0 == time_s { self.first_of_tied(stream, head) } else { (stream, head) }
+                    self.on_timer();
+                    continue;
                 }
-            };
-            self.on_head(stream, head);
+                if time_s > self.transit.end_s {
+                    return self.finish();
+                }
+                self.now_s = time_s;
+                if timer_s > time_s {
+                    let head = self.take(stream);
+                    if self.transit.streams.scheduler.first().0 > time_s {
+                        self.on_head(stream, head);
+                        continue;
+                    }
+                    self.tie(stream, head);
+                }
+            }
+            self.on_tied();
         }
         let queued: usize = self.transit.links.iter().map(Link::backlog).sum();
         let too_large = self.transit.streams.packets + queued as u64 > MOST_PENDING || self.transit.trace.overflowed();
         if too_large { Status::TooLarge } else { Status::Running }
     }
 
-    /// Whether, at equal times, the first timer goes before the head of a stream. As in ns-2, the event that was scheduled earlier is
-    /// the first: a timer when it was armed, a packet when its last transmission began. Starts and stops precede everything.
+    /// Puts the head of a stream among what is due at this very moment.
     #[cold]
-    fn timer_is_older(&self, stream: u32) -> bool {
-        let Some((kind, flow)) = self.transit.timers.first() else { return false };
-        let armed_at_s = match kind {
-            Kind::Start | Kind::Measure | Kind::Stop => return true,
-            Kind::DelayedAck => self.transit.sinks[flow as usize].receiver.armed_at_s(),
-            Kind::Retransmission => self.hosts[flow as usize].sender.armed_at_s(),
+    fn tie(&mut self, stream: u32, head: Option<Packet>) {
+        let pending = &self.transit.streams.all[stream as usize];
+        let (since_s, flow) = match (head, pending.due) {
+            (Some(packet), _) => (packet.since_s, pending.flow),
+            (None, Due::Batch(inbox)) => self.transit.inboxes[inbox as usize].first().unwrap_or((EMPTY, u32::MAX)),
+            (None, _) => (EMPTY, u32::MAX),
         };
-        self.transit.streams.all[stream as usize].ring.front().is_some_and(|packet| armed_at_s <= packet.since_s)
+        self.ties += 1;
+        let order = self.ties;
+        self.tied.push(Tied { since_s, flow, order, stream, head });
+    }
+
+    /// Several things are due at this very moment. As in ns-2, what was set in motion first comes first: a packet when its last transmission
+    /// began, a timer when it was armed; it decides whose packet enters a full queue. (Flows of equal delays meet like that all the time.)
+    /// One is handled at a time: it may make another that is due at once.
+    #[cold]
+    #[inline(never)]
+    fn on_tied(&mut self) {
+        let known = self.tied.len();
+        while self.transit.streams.scheduler.first().0 == self.now_s {
+            let stream = self.transit.streams.scheduler.first().1;
+            let head = self.take(stream);
+            self.tie(stream, head);
+        }
+        if self.tied.len() > known {
+            // Last is first, so that taking it costs nothing; packets of one stream stay in order.
+            self.tied.sort_by(|a, b| b.since_s.total_cmp(&a.since_s).then(b.flow.cmp(&a.flow)).then(b.order.cmp(&a.order)));
+        }
+        let first_s = self.tied.last().map_or(EMPTY, |first| first.since_s);
+        if self.transit.timers.first_s() == self.now_s && self.timer_armed_at_s() <= first_s {
+            self.on_timer();
+        } else if let Some(Tied { stream, head, .. }) = self.tied.pop() {
+            self.on_head(stream, head);
+        }
+    }
+
+    /// When the first timer was armed, seconds; starts, stops and the measuring window precede everything.
+    fn timer_armed_at_s(&self) -> f64 {
+        match self.transit.timers.first() {
+            Some((Kind::DelayedAck, flow)) => self.transit.sinks[flow as usize].receiver.armed_at_s(),
+            Some((Kind::Retransmission, flow)) => self.hosts[flow as usize].sender.armed_at_s(),
+            _ => 0.0,
+        }
     }
 
     fn finish(&mut self) -> Status {
@@ -119,31 +167,6 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             (_, Some(packet)) => self.transit.carry(flow, place, 0, packet),
             (_, None) => {}
         }
-    }
-
-    /// The heads of several streams are due at this very moment: takes them all, and returns the first. As in ns-2, what was set in motion first comes first: it decides whose packet
-    /// enters a full queue. (Flows of equal delays meet like that all the time.)
-    #[cold]
-    #[inline(never)]
-    fn first_of_tied(&mut self, stream: u32, head: Option<Packet>) -> (u32, Option<Packet>) {
-        self.tied.push_back((stream, head));
-        loop {
-            let (time_s, stream) = self.transit.streams.scheduler.first();
-            if time_s != self.now_s {
-                break;
-            }
-            let head = self.take(stream);
-            self.tied.push_back((stream, head));
-        }
-        let transit = &self.transit;
-        let since_s = |&(stream, head): &(u32, Option<Packet>)| match (head, transit.streams.all[stream as usize].due) {
-            (Some(packet), _) => packet.since_s,
-            (None, Due::Batch(inbox)) => transit.inboxes[inbox as usize].first().map_or(EMPTY, |first| first.1),
-            (None, _) => EMPTY,
-        };
-        // The sort is stable: packets of one stream stay in order, and equal ones go by stream.
-        self.tied.make_contiguous().sort_by(|a, b| since_s(a).total_cmp(&since_s(b)));
-        self.tied.pop_front().unwrap_or((stream, head))
     }
 
     /// An acknowledgement reached its sender.

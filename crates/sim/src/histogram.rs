@@ -45,8 +45,9 @@ impl Histogram {
             seen += u64::from(count);
             seen >= rank
         })?;
+        // The first bucket holds what is less than a nanosecond: nothing.
         let (low, high) = bounds(index);
-        Some((low + high) / 2.0)
+        Some(if index == 0 { 0.0 } else { (low + high) / 2.0 })
     }
 }
 

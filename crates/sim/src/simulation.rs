@@ -43,6 +43,8 @@ pub struct Recording<'a> {
     pub recorder: Option<&'a Recorder>,
     /// Interval and samples of each link's queue.
     pub queues: Vec<(f64, &'a [u32])>,
+    /// Simulated time, seconds: it may cut the last bin of the rate trace.
+    pub end_s: f64,
     /// What cross traffic leaves of each link in each bin of the rate trace, bits per second.
     pub available: Vec<&'a [f64]>,
 }
@@ -98,7 +100,7 @@ impl<S: Scheduler + Send + Sync, T: Trace + Shown + Send + Sync> Run for Job<S, 
             .map(|sampler| (sampler.every_s, sampler.samples.as_slice()))
             .collect();
         let available = self.network.links.iter().map(|link| link.available_bps.as_slice()).filter(|bins| !bins.is_empty()).collect();
-        Recording { recorder: engine.transit.trace.recorder(), queues, available }
+        Recording { recorder: engine.transit.trace.recorder(), queues, end_s: engine.transit.end_s, available }
     }
 }
 

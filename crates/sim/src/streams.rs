@@ -130,10 +130,15 @@ impl Inbox {
         index == 0
     }
 
-    /// When the first is due, and when it was set in motion.
+    /// When the first is due.
     #[inline]
-    pub fn first(&self) -> Option<(f64, f64)> {
-        self.ring.front().map(|first| (first.packet.at_s, first.packet.since_s))
+    pub fn first_s(&self) -> Option<f64> {
+        self.ring.front().map(|first| first.packet.at_s)
+    }
+
+    /// When the first was set in motion, and its flow.
+    pub fn first(&self) -> Option<(f64, u32)> {
+        self.ring.front().map(|first| (first.packet.since_s, first.flow))
     }
 
     /// Takes the first.

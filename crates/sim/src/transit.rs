@@ -137,7 +137,7 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
         let limit_s = now_s + self.inboxes[index as usize].lead_s;
         loop {
             let inbox = &mut self.inboxes[index as usize];
-            let first_s = inbox.first().map_or(EMPTY, |first| first.0);
+            let first_s = inbox.first_s().unwrap_or(EMPTY);
             // The packet that is due goes in any case; one at the very limit might still be preceded by another.
             if first_s > now_s && first_s >= limit_s {
                 return self.streams.scheduler.set(inbox.stream, first_s);

@@ -22,7 +22,9 @@ fn result(scenario: &Scenario, scheduler: SchedulerKind, look_ahead: bool) -> Va
 /// Every field that is not the same, with both values.
 fn differences(path: &str, a: &Value, b: &Value) -> Vec<String> {
     match (a, b) {
-        (Value::Object(a), Value::Object(b)) if a.len() == b.len() => a.iter().flat_map(|(key, value)| differences(&format!("{path}/{key}"), value, &b[key])).collect(),
+        (Value::Object(a), Value::Object(b)) if a.len() == b.len() => {
+            a.iter().flat_map(|(key, value)| differences(&format!("{path}/{key}"), value, &b[key])).collect()
+        }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
             a.iter().zip(b).enumerate().flat_map(|(i, (a, b))| differences(&format!("{path}/{i}"), a, b)).collect()
         }
@@ -55,7 +57,11 @@ fn shortcuts_change_nothing() {
             {
                 let other = result(&scenario, scheduler, look_ahead);
                 let differences = differences("", &plain, &other);
-                proptest::prop_assert!(differences.is_empty(), "{scheduler:?}, look-ahead {look_ahead}: {}\n{json}", differences.join("; "));
+                proptest::prop_assert!(
+                    differences.is_empty(),
+                    "{scheduler:?}, look-ahead {look_ahead}: {}\n{json}",
+                    differences.join("; ")
+                );
             }
             Ok(())
         })

@@ -140,6 +140,10 @@ impl Sender {
     /// An acknowledgement arrived, with the SACK blocks it carried.
     #[inline]
     pub fn on_ack(&mut self, now_s: f64, ack: &AckSegment, sack: Option<&SackBlocks>, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+        // RFC 9293 section 3.10.7.4: what acknowledges data that was never sent is dropped.
+        if ack.ack > self.highest_sent {
+            return;
+        }
         self.settle(now_s);
         let rtt_s = now_s - ack.sent_s;
         self.counters.rtt_sum_s += rtt_s;
@@ -156,6 +160,10 @@ impl Sender {
     pub fn on_timeout(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
         self.settle(now_s);
         self.deadline_s = NEVER;
+        if self.is_finished() {
+            // A late duplicate acknowledgement armed it again.
+            return;
+        }
         if self.recovery != Recovery::Tahoe {
             self.dupwnd = 0;
             self.dupacks = 0;

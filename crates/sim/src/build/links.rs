@@ -78,9 +78,10 @@ impl Plan<'_> {
         available
     }
 
-    /// A buffer in packets or bytes. Packets are those of the first flow that crosses the link.
+    /// A buffer in packets or bytes. Packets are data packets of the first flow that crosses the link, there or back.
     fn limit(&self, buffer: Buffer, plan: &LinkPlan<'_>, link: u32, flows: &[FlowInfo]) -> Limit {
-        let crossing: Vec<&FlowSpec> = self.scenario.flows.iter().filter(|flow| self.forward(&flow.path).contains(&link)).collect();
+        let crossing: Vec<&FlowSpec> =
+            self.scenario.flows.iter().filter(|flow| self.forward(&flow.path).contains(&link) || self.back(flow).contains(&link)).collect();
         let size = crossing.first().map_or(1000.0, |flow| f64::from(self.knobs(flow).wire_size(1)));
         let packets = |bits: f64| Limit::Packets((bits / 8.0 / size).round().clamp(1.0, 1e8) as u64);
         match buffer {

@@ -121,7 +121,8 @@ impl Builder<'_> {
             bin_s: scenario.rate_bin.seconds(),
             delivered: 0,
         };
-        let mut engine = Engine { hosts: Vec::new(), cross: Vec::new(), transit, knobs: Arc::from([]), now_s: 0.0, tied: VecDeque::new() };
+        let mut engine =
+            Engine { hosts: Vec::new(), cross: Vec::new(), transit, knobs: Arc::from([]), now_s: 0.0, tied: Vec::new(), ties: 0 };
         if self.options.look_ahead {
             self.add_inboxes(&mut engine);
         }

@@ -101,7 +101,8 @@ impl<'a> Unknown<'a> {
     fn suggestion(&self) -> String {
         let closeness = |key: &&&str| strsim::jaro_winkler(self.name, key);
         let nearest = self.allowed.iter().max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
-        let did_you_mean = nearest.filter(|key| closeness(key) > 0.6).map(|key| format!(", did you mean \"{key}\"?")).unwrap_or_default();
+        let did_you_mean =
+            nearest.filter(|key| closeness(key) > 0.6).map_or_else(|| ".".into(), |key| format!(", did you mean \"{key}\"?"));
         format!("{did_you_mean} Allowed: {}", self.allowed.join(", "))
     }
 }

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Fuzzes all targets, or those named, for so many seconds in all: fuzz/run.sh SECONDS [TARGET...]
+#
+# Needs no nightly and no cargo-fuzz: coverage instrumentation is a stable pass of LLVM, and libfuzzer-sys brings the
+# fuzzer itself (a C++ compiler must be there). --target keeps build scripts free of the instrumentation.
+# A finding ends the run with its exit status; the input is printed and kept in fuzz/artifacts.
+set -eu
+cd "$(dirname "$0")"
+seconds=${1:?usage: fuzz/run.sh SECONDS [TARGET...]}
+shift
+[ $# -gt 0 ] || set -- scenario segments
+
+host=$(rustc -vV | sed -n 's/^host: //p')
+target_dir=${CARGO_TARGET_DIR:-target}/fuzz
+instrument="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
+instrument="$instrument -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
+RUSTFLAGS="$instrument -Ccodegen-units=1 --cfg fuzzing" \
+    cargo build --quiet --release --target "$host" --target-dir "$target_dir"
+
+for target in "$@"; do
+    # What is found to be new goes into the corpus (not kept in git), after the seeds.
+    mkdir -p "artifacts/$target" "corpus/$target"
+    if [ "$target" = scenario ]; then
+        cp ../examples/*.toml seeds/scenario/* "corpus/$target/"
+        options="-only_ascii=1 -dict=scenario.dict -max_len=4000"
+    else
+        cp "seeds/$target/"* "corpus/$target/"
+        options="-max_len=1500"
+    fi
+    # shellcheck disable=SC2086
+    "$target_dir/$host/release/$target" $options -max_total_time=$((seconds / $#)) -timeout=10 -rss_limit_mb=1500 \
+        -print_final_stats=1 -artifact_prefix="artifacts/$target/" "corpus/$target" 2>"artifacts/$target/log" || {
+        status=$?
+        tail -n 60 "artifacts/$target/log" >&2
+        for input in "artifacts/$target/"crash-* "artifacts/$target/"timeout-* "artifacts/$target/"oom-*; do
+            [ -e "$input" ] || continue
+            echo "input $input:" >&2
+            if [ "$target" = scenario ]; then cat "$input" >&2; else od -A d -t x1 "$input" >&2; fi
+        done
+        exit "$status"
+    }
+    grep -E '^(Done|stat::number_of_executed)' "artifacts/$target/log" | sed "s/^/$target: /"
+done

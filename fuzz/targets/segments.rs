@@ -1,0 +1,223 @@
+//! Bytes drive the two endpoints. In half of the runs they decide what a network does to packets between a sender and a receiver, which must
+//! complete their transfer as soon as the network stops losing; in the other half the sender faces acknowledgements that no receiver would send.
+
+#![no_main]
+
+use cwndlab_rules::{Arithmetic, RuleSpec};
+use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, Profile, Receiver, Recovery, SackBlocks, Sender};
+use libfuzzer_sys::fuzz_target;
+use std::collections::VecDeque;
+
+const RULES: [&str; 8] = [
+    "AIMD(1, 0.5)",
+    "AIMD(0.31, 0.875)",
+    "AIAD(1, 3)",
+    "MIMD(1.125, 0.8)",
+    "MIAD(1.125, 3)",
+    "Linear(1000000, 1000000, -1000000, 1)",
+    "AIMD(0.000001, 0.000001)",
+    "Linear(0, 1000000, 0, 0.999999)",
+];
+
+/// Takes numbers from the input; zeros when it is used up.
+struct Input<'a>(std::slice::Iter<'a, u8>);
+
+impl Input<'_> {
+    fn byte(&mut self) -> u8 {
+        self.0.next().copied().unwrap_or(0)
+    }
+
+    fn below(&mut self, n: i64) -> i64 {
+        i64::from(u16::from_be_bytes([self.byte(), self.byte()])) % n.max(1)
+    }
+
+    fn any(&mut self) -> i64 {
+        match self.byte() {
+            0 => i64::MIN,
+            1 => i64::MAX,
+            2 => -1,
+            n => i64::from(n) << (n % 48),
+        }
+    }
+
+    fn seconds(&mut self) -> f64 {
+        [0.0, 0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 3e-9][usize::from(self.byte() % 8)] * f64::from(self.byte() % 8)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.len() == 0
+    }
+}
+
+fn knobs(input: &mut Input<'_>) -> Knobs {
+    let profile = [Profile::Rfc, Profile::Ns2_235, Profile::Ns2_2000][usize::from(input.byte() % 3)];
+    let mut knobs = Knobs::profile(profile);
+    let flags = u16::from_be_bytes([input.byte(), input.byte()]);
+    let all = [
+        &mut knobs.syn,
+        &mut knobs.limited_transmit,
+        &mut knobs.bug_fix,
+        &mut knobs.less_careful,
+        &mut knobs.exit_fast_retransmit,
+        &mut knobs.impatient,
+        &mut knobs.partial_window_deflation,
+        &mut knobs.exit_recovery_fix,
+        &mut knobs.sack_rfc6675,
+        &mut knobs.timestamps,
+        &mut knobs.delayed_ack,
+        &mut knobs.grow_when_limited,
+        &mut knobs.forget_srtt,
+        &mut knobs.timer_after_sample,
+        &mut knobs.precise_reduction,
+    ];
+    for (bit, flag) in all.into_iter().enumerate() {
+        *flag ^= flags >> bit & 1 == 1;
+    }
+    knobs.window = 1.0 + input.below(64) as f64;
+    knobs.initial_window = 1.0 + input.below(20) as f64;
+    knobs.initial_ssthresh = 1.0 + input.below(64) as f64;
+    knobs.dupack_threshold = 1 + input.below(5) as u32;
+    knobs.recovery_burst = input.below(4) as u32;
+    knobs.max_burst = input.below(4) as u32;
+    knobs.max_sack_blocks = input.below(4) as u32;
+    knobs
+}
+
+/// A sender, and what is known about it from outside.
+struct Host {
+    sender: Sender,
+    knobs: Knobs,
+    now_s: f64,
+    highest_sent: i64,
+    sent: Vec<DataSegment>,
+}
+
+impl Host {
+    fn take(&mut self, event: impl FnOnce(&mut Sender, f64, &Knobs, &mut Vec<DataSegment>)) {
+        let before = self.sent.len();
+        event(&mut self.sender, self.now_s, &self.knobs, &mut self.sent);
+        self.check(before);
+    }
+
+    fn check(&mut self, before: usize) {
+        let (sender, window) = (&self.sender, self.knobs.window as i64);
+        assert!(sender.cwnd().is_finite() && sender.ssthresh().is_finite(), "{sender:?}");
+        assert!(sender.cwnd() >= self.knobs.cwnd_floor.min(1.0), "{sender:?}");
+        let highest_ack = sender.first_unacknowledged() - 1;
+        let sent = &self.sent[before..];
+        assert!(sent.len() as i64 <= 2 * window + 2, "{} packets at once: {sender:?}", sent.len());
+        for segment in sent {
+            assert!(segment.number >= 0 && segment.number <= highest_ack + window, "{segment:?} is beyond the window: {sender:?}");
+            assert_eq!(segment.retransmission, segment.number <= self.highest_sent, "{segment:?}: {sender:?}");
+            self.highest_sent = self.highest_sent.max(segment.number);
+        }
+        assert!(highest_ack <= self.highest_sent, "what was not sent cannot be acknowledged: {sender:?}");
+        let waits = highest_ack < self.highest_sent && !sender.is_finished();
+        assert!(!waits || sender.deadline_s() < NEVER, "nothing would ever repeat what is lost: {sender:?}");
+        assert!(!(sender.deadline_s() < self.now_s), "the timer is in the past: {sender:?}");
+    }
+
+    fn expire(&mut self) {
+        self.now_s = self.sender.deadline_s();
+        self.take(|sender, now_s, knobs, out| sender.on_timeout(now_s, knobs, &mut |segment| out.push(segment)));
+    }
+
+    /// Lets time pass, and the timer expire on the way.
+    fn wait(&mut self, seconds: f64) {
+        let until_s = self.now_s + seconds;
+        for _ in 0..3 {
+            if self.sender.deadline_s() <= until_s {
+                self.expire();
+            }
+        }
+        self.now_s = self.now_s.max(until_s.min(self.sender.deadline_s()));
+    }
+}
+
+fuzz_target!(|data: &[u8]| {
+    let mut input = Input(data.iter());
+    let knobs = knobs(&mut input);
+    let recovery = Recovery::ALL[usize::from(input.byte() % 4)].0;
+    let rule: RuleSpec = RULES[usize::from(input.byte()) % RULES.len()].parse().expect("a rule");
+    let packets = 1 + input.below(300) as u64;
+    let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
+    let sender = Sender::new(rule.build(arithmetic), recovery, Some(packets), 0.0, &knobs);
+    let mut host = Host { sender, knobs, now_s: 0.0, highest_sent: -1, sent: Vec::new() };
+    host.take(|sender, now_s, knobs, out| sender.start(now_s, knobs, &mut |segment| out.push(segment)));
+    if input.byte() % 2 == 0 { network(host, input, recovery) } else { hostile(host, input) }
+});
+
+/// Acknowledgements of anything, with blocks of anything.
+fn hostile(mut host: Host, mut input: Input<'_>) {
+    let mut receiver = Receiver::new(true);
+    while !input.is_empty() {
+        let what = input.byte();
+        let (low, high) = (host.sender.first_unacknowledged() - 1, host.highest_sent);
+        let mut number = |input: &mut Input<'_>| if what & 1 == 0 { low + input.below(high - low + 3) - 1 } else { input.any() };
+        match what >> 1 & 7 {
+            0 => host.wait(input.seconds()),
+            1 if host.sender.deadline_s() < NEVER => host.expire(),
+            2 => {
+                // Far beyond a gap the receiver's memory grows by design: windows bound it.
+                let data = number(&mut input).clamp(0, 1 << 20);
+                receiver.on_data(host.now_s, data, host.now_s, &host.knobs);
+                receiver.on_timer(&host.knobs);
+            }
+            _ => {
+                let mut blocks = SackBlocks::default();
+                for _ in 0..what >> 4 & 3 {
+                    blocks.push((number(&mut input), number(&mut input)));
+                }
+                let ack = AckSegment { ack: number(&mut input), sent_s: 0.0, echo_s: host.now_s, size_bytes: 40 };
+                let blocks = Some(&blocks).filter(|blocks| !blocks.is_empty());
+                host.take(|sender, now_s, knobs, out| sender.on_ack(now_s, &ack, blocks, knobs, &mut |segment| out.push(segment)));
+            }
+        }
+        host.sent.clear();
+    }
+}
+
+/// An acknowledgement with the blocks it carried.
+type Answer = (AckSegment, Option<SackBlocks>);
+
+/// Packets on their way, which the input delivers, loses, doubles and reorders.
+fn network(mut host: Host, mut input: Input<'_>, recovery: Recovery) {
+    let mut receiver = Receiver::new(recovery.uses_sack());
+    let (mut data, mut answers) = (VecDeque::<(DataSegment, f64)>::new(), VecDeque::<Answer>::new());
+    let mut losing = true;
+    // Every step of the last part delivers something or lets a timer expire; 300 packets need far fewer.
+    for step in 0.. {
+        assert!(step < 40_000, "the transfer does not end: {:?}", host.sender);
+        data.extend(host.sent.drain(..).map(|segment| (segment, host.now_s)));
+        losing &= !input.is_empty();
+        let what = if losing { input.byte() } else { 0 };
+        if losing && what & 8 != 0 {
+            host.wait(input.seconds());
+        }
+        match what & 7 {
+            1 => drop(data.pop_front()),
+            2 => drop(answers.pop_front()),
+            3 => data.extend(data.front().copied()),
+            4 if data.len() > 1 => data.rotate_left(1),
+            5 if answers.len() > 1 => answers.rotate_left(1),
+            _ => {}
+        }
+        if let Some(answer) = answers.pop_front_if(|_| what & 16 == 0) {
+            let (ack, blocks) = answer;
+            host.take(|sender, now_s, knobs, out| sender.on_ack(now_s, &ack, blocks.as_ref(), knobs, &mut |segment| out.push(segment)));
+        } else if let Some((segment, sent_s)) = data.pop_front() {
+            if let Some(ack) = receiver.on_data(host.now_s, segment.number, sent_s, &host.knobs).1 {
+                answers.push_back((ack, receiver.blocks().copied()));
+            }
+        } else if receiver.deadline_s() < NEVER {
+            host.wait(receiver.deadline_s() - host.now_s);
+            if let Some(ack) = receiver.on_timer(&host.knobs) {
+                answers.push_back((ack, receiver.blocks().copied()));
+            }
+        } else if host.sent.is_empty() && host.sender.deadline_s() < NEVER {
+            host.expire();
+        } else if !losing && host.sent.is_empty() {
+            return assert!(host.sender.is_finished(), "nothing moves any more: {:?}", host.sender);
+        }
+    }
+}
