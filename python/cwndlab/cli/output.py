@@ -26,13 +26,15 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE, pad_edge=False)
+    table = Table(box=box.SIMPLE, pad_edge=False)
     # Brackets hold units, not markup.
     for index, column in enumerate(columns):
         table.add_column(Text(column), justify="left" if index < text_columns else "right", no_wrap=True)
     for row in rows:
         table.add_row(*map(Text, row))
-    Console(file=sys.stdout, width=WIDTH, highlight=False).print(table)
+    console = Console(file=sys.stdout, width=WIDTH, highlight=False)
+    # Not the table's own title, which would be folded at the table's width.
+    console.print(Text(title, style="bold"), table, sep="\n", end="")
 
 
 class Meter(Protocol):

@@ -20,9 +20,9 @@ _FLOW_NUMBERS = (
     ("loss\n[%]", "loss_rate", 100, 3),
     ("RTT\n[ms]", "mean_rtt_s", 1e3, 1),
     ("window\n[packets]", "mean_cwnd_packets", 1, 1),
-    ("re-\nsent", "retransmitted_packets", 1, 0),
+    ("resent", "retransmitted_packets", 1, 0),
     ("fast\nretransmits", "fast_retransmits", 1, 0),
-    ("time-\nouts", "timeouts", 1, 0),
+    ("time-outs", "timeouts", 1, 0),
 )
 _LINK_NUMBERS = (
     ("rate\n[Mbit/s]", "rate_bps", 1e-6, 3),
