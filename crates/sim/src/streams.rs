@@ -20,6 +20,8 @@ pub struct Place {
 pub enum Due {
     /// An acknowledgement reaches the sender.
     Ack,
+    /// The same, at a sender that may run ahead: nothing it sends meets others' packets at once.
+    AckAhead,
     /// A packet enters this stage of its route.
     Enter(u32),
     /// A source of cross traffic has a packet ready.

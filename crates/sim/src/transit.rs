@@ -45,6 +45,8 @@ pub struct Route {
     pub stages: Vec<(Stage, Entry)>,
     /// Index of the receiver among them.
     pub sink: usize,
+    /// How far a sender may run ahead, seconds: 0 where its segments meet others' packets at once.
+    pub ahead_s: f64,
 }
 
 /// Everything between senders.

@@ -62,6 +62,7 @@ macro_rules! for_each_knob {
             halve_first_cut: bool = [true, true, false], "the connection's first cut halves, whatever the rule (TcpAgent::slowdown)";
             halve_in_slow_start: bool = [true, true, false], "a cut in slow start halves, whatever the rule";
             halve_after_timeout: bool = [true, true, false], "ssthresh after a time-out is half the window, whatever the rule";
+            hold_ssthresh: bool = [false, false, true], "ssthresh stays when the same packet times out again (RFC 5681 section 3.1)";
             halve_if_half: bool = [true, true, false], "a rule whose decrease_num_ is exactly 0.5 halves the window, whatever its other parameters";
             precise_reduction: bool = [true, false, true], "cuts work on the fractional window (precisionReduce_)";
             integer_ssthresh: bool = [true, true, false], "ssthresh is truncated to whole packets";

@@ -74,6 +74,8 @@ pub struct Sender {
     pub(crate) last_ack: i64,
     /// Highest packet sent at the last cut.
     pub(crate) recover: i64,
+    /// What was acknowledged when the timer last expired.
+    timed_out_after: Option<i64>,
     /// Packets believed in the network, in SACK recovery.
     pub(crate) pipe: i64,
     /// Packets the application has: numbers below this exist.
@@ -115,6 +117,7 @@ impl Sender {
             previous_highest_ack: -1,
             last_ack: -1,
             recover: 0,
+            timed_out_after: None,
             pipe: 0,
             limit: packets.map_or(i64::MAX / 2, |n| n as i64 + i64::from(knobs.syn)),
             rtt_number: -1,
@@ -183,7 +186,12 @@ impl Sender {
                 self.initial_window = self.initial_window.min(1.0);
             }
             self.counters.timeouts += 1;
+            let ssthresh = self.ssthresh;
             self.cut(Cut::ToOne(Congestion::Timeout), knobs);
+            if knobs.hold_ssthresh && self.timed_out_after == Some(self.highest_ack) {
+                self.ssthresh = ssthresh;
+            }
+            self.timed_out_after = Some(self.highest_ack);
             self.rtt.back_off(knobs);
             self.arm_timer(now_s);
         }

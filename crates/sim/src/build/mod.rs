@@ -88,6 +88,8 @@ struct Builder<'a> {
     options: Options,
     users: Vec<u64>,
     leads: Vec<Lead>,
+    /// Leads of the links that have an inbox, seconds.
+    inbox_leads: Vec<f64>,
     routes: Vec<Route>,
     route_of: HashMap<Vec<Stage>, u32>,
 }
@@ -97,7 +99,8 @@ pub fn build<S: Scheduler, T: Trace>(scenario: &Scenario, options: Options, trac
     let plan = Plan::new(scenario);
     let users = plan.users();
     let leads = leads::find(&plan, &users);
-    Builder { plan, options, users, leads, routes: Vec::new(), route_of: HashMap::new() }.build(trace)
+    let inbox_leads = vec![0.0; leads.len()];
+    Builder { plan, options, users, leads, inbox_leads, routes: Vec::new(), route_of: HashMap::new() }.build(trace)
 }
 
 impl Builder<'_> {
@@ -121,8 +124,12 @@ impl Builder<'_> {
             bin_s: scenario.rate_bin.seconds(),
             delivered: 0,
         };
-        let mut engine =
-            Engine { hosts: Vec::new(), cross: Vec::new(), transit, knobs: Arc::from([]), now_s: 0.0, tied: Vec::new(), ties: 0 };
+        let mut edges_s: Vec<f64> = scenario.flows.iter().filter_map(|spec| spec.stop).map(Time::seconds).collect();
+        edges_s.extend([window.from_s, window.to_s]);
+        edges_s.sort_by(f64::total_cmp);
+        let next_edge_s = edges_s[0];
+        let (hosts, cross, knobs, tied) = (Vec::new(), Vec::new(), Arc::from([]), Vec::new());
+        let mut engine = Engine { hosts, cross, transit, knobs, now_s: 0.0, edges_s, next_edge_s, tied, ties: 0 };
         if self.options.look_ahead {
             self.add_inboxes(&mut engine);
         }
@@ -249,7 +256,7 @@ impl Builder<'_> {
         let key = stages.clone();
         stages.pop();
         let mut streams = 0;
-        let route = stages
+        let route: Vec<(Stage, Entry)> = stages
             .iter()
             .enumerate()
             .map(|(i, &stage)| {
@@ -267,9 +274,20 @@ impl Builder<'_> {
             })
             .collect();
         let sink = stages.iter().position(|stage| *stage == Stage::Sink).unwrap_or_default();
-        self.routes.push(Route { stages: route, sink });
+        let ahead_s = self.ahead_s(&route);
+        self.routes.push(Route { stages: route, sink, ahead_s });
         self.route_of.insert(key, self.routes.len() as u32 - 1);
         self.routes.len() as u32 - 1
+    }
+
+    /// How far senders of this route may run ahead. An inbox takes packets in nearly any order, but best in nearly the right one.
+    fn ahead_s(&self, stages: &[(Stage, Entry)]) -> f64 {
+        match stages.iter().find(|(stage, _)| self.shared(*stage)) {
+            _ if !self.options.look_ahead => 0.0,
+            Some((_, Entry::AtOnce)) => 0.0,
+            Some((Stage::Link(link), Entry::Inbox(_))) => self.inbox_leads[*link as usize],
+            _ => f64::INFINITY,
+        }
     }
 
     fn shared(&self, stage: Stage) -> bool {
@@ -281,7 +299,11 @@ impl Builder<'_> {
         let place = Place { route, first_stream: engine.transit.streams.all.len() as u32, first_pipe };
         for (stage, &(kind, stream)) in self.routes[route as usize].stages.iter().enumerate() {
             if let Entry::Stream(_) = stream {
-                let due = if kind == Stage::Source { Due::Ack } else { Due::Enter(stage as u32) };
+                let due = match kind {
+                    Stage::Source if self.routes[route as usize].ahead_s > 0.0 => Due::AckAhead,
+                    Stage::Source => Due::Ack,
+                    _ => Due::Enter(stage as u32),
+                };
                 engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow, due, place });
             }
         }
@@ -290,12 +312,13 @@ impl Builder<'_> {
 
     /// Gives every link that can have one an inbox.
     fn add_inboxes<S: Scheduler, T: Trace>(&mut self, engine: &mut Engine<S, T>) {
-        for lead in &mut self.leads {
+        for (link, lead) in self.leads.iter_mut().enumerate() {
             if let Lead::Equal(lead_s) = *lead {
                 let (inbox, stream) = (engine.transit.inboxes.len() as u32, engine.transit.streams.all.len() as u32);
                 engine.transit.inboxes.push(Inbox::new(lead_s * SAFE, stream));
                 let place = Place { route: 0, first_stream: stream, first_pipe: 0 };
                 engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow: 0, due: Due::Batch(inbox), place });
+                self.inbox_leads[link] = lead_s;
                 *lead = Lead::Inbox(inbox);
             }
         }

@@ -1,0 +1,297 @@
+//! Exchanges of packets, worked by hand from the RFCs and from ns-2's published rules.
+//!
+//! Notation: packet 0 is the SYN; `ack(n)` says that everything up to packet n has arrived; a SACK block [left, right) reports packets beyond
+//! that. Each step lists the packets that the sender must put on the wire in answer.
+
+use cwndlab_rules::{Arithmetic, RuleSpec};
+use cwndlab_tcp::{AckSegment, Knobs, NEVER, Profile, Recovery, SackBlocks, Sender};
+use cwndlab_units::Time;
+
+struct Exchange {
+    sender: Sender,
+    knobs: Knobs,
+    now_s: f64,
+}
+
+impl Exchange {
+    /// AIMD(1, 0.5) after the SYN was acknowledged at 0.1 s: eight packets are out, 1 to 8, and the window is at its threshold, 8.
+    fn eight_packets(recovery: Recovery, packets: Option<u64>, knobs: Knobs) -> Self {
+        let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 8.0, window: 100.0, ..knobs };
+        let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
+        let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
+        let mut new = Self { sender: Sender::new(rule.build(arithmetic), recovery, packets, 0.0, &knobs), knobs, now_s: 0.0 };
+        let mut sent = Vec::new();
+        new.sender.start(0.0, &new.knobs, &mut |segment| sent.push(segment.number));
+        assert_eq!(sent, [0]);
+        new.at(0.1).ack(0, &[1, 2, 3, 4, 5, 6, 7, 8]);
+        new
+    }
+
+    fn at(&mut self, now_s: f64) -> &mut Self {
+        self.now_s = now_s;
+        self
+    }
+
+    #[track_caller]
+    fn ack(&mut self, ack: i64, sends: &[i64]) -> &mut Self {
+        self.sack(ack, &[], sends)
+    }
+
+    #[track_caller]
+    fn sack(&mut self, ack: i64, blocks: &[(i64, i64)], sends: &[i64]) -> &mut Self {
+        // The packet that triggered it was sent 0.1 s ago.
+        self.echo(ack, blocks, self.now_s - 0.1, sends)
+    }
+
+    #[track_caller]
+    fn echo(&mut self, ack: i64, blocks: &[(i64, i64)], echo_s: f64, sends: &[i64]) -> &mut Self {
+        let mut carried = SackBlocks::default();
+        blocks.iter().for_each(|&block| carried.push(block));
+        let segment = AckSegment { ack, sent_s: echo_s, echo_s, size_bytes: 40 };
+        let mut sent = Vec::new();
+        let carried = Some(&carried).filter(|carried| !carried.is_empty());
+        self.sender.on_ack(self.now_s, &segment, carried, &self.knobs, &mut |segment| sent.push(segment.number));
+        assert_eq!(sent, sends, "after ack {ack} {blocks:?}");
+        self
+    }
+
+    /// The timer expires at `now_s`, and not before.
+    #[track_caller]
+    fn expires(&mut self, now_s: f64, sends: &[i64]) -> &mut Self {
+        assert!((self.sender.deadline_s() - now_s).abs() < 1e-9, "the timer is set to {} s, not {now_s} s", self.sender.deadline_s());
+        self.now_s = now_s;
+        let mut sent = Vec::new();
+        self.sender.on_timeout(now_s, &self.knobs, &mut |segment| sent.push(segment.number));
+        assert_eq!(sent, sends, "at the time-out");
+        self
+    }
+
+    /// Window and threshold in packets.
+    #[track_caller]
+    fn window(&mut self, cwnd: f64, ssthresh: f64) -> &mut Self {
+        let is = (self.sender.cwnd(), self.sender.ssthresh());
+        assert!((is.0 - cwnd).abs() < 1e-9 && (is.1 - ssthresh).abs() < 1e-9, "cwnd and ssthresh are {is:?}, not {:?}", (cwnd, ssthresh));
+        self
+    }
+}
+
+fn rfc() -> Knobs {
+    Knobs { timestamps: false, ..Knobs::profile(Profile::Rfc) }
+}
+
+fn ns2() -> Knobs {
+    Knobs::profile(Profile::Ns2_235)
+}
+
+#[test]
+fn slow_start_adds_a_packet_for_each_acknowledgement() {
+    // RFC 5681 section 3.1: each acknowledgement lets out the packet it replaces and one more, until the window reaches the threshold of 6;
+    // there an acknowledgement adds 1/6, so that a packet more goes out only after a round trip (RFC 5681 equation 3).
+    let knobs = Knobs { initial_window: 4.0, initial_ssthresh: 6.0, ..rfc() };
+    let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
+    let sender = Sender::new(rule.build(Arithmetic::Plain), Recovery::NewReno, None, 0.0, &knobs);
+    let mut tcp = Exchange { sender, knobs, now_s: 0.0 };
+    tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
+    tcp.at(0.1).ack(0, &[1, 2, 3, 4]).at(0.2).ack(1, &[5, 6]).ack(2, &[7, 8]).window(6.0, 6.0);
+    tcp.ack(3, &[9]).window(6.0 + 1.0 / 6.0, 6.0);
+    tcp.at(0.3).ack(4, &[10]).ack(5, &[11]).ack(6, &[12]).ack(7, &[13]).ack(8, &[14]);
+    // Six acknowledgements of 1/6 = 0.167, 0.162, 0.158, 0.154, 0.151, 0.147 make 0.94; the seventh 0.144 takes the window past 7.
+    tcp.ack(9, &[15, 16]);
+}
+
+#[test]
+fn a_delayed_acknowledgement_counts_once() {
+    // Without byte counting (RFC 5681 section 3.1): two packets acknowledged at once are replaced, and the window grows by one 1/8.
+    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, rfc());
+    tcp.at(0.2).ack(2, &[9, 10]).window(8.125, 8.0);
+}
+
+#[test]
+fn newreno_repairs_one_loss() {
+    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, rfc());
+    // Packet 1 is lost. RFC 3042: one new packet on each of the first two duplicates.
+    tcp.at(0.2).ack(0, &[9]).ack(0, &[10]).window(8.0, 8.0);
+    // Third duplicate (RFC 5681 section 3.2): ssthresh = FlightSize/2 without what limited transmit sent = 4, the window 4 + 3 reaches packet 7.
+    tcp.ack(0, &[1]).window(4.0, 4.0);
+    // Six more duplicates (packets 5 to 10) inflate it to 13: the fourth of them reaches packet 11.
+    tcp.ack(0, &[]).ack(0, &[]).ack(0, &[]).ack(0, &[11]).ack(0, &[12]).ack(0, &[13]);
+    // The retransmission fills the gap. RFC 6582 section 3.2, step 3, option 1: cwnd = min(ssthresh, FlightSize + 1) = min(4, 3 + 1).
+    tcp.at(0.3).ack(10, &[14]);
+    assert_eq!(tcp.sender.cwnd() as i64, 4);
+    assert_eq!(tcp.sender.counters(0.3).timeouts, 0);
+}
+
+#[test]
+fn newreno_repairs_two_losses_by_a_partial_acknowledgement() {
+    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, rfc());
+    // Packets 1 and 3 are lost: duplicates come from 2, 4, 5, 6, 7, 8 and from 9 and 10.
+    tcp.at(0.2).ack(0, &[9]).ack(0, &[10]).ack(0, &[1]).ack(0, &[]).ack(0, &[]).ack(0, &[]).ack(0, &[11]).ack(0, &[12]);
+    // Inflated to 12. The partial acknowledgement of two packets deflates by two and adds one back: 11 from packet 2 on reach packet 13.
+    // RFC 6582 section 4, impatient: it restarts the timer (RTO is 1 s, RFC 6298 (2.4)).
+    tcp.at(0.3).ack(2, &[3, 13]);
+    assert!((tcp.sender.deadline_s() - 1.3).abs() < 1e-9);
+    // 11, 12 and 13 are duplicates of 2, and inflate on.
+    tcp.at(0.35).ack(2, &[14]);
+    // Packet 3 completes the window that was out at the cut (recover = 10): four are out, ssthresh is 4.
+    tcp.at(0.4).ack(11, &[15]);
+    assert_eq!(tcp.sender.cwnd() as i64, 4);
+}
+
+#[test]
+fn impatient_newreno_restarts_its_timer_once() {
+    // Packets 1, 3 and 5 are lost: three partial acknowledgements, but the timer stays where the first one put it (RFC 6582 section 4).
+    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, rfc());
+    tcp.at(0.2).ack(0, &[9]).ack(0, &[10]).ack(0, &[1]);
+    tcp.at(0.3).ack(2, &[3]);
+    tcp.at(0.4).ack(4, &[5]);
+    assert!((tcp.sender.deadline_s() - 1.3).abs() < 1e-9);
+}
+
+#[test]
+fn reno_leaves_recovery_at_the_first_new_acknowledgement() {
+    let mut tcp = Exchange::eight_packets(Recovery::Reno, None, rfc());
+    tcp.at(0.2).ack(0, &[9]).ack(0, &[10]).ack(0, &[1]).ack(0, &[]).ack(0, &[]).ack(0, &[]).ack(0, &[11]).ack(0, &[12]);
+    // Packets 1 and 3 were lost. RFC 5681 section 3.2, step 6: cwnd = ssthresh = 4 from packet 2 on reaches 6, and 12 is out: silence.
+    tcp.at(0.3).ack(2, &[]);
+    assert_eq!((tcp.sender.cwnd() as i64, tcp.sender.ssthresh()), (4, 4.0));
+    // Two duplicates (from 11 and 12) are no third one: packet 3 must wait for the timer. Limited transmit: 13 - 2 > 4 + 2.
+    tcp.ack(2, &[]).ack(2, &[]).expires(1.3, &[3]);
+}
+
+#[test]
+fn tahoe_starts_again_from_one_packet() {
+    let mut tcp = Exchange::eight_packets(Recovery::Tahoe, None, rfc());
+    tcp.at(0.2).ack(0, &[9]).ack(0, &[10]).ack(0, &[1]).window(1.0, 4.0);
+    // Slow start to the threshold of 4: what has arrived already is skipped.
+    tcp.at(0.3).ack(10, &[11, 12]).window(2.0, 4.0);
+    tcp.at(0.4).ack(11, &[13, 14]).ack(12, &[15, 16]).window(4.0, 4.0);
+    tcp.at(0.5).ack(13, &[17]).window(4.25, 4.0);
+}
+
+#[test]
+fn ns2_sack_counts_packets_in_the_pipe() {
+    // Packets 1 and 4 are lost. ns-2's Sack1: on the third duplicate pipe = 10 - 0 - 3 = 7, the retransmission not counted, window 4.
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, ns2());
+    tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]).sack(0, &[(5, 6), (2, 4)], &[1]).window(4.0, 4.0);
+    // Each acknowledgement takes one out: 6, 5, 4; at 3 the next hole goes out, at 3 again new data.
+    tcp.sack(0, &[(5, 7), (2, 4)], &[]).sack(0, &[(5, 8), (2, 4)], &[]).sack(0, &[(5, 9), (2, 4)], &[]);
+    tcp.sack(0, &[(5, 10), (2, 4)], &[4]).sack(0, &[(5, 11), (2, 4)], &[11]);
+    // A partial acknowledgement takes two out: 4 - 2 = 2, room for two.
+    tcp.at(0.3).sack(3, &[(5, 11)], &[12, 13]);
+    // Everything out at the cut is acknowledged: recovery is over, and this acknowledgement does not grow the window.
+    tcp.at(0.4).ack(11, &[14, 15]).window(4.0, 4.0);
+}
+
+#[test]
+fn rfc6675_sends_when_the_scoreboard_says_that_there_is_room() {
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, rfc());
+    // Packet 1 is lost; at the third duplicate 2, 3, 4 are reported: 5 to 10 are in the network, and the retransmission: pipe = 7, cwnd = 4.
+    tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]).sack(0, &[(2, 5)], &[1]).window(4.0, 4.0);
+    tcp.sack(0, &[(2, 6)], &[]).sack(0, &[(2, 7)], &[]).sack(0, &[(2, 8)], &[]).sack(0, &[(2, 9)], &[11]);
+    tcp.sack(0, &[(2, 10)], &[12]).sack(0, &[(2, 11)], &[13]);
+    tcp.at(0.3).ack(10, &[14]).window(4.0, 4.0);
+}
+
+#[test]
+fn rfc6675_sends_lost_packets_before_new_ones() {
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, rfc());
+    // 1, 2 and 3 are lost. Reports of 4, 5, 6 make all three lost: in the network are 7 to 10 and the retransmission of 1: pipe = 5.
+    tcp.at(0.2).sack(0, &[(4, 5)], &[9]).sack(0, &[(4, 6)], &[10]).sack(0, &[(4, 7)], &[1]);
+    tcp.sack(0, &[(4, 8)], &[]).sack(0, &[(4, 9)], &[2]).sack(0, &[(4, 10)], &[3]).sack(0, &[(4, 11)], &[11]);
+    // The partial acknowledgement of 1 leaves 2, 3 and 11 in the network.
+    tcp.at(0.3).sack(1, &[(4, 11)], &[12]);
+}
+
+#[test]
+fn rfc6675_rescues_the_tail_of_a_transfer_once() {
+    // Eight packets in all; 1 and 8 are lost. Nothing beyond 8 can report it lost, and there is no new data.
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, Some(8), rfc());
+    tcp.at(0.2).sack(0, &[(2, 3)], &[]).sack(0, &[(2, 4)], &[]).sack(0, &[(2, 5)], &[1]);
+    // In the network: 6, 7, 8 and the retransmission, 4 in all, then 3: room for one. RFC 6675 section 4, NextSeg (4): the highest packet not reported.
+    tcp.sack(0, &[(2, 6)], &[]).sack(0, &[(2, 7)], &[8]);
+    // Only one rescue in a recovery.
+    tcp.sack(0, &[(2, 8)], &[]);
+    tcp.at(0.3).ack(7, &[]).ack(8, &[]);
+    assert!(tcp.sender.is_finished() && tcp.sender.deadline_s() == NEVER);
+    assert_eq!(tcp.sender.counters(0.3).timeouts, 0);
+}
+
+#[test]
+fn a_timeout_goes_back_and_backs_off() {
+    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, rfc());
+    // RTT 0.1 s: RTO = 0.1 + 4 x 0.05 = 0.3 s, at least 1 s (RFC 6298 (2.4)). Packets 1 to 8 are all lost.
+    // ssthresh = 8/2, cwnd = 1 (RFC 5681 section 3.1); the time-out doubles to 2, then 4 s (RFC 6298 (5.5)).
+    tcp.expires(1.1, &[1]).window(1.0, 4.0).expires(3.1, &[1]);
+    // Go-back-N: slow start sends again all that was not acknowledged. The first retransmission gives no RTT sample (Karn): still 4 s.
+    tcp.at(3.2).ack(1, &[2, 3]);
+    assert!((tcp.sender.deadline_s() - 7.2).abs() < 1e-9);
+    // 2 to 8 had arrived late after all: one acknowledgement skips them, new data 9 to 11 is timed.
+    tcp.at(3.3).ack(8, &[9, 10, 11]);
+    assert!((tcp.sender.deadline_s() - 7.3).abs() < 1e-9);
+    // New data was acknowledged: a sample, and the back-off is over. (Still below the threshold of 4: two packets.)
+    tcp.at(3.4).ack(9, &[12, 13]);
+    assert!((tcp.sender.deadline_s() - 4.4).abs() < 1e-9);
+}
+
+#[test]
+fn the_threshold_holds_when_the_same_packet_times_out_again() {
+    // RFC 5681 section 3.1: "the value of ssthresh is held constant" when a segment lost again was already resent by the timer.
+    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, rfc());
+    tcp.expires(1.1, &[1]).window(1.0, 4.0).expires(3.1, &[1]).window(1.0, 4.0).expires(7.1, &[1]).window(1.0, 4.0);
+}
+
+#[test]
+fn old_duplicates_after_a_timeout_mean_nothing() {
+    // RFC 6582 section 3.2, steps 2 and 4 (ns-2 bugFix_): recover = 8 at the time-out, and duplicates of 0 are not beyond it.
+    for (recovery, knobs) in [(Recovery::NewReno, rfc()), (Recovery::Reno, ns2()), (Recovery::Tahoe, ns2())] {
+        let knobs = Knobs { limited_transmit: false, fast_retransmit_first: false, ..knobs };
+        let mut tcp = Exchange::eight_packets(recovery, None, knobs);
+        let deadline_s = tcp.sender.deadline_s();
+        tcp.expires(deadline_s, &[1]).ack(0, &[]).ack(0, &[]).ack(0, &[]).window(1.0, 4.0);
+    }
+}
+
+#[test]
+fn timestamps_give_a_sample_for_every_acknowledgement() {
+    let knobs = Knobs { timestamps: true, min_rto: Time::ns(0), ..rfc() };
+    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, knobs);
+    // RFC 6298 (2.2): SRTT = 0.1, RTTVAR = 0.05, RTO = 0.3.
+    assert!((tcp.sender.deadline_s() - 0.4).abs() < 1e-9);
+    // (2.3), R = 0.2: RTTVAR = 3/4 x 0.05 + 1/4 x 0.1 = 0.0625, SRTT = 7/8 x 0.1 + 1/8 x 0.2 = 0.1125, RTO = 0.1125 + 4 x 0.0625 = 0.3625.
+    tcp.at(0.3).echo(1, &[], 0.1, &[9]);
+    assert!((tcp.sender.srtt_s(&tcp.knobs) - 0.1125).abs() < 1e-12);
+    assert!((tcp.sender.deadline_s() - 0.6625).abs() < 1e-9);
+    // A retransmission is timed too (RFC 7323 section 4.1): its acknowledgement ends the back-off.
+    // R = 0.1: RTTVAR = 3/4 x 0.0625 + 1/4 x 0.0125 = 0.05, SRTT = 7/8 x 0.1125 + 0.0125 = 0.1109375, RTO = 0.3109375.
+    tcp.expires(0.6625, &[2]).at(0.7625).echo(2, &[], 0.6625, &[3, 4]);
+    assert!((tcp.sender.deadline_s() - (0.7625 + 0.3109375)).abs() < 1e-9);
+}
+
+#[test]
+fn a_transfer_ends_when_its_last_packet_is_acknowledged() {
+    // Three packets of data after the SYN.
+    let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 8.0, ..rfc() };
+    let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
+    let mut tcp = Exchange { sender: Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, Some(3), 0.0, &knobs), knobs, now_s: 0.0 };
+    tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
+    tcp.at(0.1).ack(0, &[1, 2, 3]).at(0.2).ack(2, &[]);
+    assert!(!tcp.sender.is_finished() && tcp.sender.deadline_s() < NEVER);
+    tcp.ack(3, &[]);
+    assert!(tcp.sender.is_finished() && tcp.sender.deadline_s() == NEVER);
+}
+
+#[test]
+fn an_application_that_stops_still_repairs_what_it_sent() {
+    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, rfc());
+    tcp.sender.stop(0.15);
+    // No new data on duplicates; the lost packet is resent, and its acknowledgement ends it all.
+    tcp.at(0.2).ack(0, &[]).ack(0, &[]).ack(0, &[1]).at(0.3).ack(8, &[]);
+    assert!(tcp.sender.is_finished() && tcp.sender.deadline_s() == NEVER);
+}
+
+#[test]
+fn acknowledgements_of_what_was_never_sent_are_ignored() {
+    // RFC 9293 section 3.10.7.4.
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, rfc());
+    tcp.at(0.2).ack(9, &[]).ack(1_000_000, &[]).ack(8, &[9, 10, 11, 12, 13, 14, 15, 16]);
+}
