@@ -34,14 +34,14 @@ demo: $(SETUP) ## run the four linear rules over four bandwidths; report in out/
 test: test-rust test-python ## run every test
 
 test-rust: ## run the tests of the Rust crates
-	cargo test --workspace --release --quiet
+	cargo test --workspace --quiet
 
 test-python: $(SETUP) ## run the tests of the Python package, its examples and the command line
 	$(BIN)/python -m pytest
 
 lint: $(SETUP) ## check formatting, lints and the arrows between modules
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --release --quiet -- -D warnings
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check python tests bench docs
 	$(BIN)/ruff check python tests bench docs
 	$(BIN)/lint-imports --no-cache

@@ -66,7 +66,7 @@ fn check(simulation: &Simulation<'_>) {
     }
     for link in &result.links {
         assert_eq!(link.total_arrived_packets, link.total_departed_packets + link.total_dropped_packets + link.queued_packets, "{link:?}");
-        assert!((0.0..1.000_001).contains(&link.utilization) && link.mean_queue_packets >= 0.0, "{link:?}");
+        assert!(link.utilization >= 0.0 && link.mean_queue_packets >= 0.0, "{link:?}");
     }
     serde_json::to_string(&result).expect("a result is plain data");
 }

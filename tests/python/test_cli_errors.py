@@ -128,3 +128,9 @@ def test_bad_options_of_compare(cli, arguments, named):
 
 def test_unknown_command_is_named(cli):
     assert "simulate" in _refused(cli("simulate"))
+
+
+def test_an_unknown_option_is_answered_with_the_nearest_one(cli):
+    done = cli("run", "--sed", "3")
+    assert done.returncode == 2
+    assert "did you mean --seed?" in done.stderr and "--pcap" in done.stderr

@@ -78,7 +78,10 @@ fn queue(recording: &Recording<'_>) -> Vec<(&'static str, Column)> {
 }
 
 fn windows(recorder: &Recorder) -> Vec<(&'static str, Column)> {
-    let rows = || recorder.windows.iter();
+    // Senders run ahead of each other: the table is in order of time all the same.
+    let mut rows: Vec<_> = recorder.windows.iter().collect();
+    rows.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+    let rows = || rows.iter();
     vec![
         ("time_s", Column::f8(rows().map(|row| row.time_s))),
         ("flow", Column::u4(rows().map(|row| row.flow))),

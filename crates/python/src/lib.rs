@@ -1,5 +1,7 @@
 //! `cwndlab._core`: the simulator as Python sees it. Everything here converts; nothing decides.
 
+#![allow(clippy::disallowed_methods, reason = "files and the wall clock belong here, and nowhere below")]
+
 mod convert;
 mod errors;
 mod pcap;

@@ -2,6 +2,7 @@
 
 use cwndlab_sim::{Simulation, scenario::Scenario};
 
+#[allow(clippy::disallowed_methods, reason = "a program reads files, the library does not")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: run FILE.toml")?;
     let scenario = Scenario::from_toml(&std::fs::read_to_string(path)?)?;

@@ -282,10 +282,12 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         if sink.receiver.deadline_s() != time_s {
             return;
         }
+        // Set in motion when the timer was: so it stays before a packet that arrives at this moment, and before that one's acknowledgement.
+        let since_s = sink.receiver.armed_at_s();
         if let Some(ack) = sink.receiver.on_timer(&self.knobs[sink.knobs as usize]) {
             let options = ack_options(&ack, &sink.receiver, &mut transit.options);
             let (number, sent_s, size_bytes) = (ack.ack, ack.sent_s, ack.size_bytes as u16);
-            let packet = Packet { at_s: time_s, since_s: time_s, number, sent_s, size_bytes, retransmission: false, options };
+            let packet = Packet { at_s: time_s, since_s, number, sent_s, size_bytes, retransmission: false, options };
             let after = transit.routes[place.route as usize].sink + 1;
             transit.carry_on(flow, place, after, packet);
         }

@@ -4,6 +4,8 @@
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
     counts: Vec<u32>,
+    zeros: u64,
+    /// Those above zero.
     total: u64,
     sum_s: f64,
 }
@@ -32,22 +34,31 @@ impl Histogram {
         self.counts[bucket] = 1;
     }
 
+    /// Counts a duration of nothing.
+    #[inline]
+    pub fn add_zero(&mut self) {
+        self.zeros += 1;
+    }
+
     /// Their mean, seconds: exact.
     pub fn mean_s(&self) -> Option<f64> {
-        (self.total > 0).then(|| self.sum_s / self.total as f64)
+        let count = self.zeros + self.total;
+        (count > 0).then(|| self.sum_s / count as f64)
     }
 
     /// The duration below which a share `q` of them lies, seconds; the middle of its bucket.
     pub fn quantile_s(&self, q: f64) -> Option<f64> {
-        let rank = (q * self.total as f64).ceil().max(1.0) as u64;
-        let mut seen = 0;
+        let rank = (q * (self.zeros + self.total) as f64).ceil().max(1.0) as u64;
+        let mut seen = self.zeros;
+        if seen >= rank {
+            return Some(0.0);
+        }
         let index = self.counts.iter().position(|&count| {
             seen += u64::from(count);
             seen >= rank
         })?;
-        // The first bucket holds what is less than a nanosecond: nothing.
         let (low, high) = bounds(index);
-        Some(if index == 0 { 0.0 } else { (low + high) / 2.0 })
+        Some((low + high) / 2.0)
     }
 }
 

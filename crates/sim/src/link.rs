@@ -212,9 +212,13 @@ impl Link {
         let start = if self.free_s > now { self.free_s } else { now };
         let (end, transmission) = self.serializer.finish(start, size);
         self.free_s = end;
-        self.waited_s += start - now;
-        if self.measuring {
-            self.waiting.add(start - now);
+        if start > now {
+            self.waited_s += start - now;
+            if self.measuring {
+                self.waiting.add(start - now);
+            }
+        } else if self.measuring {
+            self.waiting.add_zero();
         }
         self.backlog.push_back(Departure { at_s: end, since_s: start, size_bytes: size, lost });
         self.backlog_bytes += u64::from(size);

@@ -6,10 +6,10 @@ use std::collections::BinaryHeap;
 /// What a timer is for. At equal times smaller kinds come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
+    /// The measuring window begins or ends: what happens at its begin counts, what happens at its end does not.
+    Measure,
     /// A flow starts.
     Start,
-    /// The measuring window begins or ends.
-    Measure,
     /// An acknowledgement was delayed long enough.
     DelayedAck,
     /// A retransmission time-out.

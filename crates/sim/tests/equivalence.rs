@@ -34,10 +34,11 @@ fn differences(path: &str, a: &Value, b: &Value) -> Vec<String> {
 }
 
 /// Scenarios to try, and the seed they are drawn with.
+#[allow(clippy::disallowed_methods, reason = "how long a test may take is no part of a scenario")]
 fn config() -> Config {
     let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
     Config {
-        cases: number("CWNDLAB_SCENARIOS", 500) as u32,
+        cases: number("CWNDLAB_SCENARIOS", 3000) as u32,
         rng_seed: RngSeed::Fixed(number("CWNDLAB_SCENARIO_SEED", 1)),
         // The random scenarios are the same everywhere: a failure needs no file to come back.
         failure_persistence: None,

@@ -91,6 +91,10 @@ pub struct Sender {
     pub(crate) rtt: RttEstimator,
     rule: Rule,
     pub(crate) scoreboard: Option<Box<Scoreboard>>,
+    /// Whether the scoreboard may hold anything.
+    pub(crate) board_in_use: bool,
+    /// The receiver's window, whole packets.
+    max_window: i64,
     pub(crate) counters: Counters,
 }
 
@@ -130,6 +134,8 @@ impl Sender {
             rtt: RttEstimator::new(knobs, timer_phase_s),
             rule,
             scoreboard: None,
+            board_in_use: false,
+            max_window: knobs.window as i64,
             counters: Counters::default(),
         }
     }
@@ -257,8 +263,8 @@ impl Sender {
     }
 
     /// Window that bounds sending, whole packets.
-    pub(crate) fn window(&self, knobs: &Knobs) -> i64 {
-        (self.cwnd as i64 + self.dupwnd).min(knobs.window as i64)
+    pub(crate) fn window(&self) -> i64 {
+        (self.cwnd as i64 + self.dupwnd).min(self.max_window)
     }
 
     /// Sends what the window allows.
@@ -267,7 +273,7 @@ impl Sender {
             return recovery::sack::send_much(self, now_s, knobs, burst, out);
         }
         let mut sent = 0;
-        while self.next <= self.highest_ack + self.window(knobs) && self.next < self.limit {
+        while self.next <= self.highest_ack + self.window() && self.next < self.limit {
             self.output(now_s, self.next, knobs, out);
             self.next += 1;
             sent += 1;
@@ -350,7 +356,7 @@ impl Sender {
 
     /// Slow start, or the rule's increase: once per acknowledgement, whatever it acknowledges.
     fn grow(&mut self, now_s: f64, ack: &AckSegment, acked: u64, knobs: &Knobs) {
-        if knobs.grow_when_limited && self.next <= self.previous_highest_ack + self.window(knobs) {
+        if knobs.grow_when_limited && self.next <= self.previous_highest_ack + self.window() {
             return;
         }
         if self.cwnd < self.ssthresh {
@@ -380,7 +386,7 @@ impl Sender {
             let window = (self.cwnd + self.dupwnd as f64).min(knobs.window);
             (window / 2.0, self.rule.decrease(window, congestion))
         } else {
-            let window = self.window(knobs);
+            let window = self.window();
             ((window / 2) as f64, self.rule.decrease(window as f64, congestion).trunc())
         };
         let slow_start = self.cwnd < self.ssthresh;

@@ -6,9 +6,14 @@ that says what and what is allowed), 130 interrupted (what had finished is writt
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import click
 
 EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -44,6 +49,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         where = (error.param_hint or (error.param and error.param.opts[-1])) or "option"
         _say(f"error: {where}: {_one_line(error.message)}")
         return EXIT_BAD_INPUT
+    except click.NoSuchOption as error:
+        _say(f"error: {error.option_name}: is not an option{_options(error)}")
+        return EXIT_BAD_INPUT
     except click.ClickException as error:
         _say(f"error: {_one_line(error.format_message())}")
         return EXIT_BAD_INPUT
@@ -66,6 +74,15 @@ def _explain(error: Exception) -> int:
         return EXIT_BAD_INPUT
     _say(f"error: {type(error).__name__}: {_one_line(str(error))} (CWNDLAB_DEBUG=1 shows where)")
     return EXIT_FAILED
+
+
+def _options(error: click.NoSuchOption) -> str:
+    """Say which options the command has, the nearest first."""
+    if error.ctx is None:
+        return ""
+    names = [name for parameter in error.ctx.command.get_params(error.ctx) for name in parameter.opts if name.startswith("--")]
+    near = difflib.get_close_matches(error.option_name, names, n=1)
+    return f"{f', did you mean {near[0]}?' if near else ';'} allowed: {', '.join(names)}"
 
 
 def _one_line(text: str) -> str:

@@ -191,11 +191,7 @@ fn dumbbell(numbers: Numbers, names: Vec<String>) -> impl Strategy<Value = Value
 }
 
 /// Links l0, l1, ... and, for every flow and source, a path along them: which ones are shared falls out of the draw.
-fn named_links(
-    numbers: Numbers,
-    flow_names: Vec<String>,
-    travellers: usize,
-) -> impl Strategy<Value = (Vec<Value>, Vec<(Vec<String>, Vec<String>)>)> {
+fn named_links(numbers: Numbers, flow_names: Vec<String>, travellers: usize) -> impl Strategy<Value = (Vec<Value>, Vec<Ways>)> {
     (1usize..6).prop_flat_map(move |count| {
         let link = |index: usize| {
             let parts = (numbers.waveform(), numbers.delay(), numbers.queue(), numbers.losses(flow_names.clone()));
@@ -231,7 +227,10 @@ pub fn scenario() -> impl Strategy<Value = Value> {
     })
 }
 
-type Network = (Option<Value>, Vec<Value>, Vec<(Vec<String>, Vec<String>)>);
+/// Links of the way out and of the way back.
+type Ways = (Vec<String>, Vec<String>);
+/// A dumbbell or links, and with links the ways of all flows and sources.
+type Network = (Option<Value>, Vec<Value>, Vec<Ways>);
 
 fn assemble(
     numbers: Numbers,

@@ -26,7 +26,7 @@ pub(crate) fn on_ack(
     if ack.ack > tcp.last_ack {
         tcp.new_ack_and_grow(now_s, ack, knobs);
         tcp.after_timeout = false;
-        if tcp.scoreboard.is_some() {
+        if tcp.board_in_use {
             forget_or_keep(tcp, blocks, knobs);
         }
     } else if ack.ack == tcp.last_ack && !tcp.after_timeout && !blocks.is_empty() {
@@ -47,10 +47,12 @@ fn forget_or_keep(tcp: &mut Sender, blocks: &[(i64, i64)], knobs: &Knobs) {
         board.update(highest_ack, highest_sent, blocks);
     } else {
         board.clear();
+        tcp.board_in_use = false;
     }
 }
 
 fn scoreboard(tcp: &mut Sender) -> &mut Scoreboard {
+    tcp.board_in_use = true;
     tcp.scoreboard.get_or_insert_with(Box::default)
 }
 
@@ -132,7 +134,7 @@ pub(crate) fn send_much(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32,
     if tcp.in_recovery {
         return send_in_recovery(tcp, now_s, knobs, burst, out);
     }
-    let allowed = (tcp.last_ack + tcp.window(knobs)).min(tcp.limit - 1);
+    let allowed = (tcp.last_ack + tcp.window()).min(tcp.limit - 1);
     let allowed = if burst > 0 { allowed.min(tcp.next + i64::from(burst) - 1) } else { allowed };
     while tcp.next <= allowed {
         let has_arrived = knobs.sack_rfc6675 && tcp.scoreboard.as_ref().is_some_and(|board| board.is_sacked(tcp.next));
