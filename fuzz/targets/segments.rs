@@ -153,7 +153,7 @@ fn hostile(mut host: Host, mut input: Input<'_>) {
     while !input.is_empty() {
         let what = input.byte();
         let (low, high) = (host.sender.first_unacknowledged() - 1, host.highest_sent);
-        let mut number = |input: &mut Input<'_>| if what & 1 == 0 { low + input.below(high - low + 3) - 1 } else { input.any() };
+        let number = |input: &mut Input<'_>| if what & 1 == 0 { low + input.below(high - low + 3) - 1 } else { input.any() };
         match what >> 1 & 7 {
             0 => host.wait(input.seconds()),
             1 if host.sender.deadline_s() < NEVER => host.expire(),
@@ -202,8 +202,8 @@ fn network(mut host: Host, mut input: Input<'_>, recovery: Recovery) {
             5 if answers.len() > 1 => answers.rotate_left(1),
             _ => {}
         }
-        if let Some(answer) = answers.pop_front_if(|_| what & 16 == 0) {
-            let (ack, blocks) = answer;
+        let answer = if what & 16 == 0 { answers.pop_front() } else { None };
+        if let Some((ack, blocks)) = answer {
             host.take(|sender, now_s, knobs, out| sender.on_ack(now_s, &ack, blocks.as_ref(), knobs, &mut |segment| out.push(segment)));
         } else if let Some((segment, sent_s)) = data.pop_front() {
             if let Some(ack) = receiver.on_data(host.now_s, segment.number, sent_s, &host.knobs).1 {

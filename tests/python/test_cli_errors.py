@@ -134,3 +134,29 @@ def test_an_unknown_option_is_answered_with_the_nearest_one(cli):
     done = cli("run", "--sed", "3")
     assert done.returncode == 2
     assert "did you mean --seed?" in done.stderr and "--pcap" in done.stderr
+
+
+def test_a_run_that_outgrows_memory_stops_and_says_what_to_limit(cli, tmp_path):
+    """A window that grows a millionfold a round trip, nothing to stop it: gigabytes within a few acknowledgements."""
+    (tmp_path / "huge.toml").write_text(
+        """
+        duration = "10s"
+        tcp = { initial_ssthresh = 2 }
+        dumbbell = { rate = "10Mbit", delay = "5ms", queue = { kind = "drop-tail", limit = "unlimited" } }
+        [[flows]]
+        rule = "Linear(1000000, 1000000, -1, 1)"
+        """
+    )
+    assert "queue.limit" in _refused(cli("run", tmp_path / "huge.toml"))
+
+
+def test_a_rate_that_changes_too_often_is_refused_before_the_run(cli, tmp_path):
+    (tmp_path / "hum.toml").write_text(
+        """
+        duration = 1e7
+        dumbbell = { rate = { kind = "square", high = "2Mbit", low = "1Mbit", every = "1us" }, delay = "5ms" }
+        flows = [{ rule = "AIMD(1, 0.5)" }]
+        """
+    )
+    message = _refused(cli("run", tmp_path / "hum.toml"))
+    assert "dumbbell.rate.every" in message and "1us" in message and "100000000" in message

@@ -2,7 +2,6 @@
 
 use crate::flow::{CrossFlow, Host};
 use crate::hash::TraceHash;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::scheduler::{EMPTY, Scheduler};
 use crate::streams::{Due, Pending, Place};
@@ -27,6 +26,8 @@ pub struct Engine<S: Scheduler, T: Trace> {
     pub(crate) tied: Vec<Tied>,
     /// How many there have been.
     pub(crate) ties: u64,
+    /// Timers that expire at this very moment, when each was armed, last first.
+    pub(crate) expiring: Vec<(f64, Kind, u32)>,
 }
 
 /// The head of a stream that is due together with others.
@@ -52,16 +53,19 @@ pub enum Status {
 
 /// Acknowledgements that a sender may handle in one go.
 const MOST_AHEAD: u32 = 32;
-/// Packets in streams and queues beyond which a run is stopped: about 6 GiB.
-const MOST_PENDING: u64 = 100_000_000;
+/// Packets on their way beyond which a run is stopped: about 3 GiB.
+const MOST_PENDING: u64 = 50_000_000;
 
 impl<S: Scheduler, T: Trace> Engine<S, T> {
     /// Handles up to `events` events.
     pub fn advance(&mut self, events: u64) -> Status {
         for _ in 0..events {
+            if self.transit.overflowed {
+                return Status::TooLarge;
+            }
             let (time_s, stream) = self.transit.streams.scheduler.first();
             let timer_s = self.transit.timers.first_s();
-            if self.tied.is_empty() {
+            if self.tied.is_empty() && self.expiring.is_empty() {
                 if timer_s < time_s {
                     if timer_s > self.transit.end_s {
                         return self.finish();
@@ -88,9 +92,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             }
             self.on_tied();
         }
-        let queued: usize = self.transit.links.iter().map(Link::backlog).sum();
-        let too_large = self.transit.streams.packets + queued as u64 > MOST_PENDING || self.transit.trace.overflowed();
-        if too_large { Status::TooLarge } else { Status::Running }
+        if self.transit.overflowed || self.transit.trace.overflowed() { Status::TooLarge } else { Status::Running }
     }
 
     /// Puts the head of a stream among what is due at this very moment.
@@ -123,21 +125,42 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             // Last is first, so that taking it costs nothing; packets of one stream stay in order.
             self.tied.sort_by(|a, b| b.since_s.total_cmp(&a.since_s).then(b.flow.cmp(&a.flow)).then(b.order.cmp(&a.order)));
         }
+        if self.transit.timers.first_s() == self.now_s {
+            self.collect_timers();
+        }
         let first_s = self.tied.last().map_or(EMPTY, |first| first.since_s);
-        if self.transit.timers.first_s() == self.now_s && self.timer_armed_at_s() <= first_s {
-            self.on_timer();
+        if let Some((_, kind, flow)) = self.expiring.pop_if(|timer| timer.0 <= first_s) {
+            self.expire(kind, flow);
         } else if let Some(Tied { stream, head, .. }) = self.tied.pop() {
             self.on_head(stream, head);
         }
     }
 
-    /// When the first timer was armed, seconds; starts, stops and the measuring window precede everything.
-    fn timer_armed_at_s(&self) -> f64 {
-        match self.transit.timers.first() {
-            Some((Kind::DelayedAck, flow)) => self.transit.sinks[flow as usize].receiver.armed_at_s(),
-            Some((Kind::Retransmission, flow)) => self.hosts[flow as usize].sender.armed_at_s(),
-            _ => 0.0,
+    /// Takes the timers that expire at this very moment, and orders them by when they were armed.
+    fn collect_timers(&mut self) {
+        while self.transit.timers.first_s() == self.now_s {
+            if let Some((_, kind, flow)) = self.transit.timers.pop() {
+                self.expiring.push((self.armed_at_s(kind, flow), kind, flow));
+            }
         }
+        self.expiring.sort_by(|a, b| b.0.total_cmp(&a.0).then((b.1, b.2).cmp(&(a.1, a.2))));
+    }
+
+    /// When a timer that expires now was armed, seconds. Starts, stops and the measuring window precede everything; so do entries whose
+    /// deadline has moved, which only have to be made again.
+    fn armed_at_s(&self, kind: Kind, flow: u32) -> f64 {
+        let (deadline_s, armed_at_s) = match kind {
+            Kind::DelayedAck => {
+                let receiver = &self.transit.sinks[flow as usize].receiver;
+                (receiver.deadline_s(), receiver.armed_at_s())
+            }
+            Kind::Retransmission => {
+                let sender = &self.hosts[flow as usize].sender;
+                (sender.deadline_s(), sender.armed_at_s())
+            }
+            Kind::Start | Kind::Measure | Kind::Stop => return 0.0,
+        };
+        if deadline_s == self.now_s { armed_at_s } else { 0.0 }
     }
 
     fn finish(&mut self) -> Status {
@@ -244,8 +267,17 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
 
     #[cold]
     fn on_timer(&mut self) {
-        let Some((time_s, kind, flow)) = self.transit.timers.pop() else { return };
-        self.now_s = time_s;
+        self.now_s = self.transit.timers.first_s();
+        let Some((_, kind, flow)) = self.transit.timers.pop() else { return };
+        if self.transit.timers.first_s() > self.now_s {
+            return self.expire(kind, flow);
+        }
+        self.expiring.push((self.armed_at_s(kind, flow), kind, flow));
+        self.on_tied();
+    }
+
+    /// A timer expires, or its entry comes up.
+    fn expire(&mut self, kind: Kind, flow: u32) {
         match kind {
             Kind::Start => self.on_sender(flow, |sender, now_s, knobs, wire| sender.start(now_s, knobs, &mut |segment| wire.send(segment))),
             Kind::Stop => {
@@ -344,6 +376,11 @@ struct Wire<'a, S: Scheduler, T: Trace> {
 impl<S: Scheduler, T: Trace> Wire<'_, S, T> {
     #[inline]
     fn send(&mut self, segment: DataSegment) {
+        if self.transit.streams.packets > MOST_PENDING {
+            // A burst may be larger than memory: it is cut short, and the run stops after this event.
+            self.transit.overflowed = true;
+            return;
+        }
         let (at_s, number, size_bytes) = (self.now_s, segment.number, segment.size_bytes as u16);
         self.hash.add(at_s.to_bits() ^ ((number as u64) << 40) ^ segment.cwnd.to_bits().rotate_left(7));
         let packet = Packet { at_s, since_s: at_s, number, sent_s: at_s, size_bytes, retransmission: segment.retransmission, options: 0 };

@@ -16,6 +16,9 @@ use std::ops::Range;
 /// The arrival time of a packet that does not arrive.
 pub const LOST: f64 = f64::INFINITY;
 
+/// Packets in one queue beyond which a run is stopped: about 1.5 GiB.
+const MOST_BACKLOG: usize = 50_000_000;
+
 /// A window of time [from, to) in which metrics count.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
@@ -140,6 +143,8 @@ pub struct Link {
     next_look_s: f64,
     /// Departures that may lie uncounted.
     patience: u64,
+    /// Whether the queue outgrew the memory meant for it.
+    pub overflowed: bool,
     measuring: bool,
     /// Waiting times of packets that arrived in the window.
     pub waiting: Histogram,
@@ -180,6 +185,7 @@ impl Link {
             next_mark_s: window.from_s,
             next_look_s: 0.0,
             patience: 64,
+            overflowed: false,
             measuring: false,
             waiting: Histogram::default(),
             at_begin: LinkCounts::default(),
@@ -238,7 +244,11 @@ impl Link {
     #[inline(never)]
     fn admit(&mut self, now_s: f64, since_s: f64, size_bytes: u32, flow: u32) -> bool {
         self.depart_until(now_s, since_s);
-        self.patience = (2 * self.backlog.len() as u64).max(64);
+        self.patience = (2 * self.backlog.len() as u64).clamp(64, MOST_BACKLOG as u64);
+        if self.backlog.len() >= MOST_BACKLOG {
+            self.overflowed = true;
+            return false;
+        }
         let backlog = Backlog {
             packets: self.backlog.len() as u64,
             bytes: self.backlog_bytes,

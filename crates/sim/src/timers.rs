@@ -37,11 +37,6 @@ impl Timers {
         self.heap.peek().map_or(f64::INFINITY, |entry| f64::from_bits(entry.0.0))
     }
 
-    /// What the earliest is for, and whose it is.
-    pub fn first(&self) -> Option<(Kind, u32)> {
-        self.heap.peek().map(|entry| (entry.0.1, entry.0.2))
-    }
-
     /// Takes the earliest.
     pub fn pop(&mut self) -> Option<(f64, Kind, u32)> {
         self.heap.pop().map(|Reverse((bits, kind, flow))| (f64::from_bits(bits), kind, flow))

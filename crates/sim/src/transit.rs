@@ -66,6 +66,8 @@ pub struct Transit<S: Scheduler, T: Trace> {
     pub(crate) bin_s: f64,
     /// Data packets that reached receivers.
     pub(crate) delivered: u64,
+    /// Whether packets outgrew the memory meant for them.
+    pub(crate) overflowed: bool,
 }
 
 impl<S: Scheduler, T: Trace> Transit<S, T> {
@@ -156,6 +158,9 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
     fn gone(&mut self, flow: u32, place: Place, stage: usize, packet: Packet, at_s: f64) {
         if packet.options > 0 {
             self.options.take(packet.options);
+        }
+        if let Stage::Link(link) = self.routes[place.route as usize].stages[stage].0 {
+            self.overflowed |= self.links[link as usize].overflowed;
         }
         let is_data = stage < self.routes[place.route as usize].sink;
         let Some(sink) = self.sinks.get_mut(flow as usize).filter(|_| is_data) else { return };

@@ -123,13 +123,14 @@ impl Builder<'_> {
             end_s: scenario.duration.seconds(),
             bin_s: scenario.rate_bin.seconds(),
             delivered: 0,
+            overflowed: false,
         };
         let mut edges_s: Vec<f64> = scenario.flows.iter().filter_map(|spec| spec.stop).map(Time::seconds).collect();
         edges_s.extend([window.from_s, window.to_s]);
         edges_s.sort_by(f64::total_cmp);
         let next_edge_s = edges_s[0];
         let (hosts, cross, knobs, tied) = (Vec::new(), Vec::new(), Arc::from([]), Vec::new());
-        let mut engine = Engine { hosts, cross, transit, knobs, now_s: 0.0, edges_s, next_edge_s, tied, ties: 0 };
+        let mut engine = Engine { hosts, cross, transit, knobs, now_s: 0.0, edges_s, next_edge_s, tied, ties: 0, expiring: Vec::new() };
         if self.options.look_ahead {
             self.add_inboxes(&mut engine);
         }

@@ -6,6 +6,8 @@ use std::collections::HashSet;
 
 /// Flows in one scenario.
 const MOST_FLOWS: u64 = 2_000_000;
+/// Changes of a rate in one run: some seconds of work before the first packet.
+const MOST_PIECES: f64 = 1e8;
 /// Samples in one trace table: about 2 GiB.
 const MOST_SAMPLES: f64 = 1e8;
 
@@ -125,8 +127,8 @@ impl Scenario {
                 return Err(ScenarioError::at(key("name"), format!("\"{}\" is empty or taken: every source has its own name", cross.name)));
             }
             match (&cross.rate, &cross.available) {
-                (Some(rate), None) => check_waveform(&key("rate"), rate)?,
-                (None, Some(available)) => check_waveform(&key("available"), available)?,
+                (Some(rate), None) => check_waveform(&key("rate"), rate, self.duration)?,
+                (None, Some(available)) => check_waveform(&key("available"), available, self.duration)?,
                 _ => return Err(ScenarioError::at(key("rate"), "write either rate or available")),
             }
             if !(20..=65_535).contains(&cross.packet_size.0) {
@@ -166,7 +168,7 @@ impl Scenario {
 }
 
 fn check_link(key: &str, rate: &Waveform, queue: &QueueSpec, loss: &[LossSpec], scenario: &Scenario) -> Result<(), ScenarioError> {
-    check_waveform(&format!("{key}.rate"), rate)?;
+    check_waveform(&format!("{key}.rate"), rate, scenario.duration)?;
     check_queue(&format!("{key}.queue"), queue)?;
     for (i, loss) in loss.iter().enumerate() {
         let (flow, wrong) = match loss {
@@ -196,10 +198,16 @@ fn check_queue(key: &str, queue: &QueueSpec) -> Result<(), ScenarioError> {
     }
 }
 
-fn check_waveform(key: &str, waveform: &Waveform) -> Result<(), ScenarioError> {
-    match waveform.problem() {
-        Some((name, message)) => Err(ScenarioError::at(format!("{key}.{name}"), message)),
-        None => Ok(()),
+fn check_waveform(key: &str, waveform: &Waveform, duration: Time) -> Result<(), ScenarioError> {
+    if let Some((name, message)) = waveform.problem() {
+        return Err(ScenarioError::at(format!("{key}.{name}"), message));
+    }
+    match waveform.shortest_piece() {
+        Some((name, piece)) if duration.seconds() / piece.seconds().max(1e-12) > MOST_PIECES => {
+            let message = format!("a change every {piece} is too often for a run of {duration}: at most {MOST_PIECES:.0} changes");
+            Err(ScenarioError::at(format!("{key}.{name}"), message))
+        }
+        _ => Ok(()),
     }
 }
 

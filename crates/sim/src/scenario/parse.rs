@@ -65,9 +65,11 @@ impl ScenarioError {
 
 /// Deserialises, and turns serde's words into ours.
 fn read<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ScenarioError> {
+    let written = value.clone();
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let message = error.into_inner().to_string();
+        let path = inside_table(&written, &path, &message).unwrap_or(path);
         let path = if path == "." { "scenario".into() } else { path };
         match Unknown::parse(&message) {
             // The path of an unknown key ends with the key itself.
@@ -80,6 +82,17 @@ fn read<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ScenarioErro
             None => ScenarioError::at(path, message),
         }
     })
+}
+
+/// In a table with a `kind` serde loses track of the key: it is the one whose value the message quotes.
+fn inside_table(written: &serde_json::Value, path: &str, message: &str) -> Option<String> {
+    let pointer: String = path.split(['.', '[', ']']).filter(|part| !part.is_empty()).map(|part| format!("/{part}")).collect();
+    let table = written.pointer(&pointer)?.as_object()?;
+    let mut quoted = table.iter().filter(|(_, value)| message.contains(&value.to_string()));
+    match (quoted.next(), quoted.next()) {
+        (Some((key, _)), None) => Some(format!("{path}.{key}")),
+        _ => None,
+    }
 }
 
 /// serde's "unknown field `x`, expected one of `a`, `b`", taken apart.

@@ -101,6 +101,17 @@ impl Waveform {
         }
     }
 
+    /// The key and the length of the time between its changes; none if it does not change, or only so often.
+    pub fn shortest_piece(&self) -> Option<(&'static str, Time)> {
+        let Self::Shape(shape) = self else { return None };
+        match shape {
+            Shape::Constant { .. } | Shape::Points { repeat: None, .. } => None,
+            Shape::Square { every, .. } | Shape::Walk { every, .. } | Shape::Uniform { every, .. } => Some(("every", *every)),
+            Shape::SawTooth { period, step, .. } => Some(("step", step.unwrap_or(Time::ns(period.nanoseconds() / 100)))),
+            Shape::Points { points, repeat: Some(repeat) } => Some(("repeat", Time::ns(repeat.nanoseconds() / points.len().max(1) as u64))),
+        }
+    }
+
     /// What is wrong with it, if anything: the key and a message.
     pub fn problem(&self) -> Option<(&'static str, String)> {
         const SHORTEST: Time = Time::ns(1_000);
