@@ -7,11 +7,10 @@
 
 use crate::hash::TraceHash;
 use crate::histogram::Histogram;
-use crate::random::Stream;
-use crate::rate::{Constant, Serializer};
+use crate::loss::Loss;
+use crate::rate::Serializer;
 use cwndlab_queues::{Admission, Arrival, Backlog, Decision, Discipline};
 use std::collections::VecDeque;
-use std::ops::Range;
 
 /// The arrival time of a packet that does not arrive.
 pub const LOST: f64 = f64::INFINITY;
@@ -38,44 +37,6 @@ impl Window {
     /// Its length, seconds.
     pub fn seconds(&self) -> f64 {
         self.to_s - self.from_s
-    }
-}
-
-/// Losses beside the queue's.
-#[derive(Clone, Debug)]
-pub struct Loss {
-    /// Flows it concerns; all when absent.
-    pub flows: Option<Range<u32>>,
-    /// Which packets.
-    pub kind: LossKind,
-}
-
-/// Which packets are lost.
-#[derive(Clone, Debug)]
-pub enum LossKind {
-    /// Each with this probability, before the queue or after transmission.
-    Bernoulli { p: f64, stream: Stream, after_queue: bool },
-    /// These, by arrival number from 0; sorted.
-    List { packets: Vec<u64>, seen: u64, next: usize },
-}
-
-impl Loss {
-    fn strikes(&mut self, flow: u32, after: bool) -> bool {
-        if self.flows.as_ref().is_some_and(|flows| !flows.contains(&flow)) {
-            return false;
-        }
-        match &mut self.kind {
-            LossKind::Bernoulli { p, stream, after_queue } => *after_queue == after && stream.uniform() < *p,
-            LossKind::List { packets, seen, next } => {
-                if after {
-                    return false;
-                }
-                let hit = packets.get(*next) == Some(seen);
-                *seen += 1;
-                *next += usize::from(hit);
-                hit
-            }
-        }
     }
 }
 
@@ -333,30 +294,5 @@ impl Link {
         match self.discipline {
             Discipline::DropTail(_) => "drop-tail",
         }
-    }
-}
-
-/// A flow's own link: no loss, no limit, no metrics; arithmetic only.
-#[derive(Clone, Debug)]
-pub struct Pipe {
-    serializer: Option<Constant>,
-    free_s: f64,
-    delay_s: f64,
-}
-
-impl Pipe {
-    /// An idle pipe; without a rate it only delays.
-    pub fn new(rate_bps: Option<u64>, delay_s: f64) -> Self {
-        Self { serializer: rate_bps.map(Constant::new), free_s: 0.0, delay_s }
-    }
-
-    /// A packet enters at `now`. Returns when it reaches the other end, and when its transmission begins.
-    #[inline]
-    pub fn pass(&mut self, now: f64, size_bytes: u16) -> (f64, f64) {
-        let Some(serializer) = &mut self.serializer else { return (now + self.delay_s, now) };
-        let start = if self.free_s > now { self.free_s } else { now };
-        let transmission = serializer.transmission_s(u32::from(size_bytes));
-        self.free_s = start + transmission;
-        (start + (transmission + self.delay_s), start)
     }
 }

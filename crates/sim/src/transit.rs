@@ -5,8 +5,9 @@
 //! private stage sees its packets in order of time whoever else is active.
 
 use crate::flow::Sink;
-use crate::link::{LOST, Link, Pipe, Window};
+use crate::link::{LOST, Link, Window};
 use crate::packet::{AckOptions, OptionStore, Packet};
+use crate::pipe::Pipe;
 use crate::scheduler::{EMPTY, Scheduler};
 use crate::streams::{Inbox, Place, Streams, Waiting};
 use crate::timers::{Kind, Timers};

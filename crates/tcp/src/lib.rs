@@ -11,6 +11,7 @@ mod rtt;
 mod scoreboard;
 mod segment;
 mod sender;
+mod window;
 
 pub use knobs::{Knobs, Profile};
 pub use receiver::Receiver;

@@ -2,26 +2,9 @@
 //!
 //! The order of operations is ns-2's (`tcp/tcp.cc`), because that order decides results; names are the RFCs'.
 
+use crate::window::{Cut, LastCut};
 use crate::{AckSegment, DataSegment, Knobs, NEVER, Recovery, RttEstimator, SackBlocks, Scoreboard, recovery};
-use cwndlab_rules::{Ack, Congestion, Rule, WindowRule};
-
-/// What the last change of the window was (ns-2 `last_cwnd_action_`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LastCut {
-    None,
-    FastRetransmit,
-    Exited,
-    Timeout,
-}
-
-/// What a cut does to the window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
-    /// Window and threshold to what the rule asks for.
-    ToTarget,
-    /// Window to one packet, threshold to what the rule asks for.
-    ToOne(Congestion),
-}
+use cwndlab_rules::{Congestion, Rule};
 
 /// Sums since the start of the flow, for metrics.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,7 +53,7 @@ pub struct Sender {
     pub(crate) next: i64,
     pub(crate) highest_sent: i64,
     pub(crate) highest_ack: i64,
-    previous_highest_ack: i64,
+    pub(crate) previous_highest_ack: i64,
     pub(crate) last_ack: i64,
     /// Highest packet sent at the last cut.
     pub(crate) recover: i64,
@@ -86,15 +69,15 @@ pub struct Sender {
     /// When the timer was armed.
     armed_at_s: f64,
     settled_s: f64,
-    min_rtt_s: f64,
+    pub(crate) min_rtt_s: f64,
     initial_window: f64,
     pub(crate) rtt: RttEstimator,
-    rule: Rule,
+    pub(crate) rule: Rule,
     pub(crate) scoreboard: Option<Box<Scoreboard>>,
     /// Whether the scoreboard may hold anything.
     pub(crate) board_in_use: bool,
     /// The receiver's window, whole packets.
-    max_window: i64,
+    pub(crate) max_window: i64,
     pub(crate) counters: Counters,
 }
 
@@ -352,56 +335,6 @@ impl Sender {
         if self.last_ack == 0 && knobs.delay_growth {
             self.cwnd = self.initial_window;
         }
-    }
-
-    /// Slow start, or the rule's increase: once per acknowledgement, whatever it acknowledges.
-    fn grow(&mut self, now_s: f64, ack: &AckSegment, acked: u64, knobs: &Knobs) {
-        if knobs.grow_when_limited && self.next <= self.previous_highest_ack + self.window() {
-            return;
-        }
-        if self.cwnd < self.ssthresh {
-            self.cwnd += 1.0;
-        } else {
-            let event = Ack {
-                now_s,
-                acked_packets: acked,
-                rtt_s: now_s - ack.sent_s,
-                min_rtt_s: self.min_rtt_s,
-                in_flight_packets: (self.highest_sent - self.highest_ack) as u64,
-            };
-            self.cwnd = self.rule.increase(self.cwnd, &event);
-        }
-        if knobs.cap_window {
-            self.cwnd = self.cwnd.min(knobs.window);
-        }
-    }
-
-    /// TcpAgent::slowdown: the rule's target, or half, and what becomes of window and threshold.
-    pub(crate) fn cut(&mut self, cut: Cut, knobs: &Knobs) {
-        let congestion = match cut {
-            Cut::ToTarget => Congestion::FastRetransmit,
-            Cut::ToOne(congestion) => congestion,
-        };
-        let (half, target) = if knobs.precise_reduction {
-            let window = (self.cwnd + self.dupwnd as f64).min(knobs.window);
-            (window / 2.0, self.rule.decrease(window, congestion))
-        } else {
-            let window = self.window();
-            ((window / 2) as f64, self.rule.decrease(window as f64, congestion).trunc())
-        };
-        let slow_start = self.cwnd < self.ssthresh;
-        let halve = (knobs.halve_first_cut && self.first_cut) || (knobs.halve_in_slow_start && slow_start);
-        let halve_ssthresh = halve || (knobs.halve_after_timeout && congestion == Congestion::Timeout);
-        let ssthresh = if halve_ssthresh { half } else { target };
-        // RFC 5681 equation 4 and ns-2 agree on two packets.
-        self.ssthresh = if knobs.integer_ssthresh { ssthresh.trunc() } else { ssthresh }.max(2.0);
-        self.cwnd = match cut {
-            Cut::ToOne(_) => 1.0,
-            Cut::ToTarget if halve || (knobs.halve_if_half && self.rule.halves_in_ns2()) => half,
-            Cut::ToTarget => target,
-        }
-        .max(knobs.cwnd_floor);
-        self.first_cut = false;
     }
 
     /// Whether a duplicate acknowledgement may trigger fast retransmit (RFC 6582 section 4.1, ns-2 `recover_`).

@@ -3,7 +3,8 @@
 use super::plan::{LinkPlan, Plan};
 use super::{FlowInfo, LinkInfo};
 use crate::course::Course;
-use crate::link::{Link, Loss, LossKind, QueueSampler, Window};
+use crate::link::{Link, QueueSampler, Window};
+use crate::loss::{Loss, LossKind};
 use crate::random::Stream;
 use crate::rate::Serializer;
 use crate::scenario::{FlowSpec, LossSpec, QueueSpec, Scenario};

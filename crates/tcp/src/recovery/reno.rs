@@ -1,6 +1,6 @@
 //! Reno and NewReno: fast recovery by window inflation (ns-2 `tcp-reno.cc`, `tcp-newreno.cc`; RFC 6582).
 
-use crate::sender::{Cut, LastCut};
+use crate::window::{Cut, LastCut};
 use crate::{AckSegment, DataSegment, Knobs, Recovery, Sender};
 
 pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {

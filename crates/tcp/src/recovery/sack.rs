@@ -3,7 +3,7 @@
 //! They differ in how packets in the network are estimated (Sack1 counts down from what was outstanding; RFC 6675 derives it
 //! from the scoreboard), in what may be sent next, and in the rescue retransmission.
 
-use crate::sender::{Cut, LastCut};
+use crate::window::{Cut, LastCut};
 use crate::{AckSegment, DataSegment, Knobs, SackBlocks, Scoreboard, Sender};
 
 pub(crate) fn on_ack(

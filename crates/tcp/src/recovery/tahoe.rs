@@ -1,6 +1,6 @@
 //! Tahoe: the third duplicate acknowledgement restarts from one packet (ns-2 `TcpAgent::recv`, `dupack_action`).
 
-use crate::sender::{Cut, LastCut};
+use crate::window::{Cut, LastCut};
 use crate::{AckSegment, DataSegment, Knobs, Sender};
 use cwndlab_rules::Congestion;
 

@@ -1,0 +1,94 @@
+//! Routes: which stages a packet passes, and where it waits for an event.
+
+use super::Builder;
+use super::leads::Lead;
+use crate::engine::Engine;
+use crate::scheduler::Scheduler;
+use crate::streams::{Due, Inbox, Pending, Place};
+use crate::trace::Trace;
+use crate::transit::{Entry, Route, Stage};
+use std::collections::VecDeque;
+
+/// A lead is a sum of doubles: this much less of it is certain.
+const SAFE: f64 = 1.0 - 1e-6;
+
+impl Builder<'_> {
+    /// The route with these stages; flows alike share it.
+    pub(super) fn route(&mut self, mut stages: Vec<Stage>, delayed_ack: bool) -> u32 {
+        // Routes with and without events at the receiver differ: the key says which.
+        let key_end = if delayed_ack { Stage::Sink } else { Stage::Source };
+        stages.push(key_end);
+        if let Some(&route) = self.route_of.get(&stages) {
+            return route;
+        }
+        let key = stages.clone();
+        stages.pop();
+        let mut streams = 0;
+        let route: Vec<(Stage, Entry)> = stages
+            .iter()
+            .enumerate()
+            .map(|(i, &stage)| {
+                let waits = match stage {
+                    // Entering the first stage is the sender's own event.
+                    _ if i == 0 => false,
+                    Stage::Link(link) if let Lead::Inbox(inbox) = self.leads[link as usize] => return (stage, Entry::Inbox(inbox)),
+                    Stage::Link(link) if self.options.look_ahead && matches!(self.leads[link as usize], Lead::InOrder { .. }) => false,
+                    Stage::Source => true,
+                    Stage::Sink if delayed_ack => true,
+                    stage => self.shared(stage) || !self.options.look_ahead,
+                };
+                streams += u32::from(waits);
+                (stage, if waits { Entry::Stream(streams - 1) } else { Entry::AtOnce })
+            })
+            .collect();
+        let sink = stages.iter().position(|stage| *stage == Stage::Sink).unwrap_or_default();
+        let ahead_s = self.ahead_s(&route);
+        self.routes.push(Route { stages: route, sink, ahead_s });
+        self.route_of.insert(key, self.routes.len() as u32 - 1);
+        self.routes.len() as u32 - 1
+    }
+
+    /// How far senders of this route may run ahead. An inbox takes packets in nearly any order, but best in nearly the right one.
+    fn ahead_s(&self, stages: &[(Stage, Entry)]) -> f64 {
+        match stages.iter().find(|(stage, _)| self.shared(*stage)) {
+            _ if !self.options.look_ahead => 0.0,
+            Some((_, Entry::AtOnce)) => 0.0,
+            Some((Stage::Link(link), Entry::Inbox(_))) => self.inbox_leads[*link as usize],
+            _ => f64::INFINITY,
+        }
+    }
+
+    fn shared(&self, stage: Stage) -> bool {
+        matches!(stage, Stage::Link(link) if self.users[link as usize] > 1)
+    }
+
+    /// Gives a flow its streams and its place in the tables.
+    pub(super) fn add_streams<S: Scheduler, T: Trace>(&self, route: u32, flow: u32, first_pipe: u32, engine: &mut Engine<S, T>) -> Place {
+        let place = Place { route, first_stream: engine.transit.streams.all.len() as u32, first_pipe };
+        for (stage, &(kind, stream)) in self.routes[route as usize].stages.iter().enumerate() {
+            if let Entry::Stream(_) = stream {
+                let due = match kind {
+                    Stage::Source if self.routes[route as usize].ahead_s > 0.0 => Due::AckAhead,
+                    Stage::Source => Due::Ack,
+                    _ => Due::Enter(stage as u32),
+                };
+                engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow, due, place });
+            }
+        }
+        place
+    }
+
+    /// Gives every link that can have one an inbox.
+    pub(super) fn add_inboxes<S: Scheduler, T: Trace>(&mut self, engine: &mut Engine<S, T>) {
+        for (link, lead) in self.leads.iter_mut().enumerate() {
+            if let Lead::Equal(lead_s) = *lead {
+                let (inbox, stream) = (engine.transit.inboxes.len() as u32, engine.transit.streams.all.len() as u32);
+                engine.transit.inboxes.push(Inbox::new(lead_s * SAFE, stream));
+                let place = Place { route: 0, first_stream: stream, first_pipe: 0 };
+                engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow: 0, due: Due::Batch(inbox), place });
+                self.inbox_leads[link] = lead_s;
+                *lead = Lead::Inbox(inbox);
+            }
+        }
+    }
+}

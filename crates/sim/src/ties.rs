@@ -1,0 +1,91 @@
+//! Several things due at one moment: the cold path of the event loop.
+//!
+//! As in ns-2, what was set in motion first comes first: a packet when its last transmission began, a timer when it was armed. It decides whose
+//! packet enters a full queue; flows of equal delays meet like that all the time.
+
+use crate::engine::Engine;
+use crate::packet::Packet;
+use crate::scheduler::{EMPTY, Scheduler};
+use crate::streams::Due;
+use crate::timers::Kind;
+use crate::trace::Trace;
+
+/// The head of a stream that is due together with others.
+#[derive(Debug)]
+pub(crate) struct Tied {
+    since_s: f64,
+    flow: u32,
+    order: u64,
+    stream: u32,
+    head: Option<Packet>,
+}
+
+impl<S: Scheduler, T: Trace> Engine<S, T> {
+    /// Puts the head of a stream among what is due at this very moment.
+    #[cold]
+    pub(crate) fn tie(&mut self, stream: u32, head: Option<Packet>) {
+        let pending = &self.transit.streams.all[stream as usize];
+        let (since_s, flow) = match (head, pending.due) {
+            (Some(packet), _) => (packet.since_s, pending.flow),
+            (None, Due::Batch(inbox)) => self.transit.inboxes[inbox as usize].first().unwrap_or((EMPTY, u32::MAX)),
+            (None, _) => (EMPTY, u32::MAX),
+        };
+        self.ties += 1;
+        let order = self.ties;
+        self.tied.push(Tied { since_s, flow, order, stream, head });
+    }
+
+    /// Several things are due at this very moment. As in ns-2, what was set in motion first comes first: a packet when its last transmission
+    /// began, a timer when it was armed; it decides whose packet enters a full queue. (Flows of equal delays meet like that all the time.)
+    /// One is handled at a time: it may make another that is due at once.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn on_tied(&mut self) {
+        let known = self.tied.len();
+        while self.transit.streams.scheduler.first().0 == self.now_s {
+            let stream = self.transit.streams.scheduler.first().1;
+            let head = self.take(stream);
+            self.tie(stream, head);
+        }
+        if self.tied.len() > known {
+            // Last is first, so that taking it costs nothing; packets of one stream stay in order.
+            self.tied.sort_by(|a, b| b.since_s.total_cmp(&a.since_s).then(b.flow.cmp(&a.flow)).then(b.order.cmp(&a.order)));
+        }
+        if self.transit.timers.first_s() == self.now_s {
+            self.collect_timers();
+        }
+        let first_s = self.tied.last().map_or(EMPTY, |first| first.since_s);
+        if let Some((_, kind, flow)) = self.expiring.pop_if(|timer| timer.0 <= first_s) {
+            self.expire(kind, flow);
+        } else if let Some(Tied { stream, head, .. }) = self.tied.pop() {
+            self.on_head(stream, head);
+        }
+    }
+
+    /// Takes the timers that expire at this very moment, and orders them by when they were armed.
+    fn collect_timers(&mut self) {
+        while self.transit.timers.first_s() == self.now_s {
+            if let Some((_, kind, flow)) = self.transit.timers.pop() {
+                self.expiring.push((self.armed_at_s(kind, flow), kind, flow));
+            }
+        }
+        self.expiring.sort_by(|a, b| b.0.total_cmp(&a.0).then((b.1, b.2).cmp(&(a.1, a.2))));
+    }
+
+    /// When a timer that expires now was armed, seconds. Starts, stops and the measuring window precede everything; so do entries whose
+    /// deadline has moved, which only have to be made again.
+    pub(crate) fn armed_at_s(&self, kind: Kind, flow: u32) -> f64 {
+        let (deadline_s, armed_at_s) = match kind {
+            Kind::DelayedAck => {
+                let receiver = &self.transit.sinks[flow as usize].receiver;
+                (receiver.deadline_s(), receiver.armed_at_s())
+            }
+            Kind::Retransmission => {
+                let sender = &self.hosts[flow as usize].sender;
+                (sender.deadline_s(), sender.armed_at_s())
+            }
+            Kind::Start | Kind::Measure | Kind::Stop => return 0.0,
+        };
+        if deadline_s == self.now_s { armed_at_s } else { 0.0 }
+    }
+}
