@@ -133,7 +133,8 @@ def test_unknown_command_is_named(cli):
 def test_an_unknown_option_is_answered_with_the_nearest_one(cli):
     done = cli("run", "--sed", "3")
     assert done.returncode == 2
-    assert "did you mean --seed?" in done.stderr and "--pcap" in done.stderr
+    assert "did you mean --seed?" in done.stderr
+    assert "--pcap" in done.stderr
 
 
 def test_a_run_that_outgrows_memory_stops_and_says_what_to_limit(cli, tmp_path):
@@ -159,4 +160,6 @@ def test_a_rate_that_changes_too_often_is_refused_before_the_run(cli, tmp_path):
         """
     )
     message = _refused(cli("run", tmp_path / "hum.toml"))
-    assert "dumbbell.rate.every" in message and "1us" in message and "100000000" in message
+    assert "dumbbell.rate.every" in message
+    assert "1us" in message
+    assert "100000000" in message

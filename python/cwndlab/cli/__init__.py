@@ -80,7 +80,12 @@ def _options(error: click.NoSuchOption) -> str:
     """Say which options the command has, the nearest first."""
     if error.ctx is None:
         return ""
-    names = [name for parameter in error.ctx.command.get_params(error.ctx) for name in parameter.opts if name.startswith("--")]
+    names = [
+        name
+        for parameter in error.ctx.command.get_params(error.ctx)
+        for name in parameter.opts
+        if name.startswith("--")
+    ]
     near = difflib.get_close_matches(error.option_name, names, n=1)
     return f"{f', did you mean {near[0]}?' if near else ';'} allowed: {', '.join(names)}"
 
