@@ -34,7 +34,7 @@ class Metric:
 
 
 def _ratio(part: float | None, whole: float | None) -> float | None:
-    return part / whole if part is not None and whole else None
+    return part / whole if part is not None and whole is not None and whole > 0 else None
 
 
 def _total(run: Mapping[str, Any], key: str) -> float:

@@ -19,9 +19,14 @@ def value_from_text(text: str) -> Any:
     ('20Mbit', 0.5, ['0s', '1s'])
     """
     try:
-        return json.loads(text)
-    except ValueError:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
         return text
+
+
+def _refuse(constant: str) -> None:
+    """NaN and Infinity are not JSON: as text they are refused by the key they are given to."""
+    raise ValueError(constant)
 
 
 def patched(document: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:

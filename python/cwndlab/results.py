@@ -24,6 +24,42 @@ PACKET_EVENTS = ("send", "receive", "ack", "drop", "timeout")
 """Meaning of the native module's event codes: 0 sent, 1 arrives at the sink, 2 its ACK arrives at the sender, ..."""
 
 
+_TEXT = ("flow", "group", "rule", "recovery", "link", "queue")
+_FLOATS = (
+    "loss_rate",
+    "mean_rtt_s",
+    "mean_rto_s",
+    "mean_cwnd_packets",
+    "rate_cov",
+    "base_rtt_s",
+    "finish_s",
+    "utilization",
+    "mean_queue_packets",
+)
+_COLUMNS = {
+    "flows": (
+        "flow group rule recovery goodput_bps delivered_packets sent_packets retransmitted_packets dropped_packets timeouts"
+        " fast_retransmits ecn_reductions window_reductions loss_rate mean_rtt_s mean_rto_s mean_cwnd_packets rate_cov"
+        " base_rtt_s finish_s total_sent_packets total_delivered_packets total_dropped_packets in_flight_packets"
+    ).split(),
+    "links": (
+        "link rate_bps delay_s queue limit_packets arrived_packets dropped_packets marked_packets departed_packets"
+        " utilization mean_queue_packets mean_queueing_delay_s p95_queueing_delay_s cross_bps available_bps"
+        " total_arrived_packets total_dropped_packets total_departed_packets queued_packets"
+    ).split(),
+}
+
+
+def _dtype(column: str) -> type[pl.DataType]:
+    if column in _TEXT:
+        return pl.String
+    return pl.Float64 if column in _FLOATS or column.endswith(("_bps", "_s")) else pl.Int64
+
+
+SCHEMAS = {table: {column: _dtype(column) for column in columns} for table, columns in _COLUMNS.items()}
+"""Columns and types of the frames: the same for every run, also where a run has no flows or a column no values."""
+
+
 class Result:
     """What one run gave.
 
@@ -68,8 +104,8 @@ class Result:
     def from_native(cls, text: str, traces: Mapping[str, Any], scenario: Mapping[str, Any]) -> Result:
         """Give the native module's answer (JSON text, and buffers of columns) its shape."""
         run = json.loads(text)
-        flows = pl.DataFrame(run.pop("flows"), infer_schema_length=None)
-        links = pl.DataFrame(run.pop("links"), infer_schema_length=None)
+        flows = pl.DataFrame(run.pop("flows"), schema=SCHEMAS["flows"])
+        links = pl.DataFrame(run.pop("links"), schema=SCHEMAS["links"])
         names = {
             "flow": flows["flow"].to_list(),
             "link": links["link"].to_list(),

@@ -111,3 +111,15 @@ def test_notebook_without_traces_has_no_picture(small):
 
 def test_figure_shows_itself(result):
     assert result.plot()._repr_png_()[:4] == b"\x89PNG"
+
+
+def test_a_run_without_flows_has_the_columns_of_every_run():
+    scenario = cwndlab.Scenario.from_text(
+        'duration = "2s"\ndumbbell = { rate = "4Mbit", delay = "5ms" }\ncross = [{ rate = "1Mbit" }]\n'
+    )
+    alone = cwndlab.run(scenario)
+    with_flow = cwndlab.run(cwndlab.dumbbell("4Mbit", "5ms", duration="2s", flows=[{"rule": "AIMD(1, 0.5)"}]))
+    assert alone.flows.height == 0
+    assert alone.flows.schema == with_flow.flows.schema
+    # A quarter of the link, in packets of 1000 bytes: 125 a second.
+    assert alone.links["departed_packets"][0] == pytest.approx(250, abs=1)

@@ -3,7 +3,7 @@
 /// Counts of durations.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    counts: Vec<u32>,
+    counts: Vec<u64>,
     zeros: u64,
     /// Those above zero.
     total: u64,
@@ -54,7 +54,7 @@ impl Histogram {
             return Some(0.0);
         }
         let index = self.counts.iter().position(|&count| {
-            seen += u64::from(count);
+            seen += count;
             seen >= rank
         })?;
         let (low, high) = bounds(index);

@@ -212,7 +212,7 @@ pub fn collect<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scena
         jain_index: jain_index(&goodputs),
         rtt_weighted_jain_index: jain_index(&weighted),
         fairness_spread: fairness_spread(&goodputs),
-        aggregate_goodput_bps: goodputs.iter().sum(),
+        aggregate_goodput_bps: goodputs.iter().fold(0.0, |sum, goodput| sum + goodput),
         flows,
         links: engine
             .transit

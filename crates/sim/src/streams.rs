@@ -81,7 +81,7 @@ impl<S: Scheduler> Streams<S> {
     }
 }
 
-/// Packets of several flows on their way to one link, in order of (time, when they were set in motion, flow).
+/// Packets of several flows on their way to one link, in order of (time, when they were set in motion, flow, stage).
 ///
 /// Every packet that will still be put here arrives at least `lead_s` after it is put here: that is how far the stages before
 /// delay it. So when the first is due, all that arrive within the lead can be handled in one go.
@@ -116,8 +116,8 @@ impl Inbox {
     /// Puts a packet in its place, which is nearly always the last; returns whether it is the first.
     #[inline(always)]
     pub fn put(&mut self, packet: Packet, flow: u32, stage: u32, place: Place) -> bool {
-        let last = self.ring.back().map(|last| (last.packet.at_s, last.packet.since_s, last.flow));
-        if last.is_none_or(|last| last <= (packet.at_s, packet.since_s, flow)) {
+        let last = self.ring.back().map(|last| (last.packet.at_s, last.packet.since_s, last.flow, last.stage));
+        if last.is_none_or(|last| last <= (packet.at_s, packet.since_s, flow, stage)) {
             self.ring.push_back(Waiting { packet, flow, stage, place });
             return last.is_none();
         }
@@ -126,7 +126,8 @@ impl Inbox {
 
     #[inline(never)]
     fn insert(&mut self, new: Waiting) -> bool {
-        let later = |old: &Waiting| (old.packet.at_s, old.packet.since_s, old.flow) > (new.packet.at_s, new.packet.since_s, new.flow);
+        let key = |waiting: &Waiting| (waiting.packet.at_s, waiting.packet.since_s, waiting.flow, waiting.stage);
+        let later = |old: &Waiting| key(old) > key(&new);
         let index = self.ring.iter().rposition(|old| !later(old)).map_or(0, |index| index + 1);
         self.ring.insert(index, new);
         index == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,8 @@ def execute_plan(
     comparison = comparing.Comparison(plan)
     make_folder(out)
     if out is not None:
+        # What an earlier comparison left here would pass for runs of this one.
+        shutil.rmtree(out / "runs", ignore_errors=True)
         (out / "plan.json").write_text(plan.to_json() + "\n", encoding="utf-8")
 
     with meter("compare", len(plan), "runs") as progress:

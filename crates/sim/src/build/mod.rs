@@ -14,7 +14,7 @@ use crate::pipe::Pipe;
 use crate::random::Stream;
 use crate::rate::Serializer;
 use crate::scenario::{CrossSpec, FlowSpec, Scenario};
-use crate::scheduler::Scheduler;
+use crate::scheduler::{EMPTY, Scheduler};
 use crate::streams::{Due, Pending, Place, Streams};
 use crate::timers::{Kind, Timers};
 use crate::trace::Trace;
@@ -259,6 +259,7 @@ impl Builder<'_> {
         let mut serializer = Serializer::new(waveform, stream, horizon, left_of);
         let stop_s = spec.stop.map_or(f64::INFINITY, Time::seconds);
         let first_s = serializer.finish(spec.start.seconds(), spec.packet_size.0 as u32).0;
+        let first_s = if first_s < stop_s { first_s } else { EMPTY };
         let size_bytes = spec.packet_size.0 as u16;
         engine.cross.push(CrossFlow { serializer, size_bytes, next: 0, last_s: 0.0, stop_s });
         (own_stream, first_s)

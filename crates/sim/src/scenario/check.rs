@@ -121,6 +121,7 @@ impl Scenario {
 
     fn check_cross(&self, links: &HashSet<&str>) -> Result<(), ScenarioError> {
         let mut names: HashSet<&str> = self.flows.iter().map(|flow| flow.name.as_str()).collect();
+        let mut shaped = HashSet::new();
         for (i, cross) in self.cross.iter().enumerate() {
             let key = |name: &str| format!("cross[{i}].{name}");
             if cross.name.is_empty() || !names.insert(cross.name.as_str()) {
@@ -131,6 +132,9 @@ impl Scenario {
                 (None, Some(available)) => check_waveform(&key("available"), available, self.duration)?,
                 _ => return Err(ScenarioError::at(key("rate"), "write either rate or available")),
             }
+            if let Some(stop) = cross.stop.filter(|stop| *stop <= cross.start) {
+                return Err(ScenarioError::at(key("stop"), format!("{stop} is not after start = {}", cross.start)));
+            }
             if !(20..=65_535).contains(&cross.packet_size.0) {
                 return Err(ScenarioError::at(key("packet_size"), format!("{} is out of range: 20B to 65535B", cross.packet_size)));
             }
@@ -138,8 +142,24 @@ impl Scenario {
                 return Err(ScenarioError::at(key("path"), format!("the list is empty: name at least one of {}", list(links))));
             }
             check_names(&cross.path, links, &key("path"))?;
+            if cross.available.is_some() {
+                let first = cross.path.first().map_or("bottleneck", String::as_str);
+                if !shaped.insert(first) || !self.has_constant_rate(first) {
+                    let message =
+                        format!("what is left of \"{first}\" needs a link of constant rate, and no other source with available on it");
+                    return Err(ScenarioError::at(key("available"), message));
+                }
+            }
         }
         Ok(())
+    }
+
+    fn has_constant_rate(&self, link: &str) -> bool {
+        let rate = match &self.dumbbell {
+            Some(dumbbell) => Some(&dumbbell.rate),
+            None => self.links.iter().find(|spec| spec.name == link).map(|spec| &spec.rate),
+        };
+        rate.is_some_and(|rate| matches!(rate, Waveform::Constant(_) | Waveform::Shape(super::Shape::Constant { .. })))
     }
 
     fn check_trace(&self) -> Result<(), ScenarioError> {
@@ -161,7 +181,7 @@ impl Scenario {
             samples("trace.queue", every, 2 + self.links.len() as u64)?;
         }
         if let Some(every) = self.trace.rate {
-            samples("trace.rate", every, flows)?;
+            samples("trace.rate", every, flows + self.links.len().max(2) as u64)?;
         }
         samples("rate_bin", self.rate_bin, 1)
     }

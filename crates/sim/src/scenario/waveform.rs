@@ -116,6 +116,8 @@ impl Waveform {
     pub fn problem(&self) -> Option<(&'static str, String)> {
         const SHORTEST: Time = Time::ns(1_000);
         let at_least = |key: &'static str, time: Time| (time < SHORTEST).then(|| (key, format!("{time} is too short: at least 1us")));
+        let period_at_least =
+            |period: Time| (period < Time::ns(100_000)).then(|| ("period", format!("{period} is too short: at least 100us")));
         let Self::Shape(shape) = self else { return None };
         match shape {
             Shape::Constant { .. } => None,
@@ -123,9 +125,7 @@ impl Waveform {
             Shape::SawTooth { low, high, period, step } => match (low <= high, step) {
                 (false, _) => Some(("low", format!("{low} is above high = {high}"))),
                 (_, Some(step)) if step > period => Some(("step", format!("{step} is longer than period = {period}"))),
-                (_, step) => {
-                    at_least("period", Time::ns(period.nanoseconds() / 100)).or_else(|| step.and_then(|step| at_least("step", step)))
-                }
+                (_, step) => period_at_least(*period).or_else(|| step.and_then(|step| at_least("step", step))),
             },
             Shape::Walk { start, every, min, max, .. } => match (min <= start && start <= max, every) {
                 (false, _) => Some(("start", format!("{start} is outside [min, max] = [{min}, {max}]"))),

@@ -49,6 +49,10 @@ fn full_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, newreno: bool, knobs
 }
 
 fn fast_retransmit(tcp: &mut Sender, now_s: f64, newreno: bool, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    if tcp.is_finished() {
+        // A late duplicate acknowledgement: there is nothing to send again.
+        return;
+    }
     let reno_repeats = !newreno && tcp.last_cut == LastCut::FastRetransmit;
     let less_careful = newreno && knobs.less_careful && tcp.highest_ack == tcp.recover;
     if !(tcp.may_fast_retransmit(knobs) || reno_repeats || less_careful) {

@@ -19,7 +19,7 @@ pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Kno
 }
 
 fn fast_retransmit(tcp: &mut Sender, now_s: f64, knobs: &Knobs) {
-    if !tcp.may_fast_retransmit(knobs) {
+    if !tcp.may_fast_retransmit(knobs) || tcp.is_finished() {
         return;
     }
     tcp.recover = tcp.highest_sent;
