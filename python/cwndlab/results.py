@@ -37,16 +37,53 @@ _FLOATS = (
     "mean_queue_packets",
 )
 _COLUMNS = {
-    "flows": (
-        "flow group rule recovery goodput_bps delivered_packets sent_packets retransmitted_packets dropped_packets timeouts"
-        " fast_retransmits ecn_reductions window_reductions loss_rate mean_rtt_s mean_rto_s mean_cwnd_packets rate_cov"
-        " base_rtt_s finish_s total_sent_packets total_delivered_packets total_dropped_packets in_flight_packets"
-    ).split(),
-    "links": (
-        "link rate_bps delay_s queue limit_packets arrived_packets dropped_packets marked_packets departed_packets"
-        " utilization mean_queue_packets mean_queueing_delay_s p95_queueing_delay_s cross_bps available_bps"
-        " total_arrived_packets total_dropped_packets total_departed_packets queued_packets"
-    ).split(),
+    "flows": [
+        "flow",
+        "group",
+        "rule",
+        "recovery",
+        "goodput_bps",
+        "delivered_packets",
+        "sent_packets",
+        "retransmitted_packets",
+        "dropped_packets",
+        "timeouts",
+        "fast_retransmits",
+        "ecn_reductions",
+        "window_reductions",
+        "loss_rate",
+        "mean_rtt_s",
+        "mean_rto_s",
+        "mean_cwnd_packets",
+        "rate_cov",
+        "base_rtt_s",
+        "finish_s",
+        "total_sent_packets",
+        "total_delivered_packets",
+        "total_dropped_packets",
+        "in_flight_packets",
+    ],
+    "links": [
+        "link",
+        "rate_bps",
+        "delay_s",
+        "queue",
+        "limit_packets",
+        "arrived_packets",
+        "dropped_packets",
+        "marked_packets",
+        "departed_packets",
+        "utilization",
+        "mean_queue_packets",
+        "mean_queueing_delay_s",
+        "p95_queueing_delay_s",
+        "cross_bps",
+        "available_bps",
+        "total_arrived_packets",
+        "total_dropped_packets",
+        "total_departed_packets",
+        "queued_packets",
+    ],
 }
 
 
