@@ -252,9 +252,24 @@ fn assemble(
         }
     }
     // A run that ends while a flow has not started yet is a case, too; only a stop must follow its start.
-    for flow in &mut flows {
+    for flow in flows.iter_mut().chain(&mut cross) {
         if flow.get("stop").is_some_and(|stop| stop.as_f64() <= flow["start"].as_f64()) {
             flow["stop"] = json!(flow["start"].as_f64().unwrap_or_default() + 0.5);
+        }
+    }
+    // What a source leaves means something on a link of constant rate, for one source.
+    let mut shaped = Vec::new();
+    for source in &mut cross {
+        let first = source.get("path").and_then(|path| path[0].as_str()).unwrap_or("bottleneck").to_string();
+        let link = links.iter().find(|link| link["name"] == *first).or(dumbbell.as_ref());
+        let fits = link.is_some_and(|link| !link["rate"].is_object()) && !shaped.contains(&first);
+        if let Some(fields) = source.as_object_mut()
+            && let Some(available) = fields.remove("available")
+        {
+            fields.insert(if fits { "available" } else { "rate" }.to_string(), available);
+            if fits {
+                shaped.push(first);
+            }
         }
     }
     let base = json!({ "duration": duration, "seed": seed, "profile": profile, "flows": flows, "cross": cross, "tcp": tcp, "measure": [measured_from * duration, duration], "rate_bin": 0.1 });
