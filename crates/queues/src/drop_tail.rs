@@ -31,7 +31,7 @@ impl DropTail {
 
 impl Admission for DropTail {
     #[inline]
-    fn admit(&mut self, packet: &Arrival, backlog: &Backlog) -> Decision {
+    fn admit(&mut self, packet: &Arrival, backlog: &Backlog, _random: &mut impl FnMut() -> f64) -> Decision {
         let fits = match self.limit {
             Limit::Packets(limit) => backlog.packets < limit + u64::from(!self.count_in_service),
             Limit::Bytes(limit) => {

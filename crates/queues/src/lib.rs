@@ -1,16 +1,18 @@
 //! Queue disciplines. Time and randomness are passed in; a discipline knows no link and no flow beyond the packet's own fields.
 //!
-//! A discipline that decides at arrival over a first-in first-out queue is an *admission rule*: it says what happens to an
-//! arriving packet given what waits. The link then computes the departure at once, which is what makes the engine
-//! fast. Disciplines that decide at departure own their packets and need an event per departure; [`Discipline`] is the closed set
-//! that tells the engine which is which.
+//! A discipline that decides at arrival over a first-in first-out queue is an *admission rule* ([`Admission`]): it says what happens to
+//! an arriving packet given what waits. The link then computes the departure at once, which is what makes the engine fast. A discipline
+//! that decides at departure owns its packets ([`Scheduling`]) and needs an event per departure. [`Discipline`] and [`Scheduler`] are
+//! the closed sets of each kind.
 //!
 //! ```
-//! use cwndlab_queues::{Admission, Backlog, Decision, DropTail, Limit, Arrival};
+//! use cwndlab_queues::{Admission, Arrival, Backlog, Decision, DropTail, Limit};
 //! let mut queue = DropTail::new(Limit::Packets(2), true);
-//! let packet = Arrival { now_s: 0.0, size_bytes: 1040, flow: 0 };
-//! assert_eq!(queue.admit(&packet, &Backlog { packets: 1, bytes: 1040, in_service_bytes: 1040 }), Decision::Accept);
-//! assert_eq!(queue.admit(&packet, &Backlog { packets: 2, bytes: 2080, in_service_bytes: 1040 }), Decision::Drop);
+//! let packet = Arrival { now_s: 0.0, size_bytes: 1040, flow: 0, ecn: false, priority: 1 };
+//! let mut random = || 0.5;
+//! let backlog = |packets| Backlog { packets, bytes: 1040 * packets, in_service_bytes: 1040, ..Backlog::default() };
+//! assert_eq!(queue.admit(&packet, &backlog(1), &mut random), Decision::Accept);
+//! assert_eq!(queue.admit(&packet, &backlog(2), &mut random), Decision::Drop);
 //! ```
 
 mod drop_tail;
@@ -24,8 +26,12 @@ pub struct Arrival {
     pub now_s: f64,
     /// Size on the wire.
     pub size_bytes: u32,
-    /// Which flow it belongs to.
+    /// Which flow it belongs to; numbers need not be dense.
     pub flow: u32,
+    /// Whether it may be marked instead of lost (ECN-capable transport, RFC 3168).
+    pub ecn: bool,
+    /// Priority, 0 (first) to 3; for RIO 0 is "in profile".
+    pub priority: u8,
 }
 
 /// What is at the link when a packet arrives, departures at the same instant already gone.
@@ -37,6 +43,24 @@ pub struct Backlog {
     pub bytes: u64,
     /// Bytes of the packet in service; 0 on an idle link.
     pub in_service_bytes: u64,
+    /// Its priority.
+    pub in_service_priority: u8,
+    /// On an idle link, since when, seconds.
+    pub idle_since_s: f64,
+}
+
+impl Backlog {
+    /// Packets that wait: without the one in service.
+    #[inline]
+    pub fn waiting_packets(&self) -> u64 {
+        self.packets.saturating_sub(1)
+    }
+
+    /// Their bytes.
+    #[inline]
+    pub fn waiting_bytes(&self) -> u64 {
+        self.bytes - self.in_service_bytes
+    }
 }
 
 /// What happens to an arriving packet.
@@ -44,23 +68,89 @@ pub struct Backlog {
 pub enum Decision {
     /// It joins the queue.
     Accept,
+    /// It joins the queue, marked "congestion experienced".
+    Mark,
     /// It is lost.
     Drop,
 }
 
-/// A discipline that decides at arrival over a first-in first-out queue.
+/// A packet that has left the link.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    /// When its transmission ends, seconds.
+    pub at_s: f64,
+    /// When it began, seconds.
+    pub since_s: f64,
+    /// Size on the wire.
+    pub size_bytes: u32,
+    /// Priority.
+    pub priority: u8,
+}
+
+/// A discipline that decides at arrival over a first-in first-out queue. `random` gives numbers uniform in [0, 1).
 pub trait Admission {
     /// Decides about an arriving packet.
-    fn admit(&mut self, packet: &Arrival, backlog: &Backlog) -> Decision;
+    fn admit(&mut self, packet: &Arrival, backlog: &Backlog, random: &mut impl FnMut() -> f64) -> Decision;
 
     /// Whether a packet of this size is accepted, and nothing else changes, as long as no more than this is at the link.
     /// It lets the link put off counting what has departed until the count matters.
     fn surely_accepts(&self, _size_bytes: u32, _most: &Backlog) -> bool {
         false
     }
+
+    /// A packet has left the link; `backlog` is what is there now. Told before the next arrival or deadline, in order of time.
+    /// Called only where [`Admission::watches_departures`].
+    fn departed(&mut self, _packet: &Departure, _backlog: &Backlog) {}
+
+    /// When the discipline next wants to look at the queue by itself, seconds; infinite for never.
+    fn next_deadline_s(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    /// That moment has come; everything that departed until then was told.
+    fn on_deadline(&mut self, _now_s: f64, _backlog: &Backlog) {}
+
+    /// Whether it wants to be told of departures.
+    fn watches_departures(&self) -> bool {
+        false
+    }
 }
 
-/// The disciplines, closed so that the engine calls them without a virtual table.
+/// A packet in a queue that owns it; `packet` is whatever the caller has to say about it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Item<P> {
+    /// Size on the wire.
+    pub size_bytes: u32,
+    /// Which flow it belongs to; numbers need not be dense.
+    pub flow: u32,
+    /// Whether it may be marked instead of lost.
+    pub ecn: bool,
+    /// Whether it was marked here.
+    pub marked: bool,
+    /// Priority, 0 (first) to 3.
+    pub priority: u8,
+    /// When it arrived, seconds.
+    pub arrived_s: f64,
+    /// The caller's.
+    pub packet: P,
+}
+
+/// A discipline that owns its packets and decides, or may decide, at departure. The packet in service is no longer in it.
+pub trait Scheduling<P> {
+    /// A packet arrives; `lost` gets every packet that the queue loses on this occasion, the arriving one included.
+    fn enqueue(&mut self, item: Item<P>, lost: &mut impl FnMut(Item<P>));
+
+    /// The link is free: the next packet, or none if the queue is empty. `lost` gets those lost on the way.
+    fn dequeue(&mut self, now_s: f64, lost: &mut impl FnMut(Item<P>)) -> Option<Item<P>>;
+
+    /// Packets in the queue.
+    fn packets(&self) -> u64;
+
+    /// Their bytes.
+    fn bytes(&self) -> u64;
+}
+
+/// The admission rules, closed so that the engine calls them without a virtual table.
 #[derive(Clone, Debug)]
 pub enum Discipline {
     /// Drop-tail.
@@ -69,9 +159,9 @@ pub enum Discipline {
 
 impl Admission for Discipline {
     #[inline]
-    fn admit(&mut self, packet: &Arrival, backlog: &Backlog) -> Decision {
+    fn admit(&mut self, packet: &Arrival, backlog: &Backlog, random: &mut impl FnMut() -> f64) -> Decision {
         match self {
-            Self::DropTail(queue) => queue.admit(packet, backlog),
+            Self::DropTail(queue) => queue.admit(packet, backlog, random),
         }
     }
 

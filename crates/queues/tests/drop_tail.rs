@@ -17,11 +17,13 @@ impl Queue {
             packets: self.sizes.len() as u64,
             bytes: self.sizes.iter().map(|&size| u64::from(size)).sum(),
             in_service_bytes: self.sizes.front().map_or(0, |&size| u64::from(size)),
+            ..Backlog::default()
         }
     }
 
     fn arrive(&mut self, size_bytes: u32) -> bool {
-        let accepted = self.rule.admit(&Arrival { now_s: 0.0, size_bytes, flow: 0 }, &self.backlog()) == Decision::Accept;
+        let arrival = Arrival { now_s: 0.0, size_bytes, flow: 0, ecn: false, priority: 1 };
+        let accepted = self.rule.admit(&arrival, &self.backlog(), &mut || 0.5) == Decision::Accept;
         if accepted {
             self.sizes.push_back(size_bytes);
         }

@@ -91,6 +91,7 @@ impl Course {
             Shape::Uniform { low, high, every } => {
                 (self.stream.between(low.bps() as f64, high.bps() as f64).round() as u64, every.nanoseconds())
             }
+            Shape::Trace { .. } => todo!(),
             Shape::Points { points, repeat } => {
                 let count = points.len() as u64;
                 let place = (self.index % count) as usize;

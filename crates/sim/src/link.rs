@@ -168,7 +168,7 @@ impl Link {
         self.arrived += 1;
         let size = u32::from(size_bytes);
         let (struck, lost) = if self.losses.is_empty() { (false, false) } else { self.strike(flow) };
-        let most = Backlog { packets: self.backlog.len() as u64, bytes: self.backlog_bytes, in_service_bytes: 0 };
+        let most = Backlog { packets: self.backlog.len() as u64, bytes: self.backlog_bytes, ..Backlog::default() };
         let crowded = most.packets >= self.patience || !self.discipline.surely_accepts(size, &most);
         let accepted = !struck && (!crowded || self.admit(now, since, size, flow));
         self.hash.add(now.to_bits() ^ ((number as u64) << 20) ^ (u64::from(flow) << 50) ^ (u64::from(accepted) << 63));
@@ -214,8 +214,10 @@ impl Link {
             packets: self.backlog.len() as u64,
             bytes: self.backlog_bytes,
             in_service_bytes: self.backlog.front().map_or(0, |first| u64::from(first.size_bytes)),
+            ..Backlog::default()
         };
-        self.discipline.admit(&Arrival { now_s, size_bytes, flow }, &backlog) == Decision::Accept
+        let arrival = Arrival { now_s, size_bytes, flow, ecn: false, priority: 1 };
+        self.discipline.admit(&arrival, &backlog, &mut || 0.5) == Decision::Accept
     }
 
     fn depart_until(&mut self, now_s: f64, since_s: f64) {

@@ -23,7 +23,7 @@ impl Plan<'_> {
         for (i, plan) in self.links.iter().enumerate() {
             let rate_stream = || Stream::new(scenario.seed, &format!("link-rate/{}", plan.name));
             let serializer = Serializer::new(&plan.rate, rate_stream(), horizon, None);
-            let QueueSpec::DropTail { limit, count_in_service } = plan.queue;
+            let QueueSpec::DropTail { limit, count_in_service } = plan.queue else { todo!() };
             let limit = self.limit(limit, plan, i as u32, flows);
             let losses = plan
                 .loss
@@ -51,7 +51,7 @@ impl Plan<'_> {
         let crossing = self.scenario.cross.iter().filter(|cross| self.forward(&cross.path).contains(&link));
         let means = crossing.map(|cross| {
             let (waveform, left_of) = self.cross_rate(cross);
-            let begin = cross.start.seconds().max(from_s);
+            let begin = cross.start.low.seconds().max(from_s);
             let end = cross.stop.map_or(to_s, |stop| stop.seconds().min(to_s));
             if begin >= end {
                 return 0.0;
@@ -73,7 +73,7 @@ impl Plan<'_> {
             let (waveform, left_of) = self.cross_rate(cross);
             let stream = Stream::new(scenario.seed, &format!("rate/{}", cross.name));
             let stop_s = cross.stop.map_or(f64::MAX, Time::seconds);
-            let offered = Course::new(waveform, stream, left_of).bins(bin_s, count, cross.start.seconds(), stop_s);
+            let offered = Course::new(waveform, stream, left_of).bins(bin_s, count, cross.start.low.seconds(), stop_s);
             available.iter_mut().zip(offered).for_each(|(available, offered)| *available -= offered);
         }
         available
@@ -121,6 +121,7 @@ fn build_loss(loss: &LossSpec, scenario: &Scenario, stream: &str, flows: &[FlowI
             flows: range(flow),
             kind: LossKind::Bernoulli { p: *p, stream: Stream::new(scenario.seed, stream), after_queue: *after_queue },
         },
+        LossSpec::GilbertElliott { .. } | LossSpec::Marks { .. } => todo!(),
         LossSpec::List { packets, flow } => {
             let mut packets = packets.clone();
             packets.sort_unstable();

@@ -258,7 +258,7 @@ impl Builder<'_> {
         let horizon = self.plan.scenario.duration.seconds();
         let mut serializer = Serializer::new(waveform, stream, horizon, left_of);
         let stop_s = spec.stop.map_or(f64::INFINITY, Time::seconds);
-        let first_s = serializer.finish(spec.start.seconds(), spec.packet_size.0 as u32).0;
+        let first_s = serializer.finish(spec.start.low.seconds(), spec.packet_size.0 as u32).0;
         let first_s = if first_s < stop_s { first_s } else { EMPTY };
         let size_bytes = spec.packet_size.0 as u16;
         engine.cross.push(CrossFlow { serializer, size_bytes, next: 0, last_s: 0.0, stop_s });

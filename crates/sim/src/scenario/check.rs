@@ -132,8 +132,8 @@ impl Scenario {
                 (None, Some(available)) => check_waveform(&key("available"), available, self.duration)?,
                 _ => return Err(ScenarioError::at(key("rate"), "write either rate or available")),
             }
-            if let Some(stop) = cross.stop.filter(|stop| *stop <= cross.start) {
-                return Err(ScenarioError::at(key("stop"), format!("{stop} is not after start = {}", cross.start)));
+            if let Some(stop) = cross.stop.filter(|stop| *stop <= cross.start.high) {
+                return Err(ScenarioError::at(key("stop"), format!("{stop} is not after start = {}", cross.start.high)));
             }
             if !(20..=65_535).contains(&cross.packet_size.0) {
                 return Err(ScenarioError::at(key("packet_size"), format!("{} is out of range: 20B to 65535B", cross.packet_size)));
@@ -195,7 +195,8 @@ fn check_link(key: &str, rate: &Waveform, queue: &QueueSpec, loss: &[LossSpec], 
             LossSpec::Bernoulli { p, flow, .. } => {
                 (flow, (!(0.0..1.0).contains(p)).then(|| ("p", format!("{p} is not a loss probability: from 0 to below 1"))))
             }
-            LossSpec::List { flow, packets } => {
+            LossSpec::GilbertElliott { flow, .. } => (flow, None),
+            LossSpec::List { flow, packets } | LossSpec::Marks { flow, packets } => {
                 (flow, (packets.len() > 10_000_000).then(|| ("packets", "at most 1e7 packets".to_string())))
             }
         };
@@ -211,8 +212,7 @@ fn check_link(key: &str, rate: &Waveform, queue: &QueueSpec, loss: &[LossSpec], 
 }
 
 fn check_queue(key: &str, queue: &QueueSpec) -> Result<(), ScenarioError> {
-    let QueueSpec::DropTail { limit, .. } = queue;
-    match limit {
+    match queue.limit() {
         Buffer::Packets(0) => Err(ScenarioError::at(format!("{key}.limit"), "a buffer holds at least one packet")),
         _ => Ok(()),
     }

@@ -1,20 +1,28 @@
 //! What is simulated: one definition for TOML, JSON, Python and the docs.
 
+mod arrivals;
 mod check;
+mod draw;
 mod knobs;
+mod link;
 mod parse;
+mod queue;
 mod record;
 mod traffic;
 mod waveform;
 
+pub use arrivals::{ArrivalSpec, Phase};
+pub use draw::{Distribution, Packets};
 pub use knobs::KnobOverrides;
+pub use link::{Arrivals, Dumbbell, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec};
 pub use parse::{ScenarioError, schema};
+pub use queue::QueueSpec;
 pub use record::{Sampling, TraceSpec};
-pub use traffic::{CrossSpec, FlowSpec, RecoveryName, RuleText};
+pub use traffic::{CrossSpec, FlowSpec, Join, Leave, RecoveryName, Responses, RuleText};
 pub use waveform::{Shape, Waveform};
 
 use cwndlab_tcp::Profile;
-use cwndlab_units::{Buffer, Rate, RateLimit, Span, Time};
+use cwndlab_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +59,9 @@ pub struct Scenario {
     /// TCP flows.
     #[serde(default)]
     pub flows: Vec<FlowSpec>,
+    /// Finite TCP flows that arrive one after the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<ArrivalSpec>,
     /// Traffic that does not react.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cross: Vec<CrossSpec>,
@@ -103,120 +114,4 @@ impl From<ProfileName> for Profile {
             ProfileName::Rfc => Self::Rfc,
         }
     }
-}
-
-/// Two routers, the bottleneck between them, and each flow's own links to them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Dumbbell {
-    /// Rate of the bottleneck, constant or changing in time.
-    pub rate: Waveform,
-    /// Its propagation delay, one way.
-    pub delay: Time,
-    /// Its queue.
-    #[serde(default)]
-    pub queue: QueueSpec,
-    /// Packets lost on it beside the queue's drops.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub loss: Vec<LossSpec>,
-    /// Rate of each source's own link.
-    #[serde(default)]
-    pub access_rate: RateLimit,
-    /// Its delay, one way; `[low, high]` is drawn per flow.
-    #[serde(default)]
-    pub access_delay: Span,
-    /// Rate of each sink's own link.
-    #[serde(default)]
-    pub sink_rate: RateLimit,
-    /// Its delay, one way.
-    #[serde(default)]
-    pub sink_delay: Span,
-    /// Rate of the link that carries the acknowledgements back; the bottleneck's when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub back_rate: Option<RateLimit>,
-    /// Its queue; without limit when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub back_queue: Option<QueueSpec>,
-}
-
-/// A named link, one way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LinkSpec {
-    /// Its name.
-    pub name: String,
-    /// Rate, constant or changing in time.
-    pub rate: Waveform,
-    /// Propagation delay.
-    pub delay: Time,
-    /// Queue.
-    #[serde(default)]
-    pub queue: QueueSpec,
-    /// Packets lost on it beside the queue's drops.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub loss: Vec<LossSpec>,
-}
-
-/// A queue discipline.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", deny_unknown_fields)]
-pub enum QueueSpec {
-    /// Loses what arrives at a full buffer.
-    #[serde(rename = "drop-tail")]
-    DropTail {
-        /// Size of the buffer.
-        #[serde(default = "one_bdp")]
-        limit: Buffer,
-        /// Whether the packet in service takes room in it, as in ns-2.
-        #[serde(default = "yes")]
-        count_in_service: bool,
-    },
-}
-
-impl Default for QueueSpec {
-    fn default() -> Self {
-        Self::DropTail { limit: one_bdp(), count_in_service: true }
-    }
-}
-
-impl QueueSpec {
-    /// Its name.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::DropTail { .. } => "drop-tail",
-        }
-    }
-}
-
-fn one_bdp() -> Buffer {
-    Buffer::Bdp(1.0)
-}
-
-fn yes() -> bool {
-    true
-}
-
-/// Packets that a link loses beside its queue.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum LossSpec {
-    /// Every packet with the same probability.
-    Bernoulli {
-        /// Probability, 0 <= p < 1.
-        p: f64,
-        /// Only this flow (or group of flows).
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        flow: Option<String>,
-        /// Lost after transmission instead of before the queue.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        after_queue: bool,
-    },
-    /// Exactly these, counted from 0 as they arrive at the link, before the queue (ns-2 ErrorModel/List).
-    List {
-        /// Arrival numbers.
-        packets: Vec<u64>,
-        /// Count and lose packets of this flow (or group) only.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        flow: Option<String>,
-    },
 }

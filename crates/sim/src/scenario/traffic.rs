@@ -1,8 +1,8 @@
 //! Who sends: TCP flows, and traffic that does not react.
 
-use super::{KnobOverrides, Waveform, one};
+use super::{Distribution, KnobOverrides, Packets, Waveform, one};
 use cwndlab_tcp::Recovery;
-use cwndlab_units::{Bytes, RateLimit, Span, Time};
+use cwndlab_units::{Bytes, Rate, RateLimit, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +54,18 @@ pub struct FlowSpec {
     /// When its application stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
+    /// More of them join as time goes on: instead of all at `start`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub join: Option<Join>,
+    /// Some leave as time goes on, the last to join first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leave: Option<Leave>,
+    /// Answers requests, one after the other on one connection, instead of sending without end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub responses: Option<Responses>,
+    /// Priority of its packets, 0 (first) to 3.
+    #[serde(default = "low_priority")]
+    pub priority: u8,
     /// Data packets to transfer; unlimited when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<u64>,
@@ -63,6 +75,15 @@ pub struct FlowSpec {
     /// Links from sink to source; when absent, a pure delay as long as the path's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub back: Vec<String>,
+    /// Node of the source: the path is the shortest to `to`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Node of the sink.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// In a dumbbell: data takes the way of the acknowledgements, and the other way round.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reverse: bool,
     /// Rate of the source's own link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_rate: Option<RateLimit>,
@@ -78,6 +99,45 @@ pub struct FlowSpec {
     /// Endpoint knobs, over the scenario's.
     #[serde(default, skip_serializing_if = "KnobOverrides::is_empty")]
     pub tcp: KnobOverrides,
+}
+
+/// Flows that join in batches.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Join {
+    /// So many at `start`, and again
+    pub batch: u64,
+    /// after each of these times, until all of `count` are there.
+    pub every: Time,
+}
+
+/// Flows that leave in batches.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Leave {
+    /// This share of those present (rounded to the nearest, at least one)
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// or so many
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u64>,
+    /// after each of these times, from 0 on, until none is left.
+    pub every: Time,
+}
+
+/// Requests and responses on one connection, with time to think between.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Responses {
+    /// Data packets of a response.
+    pub size: Distribution<Packets>,
+    /// From a whole response to the next request.
+    pub think: Distribution<Time>,
+}
+
+/// Behind everything of priority 0.
+pub(super) fn low_priority() -> u8 {
+    1
 }
 
 fn flow_name() -> String {
@@ -101,28 +161,56 @@ impl Serialize for RuleText {
     }
 }
 
-/// Constant-bit-rate traffic whose rate may change in time.
+/// Traffic that does not react: constant bit rate, a rate that changes in time, or bursts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CrossSpec {
-    /// Its name.
+    /// Its name; with a count above 1 the sources are `name-0`, `name-1`, ...
     #[serde(default = "cross_name")]
     pub name: String,
-    /// Its rate.
+    /// How many alike.
+    #[serde(default = "one")]
+    pub count: u64,
+    /// Its rate; of bursts while one lasts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Waveform>,
     /// Or: what it leaves of the first link of its path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available: Option<Waveform>,
+    /// With `available`, where queues share fairly: instead of one source of varying rate a varying number of sources of this rate,
+    /// n (C - B)/B beside n other flows on a link of rate C that shall leave them B.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_rate: Option<Rate>,
+    /// n above; the number of flows that cross the same link when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<u64>,
+    /// Length of a burst, where it sends in bursts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<Distribution<Time>>,
+    /// Time between bursts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off: Option<Distribution<Time>>,
     /// Bytes of a packet on the wire.
     #[serde(default = "thousand_bytes")]
     pub packet_size: Bytes,
+    /// Priority of its packets, 0 (first) to 3.
+    #[serde(default = "low_priority")]
+    pub priority: u8,
     /// Links it crosses; the bottleneck when absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,
-    /// When it starts.
+    /// Node of the source: the path is the shortest to `to`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Node where it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// In a dumbbell: it takes the way of the acknowledgements.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reverse: bool,
+    /// When it starts; `[low, high]` is drawn per source.
     #[serde(default)]
-    pub start: Time,
+    pub start: Span,
     /// When it stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,

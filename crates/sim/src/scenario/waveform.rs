@@ -67,6 +67,12 @@ pub enum Shape {
         /// Time between draws.
         every: Time,
     },
+    /// A recorded link: a file in mahimahi's format, each line a millisecond at which 1500 bytes may leave, unused ones lost, again from
+    /// the top at its end.
+    Trace {
+        /// The file; in a scenario file, beside it.
+        file: String,
+    },
     /// A list of times and rates.
     Points {
         /// `[time, rate]`: the rate holds from that time on; the first time is 0.
@@ -86,6 +92,7 @@ impl Waveform {
             Self::Shape(Shape::SawTooth { low, .. }) => *low,
             Self::Shape(Shape::Walk { start, .. }) => *start,
             Self::Shape(Shape::Uniform { high, .. }) => *high,
+            Self::Shape(Shape::Trace { .. }) => todo!(),
             Self::Shape(Shape::Points { points, .. }) => points.first().map_or(Rate::bits_per_second(1), |point| point.1),
         }
     }
@@ -97,6 +104,7 @@ impl Waveform {
             Self::Shape(Shape::Square { high, low, .. } | Shape::SawTooth { high, low, .. }) => *high.max(low),
             Self::Shape(Shape::Walk { max, .. }) => *max,
             Self::Shape(Shape::Uniform { high, .. }) => *high,
+            Self::Shape(Shape::Trace { .. }) => todo!(),
             Self::Shape(Shape::Points { points, .. }) => points.iter().map(|point| point.1).max().unwrap_or(Rate::bits_per_second(1)),
         }
     }
@@ -105,7 +113,7 @@ impl Waveform {
     pub fn shortest_piece(&self) -> Option<(&'static str, Time)> {
         let Self::Shape(shape) = self else { return None };
         match shape {
-            Shape::Constant { .. } | Shape::Points { repeat: None, .. } => None,
+            Shape::Constant { .. } | Shape::Trace { .. } | Shape::Points { repeat: None, .. } => None,
             Shape::Square { every, .. } | Shape::Walk { every, .. } | Shape::Uniform { every, .. } => Some(("every", *every)),
             Shape::SawTooth { period, step, .. } => Some(("step", step.unwrap_or(Time::ns(period.nanoseconds() / 100)))),
             Shape::Points { points, repeat: Some(repeat) } => Some(("repeat", Time::ns(repeat.nanoseconds() / points.len().max(1) as u64))),
@@ -120,7 +128,7 @@ impl Waveform {
             |period: Time| (period < Time::ns(100_000)).then(|| ("period", format!("{period} is too short: at least 100us")));
         let Self::Shape(shape) = self else { return None };
         match shape {
-            Shape::Constant { .. } => None,
+            Shape::Constant { .. } | Shape::Trace { .. } => None,
             Shape::Square { every, .. } => at_least("every", *every),
             Shape::SawTooth { low, high, period, step } => match (low <= high, step) {
                 (false, _) => Some(("low", format!("{low} is above high = {high}"))),
