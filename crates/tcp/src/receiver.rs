@@ -69,11 +69,11 @@ impl Receiver {
 
     /// A data packet arrived. Returns whether it was new, and the acknowledgement to send now, if any.
     #[inline]
-    pub fn on_data(&mut self, now_s: f64, number: i64, sent_s: f64, knobs: &Knobs) -> (bool, Option<AckSegment>) {
+    pub fn on_data(&mut self, now_s: f64, number: i64, sent_s: f64, ce: bool, cwr: bool, knobs: &Knobs) -> (bool, Option<AckSegment>) {
         if number == self.next && !self.gap && !knobs.delayed_ack {
             // In order, as most packets are.
             (self.next, self.highest, self.last_ack_sent, self.echo_s) = (number + 1, number, number, sent_s);
-            return (true, Some(AckSegment { ack: number, sent_s, echo_s: sent_s, size_bytes: knobs.ack_wire_size() }));
+            return (true, Some(AckSegment { ack: number, sent_s, echo_s: sent_s, size_bytes: knobs.ack_wire_size(), ece: false }));
         }
         self.on_data_slow(now_s, number, sent_s, knobs)
     }
@@ -159,7 +159,7 @@ impl Receiver {
             beyond.received.clear();
             beyond.blocks = SackBlocks::default();
         }
-        AckSegment { ack, sent_s, echo_s: self.echo_s, size_bytes }
+        AckSegment { ack, sent_s, echo_s: self.echo_s, size_bytes, ece: false }
     }
 
     /// The SACK blocks of the acknowledgement sent last, if it had any.

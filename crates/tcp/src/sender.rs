@@ -17,6 +17,8 @@ pub struct Counters {
     pub timeouts: u64,
     /// Fast retransmits that cut the window.
     pub fast_retransmits: u64,
+    /// Cuts in answer to an echoed mark.
+    pub ecn_reductions: u64,
     /// Sum of round trips of packets that triggered an acknowledgement, seconds.
     pub rtt_sum_s: f64,
     /// How many.
@@ -200,6 +202,13 @@ impl Sender {
         self.armed_at_s
     }
 
+    /// The application has `packets` more of data: sends what the window allows of it.
+    pub fn supply(&mut self, now_s: f64, packets: u64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+        self.settle(now_s);
+        self.limit = self.limit.saturating_add_unsigned(packets);
+        self.send_much(now_s, knobs, knobs.max_burst, out);
+    }
+
     /// Stops for good: the application closed.
     pub fn stop(&mut self, now_s: f64) {
         self.settle(now_s);
@@ -282,7 +291,15 @@ impl Sender {
         let retransmission = number <= self.highest_sent;
         self.counters.sent += 1;
         self.counters.retransmitted += u64::from(retransmission);
-        out(DataSegment { number, size_bytes: knobs.wire_size(number), retransmission, cwnd: self.cwnd, ssthresh: self.ssthresh });
+        out(DataSegment {
+            number,
+            size_bytes: knobs.wire_size(number),
+            retransmission,
+            ect: false,
+            cwr: false,
+            cwnd: self.cwnd,
+            ssthresh: self.ssthresh,
+        });
         if !retransmission {
             self.highest_sent = number;
             if !self.rtt_active {
