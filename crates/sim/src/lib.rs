@@ -16,6 +16,8 @@
 
 mod build;
 mod course;
+#[allow(dead_code)]
+mod draw;
 mod engine;
 mod flow;
 mod hash;
@@ -24,6 +26,7 @@ mod link;
 mod loss;
 mod packet;
 mod pipe;
+#[allow(dead_code)]
 mod random;
 mod rate;
 pub mod results;

@@ -1,6 +1,6 @@
 //! What types cannot say: ranges, references between parts, and sizes that would exhaust memory.
 
-use super::{FlowSpec, LossSpec, QueueSpec, Sampling, Scenario, ScenarioError, Waveform};
+use super::{FlowSpec, Graph, LossSpec, QueueSpec, Routes, Sampling, Scenario, ScenarioError, Shape, Waveform};
 use cwndlab_units::{Buffer, Time};
 use std::collections::HashSet;
 
@@ -15,9 +15,11 @@ impl Scenario {
     /// Checks everything beyond types.
     pub(super) fn check(&self) -> Result<(), ScenarioError> {
         self.check_times()?;
-        let links = self.check_links()?;
-        self.check_flows(&links)?;
-        self.check_cross(&links)?;
+        let graph = self.check_links()?;
+        self.check_flows()?;
+        self.check_cross()?;
+        let routes = Routes::new(self, &graph)?;
+        self.check_available(&graph, &routes)?;
         self.check_trace()
     }
 
@@ -42,37 +44,22 @@ impl Scenario {
         Ok(())
     }
 
-    /// Checks the links and returns their names.
-    fn check_links(&self) -> Result<HashSet<&str>, ScenarioError> {
-        let mut names = HashSet::new();
-        match (&self.dumbbell, self.links.is_empty()) {
-            (Some(_), false) => return Err(ScenarioError::at("links", "a scenario has either [dumbbell] or [[links]], not both")),
-            (None, true) => return Err(ScenarioError::at("dumbbell", "there is no network: write [dumbbell] or [[links]]")),
-            (Some(dumbbell), true) => {
-                names.insert("bottleneck");
-                names.insert("bottleneck-back");
-                check_link("dumbbell", &dumbbell.rate, &dumbbell.queue, &dumbbell.loss, self)?;
-                if let Some(queue) = &dumbbell.back_queue {
-                    check_queue("dumbbell.back_queue", queue)?;
-                }
-            }
-            (None, false) => {
-                for (i, link) in self.links.iter().enumerate() {
-                    let key = format!("links[{i}]");
-                    if link.name.is_empty() || !names.insert(link.name.as_str()) {
-                        return Err(ScenarioError::at(
-                            format!("{key}.name"),
-                            format!("\"{}\" is empty or taken: every link has its own name", link.name),
-                        ));
-                    }
-                    check_link(&key, &link.rate, &link.queue, &link.loss, self)?;
-                }
+    /// Checks the links and returns them.
+    fn check_links(&self) -> Result<Graph<'_>, ScenarioError> {
+        let graph = Graph::new(self)?;
+        if let Some(dumbbell) = &self.dumbbell {
+            check_link("dumbbell", &dumbbell.rate, &dumbbell.queue, &dumbbell.loss, self)?;
+            if let Some(queue) = &dumbbell.back_queue {
+                check_queue("dumbbell.back_queue", queue)?;
             }
         }
-        Ok(names)
+        for (i, link) in self.links.iter().enumerate() {
+            check_link(&format!("links[{i}]"), &link.rate, &link.queue, &link.loss, self)?;
+        }
+        Ok(graph)
     }
 
-    fn check_flows(&self, links: &HashSet<&str>) -> Result<(), ScenarioError> {
+    fn check_flows(&self) -> Result<(), ScenarioError> {
         if self.flows.is_empty() && self.cross.is_empty() {
             return Err(ScenarioError::at("flows", "the list is empty: at least one [[flows]] or [[cross]]"));
         }
@@ -96,32 +83,13 @@ impl Scenario {
             if let Some(stop) = flow.stop.filter(|stop| *stop <= flow.start.high) {
                 return Err(ScenarioError::at(key("stop"), format!("{stop} is not after start = {}", flow.start.high)));
             }
-            self.check_path(flow, links, &key)?;
             check_knobs(&flow.tcp, &key("tcp"))?;
         }
         check_knobs(&self.tcp, "tcp")
     }
 
-    fn check_path(&self, flow: &FlowSpec, links: &HashSet<&str>, key: &dyn Fn(&str) -> String) -> Result<(), ScenarioError> {
-        if self.dumbbell.is_some() {
-            return match flow.path.is_empty() && flow.back.is_empty() {
-                true => Ok(()),
-                false => Err(ScenarioError::at(
-                    key("path"),
-                    "in a dumbbell all flows cross the bottleneck: leave path and back out, or use [[links]]",
-                )),
-            };
-        }
-        if flow.path.is_empty() {
-            return Err(ScenarioError::at(key("path"), format!("the list is empty: name at least one of {}", list(links))));
-        }
-        check_names(&flow.path, links, &key("path"))?;
-        check_names(&flow.back, links, &key("back"))
-    }
-
-    fn check_cross(&self, links: &HashSet<&str>) -> Result<(), ScenarioError> {
+    fn check_cross(&self) -> Result<(), ScenarioError> {
         let mut names: HashSet<&str> = self.flows.iter().map(|flow| flow.name.as_str()).collect();
-        let mut shaped = HashSet::new();
         for (i, cross) in self.cross.iter().enumerate() {
             let key = |name: &str| format!("cross[{i}].{name}");
             if cross.name.is_empty() || !names.insert(cross.name.as_str()) {
@@ -138,28 +106,23 @@ impl Scenario {
             if !(20..=65_535).contains(&cross.packet_size.0) {
                 return Err(ScenarioError::at(key("packet_size"), format!("{} is out of range: 20B to 65535B", cross.packet_size)));
             }
-            if cross.path.is_empty() && self.dumbbell.is_none() {
-                return Err(ScenarioError::at(key("path"), format!("the list is empty: name at least one of {}", list(links))));
-            }
-            check_names(&cross.path, links, &key("path"))?;
-            if cross.available.is_some() {
-                let first = cross.path.first().map_or("bottleneck", String::as_str);
-                if !shaped.insert(first) || !self.has_constant_rate(first) {
-                    let message =
-                        format!("what is left of \"{first}\" needs a link of constant rate, and no other source with available on it");
-                    return Err(ScenarioError::at(key("available"), message));
-                }
-            }
         }
         Ok(())
     }
 
-    fn has_constant_rate(&self, link: &str) -> bool {
-        let rate = match &self.dumbbell {
-            Some(dumbbell) => Some(&dumbbell.rate),
-            None => self.links.iter().find(|spec| spec.name == link).map(|spec| &spec.rate),
-        };
-        rate.is_some_and(|rate| matches!(rate, Waveform::Constant(_) | Waveform::Shape(super::Shape::Constant { .. })))
+    /// What is left of a link is known where its rate is constant, and makes sense once.
+    fn check_available(&self, graph: &Graph<'_>, routes: &Routes) -> Result<(), ScenarioError> {
+        let mut shaped = HashSet::new();
+        for (i, (_, way)) in self.cross.iter().zip(&routes.cross).enumerate().filter(|(_, (cross, _))| cross.available.is_some()) {
+            let first = &graph.links[way.there[0] as usize];
+            let is_constant = matches!(first.rate, Waveform::Constant(_) | Waveform::Shape(Shape::Constant { .. }));
+            if !shaped.insert(way.there[0]) || !is_constant {
+                let message =
+                    format!("what is left of \"{}\" needs a link of constant rate, and no other source with available on it", first.name);
+                return Err(ScenarioError::at(format!("cross[{i}].available"), message));
+            }
+        }
+        Ok(())
     }
 
     fn check_trace(&self) -> Result<(), ScenarioError> {
@@ -254,25 +217,6 @@ fn check_knobs(knobs: &super::KnobOverrides, key: &str) -> Result<(), ScenarioEr
     inside("timer_phase", knobs.timer_phase, 0.0, 1e3)?;
     inside("initial_rto", knobs.initial_rto.map(Time::seconds), 1e-3, 1e5)?;
     inside("max_rto", knobs.max_rto.map(Time::seconds), 1e-3, 1e5)
-}
-
-fn check_names(names: &[String], links: &HashSet<&str>, key: &str) -> Result<(), ScenarioError> {
-    let mut seen = HashSet::new();
-    for name in names {
-        if !links.contains(name.as_str()) {
-            return Err(ScenarioError::at(key, format!("there is no link \"{name}\": {}", list(links))));
-        }
-        if !seen.insert(name) {
-            return Err(ScenarioError::at(key, format!("link \"{name}\" is there twice: a path crosses a link once")));
-        }
-    }
-    Ok(())
-}
-
-fn list(names: &HashSet<&str>) -> String {
-    let mut names: Vec<&str> = names.iter().copied().collect();
-    names.sort_unstable();
-    names.join(", ")
 }
 
 impl Scenario {

@@ -1,5 +1,7 @@
 //! Quantities drawn at random: a value, or a table with a `kind`.
 
+use super::Cdf;
+use cwndlab_units::Time;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -8,6 +10,24 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Packets(pub f64);
+
+/// What can be drawn: seconds or packets.
+pub trait Quantity {
+    /// As a number.
+    fn value(&self) -> f64;
+}
+
+impl Quantity for Time {
+    fn value(&self) -> f64 {
+        self.seconds()
+    }
+}
+
+impl Quantity for Packets {
+    fn value(&self) -> f64 {
+        self.0
+    }
+}
 
 /// A quantity drawn afresh each time.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -57,10 +77,15 @@ pub enum Law<T> {
         /// Standard deviation of the logarithm.
         sigma: f64,
     },
-    /// As in a file: each line a value and the share of draws up to it, both increasing, the last share 1; straight lines between.
+    /// As in a file: each line a value and the share of draws up to it, neither ever decreasing, the last share 1; straight lines
+    /// between. Times are seconds.
     Empirical {
-        /// The file.
+        /// The file; in a scenario file, beside it.
         file: String,
+        /// What it says, once the scenario is read.
+        #[serde(skip)]
+        #[schemars(skip)]
+        cdf: Cdf,
     },
 }
 

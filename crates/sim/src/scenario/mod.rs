@@ -3,21 +3,27 @@
 mod arrivals;
 mod check;
 mod draw;
+mod files;
+mod graph;
 mod knobs;
 mod link;
 mod parse;
 mod queue;
 mod record;
+mod routes;
 mod traffic;
 mod waveform;
 
 pub use arrivals::{ArrivalSpec, Phase};
-pub use draw::{Distribution, Packets};
+pub use draw::{Distribution, Law, Packets, Quantity};
+pub use files::{Cdf, FileSource, Opportunities};
+pub use graph::{Graph, PlannedLink};
 pub use knobs::KnobOverrides;
 pub use link::{Arrivals, Dumbbell, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec};
 pub use parse::{ScenarioError, schema};
 pub use queue::QueueSpec;
 pub use record::{Sampling, TraceSpec};
+pub use routes::{Routes, Way};
 pub use traffic::{CrossSpec, FlowSpec, Join, Leave, RecoveryName, Responses, RuleText};
 pub use waveform::{Shape, Waveform};
 

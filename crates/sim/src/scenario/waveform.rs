@@ -1,5 +1,6 @@
 //! Rates that change in time: shapes, as a scenario writes them.
 
+use super::Opportunities;
 use cwndlab_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -72,6 +73,10 @@ pub enum Shape {
     Trace {
         /// The file; in a scenario file, beside it.
         file: String,
+        /// What it says, once the scenario is read.
+        #[serde(skip)]
+        #[schemars(skip)]
+        opportunities: Opportunities,
     },
     /// A list of times and rates.
     Points {
@@ -84,7 +89,7 @@ pub enum Shape {
 }
 
 impl Waveform {
-    /// The first rate, which sizes buffers.
+    /// The first rate, which sizes buffers; of a recording the mean.
     pub fn first(&self) -> Rate {
         match self {
             Self::Constant(rate) | Self::Shape(Shape::Constant { rate }) => *rate,
@@ -92,19 +97,19 @@ impl Waveform {
             Self::Shape(Shape::SawTooth { low, .. }) => *low,
             Self::Shape(Shape::Walk { start, .. }) => *start,
             Self::Shape(Shape::Uniform { high, .. }) => *high,
-            Self::Shape(Shape::Trace { .. }) => todo!(),
+            Self::Shape(Shape::Trace { opportunities, .. }) => opportunities.mean(),
             Self::Shape(Shape::Points { points, .. }) => points.first().map_or(Rate::bits_per_second(1), |point| point.1),
         }
     }
 
-    /// The largest rate it can take.
+    /// The largest rate it can take; of a recording the mean.
     pub fn largest(&self) -> Rate {
         match self {
             Self::Constant(rate) | Self::Shape(Shape::Constant { rate }) => *rate,
             Self::Shape(Shape::Square { high, low, .. } | Shape::SawTooth { high, low, .. }) => *high.max(low),
             Self::Shape(Shape::Walk { max, .. }) => *max,
             Self::Shape(Shape::Uniform { high, .. }) => *high,
-            Self::Shape(Shape::Trace { .. }) => todo!(),
+            Self::Shape(Shape::Trace { opportunities, .. }) => opportunities.mean(),
             Self::Shape(Shape::Points { points, .. }) => points.iter().map(|point| point.1).max().unwrap_or(Rate::bits_per_second(1)),
         }
     }

@@ -1,0 +1,151 @@
+//! The links of a scenario, one way each, and the nodes between them.
+
+use super::{JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec, QueueSpec, Scenario, ScenarioError, Waveform};
+use cwndlab_units::{Buffer, RateLimit, Time};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct PlannedLink<'a> {
+    /// Name.
+    pub name: String,
+    /// Node it comes from, where nodes are named.
+    pub from: Option<&'a str>,
+    /// Node it leads to.
+    pub to: Option<&'a str>,
+    /// Rate.
+    pub rate: Waveform,
+    /// Propagation delay.
+    pub delay: Time,
+    /// Queue.
+    pub queue: QueueSpec,
+    /// Packets lost or marked beside the queue's.
+    pub loss: &'a [LossSpec],
+    /// Variation of its delay.
+    pub jitter: Option<JitterSpec>,
+    /// When it is down.
+    pub outages: &'a [OutageSpec],
+    /// What sets the priority of its packets.
+    pub marker: Option<MarkerSpec>,
+}
+
+/// Links in order; a pair of ways lies side by side.
+#[derive(Clone, Debug)]
+pub struct Graph<'a> {
+    /// The links; in a dumbbell the bottleneck, and the way back unless its rate is unlimited.
+    pub links: Vec<PlannedLink<'a>>,
+    by_name: BTreeMap<String, u32>,
+}
+
+impl<'a> Graph<'a> {
+    /// The links of a scenario, each way by itself; errors where a link's name or its nodes are amiss.
+    pub fn new(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
+        let links = match (&scenario.dumbbell, scenario.links.is_empty()) {
+            (Some(_), false) => return Err(ScenarioError::at("links", "a scenario has either [dumbbell] or [[links]], not both")),
+            (None, true) => return Err(ScenarioError::at("dumbbell", "there is no network: write [dumbbell] or [[links]]")),
+            (Some(_), true) => dumbbell_links(scenario),
+            (None, false) => return Self::of_links(&scenario.links),
+        };
+        let by_name = links.iter().enumerate().map(|(i, link)| (link.name.clone(), i as u32)).collect();
+        Ok(Self { links, by_name })
+    }
+
+    fn of_links(specs: &'a [LinkSpec]) -> Result<Self, ScenarioError> {
+        let mut graph = Self { links: Vec::new(), by_name: BTreeMap::new() };
+        for (i, spec) in specs.iter().enumerate() {
+            let key = |name: &str| format!("links[{i}].{name}");
+            match (&spec.from, &spec.to) {
+                (Some(from), None) => return Err(ScenarioError::at(key("to"), format!("missing: a link from \"{from}\" leads to a node"))),
+                (None, Some(to)) => return Err(ScenarioError::at(key("from"), format!("missing: a link to \"{to}\" comes from a node"))),
+                (Some(from), Some(to)) if from == to => {
+                    return Err(ScenarioError::at(key("to"), format!("\"{to}\" is where the link comes from: name another node")));
+                }
+                _ => {}
+            }
+            for (link, way) in one_or_two(spec).into_iter().zip(["", " of its second way"]) {
+                let index = graph.links.len() as u32;
+                if link.name.is_empty() || graph.by_name.insert(link.name.clone(), index).is_some() {
+                    let message = format!("\"{}\"{way} is empty or taken: every link has its own name", link.name);
+                    return Err(ScenarioError::at(key("name"), message));
+                }
+                graph.links.push(link);
+            }
+        }
+        Ok(graph)
+    }
+
+    /// The link of this name.
+    pub fn link(&self, name: &str) -> Option<u32> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Names of all links, for messages.
+    pub fn link_names(&self) -> String {
+        self.by_name.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+
+    /// All nodes that links name.
+    pub fn nodes(&self) -> BTreeSet<&'a str> {
+        self.links.iter().flat_map(|link| [link.from, link.to]).flatten().collect()
+    }
+}
+
+fn dumbbell_links(scenario: &Scenario) -> Vec<PlannedLink<'_>> {
+    let Some(dumbbell) = &scenario.dumbbell else { return Vec::new() };
+    let forward = PlannedLink {
+        name: "bottleneck".into(),
+        from: None,
+        to: None,
+        rate: dumbbell.rate.clone(),
+        delay: dumbbell.delay,
+        queue: dumbbell.queue,
+        loss: &dumbbell.loss,
+        jitter: dumbbell.jitter,
+        outages: &dumbbell.outages,
+        marker: dumbbell.marker,
+    };
+    let back_rate = match dumbbell.back_rate {
+        None => Some(dumbbell.rate.largest()),
+        Some(RateLimit::Limited(rate)) => Some(rate),
+        Some(RateLimit::Unlimited) => None,
+    };
+    let unlimited = QueueSpec::DropTail { limit: Buffer::Unlimited, count_in_service: true };
+    let back = back_rate.map(|rate| PlannedLink {
+        name: "bottleneck-back".into(),
+        rate: Waveform::Constant(rate),
+        queue: dumbbell.back_queue.unwrap_or(unlimited),
+        loss: &[],
+        jitter: None,
+        outages: &[],
+        marker: None,
+        ..forward.clone()
+    });
+    std::iter::once(forward).chain(back).collect()
+}
+
+/// A link, and the second one of a duplex pair.
+fn one_or_two(spec: &LinkSpec) -> Vec<PlannedLink<'_>> {
+    let named = !spec.name.is_empty();
+    let between = |from: &Option<String>, to: &Option<String>| match (from, to) {
+        (Some(from), Some(to)) => format!("{from}-{to}"),
+        _ => String::new(),
+    };
+    let there = PlannedLink {
+        name: if named { spec.name.clone() } else { between(&spec.from, &spec.to) },
+        from: spec.from.as_deref(),
+        to: spec.to.as_deref(),
+        rate: spec.rate.clone(),
+        delay: spec.delay,
+        queue: spec.queue,
+        loss: &spec.loss,
+        jitter: spec.jitter,
+        outages: &spec.outages,
+        marker: spec.marker,
+    };
+    if !spec.duplex {
+        return vec![there];
+    }
+    let name = if named { format!("{}-back", spec.name) } else { between(&spec.to, &spec.from) };
+    let back = PlannedLink { name, from: there.to, to: there.from, ..there.clone() };
+    vec![there, back]
+}
