@@ -15,16 +15,26 @@
 //! assert_eq!(queue.admit(&packet, &backlog(2), &mut random), Decision::Drop);
 //! ```
 
+mod codel;
 mod drop_tail;
 mod drr;
 mod fifo;
+mod fq_codel;
 mod longest;
+mod pie;
+mod priority;
 mod red;
+mod rio;
 mod slots;
 
+pub use codel::{CoDel, CoDelParameters};
 pub use drop_tail::{DropTail, Limit};
 pub use drr::{Drr, DrrParameters};
+pub use fq_codel::{FqCoDel, FqCoDelParameters};
+pub use pie::{Pie, PieParameters};
+pub use priority::{PRIORITY_CLASSES, Priority};
 pub use red::{AdaptiveRed, EXACT_IDLE_STEPS, Red, RedParameters, Weight};
+pub use rio::{Rio, RioParameters};
 
 /// An arriving packet, as far as a discipline may see it.
 #[derive(Clone, Copy, Debug)]
@@ -159,12 +169,15 @@ pub trait Scheduling<P> {
 
 /// The admission rules, closed so that the engine calls them without a virtual table.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one for each link, and it stays where it is")]
 pub enum Discipline {
     /// Drop-tail.
     DropTail(DropTail),
     /// Random early detection.
     Red(Red),
+    /// RED with in and out.
+    Rio(Rio),
+    /// PIE.
+    Pie(Pie),
 }
 
 /// The same call for whichever discipline it is.
@@ -173,6 +186,8 @@ macro_rules! each {
         match $self {
             Self::DropTail($queue) => $call,
             Self::Red($queue) => $call,
+            Self::Rio($queue) => $call,
+            Self::Pie($queue) => $call,
         }
     };
 }
@@ -214,12 +229,21 @@ impl Admission for Discipline {
 pub enum Scheduler<P> {
     /// Deficit round robin.
     Drr(Drr<P>),
+    /// Strict priority.
+    Priority(Priority<P>),
+    /// CoDel.
+    CoDel(CoDel<P>),
+    /// FQ-CoDel.
+    FqCoDel(FqCoDel<P>),
 }
 
 macro_rules! each_scheduler {
     ($self:expr, $queue:ident => $call:expr) => {
         match $self {
             Self::Drr($queue) => $call,
+            Self::Priority($queue) => $call,
+            Self::CoDel($queue) => $call,
+            Self::FqCoDel($queue) => $call,
         }
     };
 }

@@ -167,12 +167,18 @@ impl Average {
         self.value
     }
 
-    /// Takes in what waits now, after an idle time of so long (0 on a busy link).
+    /// An idle time of so long ends (0 on a busy link).
     #[inline]
-    pub(crate) fn update(&mut self, waiting: u64, idle_s: f64) {
+    pub(crate) fn pass(&mut self, idle_s: f64) {
         if idle_s > 0.0 {
             self.decay((self.packets_per_s * idle_s) as u64);
         }
+    }
+
+    /// Takes in what waits now, after an idle time of so long.
+    #[inline]
+    pub(crate) fn update(&mut self, waiting: u64, idle_s: f64) {
+        self.pass(idle_s);
         self.value *= 1.0 - self.weight;
         self.value += self.weight * waiting as f64;
     }
@@ -230,6 +236,18 @@ pub(crate) enum Verdict {
     Random(f64),
     /// A loss in any case.
     Forced,
+}
+
+impl Verdict {
+    /// What becomes of the packet, marked instead of lost at random if it may be.
+    #[inline]
+    pub(crate) fn decision(self, may_mark: bool) -> Decision {
+        match self {
+            Self::Pass => Decision::Accept,
+            Self::Random(_) if may_mark => Decision::Mark,
+            Self::Random(_) | Self::Forced => Decision::Drop,
+        }
+    }
 }
 
 impl Curve {
@@ -428,12 +446,8 @@ impl Admission for Red {
             self.curve.restart();
             return Decision::Drop;
         }
-        match verdict {
-            Verdict::Random(probability) if self.ecn && packet.ecn && self.mark_p.is_none_or(|mark_p| probability < mark_p) => {
-                Decision::Mark
-            }
-            Verdict::Random(_) => Decision::Drop,
-            _ => Decision::Accept,
-        }
+        let under_mark_p = |probability| self.mark_p.is_none_or(|mark_p| probability < mark_p);
+        let may_mark = self.ecn && packet.ecn && matches!(verdict, Verdict::Random(probability) if under_mark_p(probability));
+        verdict.decision(may_mark)
     }
 }
