@@ -3,7 +3,8 @@
 use crate::draw::Draw;
 use crate::link::Window;
 use crate::packet::Flags;
-use crate::rate::{Serializer, Sources};
+use crate::population::Population;
+use crate::rate::Serializer;
 use crate::scheduler::EMPTY;
 
 /// A source. Its packets are as far apart as its rate takes to send one; the first is complete one such time after the start.
@@ -35,7 +36,7 @@ pub enum Activity {
     /// In bursts: whole packets, at least one, as in ns-2 (`expoo.cc`, `pareto.cc`).
     Bursts { on: Draw, off: Draw, left: u64 },
     /// While more than `number` sources are wanted. `phase`, a share of its interval, keeps sources that begin together apart.
-    Numbered { number: u64, sources: Sources, active: bool, until_s: f64, phase: f64 },
+    Numbered { number: u64, sources: Population, active: bool, until_s: f64, phase: f64 },
 }
 
 impl CrossFlow {

@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::engine::Engine;
 use crate::packet::Flags;
 use crate::random::Stream;
-use crate::rate::{Serializer, Sources};
+use crate::rate::Serializer;
 use crate::scenario::{CrossSpec, Distribution, Law, Packets};
 use crate::scheduler::{EMPTY, Scheduler};
 use crate::streams::{Due, Pending};

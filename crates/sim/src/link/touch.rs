@@ -4,7 +4,7 @@ use crate::jitter::Jitter;
 use crate::loss::{Loss, Strike};
 use crate::marker::Marker;
 use crate::packet::Flags;
-use crate::rate::Outages;
+use crate::outages::Outages;
 
 /// All that a link does to packets beside queueing and serialising them.
 #[derive(Clone, Debug, Default)]
