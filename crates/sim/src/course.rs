@@ -1,7 +1,14 @@
 //! The course of a rate over time: a waveform, piece by piece.
 
+use crate::outages::Outages;
 use crate::random::Stream;
 use crate::scenario::{Shape, Waveform};
+
+/// Length of a piece that does not end, nanoseconds: sums of some of them still fit.
+const ENDLESS_NS: u64 = u64::MAX / 4;
+/// Rate of one opportunity in a millisecond: 1500 bytes.
+const OPPORTUNITY_BPS: u64 = 12_000_000;
+const MILLISECOND_NS: u64 = 1_000_000;
 
 /// The pieces of a waveform, one after the other.
 #[derive(Clone, Debug)]
@@ -9,10 +16,18 @@ pub struct Course {
     shape: Option<Shape>,
     stream: Stream,
     left_of: Option<u64>,
-    /// Index of the next piece, and where it begins.
+    outages: Outages,
+    /// Index of the next piece of the shape, and where it begins.
     index: u64,
     begin_ns: u64,
+    /// Rate of the current one, and how far it was told: outages cut it.
+    rate_bps: f64,
+    told_ns: u64,
+    /// State of a walk.
     level: f64,
+    /// In a recording: its next opportunity, and when its round began.
+    next: usize,
+    round_ms: u64,
 }
 
 impl Course {
@@ -23,18 +38,45 @@ impl Course {
             Waveform::Shape(shape) => shape.clone(),
         };
         let level = if let Shape::Walk { start, .. } = &shape { start.bps() as f64 } else { 0.0 };
-        Self { shape: Some(shape), stream, left_of, index: 0, begin_ns: 0, level }
+        Self { shape: Some(shape), stream, left_of, level, ..Self::silent() }
+    }
+
+    /// With a rate of zero while a link is down.
+    pub fn with_outages(self, outages: Outages) -> Self {
+        Self { outages, ..self }
     }
 
     /// A rate of zero for ever.
     pub fn silent() -> Self {
-        Self { shape: None, stream: Stream::new(0, ""), left_of: None, index: 0, begin_ns: 0, level: 0.0 }
+        Self {
+            shape: None,
+            stream: Stream::new(0, ""),
+            left_of: None,
+            outages: Outages::default(),
+            index: 0,
+            begin_ns: 0,
+            rate_bps: 0.0,
+            told_ns: 0,
+            level: 0.0,
+            next: 0,
+            round_ms: 0,
+        }
     }
 
     /// Rate of the next piece, and when it ends, seconds. Boundaries are whole nanoseconds, so that they do not drift.
     pub fn next(&mut self) -> (f64, f64) {
-        let (rate, length) = match self.shape.take() {
-            None => (0, u64::MAX / 4),
+        if self.told_ns >= self.begin_ns {
+            self.advance();
+        }
+        let (is_down, until_ns) = self.outages.at_ns(self.told_ns);
+        self.told_ns = until_ns.min(self.begin_ns);
+        (if is_down { 0.0 } else { self.rate_bps }, self.told_ns as f64 / 1e9)
+    }
+
+    /// Goes to the next piece of the shape.
+    fn advance(&mut self) {
+        let (rate, length_ns) = match self.shape.take() {
+            None => (0, ENDLESS_NS),
             Some(shape) => {
                 let piece = self.piece(&shape);
                 self.shape = Some(shape);
@@ -42,8 +84,8 @@ impl Course {
             }
         };
         self.index += 1;
-        self.begin_ns = self.begin_ns.saturating_add(length);
-        (self.left_of.map_or(rate, |link| link.saturating_sub(rate)) as f64, self.begin_ns as f64 / 1e9)
+        self.begin_ns = self.begin_ns.saturating_add(length_ns);
+        self.rate_bps = self.left_of.map_or(rate, |link| link.saturating_sub(rate)) as f64;
     }
 
     /// Mean rate in each of `count` bins of `bin_s` seconds from 0 on, while it is on from `begin_s` to `end_s`.
@@ -76,7 +118,7 @@ impl Course {
 
     fn piece(&mut self, shape: &Shape) -> (u64, u64) {
         match shape {
-            Shape::Constant { rate } => (rate.bps(), u64::MAX / 4),
+            Shape::Constant { rate } => (rate.bps(), ENDLESS_NS),
             Shape::Square { high, low, every } => (if self.index.is_multiple_of(2) { high } else { low }.bps(), every.nanoseconds()),
             Shape::SawTooth { low, high, period, step } => {
                 saw_tooth(low.bps(), high.bps(), period.nanoseconds(), step.map(|s| s.nanoseconds()), self.begin_ns)
@@ -91,7 +133,7 @@ impl Course {
             Shape::Uniform { low, high, every } => {
                 (self.stream.between(low.bps() as f64, high.bps() as f64).round() as u64, every.nanoseconds())
             }
-            Shape::Trace { .. } => todo!(),
+            Shape::Trace { opportunities, .. } => self.recorded_piece(&opportunities.0),
             Shape::Points { points, repeat } => {
                 let count = points.len() as u64;
                 let place = (self.index % count) as usize;
@@ -99,11 +141,33 @@ impl Course {
                 let end = match (points.get(place + 1), repeat) {
                     (Some(next), _) => next.0.nanoseconds(),
                     (None, Some(repeat)) => repeat.nanoseconds(),
-                    (None, None) => return (rate, u64::MAX / 4),
+                    (None, None) => return (rate, ENDLESS_NS),
                 };
                 (rate, end - points[place].0.nanoseconds())
             }
         }
+    }
+}
+
+impl Course {
+    /// Of a recording: the millisecond from a moment with opportunities on, or the time without any.
+    fn recorded_piece(&mut self, opportunities: &[u64]) -> (u64, u64) {
+        let now_ms = self.begin_ns / MILLISECOND_NS;
+        let mut count = 0;
+        while let Some(&ms) = opportunities.get(self.next) {
+            let at_ms = self.round_ms.saturating_add(ms);
+            if at_ms > now_ms {
+                let length_ms = if count > 0 { 1 } else { at_ms - now_ms };
+                return (count * OPPORTUNITY_BPS, length_ms * MILLISECOND_NS);
+            }
+            count += 1;
+            self.next += 1;
+            if self.next == opportunities.len() {
+                self.next = 0;
+                self.round_ms = at_ms;
+            }
+        }
+        (0, ENDLESS_NS)
     }
 }
 
@@ -138,5 +202,28 @@ mod tests {
         let square = waveform(r#"{"kind": "square", "high": "4Mbit", "low": "2Mbit", "every": "1s"}"#);
         let bins = Course::new(&square, Stream::new(1, "x"), None).bins(1.0, 4, 0.5, 2.5);
         assert_eq!(bins, [2e6, 2e6, 2e6, 0.0]);
+    }
+
+    #[test]
+    fn bins_of_a_recording_count_its_opportunities() {
+        // At 0, 2, 2 and 5 ms, again from 5 ms on: 0 | 2 2 | | | 5 5 | | 7 7 | ... so in bins of 5 ms 3, 4, 4 opportunities of 12,000 bits.
+        let file = crate::scenario::Opportunities::parse("0\n2\n2\n5\n").unwrap();
+        let trace = Waveform::Shape(Shape::Trace { file: "x".into(), opportunities: file });
+        let course = || Course::new(&trace, Stream::new(1, "x"), None);
+        let counts = |bins: Vec<f64>| bins.iter().map(|bps| (bps * 0.005 / 12_000.0 * 1e6).round() / 1e6).collect::<Vec<_>>();
+        assert_eq!(counts(course().bins(0.005, 3, 0.0, 1.0)), [3.0, 4.0, 4.0]);
+        assert!((course().mean_bps(0.005, 5.0) - 9.6e6).abs() < 1e-3);
+        assert_eq!(trace.first().bps(), 9_600_000);
+        // A link that is down from 2 ms to 7 ms loses those at 2 and 5.
+        let down = crate::outages::tests::outages(&[(2, 7)]);
+        assert_eq!(counts(course().with_outages(down).bins(0.005, 3, 0.0, 1.0)), [1.0, 2.0, 4.0]);
+    }
+
+    #[test]
+    fn a_link_that_is_down_has_no_rate() {
+        let square = waveform(r#"{"kind": "square", "high": "4Mbit", "low": "2Mbit", "every": "10ms"}"#);
+        let mut course = Course::new(&square, Stream::new(1, "x"), None).with_outages(crate::outages::tests::outages(&[(5, 25), (25, 30)]));
+        let pieces: Vec<(f64, f64)> = (0..6).map(|_| course.next()).collect();
+        assert_eq!(pieces, [(4e6, 0.005), (0.0, 0.01), (0.0, 0.02), (0.0, 0.025), (0.0, 0.03), (2e6, 0.04)]);
     }
 }

@@ -15,6 +15,7 @@
 //! ```
 
 mod build;
+#[allow(dead_code)]
 mod course;
 #[allow(dead_code)]
 mod draw;
@@ -24,11 +25,17 @@ mod hash;
 mod histogram;
 mod link;
 mod loss;
+#[allow(dead_code)]
+mod outages;
 mod packet;
 mod pipe;
 #[allow(dead_code)]
+mod population;
+#[allow(dead_code)]
 mod random;
+#[allow(dead_code)]
 mod rate;
+mod recorded;
 pub mod results;
 pub mod scenario;
 mod scheduler;

@@ -4,7 +4,9 @@
 //! arrival, even when the rate changes while the packet waits. The packet in service continues at the new rate.
 
 use crate::course::Course;
+use crate::outages::Outages;
 use crate::random::Stream;
+use crate::recorded::Recorded;
 use crate::scenario::{Shape, Waveform};
 
 /// Serialises packets one after the other.
@@ -14,6 +16,8 @@ pub enum Serializer {
     Constant(Constant),
     /// A rate that changes.
     Varying(Box<Varying>),
+    /// A recording of when packets may leave.
+    Recorded(Box<Recorded>),
 }
 
 /// One rate.
@@ -88,19 +92,33 @@ impl Varying {
 }
 
 impl Serializer {
-    /// From a waveform whose draws come from `stream`; `ceiling` turns an available rate into what is left of a link.
+    /// From a waveform whose draws come from `stream`; `left_of` turns an available rate into what is left of a link.
     pub fn new(waveform: &Waveform, stream: Stream, horizon_s: f64, left_of: Option<u64>) -> Self {
         match waveform {
             Waveform::Constant(rate) | Waveform::Shape(Shape::Constant { rate }) => {
                 let rate = left_of.map_or(rate.bps(), |link| link.saturating_sub(rate.bps()));
-                if rate > 0 {
-                    Self::Constant(Constant::new(rate))
-                } else {
-                    Self::Varying(Box::new(Varying::new(Course::silent(), horizon_s)))
-                }
+                if rate > 0 { Self::Constant(Constant::new(rate)) } else { Self::varying(Course::silent(), horizon_s) }
             }
-            Waveform::Shape(_) => Self::Varying(Box::new(Varying::new(Course::new(waveform, stream, left_of), horizon_s))),
+            Waveform::Shape(Shape::Trace { opportunities, .. }) if left_of.is_none() => {
+                Self::Recorded(Box::new(Recorded::new(opportunities, Outages::default(), horizon_s)))
+            }
+            Waveform::Shape(_) => Self::varying(Course::new(waveform, stream, left_of), horizon_s),
         }
+    }
+
+    /// Of a link with this waveform that is down at times; a packet in service then continues afterwards.
+    pub fn with_outages(waveform: &Waveform, stream: Stream, horizon_s: f64, outages: &Outages) -> Self {
+        match waveform {
+            _ if outages.is_empty() => Self::new(waveform, stream, horizon_s, None),
+            Waveform::Shape(Shape::Trace { opportunities, .. }) => {
+                Self::Recorded(Box::new(Recorded::new(opportunities, outages.clone(), horizon_s)))
+            }
+            _ => Self::varying(Course::new(waveform, stream, None).with_outages(outages.clone()), horizon_s),
+        }
+    }
+
+    fn varying(course: Course, horizon_s: f64) -> Self {
+        Self::Varying(Box::new(Varying::new(course, horizon_s)))
     }
 
     /// When a packet that starts at `start_s` has left, and how long after `start_s` that is. Starts never decrease from call to call.
@@ -113,6 +131,10 @@ impl Serializer {
             }
             Self::Varying(varying) => {
                 let end_s = varying.finish(start_s, size_bytes);
+                (end_s, end_s - start_s)
+            }
+            Self::Recorded(recorded) => {
+                let end_s = recorded.finish(start_s, size_bytes);
                 (end_s, end_s - start_s)
             }
         }
@@ -165,5 +187,17 @@ mod tests {
         let constant = waveform(r#""10Mbit""#);
         let mut none = Serializer::new(&constant, Stream::new(1, "x"), 1.0, Some(10_000_000));
         assert!(none.finish(0.0, 1000).0 > 1.0);
+    }
+
+    #[test]
+    fn an_outage_interrupts_the_packet_in_service() {
+        let outages = crate::outages::tests::outages(&[(3, 10), (12, 20)]);
+        let mut link = Serializer::with_outages(&waveform(r#""1Mbit""#), Stream::new(1, "x"), 100.0, &outages);
+        // 8000 bits take 8 ms: 3 before the first outage, 2 between them, 3 after the second.
+        assert!((link.finish(0.0, 1000).0 - 0.023).abs() < 1e-12);
+        assert!((link.finish(0.023, 1000).0 - 0.031).abs() < 1e-12);
+        // One that arrives while the link is down begins when it is up.
+        let mut late = Serializer::with_outages(&waveform(r#""1Mbit""#), Stream::new(1, "x"), 100.0, &outages);
+        assert!((late.finish(0.015, 1000).0 - 0.028).abs() < 1e-12);
     }
 }

@@ -2,7 +2,7 @@
 //! scenario passes in a [`FileSource`].
 
 use super::{Distribution, Law, Scenario, ScenarioError, Shape, Waveform};
-use cwndlab_units::Rate;
+use cwndlab_units::{Rate, Time};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -68,6 +68,11 @@ impl Opportunities {
     /// Length of the recording, milliseconds.
     pub fn length_ms(&self) -> u64 {
         self.0.last().copied().unwrap_or_default()
+    }
+
+    /// Mean time from one to the next.
+    pub fn mean_gap(&self) -> Time {
+        Time::ns(self.length_ms() * 1_000_000 / (self.0.len() as u64).max(1))
     }
 
     /// Mean rate of the recording.

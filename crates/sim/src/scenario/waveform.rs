@@ -114,11 +114,24 @@ impl Waveform {
         }
     }
 
+    /// The smallest rate it can take: of a recording 1 bit/s, since it has gaps.
+    pub fn smallest(&self) -> Rate {
+        match self {
+            Self::Constant(rate) | Self::Shape(Shape::Constant { rate }) => *rate,
+            Self::Shape(Shape::Square { high, low, .. } | Shape::SawTooth { high, low, .. }) => *high.min(low),
+            Self::Shape(Shape::Walk { min, .. }) => *min,
+            Self::Shape(Shape::Uniform { low, .. }) => *low,
+            Self::Shape(Shape::Trace { .. }) => Rate::bits_per_second(1),
+            Self::Shape(Shape::Points { points, .. }) => points.iter().map(|point| point.1).min().unwrap_or(Rate::bits_per_second(1)),
+        }
+    }
+
     /// The key and the length of the time between its changes; none if it does not change, or only so often.
     pub fn shortest_piece(&self) -> Option<(&'static str, Time)> {
         let Self::Shape(shape) = self else { return None };
         match shape {
-            Shape::Constant { .. } | Shape::Trace { .. } | Shape::Points { repeat: None, .. } => None,
+            Shape::Constant { .. } | Shape::Points { repeat: None, .. } => None,
+            Shape::Trace { opportunities, .. } => Some(("file", opportunities.mean_gap())),
             Shape::Square { every, .. } | Shape::Walk { every, .. } | Shape::Uniform { every, .. } => Some(("every", *every)),
             Shape::SawTooth { period, step, .. } => Some(("step", step.unwrap_or(Time::ns(period.nanoseconds() / 100)))),
             Shape::Points { points, repeat: Some(repeat) } => Some(("repeat", Time::ns(repeat.nanoseconds() / points.len().max(1) as u64))),

@@ -1,0 +1,55 @@
+//! How many sources of a fixed rate take their part of a link that its flows share fairly, so that the flows are left a wanted rate.
+//!
+//! With n flows and m sources on a link of rate C each gets C/(n + m); the flows together get n C/(n + m) = B, so m = n (C - B)/B.
+
+use crate::course::Course;
+
+/// Most sources at a time; checked where the scenario is read.
+pub const MOST_SOURCES: f64 = 1e6;
+
+/// A number of sources that follows the rate which they leave.
+#[derive(Clone, Debug)]
+pub struct Population {
+    available: Course,
+    link_bps: f64,
+    beside: f64,
+}
+
+impl Population {
+    /// Beside `beside` flows on a link of `link_bps`, so that `available` is left of it.
+    pub fn new(available: Course, link_bps: u64, beside: u64) -> Self {
+        Self { available, link_bps: link_bps as f64, beside: beside as f64 }
+    }
+
+    /// How many sources next, and until when, seconds.
+    pub fn next(&mut self) -> (u64, f64) {
+        let (available_bps, until_s) = self.available.next();
+        (sources(available_bps, self.link_bps, self.beside), until_s)
+    }
+}
+
+/// n (C - B)/B to the nearest, B within (0, C]: a half is rounded up.
+fn sources(available_bps: f64, link_bps: f64, beside: f64) -> u64 {
+    let left_bps = available_bps.clamp(1.0, link_bps);
+    (beside * (link_bps - left_bps) / left_bps).round().min(MOST_SOURCES) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+
+    #[test]
+    fn ten_flows_that_shall_have_half_the_link_get_ten_sources_beside_them() {
+        // 10 (10 - B)/B for B = 10, 5, 4, 3, 1 Mbit/s: 0, 10, 15, 23.3, 90.
+        assert_eq!([10e6, 5e6, 4e6, 3e6, 1e6, 2e7].map(|bps| sources(bps, 10e6, 10.0)), [0, 10, 15, 23, 90, 0]);
+        assert_eq!(sources(0.0, 10e6, 10.0), 1_000_000);
+    }
+
+    #[test]
+    fn the_number_follows_the_waveform() {
+        let square = serde_json::from_str(r#"{"kind": "square", "high": "5Mbit", "low": "2Mbit", "every": "1s"}"#).unwrap();
+        let mut population = Population::new(Course::new(&square, Stream::new(1, "x"), None), 10_000_000, 4);
+        assert_eq!([population.next(), population.next(), population.next()], [(4, 1.0), (16, 2.0), (4, 3.0)]);
+    }
+}
