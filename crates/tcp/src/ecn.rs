@@ -1,7 +1,7 @@
 //! Marks at the sender: what an echoed mark does (ns-2 `TcpAgent::ecn`, RFC 3168 section 6.1.2), and what packets carry for it.
 
 use crate::window::{Cut, LastCut};
-use crate::{AckSegment, Knobs, Sender};
+use crate::{Knobs, Sender};
 use cwndlab_rules::Congestion;
 
 /// What a sender remembers about marks.
@@ -50,11 +50,6 @@ impl Sender {
     #[inline(never)]
     pub(crate) fn agree(&mut self) -> bool {
         !std::mem::replace(&mut self.ecn.agreed, true)
-    }
-
-    /// Whether the back-off outlives the acknowledgement: echoes go on at a window of one packet (ns-2 `newack`).
-    pub(crate) fn keeps_backoff(&self, ack: &AckSegment) -> bool {
-        self.ecn.at_one_packet && self.ecn.agreed && ack.ece
     }
 
     /// Whether a loss found now was answered already, by a cut for an echo in the same window (RFC 3168 section 6.1.2).

@@ -186,15 +186,12 @@ impl Sender {
         self.next = self.next.max(ack.ack + 1);
         if knobs.timestamps {
             self.sample_rtt(now_s, ack.echo_s, knobs);
-            if knobs.timestamps_reset_backoff && !self.keeps_backoff(ack) {
-                self.rtt.reset_backoff(knobs);
+            if knobs.timestamps_reset_backoff {
+                self.end_backoff(ack, knobs);
             }
         }
         if self.rtt_active && ack.ack >= self.rtt_number {
-            if !self.keeps_backoff(ack) {
-                self.rtt.reset_backoff(knobs);
-                self.ecn.at_one_packet = false;
-            }
+            self.end_backoff(ack, knobs);
             self.rtt_active = false;
             if !knobs.timestamps {
                 self.sample_rtt(now_s, self.rtt_sent_s, knobs);

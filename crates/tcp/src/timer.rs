@@ -1,7 +1,7 @@
 //! The retransmission timer: when it is armed, and what its expiry does (ns-2 `TcpAgent::timeout`, RFC 6298 section 5).
 
 use crate::window::{Cut, LastCut};
-use crate::{DataSegment, Knobs, NEVER, Recovery, Sender, recovery};
+use crate::{AckSegment, DataSegment, Knobs, NEVER, Recovery, Sender, recovery};
 use cwndlab_rules::Congestion;
 
 impl Sender {
@@ -72,6 +72,16 @@ impl Sender {
     pub(crate) fn go_back(&mut self) {
         self.next = self.highest_ack + 1;
         self.rtt_active = false;
+    }
+
+    /// A timed packet was acknowledged: the back-off ends, unless echoes go on at a window of one packet (ns-2 `newack`).
+    #[inline]
+    pub(crate) fn end_backoff(&mut self, ack: &AckSegment, knobs: &Knobs) {
+        if self.ecn.at_one_packet && ack.ece && self.ecn.agreed {
+            return;
+        }
+        self.ecn.at_one_packet = false;
+        self.rtt.reset_backoff(knobs);
     }
 
     /// A partial acknowledgement covered the packet being timed.
