@@ -22,9 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 
 import ns2_reference  # noqa: E402
-from works import WORKS, Work  # noqa: E402
-
 from tests.ns2.translate import quantity  # noqa: E402
+from works import WORKS, Work  # noqa: E402
 
 # Packets delivered on either side may differ by this share: the two draw different numbers.
 SAME_WORK = 0.02

@@ -8,7 +8,6 @@ from .case import RECOVERIES, Case
 from .generate import random_crowd, random_drops, random_rule, random_scenario
 from .scenarios_routers import LOADED, NEVER
 
-
 # Wide enough that the queue, not the window, is what limits a flow.
 WIDE = 1000
 
