@@ -13,7 +13,7 @@ NETWORK = Path(__file__).with_name("network.tcl")
 OWN_LINKS = ("access_rate", "access_delay", "sink_rate", "sink_delay")
 # What the translation reads; another key would be another network.
 BELL_KEYS = {"rate", "delay", "queue", "loss", "back_rate", *OWN_LINKS}
-FLOW_KEYS = {"name", "count", "rule", "recovery", "start", "stop", "packets", "priority", "tcp", *OWN_LINKS}
+FLOW_KEYS = {"name", "count", "rule", "recovery", "start", "stop", "packets", "tcp", *OWN_LINKS}
 CROSS_KEYS = {"name", "count", "rate", "on", "off", "packet_size", "start", "stop"}
 
 
@@ -86,8 +86,6 @@ def flow_lines(scenario: dict, index: int, flow: dict, own_address: bool) -> lis
     lines.append(f"set sink({index}) [new {sink_kind}]")
     lines += [f"$tcp({index}) set {name} {value}" for name, value in ends.sender.items()]
     lines += [f"$sink({index}) set {name} {value}" for name, value in ends.sink.items()]
-    # What RIO looks at: 0 is out of profile.
-    lines.append(f"$tcp({index}) set fid_ {index + 1 if flow.get('priority', 1) == 0 else 0}")
     lines.append(f"connect {index}")
     return lines
 
@@ -115,10 +113,12 @@ def cross_lines(scenario: dict) -> list[str]:
         known(cross, CROSS_KEYS, f"cross {cross['name']}")
         lines.append(f"set c({index}) {'[behind $r1]' if own_address else '$r1'}")
         kind, variables = generator(cross)
-        variables |= {"rate_": number(quantity(cross["rate"]))}
-        variables |= {"packetSize_": number(int(quantity(str(cross.get("packet_size", 1000)).rstrip("B"))))}
+        rate, size = quantity(cross["rate"]), int(quantity(str(cross.get("packet_size", 1000)).rstrip("B")))
+        variables |= {"rate_": number(rate), "packetSize_": number(size)}
         lines.append(f"cross {index} {kind} {{{' '.join(f'{name} {value}' for name, value in variables.items())}}}")
-        lines.append(f'$ns at {number(quantity(cross.get("start", 0)))} "$generator({index}) start"')
+        # ns-2's constant bit rate sends at once, cwndlab and the bursts of ns-2 when the first packet is complete.
+        start = quantity(cross.get("start", 0)) + (8 * size / rate if kind == "CBR" else 0.0)
+        lines.append(f'$ns at {number(start)} "$generator({index}) start"')
         if "stop" in cross:
             lines.append(f'$ns at {number(quantity(cross["stop"]))} "$generator({index}) stop"')
     return lines
