@@ -187,7 +187,7 @@ class Result:
         names = {
             "flow": frames["flows"]["flow"].to_list(),
             "link": frames["links"]["link"].to_list(),
-            "source": frames["cross"]["source"].to_list(),
+            "source": [*frames["cross"]["source"].to_list(), *frames["arrivals"]["group"].to_list()],
             "group": frames["arrivals"]["group"].to_list(),
             "event": list(PACKET_EVENTS),
         }

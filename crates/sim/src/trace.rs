@@ -1,6 +1,6 @@
 //! What can be recorded beside the metrics. The engine is generic over it, so that a run without traces pays nothing.
 
-use crate::scenario::Sampling;
+use crate::scenario::{Sampling, Scenario};
 use crate::transit::CROSS;
 use cwndlab_tcp::{Knobs, SackBlocks, Sender};
 
@@ -78,6 +78,8 @@ pub trait Trace {
     fn carried(&mut self, _now_s: f64, _flow: u32, _bits: u64) {}
     /// There is one more slot for flows that arrive, of this group.
     fn slot(&mut self, _group: u32) {}
+    /// There is one more cross source, of this line of the scenario.
+    fn source(&mut self, _line: u32) {}
     /// Whether the tables grew beyond what memory is meant for.
     fn overflowed(&self) -> bool {
         false
@@ -124,6 +126,8 @@ pub struct Recorder {
 /// Groups of what is not listed as a flow.
 #[derive(Debug, Default)]
 pub struct Groups {
+    /// Lines of cross traffic: groups of arrivals are numbered after them.
+    pub lines: u32,
     /// Of each cross source.
     pub cross: Vec<u32>,
     /// Of each slot of an arriving flow.
@@ -131,9 +135,20 @@ pub struct Groups {
 }
 
 impl Recorder {
-    /// For `flows` flows.
-    pub fn new(flows: usize, packets: bool, sampling: Option<Sampling>, rate_bin_s: Option<f64>) -> Self {
-        Self { packets_wanted: packets, sampling, samples: vec![0; flows], rate_bin_s, rates: vec![Vec::new(); flows], ..Self::default() }
+    /// For a scenario.
+    pub fn new(scenario: &Scenario) -> Self {
+        let flows = scenario.flows.iter().map(|flow| flow.count as usize).sum();
+        let (lines, arrivals) = (scenario.cross.len(), scenario.arrivals.len());
+        Self {
+            packets_wanted: scenario.trace.packets,
+            sampling: scenario.trace.cwnd,
+            samples: vec![0; flows],
+            rate_bin_s: scenario.trace.rate.map(|bin| bin.seconds()),
+            rates: vec![Vec::new(); flows],
+            carried: vec![Vec::new(); lines + arrivals],
+            groups: Groups { lines: lines as u32, ..Groups::default() },
+            ..Self::default()
+        }
     }
 
     /// Length of a bin of `rates`, seconds.
@@ -197,7 +212,11 @@ impl Trace for Recorder {
     }
 
     fn slot(&mut self, group: u32) {
-        self.groups.slots.push(group);
+        self.groups.slots.push(self.groups.lines + group);
+    }
+
+    fn source(&mut self, line: u32) {
+        self.groups.cross.push(line);
     }
 
     fn carried(&mut self, now_s: f64, flow: u32, bits: u64) {

@@ -159,6 +159,11 @@ impl Sender {
         self.rtt.srtt_s(knobs)
     }
 
+    /// When the last event was, seconds.
+    pub fn settled_s(&self) -> f64 {
+        self.settled_s
+    }
+
     /// Sums so far, the window's integral up to `now_s` included.
     pub fn counters(&self, now_s: f64) -> Counters {
         let area = self.cwnd * (now_s - self.settled_s).max(0.0);

@@ -6,7 +6,7 @@ use super::{FlowInfo, LinkInfo};
 use crate::course::Course;
 use crate::jitter::Jitter;
 use crate::link::{Link, Owned, Parts, QueueSampler, Touch, Window};
-use crate::loss::Loss;
+use crate::loss::{Loss, LossKind};
 use crate::marker::Marker;
 use crate::outages::Outages;
 use crate::population::Population;
@@ -36,7 +36,10 @@ impl Plan<'_> {
                 .loss
                 .iter()
                 .enumerate()
-                .map(|(k, loss)| Loss::new(loss, loss_flows(loss, flows, ranges), stream_of_loss(scenario.seed, &plan.name, k)))
+                .map(|(k, loss)| Loss {
+                    flows: loss_flows(loss, flows, ranges),
+                    kind: LossKind::new(loss, Stream::new(scenario.seed, &format!("loss/{}/{k}", plan.name))),
+                })
                 .collect();
             let touch = Touch {
                 losses,
@@ -178,15 +181,11 @@ impl Plan<'_> {
     }
 }
 
-fn stream_of_loss(seed: u64, link: &str, number: usize) -> Stream {
-    Stream::new(seed, &format!("loss/{link}/{number}"))
-}
-
 /// The flows that a loss concerns; all when it names none.
 fn loss_flows(loss: &LossSpec, flows: &[FlowInfo], ranges: &HashMap<String, Range<u32>>) -> Option<Range<u32>> {
-    let name = loss.flow()?;
+    let name = loss.flow().as_ref()?;
     Some(ranges.get(name).cloned().unwrap_or_else(|| {
-        let index = flows.iter().position(|flow| flow.name == name).unwrap_or_default() as u32;
+        let index = flows.iter().position(|flow| flow.name == *name).unwrap_or_default() as u32;
         index..index + 1
     }))
 }

@@ -9,7 +9,6 @@ mod schedule;
 mod traffic;
 
 use crate::engine::Engine;
-use crate::arrivals::Job;
 use crate::flow::{Bins, Host, Sink};
 use crate::hash::TraceHash;
 use crate::link::Window;
@@ -93,6 +92,8 @@ pub struct Network<S: Scheduler, T: Trace> {
     pub flows: Vec<FlowInfo>,
     /// Names of the groups that make transfers: those that arrive, then those that respond.
     pub transfer_groups: Vec<String>,
+    /// How many sources each line of cross traffic stands for.
+    pub cross_counts: Vec<u64>,
 }
 
 struct Builder<'a> {
@@ -182,6 +183,7 @@ impl Builder<'_> {
                 engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow: 0, due: Due::Depart(i as u32), place });
             }
         }
+        let cross_counts = scenario.cross.iter().enumerate().map(|(i, spec)| self.plan.sources(i, spec)).collect();
         (engine.knobs, engine.transit.knobs) = (knobs.clone(), knobs);
         engine.transit.routes = self.routes;
         engine.transit.streams.scheduler = S::new(engine.transit.streams.all.len());
@@ -190,7 +192,7 @@ impl Builder<'_> {
         }
         engine.transit.timers.push(window.from_s, Kind::Measure, 0);
         engine.transit.timers.push(window.to_s, Kind::Measure, 0);
-        Network { engine, links: link_infos, flows: infos, transfer_groups }
+        Network { engine, links: link_infos, flows: infos, transfer_groups, cross_counts }
     }
 
     fn add_flows<S: Scheduler, T: Trace>(

@@ -1,5 +1,6 @@
 //! A scenario read as a network: its links in order, and the ways, delays and knobs of each group of flows. Nothing is built yet.
 
+use crate::jitter::Jitter;
 use crate::random::Stream;
 use crate::scenario::{ArrivalSpec, CrossSpec, FlowSpec, Graph, PlannedLink, QueueSpec, Routes, Scenario, Waveform, Way};
 use cwndlab_tcp::Knobs;
@@ -90,7 +91,7 @@ impl<'a> Plan<'a> {
 
     /// Whether packets may overtake each other on a link.
     pub fn reorders(&self, link: u32) -> bool {
-        self.links[link as usize].jitter.is_some_and(|jitter| jitter.reorders())
+        self.links[link as usize].jitter.is_some_and(|jitter| Jitter::new(&jitter, Stream::new(0, "")).reorders())
     }
 
     /// How many flows and sources cross each link, in either direction. A queue that owns its packets serves them by events, as if there were more.

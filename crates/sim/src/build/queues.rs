@@ -6,7 +6,7 @@ use crate::scenario::QueueSpec;
 use crate::streams::Waiting;
 use cwndlab_queues::{
     AdaptiveRed, CoDel, CoDelParameters, Discipline, DropTail, Drr, DrrParameters, FqCoDel, FqCoDelParameters, Limit, Pie, PieParameters,
-    Priority, PriorityParameters, Red, RedParameters, Rio, RioParameters, Scheduler, Weight,
+    Priority, Red, RedParameters, Rio, RioParameters, Scheduler, Weight,
 };
 use cwndlab_units::{Buffer, Bytes};
 
@@ -77,14 +77,14 @@ impl Plan<'_> {
                 burst_s: burst.seconds(),
                 ecn,
                 mark_p,
-                ..PieParameters::new(limit)
+                ..PieParameters::new(limit, rate_bit_s, size_bytes)
             }))),
             QueueSpec::Drr { quantum: q, buckets, flow_limit, .. } => Queue::Owns(Scheduler::Drr(Drr::new(&DrrParameters {
                 buckets,
                 flow_limit: flow_limit.map(|buffer| self.limit(buffer, link, flows)),
                 ..DrrParameters::new(limit, quantum(q))
             }))),
-            QueueSpec::Priority { .. } => Queue::Owns(Scheduler::Priority(Priority::new(&PriorityParameters::new(limit)))),
+            QueueSpec::Priority { .. } => Queue::Owns(Scheduler::Priority(Priority::new(limit))),
             QueueSpec::CoDel { target, interval, ecn, .. } => Queue::Owns(Scheduler::CoDel(CoDel::new(&CoDelParameters {
                 target_s: target.seconds(),
                 interval_s: interval.seconds(),

@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::engine::Engine;
 use crate::packet::Flags;
 use crate::random::Stream;
-use crate::rate::Serializer;
+use crate::rate::{Constant, Serializer};
 use crate::scenario::{CrossSpec, Distribution, Law, Packets};
 use crate::scheduler::{EMPTY, Scheduler};
 use crate::streams::{Due, Pending};
@@ -94,6 +94,7 @@ impl Builder<'_> {
                 let first_s = source.first_s(start_s);
                 emissions.push((engine.transit.streams.all.len() as u32, first_s));
                 engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow, due: Due::Emit, place });
+                engine.transit.trace.source(index as u32);
                 engine.cross.push(source);
                 engine.transit.cross.push(CrossSink::default());
             }
@@ -111,7 +112,7 @@ impl Builder<'_> {
         let scenario = self.plan.scenario;
         let horizon_s = scenario.duration.seconds();
         let serializer = match spec.source_rate {
-            Some(rate) => Serializer::constant(rate.bps()),
+            Some(rate) => Serializer::Constant(Constant::new(rate.bps())),
             None => {
                 let (waveform, left_of) = self.plan.cross_rate(index, spec);
                 // The course of a rate is the same for all sources of a name, like weather.
