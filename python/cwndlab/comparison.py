@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 AXES = ("recovery", "queue", "env", "rule")
 SETTING = ("recovery", "queue")
+MANY_ENVIRONMENTS = 4
 TEST_FLOWS = "flow"
 """Name of the flows under test in every environment."""
 
@@ -123,11 +124,19 @@ class Comparison:
         """Return `to_dict` as JSON text; what is not finite is null."""
         return dumps(self.to_dict(raw=raw), indent)
 
-    def plot(self) -> Figure:
-        """Draw each metric's mean and confidence interval per environment and rule (matplotlib)."""
-        from cwndlab.plots import comparison_bars
+    @property
+    def has_many_environments(self) -> bool:
+        """Whether there are too many for a column each."""
+        return len(self.plan.axes["env"]) > MANY_ENVIRONMENTS
 
-        return comparison_bars(self)
+    def plot(self) -> Figure:
+        """Draw each metric's mean and confidence interval per environment and rule (matplotlib).
+
+        Of many environments: goodput alone, one panel per setting.
+        """
+        from cwndlab.plots import comparison_bars, goodput_points
+
+        return goodput_points(self) if self.has_many_environments else comparison_bars(self)
 
 
 _RUN_SCHEMA: dict[str, Any] = {

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cwndlab import native
+from cwndlab import native, tomltext
 from cwndlab.errors import ScenarioError
 from cwndlab.patching import patched
 
@@ -151,6 +151,10 @@ class Scenario:
     def to_json(self, indent: int | None = 2) -> str:
         """Return the scenario as JSON text."""
         return json.dumps(self._document, indent=indent)
+
+    def to_toml(self) -> str:
+        """Return the scenario as TOML text, which `load` reads back."""
+        return tomltext.dumps(self._document)
 
     def __getitem__(self, key: str) -> Any:
         return copy.deepcopy(self._document[key])

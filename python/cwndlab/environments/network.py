@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cwndlab.environments.assumptions import AUTOMATIC, Assumptions
-from cwndlab.environments.catalogue import Environment, environment
+from cwndlab.environments.catalogue import DEMO, Environment, environment
 from cwndlab.errors import ScenarioError
 from cwndlab.scenario import Scenario
 from cwndlab.topologies import second_topology
@@ -68,9 +68,14 @@ def scenario(
     chosen = assume or Assumptions()
     tables = network(name, queue, chosen)
     test = {**tables["flows"][0], "rule": rule, "recovery": recovery}
-    document = {**common(chosen), **tables, "name": f"{name}-{recovery}-{queue}", "seed": seed}
-    document["flows"] = [test, *tables["flows"][1:]]
-    return Scenario({key: value for key, value in document.items() if value is not None})
+    document = {
+        "name": f"{name}-{recovery}-{queue}",
+        "seed": seed,
+        **common(chosen),
+        **{key: value for key, value in tables.items() if key != "name" and value is not None},
+        "flows": [test, *tables["flows"][1:]],
+    }
+    return Scenario(document)
 
 
 def common(chosen: Assumptions) -> dict[str, Any]:
@@ -127,7 +132,12 @@ def _simple(found: Environment, capacity: float, queue: str, chosen: Assumptions
     }
     available = _available(found.shape, capacity, chosen)
     if available != {"kind": "constant", "rate": rate_text(capacity)}:
-        cross = {"name": "cross", "available": available, "packet_size": chosen.cross_packet}
+        # Random courses are drawn from a stream that goes by this name: so two walks are not one walk scaled.
+        cross = {
+            "name": "cross" if found.name in DEMO else found.name,
+            "available": available,
+            "packet_size": chosen.cross_packet,
+        }
         tables["cross"] = [{**cross, **(_sources(found, capacity, chosen) if queue in FAIR else {})}]
     return tables
 
