@@ -23,8 +23,13 @@ mod engine;
 mod flow;
 mod hash;
 mod histogram;
+#[allow(dead_code)]
+mod jitter;
 mod link;
+#[allow(dead_code)]
 mod loss;
+#[allow(dead_code)]
+mod marker;
 #[allow(dead_code)]
 mod outages;
 mod packet;

@@ -7,7 +7,7 @@
 
 use crate::hash::TraceHash;
 use crate::histogram::Histogram;
-use crate::loss::Loss;
+use crate::loss::{Loss, Strike};
 use crate::rate::Serializer;
 use cwndlab_queues::{Admission, Arrival, Backlog, Decision, Discipline};
 use std::collections::VecDeque;
@@ -197,8 +197,8 @@ impl Link {
     /// Whether a packet is lost before the queue, or after it.
     #[cold]
     fn strike(&mut self, flow: u32) -> (bool, bool) {
-        let before = self.losses.iter_mut().fold(false, |struck, loss| loss.strikes(flow, false) | struck);
-        (before, !before && self.losses.iter_mut().fold(false, |struck, loss| loss.strikes(flow, true) | struck))
+        let before = self.losses.iter_mut().fold(false, |struck, loss| (loss.strikes(flow, false) == Strike::Lost) | struck);
+        (before, !before && self.losses.iter_mut().fold(false, |struck, loss| (loss.strikes(flow, true) == Strike::Lost) | struck))
     }
 
     /// Counts what has departed, and asks the discipline.

@@ -116,17 +116,5 @@ fn build_loss(loss: &LossSpec, scenario: &Scenario, stream: &str, flows: &[FlowI
             }
         })
     };
-    match loss {
-        LossSpec::Bernoulli { p, flow, after_queue } => Loss {
-            flows: range(flow),
-            kind: LossKind::Bernoulli { p: *p, stream: Stream::new(scenario.seed, stream), after_queue: *after_queue },
-        },
-        LossSpec::GilbertElliott { .. } | LossSpec::Marks { .. } => todo!(),
-        LossSpec::List { packets, flow } => {
-            let mut packets = packets.clone();
-            packets.sort_unstable();
-            packets.dedup();
-            Loss { flows: range(flow), kind: LossKind::List { packets, seen: 0, next: 0 } }
-        }
-    }
+    Loss { flows: range(loss.flow()), kind: LossKind::new(loss, Stream::new(scenario.seed, stream)) }
 }

@@ -137,6 +137,15 @@ pub enum LossSpec {
     },
 }
 
+impl LossSpec {
+    /// The flow or group that it concerns.
+    pub fn flow(&self) -> &Option<String> {
+        match self {
+            Self::Bernoulli { flow, .. } | Self::GilbertElliott { flow, .. } | Self::List { flow, .. } | Self::Marks { flow, .. } => flow,
+        }
+    }
+}
+
 fn one() -> f64 {
     1.0
 }
