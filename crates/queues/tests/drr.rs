@@ -40,7 +40,7 @@ fn packet_for_packet_as_ns2() {
 
 #[test]
 fn rounds_by_hand() {
-    // The example of the paper's figures 2 and 3: quantum 500; queue 0 holds 20, 750, 200; queue 1 500, 500; queue 2 200, 600, 100.
+    // After the example of the paper's figures 2 and 3: quantum 500; queue 0 holds 20, 750, 200; queue 1 500, 500; queue 2 200, 600, 100.
     let mut drr = Drr::new(&DrrParameters::new(Limit::Packets(100), 500));
     for (flow, sizes) in [(0, vec![20, 750, 200]), (1, vec![500, 500]), (2, vec![200, 600, 100])] {
         for size in sizes {
@@ -69,7 +69,7 @@ fn flows_share_bytes_whatever_their_packets() {
         let packet = drr.dequeue(0.0, &mut |_| ()).unwrap();
         sent[packet.flow as usize] += u64::from(packet.size_bytes);
         drr.enqueue(packet, &mut |_| panic!("there is room"));
-        // Theorem of the paper (section 4.2): backlogged flows differ by at most a quantum and the largest packets.
+        // The paper's fairness theorem: flows that always wait differ by at most a quantum and the largest packets.
         assert!(sent[0].abs_diff(sent[1]) <= 700 + 2 * 1500, "{sent:?}");
     }
 }
