@@ -49,7 +49,7 @@ pub(crate) struct Law {
 }
 
 impl Law {
-    /// When the next packet is lost (RFC 8289, section 5.3, `control_law`).
+    /// When the next packet is lost (RFC 8289, section 5.6, `control_law`).
     fn next_loss_s(&self, from_s: f64, count: u32) -> f64 {
         from_s + self.interval_s / f64::from(count).sqrt()
     }
@@ -70,7 +70,7 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Takes the head and says whether it is to be lost (`dodequeue`).
+    /// Takes the head and says whether it is to be lost (section 5.6, `dodequeue`).
     #[inline]
     fn head<P>(&mut self, now_s: f64, law: &Law, pool: &mut Pool<P>, queue: &mut Fifo) -> (Option<Item<P>>, bool) {
         let Some(item) = pool.pop(queue) else {
@@ -90,7 +90,7 @@ impl Control {
         }
     }
 
-    /// The next packet to send, if any (`deque`).
+    /// The next packet to send, if any (section 5.5, `deque`).
     #[inline]
     pub(crate) fn dequeue<P>(
         &mut self,

@@ -1,6 +1,6 @@
 //! Deficit round robin: one queue for each flow, served in turn, a quantum of bytes each.
 //!
-//! Source: M. Shreedhar and G. Varghese, "Efficient Fair Queueing using Deficit Round Robin", SIGCOMM 1995, sections 3 and 3.1, as
+//! Source: M. Shreedhar and G. Varghese, "Efficient Fair Queueing using Deficit Round Robin", SIGCOMM 1995, section 3, as
 //! ns-2 2.35 has it (`queue/drr.cc`), packet for packet.
 //!
 //! * Its turn gives a queue `quantum` bytes of credit on top of what its last turn left. It sends as long as the credit covers the

@@ -120,7 +120,9 @@ pub struct Pie {
     probability: f64,
     /// The delay at the last update, seconds.
     delay_s: f64,
-    burst_left_s: f64,
+    /// Updates that the burst allowance still lasts: counted, because what is left of it in seconds would not end at 0.
+    burst_left: u64,
+    burst_updates: u64,
     /// Updates so far.
     updates: u64,
 }
@@ -128,13 +130,15 @@ pub struct Pie {
 impl Pie {
     /// A queue with these parameters, empty since time 0; its first update comes after one `update_s`.
     pub fn new(parameters: &PieParameters) -> Self {
+        let burst_updates = (parameters.burst_s / parameters.update_s - 1e-9).ceil().max(0.0) as u64;
         Self {
             parameters: *parameters,
             room: Room::new(parameters.limit, None),
             rate: DepartureRate { nominal_byte_s: parameters.rate_bit_s / 8.0, average_s: None, measurement: None },
             probability: 0.0,
             delay_s: 0.0,
-            burst_left_s: parameters.burst_s,
+            burst_left: burst_updates,
+            burst_updates,
             updates: 0,
         }
     }
@@ -152,7 +156,7 @@ impl Pie {
     fn loses_at_random(&self, backlog: &Backlog, random: &mut impl FnMut() -> f64) -> bool {
         let is_quiet = self.delay_s < 0.5 * self.parameters.target_s && self.probability < 0.2;
         let is_short = backlog.waiting_bytes() <= 2 * u64::from(self.parameters.mean_packet_bytes);
-        self.burst_left_s <= 0.0 && !is_quiet && !is_short && random() < self.probability
+        self.burst_left == 0 && !is_quiet && !is_short && random() < self.probability
     }
 
     /// How much of a step counts: small probabilities move in small steps (RFC 8033, section 4.2).
@@ -193,7 +197,7 @@ impl Admission for Pie {
 
     fn on_deadline(&mut self, _now_s: f64, backlog: &Backlog) {
         self.updates += 1;
-        let PieParameters { target_s, update_s, alpha, beta, burst_s, .. } = self.parameters;
+        let PieParameters { target_s, alpha, beta, .. } = self.parameters;
         let delay_s = backlog.waiting_bytes() as f64 / self.rate.byte_s();
         let mut step = self.scale() * (alpha * (delay_s - target_s) + beta * (delay_s - self.delay_s));
         if self.probability >= 0.1 {
@@ -204,9 +208,9 @@ impl Admission for Pie {
             self.probability *= 0.98;
         }
         self.probability = self.probability.clamp(0.0, 1.0);
-        self.burst_left_s = (self.burst_left_s - update_s).max(0.0);
+        self.burst_left = self.burst_left.saturating_sub(1);
         if self.probability == 0.0 && delay_s < 0.5 * target_s && self.delay_s < 0.5 * target_s {
-            self.burst_left_s = burst_s;
+            self.burst_left = self.burst_updates;
         }
         self.delay_s = delay_s;
     }

@@ -1,7 +1,7 @@
 //! Strict priority: a class is served only when all classes with a smaller number are empty.
 //!
-//! Source: the simple priority scheduler of the differentiated services literature, for example RFC 3246 section 2.2 and appendix; as
-//! `prio` with a drop-tail queue for each band does it.
+//! Source: the textbook rule, as in Linux's `prio` with a drop-tail queue for each band and in ns-2's differentiated services (`dsred`,
+//! scheduler `PRI`).
 //!
 //! * Four classes, 0 first; each has a drop-tail buffer of `limit`.
 //! * The packet in service is not interrupted.

@@ -1,6 +1,6 @@
 //! RED with "in" and "out": packets in profile are judged by their own number, packets out of profile by the whole queue.
 //!
-//! Source: D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN 6(4), 1998, section III-C;
+//! Source: D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN 6(4), 1998;
 //! ns-2 2.35 `queue/rio.cc`. Packets of priority 0 are in profile.
 //!
 //! * An arriving in-packet updates the average number of in-packets that wait, and is lost along the curve of `in_min`, `in_max`,
