@@ -126,7 +126,7 @@ def _simple(found: Environment, capacity: float, queue: str, chosen: Assumptions
             "rate": rate_text(capacity),
             "delay": delay,
             "queue": BOTTLENECK[queue](chosen),
-            "access_rate": chosen.access_rate,
+            "access_rate": rate_text(chosen.access_ratio * capacity),
             "access_delay": spread,
         },
         "flows": [{**flows, **_understands(queue)}],
@@ -186,7 +186,7 @@ def _second(found: Environment, capacity: float, queue: str, chosen: Assumptions
         allowed = ", ".join(PRIORITY)
         raise ScenarioError(f"queue: `{queue}` has no form that knows priorities for {found.name}; allowed: {allowed}")
     delay, spread = _delays(chosen)
-    own = {"access_rate": chosen.access_rate, "access_delay": spread}
+    own = {"access_rate": rate_text(chosen.access_ratio * capacity), "access_delay": spread}
     phases = [{"length": "5s", "gap": getattr(chosen, name)} for name in found.gaps]
     size = {"kind": "pareto", "mean": chosen.transfer_mean, "shape": chosen.transfer_shape}
     built = second_topology(
