@@ -123,15 +123,16 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     #[inline(always)]
     fn on_acks(&mut self, stream: u32) {
         let Pending { flow, place, .. } = self.transit.streams.all[stream as usize];
-        let Host { stop_s, request_s, .. } = self.hosts[flow as usize];
-        let limit_s = self.next_edge_s.min(self.now_s + self.transit.routes[place.route as usize].ahead_s).min(stop_s).min(request_s);
+        let stop_s = self.hosts[flow as usize].stop_s;
+        let limit_s = self.next_edge_s.min(self.now_s + self.transit.routes[place.route as usize].ahead_s).min(stop_s);
         for _ in 0..MOST_AHEAD {
             let Some(packet) = self.transit.streams.all[stream as usize].ring.pop_front() else { break };
             self.transit.streams.packets -= 1;
             self.now_s = packet.at_s;
             self.on_ack(flow, packet);
             let next_s = self.transit.streams.all[stream as usize].ring.front().map_or(EMPTY, |next| next.at_s);
-            if next_s >= limit_s || next_s >= self.hosts[flow as usize].sender.deadline_s() {
+            let host = &self.hosts[flow as usize];
+            if next_s >= limit_s || next_s >= host.sender.deadline_s() || next_s >= host.request_s {
                 break;
             }
         }
@@ -221,7 +222,8 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             Kind::Arrive => self.on_arrival(flow),
             Kind::Request => self.on_request(flow),
             Kind::Stop => {
-                self.hosts[flow as usize].stop_s = NEVER;
+                let host = &mut self.hosts[flow as usize];
+                (host.stop_s, host.request_s, host.job) = (NEVER, NEVER, None);
                 self.on_sender(flow, |sender, now_s, _, _| sender.stop(now_s));
             }
             Kind::Measure => {
