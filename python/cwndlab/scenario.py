@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,47 +12,7 @@ from typing import Any
 from cwndlab import native, tomltext
 from cwndlab.errors import ScenarioError
 from cwndlab.patching import patched
-
-Quantity = str | float
-"""A number with a unit (``"10Mbit"``, ``"50ms"``), or a bare number in bit/s or seconds."""
-
-_TIME_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
-_RATE_UNITS = {"bit": 1.0, "kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9, "Tbit": 1e12}
-
-
-def seconds(quantity: Quantity) -> float | None:
-    """Read a time in seconds; None if it is not one.
-
-    For display and for options: the times of a scenario are read by the native core.
-
-    Examples
-    --------
-    >>> seconds("500ms"), seconds("2min"), seconds(3), seconds("fast")
-    (0.5, 120.0, 3.0, None)
-    """
-    return _read(quantity, _TIME_UNITS, "s")
-
-
-def bits_per_second(quantity: Quantity) -> float | None:
-    """Read a rate in bit/s; None if it is not one. For display and for options, as `seconds`.
-
-    Examples
-    --------
-    >>> bits_per_second("10Mbit"), bits_per_second("2.5Mb/s"), bits_per_second(8000), bits_per_second("10ms")
-    (10000000.0, 2500000.0, 8000.0, None)
-    """
-    text = str(quantity).strip().removesuffix("/s")
-    return _read(f"{text}it" if text.endswith("b") else text, _RATE_UNITS, "bit")
-
-
-def _read(quantity: Quantity, units: Mapping[str, float], usual: str) -> float | None:
-    text = str(quantity).strip()
-    number = text.rstrip("abcdefghijklmnopqrstuvwxyzGMT ")
-    try:
-        value = float(number) * units[text[len(number) :].strip() or usual]
-    except (KeyError, ValueError):
-        return None
-    return value if math.isfinite(value) else None
+from cwndlab.quantities import Quantity, seconds
 
 
 class Scenario:
@@ -111,8 +71,7 @@ class Scenario:
         except UnicodeDecodeError:
             raise ScenarioError(f"{path}: is not UTF-8 text; allowed: TOML or JSON text") from None
         try:
-            # The files that a scenario names lie beside it.
-            return cls(_with_absolute_files(native.parse(text, "json" if path.suffix == ".json" else "toml"), path))
+            return cls.from_text(_with_absolute_files(text, path), "json" if path.suffix == ".json" else "toml")
         except ScenarioError as error:
             raise type(error)(f"{path}: {error}") from None
 
@@ -172,18 +131,19 @@ class Scenario:
         return f"<Scenario {self._document.get('name') or 'unnamed'}: {rules} for {self._document['duration']}>"
 
 
-def _with_absolute_files(node: Any, beside: Path) -> Any:
-    """Make the files that tables name (``{kind = "trace", file = ...}``) absolute; they are relative to `beside`."""
-    if isinstance(node, list):
-        return [_with_absolute_files(entry, beside) for entry in node]
-    if not isinstance(node, dict):
-        return node
-    return {
-        key: str((beside.parent / value).resolve())
-        if key == "file" and isinstance(value, str) and "kind" in node
-        else _with_absolute_files(value, beside)
-        for key, value in node.items()
-    }
+_FILE = re.compile(r"""(?P<key>(?<![\w.-])["']?file["']?\s*[=:]\s*)(?P<quote>["'])(?P<name>[^"'\n]+)(?P=quote)""")
+
+
+def _with_absolute_files(text: str, path: Path) -> str:
+    """Make the files that a scenario names (``{kind = "trace", file = "x.down"}``) absolute: they lie beside it.
+
+    In the text, because the native core reads them as it reads the scenario. Lines stay the lines they were.
+    """
+
+    def absolute(found: re.Match[str]) -> str:
+        return found["key"] + json.dumps(str((path.parent / found["name"]).resolve()), ensure_ascii=False)
+
+    return _FILE.sub(absolute, text)
 
 
 def dumbbell(

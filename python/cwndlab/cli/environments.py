@@ -91,10 +91,10 @@ def _print_list(listed: list[str], chosen: Assumptions, as_json: bool) -> None:
         return
     from cwndlab import environments as catalogue
     from cwndlab.cli.output import print_table
+    from cwndlab.quantities import rate_text
 
     table = [
-        [row["name"], row["title"], row["left_per_flow"], catalogue.rate_text(row["link_bps"]), row["topology"]]
-        for row in rows
+        [row["name"], row["title"], row["left_per_flow"], rate_text(row["link_bps"]), row["topology"]] for row in rows
     ]
     print_table("Environments", ["name", "title", "left per test flow", "link", "topology"], table, text_columns=5)
     settings = ", ".join(f"{recovery}/{queue}" for recovery in catalogue.RECOVERIES for queue in catalogue.QUEUES)

@@ -107,7 +107,7 @@ def make_folder(path: Path | None) -> None:
 
 def seconds_of(option: str, text: str) -> float:
     """Read a time such as ``100s`` or ``2min``; a bare number is seconds."""
-    from cwndlab.scenario import seconds
+    from cwndlab.quantities import seconds
 
     value = seconds(text)
     if value is None or not 0 < value < float("inf"):

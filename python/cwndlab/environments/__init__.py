@@ -25,7 +25,6 @@ from cwndlab.environments.network import (
     check_queue,
     common,
     network,
-    rate_text,
     scenario,
 )
 
@@ -46,6 +45,5 @@ __all__ = [
     "environment",
     "names",
     "network",
-    "rate_text",
     "scenario",
 ]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
 from cwndlab.patching import value_from_text
-from cwndlab.scenario import bits_per_second, seconds
+from cwndlab.quantities import bits_per_second, seconds
 
 AUTOMATIC = "automatic"
 

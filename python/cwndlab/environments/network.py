@@ -14,6 +14,7 @@ from typing import Any
 from cwndlab.environments.assumptions import AUTOMATIC, Assumptions
 from cwndlab.environments.catalogue import DEMO, DRAWN, Environment, environment
 from cwndlab.errors import ScenarioError
+from cwndlab.quantities import rate_text
 from cwndlab.scenario import Scenario
 from cwndlab.topologies import second_topology
 
@@ -101,21 +102,6 @@ def network(name: str, queue: str, chosen: Assumptions, seed: int = 1) -> dict[s
     tables = _second(found, capacity, queue, chosen) if found.gaps else _simple(found, capacity, queue, chosen, seed)
     usual = {"name": f"{name}-{queue}", "bdp": {"rate": rate_text(capacity), "rtt": chosen.rtt}}
     return {**dict.fromkeys(("dumbbell", "links", "cross", "arrivals")), **usual, **tables}
-
-
-def rate_text(bps: float) -> str:
-    """Write a rate in the largest unit that leaves it short.
-
-    Examples
-    --------
-    >>> rate_text(1e7), rate_text(1.5e6), rate_text(250e3), rate_text(1e9)
-    ('10Mbit', '1.5Mbit', '250kbit', '1Gbit')
-    """
-    whole = round(bps)
-    for unit, size in (("Gbit", 1e9), ("Mbit", 1e6), ("kbit", 1e3)):
-        if whole >= size:
-            return f"{whole / size:.9g}{unit}"
-    return f"{whole}bit"
 
 
 def _simple(found: Environment, capacity: float, queue: str, chosen: Assumptions, seed: int) -> dict[str, Any]:
