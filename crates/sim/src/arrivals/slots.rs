@@ -124,7 +124,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         if let Some((_, think)) = &mut job.requests {
             let next_s = now_s + think.next();
             if next_s < host.stop_s {
-                (host.finish_s, host.request_s) = (None, next_s);
+                host.request_s = next_s;
                 self.transit.timers.push(next_s, Kind::Request, flow);
             }
             return;
@@ -140,7 +140,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     pub(crate) fn on_request(&mut self, flow: u32) {
         let now_s = self.now_s;
         let host = &mut self.hosts[flow as usize];
-        host.request_s = NEVER;
+        (host.request_s, host.finish_s) = (NEVER, None);
         let Some(job) = &mut host.job else { return };
         let Some((size, _)) = &mut job.requests else { return };
         let packets = whole(size.next());
