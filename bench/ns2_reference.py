@@ -9,8 +9,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.ns2.tcl import SENDERS, instances
-from tests.ns2.translate import buffer_limit, delay, endpoints, quantity
+from tests.ns2.queues import queue
+from tests.ns2.tcl import NETWORK, SENDERS
+from tests.ns2.translate import delay, endpoints, instances, quantity
 
 REFERENCE = Path(__file__).with_name("reference.tcl")
 
@@ -41,15 +42,18 @@ def script(scenario: dict) -> str:
     """Write a benchmark scenario, a dumbbell whose flows differ in delay and start only, as Tcl."""
     bell = scenario["dumbbell"]
     source = random.Random(scenario.get("seed", 1))
-    flows = [{**bell, **flow} for flow in instances(scenario)]
+    flows = [{**bell, **flow} for flow in instances(scenario["flows"])]
     (kind,) = {(flow["rule"], flow["recovery"]) for flow in flows}
     ends = endpoints(scenario, flows[0])
+    discipline = queue(scenario)
     # ns-2 starts with the threshold at the window limit, so both have to be the same here.
     assert ends.initial_ssthresh == scenario["tcp"]["window"]
     variables = {
         "rate": quantity(bell["rate"]),
         "delay": delay(bell["delay"]),
-        "limit": buffer_limit(bell["queue"]),
+        "kind": discipline.kind,
+        "limit": discipline.limit,
+        "queue_variables": " ".join(f"{name} {value}" for name, value in discipline.variables.items()),
         "access_rate": quantity(bell["access_rate"]),
         "delays": " ".join(delay(draw(flow["access_delay"], source)) for flow in flows),
         "starts": " ".join(f"{draw(flow.get('start', 0), source):.9f}" for flow in flows),
@@ -58,7 +62,8 @@ def script(scenario: dict) -> str:
         "variables": " ".join(f"{name} {value}" for name, value in ends.sender.items()),
         "duration": quantity(scenario["duration"]),
     }
-    return "".join(f"set {name} {{{value}}}\n" for name, value in variables.items()) + REFERENCE.read_text()
+    settings = "".join(f"set {name} {{{value}}}\n" for name, value in variables.items())
+    return NETWORK.read_text() + settings + REFERENCE.read_text()
 
 
 def available() -> bool:

@@ -1,5 +1,5 @@
-# The reference work at its fastest in ns-2. Begins with variables that ns2_reference.py writes in front: rate, delay,
-# limit, access_rate, delays, starts, sender, sink_kind, variables, duration.
+# The reference work at its fastest in ns-2. ns2_reference.py writes in front: tests/ns2/network.tcl, and the variables
+# rate, delay, kind, limit, queue_variables, access_rate, delays, starts, sender, sink_kind, variables, duration.
 # IP, TCP and Flags are all that these agents read; without the other headers ns-2 is about a quarter faster.
 remove-all-packet-headers
 add-packet-header IP TCP Flags
@@ -7,9 +7,8 @@ set tcl_precision 17
 set ns [new Simulator]
 set r1 [$ns node]
 set r2 [$ns node]
-$ns duplex-link $r1 $r2 $rate $delay DropTail
-$ns queue-limit $r1 $r2 $limit
-$ns queue-limit $r2 $r1 1000000
+foreach {name value} $queue_variables { Queue/$kind set $name $value }
+bottleneck $r1 $r2 $rate $delay $kind $limit
 # Counts what the bottleneck drops; it sees no other packet.
 set dropped [new QueueMonitor]
 set snoop [new SnoopQueue/Drop]
@@ -19,10 +18,8 @@ $snoop target [new Agent/Null]
 set count [llength $delays]
 $ns at 0.0 { set begin [clock microseconds] }
 for {set i 0} {$i < $count} {incr i} {
-    set s($i) [$ns node]
-    $ns duplex-link $s($i) $r1 $access_rate [lindex $delays $i] DropTail
-    $ns queue-limit $s($i) $r1 1000000
-    $ns queue-limit $r1 $s($i) 1000000
+    set s($i) [source]
+    pipe $s($i) $r1 $access_rate [lindex $delays $i]
     set tcp($i) [new $sender]
     foreach {name value} $variables { $tcp($i) set $name $value }
     set sink($i) [new $sink_kind]

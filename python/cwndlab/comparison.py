@@ -19,7 +19,7 @@ from cwndlab import environments, native
 from cwndlab.execute import run_many
 from cwndlab.jsontext import dumps
 from cwndlab.metrics import METRICS, measure
-from cwndlab.plan import Level, Plan, Run
+from cwndlab.plan import Joint, Level, Plan, Run
 from cwndlab.results import Result
 from cwndlab.statistics import estimate
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 AXES = ("recovery", "queue", "env", "rule")
 SETTING = ("recovery", "queue")
+MANY_ENVIRONMENTS = 4
+TEST_FLOWS = "flow"
+"""Name of the flows under test in every environment."""
 
 
 @dataclass
@@ -46,12 +49,20 @@ class Comparison:
 
     plan: Plan
     results: dict[int, Result] = field(default_factory=dict)
-    """Finished results by the index of their run in the plan."""
+    """Finished results by the index of their run in the plan; those that were kept."""
+    measured: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """Trace hash and metrics of every finished run, by its index."""
 
     @property
     def complete(self) -> bool:
         """Whether every run of the plan has finished."""
-        return len(self.results) == len(self.plan)
+        return len(self.measured) == len(self.plan)
+
+    def add(self, run: Run, result: Result) -> None:
+        """Take a finished run in."""
+        self.results[run.index] = result
+        metrics = measure(result.to_dict(), group=TEST_FLOWS)
+        self.measured[run.index] = {"trace_hash": result.trace_hash, **metrics}
 
     @property
     def runs(self) -> pl.DataFrame:
@@ -61,11 +72,10 @@ class Comparison:
                 **run.cell,
                 "replicate": run.replicate,
                 "seed": run.seed,
-                "trace_hash": self.results[run.index].trace_hash,
-                **measure(self.results[run.index].to_dict()),
+                **self.measured[run.index],
             }
             for run in self.plan
-            if run.index in self.results
+            if run.index in self.measured
         ]
         return pl.DataFrame(rows, schema=_RUN_SCHEMA)
 
@@ -93,7 +103,7 @@ class Comparison:
         return None
 
     def to_dict(self, *, raw: bool = True) -> dict[str, Any]:
-        """Return everything as plain data; `raw` adds the whole result of each run."""
+        """Return everything as plain data; `raw` adds the whole result of each run that was kept."""
         data: dict[str, Any] = {
             "cwndlab_version": native.version(),
             "complete": self.complete,
@@ -103,19 +113,30 @@ class Comparison:
         }
         runs = self.runs.to_dicts()
         if raw:
-            finished = [self.results[run.index] for run in self.plan if run.index in self.results]
-            runs = [{**row, "result": result.to_dict()} for row, result in zip(runs, finished, strict=True)]
+            finished = [self.results.get(run.index) for run in self.plan if run.index in self.measured]
+            runs = [
+                {**row, "result": result.to_dict()} if result is not None else row
+                for row, result in zip(runs, finished, strict=True)
+            ]
         return {**data, "runs": runs}
 
     def to_json(self, *, raw: bool = True, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON text; what is not finite is null."""
         return dumps(self.to_dict(raw=raw), indent)
 
-    def plot(self) -> Figure:
-        """Draw each metric's mean and confidence interval per environment and rule (matplotlib)."""
-        from cwndlab.plots import comparison_bars
+    @property
+    def has_many_environments(self) -> bool:
+        """Whether there are too many for a column each."""
+        return len(self.plan.axes["env"]) > MANY_ENVIRONMENTS
 
-        return comparison_bars(self)
+    def plot(self) -> Figure:
+        """Draw each metric's mean and confidence interval per environment and rule (matplotlib).
+
+        Of many environments: goodput alone, one panel per setting.
+        """
+        from cwndlab.plots import comparison_bars, goodput_points
+
+        return goodput_points(self) if self.has_many_environments else comparison_bars(self)
 
 
 _RUN_SCHEMA: dict[str, Any] = {
@@ -140,7 +161,8 @@ def plan_rules(
     queue: Sequence[str] = ("drop-tail",),
     env: Sequence[str] = ("constant",),
     replicates: int = 3,
-    duration_s: float = 100.0,
+    duration_s: float | None = None,
+    assume: environments.Assumptions | None = None,
     seed: int = 1,
     patch: Mapping[str, Any] | None = None,
 ) -> Plan:
@@ -151,13 +173,15 @@ def plan_rules(
     rules : sequence of str
         Rules in any notation that `cwndlab.rule` reads; one that is named twice counts once.
     recovery, queue, env : sequence of str
-        The levels of the other axes.
+        The levels of the other axes; ``"all"`` for env stands for the thirteen of the paper, ``"demo"`` for four.
     replicates : int
         Runs per cell, with seeds ``seed``, ``seed + 1``, ... in every cell.
-    duration_s : float
-        Length of a run in seconds; the first fifth is not measured.
+    duration_s : float, optional
+        Length of a run in seconds instead of the assumed one.
+    assume : Assumptions, optional
+        What the environments assume.
     patch : mapping, optional
-        Dotted keys to set in all runs.
+        Dotted keys to set in all runs, last.
 
     Raises
     ------
@@ -165,14 +189,24 @@ def plan_rules(
         If a rule, recovery, queue or environment is not known.
     """
     canonical = list(dict.fromkeys(native.rule(text) for text in rules))
-    base = environments.base(canonical[0], duration_s=duration_s)
+    chosen = assume or environments.Assumptions()
+    if duration_s is not None:
+        chosen = chosen.with_(duration=f"{duration_s!r}s")
+    names, queues = environments.names(env), list(dict.fromkeys(queue))
     axes = {
-        "recovery": [Level(name, {"flows.*.recovery": name}) for name in dict.fromkeys(recovery)],
-        "queue": [Level(name, {"dumbbell.queue.kind": name}) for name in dict.fromkeys(queue)],
-        "env": environments.levels(dict.fromkeys(env)),
-        "rule": [Level(rule, {"flows.*.rule": rule}) for rule in canonical],
+        "recovery": [Level(name, {f"flows.{TEST_FLOWS}.recovery": name}) for name in dict.fromkeys(recovery)],
+        "queue": [Level(name, {}) for name in queues],
+        "env": [Level(name, {}) for name in names],
+        "rule": [Level(rule, {f"flows.{TEST_FLOWS}.rule": rule}) for rule in canonical],
     }
-    return Plan(base.patch(patch) if patch else base, axes, replicates, seed)
+    # An environment is another network under each queue: no axis could set it alone.
+    joint = [
+        Joint({"queue": queue, "env": name}, environments.network(name, queue, chosen))
+        for queue in queues
+        for name in names
+    ]
+    base = environments.scenario(names[0], queue=queues[0], rule=canonical[0], assume=chosen)
+    return Plan(base, axes, replicates, seed, joint, dict(patch or {}))
 
 
 def compare(
@@ -183,6 +217,7 @@ def compare(
     on_run: Callable[[Run, Result], object] | None = None,
     progress: Callable[[int], object] | None = None,
     into: Comparison | None = None,
+    keep: bool = True,
 ) -> Comparison:
     """Execute a plan of `plan_rules`.
 
@@ -200,6 +235,9 @@ def compare(
         Gets packets delivered since the last call.
     into : Comparison, optional
         Filled as runs finish, so that the caller still has them after Ctrl-C.
+    keep : bool
+        Whether `Comparison.results` keeps every run's result. Without, it keeps those that `trace` is for, and a
+        thousand runs take no memory to speak of.
     """
     comparison = into if into is not None else Comparison(plan)
     plan.check()
@@ -210,9 +248,14 @@ def compare(
     # Closed at once on an exception: its traceback would otherwise keep the threads running.
     with closing(run_many(((run, scenario(run)) for run in plan), jobs=jobs, progress=progress)) as finished:
         for run, result in finished:
-            comparison.results[run.index] = result
+            comparison.add(run, result)
             if on_run is not None:
                 on_run(run, result)
+            if not scenario(run).get("trace"):
+                # Only what was asked for stays in memory: the list of all transfers comes unasked.
+                result.traces.clear()
+            if not (keep or (trace and run.replicate == 0)):
+                del comparison.results[run.index]
     return comparison
 
 

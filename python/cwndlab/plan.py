@@ -23,6 +23,18 @@ class Level:
     patch: Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Joint:
+    """Dotted keys that depend on several axes at once: what no axis can set by itself.
+
+    An environment, for example, is another network under DRR than under drop-tail.
+    """
+
+    cell: Mapping[str, str]
+    """Axis to label: the cells it is for are those that have all of these."""
+    patch: Mapping[str, Any]
+
+
 class Run(NamedTuple):
     """One run of a plan."""
 
@@ -57,11 +69,16 @@ class Plan:
         Runs per cell, at least 1.
     seed : int
         Seed of replicate 0.
+    joint : sequence of Joint
+        Set first, before the axes' own keys.
+    patch : mapping
+        Dotted keys set last, in all runs.
 
     Raises
     ------
     ScenarioError
-        If there are no replicates, an axis is empty or repeats a label, or the runs are too many.
+        If there are no replicates, an axis is empty or repeats a label, a joint names an axis or a label that
+        is not there, or the runs are too many.
 
     Examples
     --------
@@ -77,6 +94,8 @@ class Plan:
     axes: Mapping[str, Sequence[Level]] = field(default_factory=dict)
     replicates: int = 1
     seed: int = 1
+    joint: Sequence[Joint] = ()
+    patch: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.replicates < 1:
@@ -87,6 +106,10 @@ class Plan:
                 raise ScenarioError(f"axis `{name}`: has no levels; allowed: one or more")
             if repeated := {label for label in labels if labels.count(label) > 1}:
                 raise ScenarioError(f"axis `{name}`: repeats `{min(repeated)}`; allowed: each label once")
+        for joint in self.joint:
+            for axis, label in joint.cell.items():
+                if label not in (level.label for level in self.axes.get(axis, ())):
+                    raise ScenarioError(f"joint: `{axis}` = `{label}` is in no cell; allowed: a label of an axis")
         if len(self) > MAX_RUNS:
             raise ScenarioError(f"plan: {len(self)} runs are too many; allowed: {MAX_RUNS}")
 
@@ -103,9 +126,11 @@ class Plan:
         base = self.base.to_dict()
         for levels in itertools.product(*self.axes.values()):
             cell = dict(zip(self.axes, (level.label for level in levels), strict=True))
+            joints = (joint for joint in self.joint if joint.cell.items() <= cell.items())
             document = base
-            for level in levels:
-                document = patched(document, level.patch)
+            for part in (*joints, *levels):
+                document = patched(document, part.patch)
+            document = patched(document, self.patch)
             for replicate in range(self.replicates):
                 seed = self.seed + replicate
                 yield Run(index, cell, replicate, seed, {**document, "seed": seed})
@@ -129,7 +154,14 @@ class Plan:
             name: [{"label": level.label, "patch": dict(level.patch)} for level in levels]
             for name, levels in self.axes.items()
         }
-        return {"base": self.base.to_dict(), "axes": axes, "replicates": self.replicates, "seed": self.seed}
+        return {
+            "base": self.base.to_dict(),
+            "axes": axes,
+            "replicates": self.replicates,
+            "seed": self.seed,
+            "joint": [{"cell": dict(joint.cell), "patch": dict(joint.patch)} for joint in self.joint],
+            "patch": dict(self.patch),
+        }
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return the plan as JSON text."""
@@ -142,4 +174,5 @@ class Plan:
             name: tuple(Level(level["label"], level["patch"]) for level in levels)
             for name, levels in data["axes"].items()
         }
-        return cls(Scenario(data["base"]), axes, data["replicates"], data["seed"])
+        joint = tuple(Joint(entry["cell"], entry["patch"]) for entry in data.get("joint", ()))
+        return cls(Scenario(data["base"]), axes, data["replicates"], data["seed"], joint, data.get("patch", {}))

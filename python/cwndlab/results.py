@@ -24,7 +24,12 @@ PACKET_EVENTS = ("send", "receive", "ack", "drop", "timeout")
 """Meaning of the native module's event codes: 0 sent, 1 arrives at the sink, 2 its ACK arrives at the sender, ..."""
 
 
-_TEXT = ("flow", "group", "rule", "recovery", "link", "queue")
+TABLES = ("flows", "links", "cross", "arrivals")
+"""Tables that every result has, each a data frame."""
+_OPTIONAL = ("cross", "arrivals")
+"""Not saved where they have no rows: most runs have neither."""
+
+_TEXT = ("flow", "group", "rule", "recovery", "link", "queue", "source")
 _FLOATS = (
     "loss_rate",
     "mean_rtt_s",
@@ -35,6 +40,7 @@ _FLOATS = (
     "finish_s",
     "utilization",
     "mean_queue_packets",
+    "mean_slowdown",
 )
 _COLUMNS = {
     "flows": [
@@ -79,10 +85,40 @@ _COLUMNS = {
         "p95_queueing_delay_s",
         "cross_bps",
         "available_bps",
+        "left_bps",
         "total_arrived_packets",
         "total_dropped_packets",
         "total_departed_packets",
         "queued_packets",
+    ],
+    "cross": [
+        "source",
+        "offered_bps",
+        "delivered_bps",
+        "sent_packets",
+        "delivered_packets",
+        "dropped_packets",
+        "marked_packets",
+    ],
+    "arrivals": [
+        "group",
+        "rule",
+        "recovery",
+        "arrived_flows",
+        "finished_flows",
+        "unfinished_flows",
+        "mean_fct_s",
+        "p50_fct_s",
+        "p95_fct_s",
+        "p99_fct_s",
+        "mean_slowdown",
+        "goodput_bps",
+        "delivered_bps",
+        "sent_packets",
+        "retransmitted_packets",
+        "dropped_packets",
+        "delivered_packets",
+        "timeouts",
     ],
 }
 
@@ -104,10 +140,11 @@ class Result:
 
     Attributes
     ----------
-    flows, links : polars.DataFrame
-        One row per flow, per link.
+    flows, links, cross, arrivals : polars.DataFrame
+        One row per flow, per link, per source of cross traffic, per group of finite flows or of responses.
     traces : dict of polars.DataFrame
-        Those the scenario's ``[trace]`` table asked for: ``cwnd``, ``queue``, ``rate``, ``packets``.
+        Those the scenario's ``[trace]`` table asked for: ``cwnd``, ``queue``, ``rate``, ``packets``; and, where
+        there are finite flows, ``transfers``.
     scenario : dict
         The scenario that was run.
 
@@ -130,10 +167,15 @@ class Result:
         links: pl.DataFrame,
         traces: Mapping[str, pl.DataFrame] | None = None,
         scenario: Mapping[str, Any] | None = None,
+        *,
+        cross: pl.DataFrame | None = None,
+        arrivals: pl.DataFrame | None = None,
     ) -> None:
         self._run = dict(run)
         self.flows = flows
         self.links = links
+        self.cross = pl.DataFrame(schema=SCHEMAS["cross"]) if cross is None else cross
+        self.arrivals = pl.DataFrame(schema=SCHEMAS["arrivals"]) if arrivals is None else arrivals
         self.traces = dict(traces or {})
         self.scenario = dict(scenario or {})
 
@@ -141,15 +183,16 @@ class Result:
     def from_native(cls, text: str, traces: Mapping[str, Any], scenario: Mapping[str, Any]) -> Result:
         """Give the native module's answer (JSON text, and buffers of columns) its shape."""
         run = json.loads(text)
-        flows = pl.DataFrame(run.pop("flows"), schema=SCHEMAS["flows"])
-        links = pl.DataFrame(run.pop("links"), schema=SCHEMAS["links"])
+        frames = {table: pl.DataFrame(run.pop(table, []), schema=SCHEMAS[table]) for table in TABLES}
         names = {
-            "flow": flows["flow"].to_list(),
-            "link": links["link"].to_list(),
+            "flow": frames["flows"]["flow"].to_list(),
+            "link": frames["links"]["link"].to_list(),
+            "source": [*frames["cross"]["source"].to_list(), *frames["arrivals"]["group"].to_list()],
+            "group": frames["arrivals"]["group"].to_list(),
             "event": list(PACKET_EVENTS),
         }
-        frames = {table: _frame(columns, names) for table, columns in traces.items()}
-        return cls(run, flows, links, frames, scenario)
+        courses = {table: _frame(columns, names) for table, columns in traces.items()}
+        return cls(run, traces=courses, scenario=scenario, **frames)
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -161,14 +204,14 @@ class Result:
         run = self.__dict__.get("_run", {})
         if name in run:
             return run[name]
-        raise AttributeError(f"a result has no `{name}`; it has flows, links, traces, {', '.join(run)}")
+        raise AttributeError(f"a result has no `{name}`; it has {', '.join(TABLES)}, traces, {', '.join(run)}")
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._run]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the run's fields with ``flows`` and ``links`` as lists of rows; traces are left out."""
-        return {**self._run, "flows": self.flows.to_dicts(), "links": self.links.to_dicts()}
+        """Return the run's fields with ``flows``, ``links``, ``cross``, ``arrivals`` as lists of rows; no traces."""
+        return {**self._run, **{table: getattr(self, table).to_dicts() for table in TABLES}}
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON text; what is not finite is null."""
@@ -177,7 +220,8 @@ class Result:
     def save(self, directory: str | Path) -> Path:
         """Write the result: ``flows.parquet``, ``links.parquet``, ``trace-*.parquet`` and ``run.json``.
 
-        ``run.json`` is written last, so that a directory that has one is complete.
+        ``cross.parquet`` and ``arrivals.parquet`` are there where they have rows. ``run.json`` is written last,
+        so that a directory that has one is complete.
 
         Returns
         -------
@@ -188,10 +232,12 @@ class Result:
         folder.mkdir(parents=True, exist_ok=True)
         marker = folder / "run.json"
         marker.unlink(missing_ok=True)
-        for stale in folder.glob("trace-*.parquet"):
-            stale.unlink()
-        self.flows.write_parquet(folder / "flows.parquet")
-        self.links.write_parquet(folder / "links.parquet")
+        for stale in [*folder.glob("trace-*.parquet"), *(folder / f"{table}.parquet" for table in _OPTIONAL)]:
+            stale.unlink(missing_ok=True)
+        for table in TABLES:
+            frame = getattr(self, table)
+            if frame.height > 0 or table not in _OPTIONAL:
+                frame.write_parquet(folder / f"{table}.parquet")
         for table, frame in self.traces.items():
             frame.write_parquet(folder / f"trace-{table}.parquet")
         record = {"cwndlab_version": native.version(), "run": self._run, "scenario": self.scenario}
@@ -215,13 +261,9 @@ class Result:
             raise FileNotFoundError(f"{folder}: holds no complete result (no run.json)")
         record = json.loads(marker.read_text(encoding="utf-8"))
         traces = {path.stem.removeprefix("trace-"): pl.read_parquet(path) for path in folder.glob("trace-*.parquet")}
-        return cls(
-            record["run"],
-            pl.read_parquet(folder / "flows.parquet"),
-            pl.read_parquet(folder / "links.parquet"),
-            traces,
-            record["scenario"],
-        )
+        present = [table for table in TABLES if (folder / f"{table}.parquet").is_file() or table not in _OPTIONAL]
+        frames = {table: pl.read_parquet(folder / f"{table}.parquet") for table in present}
+        return cls(record["run"], traces=traces, scenario=record["scenario"], **frames)
 
     def plot(self) -> Figure:
         """Draw windows, goodput and queue over time, as far as they were traced (matplotlib)."""
@@ -231,7 +273,12 @@ class Result:
 
     def __repr__(self) -> str:
         goodput = (self._run.get("aggregate_goodput_bps") or 0.0) / 1e6
-        return f"<Result {self._run.get('name') or 'unnamed'}: {self.flows.height} flows, {goodput:.3f} Mbit/s goodput>"
+        others = [f"{self.flows.height} flows", f"{goodput:.3f} Mbit/s goodput"]
+        if self.cross.height:
+            others.append(f"{self.cross.height} cross source{'s' * (self.cross.height > 1)}")
+        if self.arrivals.height:
+            others.append(f"{self.arrivals['arrived_flows'].sum()} transfers")
+        return f"<Result {self._run.get('name') or 'unnamed'}: {', '.join(others)}>"
 
     def _repr_html_(self) -> str:
         from cwndlab.plots import notebook_html

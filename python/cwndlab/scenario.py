@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cwndlab import native
+from cwndlab import native, tomltext
 from cwndlab.errors import ScenarioError
 from cwndlab.patching import patched
 
@@ -16,6 +17,7 @@ Quantity = str | float
 """A number with a unit (``"10Mbit"``, ``"50ms"``), or a bare number in bit/s or seconds."""
 
 _TIME_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+_RATE_UNITS = {"bit": 1.0, "kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9, "Tbit": 1e12}
 
 
 def seconds(quantity: Quantity) -> float | None:
@@ -28,12 +30,29 @@ def seconds(quantity: Quantity) -> float | None:
     >>> seconds("500ms"), seconds("2min"), seconds(3), seconds("fast")
     (0.5, 120.0, 3.0, None)
     """
+    return _read(quantity, _TIME_UNITS, "s")
+
+
+def bits_per_second(quantity: Quantity) -> float | None:
+    """Read a rate in bit/s; None if it is not one. For display and for options, as `seconds`.
+
+    Examples
+    --------
+    >>> bits_per_second("10Mbit"), bits_per_second("2.5Mb/s"), bits_per_second(8000), bits_per_second("10ms")
+    (10000000.0, 2500000.0, 8000.0, None)
+    """
+    text = str(quantity).strip().removesuffix("/s")
+    return _read(f"{text}it" if text.endswith("b") else text, _RATE_UNITS, "bit")
+
+
+def _read(quantity: Quantity, units: Mapping[str, float], usual: str) -> float | None:
     text = str(quantity).strip()
-    number = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyzGMT ")
     try:
-        return float(number) * _TIME_UNITS[text[len(number) :].strip() or "s"]
+        value = float(number) * units[text[len(number) :].strip() or usual]
     except (KeyError, ValueError):
         return None
+    return value if math.isfinite(value) else None
 
 
 class Scenario:
@@ -66,7 +85,7 @@ class Scenario:
         ----------
         source : str or Path
             Path of a ``.toml`` or ``.json`` file. A string with a line break or a leading ``{`` is taken as
-            the text itself.
+            the text itself. Files that a scenario file names are looked for beside it.
 
         Raises
         ------
@@ -92,7 +111,8 @@ class Scenario:
         except UnicodeDecodeError:
             raise ScenarioError(f"{path}: is not UTF-8 text; allowed: TOML or JSON text") from None
         try:
-            return cls.from_text(text, "json" if path.suffix == ".json" else "toml")
+            # The files that a scenario names lie beside it.
+            return cls(_with_absolute_files(native.parse(text, "json" if path.suffix == ".json" else "toml"), path))
         except ScenarioError as error:
             raise type(error)(f"{path}: {error}") from None
 
@@ -132,6 +152,10 @@ class Scenario:
         """Return the scenario as JSON text."""
         return json.dumps(self._document, indent=indent)
 
+    def to_toml(self) -> str:
+        """Return the scenario as TOML text, which `load` reads back."""
+        return tomltext.dumps(self._document)
+
     def __getitem__(self, key: str) -> Any:
         return copy.deepcopy(self._document[key])
 
@@ -146,6 +170,20 @@ class Scenario:
     def __repr__(self) -> str:
         rules = ", ".join(str(flow.get("rule")) for flow in self._document["flows"])
         return f"<Scenario {self._document.get('name') or 'unnamed'}: {rules} for {self._document['duration']}>"
+
+
+def _with_absolute_files(node: Any, beside: Path) -> Any:
+    """Make the files that tables name (``{kind = "trace", file = ...}``) absolute; they are relative to `beside`."""
+    if isinstance(node, list):
+        return [_with_absolute_files(entry, beside) for entry in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: str((beside.parent / value).resolve())
+        if key == "file" and isinstance(value, str) and "kind" in node
+        else _with_absolute_files(value, beside)
+        for key, value in node.items()
+    }
 
 
 def dumbbell(

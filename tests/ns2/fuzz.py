@@ -13,6 +13,7 @@ from collections import Counter
 from . import compare, ns2, product
 from .case import Case
 from .generate import random_crowd, random_scenario
+from .generate_routers import random_routers
 from .scenarios import everything
 
 
@@ -33,6 +34,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="seed of the first scenario; the others follow")
     parser.add_argument("--listed", action="store_true", help="the listed scenarios instead of random ones")
     parser.add_argument("--crowd", action="store_true", help="random scenarios of several flows")
+    parser.add_argument("--routers", action="store_true", help="random scenarios with marks, RED or DRR")
+    parser.add_argument("--only", default="", help="of these, the scenarios whose name contains this")
     parser.add_argument("--show-scenario", action="store_true", help="print the scenario of each disagreement")
     arguments = parser.parse_args()
     if ns2.program() is None:
@@ -41,15 +44,16 @@ def main() -> int:
     if arguments.listed:
         cases = everything()
     else:
-        make = random_crowd if arguments.crowd else random_scenario
+        make = random_routers if arguments.routers else random_crowd if arguments.crowd else random_scenario
         cases = [make(seed) for seed in range(arguments.seed, arguments.seed + arguments.count)]
+    cases = [case for case in cases if arguments.only in case.name]
     kinds: Counter[str] = Counter()
     for case in cases:
         message = check(case)
         if message is None:
             continue
         what = case.scenario["flows"][0]["recovery"] if len(case.scenario["flows"]) == 1 else "several flows"
-        kinds[f"{case.scenario['profile']} {what}"] += 1
+        kinds[f"{case.scenario['profile']} {case.scenario['dumbbell']['queue']['kind']} {what}"] += 1
         flow = case.scenario["flows"][0]
         knobs = case.scenario.get("tcp", {})
         print(f"## {case.name}: {case.scenario['profile']} {flow['recovery']} {flow['rule']} {knobs}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import tcl
+from .translate import instances
 
 
 @dataclass
@@ -57,7 +58,7 @@ def run(scenario: dict, draw: int = 0, timeout_s: float = 120.0) -> list[Flow]:
         )
         if done.returncode != 0 or done.stderr.strip():
             raise RuntimeError(f"ns failed ({done.returncode}): {done.stderr.strip()[-2000:]}{done.stdout[-500:]}")
-        flows = [Flow() for _ in tcl.instances(scenario)]
+        flows = [Flow() for _ in instances(scenario["flows"])]
         for flow, phase in zip(flows, (folder / "phases").read_text().split(), strict=True):
             flow.timer_phase_s = float(phase)
         for line in (folder / "sends").read_text().splitlines():

@@ -55,6 +55,7 @@ KNOBS = {
     "delay_growth": "delay_growth_",
     "dupack_threshold": "numdupacks_",
     "limited_transmit": "singledup_",
+    "ecn": "ecn_",
     "bug_fix": "bugFix_",
     "less_careful": "lessCareful_",
     "exit_fast_retransmit": "exitFastRetrans_",
@@ -85,6 +86,15 @@ class Unsupported(ValueError):
     """The scenario says something that ns-2, or this translation, cannot."""
 
 
+def instances(groups: list[dict]) -> list[dict]:
+    """One entry for each flow or source of these groups, in the order of cwndlab's numbers."""
+    return [
+        {**group, "name": group["name"] if group.get("count", 1) == 1 else f"{group['name']}-{index}"}
+        for group in groups
+        for index in range(group.get("count", 1))
+    ]
+
+
 def quantity(value) -> float:
     """A number in SI units, from a number or a string such as ``"1.5Mbit"``: the double nearest to what is written."""
     if isinstance(value, (int, float)):
@@ -109,14 +119,6 @@ def delay(value) -> str:
 def number(value) -> str:
     """A number as Tcl reads it back without loss; truth as 1 or 0, which ns-2 takes for its flags and its counts."""
     return str(int(value)) if isinstance(value, (bool, int)) else repr(float(value))
-
-
-def buffer_limit(queue: dict) -> int:
-    """ns-2's ``limit_`` B holds B - 1 waiting packets and the one in service."""
-    found = re.fullmatch(r"(\d+)pkt", str(queue["limit"]))
-    if queue.get("kind", "drop-tail") != "drop-tail" or not found:
-        raise Unsupported(f"queue {queue}")
-    return int(found[1]) + (0 if queue.get("count_in_service", True) else 1)
 
 
 def rule_variables(rule: str) -> dict[str, str]:

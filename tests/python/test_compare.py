@@ -7,8 +7,6 @@ import json
 import polars as pl
 import pytest
 
-import cwndlab
-from cwndlab import environments
 from cwndlab.comparison import compare, plan_rules
 from cwndlab.metrics import METRICS, measure
 
@@ -39,7 +37,7 @@ def test_summary_is_the_mean_of_the_runs(comparison):
 
 
 def test_metrics_by_hand():
-    link = {"link": "bottleneck", "available_bps": 8e6, "mean_queueing_delay_s": 0.02}
+    link = {"link": "bottleneck", "available_bps": 8e6, "left_bps": 10e6, "mean_queueing_delay_s": 0.02}
     flows = [
         {"dropped_packets": 3, "sent_packets": 100, "timeouts": 1},
         {"dropped_packets": 1, "sent_packets": 300, "timeouts": 2},
@@ -47,8 +45,10 @@ def test_metrics_by_hand():
     run = {"aggregate_goodput_bps": 6e6, "fairness_spread": 0.4, "jain_index": 0.9, "flows": flows, "links": [link]}
     assert measure(run) == {
         "goodput": 0.75, "loss_rate": 0.01, "mean_queueing_delay_s": 0.02, "fairness_spread": 0.4,
-        "jain_index": 0.9, "timeouts": 3,
+        "jain_index": 0.9, "timeouts": 3, "goodput_left": 0.6,
     }  # fmt: skip
+    # Where arriving flows are the cross traffic nothing was asked for: what they left counts.
+    assert measure({**run, "arrivals": [{"group": "cross"}]})["goodput"] == 0.6
     with pytest.raises(ValueError, match=r"link: `other` .* allowed: bottleneck"):
         measure(run, "other")
 
@@ -73,26 +73,6 @@ def test_traces_of_replicate_0_only():
     assert set(traced.result(replicate=0).traces) == {"cwnd"}
     assert traced.result(replicate=1).traces == {}
     assert traced.runs["trace_hash"].to_list() == compare(plan).runs["trace_hash"].to_list()
-
-
-def test_environments_leave_what_they_say():
-    """The measured available bandwidth has the waveform's mean over whole periods."""
-    for level in environments.levels():
-        result = cwndlab.run(environments.base(duration_s=50).patch(level.patch))
-        link = result.links.row(0, named=True)
-        assert link["rate_bps"] == 20e6
-        assert link["limit_packets"] == pytest.approx(20e6 * 0.12 / 8 / 1040, abs=1)
-        if level.label != "walk":
-            assert link["available_bps"] == pytest.approx(10e6, rel=0.01), level.label
-        assert 2e6 <= link["available_bps"] <= 18e6
-        assert result.flows["base_rtt_s"].min() >= 0.118
-        assert result.flows["base_rtt_s"].max() < 0.124
-        assert result.flows["base_rtt_s"].n_unique() == 10
-
-
-def test_unknown_environment():
-    with pytest.raises(cwndlab.ScenarioError, match=r"env: `x` .* allowed: constant, square, saw-tooth, walk"):
-        environments.levels(["x"])
 
 
 def test_cli_json_and_out(cli, tmp_path):

@@ -15,7 +15,7 @@ from cwndlab.comparison import compare, plan_rules
 def scenario(request, small) -> cwndlab.Scenario:
     if request.param == "small":
         return small
-    return environments.base("MIMD(1.125, 0.8)", duration_s=10).patch(environments.ENVIRONMENTS["walk"].patch)
+    return environments.scenario("walk", rule="MIMD(1.125, 0.8)", assume=environments.Assumptions(duration="10s"))
 
 
 def test_command_line_python_threads_and_schedulers_agree(cli, scenario, tmp_path):

@@ -2,7 +2,7 @@
 
 use crate::errors::ScenarioError;
 use cwndlab_sim::results::RunResult;
-use cwndlab_sim::{PacketRow, Recorder, Recording};
+use cwndlab_sim::{PacketRow, Recorder, Recording, Transfer};
 use cwndlab_tcp::{Knobs, Profile, for_each_knob};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -49,6 +49,9 @@ pub fn traces<'py>(py: Python<'py>, recording: &Recording<'_>, packets_wanted: b
     if !recording.queues.is_empty() {
         put("queue", queue(recording))?;
     }
+    if let Some((transfers, _)) = recording.transfers {
+        put("transfers", self::transfers(transfers))?;
+    }
     if let Some(recorder) = recording.recorder {
         if !recorder.windows.is_empty() {
             put("cwnd", windows(recorder))?;
@@ -56,6 +59,9 @@ pub fn traces<'py>(py: Python<'py>, recording: &Recording<'_>, packets_wanted: b
         if let Some(bin_s) = recorder.rate_bin_s() {
             put("rate", rates(recorder, bin_s, recording.end_s))?;
             put("available", available(recording, bin_s))?;
+            if !recorder.carried.is_empty() {
+                put("cross", carried(recorder, bin_s, recording.end_s))?;
+            }
         }
         if packets_wanted {
             put("packets", packets(recorder))?;
@@ -99,6 +105,31 @@ fn rates(recorder: &Recorder, bin_s: f64, end_s: f64) -> Vec<(&'static str, Colu
         ("time_s", Column::f8(bins().map(|(i, _, _)| i as f64 * bin_s))),
         ("flow", Column::u4(bins().map(|(_, flow, _)| flow))),
         ("goodput_bps", Column::f8(bins().map(|(i, _, bits)| bits as f64 / bin_s.min(end_s - i as f64 * bin_s)))),
+    ]
+}
+
+/// What cross traffic and arrivals carried, in bins: numbers of the lines of cross traffic, then of the groups of arrivals.
+fn carried(recorder: &Recorder, bin_s: f64, end_s: f64) -> Vec<(&'static str, Column)> {
+    let bins =
+        || recorder.carried.iter().enumerate().flat_map(|(source, bins)| bins.iter().enumerate().map(move |(i, &bits)| (i, source as u32, bits)));
+    vec![
+        ("time_s", Column::f8(bins().map(|(i, _, _)| i as f64 * bin_s))),
+        ("source", Column::u4(bins().map(|(_, source, _)| source))),
+        ("carried_bps", Column::f8(bins().map(|(i, _, bits)| bits as f64 / bin_s.min(end_s - i as f64 * bin_s)))),
+    ]
+}
+
+/// Transfers in order of their start.
+fn transfers(transfers: &[Transfer]) -> Vec<(&'static str, Column)> {
+    let mut rows: Vec<&Transfer> = transfers.iter().collect();
+    rows.sort_by(|a, b| a.start_s.total_cmp(&b.start_s).then(a.group.cmp(&b.group)));
+    let rows = || rows.iter();
+    vec![
+        ("start_s", Column::f8(rows().map(|row| row.start_s))),
+        ("group", Column::u4(rows().map(|row| row.group))),
+        ("packets", Column::u8(rows().map(|row| row.packets))),
+        ("fct_s", Column::f8(rows().map(|row| row.fct_s))),
+        ("slowdown", Column::f8(rows().map(|row| row.slowdown))),
     ]
 }
 

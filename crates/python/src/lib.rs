@@ -7,7 +7,7 @@ mod errors;
 mod pcap;
 
 use cwndlab_rules::{FAMILIES, RuleSpec};
-use cwndlab_sim::scenario::{Scenario, schema as scenario_schema};
+use cwndlab_sim::scenario::{FileSource, Scenario, schema as scenario_schema};
 use cwndlab_sim::{Options, SchedulerKind, Simulation, Status, TooLarge};
 use errors::{RuleError, RunError, ScenarioError};
 use pyo3::prelude::*;
@@ -19,6 +19,15 @@ use std::time::{Duration, Instant};
 const EVENTS_PER_LOOK: u64 = 1 << 14;
 /// Between calls of the progress function, and looks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// Files that scenarios name, as they lie on disk.
+struct Disk;
+
+impl FileSource for Disk {
+    fn read(&self, path: &str) -> Result<String, String> {
+        std::fs::read_to_string(path).map_err(|error| format!("cannot read \"{path}\": {error}"))
+    }
+}
 
 /// Version of the package.
 #[pyfunction]
@@ -69,8 +78,8 @@ fn rule(text: &str) -> PyResult<String> {
 #[pyfunction]
 fn parse(text: &str, format: &str) -> PyResult<String> {
     let scenario = match format {
-        "toml" => Scenario::from_toml(text),
-        "json" => Scenario::from_json(text),
+        "toml" => Scenario::from_toml_with(text, &Disk),
+        "json" => Scenario::from_json_with(text, &Disk),
         other => return Err(ScenarioError::new_err(format!("format: \"{other}\" is not known, allowed: toml, json"))),
     };
     let scenario = scenario.map_err(|error| ScenarioError::new_err(error.to_string()))?;
@@ -88,7 +97,7 @@ fn run<'py>(
     pcap: Option<PathBuf>,
     look_ahead: bool,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
-    let mut scenario = Scenario::from_json(scenario).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let mut scenario = Scenario::from_json_with(scenario, &Disk).map_err(|error| ScenarioError::new_err(error.to_string()))?;
     let packets_wanted = scenario.trace.packets;
     scenario.trace.packets |= pcap.is_some();
     let scheduler = match scheduler {

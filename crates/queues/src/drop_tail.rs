@@ -14,6 +14,17 @@ pub enum Limit {
     Bytes(u64),
 }
 
+impl Limit {
+    /// Whether a packet of this size still fits where so much is.
+    #[inline]
+    pub(crate) fn admits(self, packets: u64, bytes: u64, size_bytes: u32) -> bool {
+        match self {
+            Self::Packets(limit) => packets < limit,
+            Self::Bytes(limit) => bytes + u64::from(size_bytes) <= limit,
+        }
+    }
+}
+
 /// A first-in first-out queue of limited size.
 #[derive(Clone, Debug)]
 pub struct DropTail {
@@ -45,9 +56,6 @@ impl Admission for DropTail {
 
     #[inline]
     fn surely_accepts(&self, size_bytes: u32, most: &Backlog) -> bool {
-        match self.limit {
-            Limit::Packets(limit) => most.packets < limit,
-            Limit::Bytes(limit) => most.bytes + u64::from(size_bytes) <= limit,
-        }
+        self.limit.admits(most.packets, most.bytes, size_bytes)
     }
 }

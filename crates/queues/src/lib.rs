@@ -15,9 +15,26 @@
 //! assert_eq!(queue.admit(&packet, &backlog(2), &mut random), Decision::Drop);
 //! ```
 
+mod codel;
 mod drop_tail;
+mod drr;
+mod fifo;
+mod fq_codel;
+mod longest;
+mod pie;
+mod priority;
+mod red;
+mod rio;
+mod slots;
 
+pub use codel::{CoDel, CoDelParameters};
 pub use drop_tail::{DropTail, Limit};
+pub use drr::{Drr, DrrParameters};
+pub use fq_codel::{FqCoDel, FqCoDelParameters};
+pub use pie::{Pie, PieParameters};
+pub use priority::{PRIORITY_CLASSES, Priority};
+pub use red::{AdaptiveRed, EXACT_IDLE_STEPS, Red, RedParameters, Weight};
+pub use rio::{Rio, RioParameters};
 
 /// An arriving packet, as far as a discipline may see it.
 #[derive(Clone, Copy, Debug)]
@@ -155,20 +172,100 @@ pub trait Scheduling<P> {
 pub enum Discipline {
     /// Drop-tail.
     DropTail(DropTail),
+    /// Random early detection.
+    Red(Red),
+    /// RED with in and out.
+    Rio(Rio),
+    /// PIE.
+    Pie(Pie),
+}
+
+/// The same call for whichever discipline it is.
+macro_rules! each {
+    ($self:expr, $queue:ident => $call:expr) => {
+        match $self {
+            Self::DropTail($queue) => $call,
+            Self::Red($queue) => $call,
+            Self::Rio($queue) => $call,
+            Self::Pie($queue) => $call,
+        }
+    };
 }
 
 impl Admission for Discipline {
     #[inline]
     fn admit(&mut self, packet: &Arrival, backlog: &Backlog, random: &mut impl FnMut() -> f64) -> Decision {
-        match self {
-            Self::DropTail(queue) => queue.admit(packet, backlog, random),
-        }
+        each!(self, queue => queue.admit(packet, backlog, random))
     }
 
     #[inline]
     fn surely_accepts(&self, size_bytes: u32, most: &Backlog) -> bool {
-        match self {
-            Self::DropTail(queue) => queue.surely_accepts(size_bytes, most),
+        each!(self, queue => queue.surely_accepts(size_bytes, most))
+    }
+
+    #[inline]
+    fn departed(&mut self, packet: &Departure, backlog: &Backlog) {
+        each!(self, queue => queue.departed(packet, backlog));
+    }
+
+    #[inline]
+    fn next_deadline_s(&self) -> f64 {
+        each!(self, queue => queue.next_deadline_s())
+    }
+
+    #[inline]
+    fn on_deadline(&mut self, now_s: f64, backlog: &Backlog) {
+        each!(self, queue => queue.on_deadline(now_s, backlog));
+    }
+
+    #[inline]
+    fn watches_departures(&self) -> bool {
+        each!(self, queue => queue.watches_departures())
+    }
+}
+
+/// The disciplines that own their packets, closed for the same reason.
+#[derive(Clone, Debug)]
+pub enum Scheduler<P> {
+    /// Deficit round robin.
+    Drr(Drr<P>),
+    /// Strict priority.
+    Priority(Priority<P>),
+    /// CoDel.
+    CoDel(CoDel<P>),
+    /// FQ-CoDel.
+    FqCoDel(FqCoDel<P>),
+}
+
+macro_rules! each_scheduler {
+    ($self:expr, $queue:ident => $call:expr) => {
+        match $self {
+            Self::Drr($queue) => $call,
+            Self::Priority($queue) => $call,
+            Self::CoDel($queue) => $call,
+            Self::FqCoDel($queue) => $call,
         }
+    };
+}
+
+impl<P> Scheduling<P> for Scheduler<P> {
+    #[inline]
+    fn enqueue(&mut self, item: Item<P>, lost: &mut impl FnMut(Item<P>)) {
+        each_scheduler!(self, queue => queue.enqueue(item, lost));
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now_s: f64, lost: &mut impl FnMut(Item<P>)) -> Option<Item<P>> {
+        each_scheduler!(self, queue => queue.dequeue(now_s, lost))
+    }
+
+    #[inline]
+    fn packets(&self) -> u64 {
+        each_scheduler!(self, queue => queue.packets())
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        each_scheduler!(self, queue => queue.bytes())
     }
 }

@@ -1,25 +1,34 @@
 //! The event loop: whichever comes first, the head of a stream or a timer.
 
-use crate::flow::{CrossFlow, Host};
+use crate::arrivals::{Group, Transfer};
+use crate::cross::CrossFlow;
+use crate::flow::Host;
 use crate::hash::TraceHash;
-use crate::packet::Packet;
+use crate::packet::{Flags, Packet};
 use crate::scheduler::{EMPTY, Scheduler};
 use crate::streams::{Due, Pending, Place};
 use crate::ties::Tied;
 use crate::timers::Kind;
 use crate::trace::{PacketEvent, PacketRow, Trace};
-use crate::transit::{Transit, ack_options, row};
+use crate::transit::{CROSS, Transit, ack_options, row};
 use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, SackBlocks, Sender};
 use std::sync::Arc;
 
 /// Senders, and what lies between them.
 pub struct Engine<S: Scheduler, T: Trace> {
+    /// The flows of the scenario, then the slots of those that arrive.
     pub(crate) hosts: Vec<Host>,
+    /// How many there are of the former.
+    pub(crate) listed: usize,
+    /// Groups of flows that arrive.
+    pub(crate) groups: Vec<Group>,
+    /// Transfers that are complete.
+    pub(crate) transfers: Vec<Transfer>,
     pub(crate) cross: Vec<CrossFlow>,
     pub(crate) transit: Transit<S, T>,
     pub(crate) knobs: Arc<[Knobs]>,
     pub(crate) now_s: f64,
-    /// When the measuring window begins and ends, and when applications stop, in order.
+    /// When the measuring window begins and ends.
     pub(crate) edges_s: Vec<f64>,
     /// The next of them.
     pub(crate) next_edge_s: f64,
@@ -89,9 +98,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     fn finish(&mut self) -> Status {
         let end_s = self.transit.end_s;
         self.now_s = end_s;
-        for link in &mut self.transit.links {
-            link.finish(end_s);
-        }
+        self.transit.finish();
         for (flow, host) in self.hosts.iter().enumerate() {
             self.transit.trace.before(end_s, flow as u32, &host.sender, &self.knobs[host.knobs as usize]);
         }
@@ -103,7 +110,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     pub(crate) fn take(&mut self, stream: u32) -> Option<Packet> {
         let Pending { flow, due, .. } = self.transit.streams.all[stream as usize];
         match due {
-            Due::Batch(_) => {
+            Due::Batch(_) | Due::Depart(_) => {
                 self.transit.streams.scheduler.set(stream, EMPTY);
                 None
             }
@@ -118,7 +125,8 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     #[inline(always)]
     fn on_acks(&mut self, stream: u32) {
         let Pending { flow, place, .. } = self.transit.streams.all[stream as usize];
-        let limit_s = self.next_edge_s.min(self.now_s + self.transit.routes[place.route as usize].ahead_s);
+        let Host { stop_s, request_s, .. } = self.hosts[flow as usize];
+        let limit_s = self.next_edge_s.min(self.now_s + self.transit.routes[place.route as usize].ahead_s).min(stop_s).min(request_s);
         for _ in 0..MOST_AHEAD {
             let Some(packet) = self.transit.streams.all[stream as usize].ring.pop_front() else { break };
             self.transit.streams.packets -= 1;
@@ -141,6 +149,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             (Due::Ack | Due::AckAhead, Some(packet)) => self.on_ack(flow, packet),
             (Due::Enter(stage), Some(packet)) => self.transit.carry(flow, place, stage as usize, packet),
             (Due::Batch(inbox), _) => self.transit.enter_batch(inbox, self.now_s),
+            (Due::Depart(link), _) => self.transit.serve(link, self.now_s),
             (_, Some(packet)) => self.transit.carry(flow, place, 0, packet),
             (_, None) => {}
         }
@@ -150,7 +159,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     #[inline(always)]
     fn on_ack(&mut self, flow: u32, packet: Packet) {
         let mut ack =
-            AckSegment { ack: packet.number, sent_s: packet.sent_s, echo_s: packet.sent_s, size_bytes: u32::from(packet.size_bytes) };
+            AckSegment { ack: packet.number, sent_s: packet.sent_s, echo_s: packet.sent_s, ece: packet.flags.has(Flags::ECE), size_bytes: u32::from(packet.size_bytes) };
         let options = (packet.options > 0).then(|| self.transit.options.take(packet.options));
         let sack: Option<&SackBlocks> = options.as_ref().and_then(|options| {
             ack.echo_s = options.echo_s;
@@ -167,14 +176,14 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
 
     /// Lets a sender take an event, and keeps its timer.
     #[inline(always)]
-    fn on_sender(&mut self, flow: u32, event: impl FnOnce(&mut Sender, f64, &Knobs, &mut Wire<'_, S, T>)) {
+    pub(crate) fn on_sender(&mut self, flow: u32, event: impl FnOnce(&mut Sender, f64, &Knobs, &mut Wire<'_, S, T>)) {
         let now_s = self.now_s;
-        let Host { sender, place, knobs, armed_s, hash, finish_s, .. } = &mut self.hosts[flow as usize];
+        let Host { sender, place, knobs, flags, armed_s, hash, finish_s, job, .. } = &mut self.hosts[flow as usize];
         let knobs = &self.knobs[*knobs as usize];
         if T::ON {
             self.transit.trace.before(now_s, flow, sender, knobs);
         }
-        event(sender, now_s, knobs, &mut Wire { transit: &mut self.transit, hash, flow, place: *place, now_s });
+        event(sender, now_s, knobs, &mut Wire { transit: &mut self.transit, hash, flow, place: *place, flags: *flags, now_s });
         if T::ON {
             self.transit.trace.after(now_s, flow, sender, knobs);
         }
@@ -185,6 +194,9 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         }
         if deadline_s == NEVER && finish_s.is_none() && sender.is_finished() {
             *finish_s = Some(now_s);
+            if job.is_some() {
+                self.on_finished(flow);
+            }
         }
     }
 
@@ -202,10 +214,12 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     /// A timer expires, or its entry comes up.
     pub(crate) fn expire(&mut self, kind: Kind, flow: u32) {
         match kind {
-            Kind::Start => self.on_sender(flow, |sender, now_s, knobs, wire| sender.start(now_s, knobs, &mut |segment| wire.send(segment))),
+            Kind::Start => self.start(flow),
+            Kind::Arrive => self.on_arrival(flow),
+            Kind::Request => self.on_request(flow),
             Kind::Stop => {
+                self.hosts[flow as usize].stop_s = NEVER;
                 self.on_sender(flow, |sender, now_s, _, _| sender.stop(now_s));
-                self.pass_edge();
             }
             Kind::Measure => {
                 self.measure();
@@ -214,6 +228,11 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             Kind::DelayedAck => self.on_delayed_ack(flow),
             Kind::Retransmission => self.on_retransmission(flow),
         }
+    }
+
+    /// A flow starts.
+    pub(crate) fn start(&mut self, flow: u32) {
+        self.on_sender(flow, |sender, now_s, knobs, wire| sender.start(now_s, knobs, &mut |segment| wire.send(segment)));
     }
 
     /// A moment is over that no sender may pass ahead of time.
@@ -229,6 +248,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             let counters = host.sender.counters(self.now_s);
             *(if begin { &mut host.at_begin } else { &mut host.at_end }) = counters;
         }
+        self.measure_groups(begin);
     }
 
     fn on_delayed_ack(&mut self, flow: u32) {
@@ -242,7 +262,9 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         if let Some(ack) = sink.receiver.on_timer(&self.knobs[sink.knobs as usize]) {
             let options = ack_options(&ack, &sink.receiver, &mut transit.options);
             let (number, sent_s, size_bytes) = (ack.ack, ack.sent_s, ack.size_bytes as u16);
-            let packet = Packet { at_s: time_s, since_s, number, sent_s, size_bytes, retransmission: false, options };
+            let flags = self.hosts[flow as usize].flags.with(Flags::ECE, ack.ece);
+            sink.acks += 1;
+            let packet = Packet { at_s: time_s, since_s, number, sent_s, size_bytes, flags, options };
             let after = transit.routes[place.route as usize].sink + 1;
             transit.carry_on(flow, place, after, packet);
         }
@@ -267,7 +289,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         if T::ON {
             let sender = &self.hosts[flow as usize].sender;
             let (at_s, number) = (self.now_s, sender.first_unacknowledged());
-            let packet = Packet { at_s, since_s: at_s, number, sent_s: at_s, size_bytes: 0, retransmission: false, options: 0 };
+            let packet = Packet { at_s, since_s: at_s, number, sent_s: at_s, size_bytes: 0, flags: Flags::default(), options: 0 };
             let row = PacketRow { cwnd: sender.cwnd(), ssthresh: sender.ssthresh(), ..row(PacketEvent::Timeout, flow, &packet) };
             self.transit.trace.packet(row);
         }
@@ -276,29 +298,27 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     /// A source of cross traffic has a packet ready; when it will have the next is known at once.
     #[inline]
     fn emit(&mut self, stream: u32, flow: u32) -> Packet {
-        let source = &mut self.cross[flow as usize - self.hosts.len()];
-        let (at_s, since_s, number, size_bytes) = (self.now_s, source.last_s, source.next, source.size_bytes);
-        source.next += 1;
-        source.last_s = at_s;
-        let (next_s, _) = source.serializer.finish(at_s, u32::from(size_bytes));
-        let next_s = if next_s < source.stop_s { next_s } else { EMPTY };
+        let source = &mut self.cross[(flow & !CROSS) as usize];
+        let (at_s, since_s, number, size_bytes, flags) = (self.now_s, source.last_s, source.next, source.size_bytes, source.flags);
+        let next_s = source.send(at_s, &self.transit.window);
         self.transit.streams.scheduler.set(stream, next_s);
-        Packet { at_s, since_s, number, sent_s: at_s, size_bytes, retransmission: false, options: 0 }
+        Packet { at_s, since_s, number, sent_s: at_s, size_bytes, flags, options: 0 }
     }
 }
 
 /// Where a sender's segments go.
-struct Wire<'a, S: Scheduler, T: Trace> {
+pub(crate) struct Wire<'a, S: Scheduler, T: Trace> {
     transit: &'a mut Transit<S, T>,
     hash: &'a mut TraceHash,
     flow: u32,
     place: Place,
+    flags: Flags,
     now_s: f64,
 }
 
 impl<S: Scheduler, T: Trace> Wire<'_, S, T> {
     #[inline]
-    fn send(&mut self, segment: DataSegment) {
+    pub(crate) fn send(&mut self, segment: DataSegment) {
         if self.transit.streams.packets > MOST_PENDING {
             // A burst may be larger than memory: it is cut short, and the run stops after this event.
             self.transit.overflowed = true;
@@ -306,7 +326,8 @@ impl<S: Scheduler, T: Trace> Wire<'_, S, T> {
         }
         let (at_s, number, size_bytes) = (self.now_s, segment.number, segment.size_bytes as u16);
         self.hash.add(at_s.to_bits() ^ ((number as u64) << 40) ^ segment.cwnd.to_bits().rotate_left(7));
-        let packet = Packet { at_s, since_s: at_s, number, sent_s: at_s, size_bytes, retransmission: segment.retransmission, options: 0 };
+        let flags = self.flags.with(Flags::RETRANSMISSION, segment.retransmission).with(Flags::ECT, segment.ect).with(Flags::CWR, segment.cwr);
+        let packet = Packet { at_s, since_s: at_s, number, sent_s: at_s, size_bytes, flags, options: 0 };
         if T::ON {
             let row = PacketRow { cwnd: segment.cwnd, ssthresh: segment.ssthresh, ..row(PacketEvent::Send, self.flow, &packet) };
             self.transit.trace.packet(row);

@@ -1,8 +1,9 @@
 //! Per-flow state: the two ends of a TCP flow, cross traffic, and sums for metrics.
 
+use crate::arrivals::Job;
 use crate::hash::TraceHash;
 use crate::link::Window;
-use crate::rate::Serializer;
+use crate::packet::Flags;
 use crate::streams::Place;
 use cwndlab_tcp::{Counters, Receiver, Sender};
 
@@ -15,6 +16,12 @@ pub struct Host {
     pub place: Place,
     /// Index of its knobs.
     pub knobs: u32,
+    /// Header of its packets: the priority.
+    pub flags: Flags,
+    /// When its application stops, seconds.
+    pub stop_s: f64,
+    /// When the next request reaches it, seconds.
+    pub request_s: f64,
     /// Earliest pending entry of its retransmission timer, seconds.
     pub armed_s: f64,
     /// Hash of what it sent.
@@ -25,6 +32,8 @@ pub struct Host {
     pub at_end: Counters,
     /// When everything was acknowledged, seconds.
     pub finish_s: Option<f64>,
+    /// What it is to do, where it is not to send without end.
+    pub job: Option<Box<Job>>,
 }
 
 /// The receiving end of a TCP flow. Sums named `total_` run from start to end, the others over the measuring window.
@@ -36,6 +45,8 @@ pub struct Sink {
     pub knobs: u32,
     /// New data packets that arrived.
     pub delivered: u64,
+    /// Data packets that arrived, again or anew.
+    pub arrived: u64,
     /// Data packets lost on the way.
     pub dropped: u64,
     /// Data packets that arrived, again or anew.
@@ -44,23 +55,34 @@ pub struct Sink {
     pub total_dropped: u64,
     /// Data packets on their way when the run ended.
     pub in_flight: u64,
+    /// Acknowledgements sent.
+    pub acks: u64,
+    /// Of those, lost.
+    pub acks_lost: u64,
+    /// When a packet of the flow was lost last, seconds.
+    pub last_loss_s: f64,
     /// Goodput in bins.
     pub bins: Bins,
 }
 
-/// A source of constant-bit-rate packets.
-#[derive(Clone, Debug)]
-pub struct CrossFlow {
-    /// When the next packet is complete.
-    pub serializer: Serializer,
-    /// Bytes on the wire.
-    pub size_bytes: u16,
-    /// Number of the next packet.
-    pub next: i64,
-    /// When the last packet was sent, seconds.
-    pub last_s: f64,
-    /// When it stops, seconds.
-    pub stop_s: f64,
+impl Sink {
+    /// Nothing has arrived.
+    pub fn new(receiver: Receiver, knobs: u32, bins: Bins) -> Self {
+        Self {
+            receiver,
+            knobs,
+            delivered: 0,
+            arrived: 0,
+            dropped: 0,
+            total_delivered: 0,
+            total_dropped: 0,
+            in_flight: 0,
+            acks: 0,
+            acks_lost: 0,
+            last_loss_s: f64::NEG_INFINITY,
+            bins,
+        }
+    }
 }
 
 /// Mean and variance of packets per bin of the measuring window, in one pass.

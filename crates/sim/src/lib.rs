@@ -14,21 +14,20 @@
 //! assert!(result.links[0].utilization > 0.8);
 //! ```
 
+mod arrivals;
 mod build;
 #[allow(dead_code)]
 mod course;
+mod cross;
 #[allow(dead_code)]
 mod draw;
 mod engine;
 mod flow;
 mod hash;
 mod histogram;
-#[allow(dead_code)]
 mod jitter;
 mod link;
-#[allow(dead_code)]
 mod loss;
-#[allow(dead_code)]
 mod marker;
 #[allow(dead_code)]
 mod outages;
@@ -51,6 +50,7 @@ mod timers;
 mod trace;
 mod transit;
 
+pub use arrivals::Transfer;
 pub use build::Options;
 pub use engine::Status;
 pub use simulation::{Recording, SchedulerKind, Simulation, TooLarge};

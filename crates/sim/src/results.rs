@@ -1,11 +1,13 @@
 //! What comes out of a run. Names and units are fixed here, once, for JSON, Parquet, data frames and docs.
 
 use crate::build::{FlowInfo, LinkInfo, Network};
+use crate::arrivals::Tally;
+use crate::cross::Activity;
 use crate::engine::Engine;
 use crate::flow::{Host, Sink};
 use crate::hash::TraceHash;
 use crate::link::{Link, LinkCounts, Window};
-use crate::scenario::Scenario;
+use crate::scenario::{CrossSpec, Scenario};
 use crate::scheduler::Scheduler;
 use crate::trace::Trace;
 use cwndlab_tcp::Counters;
@@ -44,6 +46,10 @@ pub struct RunResult {
     pub flows: Vec<FlowResult>,
     /// Links.
     pub links: Vec<LinkResult>,
+    /// Cross traffic, by the scenario's sources.
+    pub cross: Vec<CrossResult>,
+    /// Flows that arrived, and responses, by group.
+    pub arrivals: Vec<ArrivalResult>,
 }
 
 /// One TCP flow; over the measuring window unless named `total_`.
@@ -95,10 +101,47 @@ pub struct LinkResult {
     pub p95_queueing_delay_s: Option<f64>,
     pub cross_bps: f64,
     pub available_bps: f64,
+    pub left_bps: f64,
     pub total_arrived_packets: u64,
     pub total_dropped_packets: u64,
     pub total_departed_packets: u64,
     pub queued_packets: u64,
+}
+
+/// Cross traffic of one line of the scenario, over the measuring window.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "docs/metrics.md defines every field with its formula; names are the definition here")]
+pub struct CrossResult {
+    pub source: String,
+    pub offered_bps: f64,
+    pub sent_packets: u64,
+    pub delivered_packets: u64,
+    pub dropped_packets: u64,
+    pub delivered_bps: f64,
+}
+
+/// Flows of one group that arrived, or responses, over the measuring window.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "docs/metrics.md defines every field with its formula; names are the definition here")]
+pub struct ArrivalResult {
+    pub group: String,
+    pub rule: String,
+    pub recovery: &'static str,
+    pub arrived_flows: u64,
+    pub finished_flows: u64,
+    pub unfinished_flows: u64,
+    pub mean_fct_s: Option<f64>,
+    pub p50_fct_s: Option<f64>,
+    pub p95_fct_s: Option<f64>,
+    pub p99_fct_s: Option<f64>,
+    pub mean_slowdown: Option<f64>,
+    pub goodput_bps: f64,
+    pub delivered_bps: f64,
+    pub sent_packets: u64,
+    pub retransmitted_packets: u64,
+    pub dropped_packets: u64,
+    pub delivered_packets: u64,
+    pub timeouts: u64,
 }
 
 /// Mean of a sum, if there was anything to sum.
@@ -123,6 +166,7 @@ fn flow_result(host: &Host, sink: &Sink, info: &FlowInfo, packet_bits: f64, wind
     let (begin, end): (&Counters, &Counters) = (&host.at_begin, &host.at_end);
     let sent = end.sent - begin.sent;
     let (timeouts, fast_retransmits) = (end.timeouts - begin.timeouts, end.fast_retransmits - begin.fast_retransmits);
+    let ecn_reductions = end.ecn_reductions - begin.ecn_reductions;
     FlowResult {
         flow: info.name.clone(),
         group: info.group.clone(),
@@ -135,8 +179,8 @@ fn flow_result(host: &Host, sink: &Sink, info: &FlowInfo, packet_bits: f64, wind
         dropped_packets: sink.dropped,
         timeouts,
         fast_retransmits,
-        ecn_reductions: 0,
-        window_reductions: timeouts + fast_retransmits,
+        ecn_reductions,
+        window_reductions: timeouts + fast_retransmits + ecn_reductions,
         loss_rate: mean(sink.dropped as f64, sent),
         mean_rtt_s: mean(end.rtt_sum_s - begin.rtt_sum_s, end.rtt_count - begin.rtt_count),
         mean_rto_s: mean(end.rto_sum_s - begin.rto_sum_s, end.rto_count - begin.rto_count),
@@ -151,29 +195,144 @@ fn flow_result(host: &Host, sink: &Sink, info: &FlowInfo, packet_bits: f64, wind
     }
 }
 
-fn link_result(link: &Link, info: &LinkInfo, window: &Window, total: &LinkCounts) -> LinkResult {
+fn link_result(link: &Link, info: &LinkInfo, window: &Window, total: &LinkCounts, measured: &Carried) -> LinkResult {
     let (begin, end) = (&link.at_begin, &link.at_end);
     LinkResult {
         link: info.name.clone(),
         rate_bps: info.rate_bps,
         delay_s: info.delay_s,
-        queue: link.discipline(),
+        queue: info.queue,
         limit_packets: info.limit_packets,
         arrived_packets: end.arrived - begin.arrived,
         dropped_packets: end.dropped - begin.dropped,
-        marked_packets: 0,
+        marked_packets: end.marked - begin.marked,
         departed_packets: end.departed - begin.departed,
         utilization: (end.departed_bits - begin.departed_bits) as f64 / (info.rate_bps * window.seconds()),
         mean_queue_packets: (end.waiting_area_s - begin.waiting_area_s) / window.seconds(),
         mean_queueing_delay_s: link.waiting.mean_s(),
         p95_queueing_delay_s: link.waiting.quantile_s(0.95),
-        cross_bps: info.cross_bps,
-        available_bps: info.rate_bps - info.cross_bps,
+        cross_bps: info.cross_bps + measured.offered_bps,
+        available_bps: info.asked_bps.unwrap_or(info.rate_bps - info.cross_bps - measured.offered_bps),
+        left_bps: info.rate_bps - measured.carried_bps,
         total_arrived_packets: total.arrived,
         total_dropped_packets: total.dropped,
         total_departed_packets: total.departed,
-        queued_packets: link.backlog() as u64,
+        queued_packets: total.backlog,
     }
+}
+
+/// Cross traffic and arrivals on a link, bits per second.
+#[derive(Clone, Copy, Debug, Default)]
+struct Carried {
+    /// What sources offered whose rate is not known ahead.
+    offered_bps: f64,
+    /// What was carried to its end.
+    carried_bps: f64,
+}
+
+fn carried<S: Scheduler, T: Trace>(engine: &Engine<S, T>, info: &LinkInfo, arrivals: &[ArrivalResult]) -> Carried {
+    let seconds = engine.transit.window.seconds();
+    let mut sum = Carried::default();
+    for &number in &info.cross {
+        let (source, sink) = (&engine.cross[number as usize], &engine.transit.cross[number as usize]);
+        if !matches!(source.activity, Activity::Always) {
+            sum.offered_bps += (source.sent * u64::from(source.size_bytes) * 8) as f64 / seconds;
+        }
+        sum.carried_bps += (sink.delivered_bytes * 8) as f64 / seconds;
+    }
+    sum.carried_bps += info.arrivals.iter().map(|&group| arrivals[group as usize].delivered_bps).sum::<f64>();
+    sum
+}
+
+fn cross_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scenario) -> Vec<CrossResult> {
+    let (engine, seconds) = (&network.engine, network.engine.transit.window.seconds());
+    let mut first = 0;
+    let result = |(spec, &count): (&CrossSpec, &u64)| {
+        let range = first..first + count as usize;
+        first = range.end;
+        let (sources, sinks) = (&engine.cross[range.clone()], &engine.transit.cross[range]);
+        let sent = sources.iter().map(|source| source.sent).sum::<u64>();
+        CrossResult {
+            source: spec.name.clone(),
+            offered_bps: (sent * spec.packet_size.0 * 8) as f64 / seconds,
+            sent_packets: sent,
+            delivered_packets: sinks.iter().map(|sink| sink.delivered).sum(),
+            dropped_packets: sinks.iter().map(|sink| sink.dropped).sum(),
+            delivered_bps: (sinks.iter().map(|sink| sink.delivered_bytes).sum::<u64>() * 8) as f64 / seconds,
+        }
+    };
+    scenario.cross.iter().zip(&network.cross_counts).map(result).collect()
+}
+
+/// A value below which a share `q` of the sorted values lies.
+fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
+    let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
+    sorted.get(rank - 1).copied()
+}
+
+fn arrival_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scenario, flows: &[FlowResult]) -> Vec<ArrivalResult> {
+    let (engine, window) = (&network.engine, &network.engine.transit.window);
+    let result = |(number, name): (usize, &String)| {
+        let transfers = engine.transfers.iter().filter(|transfer| transfer.group as usize == number && window.contains(transfer.start_s));
+        let (mut times, mut slowdowns): (Vec<f64>, Vec<f64>) = transfers.map(|transfer| (transfer.fct_s, transfer.slowdown)).unzip();
+        times.sort_by(f64::total_cmp);
+        slowdowns.sort_by(f64::total_cmp);
+        let finished = times.len() as u64;
+        let average = |values: &[f64]| mean(values.iter().sum(), values.len() as u64);
+        let listed: Vec<&FlowResult> = flows.iter().filter(|flow| flow.group == *name).collect();
+        let sum = |field: fn(&FlowResult) -> u64| listed.iter().map(|flow| field(flow)).sum::<u64>();
+        let arriving = scenario.arrivals.get(number);
+        let (rule, recovery, knobs, tally) = match (arriving, engine.groups.get(number)) {
+            (Some(spec), Some(group)) => {
+                let mut tally = group.tally;
+                let slots = engine.hosts.iter().zip(&engine.transit.sinks).skip(engine.listed);
+                slots.filter(|(host, _)| host.knobs == group.template.knobs).for_each(|(_, sink)| tally.add_received(sink));
+                (spec.rule.0.to_string(), group.template.recovery.name(), group.template.knobs, tally)
+            }
+            _ => {
+                let tally = Tally {
+                    arrived: finished + unanswered(engine, number, window),
+                    sent: sum(|flow| flow.sent_packets),
+                    retransmitted: sum(|flow| flow.retransmitted_packets),
+                    timeouts: sum(|flow| flow.timeouts),
+                    delivered: sum(|flow| flow.delivered_packets),
+                    dropped: sum(|flow| flow.dropped_packets),
+                    arrived_packets: sum(|flow| flow.delivered_packets),
+                };
+                let group = scenario.flows.iter().position(|flow| flow.name == *name).unwrap_or_default();
+                (listed[0].rule.clone(), listed[0].recovery, group as u32, tally)
+            }
+        };
+        let knobs = &engine.knobs[knobs as usize];
+        ArrivalResult {
+            group: name.clone(),
+            rule,
+            recovery,
+            arrived_flows: tally.arrived,
+            finished_flows: finished,
+            unfinished_flows: tally.arrived - finished,
+            mean_fct_s: average(&times),
+            p50_fct_s: quantile(&times, 0.5),
+            p95_fct_s: quantile(&times, 0.95),
+            p99_fct_s: quantile(&times, 0.99),
+            mean_slowdown: average(&slowdowns),
+            goodput_bps: (tally.delivered * u64::from(knobs.packet_size) * 8) as f64 / window.seconds(),
+            delivered_bps: (tally.arrived_packets * u64::from(knobs.wire_size(1)) * 8) as f64 / window.seconds(),
+            sent_packets: tally.sent,
+            retransmitted_packets: tally.retransmitted,
+            dropped_packets: tally.dropped,
+            delivered_packets: tally.delivered,
+            timeouts: tally.timeouts,
+        }
+    };
+    network.transfer_groups.iter().enumerate().map(result).collect()
+}
+
+/// Responses of a group that began in the window and were not complete at the end of the run.
+fn unanswered<S: Scheduler, T: Trace>(engine: &Engine<S, T>, group: usize, window: &Window) -> u64 {
+    let busy = |host: &&Host| host.finish_s.is_none() && host.request_s == f64::INFINITY;
+    let jobs = engine.hosts.iter().filter(busy).filter_map(|host| host.job.as_ref());
+    jobs.filter(|job| job.group as usize == group && window.contains(job.began_s)).count() as u64
 }
 
 fn trace_hash<S: Scheduler, T: Trace>(engine: &Engine<S, T>) -> String {
@@ -197,6 +356,7 @@ pub fn collect<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scena
             flow_result(host, sink, info, packet_bits, window, transit.bin_s, engine.now_s)
         })
         .collect();
+    let arrivals = arrival_results(network, scenario, &flows);
     let goodputs: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
     let weighted: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps * flow.mean_rtt_s.unwrap_or(0.0)).collect();
     RunResult {
@@ -219,8 +379,10 @@ pub fn collect<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scena
             .links
             .iter()
             .zip(&network.links)
-            .map(|(link, info)| link_result(link, info, window, &link.clone().counts(engine.now_s)))
+            .map(|(link, info)| link_result(link, info, window, &link.counts(engine.now_s), &carried(engine, info, &arrivals)))
             .collect(),
+        cross: cross_results(network, scenario),
+        arrivals,
     }
 }
 

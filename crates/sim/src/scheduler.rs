@@ -12,6 +12,8 @@ pub const EMPTY: f64 = f64::INFINITY;
 pub trait Scheduler {
     /// All streams empty.
     fn new(streams: usize) -> Self;
+    /// There are more streams now; the new ones are empty.
+    fn grow(&mut self, streams: usize);
     /// Stream `stream` now has its head at `time_s` ([`EMPTY`] for none).
     fn set(&mut self, stream: u32, time_s: f64);
     /// The same for a stream that was empty.
@@ -59,6 +61,18 @@ impl Scheduler for WinnerTree {
         }
         let root = Self::winner(&pairs[1]);
         Self { pairs, leaves, root }
+    }
+
+    fn grow(&mut self, streams: usize) {
+        if streams <= self.leaves {
+            return;
+        }
+        let mut grown = Self::new(streams);
+        for stream in 0..self.leaves {
+            let leaf = self.pairs[(self.leaves + stream) / 2][stream % 2];
+            grown.set(stream as u32, f64::from_bits(leaf.time));
+        }
+        *self = grown;
     }
 
     #[inline]
@@ -113,6 +127,10 @@ pub struct SortedSet {
 impl Scheduler for SortedSet {
     fn new(streams: usize) -> Self {
         Self { heads: BTreeSet::new(), times: vec![EMPTY; streams] }
+    }
+
+    fn grow(&mut self, streams: usize) {
+        self.times.resize(streams.max(self.times.len()), EMPTY);
     }
 
     fn set(&mut self, stream: u32, time_s: f64) {

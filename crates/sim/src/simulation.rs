@@ -1,5 +1,6 @@
 //! One run, whatever scheduler and traces it uses, behind one type.
 
+use crate::arrivals::Transfer;
 use crate::build::{Network, Options, build};
 use crate::engine::Status;
 use crate::results::{RunResult, collect};
@@ -47,6 +48,8 @@ pub struct Recording<'a> {
     pub end_s: f64,
     /// What cross traffic leaves of each link in each bin of the rate trace, bits per second.
     pub available: Vec<&'a [f64]>,
+    /// Transfers that are complete, and the names of their groups; none where the scenario has nothing that makes transfers.
+    pub transfers: Option<(&'a [Transfer], &'a [String])>,
 }
 
 trait Run: Send + Sync {
@@ -100,7 +103,9 @@ impl<S: Scheduler + Send + Sync, T: Trace + Shown + Send + Sync> Run for Job<S, 
             .map(|sampler| (sampler.every_s, sampler.samples.as_slice()))
             .collect();
         let available = self.network.links.iter().map(|link| link.available_bps.as_slice()).filter(|bins| !bins.is_empty()).collect();
-        Recording { recorder: engine.transit.trace.recorder(), queues, end_s: engine.transit.end_s, available }
+        let groups = self.network.transfer_groups.as_slice();
+        let transfers = (!groups.is_empty()).then_some((engine.transfers.as_slice(), groups));
+        Recording { recorder: engine.transit.trace.recorder(), queues, end_s: engine.transit.end_s, available, transfers }
     }
 }
 
@@ -113,8 +118,7 @@ impl<'a> Simulation<'a> {
     /// Ready to run.
     pub fn with(scenario: &'a Scenario, scheduler: SchedulerKind, options: Options) -> Self {
         let traced = scenario.trace.packets || scenario.trace.cwnd.is_some() || scenario.trace.rate.is_some();
-        let flows = scenario.flows.iter().map(|flow| flow.count as usize).sum();
-        let recorder = || Recorder::new(flows, scenario.trace.packets, scenario.trace.cwnd, scenario.trace.rate.map(|bin| bin.seconds()));
+        let recorder = || Recorder::new(scenario);
         let run: Box<dyn Run> = match (scheduler, traced) {
             (SchedulerKind::Tree, false) => Box::new(Job { network: build::<WinnerTree, ()>(scenario, options, ()) }),
             (SchedulerKind::Tree, true) => Box::new(Job { network: build::<WinnerTree, Recorder>(scenario, options, recorder()) }),

@@ -26,6 +26,8 @@ pub enum Due {
     Enter(u32),
     /// A source of cross traffic has a packet ready.
     Emit,
+    /// A transmission ends on this link, whose queue owns its packets.
+    Depart(u32),
     /// Packets enter a link through this inbox.
     Batch(u32),
 }
@@ -81,6 +83,19 @@ impl<S: Scheduler> Streams<S> {
     }
 }
 
+impl<S: Scheduler> Streams<S> {
+    /// Adds a packet where packets may have overtaken each other: behind all that arrive no later.
+    pub fn insert(&mut self, stream: u32, packet: Packet) {
+        let ring = &mut self.all[stream as usize].ring;
+        let index = ring.iter().rposition(|earlier| earlier.at_s <= packet.at_s).map_or(0, |index| index + 1);
+        ring.insert(index, packet);
+        self.packets += 1;
+        if index == 0 {
+            self.scheduler.set(stream, packet.at_s);
+        }
+    }
+}
+
 /// Packets of several flows on their way to one link, in order of (time, when they were set in motion, flow, stage).
 ///
 /// Every packet that will still be put here arrives at least `lead_s` after it is put here: that is how far the stages before
@@ -115,13 +130,14 @@ impl Inbox {
 
     /// Puts a packet in its place, which is nearly always the last; returns whether it is the first.
     #[inline(always)]
-    pub fn put(&mut self, packet: Packet, flow: u32, stage: u32, place: Place) -> bool {
-        let last = self.ring.back().map(|last| (last.packet.at_s, last.packet.since_s, last.flow, last.stage));
-        if last.is_none_or(|last| last <= (packet.at_s, packet.since_s, flow, stage)) {
-            self.ring.push_back(Waiting { packet, flow, stage, place });
+    pub fn put(&mut self, new: Waiting) -> bool {
+        let key = |waiting: &Waiting| (waiting.packet.at_s, waiting.packet.since_s, waiting.flow, waiting.stage);
+        let last = self.ring.back().map(key);
+        if last.is_none_or(|last| last <= key(&new)) {
+            self.ring.push_back(new);
             return last.is_none();
         }
-        self.insert(Waiting { packet, flow, stage, place })
+        self.insert(new)
     }
 
     #[inline(never)]

@@ -6,7 +6,7 @@
 use crate::engine::Engine;
 use crate::packet::Packet;
 use crate::scheduler::{EMPTY, Scheduler};
-use crate::streams::Due;
+use crate::streams::{Due, Pending};
 use crate::timers::Kind;
 use crate::trace::Trace;
 
@@ -24,9 +24,11 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     /// Puts the head of a stream among what is due at this very moment.
     #[cold]
     pub(crate) fn tie(&mut self, stream: u32, head: Option<Packet>) {
-        let pending = &self.transit.streams.all[stream as usize];
-        let (since_s, flow) = match (head, pending.due) {
-            (Some(packet), _) => (packet.since_s, pending.flow),
+        let Pending { flow, due, .. } = self.transit.streams.all[stream as usize];
+        let (since_s, flow) = match (head, due) {
+            (Some(packet), _) => (packet.since_s, flow),
+            // The end of a transmission comes after an arrival that was set in motion at the same moment.
+            (None, Due::Depart(link)) => (self.transit.links[link as usize].service().map_or(EMPTY, |owned| owned.since_s), u32::MAX),
             (None, Due::Batch(inbox)) => self.transit.inboxes[inbox as usize].first().unwrap_or((EMPTY, u32::MAX)),
             (None, _) => (EMPTY, u32::MAX),
         };
@@ -84,7 +86,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
                 let sender = &self.hosts[flow as usize].sender;
                 (sender.deadline_s(), sender.armed_at_s())
             }
-            Kind::Start | Kind::Measure | Kind::Stop => return 0.0,
+            Kind::Start | Kind::Arrive | Kind::Request | Kind::Measure | Kind::Stop => return 0.0,
         };
         if deadline_s == self.now_s { armed_at_s } else { 0.0 }
     }

@@ -10,6 +10,10 @@ pub enum Kind {
     Measure,
     /// A flow starts.
     Start,
+    /// A flow of a group arrives (its number stands for the flow).
+    Arrive,
+    /// A request reaches a sender.
+    Request,
     /// An acknowledgement was delayed long enough.
     DelayedAck,
     /// A retransmission time-out.

@@ -1,6 +1,7 @@
 //! What can be recorded beside the metrics. The engine is generic over it, so that a run without traces pays nothing.
 
-use crate::scenario::Sampling;
+use crate::scenario::{Sampling, Scenario};
+use crate::transit::CROSS;
 use cwndlab_tcp::{Knobs, SackBlocks, Sender};
 
 /// What happened to a packet.
@@ -73,6 +74,12 @@ pub trait Trace {
     fn after(&mut self, _now_s: f64, _flow: u32, _sender: &Sender, _knobs: &Knobs) {}
     /// New data of `flow` arrived.
     fn goodput(&mut self, _now_s: f64, _flow: u32, _bits: u64) {}
+    /// A packet of cross traffic, or of a flow that is not listed, reached its end.
+    fn carried(&mut self, _now_s: f64, _flow: u32, _bits: u64) {}
+    /// There is one more slot for flows that arrive, of this group.
+    fn slot(&mut self, _group: u32) {}
+    /// There is one more cross source, of this line of the scenario.
+    fn source(&mut self, _line: u32) {}
     /// Whether the tables grew beyond what memory is meant for.
     fn overflowed(&self) -> bool {
         false
@@ -82,6 +89,13 @@ pub trait Trace {
 /// Records nothing.
 impl Trace for () {
     const ON: bool = false;
+}
+
+fn add(bins: &mut Vec<u64>, index: usize, bits: u64) {
+    if index >= bins.len() {
+        bins.resize(index + 1, 0);
+    }
+    bins[index] += bits;
 }
 
 /// Rows beyond which a run is stopped: about 5 GiB.
@@ -103,17 +117,48 @@ pub struct Recorder {
     pub windows: Vec<WindowRow>,
     /// Bits of new data per flow and bin.
     pub rates: Vec<Vec<u64>>,
+    /// Bits that each group of cross traffic or arrivals carried, per bin.
+    pub carried: Vec<Vec<u64>>,
+    /// Group of each cross source, and of each arriving flow by its slot.
+    pub groups: Groups,
+}
+
+/// Groups of what is not listed as a flow.
+#[derive(Debug, Default)]
+pub struct Groups {
+    /// Lines of cross traffic: groups of arrivals are numbered after them.
+    pub lines: u32,
+    /// Of each cross source.
+    pub cross: Vec<u32>,
+    /// Of each slot of an arriving flow.
+    pub slots: Vec<u32>,
 }
 
 impl Recorder {
-    /// For `flows` flows.
-    pub fn new(flows: usize, packets: bool, sampling: Option<Sampling>, rate_bin_s: Option<f64>) -> Self {
-        Self { packets_wanted: packets, sampling, samples: vec![0; flows], rate_bin_s, rates: vec![Vec::new(); flows], ..Self::default() }
+    /// For a scenario.
+    pub fn new(scenario: &Scenario) -> Self {
+        let flows = scenario.flows.iter().map(|flow| flow.count as usize).sum();
+        let (lines, arrivals) = (scenario.cross.len(), scenario.arrivals.len());
+        Self {
+            packets_wanted: scenario.trace.packets,
+            sampling: scenario.trace.cwnd,
+            samples: vec![0; flows],
+            rate_bin_s: scenario.trace.rate.map(|bin| bin.seconds()),
+            rates: vec![Vec::new(); flows],
+            carried: vec![Vec::new(); lines + arrivals],
+            groups: Groups { lines: lines as u32, ..Groups::default() },
+            ..Self::default()
+        }
     }
 
     /// Length of a bin of `rates`, seconds.
     pub fn rate_bin_s(&self) -> Option<f64> {
         self.rate_bin_s
+    }
+
+    /// Whether it is one of the scenario's flows, and not one of many that arrive.
+    fn lists(&self, flow: u32) -> bool {
+        (flow as usize) < self.rates.len()
     }
 
     fn window(&mut self, time_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
@@ -125,13 +170,13 @@ impl Trace for Recorder {
     const ON: bool = true;
 
     fn packet(&mut self, row: PacketRow) {
-        if self.packets_wanted {
+        if self.packets_wanted && self.lists(row.flow) {
             self.packets.push(row);
         }
     }
 
     fn ack(&mut self, mut row: PacketRow, sack: Option<&SackBlocks>) {
-        if self.packets_wanted {
+        if self.packets_wanted && self.lists(row.flow) {
             if let Some(sack) = sack {
                 self.sacks.push(*sack);
                 row.sack = self.sacks.len() as u32;
@@ -142,7 +187,7 @@ impl Trace for Recorder {
 
     /// The state that held at each sampling time since the last event.
     fn before(&mut self, now_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
-        if let Some(Sampling::Every(every)) = self.sampling {
+        if let Some(Sampling::Every(every)) = self.sampling.filter(|_| self.lists(flow)) {
             loop {
                 let time_s = self.samples[flow as usize] as f64 * every.seconds();
                 if time_s > now_s {
@@ -155,18 +200,33 @@ impl Trace for Recorder {
     }
 
     fn after(&mut self, now_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
-        if self.sampling == Some(Sampling::All) {
+        if self.sampling == Some(Sampling::All) && self.lists(flow) {
             self.window(now_s, flow, sender, knobs);
         }
     }
 
     fn goodput(&mut self, now_s: f64, flow: u32, bits: u64) {
-        if let Some(bin) = self.rate_bin_s {
-            let (bins, index) = (&mut self.rates[flow as usize], (now_s / bin) as usize);
-            if index >= bins.len() {
-                bins.resize(index + 1, 0);
-            }
-            bins[index] += bits;
+        if let (Some(bin), true) = (self.rate_bin_s, self.lists(flow)) {
+            add(&mut self.rates[flow as usize], (now_s / bin) as usize, bits);
+        }
+    }
+
+    fn slot(&mut self, group: u32) {
+        self.groups.slots.push(self.groups.lines + group);
+    }
+
+    fn source(&mut self, line: u32) {
+        self.groups.cross.push(line);
+    }
+
+    fn carried(&mut self, now_s: f64, flow: u32, bits: u64) {
+        let Some(bin) = self.rate_bin_s else { return };
+        let group = match flow.checked_sub(CROSS) {
+            Some(source) => self.groups.cross.get(source as usize),
+            None => (flow as usize).checked_sub(self.rates.len()).and_then(|slot| self.groups.slots.get(slot)),
+        };
+        if let Some(&group) = group {
+            add(&mut self.carried[group as usize], (now_s / bin) as usize, bits);
         }
     }
 

@@ -4,9 +4,10 @@
 //! first-out departures, a receiver that answers at once) is arithmetic done as soon as its inputs are known. That is exact because a
 //! private stage sees its packets in order of time whoever else is active.
 
+use crate::cross::CrossSink;
 use crate::flow::Sink;
-use crate::link::{LOST, Link, Window};
-use crate::packet::{AckOptions, OptionStore, Packet};
+use crate::link::{LOST, Link, Then, Window};
+use crate::packet::{AckOptions, Flags, OptionStore, Packet};
 use crate::pipe::Pipe;
 use crate::scheduler::{EMPTY, Scheduler};
 use crate::streams::{Inbox, Place, Streams, Waiting};
@@ -20,8 +21,10 @@ use std::sync::Arc;
 pub enum Stage {
     /// The flow's own link, by its offset among the flow's pipes.
     Pipe(u32),
-    /// A link.
+    /// A link whose queue decides at arrival.
     Link(u32),
+    /// A link whose queue owns its packets.
+    Queue(u32),
     /// The receiver, or the end of cross traffic.
     Sink,
     /// The sender.
@@ -35,6 +38,8 @@ pub enum Entry {
     AtOnce,
     /// By an event, through a stream of its flow (offset among the flow's).
     Stream(u32),
+    /// The same, after a stage where packets may overtake each other.
+    Sorted(u32),
     /// Together with other flows' packets, through an inbox.
     Inbox(u32),
 }
@@ -50,11 +55,16 @@ pub struct Route {
     pub ahead_s: f64,
 }
 
+/// Numbers of cross sources as flows begin here; those of TCP flows, of which more may arrive, at 0.
+pub const CROSS: u32 = 1 << 31;
+
 /// Everything between senders.
 pub struct Transit<S: Scheduler, T: Trace> {
     pub(crate) links: Vec<Link>,
     pub(crate) pipes: Vec<Pipe>,
     pub(crate) sinks: Vec<Sink>,
+    /// Ends of cross traffic, by number of the source.
+    pub(crate) cross: Vec<CrossSink>,
     pub(crate) routes: Vec<Route>,
     pub(crate) streams: Streams<S>,
     pub(crate) inboxes: Vec<Inbox>,
@@ -79,20 +89,27 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
     #[inline]
     pub fn carry(&mut self, flow: u32, place: Place, mut stage: usize, packet: Packet) {
         let stages = &self.routes[place.route as usize].stages;
-        let Packet { mut at_s, mut since_s, mut number, sent_s, mut size_bytes, mut retransmission, mut options } = packet;
+        let Packet { mut at_s, mut since_s, mut number, sent_s, mut size_bytes, mut flags, mut options } = packet;
         loop {
             let kind = stages[stage].0;
             let entered_s = at_s;
             if let Stage::Link(link) = kind {
-                (at_s, since_s) = self.links[link as usize].arrive(at_s, since_s, number, size_bytes, flow);
+                let link = &mut self.links[link as usize];
+                (at_s, since_s) = link.arrive(at_s, since_s, number, size_bytes, flow, flags);
+                if let Some(changed) = link.changed_flags() {
+                    flags = changed;
+                }
             } else if let Stage::Pipe(offset) = kind {
                 (at_s, since_s) = self.pipes[(place.first_pipe + offset) as usize].pass(at_s, size_bytes);
+            } else if let Stage::Queue(link) = kind {
+                let packet = Packet { at_s, since_s, number, sent_s, size_bytes, flags, options };
+                return self.join(link, Waiting { packet, flow, stage: stage as u32, place });
             } else {
-                // Cross traffic ends here; a sender always waits for an event.
-                let Some(sink) = self.sinks.get_mut(flow as usize) else { return };
+                // A sender always waits for an event.
+                let Some(sink) = self.sinks.get_mut(flow as usize) else { return self.end_cross(flow, at_s, size_bytes) };
                 let knobs = &self.knobs[sink.knobs as usize];
                 self.delivered += 1;
-                let packet = Packet { at_s, since_s, number, sent_s, size_bytes, retransmission, options };
+                let packet = Packet { at_s, since_s, number, sent_s, size_bytes, flags, options };
                 let new = receive(sink, &packet, knobs, &self.window, self.bin_s);
                 if T::ON {
                     trace_receive(&mut self.trace, flow, &packet, new.0, knobs);
@@ -101,29 +118,105 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
                     self.timers.push(sink.receiver.deadline_s(), Kind::DelayedAck, flow);
                 }
                 let Some(ack) = new.1 else { return };
-                (number, size_bytes, retransmission) = (ack.ack, ack.size_bytes as u16, false);
+                sink.acks += 1;
+                (number, size_bytes, flags) = (ack.ack, ack.size_bytes as u16, flags.only_priority().with(Flags::ECE, ack.ece));
                 options = ack_options(&ack, &sink.receiver, &mut self.options);
             }
             stage += 1;
             if at_s > self.end_s {
-                let packet = Packet { at_s: entered_s, since_s, number, sent_s, size_bytes, retransmission, options };
+                let packet = Packet { at_s: entered_s, since_s, number, sent_s, size_bytes, flags, options };
                 return self.gone(flow, place, stage - 1, packet, at_s);
             }
             match stages[stage].1 {
                 Entry::AtOnce => {}
                 Entry::Stream(offset) => {
-                    let packet = Packet { at_s, since_s, number, sent_s, size_bytes, retransmission, options };
+                    let packet = Packet { at_s, since_s, number, sent_s, size_bytes, flags, options };
                     return self.streams.push(place.first_stream + offset, packet);
                 }
-                Entry::Inbox(inbox) => {
-                    let inbox = &mut self.inboxes[inbox as usize];
-                    let packet = Packet { at_s, since_s, number, sent_s, size_bytes, retransmission, options };
-                    self.streams.packets += 1;
-                    if inbox.put(packet, flow, stage as u32, place) {
-                        self.streams.scheduler.set(inbox.stream, at_s);
-                    }
-                    return;
+                Entry::Sorted(offset) => {
+                    let packet = Packet { at_s, since_s, number, sent_s, size_bytes, flags, options };
+                    return self.streams.insert(place.first_stream + offset, packet);
                 }
+                Entry::Inbox(inbox) => {
+                    let packet = Packet { at_s, since_s, number, sent_s, size_bytes, flags, options };
+                    return self.post(inbox, Waiting { packet, flow, stage: stage as u32, place });
+                }
+            }
+        }
+    }
+
+    /// Puts a packet in an inbox.
+    #[inline(always)]
+    fn post(&mut self, inbox: u32, waiting: Waiting) {
+        let inbox = &mut self.inboxes[inbox as usize];
+        self.streams.packets += 1;
+        if inbox.put(waiting) {
+            self.streams.scheduler.set(inbox.stream, waiting.packet.at_s);
+        }
+    }
+
+    /// A packet reaches a queue that owns its packets.
+    #[inline(never)]
+    fn join(&mut self, index: u32, waiting: Waiting) {
+        let now_s = waiting.packet.at_s;
+        let link = &mut self.links[index as usize];
+        let then = link.offer(waiting);
+        self.overflowed |= link.overflowed;
+        self.bury(index);
+        match then {
+            Then::Nothing => {}
+            Then::Serve => self.serve(index, now_s),
+            Then::Wait(until_s) => self.wait(index, until_s),
+        }
+    }
+
+    /// A link whose queue owns its packets begins its next transmission.
+    pub fn serve(&mut self, index: u32, now_s: f64) {
+        let served = self.links[index as usize].serve(now_s);
+        self.bury(index);
+        let Some((Waiting { packet, flow, stage, place }, at_s, free_s)) = served else { return };
+        if let Some(free_s) = free_s {
+            self.wait(index, free_s);
+        }
+        let stage = stage as usize;
+        if at_s > self.end_s {
+            return self.gone(flow, place, stage, packet, at_s);
+        }
+        let packet = Packet { at_s, since_s: now_s, ..packet };
+        self.carry_on(flow, place, stage + 1, packet);
+    }
+
+    /// Schedules the end of a transmission.
+    fn wait(&mut self, index: u32, until_s: f64) {
+        if let Some(owned) = self.links[index as usize].service() {
+            self.streams.scheduler.set(owned.stream, until_s);
+        }
+    }
+
+    /// Sees to the packets that a queue has just lost.
+    fn bury(&mut self, index: u32) {
+        while let Some(Waiting { packet, flow, stage, place }) = self.links[index as usize].casualty() {
+            self.gone(flow, place, stage as usize, packet, LOST);
+        }
+    }
+
+    /// The run is over: what waits in queues that own their packets is on its way.
+    pub fn finish(&mut self) {
+        let end_s = self.end_s;
+        for index in 0..self.links.len() {
+            self.links[index].finish(end_s);
+            while let Some(Waiting { packet, flow, stage, place }) = self.links[index].drain(end_s) {
+                self.gone(flow, place, stage as usize, packet, f64::MAX);
+            }
+        }
+    }
+
+    /// Cross traffic ends here.
+    fn end_cross(&mut self, flow: u32, at_s: f64, size_bytes: u16) {
+        if let Some(sink) = self.cross.get_mut((flow & !CROSS) as usize).filter(|_| flow >= CROSS) {
+            sink.deliver(at_s, size_bytes, &self.window);
+            if T::ON {
+                self.trace.carried(at_s, flow, u64::from(size_bytes) * 8);
             }
         }
     }
@@ -133,7 +226,8 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
         match self.routes[place.route as usize].stages[stage].1 {
             Entry::AtOnce => self.carry(flow, place, stage, packet),
             Entry::Stream(offset) => self.streams.push(place.first_stream + offset, packet),
-            Entry::Inbox(_) => unreachable!("an inbox is only used where receivers answer at once"),
+            Entry::Sorted(offset) => self.streams.insert(place.first_stream + offset, packet),
+            Entry::Inbox(inbox) => self.post(inbox, Waiting { packet, flow, stage: stage as u32, place }),
         }
     }
 
@@ -149,6 +243,13 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
             }
             let Some(Waiting { packet, flow, stage, place }) = inbox.pop() else { return };
             self.streams.packets -= 1;
+            let alone = inbox.lead_s == 0.0;
+            if alone {
+                // Without a lead something else may be due between it and the next.
+                let (stream, next_s) = (inbox.stream, inbox.first_s().unwrap_or(EMPTY));
+                self.streams.scheduler.set(stream, next_s);
+                return self.carry(flow, place, stage as usize, packet);
+            }
             self.carry(flow, place, stage as usize, packet);
         }
     }
@@ -160,11 +261,23 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
         if packet.options > 0 {
             self.options.take(packet.options);
         }
-        if let Stage::Link(link) = self.routes[place.route as usize].stages[stage].0 {
+        if let Stage::Link(link) | Stage::Queue(link) = self.routes[place.route as usize].stages[stage].0 {
             self.overflowed |= self.links[link as usize].overflowed;
         }
         let is_data = stage < self.routes[place.route as usize].sink;
-        let Some(sink) = self.sinks.get_mut(flow as usize).filter(|_| is_data) else { return };
+        if flow >= CROSS {
+            let sink = &mut self.cross[(flow & !CROSS) as usize];
+            sink.dropped += u64::from(at_s == LOST && self.window.contains(packet.at_s));
+            return;
+        }
+        let Some(sink) = self.sinks.get_mut(flow as usize) else { return };
+        if at_s == LOST {
+            sink.last_loss_s = sink.last_loss_s.max(packet.at_s);
+            sink.acks_lost += u64::from(!is_data);
+        }
+        if !is_data {
+            return;
+        }
         if at_s < LOST {
             sink.in_flight += 1;
             return;
@@ -180,11 +293,16 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
 /// A data packet reached the receiver; returns whether it is new, and the acknowledgement to send now, if any.
 #[inline]
 fn receive(sink: &mut Sink, packet: &Packet, knobs: &Knobs, window: &Window, bin_s: f64) -> (bool, Option<AckSegment>) {
-    let (new, ack) = sink.receiver.on_data(packet.at_s, packet.number, packet.sent_s, knobs);
+    let (new, ack) = {
+        let (marked, reduced) = (packet.flags.has(Flags::CE), packet.flags.has(Flags::CWR));
+        sink.receiver.on_data(packet.at_s, packet.number, packet.sent_s, marked, reduced, knobs)
+    };
     sink.total_delivered += 1;
     // A SYN carries no data.
     let new = new && !(packet.number == 0 && knobs.syn);
-    if new && window.contains(packet.at_s) {
+    let inside = window.contains(packet.at_s);
+    sink.arrived += u64::from(inside);
+    if new && inside {
         sink.delivered += 1;
         sink.bins.add(packet.at_s, window, bin_s);
     }
@@ -195,6 +313,7 @@ fn trace_receive<T: Trace>(trace: &mut T, flow: u32, packet: &Packet, new: bool,
     if new {
         trace.goodput(packet.at_s, flow, u64::from(knobs.packet_size) * 8);
     }
+    trace.carried(packet.at_s, flow, u64::from(packet.size_bytes) * 8);
     trace.packet(row(PacketEvent::Receive, flow, packet));
 }
 
@@ -218,7 +337,7 @@ pub fn row(event: PacketEvent, flow: u32, packet: &Packet) -> PacketRow {
         size_bytes: u32::from(packet.size_bytes),
         cwnd: f64::NAN,
         ssthresh: f64::NAN,
-        retransmission: packet.retransmission,
+        retransmission: packet.flags.has(Flags::RETRANSMISSION),
         echo_s: packet.sent_s,
         sack: 0,
     }

@@ -2,7 +2,7 @@
 //!
 //! `ns2-2.35` holds the defaults that `ns` prints (Debian's package). `ns2-2000` holds those of the years of the papers, dated
 //! by ns-2's own CHANGES and ns-default.tcl; docs/profiles.md says for each which source dates it, and which value is
-//! not certain. `rfc` follows RFC 5681, 6298, 6582, 6675, 7323, 3042 and 3390.
+//! not certain. `rfc` follows RFC 5681, 6298, 6582, 6675, 7323, 3042, 3168 and 3390.
 
 use cwndlab_units::Time;
 
@@ -70,6 +70,15 @@ macro_rules! for_each_knob {
             cwnd_floor: f64 = [-1e9, -1e9, 1.0], "smallest window after a cut, packets; ns-2 has none: its windows can fall below zero";
             cap_window: bool = [false, false, true], "cwnd never grows past window (maxcwnd_)";
             grow_when_limited: bool = [false, false, true], "cwnd grows only when it is what limits the flow (control_increase_, RFC 7661)";
+            slow_start_restart: bool = [true, true, false], "a time-out that passes with all data acknowledged sets the window to 1 (slow_start_restart_)";
+            idle_restart: bool = [false, false, true], "without sending for a time-out the window restarts from initial_window at most (RFC 5681 section 4.1)";
+            ecn: bool = [false, false, false], "marks instead of losses: the sender says it understands them (ecn_; RFC 3168)";
+            ecn_handshake: bool = [true, true, false], "packet 0, a SYN or not, cannot be marked, and its acknowledgement carries an echo that agrees on ECN (ns-2 ect_)";
+            ecn_on_retransmission: bool = [true, true, false], "packets sent again can be marked (RFC 3168 section 6.1.5: they cannot)";
+            cwr_on_retransmission: bool = [true, true, false], "a packet sent again can carry the answer to an echo (SetCWRonRetransmit_; RFC 3168 section 6.1.2: new data only)";
+            ecn_after_timeout: bool = [true, true, false], "the first echo after a time-out cuts again, whatever it acknowledges (TcpAgent::ecn)";
+            ecn_covers_last_cut: bool = [true, true, false], "a loss belongs to the window of an echo if that made the last cut; false: if it was outstanding then (RFC 3168 section 6.1.2)";
+            ecn_backoff: bool = [true, true, false], "a second echo in a row at a window of one packet doubles the time-out (ns-2 ecn_backoff_)";
             tick: Time = [Time::ns(10_000_000), Time::ns(100_000_000), Time::ns(0)], "granularity of RTT samples (tcpTick_); 0: exact, RFC 6298 arithmetic";
             min_rto: Time = [Time::ns(200_000_000), Time::ns(0), Time::ns(1_000_000_000)], "smallest time-out (minrto_)";
             max_rto: Time = [Time::ns(60_000_000_000), Time::ns(64_000_000_000), Time::ns(60_000_000_000)], "largest time-out (maxrto_)";

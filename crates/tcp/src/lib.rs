@@ -4,22 +4,28 @@
 //! congestion avoidance belongs to a [`cwndlab_rules::WindowRule`]. What varies between ns-2 of 2011, ns-2 of the papers' years and
 //! today's RFCs is a [`Knobs`] value, not code.
 
+mod application;
+mod counters;
+mod ecn;
 mod knobs;
+mod output;
 mod receiver;
 mod recovery;
 mod rtt;
 mod scoreboard;
 mod segment;
 mod sender;
+mod timer;
 mod window;
 
+pub use counters::Counters;
 pub use knobs::{Knobs, Profile};
 pub use receiver::Receiver;
 pub use recovery::Recovery;
 pub use rtt::RttEstimator;
 pub use scoreboard::{Bits, Scoreboard};
 pub use segment::{AckSegment, DataSegment, SackBlocks};
-pub use sender::{Counters, Sender};
+pub use sender::Sender;
 
 /// A deadline that never comes, seconds.
 pub const NEVER: f64 = f64::INFINITY;

@@ -12,14 +12,23 @@ pub struct Receiver {
     echo_s: f64,
     /// Packets beyond a gap, and the blocks reported about them.
     beyond: Option<Box<Beyond>>,
-    /// Whether there is a gap, or was one at the last acknowledgement.
+    /// Whether there is a gap, or was one at the last acknowledgement; so it is said before the first packet, which takes a closer look.
     gap: bool,
-    /// The packet whose acknowledgement is delayed: number and send time.
-    held: Option<(i64, f64)>,
+    /// The packet whose acknowledgement is delayed.
+    held: Option<Held>,
     deadline_s: f64,
     /// When that deadline was set.
     armed_at_s: f64,
     sack: bool,
+    /// A mark arrived, and no packet since then said that the window was cut (ns-2 `ecn_unacked_`).
+    echo_mark: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    number: i64,
+    sent_s: f64,
+    ce: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -59,44 +68,51 @@ impl Receiver {
             last_ack_sent: 0,
             echo_s: 0.0,
             beyond: None,
-            gap: false,
+            gap: true,
             held: None,
             deadline_s: NEVER,
             armed_at_s: 0.0,
             sack,
+            echo_mark: false,
         }
     }
 
     /// A data packet arrived. Returns whether it was new, and the acknowledgement to send now, if any.
+    ///
+    /// `ce`: a queue marked it; `cwr`: it says that the sender has cut its window (RFC 3168 section 6.1).
     #[inline]
-    pub fn on_data(&mut self, now_s: f64, number: i64, sent_s: f64, knobs: &Knobs) -> (bool, Option<AckSegment>) {
-        if number == self.next && !self.gap && !knobs.delayed_ack {
+    pub fn on_data(&mut self, now_s: f64, number: i64, sent_s: f64, ce: bool, cwr: bool, knobs: &Knobs) -> (bool, Option<AckSegment>) {
+        if number == self.next && !self.gap && !knobs.delayed_ack && !(ce | cwr) {
             // In order, as most packets are.
             (self.next, self.highest, self.last_ack_sent, self.echo_s) = (number + 1, number, number, sent_s);
-            return (true, Some(AckSegment { ack: number, sent_s, echo_s: sent_s, size_bytes: knobs.ack_wire_size() }));
+            return (
+                true,
+                Some(AckSegment { ack: number, sent_s, echo_s: sent_s, size_bytes: knobs.ack_wire_size(), ece: self.echo_mark }),
+            );
         }
-        self.on_data_slow(now_s, number, sent_s, knobs)
+        self.on_data_slow(now_s, number, sent_s, ce, cwr, knobs)
     }
 
     #[inline(never)]
-    fn on_data_slow(&mut self, now_s: f64, number: i64, sent_s: f64, knobs: &Knobs) -> (bool, Option<AckSegment>) {
+    fn on_data_slow(&mut self, now_s: f64, number: i64, sent_s: f64, ce: bool, cwr: bool, knobs: &Knobs) -> (bool, Option<AckSegment>) {
         // RFC 7323 section 4.3: echo the packet that advances the acknowledgement, or an equal one sent later.
         if !knobs.timestamp_echo_fix || (sent_s >= self.echo_s && number <= self.last_ack_sent + 1) {
             self.echo_s = sent_s;
         }
+        self.echo_mark &= !cwr;
+        self.echo_mark |= ce;
         let filled_gap = number < self.highest;
         let new = self.accept(number);
         if knobs.delayed_ack {
             if self.held.is_none() && number == self.next - 1 {
                 let at_once = (knobs.immediate_ack_on_fill && filled_gap) || (knobs.immediate_ack_on_syn && number == 0);
                 if !at_once {
-                    self.held = Some((number, sent_s));
+                    self.held = Some(Held { number, sent_s, ce });
                     self.deadline_s = now_s + knobs.delayed_ack_interval.seconds();
                     self.armed_at_s = now_s;
                     return (new, None);
                 }
             }
-            self.held = None;
             self.deadline_s = NEVER;
         }
         (new, Some(self.acknowledge(number, sent_s, knobs)))
@@ -105,7 +121,7 @@ impl Receiver {
     /// The delayed-acknowledgement timer expired.
     pub fn on_timer(&mut self, knobs: &Knobs) -> Option<AckSegment> {
         self.deadline_s = NEVER;
-        let (number, sent_s) = self.held.take()?;
+        let Held { number, sent_s, .. } = self.held?;
         Some(self.acknowledge(number, sent_s, knobs))
     }
 
@@ -144,6 +160,10 @@ impl Receiver {
     fn acknowledge(&mut self, number: i64, sent_s: f64, knobs: &Knobs) -> AckSegment {
         let ack = self.next - 1;
         self.last_ack_sent = ack;
+        // RFC 3168 section 6.1.3, ns-2 `TcpSink::ack`: a mark on either of two packets acknowledged together is echoed.
+        let held = self.held.take();
+        self.echo_mark |= held.is_some_and(|held| held.ce);
+        let agrees = knobs.ecn && knobs.ecn_handshake && (number == 0 || held.is_some_and(|held| held.number == 0));
         let mut size_bytes = knobs.ack_wire_size();
         if self.sack && self.gap {
             let blocks = self.sack_blocks(number, ack, knobs.max_sack_blocks as usize);
@@ -159,7 +179,7 @@ impl Receiver {
             beyond.received.clear();
             beyond.blocks = SackBlocks::default();
         }
-        AckSegment { ack, sent_s, echo_s: self.echo_s, size_bytes }
+        AckSegment { ack, sent_s, echo_s: self.echo_s, size_bytes, ece: self.echo_mark || agrees }
     }
 
     /// The SACK blocks of the acknowledgement sent last, if it had any.

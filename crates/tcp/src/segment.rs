@@ -39,6 +39,10 @@ pub struct DataSegment {
     pub size_bytes: u32,
     /// Sent before.
     pub retransmission: bool,
+    /// ECN-capable: a queue may mark it instead of dropping it (RFC 3168 section 5).
+    pub ect: bool,
+    /// The window was reduced: the receiver can stop its echo (RFC 3168 section 6.1.2).
+    pub cwr: bool,
     /// Window as it left, packets: for traces.
     pub cwnd: f64,
     /// Slow-start threshold as it left, packets.
@@ -56,4 +60,6 @@ pub struct AckSegment {
     pub echo_s: f64,
     /// Bytes on the wire.
     pub size_bytes: u32,
+    /// A mark has arrived, and no packet since that says the window was reduced (RFC 3168 section 6.1.3).
+    pub ece: bool,
 }

@@ -9,6 +9,7 @@ pub(crate) enum LastCut {
     None,
     FastRetransmit,
     Exited,
+    Ecn,
     Timeout,
 }
 
@@ -16,7 +17,7 @@ pub(crate) enum LastCut {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
     /// Window and threshold to what the rule asks for.
-    ToTarget,
+    ToTarget(Congestion),
     /// Window to one packet, threshold to what the rule asks for.
     ToOne(Congestion),
 }
@@ -46,10 +47,7 @@ impl Sender {
 
     /// TcpAgent::slowdown: the rule's target, or half, and what becomes of window and threshold.
     pub(crate) fn cut(&mut self, cut: Cut, knobs: &Knobs) {
-        let congestion = match cut {
-            Cut::ToTarget => Congestion::FastRetransmit,
-            Cut::ToOne(congestion) => congestion,
-        };
+        let (Cut::ToTarget(congestion) | Cut::ToOne(congestion)) = cut;
         let (half, target) = if knobs.precise_reduction {
             let window = (self.cwnd + self.dupwnd as f64).min(knobs.window);
             (window / 2.0, self.rule.decrease(window, congestion))
@@ -63,12 +61,23 @@ impl Sender {
         let ssthresh = if halve_ssthresh { half } else { target };
         // RFC 5681 equation 4 and ns-2 agree on two packets.
         self.ssthresh = if knobs.integer_ssthresh { ssthresh.trunc() } else { ssthresh }.max(2.0);
+        // RFC 3168 section 6.1.2: an echo at a window of one packet stops sending until the timer expires. So does a window below one.
+        let stops = congestion == Congestion::Ecn && self.cwnd <= 1.0;
+        let floor = if stops { knobs.cwnd_floor.min(0.0) } else { knobs.cwnd_floor };
         self.cwnd = match cut {
             Cut::ToOne(_) => 1.0,
-            Cut::ToTarget if halve || (knobs.halve_if_half && self.rule.halves_in_ns2()) => half,
-            Cut::ToTarget => target,
+            Cut::ToTarget(_) if halve || (knobs.halve_if_half && self.rule.halves_in_ns2()) => half,
+            Cut::ToTarget(_) => target,
         }
-        .max(knobs.cwnd_floor);
+        .max(floor);
         self.first_cut = false;
+        self.ecn.cwr_due = true;
+    }
+
+    /// Window to one packet, threshold as it is.
+    pub(crate) fn window_to_one(&mut self, knobs: &Knobs) {
+        self.cwnd = 1.0_f64.max(knobs.cwnd_floor);
+        self.first_cut = false;
+        self.ecn.cwr_due = true;
     }
 }

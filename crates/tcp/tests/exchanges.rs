@@ -47,7 +47,7 @@ impl Exchange {
     fn echo(&mut self, ack: i64, blocks: &[(i64, i64)], echo_s: f64, sends: &[i64]) -> &mut Self {
         let mut carried = SackBlocks::default();
         blocks.iter().for_each(|&block| carried.push(block));
-        let segment = AckSegment { ack, sent_s: echo_s, echo_s, size_bytes: 40 };
+        let segment = AckSegment { ack, sent_s: echo_s, echo_s, size_bytes: 40, ece: false };
         let mut sent = Vec::new();
         let carried = Some(&carried).filter(|carried| !carried.is_empty());
         self.sender.on_ack(self.now_s, &segment, carried, &self.knobs, &mut |segment| sent.push(segment.number));

@@ -8,7 +8,7 @@ fn knobs() -> Knobs {
 
 /// Cumulative acknowledgement and SACK blocks in answer to a packet; none if the answer is delayed.
 fn answer(receiver: &mut Receiver, now_s: f64, number: i64, knobs: &Knobs) -> Option<(i64, Vec<(i64, i64)>)> {
-    let ack = receiver.on_data(now_s, number, now_s, knobs).1?;
+    let ack = receiver.on_data(now_s, number, now_s, false, false, knobs).1?;
     Some((ack.ack, receiver.blocks().map(|blocks| blocks.as_slice().to_vec()).unwrap_or_default()))
 }
 
@@ -80,7 +80,7 @@ fn a_receiver_without_sack_reports_no_blocks() {
 fn the_timestamp_echoed_is_that_of_the_packet_that_advanced_the_window() {
     // RFC 7323 section 4.3, case B: beyond a gap the last one in order is echoed; case C: the one that fills it.
     let (mut receiver, knobs) = (Receiver::new(true), knobs());
-    let mut echo = |now_s: f64, number: i64| receiver.on_data(now_s, number, now_s, &knobs).1.map(|ack| ack.echo_s);
+    let mut echo = |now_s: f64, number: i64| receiver.on_data(now_s, number, now_s, false, false, &knobs).1.map(|ack| ack.echo_s);
     assert_eq!(echo(1.0, 0), Some(1.0));
     assert_eq!(echo(3.0, 2), Some(1.0));
     assert_eq!(echo(5.0, 4), Some(1.0));

@@ -6,6 +6,7 @@ import click
 
 from cwndlab.cli.compare import compare
 from cwndlab.cli.demo import demo
+from cwndlab.cli.environments import environments
 from cwndlab.cli.knobs import knobs
 from cwndlab.cli.rules import rules
 from cwndlab.cli.run import run
@@ -54,5 +55,5 @@ def app(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (run, compare, rules, knobs, schema, demo):
+for command in (run, compare, environments, rules, knobs, schema, demo):
     app.add_command(command)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,14 +11,36 @@ from cwndlab.cli import options
 from cwndlab.cli.compare_tables import print_comparison
 from cwndlab.cli.compare_work import execute_plan
 
+if TYPE_CHECKING:
+    from cwndlab.comparison import Comparison
+
 
 @click.command()
 @click.argument("rules", nargs=-1, metavar="RULE...")
-@click.option("--recovery", multiple=True, default=("sack",), metavar="NAMES", help="tahoe, reno, newreno, sack.")
-@click.option("--queue", multiple=True, default=("drop-tail",), metavar="NAMES", help="Queue disciplines: drop-tail.")
-@click.option("--env", multiple=True, default=("constant",), metavar="NAMES", help="constant, square, saw-tooth, walk.")
+@click.option("--recovery", multiple=True, metavar="NAMES", help="tahoe, reno, newreno, sack.  [default: sack]")
+@click.option(
+    "--queue",
+    multiple=True,
+    metavar="NAMES",
+    help="drop-tail, red, ecn (RED that marks), drr; codel, fq-codel, pie.  [default: drop-tail]",
+)
+@click.option(
+    "--setting",
+    "setting",
+    multiple=True,
+    metavar="NAMES",
+    help='Both at once: "all" for the eight of the paper, or pairs such as sack/drr.',
+)
+@click.option(
+    "--env",
+    multiple=True,
+    default=("constant",),
+    metavar="NAMES",
+    help='Environments (`cwndlab environments` lists them); "all" for the thirteen of the paper, "demo" for four.',
+)
 @click.option("--replicates", type=options.WholeNumber(1, 100_000), default=3, show_default=True, metavar="N")
-@click.option("--duration", default="100s", show_default=True, metavar="TIME", help="Simulated time of a run.")
+@click.option("--duration", metavar="TIME", help="Simulated time of a run.  [default: 100s]")
+@options.assume_option
 @options.seed_option
 @options.set_option
 @options.jobs_option
@@ -26,50 +49,90 @@ from cwndlab.cli.compare_work import execute_plan
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Plot means (.png, .svg, .pdf).",
+    help="Plot means (.png, .svg, .pdf); of many environments also the scores, into FILE-scores.",
 )
+@click.option("--detail", is_flag=True, help="Print every environment's means, however many there are.")
 @options.out_option
 def compare(
     rules: tuple[str, ...],
     recovery: tuple[str, ...],
     queue: tuple[str, ...],
+    setting: tuple[str, ...],
     env: tuple[str, ...],
     replicates: int,
-    duration: str,
+    duration: str | None,
+    assume: tuple[str, ...],
     seed: int | None,
     settings: tuple[str, ...],
     jobs: int | None,
     as_json: bool,
     plot: Path | None,
+    detail: bool,
     out: Path | None,
 ) -> None:
     """Compare rules such as "AIMD(1, 0.5)": mean, 95 % confidence interval, C_a and D_a.
 
-    Lists are given with commas or by repeating the option. Replicate i has the same random numbers for every rule
-    and environment.
+    Up to four environments each have a column. Of more the tables have means, and --detail, --plot, --json and --out
+    the rest. Lists are given with commas or by repeating the option. Replicate i has the same random numbers for
+    every rule and environment.
     """
     if not rules:
         raise click.UsageError('RULE: is missing; allowed: one or more rules such as "AIMD(1, 0.5)"')
     options.check_plot(plot)
+    recoveries, queues = _settings(recovery, queue, setting)
     from cwndlab.comparison import plan_rules
+    from cwndlab.environments import Assumptions
 
     plan = plan_rules(
         rules,
-        recovery=options.names_of("--recovery", recovery),
-        queue=options.names_of("--queue", queue),
+        recovery=recoveries,
+        queue=queues,
         env=options.names_of("--env", env),
         replicates=replicates,
-        duration_s=options.seconds_of("--duration", duration),
+        duration_s=None if duration is None else options.seconds_of("--duration", duration),
+        assume=Assumptions.from_texts(assume),
         seed=1 if seed is None else seed,
         patch=options.patch_of(settings),
     )
-    comparison = execute_plan(plan, jobs=jobs, out=out)
+    comparison = execute_plan(plan, jobs=jobs, out=out, keep=as_json)
     if plot is not None:
-        from cwndlab import plots
-        from cwndlab.cli.output import say
-
-        say(f"wrote {plots.save(comparison.plot(), plot)}")
+        _plot(comparison, plot)
     if as_json:
         click.echo(comparison.to_json())
     else:
-        print_comparison(comparison)
+        print_comparison(comparison, detail=detail)
+
+
+def _settings(
+    recovery: tuple[str, ...], queue: tuple[str, ...], setting: tuple[str, ...]
+) -> tuple[list[str], list[str]]:
+    """Read both axes, from their own options or from pairs."""
+    if not setting:
+        return options.names_of("--recovery", recovery or ("sack",)), options.names_of(
+            "--queue", queue or ("drop-tail",)
+        )
+    if recovery or queue:
+        raise click.UsageError("--setting: names both already; allowed: without --recovery and --queue")
+    from cwndlab.environments import QUEUES, RECOVERIES
+
+    names = options.names_of("--setting", setting)
+    if "all" in names:
+        return list(RECOVERIES), list(QUEUES)
+    pairs = list(dict.fromkeys(map(options.setting_of, names)))
+    recoveries, queues = (list(dict.fromkeys(part)) for part in zip(*pairs, strict=True))
+    if len(pairs) != len(recoveries) * len(queues):
+        raise click.UsageError(
+            f"--setting: `{','.join(names)}` is not every recovery with every queue;"
+            " allowed: all, one pair, or pairs that are"
+        )
+    return recoveries, queues
+
+
+def _plot(comparison: Comparison, path: Path) -> None:
+    from cwndlab import plots
+    from cwndlab.cli.output import say
+
+    say(f"wrote {plots.save(comparison.plot(), path)}")
+    if comparison.has_many_environments:
+        scores = path.with_name(f"{path.stem}-scores{path.suffix}")
+        say(f"wrote {plots.save(plots.score_points(comparison), scores)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +16,22 @@ if TYPE_CHECKING:
     from cwndlab.plan import Plan, Run
     from cwndlab.results import Result
 
+MANY_RUNS = 100
+"""From here on it is said how long they took."""
+
 
 def execute_plan(
-    plan: Plan, *, jobs: int | None, out: Path | None, trace: Mapping[str, Any] | None = None
+    plan: Plan,
+    *,
+    jobs: int | None,
+    out: Path | None,
+    trace: Mapping[str, Any] | None = None,
+    keep: bool = True,
 ) -> Comparison:
     """Run a plan; with `out`, each finished run is on disk at once, the tables also after Ctrl-C."""
     from cwndlab import comparison as comparing
 
+    began_s = time.perf_counter()
     comparison = comparing.Comparison(plan)
     make_folder(out)
     if out is not None:
@@ -37,12 +47,16 @@ def execute_plan(
                 result.save(_folder(out, run))
 
         try:
-            comparing.compare(plan, jobs=jobs, trace=trace, on_run=finished, progress=progress.packets, into=comparison)
+            comparing.compare(
+                plan, jobs=jobs, trace=trace, on_run=finished, progress=progress.packets, into=comparison, keep=keep
+            )
         except KeyboardInterrupt:
-            say(f"stopped after {len(comparison.results)} of {len(plan)} runs")
+            say(f"stopped after {len(comparison.measured)} of {len(plan)} runs")
             _write_interrupted(comparison, out)
             raise
     _write_tables(comparison, out)
+    if len(plan) >= MANY_RUNS:
+        say(f"{len(plan)} runs in {time.perf_counter() - began_s:.0f} s")
     return comparison
 
 
@@ -52,7 +66,7 @@ def _folder(out: Path, run: Run) -> Path:
 
 def _write_interrupted(comparison: Comparison, out: Path | None) -> None:
     """Write what is finished, with the run that was being saved when the interruption came."""
-    if out is None or not comparison.results:
+    if out is None or not comparison.measured:
         return
     for run in comparison.plan:
         if run.index in comparison.results and not (_folder(out, run) / "run.json").exists():

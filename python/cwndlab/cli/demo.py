@@ -39,13 +39,13 @@ def demo(out: Path, duration: str, jobs: int | None) -> None:
 
     plan = plan_rules(
         RULES,
-        env=list(environments.ENVIRONMENTS),
+        env=environments.DEMO,
         replicates=REPLICATES,
         duration_s=options.seconds_of("--duration", duration),
     )
     comparison = execute_plan(plan, jobs=jobs, out=out, trace=TRACE)
     plots.save(comparison.plot(), out / "comparison.png")
-    for name in environments.ENVIRONMENTS:
+    for name in environments.DEMO:
         results = {rule.label: comparison.result(rule=rule.label, env=name) for rule in plan.axes["rule"]}
         plots.save(plots.windows_by_rule(results), out / f"windows-{name}.png")
         plots.save(plots.goodput_by_rule(results), out / f"goodput-{name}.png")

@@ -44,6 +44,12 @@ out_option = click.option(
     metavar="DIR",
     help="Write Parquet tables there.",
 )
+assume_option = click.option(
+    "--assume",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change what the environments assume, e.g. floor=200kbit; `cwndlab environments --assumptions` lists it.",
+)
 jobs_option = click.option("--jobs", type=WholeNumber(1, 1024), metavar="N", help="Threads; by default all processors.")
 
 
@@ -71,6 +77,14 @@ def names_of(option: str, values: tuple[str, ...]) -> list[str]:
     if not all(names):
         raise click.UsageError(f"{option}: `{','.join(values)}` has an empty name; allowed: names joined by commas")
     return names
+
+
+def setting_of(text: str) -> tuple[str, str]:
+    """Split a setting such as ``sack/drr`` into recovery and queue."""
+    recovery, slash, queue = (part.strip() for part in text.partition("/"))
+    if not (recovery and slash and queue):
+        raise click.UsageError(f"--setting: `{text}` is not a setting; allowed: recovery/queue, such as sack/drr")
+    return recovery, queue
 
 
 def check_plot(path: Path | None) -> None:

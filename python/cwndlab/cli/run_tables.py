@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -9,13 +10,17 @@ import click
 from cwndlab.cli.output import print_table
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from cwndlab.results import Result
+
+Number = tuple[str, str, float, int]
+"""A column: heading, key, scale, digits."""
 
 MAX_FLOW_ROWS = 20
 """Beyond this many flows the table has one row per group."""
 
 _FLOW_NUMBERS = (
-    # heading, key, scale, digits
     ("goodput\n[Mbit/s]", "goodput_bps", 1e-6, 3),
     ("loss\n[%]", "loss_rate", 100, 3),
     ("RTT\n[ms]", "mean_rtt_s", 1e3, 1),
@@ -34,16 +39,44 @@ _LINK_NUMBERS = (
     ("mean delay\n[ms]", "mean_queueing_delay_s", 1e3, 2),
     ("p95 delay\n[ms]", "p95_queueing_delay_s", 1e3, 2),
 )
+_LEFT = ("left\n[Mbit/s]", "left_bps", 1e-6, 3)
+_MARKED = ("marked", "marked_packets", 1, 0)
+_CUTS = ("ECN\ncuts", "ecn_reductions", 1, 0)
+_CROSS_NUMBERS = (
+    ("offered\n[Mbit/s]", "offered_bps", 1e-6, 3),
+    ("delivered\n[Mbit/s]", "delivered_bps", 1e-6, 3),
+    ("sent", "sent_packets", 1, 0),
+    ("delivered", "delivered_packets", 1, 0),
+    ("dropped", "dropped_packets", 1, 0),
+    ("marked", "marked_packets", 1, 0),
+)
+_ARRIVAL_NUMBERS = (
+    ("arrived", "arrived_flows", 1, 0),
+    ("finished", "finished_flows", 1, 0),
+    ("goodput\n[Mbit/s]", "goodput_bps", 1e-6, 3),
+    ("mean FCT\n[ms]", "mean_fct_s", 1e3, 1),
+    ("p50\n[ms]", "p50_fct_s", 1e3, 1),
+    ("p95\n[ms]", "p95_fct_s", 1e3, 1),
+    ("p99\n[ms]", "p99_fct_s", 1e3, 1),
+    ("mean\nslowdown", "mean_slowdown", 1, 2),
+    ("dropped", "dropped_packets", 1, 0),
+    ("time-outs", "timeouts", 1, 0),
+)
 
 
 def print_result(result: Result) -> None:
-    """Print flows (by group where they are many), links, and the run's own fields."""
+    """Print flows (by group where they are many), links, other traffic, and the run's own fields."""
     fields = result.fields
     many = result.flows.height > MAX_FLOW_ROWS
     window = f"{fields['measure_from_s']:g} to {fields['measure_to_s']:g} s"
     columns, rows = _groups(result) if many else _flows(result)
     print_table(f"Flows, measured {window}", columns, rows, text_columns=3)
     print_table("Links", *_links(result), text_columns=2)
+    if result.cross.height:
+        print_table("Cross traffic", *_rows(result.cross, ("source",), _CROSS_NUMBERS))
+    if result.arrivals.height:
+        title = "Finite flows and responses (FCT: flow completion time)"
+        print_table(title, *_rows(result.arrivals, ("group", "rule", "recovery"), _ARRIVAL_NUMBERS), text_columns=3)
     click.echo(
         f"aggregate goodput {fields['aggregate_goodput_bps'] / 1e6:.3f} Mbit/s, "
         f"Jain's index {_text(fields['jain_index'], 1, 4)}, fairness spread {_text(fields['fairness_spread'], 1, 3)}"
@@ -55,40 +88,40 @@ def print_result(result: Result) -> None:
     )
 
 
+def _flow_numbers(result: Result) -> tuple[Number, ...]:
+    """Cuts because of marks have a column where there are any."""
+    return (*_FLOW_NUMBERS, _CUTS) if result.flows["ecn_reductions"].sum() else _FLOW_NUMBERS
+
+
 def _flows(result: Result) -> tuple[list[str], list[list[str]]]:
-    columns = ["flow", "rule", "recovery", *(heading for heading, *_ in _FLOW_NUMBERS)]
-    rows = [
-        [
-            row["flow"],
-            row["rule"],
-            row["recovery"],
-            *(_text(row[key], scale, digits) for _, key, scale, digits in _FLOW_NUMBERS),
-        ]
-        for row in result.flows.to_dicts()
-    ]
-    return columns, rows
+    return _rows(result.flows, ("flow", "rule", "recovery"), _flow_numbers(result))
 
 
 def _groups(result: Result) -> tuple[list[str], list[list[str]]]:
-    columns = ["group", "rule", "recovery", "flows", *(f"mean {heading}" for heading, *_ in _FLOW_NUMBERS)]
+    numbers = _flow_numbers(result)
+    columns = ["group", "rule", "recovery", "flows", *(f"mean {heading}" for heading, *_ in numbers)]
     rows = []
     for (group, rule, recovery), frame in result.flows.group_by("group", "rule", "recovery", maintain_order=True):
-        means = (_text(frame[key].mean(), scale, max(digits, 1)) for _, key, scale, digits in _FLOW_NUMBERS)
+        means = (_text(frame[key].mean(), scale, max(digits, 1)) for _, key, scale, digits in numbers)
         rows.append([group, rule, recovery, str(frame.height), *means])
     return columns, rows
 
 
 def _links(result: Result) -> tuple[list[str], list[list[str]]]:
-    columns = ["link", "queue", *(heading for heading, *_ in _LINK_NUMBERS)]
+    numbers = list(_LINK_NUMBERS)
+    if result.cross.height or result.arrivals.height:
+        numbers.insert(2, _LEFT)
+    if result.links["marked_packets"].sum():
+        numbers.insert(-3, _MARKED)
+    return _rows(result.links, ("link", "queue"), numbers)
+
+
+def _rows(frame: pl.DataFrame, names: Sequence[str], numbers: Sequence[Number]) -> tuple[list[str], list[list[str]]]:
     rows = [
-        [
-            row["link"],
-            row["queue"],
-            *(_text(row[key], scale, digits) for _, key, scale, digits in _LINK_NUMBERS),
-        ]
-        for row in result.links.to_dicts()
+        [*(row[name] for name in names), *(_text(row[key], scale, digits) for _, key, scale, digits in numbers)]
+        for row in frame.to_dicts()
     ]
-    return columns, rows
+    return [*names, *(heading for heading, *_ in numbers)], rows
 
 
 def _text(value: float | None, scale: float, digits: int) -> str:

@@ -12,19 +12,24 @@ by colour AND by line style or marker.
 """
 
 from cwndlab.plots.bars import comparison_bars
+from cwndlab.plots.courses import available_bandwidths
 from cwndlab.plots.notebook import notebook_html
 from cwndlab.plots.overview import overview
+from cwndlab.plots.points import goodput_points, score_points
 from cwndlab.plots.rules import goodput_by_rule, queue_by_rule, windows_by_rule
 from cwndlab.plots.style import png_bytes, save, svg_text
 
 __all__ = [
+    "available_bandwidths",
     "comparison_bars",
     "goodput_by_rule",
+    "goodput_points",
     "notebook_html",
     "overview",
     "png_bytes",
     "queue_by_rule",
     "save",
+    "score_points",
     "svg_text",
     "windows_by_rule",
 ]

@@ -3,7 +3,8 @@
 //! A link must see its packets in order of time. That is certain without an event for each if all of them come from one and the same link with
 //! nothing but equal delays between; and it can be made certain for many at once (an inbox) if all are delayed equally since their last event.
 
-use super::plan::{LinkPlan, Plan};
+use super::plan::Plan;
+use crate::scenario::PlannedLink;
 
 /// What is known about the delays with which packets reach a link since their last event.
 #[derive(Clone, Copy, Debug)]
@@ -44,21 +45,19 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn run(&mut self) {
-        for cross in &self.plan.scenario.cross {
-            for link in self.plan.forward(&cross.path) {
-                self.leads[link as usize] = Lead::Mixed;
-            }
+        for &link in self.plan.cross.iter().flatten() {
+            self.leads[link as usize] = Lead::Mixed;
         }
-        for spec in &self.plan.scenario.flows {
+        for group in &self.plan.groups {
+            let spec = &group.spec;
             let knobs = self.plan.knobs(spec);
             let (rate, source, sink) = self.plan.spans(spec);
-            let slowest = |links: &[u32], plans: &[LinkPlan<'_>]| {
+            let slowest = |links: &[u32], plans: &[PlannedLink<'_>]| {
                 links.iter().map(|&link| plans[link as usize].rate.largest().bps()).max().unwrap_or(0)
             };
-            let forward = self.plan.forward(&spec.path);
-            let held_back = rate.iter().flatten().any(|&rate| rate < slowest(&forward, &self.plan.links));
+            let held_back = rate.iter().flatten().any(|&rate| rate < slowest(&group.way.there, &self.plan.links));
             let mut way = Way { from: None, low_s: source.low.link_delay_s(), high_s: source.high.link_delay_s() };
-            for link in forward {
+            for &link in &group.way.there {
                 way = self.meet(link, way, held_back);
             }
             if rate[1].is_some() || knobs.delayed_ack {
@@ -69,7 +68,7 @@ impl Search<'_> {
                 way.low_s += own.low.link_delay_s();
                 way.high_s += own.high.link_delay_s();
             }
-            for link in self.plan.back(spec) {
+            for &link in &group.way.back {
                 way = self.meet(link, way, held_back || knobs.delayed_ack);
             }
         }
@@ -78,6 +77,11 @@ impl Search<'_> {
     /// A flow's packets reach `link` on this way; returns theirs to the next stage.
     fn meet(&mut self, link: u32, way: Way, unfit: bool) -> Way {
         let delay_s = self.plan.links[link as usize].delay.link_delay_s();
+        if self.plan.links[link as usize].jitter.is_some() {
+            // Nothing is known of delays that vary; and what overtakes waits for an event of its own.
+            self.leads[link as usize] = if self.users[link as usize] < 2 { self.leads[link as usize] } else { Lead::Mixed };
+            return Way { from: None, low_s: delay_s, high_s: f64::INFINITY };
+        }
         if self.users[link as usize] < 2 {
             // Alone on a link, a flow's packets stay in order among themselves, but no longer among the others.
             return Way { from: None, low_s: way.low_s + delay_s, high_s: way.high_s + delay_s };

@@ -1,15 +1,20 @@
-//! Links as they are built: buffers in packets, losses, and what cross traffic leaves of them.
+//! Links as they are built: rates, losses, and what cross traffic leaves of them.
 
-use super::plan::{LinkPlan, Plan};
+use super::plan::Plan;
+use super::queues::{Queue, UNLIMITED};
 use super::{FlowInfo, LinkInfo};
 use crate::course::Course;
-use crate::link::{Link, QueueSampler, Window};
+use crate::jitter::Jitter;
+use crate::link::{Link, Owned, Parts, QueueSampler, Touch, Window};
 use crate::loss::{Loss, LossKind};
+use crate::marker::Marker;
+use crate::outages::Outages;
+use crate::population::Population;
 use crate::random::Stream;
 use crate::rate::Serializer;
-use crate::scenario::{FlowSpec, LossSpec, QueueSpec, Scenario};
+use crate::scenario::{CrossSpec, LossSpec};
 use cwndlab_queues::{Discipline, DropTail, Limit};
-use cwndlab_units::{Buffer, Time};
+use cwndlab_units::Time;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -21,100 +26,166 @@ impl Plan<'_> {
         let (from, to) = (window.from_s, window.to_s);
         let (mut links, mut infos) = (Vec::new(), Vec::new());
         for (i, plan) in self.links.iter().enumerate() {
-            let rate_stream = || Stream::new(scenario.seed, &format!("link-rate/{}", plan.name));
-            let serializer = Serializer::new(&plan.rate, rate_stream(), horizon, None);
-            let QueueSpec::DropTail { limit, count_in_service } = plan.queue else { todo!() };
-            let limit = self.limit(limit, plan, i as u32, flows);
+            let stream = |what: &str| Stream::new(scenario.seed, &format!("{what}/{}", plan.name));
+            let outages = Outages::new(plan.outages);
+            let (discipline, owned) = match self.queue(i as u32, flows) {
+                Queue::AtArrival(discipline) => (discipline, None),
+                Queue::Owns(queue) => (Discipline::DropTail(DropTail::new(Limit::Packets(1), true)), Some(Owned::new(queue))),
+            };
             let losses = plan
                 .loss
                 .iter()
                 .enumerate()
-                .map(|(k, loss)| build_loss(loss, scenario, &format!("loss/{}/{k}", plan.name), flows, ranges))
+                .map(|(k, loss)| Loss {
+                    flows: loss_flows(loss, flows, ranges),
+                    kind: LossKind::new(loss, Stream::new(scenario.seed, &format!("loss/{}/{k}", plan.name))),
+                })
                 .collect();
-            let sampler = scenario.trace.queue.map(|every| QueueSampler::new(every.seconds()));
-            let discipline = Discipline::DropTail(DropTail::new(limit, count_in_service));
-            links.push(Link::new(serializer, plan.delay.link_delay_s(), discipline, losses, window, sampler));
+            let touch = Touch {
+                losses,
+                outages: (!outages.is_empty()).then(|| outages.clone()),
+                marker: plan.marker.map(|marker| Marker::new(&marker)),
+                jitter: plan.jitter.map(|jitter| Jitter::new(&jitter, stream("jitter"))),
+                last_s: 0.0,
+            };
+            links.push(Link::new(Parts {
+                serializer: Serializer::with_outages(&plan.rate, stream("link-rate"), horizon, &outages),
+                delay_s: plan.delay.link_delay_s(),
+                discipline,
+                owned,
+                random: stream("queue"),
+                touch,
+                window,
+                sampler: scenario.trace.queue.map(|every| QueueSampler::new(every.seconds())),
+            }));
+            let limit = self.limit(plan.queue.limit(), i as u32, flows);
             infos.push(LinkInfo {
                 name: plan.name.clone(),
-                rate_bps: Course::new(&plan.rate, rate_stream(), None).mean_bps(from, to),
+                rate_bps: self.link_course(i as u32).mean_bps(from, to),
                 delay_s: plan.delay.seconds(),
-                limit_packets: if let Limit::Packets(packets) = limit { Some(packets).filter(|&p| p < u64::MAX / 4) } else { None },
+                limit_packets: if let Limit::Packets(packets) = limit { Some(packets).filter(|&p| p < UNLIMITED) } else { None },
                 cross_bps: self.cross_bps(i as u32, from, to),
+                asked_bps: self.asked_bps(i as u32, from, to),
+                cross: self.sources_on(i as u32),
+                arrivals: self.arrivals_on(i as u32),
+                queue: plan.queue.name(),
                 available_bps: scenario.trace.rate.map(|bin| self.available_bps(i as u32, bin.seconds())).unwrap_or_default(),
             });
         }
         (links, infos)
     }
 
-    /// Mean cross traffic offered to a link over the window.
+    fn link_course(&self, link: u32) -> Course {
+        let plan = &self.links[link as usize];
+        let stream = Stream::new(self.scenario.seed, &format!("link-rate/{}", plan.name));
+        Course::new(&plan.rate, stream, None).with_outages(Outages::new(plan.outages))
+    }
+
+    /// Cross traffic on a link whose rate is known ahead: its course, how many sources of it, and when it is on.
+    fn known_cross(&self, link: u32) -> impl Iterator<Item = (Course, u64, f64, Option<f64>)> {
+        let known = move |(index, spec): (usize, &CrossSpec)| {
+            if !self.cross[index].contains(&link) || spec.on.is_some() || spec.source_rate.is_some() {
+                return None;
+            }
+            let (waveform, left_of) = self.cross_rate(index, spec);
+            let stream = Stream::new(self.scenario.seed, &format!("rate/{}", spec.name));
+            Some((Course::new(waveform, stream, left_of), spec.count, spec.start.low.seconds(), spec.stop.map(Time::seconds)))
+        };
+        self.scenario.cross.iter().enumerate().filter_map(known)
+    }
+
+    /// Mean cross traffic offered to a link over the window, as far as it is known ahead.
     fn cross_bps(&self, link: u32, from_s: f64, to_s: f64) -> f64 {
-        let crossing = self.scenario.cross.iter().filter(|cross| self.forward(&cross.path).contains(&link));
-        let means = crossing.map(|cross| {
-            let (waveform, left_of) = self.cross_rate(cross);
-            let begin = cross.start.low.seconds().max(from_s);
-            let end = cross.stop.map_or(to_s, |stop| stop.seconds().min(to_s));
+        let means = self.known_cross(link).map(|(course, count, start_s, stop_s)| {
+            let begin = start_s.max(from_s);
+            let end = stop_s.map_or(to_s, |stop_s| stop_s.min(to_s));
             if begin >= end {
                 return 0.0;
             }
-            let stream = Stream::new(self.scenario.seed, &format!("rate/{}", cross.name));
-            Course::new(waveform, stream, left_of).mean_bps(begin, end) * (end - begin) / (to_s - from_s)
+            count as f64 * course.mean_bps(begin, end) * (end - begin) / (to_s - from_s)
         });
         means.fold(0.0, |sum, mean| sum + mean)
     }
 
-    /// What cross traffic leaves of a link in bins of `bin_s` from 0 to the end of the run.
+    /// What sources that come and go are to leave of a link over the window.
+    fn asked_bps(&self, link: u32, from_s: f64, to_s: f64) -> Option<f64> {
+        let mut cross = self.scenario.cross.iter().enumerate();
+        let (_, spec) = cross.find(|(index, spec)| spec.source_rate.is_some() && self.cross[*index][0] == link)?;
+        Some(self.available_course(spec)?.mean_bps(from_s, to_s))
+    }
+
+    fn available_course(&self, spec: &CrossSpec) -> Option<Course> {
+        let stream = Stream::new(self.scenario.seed, &format!("rate/{}", spec.name));
+        Some(Course::new(spec.available.as_ref()?, stream, None))
+    }
+
+    /// What cross traffic leaves of a link in bins of `bin_s` from 0 to the end of the run, as far as it is known ahead.
     fn available_bps(&self, link: u32, bin_s: f64) -> Vec<f64> {
-        let scenario = self.scenario;
-        let count = (scenario.duration.seconds() / bin_s).ceil() as usize;
-        let plan = &self.links[link as usize];
-        let stream = Stream::new(scenario.seed, &format!("link-rate/{}", plan.name));
-        let mut available = Course::new(&plan.rate, stream, None).bins(bin_s, count, 0.0, f64::MAX);
-        for cross in scenario.cross.iter().filter(|cross| self.forward(&cross.path).contains(&link)) {
-            let (waveform, left_of) = self.cross_rate(cross);
-            let stream = Stream::new(scenario.seed, &format!("rate/{}", cross.name));
-            let stop_s = cross.stop.map_or(f64::MAX, Time::seconds);
-            let offered = Course::new(waveform, stream, left_of).bins(bin_s, count, cross.start.low.seconds(), stop_s);
-            available.iter_mut().zip(offered).for_each(|(available, offered)| *available -= offered);
+        let count = (self.scenario.duration.seconds() / bin_s).ceil() as usize;
+        let mut cross = self.scenario.cross.iter().enumerate();
+        if let Some((_, spec)) = cross.find(|(index, spec)| spec.source_rate.is_some() && self.cross[*index][0] == link) {
+            return self.available_course(spec).map(|course| course.bins(bin_s, count, 0.0, f64::MAX)).unwrap_or_default();
+        }
+        let mut available = self.link_course(link).bins(bin_s, count, 0.0, f64::MAX);
+        for (course, sources, start_s, stop_s) in self.known_cross(link) {
+            let offered = course.bins(bin_s, count, start_s, stop_s.unwrap_or(f64::MAX));
+            available.iter_mut().zip(offered).for_each(|(available, offered)| *available -= sources as f64 * offered);
         }
         available
     }
 
-    /// A buffer in packets or bytes. Packets are data packets of the first flow that crosses the link, there or back.
-    fn limit(&self, buffer: Buffer, plan: &LinkPlan<'_>, link: u32, flows: &[FlowInfo]) -> Limit {
-        let crossing: Vec<&FlowSpec> =
-            self.scenario.flows.iter().filter(|flow| self.forward(&flow.path).contains(&link) || self.back(flow).contains(&link)).collect();
-        let size = crossing.first().map_or(1000.0, |flow| f64::from(self.knobs(flow).wire_size(1)));
-        let packets = |bits: f64| Limit::Packets((bits / 8.0 / size).round().clamp(1.0, 1e8) as u64);
-        match buffer {
-            Buffer::Packets(packets) => Limit::Packets(packets),
-            Buffer::Bytes(bytes) => Limit::Bytes(bytes),
-            Buffer::Unlimited => Limit::Packets(u64::MAX / 2),
-            Buffer::Time(time) => packets(plan.rate.first().bps() as f64 * time.seconds()),
-            Buffer::Bdp(multiple) => match self.scenario.bdp {
-                Some(bdp) => packets(multiple * bdp.rate.bps() as f64 * bdp.rtt.seconds()),
-                None => {
-                    let rtts: Vec<f64> = flows
-                        .iter()
-                        .filter(|info| crossing.iter().any(|flow| flow.name == info.group))
-                        .map(|info| info.base_rtt_s)
-                        .collect();
-                    let mean = if rtts.is_empty() { 2.0 * plan.delay.seconds() } else { rtts.iter().sum::<f64>() / rtts.len() as f64 };
-                    packets(multiple * plan.rate.first().bps() as f64 * mean)
-                }
-            },
+    /// Sources whose number follows the rate that they are to leave of their first link.
+    pub fn numbers(&self, index: usize, spec: &CrossSpec) -> Population {
+        let link = self.cross[index][0];
+        let available = self.available_course(spec).expect("checked: sources of a rate come with what they leave");
+        Population::new(available, self.links[link as usize].rate.largest().bps(), self.beside(link, spec))
+    }
+
+    /// Listed flows that cross a link with their data.
+    fn beside(&self, link: u32, spec: &CrossSpec) -> u64 {
+        let listed = self.scenario.flows.iter().zip(&self.groups);
+        spec.beside.unwrap_or_else(|| listed.filter(|(_, group)| group.way.there.contains(&link)).map(|(flow, _)| flow.count).sum())
+    }
+
+    /// How many sources a line of the scenario stands for: at the most, where their number changes.
+    pub fn sources(&self, index: usize, spec: &CrossSpec) -> u64 {
+        if spec.source_rate.is_none() {
+            return spec.count;
         }
+        let (mut numbers, mut most, mut now_s) = (self.numbers(index, spec), 0, 0.0);
+        while now_s < self.scenario.duration.seconds() {
+            let (count, until_s) = numbers.next();
+            (most, now_s) = (most.max(count), until_s);
+        }
+        most
+    }
+
+    /// Numbers of the sources that cross a link.
+    fn sources_on(&self, link: u32) -> Vec<u32> {
+        let mut first = 0;
+        let mut numbers = Vec::new();
+        for (index, spec) in self.scenario.cross.iter().enumerate() {
+            let count = self.sources(index, spec) as u32;
+            if self.cross[index].contains(&link) {
+                numbers.extend(first..first + count);
+            }
+            first += count;
+        }
+        numbers
+    }
+
+    /// Numbers of the groups of arriving flows that cross a link with their data.
+    fn arrivals_on(&self, link: u32) -> Vec<u32> {
+        let listed = self.scenario.flows.len();
+        (0..self.scenario.arrivals.len() as u32).filter(|&i| self.groups[listed + i as usize].way.there.contains(&link)).collect()
     }
 }
 
-fn build_loss(loss: &LossSpec, scenario: &Scenario, stream: &str, flows: &[FlowInfo], ranges: &HashMap<String, Range<u32>>) -> Loss {
-    let range = |name: &Option<String>| {
-        name.as_ref().map(|name| match ranges.get(name) {
-            Some(group) => group.clone(),
-            None => {
-                let index = flows.iter().position(|flow| flow.name == *name).unwrap_or_default() as u32;
-                index..index + 1
-            }
-        })
-    };
-    Loss { flows: range(loss.flow()), kind: LossKind::new(loss, Stream::new(scenario.seed, stream)) }
+/// The flows that a loss concerns; all when it names none.
+fn loss_flows(loss: &LossSpec, flows: &[FlowInfo], ranges: &HashMap<String, Range<u32>>) -> Option<Range<u32>> {
+    let name = loss.flow().as_ref()?;
+    Some(ranges.get(name).cloned().unwrap_or_else(|| {
+        let index = flows.iter().position(|flow| flow.name == *name).unwrap_or_default() as u32;
+        index..index + 1
+    }))
 }

@@ -3,27 +3,29 @@
 mod leads;
 mod links;
 mod plan;
+mod queues;
 mod routes;
+mod schedule;
+mod traffic;
 
 use crate::engine::Engine;
-use crate::flow::{Bins, CrossFlow, Host, Sink};
+use crate::flow::{Bins, Host, Sink};
 use crate::hash::TraceHash;
 use crate::link::Window;
-use crate::packet::OptionStore;
+use crate::packet::{Flags, OptionStore};
 use crate::pipe::Pipe;
 use crate::random::Stream;
-use crate::rate::Serializer;
-use crate::scenario::{CrossSpec, FlowSpec, Scenario};
-use crate::scheduler::{EMPTY, Scheduler};
+use crate::scenario::Scenario;
+use crate::scheduler::Scheduler;
 use crate::streams::{Due, Pending, Place, Streams};
 use crate::timers::{Kind, Timers};
 use crate::trace::Trace;
 use crate::transit::{Route, Stage, Transit};
 use cwndlab_rules::Arithmetic;
 use cwndlab_tcp::{Counters, NEVER, Receiver, Recovery, Sender};
-use cwndlab_units::Time;
 use leads::Lead;
-use plan::{Access, Plan};
+use plan::{Access, Group, Plan};
+use schedule::schedule;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -38,8 +40,16 @@ pub struct LinkInfo {
     pub delay_s: f64,
     /// Buffer, packets; none without limit or in bytes.
     pub limit_packets: Option<u64>,
-    /// Mean rate of cross traffic offered to it over the window, bits per second.
+    /// Mean rate of cross traffic offered to it over the window, bits per second, as far as it is known ahead.
     pub cross_bps: f64,
+    /// What is to be left of it, where sources come and go for that, bits per second.
+    pub asked_bps: Option<f64>,
+    /// Numbers of the cross sources that cross it.
+    pub cross: Vec<u32>,
+    /// Groups of flows that arrive and cross it, by their number.
+    pub arrivals: Vec<u32>,
+    /// Its queue's name.
+    pub queue: &'static str,
     /// What cross traffic leaves of it in each bin of the rate trace, bits per second.
     pub available_bps: Vec<f64>,
 }
@@ -78,8 +88,12 @@ pub struct Network<S: Scheduler, T: Trace> {
     pub engine: Engine<S, T>,
     /// Links in order.
     pub links: Vec<LinkInfo>,
-    /// TCP flows in order.
+    /// Listed TCP flows in order.
     pub flows: Vec<FlowInfo>,
+    /// Names of the groups that make transfers: those that arrive, then those that respond.
+    pub transfer_groups: Vec<String>,
+    /// How many sources each line of cross traffic stands for.
+    pub cross_counts: Vec<u64>,
 }
 
 struct Builder<'a> {
@@ -111,6 +125,7 @@ impl Builder<'_> {
             links: Vec::new(),
             pipes: Vec::new(),
             sinks: Vec::new(),
+            cross: Vec::new(),
             routes: Vec::new(),
             streams: Streams { all: Vec::new(), scheduler: S::new(1), packets: 0 },
             inboxes: Vec::new(),
@@ -124,144 +139,158 @@ impl Builder<'_> {
             delivered: 0,
             overflowed: false,
         };
-        let mut edges_s: Vec<f64> = scenario.flows.iter().filter_map(|spec| spec.stop).map(Time::seconds).collect();
-        edges_s.extend([window.from_s, window.to_s]);
-        edges_s.sort_by(f64::total_cmp);
-        let next_edge_s = edges_s[0];
-        let (hosts, cross, knobs, tied) = (Vec::new(), Vec::new(), Arc::from([]), Vec::new());
-        let mut engine = Engine { hosts, cross, transit, knobs, now_s: 0.0, edges_s, next_edge_s, tied, ties: 0, expiring: Vec::new() };
+        let mut engine = Engine {
+            hosts: Vec::new(),
+            listed: 0,
+            groups: Vec::new(),
+            transfers: Vec::new(),
+            cross: Vec::new(),
+            transit,
+            knobs: Arc::from([]),
+            now_s: 0.0,
+            edges_s: vec![window.from_s, window.to_s],
+            next_edge_s: window.from_s,
+            tied: Vec::new(),
+            ties: 0,
+            expiring: Vec::new(),
+        };
         if self.options.look_ahead {
             self.add_inboxes(&mut engine);
         }
+        let groups = std::mem::take(&mut self.plan.groups);
+        let (listed, arriving) = groups.split_at(scenario.flows.len());
         let mut infos = Vec::new();
         let mut ranges = HashMap::new();
-        for (i, spec) in scenario.flows.iter().enumerate() {
+        let mut transfer_groups: Vec<String> = arriving.iter().map(|group| group.spec.name.clone()).collect();
+        for (i, group) in listed.iter().enumerate() {
             let first = engine.hosts.len() as u32;
-            self.add_flows(spec, i as u32, &mut engine, &mut infos);
-            ranges.insert(spec.name.clone(), first..engine.hosts.len() as u32);
+            self.add_flows(group, i as u32, &mut transfer_groups, &mut engine, &mut infos);
+            ranges.insert(group.spec.name.clone(), first..engine.hosts.len() as u32);
         }
-        let tcp_flows = engine.hosts.len() as u32;
-        let mut first_emissions = Vec::new();
-        for (i, spec) in scenario.cross.iter().enumerate() {
-            first_emissions.push(self.add_cross(spec, tcp_flows + i as u32, &mut engine));
+        engine.listed = engine.hosts.len();
+        for (i, group) in arriving.iter().enumerate() {
+            self.add_arrivals(group, i, (listed.len() + i) as u32, &mut engine);
         }
+        let knobs: Arc<[_]> = groups.iter().map(|group| self.plan.knobs(&group.spec)).collect();
+        self.plan.groups = groups;
+        let emissions = self.add_cross(&mut engine);
         let (links, link_infos) = self.plan.build_links(&infos, &ranges, window);
         engine.transit.links = links;
-        engine.knobs = scenario.flows.iter().map(|spec| self.plan.knobs(spec)).collect();
-        engine.transit.knobs = engine.knobs.clone();
+        for (i, link) in engine.transit.links.iter_mut().enumerate() {
+            if let Some(owned) = link.service() {
+                owned.stream = engine.transit.streams.all.len() as u32;
+                let place = Place { route: 0, first_stream: owned.stream, first_pipe: 0 };
+                engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow: 0, due: Due::Depart(i as u32), place });
+            }
+        }
+        let cross_counts = scenario.cross.iter().enumerate().map(|(i, spec)| self.plan.sources(i, spec)).collect();
+        (engine.knobs, engine.transit.knobs) = (knobs.clone(), knobs);
         engine.transit.routes = self.routes;
         engine.transit.streams.scheduler = S::new(engine.transit.streams.all.len());
-        for (stream, time_s) in first_emissions {
+        for (stream, time_s) in emissions {
             engine.transit.streams.scheduler.set(stream, time_s);
         }
         engine.transit.timers.push(window.from_s, Kind::Measure, 0);
         engine.transit.timers.push(window.to_s, Kind::Measure, 0);
-        Network { engine, links: link_infos, flows: infos }
+        Network { engine, links: link_infos, flows: infos, transfer_groups, cross_counts }
     }
 
     fn add_flows<S: Scheduler, T: Trace>(
         &mut self,
-        spec: &FlowSpec,
+        group: &Group,
         knobs_index: u32,
+        transfer_groups: &mut Vec<String>,
         engine: &mut Engine<S, T>,
         infos: &mut Vec<FlowInfo>,
     ) {
-        let scenario = self.plan.scenario;
+        let (scenario, spec) = (self.plan.scenario, &group.spec);
         let knobs = self.plan.knobs(spec);
         let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
         let recovery = Recovery::from(spec.recovery);
-        for i in 0..spec.count {
-            let name = spec.instance(i);
+        let transfers = spec.responses.as_ref().map(|_| {
+            transfer_groups.push(spec.name.clone());
+            transfer_groups.len() as u32 - 1
+        });
+        for (i, (join_s, stop_s)) in schedule(spec).into_iter().enumerate() {
+            let name = spec.instance(i as u64);
             let flow = engine.hosts.len() as u32;
             let access = self.plan.access(spec, &name);
-            let place = self.place(spec, &access, knobs.delayed_ack, flow, engine);
+            let place = self.place(group, &access, knobs.delayed_ack, flow, engine);
             let phase_s = spec.tcp.timer_phase.or(scenario.tcp.timer_phase).unwrap_or(0.0);
             let start = spec.start;
             let start_s = match start.low == start.high {
                 true => start.low.seconds(),
                 false => Stream::new(scenario.seed, &format!("start/{name}")).between(start.low.seconds(), start.high.seconds()),
             };
+            let base_rtt_s = self.plan.links_rtt_s(&group.way) + 2.0 * (access.source.1 + access.sink.1);
+            let (start_s, stop_s) = (start_s + join_s, stop_s.unwrap_or(NEVER));
+            let job = transfers.map(|transfers| Box::new(self.responder(group, &name, transfers, start_s, base_rtt_s)));
+            let packets = job.as_ref().map(|job| job.packets).or(spec.packets);
             engine.transit.timers.push(start_s, Kind::Start, flow);
-            if let Some(stop) = spec.stop {
-                engine.transit.timers.push(stop.seconds(), Kind::Stop, flow);
+            if stop_s < NEVER {
+                engine.transit.timers.push(stop_s, Kind::Stop, flow);
             }
             engine.hosts.push(Host {
-                sender: Sender::new(spec.rule.0.build(arithmetic), recovery, spec.packets, phase_s, &knobs),
+                sender: Sender::new(spec.rule.0.build(arithmetic), recovery, packets, phase_s, &knobs),
                 place,
                 knobs: knobs_index,
+                flags: Flags::of_priority(spec.priority),
+                stop_s,
+                request_s: NEVER,
                 armed_s: NEVER,
                 hash: TraceHash::default(),
                 at_begin: Counters::default(),
                 at_end: Counters::default(),
                 finish_s: None,
+                job,
             });
-            engine.transit.sinks.push(Sink {
-                receiver: Receiver::new(recovery.uses_sack()),
-                knobs: knobs_index,
-                delivered: 0,
-                dropped: 0,
-                total_delivered: 0,
-                total_dropped: 0,
-                in_flight: 0,
-                bins: Bins::new(engine.transit.window.from_s, engine.transit.bin_s),
-            });
-            infos.push(FlowInfo {
-                name,
-                group: spec.name.clone(),
-                rule: spec.rule.0.to_string(),
-                recovery,
-                base_rtt_s: self.plan.base_rtt_s(spec, &access),
-            });
+            let bins = Bins::new(engine.transit.window.from_s, engine.transit.bin_s);
+            engine.transit.sinks.push(Sink::new(Receiver::new(recovery.uses_sack()), knobs_index, bins));
+            infos.push(FlowInfo { name, group: spec.name.clone(), rule: spec.rule.0.to_string(), recovery, base_rtt_s });
         }
+    }
+
+    /// Stages of a group's route, and its own links: which of source, sink and way back each is (0, 1, 2).
+    fn stages(&self, group: &Group) -> (Vec<Stage>, Vec<usize>) {
+        let ([source_rate, sink_rate], source, sink) = self.plan.spans(&group.spec);
+        let there = |rate: Option<u64>, high_s: f64| rate.is_some() || high_s > 0.0;
+        let own = [there(source_rate, source.high.seconds()), there(sink_rate, sink.high.seconds()), self.plan.back_delay(&group.way) > 0.0];
+        let (mut stages, mut pipes) = (Vec::new(), Vec::new());
+        let mut pipe = |stages: &mut Vec<Stage>, which: usize| {
+            if own[which] {
+                stages.push(Stage::Pipe(pipes.len() as u32));
+                pipes.push(which);
+            }
+        };
+        let links = |links: &[u32]| -> Vec<Stage> {
+            links.iter().map(|&link| if self.plan.owns(link) { Stage::Queue(link) } else { Stage::Link(link) }).collect()
+        };
+        pipe(&mut stages, 0);
+        stages.extend(links(&group.way.there));
+        pipe(&mut stages, 1);
+        stages.push(Stage::Sink);
+        pipe(&mut stages, 1);
+        stages.extend(links(&group.way.back));
+        pipe(&mut stages, 2);
+        pipe(&mut stages, 0);
+        stages.push(Stage::Source);
+        (stages, pipes)
     }
 
     /// Lays a flow's route: its pipes, the links, and a stream wherever packets must wait for an event.
     fn place<S: Scheduler, T: Trace>(
         &mut self,
-        spec: &FlowSpec,
+        group: &Group,
         access: &Access,
         delayed_ack: bool,
         flow: u32,
         engine: &mut Engine<S, T>,
     ) -> Place {
         let first_pipe = engine.transit.pipes.len() as u32;
-        let mut stages = Vec::new();
-        let mut pipe = |stages: &mut Vec<Stage>, (rate, delay): (Option<u64>, f64)| {
-            if rate.is_some() || delay > 0.0 {
-                stages.push(Stage::Pipe(engine.transit.pipes.len() as u32 - first_pipe));
-                engine.transit.pipes.push(Pipe::new(rate, delay));
-            }
-        };
-        pipe(&mut stages, access.source);
-        stages.extend(self.plan.forward(&spec.path).into_iter().map(Stage::Link));
-        pipe(&mut stages, access.sink);
-        stages.push(Stage::Sink);
-        pipe(&mut stages, access.sink);
-        stages.extend(self.plan.back(spec).into_iter().map(Stage::Link));
-        pipe(&mut stages, (None, self.plan.back_delay(spec)));
-        pipe(&mut stages, access.source);
-        stages.push(Stage::Source);
+        let (stages, pipes) = self.stages(group);
+        let own = [access.source, access.sink, (None, self.plan.back_delay(&group.way))];
+        engine.transit.pipes.extend(pipes.into_iter().map(|which| Pipe::new(own[which].0, own[which].1)));
         let route = self.route(stages, delayed_ack);
         self.add_streams(route, flow, first_pipe, engine)
-    }
-
-    /// Adds a source; returns its own stream and when it first sends.
-    fn add_cross<S: Scheduler, T: Trace>(&mut self, spec: &CrossSpec, flow: u32, engine: &mut Engine<S, T>) -> (u32, f64) {
-        let mut stages: Vec<Stage> = self.plan.forward(&spec.path).into_iter().map(Stage::Link).collect();
-        stages.push(Stage::Sink);
-        let route = self.route(stages, false);
-        let place = self.add_streams(route, flow, 0, engine);
-        let own_stream = engine.transit.streams.all.len() as u32;
-        engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow, due: Due::Emit, place });
-        let (waveform, left_of) = self.plan.cross_rate(spec);
-        let stream = Stream::new(self.plan.scenario.seed, &format!("rate/{}", spec.name));
-        let horizon = self.plan.scenario.duration.seconds();
-        let mut serializer = Serializer::new(waveform, stream, horizon, left_of);
-        let stop_s = spec.stop.map_or(f64::INFINITY, Time::seconds);
-        let first_s = serializer.finish(spec.start.low.seconds(), spec.packet_size.0 as u32).0;
-        let first_s = if first_s < stop_s { first_s } else { EMPTY };
-        let size_bytes = spec.packet_size.0 as u16;
-        engine.cross.push(CrossFlow { serializer, size_bytes, next: 0, last_s: 0.0, stop_s });
-        (own_stream, first_s)
     }
 }

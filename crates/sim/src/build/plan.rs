@@ -1,24 +1,10 @@
-//! A scenario read as a network: its links in order, and the links, delays and knobs of each flow. Nothing is built yet.
+//! A scenario read as a network: its links in order, and the ways, delays and knobs of each group of flows. Nothing is built yet.
 
+use crate::jitter::Jitter;
 use crate::random::Stream;
-use crate::scenario::{CrossSpec, FlowSpec, LossSpec, QueueSpec, Scenario, Waveform};
+use crate::scenario::{ArrivalSpec, CrossSpec, FlowSpec, Graph, PlannedLink, QueueSpec, Routes, Scenario, Waveform, Way};
 use cwndlab_tcp::Knobs;
-use cwndlab_units::{Buffer, RateLimit, Span, Time};
-use std::collections::HashMap;
-
-/// One direction of a link before it is built.
-pub struct LinkPlan<'a> {
-    /// Name.
-    pub name: String,
-    /// Rate.
-    pub rate: Waveform,
-    /// Propagation delay.
-    pub delay: Time,
-    /// Queue.
-    pub queue: QueueSpec,
-    /// Losses beside the queue's.
-    pub loss: &'a [LossSpec],
-}
+use cwndlab_units::{RateLimit, Span};
 
 /// A flow's own links, drawn.
 pub struct Access {
@@ -28,13 +14,26 @@ pub struct Access {
     pub sink: (Option<u64>, f64),
 }
 
+/// Flows that are alike: listed ones, or those that arrive.
+pub struct Group {
+    /// What they are; those that arrive as a single flow.
+    pub spec: FlowSpec,
+    /// Their way.
+    pub way: Way,
+    /// How many there may be.
+    pub count: u64,
+}
+
 /// The network of a scenario.
 pub struct Plan<'a> {
     /// Where it comes from.
     pub scenario: &'a Scenario,
     /// Links in order.
-    pub links: Vec<LinkPlan<'a>>,
-    by_name: HashMap<String, u32>,
+    pub links: Vec<PlannedLink<'a>>,
+    /// Groups of flows: the listed ones, then those that arrive.
+    pub groups: Vec<Group>,
+    /// Links that each cross source takes.
+    pub cross: Vec<Vec<u32>>,
 }
 
 /// A delay drawn uniformly from a span, seconds.
@@ -42,62 +41,70 @@ fn draw_delay(span: Span, seed: u64, name: &str) -> f64 {
     if span.low == span.high { span.low.link_delay_s() } else { Stream::new(seed, name).between(span.low.seconds(), span.high.seconds()) }
 }
 
-fn plan_links(scenario: &Scenario) -> Vec<LinkPlan<'_>> {
-    let Some(dumbbell) = &scenario.dumbbell else {
-        return scenario
-            .links
-            .iter()
-            .map(|link| LinkPlan {
-                name: link.name.clone(),
-                rate: link.rate.clone(),
-                delay: link.delay,
-                queue: link.queue,
-                loss: &link.loss,
-            })
-            .collect();
-    };
-    let forward = LinkPlan {
-        name: "bottleneck".into(),
-        rate: dumbbell.rate.clone(),
-        delay: dumbbell.delay,
-        queue: dumbbell.queue,
-        loss: &dumbbell.loss,
-    };
-    let back_rate = match dumbbell.back_rate {
-        None => Some(Waveform::Constant(dumbbell.rate.largest())),
-        Some(RateLimit::Limited(rate)) => Some(Waveform::Constant(rate)),
-        Some(RateLimit::Unlimited) => None,
-    };
-    let unlimited = QueueSpec::DropTail { limit: Buffer::Unlimited, count_in_service: true };
-    let back = back_rate.map(|rate| LinkPlan {
-        name: "bottleneck-back".into(),
-        rate,
-        delay: dumbbell.delay,
-        queue: dumbbell.back_queue.unwrap_or(unlimited),
-        loss: &[],
-    });
-    std::iter::once(forward).chain(back).collect()
+/// One of the flows that arrive.
+fn arriving(spec: &ArrivalSpec) -> FlowSpec {
+    let ArrivalSpec { name, rule, recovery, priority, path, back, from, to, reverse, .. } = spec.clone();
+    let ArrivalSpec { access_rate, access_delay, sink_rate, sink_delay, tcp, .. } = spec.clone();
+    FlowSpec {
+        name,
+        count: 1,
+        rule,
+        recovery,
+        start: Span::from(spec.start),
+        stop: None,
+        join: None,
+        leave: None,
+        responses: None,
+        priority,
+        packets: Some(1),
+        path,
+        back,
+        from,
+        to,
+        reverse,
+        access_rate,
+        access_delay,
+        sink_rate,
+        sink_delay,
+        tcp,
+    }
 }
 
 impl<'a> Plan<'a> {
     /// Reads a checked scenario.
     pub fn new(scenario: &'a Scenario) -> Self {
-        let links = plan_links(scenario);
-        let by_name = links.iter().enumerate().map(|(i, plan)| (plan.name.clone(), i as u32)).collect();
-        Self { scenario, links, by_name }
+        let graph = Graph::new(scenario).expect("a checked scenario has a network");
+        let Routes { flows, arrivals, cross } = Routes::new(scenario, &graph).expect("a checked scenario has routes");
+        let listed = scenario.flows.iter().zip(flows).map(|(spec, way)| Group { spec: spec.clone(), way, count: spec.count });
+        let arriving = scenario.arrivals.iter().zip(arrivals).map(|(spec, way)| Group { spec: arriving(spec), way, count: 2 });
+        let groups = listed.chain(arriving).collect();
+        Self { scenario, links: graph.links, groups, cross: cross.into_iter().map(|way| way.there).collect() }
     }
 
-    /// How many flows and sources cross each link, in either direction.
+    /// Whether a link's queue owns its packets.
+    pub fn owns(&self, link: u32) -> bool {
+        match self.links[link as usize].queue {
+            QueueSpec::DropTail { .. } | QueueSpec::Red { .. } | QueueSpec::Rio { .. } | QueueSpec::Pie { .. } => false,
+            QueueSpec::Drr { .. } | QueueSpec::Priority { .. } | QueueSpec::CoDel { .. } | QueueSpec::FqCoDel { .. } => true,
+        }
+    }
+
+    /// Whether packets may overtake each other on a link.
+    pub fn reorders(&self, link: u32) -> bool {
+        self.links[link as usize].jitter.is_some_and(|jitter| Jitter::new(&jitter, Stream::new(0, "")).reorders())
+    }
+
+    /// How many flows and sources cross each link, in either direction. A queue that owns its packets serves them by events, as if there were more.
     pub fn users(&self) -> Vec<u64> {
-        let mut users = vec![0; self.links.len()];
-        for flow in &self.scenario.flows {
-            for link in self.forward(&flow.path).into_iter().chain(self.back(flow)) {
-                users[link as usize] += flow.count;
+        let mut users: Vec<u64> = (0..self.links.len() as u32).map(|link| if self.owns(link) { 2 } else { 0 }).collect();
+        for Group { way, count, .. } in &self.groups {
+            for &link in way.there.iter().chain(&way.back) {
+                users[link as usize] += count;
             }
         }
-        for cross in &self.scenario.cross {
-            for link in self.forward(&cross.path) {
-                users[link as usize] += 1;
+        for (spec, way) in self.scenario.cross.iter().zip(&self.cross) {
+            for &link in way {
+                users[link as usize] += if spec.source_rate.is_some() { 2 } else { spec.count };
             }
         }
         users
@@ -124,26 +131,9 @@ impl<'a> Plan<'a> {
         knobs
     }
 
-    /// Links of the way there; in a dumbbell the first.
-    pub fn forward(&self, path: &[String]) -> Vec<u32> {
-        if path.is_empty() { vec![0] } else { path.iter().map(|name| self.by_name[name]).collect() }
-    }
-
-    /// Links of the way back; none where it is a pure delay.
-    pub fn back(&self, flow: &FlowSpec) -> Vec<u32> {
-        match self.scenario.dumbbell {
-            Some(_) => (1..self.links.len() as u32).collect(),
-            None => flow.back.iter().map(|name| self.by_name[name]).collect(),
-        }
-    }
-
     /// Delay of the way back where no link stands for it.
-    pub fn back_delay(&self, flow: &FlowSpec) -> f64 {
-        if self.back(flow).is_empty() {
-            self.forward(&flow.path).iter().map(|&link| self.links[link as usize].delay.link_delay_s()).sum()
-        } else {
-            0.0
-        }
+    pub fn back_delay(&self, way: &Way) -> f64 {
+        if way.back.is_empty() { way.there.iter().map(|&link| self.links[link as usize].delay.link_delay_s()).sum() } else { 0.0 }
     }
 
     /// A flow's own links, its delays drawn.
@@ -156,17 +146,25 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Round trip of propagation delays, seconds.
-    pub fn base_rtt_s(&self, spec: &FlowSpec, access: &Access) -> f64 {
-        let delay = |links: Vec<u32>| links.iter().map(|&link| self.links[link as usize].delay.seconds()).sum::<f64>();
-        delay(self.forward(&spec.path)) + delay(self.back(spec)) + self.back_delay(spec) + 2.0 * (access.source.1 + access.sink.1)
+    /// Round trip of the propagation delays of links, seconds.
+    pub fn links_rtt_s(&self, way: &Way) -> f64 {
+        let delay = |links: &[u32]| links.iter().map(|&link| self.links[link as usize].delay.seconds()).sum::<f64>();
+        delay(&way.there) + delay(&way.back) + self.back_delay(way)
+    }
+
+    /// Seconds a data packet takes on the slowest link of its way, each at its fastest.
+    pub fn slowest_s(&self, group: &Group) -> f64 {
+        let ([source, sink], ..) = self.spans(&group.spec);
+        let links = group.way.there.iter().map(|&link| self.links[link as usize].rate.largest().bps());
+        let slowest = links.chain(source).chain(sink).min().unwrap_or(u64::MAX);
+        f64::from(self.knobs(&group.spec).wire_size(1)) * 8.0 / slowest as f64
     }
 
     /// The waveform of a source, and the link rate that it leaves something of.
-    pub fn cross_rate<'b>(&self, spec: &'b CrossSpec) -> (&'b Waveform, Option<u64>) {
+    pub fn cross_rate<'b>(&self, index: usize, spec: &'b CrossSpec) -> (&'b Waveform, Option<u64>) {
         match (&spec.rate, &spec.available) {
             (Some(rate), _) => (rate, None),
-            (None, Some(available)) => (available, Some(self.links[self.forward(&spec.path)[0] as usize].rate.largest().bps())),
+            (None, Some(available)) => (available, Some(self.links[self.cross[index][0] as usize].rate.largest().bps())),
             (None, None) => unreachable!("checked: a source has a rate or an available rate"),
         }
     }

@@ -28,17 +28,26 @@ impl Builder<'_> {
             .iter()
             .enumerate()
             .map(|(i, &stage)| {
+                let sorted = i > 0 && matches!(stages[i - 1], Stage::Link(link) | Stage::Queue(link) if self.plan.reorders(link));
                 let waits = match stage {
+                    _ if sorted => true,
                     // Entering the first stage is the sender's own event.
                     _ if i == 0 => false,
-                    Stage::Link(link) if let Lead::Inbox(inbox) = self.leads[link as usize] => return (stage, Entry::Inbox(inbox)),
+                    Stage::Link(link) | Stage::Queue(link) if let Lead::Inbox(inbox) = self.leads[link as usize] => {
+                        return (stage, Entry::Inbox(inbox));
+                    }
                     Stage::Link(link) if self.options.look_ahead && matches!(self.leads[link as usize], Lead::InOrder { .. }) => false,
                     Stage::Source => true,
                     Stage::Sink if delayed_ack => true,
                     stage => self.shared(stage) || !self.options.look_ahead,
                 };
                 streams += u32::from(waits);
-                (stage, if waits { Entry::Stream(streams - 1) } else { Entry::AtOnce })
+                let entry = match waits {
+                    true if sorted => Entry::Sorted(streams - 1),
+                    true => Entry::Stream(streams - 1),
+                    false => Entry::AtOnce,
+                };
+                (stage, entry)
             })
             .collect();
         let sink = stages.iter().position(|stage| *stage == Stage::Sink).unwrap_or_default();
@@ -53,37 +62,51 @@ impl Builder<'_> {
         match stages.iter().find(|(stage, _)| self.shared(*stage)) {
             _ if !self.options.look_ahead => 0.0,
             Some((_, Entry::AtOnce)) => 0.0,
-            Some((Stage::Link(link), Entry::Inbox(_))) => self.inbox_leads[*link as usize],
+            Some((Stage::Link(link) | Stage::Queue(link), Entry::Inbox(_))) => self.inbox_leads[*link as usize],
             _ => f64::INFINITY,
         }
     }
 
     fn shared(&self, stage: Stage) -> bool {
-        matches!(stage, Stage::Link(link) if self.users[link as usize] > 1)
+        matches!(stage, Stage::Link(link) | Stage::Queue(link) if self.users[link as usize] > 1)
     }
 
     /// Gives a flow its streams and its place in the tables.
     pub(super) fn add_streams<S: Scheduler, T: Trace>(&self, route: u32, flow: u32, first_pipe: u32, engine: &mut Engine<S, T>) -> Place {
         let place = Place { route, first_stream: engine.transit.streams.all.len() as u32, first_pipe };
-        for (stage, &(kind, stream)) in self.routes[route as usize].stages.iter().enumerate() {
-            if let Entry::Stream(_) = stream {
-                let due = match kind {
-                    Stage::Source if self.routes[route as usize].ahead_s > 0.0 => Due::AckAhead,
-                    Stage::Source => Due::Ack,
-                    _ => Due::Enter(stage as u32),
-                };
-                engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow, due, place });
-            }
+        for due in self.dues(route) {
+            engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow, due, place });
         }
         place
+    }
+
+    /// What the streams of a flow on this route are due for.
+    pub(super) fn dues(&self, route: u32) -> Vec<Due> {
+        let Route { stages, ahead_s, .. } = &self.routes[route as usize];
+        let due = |(stage, &(kind, entry)): (usize, &(Stage, Entry))| match (kind, entry) {
+            (_, Entry::AtOnce | Entry::Inbox(_)) => None,
+            // An acknowledgement may still overtake those that wait.
+            (Stage::Source, Entry::Sorted(_)) => Some(Due::Ack),
+            (Stage::Source, _) if *ahead_s > 0.0 => Some(Due::AckAhead),
+            (Stage::Source, _) => Some(Due::Ack),
+            _ => Some(Due::Enter(stage as u32)),
+        };
+        stages.iter().enumerate().filter_map(due).collect()
     }
 
     /// Gives every link that can have one an inbox.
     pub(super) fn add_inboxes<S: Scheduler, T: Trace>(&mut self, engine: &mut Engine<S, T>) {
         for (link, lead) in self.leads.iter_mut().enumerate() {
-            if let Lead::Equal(lead_s) = *lead {
+            // A queue that owns its packets is never ahead of time: its inbox only saves a stream for each flow.
+            let owns = self.plan.owns(link as u32);
+            let lead_s = match *lead {
+                Lead::Equal(lead_s) => Some(lead_s),
+                Lead::InOrder { lead_s, .. } if owns => Some(lead_s),
+                _ => None,
+            };
+            if let Some(lead_s) = lead_s {
                 let (inbox, stream) = (engine.transit.inboxes.len() as u32, engine.transit.streams.all.len() as u32);
-                engine.transit.inboxes.push(Inbox::new(lead_s * SAFE, stream));
+                engine.transit.inboxes.push(Inbox::new(if owns { 0.0 } else { lead_s * SAFE }, stream));
                 let place = Place { route: 0, first_stream: stream, first_pipe: 0 };
                 engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow: 0, due: Due::Batch(inbox), place });
                 self.inbox_leads[link] = lead_s;

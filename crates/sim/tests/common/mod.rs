@@ -4,6 +4,8 @@
 //! double and packets of different flows, timers and departures coincide all the time. An engine that orders simultaneous events by
 //! anything but the documented rule fails there first. The other half has the ordinary numbers that people write.
 
+mod extras;
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -11,8 +13,10 @@ use serde_json::{Value, json};
 
 /// Numbers from which a scenario is made.
 #[derive(Clone, Copy, Debug)]
-struct Numbers {
+pub struct Numbers {
     grid: bool,
+    /// One rate, and delays of 0, 1 and 5 ms: flows that cross links out and back meet their own packets.
+    alike: bool,
 }
 
 fn pick(values: &'static [f64]) -> impl Strategy<Value = f64> {
@@ -26,12 +30,18 @@ fn pick_text(values: &'static [&'static str]) -> impl Strategy<Value = &'static 
 impl Numbers {
     /// A one-way delay, seconds: multiples of 2^-8 s, or of a millisecond.
     fn delay(self) -> BoxedStrategy<f64> {
+        if self.alike {
+            return pick(&[0.0, 0.001, 0.005]).boxed();
+        }
         let unit = if self.grid { 1.0 / 256.0 } else { 0.001 };
         prop_oneof![1 => Just(0.0), 6 => (0u32..12).prop_map(move |n| f64::from(n) * unit), 1 => (0.0..0.03f64).prop_map(|s| (s * 1e6).round() / 1e6)].boxed()
     }
 
     /// A rate in bit/s; on the grid a 1024-byte packet takes a power of two of a second.
     fn rate(self) -> BoxedStrategy<f64> {
+        if self.alike {
+            return Just(2e6).boxed();
+        }
         if self.grid {
             pick(&[1_048_576.0, 2_097_152.0, 4_194_304.0, 8_388_608.0]).boxed()
         } else {
@@ -210,8 +220,8 @@ fn named_links(numbers: Numbers, flow_names: Vec<String>, travellers: usize) -> 
 
 /// A random scenario, as JSON.
 pub fn scenario() -> impl Strategy<Value = Value> {
-    any::<bool>().prop_flat_map(|grid| {
-        let numbers = Numbers { grid };
+    pick_text(&["grid", "grid", "plain", "plain", "alike"]).prop_flat_map(|family| {
+        let numbers = Numbers { grid: family == "grid", alike: family == "alike" };
         (flows(numbers), cross(numbers), any::<bool>()).prop_flat_map(move |(flows, cross, in_dumbbell)| {
             let names: Vec<String> = flows.iter().map(|flow| flow["name"].as_str().unwrap_or_default().to_string()).collect();
             let travellers = flows.len() + cross.len();
@@ -221,8 +231,19 @@ pub fn scenario() -> impl Strategy<Value = Value> {
                 named_links(numbers, names, travellers).prop_map(|(links, paths)| (None, links, paths)).boxed()
             };
             let whole = (any::<u32>(), pick_text(&["rfc", "ns2-2.35", "ns2-2000"]), numbers.time(0.5, 3.0), 0.0..0.5f64, knobs());
-            (Just(flows), Just(cross), network, whole)
-                .prop_map(move |(flows, cross, network, whole)| assemble(numbers, flows, cross, network, whole))
+            let extras = (
+                vec(extras::link(numbers), 1..4),
+                vec(extras::flow(numbers), 1..4),
+                vec(extras::source(numbers), 1..3),
+                extras::arrivals(numbers),
+            );
+            (Just(flows), Just(cross), network, whole, option::weighted(0.6, extras)).prop_map(move |(flows, cross, network, whole, extras)| {
+                let mut scenario = assemble(numbers, flows, cross, network, whole);
+                if let Some((links, flows, sources, arrivals)) = extras {
+                    extras::put(&mut scenario, &links, &flows, &sources, arrivals);
+                }
+                scenario
+            })
         })
     })
 }

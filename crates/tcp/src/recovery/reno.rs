@@ -1,7 +1,9 @@
 //! Reno and NewReno: fast recovery by window inflation (ns-2 `tcp-reno.cc`, `tcp-newreno.cc`; RFC 6582).
 
+use super::Response;
 use crate::window::{Cut, LastCut};
 use crate::{AckSegment, DataSegment, Knobs, Recovery, Sender};
+use cwndlab_rules::Congestion;
 
 pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
     let newreno = tcp.recovery == Recovery::NewReno;
@@ -54,14 +56,15 @@ fn fast_retransmit(tcp: &mut Sender, now_s: f64, newreno: bool, knobs: &Knobs, o
         return;
     }
     let reno_repeats = !newreno && tcp.last_cut == LastCut::FastRetransmit;
-    let less_careful = newreno && knobs.less_careful && tcp.highest_ack == tcp.recover;
-    if !(tcp.may_fast_retransmit(knobs) || reno_repeats || less_careful) {
-        return;
+    let less_careful = newreno && knobs.less_careful && knobs.bug_fix && tcp.highest_ack == tcp.recover;
+    match tcp.third_duplicate(knobs) {
+        response if response == Response::Cut || reno_repeats || less_careful => {
+            tcp.begin_cut();
+            tcp.cut(Cut::ToTarget(Congestion::FastRetransmit), knobs);
+        }
+        Response::Repair => tcp.begin_repair(knobs),
+        _ => return,
     }
-    tcp.recover = tcp.highest_sent;
-    tcp.last_cut = LastCut::FastRetransmit;
-    tcp.counters.fast_retransmits += 1;
-    tcp.cut(Cut::ToTarget, knobs);
     tcp.restart_after_cut(now_s);
     tcp.output(now_s, tcp.last_ack + 1, knobs, out);
     tcp.dupwnd = i64::from(knobs.dupack_threshold);

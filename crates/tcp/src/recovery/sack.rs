@@ -3,8 +3,10 @@
 //! They differ in how packets in the network are estimated (Sack1 counts down from what was outstanding; RFC 6675 derives it
 //! from the scoreboard), in what may be sent next, and in the rescue retransmission.
 
-use crate::window::{Cut, LastCut};
+use super::Response;
+use crate::window::Cut;
 use crate::{AckSegment, DataSegment, Knobs, SackBlocks, Scoreboard, Sender};
+use cwndlab_rules::Congestion;
 
 pub(crate) fn on_ack(
     tcp: &mut Sender,
@@ -68,22 +70,27 @@ fn duplicate_ack(tcp: &mut Sender, now_s: f64, blocks: &[(i64, i64)], knobs: &Kn
         if knobs.limited_transmit {
             tcp.send_one(now_s, knobs, out);
         }
-    } else if tcp.dupacks == knobs.dupack_threshold && tcp.may_fast_retransmit(knobs) {
-        enter_recovery(tcp, now_s, knobs, out);
+    } else if tcp.dupacks == knobs.dupack_threshold {
+        let response = tcp.third_duplicate(knobs);
+        if response != Response::Ignore {
+            enter_recovery(tcp, now_s, response, knobs, out);
+        }
     }
 }
 
-fn enter_recovery(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
-    tcp.recover = tcp.highest_sent;
+fn enter_recovery(tcp: &mut Sender, now_s: f64, response: Response, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
     tcp.pipe = tcp.highest_sent - tcp.highest_ack - i64::from(knobs.dupack_threshold);
     tcp.restart_after_cut(now_s);
     tcp.in_recovery = true;
     tcp.rescued = false;
     let first_hole = tcp.highest_ack + 1;
     scoreboard(tcp).mark_retransmitted(first_hole);
-    tcp.last_cut = LastCut::FastRetransmit;
-    tcp.counters.fast_retransmits += 1;
-    tcp.cut(Cut::ToTarget, knobs);
+    if response == Response::Cut {
+        tcp.begin_cut();
+        tcp.cut(Cut::ToTarget(Congestion::FastRetransmit), knobs);
+    } else {
+        tcp.begin_repair(knobs);
+    }
     tcp.output(now_s, tcp.last_ack + 1, knobs, out);
     if knobs.sack_rfc6675 {
         send_much(tcp, now_s, knobs, knobs.max_burst, out);

@@ -1,6 +1,7 @@
 //! Tahoe: the third duplicate acknowledgement restarts from one packet (ns-2 `TcpAgent::recv`, `dupack_action`).
 
-use crate::window::{Cut, LastCut};
+use super::Response;
+use crate::window::Cut;
 use crate::{AckSegment, DataSegment, Knobs, Sender};
 use cwndlab_rules::Congestion;
 
@@ -19,13 +20,20 @@ pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Kno
 }
 
 fn fast_retransmit(tcp: &mut Sender, now_s: f64, knobs: &Knobs) {
-    if !tcp.may_fast_retransmit(knobs) || tcp.is_finished() {
+    if tcp.is_finished() {
         return;
     }
-    tcp.recover = tcp.highest_sent;
-    tcp.last_cut = LastCut::FastRetransmit;
-    tcp.counters.fast_retransmits += 1;
-    tcp.cut(Cut::ToOne(Congestion::FastRetransmit), knobs);
+    match tcp.third_duplicate(knobs) {
+        Response::Cut => {
+            tcp.begin_cut();
+            tcp.cut(Cut::ToOne(Congestion::FastRetransmit), knobs);
+        }
+        Response::Repair => {
+            tcp.begin_repair(knobs);
+            tcp.window_to_one(knobs);
+        }
+        Response::Ignore => return,
+    }
     tcp.restart_after_cut(now_s);
     tcp.go_back();
 }

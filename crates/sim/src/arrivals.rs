@@ -1,0 +1,332 @@
+//! Finite TCP flows that arrive one after the other, and requests on connections that stay.
+//!
+//! A flow that arrives takes the place of one that is over, if nothing of that one is left in the network: so memory grows with the number
+//! of flows at a time, not with all that ever were.
+
+use crate::draw::Draw;
+use crate::engine::Engine;
+use crate::flow::{Bins, Host, Sink};
+use crate::hash::TraceHash;
+use crate::packet::Flags;
+use crate::pipe::Pipe;
+use crate::random::Stream;
+use crate::scheduler::Scheduler;
+use crate::streams::{Due, Pending, Place};
+use crate::timers::Kind;
+use crate::trace::Trace;
+use cwndlab_rules::Rule;
+use cwndlab_tcp::{Counters, NEVER, Receiver, Recovery, Sender};
+use std::collections::{BTreeSet, VecDeque};
+
+/// Transfers that are kept: about 2 GiB.
+const MOST_TRANSFERS: usize = 50_000_000;
+
+/// A transfer that is complete: a flow that arrived, or a response.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    /// Number of its group.
+    pub group: u32,
+    /// When it began, seconds.
+    pub start_s: f64,
+    /// Data packets.
+    pub packets: u64,
+    /// Until everything was acknowledged, seconds.
+    pub fct_s: f64,
+    /// That over a base round trip and the time its bits take on the slowest link of its way.
+    pub slowdown: f64,
+}
+
+/// A flow's own link before its delay is drawn: rate, least and most delay (seconds).
+pub type OwnLink = (Option<u64>, f64, f64);
+
+/// What every flow of a group is made of.
+#[derive(Clone, Debug)]
+pub struct Template {
+    /// Its route.
+    pub route: u32,
+    /// What its streams are due for.
+    pub dues: Vec<Due>,
+    /// Its pipes in order; those of one number have the same delay.
+    pub pipes: Vec<(usize, OwnLink)>,
+    /// Index of its knobs.
+    pub knobs: u32,
+    /// Rule, in its first state.
+    pub rule: Rule,
+    /// Recovery.
+    pub recovery: Recovery,
+    /// Header of its packets.
+    pub flags: Flags,
+    /// Offset of its timer within a tick, seconds.
+    pub phase_s: f64,
+    /// Round trip of propagation delays that are not drawn, seconds.
+    pub base_rtt_s: f64,
+    /// Seconds a data packet takes on the slowest link of its way.
+    pub slowest_s: f64,
+}
+
+/// When flows arrive.
+#[derive(Clone, Debug)]
+pub struct Gaps {
+    /// In units of the mean gap: exponential, or 1.
+    pub unit: Draw,
+    /// Length and mean gap of each phase, seconds; the first follows the last.
+    pub phases: Vec<(f64, f64)>,
+    /// The present phase, and when it ends.
+    pub phase: usize,
+    /// Seconds.
+    pub until_s: f64,
+}
+
+impl Gaps {
+    /// From these phases on, beginning at `start_s`.
+    pub fn new(unit: Draw, phases: Vec<(f64, f64)>, start_s: f64) -> Self {
+        let until_s = start_s + phases[0].0;
+        Self { unit, phases, phase: 0, until_s }
+    }
+
+    /// The arrival after `now_s`: the process runs faster or slower as the mean gap changes, so that none is forgotten at a change.
+    pub fn next_s(&mut self, mut now_s: f64) -> f64 {
+        let mut units = self.unit.next();
+        loop {
+            let gap_s = self.phases[self.phase].1;
+            if now_s + units * gap_s <= self.until_s {
+                return now_s + units * gap_s;
+            }
+            units -= (self.until_s - now_s) / gap_s;
+            now_s = self.until_s;
+            self.phase = (self.phase + 1) % self.phases.len();
+            self.until_s += self.phases[self.phase].0;
+        }
+    }
+}
+
+/// A group of flows that arrive.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// What they are made of.
+    pub template: Template,
+    /// When.
+    pub gaps: Gaps,
+    /// Packets of each.
+    pub size: Draw,
+    /// Draws of delays.
+    pub delays: Stream,
+    /// No arrivals from then on, seconds.
+    pub stop_s: f64,
+    /// Slots of flows that are over, by when (bits of a double that is not negative) and number.
+    pub retired: BTreeSet<(u64, u32)>,
+    /// Sums over the measuring window.
+    pub tally: Tally,
+}
+
+/// Sums over the measuring window.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Flows that arrived.
+    pub arrived: u64,
+    /// Data packets sent.
+    pub sent: u64,
+    /// Sent again.
+    pub retransmitted: u64,
+    /// Time-outs.
+    pub timeouts: u64,
+    /// New data packets that arrived.
+    pub delivered: u64,
+    /// Data packets lost.
+    pub dropped: u64,
+    /// Data packets that arrived, again or anew.
+    pub arrived_packets: u64,
+}
+
+impl Tally {
+    /// Adds what a sender did between two moments.
+    pub fn add_sent(&mut self, begin: &Counters, end: &Counters) {
+        self.sent += end.sent - begin.sent;
+        self.retransmitted += end.retransmitted - begin.retransmitted;
+        self.timeouts += end.timeouts - begin.timeouts;
+    }
+
+    /// Adds what reached a receiver.
+    pub fn add_received(&mut self, sink: &Sink) {
+        self.delivered += sink.delivered;
+        self.dropped += sink.dropped;
+        self.arrived_packets += sink.arrived;
+    }
+}
+
+/// What a flow is to do, where it is not to send without end.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Number of its group among those of transfers.
+    pub group: u32,
+    /// When the present transfer began, seconds.
+    pub began_s: f64,
+    /// Its data packets.
+    pub packets: u64,
+    /// Base round trip, seconds.
+    pub base_rtt_s: f64,
+    /// Seconds a data packet takes on the slowest link of its way.
+    pub slowest_s: f64,
+    /// Size of responses and time to think, where it answers requests.
+    pub requests: Option<(Draw, Draw)>,
+}
+
+/// A number of packets from a draw: whole, at least one.
+pub fn whole(packets: f64) -> u64 {
+    packets.round().clamp(1.0, 1e12) as u64
+}
+
+impl<S: Scheduler, T: Trace> Engine<S, T> {
+    /// A flow arrives.
+    pub(crate) fn on_arrival(&mut self, index: u32) {
+        let now_s = self.now_s;
+        let group = &mut self.groups[index as usize];
+        let next_s = group.gaps.next_s(now_s);
+        if next_s < group.stop_s {
+            self.transit.timers.push(next_s, Kind::Arrive, index);
+        }
+        let packets = whole(group.size.next());
+        group.tally.arrived += u64::from(self.transit.window.contains(now_s));
+        let flow = match self.quiet_slot(index) {
+            Some(flow) => flow,
+            None => self.add_slot(index),
+        };
+        let group = &mut self.groups[index as usize];
+        let Template { rule, recovery, phase_s, base_rtt_s, slowest_s, .. } = group.template.clone();
+        let base_rtt_s = base_rtt_s + self.draw_delays(index, flow);
+        let knobs = &self.knobs[self.hosts[flow as usize].knobs as usize];
+        let host = &mut self.hosts[flow as usize];
+        host.sender = Sender::new(rule, recovery, Some(packets), phase_s, knobs);
+        (host.armed_s, host.finish_s) = (NEVER, None);
+        (host.at_begin, host.at_end) = (Counters::default(), Counters::default());
+        host.job = Some(Box::new(Job { group: index, began_s: now_s, packets, base_rtt_s, slowest_s, requests: None }));
+        self.start(flow);
+    }
+
+    /// A slot of the group whose flow is over, with nothing of it left in the network.
+    fn quiet_slot(&mut self, index: u32) -> Option<u32> {
+        let now_s = self.now_s;
+        let group = &self.groups[index as usize];
+        // What has just ended may have ended ahead of time, and only on this engine's way of looking ahead.
+        let (key, flow) = group.retired.iter().take_while(|slot| f64::from_bits(slot.0) < now_s).find_map(|&(bits, flow)| {
+            let (sender, sink) = (&self.hosts[flow as usize].sender, &self.transit.sinks[flow as usize]);
+            let counters = sender.counters(now_s);
+            let data_gone = counters.sent == sink.total_delivered + sink.total_dropped;
+            let acks_gone = counters.rtt_count + sink.acks_lost == sink.acks && sink.receiver.deadline_s() == NEVER;
+            let long_ago = sender.settled_s() < now_s && sink.last_loss_s < now_s;
+            (data_gone && acks_gone && long_ago).then_some((bits, flow))
+        })?;
+        let group = &mut self.groups[index as usize];
+        group.retired.remove(&(key, flow));
+        let sink = &mut self.transit.sinks[flow as usize];
+        group.tally.add_received(sink);
+        *sink = new_sink(sink.knobs, group.template.recovery, &sink.bins);
+        Some(flow)
+    }
+
+    /// One more slot: a host, a receiver, pipes and streams.
+    fn add_slot(&mut self, index: u32) -> u32 {
+        let template = &self.groups[index as usize].template;
+        let flow = self.hosts.len() as u32;
+        let transit = &mut self.transit;
+        let (first_stream, first_pipe) = (transit.streams.all.len() as u32, transit.pipes.len() as u32);
+        let place = Place { route: template.route, first_stream, first_pipe };
+        for &due in &template.dues {
+            transit.streams.all.push(Pending { ring: VecDeque::new(), flow, due, place });
+        }
+        transit.streams.scheduler.grow(transit.streams.all.len());
+        transit.pipes.extend(template.pipes.iter().map(|_| Pipe::new(None, 0.0)));
+        transit.trace.slot(index);
+        let bins = Bins::new(transit.window.from_s, transit.bin_s);
+        transit.sinks.push(new_sink(template.knobs, template.recovery, &bins));
+        let knobs = &self.knobs[template.knobs as usize];
+        self.hosts.push(Host {
+            sender: Sender::new(template.rule.clone(), template.recovery, Some(1), 0.0, knobs),
+            place,
+            knobs: template.knobs,
+            flags: template.flags,
+            armed_s: NEVER,
+            stop_s: NEVER,
+            request_s: NEVER,
+            hash: TraceHash::default(),
+            at_begin: Counters::default(),
+            at_end: Counters::default(),
+            finish_s: None,
+            job: None,
+        });
+        flow
+    }
+
+    /// Draws the delays of a flow's own links; returns what they add to its round trip, seconds.
+    fn draw_delays(&mut self, index: u32, flow: u32) -> f64 {
+        let Group { template, delays, .. } = &mut self.groups[index as usize];
+        let first = self.hosts[flow as usize].place.first_pipe as usize;
+        let mut drawn: [Option<f64>; 3] = [None; 3];
+        let mut sum_s = 0.0;
+        for (i, &(which, (rate, low_s, high_s))) in template.pipes.iter().enumerate() {
+            let delay_s = *drawn[which].get_or_insert_with(|| if low_s == high_s { low_s } else { delays.between(low_s, high_s) });
+            self.transit.pipes[first + i] = Pipe::new(rate, delay_s);
+            sum_s += delay_s;
+        }
+        sum_s
+    }
+
+    /// Everything that a flow had to send was acknowledged.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn on_finished(&mut self, flow: u32) {
+        let now_s = self.now_s;
+        let host = &mut self.hosts[flow as usize];
+        let Some(job) = &mut host.job else { return };
+        let fct_s = now_s - job.began_s;
+        let empty_s = job.base_rtt_s + job.packets as f64 * job.slowest_s;
+        self.transfers.push(Transfer {
+            group: job.group,
+            start_s: job.began_s,
+            packets: job.packets,
+            fct_s,
+            slowdown: fct_s / empty_s,
+        });
+        self.transit.overflowed |= self.transfers.len() > MOST_TRANSFERS;
+        if let Some((_, think)) = &mut job.requests {
+            let next_s = now_s + think.next();
+            if next_s < host.stop_s {
+                (host.finish_s, host.request_s) = (None, next_s);
+                self.transit.timers.push(next_s, Kind::Request, flow);
+            }
+            return;
+        }
+        let group = &mut self.groups[job.group as usize];
+        group.retired.insert((now_s.to_bits(), flow));
+        if self.transit.window.contains(now_s) {
+            group.tally.add_sent(&host.at_begin, &host.sender.counters(now_s));
+        }
+    }
+
+    /// A request reaches the sender: it has the response to send.
+    pub(crate) fn on_request(&mut self, flow: u32) {
+        let now_s = self.now_s;
+        let host = &mut self.hosts[flow as usize];
+        host.request_s = NEVER;
+        let Some(job) = &mut host.job else { return };
+        let Some((size, _)) = &mut job.requests else { return };
+        let packets = whole(size.next());
+        (job.began_s, job.packets) = (now_s, packets);
+        self.on_sender(flow, |sender, now_s, knobs, wire| sender.supply(now_s, packets, knobs, &mut |segment| wire.send(segment)));
+    }
+
+    /// The measuring window begins: what flows did until now does not count. Or it ends: what they did since does.
+    pub(crate) fn measure_groups(&mut self, begin: bool) {
+        for host in &self.hosts[self.listed..] {
+            let Some(job) = &host.job else { continue };
+            if !begin && host.finish_s.is_none_or(|finish_s| finish_s >= self.now_s) {
+                self.groups[job.group as usize].tally.add_sent(&host.at_begin, &host.at_end);
+            }
+        }
+    }
+}
+
+/// The receiver of a new flow.
+fn new_sink(knobs: u32, recovery: Recovery, bins: &Bins) -> Sink {
+    Sink::new(Receiver::new(recovery.uses_sack()), knobs, bins.clone())
+}

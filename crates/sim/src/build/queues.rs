@@ -1,0 +1,147 @@
+//! Queues as they are built: buffers and thresholds in packets or bytes, and what a scenario leaves open.
+
+use super::FlowInfo;
+use super::plan::{Group, Plan};
+use crate::scenario::QueueSpec;
+use crate::streams::Waiting;
+use cwndlab_queues::{
+    AdaptiveRed, CoDel, CoDelParameters, Discipline, DropTail, Drr, DrrParameters, FqCoDel, FqCoDelParameters, Limit, Pie, PieParameters,
+    Priority, Red, RedParameters, Rio, RioParameters, Scheduler, Weight,
+};
+use cwndlab_units::{Buffer, Bytes};
+
+/// A queue that decides at arrival, or one that owns its packets.
+pub enum Queue {
+    /// Decides at arrival.
+    AtArrival(Discipline),
+    /// Owns its packets.
+    Owns(Scheduler<Waiting>),
+}
+
+/// Limits above this many packets are none.
+pub const UNLIMITED: u64 = u64::MAX / 4;
+
+impl Plan<'_> {
+    /// Builds the queue of a link.
+    pub fn queue(&self, link: u32, flows: &[FlowInfo]) -> Queue {
+        let plan = &self.links[link as usize];
+        let rate_bit_s = plan.rate.first().bps() as f64;
+        let size_bytes = self.packet_bytes(link);
+        let limit = self.limit(plan.queue.limit(), link, flows);
+        // A buffer that counts as many packets of the size that flows send, where a queue counts packets.
+        let threshold = |buffer: Option<Buffer>| buffer.map(|buffer| self.packets(buffer, link, flows));
+        let mean = |bytes: Option<Bytes>| bytes.map_or(size_bytes, |bytes| bytes.0 as u32);
+        let weight = |weight: Option<f64>| weight.map_or(Weight::Automatic, Weight::Fixed);
+        let quantum = |bytes: Option<Bytes>| bytes.map_or(u64::from(size_bytes), |bytes| bytes.0);
+        match plan.queue {
+            QueueSpec::DropTail { count_in_service, .. } => Queue::AtArrival(Discipline::DropTail(DropTail::new(limit, count_in_service))),
+            QueueSpec::Red { min, max, max_p, weight: w, gentle, wait, bytes, queue_in_bytes, mean_packet, ecn, mark_p, adaptive, target_delay, .. } => {
+                Queue::AtArrival(Discipline::Red(Red::new(&RedParameters {
+                    min_packets: threshold(min),
+                    max_packets: threshold(max),
+                    max_p,
+                    weight: weight(w),
+                    gentle,
+                    wait,
+                    bytes,
+                    queue_in_bytes,
+                    ecn,
+                    mark_p,
+                    adaptive: adaptive.then(AdaptiveRed::default),
+                    target_delay_s: target_delay.seconds(),
+                    ..RedParameters::new(limit, rate_bit_s, mean(mean_packet))
+                })))
+            }
+            QueueSpec::Rio { min, max, max_p, in_min, in_max, in_max_p, weight: w, gentle, wait, out_drop_tail, mean_packet, ecn, target_delay, .. } => {
+                Queue::AtArrival(Discipline::Rio(Rio::new(&RioParameters {
+                    min_packets: threshold(min),
+                    max_packets: threshold(max),
+                    max_p,
+                    in_min_packets: threshold(in_min),
+                    in_max_packets: threshold(in_max),
+                    in_max_p,
+                    weight: weight(w),
+                    gentle,
+                    wait,
+                    out_drop_tail,
+                    ecn,
+                    target_delay_s: target_delay.seconds(),
+                    ..RioParameters::new(limit, rate_bit_s, mean(mean_packet))
+                })))
+            }
+            QueueSpec::Pie { target, update, alpha, beta, burst, ecn, mark_p, .. } => Queue::AtArrival(Discipline::Pie(Pie::new(&PieParameters {
+                target_s: target.seconds(),
+                update_s: update.seconds(),
+                alpha,
+                beta,
+                burst_s: burst.seconds(),
+                ecn,
+                mark_p,
+                ..PieParameters::new(limit, rate_bit_s, size_bytes)
+            }))),
+            QueueSpec::Drr { quantum: q, buckets, flow_limit, .. } => Queue::Owns(Scheduler::Drr(Drr::new(&DrrParameters {
+                buckets,
+                flow_limit: flow_limit.map(|buffer| self.limit(buffer, link, flows)),
+                ..DrrParameters::new(limit, quantum(q))
+            }))),
+            QueueSpec::Priority { .. } => Queue::Owns(Scheduler::Priority(Priority::new(limit))),
+            QueueSpec::CoDel { target, interval, ecn, .. } => Queue::Owns(Scheduler::CoDel(CoDel::new(&CoDelParameters {
+                target_s: target.seconds(),
+                interval_s: interval.seconds(),
+                ecn,
+                ..CoDelParameters::new(limit)
+            }))),
+            QueueSpec::FqCoDel { target, interval, quantum: q, buckets, ecn, .. } => {
+                Queue::Owns(Scheduler::FqCoDel(FqCoDel::new(&FqCoDelParameters {
+                    target_s: target.seconds(),
+                    interval_s: interval.seconds(),
+                    ecn,
+                    buckets,
+                    ..FqCoDelParameters::new(limit, quantum(q))
+                })))
+            }
+        }
+    }
+
+    /// Groups of flows that cross a link, there or back.
+    fn crossing(&self, link: u32) -> impl Iterator<Item = &Group> {
+        self.groups.iter().filter(move |group| group.way.there.contains(&link) || group.way.back.contains(&link))
+    }
+
+    /// Size of a data packet of the first flow that crosses a link.
+    fn packet_bytes(&self, link: u32) -> u32 {
+        self.crossing(link).next().map_or(1000, |group| self.knobs(&group.spec).wire_size(1))
+    }
+
+    /// A buffer in packets or bytes. Packets are data packets of the first flow that crosses the link.
+    pub fn limit(&self, buffer: Buffer, link: u32, flows: &[FlowInfo]) -> Limit {
+        match buffer {
+            Buffer::Packets(packets) => Limit::Packets(packets),
+            Buffer::Bytes(bytes) => Limit::Bytes(bytes),
+            Buffer::Unlimited => Limit::Packets(u64::MAX / 2),
+            Buffer::Time(_) | Buffer::Bdp(_) => Limit::Packets(self.packets(buffer, link, flows).round().clamp(1.0, 1e8) as u64),
+        }
+    }
+
+    /// A buffer in packets, not always whole.
+    fn packets(&self, buffer: Buffer, link: u32, flows: &[FlowInfo]) -> f64 {
+        let plan = &self.links[link as usize];
+        let packets = |bits: f64| bits / 8.0 / f64::from(self.packet_bytes(link));
+        match buffer {
+            Buffer::Packets(packets) => packets as f64,
+            Buffer::Unlimited => u64::MAX as f64 / 2.0,
+            Buffer::Bytes(bytes) => packets(8.0 * bytes as f64),
+            Buffer::Time(time) => packets(plan.rate.first().bps() as f64 * time.seconds()),
+            Buffer::Bdp(multiple) => match self.scenario.bdp {
+                Some(bdp) => packets(multiple * bdp.rate.bps() as f64 * bdp.rtt.seconds()),
+                None => {
+                    let groups: Vec<&str> = self.crossing(link).map(|group| group.spec.name.as_str()).collect();
+                    let rtts: Vec<f64> =
+                        flows.iter().filter(|info| groups.contains(&info.group.as_str())).map(|info| info.base_rtt_s).collect();
+                    let mean = if rtts.is_empty() { 2.0 * plan.delay.seconds() } else { rtts.iter().sum::<f64>() / rtts.len() as f64 };
+                    packets(multiple * plan.rate.first().bps() as f64 * mean)
+                }
+            },
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! A link: losses, a queue, a serialiser, a delay.
+//!
+//! Departures of a first-in first-out queue are known at arrival, so a packet costs one event here: the backlog is the list of
+//! departures that lie ahead. Where a departure and an arrival coincide, the one that was set in motion first comes first: the arriving
+//! packet when its transmission on the link before began, the departing one when its own did. That is ns-2's order of insertion, and in
+//! slow start it decides drops: packets arrive in pairs, the first of each exactly when a packet leaves.
+
+mod metrics;
+mod owned;
+mod touch;
+
+use crate::hash::TraceHash;
+use crate::histogram::Histogram;
+use crate::packet::Flags;
+use crate::random::Stream;
+use crate::rate::Serializer;
+use cwndlab_queues::{Admission, Arrival, Backlog, Decision, Departure, Discipline};
+pub use metrics::{LinkCounts, QueueSampler, Window};
+pub use owned::{Owned, Then};
+use std::collections::VecDeque;
+pub use touch::Touch;
+
+/// The arrival time of a packet that does not arrive.
+pub const LOST: f64 = f64::INFINITY;
+
+/// Packets in one queue beyond which a run is stopped: about 1.5 GiB.
+const MOST_BACKLOG: usize = 50_000_000;
+
+/// A packet that waits or is in service.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    at_s: f64,
+    /// When its transmission began.
+    since_s: f64,
+    size_bytes: u32,
+    priority: u8,
+    lost: bool,
+}
+
+/// A one-way link.
+#[derive(Debug)]
+pub struct Link {
+    serializer: Serializer,
+    delay_s: f64,
+    discipline: Discipline,
+    /// Whether the discipline wants to be told of departures.
+    watched: bool,
+    random: Stream,
+    touch: Option<Box<Touch>>,
+    /// The queue, where it decides at departure; the discipline above then does nothing.
+    owned: Option<Box<Owned>>,
+    backlog: VecDeque<Leaving>,
+    backlog_bytes: u64,
+    free_s: f64,
+    arrived: u64,
+    dropped: u64,
+    marked: u64,
+    accepted_bytes: u64,
+    /// Sum of waiting times of all packets accepted, seconds.
+    waited_s: f64,
+    /// Packets lost after transmission.
+    lost: u64,
+    window: Window,
+    /// The next edge of the window.
+    next_mark_s: f64,
+    /// The next moment with something to do beside packets: arrivals need compare with it only.
+    next_look_s: f64,
+    /// Departures that may lie uncounted.
+    patience: u64,
+    /// New flags of the packet that arrived last, where they changed.
+    changed: Option<Flags>,
+    /// Whether the queue outgrew the memory meant for it.
+    pub overflowed: bool,
+    measuring: bool,
+    /// Waiting times of packets that arrived in the window.
+    pub waiting: Histogram,
+    /// Counts at the edges of the window.
+    pub at_begin: LinkCounts,
+    /// Counts at its end.
+    pub at_end: LinkCounts,
+    /// Trace of the queue.
+    pub sampler: Option<QueueSampler>,
+    /// Hash of arrivals and what became of them.
+    pub hash: TraceHash,
+}
+
+/// What a link is made of.
+pub struct Parts {
+    /// Rate.
+    pub serializer: Serializer,
+    /// Propagation delay, seconds.
+    pub delay_s: f64,
+    /// Queue that decides at arrival.
+    pub discipline: Discipline,
+    /// Or one that owns its packets.
+    pub owned: Option<Owned>,
+    /// Random numbers for the queue.
+    pub random: Stream,
+    /// What else befalls packets.
+    pub touch: Touch,
+    /// Measuring window.
+    pub window: Window,
+    /// Samples of the queue.
+    pub sampler: Option<QueueSampler>,
+}
+
+impl Link {
+    /// An idle link.
+    pub fn new(parts: Parts) -> Self {
+        let Parts { serializer, delay_s, discipline, owned, random, touch, window, sampler } = parts;
+        Self {
+            serializer,
+            delay_s,
+            watched: discipline.watches_departures(),
+            discipline,
+            random,
+            touch: (!touch.is_empty()).then(|| Box::new(touch)),
+            owned: owned.map(Box::new),
+            backlog: VecDeque::new(),
+            backlog_bytes: 0,
+            free_s: 0.0,
+            arrived: 0,
+            dropped: 0,
+            marked: 0,
+            accepted_bytes: 0,
+            waited_s: 0.0,
+            lost: 0,
+            window,
+            next_mark_s: window.from_s,
+            next_look_s: 0.0,
+            patience: 64,
+            changed: None,
+            overflowed: false,
+            measuring: false,
+            waiting: Histogram::default(),
+            at_begin: LinkCounts::default(),
+            at_end: LinkCounts::default(),
+            sampler,
+            hash: TraceHash::default(),
+        }
+    }
+
+    /// A packet of `flow` arrives at `now`; its transmission on the link before began at `since`. Returns when it reaches the other end
+    /// ([`LOST`] if it does not), and when its transmission here begins. If its flags change, [`Link::changed_flags`] has them.
+    ///
+    /// Times go in and out in registers, and departures are counted only when the count matters: both halve the cost of a packet.
+    #[inline]
+    pub fn arrive(&mut self, now: f64, since: f64, number: i64, size_bytes: u16, flow: u32, flags: Flags) -> (f64, f64) {
+        if now >= self.next_look_s {
+            self.look(now);
+        }
+        self.arrived += 1;
+        let size = u32::from(size_bytes);
+        let (struck, lost, flags) = if self.touch.is_none() { (false, false, flags) } else { self.touch(now, size, flow, flags) };
+        let most = Backlog { packets: self.backlog.len() as u64, bytes: self.backlog_bytes, ..Backlog::default() };
+        let crowded = most.packets >= self.patience || !self.discipline.surely_accepts(size, &most);
+        let accepted = !struck && (!crowded || self.admit(now, since, size, flow, flags));
+        self.hash.add(now.to_bits() ^ ((number as u64) << 20) ^ (u64::from(flow) << 50) ^ (u64::from(accepted) << 63));
+        if !accepted {
+            self.dropped += 1;
+            return (LOST, now);
+        }
+        let start = if self.free_s > now { self.free_s } else { now };
+        let (end, transmission) = self.serializer.finish(start, size);
+        self.free_s = end;
+        if start > now {
+            self.waited_s += start - now;
+            if self.measuring {
+                self.waiting.add(start - now);
+            }
+        } else if self.measuring {
+            self.waiting.add_zero();
+        }
+        self.backlog.push_back(Leaving { at_s: end, since_s: start, size_bytes: size, priority: flags.priority(), lost });
+        self.backlog_bytes += u64::from(size);
+        self.accepted_bytes += u64::from(size);
+        // In ns-2's order of operations (LinkDelay::recv).
+        let at = start + (transmission + self.delay_s);
+        (if self.touch.is_none() { at } else { self.late(at, lost) }, start)
+    }
+
+    /// The flags of the packet that arrived last, if they changed.
+    #[inline]
+    pub fn changed_flags(&mut self) -> Option<Flags> {
+        if self.changed.is_some() { self.changed.take() } else { None }
+    }
+
+    /// What befalls a packet beside the queue: whether it is lost before or after it, and its flags.
+    #[cold]
+    #[inline(never)]
+    fn touch(&mut self, now_s: f64, size_bytes: u32, flow: u32, flags: Flags) -> (bool, bool, Flags) {
+        let Some(touch) = &mut self.touch else { return (false, false, flags) };
+        let (struck, new) = touch.before(now_s, size_bytes, flow, flags);
+        if new != flags {
+            self.marked += u64::from(new.has(Flags::CE) && !flags.has(Flags::CE));
+            self.changed = Some(new);
+        }
+        (struck, !struck && touch.after(flow), new)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn late(&mut self, at_s: f64, lost: bool) -> f64 {
+        match &mut self.touch {
+            _ if lost => LOST,
+            Some(touch) => touch.delay(at_s),
+            None => at_s,
+        }
+    }
+
+    /// Counts what has departed, and asks the discipline.
+    #[inline(never)]
+    fn admit(&mut self, now_s: f64, since_s: f64, size_bytes: u32, flow: u32, flags: Flags) -> bool {
+        self.depart_until(now_s, since_s);
+        self.patience = (2 * self.backlog.len() as u64).clamp(64, MOST_BACKLOG as u64);
+        if self.backlog.len() >= MOST_BACKLOG {
+            self.overflowed = true;
+            return false;
+        }
+        let backlog = self.backlog();
+        let arrival = Arrival { now_s, size_bytes, flow, ecn: flags.has(Flags::ECT), priority: flags.priority() };
+        let random = &mut self.random;
+        let decision = self.discipline.admit(&arrival, &backlog, &mut || random.uniform());
+        if decision == Decision::Mark && !flags.has(Flags::CE) {
+            self.marked += 1;
+            self.changed = Some(flags.with(Flags::CE, true));
+        }
+        decision != Decision::Drop
+    }
+
+    /// What is at the link now.
+    fn backlog(&self) -> Backlog {
+        let first = self.backlog.front();
+        Backlog {
+            packets: self.backlog.len() as u64,
+            bytes: self.backlog_bytes,
+            in_service_bytes: first.map_or(0, |first| u64::from(first.size_bytes)),
+            in_service_priority: first.map_or(0, |first| first.priority),
+            idle_since_s: self.free_s,
+        }
+    }
+
+    fn depart_until(&mut self, now_s: f64, since_s: f64) {
+        while let Some(&first) = self.backlog.front() {
+            if first.at_s > now_s || (first.at_s == now_s && first.since_s >= since_s) {
+                return;
+            }
+            self.backlog_bytes -= u64::from(first.size_bytes);
+            self.lost += u64::from(first.lost);
+            self.backlog.pop_front();
+            if self.watched {
+                let Leaving { at_s, since_s, size_bytes, priority, .. } = first;
+                let backlog = self.backlog();
+                self.discipline.departed(&Departure { at_s, since_s, size_bytes, priority }, &backlog);
+            }
+        }
+    }
+
+    /// Something is due that is not a packet: an edge of the window, a sample of the queue, or a moment the discipline waits for.
+    #[cold]
+    #[inline(never)]
+    fn look(&mut self, now_s: f64) {
+        loop {
+            let sample_s = self.sampler.as_ref().map_or(f64::INFINITY, QueueSampler::next_s);
+            let deadline_s = self.discipline.next_deadline_s();
+            let next_s = self.next_mark_s.min(sample_s).min(deadline_s);
+            if next_s > now_s {
+                self.next_look_s = next_s;
+                return;
+            }
+            self.depart_until(next_s, f64::INFINITY);
+            if next_s == self.next_mark_s {
+                self.mark();
+            } else if next_s == sample_s {
+                let length = self.backlog_packets(next_s) as u32;
+                self.sampler.iter_mut().for_each(|sampler| sampler.samples.push(length));
+            } else {
+                let backlog = self.backlog();
+                self.discipline.on_deadline(next_s, &backlog);
+            }
+        }
+    }
+
+    /// Counts at `now_s`; what departs until then must have been counted.
+    pub fn counts(&self, now_s: f64) -> LinkCounts {
+        let (departed, departed_bits, waiting_area_s) = match &self.owned {
+            Some(owned) => {
+                let (packets, bits) = owned.departed(now_s);
+                (packets - self.lost.min(packets), bits, owned.waiting_area_s(now_s))
+            }
+            None => {
+                let still_waiting: f64 = self.backlog.iter().map(|packet| (packet.since_s - now_s).max(0.0)).sum();
+                let departed = self.arrived - self.dropped - self.lost - self.backlog.len() as u64;
+                (departed, 8 * (self.accepted_bytes - self.backlog_bytes), self.waited_s - still_waiting)
+            }
+        };
+        let (arrived, dropped, marked) = (self.arrived, self.dropped + self.lost, self.marked);
+        LinkCounts { arrived, dropped, marked, departed, departed_bits, waiting_area_s, backlog: self.backlog_packets(now_s) }
+    }
+
+    /// An edge of the window was reached.
+    fn mark(&mut self) {
+        let counts = self.counts(self.next_mark_s);
+        if self.next_mark_s == self.window.from_s {
+            (self.at_begin, self.measuring, self.next_mark_s) = (counts, true, self.window.to_s);
+        } else {
+            (self.at_end, self.measuring, self.next_mark_s) = (counts, false, f64::INFINITY);
+        }
+    }
+
+    /// Brings counts and samples up to the end of the run.
+    pub fn finish(&mut self, end_s: f64) {
+        self.look(end_s);
+        self.depart_until(end_s, f64::INFINITY);
+    }
+
+    /// Packets waiting or in service.
+    fn backlog_packets(&self, now_s: f64) -> u64 {
+        self.owned.as_ref().map_or(self.backlog.len() as u64, |owned| owned.backlog(now_s))
+    }
+
+    /// The stream that schedules the ends of its transmissions, where the queue owns its packets, and when the last of them began.
+    pub fn service(&mut self) -> Option<&mut Owned> {
+        self.owned.as_deref_mut()
+    }
+}

@@ -1,0 +1,188 @@
+//! A link whose queue owns its packets, because it decides at departure: what leaves next is known only when the link is free.
+//!
+//! It costs an event per departure, where something waits. A packet goes on its way when its transmission begins, for then everything about it
+//! is known.
+
+use super::Link;
+use crate::packet::Flags;
+use crate::streams::Waiting;
+use cwndlab_queues::{Item, Scheduler, Scheduling};
+
+/// The queue, and what is in service.
+#[derive(Debug)]
+pub struct Owned {
+    queue: Scheduler<Waiting>,
+    /// The stream that schedules the end of a transmission.
+    pub stream: u32,
+    /// Whether it does.
+    scheduled: bool,
+    /// When the last transmission began, and when it ends.
+    pub since_s: f64,
+    busy_until_s: f64,
+    in_service_bytes: u64,
+    /// Integral over time of the number waiting, up to the last change, packet seconds.
+    area_s: f64,
+    changed_s: f64,
+    /// Packets whose transmission began, and their bytes.
+    served: u64,
+    served_bytes: u64,
+    /// Packets just lost.
+    casualties: Vec<Waiting>,
+    /// What was there when the run ended.
+    left: Option<u64>,
+}
+
+impl Owned {
+    /// An empty one.
+    pub fn new(queue: Scheduler<Waiting>) -> Self {
+        Self {
+            queue,
+            stream: u32::MAX,
+            scheduled: false,
+            since_s: 0.0,
+            busy_until_s: f64::NEG_INFINITY,
+            in_service_bytes: 0,
+            area_s: 0.0,
+            changed_s: 0.0,
+            served: 0,
+            served_bytes: 0,
+            casualties: Vec::new(),
+            left: None,
+        }
+    }
+
+    fn waiting(&self) -> u64 {
+        self.left.unwrap_or_else(|| self.queue.packets())
+    }
+
+    /// Packets waiting or in service.
+    pub fn backlog(&self, now_s: f64) -> u64 {
+        self.waiting() + u64::from(self.busy_until_s > now_s)
+    }
+
+    /// Packets that left, and their bits.
+    pub fn departed(&self, now_s: f64) -> (u64, u64) {
+        let in_service = self.busy_until_s > now_s;
+        let bytes = self.served_bytes - if in_service { self.in_service_bytes } else { 0 };
+        (self.served - u64::from(in_service), 8 * bytes)
+    }
+
+    /// Integral over time of the number of packets waiting, packet seconds.
+    pub fn waiting_area_s(&self, now_s: f64) -> f64 {
+        self.area_s + self.waiting() as f64 * (now_s - self.changed_s)
+    }
+
+    fn settle(&mut self, now_s: f64) {
+        self.area_s = self.waiting_area_s(now_s);
+        self.changed_s = now_s;
+    }
+}
+
+/// What a link must do next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Then {
+    /// Nothing.
+    Nothing,
+    /// It is idle: serve the queue.
+    Serve,
+    /// Schedule the end of the transmission that goes on.
+    Wait(f64),
+}
+
+impl Link {
+    /// A packet arrives at the queue. Those lost are to be fetched with [`Link::casualty`].
+    pub fn offer(&mut self, mut waiting: Waiting) -> Then {
+        let (now_s, since_s) = (waiting.packet.at_s, waiting.packet.since_s);
+        let size_bytes = u32::from(waiting.packet.size_bytes);
+        if now_s >= self.next_look_s {
+            self.look(now_s);
+        }
+        self.arrived += 1;
+        let mut struck = false;
+        if let Some(touch) = &mut self.touch {
+            (struck, waiting.packet.flags) = touch.before(now_s, size_bytes, waiting.flow, waiting.packet.flags);
+        }
+        let Some(owned) = &mut self.owned else { return Then::Nothing };
+        self.hash.add(now_s.to_bits() ^ ((waiting.packet.number as u64) << 20) ^ (u64::from(waiting.flow) << 50));
+        if struck {
+            self.dropped += 1;
+            owned.casualties.push(waiting);
+            return Then::Nothing;
+        }
+        let flags = waiting.packet.flags;
+        let item = Item {
+            size_bytes,
+            flow: waiting.flow,
+            ecn: flags.has(Flags::ECT),
+            marked: false,
+            priority: flags.priority(),
+            arrived_s: now_s,
+            packet: waiting,
+        };
+        owned.settle(now_s);
+        let casualties = &mut owned.casualties;
+        owned.queue.enqueue(item, &mut |lost: Item<Waiting>| casualties.push(lost.packet));
+        self.dropped += owned.casualties.len() as u64;
+        self.overflowed |= owned.queue.packets() >= super::MOST_BACKLOG as u64;
+        if owned.scheduled {
+            return Then::Nothing;
+        }
+        // As elsewhere: where an arrival and the end of a transmission coincide, what was set in motion first comes first.
+        if owned.busy_until_s < now_s || (owned.busy_until_s == now_s && owned.since_s < since_s) {
+            return Then::Serve;
+        }
+        owned.scheduled = owned.queue.packets() > 0;
+        if owned.scheduled { Then::Wait(owned.busy_until_s) } else { Then::Nothing }
+    }
+
+    /// The link is free: begins the next transmission. Returns the packet, when it reaches the other end (infinity if it is lost on the way), and
+    /// when the link is free again if something waits.
+    pub fn serve(&mut self, now_s: f64) -> Option<(Waiting, f64, Option<f64>)> {
+        if now_s >= self.next_look_s {
+            self.look(now_s);
+        }
+        let owned = self.owned.as_mut()?;
+        owned.scheduled = false;
+        owned.settle(now_s);
+        let casualties = &mut owned.casualties;
+        let before = casualties.len();
+        let item = owned.queue.dequeue(now_s, &mut |lost: Item<Waiting>| casualties.push(lost.packet));
+        self.dropped += (owned.casualties.len() - before) as u64;
+        let Item { size_bytes, marked, arrived_s, packet: mut waiting, .. } = item?;
+        self.marked += u64::from(marked);
+        waiting.packet.flags = waiting.packet.flags.with(Flags::CE, marked);
+        self.hash.add(now_s.to_bits() ^ ((waiting.packet.number as u64) << 20) ^ (u64::from(waiting.flow) << 50) ^ (1 << 63));
+        let (end_s, transmission_s) = self.serializer.finish(now_s, size_bytes);
+        (owned.since_s, owned.busy_until_s, owned.in_service_bytes) = (now_s, end_s, u64::from(size_bytes));
+        owned.served += 1;
+        owned.served_bytes += u64::from(size_bytes);
+        if self.window.contains(arrived_s) {
+            if now_s > arrived_s { self.waiting.add(now_s - arrived_s) } else { self.waiting.add_zero() }
+        }
+        let mut at_s = now_s + (transmission_s + self.delay_s);
+        if let Some(touch) = &mut self.touch {
+            if touch.after(waiting.flow) {
+                self.lost += 1;
+                at_s = super::LOST;
+            } else {
+                at_s = touch.delay(at_s);
+            }
+        }
+        owned.scheduled = owned.queue.packets() > 0;
+        Some((waiting, at_s, owned.scheduled.then_some(end_s)))
+    }
+
+    /// A packet that the queue has just lost.
+    pub fn casualty(&mut self) -> Option<Waiting> {
+        self.owned.as_mut()?.casualties.pop()
+    }
+
+    /// The run is over: takes out what still waits, one by one.
+    pub fn drain(&mut self, now_s: f64) -> Option<Waiting> {
+        let owned = self.owned.as_mut()?;
+        owned.left = owned.left.or(Some(owned.queue.packets()));
+        let mut lost = None;
+        let next = owned.queue.dequeue(now_s, &mut |item: Item<Waiting>| lost = lost.or(Some(item.packet)));
+        lost.or(next.map(|item| item.packet))
+    }
+}

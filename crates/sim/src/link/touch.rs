@@ -1,0 +1,61 @@
+//! What befalls a packet on a link beside its queue: losses, marks, outages, a changed priority, a delay that varies.
+
+use crate::jitter::Jitter;
+use crate::loss::{Loss, Strike};
+use crate::marker::Marker;
+use crate::packet::Flags;
+use crate::outages::Outages;
+
+/// All that a link does to packets beside queueing and serialising them.
+#[derive(Clone, Debug, Default)]
+pub struct Touch {
+    /// Losses and marks.
+    pub losses: Vec<Loss>,
+    /// Times when the link is down.
+    pub outages: Option<Outages>,
+    /// Sets priorities.
+    pub marker: Option<Marker>,
+    /// Varies the delay.
+    pub jitter: Option<Jitter>,
+    /// When the last packet reaches the other end, where none may overtake it.
+    pub last_s: f64,
+}
+
+impl Touch {
+    /// Whether it does nothing.
+    pub fn is_empty(&self) -> bool {
+        self.losses.is_empty() && self.outages.is_none() && self.marker.is_none() && self.jitter.is_none()
+    }
+
+    /// A packet arrives: whether it is lost before the queue, and its flags.
+    pub fn before(&mut self, now_s: f64, size_bytes: u32, flow: u32, mut flags: Flags) -> (bool, Flags) {
+        if let Some(marker) = &mut self.marker {
+            flags = flags.with_priority(marker.priority(now_s, size_bytes));
+        }
+        let mut lost = self.outages.as_ref().is_some_and(|outages| outages.lost(now_s));
+        for loss in &mut self.losses {
+            match loss.strikes(flow, false) {
+                Strike::None => {}
+                Strike::Lost => lost = true,
+                Strike::Marked => flags = flags.with(Flags::CE, flags.has(Flags::ECT)),
+            }
+        }
+        (lost, flags)
+    }
+
+    /// A packet was transmitted, or is known to be: whether it is lost now.
+    pub fn after(&mut self, flow: u32) -> bool {
+        self.losses.iter_mut().fold(false, |lost, loss| (loss.strikes(flow, true) == Strike::Lost) | lost)
+    }
+
+    /// When a packet reaches the other end that would be there at `at_s` if the delay did not vary.
+    pub fn delay(&mut self, at_s: f64) -> f64 {
+        let Some(jitter) = &mut self.jitter else { return at_s };
+        let late_s = at_s + jitter.next();
+        if jitter.reorders() {
+            return late_s;
+        }
+        self.last_s = self.last_s.max(late_s);
+        self.last_s
+    }
+}

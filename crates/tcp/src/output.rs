@@ -1,0 +1,68 @@
+//! Sending: how much the window allows, and what goes on the wire.
+
+use crate::{DataSegment, Knobs, NEVER, Recovery, Sender, recovery};
+
+impl Sender {
+    /// Window that bounds sending, whole packets.
+    pub(crate) fn window(&self) -> i64 {
+        (self.cwnd as i64 + self.dupwnd).min(self.max_window)
+    }
+
+    /// Sends what the window allows.
+    pub(crate) fn send_much(&mut self, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
+        if self.recovery == Recovery::Sack {
+            return recovery::sack::send_much(self, now_s, knobs, burst, out);
+        }
+        let mut sent = 0;
+        while self.next <= self.highest_ack + self.window() && self.next < self.limit {
+            self.output(now_s, self.next, knobs, out);
+            self.next += 1;
+            sent += 1;
+            if burst > 0 && sent == burst {
+                break;
+            }
+        }
+    }
+
+    /// Limited transmit (RFC 3042): one new packet on an early duplicate acknowledgement.
+    pub(crate) fn send_one(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+        let beyond = (self.next - self.highest_ack) as f64;
+        if beyond <= knobs.window && self.next < self.limit && beyond <= self.cwnd + f64::from(self.dupacks) {
+            self.output(now_s, self.next, knobs, out);
+            self.next += 1;
+        }
+    }
+
+    /// Puts packet `number` on the wire.
+    #[inline]
+    pub(crate) fn output(&mut self, now_s: f64, number: i64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+        let nothing_outstanding = self.highest_ack == self.highest_sent;
+        let retransmission = number <= self.highest_sent;
+        self.counters.sent += 1;
+        self.counters.retransmitted += u64::from(retransmission);
+        self.sent_s = now_s;
+        let (ect, cwr) = if knobs.ecn { self.ecn_flags(number, retransmission, knobs) } else { (false, false) };
+        out(DataSegment {
+            number,
+            size_bytes: knobs.wire_size(number),
+            retransmission,
+            ect,
+            cwr,
+            cwnd: self.cwnd,
+            ssthresh: self.ssthresh,
+        });
+        if !retransmission {
+            self.highest_sent = number;
+            if !self.rtt_active {
+                self.rtt_active = true;
+                if number > self.rtt_number {
+                    self.rtt_number = number;
+                    self.rtt_sent_s = now_s;
+                }
+            }
+        }
+        if self.deadline_s == NEVER || nothing_outstanding {
+            self.arm_timer(now_s);
+        }
+    }
+}

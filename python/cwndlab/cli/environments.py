@@ -1,0 +1,132 @@
+"""`cwndlab environments`: the available bandwidths that rules are compared on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cwndlab.cli import options
+
+if TYPE_CHECKING:
+    from cwndlab.environments import Assumptions
+
+STEP = "500ms"
+"""Bins of the plot."""
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.option("--setting", default="sack/drop-tail", show_default=True, metavar="RECOVERY/QUEUE")
+@click.option("--rule", default="AIMD(1, 0.5)", show_default=True, metavar="RULE", help="Rule of the test flows.")
+@options.assume_option
+@options.seed_option
+@click.option("--toml", "as_toml", is_flag=True, help="Print the scenario of one environment.")
+@options.json_option
+@click.option("--assumptions", "with_assumptions", is_flag=True, help="List what is assumed, and why.")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Plot what each leaves over time (.png, .svg, .pdf); this runs them.",
+)
+def environments(
+    names: tuple[str, ...],
+    setting: str,
+    rule: str,
+    assume: tuple[str, ...],
+    seed: int | None,
+    as_toml: bool,
+    as_json: bool,
+    with_assumptions: bool,
+    plot: Path | None,
+) -> None:
+    """List environments: what bandwidth each leaves per test flow, on which network.
+
+    NAME is one of them, "all" for the thirteen of Akella et al. (2002), or "demo"; without, all are listed.
+    """
+    options.check_plot(plot)
+    from cwndlab import environments as catalogue
+
+    recovery, queue = options.setting_of(setting)
+    chosen = catalogue.Assumptions.from_texts(assume)
+    listed = catalogue.names(names) if names else list(catalogue.ENVIRONMENTS)
+    build = {"rule": rule, "recovery": recovery, "queue": queue, "assume": chosen, "seed": 1 if seed is None else seed}
+    if as_toml:
+        if len(listed) != 1:
+            raise click.UsageError("--toml: prints one scenario; allowed: one NAME")
+        click.echo(catalogue.scenario(listed[0], **build).to_toml(), nl=False)
+        return
+    if plot is not None:
+        _plot(listed, build, plot)
+    if with_assumptions:
+        _print_assumptions(chosen, as_json)
+    else:
+        _print_list(listed, chosen, as_json)
+
+
+def _rows(listed: list[str], chosen: Assumptions) -> list[dict[str, Any]]:
+    from cwndlab import environments as catalogue
+
+    found = [catalogue.ENVIRONMENTS[name] for name in listed]
+    return [
+        {
+            "name": entry.name,
+            "title": entry.title,
+            "left_per_flow": entry.summary,
+            "link_bps": entry.capacity_bps(chosen),
+            "topology": entry.topology,
+        }
+        for entry in found
+    ]
+
+
+def _print_list(listed: list[str], chosen: Assumptions, as_json: bool) -> None:
+    rows = _rows(listed, chosen)
+    if as_json:
+        from cwndlab.jsontext import dumps
+
+        click.echo(dumps(rows))
+        return
+    from cwndlab import environments as catalogue
+    from cwndlab.cli.output import print_table
+
+    table = [
+        [row["name"], row["title"], row["left_per_flow"], catalogue.rate_text(row["link_bps"]), row["topology"]]
+        for row in rows
+    ]
+    print_table("Environments", ["name", "title", "left per test flow", "link", "topology"], table, text_columns=5)
+    settings = ", ".join(f"{recovery}/{queue}" for recovery in catalogue.RECOVERIES for queue in catalogue.QUEUES)
+    click.echo(f"{chosen.flows} test flows, {chosen.duration} a run, changes every {chosen.step}; settings: {settings}")
+    click.echo("NAME --toml prints a scenario, --assumptions what is assumed and why, --assume KEY=VALUE changes it.")
+
+
+def _print_assumptions(chosen: Assumptions, as_json: bool) -> None:
+    from cwndlab import environments as catalogue
+    from cwndlab.jsontext import dumps
+
+    entries = catalogue.assumptions(chosen)
+    if as_json:
+        click.echo(dumps(entries))
+        return
+    for entry in entries:
+        value = entry["value"] if isinstance(entry["value"], str) else dumps(entry["value"])
+        changed = "" if entry["value"] == entry["default"] else f" (usually {entry['default']})"
+        click.echo(f"{entry['name']} = {value}{changed}: {entry['meaning']}")
+        click.echo(f"    {entry['reason']}")
+
+
+def _plot(listed: list[str], build: dict[str, Any], path: Path) -> None:
+    from cwndlab import environments as catalogue
+    from cwndlab import execute, plots
+    from cwndlab.cli.output import meter, say
+
+    # All scenarios first: what is wrong with one is said before anything is run.
+    scenarios = [(name, catalogue.scenario(name, **build).set("trace", {"rate": STEP})) for name in listed]
+    results = {}
+    with meter("environments", len(listed), "runs") as progress:
+        for name, result in execute.run_many(scenarios, progress=progress.packets):
+            progress.finished_run()
+            results[name] = result
+    say(f"wrote {plots.save(plots.available_bandwidths({name: results[name] for name in listed}), path)}")

@@ -1,0 +1,51 @@
+"""Network environments: the available bandwidths that rules are compared on, under any recovery scheme and queue.
+
+Four of the demo, and the thirteen of Akella et al. (2002), *Exploring Congestion Control*, CMU-CS-02-139, table 2.
+Each says what bandwidth it leaves PER TEST FLOW; the link's total is as many times that, within the link. Ten test
+flows of about 120 ms round trip share a buffer of one bandwidth-delay product. What the paper leaves open is in
+`Assumptions`.
+
+>>> from cwndlab import environments
+>>> environments.PAPER
+('CL', 'CH', 'SQL', 'SQH', 'RWL', 'RWH', 'RDL', 'RDH', 'RWA', 'RWM', 'RCL', 'RCH', 'RSQ')
+>>> small = environments.Assumptions(flows=2, duration="5s")
+>>> environments.scenario("SQL", rule="AIAD(1, 3)", assume=small)
+<Scenario SQL-sack-drop-tail: AIAD(1, 3) for 5.0>
+"""
+
+from __future__ import annotations
+
+from cwndlab.environments.assumptions import Assumptions, assumptions
+from cwndlab.environments.catalogue import DEMO, ENVIRONMENTS, GROUPS, PAPER, Environment, environment, names
+from cwndlab.environments.network import (
+    BOTTLENECK,
+    PRIORITY,
+    QUEUES,
+    RECOVERIES,
+    check_queue,
+    common,
+    network,
+    rate_text,
+    scenario,
+)
+
+__all__ = [
+    "BOTTLENECK",
+    "DEMO",
+    "ENVIRONMENTS",
+    "GROUPS",
+    "PAPER",
+    "PRIORITY",
+    "QUEUES",
+    "RECOVERIES",
+    "Assumptions",
+    "Environment",
+    "assumptions",
+    "check_queue",
+    "common",
+    "environment",
+    "names",
+    "network",
+    "rate_text",
+    "scenario",
+]

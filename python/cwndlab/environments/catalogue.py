@@ -1,0 +1,148 @@
+"""The environments by name: how the bandwidth that is left for the flows moves, as data.
+
+Rates are per test flow, in bit/s, and `network` turns them into a link, cross traffic and flows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from cwndlab.environments.assumptions import Assumptions
+from cwndlab.errors import ScenarioError
+
+MBIT = 1e6
+
+
+@dataclass(frozen=True)
+class Environment:
+    """One named available bandwidth."""
+
+    name: str
+    title: str
+    """Its name in the paper, or what it is."""
+    summary: str
+    """What it leaves per test flow."""
+    capacity: str
+    """The assumption that says how large the link is."""
+    shape: dict[str, Any] = field(default_factory=dict)
+    """Waveform per test flow, rates in bit/s; empty where arriving flows are the cross traffic."""
+    gaps: tuple[str, ...] = ()
+    """The assumptions that say how densely flows arrive, one after the other; empty where there are none."""
+
+    @property
+    def topology(self) -> str:
+        """``simple`` (one bottleneck and CBR sources) or ``second`` (arriving flows through a router of their own)."""
+        return "second" if self.gaps else "simple"
+
+    def capacity_bps(self, chosen: Assumptions) -> float:
+        """Rate of its link."""
+        return chosen.bps(self.capacity) * (1 if self.gaps else chosen.flows)
+
+
+def _walk(start: float, spread: float) -> dict[str, Any]:
+    return {"kind": "walk", "start": start, "spread": spread}
+
+
+def _constrained(start: float, factor: float, add: float) -> dict[str, Any]:
+    """Next rate uniform on [0, factor * rate + add]."""
+    return {"kind": "leap", "start": start, "factor": factor, "add": add}
+
+
+def _square(high: float, low: float) -> dict[str, Any]:
+    return {"kind": "square", "high": high, "low": low, "every": "5s"}
+
+
+_DEMO = (
+    Environment("constant", "constant", "1 Mb/s", "demo_share", {"kind": "constant", "rate": MBIT}),
+    Environment(
+        "square", "square wave", "1.5 and 0.5 Mb/s in turn, 5 s each", "demo_share", _square(1.5 * MBIT, 0.5 * MBIT)
+    ),
+    Environment(
+        "saw-tooth",
+        "saw-tooth",
+        "rises from 0.5 to 1.5 Mb/s in 10 s, then drops",
+        "demo_share",
+        {"kind": "saw-tooth", "low": 0.5 * MBIT, "high": 1.5 * MBIT, "period": "10s"},
+    ),
+    Environment(
+        "walk",
+        "random walk",
+        "from 1 Mb/s, steps up to 0.25 Mb/s, kept in 0.2 to 1.8 Mb/s",
+        "demo_share",
+        {**_walk(MBIT, 0.25 * MBIT), "min": 0.2 * MBIT, "max": 1.8 * MBIT},
+    ),
+)
+_PAPER = (
+    Environment("CL", "cons-low", "1 Mb/s", "low_share", {"kind": "constant", "rate": MBIT}),
+    Environment("CH", "cons-high", "10 Mb/s", "high_share", {"kind": "constant", "rate": 10 * MBIT}),
+    Environment("SQL", "sq-low", "10 and 5 Mb/s in turn, 5 s each", "high_share", _square(10 * MBIT, 5 * MBIT)),
+    Environment("SQH", "sq-high", "10 and 1 Mb/s in turn, 5 s each", "high_share", _square(10 * MBIT, MBIT)),
+    Environment("RWL", "rw-low", "walk from B0 = 1 Mb/s: B + U[-0.5, 0.5] B0", "low_share", _walk(MBIT, 0.5 * MBIT)),
+    Environment(
+        "RWH", "rw-high", "walk from B0 = 10 Mb/s: B + U[-0.5, 0.5] B0", "high_share", _walk(10 * MBIT, 5 * MBIT)
+    ),
+    Environment("RDL", "rd-low", "U[0, 1] Mb/s", "low_share", _constrained(MBIT, 0.0, MBIT)),
+    Environment("RDH", "rd-high", "U[0, 10] Mb/s", "high_share", _constrained(10 * MBIT, 0.0, 10 * MBIT)),
+    Environment(
+        "RWA", "rw-additive", "from 1 Mb/s: U[0, B + 0.25] Mb/s", "low_share", _constrained(MBIT, 1.0, 0.25 * MBIT)
+    ),
+    Environment("RWM", "rw-multiplicative", "from 1 Mb/s: U[0, 5/3 B]", "low_share", _constrained(MBIT, 5 / 3, 0.0)),
+    Environment("RCL", "real-cons-low", "what flows arriving every 0.03 s leave", "cross_link_rate", gaps=("low_gap",)),
+    Environment(
+        "RCH", "real-cons-high", "what flows arriving every 0.01 s leave", "cross_link_rate", gaps=("high_gap",)
+    ),
+    Environment(
+        "RSQ",
+        "real-sq",
+        "what flows arriving every 0.03 and 0.01 s in turn leave, 5 s each",
+        "cross_link_rate",
+        gaps=("low_gap", "high_gap"),
+    ),
+)
+
+DEMO = tuple(environment.name for environment in _DEMO)
+"""The four of the demo, around 1 Mb/s a flow on a link twice as fast."""
+PAPER = tuple(environment.name for environment in _PAPER)
+"""The thirteen of Akella et al. (2002), table 2."""
+ENVIRONMENTS = {environment.name: environment for environment in (*_DEMO, *_PAPER)}
+"""Every environment by its name, in the order they are shown."""
+GROUPS = {"all": PAPER, "demo": DEMO}
+"""Names for several at once."""
+
+
+def environment(name: str) -> Environment:
+    """Find an environment by its name.
+
+    Raises
+    ------
+    ScenarioError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> environment("SQH").summary
+    '10 and 1 Mb/s in turn, 5 s each'
+    """
+    if name not in ENVIRONMENTS:
+        allowed = ", ".join([*GROUPS, *ENVIRONMENTS])
+        raise ScenarioError(f"env: `{name}` is not an environment; allowed: {allowed}")
+    return ENVIRONMENTS[name]
+
+
+def names(chosen: Iterable[str]) -> list[str]:
+    """Names of environments, groups spelled out, each once.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no environment or group of that name.
+
+    Examples
+    --------
+    >>> len(names(["all"])), names(["CL", "demo", "CL"])
+    (13, ['CL', 'constant', 'square', 'saw-tooth', 'walk'])
+    """
+    found = [name for given in chosen for name in GROUPS.get(given, (given,))]
+    return [environment(name).name for name in dict.fromkeys(found)]

@@ -1,0 +1,263 @@
+"""An environment under a setting as a scenario: link, queue, cross traffic, flows.
+
+Two networks. In the simple one a CBR source leaves of one link what the environment says; where the queue shares the
+link fairly, a varying number of sources does, since one alone would get no more than a flow's share. In the second one
+flows that arrive are the cross traffic; they have priority at the bottleneck.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cwndlab.environments.assumptions import AUTOMATIC, Assumptions
+from cwndlab.environments.catalogue import DEMO, Environment, environment
+from cwndlab.errors import ScenarioError
+from cwndlab.scenario import Scenario
+from cwndlab.topologies import second_topology
+
+# No window limit may bind: rules with multiplicative increase reach thousands of packets.
+UNBOUNDED_PACKETS = 1_000_000
+ACCESS_DELAY_S = 0.010
+"""Mean one-way delay of a flow's own link, unless round trips differ by more than that allows."""
+RATES = ("rate", "high", "low", "start", "spread", "add", "min", "max")
+CLIPPED = ("rate", "high", "low", "start", "min", "max")
+
+RECOVERIES = ("reno", "sack")
+"""Recovery schemes of the paper's settings."""
+QUEUES = ("drop-tail", "red", "ecn", "drr")
+"""Queues of the paper's settings; ``ecn`` is RED that marks, with flows that understand it."""
+
+
+def scenario(
+    name: str,
+    *,
+    rule: str = "AIMD(1, 0.5)",
+    recovery: str = "sack",
+    queue: str = "drop-tail",
+    assume: Assumptions | None = None,
+    seed: int = 1,
+) -> Scenario:
+    """Build the scenario of an environment under a setting.
+
+    Parameters
+    ----------
+    name : str
+        Of an environment.
+    rule : str
+        Rule of the test flows, which are named ``flow``.
+    recovery : str
+        Their loss recovery.
+    queue : str
+        Queue at the bottleneck.
+    assume : Assumptions, optional
+        What the paper leaves open.
+    seed : int
+        Seed of the run.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such environment or queue, or a key or value is not allowed.
+
+    Examples
+    --------
+    >>> scenario("SQH", rule="AIAD(1, 3)")["cross"][0]["available"]
+    {'kind': 'square', 'high': '100Mbit', 'low': '10Mbit', 'every': '5s'}
+    """
+    chosen = assume or Assumptions()
+    tables = network(name, queue, chosen)
+    test = {**tables["flows"][0], "rule": rule, "recovery": recovery}
+    document = {
+        "name": f"{name}-{recovery}-{queue}",
+        "seed": seed,
+        **common(chosen),
+        **{key: value for key, value in tables.items() if key != "name" and value is not None},
+        "flows": [test, *tables["flows"][1:]],
+    }
+    return Scenario(document)
+
+
+def common(chosen: Assumptions) -> dict[str, Any]:
+    """Give the keys that all environments share."""
+    duration = chosen.seconds("duration")
+    return {
+        "duration": duration,
+        "measure": [chosen.warm_up * duration, duration],
+        "profile": chosen.profile,
+        "tcp": {"window": UNBOUNDED_PACKETS, "initial_ssthresh": UNBOUNDED_PACKETS},
+    }
+
+
+def network(name: str, queue: str, chosen: Assumptions) -> dict[str, Any]:
+    """Give the tables of an environment under a queue, None for those it has not: a patch of whole top-level keys.
+
+    The test flows are the first entry of ``flows``.
+    """
+    found = environment(name)
+    check_queue(queue)
+    capacity = found.capacity_bps(chosen)
+    build = _second if found.gaps else _simple
+    tables = {"bdp": {"rate": rate_text(capacity), "rtt": chosen.rtt}, **build(found, capacity, queue, chosen)}
+    return {**dict.fromkeys(("dumbbell", "links", "cross", "arrivals")), **tables, "name": f"{name}-{queue}"}
+
+
+def rate_text(bps: float) -> str:
+    """Write a rate in the largest unit that leaves it short.
+
+    Examples
+    --------
+    >>> rate_text(1e7), rate_text(1.5e6), rate_text(250e3), rate_text(1e9)
+    ('10Mbit', '1.5Mbit', '250kbit', '1Gbit')
+    """
+    whole = round(bps)
+    for unit, size in (("Gbit", 1e9), ("Mbit", 1e6), ("kbit", 1e3)):
+        if whole >= size:
+            return f"{whole / size:.9g}{unit}"
+    return f"{whole}bit"
+
+
+def _simple(found: Environment, capacity: float, queue: str, chosen: Assumptions) -> dict[str, Any]:
+    delay, spread = _delays(chosen)
+    flows = {"name": "flow", "count": chosen.flows, "rule": "AIMD(1, 0.5)", "start": ["0s", "1s"]}
+    tables: dict[str, Any] = {
+        "dumbbell": {
+            "rate": rate_text(capacity),
+            "delay": delay,
+            "queue": BOTTLENECK[queue](chosen),
+            "access_rate": chosen.access_rate,
+            "access_delay": spread,
+        },
+        "flows": [{**flows, **_understands(queue)}],
+    }
+    available = _available(found.shape, capacity, chosen)
+    if available != {"kind": "constant", "rate": rate_text(capacity)}:
+        # Random courses are drawn from a stream that goes by this name: so two walks are not one walk scaled.
+        cross = {
+            "name": "cross" if found.name in DEMO else found.name,
+            "available": available,
+            "packet_size": chosen.cross_packet,
+        }
+        tables["cross"] = [{**cross, **(_sources(found, capacity, chosen) if queue in FAIR else {})}]
+    return tables
+
+
+def _available(shape: dict[str, Any], capacity: float, chosen: Assumptions) -> dict[str, Any]:
+    """Give what is left for all test flows together: n times the share of one, within the floor and the link."""
+    floor = chosen.flows * chosen.bps("floor")
+    total = {key: chosen.flows * value if key in RATES else value for key, value in shape.items()}
+    if shape["kind"] in ("walk", "leap"):
+        total = {"every": chosen.step, "min": floor, "max": capacity, **total}
+    for key in CLIPPED:
+        if key in total:
+            total[key] = min(max(total[key], floor), capacity)
+    return {key: rate_text(value) if key in RATES else value for key, value in total.items()}
+
+
+def _sources(found: Environment, capacity: float, chosen: Assumptions) -> dict[str, Any]:
+    """Rate of the single sources: a little above the largest share that one is ever given."""
+    shape = found.shape
+    largest = max(shape.get(key, 0.0) for key in ("rate", "high", "max"))
+    if shape["kind"] in ("walk", "leap") and "max" not in shape:
+        largest = capacity
+    one_source = capacity / (chosen.flows + 1)
+    rate = chosen.drr_source * min(largest, one_source)
+    return {"source_rate": rate_text(rate), "beside": chosen.flows}
+
+
+def _second(found: Environment, capacity: float, queue: str, chosen: Assumptions) -> dict[str, Any]:
+    if queue not in PRIORITY:
+        allowed = ", ".join(PRIORITY)
+        raise ScenarioError(f"queue: `{queue}` has no form that knows priorities for {found.name}; allowed: {allowed}")
+    delay, spread = _delays(chosen)
+    own = {"access_rate": chosen.access_rate, "access_delay": spread}
+    phases = [{"length": "5s", "gap": getattr(chosen, name)} for name in found.gaps]
+    size = {"kind": "pareto", "mean": chosen.transfer_mean, "shape": chosen.transfer_shape}
+    built = second_topology(
+        rate_text(capacity),
+        delay,
+        rule={
+            "rule": "AIMD(1, 0.5)", "count": chosen.flows, "start": ["0s", "1s"], **own, **_understands(queue),
+        },
+        arrivals={
+            "rule": chosen.cross_rule, "size": size, **own,
+            **({"phases": phases} if len(phases) > 1 else {"gap": phases[0]["gap"]}),
+        },
+        placeholder={
+            "rule": chosen.cross_rule, "count": chosen.placeholders or chosen.flows, "start": ["0s", "1s"], **own,
+        },
+        queue=PRIORITY[queue](chosen),
+        entry_queue={"kind": "drr", "limit": chosen.buffer},
+        entry_delay=chosen.entry_delay,
+    ).to_dict()  # fmt: skip
+    return {key: built[key] for key in ("links", "flows", "arrivals")}
+
+
+def _delays(chosen: Assumptions) -> tuple[str, list[str]]:
+    """Delay of the bottleneck and of a flow's own link, one way: together half a round trip."""
+    half_spread = chosen.seconds("rtt_spread") / 4
+    access = max(ACCESS_DELAY_S, half_spread)
+    rest = chosen.seconds("rtt") / 2 - access
+    if rest < 0:
+        raise ScenarioError(
+            f"assume: rtt_spread = `{chosen.rtt_spread}` is not allowed with rtt = `{chosen.rtt}`;"
+            " allowed: up to twice the round trip, which is at least 20ms"
+        )
+    return f"{rest * 1e3:g}ms", [f"{(access - half_spread) * 1e3:g}ms", f"{(access + half_spread) * 1e3:g}ms"]
+
+
+def _understands(queue: str) -> dict[str, Any]:
+    return {"tcp": {"ecn": True}} if queue == "ecn" else {}
+
+
+def _red(chosen: Assumptions, **keys: Any) -> dict[str, Any]:
+    thresholds = {"min": chosen.red_min, "max": chosen.red_max}
+    return {
+        "kind": "red",
+        "limit": chosen.buffer,
+        **{key: value for key, value in thresholds.items() if value != AUTOMATIC},
+        "max_p": chosen.red_max_p,
+        "gentle": chosen.red_gentle,
+        **keys,
+    }
+
+
+def _rio(chosen: Assumptions, **keys: Any) -> dict[str, Any]:
+    return _red(chosen, kind="rio", in_min=chosen.rio_in_min, in_max=chosen.rio_in_max, **keys)
+
+
+def _plain(kind: str) -> Callable[[Assumptions], dict[str, Any]]:
+    return lambda chosen: {"kind": kind, "limit": chosen.buffer}
+
+
+BOTTLENECK: dict[str, Callable[[Assumptions], dict[str, Any]]] = {
+    "drop-tail": _plain("drop-tail"),
+    "red": _red,
+    "ecn": lambda chosen: _red(chosen, ecn=True),
+    "drr": _plain("drr"),
+    "codel": _plain("codel"),
+    "fq-codel": _plain("fq-codel"),
+    "pie": _plain("pie"),
+}
+"""Queue of the simple network's bottleneck by name; the first four are the paper's."""
+PRIORITY: dict[str, Callable[[Assumptions], dict[str, Any]]] = {
+    "drop-tail": lambda chosen: _rio(chosen, out_drop_tail=True),
+    "red": _rio,
+    "ecn": lambda chosen: _rio(chosen, ecn=True),
+    "drr": _plain("drr"),
+    "fq-codel": _plain("fq-codel"),
+}
+"""Queue of the second network's bottleneck: cross traffic has priority, or a fair share."""
+FAIR = ("drr", "fq-codel")
+
+
+def check_queue(queue: str) -> None:
+    """Refuse a queue that has no name here.
+
+    Raises
+    ------
+    ScenarioError
+        If there is none of that name.
+    """
+    if queue not in BOTTLENECK:
+        raise ScenarioError(f"queue: `{queue}` is not a queue; allowed: {', '.join(BOTTLENECK)}")

@@ -1,0 +1,209 @@
+"""Networks beyond the dumbbell: builders that return scenarios of links between named nodes.
+
+>>> from cwndlab import topologies
+>>> topologies.ring(4, "10Mbit", "15ms", rule="AIAD(1, 3)")
+<Scenario ring: AIAD(1, 3), AIAD(1, 3), AIAD(1, 3), AIAD(1, 3) for 60s>
+
+A dumbbell with unequal round trips needs no builder of its own: give `cwndlab.dumbbell` flows with an `access_delay`
+each, or one interval for all of them.
+
+>>> from cwndlab import dumbbell
+>>> unequal = dumbbell("10Mbit", "10ms", flows=[
+...     {"name": "near", "rule": "AIMD(1, 0.5)", "access_delay": "0ms"},
+...     {"name": "far", "rule": "AIMD(1, 0.5)", "access_delay": "40ms"},
+... ])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cwndlab.errors import ScenarioError
+from cwndlab.scenario import Quantity, Scenario, dumbbell
+
+__all__ = ["dumbbell", "parking_lot", "ring", "second_topology"]
+
+Table = Mapping[str, Any]
+
+
+def parking_lot(
+    hops: int,
+    rate: Quantity | Table,
+    delay: Quantity,
+    *,
+    rule: str | Table,
+    short: str | Table | None = None,
+    queue: Table | None = None,
+    duration: Quantity = "60s",
+    **settings: Any,
+) -> Scenario:
+    """Build links in a row: one flow crosses all of them, and each has a flow of its own.
+
+    Parameters
+    ----------
+    hops : int
+        Links, at least 1; from node ``R0`` to node ``R1`` and so on.
+    rate, delay : str, float or mapping
+        Of every link (bit/s and seconds if bare numbers).
+    rule : str or mapping
+        The long flow: a rule, or a table of flow keys with one.
+    short : str or mapping, optional
+        The flow of each single link; by default like the long one.
+    queue : mapping, optional
+        Queue of every link; by default drop-tail, one bandwidth-delay product.
+    duration : str or float
+        How long to simulate.
+    **settings
+        Other keys of the scenario.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no link, or a key or value is not allowed.
+
+    Examples
+    --------
+    >>> scenario = parking_lot(3, "10Mbit", "15ms", rule="AIMD(1, 0.5)")
+    >>> [flow["name"] for flow in scenario["flows"]]
+    ['long', 'short-1', 'short-2', 'short-3']
+    """
+    if hops < 1:
+        raise ScenarioError(f"hops: {hops} is not allowed; allowed: 1 or more")
+    single = _flow(rule if short is None else short)
+    flows = [{"name": "long", **_flow(rule), "from": "R0", "to": f"R{hops}"}]
+    flows += [{"name": f"short-{i}", **single, "from": f"R{i - 1}", "to": f"R{i}"} for i in range(1, hops + 1)]
+    links = [_link(f"R{i}", f"R{i + 1}", rate, delay, queue) for i in range(hops)]
+    return _scenario("parking-lot", links, flows, duration, settings)
+
+
+def ring(
+    size: int,
+    rate: Quantity | Table,
+    delay: Quantity,
+    *,
+    rule: str | Table,
+    queue: Table | None = None,
+    duration: Quantity = "60s",
+    **settings: Any,
+) -> Scenario:
+    """Build links in a circle: every flow crosses two of them, each shared with another flow.
+
+    Flow i enters at node i, crosses links i and i + 1 and leaves: it meets flow i - 1 on its first link and flow
+    i + 1 on its second (Akella et al. 2002, section 4.1.3).
+
+    Parameters
+    ----------
+    size : int
+        Links, nodes and flows, at least 3.
+    rate, delay : str, float or mapping
+        Of every link (bit/s and seconds if bare numbers).
+    rule : str or mapping
+        Every flow: a rule, or a table of flow keys with one; ``count`` makes several of each.
+    queue : mapping, optional
+        Queue of every link; by default drop-tail, one bandwidth-delay product.
+    duration : str or float
+        How long to simulate.
+    **settings
+        Other keys of the scenario.
+
+    Raises
+    ------
+    ScenarioError
+        If the ring is too small, or a key or value is not allowed.
+
+    Examples
+    --------
+    >>> ring(3, "10Mbit", "15ms", rule={"rule": "AIMD(1, 0.5)", "count": 5})["flows"][2]["path"]
+    ['R2-R0', 'R0-R1']
+    """
+    if size < 3:
+        raise ScenarioError(f"size: {size} is not allowed; allowed: 3 or more")
+    links = [_link(f"R{i}", f"R{(i + 1) % size}", rate, delay, queue) for i in range(size)]
+    names = [link["name"] for link in links]
+    flows = [{"name": f"flow-{i}", **_flow(rule), "path": [names[i], names[(i + 1) % size]]} for i in range(size)]
+    return _scenario("ring", links, flows, duration, settings)
+
+
+def second_topology(
+    rate: Quantity,
+    delay: Quantity,
+    *,
+    rule: str | Table,
+    arrivals: Table,
+    placeholder: str | Table = "AIMD(1, 0.5)",
+    queue: Table | None = None,
+    entry_queue: Table | None = None,
+    entry_delay: Quantity = "1ms",
+    duration: Quantity = "60s",
+    **settings: Any,
+) -> Scenario:
+    """Build the network in which arriving flows are the cross traffic (Akella et al. 2002, figure 3b).
+
+    ::
+
+        arrivals     --> R0 ---------> R1 ==bottleneck==> R2   test flows and arrivals end here
+        place-holders -->   (leave at R1)
+        test flows   ----------------> R1
+
+    R0 shares its link fairly between the arriving flows and the place-holders, as many as there are test flows: what
+    arrives at the bottleneck is the share it would have among the test flows. There it has priority.
+
+    Parameters
+    ----------
+    rate : str or float
+        Of both links.
+    delay : str or float
+        Of the bottleneck.
+    rule : str or mapping
+        The test flows, named ``flow``: a rule, or a table of flow keys with one, such as ``count``.
+    arrivals : mapping
+        Keys of ``[[arrivals]]``: at least ``rule``, ``size`` and ``gap`` or ``phases``.
+    placeholder : str or mapping
+        The place-holder flows; as many as test flows if it has no ``count``.
+    queue : mapping, optional
+        Queue of the bottleneck; by default RIO.
+    entry_queue : mapping, optional
+        Queue of the link from R0 to R1; by default DRR.
+    entry_delay : str or float
+        Delay of that link.
+    duration : str or float
+        How long to simulate.
+    **settings
+        Other keys of the scenario.
+
+    Raises
+    ------
+    ScenarioError
+        If a key or value is not allowed.
+    """
+    test = _flow(rule)
+    holder = {"count": test.get("count", 1), **_flow(placeholder)}
+    links = [
+        _link("R0", "R1", rate, entry_delay, entry_queue or {"kind": "drr"}, name="entry"),
+        _link("R1", "R2", rate, delay, queue or {"kind": "rio"}, name="bottleneck"),
+    ]
+    flows = [
+        {"name": "flow", **test, "from": "R1", "to": "R2"},
+        {"name": "place-holder", **holder, "from": "R0", "to": "R1"},
+    ]
+    crossing = {"name": "cross", "priority": 0, **arrivals, "from": "R0", "to": "R2"}
+    return _scenario("second-topology", links, flows, duration, {"arrivals": [crossing], **settings})
+
+
+def _flow(given: str | Table) -> dict[str, Any]:
+    return {"rule": given} if isinstance(given, str) else dict(given)
+
+
+def _link(
+    start: str, end: str, rate: Quantity | Table, delay: Quantity, queue: Table | None, name: str = ""
+) -> dict[str, Any]:
+    link: dict[str, Any] = {"name": name or f"{start}-{end}", "from": start, "to": end, "rate": rate, "delay": delay}
+    return {**link, "queue": dict(queue)} if queue else link
+
+
+def _scenario(
+    name: str, links: Sequence[Table], flows: Sequence[Table], duration: Quantity, settings: Table
+) -> Scenario:
+    document = {"name": name, "duration": duration, **settings, "links": list(links), "flows": list(flows)}
+    return Scenario(document)

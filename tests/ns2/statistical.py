@@ -1,0 +1,243 @@
+"""Compares distributions with those of ns-2: ``python -m tests.ns2.statistical`` from the repository's root.
+
+Ten replicates of each experiment on either side. A metric agrees if the means differ by no more than the larger of two
+standard deviations of ns-2's replicates and 3 % of ns-2's mean. Beside that the table has the interval of the mean
+difference, and over all experiments no metric may lie to one side throughout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import ns2
+from .statistical_scenarios import EXPERIMENTS, Experiment
+from .tcl import NETWORK, cross_lines, network_lines, start_lines
+from .translate import instances, number, quantity
+
+REPLICATES = 10
+TOLERANCE = 0.03
+# Student's t, two-sided 95 %, with REPLICATES - 1 degrees of freedom; and the normal distribution's.
+T_REPLICATES = 2.262
+Z_POOLED = 1.960
+MONITOR = Path(__file__).with_name("monitor.tcl")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One metric of one experiment."""
+
+    experiment: str
+    metric: str
+    ours: list[float]
+    theirs: list[float]
+
+    @property
+    def differences(self) -> list[float]:
+        """Replicate by replicate: both sides have the same starts."""
+        return [a - b for a, b in zip(self.ours, self.theirs, strict=True)]
+
+    @property
+    def mean_difference(self) -> float:
+        return statistics.fmean(self.differences)
+
+    @property
+    def half_width(self) -> float:
+        """Of the 95 % interval of the mean difference."""
+        return T_REPLICATES * self.standard_error
+
+    @property
+    def standard_error(self) -> float:
+        return statistics.stdev(self.differences) / math.sqrt(len(self.differences))
+
+    @property
+    def allowed(self) -> float:
+        return max(2 * statistics.stdev(self.theirs), TOLERANCE * abs(statistics.fmean(self.theirs)))
+
+    @property
+    def agrees(self) -> bool:
+        return abs(self.mean_difference) <= self.allowed
+
+
+def script(scenario: dict) -> str:
+    """Tcl that prints the counts at both ends of the measuring window."""
+    flows = instances(scenario["flows"])
+    lines = [MONITOR.read_text(), NETWORK.read_text(), *network_lines(scenario)]
+    lines.append("set monitor [$ns monitor-queue $r1 $r2 {}]")
+    for index, flow in enumerate(flows):
+        lines += [f"watch {index}", *start_lines(scenario, index, flow)]
+    lines += cross_lines(scenario)
+    begin, end = (number(quantity(edge)) for edge in scenario["measure"])
+    lines += [f"$ns at {begin} snapshot", f"$ns at {end} {{ snapshot; close $out; close $events; exit 0 }}", "$ns run"]
+    return "\n".join(lines) + "\n"
+
+
+def run_ns2(scenario: dict) -> dict[str, float]:
+    """Metrics of one replicate in ns-2."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "run.tcl").write_text(script(scenario))
+        command = ["ns", "run.tcl", "counts", "events", str(scenario["seed"])]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode != 0 or done.stderr.strip():
+            raise RuntimeError(f"ns failed ({done.returncode}): {done.stderr.strip()[-2000:]}")
+        begin, end = ([float(x) for x in line.split()] for line in (folder / "counts").read_text().splitlines())
+        events = [line.split() for line in (folder / "events").read_text().splitlines()]
+    from_s, to_s = (quantity(edge) for edge in scenario["measure"])
+    waiting, arrived, dropped, marked, departed_bytes, *acked = (b - a for a, b in zip(begin, end, strict=True))
+    flows = instances(scenario["flows"])
+    sizes = [flow.get("tcp", {}).get("packet_size", 1000) for flow in flows]
+    return metrics(
+        flows,
+        goodput=[8 * size * packets / (to_s - from_s) for size, packets in zip(sizes, acked, strict=True)],
+        utilization=8 * departed_bytes / (to_s - from_s) / quantity(scenario["dumbbell"]["rate"]),
+        queue=waiting / (to_s - from_s),
+        loss=dropped / arrived,
+        marks=marked / arrived,
+        timeouts=sum(event[5] == "TIMEOUT" and from_s <= float(event[1]) < to_s for event in events),
+    )
+
+
+def run_product(scenario: dict) -> dict[str, float]:
+    """The same of one replicate in cwndlab."""
+    from cwndlab import _core
+
+    result = json.loads(_core.run(json.dumps(scenario))[0])
+    (link,) = (link for link in result["links"] if link["link"] == "bottleneck")
+    return metrics(
+        instances(scenario["flows"]),
+        goodput=[flow["goodput_bps"] for flow in result["flows"]],
+        utilization=link["utilization"],
+        queue=link["mean_queue_packets"],
+        loss=link["dropped_packets"] / link["arrived_packets"],
+        marks=link["marked_packets"] / link["arrived_packets"],
+        timeouts=sum(flow["timeouts"] for flow in result["flows"]),
+    )
+
+
+def metrics(flows, *, goodput, utilization, queue, loss, marks, timeouts) -> dict[str, float]:
+    """By name; a goodput for each group, whose name is the flow's up to the last hyphen."""
+    result = {
+        "utilization": utilization,
+        "mean queue (packets)": queue,
+        "loss rate (%)": 100 * loss,
+        "mark rate (%)": 100 * marks,
+    }
+    groups: dict[str, float] = {}
+    for flow, bps in zip(flows, goodput, strict=True):
+        group = flow["name"].rpartition("-")[0]
+        groups[group] = groups.get(group, 0.0) + bps / 1e6
+    result |= {f"goodput {group} (Mbit/s)": mbps for group, mbps in groups.items()}
+    result["time-outs per flow"] = timeouts / len(flows)
+    result["Jain's index"] = sum(goodput) ** 2 / (len(goodput) * sum(x * x for x in goodput))
+    return result
+
+
+def compare(experiments: list[Experiment], replicates: int = REPLICATES) -> list[Comparison]:
+    """Runs everything, two processes at a time."""
+    scenarios = [experiment.scenario(i) for experiment in experiments for i in range(replicates)]
+    with ProcessPoolExecutor(2) as pool:
+        theirs = list(pool.map(run_ns2, scenarios))
+        ours = list(pool.map(run_product, scenarios))
+    return [
+        comparison
+        for k, experiment in enumerate(experiments)
+        for comparison in of_one(
+            experiment.name,
+            ours[k * replicates : (k + 1) * replicates],
+            theirs[k * replicates : (k + 1) * replicates],
+        )
+    ]
+
+
+def of_one(name: str, ours: list[dict], theirs: list[dict]) -> list[Comparison]:
+    """Metrics that are 0 throughout on both sides say nothing and are left out."""
+    compared = [Comparison(name, key, [run[key] for run in ours], [run[key] for run in theirs]) for key in theirs[0]]
+    return [item for item in compared if any(item.ours) or any(item.theirs)]
+
+
+@dataclass(frozen=True)
+class Side:
+    """On which side of ns-2 a metric lies, over the experiments that have it: relative differences, pooled."""
+
+    metric: str
+    above: int
+    below: int
+    mean: float
+    half_width: float
+
+    @property
+    def one_sided(self) -> bool:
+        """Off to the same side throughout, and by more than chance explains."""
+        return self.above + self.below > 2 and min(self.above, self.below) == 0 and abs(self.mean) > self.half_width
+
+
+def sides(comparisons: list[Comparison]) -> list[Side]:
+    """One row for each metric; the goodputs of all groups are one metric."""
+    by_metric: dict[str, list[Comparison]] = {}
+    for item in comparisons:
+        name = "goodput of groups" if item.metric.startswith("goodput") else item.metric
+        by_metric.setdefault(name, []).append(item)
+    rows = []
+    for metric, items in by_metric.items():
+        scales = [abs(statistics.fmean(item.theirs)) or 1.0 for item in items]
+        relative = [item.mean_difference / scale for item, scale in zip(items, scales, strict=True)]
+        error = math.sqrt(sum((item.standard_error / scale) ** 2 for item, scale in zip(items, scales, strict=True)))
+        above, below = sum(x > 0 for x in relative), sum(x < 0 for x in relative)
+        rows.append(Side(metric, above, below, statistics.fmean(relative), Z_POOLED * error / len(items)))
+    return rows
+
+
+def table(comparisons: list[Comparison]) -> str:
+    lines = [
+        f"{'experiment':<16} {'metric':<26} {'ns-2: mean':>10} {'sd':>9} {'cwndlab: mean':>13} {'sd':>9}"
+        f" {'difference':>10} {'95 % interval':>22} {'allowed':>9}"
+    ]
+    for item in comparisons:
+        low, high = item.mean_difference - item.half_width, item.mean_difference + item.half_width
+        lines.append(
+            f"{item.experiment:<16} {item.metric:<26} {statistics.fmean(item.theirs):>10.5g}"
+            f" {statistics.stdev(item.theirs):>9.3g} {statistics.fmean(item.ours):>13.5g}"
+            f" {statistics.stdev(item.ours):>9.3g} {item.mean_difference:>+10.3g}"
+            f" {f'[{low:+.3g}, {high:+.3g}]':>22} {item.allowed:>9.3g}{'' if item.agrees else '  DISAGREES'}"
+        )
+    lines += ["", f"{'over all experiments':<26} {'above':>6} {'below':>6} {'pooled':>9} {'95 % interval':>22}"]
+    for side in sides(comparisons):
+        low, high = 100 * (side.mean - side.half_width), 100 * (side.mean + side.half_width)
+        lines.append(
+            f"{side.metric:<26} {side.above:>6} {side.below:>6} {100 * side.mean:>+8.2f}%"
+            f" {f'[{low:+.2f}, {high:+.2f}] %':>22}{'  ONE SIDE THROUGHOUT' if side.one_sided else ''}"
+        )
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", action="append", choices=[experiment.name for experiment in EXPERIMENTS])
+    parser.add_argument("--replicates", type=int, default=REPLICATES)
+    arguments = parser.parse_args()
+    if ns2.program() is None:
+        print("ns-2 (program `ns`, Debian package ns2) is not installed", file=sys.stderr)
+        return 2
+    chosen = [experiment for experiment in EXPERIMENTS if experiment.name in (arguments.only or experiment.name)]
+    begin = time.perf_counter()
+    comparisons = compare(chosen, arguments.replicates)
+    print(table(comparisons))
+    differing = [item for item in comparisons if not item.agrees]
+    one_sided = [side for side in sides(comparisons) if side.one_sided]
+    print(f"\n{len(comparisons) - len(differing)} of {len(comparisons)} agree;", end=" ")
+    print(f"{len(one_sided)} metrics off to one side throughout; {time.perf_counter() - begin:.0f} s", flush=True)
+    return 1 if differing or one_sided else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
