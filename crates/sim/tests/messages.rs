@@ -110,10 +110,6 @@ fn flows() {
             (flow("priority = 4"), "flows[0].priority: 4 is out of range: 0 to 3"),
             (flow("join = { batch = 0, every = \"1s\" }"), "flows[0].join.batch: 0 is out of range: 1 to 2000000"),
             (flow("join = { batch = 1, every = \"0s\" }"), "flows[0].join.every: 0s is not allowed: a time above 0"),
-            (
-                flow("count = 5\nstop = \"4s\"\njoin = { batch = 2, every = \"2s\" }"),
-                "flows[0].stop: 4s is not after the last of them join, 4s",
-            ),
             (flow("leave = { every = \"1s\" }"), "flows[0].leave: write either share or batch"),
             (flow("leave = { share = 0.5, batch = 2, every = \"1s\" }"), "flows[0].leave: write either share or batch"),
             (flow("leave = { share = 0, every = \"1s\" }"), "flows[0].leave.share: 0 is out of range: above 0, at most 1"),

@@ -47,7 +47,8 @@ pub(super) fn check_draw<T: Quantity + Display>(key: &str, distribution: &Distri
             }
         }
     }
-    let mean = distribution.mean();
+    // The mean that is written; a Pareto distribution's may be cut below it.
+    let mean = if let Distribution::Random(Law::Pareto { mean, .. }) = distribution { mean.value() } else { distribution.mean() };
     if mean >= least && mean <= MOST {
         return Ok(());
     }
