@@ -8,7 +8,8 @@ environments, but the published numbers only fit the sum.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -51,7 +52,7 @@ class Comparison:
     results: dict[int, Result] = field(default_factory=dict)
     """Finished results by the index of their run in the plan; those that were kept."""
     measured: dict[int, dict[str, Any]] = field(default_factory=dict)
-    """Trace hash and metrics of every finished run, by its index."""
+    """The row of `runs` of every finished run, by its index."""
 
     @property
     def complete(self) -> bool:
@@ -61,22 +62,18 @@ class Comparison:
     def add(self, run: Run, result: Result) -> None:
         """Take a finished run in."""
         self.results[run.index] = result
-        metrics = measure(result.to_dict(), group=TEST_FLOWS)
-        self.measured[run.index] = {"trace_hash": result.trace_hash, **metrics}
+        self.measured[run.index] = {
+            **run.cell,
+            "replicate": run.replicate,
+            "seed": run.seed,
+            "trace_hash": result.trace_hash,
+            **measure(result.to_dict(), group=TEST_FLOWS),
+        }
 
     @property
     def runs(self) -> pl.DataFrame:
         """One row per finished run: its cell, replicate, seed, trace hash and every metric."""
-        rows = [
-            {
-                **run.cell,
-                "replicate": run.replicate,
-                "seed": run.seed,
-                **self.measured[run.index],
-            }
-            for run in self.plan
-            if run.index in self.measured
-        ]
+        rows = [self.measured[index] for index in sorted(self.measured)]
         return pl.DataFrame(rows, schema=_RUN_SCHEMA)
 
     @property
@@ -113,7 +110,7 @@ class Comparison:
         }
         runs = self.runs.to_dicts()
         if raw:
-            finished = [self.results.get(run.index) for run in self.plan if run.index in self.measured]
+            finished = [self.results.get(index) for index in sorted(self.measured)]
             runs = [
                 {**row, "result": result.to_dict()} if result is not None else row
                 for row, result in zip(runs, finished, strict=True)
@@ -199,14 +196,21 @@ def plan_rules(
         "env": [Level(name, {}) for name in names],
         "rule": [Level(rule, {f"flows.{TEST_FLOWS}.rule": rule}) for rule in canonical],
     }
-    # An environment is another network under each queue: no axis could set it alone.
-    joint = [
-        Joint({"queue": queue, "env": name}, environments.network(name, queue, chosen))
-        for queue in queues
-        for name in names
-    ]
+    joint = list(_joint(names, queues, chosen, range(seed, seed + replicates)))
     base = environments.scenario(names[0], queue=queues[0], rule=canonical[0], assume=chosen)
     return Plan(base, axes, replicates, seed, joint, dict(patch or {}))
+
+
+def _joint(
+    names: Sequence[str], queues: Sequence[str], chosen: environments.Assumptions, seeds: Sequence[int]
+) -> Iterator[Joint]:
+    """Give the networks: an environment has another one under each queue, so that no axis could set it alone."""
+    for queue, name in itertools.product(queues, names):
+        where = {"queue": queue, "env": name}
+        yield Joint(where, environments.network(name, queue, chosen))
+        for replicate, seed in enumerate(seeds if environments.environment(name).is_drawn else ()):
+            tables = environments.network(name, queue, chosen, seed)
+            yield Joint({**where, "replicate": replicate}, {"cross": tables["cross"]})
 
 
 def compare(

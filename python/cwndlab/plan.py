@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from cwndlab.patching import patched
 from cwndlab.scenario import Scenario
 
 MAX_RUNS = 1_000_000
+REPLICATE = "replicate"
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Joint:
     An environment, for example, is another network under DRR than under drop-tail.
     """
 
-    cell: Mapping[str, str]
-    """Axis to label: the cells it is for are those that have all of these."""
+    cell: Mapping[str, str | int]
+    """Axis to label: the cells it is for are those that have all of these. With ``replicate``, that one alone."""
     patch: Mapping[str, Any]
 
 
@@ -108,10 +109,15 @@ class Plan:
                 raise ScenarioError(f"axis `{name}`: repeats `{min(repeated)}`; allowed: each label once")
         for joint in self.joint:
             for axis, label in joint.cell.items():
-                if label not in (level.label for level in self.axes.get(axis, ())):
+                if label not in self._labels(axis):
                     raise ScenarioError(f"joint: `{axis}` = `{label}` is in no cell; allowed: a label of an axis")
         if len(self) > MAX_RUNS:
             raise ScenarioError(f"plan: {len(self)} runs are too many; allowed: {MAX_RUNS}")
+
+    def _labels(self, axis: str) -> Container[str | int]:
+        if axis == REPLICATE:
+            return range(self.replicates)
+        return [level.label for level in self.axes.get(axis, ())]
 
     def __len__(self) -> int:
         """Count the runs."""
@@ -126,15 +132,17 @@ class Plan:
         base = self.base.to_dict()
         for levels in itertools.product(*self.axes.values()):
             cell = dict(zip(self.axes, (level.label for level in levels), strict=True))
-            joints = (joint for joint in self.joint if joint.cell.items() <= cell.items())
-            document = base
-            for part in (*joints, *levels):
-                document = patched(document, part.patch)
-            document = patched(document, self.patch)
             for replicate in range(self.replicates):
                 seed = self.seed + replicate
+                document = self._document(base, levels, {**cell, REPLICATE: replicate})
                 yield Run(index, cell, replicate, seed, {**document, "seed": seed})
                 index += 1
+
+    def _document(self, base: dict[str, Any], levels: Sequence[Level], cell: Mapping[str, Any]) -> dict[str, Any]:
+        joints = [joint for joint in self.joint if joint.cell.items() <= cell.items()]
+        for part in (*joints, *levels):
+            base = patched(base, part.patch)
+        return patched(base, self.patch)
 
     def check(self) -> None:
         """Check the scenario of every cell without running it.

@@ -1,5 +1,7 @@
 """Networks beyond the dumbbell: builders that return scenarios of links between named nodes.
 
+Links lead one way; acknowledgements take as long back, and nothing else happens to them.
+
 >>> from cwndlab import topologies
 >>> topologies.ring(4, "10Mbit", "15ms", rule="AIAD(1, 3)")
 <Scenario ring: AIAD(1, 3), AIAD(1, 3), AIAD(1, 3), AIAD(1, 3) for 60s>
@@ -71,9 +73,10 @@ def parking_lot(
     if hops < 1:
         raise ScenarioError(f"hops: {hops} is not allowed; allowed: 1 or more")
     single = _flow(rule if short is None else short)
-    flows = [{"name": "long", **_flow(rule), "from": "R0", "to": f"R{hops}"}]
-    flows += [{"name": f"short-{i}", **single, "from": f"R{i - 1}", "to": f"R{i}"} for i in range(1, hops + 1)]
     links = [_link(f"R{i}", f"R{i + 1}", rate, delay, queue) for i in range(hops)]
+    names = [link["name"] for link in links]
+    flows = [{"name": "long", **_flow(rule), "path": names}]
+    flows += [{"name": f"short-{i}", **single, "path": [name]} for i, name in enumerate(names, 1)]
     return _scenario("parking-lot", links, flows, duration, settings)
 
 
@@ -184,10 +187,10 @@ def second_topology(
         _link("R1", "R2", rate, delay, queue or {"kind": "rio"}, name="bottleneck"),
     ]
     flows = [
-        {"name": "flow", **test, "from": "R1", "to": "R2"},
-        {"name": "place-holder", **holder, "from": "R0", "to": "R1"},
+        {"name": "flow", **test, "path": ["bottleneck"]},
+        {"name": "place-holder", **holder, "path": ["entry"]},
     ]
-    crossing = {"name": "cross", "priority": 0, **arrivals, "from": "R0", "to": "R2"}
+    crossing = {"name": "cross", "priority": 0, **arrivals, "path": ["entry", "bottleneck"]}
     return _scenario("second-topology", links, flows, duration, {"arrivals": [crossing], **settings})
 
 

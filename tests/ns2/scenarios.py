@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import scenarios_routers
 from .case import RECOVERIES, Case, scenario
 
 ONE_WINDOW = {1: [30], 2: [30, 33], 3: [30, 32, 36], 4: [28, 30, 33, 37]}
@@ -252,6 +253,7 @@ def everything() -> list[Case]:
         *endpoint_options(),
         *papers_years(),
         *several_flows(),
+        *scenarios_routers.everything(),
     ]
     names = [case.name for case in cases]
     assert len(names) == len(set(names)), "two cases of one name"

@@ -93,7 +93,8 @@ def run_ns2(scenario: dict) -> dict[str, float]:
         begin, end = ([float(x) for x in line.split()] for line in (folder / "counts").read_text().splitlines())
         events = [line.split() for line in (folder / "events").read_text().splitlines()]
     from_s, to_s = (quantity(edge) for edge in scenario["measure"])
-    waiting, arrived, dropped, marked, departed_bytes, *acked = (b - a for a, b in zip(begin, end, strict=True))
+    waiting, arrived, dropped, marked, departed_bytes, idle, *acked = (b - a for a, b in zip(begin, end, strict=True))
+    fired = sum(event[5] == "TIMEOUT" and from_s <= float(event[1]) < to_s for event in events)
     flows = instances(scenario["flows"])
     sizes = [flow.get("tcp", {}).get("packet_size", 1000) for flow in flows]
     return metrics(
@@ -103,7 +104,7 @@ def run_ns2(scenario: dict) -> dict[str, float]:
         queue=waiting / (to_s - from_s),
         loss=dropped / arrived,
         marks=marked / arrived,
-        timeouts=sum(event[5] == "TIMEOUT" and from_s <= float(event[1]) < to_s for event in events),
+        timeouts=fired - idle,
     )
 
 

@@ -5,6 +5,8 @@ Needs the program `ns` (Debian package ns2); without it every test is skipped an
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from . import compare, ns2, product, scenarios
@@ -32,3 +34,10 @@ def test_the_list_covers_what_it_should():
     assert sum(len(case.scenario["flows"]) == 1 for case in CASES) - len(old) >= 40
     assert len(old) >= 10
     assert {case.scenario["flows"][0]["recovery"] for case in old} == set(RECOVERIES)
+    kinds = Counter(case.scenario["dumbbell"]["queue"]["kind"] for case in CASES)
+    assert kinds["red"] >= 40
+    assert kinds["drr"] >= 25
+    marked = [
+        case for case in CASES if any(loss["kind"] == "marks" for loss in case.scenario["dumbbell"].get("loss", []))
+    ]
+    assert {case.scenario["flows"][0]["recovery"] for case in marked} == set(RECOVERIES)

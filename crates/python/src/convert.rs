@@ -110,8 +110,13 @@ fn rates(recorder: &Recorder, bin_s: f64, end_s: f64) -> Vec<(&'static str, Colu
 
 /// What cross traffic and arrivals carried, in bins: numbers of the lines of cross traffic, then of the groups of arrivals.
 fn carried(recorder: &Recorder, bin_s: f64, end_s: f64) -> Vec<(&'static str, Column)> {
-    let bins =
-        || recorder.carried.iter().enumerate().flat_map(|(source, bins)| bins.iter().enumerate().map(move |(i, &bits)| (i, source as u32, bits)));
+    let bins = || {
+        recorder
+            .carried
+            .iter()
+            .enumerate()
+            .flat_map(|(source, bins)| bins.iter().enumerate().map(move |(i, &bits)| (i, source as u32, bits)))
+    };
     vec![
         ("time_s", Column::f8(bins().map(|(i, _, _)| i as f64 * bin_s))),
         ("source", Column::u4(bins().map(|(_, source, _)| source))),

@@ -44,11 +44,11 @@ impl Admission for DropTail {
     #[inline]
     fn admit(&mut self, packet: &Arrival, backlog: &Backlog, _random: &mut impl FnMut() -> f64) -> Decision {
         let fits = match self.limit {
-            Limit::Packets(limit) => backlog.packets < limit + u64::from(!self.count_in_service),
+            Limit::Packets(limit) => backlog.packets < limit.saturating_add(u64::from(!self.count_in_service)),
             Limit::Bytes(limit) => {
                 // A packet always fits on an idle link: it goes straight into service.
                 let uncounted = if self.count_in_service { 0 } else { backlog.in_service_bytes };
-                backlog.packets == 0 || backlog.bytes + u64::from(packet.size_bytes) <= limit + uncounted
+                backlog.packets == 0 || backlog.bytes + u64::from(packet.size_bytes) <= limit.saturating_add(uncounted)
             }
         };
         if fits { Decision::Accept } else { Decision::Drop }

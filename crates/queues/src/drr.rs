@@ -25,7 +25,8 @@ use crate::{Item, Limit, Scheduling};
 pub struct DrrParameters {
     /// What may wait in all queues together, without the packet in service (`blimit_`).
     pub limit: Limit,
-    /// Bytes a queue may send in its turn, at least 1 (`quantum_`).
+    /// Bytes a queue may send in its turn, at least 1 (`quantum_`). A packet larger than that waits for as many turns as it needs, each of
+    /// which costs time to compute.
     pub quantum_bytes: u64,
     /// Flows share so many queues, by number; each has its own when absent (`buckets_`).
     pub buckets: Option<u64>,

@@ -31,7 +31,7 @@ pub struct FqCoDelParameters {
     pub target_s: f64,
     /// Time to judge it over, seconds.
     pub interval_s: f64,
-    /// Bytes a queue may send in its turn, at least 1.
+    /// Bytes a queue may send in its turn, at least 1; as in DRR, a packet of many quanta costs as many turns.
     pub quantum_bytes: u64,
     /// Flows share so many queues, by number; each has its own when absent.
     pub buckets: Option<u64>,

@@ -18,6 +18,7 @@
 mod codel;
 mod drop_tail;
 mod drr;
+mod early;
 mod fifo;
 mod fq_codel;
 mod longest;
@@ -25,15 +26,17 @@ mod pie;
 mod priority;
 mod red;
 mod rio;
+mod room;
 mod slots;
 
 pub use codel::{CoDel, CoDelParameters};
 pub use drop_tail::{DropTail, Limit};
 pub use drr::{Drr, DrrParameters};
+pub use early::{EXACT_IDLE_STEPS, Weight};
 pub use fq_codel::{FqCoDel, FqCoDelParameters};
 pub use pie::{Pie, PieParameters};
 pub use priority::{PRIORITY_CLASSES, Priority};
-pub use red::{AdaptiveRed, EXACT_IDLE_STEPS, Red, RedParameters, Weight};
+pub use red::{AdaptiveRed, Red, RedParameters};
 pub use rio::{Rio, RioParameters};
 
 /// An arriving packet, as far as a discipline may see it.

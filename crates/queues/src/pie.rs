@@ -20,7 +20,7 @@
 //! buffer holds less than 2^14 bytes (the RFC suggests time stamps there). A measurement covers the whole transmission of its first
 //! packet. No derandomization (section 5.4, optional), no switching off on an empty queue (section 5.3, optional): updates go on.
 
-use crate::red::Room;
+use crate::room::Room;
 use crate::{Admission, Arrival, Backlog, Decision, Departure, Limit};
 
 /// What a PIE queue is made from.

@@ -7,7 +7,7 @@
 //!   `in_max_p`, applied to it. The curve ends at `in_max`: beyond, every in-packet is lost.
 //! * Every arriving packet updates the average of all that wait; an out-packet is lost along the curve of `min`, `max`, `max_p`, applied
 //!   to that, gentle if so asked.
-//! * Averages, curves and the distance between losses are RED's (`red.rs`); both classes count their arrivals apart.
+//! * Averages, curves and the distance between losses are RED's (`early.rs`); both classes count their arrivals apart.
 //! * A packet that can be marked is marked instead of lost at random as long as its average is below its upper threshold.
 //! * A full buffer loses whatever arrives.
 //!
@@ -22,7 +22,8 @@
 //! that it is not). An idle link decays both averages at the next arrival; ns-2 decays that of in-packets at the next in-packet, over the
 //! time since the link last went idle, busy or not. Packets only, no byte mode; in-packets have no gentle part.
 
-use crate::red::{Average, Curve, Room, Spread, Verdict, Weight, automatic_min_packets, idle_s};
+use crate::early::{Average, Curve, Spread, Verdict, Weight, automatic_min_packets, idle_s};
+use crate::room::Room;
 use crate::{Admission, Arrival, Backlog, Decision, Departure, Limit};
 
 /// What a RIO queue is made from. Thresholds are averages, in packets.

@@ -131,8 +131,8 @@ fn automatic_values() {
 
 #[test]
 fn adaptation_by_hand() {
-    // Between 4 and 12 the target is 7.2 to 8.8. Below: 0.1 * 0.9 = 0.09, once in more than half a second.
-    let adaptive = RedParameters { adaptive: Some(AdaptiveRed::default()), ..parameters(Limit::Packets(100), 4.0, 12.0, 1.0) };
+    // Between 4 and 14 the target is 8 to 10. Below: 0.1 * 0.9 = 0.09, once in more than half a second.
+    let adaptive = RedParameters { adaptive: Some(AdaptiveRed::default()), ..parameters(Limit::Packets(100), 4.0, 14.0, 1.0) };
     let mut red = Red::new(&adaptive);
     let mut at = |now_s: f64, waiting: u64| {
         let packet = Arrival { now_s, size_bytes: 1000, flow: 0, ecn: false, priority: 1 };
@@ -144,8 +144,9 @@ fn adaptation_by_hand() {
     close(at(0.6, 7), 0.09);
     close(at(1.0, 7), 0.09);
     close(at(1.2, 8), 0.09);
+    close(at(1.3, 10), 0.09);
     // Above: by 0.01, or a quarter if that is less.
-    close(at(1.3, 9), 0.1);
+    close(at(1.4, 11), 0.1);
     let mut low = Red::new(&RedParameters { max_p: 0.02, ..adaptive });
     let packet = Arrival { now_s: 1.0, size_bytes: 1000, flow: 0, ecn: false, priority: 1 };
     low.admit(&packet, &Backlog { packets: 21, bytes: 21_000, in_service_bytes: 1000, ..Backlog::default() }, &mut || 0.5);

@@ -111,6 +111,38 @@ fn out_of_profile_as_drop_tail() {
 }
 
 #[test]
+fn in_packets_packet_for_packet_as_ns2() {
+    // Alone, because ns-2 leaves the average of all as it is when an out-packet arrives. The numbers ns-2 draws are known.
+    let parameters = RioParameters {
+        min_packets: Some(5.0),
+        max_packets: Some(15.0),
+        in_min_packets: Some(3.0),
+        in_max_packets: Some(9.0),
+        in_max_p: 0.1,
+        weight: Weight::Fixed(0.02),
+        wait: true,
+        limit: Limit::Packets(12),
+        ..parameters()
+    };
+    let mut uniforms = include_str!("ns2/uniforms.txt").lines().map(|line| line.parse::<f64>().unwrap());
+    let mut random = || uniforms.next().unwrap();
+    let mut link = Link::new(Rio::new(&parameters), 8e6);
+    let mut losses = 0;
+    for line in include_str!("ns2/rio-in.txt").lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let [time, size, lost, average, in_average] = fields[..] else { panic!("{line}") };
+        let decision = link.arrive(time.parse().unwrap(), size.parse().unwrap(), false, 0, &mut random);
+        assert_eq!(decision == Decision::Drop, lost == "1", "{line}");
+        losses += usize::from(decision == Decision::Drop);
+        for (ours, theirs) in [(link.rule.average(), average), (link.rule.in_average(), in_average)] {
+            let theirs: f64 = theirs.parse().unwrap();
+            assert!((ours - theirs).abs() <= 6e-6 * theirs, "{ours}, {line}");
+        }
+    }
+    assert!(losses > 30);
+}
+
+#[test]
 fn what_is_in_profile_passes_an_overload_of_the_rest() {
     // 400 in-packets and 1000 out-packets a second at a link for 1000, automatic values: only out-packets are lost, 400 in 1000.
     let mut random = support::random();

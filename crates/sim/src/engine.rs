@@ -3,15 +3,15 @@
 use crate::arrivals::{Group, Transfer};
 use crate::cross::CrossFlow;
 use crate::flow::Host;
-use crate::hash::TraceHash;
 use crate::packet::{Flags, Packet};
 use crate::scheduler::{EMPTY, Scheduler};
-use crate::streams::{Due, Pending, Place};
+use crate::streams::{Due, Pending};
 use crate::ties::Tied;
 use crate::timers::Kind;
 use crate::trace::{PacketEvent, PacketRow, Trace};
 use crate::transit::{CROSS, Transit, ack_options, row};
-use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, SackBlocks, Sender};
+use crate::wire::Wire;
+use cwndlab_tcp::{AckSegment, Knobs, NEVER, SackBlocks, Sender};
 use std::sync::Arc;
 
 /// Senders, and what lies between them.
@@ -53,8 +53,6 @@ pub enum Status {
 
 /// Acknowledgements that a sender may handle in one go.
 const MOST_AHEAD: u32 = 32;
-/// Packets on their way beyond which a run is stopped: about 3 GiB.
-const MOST_PENDING: u64 = 50_000_000;
 
 impl<S: Scheduler, T: Trace> Engine<S, T> {
     /// Handles up to `events` events.
@@ -125,15 +123,16 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     #[inline(always)]
     fn on_acks(&mut self, stream: u32) {
         let Pending { flow, place, .. } = self.transit.streams.all[stream as usize];
-        let Host { stop_s, request_s, .. } = self.hosts[flow as usize];
-        let limit_s = self.next_edge_s.min(self.now_s + self.transit.routes[place.route as usize].ahead_s).min(stop_s).min(request_s);
+        let stop_s = self.hosts[flow as usize].stop_s;
+        let limit_s = self.next_edge_s.min(self.now_s + self.transit.routes[place.route as usize].ahead_s).min(stop_s);
         for _ in 0..MOST_AHEAD {
             let Some(packet) = self.transit.streams.all[stream as usize].ring.pop_front() else { break };
             self.transit.streams.packets -= 1;
             self.now_s = packet.at_s;
             self.on_ack(flow, packet);
             let next_s = self.transit.streams.all[stream as usize].ring.front().map_or(EMPTY, |next| next.at_s);
-            if next_s >= limit_s || next_s >= self.hosts[flow as usize].sender.deadline_s() {
+            let host = &self.hosts[flow as usize];
+            if next_s >= limit_s || next_s >= host.sender.deadline_s() || next_s >= host.request_s {
                 break;
             }
         }
@@ -158,8 +157,13 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     /// An acknowledgement reached its sender.
     #[inline(always)]
     fn on_ack(&mut self, flow: u32, packet: Packet) {
-        let mut ack =
-            AckSegment { ack: packet.number, sent_s: packet.sent_s, echo_s: packet.sent_s, ece: packet.flags.has(Flags::ECE), size_bytes: u32::from(packet.size_bytes) };
+        let mut ack = AckSegment {
+            ack: packet.number,
+            sent_s: packet.sent_s,
+            echo_s: packet.sent_s,
+            ece: packet.flags.has(Flags::ECE),
+            size_bytes: u32::from(packet.size_bytes),
+        };
         let options = (packet.options > 0).then(|| self.transit.options.take(packet.options));
         let sack: Option<&SackBlocks> = options.as_ref().and_then(|options| {
             ack.echo_s = options.echo_s;
@@ -218,7 +222,8 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             Kind::Arrive => self.on_arrival(flow),
             Kind::Request => self.on_request(flow),
             Kind::Stop => {
-                self.hosts[flow as usize].stop_s = NEVER;
+                let host = &mut self.hosts[flow as usize];
+                (host.stop_s, host.request_s, host.job) = (NEVER, NEVER, None);
                 self.on_sender(flow, |sender, now_s, _, _| sender.stop(now_s));
             }
             Kind::Measure => {
@@ -303,35 +308,5 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let next_s = source.send(at_s, &self.transit.window);
         self.transit.streams.scheduler.set(stream, next_s);
         Packet { at_s, since_s, number, sent_s: at_s, size_bytes, flags, options: 0 }
-    }
-}
-
-/// Where a sender's segments go.
-pub(crate) struct Wire<'a, S: Scheduler, T: Trace> {
-    transit: &'a mut Transit<S, T>,
-    hash: &'a mut TraceHash,
-    flow: u32,
-    place: Place,
-    flags: Flags,
-    now_s: f64,
-}
-
-impl<S: Scheduler, T: Trace> Wire<'_, S, T> {
-    #[inline]
-    pub(crate) fn send(&mut self, segment: DataSegment) {
-        if self.transit.streams.packets > MOST_PENDING {
-            // A burst may be larger than memory: it is cut short, and the run stops after this event.
-            self.transit.overflowed = true;
-            return;
-        }
-        let (at_s, number, size_bytes) = (self.now_s, segment.number, segment.size_bytes as u16);
-        self.hash.add(at_s.to_bits() ^ ((number as u64) << 40) ^ segment.cwnd.to_bits().rotate_left(7));
-        let flags = self.flags.with(Flags::RETRANSMISSION, segment.retransmission).with(Flags::ECT, segment.ect).with(Flags::CWR, segment.cwr);
-        let packet = Packet { at_s, since_s: at_s, number, sent_s: at_s, size_bytes, flags, options: 0 };
-        if T::ON {
-            let row = PacketRow { cwnd: segment.cwnd, ssthresh: segment.ssthresh, ..row(PacketEvent::Send, self.flow, &packet) };
-            self.transit.trace.packet(row);
-        }
-        self.transit.carry(self.flow, self.place, 0, packet);
     }
 }

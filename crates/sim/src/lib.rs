@@ -16,10 +16,9 @@
 
 mod arrivals;
 mod build;
-#[allow(dead_code)]
 mod course;
 mod cross;
-#[allow(dead_code)]
+mod depart;
 mod draw;
 mod engine;
 mod flow;
@@ -29,15 +28,11 @@ mod jitter;
 mod link;
 mod loss;
 mod marker;
-#[allow(dead_code)]
 mod outages;
 mod packet;
 mod pipe;
-#[allow(dead_code)]
 mod population;
-#[allow(dead_code)]
 mod random;
-#[allow(dead_code)]
 mod rate;
 mod recorded;
 pub mod results;
@@ -49,6 +44,7 @@ mod ties;
 mod timers;
 mod trace;
 mod transit;
+mod wire;
 
 pub use arrivals::Transfer;
 pub use build::Options;

@@ -1,6 +1,6 @@
 //! The application's side of a sender: how much data there is, and what idling costs (RFC 5681 section 4.1).
 
-use crate::{DataSegment, Knobs, NEVER, Sender};
+use crate::{DataSegment, Knobs, NEVER, Recovery, Sender, recovery};
 
 impl Sender {
     /// The application has `packets` more of data: sends what the window allows of it. Before the start it is only noted.
@@ -14,7 +14,11 @@ impl Sender {
             self.end_idling(now_s, knobs);
         }
         self.settle(now_s);
-        self.send_much(now_s, knobs, knobs.max_burst, out);
+        if self.recovery == Recovery::Sack {
+            recovery::sack::send_supply(self, now_s, knobs, out);
+        } else {
+            self.send_much(now_s, knobs, knobs.max_burst, out);
+        }
         if self.deadline_s == NEVER {
             // A window below one packet: the timer that went on while there was no data opens it.
             self.deadline_s = self.idle_deadline_s;

@@ -27,9 +27,9 @@ impl Sender {
     #[inline(never)]
     pub(crate) fn on_echo(&mut self, ack: i64, knobs: &Knobs) {
         let new_window = ack > self.recover;
-        if self.in_recovery && knobs.sack_rfc6675 && new_window {
-            // The acknowledgement ends recovery (RFC 6675 section 5) before its echo begins another window.
+        if new_window && knobs.ecn_ends_recovery {
             self.in_recovery = false;
+            self.dupwnd = 0;
         }
         if !(new_window || (knobs.ecn_after_timeout && self.last_cut == LastCut::Timeout)) {
             return;

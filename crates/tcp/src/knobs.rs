@@ -78,6 +78,7 @@ macro_rules! for_each_knob {
             cwr_on_retransmission: bool = [true, true, false], "a packet sent again can carry the answer to an echo (SetCWRonRetransmit_; RFC 3168 section 6.1.2: new data only)";
             ecn_after_timeout: bool = [true, true, false], "the first echo after a time-out cuts again, whatever it acknowledges (TcpAgent::ecn)";
             ecn_covers_last_cut: bool = [true, true, false], "a loss belongs to the window of an echo if that made the last cut; false: if it was outstanding then (RFC 3168 section 6.1.2)";
+            ecn_ends_recovery: bool = [false, false, true], "an acknowledgement beyond recovery ends it before its echo cuts; false: it cuts the inflated window, and Sack1 stays in recovery";
             ecn_backoff: bool = [true, true, false], "a second echo in a row at a window of one packet doubles the time-out (ns-2 ecn_backoff_)";
             tick: Time = [Time::ns(10_000_000), Time::ns(100_000_000), Time::ns(0)], "granularity of RTT samples (tcpTick_); 0: exact, RFC 6298 arithmetic";
             min_rto: Time = [Time::ns(200_000_000), Time::ns(0), Time::ns(1_000_000_000)], "smallest time-out (minrto_)";

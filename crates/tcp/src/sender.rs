@@ -211,10 +211,8 @@ impl Sender {
     pub(crate) fn new_ack_and_grow(&mut self, now_s: f64, ack: &AckSegment, knobs: &Knobs) {
         let acked = (ack.ack - self.highest_ack).max(0) as u64;
         self.new_ack(now_s, ack, knobs);
-        if !ack.ece {
-            self.ecn.at_one_packet = false;
-            self.grow(now_s, ack, acked, knobs);
-        } else if self.agree() {
+        self.ecn.at_one_packet &= ack.ece;
+        if !ack.ece || self.agree() {
             self.grow(now_s, ack, acked, knobs);
         }
         self.finish_if_done();

@@ -29,7 +29,10 @@ impl Sender {
         self.cwnd = self.cwnd.max(1.0);
         if self.highest_ack == self.highest_sent {
             // Nothing outstanding: the window had fallen below one packet, or there was no data.
-            self.window_to_one(knobs);
+            if knobs.slow_start_restart {
+                self.window_to_one();
+                self.recover = self.highest_sent;
+            }
         } else {
             if self.highest_ack == -1 && knobs.restart_after_syn_loss {
                 self.initial_window = self.initial_window.min(1.0);
@@ -42,10 +45,10 @@ impl Sender {
             if hold {
                 self.ssthresh = ssthresh;
             }
+            self.recover = self.highest_sent;
             self.timed_out_after = Some(self.highest_ack);
             self.rtt.back_off(knobs);
         }
-        self.recover = self.highest_sent;
         self.last_cut = LastCut::Timeout;
         self.arm_timer(now_s);
         self.go_back();

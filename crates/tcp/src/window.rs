@@ -75,8 +75,8 @@ impl Sender {
     }
 
     /// Window to one packet, threshold as it is.
-    pub(crate) fn window_to_one(&mut self, knobs: &Knobs) {
-        self.cwnd = 1.0_f64.max(knobs.cwnd_floor);
+    pub(crate) fn window_to_one(&mut self) {
+        self.cwnd = 1.0;
         self.first_cut = false;
         self.ecn.cwr_due = true;
     }

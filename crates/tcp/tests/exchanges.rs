@@ -3,85 +3,12 @@
 //! Notation: packet 0 is the SYN; `ack(n)` says that everything up to packet n has arrived; a SACK block [left, right) reports packets beyond
 //! that. Each step lists the packets that the sender must put on the wire in answer.
 
+mod exchange;
+
 use cwndlab_rules::{Arithmetic, RuleSpec};
-use cwndlab_tcp::{AckSegment, Knobs, NEVER, Profile, Recovery, SackBlocks, Sender};
+use cwndlab_tcp::{Knobs, NEVER, Recovery, Sender};
 use cwndlab_units::Time;
-
-struct Exchange {
-    sender: Sender,
-    knobs: Knobs,
-    now_s: f64,
-}
-
-impl Exchange {
-    /// AIMD(1, 0.5) after the SYN was acknowledged at 0.1 s: eight packets are out, 1 to 8, and the window is at its threshold, 8.
-    fn eight_packets(recovery: Recovery, packets: Option<u64>, knobs: Knobs) -> Self {
-        let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 8.0, window: 100.0, ..knobs };
-        let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
-        let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
-        let mut new = Self { sender: Sender::new(rule.build(arithmetic), recovery, packets, 0.0, &knobs), knobs, now_s: 0.0 };
-        let mut sent = Vec::new();
-        new.sender.start(0.0, &new.knobs, &mut |segment| sent.push(segment.number));
-        assert_eq!(sent, [0]);
-        new.at(0.1).ack(0, &[1, 2, 3, 4, 5, 6, 7, 8]);
-        new
-    }
-
-    fn at(&mut self, now_s: f64) -> &mut Self {
-        self.now_s = now_s;
-        self
-    }
-
-    #[track_caller]
-    fn ack(&mut self, ack: i64, sends: &[i64]) -> &mut Self {
-        self.sack(ack, &[], sends)
-    }
-
-    #[track_caller]
-    fn sack(&mut self, ack: i64, blocks: &[(i64, i64)], sends: &[i64]) -> &mut Self {
-        // The packet that triggered it was sent 0.1 s ago.
-        self.echo(ack, blocks, self.now_s - 0.1, sends)
-    }
-
-    #[track_caller]
-    fn echo(&mut self, ack: i64, blocks: &[(i64, i64)], echo_s: f64, sends: &[i64]) -> &mut Self {
-        let mut carried = SackBlocks::default();
-        blocks.iter().for_each(|&block| carried.push(block));
-        let segment = AckSegment { ack, sent_s: echo_s, echo_s, size_bytes: 40, ece: false };
-        let mut sent = Vec::new();
-        let carried = Some(&carried).filter(|carried| !carried.is_empty());
-        self.sender.on_ack(self.now_s, &segment, carried, &self.knobs, &mut |segment| sent.push(segment.number));
-        assert_eq!(sent, sends, "after ack {ack} {blocks:?}");
-        self
-    }
-
-    /// The timer expires at `now_s`, and not before.
-    #[track_caller]
-    fn expires(&mut self, now_s: f64, sends: &[i64]) -> &mut Self {
-        assert!((self.sender.deadline_s() - now_s).abs() < 1e-9, "the timer is set to {} s, not {now_s} s", self.sender.deadline_s());
-        self.now_s = now_s;
-        let mut sent = Vec::new();
-        self.sender.on_timeout(now_s, &self.knobs, &mut |segment| sent.push(segment.number));
-        assert_eq!(sent, sends, "at the time-out");
-        self
-    }
-
-    /// Window and threshold in packets.
-    #[track_caller]
-    fn window(&mut self, cwnd: f64, ssthresh: f64) -> &mut Self {
-        let is = (self.sender.cwnd(), self.sender.ssthresh());
-        assert!((is.0 - cwnd).abs() < 1e-9 && (is.1 - ssthresh).abs() < 1e-9, "cwnd and ssthresh are {is:?}, not {:?}", (cwnd, ssthresh));
-        self
-    }
-}
-
-fn rfc() -> Knobs {
-    Knobs { timestamps: false, ..Knobs::profile(Profile::Rfc) }
-}
-
-fn ns2() -> Knobs {
-    Knobs::profile(Profile::Ns2_235)
-}
+use exchange::{Exchange, ns2, rfc};
 
 #[test]
 fn slow_start_adds_a_packet_for_each_acknowledgement() {
@@ -90,7 +17,7 @@ fn slow_start_adds_a_packet_for_each_acknowledgement() {
     let knobs = Knobs { initial_window: 4.0, initial_ssthresh: 6.0, ..rfc() };
     let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
     let sender = Sender::new(rule.build(Arithmetic::Plain), Recovery::NewReno, None, 0.0, &knobs);
-    let mut tcp = Exchange { sender, knobs, now_s: 0.0 };
+    let mut tcp = Exchange::of(sender, knobs);
     tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
     tcp.at(0.1).ack(0, &[1, 2, 3, 4]).at(0.2).ack(1, &[5, 6]).ack(2, &[7, 8]).window(6.0, 6.0);
     tcp.ack(3, &[9]).window(6.0 + 1.0 / 6.0, 6.0);
@@ -272,7 +199,7 @@ fn a_transfer_ends_when_its_last_packet_is_acknowledged() {
     // Three packets of data after the SYN.
     let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 8.0, ..rfc() };
     let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
-    let mut tcp = Exchange { sender: Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, Some(3), 0.0, &knobs), knobs, now_s: 0.0 };
+    let mut tcp = Exchange::of(Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, Some(3), 0.0, &knobs), knobs);
     tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
     tcp.at(0.1).ack(0, &[1, 2, 3]).at(0.2).ack(2, &[]);
     assert!(!tcp.sender.is_finished() && tcp.sender.deadline_s() < NEVER);

@@ -86,3 +86,52 @@ fn the_timestamp_echoed_is_that_of_the_packet_that_advanced_the_window() {
     assert_eq!(echo(5.0, 4), Some(1.0));
     assert_eq!(echo(6.0, 1), Some(6.0));
 }
+
+/// A packet with a mark, one that says that the window was cut, and whether the answer echoes a mark; none if the answer is delayed.
+fn echo(receiver: &mut Receiver, number: i64, (ce, cwr): (bool, bool), knobs: &Knobs) -> Option<bool> {
+    receiver.on_data(0.0, number, 0.0, ce, cwr, knobs).1.map(|ack| ack.ece)
+}
+
+const PLAIN: (bool, bool) = (false, false);
+const CE: (bool, bool) = (true, false);
+const CWR: (bool, bool) = (false, true);
+
+#[test]
+fn a_mark_is_echoed_until_the_window_was_cut() {
+    // RFC 3168 section 6.1.3, on packets in order, duplicates, and beyond a gap alike.
+    let (mut receiver, knobs) = (Receiver::new(true), Knobs { ecn: true, ..knobs() });
+    let packets = [(0, PLAIN), (1, PLAIN), (2, CE), (3, PLAIN), (5, PLAIN), (5, PLAIN), (4, PLAIN), (6, PLAIN), (7, CWR), (8, PLAIN)];
+    let echoes = packets.map(|(number, marks)| echo(&mut receiver, number, marks, &knobs));
+    assert_eq!(echoes, [false, false, true, true, true, true, true, true, false, false].map(Some));
+    // A packet that says so, and is marked itself: another window's mark.
+    assert_eq!([9, 10].map(|number| echo(&mut receiver, number, if number == 9 { (true, true) } else { PLAIN }, &knobs)), [Some(true); 2]);
+    // A mark beyond a gap counts at once.
+    assert_eq!(
+        [(11, CWR), (13, CE), (12, PLAIN)].map(|(number, marks)| echo(&mut receiver, number, marks, &knobs)),
+        [false, true, true].map(Some)
+    );
+}
+
+#[test]
+fn a_delayed_acknowledgement_echoes_marks_on_either_packet() {
+    // RFC 3168 section 6.1.3, ns-2 `TcpSink::ack`: a mark delays no less than another packet, and is not lost to a cut reported after it.
+    for profile in [Profile::Ns2_235, Profile::Rfc] {
+        let (mut receiver, knobs) =
+            (Receiver::new(false), Knobs { ecn: true, delayed_ack: true, ecn_handshake: false, ..Knobs::profile(profile) });
+        let packets = [(0, PLAIN), (1, CE), (2, PLAIN), (3, PLAIN), (4, CWR), (5, CE), (6, CWR), (7, CWR)];
+        let echoes = packets.map(|(number, marks)| echo(&mut receiver, number, marks, &knobs));
+        assert_eq!(echoes, [Some(false), None, Some(true), None, Some(false), None, Some(true), None]);
+        assert_eq!(receiver.on_timer(&knobs).map(|ack| ack.ece), Some(false));
+    }
+}
+
+#[test]
+fn ns2_agrees_on_ecn_by_an_echo() {
+    // The acknowledgement of packet 0 carries it, whenever packet 0 arrives, and if it is delayed together with that of packet 1.
+    let knobs = Knobs { ecn: true, ..Knobs::profile(Profile::Ns2_235) };
+    let mut receiver = Receiver::new(false);
+    assert_eq!([0, 1, 0, 2].map(|number| echo(&mut receiver, number, PLAIN, &knobs)), [true, false, true, false].map(Some));
+    let delayed = Knobs { delayed_ack: true, immediate_ack_on_syn: false, ..knobs };
+    let mut receiver = Receiver::new(false);
+    assert_eq!([0, 1, 2, 3].map(|number| echo(&mut receiver, number, PLAIN, &delayed)), [None, Some(true), None, Some(false)]);
+}

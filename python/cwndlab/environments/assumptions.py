@@ -67,8 +67,11 @@ class Assumptions:
         "capacity per test flow in the demo's environments",
         "Not the paper's: twice what is left on average",
     )
-    access_rate: str = _assumed(
-        "100Mbit", "rate", "each flow's own link", "Spaces out bursts; no slower than any shared link"
+    access_ratio: float = _assumed(
+        5.0,
+        "number",
+        "rate of each flow's own link, over the shared one's",
+        "At 1 a flow alone would queue there and lose nothing; bursts are still spaced out",
     )
     rtt: str = _assumed("120ms", "time", "mean round trip without queueing", "Stated in section 3.2 (as 120s)")
     rtt_spread: str = _assumed(
@@ -227,4 +230,10 @@ _ALLOWED = {
     "flag": _Kind("true or false", lambda value: isinstance(value, bool)),
     "text": _Kind("text", lambda value: isinstance(value, str) and bool(value)),
 }
-_BOUNDS = {"flows": (1, 100_000), "warm_up": (0, 0.99), "drr_source": (1, 1000), "transfer_shape": (1.01, 100)}
+_BOUNDS = {
+    "flows": (1, 100_000),
+    "warm_up": (0, 0.99),
+    "access_ratio": (1, 1e6),
+    "drr_source": (1, 1000),
+    "transfer_shape": (1.01, 100),
+}

@@ -13,6 +13,8 @@ from cwndlab.environments.assumptions import Assumptions
 from cwndlab.errors import ScenarioError
 
 MBIT = 1e6
+DRAWN = "drawn"
+"""Kind of the shapes that are drawn here, from the seed, and written into scenarios as points."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,11 @@ class Environment:
     """The assumptions that say how densely flows arrive, one after the other; empty where there are none."""
 
     @property
+    def is_drawn(self) -> bool:
+        """Whether its scenario depends on the seed: others draw their course when they are run."""
+        return self.shape.get("kind") == DRAWN
+
+    @property
     def topology(self) -> str:
         """``simple`` (one bottleneck and CBR sources) or ``second`` (arriving flows through a router of their own)."""
         return "second" if self.gaps else "simple"
@@ -46,8 +53,12 @@ def _walk(start: float, spread: float) -> dict[str, Any]:
 
 
 def _constrained(start: float, factor: float, add: float) -> dict[str, Any]:
-    """Next rate uniform on [0, factor * rate + add]."""
-    return {"kind": "leap", "start": start, "factor": factor, "add": add}
+    """Next rate uniform on [0, factor * rate + add]: no waveform of a scenario says that, so `network` draws it."""
+    return {"kind": DRAWN, "start": start, "factor": factor, "add": add}
+
+
+def _uniform(high: float) -> dict[str, Any]:
+    return {"kind": "uniform", "low": 0.0, "high": high}
 
 
 def _square(high: float, low: float) -> dict[str, Any]:
@@ -83,8 +94,8 @@ _PAPER = (
     Environment(
         "RWH", "rw-high", "walk from B0 = 10 Mb/s: B + U[-0.5, 0.5] B0", "high_share", _walk(10 * MBIT, 5 * MBIT)
     ),
-    Environment("RDL", "rd-low", "U[0, 1] Mb/s", "low_share", _constrained(MBIT, 0.0, MBIT)),
-    Environment("RDH", "rd-high", "U[0, 10] Mb/s", "high_share", _constrained(10 * MBIT, 0.0, 10 * MBIT)),
+    Environment("RDL", "rd-low", "U[0, 1] Mb/s", "low_share", _uniform(MBIT)),
+    Environment("RDH", "rd-high", "U[0, 10] Mb/s", "high_share", _uniform(10 * MBIT)),
     Environment(
         "RWA", "rw-additive", "from 1 Mb/s: U[0, B + 0.25] Mb/s", "low_share", _constrained(MBIT, 1.0, 0.25 * MBIT)
     ),

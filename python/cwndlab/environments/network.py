@@ -7,11 +7,12 @@ flows that arrive are the cross traffic; they have priority at the bottleneck.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from cwndlab.environments.assumptions import AUTOMATIC, Assumptions
-from cwndlab.environments.catalogue import DEMO, Environment, environment
+from cwndlab.environments.catalogue import DEMO, DRAWN, Environment, environment
 from cwndlab.errors import ScenarioError
 from cwndlab.scenario import Scenario
 from cwndlab.topologies import second_topology
@@ -66,7 +67,7 @@ def scenario(
     {'kind': 'square', 'high': '100Mbit', 'low': '10Mbit', 'every': '5s'}
     """
     chosen = assume or Assumptions()
-    tables = network(name, queue, chosen)
+    tables = network(name, queue, chosen, seed)
     test = {**tables["flows"][0], "rule": rule, "recovery": recovery}
     document = {
         "name": f"{name}-{recovery}-{queue}",
@@ -89,17 +90,17 @@ def common(chosen: Assumptions) -> dict[str, Any]:
     }
 
 
-def network(name: str, queue: str, chosen: Assumptions) -> dict[str, Any]:
+def network(name: str, queue: str, chosen: Assumptions, seed: int = 1) -> dict[str, Any]:
     """Give the tables of an environment under a queue, None for those it has not: a patch of whole top-level keys.
 
-    The test flows are the first entry of ``flows``.
+    The test flows are the first entry of ``flows``, and `seed` matters to environments that are drawn here.
     """
     found = environment(name)
     check_queue(queue)
     capacity = found.capacity_bps(chosen)
-    build = _second if found.gaps else _simple
-    tables = {"bdp": {"rate": rate_text(capacity), "rtt": chosen.rtt}, **build(found, capacity, queue, chosen)}
-    return {**dict.fromkeys(("dumbbell", "links", "cross", "arrivals")), **tables, "name": f"{name}-{queue}"}
+    tables = _second(found, capacity, queue, chosen) if found.gaps else _simple(found, capacity, queue, chosen, seed)
+    usual = {"name": f"{name}-{queue}", "bdp": {"rate": rate_text(capacity), "rtt": chosen.rtt}}
+    return {**dict.fromkeys(("dumbbell", "links", "cross", "arrivals")), **usual, **tables}
 
 
 def rate_text(bps: float) -> str:
@@ -117,7 +118,7 @@ def rate_text(bps: float) -> str:
     return f"{whole}bit"
 
 
-def _simple(found: Environment, capacity: float, queue: str, chosen: Assumptions) -> dict[str, Any]:
+def _simple(found: Environment, capacity: float, queue: str, chosen: Assumptions, seed: int) -> dict[str, Any]:
     delay, spread = _delays(chosen)
     flows = {"name": "flow", "count": chosen.flows, "rule": "AIMD(1, 0.5)", "start": ["0s", "1s"]}
     tables: dict[str, Any] = {
@@ -125,12 +126,12 @@ def _simple(found: Environment, capacity: float, queue: str, chosen: Assumptions
             "rate": rate_text(capacity),
             "delay": delay,
             "queue": BOTTLENECK[queue](chosen),
-            "access_rate": chosen.access_rate,
+            "access_rate": rate_text(chosen.access_ratio * capacity),
             "access_delay": spread,
         },
         "flows": [{**flows, **_understands(queue)}],
     }
-    available = _available(found.shape, capacity, chosen)
+    available = _available(found, capacity, chosen, seed)
     if available != {"kind": "constant", "rate": rate_text(capacity)}:
         # Random courses are drawn from a stream that goes by this name: so two walks are not one walk scaled.
         cross = {
@@ -142,27 +143,42 @@ def _simple(found: Environment, capacity: float, queue: str, chosen: Assumptions
     return tables
 
 
-def _available(shape: dict[str, Any], capacity: float, chosen: Assumptions) -> dict[str, Any]:
+def _available(found: Environment, capacity: float, chosen: Assumptions, seed: int) -> dict[str, Any]:
     """Give what is left for all test flows together: n times the share of one, within the floor and the link."""
     floor = chosen.flows * chosen.bps("floor")
-    total = {key: chosen.flows * value if key in RATES else value for key, value in shape.items()}
-    if shape["kind"] in ("walk", "leap"):
-        total = {"every": chosen.step, "min": floor, "max": capacity, **total}
+    total = {key: chosen.flows * value if key in RATES else value for key, value in found.shape.items()}
+    if total["kind"] in ("walk", DRAWN):
+        total = {"min": floor, "max": capacity, **total}
+    if total["kind"] in ("walk", "uniform"):
+        total["every"] = chosen.step
     for key in CLIPPED:
         if key in total:
             total[key] = min(max(total[key], floor), capacity)
+    if found.is_drawn:
+        return {"kind": "points", "points": _drawn(found.name, total, chosen, seed)}
     return {key: rate_text(value) if key in RATES else value for key, value in total.items()}
+
+
+def _drawn(name: str, shape: dict[str, Any], chosen: Assumptions, seed: int) -> list[list[Any]]:
+    """Draw a course: each rate uniform on [0, factor * last + add], put between the floor and the link."""
+    from numpy.random import default_rng
+
+    # A stream for each seed and name, as in the native core.
+    stream = default_rng([seed, *name.encode()])
+    step, rate = chosen.seconds("step"), shape["start"]
+    points = [[0, rate_text(rate)]]
+    for number in range(1, math.ceil(chosen.seconds("duration") / step)):
+        drawn = stream.random() * (shape["factor"] * rate + shape["add"])
+        rate = min(max(drawn, shape["min"]), shape["max"])
+        points.append([round(number * step, 9), rate_text(rate)])
+    return points
 
 
 def _sources(found: Environment, capacity: float, chosen: Assumptions) -> dict[str, Any]:
     """Rate of the single sources: a little above the largest share that one is ever given."""
-    shape = found.shape
-    largest = max(shape.get(key, 0.0) for key in ("rate", "high", "max"))
-    if shape["kind"] in ("walk", "leap") and "max" not in shape:
-        largest = capacity
     one_source = capacity / (chosen.flows + 1)
-    rate = chosen.drr_source * min(largest, one_source)
-    return {"source_rate": rate_text(rate), "beside": chosen.flows}
+    largest = max((found.shape[key] for key in ("rate", "high", "max") if key in found.shape), default=one_source)
+    return {"source_rate": rate_text(chosen.drr_source * min(largest, one_source)), "beside": chosen.flows}
 
 
 def _second(found: Environment, capacity: float, queue: str, chosen: Assumptions) -> dict[str, Any]:
@@ -170,7 +186,7 @@ def _second(found: Environment, capacity: float, queue: str, chosen: Assumptions
         allowed = ", ".join(PRIORITY)
         raise ScenarioError(f"queue: `{queue}` has no form that knows priorities for {found.name}; allowed: {allowed}")
     delay, spread = _delays(chosen)
-    own = {"access_rate": chosen.access_rate, "access_delay": spread}
+    own = {"access_rate": rate_text(chosen.access_ratio * capacity), "access_delay": spread}
     phases = [{"length": "5s", "gap": getattr(chosen, name)} for name in found.gaps]
     size = {"kind": "pareto", "mean": chosen.transfer_mean, "shape": chosen.transfer_shape}
     built = second_topology(

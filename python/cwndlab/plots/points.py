@@ -47,6 +47,10 @@ def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure
     for (recovery, queue), panel in zip(settings, axes, strict=True):
         _rows(panel, summary.filter(recovery=recovery, queue=queue), environments, rules, BY_KEY[metric].scale)
         panel.set_title(f"{recovery} over {queue}")
+    # By the means: a wide interval would push them all together.
+    low, high = summary["mean"].min() or 0.0, summary["mean"].max() or 1.0
+    edge = 0.06 * (high - low) or 0.1
+    axes[0].set_xlim((low - edge) * BY_KEY[metric].scale, (high + edge) * BY_KEY[metric].scale)
     axes[0].set_ylim(len(environments) - 0.5, -0.5)
     axes[0].set_yticks(range(len(environments)), environments)
     for panel in axes[-len(queues) :]:

@@ -254,7 +254,8 @@ impl Builder<'_> {
     fn stages(&self, group: &Group) -> (Vec<Stage>, Vec<usize>) {
         let ([source_rate, sink_rate], source, sink) = self.plan.spans(&group.spec);
         let there = |rate: Option<u64>, high_s: f64| rate.is_some() || high_s > 0.0;
-        let own = [there(source_rate, source.high.seconds()), there(sink_rate, sink.high.seconds()), self.plan.back_delay(&group.way) > 0.0];
+        let own =
+            [there(source_rate, source.high.seconds()), there(sink_rate, sink.high.seconds()), self.plan.back_delay(&group.way) > 0.0];
         let (mut stages, mut pipes) = (Vec::new(), Vec::new());
         let mut pipe = |stages: &mut Vec<Stage>, which: usize| {
             if own[which] {

@@ -35,50 +35,78 @@ impl Plan<'_> {
         let quantum = |bytes: Option<Bytes>| bytes.map_or(u64::from(size_bytes), |bytes| bytes.0);
         match plan.queue {
             QueueSpec::DropTail { count_in_service, .. } => Queue::AtArrival(Discipline::DropTail(DropTail::new(limit, count_in_service))),
-            QueueSpec::Red { min, max, max_p, weight: w, gentle, wait, bytes, queue_in_bytes, mean_packet, ecn, mark_p, adaptive, target_delay, .. } => {
-                Queue::AtArrival(Discipline::Red(Red::new(&RedParameters {
-                    min_packets: threshold(min),
-                    max_packets: threshold(max),
-                    max_p,
-                    weight: weight(w),
-                    gentle,
-                    wait,
-                    bytes,
-                    queue_in_bytes,
-                    ecn,
-                    mark_p,
-                    adaptive: adaptive.then(AdaptiveRed::default),
-                    target_delay_s: target_delay.seconds(),
-                    ..RedParameters::new(limit, rate_bit_s, mean(mean_packet))
-                })))
-            }
-            QueueSpec::Rio { min, max, max_p, in_min, in_max, in_max_p, weight: w, gentle, wait, out_drop_tail, mean_packet, ecn, target_delay, .. } => {
-                Queue::AtArrival(Discipline::Rio(Rio::new(&RioParameters {
-                    min_packets: threshold(min),
-                    max_packets: threshold(max),
-                    max_p,
-                    in_min_packets: threshold(in_min),
-                    in_max_packets: threshold(in_max),
-                    in_max_p,
-                    weight: weight(w),
-                    gentle,
-                    wait,
-                    out_drop_tail,
-                    ecn,
-                    target_delay_s: target_delay.seconds(),
-                    ..RioParameters::new(limit, rate_bit_s, mean(mean_packet))
-                })))
-            }
-            QueueSpec::Pie { target, update, alpha, beta, burst, ecn, mark_p, .. } => Queue::AtArrival(Discipline::Pie(Pie::new(&PieParameters {
-                target_s: target.seconds(),
-                update_s: update.seconds(),
-                alpha,
-                beta,
-                burst_s: burst.seconds(),
+            QueueSpec::Red {
+                min,
+                max,
+                max_p,
+                weight: w,
+                gentle,
+                wait,
+                bytes,
+                queue_in_bytes,
+                mean_packet,
                 ecn,
                 mark_p,
-                ..PieParameters::new(limit, rate_bit_s, size_bytes)
+                adaptive,
+                target_delay,
+                ..
+            } => Queue::AtArrival(Discipline::Red(Red::new(&RedParameters {
+                min_packets: threshold(min),
+                max_packets: threshold(max),
+                max_p,
+                weight: weight(w),
+                gentle,
+                wait,
+                bytes,
+                queue_in_bytes,
+                ecn,
+                mark_p,
+                adaptive: adaptive.then(AdaptiveRed::default),
+                target_delay_s: target_delay.seconds(),
+                ..RedParameters::new(limit, rate_bit_s, mean(mean_packet))
             }))),
+            QueueSpec::Rio {
+                min,
+                max,
+                max_p,
+                in_min,
+                in_max,
+                in_max_p,
+                weight: w,
+                gentle,
+                wait,
+                out_drop_tail,
+                mean_packet,
+                ecn,
+                target_delay,
+                ..
+            } => Queue::AtArrival(Discipline::Rio(Rio::new(&RioParameters {
+                min_packets: threshold(min),
+                max_packets: threshold(max),
+                max_p,
+                in_min_packets: threshold(in_min),
+                in_max_packets: threshold(in_max),
+                in_max_p,
+                weight: weight(w),
+                gentle,
+                wait,
+                out_drop_tail,
+                ecn,
+                target_delay_s: target_delay.seconds(),
+                ..RioParameters::new(limit, rate_bit_s, mean(mean_packet))
+            }))),
+            QueueSpec::Pie { target, update, alpha, beta, burst, ecn, mark_p, .. } => {
+                Queue::AtArrival(Discipline::Pie(Pie::new(&PieParameters {
+                    target_s: target.seconds(),
+                    update_s: update.seconds(),
+                    alpha,
+                    beta,
+                    burst_s: burst.seconds(),
+                    ecn,
+                    mark_p,
+                    ..PieParameters::new(limit, rate_bit_s, size_bytes)
+                })))
+            }
             QueueSpec::Drr { quantum: q, buckets, flow_limit, .. } => Queue::Owns(Scheduler::Drr(Drr::new(&DrrParameters {
                 buckets,
                 flow_limit: flow_limit.map(|buffer| self.limit(buffer, link, flows)),

@@ -58,9 +58,8 @@ mod tests {
     #[test]
     fn who_has_not_joined_cannot_leave() {
         // Two join at 0, two at 10 s; one leaves at 6, 12, 18, 24 s: the last to join first.
-        let flows = times(
-            r#"{"rule": "AIMD(1, 0.5)", "count": 4, "join": {"batch": 2, "every": "10s"}, "leave": {"batch": 1, "every": "6s"}}"#,
-        );
+        let flows =
+            times(r#"{"rule": "AIMD(1, 0.5)", "count": 4, "join": {"batch": 2, "every": "10s"}, "leave": {"batch": 1, "every": "6s"}}"#);
         assert_eq!(flows, [(0.0, Some(24.0)), (0.0, Some(6.0)), (10.0, Some(18.0)), (10.0, Some(12.0))]);
     }
 }

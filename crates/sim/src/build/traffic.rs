@@ -33,7 +33,13 @@ impl Builder<'_> {
     }
 
     /// Adds a group of flows that arrive: nothing of them exists yet but the first arrival.
-    pub(super) fn add_arrivals<S: Scheduler, T: Trace>(&mut self, group: &Group, index: usize, knobs_index: u32, engine: &mut Engine<S, T>) {
+    pub(super) fn add_arrivals<S: Scheduler, T: Trace>(
+        &mut self,
+        group: &Group,
+        index: usize,
+        knobs_index: u32,
+        engine: &mut Engine<S, T>,
+    ) {
         let scenario = self.plan.scenario;
         let (spec, arrivals) = (&group.spec, &scenario.arrivals[index]);
         let knobs = self.plan.knobs(spec);
@@ -79,7 +85,8 @@ impl Builder<'_> {
         let mut emissions = Vec::new();
         for (index, spec) in scenario.cross.iter().enumerate() {
             let way = self.plan.cross[index].iter();
-            let mut stages: Vec<Stage> = way.map(|&link| if self.plan.owns(link) { Stage::Queue(link) } else { Stage::Link(link) }).collect();
+            let mut stages: Vec<Stage> =
+                way.map(|&link| if self.plan.owns(link) { Stage::Queue(link) } else { Stage::Link(link) }).collect();
             stages.push(Stage::Sink);
             let route = self.route(stages, false);
             for number in 0..self.plan.sources(index, spec) {

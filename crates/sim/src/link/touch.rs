@@ -3,8 +3,8 @@
 use crate::jitter::Jitter;
 use crate::loss::{Loss, Strike};
 use crate::marker::Marker;
-use crate::packet::Flags;
 use crate::outages::Outages;
+use crate::packet::Flags;
 
 /// All that a link does to packets beside queueing and serialising them.
 #[derive(Clone, Debug, Default)]

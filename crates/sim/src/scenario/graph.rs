@@ -115,12 +115,17 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<PlannedLink<'_>> {
         Some(RateLimit::Limited(rate)) => Some(rate),
         Some(RateLimit::Unlimited) => None,
     };
-    let unlimited = QueueSpec::DropTail { limit: Buffer::Unlimited, count_in_service: true };
+    // Acknowledgements alone never need a limit; data does.
+    let reversed = scenario.flows.iter().map(|flow| flow.reverse).chain(scenario.arrivals.iter().map(|arrivals| arrivals.reverse));
+    let default = match reversed.chain(scenario.cross.iter().map(|cross| cross.reverse)).any(|reverse| reverse) {
+        true => dumbbell.queue,
+        false => QueueSpec::DropTail { limit: Buffer::Unlimited, count_in_service: true },
+    };
     let back = back_rate.map(|rate| PlannedLink {
         queue_key: "dumbbell.back_queue".into(),
         name: "bottleneck-back".into(),
         rate: Waveform::Constant(rate),
-        queue: dumbbell.back_queue.unwrap_or(unlimited),
+        queue: dumbbell.back_queue.unwrap_or(default),
         loss: &[],
         jitter: None,
         outages: &[],

@@ -43,7 +43,7 @@ pub struct Dumbbell {
     /// Rate of the link that carries the acknowledgements back; the bottleneck's when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back_rate: Option<RateLimit>,
-    /// Its queue; without limit when absent.
+    /// Its queue; when absent without limit, or as there if data goes back, too (`reverse`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back_queue: Option<QueueSpec>,
 }

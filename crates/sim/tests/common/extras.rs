@@ -29,15 +29,22 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
                     some("weight", a && c, json!(0.1)),
                     some("adaptive", b && c, json!(true)),
                 ],
-                "rio" => vec![some("ecn", true, json!(ecn)), some("out_drop_tail", a, json!(true)), some("min", c, json!(format!("{n}pkt")))],
-                "drr" => vec![
-                    some("quantum", a, json!(300 * n)),
-                    some("buckets", b, json!(n)),
-                    some("flow_limit", c, json!(format!("{n}pkt"))),
-                ],
-                "codel" => vec![some("ecn", true, json!(ecn)), some("target", true, json!(target)), some("interval", a, json!(2.0 * target))],
+                "rio" => {
+                    vec![some("ecn", true, json!(ecn)), some("out_drop_tail", a, json!(true)), some("min", c, json!(format!("{n}pkt")))]
+                }
+                "drr" => {
+                    vec![some("quantum", a, json!(300 * n)), some("buckets", b, json!(n)), some("flow_limit", c, json!(format!("{n}pkt")))]
+                }
+                "codel" => {
+                    vec![some("ecn", true, json!(ecn)), some("target", true, json!(target)), some("interval", a, json!(2.0 * target))]
+                }
                 "fq-codel" => {
-                    vec![some("ecn", true, json!(ecn)), some("target", a, json!(target)), some("buckets", b, json!(n)), some("quantum", c, json!(300 * n))]
+                    vec![
+                        some("ecn", true, json!(ecn)),
+                        some("target", a, json!(target)),
+                        some("buckets", b, json!(n)),
+                        some("quantum", c, json!(300 * n)),
+                    ]
                 }
                 "pie" => vec![some("ecn", true, json!(ecn)), some("target", a, json!(target)), some("update", b, json!(target))],
                 _ => Vec::new(),
@@ -49,16 +56,20 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
 
 /// What befalls packets on a link.
 pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
-    let jitter = (pick_text(&["uniform", "normal", "exponential"]), numbers.time(0.0, 0.05), any::<bool>()).prop_map(|(kind, time, reorder)| match kind {
-        "uniform" => json!({ "kind": kind, "high": time, "reorder": reorder }),
-        "normal" => json!({ "kind": kind, "mean": time, "deviation": 0.01, "reorder": reorder }),
-        _ => json!({ "kind": kind, "mean": time, "reorder": reorder }),
-    });
+    let jitter =
+        (pick_text(&["uniform", "normal", "exponential"]), numbers.time(0.0, 0.05), any::<bool>()).prop_map(|(kind, time, reorder)| {
+            match kind {
+                "uniform" => json!({ "kind": kind, "high": time, "reorder": reorder }),
+                "normal" => json!({ "kind": kind, "mean": time, "deviation": 0.01, "reorder": reorder }),
+                _ => json!({ "kind": kind, "mean": time, "reorder": reorder }),
+            }
+        });
     let outage = (numbers.time(0.1, 1.0), numbers.time(0.05, 0.4), pick_text(&["wait", "lost"]))
         .prop_map(|(from, length, arrivals)| json!([{ "from": from, "to": from + length, "arrivals": arrivals }]));
     let marker = (numbers.rate(), 1u32..8).prop_map(|(rate, n)| json!({ "rate": rate / 4.0, "burst": 1500 * n }));
     let loss = prop_oneof![
-        (pick(&[0.01, 0.1]), pick(&[0.2, 0.5])).prop_map(|(bad, good)| json!({ "kind": "gilbert-elliott", "to_bad": bad, "to_good": good })),
+        (pick(&[0.01, 0.1]), pick(&[0.2, 0.5]))
+            .prop_map(|(bad, good)| json!({ "kind": "gilbert-elliott", "to_bad": bad, "to_good": good })),
         vec(0u32..200, 1..8).prop_map(|packets| json!({ "kind": "marks", "packets": packets })),
     ];
     (
@@ -82,7 +93,13 @@ pub fn flow(numbers: Numbers) -> BoxedStrategy<Value> {
     });
     let join = (1u32..3, numbers.time(0.1, 0.5)).prop_map(|(batch, every)| json!({ "batch": batch, "every": every }));
     let leave = (1u32..3, numbers.time(0.3, 1.0)).prop_map(|(batch, every)| json!({ "batch": batch, "every": every }));
-    (option::weighted(0.2, responses), option::weighted(0.2, join), option::weighted(0.2, leave), option::weighted(0.3, 0u8..4), any::<bool>())
+    (
+        option::weighted(0.2, responses),
+        option::weighted(0.2, join),
+        option::weighted(0.2, leave),
+        option::weighted(0.3, 0u8..4),
+        any::<bool>(),
+    )
         .prop_map(|(responses, join, leave, priority, ecn)| {
             let rest = vec![("responses", responses), ("join", join), ("leave", leave), ("priority", priority.map(|p| json!(p)))];
             object(json!({ "ecn": ecn }), rest)

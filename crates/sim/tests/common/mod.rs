@@ -237,13 +237,15 @@ pub fn scenario() -> impl Strategy<Value = Value> {
                 vec(extras::source(numbers), 1..3),
                 extras::arrivals(numbers),
             );
-            (Just(flows), Just(cross), network, whole, option::weighted(0.6, extras)).prop_map(move |(flows, cross, network, whole, extras)| {
-                let mut scenario = assemble(numbers, flows, cross, network, whole);
-                if let Some((links, flows, sources, arrivals)) = extras {
-                    extras::put(&mut scenario, &links, &flows, &sources, arrivals);
-                }
-                scenario
-            })
+            (Just(flows), Just(cross), network, whole, option::weighted(0.6, extras)).prop_map(
+                move |(flows, cross, network, whole, extras)| {
+                    let mut scenario = assemble(numbers, flows, cross, network, whole);
+                    if let Some((links, flows, sources, arrivals)) = extras {
+                        extras::put(&mut scenario, &links, &flows, &sources, arrivals);
+                    }
+                    scenario
+                },
+            )
         })
     })
 }

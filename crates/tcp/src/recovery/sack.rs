@@ -152,6 +152,23 @@ pub(crate) fn send_much(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32,
     }
 }
 
+/// The application has more data. With duplicate acknowledgements at hand but no recovery, Sack1's `send_much` looks at its scoreboard
+/// too: a hole goes out if there ever was a cut, and stops new data if there was none.
+pub(crate) fn send_supply(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    if !tcp.in_recovery && tcp.dupacks > 0 && !knobs.sack_rfc6675 {
+        while tcp.next <= tcp.last_ack + tcp.window() {
+            let highest_ack = tcp.highest_ack;
+            let Some(hole) = scoreboard(tcp).next_hole(highest_ack) else { break };
+            if tcp.recover == 0 {
+                return;
+            }
+            scoreboard(tcp).mark_retransmitted(hole);
+            tcp.output(now_s, hole, knobs, out);
+        }
+    }
+    send_much(tcp, now_s, knobs, knobs.max_burst, out);
+}
+
 #[inline(never)]
 fn send_in_recovery(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
     let mut sent = 0;

@@ -30,7 +30,7 @@ fn fast_retransmit(tcp: &mut Sender, now_s: f64, knobs: &Knobs) {
         }
         Response::Repair => {
             tcp.begin_repair(knobs);
-            tcp.window_to_one(knobs);
+            tcp.window_to_one();
         }
         Response::Ignore => return,
     }

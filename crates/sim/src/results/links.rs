@@ -1,0 +1,87 @@
+//! Results of links.
+
+use super::ArrivalResult;
+use crate::build::LinkInfo;
+use crate::cross::Activity;
+use crate::engine::Engine;
+use crate::link::{Link, LinkCounts, Window};
+use crate::scheduler::Scheduler;
+use crate::trace::Trace;
+use serde::Serialize;
+
+/// One link; over the measuring window unless named `total_`.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "docs/metrics.md defines every field with its formula; names are the definition here")]
+pub struct LinkResult {
+    pub link: String,
+    pub rate_bps: f64,
+    pub delay_s: f64,
+    pub queue: &'static str,
+    pub limit_packets: Option<u64>,
+    pub arrived_packets: u64,
+    pub dropped_packets: u64,
+    pub marked_packets: u64,
+    pub departed_packets: u64,
+    pub utilization: f64,
+    pub mean_queue_packets: f64,
+    pub mean_queueing_delay_s: Option<f64>,
+    pub p95_queueing_delay_s: Option<f64>,
+    pub cross_bps: f64,
+    pub available_bps: f64,
+    pub left_bps: f64,
+    pub total_arrived_packets: u64,
+    pub total_dropped_packets: u64,
+    pub total_departed_packets: u64,
+    pub queued_packets: u64,
+}
+
+/// What a link did.
+pub fn link_result(link: &Link, info: &LinkInfo, window: &Window, total: &LinkCounts, measured: &Carried) -> LinkResult {
+    let (begin, end) = (&link.at_begin, &link.at_end);
+    LinkResult {
+        link: info.name.clone(),
+        rate_bps: info.rate_bps,
+        delay_s: info.delay_s,
+        queue: info.queue,
+        limit_packets: info.limit_packets,
+        arrived_packets: end.arrived - begin.arrived,
+        dropped_packets: end.dropped - begin.dropped,
+        marked_packets: end.marked - begin.marked,
+        departed_packets: end.departed - begin.departed,
+        utilization: (end.departed_bits - begin.departed_bits) as f64 / (info.rate_bps * window.seconds()),
+        mean_queue_packets: (end.waiting_area_s - begin.waiting_area_s) / window.seconds(),
+        mean_queueing_delay_s: link.waiting.mean_s(),
+        p95_queueing_delay_s: link.waiting.quantile_s(0.95),
+        cross_bps: info.cross_bps + measured.offered_bps,
+        available_bps: info.asked_bps.unwrap_or(info.rate_bps - info.cross_bps - measured.offered_bps),
+        left_bps: info.rate_bps - measured.carried_bps,
+        total_arrived_packets: total.arrived,
+        total_dropped_packets: total.dropped,
+        total_departed_packets: total.departed,
+        queued_packets: total.backlog,
+    }
+}
+
+/// Cross traffic and arrivals on a link, bits per second.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Carried {
+    /// What sources offered whose rate is not known ahead.
+    pub offered_bps: f64,
+    /// What was carried to its end.
+    pub carried_bps: f64,
+}
+
+/// What is known of it only afterwards.
+pub fn carried<S: Scheduler, T: Trace>(engine: &Engine<S, T>, info: &LinkInfo, arrivals: &[ArrivalResult]) -> Carried {
+    let seconds = engine.transit.window.seconds();
+    let mut sum = Carried::default();
+    for &number in &info.cross {
+        let (source, sink) = (&engine.cross[number as usize], &engine.transit.cross[number as usize]);
+        if !matches!(source.activity, Activity::Always) {
+            sum.offered_bps += (source.sent * u64::from(source.size_bytes) * 8) as f64 / seconds;
+        }
+        sum.carried_bps += (sink.delivered_bytes * 8) as f64 / seconds;
+    }
+    sum.carried_bps += info.arrivals.iter().map(|&group| arrivals[group as usize].delivered_bps).sum::<f64>();
+    sum
+}

@@ -1,0 +1,114 @@
+//! What comes out of a run. Names and units are fixed here, once, for JSON, Parquet, data frames and docs.
+
+mod flows;
+mod links;
+mod traffic;
+
+use crate::build::Network;
+use crate::engine::Engine;
+use crate::hash::TraceHash;
+use crate::scenario::Scenario;
+use crate::scheduler::Scheduler;
+use crate::trace::Trace;
+pub use flows::FlowResult;
+use flows::{fairness_spread, flow_result, jain_index};
+pub use links::LinkResult;
+use links::{carried, link_result};
+use serde::Serialize;
+pub use traffic::{ArrivalResult, CrossResult};
+use traffic::{arrival_results, cross_results};
+
+/// One run.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunResult {
+    /// Name of the scenario.
+    pub name: String,
+    /// Seed.
+    pub seed: u64,
+    /// Endpoint profile.
+    pub profile: &'static str,
+    /// Simulated time asked for, seconds.
+    pub duration_s: f64,
+    /// Begin of the measuring window, seconds.
+    pub measure_from_s: f64,
+    /// Its end, seconds.
+    pub measure_to_s: f64,
+    /// Hash over everything that was sent and what became of it, 16 hexadecimal digits.
+    pub trace_hash: String,
+    /// Simulated time reached, seconds.
+    pub simulated_s: f64,
+    /// Data packets that reached receivers, from start to end.
+    pub delivered_packets: u64,
+    /// Jain's index of the flows' goodputs: (sum x)^2 / (n sum x^2).
+    pub jain_index: Option<f64>,
+    /// Jain's index of goodput times mean round trip.
+    pub rtt_weighted_jain_index: Option<f64>,
+    /// (largest - smallest)/mean of the flows' goodputs.
+    pub fairness_spread: Option<f64>,
+    /// Sum of the flows' goodputs, bit/s.
+    pub aggregate_goodput_bps: f64,
+    /// Flows.
+    pub flows: Vec<FlowResult>,
+    /// Links.
+    pub links: Vec<LinkResult>,
+    /// Cross traffic, by the scenario's sources.
+    pub cross: Vec<CrossResult>,
+    /// Flows that arrived, and responses, by group.
+    pub arrivals: Vec<ArrivalResult>,
+}
+
+/// Mean of a sum, if there was anything to sum.
+fn mean(sum: f64, count: u64) -> Option<f64> {
+    (count > 0).then(|| sum / count as f64)
+}
+
+fn trace_hash<S: Scheduler, T: Trace>(engine: &Engine<S, T>) -> String {
+    let mut hash = TraceHash::default();
+    engine.hosts.iter().for_each(|host| hash.add(host.hash.value()));
+    engine.transit.links.iter().for_each(|link| hash.add(link.hash.value()));
+    format!("{:016x}", hash.value())
+}
+
+/// Collects the results of a run that ended.
+pub fn collect<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scenario) -> RunResult {
+    let engine = &network.engine;
+    let (transit, window) = (&engine.transit, &engine.transit.window);
+    let flows: Vec<FlowResult> = engine
+        .hosts
+        .iter()
+        .zip(&transit.sinks)
+        .zip(&network.flows)
+        .map(|((host, sink), info)| {
+            let packet_bits = f64::from(engine.knobs[host.knobs as usize].packet_size) * 8.0;
+            flow_result(host, sink, info, packet_bits, window, transit.bin_s, engine.now_s)
+        })
+        .collect();
+    let arrivals = arrival_results(network, scenario, &flows);
+    let goodputs: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
+    let weighted: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps * flow.mean_rtt_s.unwrap_or(0.0)).collect();
+    RunResult {
+        name: scenario.name.clone(),
+        seed: scenario.seed,
+        profile: cwndlab_tcp::Profile::from(scenario.profile).name(),
+        duration_s: scenario.duration.seconds(),
+        measure_from_s: window.from_s,
+        measure_to_s: window.to_s,
+        trace_hash: trace_hash(engine),
+        simulated_s: engine.now_s,
+        delivered_packets: transit.delivered,
+        jain_index: jain_index(&goodputs),
+        rtt_weighted_jain_index: jain_index(&weighted),
+        fairness_spread: fairness_spread(&goodputs),
+        aggregate_goodput_bps: goodputs.iter().fold(0.0, |sum, goodput| sum + goodput),
+        flows,
+        links: engine
+            .transit
+            .links
+            .iter()
+            .zip(&network.links)
+            .map(|(link, info)| link_result(link, info, window, &link.counts(engine.now_s), &carried(engine, info, &arrivals)))
+            .collect(),
+        cross: cross_results(network, scenario),
+        arrivals,
+    }
+}
