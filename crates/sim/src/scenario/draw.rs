@@ -5,11 +5,18 @@ use cwndlab_units::Time;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
 
 /// A number of packets, where it is drawn: not always whole.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Packets(pub f64);
+
+impl fmt::Display for Packets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// What can be drawn: seconds or packets.
 pub trait Quantity {
@@ -98,6 +105,43 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Distribution<T> {
     }
 }
 
+impl<T: Quantity> Distribution<T> {
+    /// Mean: seconds or packets.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Self::Constant(value) | Self::Random(Law::Constant { value }) => value.value(),
+            Self::Random(Law::Uniform { low, high }) => (low.value() + high.value()) / 2.0,
+            Self::Random(Law::Pareto { mean, shape, most: Some(most) }) => {
+                // What is cut of the mean is the integral of (m/x)^shape from `most` on.
+                let least = mean.value() * (shape - 1.0) / shape;
+                mean.value() - least * libm::pow(least / most.value(), shape - 1.0) / (shape - 1.0)
+            }
+            Self::Random(Law::Exponential { mean } | Law::Pareto { mean, most: None, .. } | Law::LogNormal { mean, .. }) => mean.value(),
+            Self::Random(Law::Empirical { cdf, .. }) => cdf.mean(),
+        }
+    }
+}
+
 fn none<T>() -> Option<T> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_by_hand() {
+        for (json, mean) in [
+            ("7", 7.0),
+            (r#"{"kind": "uniform", "low": 2, "high": 8}"#, 5.0),
+            (r#"{"kind": "pareto", "mean": 12, "shape": 3}"#, 12.0),
+            // From 16 on (8/x)^3 integrates to 512/(2 * 256) = 1.
+            (r#"{"kind": "pareto", "mean": 12, "shape": 3, "most": 16}"#, 11.0),
+            (r#"{"kind": "log-normal", "mean": 10, "sigma": 1}"#, 10.0),
+        ] {
+            let distribution: Distribution<Packets> = serde_json::from_str(json).unwrap();
+            assert!((distribution.mean() - mean).abs() < 1e-12, "{json}: {}", distribution.mean());
+        }
+    }
 }

@@ -7,6 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct PlannedLink<'a> {
+    /// Key of its table in the scenario, such as `links[2]`; the two ways of a pair have one.
+    pub key: String,
+    /// Key of its queue.
+    pub queue_key: String,
     /// Name.
     pub name: String,
     /// Node it comes from, where nodes are named.
@@ -62,7 +66,7 @@ impl<'a> Graph<'a> {
                 }
                 _ => {}
             }
-            for (link, way) in one_or_two(spec).into_iter().zip(["", " of its second way"]) {
+            for (link, way) in one_or_two(spec, i).into_iter().zip(["", " of its second way"]) {
                 let index = graph.links.len() as u32;
                 if link.name.is_empty() || graph.by_name.insert(link.name.clone(), index).is_some() {
                     let message = format!("\"{}\"{way} is empty or taken: every link has its own name", link.name);
@@ -93,6 +97,8 @@ impl<'a> Graph<'a> {
 fn dumbbell_links(scenario: &Scenario) -> Vec<PlannedLink<'_>> {
     let Some(dumbbell) = &scenario.dumbbell else { return Vec::new() };
     let forward = PlannedLink {
+        key: "dumbbell".into(),
+        queue_key: "dumbbell.queue".into(),
         name: "bottleneck".into(),
         from: None,
         to: None,
@@ -116,6 +122,7 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<PlannedLink<'_>> {
         false => QueueSpec::DropTail { limit: Buffer::Unlimited, count_in_service: true },
     };
     let back = back_rate.map(|rate| PlannedLink {
+        queue_key: "dumbbell.back_queue".into(),
         name: "bottleneck-back".into(),
         rate: Waveform::Constant(rate),
         queue: dumbbell.back_queue.unwrap_or(default),
@@ -129,13 +136,15 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<PlannedLink<'_>> {
 }
 
 /// A link, and the second one of a duplex pair.
-fn one_or_two(spec: &LinkSpec) -> Vec<PlannedLink<'_>> {
+fn one_or_two(spec: &LinkSpec, index: usize) -> Vec<PlannedLink<'_>> {
     let named = !spec.name.is_empty();
     let between = |from: &Option<String>, to: &Option<String>| match (from, to) {
         (Some(from), Some(to)) => format!("{from}-{to}"),
         _ => String::new(),
     };
     let there = PlannedLink {
+        key: format!("links[{index}]"),
+        queue_key: format!("links[{index}].queue"),
         name: if named { spec.name.clone() } else { between(&spec.from, &spec.to) },
         from: spec.from.as_deref(),
         to: spec.to.as_deref(),

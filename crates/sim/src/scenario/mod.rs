@@ -13,6 +13,7 @@ mod record;
 mod routes;
 mod traffic;
 mod waveform;
+mod words;
 
 pub use arrivals::{ArrivalSpec, Phase};
 pub use draw::{Distribution, Law, Packets, Quantity};

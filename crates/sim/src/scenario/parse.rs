@@ -2,6 +2,7 @@
 
 use super::Scenario;
 use super::files::{FileSource, NoFiles};
+use super::words::plain;
 use serde::de::DeserializeOwned;
 use std::fmt;
 
@@ -91,7 +92,7 @@ fn read<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ScenarioErro
                 ScenarioError::at(parent, format!("unknown key \"{}\"{}", unknown.name, unknown.suggestion()))
             }
             Some(unknown) => ScenarioError::at(path, format!("\"{}\" is not known{}", unknown.name, unknown.suggestion())),
-            None => ScenarioError::at(path, message),
+            None => ScenarioError::at(path, plain(&message)),
         }
     })
 }

@@ -101,6 +101,19 @@ pub struct FlowSpec {
     pub tcp: KnobOverrides,
 }
 
+impl FlowSpec {
+    /// Whether `name` is this group, or one of its flows.
+    pub fn matches(&self, name: &str) -> bool {
+        let member = || name.strip_prefix(&self.name)?.strip_prefix('-')?.parse::<u64>().ok();
+        name == self.name || (self.count > 1 && member().is_some_and(|i| i < self.count))
+    }
+
+    /// Name of its `i`-th flow.
+    pub fn instance(&self, i: u64) -> String {
+        if self.count == 1 { self.name.clone() } else { format!("{}-{i}", self.name) }
+    }
+}
+
 /// Flows that join in batches.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

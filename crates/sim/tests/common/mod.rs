@@ -73,7 +73,7 @@ impl Numbers {
     fn queue(self) -> BoxedStrategy<Value> {
         let limit = prop_oneof![
             6 => (1u32..30).prop_map(|n| format!("{n}pkt")),
-            2 => (1u32..40).prop_map(|n| format!("{}B", n * 512)),
+            2 => (3u32..40).prop_map(|n| format!("{}B", n * 512)),
             1 => (1u32..20).prop_map(|n| format!("{}ms", 5 * n)),
             1 => pick_text(&["0.5bdp", "1bdp", "2bdp"]).prop_map(String::from),
             1 => Just("unlimited".to_string()),

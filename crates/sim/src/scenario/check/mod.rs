@@ -1,0 +1,116 @@
+//! What types cannot say: ranges, references between parts, and sizes that would exhaust memory. The first error is told.
+
+mod cross;
+mod draws;
+mod knobs;
+mod links;
+mod queues;
+mod traffic;
+
+use super::{KnobOverrides, Routes, Sampling, Scenario, ScenarioError};
+use cwndlab_tcp::Knobs;
+use cwndlab_units::Time;
+use std::collections::BTreeSet;
+use std::fmt::Display;
+
+/// Flows in one scenario.
+const MOST_FLOWS: u64 = 2_000_000;
+/// Changes of a rate in one run: some seconds of work before the first packet.
+const MOST_PIECES: f64 = 1e8;
+/// Samples in one trace table: about 2 GiB.
+const MOST_SAMPLES: f64 = 1e8;
+/// Last priority.
+const LAST_PRIORITY: u8 = 3;
+
+/// Nothing, or what is wrong.
+type Checked = Result<(), ScenarioError>;
+
+fn refuse(key: impl Display, message: impl Display) -> Checked {
+    Err(ScenarioError::at(key, message))
+}
+
+fn inside<T: PartialOrd + Display>(key: impl Display, value: T, low: T, high: T) -> Checked {
+    if value >= low && value <= high { Ok(()) } else { refuse(key, format!("{value} is out of range: {low} to {high}")) }
+}
+
+/// A probability or a weight that does something.
+fn share(key: impl Display, value: f64) -> Checked {
+    if value > 0.0 && value <= 1.0 { Ok(()) } else { refuse(key, format!("{value} is out of range: above 0, at most 1")) }
+}
+
+fn positive(key: impl Display, time: Time) -> Checked {
+    if time > Time::default() { Ok(()) } else { refuse(key, "0s is not allowed: a time above 0") }
+}
+
+fn priority(key: impl Display, priority: u8) -> Checked {
+    inside(key, priority, 0, LAST_PRIORITY)
+}
+
+impl Scenario {
+    /// Checks everything beyond types.
+    pub(super) fn check(&self) -> Checked {
+        self.check_times()?;
+        let graph = self.check_links()?;
+        let mut names = BTreeSet::new();
+        self.check_flows(&mut names)?;
+        self.check_arrivals(&mut names)?;
+        self.check_cross(&mut names)?;
+        let routes = Routes::new(self, &graph)?;
+        self.check_left_over(&graph, &routes)?;
+        self.check_buffers(&graph, &routes)?;
+        self.check_trace()
+    }
+
+    /// Endpoint knobs of a flow with these of its own.
+    pub fn knobs(&self, own: &KnobOverrides) -> Knobs {
+        let mut knobs = Knobs::profile(self.profile.into());
+        self.tcp.apply(&mut knobs);
+        own.apply(&mut knobs);
+        knobs
+    }
+
+    /// The measuring window.
+    pub fn window(&self) -> [Time; 2] {
+        self.measure.unwrap_or([Time::default(), self.duration])
+    }
+
+    fn check_times(&self) -> Checked {
+        if self.duration == Time::default() {
+            return refuse("duration", "0s is not allowed: a time above 0, such as \"60s\"");
+        }
+        let [from, to] = self.window();
+        if from >= to || to > self.duration {
+            let message =
+                format!("[{from}, {to}] is not a window inside the run: write [from, to] with 0s <= from < to <= {}", self.duration);
+            return refuse("measure", message);
+        }
+        if self.rate_bin < Time::ns(1_000_000) {
+            return refuse("rate_bin", format!("{} is too short: at least 1ms", self.rate_bin));
+        }
+        self.bdp.map_or(Ok(()), |bdp| positive("bdp.rtt", bdp.rtt))
+    }
+
+    fn check_trace(&self) -> Checked {
+        let flows: u64 = self.flows.iter().map(|flow| flow.count).sum();
+        let samples = |key: &str, every: Time, each: u64| {
+            if every < Time::ns(1_000) {
+                return refuse(key, format!("{every} is too short: at least 1us"));
+            }
+            let rows = self.duration.seconds() / every.seconds() * each as f64;
+            if rows > MOST_SAMPLES {
+                return refuse(key, format!("{every} makes {rows:.0} rows: at most {MOST_SAMPLES:.0}; sample less often"));
+            }
+            Ok(())
+        };
+        if let Some(Sampling::Every(every)) = self.trace.cwnd {
+            samples("trace.cwnd", every, flows)?;
+        }
+        if let Some(every) = self.trace.queue {
+            samples("trace.queue", every, 2 + self.links.len() as u64)?;
+        }
+        if let Some(every) = self.trace.rate {
+            samples("trace.rate", every, flows + self.links.len().max(2) as u64)?;
+        }
+        samples("rate_bin", self.rate_bin, 1)
+    }
+}

@@ -1,0 +1,121 @@
+//! TCP flows, those that are there and those that arrive.
+
+use super::draws::check_draw;
+use super::knobs::check_knobs;
+use super::{Checked, MOST_FLOWS, inside, positive, priority, refuse};
+use crate::scenario::{ArrivalSpec, FlowSpec, Leave, Scenario};
+use cwndlab_units::Time;
+use std::collections::BTreeSet;
+
+/// Arrivals of one process, expected in a run.
+const MOST_ARRIVALS: f64 = 1e7;
+/// Shortest mean time between arrivals.
+const SHORTEST_GAP: Time = Time::ns(1_000);
+
+impl Scenario {
+    pub(super) fn check_flows<'a>(&'a self, names: &mut BTreeSet<&'a str>) -> Checked {
+        if self.flows.is_empty() && self.cross.is_empty() && self.arrivals.is_empty() {
+            return refuse("flows", "the list is empty: at least one [[flows]], [[arrivals]] or [[cross]]");
+        }
+        let mut total = 0u64;
+        for (i, flow) in self.flows.iter().enumerate() {
+            let key = |name: &str| format!("flows[{i}].{name}");
+            if flow.name.is_empty() || !names.insert(flow.name.as_str()) {
+                return refuse(key("name"), format!("\"{}\" is empty or taken: every group of flows has its own name", flow.name));
+            }
+            total = total.saturating_add(flow.count);
+            if flow.count == 0 || total > MOST_FLOWS {
+                return refuse(key("count"), format!("{} is out of range: 1 to {MOST_FLOWS} flows in all", flow.count));
+            }
+            if flow.packets == Some(0) || flow.packets.is_some_and(|packets| packets > 1 << 60) {
+                return refuse(key("packets"), "a transfer has 1 to 1e18 packets");
+            }
+            if let Some(stop) = flow.stop.filter(|stop| *stop <= flow.start.high) {
+                return refuse(key("stop"), format!("{stop} is not after start = {}", flow.start.high));
+            }
+            check_join_and_leave(flow, &key)?;
+            if let Some(responses) = &flow.responses {
+                if flow.packets.is_some() {
+                    return refuse(key("responses"), "write either packets or responses");
+                }
+                check_draw(&key("responses.size"), &responses.size, 1.0, "at least 1 packet")?;
+                check_draw(&key("responses.think"), &responses.think, 0.0, "0 s or more")?;
+            }
+            priority(key("priority"), flow.priority)?;
+            check_knobs(&flow.tcp, &key("tcp"))?;
+        }
+        check_knobs(&self.tcp, "tcp")
+    }
+
+    pub(super) fn check_arrivals<'a>(&'a self, names: &mut BTreeSet<&'a str>) -> Checked {
+        for (i, arrivals) in self.arrivals.iter().enumerate() {
+            let key = |name: &str| format!("arrivals[{i}].{name}");
+            if arrivals.name.is_empty() || !names.insert(arrivals.name.as_str()) {
+                return refuse(key("name"), format!("\"{}\" is empty or taken: all traffic has its own names", arrivals.name));
+            }
+            if let Some(stop) = arrivals.stop.filter(|stop| *stop <= arrivals.start) {
+                return refuse(key("stop"), format!("{stop} is not after start = {}", arrivals.start));
+            }
+            self.check_gaps(arrivals, &key)?;
+            check_draw(&key("size"), &arrivals.size, 1.0, "at least 1 packet")?;
+            priority(key("priority"), arrivals.priority)?;
+            check_knobs(&arrivals.tcp, &key("tcp"))?;
+        }
+        Ok(())
+    }
+
+    /// Either one gap or phases, and not more arrivals than can be.
+    fn check_gaps(&self, arrivals: &ArrivalSpec, key: &dyn Fn(&str) -> String) -> Checked {
+        if arrivals.gap.is_some() != arrivals.phases.is_empty() {
+            return refuse(key("gap"), "write either gap or phases");
+        }
+        let gaps = arrivals.gap.iter().map(|gap| (key("gap"), *gap));
+        let phases = arrivals.phases.iter().enumerate();
+        for (key, gap) in gaps.chain(phases.clone().map(|(i, phase)| (key(&format!("phases[{i}].gap")), phase.gap))) {
+            if gap < SHORTEST_GAP {
+                return refuse(key, format!("{gap} is too short: at least {SHORTEST_GAP}"));
+            }
+        }
+        for (i, phase) in phases {
+            if phase.length < SHORTEST_GAP {
+                return refuse(key(&format!("phases[{i}].length")), format!("{} is too short: at least {SHORTEST_GAP}", phase.length));
+            }
+        }
+        let expected = self.expected_arrivals(arrivals);
+        if expected > MOST_ARRIVALS {
+            let name = if arrivals.gap.is_some() { "gap" } else { "phases" };
+            return refuse(key(name), format!("about {expected:.0} flows would arrive: at most {MOST_ARRIVALS:.0}"));
+        }
+        Ok(())
+    }
+
+    /// How many flows arrive in the run, on average; of phases the mean over a round.
+    fn expected_arrivals(&self, arrivals: &ArrivalSpec) -> f64 {
+        let end_s = arrivals.stop.map_or(f64::INFINITY, Time::seconds).min(self.duration.seconds());
+        let (mut round_s, mut in_round) = (0.0, 0.0);
+        for phase in &arrivals.phases {
+            round_s += phase.length.seconds();
+            in_round += phase.length.seconds() / phase.gap.seconds();
+        }
+        let rate = arrivals.gap.map_or(in_round / round_s, |gap| 1.0 / gap.seconds());
+        (end_s - arrivals.start.seconds()).max(0.0) * rate
+    }
+}
+
+fn check_join_and_leave(flow: &FlowSpec, key: &dyn Fn(&str) -> String) -> Checked {
+    if let Some(join) = &flow.join {
+        inside(key("join.batch"), join.batch, 1, MOST_FLOWS)?;
+        positive(key("join.every"), join.every)?;
+    }
+    match flow.leave {
+        None => Ok(()),
+        Some(Leave { share: Some(_), batch: Some(_), .. } | Leave { share: None, batch: None, .. }) => {
+            refuse(key("leave"), "write either share or batch")
+        }
+        Some(Leave { share, batch, every }) => {
+            share.map_or(Ok(()), |part| super::share(key("leave.share"), part))?;
+            batch.map_or(Ok(()), |batch| inside(key("leave.batch"), batch, 1, MOST_FLOWS))?;
+            positive(key("leave.every"), every)
+        }
+    }
+}
