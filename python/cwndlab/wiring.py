@@ -93,7 +93,7 @@ def wiring(document: Mapping[str, Any]) -> Wiring:
             name=table["name"],
             kind=kind,
             count=table.get("count", 1),
-            what=table["rule"] if "rule" in table else waveform_text(table.get("rate") or table["available"]),
+            what=_what(table),
             there=_there(table, links),
             back=_back(table, links) if kind != CROSS else (),
         )
@@ -101,6 +101,12 @@ def wiring(document: Mapping[str, Any]) -> Wiring:
         for table in document.get(kind, ())
     ]
     return Wiring(tuple(links), tuple(ways))
+
+
+def _what(table: Mapping[str, Any]) -> str:
+    if "rule" in table:
+        return table["rule"]
+    return waveform_text(table["rate"]) if "rate" in table else f"leaves {waveform_text(table['available'])}"
 
 
 def waveform_text(waveform: str | Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ by colour AND by line style or marker.
 
 from cwndlab.plots.bars import comparison_bars
 from cwndlab.plots.courses import available_bandwidths
+from cwndlab.plots.network import network
 from cwndlab.plots.notebook import notebook_html
 from cwndlab.plots.overview import overview
 from cwndlab.plots.points import goodput_points, score_points
@@ -24,6 +25,7 @@ __all__ = [
     "comparison_bars",
     "goodput_by_rule",
     "goodput_points",
+    "network",
     "notebook_html",
     "overview",
     "png_bytes",

@@ -1,0 +1,132 @@
+"""`cwndlab topology`: the network of a scenario, as tables and as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cwndlab.cli import options
+
+if TYPE_CHECKING:
+    from cwndlab.results import Result
+    from cwndlab.scenario import Scenario
+    from cwndlab.wiring import Way, Wiring
+
+INSTANT_S = 1e-6
+"""A run of this length builds the network, and measures nothing."""
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
+@options.set_option
+@options.json_option
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Draw nodes, links and the ways of the flows (.png, .svg, .pdf).",
+)
+def topology(file: Path, settings: tuple[str, ...], as_json: bool, plot: Path | None) -> None:
+    """Print the links of a scenario, and which of them its flows cross, with their base round trip."""
+    options.check_plot(plot)
+    from cwndlab import native
+    from cwndlab.execute import run
+    from cwndlab.scenario import Scenario
+    from cwndlab.wiring import wiring
+
+    scenario = Scenario.load(file)
+    patch = options.patch_of(settings)
+    scenario = scenario.patch(patch) if patch else scenario
+    found = wiring(native.parse(scenario.to_json(indent=None), "json"))
+    built = run(_for_an_instant(scenario))
+    if plot is not None:
+        from cwndlab import plots
+        from cwndlab.cli.output import say
+
+        say(f"wrote {plots.save(plots.network(found), plot)}")
+    links = [_link_row(found, name, built) for name in (link.name for link in found.links)]
+    ways = [_way_row(found, way, built) for way in found.ways]
+    if as_json:
+        from cwndlab.jsontext import dumps
+
+        click.echo(dumps({"nodes": list(found.nodes), "links": links, "ways": ways}))
+    else:
+        _print(links, ways)
+
+
+def _for_an_instant(scenario: Scenario) -> Scenario:
+    return scenario.patch({"duration": INSTANT_S, "measure": None, "trace": None})
+
+
+def _link_row(found: Wiring, name: str, built: Result) -> dict[str, Any]:
+    link = found.link(name)
+    limit = built.links.filter(link=name)["limit_packets"]
+    return {
+        "link": name,
+        "from": link.start,
+        "to": link.end,
+        "rate": link.rate,
+        "delay": link.delay,
+        "queue": link.queue,
+        "limit": link.limit,
+        "limit_packets": limit[0] if len(limit) else None,
+    }
+
+
+def _way_row(found: Wiring, way: Way, built: Result) -> dict[str, Any]:
+    round_trips = built.flows.filter(group=way.name)["base_rtt_s"]
+    return {
+        "name": way.name,
+        "kind": way.kind,
+        "count": way.count,
+        "what": way.what,
+        "route": found.route(way.there),
+        "links": list(way.there),
+        "back": list(way.back),
+        "least_base_rtt_s": round_trips.min(),
+        "largest_base_rtt_s": round_trips.max(),
+    }
+
+
+def _print(links: list[dict[str, Any]], ways: list[dict[str, Any]]) -> None:
+    from cwndlab.cli.output import print_table
+
+    columns = ["link", "from", "to", "rate", "delay", "queue", "limit", "packets"]
+    rows = [
+        [
+            *(row[key] for key in ("link", "from", "to", "rate", "delay", "queue", "limit")),
+            "-" if row["limit_packets"] is None else str(row["limit_packets"]),
+        ]
+        for row in links
+    ]
+    print_table("Links", columns, rows, text_columns=7)
+    columns = ["name", "kind", "count", "rule or rate", "route", "back", "base RTT\n[ms]"]
+    rows = [
+        [
+            row["name"],
+            row["kind"],
+            str(row["count"]),
+            row["what"],
+            " > ".join(row["route"]),
+            _back(row),
+            _round_trip(row),
+        ]
+        for row in ways
+    ]
+    print_table("Ways", columns, rows, text_columns=6)
+
+
+def _back(row: dict[str, Any]) -> str:
+    if row["kind"] == "cross":
+        return "-"
+    return ", ".join(row["back"]) or "as long, no queue"
+
+
+def _round_trip(row: dict[str, Any]) -> str:
+    least, largest = row["least_base_rtt_s"], row["largest_base_rtt_s"]
+    if least is None:
+        return "-"
+    texts = [f"{value * 1e3:.1f}" for value in (least, largest)]
+    return texts[0] if texts[0] == texts[1] else " to ".join(texts)
