@@ -93,8 +93,22 @@ class Scenario:
         return self.patch({key: value})
 
     def patch(self, patch: Mapping[str, Any]) -> Scenario:
-        """Return the scenario with several dotted keys set at once; None removes a key."""
-        return Scenario(patched(self._document, patch))
+        """Return the scenario with several dotted keys set at once, in their order; None removes a key.
+
+        A table that becomes another kind keeps those of its keys that this kind has.
+
+        Examples
+        --------
+        >>> queue = {"kind": "drop-tail", "limit": "50pkt", "count_in_service": False}
+        >>> scenario = dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", queue=queue)
+        >>> scenario.set("dumbbell.queue.kind", "codel")["dumbbell"]["queue"]
+        {'kind': 'codel', 'limit': '50pkt'}
+        """
+        document = self._document
+        for key, value in patch.items():
+            changed = patched(document, {key: value})
+            document = _fitting(changed, document) if key.endswith("kind") else changed
+        return Scenario(document)
 
     @property
     def duration_s(self) -> float:
@@ -129,6 +143,33 @@ class Scenario:
     def __repr__(self) -> str:
         rules = ", ".join(str(flow.get("rule")) for flow in self._document["flows"])
         return f"<Scenario {self._document.get('name') or 'unnamed'}: {rules} for {self._document['duration']}>"
+
+
+def _fitting(node: Any, before: Any) -> Any:
+    """Drop the keys that belong to the kind which a table was before."""
+    if isinstance(node, list) and isinstance(before, list):
+        return [_fitting(*pair) for pair in zip(node, before, strict=True)]
+    if not (isinstance(node, dict) and isinstance(before, dict)):
+        return node
+    keys = _keys_of_kind(before.get("kind"), node["kind"]) if node.get("kind") != before.get("kind") else None
+    return {
+        key: _fitting(value, before.get(key))
+        for key, value in node.items()
+        if keys is None or key in keys or key not in before
+    }
+
+
+def _keys_of_kind(before: Any, kind: Any) -> set[str] | None:
+    """Keys of a kind of table that can also be the kind `before`; None if there is none such."""
+    for definition in native.schema()["$defs"].values():
+        kinds = {
+            variant["properties"]["kind"]["const"]: set(variant["properties"])
+            for variant in definition.get("oneOf", [])
+            if "kind" in variant.get("properties", {})
+        }
+        if before in kinds and kind in kinds:
+            return kinds[kind]
+    return None
 
 
 _FILE = re.compile(r"""(?P<key>(?<![\w.-])["']?file["']?\s*[=:]\s*)(?P<quote>["'])(?P<name>[^"'\n]+)(?P=quote)""")
