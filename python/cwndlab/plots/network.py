@@ -40,7 +40,7 @@ def network(wiring: Wiring) -> Figure:
     above = 0.35 + LANE * max(lanes.values(), default=0)
     low, high = min(ys) - 0.75, max(ys) + above
     width = max(xs) - min(xs) + 1.2
-    scale = min(1.7, 11.0 / width)
+    scale = min(1.35, 11.0 / width)
     listed = min(len(wiring.ways), MAX_LEGEND)
     figure, (axes,) = panels(1, width=max(6.0, scale * width), height=scale * (high - low) + 0.22 * listed)
     axes.set_axis_off()
