@@ -19,6 +19,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from cwndlab.statistics import estimate
+
 from . import ns2
 from .statistical_scenarios import EXPERIMENTS, Experiment
 from .tcl import NETWORK, cross_lines, network_lines, start_lines
@@ -26,8 +28,7 @@ from .translate import instances, number, quantity
 
 REPLICATES = 10
 TOLERANCE = 0.03
-# Student's t, two-sided 95 %, with REPLICATES - 1 degrees of freedom; and the normal distribution's.
-T_REPLICATES = 2.262
+# Two-sided 95 % of the normal distribution: over all experiments there are many replicates.
 Z_POOLED = 1.960
 MONITOR = Path(__file__).with_name("monitor.tcl")
 
@@ -53,7 +54,7 @@ class Comparison:
     @property
     def half_width(self) -> float:
         """Of the 95 % interval of the mean difference."""
-        return T_REPLICATES * self.standard_error
+        return estimate(self.differences).half_width
 
     @property
     def standard_error(self) -> float:

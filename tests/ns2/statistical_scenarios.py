@@ -109,6 +109,15 @@ EXPERIMENTS = (
     Experiment("red-ecn-many", 6, 20, {**RED, "ecn": True}, with_ecn(MANY)),
     Experiment("red-ecn-mark-p", 6, 20, {**RED, "ecn": True, "mark_p": 0.085}, with_ecn(MANY)),
     Experiment(
+        "red-ecn-mixed",
+        10,
+        30,
+        {"kind": "red", "limit": "150pkt", "ecn": True},
+        {"marked": Group(6, (2, 50), tcp={"ecn": True}), "lost": Group(6, (2, 50), recovery="newreno")},
+        cross=(CBR,),
+    ),
+    Experiment("red-no-wait", 8, 20, {**RED, "wait": False, "weight": 0.01}, {"all": Group(8, (2, 50))}),
+    Experiment(
         "red-bytes",
         8,
         20,
