@@ -235,7 +235,7 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
 }
 
 /// A data packet reached the receiver; returns whether it is new, and the acknowledgement to send now, if any.
-#[inline]
+#[inline(always)]
 fn receive(sink: &mut Sink, packet: &Packet, knobs: &Knobs, window: &Window, bin_s: f64) -> (bool, Option<AckSegment>) {
     let (new, ack) = {
         let (marked, reduced) = (packet.flags.has(Flags::CE), packet.flags.has(Flags::CWR));
