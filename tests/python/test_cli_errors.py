@@ -118,10 +118,37 @@ def test_bad_options_of_run(cli, small_file, arguments, named):
         (["AIMD(1, 0.5)", "--duration", "-5s"], ["--duration", "-5s"]),
         (["AIMD(1, 0.5)", "--jobs", "0"], ["--jobs", "0"]),
         (["AIMD(1, 0.5)", "--plot", "x.gif"], ["--plot", "x.gif", ".svg"]),
+        (["AIMD(1, 0.5)", "--setting", "sack"], ["--setting", "sack/drr"]),
+        (["AIMD(1, 0.5)", "--setting", "sack/fifo"], ["fifo", "drop-tail"]),
+        (["AIMD(1, 0.5)", "--setting", "sack/drr,reno/red"], ["--setting", "all"]),
+        (["AIMD(1, 0.5)", "--setting", "all", "--queue", "red"], ["--setting", "--queue"]),
+        (["AIMD(1, 0.5)", "--env", "RCL", "--queue", "pie"], ["pie", "RCL", "drr"]),
+        (["AIMD(1, 0.5)", "--assume", "flor=1Mbit"], ["flor", "floor"]),
+        (["AIMD(1, 0.5)", "--assume", "floor"], ["--assume", "key=value"]),
+        (["AIMD(1, 0.5)", "--assume", "step=-1s"], ["step", "-1s"]),
     ],
 )
 def test_bad_options_of_compare(cli, arguments, named):
     message = _refused(cli("compare", *arguments))
+    for word in named:
+        assert word in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["XX"], ["XX", "RSQ", "demo"]),
+        (["--toml"], ["--toml", "NAME"]),
+        (["CL", "CH", "--toml"], ["--toml"]),
+        (["CL", "--toml", "--setting", "sack/fifo"], ["fifo", "drr"]),
+        (["CL", "--toml", "--setting", "sak/drr"], ["sak", "sack"]),
+        (["CL", "--toml", "--rule", "AIMD(1)"], ["AIMD(1)"]),
+        (["--plot", "x.gif"], ["x.gif"]),
+        (["--assume", "buffer=many", "CL", "--toml"], ["many"]),
+    ],
+)
+def test_bad_options_of_environments(cli, arguments, named):
+    message = _refused(cli("environments", *arguments))
     for word in named:
         assert word in message
 

@@ -108,3 +108,60 @@ def test_cli_table(cli):
 def test_cli_set_reaches_every_run(cli):
     answer = cli("compare", RULES[0], "--replicates", "1", "--duration", "3s", "--json", "--set", "flows.0.count=3")
     assert len(json.loads(answer.stdout)["runs"][0]["result"]["flows"]) == 3
+
+
+def test_cli_many_environments_have_means_and_two_pictures(cli, tmp_path):
+    answer = cli(
+        "compare", *RULES, "--env", "demo,CL", "--setting", "all", "--replicates", "1", "--duration", "2s",
+        "--plot", "all.png", "--jobs", "2",
+    )  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.count("means over 5 environments") == 8
+    assert answer.stdout.count("AIMD(1, 0.8)") == 9
+    assert "D_a of goodput by setting" in answer.stdout
+    assert max(map(len, answer.stdout.splitlines())) < 160
+    for name in ("all.png", "all-scores.png"):
+        assert (tmp_path / name).stat().st_size > 20_000
+
+
+def test_cli_detail_has_a_row_per_environment(cli):
+    answer = cli("compare", *RULES, "--env", "demo,CL", "--replicates", "2", "--duration", "2s", "--detail")
+    assert answer.returncode == 0, answer.stderr
+    lines = answer.stdout.splitlines()
+    assert sum(line.startswith(" saw-tooth") and "±" in line for line in lines) == len(METRICS)
+    assert sum(line.startswith(" C_a") for line in lines) == len(METRICS)
+
+
+def test_all_is_thirteen_environments_and_eight_settings():
+    plan = plan_rules(RULES, env=["all"], recovery=["reno", "sack"], queue=["drop-tail", "red", "ecn", "drr"])
+    assert len(plan) == 13 * 8 * 2 * 3
+    assert len(plan.axes["env"]) == 13
+    plan.check()
+
+
+def test_every_setting_reaches_the_network():
+    plan = plan_rules(RULES[:1], env=["SQH", "RSQ"], recovery=["reno"], queue=["drop-tail", "ecn", "drr"], replicates=1)
+    found = {(run.cell["env"], run.cell["queue"]): run.document for run in plan}
+    assert found["SQH", "drop-tail"]["dumbbell"]["queue"]["kind"] == "drop-tail"
+    assert found["SQH", "ecn"]["dumbbell"]["queue"]["ecn"] is True
+    assert found["SQH", "ecn"]["flows"][0]["tcp"] == {"ecn": True}
+    assert found["SQH", "drr"]["cross"][0]["beside"] == 10
+    assert found["RSQ", "drop-tail"]["links"][1]["queue"]["out_drop_tail"] is True
+    assert found["RSQ", "ecn"]["links"][1]["queue"]["kind"] == "rio"
+    assert found["RSQ", "drr"]["links"][1]["queue"]["kind"] == "drr"
+    for document in found.values():
+        assert document["flows"][0]["recovery"] == "reno"
+        assert all(flow.get("recovery", "sack") == "sack" for flow in document["flows"][1:])
+
+
+def test_drawn_courses_differ_between_replicates_and_not_between_rules():
+    plan = plan_rules(RULES, env=["RWM"], replicates=2)
+    course = {(run.cell["rule"], run.replicate): run.document["cross"][0]["available"]["points"] for run in plan}
+    assert course[RULES[0], 0] == course[RULES[1], 0]
+    assert course[RULES[0], 1] == course[RULES[1], 1]
+    assert course[RULES[0], 0] != course[RULES[0], 1]
+
+
+def test_own_keys_come_last():
+    plan = plan_rules(RULES[:1], env=["SQL"], patch={"dumbbell.queue.limit": "10pkt"})
+    assert all(run.document["dumbbell"]["queue"]["limit"] == "10pkt" for run in plan)

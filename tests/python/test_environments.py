@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 
 import polars as pl
 import pytest
 
 import cwndlab
-from cwndlab import environments
+from cwndlab import environments, plots
 from cwndlab.comparison import compare, plan_rules
 from cwndlab.environments import Assumptions
 
@@ -113,9 +114,9 @@ def test_every_assumption_reaches_a_scenario():
     }  # fmt: skip
     special = {
         "duration": "90s", "warm_up": 0.5, "red_max_p": 0.05, "cross_rule": "AIAD(1, 3)", "profile": "rfc",
-        "cross_packet": "500B", "step": "2s", "buffer": "20pkt", "drr_source": 2.0, "rio_in_max": "90pkt",
+        "cross_packet": "500B", "step": "2s", "buffer": "20pkt", "drr_source": 2.0, "rio_in_max": "0.9bdp",
     }  # fmt: skip
-    reds = {"red_min": "9pkt", "red_max": "90pkt", "rio_in_min": "9pkt"}
+    reds = {"red_min": "9pkt", "red_max": "90pkt", "rio_in_min": "0.1bdp"}
 
     def built(assume: Assumptions) -> list:
         return [
@@ -164,18 +165,6 @@ def test_unknown_names():
         environments.scenario("RCL", queue="pie")
 
 
-def test_drr_sees_the_bandwidth_that_was_asked_for():
-    """Greedy flows under DRR get B each, whatever the number of sources does to round it (within a twentieth)."""
-    for name, expected in (("CL", 1.0), ("CH", 10.0), ("SQL", 7.5), ("SQH", 5.5)):
-        result = cwndlab.run(
-            environments.scenario(name, queue="drr", rule="AIAD(1, 3)", assume=Assumptions(duration="50s"))
-        )
-        link = result.links.row(0, named=True)
-        asked, left = link["available_bps"] / 1e7, link["left_bps"] / 1e7
-        assert asked == pytest.approx(expected, rel=0.01), name
-        assert left == pytest.approx(asked, rel=0.05), name
-
-
 def test_cross_traffic_of_the_second_topology_takes_its_share_and_loses_nothing_at_the_bottleneck():
     for queue in environments.QUEUES:
         result = cwndlab.run(environments.scenario("RCH", queue=queue, assume=SHORT))
@@ -207,3 +196,44 @@ def test_only_what_is_needed_is_kept():
     assert comparison.runs.height == 3
     traced = compare(plan, keep=False, trace={"cwnd": "100ms"})
     assert list(traced.results) == [0]
+
+
+def test_cli_lists_and_prints(cli):
+    listed = cli("environments")
+    assert listed.returncode == 0
+    assert all(f" {name} " in listed.stdout for name in environments.ENVIRONMENTS)
+    data = json.loads(cli("environments", "all", "--json").stdout)
+    assert [row["name"] for row in data] == list(environments.PAPER)
+    assert {row["topology"] for row in data} == {"simple", "second"}
+    reasons = cli("environments", "--assumptions", "--assume", "floor=1Mbit").stdout
+    assert "floor = 1Mbit (usually 100kbit): " in reasons
+    for entry in environments.assumptions():
+        assert entry["reason"] in reasons
+
+
+def test_cli_prints_a_scenario_that_runs_as_it_does_in_a_comparison(cli, tmp_path):
+    printed = cli("environments", "RWM", "--setting", "reno/drr", "--toml", "--seed", "3", "--assume", "duration=5s")
+    (tmp_path / "it.toml").write_text(printed.stdout)
+    alone = cwndlab.run(tmp_path / "it.toml").trace_hash
+    plan = plan_rules(["AIMD(1, 0.5)"], env=["RWM"], recovery=["reno"], queue=["drr"], seed=2, duration_s=5)
+    assert compare(plan).runs.filter(seed=3)["trace_hash"].to_list() == [alone]
+
+
+def test_cli_draws_what_is_left(cli, tmp_path):
+    answer = cli("environments", "SQL", "RWA", "RCL", "--assume", "duration=10s", "--plot", "left.svg", "--json")
+    assert answer.returncode == 0, answer.stderr
+    text = (tmp_path / "left.svg").read_text()
+    assert len(text) > 10_000
+
+
+def test_the_picture_shows_asked_and_measured():
+    runs = {
+        name: cwndlab.run(environments.scenario(name, assume=Assumptions(duration="10s")).set("trace", {"rate": "1s"}))
+        for name in ("SQL", "RCH")
+    }
+    figure = plots.available_bandwidths(runs)
+    asked, left = figure.axes[:2]
+    assert asked.get_lines()[0].get_ydata().tolist() == [10.0] * 5 + [5.0] * 5 + [5.0]
+    assert "measured" in left.get_title(loc="left")
+    courses = left.get_lines()[0].get_ydata()
+    assert 0 < courses.min() < courses.max() < 2.0

@@ -71,3 +71,48 @@ def test_square_wave():
 def test_parking_lot():
     goodput = dict(_run("parking-lot").flows.select("flow", "goodput_bps").iter_rows())
     assert all(goodput["long"] < goodput[name] / 2 for name in goodput if name != "long")
+
+
+def test_ring():
+    loses = {rule: _run("ring", **{"flows__*__rule": rule}) for rule in ("AIMD(1, 0.8)", "AIAD(1, 3)")}
+    gentle, stubborn = loses.values()
+    assert stubborn.links["dropped_packets"].sum() > 2 * gentle.links["dropped_packets"].sum()
+    assert stubborn.aggregate_goodput_bps == pytest.approx(gentle.aggregate_goodput_bps, rel=0.1)
+
+
+def test_second_topology():
+    result = _run("second-topology")
+    link = result.links.filter(link="bottleneck").row(0, named=True)
+    assert link["left_bps"] < 0.7 * link["available_bps"]
+    tested = result.flows.filter(group="flow")["dropped_packets"].sum()
+    assert tested == pytest.approx(link["dropped_packets"], rel=0.02)
+
+
+def test_web_traffic():
+    usual = _run("web-traffic").arrivals.row(0, named=True)
+    apart = _run("web-traffic", dumbbell__queue__kind="fq-codel").arrivals.row(0, named=True)
+    assert usual["mean_fct_s"] > usual["p50_fct_s"]
+    assert apart["p95_fct_s"] < 0.7 * usual["p95_fct_s"]
+
+
+def test_request_response():
+    usual = _run("request-response").arrivals.row(0, named=True)
+    managed = _run("request-response", dumbbell__queue__kind="codel").arrivals.row(0, named=True)
+    assert managed["p50_fct_s"] < 0.5 * usual["p50_fct_s"]
+
+
+def test_aqm():
+    delays = {
+        kind: _run("aqm", dumbbell__queue__kind=kind).links["mean_queueing_delay_s"][0]
+        for kind in ("codel", "drop-tail")
+    }
+    assert delays["codel"] < 0.01 < 0.1 < delays["drop-tail"]
+    marked = _run("aqm", dumbbell__queue__ecn=True, tcp__ecn=True)
+    assert marked.links["marked_packets"][0] > 0
+    assert marked.flows["ecn_reductions"].sum() > 0
+
+
+def test_cellular():
+    link = _run("cellular").links.row(0, named=True)
+    assert link["utilization"] > 0.95
+    assert link["p95_queueing_delay_s"] > 0.2

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import cwndlab
 from conftest import Page
-from cwndlab.results import PACKET_EVENTS
+from cwndlab.results import PACKET_EVENTS, SCHEMAS
 
 TRACE = {"cwnd": "100ms", "queue": "100ms", "rate": "1s", "packets": True}
 
@@ -123,3 +123,83 @@ def test_a_run_without_flows_has_the_columns_of_every_run():
     assert alone.flows.schema == with_flow.flows.schema
     # A quarter of the link, in packets of 1000 bytes: 125 a second.
     assert alone.links["departed_packets"][0] == pytest.approx(250, abs=1)
+
+
+TRAFFIC = """
+duration = "10s"
+measure = ["2s", "10s"]
+dumbbell = { rate = "4Mbit", delay = "10ms", queue = { kind = "drop-tail", limit = "20pkt" } }
+flows = [
+    { name = "long", rule = "AIMD(1, 0.5)" },
+    { name = "asked", rule = "AIMD(1, 0.5)", responses = { size = 10, think = "200ms" } },
+]
+arrivals = [{ name = "web", rule = "AIMD(1, 0.5)", gap = "200ms", size = 12 }]
+cross = [{ name = "cbr", rate = "500kbit", count = 2 }]
+trace = { rate = "1s" }
+"""
+
+
+@pytest.fixture(scope="module")
+def traffic() -> cwndlab.Result:
+    return cwndlab.run(cwndlab.Scenario.from_text(TRAFFIC))
+
+
+def test_cross_traffic_and_finite_flows_have_frames(traffic):
+    (cross,) = traffic.cross.to_dicts()
+    assert cross["source"] == "cbr"
+    assert cross["offered_bps"] == pytest.approx(1e6, rel=0.01)
+    assert cross["sent_packets"] == pytest.approx(cross["delivered_packets"] + cross["dropped_packets"], abs=25)
+    web, asked = traffic.arrivals.to_dicts()
+    assert (web["group"], asked["group"]) == ("web", "asked")
+    assert web["arrived_flows"] == web["finished_flows"] + web["unfinished_flows"]
+    assert 20 < web["arrived_flows"] < 70
+    assert 0 < web["p50_fct_s"] <= web["p95_fct_s"] <= web["p99_fct_s"]
+    assert web["mean_slowdown"] >= 1
+    assert asked["finished_flows"] > 5
+    for table, frame in (("cross", traffic.cross), ("arrivals", traffic.arrivals)):
+        assert dict(frame.schema) == {key: kind() for key, kind in SCHEMAS[table].items()}
+        assert all(frame[key].null_count() == 0 for key in ("sent_packets", "delivered_packets"))
+    assert "1 cross source" in repr(traffic)
+    assert f"{traffic.arrivals['arrived_flows'].sum()} transfers" in repr(traffic)
+
+
+def test_what_was_left_is_what_they_did_not_take(traffic):
+    link = traffic.links.row(0, named=True)
+    # Responses are flows of the scenario, not traffic beside them.
+    web = traffic.arrivals.filter(group="web")["delivered_bps"][0]
+    assert link["left_bps"] == pytest.approx(4e6 - traffic.cross["delivered_bps"][0] - web, rel=1e-9)
+    assert link["available_bps"] == pytest.approx(3e6, rel=0.01)
+
+
+def test_traces_of_transfers_and_of_what_was_carried(traffic):
+    transfers = traffic.traces["transfers"]
+    assert transfers.columns == ["start_s", "group", "packets", "fct_s", "slowdown"]
+    assert set(transfers["group"].cast(pl.String)) == {"web", "asked"}
+    web = transfers.filter(pl.col("group") == "web")
+    assert web["packets"].unique().to_list() == [12.0]
+    measured = web.filter(pl.col("start_s").is_between(2, 10, closed="left"), pl.col("fct_s").is_not_null())
+    assert measured["fct_s"].mean() == pytest.approx(traffic.arrivals["mean_fct_s"][0])
+    carried = traffic.traces["cross"]
+    assert carried.columns == ["time_s", "source", "carried_bps"]
+    inside = carried.filter(pl.col("time_s") >= 2, pl.col("source") == "cbr")
+    assert inside["carried_bps"].mean() == pytest.approx(traffic.cross["delivered_bps"][0], rel=0.02)
+
+
+def test_frames_of_other_traffic_are_saved(traffic, small, tmp_path):
+    again = cwndlab.Result.load(traffic.save(tmp_path))
+    assert_frame_equal(again.cross, traffic.cross)
+    assert_frame_equal(again.arrivals, traffic.arrivals)
+    bare = cwndlab.Result.load(cwndlab.run(small).save(tmp_path))
+    assert not (tmp_path / "arrivals.parquet").exists()
+    assert bare.arrivals.height == bare.cross.height == 0
+    assert bare.arrivals.schema == traffic.arrivals.schema
+
+
+def test_tables_of_other_traffic_are_printed(cli, tmp_path):
+    (tmp_path / "traffic.toml").write_text(TRAFFIC)
+    shown = cli("run", "traffic.toml").stdout
+    for word in ("Cross traffic", "offered", "Finite flows and responses", "slowdown", "web", "left"):
+        assert word in shown
+    data = json.loads(cli("run", "traffic.toml", "--json").stdout)
+    assert data["cross"][0]["source"] == "cbr"
+    assert data["arrivals"][1]["group"] == "asked"
