@@ -1,21 +1,37 @@
 //! Text in, scenario out: reading never panics, what was read is written and read back the same, and what is small runs to an end at which
-//! every packet is accounted for.
+//! every packet is accounted for, the same with the engine's shortcuts and without.
 
 #![no_main]
 
-use cwndlab_sim::scenario::Scenario;
+use cwndlab_sim::scenario::{FileSource, KnobOverrides, QueueSpec, Scenario, Waveform};
 use cwndlab_sim::{Options, SchedulerKind, Simulation, Status};
+use cwndlab_units::{Bytes, Time};
 use libfuzzer_sys::fuzz_target;
 
 /// Of what a text may ask for, this much is run.
 const MOST_FLOWS: u64 = 40;
 const MOST_LINKS: usize = 10;
+const MOST_GROUPS: usize = 4;
+const MOST_SOURCES: f64 = 50.0;
+const MOST_PIECES: f64 = 20_000.0;
 const LONGEST_S: f64 = 2.0;
-const LARGEST_WINDOW: f64 = 500.0;
+const LARGEST_WINDOW: f64 = 300.0;
+const LARGEST_INITIAL_WINDOW: f64 = 20.0;
 const MOST_EVENTS: u64 = 20_000;
+/// A packet of many quanta costs as many turns.
+const SMALLEST_QUANTUM: Bytes = Bytes(100);
+
+/// A file's name is what is in it: commas end its lines.
+struct Named;
+
+impl FileSource for Named {
+    fn read(&self, path: &str) -> Result<String, String> {
+        Ok(path.replace(',', "\n"))
+    }
+}
 
 fuzz_target!(|text: &str| {
-    for scenario in [Scenario::from_toml(text), Scenario::from_json(text)] {
+    for scenario in [Scenario::from_toml_with(text, &Named), Scenario::from_json_with(text, &Named)] {
         match scenario {
             Ok(scenario) => {
                 read_back(&scenario);
@@ -28,45 +44,111 @@ fuzz_target!(|text: &str| {
 
 fn read_back(scenario: &Scenario) {
     let text = serde_json::to_string(scenario).expect("a scenario is plain data");
-    let again = Scenario::from_json(&text).unwrap_or_else(|error| panic!("{error}, in the scenario's own text {text}"));
+    let again = Scenario::from_json_with(&text, &Named).unwrap_or_else(|error| panic!("{error}, in the scenario's own text {text}"));
     assert_eq!(serde_json::to_string(&again).expect("plain data"), text);
+    assert_eq!(&again, scenario, "{text}");
 }
 
 fn run(mut scenario: Scenario) {
-    let flows = scenario.flows.iter().fold(0u64, |sum, flow| sum.saturating_add(flow.count));
-    if flows > MOST_FLOWS || scenario.links.len() > MOST_LINKS || scenario.cross.len() > MOST_LINKS {
-        return;
-    }
     if scenario.duration.seconds() > LONGEST_S {
-        scenario.duration = "2s".parse().expect("a time");
+        scenario.duration = seconds("2s");
         scenario.measure = None;
     }
-    // One acknowledgement may send a window, and one sample a millisecond is plenty.
-    scenario.tcp.window = Some(scenario.tcp.window.unwrap_or(LARGEST_WINDOW).min(LARGEST_WINDOW));
-    for flow in &mut scenario.flows {
-        flow.tcp.window = flow.tcp.window.map(|window| window.min(LARGEST_WINDOW));
+    if is_large(&scenario) {
+        return;
     }
-    let millisecond = "1ms".parse().expect("a time");
+    limit(&mut scenario);
+    // Every stage of every packet is an event of its own here: whatever does not end is not compared.
+    let Some(plain) = result(&scenario, SchedulerKind::Set, false) else { return };
+    if let Some(fast) = result(&scenario, SchedulerKind::Tree, true) {
+        assert_eq!(fast, plain, "shortcuts change the result");
+    }
+}
+
+fn seconds(text: &str) -> Time {
+    text.parse().expect("a time")
+}
+
+/// Whether it would take long to build, or to compute what changes by itself.
+fn is_large(scenario: &Scenario) -> bool {
+    let Scenario { flows, links, cross, arrivals, dumbbell, .. } = scenario;
+    let count = flows.iter().fold(0u64, |sum, flow| sum.saturating_add(flow.count));
+    let sources = cross.iter().fold(0u64, |sum, source| sum.saturating_add(source.count));
+    let rates = || links.iter().map(|link| &link.rate).chain(dumbbell.iter().map(|dumbbell| &dumbbell.rate));
+    let fastest = rates().map(|rate| rate.largest().bps()).max().unwrap_or_default() as f64;
+    // n flows and m sources of one rate on a link of rate C leave B = n C/(n + m).
+    let numbered = cross.iter().filter(|source| source.source_rate.is_some()).map(|source| {
+        let least = source.available.as_ref().map_or(1.0, |available| available.smallest().bps() as f64);
+        source.beside.unwrap_or(count) as f64 * fastest / least
+    });
+    let waves = rates().chain(cross.iter().filter_map(|source| source.rate.as_ref().or(source.available.as_ref())));
+    let pieces = waves.filter_map(Waveform::shortest_piece).map(|(_, piece)| scenario.duration.seconds() / piece.seconds().max(1e-9));
+    count > MOST_FLOWS
+        || sources as f64 + numbered.sum::<f64>() > MOST_SOURCES
+        || links.len() > MOST_LINKS
+        || arrivals.len() > MOST_GROUPS
+        || pieces.sum::<f64>() > MOST_PIECES
+}
+
+/// Keeps a single event small.
+fn limit(scenario: &mut Scenario) {
+    // One acknowledgement may send a window, and one sample a millisecond is plenty.
+    scenario.tcp.window.get_or_insert(LARGEST_WINDOW);
+    limit_knobs(&mut scenario.tcp);
+    scenario.flows.iter_mut().for_each(|flow| limit_knobs(&mut flow.tcp));
+    scenario.arrivals.iter_mut().for_each(|arrivals| limit_knobs(&mut arrivals.tcp));
+    scenario.links.iter_mut().for_each(|link| limit_queue(&mut link.queue));
+    if let Some(dumbbell) = &mut scenario.dumbbell {
+        limit_queue(&mut dumbbell.queue);
+        dumbbell.back_queue.iter_mut().for_each(limit_queue);
+    }
+    let millisecond = seconds("1ms");
     scenario.trace.queue = scenario.trace.queue.map(|every| every.max(millisecond));
     scenario.trace.rate = scenario.trace.rate.map(|bin| bin.max(millisecond));
     scenario.trace.cwnd = None;
-    let mut simulation = Simulation::with(&scenario, SchedulerKind::Tree, Options::default());
+}
+
+fn limit_knobs(knobs: &mut KnobOverrides) {
+    knobs.window = knobs.window.map(|window| window.min(LARGEST_WINDOW));
+    knobs.initial_window = knobs.initial_window.map(|window| window.min(LARGEST_INITIAL_WINDOW));
+}
+
+fn limit_queue(queue: &mut QueueSpec) {
+    match queue {
+        QueueSpec::Drr { quantum: Some(quantum), .. } | QueueSpec::FqCoDel { quantum: Some(quantum), .. } => {
+            quantum.0 = quantum.0.max(SMALLEST_QUANTUM.0);
+        }
+        QueueSpec::Pie { update, .. } => *update = (*update).max(seconds("1ms")),
+        _ => {}
+    }
+}
+
+/// The result as text, if the run ends.
+fn result(scenario: &Scenario, scheduler: SchedulerKind, look_ahead: bool) -> Option<String> {
+    let mut simulation = Simulation::with(scenario, scheduler, Options { look_ahead });
     match simulation.advance(MOST_EVENTS) {
-        Status::Running => {}
+        Status::Running => None,
         Status::TooLarge => panic!("windows of {LARGEST_WINDOW} packets fit into memory"),
-        Status::Done => check(&simulation),
+        Status::Done => Some(check(&simulation)),
     }
 }
 
 /// Whatever was sent arrived, was lost, or is on its way.
-fn check(simulation: &Simulation<'_>) {
+fn check(simulation: &Simulation<'_>) -> String {
     let result = simulation.result();
     for flow in &result.flows {
         assert_eq!(flow.total_sent_packets, flow.total_delivered_packets + flow.total_dropped_packets + flow.in_flight_packets, "{flow:?}");
     }
     for link in &result.links {
         assert_eq!(link.total_arrived_packets, link.total_departed_packets + link.total_dropped_packets + link.queued_packets, "{link:?}");
-        assert!(link.utilization >= 0.0 && link.mean_queue_packets >= 0.0, "{link:?}");
+        assert!(link.utilization >= 0.0 && link.mean_queue_packets >= -1e-9, "{link:?}");
+        assert!(link.marked_packets <= link.arrived_packets + link.queued_packets, "{link:?}");
     }
-    serde_json::to_string(&result).expect("a result is plain data");
+    for group in &result.arrivals {
+        assert_eq!(group.arrived_flows, group.finished_flows + group.unfinished_flows, "{group:?}");
+    }
+    for (transfer, groups) in simulation.recording().transfers.iter().flat_map(|(all, groups)| all.iter().map(move |one| (one, groups))) {
+        assert!(transfer.fct_s >= 0.0 && transfer.packets > 0 && (transfer.group as usize) < groups.len(), "{transfer:?}");
+    }
+    serde_json::to_string(&result).expect("a result is plain data")
 }

@@ -52,7 +52,7 @@ impl Input<'_> {
 fn knobs(input: &mut Input<'_>) -> Knobs {
     let profile = [Profile::Rfc, Profile::Ns2_235, Profile::Ns2_2000][usize::from(input.byte() % 3)];
     let mut knobs = Knobs::profile(profile);
-    let flags = u16::from_be_bytes([input.byte(), input.byte()]);
+    let flags = u32::from_be_bytes([input.byte(), input.byte(), input.byte(), input.byte()]);
     let all = [
         &mut knobs.syn,
         &mut knobs.limited_transmit,
@@ -69,6 +69,16 @@ fn knobs(input: &mut Input<'_>) -> Knobs {
         &mut knobs.forget_srtt,
         &mut knobs.timer_after_sample,
         &mut knobs.precise_reduction,
+        &mut knobs.slow_start_restart,
+        &mut knobs.idle_restart,
+        &mut knobs.ecn,
+        &mut knobs.ecn_handshake,
+        &mut knobs.ecn_on_retransmission,
+        &mut knobs.cwr_on_retransmission,
+        &mut knobs.ecn_after_timeout,
+        &mut knobs.ecn_covers_last_cut,
+        &mut knobs.ecn_ends_recovery,
+        &mut knobs.ecn_backoff,
     ];
     for (bit, flag) in all.into_iter().enumerate() {
         *flag ^= flags >> bit & 1 == 1;
@@ -107,6 +117,7 @@ impl Host {
         let sent = &self.sent[before..];
         assert!(sent.len() as i64 <= 2 * window + 2, "{} packets at once: {sender:?}", sent.len());
         for segment in sent {
+            assert!(self.knobs.ecn || !(segment.ect || segment.cwr), "{segment:?} without ECN: {sender:?}");
             assert!(segment.number >= 0 && segment.number <= highest_ack + window, "{segment:?} is beyond the window: {sender:?}");
             assert_eq!(segment.retransmission, segment.number <= self.highest_sent, "{segment:?}: {sender:?}");
             self.highest_sent = self.highest_sent.max(segment.number);
@@ -160,7 +171,7 @@ fn hostile(mut host: Host, mut input: Input<'_>) {
             2 => {
                 // Far beyond a gap the receiver's memory grows by design: windows bound it.
                 let data = number(&mut input).clamp(0, 1 << 20);
-                receiver.on_data(host.now_s, data, host.now_s, &host.knobs);
+                receiver.on_data(host.now_s, data, host.now_s, what & 16 != 0, what & 32 != 0, &host.knobs);
                 receiver.on_timer(&host.knobs);
             }
             _ => {
@@ -168,7 +179,8 @@ fn hostile(mut host: Host, mut input: Input<'_>) {
                 for _ in 0..what >> 4 & 3 {
                     blocks.push((number(&mut input), number(&mut input)));
                 }
-                let ack = AckSegment { ack: number(&mut input), sent_s: 0.0, echo_s: host.now_s, size_bytes: 40 };
+                let ece = what & 64 != 0;
+                let ack = AckSegment { ack: number(&mut input), sent_s: 0.0, echo_s: host.now_s, size_bytes: 40, ece };
                 let blocks = Some(&blocks).filter(|blocks| !blocks.is_empty());
                 host.take(|sender, now_s, knobs, out| sender.on_ack(now_s, &ack, blocks, knobs, &mut |segment| out.push(segment)));
             }
@@ -180,7 +192,7 @@ fn hostile(mut host: Host, mut input: Input<'_>) {
 /// An acknowledgement with the blocks it carried.
 type Answer = (AckSegment, Option<SackBlocks>);
 
-/// Packets on their way, which the input delivers, loses, doubles and reorders.
+/// Packets on their way, which the input delivers, loses, doubles, reorders and marks; now and then the application has more of them.
 fn network(mut host: Host, mut input: Input<'_>, recovery: Recovery) {
     let mut receiver = Receiver::new(recovery.uses_sack());
     let (mut data, mut answers) = (VecDeque::<(DataSegment, f64)>::new(), VecDeque::<Answer>::new());
@@ -200,13 +212,15 @@ fn network(mut host: Host, mut input: Input<'_>, recovery: Recovery) {
             3 => data.extend(data.front().copied()),
             4 if data.len() > 1 => data.rotate_left(1),
             5 if answers.len() > 1 => answers.rotate_left(1),
+            6 if losing => host.take(|sender, now_s, knobs, out| sender.supply(now_s, u64::from(what), knobs, &mut |segment| out.push(segment))),
             _ => {}
         }
         let answer = if what & 16 == 0 { answers.pop_front() } else { None };
         if let Some((ack, blocks)) = answer {
             host.take(|sender, now_s, knobs, out| sender.on_ack(now_s, &ack, blocks.as_ref(), knobs, &mut |segment| out.push(segment)));
         } else if let Some((segment, sent_s)) = data.pop_front() {
-            if let Some(ack) = receiver.on_data(host.now_s, segment.number, sent_s, &host.knobs).1 {
+            let ce = segment.ect && what & 32 != 0;
+            if let Some(ack) = receiver.on_data(host.now_s, segment.number, sent_s, ce, segment.cwr, &host.knobs).1 {
                 answers.push_back((ack, receiver.blocks().copied()));
             }
         } else if receiver.deadline_s() < NEVER {

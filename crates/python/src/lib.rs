@@ -25,7 +25,7 @@ struct Disk;
 
 impl FileSource for Disk {
     fn read(&self, path: &str) -> Result<String, String> {
-        std::fs::read_to_string(path).map_err(|error| format!("cannot read \"{path}\": {error}"))
+        std::fs::read_to_string(path).map_err(|error| error.to_string())
     }
 }
 

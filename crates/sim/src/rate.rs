@@ -9,6 +9,9 @@ use crate::random::Stream;
 use crate::recorded::Recorded;
 use crate::scenario::{Shape, Waveform};
 
+/// What does not leave by the end of a run leaves so much later, seconds: finite, so that sums of waiting times stay numbers.
+pub const BEYOND_S: f64 = 1e3;
+
 /// Serialises packets one after the other.
 #[derive(Clone, Debug)]
 pub enum Serializer {
@@ -83,7 +86,7 @@ impl Varying {
                 return now_s + bits / self.rate_bps;
             }
             if is_last {
-                return f64::MAX;
+                return now_s.max(self.horizon_s) + BEYOND_S;
             }
             bits -= capacity;
             now_s = self.until_s;
