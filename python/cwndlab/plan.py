@@ -129,20 +129,28 @@ class Plan:
     def __iter__(self) -> Iterator[Run]:
         """Go through the runs, all replicates of a cell together, in a fixed order."""
         index = 0
-        base = self.base.to_dict()
-        for levels in itertools.product(*self.axes.values()):
-            cell = dict(zip(self.axes, (level.label for level in levels), strict=True))
+        for levels, cell in self._cells():
+            document = self._document(levels, cell)
             for replicate in range(self.replicates):
-                seed = self.seed + replicate
-                document = self._document(base, levels, {**cell, REPLICATE: replicate})
-                yield Run(index, cell, replicate, seed, {**document, "seed": seed})
+                own = self._document(levels, cell, replicate) if self._is_drawn(cell) else document
+                yield Run(index, cell, replicate, self.seed + replicate, {**own, "seed": self.seed + replicate})
                 index += 1
 
-    def _document(self, base: dict[str, Any], levels: Sequence[Level], cell: Mapping[str, Any]) -> dict[str, Any]:
-        joints = [joint for joint in self.joint if joint.cell.items() <= cell.items()]
-        for part in (*joints, *levels):
-            base = patched(base, part.patch)
-        return patched(base, self.patch)
+    def _cells(self) -> Iterator[tuple[Sequence[Level], dict[str, str]]]:
+        for levels in itertools.product(*self.axes.values()):
+            yield levels, dict(zip(self.axes, (level.label for level in levels), strict=True))
+
+    def _is_drawn(self, cell: Mapping[str, str]) -> bool:
+        """Whether the replicates of a cell differ in more than their seed."""
+        own = (joint.cell for joint in self.joint if REPLICATE in joint.cell)
+        return any(all(cell.get(axis) == label for axis, label in where.items() if axis != REPLICATE) for where in own)
+
+    def _document(self, levels: Sequence[Level], cell: Mapping[str, str], replicate: int = 0) -> dict[str, Any]:
+        where = {**cell, REPLICATE: replicate}.items()
+        document = self.base.to_dict()
+        for part in (*(joint for joint in self.joint if joint.cell.items() <= where), *levels):
+            document = patched(document, part.patch)
+        return patched(document, self.patch)
 
     def check(self) -> None:
         """Check the scenario of every cell without running it.
@@ -152,9 +160,8 @@ class Plan:
         ScenarioError
             The first cell's message.
         """
-        for run in self:
-            if run.replicate == 0:
-                Scenario(run.document)
+        for levels, cell in self._cells():
+            Scenario(self._document(levels, cell))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, which `from_dict` reads back."""

@@ -44,7 +44,7 @@ def execute_plan(
         def finished(run: Run, result: Result) -> None:
             progress.finished_run()
             if out is not None:
-                result.save(_folder(out, run))
+                result.save(_folder(out, run.index))
 
         try:
             comparing.compare(
@@ -60,17 +60,17 @@ def execute_plan(
     return comparison
 
 
-def _folder(out: Path, run: Run) -> Path:
-    return out / "runs" / f"{run.index:05d}"
+def _folder(out: Path, index: int) -> Path:
+    return out / "runs" / f"{index:05d}"
 
 
 def _write_interrupted(comparison: Comparison, out: Path | None) -> None:
     """Write what is finished, with the run that was being saved when the interruption came."""
     if out is None or not comparison.measured:
         return
-    for run in comparison.plan:
-        if run.index in comparison.results and not (_folder(out, run) / "run.json").exists():
-            comparison.results[run.index].save(_folder(out, run))
+    for index, result in comparison.results.items():
+        if not (_folder(out, index) / "run.json").exists():
+            result.save(_folder(out, index))
     _write_tables(comparison, out)
 
 
