@@ -98,7 +98,6 @@ _COLUMNS = {
         "sent_packets",
         "delivered_packets",
         "dropped_packets",
-        "marked_packets",
     ],
     "arrivals": [
         "group",

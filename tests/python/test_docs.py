@@ -16,6 +16,7 @@ import cwndlab
 from conftest import ROOT
 from cwndlab import native
 from cwndlab.metrics import METRICS
+from cwndlab.results import SCHEMAS
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
@@ -217,13 +218,20 @@ def test_every_result_is_defined():
     text = _read("docs/metrics.md")
     run, rest = text.split("## A flow")
     flow, rest = rest.split("## A link")
-    link, rest = rest.split("## Traces")
+    link, rest = rest.split("## Cross traffic")
+    cross, rest = rest.split("## Finite flows")
+    arrivals, rest = rest.split("## Traces")
     traces, comparisons = rest.split("## Comparisons")
     trace = {"cwnd": "1s", "queue": "1s", "rate": "1s", "packets": True}
+    flow_table = {"rule": "AIMD(1, 0.5)", "responses": {"size": 3, "think": "1s"}}
     result = cwndlab.run(
-        cwndlab.dumbbell("1Mbit", "10ms", flows="AIMD(1, 0.5)", duration="3s", trace=trace)
+        cwndlab.dumbbell(
+            "1Mbit", "10ms", flows=[flow_table], cross=[{"rate": "100kbit"}], duration="3s", trace=trace
+        )
     )  # fmt: skip
-    tables = [(run, result.fields), (flow, result.flows.columns), (link, result.links.columns)]
+    assert set(result.traces) == {"cwnd", "queue", "rate", "available", "cross", "transfers", "packets"}
+    tables = [(run, [*result.fields, *SCHEMAS]), (flow, SCHEMAS["flows"]), (link, SCHEMAS["links"])]
+    tables += [(cross, SCHEMAS["cross"]), (arrivals, SCHEMAS["arrivals"])]
     tables += [(traces, [table, *frame.columns]) for table, frame in result.traces.items()]
     tables += [(comparisons, [metric.key for metric in METRICS])]
     for section, names in tables:

@@ -48,7 +48,6 @@ _CROSS_NUMBERS = (
     ("sent", "sent_packets", 1, 0),
     ("delivered", "delivered_packets", 1, 0),
     ("dropped", "dropped_packets", 1, 0),
-    ("marked", "marked_packets", 1, 0),
 )
 _ARRIVAL_NUMBERS = (
     ("arrived", "arrived_flows", 1, 0),
