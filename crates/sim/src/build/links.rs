@@ -141,6 +141,12 @@ impl Plan<'_> {
         Population::new(available, self.links[link as usize].rate.largest().bps(), self.beside(link, spec))
     }
 
+    /// Twice the fair share of a source that is on only while there are more than `number` sources, bits per second.
+    pub fn twice_the_share(&self, index: usize, spec: &CrossSpec, number: u64) -> u64 {
+        let link = self.cross[index][0];
+        (2 * self.links[link as usize].rate.largest().bps() / (self.beside(link, spec) + number + 1)).max(1)
+    }
+
     /// Listed flows that cross a link with their data.
     fn beside(&self, link: u32, spec: &CrossSpec) -> u64 {
         let listed = self.scenario.flows.iter().zip(&self.groups);
