@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from cwndlab.metrics import BY_KEY
-from cwndlab.plots.style import look, panels, styled
+from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
     from cwndlab.comparison import Comparison
@@ -47,6 +47,8 @@ def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure
     for (recovery, queue), panel in zip(settings, axes, strict=True):
         _rows(panel, summary.filter(recovery=recovery, queue=queue), environments, rules, BY_KEY[metric].scale)
         panel.set_title(f"{recovery} over {queue}")
+        if metric.startswith("goodput"):
+            panel.axvline(1.0, color=REFERENCE, linestyle=":", linewidth=0.9, zorder=1)
     # By the means: a wide interval would push them all together.
     low, high = summary["mean"].min() or 0.0, summary["mean"].max() or 1.0
     edge = 0.06 * (high - low) or 0.1
