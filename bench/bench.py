@@ -22,11 +22,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 
 import ns2_reference  # noqa: E402
+from comparison import line, measure_comparison  # noqa: E402
 from tests.ns2.translate import quantity  # noqa: E402
 from works import WORKS, Work  # noqa: E402
 
 # Packets delivered on either side may differ by this share: the two draw different numbers.
 SAME_WORK = 0.02
+COMPARISON = "comparison"
 
 
 def run_cwndlab(scenario: dict) -> dict:
@@ -156,14 +158,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=3)
     names = [work.name for work in WORKS]
-    parser.add_argument("--only", choices=names, action="append", help="one scenario (may be given again)")
+    parser.add_argument(
+        "--only", choices=[*names, COMPARISON], action="append", help="one scenario (may be given again)"
+    )
     arguments = parser.parse_args()
     with_ns2 = ns2_reference.available()
     if not with_ns2:
         print("without the ns-2 column: program `ns` (Debian package ns2) is not installed", file=sys.stderr)
     chosen = [work for work in WORKS if work.name in (arguments.only or names)]
     entries = [measure(work, arguments.repetitions, with_ns2) for work in chosen]
-    print(table(entries))
+    if entries:
+        print(table(entries))
+    # Before anything larger is started: its memory is the largest among child processes.
+    whole = measure_comparison() if COMPARISON in (arguments.only or [COMPARISON]) else None
+    if whole:
+        print(f"\n{line(whole)}")
     times = start_up()
     print(
         f"\nimport cwndlab: {times['import_s'] * 1e3:.0f} ms (after Python's own {times['python_s'] * 1e3:.0f} ms);"
@@ -171,7 +180,7 @@ def main() -> int:
     )
     out = ROOT / "out" / "bench.json"
     out.parent.mkdir(exist_ok=True)
-    out.write_text(json.dumps({"scenarios": entries, "start_up": times}, indent=1) + "\n")
+    out.write_text(json.dumps({"scenarios": entries, "comparison": whole, "start_up": times}, indent=1) + "\n")
     print(f"written: {out.relative_to(ROOT)}")
     unequal = [entry["scenario"] for entry in entries if not entry.get("same_work", True)]
     if unequal:

@@ -296,7 +296,7 @@ def _frame(columns: Mapping[str, tuple[str, bytes]], names: Mapping[str, list[st
         elif values.dtype.is_float():
             # Not a number means not known: null, as in JSON.
             values = values.fill_nan(None)
-        elif column == "retransmission":
+        elif column in ("retransmission", "marked"):
             values = values.cast(pl.Boolean)
         series.append(values)
     return pl.DataFrame(series)

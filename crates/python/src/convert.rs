@@ -169,6 +169,7 @@ fn packets(recorder: &Recorder) -> Vec<(&'static str, Column)> {
         ("cwnd_packets", Column::f8(rows().map(|row| row.cwnd))),
         ("ssthresh_packets", Column::f8(rows().map(|row| row.ssthresh))),
         ("retransmission", Column::u1(rows().map(|row| u8::from(row.retransmission)))),
+        ("marked", Column::u1(rows().map(|row| u8::from(row.ecn.marked || row.ecn.echo)))),
     ]
 }
 

@@ -7,7 +7,7 @@ use crate::convert::in_order;
 use cwndlab_sim::scenario::Scenario;
 use cwndlab_sim::{PacketEvent, PacketRow, Recording};
 use cwndlab_tcp::Knobs;
-use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement};
+use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement};
 use pcap_file::DataLink;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
@@ -107,9 +107,10 @@ fn data_headers(row: &PacketRow, endpoint: &Endpoint) -> Result<(Vec<u8>, u32), 
     if endpoint.knobs.timestamps {
         options.push(TcpOptionElement::Timestamp(milliseconds(row.time_s), endpoint.heard_ms));
     }
+    tcp.cwr = row.ecn.reduced;
     tcp.set_options(&options)?;
     let payload = if syn { 0 } else { endpoint.knobs.packet_size };
-    Ok((headers(endpoint.source, endpoint.sink, &tcp, payload)?, payload))
+    Ok((headers(endpoint.source, endpoint.sink, &tcp, payload, row.ecn.capable)?, payload))
 }
 
 fn ack_headers(row: &PacketRow, sack: &[(i64, i64)], endpoint: &Endpoint) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
@@ -131,8 +132,9 @@ fn ack_headers(row: &PacketRow, sack: &[(i64, i64)], endpoint: &Endpoint) -> Res
     } else if syn {
         options.extend(SYN_OPTIONS);
     }
+    tcp.ece = row.ecn.echo;
     tcp.set_options(&options)?;
-    headers(endpoint.sink, endpoint.source, &tcp, 0)
+    headers(endpoint.sink, endpoint.source, &tcp, 0, false)
 }
 
 /// A timestamp as RFC 7323 carries it. Both ends share the simulation's clock, read where the capture is taken.
@@ -140,10 +142,12 @@ fn milliseconds(time_s: f64) -> u32 {
     (time_s * 1e3) as u32
 }
 
-fn headers(from: [u8; 4], to: [u8; 4], tcp: &TcpHeader, payload: u32) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
+fn headers(from: [u8; 4], to: [u8; 4], tcp: &TcpHeader, payload: u32, ecn: bool) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
     let mut tcp = tcp.clone();
     let length = tcp.header_len() + payload as usize;
-    let ip = Ipv4Header::new(u16::try_from(length)?, 64, IpNumber::TCP, from, to)?;
+    let mut ip = Ipv4Header::new(u16::try_from(length)?, 64, IpNumber::TCP, from, to)?;
+    // RFC 3168 section 5: ECT(0).
+    ip.ecn = if ecn { IpEcn::Ect0 } else { IpEcn::default() };
     tcp.checksum = tcp.calc_checksum_ipv4(&ip, &vec![0; payload as usize])?;
     let mut bytes = Vec::with_capacity(80);
     ip.write(&mut bytes)?;

@@ -50,4 +50,4 @@ pub use arrivals::Transfer;
 pub use build::Options;
 pub use engine::Status;
 pub use simulation::{Recording, SchedulerKind, Simulation, TooLarge};
-pub use trace::{PacketEvent, PacketRow, Recorder, WindowRow};
+pub use trace::{EcnBits, PacketEvent, PacketRow, Recorder, WindowRow};

@@ -20,6 +20,19 @@ pub enum PacketEvent {
     Timeout = 4,
 }
 
+/// The bits of RFC 3168.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EcnBits {
+    /// The sender understands marks (ECT).
+    pub capable: bool,
+    /// A router marked it (CE).
+    pub marked: bool,
+    /// Data: the sender has reduced its window (CWR).
+    pub reduced: bool,
+    /// Acknowledgement: a marked packet was seen (ECE).
+    pub echo: bool,
+}
+
 /// One row of the packet trace.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketRow {
@@ -39,6 +52,8 @@ pub struct PacketRow {
     pub ssthresh: f64,
     /// Sent before.
     pub retransmission: bool,
+    /// What its header says about congestion.
+    pub ecn: EcnBits,
     /// Timestamp that an acknowledgement echoes, seconds.
     pub echo_s: f64,
     /// Index of SACK blocks in the recorder, plus one.

@@ -12,7 +12,7 @@ use crate::pipe::Pipe;
 use crate::scheduler::{EMPTY, Scheduler};
 use crate::streams::{Inbox, Place, Streams, Waiting};
 use crate::timers::{Kind, Timers};
-use crate::trace::{PacketEvent, PacketRow, Trace};
+use crate::trace::{EcnBits, PacketEvent, PacketRow, Trace};
 use cwndlab_tcp::{AckSegment, Knobs, NEVER, Receiver};
 use std::sync::Arc;
 
@@ -282,6 +282,12 @@ pub fn row(event: PacketEvent, flow: u32, packet: &Packet) -> PacketRow {
         cwnd: f64::NAN,
         ssthresh: f64::NAN,
         retransmission: packet.flags.has(Flags::RETRANSMISSION),
+        ecn: EcnBits {
+            capable: packet.flags.has(Flags::ECT),
+            marked: packet.flags.has(Flags::CE),
+            reduced: packet.flags.has(Flags::CWR),
+            echo: packet.flags.has(Flags::ECE),
+        },
         echo_s: packet.sent_s,
         sack: 0,
     }
