@@ -141,10 +141,10 @@ impl Plan<'_> {
         Population::new(available, self.links[link as usize].rate.largest().bps(), self.beside(link, spec))
     }
 
-    /// Twice the fair share of a source that is on only while there are more than `number` sources, bits per second.
-    pub fn twice_the_share(&self, index: usize, spec: &CrossSpec, number: u64) -> u64 {
+    /// Four times the fair share of a source that is on only while there are more than `number` sources, bits per second.
+    pub fn four_shares(&self, index: usize, spec: &CrossSpec, number: u64) -> u64 {
         let link = self.cross[index][0];
-        (2 * self.links[link as usize].rate.largest().bps() / (self.beside(link, spec) + number + 1)).max(1)
+        (4 * self.links[link as usize].rate.largest().bps() / (self.beside(link, spec) + number + 1)).max(1)
     }
 
     /// Listed flows that cross a link with their data.

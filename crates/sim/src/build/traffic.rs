@@ -119,7 +119,7 @@ impl Builder<'_> {
         let scenario = self.plan.scenario;
         let horizon_s = scenario.duration.seconds();
         let serializer = match spec.source_rate {
-            Some(rate) => Serializer::Constant(Constant::new(rate.bps().min(self.plan.twice_the_share(index, spec, number)))),
+            Some(rate) => Serializer::Constant(Constant::new(rate.bps().min(self.plan.four_shares(index, spec, number)))),
             None => {
                 let (waveform, left_of) = self.plan.cross_rate(index, spec);
                 // The course of a rate is the same for all sources of a name, like weather.

@@ -192,7 +192,7 @@ pub struct CrossSpec {
     pub available: Option<Waveform>,
     /// With `available`, where queues share fairly: instead of one source of varying rate a varying number of sources of this rate,
     /// n (C - B)/B beside n other flows on a link of rate C that shall leave them B. It must be above the largest fair share. Sources that are on
-    /// only where shares are small have less, twice their fair share: the rest would only be lost.
+    /// only where shares are small have less, four times their fair share: the rest would only be lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_rate: Option<Rate>,
     /// n above; the number of flows that cross the same link when absent.
