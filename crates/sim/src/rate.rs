@@ -121,6 +121,19 @@ impl Serializer {
         Self::Varying(Box::new(Varying::new(course, horizon_s)))
     }
 
+    /// When a packet that starts at `start_s` has left, and when it is at the other end, `delay_s` further on. Neither ever decreases.
+    #[inline]
+    pub fn pass(&mut self, start_s: f64, size_bytes: u32, delay_s: f64) -> (f64, f64) {
+        if let Self::Recorded(recorded) = self {
+            // Packets that share an opportunity have left together: reckoned from their starts, rounding could make the later one arrive first.
+            let end_s = recorded.finish(start_s, size_bytes);
+            return (end_s, end_s + delay_s);
+        }
+        let (end_s, transmission_s) = self.finish(start_s, size_bytes);
+        // In ns-2's order of operations (LinkDelay::recv).
+        (end_s, start_s + (transmission_s + delay_s))
+    }
+
     /// When a packet that starts at `start_s` has left, and how long after `start_s` that is. Starts never decrease from call to call.
     #[inline]
     pub fn finish(&mut self, start_s: f64, size_bytes: u32) -> (f64, f64) {
