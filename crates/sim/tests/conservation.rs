@@ -142,6 +142,31 @@ fn a_packet_lost_after_transmission_is_at_the_link_until_then() {
 }
 
 #[test]
+fn what_waits_at_the_end_is_on_its_way() {
+    // Whenever the run ends: queues that lose packets at departure would lose some of those that are left, too.
+    for kind in ["codel", "fq-codel", "drr", "priority"] {
+        for tenths in 20..80 {
+            let toml = format!(
+                r#"
+                duration = {}
+                [dumbbell]
+                rate = "3Mbit"
+                delay = "5ms"
+                queue = {{ kind = "{kind}", limit = "100pkt" }}
+                [[flows]]
+                rule = "MIMD(1.125, 0.8)"
+                count = 5
+                "#,
+                f64::from(tenths) / 10.0
+            );
+            let result = Simulation::new(&Scenario::from_toml(&toml).unwrap()).run().unwrap();
+            result.flows.iter().try_for_each(|flow| check_flow(flow, false)).unwrap();
+            result.links.iter().try_for_each(|link| check_link(link, false, result.duration_s)).unwrap();
+        }
+    }
+}
+
+#[test]
 fn flows_that_arrive_leave_nothing_behind() {
     // Arrivals stop at 10 s, and two minutes later all is over: every packet sent was lost or has arrived. Without SYN and timestamps each has
     // 1040 bytes. A short queue and losses on the way make for retransmissions and time-outs; slots are used again and again.

@@ -185,8 +185,9 @@ impl Link {
     pub fn drain(&mut self, now_s: f64) -> Option<Waiting> {
         let owned = self.owned.as_mut()?;
         owned.left = owned.left.or(Some(owned.queue.packets()));
-        let mut lost = None;
-        let next = owned.queue.dequeue(now_s, &mut |item: Item<Waiting>| lost = lost.or(Some(item.packet)));
-        lost.or(next.map(|item| item.packet))
+        // What the queue would lose now waits like the rest.
+        let casualties = &mut owned.casualties;
+        let next = owned.queue.dequeue(now_s, &mut |lost: Item<Waiting>| casualties.push(lost.packet));
+        next.map(|item| item.packet).or_else(|| owned.casualties.pop())
     }
 }
