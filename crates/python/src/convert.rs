@@ -127,7 +127,7 @@ fn carried(recorder: &Recorder, bin_s: f64, end_s: f64) -> Vec<(&'static str, Co
 /// Transfers in order of their start.
 fn transfers(transfers: &[Transfer]) -> Vec<(&'static str, Column)> {
     let mut rows: Vec<&Transfer> = transfers.iter().collect();
-    rows.sort_by(|a, b| a.start_s.total_cmp(&b.start_s).then(a.group.cmp(&b.group)));
+    rows.sort_by(|a, b| a.start_s.total_cmp(&b.start_s).then(a.group.cmp(&b.group)).then(a.fct_s.total_cmp(&b.fct_s)));
     let rows = || rows.iter();
     vec![
         ("start_s", Column::f8(rows().map(|row| row.start_s))),

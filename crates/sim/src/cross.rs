@@ -22,7 +22,7 @@ pub struct CrossFlow {
     pub next: i64,
     /// When the last packet was sent, seconds.
     pub last_s: f64,
-    /// When it stops, seconds.
+    /// When it stops, at the latest just after the end of the run, seconds.
     pub stop_s: f64,
     /// Packets sent in the measuring window.
     pub sent: u64,
@@ -42,7 +42,13 @@ pub enum Activity {
 impl CrossFlow {
     /// When it sends first, if it starts at `start_s`; [`EMPTY`] for never.
     pub fn first_s(&mut self, start_s: f64) -> f64 {
-        self.after(start_s)
+        if !matches!(self.activity, Activity::Numbered { .. }) {
+            return self.after(start_s);
+        }
+        let (_, interval_s) = self.serializer.finish(start_s, u32::from(self.size_bytes));
+        // Where many begin together their phases keep them apart: none waits for a whole interval.
+        let next_s = self.activity.after(start_s, start_s, interval_s, self.stop_s);
+        self.unless_stopped(next_s)
     }
 
     /// It sends a packet at `now_s`: when it sends the next.
@@ -57,15 +63,22 @@ impl CrossFlow {
     #[inline]
     fn after(&mut self, now_s: f64) -> f64 {
         let (end_s, interval_s) = self.serializer.finish(now_s, u32::from(self.size_bytes));
-        let next_s = if matches!(self.activity, Activity::Always) { end_s } else { self.activity.after(end_s, interval_s) };
+        let next_s =
+            if matches!(self.activity, Activity::Always) { end_s } else { self.activity.after(now_s, end_s, interval_s, self.stop_s) };
+        self.unless_stopped(next_s)
+    }
+
+    #[inline]
+    fn unless_stopped(&self, next_s: f64) -> f64 {
         if next_s < self.stop_s { next_s } else { EMPTY }
     }
 }
 
 impl Activity {
-    /// When the packet that would be complete at `end_s` is sent.
+    /// When the packet that would be complete at `end_s` is sent, if the one before was, or the source starts, at `now_s`. What would be after
+    /// `stop_s` need not be known.
     #[inline(never)]
-    fn after(&mut self, end_s: f64, interval_s: f64) -> f64 {
+    fn after(&mut self, now_s: f64, end_s: f64, interval_s: f64, stop_s: f64) -> f64 {
         match self {
             Self::Always => end_s,
             Self::Bursts { left: left @ 1.., .. } => {
@@ -78,17 +91,17 @@ impl Activity {
             }
             Self::Numbered { number, sources, active, until_s, phase } => {
                 let mut at_s = if *active { end_s } else { *until_s };
-                while at_s >= *until_s && *until_s < f64::MAX {
+                while at_s >= *until_s && *until_s < stop_s {
                     let (from_s, was_active) = (*until_s, *active);
                     let (count, next_until_s) = sources.next();
                     (*active, *until_s) = (count > *number, next_until_s);
                     at_s = match (*active, was_active) {
                         (false, _) => *until_s,
-                        (true, false) => from_s + *phase * interval_s,
+                        (true, false) => (from_s.max(now_s) + *phase * interval_s).max(end_s),
                         (true, true) => at_s,
                     };
                 }
-                if *active { at_s.max(end_s) } else { EMPTY }
+                if *active { at_s } else { EMPTY }
             }
         }
     }

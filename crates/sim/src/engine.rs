@@ -223,7 +223,9 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             Kind::Request => self.on_request(flow),
             Kind::Stop => {
                 let host = &mut self.hosts[flow as usize];
-                (host.stop_s, host.request_s, host.job) = (NEVER, NEVER, None);
+                (host.stop_s, host.request_s) = (NEVER, NEVER);
+                let is_busy = host.finish_s.is_none();
+                host.job.iter_mut().for_each(|job| job.is_cut = is_busy);
                 self.on_sender(flow, |sender, now_s, _, _| sender.stop(now_s));
             }
             Kind::Measure => {

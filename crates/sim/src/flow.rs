@@ -45,8 +45,8 @@ pub struct Sink {
     pub knobs: u32,
     /// New data packets that arrived.
     pub delivered: u64,
-    /// Data packets that arrived, again or anew.
-    pub arrived: u64,
+    /// Bytes of data packets that arrived, again or anew, the SYN's too.
+    pub arrived_bytes: u64,
     /// Data packets lost on the way.
     pub dropped: u64,
     /// Data packets that arrived, again or anew.
@@ -72,7 +72,7 @@ impl Sink {
             receiver,
             knobs,
             delivered: 0,
-            arrived: 0,
+            arrived_bytes: 0,
             dropped: 0,
             total_delivered: 0,
             total_dropped: 0,

@@ -9,9 +9,6 @@ use crate::random::Stream;
 use crate::recorded::Recorded;
 use crate::scenario::{Shape, Waveform};
 
-/// What does not leave by the end of a run leaves so much later, seconds: finite, so that sums of waiting times stay numbers.
-pub const BEYOND_S: f64 = 1e3;
-
 /// Serialises packets one after the other.
 #[derive(Clone, Debug)]
 pub enum Serializer {
@@ -86,7 +83,7 @@ impl Varying {
                 return now_s + bits / self.rate_bps;
             }
             if is_last {
-                return now_s.max(self.horizon_s) + BEYOND_S;
+                return f64::MAX;
             }
             bits -= capacity;
             now_s = self.until_s;
@@ -122,6 +119,19 @@ impl Serializer {
 
     fn varying(course: Course, horizon_s: f64) -> Self {
         Self::Varying(Box::new(Varying::new(course, horizon_s)))
+    }
+
+    /// When a packet that starts at `start_s` has left, and when it is at the other end, `delay_s` further on. Neither ever decreases.
+    #[inline]
+    pub fn pass(&mut self, start_s: f64, size_bytes: u32, delay_s: f64) -> (f64, f64) {
+        if let Self::Recorded(recorded) = self {
+            // Packets that share an opportunity have left together: reckoned from their starts, rounding could make the later one arrive first.
+            let end_s = recorded.finish(start_s, size_bytes);
+            return (end_s, end_s + delay_s);
+        }
+        let (end_s, transmission_s) = self.finish(start_s, size_bytes);
+        // In ns-2's order of operations (LinkDelay::recv).
+        (end_s, start_s + (transmission_s + delay_s))
     }
 
     /// When a packet that starts at `start_s` has left, and how long after `start_s` that is. Starts never decrease from call to call.

@@ -245,7 +245,7 @@ fn receive(sink: &mut Sink, packet: &Packet, knobs: &Knobs, window: &Window, bin
     // A SYN carries no data.
     let new = new && !(packet.number == 0 && knobs.syn);
     let inside = window.contains(packet.at_s);
-    sink.arrived += u64::from(inside);
+    sink.arrived_bytes += if inside { u64::from(packet.size_bytes) } else { 0 };
     if new && inside {
         sink.delivered += 1;
         sink.bins.add(packet.at_s, window, bin_s);

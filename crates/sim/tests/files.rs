@@ -87,3 +87,20 @@ fn the_mean_rate_of_a_recording_by_hand() {
     assert_eq!(Opportunities::parse("1").unwrap().mean().bps(), 12_000_000);
     assert_eq!(Opportunities::parse("100\n1000").unwrap().mean().bps(), 24_000);
 }
+
+#[test]
+fn bursts_have_a_rate() {
+    // Packets that share an opportunity are no time apart: a burst of them would have no end.
+    let bursts = r#"
+duration = "1s"
+[dumbbell]
+rate = "1Mbit"
+delay = "1ms"
+[[cross]]
+rate = { kind = "trace", file = "x.down" }
+on = "1s"
+off = "1s"
+"#;
+    let error = Scenario::from_toml_with(bursts, &files("x.down", "1")).unwrap_err().to_string();
+    assert_eq!(error, "cross[0].on: a recording says by itself when packets are sent: bursts need another rate");
+}

@@ -165,6 +165,8 @@ fn arrivals() {
     // 1e7 flows in 10 s may be, half a second more not.
     let many = format!("{DUMBBELL}{ARRIVALS}size = 1\ngap = \"1us\"").replace("10s", "10.5s");
     assert_eq!(error(&many), "arrivals[0].gap: about 10500000 flows would arrive: at most 10000000");
+    let short = format!("{DUMBBELL}{ARRIVALS}size = 1\nphases = [{{ length = \"1us\", gap = \"1s\" }}]").replace("10s", "1000s");
+    assert_eq!(error(&short), "arrivals[0].phases[0].length: 1us is too short for a run of 1000s: at most 100000000 phases");
 }
 
 #[test]

@@ -68,22 +68,25 @@ pub struct Gaps {
     pub phase: usize,
     /// Seconds.
     pub until_s: f64,
+    /// No arrivals from then on, seconds.
+    pub stop_s: f64,
 }
 
 impl Gaps {
     /// From these phases on, beginning at `start_s`.
-    pub fn new(unit: Draw, phases: Vec<(f64, f64)>, start_s: f64) -> Self {
+    pub fn new(unit: Draw, phases: Vec<(f64, f64)>, start_s: f64, stop_s: f64) -> Self {
         let until_s = start_s + phases[0].0;
-        Self { unit, phases, phase: 0, until_s }
+        Self { unit, phases, phase: 0, until_s, stop_s }
     }
 
-    /// The arrival after `now_s`: the process runs faster or slower as the mean gap changes, so that none is forgotten at a change.
-    pub fn next_s(&mut self, mut now_s: f64) -> f64 {
+    /// The arrival after `now_s`, if it is before the stop: the process runs faster or slower as the mean gap changes, so that none is forgotten at a change.
+    pub fn next_s(&mut self, mut now_s: f64) -> Option<f64> {
         let mut units = self.unit.next();
         loop {
             let gap_s = self.phases[self.phase].1;
-            if now_s + units * gap_s <= self.until_s {
-                return now_s + units * gap_s;
+            let next_s = now_s + units * gap_s;
+            if next_s <= self.until_s || now_s >= self.stop_s {
+                return Some(next_s).filter(|&next_s| next_s < self.stop_s);
             }
             units -= (self.until_s - now_s) / gap_s;
             now_s = self.until_s;
@@ -104,8 +107,6 @@ pub struct Group {
     pub size: Draw,
     /// Draws of delays.
     pub delays: Stream,
-    /// No arrivals from then on, seconds.
-    pub stop_s: f64,
     /// Slots of flows that are over, by when (bits of a double that is not negative) and number.
     pub retired: BTreeSet<(u64, u32)>,
     /// Sums over the measuring window.
@@ -127,8 +128,8 @@ pub struct Tally {
     pub delivered: u64,
     /// Data packets lost.
     pub dropped: u64,
-    /// Data packets that arrived, again or anew.
-    pub arrived_packets: u64,
+    /// Bytes of data packets that arrived, again or anew, SYNs too.
+    pub arrived_bytes: u64,
 }
 
 impl Tally {
@@ -143,7 +144,7 @@ impl Tally {
     pub fn add_received(&mut self, sink: &Sink) {
         self.delivered += sink.delivered;
         self.dropped += sink.dropped;
-        self.arrived_packets += sink.arrived;
+        self.arrived_bytes += sink.arrived_bytes;
     }
 }
 
@@ -162,6 +163,8 @@ pub struct Job {
     pub slowest_s: f64,
     /// Size of responses and time to think, where it answers requests.
     pub requests: Option<(Draw, Draw)>,
+    /// Whether the flow stopped in the middle of it: it will not be complete, whatever is acknowledged.
+    pub is_cut: bool,
 }
 
 /// A number of packets from a draw: whole, at least one.

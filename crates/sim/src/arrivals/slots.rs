@@ -20,8 +20,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     pub(crate) fn on_arrival(&mut self, index: u32) {
         let now_s = self.now_s;
         let group = &mut self.groups[index as usize];
-        let next_s = group.gaps.next_s(now_s);
-        if next_s < group.stop_s {
+        if let Some(next_s) = group.gaps.next_s(now_s) {
             self.transit.timers.push(next_s, Kind::Arrive, index);
         }
         let packets = whole(group.size.next());
@@ -38,7 +37,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         host.sender = Sender::new(rule, recovery, Some(packets), phase_s, knobs);
         (host.armed_s, host.finish_s) = (NEVER, None);
         (host.at_begin, host.at_end) = (Counters::default(), Counters::default());
-        host.job = Some(Box::new(Job { group: index, began_s: now_s, packets, base_rtt_s, slowest_s, requests: None }));
+        host.job = Some(Box::new(Job { group: index, began_s: now_s, packets, base_rtt_s, slowest_s, requests: None, is_cut: false }));
         self.start(flow);
     }
 
@@ -116,7 +115,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     pub(crate) fn on_finished(&mut self, flow: u32) {
         let now_s = self.now_s;
         let host = &mut self.hosts[flow as usize];
-        let Some(job) = &mut host.job else { return };
+        let Some(job) = host.job.as_mut().filter(|job| !job.is_cut) else { return };
         let fct_s = now_s - job.began_s;
         let empty_s = job.base_rtt_s + job.packets as f64 * job.slowest_s;
         self.transfers.push(Transfer { group: job.group, start_s: job.began_s, packets: job.packets, fct_s, slowdown: fct_s / empty_s });

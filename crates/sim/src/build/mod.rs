@@ -211,22 +211,27 @@ impl Builder<'_> {
             transfer_groups.push(spec.name.clone());
             transfer_groups.len() as u32 - 1
         });
-        for (i, (join_s, stop_s)) in schedule(spec).into_iter().enumerate() {
+        let drawn_s = |i: u64| match spec.start.low == spec.start.high {
+            true => spec.start.low.seconds(),
+            false => {
+                let name = format!("start/{}", spec.instance(i));
+                Stream::new(scenario.seed, &name).between(spec.start.low.seconds(), spec.start.high.seconds())
+            }
+        };
+        for (i, times) in schedule(spec, scenario.duration.seconds(), drawn_s).into_iter().enumerate() {
             let name = spec.instance(i as u64);
             let flow = engine.hosts.len() as u32;
             let access = self.plan.access(spec, &name);
             let place = self.place(group, &access, knobs.delayed_ack, flow, engine);
             let phase_s = spec.tcp.timer_phase.or(scenario.tcp.timer_phase).unwrap_or(0.0);
-            let start = spec.start;
-            let start_s = match start.low == start.high {
-                true => start.low.seconds(),
-                false => Stream::new(scenario.seed, &format!("start/{name}")).between(start.low.seconds(), start.high.seconds()),
-            };
             let base_rtt_s = self.plan.links_rtt_s(&group.way) + 2.0 * (access.source.1 + access.sink.1);
-            let (start_s, stop_s) = (start_s + join_s, stop_s.unwrap_or(NEVER));
+            // Whose stop comes first never starts.
+            let (start_s, stop_s) = times.unwrap_or((NEVER, NEVER));
             let job = transfers.map(|transfers| Box::new(self.responder(group, &name, transfers, start_s, base_rtt_s)));
             let packets = job.as_ref().map(|job| job.packets).or(spec.packets);
-            engine.transit.timers.push(start_s, Kind::Start, flow);
+            if start_s < NEVER {
+                engine.transit.timers.push(start_s, Kind::Start, flow);
+            }
             if stop_s < NEVER {
                 engine.transit.timers.push(stop_s, Kind::Stop, flow);
             }

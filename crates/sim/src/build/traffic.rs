@@ -29,7 +29,7 @@ impl Builder<'_> {
         let think = Draw::new(&responses.think, Stream::new(seed, &format!("think/{name}")));
         let packets = whole(size.next());
         let slowest_s = self.plan.slowest_s(group);
-        Job { group: transfers, began_s: start_s, packets, base_rtt_s, slowest_s, requests: Some((size, think)) }
+        Job { group: transfers, began_s: start_s, packets, base_rtt_s, slowest_s, requests: Some((size, think)), is_cut: false }
     }
 
     /// Adds a group of flows that arrive: nothing of them exists yet but the first arrival.
@@ -69,14 +69,14 @@ impl Builder<'_> {
             None => arrivals.phases.iter().map(|phase| (phase.length.seconds(), phase.gap.seconds())).collect(),
         };
         let start_s = arrivals.start.seconds();
-        let mut gaps = Gaps::new(Draw::new(&unit, stream("gap")), phases, start_s);
-        let stop_s = arrivals.stop.map_or(NEVER, Time::seconds);
-        let first_s = gaps.next_s(start_s);
-        if first_s < stop_s {
+        // An arrival at the very end of the run still is one.
+        let stop_s = arrivals.stop.map_or(NEVER, Time::seconds).min(scenario.duration.seconds().next_up());
+        let mut gaps = Gaps::new(Draw::new(&unit, stream("gap")), phases, start_s, stop_s);
+        if let Some(first_s) = gaps.next_s(start_s) {
             engine.transit.timers.push(first_s, Kind::Arrive, index as u32);
         }
         let (size, delays) = (Draw::new(&arrivals.size, stream("size")), stream("access"));
-        engine.groups.push(arrivals::Group { template, gaps, size, delays, stop_s, retired: BTreeSet::new(), tally: Tally::default() });
+        engine.groups.push(arrivals::Group { template, gaps, size, delays, retired: BTreeSet::new(), tally: Tally::default() });
     }
 
     /// Adds all sources; returns the stream of each and when it first sends.
@@ -139,7 +139,7 @@ impl Builder<'_> {
             _ => Activity::Always,
         };
         let (size_bytes, flags) = (spec.packet_size.0 as u16, Flags::of_priority(spec.priority));
-        let stop_s = spec.stop.map_or(EMPTY, Time::seconds);
+        let stop_s = spec.stop.map_or(EMPTY, Time::seconds).min(horizon_s.next_up());
         CrossFlow { serializer, activity, size_bytes, flags, next: 0, last_s: 0.0, stop_s, sent: 0 }
     }
 }

@@ -35,7 +35,7 @@ pub struct LinkCounts {
     pub departed: u64,
     /// Bits that left.
     pub departed_bits: u64,
-    /// Integral over time of the number of packets waiting, packet seconds.
+    /// Integral over time of the number of packets waiting, until the end of the window, packet seconds.
     pub waiting_area_s: f64,
     /// Packets waiting or in service.
     pub backlog: u64,

@@ -56,7 +56,7 @@ pub struct Link {
     dropped: u64,
     marked: u64,
     accepted_bytes: u64,
-    /// Sum of waiting times of all packets accepted, seconds.
+    /// Sum of waiting times of all packets accepted, as far as they lie before the end of the window, seconds.
     waited_s: f64,
     /// Packets lost after transmission.
     lost: u64,
@@ -151,7 +151,7 @@ impl Link {
         }
         self.arrived += 1;
         let size = u32::from(size_bytes);
-        let (struck, lost, flags) = if self.touch.is_none() { (false, false, flags) } else { self.touch(now, size, flow, flags) };
+        let (struck, flags) = if self.touch.is_none() { (false, flags) } else { self.touch(now, size, flow, flags) };
         let most = Backlog { packets: self.backlog.len() as u64, bytes: self.backlog_bytes, ..Backlog::default() };
         let crowded = most.packets >= self.patience || !self.discipline.surely_accepts(size, &most);
         let accepted = !struck && (!crowded || self.admit(now, since, size, flow, flags));
@@ -161,22 +161,22 @@ impl Link {
             return (LOST, now);
         }
         let start = if self.free_s > now { self.free_s } else { now };
-        let (end, transmission) = self.serializer.finish(start, size);
+        let (end, at) = self.serializer.pass(start, size, self.delay_s);
         self.free_s = end;
         if start > now {
-            self.waited_s += start - now;
-            if self.measuring {
+            self.waited_s += start.min(self.window.to_s).max(now) - now;
+            // What never leaves has no waiting time.
+            if self.measuring && start < f64::MAX {
                 self.waiting.add(start - now);
             }
         } else if self.measuring {
             self.waiting.add_zero();
         }
-        self.backlog.push_back(Leaving { at_s: end, since_s: start, size_bytes: size, priority: flags.priority(), lost });
+        let at = if self.touch.is_none() { at } else { self.late(at, flow) };
+        self.backlog.push_back(Leaving { at_s: end, since_s: start, size_bytes: size, priority: flags.priority(), lost: at == LOST });
         self.backlog_bytes += u64::from(size);
         self.accepted_bytes += u64::from(size);
-        // In ns-2's order of operations (LinkDelay::recv).
-        let at = start + (transmission + self.delay_s);
-        (if self.touch.is_none() { at } else { self.late(at, lost) }, start)
+        (at, start)
     }
 
     /// The flags of the packet that arrived last, if they changed.
@@ -185,27 +185,24 @@ impl Link {
         if self.changed.is_some() { self.changed.take() } else { None }
     }
 
-    /// What befalls a packet beside the queue: whether it is lost before or after it, and its flags.
+    /// What befalls a packet before the queue: whether it is lost, and its flags.
     #[cold]
     #[inline(never)]
-    fn touch(&mut self, now_s: f64, size_bytes: u32, flow: u32, flags: Flags) -> (bool, bool, Flags) {
-        let Some(touch) = &mut self.touch else { return (false, false, flags) };
+    fn touch(&mut self, now_s: f64, size_bytes: u32, flow: u32, flags: Flags) -> (bool, Flags) {
+        let Some(touch) = &mut self.touch else { return (false, flags) };
         let (struck, new) = touch.before(now_s, size_bytes, flow, flags);
         if new != flags {
             self.marked += u64::from(new.has(Flags::CE) && !flags.has(Flags::CE));
             self.changed = Some(new);
         }
-        (struck, !struck && touch.after(flow), new)
+        (struck, new)
     }
 
+    /// When a packet of `flow` that was accepted reaches the other end, if it would be there at `at_s`: [`LOST`] if it is lost after transmission.
     #[cold]
     #[inline(never)]
-    fn late(&mut self, at_s: f64, lost: bool) -> f64 {
-        match &mut self.touch {
-            _ if lost => LOST,
-            Some(touch) => touch.delay(at_s),
-            None => at_s,
-        }
+    fn late(&mut self, at_s: f64, flow: u32) -> f64 {
+        self.touch.as_mut().map_or(at_s, |touch| touch.beyond(at_s, flow))
     }
 
     /// Counts what has departed, and asks the discipline.
@@ -283,18 +280,19 @@ impl Link {
 
     /// Counts at `now_s`; what departs until then must have been counted.
     pub fn counts(&self, now_s: f64) -> LinkCounts {
-        let (departed, departed_bits, waiting_area_s) = match &self.owned {
+        let (lost, departed, departed_bits, waiting_area_s) = match &self.owned {
             Some(owned) => {
-                let (packets, bits) = owned.departed(now_s);
-                (packets - self.lost.min(packets), bits, owned.waiting_area_s(now_s))
+                let (packets, bits, still_there) = owned.departed(now_s);
+                let lost = self.lost - still_there;
+                (lost, packets - lost, bits, owned.waiting_area_s(now_s))
             }
             None => {
-                let still_waiting: f64 = self.backlog.iter().map(|packet| (packet.since_s - now_s).max(0.0)).sum();
+                let still_waiting: f64 = self.backlog.iter().map(|packet| (packet.since_s.min(self.window.to_s) - now_s).max(0.0)).sum();
                 let departed = self.arrived - self.dropped - self.lost - self.backlog.len() as u64;
-                (departed, 8 * (self.accepted_bytes - self.backlog_bytes), self.waited_s - still_waiting)
+                (self.lost, departed, 8 * (self.accepted_bytes - self.backlog_bytes), self.waited_s - still_waiting)
             }
         };
-        let (arrived, dropped, marked) = (self.arrived, self.dropped + self.lost, self.marked);
+        let (arrived, dropped, marked) = (self.arrived, self.dropped + lost, self.marked);
         LinkCounts { arrived, dropped, marked, departed, departed_bits, waiting_area_s, backlog: self.backlog_packets(now_s) }
     }
 

@@ -8,6 +8,9 @@ use crate::packet::Flags;
 use crate::streams::Waiting;
 use cwndlab_queues::{Item, Scheduler, Scheduling};
 
+/// Packets that wait in one queue beyond which a run is stopped: about 1.5 GiB.
+const MOST_WAITING: u64 = 15_000_000;
+
 /// The queue, and what is in service.
 #[derive(Debug)]
 pub struct Owned {
@@ -20,6 +23,8 @@ pub struct Owned {
     pub since_s: f64,
     busy_until_s: f64,
     in_service_bytes: u64,
+    /// Whether what is in service, or was last, is lost at the end of its transmission.
+    is_losing: bool,
     /// Integral over time of the number waiting, up to the last change, packet seconds.
     area_s: f64,
     changed_s: f64,
@@ -42,6 +47,7 @@ impl Owned {
             since_s: 0.0,
             busy_until_s: f64::NEG_INFINITY,
             in_service_bytes: 0,
+            is_losing: false,
             area_s: 0.0,
             changed_s: 0.0,
             served: 0,
@@ -60,11 +66,11 @@ impl Owned {
         self.waiting() + u64::from(self.busy_until_s > now_s)
     }
 
-    /// Packets that left, and their bits.
-    pub fn departed(&self, now_s: f64) -> (u64, u64) {
+    /// Packets whose transmission has ended, their bits, and how many of the packets lost after transmission are not yet.
+    pub fn departed(&self, now_s: f64) -> (u64, u64, u64) {
         let in_service = self.busy_until_s > now_s;
         let bytes = self.served_bytes - if in_service { self.in_service_bytes } else { 0 };
-        (self.served - u64::from(in_service), 8 * bytes)
+        (self.served - u64::from(in_service), 8 * bytes, u64::from(in_service && self.is_losing))
     }
 
     /// Integral over time of the number of packets waiting, packet seconds.
@@ -100,7 +106,9 @@ impl Link {
         self.arrived += 1;
         let mut struck = false;
         if let Some(touch) = &mut self.touch {
-            (struck, waiting.packet.flags) = touch.before(now_s, size_bytes, waiting.flow, waiting.packet.flags);
+            let flags = waiting.packet.flags;
+            (struck, waiting.packet.flags) = touch.before(now_s, size_bytes, waiting.flow, flags);
+            self.marked += u64::from(!flags.has(Flags::CE) && waiting.packet.flags.has(Flags::CE));
         }
         let Some(owned) = &mut self.owned else { return Then::Nothing };
         self.hash.add(now_s.to_bits() ^ ((waiting.packet.number as u64) << 20) ^ (u64::from(waiting.flow) << 50));
@@ -123,7 +131,7 @@ impl Link {
         let casualties = &mut owned.casualties;
         owned.queue.enqueue(item, &mut |lost: Item<Waiting>| casualties.push(lost.packet));
         self.dropped += owned.casualties.len() as u64;
-        self.overflowed |= owned.queue.packets() >= super::MOST_BACKLOG as u64;
+        self.overflowed |= owned.queue.packets() >= MOST_WAITING;
         if owned.scheduled {
             return Then::Nothing;
         }
@@ -149,25 +157,21 @@ impl Link {
         let item = owned.queue.dequeue(now_s, &mut |lost: Item<Waiting>| casualties.push(lost.packet));
         self.dropped += (owned.casualties.len() - before) as u64;
         let Item { size_bytes, marked, arrived_s, packet: mut waiting, .. } = item?;
-        self.marked += u64::from(marked);
+        self.marked += u64::from(marked && !waiting.packet.flags.has(Flags::CE));
         waiting.packet.flags = waiting.packet.flags.with(Flags::CE, marked);
         self.hash.add(now_s.to_bits() ^ ((waiting.packet.number as u64) << 20) ^ (u64::from(waiting.flow) << 50) ^ (1 << 63));
-        let (end_s, transmission_s) = self.serializer.finish(now_s, size_bytes);
+        let (end_s, mut at_s) = self.serializer.pass(now_s, size_bytes, self.delay_s);
         (owned.since_s, owned.busy_until_s, owned.in_service_bytes) = (now_s, end_s, u64::from(size_bytes));
         owned.served += 1;
         owned.served_bytes += u64::from(size_bytes);
         if self.window.contains(arrived_s) {
             if now_s > arrived_s { self.waiting.add(now_s - arrived_s) } else { self.waiting.add_zero() }
         }
-        let mut at_s = now_s + (transmission_s + self.delay_s);
         if let Some(touch) = &mut self.touch {
-            if touch.after(waiting.flow) {
-                self.lost += 1;
-                at_s = super::LOST;
-            } else {
-                at_s = touch.delay(at_s);
-            }
+            at_s = touch.beyond(at_s, waiting.flow);
         }
+        owned.is_losing = at_s == super::LOST;
+        self.lost += u64::from(owned.is_losing);
         owned.scheduled = owned.queue.packets() > 0;
         Some((waiting, at_s, owned.scheduled.then_some(end_s)))
     }
@@ -181,8 +185,9 @@ impl Link {
     pub fn drain(&mut self, now_s: f64) -> Option<Waiting> {
         let owned = self.owned.as_mut()?;
         owned.left = owned.left.or(Some(owned.queue.packets()));
-        let mut lost = None;
-        let next = owned.queue.dequeue(now_s, &mut |item: Item<Waiting>| lost = lost.or(Some(item.packet)));
-        lost.or(next.map(|item| item.packet))
+        // What the queue would lose now waits like the rest.
+        let casualties = &mut owned.casualties;
+        let next = owned.queue.dequeue(now_s, &mut |lost: Item<Waiting>| casualties.push(lost.packet));
+        next.map(|item| item.packet).or_else(|| owned.casualties.pop())
     }
 }

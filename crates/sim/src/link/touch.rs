@@ -1,5 +1,6 @@
 //! What befalls a packet on a link beside its queue: losses, marks, outages, a changed priority, a delay that varies.
 
+use super::LOST;
 use crate::jitter::Jitter;
 use crate::loss::{Loss, Strike};
 use crate::marker::Marker;
@@ -43,13 +44,14 @@ impl Touch {
         (lost, flags)
     }
 
-    /// A packet was transmitted, or is known to be: whether it is lost now.
-    pub fn after(&mut self, flow: u32) -> bool {
-        self.losses.iter_mut().fold(false, |lost, loss| (loss.strikes(flow, true) == Strike::Lost) | lost)
+    /// A packet is transmitted: when it reaches the other end if it would be there at `at_s` otherwise, [`LOST`] if it does not.
+    pub fn beyond(&mut self, at_s: f64, flow: u32) -> f64 {
+        // Every loss counts the packet, also behind one that strikes.
+        let lost = self.losses.iter_mut().fold(false, |lost, loss| (loss.strikes(flow, true) == Strike::Lost) | lost);
+        if lost { LOST } else { self.delay(at_s) }
     }
 
-    /// When a packet reaches the other end that would be there at `at_s` if the delay did not vary.
-    pub fn delay(&mut self, at_s: f64) -> f64 {
+    fn delay(&mut self, at_s: f64) -> f64 {
         let Some(jitter) = &mut self.jitter else { return at_s };
         let late_s = at_s + jitter.next();
         if jitter.reorders() {

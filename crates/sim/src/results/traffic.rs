@@ -77,9 +77,14 @@ fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
 /// One for each group that makes transfers.
 pub fn arrival_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scenario, flows: &[FlowResult]) -> Vec<ArrivalResult> {
     let (engine, window) = (&network.engine, &network.engine.transit.window);
+    let mut transfers: Vec<(Vec<f64>, Vec<f64>)> = vec![Default::default(); network.transfer_groups.len()];
+    for transfer in engine.transfers.iter().filter(|transfer| window.contains(transfer.start_s)) {
+        let (times, slowdowns) = &mut transfers[transfer.group as usize];
+        times.push(transfer.fct_s);
+        slowdowns.push(transfer.slowdown);
+    }
     let result = |(number, name): (usize, &String)| {
-        let transfers = engine.transfers.iter().filter(|transfer| transfer.group as usize == number && window.contains(transfer.start_s));
-        let (mut times, mut slowdowns): (Vec<f64>, Vec<f64>) = transfers.map(|transfer| (transfer.fct_s, transfer.slowdown)).unzip();
+        let (mut times, mut slowdowns) = std::mem::take(&mut transfers[number]);
         times.sort_by(f64::total_cmp);
         slowdowns.sort_by(f64::total_cmp);
         let finished = times.len() as u64;
@@ -95,6 +100,7 @@ pub fn arrival_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario
                 (spec.rule.0.to_string(), group.template.recovery.name(), group.template.knobs, tally)
             }
             _ => {
+                let members = engine.transit.sinks.iter().zip(&network.flows).filter(|(_, info)| info.group == *name);
                 let tally = Tally {
                     arrived: finished + unanswered(engine, number, window),
                     sent: sum(|flow| flow.sent_packets),
@@ -102,7 +108,7 @@ pub fn arrival_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario
                     timeouts: sum(|flow| flow.timeouts),
                     delivered: sum(|flow| flow.delivered_packets),
                     dropped: sum(|flow| flow.dropped_packets),
-                    arrived_packets: sum(|flow| flow.delivered_packets),
+                    arrived_bytes: members.map(|(sink, _)| sink.arrived_bytes).sum(),
                 };
                 let group = scenario.flows.iter().position(|flow| flow.name == *name).unwrap_or_default();
                 (listed[0].rule.clone(), listed[0].recovery, group as u32, tally)
@@ -122,7 +128,7 @@ pub fn arrival_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario
             p99_fct_s: quantile(&times, 0.99),
             mean_slowdown: average(&slowdowns),
             goodput_bps: (tally.delivered * u64::from(knobs.packet_size) * 8) as f64 / window.seconds(),
-            delivered_bps: (tally.arrived_packets * u64::from(knobs.wire_size(1)) * 8) as f64 / window.seconds(),
+            delivered_bps: (tally.arrived_bytes * 8) as f64 / window.seconds(),
             sent_packets: tally.sent,
             retransmitted_packets: tally.retransmitted,
             dropped_packets: tally.dropped,
@@ -135,7 +141,7 @@ pub fn arrival_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario
 
 /// Responses of a group that began in the window and were not complete at the end of the run.
 fn unanswered<S: Scheduler, T: Trace>(engine: &Engine<S, T>, group: usize, window: &Window) -> u64 {
-    let busy = |host: &&Host| host.finish_s.is_none() && host.request_s == f64::INFINITY;
-    let jobs = engine.hosts.iter().filter(busy).filter_map(|host| host.job.as_ref());
+    let busy = |host: &Host| host.finish_s.is_none() && host.request_s == f64::INFINITY;
+    let jobs = engine.hosts.iter().filter_map(|host| host.job.as_ref().filter(|job| job.is_cut || busy(host)));
     jobs.filter(|job| job.group as usize == group && window.contains(job.began_s)).count() as u64
 }

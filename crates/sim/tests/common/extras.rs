@@ -129,7 +129,14 @@ pub fn arrivals(numbers: Numbers) -> BoxedStrategy<Vec<Value>> {
     let group = (pick_text(RULES), pick_text(RECOVERIES), numbers.time(0.02, 0.3), 1u32..20, any::<bool>(), delay, any::<bool>());
     let group = group.prop_map(|(rule, recovery, gap, size, regular, delay, ecn)| {
         let size = if regular { json!(size) } else { json!({ "kind": "log-normal", "mean": size, "sigma": 1.0 }) };
-        json!({ "rule": rule, "recovery": recovery, "gap": gap, "size": size, "regular": regular, "access_delay": delay, "tcp": { "ecn": ecn } })
+        let mut group =
+            json!({ "rule": rule, "recovery": recovery, "size": size, "regular": regular, "access_delay": delay, "tcp": { "ecn": ecn } });
+        if ecn {
+            group["phases"] = json!([{ "length": 4.0 * gap, "gap": gap }, { "length": 0.25, "gap": 0.25 * gap }]);
+        } else {
+            group["gap"] = json!(gap);
+        }
+        group
     });
     prop_oneof![3 => Just(Vec::new()), 2 => vec(group, 1..3)]
         .prop_map(|mut groups| {
@@ -169,6 +176,10 @@ pub fn put(scenario: &mut Value, links: &[Value], flows: &[Value], sources: &[Va
             // What a single source leaves of a link means nothing for bursts, or for several.
             if source.get("available").is_none() {
                 merge(source, extra);
+            } else if extra.get("priority").is_some() {
+                // Instead of one source of a varying rate, a varying number of sources.
+                source["source_rate"] = json!(500_000);
+                source["beside"] = json!(3);
             }
         }
         let arrivals = arrivals.into_iter().enumerate().map(|(i, group)| {

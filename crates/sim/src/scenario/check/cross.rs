@@ -47,6 +47,9 @@ impl Scenario {
         if cross.available.is_some() {
             return refuse(key("on"), "bursts have a rate: what is available is left by a source that is always on");
         }
+        if matches!(cross.rate, Some(Waveform::Shape(Shape::Trace { .. }))) {
+            return refuse(key("on"), "a recording says by itself when packets are sent: bursts need another rate");
+        }
         check_draw(&key("on"), on, 1e-6, "at least 1us")?;
         check_draw(&key("off"), off, 0.0, "0 s or more")?;
         let bursts = self.duration.seconds() / (on.mean() + off.mean());

@@ -2,7 +2,7 @@
 
 use super::draws::check_draw;
 use super::knobs::check_knobs;
-use super::{Checked, MOST_FLOWS, inside, positive, priority, refuse};
+use super::{Checked, MOST_FLOWS, MOST_PIECES, inside, positive, priority, refuse};
 use crate::scenario::{ArrivalSpec, FlowSpec, Leave, Scenario};
 use cwndlab_units::Time;
 use std::collections::BTreeSet;
@@ -79,6 +79,10 @@ impl Scenario {
         for (i, phase) in phases {
             if phase.length < SHORTEST_GAP {
                 return refuse(key(&format!("phases[{i}].length")), format!("{} is too short: at least {SHORTEST_GAP}", phase.length));
+            }
+            if self.duration.seconds() / phase.length.seconds() > MOST_PIECES {
+                let message = format!("{} is too short for a run of {}: at most {MOST_PIECES:.0} phases", phase.length, self.duration);
+                return refuse(key(&format!("phases[{i}].length")), message);
             }
         }
         let expected = self.expected_arrivals(arrivals);
