@@ -137,9 +137,10 @@ fn data_both_ways_fills_both_ways() {
 
 #[test]
 fn sources_of_a_fixed_rate_leave_flows_what_was_asked() {
-    // Beside 4 flows on 10 Mbit/s: 8 Mbit/s are left by 4 (10 - 8)/8 = 1 source, 2 by 16, 5 by 4. They send faster than their share.
-    for (available, sources, left) in
-        [("\"5Mbit\"", 4.0, 5e6), (r#"{ kind = "square", high = "8Mbit", low = "2Mbit", every = "20s" }"#, 8.5, 5e6)]
+    // Beside 4 flows on 10 Mbit/s: 8 Mbit/s are left by 4 (10 - 8)/8 = 1 source, 2 by 16, 5 by 4. They send faster than their share, but at most
+    // four times as fast: of 16 sources the last four have 40/17, 40/18, 40/19, 40/20 Mbit/s, so that half the time 38.68 Mbit/s are sent.
+    for (available, offered, left) in
+        [("\"5Mbit\"", 10e6, 5e6), (r#"{ kind = "square", high = "8Mbit", low = "2Mbit", every = "20s" }"#, (38.68e6 + 2.5e6) / 2.0, 5e6)]
     {
         let result = run(&format!(
             r#"
@@ -157,7 +158,7 @@ fn sources_of_a_fixed_rate_leave_flows_what_was_asked() {
             source_rate = "2.5Mbit"
             "#
         ));
-        assert!((result.cross[0].offered_bps / (sources * 2.5e6) - 1.0).abs() < 0.01, "{:?}", result.cross);
+        assert!((result.cross[0].offered_bps / offered - 1.0).abs() < 0.01, "{:?}", result.cross);
         // Payload is 1000 of 1052 bytes.
         let wire_bps = result.aggregate_goodput_bps * 1.052;
         assert!((wire_bps / left - 1.0).abs() < 0.05, "{wire_bps}");
