@@ -112,7 +112,9 @@ impl Host {
     fn check(&mut self, before: usize) {
         let (sender, window) = (&self.sender, self.knobs.window as i64);
         assert!(sender.cwnd().is_finite() && sender.ssthresh().is_finite(), "{sender:?}");
-        assert!(sender.cwnd() >= self.knobs.cwnd_floor.min(1.0), "{sender:?}");
+        // An echo at a window of one packet stops the sender until its timer expires.
+        let floor = if self.knobs.ecn { 0.0 } else { 1.0 };
+        assert!(sender.cwnd() >= self.knobs.cwnd_floor.min(floor), "{sender:?}");
         let highest_ack = sender.first_unacknowledged() - 1;
         let sent = &self.sent[before..];
         assert!(sent.len() as i64 <= 2 * window + 2, "{} packets at once: {sender:?}", sent.len());
@@ -179,7 +181,7 @@ fn hostile(mut host: Host, mut input: Input<'_>) {
                 for _ in 0..what >> 4 & 3 {
                     blocks.push((number(&mut input), number(&mut input)));
                 }
-                let ece = what & 64 != 0;
+                let ece = host.knobs.ecn && what & 64 != 0;
                 let ack = AckSegment { ack: number(&mut input), sent_s: 0.0, echo_s: host.now_s, size_bytes: 40, ece };
                 let blocks = Some(&blocks).filter(|blocks| !blocks.is_empty());
                 host.take(|sender, now_s, knobs, out| sender.on_ack(now_s, &ack, blocks, knobs, &mut |segment| out.push(segment)));
@@ -196,8 +198,8 @@ type Answer = (AckSegment, Option<SackBlocks>);
 fn network(mut host: Host, mut input: Input<'_>, recovery: Recovery) {
     let mut receiver = Receiver::new(recovery.uses_sack());
     let (mut data, mut answers) = (VecDeque::<(DataSegment, f64)>::new(), VecDeque::<Answer>::new());
-    let mut losing = true;
-    // Every step of the last part delivers something or lets a timer expire; 300 packets need far fewer.
+    let (mut losing, mut more) = (true, 40);
+    // Every step of the last part delivers something or lets a timer expire; 600 packets need far fewer.
     for step in 0.. {
         assert!(step < 40_000, "the transfer does not end: {:?}", host.sender);
         data.extend(host.sent.drain(..).map(|segment| (segment, host.now_s)));
@@ -212,7 +214,11 @@ fn network(mut host: Host, mut input: Input<'_>, recovery: Recovery) {
             3 => data.extend(data.front().copied()),
             4 if data.len() > 1 => data.rotate_left(1),
             5 if answers.len() > 1 => answers.rotate_left(1),
-            6 if losing => host.take(|sender, now_s, knobs, out| sender.supply(now_s, u64::from(what), knobs, &mut |segment| out.push(segment))),
+            6 if losing && more > 0 => {
+                more -= 1;
+                let packets = u64::from(what >> 5);
+                host.take(|sender, now_s, knobs, out| sender.supply(now_s, packets, knobs, &mut |segment| out.push(segment)));
+            }
             _ => {}
         }
         let answer = if what & 16 == 0 { answers.pop_front() } else { None };

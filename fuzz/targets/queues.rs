@@ -1,0 +1,284 @@
+//! Bytes make a queue of any kind and decide what arrives and when something leaves. Whatever happens, packets are conserved, buffers
+//! are not exceeded, a flow stays in order, and a link is never idle while a packet waits.
+
+#![no_main]
+
+#[path = "../../crates/queues/tests/support/mod.rs"]
+mod support;
+
+use cwndlab_queues::{
+    AdaptiveRed, Admission, CoDel, CoDelParameters, Decision, Discipline, DropTail, Drr, DrrParameters, FqCoDel, FqCoDelParameters, Item,
+    Limit, Pie, PieParameters, Priority, Red, RedParameters, Rio, RioParameters, Scheduler, Scheduling, Weight,
+};
+use libfuzzer_sys::fuzz_target;
+use support::Link;
+
+/// The links' rate: a packet of 1000 bytes takes a millisecond.
+const RATE_BIT_S: f64 = 8e6;
+
+/// Takes numbers from the input; zeros when it is used up.
+struct Input<'a>(std::slice::Iter<'a, u8>);
+
+impl Input<'_> {
+    fn byte(&mut self) -> u8 {
+        self.0.next().copied().unwrap_or(0)
+    }
+
+    fn bit(&mut self) -> bool {
+        self.byte() & 1 == 1
+    }
+
+    fn number(&mut self) -> u64 {
+        u64::from(u16::from_be_bytes([self.byte(), self.byte()]))
+    }
+
+    fn share(&mut self) -> f64 {
+        (f64::from(self.byte()) + 1.0) / 256.0
+    }
+
+    /// Milliseconds and seconds, now and then far more.
+    fn seconds(&mut self) -> f64 {
+        [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 1e6][usize::from(self.byte() % 8)] * f64::from(self.byte())
+    }
+
+    fn size_bytes(&mut self) -> u32 {
+        1 + self.number() as u32 % 1600
+    }
+
+    fn flow(&mut self) -> u32 {
+        match self.byte() {
+            flow @ 0..240 => u32::from(flow % 16),
+            flow => u32::MAX - u32::from(flow),
+        }
+    }
+
+    fn limit(&mut self) -> Limit {
+        if self.bit() { Limit::Bytes(1 + self.number()) } else { Limit::Packets(1 + self.number() % 100) }
+    }
+
+    fn threshold(&mut self) -> Option<f64> {
+        let tenths = self.byte();
+        (tenths > 0).then(|| f64::from(tenths) / 10.0)
+    }
+
+    fn weight(&mut self) -> Weight {
+        if self.bit() { Weight::Automatic } else { Weight::Fixed(self.share()) }
+    }
+
+    fn buckets(&mut self) -> Option<u64> {
+        let buckets = self.byte();
+        (buckets > 0).then(|| u64::from(buckets))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.len() == 0
+    }
+}
+
+fn within(limit: Limit, times: u64, packets: u64, bytes: u64) -> bool {
+    match limit {
+        Limit::Packets(most) => packets <= times * most,
+        Limit::Bytes(most) => bytes <= times * most,
+    }
+}
+
+fuzz_target!(|data: &[u8]| {
+    let mut input = Input(data.iter());
+    let kind = input.byte() % 8;
+    let limit = input.limit();
+    match kind {
+        0..4 => at_arrival(discipline(kind, limit, &mut input), limit, input),
+        _ => owned(scheduler(kind, limit, &mut input), limit, input),
+    }
+});
+
+fn discipline(kind: u8, limit: Limit, input: &mut Input<'_>) -> (Discipline, u64) {
+    match kind {
+        0 => (Discipline::DropTail(DropTail::new(limit, input.bit())), 1),
+        1 => {
+            let parameters = RedParameters {
+                min_packets: input.threshold(),
+                max_packets: input.threshold(),
+                max_p: input.share(),
+                weight: input.weight(),
+                gentle: input.bit(),
+                wait: input.bit(),
+                bytes: input.bit(),
+                queue_in_bytes: input.bit(),
+                ecn: input.bit(),
+                mark_p: input.bit().then(|| input.share()),
+                adaptive: input.bit().then(AdaptiveRed::default),
+                ..RedParameters::new(limit, RATE_BIT_S, input.size_bytes())
+            };
+            // In packets of the mean size, and part of one.
+            let times = match limit {
+                Limit::Packets(_) if parameters.queue_in_bytes => u64::MAX,
+                _ => 1,
+            };
+            (Discipline::Red(Red::new(&parameters)), times)
+        }
+        2 => {
+            let parameters = RioParameters {
+                min_packets: input.threshold(),
+                max_packets: input.threshold(),
+                max_p: input.share(),
+                in_min_packets: input.threshold(),
+                in_max_packets: input.threshold(),
+                in_max_p: input.share(),
+                weight: input.weight(),
+                gentle: input.bit(),
+                wait: input.bit(),
+                out_drop_tail: input.bit(),
+                ecn: input.bit(),
+                ..RioParameters::new(limit, RATE_BIT_S, input.size_bytes())
+            };
+            // Packets in profile find room as if no other were there.
+            (Discipline::Rio(Rio::new(&parameters)), if parameters.out_drop_tail { 2 } else { 1 })
+        }
+        _ => {
+            let parameters = PieParameters {
+                target_s: 1e-3 * f64::from(input.byte()),
+                // Each update takes time to compute, however long nothing arrives.
+                update_s: 1e-3 * (1.0 + f64::from(input.byte())),
+                alpha: f64::from(input.byte()) / 64.0,
+                beta: f64::from(input.byte()) / 64.0,
+                burst_s: 1e-3 * f64::from(input.byte()),
+                ecn: input.bit(),
+                mark_p: input.share(),
+                ..PieParameters::new(limit, RATE_BIT_S, input.size_bytes())
+            };
+            (Discipline::Pie(Pie::new(&parameters)), 1)
+        }
+    }
+}
+
+/// A rule that decides at arrival; so many times its limit may wait.
+fn at_arrival((rule, times): (Discipline, u64), limit: Limit, mut input: Input<'_>) {
+    let counts_in_service = matches!(rule, Discipline::DropTail(_));
+    let mut link = Link::new(rule, RATE_BIT_S);
+    let mut random = support::random();
+    let (mut now_s, mut accepted) = (0.0, 0);
+    while !input.is_empty() {
+        let what = input.byte();
+        if what & 1 == 1 {
+            now_s += input.seconds().min(if matches!(link.rule, Discipline::Pie(_)) { 1.0 } else { f64::MAX });
+        }
+        link.advance(now_s);
+        let (before, size_bytes) = (link.backlog(), input.size_bytes());
+        let (ecn, priority) = (what & 2 != 0, what >> 2 & 3);
+        let sure = link.rule.surely_accepts(size_bytes, &before);
+        let decision = link.arrive(now_s, size_bytes, ecn, priority, &mut random);
+        assert!(!sure || decision == Decision::Accept, "{size_bytes} bytes were sure to be accepted: {:?}", link.rule);
+        assert!(decision != Decision::Mark || ecn, "what cannot be marked was: {:?}", link.rule);
+        let fits = !matches!(limit, Limit::Bytes(most) if counts_in_service && u64::from(size_bytes) > most);
+        assert!(decision != Decision::Drop || before.packets > 0 || !fits, "an idle link takes any packet: {:?}", link.rule);
+        accepted += usize::from(decision != Decision::Drop);
+        let after = link.backlog();
+        let held = within(limit, times.min(1 << 20), after.waiting_packets(), after.waiting_bytes());
+        assert!(held || times == u64::MAX, "{after:?}: {:?}", link.rule);
+        assert_eq!(accepted, link.departed.len() + link.queue.len());
+        check_state(&link.rule);
+    }
+}
+
+fn check_state(rule: &Discipline) {
+    match rule {
+        Discipline::DropTail(_) => {}
+        Discipline::Red(red) => assert!(red.average() >= 0.0 && red.max_p() > 0.0 && red.max_p() <= 1.0, "{red:?}"),
+        Discipline::Rio(rio) => assert!(rio.average() >= 0.0 && rio.in_average() >= 0.0, "{rio:?}"),
+        Discipline::Pie(pie) => {
+            assert!((0.0..=1.0).contains(&pie.probability()), "{pie:?}");
+            assert!(pie.departure_rate_bit_s() > 0.0, "{pie:?}");
+        }
+    }
+}
+
+/// A discipline that owns its packets, and how many times its limit it may hold.
+fn scheduler(kind: u8, limit: Limit, input: &mut Input<'_>) -> (Scheduler<usize>, u64) {
+    match kind {
+        4 => {
+            let flow_limit = input.bit().then(|| input.limit());
+            let (quantum_bytes, buckets) = (input.number() % 4000, input.buckets());
+            (Scheduler::Drr(Drr::new(&DrrParameters { limit, quantum_bytes, buckets, flow_limit })), 1)
+        }
+        5 => (Scheduler::Priority(Priority::new(limit)), 4),
+        6 => {
+            let (target_s, interval_s, ecn) = (1e-3 * f64::from(input.byte()), 1e-3 * f64::from(input.byte()), input.bit());
+            (Scheduler::CoDel(CoDel::new(&CoDelParameters { limit, target_s, interval_s, ecn })), 1)
+        }
+        _ => {
+            let (target_s, interval_s, ecn) = (1e-3 * f64::from(input.byte()), 1e-3 * f64::from(input.byte()), input.bit());
+            let (quantum_bytes, buckets) = (input.number() % 4000, input.buckets());
+            let parameters = FqCoDelParameters { limit, target_s, interval_s, quantum_bytes, buckets, ecn };
+            (Scheduler::FqCoDel(FqCoDel::new(&parameters)), 1)
+        }
+    }
+}
+
+/// What a queue that owns its packets should have.
+#[derive(Default)]
+struct Books {
+    /// Packets that arrived; none where one has left.
+    there: Vec<Option<Item<usize>>>,
+    packets: u64,
+    bytes: u64,
+}
+
+impl Books {
+    fn enter(&mut self, item: Item<usize>) {
+        self.there.push(Some(item));
+        self.packets += 1;
+        self.bytes += u64::from(item.size_bytes);
+    }
+
+    fn leave(&mut self, item: &Item<usize>) {
+        let entered = self.there[item.packet].take().unwrap_or_else(|| panic!("{item:?} comes out twice"));
+        assert_eq!(Item { marked: false, ..*item }, entered, "a packet stays what it is");
+        assert!(!item.marked || item.ecn, "what cannot be marked was: {item:?}");
+        self.packets -= 1;
+        self.bytes -= u64::from(item.size_bytes);
+    }
+}
+
+fn owned((mut queue, times): (Scheduler<usize>, u64), limit: Limit, mut input: Input<'_>) {
+    let mut books = Books::default();
+    let mut last_sent: Vec<(u32, usize)> = Vec::new();
+    let by_class = matches!(queue, Scheduler::Priority(_));
+    let mut now_s = 0.0;
+    loop {
+        let what = input.byte();
+        if what & 1 == 1 {
+            now_s += input.seconds();
+        }
+        if what & 2 != 0 && !input.is_empty() {
+            let (size_bytes, flow, packet) = (input.size_bytes(), input.flow(), books.there.len());
+            let (ecn, priority) = (what & 4 != 0, what >> 3 & 7);
+            let item = Item { size_bytes, flow, ecn, marked: false, priority, arrived_s: now_s, packet };
+            books.enter(item);
+            queue.enqueue(item, &mut |lost| {
+                assert!(!lost.marked, "{lost:?} was marked and lost");
+                books.leave(&lost);
+            });
+        } else {
+            let waited = queue.packets() > 0;
+            let sent = queue.dequeue(now_s, &mut |lost| books.leave(&lost));
+            assert_eq!(sent.is_some(), waited, "a link is idle if nothing waits, and only then: {queue:?}");
+            if let Some(item) = sent {
+                books.leave(&item);
+                // Strict priority keeps the order within a class, the others within a flow.
+                let group = if by_class { u32::from(item.priority.min(3)) } else { item.flow };
+                match last_sent.iter_mut().find(|last| last.0 == group) {
+                    Some(last) => {
+                        assert!(last.1 < item.packet, "{item:?} was overtaken by {}", last.1);
+                        last.1 = item.packet;
+                    }
+                    None => last_sent.push((group, item.packet)),
+                }
+            } else if input.is_empty() {
+                return;
+            }
+        }
+        assert_eq!((queue.packets(), queue.bytes()), (books.packets, books.bytes), "{queue:?}");
+        assert!(within(limit, times, books.packets, books.bytes), "{} packets, {} bytes: {queue:?}", books.packets, books.bytes);
+    }
+}
