@@ -10,7 +10,9 @@ import pytest
 
 import cwndlab
 
-pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark (Debian package tshark) is not installed")
+pytestmark = pytest.mark.skipif(
+    shutil.which("tshark") is None, reason="tshark (Debian package tshark) is not installed"
+)
 
 
 def count(path, condition):
