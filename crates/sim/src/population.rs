@@ -3,28 +3,43 @@
 //! With n flows and m sources on a link of rate C each gets C/(n + m); the flows together get n C/(n + m) = B, so m = n (C - B)/B.
 
 use crate::course::Course;
+use std::sync::Arc;
 
 /// Most sources at a time; checked where the scenario is read.
 pub const MOST_SOURCES: f64 = 1e6;
 
-/// A number of sources that follows the rate which they leave.
+/// A number of sources that follows the rate which they leave. Copies share what was worked out once: there is one for each source.
 #[derive(Clone, Debug)]
 pub struct Population {
-    available: Course,
-    link_bps: f64,
-    beside: f64,
+    /// Numbers, and until when, seconds.
+    pieces: Arc<[(u64, f64)]>,
+    next: usize,
 }
 
 impl Population {
-    /// Beside `beside` flows on a link of `link_bps`, so that `available` is left of it.
-    pub fn new(available: Course, link_bps: u64, beside: u64) -> Self {
-        Self { available, link_bps: link_bps as f64, beside: beside as f64 }
+    /// Beside `beside` flows on a link of `link_bps`, so that `available` is left of it until `end_s`.
+    pub fn new(mut available: Course, link_bps: u64, beside: u64, end_s: f64) -> Self {
+        let mut pieces: Vec<(u64, f64)> = Vec::new();
+        while pieces.last().is_none_or(|&(_, until_s)| until_s < end_s) {
+            let (available_bps, until_s) = available.next();
+            let count = sources(available_bps, link_bps as f64, beside as f64);
+            match pieces.last_mut().filter(|last| last.0 == count) {
+                Some(last) => last.1 = until_s,
+                None => pieces.push((count, until_s)),
+            }
+        }
+        Self { pieces: pieces.into(), next: 0 }
     }
 
-    /// How many sources next, and until when, seconds.
+    /// How many sources next, and until when, seconds; none after the end.
     pub fn next(&mut self) -> (u64, f64) {
-        let (available_bps, until_s) = self.available.next();
-        (sources(available_bps, self.link_bps, self.beside), until_s)
+        self.next += 1;
+        self.pieces.get(self.next - 1).copied().unwrap_or((0, f64::MAX))
+    }
+
+    /// How many there are at the most.
+    pub fn most(&self) -> u64 {
+        self.pieces.iter().map(|piece| piece.0).max().unwrap_or_default()
     }
 }
 
@@ -49,7 +64,8 @@ mod tests {
     #[test]
     fn the_number_follows_the_waveform() {
         let square = serde_json::from_str(r#"{"kind": "square", "high": "5Mbit", "low": "2Mbit", "every": "1s"}"#).unwrap();
-        let mut population = Population::new(Course::new(&square, Stream::new(1, "x"), None), 10_000_000, 4);
-        assert_eq!([population.next(), population.next(), population.next()], [(4, 1.0), (16, 2.0), (4, 3.0)]);
+        let mut population = Population::new(Course::new(&square, Stream::new(1, "x"), None), 10_000_000, 4, 2.5);
+        assert_eq!(population.most(), 16);
+        assert_eq!([(); 4].map(|()| population.next()), [(4, 1.0), (16, 2.0), (4, 3.0), (0, f64::MAX)]);
     }
 }

@@ -138,7 +138,12 @@ impl Plan<'_> {
     pub fn numbers(&self, index: usize, spec: &CrossSpec) -> Population {
         let link = self.cross[index][0];
         let available = self.available_course(spec).expect("checked: sources of a rate come with what they leave");
-        Population::new(available, self.links[link as usize].rate.largest().bps(), self.beside(link, spec))
+        Population::new(
+            available,
+            self.links[link as usize].rate.largest().bps(),
+            self.beside(link, spec),
+            self.scenario.duration.seconds(),
+        )
     }
 
     /// Four times the fair share of a source that is on only while there are more than `number` sources, bits per second.
@@ -155,15 +160,7 @@ impl Plan<'_> {
 
     /// How many sources a line of the scenario stands for: at the most, where their number changes.
     pub fn sources(&self, index: usize, spec: &CrossSpec) -> u64 {
-        if spec.source_rate.is_none() {
-            return spec.count;
-        }
-        let (mut numbers, mut most, mut now_s) = (self.numbers(index, spec), 0, 0.0);
-        while now_s < self.scenario.duration.seconds() {
-            let (count, until_s) = numbers.next();
-            (most, now_s) = (most.max(count), until_s);
-        }
-        most
+        if spec.source_rate.is_some() { self.numbers(index, spec).most() } else { spec.count }
     }
 
     /// Numbers of the sources that cross a link.

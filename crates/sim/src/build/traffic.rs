@@ -7,6 +7,7 @@ use crate::cross::{Activity, CrossFlow, CrossSink};
 use crate::draw::Draw;
 use crate::engine::Engine;
 use crate::packet::Flags;
+use crate::population::Population;
 use crate::random::Stream;
 use crate::rate::{Constant, Serializer};
 use crate::scenario::{CrossSpec, Distribution, Law, Packets};
@@ -89,8 +90,9 @@ impl Builder<'_> {
                 way.map(|&link| if self.plan.owns(link) { Stage::Queue(link) } else { Stage::Link(link) }).collect();
             stages.push(Stage::Sink);
             let route = self.route(stages, false);
-            for number in 0..self.plan.sources(index, spec) {
-                let mut source = self.source(index, spec, number);
+            let numbers = spec.source_rate.map(|_| self.plan.numbers(index, spec));
+            for number in 0..numbers.as_ref().map_or(spec.count, Population::most) {
+                let mut source = self.source(index, spec, number, numbers.as_ref());
                 let start = spec.start;
                 let start_s = match start.low == start.high {
                     true => start.low.seconds(),
@@ -115,7 +117,7 @@ impl Builder<'_> {
         Stream::new(self.plan.scenario.seed, &format!("{what}/{name}"))
     }
 
-    fn source(&self, index: usize, spec: &CrossSpec, number: u64) -> CrossFlow {
+    fn source(&self, index: usize, spec: &CrossSpec, number: u64, numbers: Option<&Population>) -> CrossFlow {
         let scenario = self.plan.scenario;
         let horizon_s = scenario.duration.seconds();
         let serializer = match spec.source_rate {
@@ -127,11 +129,11 @@ impl Builder<'_> {
             }
         };
         let draw = |what, times| Draw::new(times, self.stream(what, spec, number));
-        let activity = match (&spec.on, &spec.off, spec.source_rate) {
+        let activity = match (&spec.on, &spec.off, numbers) {
             (Some(on), Some(off), _) => Activity::Bursts { on: draw("on", on), off: draw("off", off), left: 0 },
-            (_, _, Some(_)) => Activity::Numbered {
+            (_, _, Some(numbers)) => Activity::Numbered {
                 number,
-                sources: self.plan.numbers(index, spec),
+                sources: numbers.clone(),
                 active: false,
                 until_s: 0.0,
                 phase: self.stream("phase", spec, number).uniform(),
