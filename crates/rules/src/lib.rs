@@ -12,20 +12,31 @@
 //! assert_eq!(spec.to_string(), "AIMD(1, 0.5)");
 //! ```
 
+mod bimodal;
+mod binomial;
 mod event;
+mod formula;
+mod gaimd;
 mod linear;
+mod mraimd;
 mod notation;
 mod registry;
 
+pub use bimodal::{Bimodal, Compare};
+pub use binomial::Binomial;
 pub use event::{Ack, Congestion, Mark, Needs, SlowStart};
+pub use formula::{Formula, FormulaError, FormulaRule};
+pub use gaimd::Gaimd;
 pub use linear::{Arithmetic, Linear};
+pub use mraimd::MrAimd;
 pub use notation::{RuleError, RuleSpec};
-pub use registry::{FAMILIES, Family, Parameter};
+pub use registry::{FAMILIES, Family, Kind, Parameter, Values};
 
 /// How a window grows and shrinks.
 ///
 /// Implement this for a rule of your own: [`increase`](Self::increase) and [`decrease`](Self::decrease) are enough. The
-/// endpoint owns recovery and time-outs. Every answer is a window in packets, above zero and finite.
+/// endpoint owns recovery and time-outs. Every answer is a finite window in packets; what a rule that subtracts may ask for below
+/// one packet is lifted to the endpoint's floor.
 pub trait WindowRule {
     /// The window after one acknowledgement of new data in congestion avoidance, from `cwnd` packets.
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64;
@@ -75,6 +86,16 @@ pub trait WindowRule {
 pub enum Rule {
     /// The linear family.
     Linear(Linear),
+    /// General AIMD.
+    Gaimd(Gaimd),
+    /// Binomial rules.
+    Binomial(Binomial),
+    /// Bimodal.
+    Bimodal(Box<Bimodal>),
+    /// Multi-rate AIMD.
+    MrAimd(Box<MrAimd>),
+    /// A user's formulas.
+    Formula(Box<FormulaRule>),
 }
 
 /// Calls the rule inside, whichever it is.
@@ -82,6 +103,11 @@ macro_rules! with {
     ($self:expr, $rule:ident => $call:expr) => {
         match $self {
             Rule::Linear($rule) => $call,
+            Rule::Gaimd($rule) => $call,
+            Rule::Binomial($rule) => $call,
+            Rule::Bimodal($rule) => $call,
+            Rule::MrAimd($rule) => $call,
+            Rule::Formula($rule) => $call,
         }
     };
 }
