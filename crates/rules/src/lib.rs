@@ -12,25 +12,46 @@
 //! assert_eq!(spec.to_string(), "AIMD(1, 0.5)");
 //! ```
 
+mod bic;
 mod bimodal;
 mod binomial;
+mod cubic;
+mod dctcp;
 mod event;
 mod formula;
 mod gaimd;
+mod highspeed;
+mod htcp;
+mod illinois;
+mod ledbat;
 mod linear;
 mod mraimd;
 mod notation;
 mod registry;
+mod rounds;
+mod scalable;
+mod vegas;
+mod westwood;
 
+pub use bic::Bic;
 pub use bimodal::{Bimodal, Compare};
 pub use binomial::Binomial;
+pub use cubic::Cubic;
+pub use dctcp::Dctcp;
 pub use event::{Ack, Congestion, Mark, Needs, SlowStart};
 pub use formula::{Formula, FormulaError, FormulaRule};
 pub use gaimd::Gaimd;
+pub use highspeed::HighSpeed;
+pub use htcp::Htcp;
+pub use illinois::Illinois;
+pub use ledbat::Ledbat;
 pub use linear::{Arithmetic, Linear};
 pub use mraimd::MrAimd;
 pub use notation::{RuleError, RuleSpec};
 pub use registry::{FAMILIES, Family, Kind, Parameter, Values};
+pub use scalable::Scalable;
+pub use vegas::Vegas;
+pub use westwood::Westwood;
 
 /// How a window grows and shrinks.
 ///
@@ -94,6 +115,26 @@ pub enum Rule {
     Bimodal(Box<Bimodal>),
     /// Multi-rate AIMD.
     MrAimd(Box<MrAimd>),
+    /// CUBIC.
+    Cubic(Box<Cubic>),
+    /// DCTCP.
+    Dctcp(Box<Dctcp>),
+    /// HighSpeed TCP.
+    HighSpeed(HighSpeed),
+    /// Scalable TCP.
+    Scalable(Scalable),
+    /// Westwood+.
+    Westwood(Box<Westwood>),
+    /// Vegas.
+    Vegas(Box<Vegas>),
+    /// H-TCP.
+    Htcp(Box<Htcp>),
+    /// TCP-Illinois.
+    Illinois(Box<Illinois>),
+    /// BIC.
+    Bic(Box<Bic>),
+    /// LEDBAT.
+    Ledbat(Box<Ledbat>),
     /// A user's formulas.
     Formula(Box<FormulaRule>),
 }
@@ -107,6 +148,16 @@ macro_rules! with {
             Rule::Binomial($rule) => $call,
             Rule::Bimodal($rule) => $call,
             Rule::MrAimd($rule) => $call,
+            Rule::Cubic($rule) => $call,
+            Rule::Dctcp($rule) => $call,
+            Rule::HighSpeed($rule) => $call,
+            Rule::Scalable($rule) => $call,
+            Rule::Westwood($rule) => $call,
+            Rule::Vegas($rule) => $call,
+            Rule::Htcp($rule) => $call,
+            Rule::Illinois($rule) => $call,
+            Rule::Bic($rule) => $call,
+            Rule::Ledbat($rule) => $call,
             Rule::Formula($rule) => $call,
         }
     };

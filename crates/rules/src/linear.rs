@@ -155,6 +155,16 @@ pub(crate) const LINEAR: Family = Family {
     build: |p| linear(p[0], p[1], p[2], p[3], p),
 };
 
+pub(crate) const NEWRENO: Family = Family {
+    name: "NewReno",
+    summary: "the standard: add 1 per round trip, halve on loss; AIMD(1, 0.5) by its usual name",
+    source: "RFC 5681, RFC 6582",
+    example: "NewReno",
+    parameters: &[],
+    check: fine,
+    build: |p| linear(1.0, 1.0, 0.0, 0.5, p),
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
