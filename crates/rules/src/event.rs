@@ -10,6 +10,8 @@ pub struct Ack {
     /// Packets acknowledged so far, cumulatively or selectively, this acknowledgement's included. A rule that counts takes
     /// differences of this, so that acknowledgements that it was not shown (duplicates, those in recovery) are counted too.
     pub delivered_packets: u64,
+    /// Packets found lost so far. A rule that looks at loss rates takes differences of this, too.
+    pub lost_packets: u64,
     /// Packets sent and not yet acknowledged, after this acknowledgement.
     pub in_flight_packets: u64,
     /// Round trip of the packet that triggered it, seconds.

@@ -12,6 +12,7 @@
 //! assert_eq!(spec.to_string(), "AIMD(1, 0.5)");
 //! ```
 
+mod bbr;
 mod bic;
 mod bimodal;
 mod binomial;
@@ -27,12 +28,14 @@ mod ledbat;
 mod linear;
 mod mraimd;
 mod notation;
+mod own;
 mod registry;
 mod rounds;
 mod scalable;
 mod vegas;
 mod westwood;
 
+pub use bbr::{Bbr1, Bbr3};
 pub use bic::Bic;
 pub use bimodal::{Bimodal, Compare};
 pub use binomial::Binomial;
@@ -48,6 +51,7 @@ pub use ledbat::Ledbat;
 pub use linear::{Arithmetic, Linear};
 pub use mraimd::MrAimd;
 pub use notation::{RuleError, RuleSpec};
+pub use own::OwnRule;
 pub use registry::{FAMILIES, Family, Kind, Parameter, Values};
 pub use scalable::Scalable;
 pub use vegas::Vegas;
@@ -135,8 +139,14 @@ pub enum Rule {
     Bic(Box<Bic>),
     /// LEDBAT.
     Ledbat(Box<Ledbat>),
+    /// BBR version 1.
+    Bbr1(Box<Bbr1>),
+    /// BBR version 3.
+    Bbr3(Box<Bbr3>),
     /// A user's formulas.
     Formula(Box<FormulaRule>),
+    /// A rule written elsewhere: the only one behind a virtual table.
+    Own(Box<dyn OwnRule>),
 }
 
 /// Calls the rule inside, whichever it is.
@@ -158,7 +168,10 @@ macro_rules! with {
             Rule::Illinois($rule) => $call,
             Rule::Bic($rule) => $call,
             Rule::Ledbat($rule) => $call,
+            Rule::Bbr1($rule) => $call,
+            Rule::Bbr3($rule) => $call,
             Rule::Formula($rule) => $call,
+            Rule::Own($rule) => $call,
         }
     };
 }

@@ -152,5 +152,7 @@ pub const FAMILIES: &[Family] = &[
     illinois::FAMILY,
     bic::FAMILY,
     ledbat::FAMILY,
+    bbr::BBR1,
+    bbr::BBR3,
     formula::FAMILY,
 ];
