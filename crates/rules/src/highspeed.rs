@@ -15,7 +15,9 @@ use crate::registry::fine;
 use crate::{Ack, Congestion, Family, Rule, WindowRule};
 
 const LOW_WINDOW: f64 = 38.0;
-const HIGH_WINDOW: f64 = 83_000.0;
+/// Natural logarithms of 38 and 83000.
+const LOG_LOW: f64 = 3.637_586_159_726_386;
+const LOG_HIGH: f64 = 11.326_595_886_778_735;
 
 /// HighSpeed TCP.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,7 +29,7 @@ fn parameters(w: f64) -> (f64, f64) {
         return (1.0, 0.5);
     }
     let log_w = libm::log(w);
-    let position = (log_w - libm::log(LOW_WINDOW)) / (libm::log(HIGH_WINDOW) - libm::log(LOW_WINDOW));
+    let position = (log_w - LOG_LOW) / (LOG_HIGH - LOG_LOW);
     let b = (0.5 - 0.4 * position).max(0.1);
     let packets = 0.078 * libm::exp(0.8 * log_w);
     ((packets * 2.0 * b / (2.0 - b)).max(1.0), b)

@@ -29,10 +29,17 @@ fn value(parameter: &'static Parameter) -> BoxedStrategy<String> {
     match parameter.kind {
         Kind::Choice(words) => prop::sample::select(words).prop_map(str::to_string).boxed(),
         Kind::Formula => formula().prop_map(|formula| format!("\"{formula}\"")).boxed(),
-        Kind::Number => prop_oneof![-1.0..1.0, 1.0..2.0, -20.0..20.0f64, (1..100i32).prop_map(f64::from)]
-            .prop_filter("allowed", |value| (parameter.accepts)(*value))
-            .prop_map(|value| value.to_string())
-            .boxed(),
+        Kind::Number => {
+            // Of these ranges, those that the parameter allows, and whole numbers where it takes no others.
+            let ranges = [(0.001, 0.1), (0.1, 0.999), (1.001, 2.0), (2.0, 20.0), (-20.0, -1.0)];
+            let allowed =
+                ranges.into_iter().filter(|&(least, most)| [least, (least + most) / 2.0, most - 1e-3].into_iter().all(parameter.accepts));
+            let mut choices: Vec<_> = allowed.map(|(least, most)| (least..most).boxed()).collect();
+            if choices.is_empty() {
+                choices.push((1..100i32).prop_map(f64::from).boxed());
+            }
+            prop::strategy::Union::new(choices).prop_map(|value| value.to_string()).boxed()
+        }
     }
 }
 

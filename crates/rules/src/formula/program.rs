@@ -30,7 +30,11 @@ const STACK: usize = 16;
 
 /// A formula ready to be computed.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Program(Box<[Step]>);
+pub(super) struct Program {
+    steps: Box<[Step]>,
+    /// Places on the stack that it needs.
+    depth: usize,
+}
 
 impl Program {
     pub(super) fn new(node: &Node) -> Result<Self, FormulaError> {
@@ -48,15 +52,20 @@ impl Program {
         if deepest > STACK {
             return Err(FormulaError { column: 1, message: format!("more than {STACK} intermediate values at a time") });
         }
-        Ok(Self(steps.into()))
+        Ok(Self { steps: steps.into(), depth: deepest })
     }
 
     /// The value at a window of `w` packets and a round trip of `rtt` seconds.
     #[inline]
     pub(super) fn value(&self, w: f64, rtt: f64) -> f64 {
-        let mut stack = [0.0; STACK];
+        // Most formulas need none: then there is nothing to clear.
+        if self.depth == 0 { self.run(w, rtt, &mut []) } else { self.run(w, rtt, &mut [0.0; STACK]) }
+    }
+
+    #[inline(always)]
+    fn run(&self, w: f64, rtt: f64, stack: &mut [f64]) -> f64 {
         let (mut top, mut x) = (0usize, 0.0f64);
-        for step in &self.0 {
+        for step in &self.steps {
             x = match *step {
                 Step::Save => {
                     stack[top] = x;
