@@ -63,7 +63,7 @@ impl WindowRule for Ledbat {
         let off_target = (self.target_s - self.queueing_delay_s(ack)) / self.target_s;
         let grown = cwnd + self.gain * off_target * ack.segments() / cwnd;
         let allowed = (ack.in_flight_packets + ack.acked_packets) as f64 + 1.0;
-        grown.min(allowed.max(cwnd.min(grown))).max(MIN_CWND)
+        grown.min(allowed).max(MIN_CWND)
     }
 
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
@@ -123,9 +123,10 @@ mod tests {
     }
 
     #[test]
-    fn does_not_grow_beyond_what_is_used() {
+    fn stays_with_what_is_used() {
         let mut rule = Ledbat::new(0.1, 1.0);
-        assert_eq!(rule.increase(30.0, &at(0.0, 0.05)), 30.0);
+        // 10 were in flight: 11 at most.
+        assert_eq!(rule.increase(30.0, &at(0.0, 0.05)), 11.0);
         assert!(matches!(rule.slow_start(4.0, &at(0.0, 0.05)), SlowStart::Leave(w) if w == 4.25));
     }
 }

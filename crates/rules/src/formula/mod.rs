@@ -8,7 +8,8 @@
 //! `w` in packets, `rtt` the smoothed round trip in seconds. Each acknowledgement adds inc(w, rtt)/w. Slow start is the usual one; marks
 //! count as losses. Before the first sample the round trip is 1 s (RFC 6298's first time-out).
 //!
-//! A formula that gives no finite number leaves the window alone and is a fault from then on, which the endpoint reports.
+//! A formula that gives no finite number, or growth that leaves no window, leaves the window alone and is a fault from then on, which
+//! the endpoint reports. What `dec` gives below one packet is lifted to the endpoint's floor.
 
 mod parse;
 mod program;
@@ -114,7 +115,7 @@ impl WindowRule for FormulaRule {
         self.note_rtt(ack);
         let value = self.increase.value(cwnd, self.rtt_s);
         let grown = cwnd + value / cwnd;
-        if !grown.is_finite() {
+        if !(grown.is_finite() && grown > 0.0) {
             self.fail("inc", cwnd, value);
             return cwnd;
         }

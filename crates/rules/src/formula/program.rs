@@ -39,7 +39,7 @@ pub(super) struct Program {
 impl Program {
     pub(super) fn new(node: &Node) -> Result<Self, FormulaError> {
         let mut steps = Vec::new();
-        write(node, &mut steps);
+        write(node, &mut steps)?;
         let (mut depth, mut deepest) = (0usize, 0);
         for step in &steps {
             match step {
@@ -128,41 +128,52 @@ fn constant(node: &Node) -> Option<f64> {
     }
 }
 
-fn write(node: &Node, steps: &mut Vec<Step>) {
+/// Writes what computes the node. A part that is infinite or no number whatever the window is an error of the formula.
+fn write(node: &Node, steps: &mut Vec<Step>) -> Result<(), FormulaError> {
     if let Some(value) = constant(node) {
-        return steps.push(Step::Number(value));
+        if !value.is_finite() {
+            return Err(FormulaError { column: 1, message: format!("\"{node}\" is {value}, whatever w is") });
+        }
+        steps.push(Step::Number(value));
+        return Ok(());
     }
     match node {
         Node::Number(_) => {}
         Node::Window => steps.push(Step::Window),
         Node::RoundTrip => steps.push(Step::RoundTrip),
         Node::Negative(inner) => {
-            write(inner, steps);
+            write(inner, steps)?;
             steps.push(Step::Negative);
         }
-        Node::Pair(operator, left, right) => match (constant(left), constant(right)) {
+        Node::Pair(operator, left, right) => match (finite(left), finite(right)) {
             (Some(value), _) => {
-                write(right, steps);
+                write(right, steps)?;
                 steps.push(Step::From(*operator, value));
             }
             (_, Some(value)) => {
-                write(left, steps);
+                write(left, steps)?;
                 steps.push(Step::With(*operator, value));
             }
-            _ => both(left, right, Step::Pair(*operator), steps),
+            _ => both(left, right, Step::Pair(*operator), steps)?,
         },
-        Node::Call(function, arguments) => call(*function, arguments, steps),
+        Node::Call(function, arguments) => call(*function, arguments, steps)?,
     }
+    Ok(())
 }
 
-fn both(left: &Node, right: &Node, step: Step, steps: &mut Vec<Step>) {
-    write(left, steps);
+fn finite(node: &Node) -> Option<f64> {
+    constant(node).filter(|value| value.is_finite())
+}
+
+fn both(left: &Node, right: &Node, step: Step, steps: &mut Vec<Step>) -> Result<(), FormulaError> {
+    write(left, steps)?;
     steps.push(Step::Save);
-    write(right, steps);
+    write(right, steps)?;
     steps.push(step);
+    Ok(())
 }
 
-fn call(function: Function, arguments: &[Node], steps: &mut Vec<Step>) {
+fn call(function: Function, arguments: &[Node], steps: &mut Vec<Step>) -> Result<(), FormulaError> {
     let step = match function {
         Function::Min => Step::Min,
         Function::Max => Step::Max,
@@ -175,9 +186,10 @@ fn call(function: Function, arguments: &[Node], steps: &mut Vec<Step>) {
         if index > 0 {
             steps.push(Step::Save);
         }
-        write(argument, steps);
+        write(argument, steps)?;
         if index > 0 || arguments.len() == 1 {
             steps.push(step);
         }
     }
+    Ok(())
 }

@@ -87,6 +87,7 @@ fn errors_point_at_the_character() {
         ("ü*w + )", 7, "found \")\""),
         ("w ^ ^", 5, "found \"^\""),
         ("w, 1", 2, "found \",\""),
+        ("w + 1/0", 1, "\"1/0\" is inf, whatever w is"),
         ("1e", 3, "expected a number"),
         (".", 2, "expected a number"),
     ] {
@@ -132,4 +133,11 @@ fn what_is_no_window_is_a_fault_that_stays() {
     assert_eq!(rule.fault(), Some("inc = \"1/(w - 4)\" is inf at w = 4, rtt = 0.1"));
     assert_eq!(rule.decrease(1.0, Congestion::Timeout), 1.0);
     assert_eq!(rule.fault(), Some("inc = \"1/(w - 4)\" is inf at w = 4, rtt = 0.1"));
+}
+
+#[test]
+fn growth_that_leaves_no_window_is_a_fault() {
+    let mut rule = FormulaRule::new("0 - w*w".parse().unwrap(), "w/2".parse().unwrap());
+    assert_eq!(rule.increase(10.0, &Ack::default()), 10.0);
+    assert_eq!(rule.fault(), Some("inc = \"0 - w*w\" is -100 at w = 10, rtt = 1"));
 }
