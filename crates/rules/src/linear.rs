@@ -9,7 +9,8 @@
 //! Spread over the acknowledgements of one window, each adds (ai + (bi - 1) w)/w: a window of them adds ai and
 //! multiplies by bi, because the terms (bi - 1) are equal and there are w of them.
 
-use crate::{Ack, Congestion, WindowRule};
+use crate::registry::{HUGE, fine, fraction, or, parameter, positive};
+use crate::{Ack, Congestion, Family, Parameter, Rule, Values, WindowRule};
 
 /// In which order a rule's arithmetic is done. It matters only where a window lands exactly on a whole packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +66,104 @@ impl WindowRule for Linear {
         if self.ad == 0.0 { self.bd == 0.5 } else { self.bd == 1.0 && 1.0 + self.ad == 0.5 }
     }
 }
+
+const ADD: Parameter = positive("a", "packets added per round trip");
+const TIMES: Parameter = parameter("m", "factor per round trip", "above 1, at most 1e6", |x| x > 1.0 && x <= HUGE);
+const FACTOR: Parameter = fraction("b", "factor on loss");
+const SUBTRACT: Parameter = positive("d", "packets subtracted on loss");
+
+fn linear(ai: f64, bi: f64, ad: f64, bd: f64, values: &Values) -> Rule {
+    Rule::Linear(Linear { ai, bi, ad, bd, arithmetic: values.arithmetic })
+}
+
+pub(crate) const AIMD: Family = Family {
+    name: "AIMD",
+    summary: "add a per round trip, multiply by b on loss",
+    source: "Chiu and Jain 1989; Akella et al. 2002, section 2; AIMD(1, 0.5) is RFC 5681",
+    example: "AIMD(1, 0.5)",
+    parameters: &[or(ADD, 1.0), or(FACTOR, 0.5)],
+    check: fine,
+    build: |p| linear(p[0], 1.0, 0.0, p[1], p),
+};
+
+pub(crate) const AIAD: Family = Family {
+    name: "AIAD",
+    summary: "add a per round trip, subtract d on loss",
+    source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
+    example: "AIAD(1, 3)",
+    parameters: &[ADD, SUBTRACT],
+    check: fine,
+    build: |p| linear(p[0], 1.0, -p[1], 1.0, p),
+};
+
+pub(crate) const MIMD: Family = Family {
+    name: "MIMD",
+    summary: "multiply by m per round trip, multiply by b on loss",
+    source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
+    example: "MIMD(1.125, 0.8)",
+    parameters: &[TIMES, FACTOR],
+    check: fine,
+    build: |p| linear(0.0, p[0], 0.0, p[1], p),
+};
+
+pub(crate) const MIAD: Family = Family {
+    name: "MIAD",
+    summary: "multiply by m per round trip, subtract d on loss",
+    source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
+    example: "MIAD(1.125, 3)",
+    parameters: &[TIMES, SUBTRACT],
+    check: fine,
+    build: |p| linear(0.0, p[0], -p[1], 1.0, p),
+};
+
+pub(crate) const AIMAD: Family = Family {
+    name: "AIMAD",
+    summary: "add a per round trip, multiply by b and subtract d on loss",
+    source: "Akella et al. 2002, section 5; AIMAD = Linear(1, 1, -1, 0.9)",
+    example: "AIMAD(1, 1, 0.9)",
+    parameters: &[or(ADD, 1.0), or(SUBTRACT, 1.0), or(FACTOR, 0.9)],
+    check: fine,
+    build: |p| linear(p[0], 1.0, -p[1], p[2], p),
+};
+
+pub(crate) const MAIMD: Family = Family {
+    name: "MAIMD",
+    summary: "add a and multiply by m per round trip, multiply by b on loss",
+    source: "Akella et al. 2002, section 5; MAIMD = Linear(1, 1.1, 0, 0.8)",
+    example: "MAIMD(1, 1.1, 0.8)",
+    parameters: &[or(ADD, 1.0), or(TIMES, 1.1), or(FACTOR, 0.8)],
+    check: fine,
+    build: |p| linear(p[0], p[1], 0.0, p[2], p),
+};
+
+pub(crate) const LINEAR: Family = Family {
+    name: "Linear",
+    summary: "w <- ai + bi w per round trip, w <- ad + bd w on loss",
+    source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
+    example: "Linear(1, 1, -1, 0.9)",
+    parameters: &[
+        parameter("ai", "packets added per round trip", "from 0 to 1e6", |x| (0.0..=HUGE).contains(&x)),
+        parameter("bi", "factor per round trip", "from 1 to 1e6", |x| (1.0..=HUGE).contains(&x)),
+        parameter("ad", "packets added on loss (negative: subtracted)", "from -1e6 to 0", |x| (-HUGE..=0.0).contains(&x)),
+        parameter("bd", "factor on loss", "above 0, at most 1", |x| x > 0.0 && x <= 1.0),
+    ],
+    check: |p| match p.numbers {
+        [0.0, 1.0, ..] => Some("it never grows: ai above 0 or bi above 1"),
+        [_, _, 0.0, 1.0] => Some("it never shrinks: ad below 0 or bd below 1"),
+        _ => None,
+    },
+    build: |p| linear(p[0], p[1], p[2], p[3], p),
+};
+
+pub(crate) const NEWRENO: Family = Family {
+    name: "NewReno",
+    summary: "the standard: add 1 per round trip, halve on loss; AIMD(1, 0.5) by its usual name",
+    source: "RFC 5681, RFC 6582",
+    example: "NewReno",
+    parameters: &[],
+    check: fine,
+    build: |p| linear(1.0, 1.0, 0.0, 0.5, p),
+};
 
 #[cfg(test)]
 mod tests {

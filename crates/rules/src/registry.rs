@@ -1,8 +1,11 @@
 //! Every rule by name: its parameters, what they mean, and how it is built. Parsing, help and docs all read this table.
+//!
+//! Each rule's entry stands in the rule's own file; here is what an entry consists of, and the list.
 
-use crate::{Arithmetic, Linear, Rule};
+use crate::*;
+use std::ops::Index;
 
-/// One number between the parentheses of a rule's name.
+/// One value between the parentheses of a rule's name.
 #[derive(Debug)]
 pub struct Parameter {
     /// As the papers call it.
@@ -11,10 +14,39 @@ pub struct Parameter {
     pub meaning: &'static str,
     /// What is allowed, in words.
     pub allowed: &'static str,
-    /// Whether a value is allowed.
+    /// Whether a number is allowed.
     pub accepts: fn(f64) -> bool,
-    /// Value when the rule is written without parentheses.
+    /// Value where the rule is written without it. Of a choice: the place among its words.
     pub default: Option<f64>,
+    /// What is written for it.
+    pub kind: Kind,
+    /// Not part of what the rule is usually called: printed as `name=value`, and only where it is not the default.
+    pub option: bool,
+}
+
+/// What is written for a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A number.
+    Number,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A formula in quotes.
+    Formula,
+}
+
+impl Parameter {
+    /// The default as one would type it.
+    pub fn default_text(&self) -> Option<String> {
+        self.default.map(|value| self.text(value))
+    }
+
+    pub(crate) fn text(&self, value: f64) -> String {
+        match self.kind {
+            Kind::Choice(words) => words.get(value as usize).map_or_else(String::new, |word| (*word).to_string()),
+            _ => value.to_string(),
+        }
+    }
 }
 
 /// A named family of rules.
@@ -31,107 +63,96 @@ pub struct Family {
     /// Its parameters, in order.
     pub parameters: &'static [Parameter],
     /// A condition over all parameters: what is wrong, if anything.
-    pub check: fn(&[f64]) -> Option<&'static str>,
+    pub check: fn(&Values) -> Option<&'static str>,
     /// Builds the rule.
-    pub build: fn(&[f64], Arithmetic) -> Rule,
+    pub build: fn(&Values) -> Rule,
+}
+
+/// What a rule is built from: `values[i]` is parameter `i` where that is a number or a choice.
+#[derive(Clone, Copy, Debug)]
+pub struct Values<'a> {
+    /// Numbers and choices, in the order of the parameters.
+    pub numbers: &'a [f64],
+    /// Formulas, in the order of the parameters.
+    pub formulas: &'a [Formula],
+    /// Order of the arithmetic.
+    pub arithmetic: Arithmetic,
+}
+
+impl Index<usize> for Values<'_> {
+    type Output = f64;
+
+    fn index(&self, index: usize) -> &f64 {
+        &self.numbers[index]
+    }
 }
 
 /// The largest parameter that still means something.
-const HUGE: f64 = 1e6;
+pub(crate) const HUGE: f64 = 1e6;
 
-const fn parameter(name: &'static str, meaning: &'static str, allowed: &'static str, accepts: fn(f64) -> bool) -> Parameter {
-    Parameter { name, meaning, allowed, accepts, default: None }
+pub(crate) const fn parameter(name: &'static str, meaning: &'static str, allowed: &'static str, accepts: fn(f64) -> bool) -> Parameter {
+    Parameter { name, meaning, allowed, accepts, default: None, kind: Kind::Number, option: false }
 }
 
-const fn or(parameter: Parameter, default: f64) -> Parameter {
+pub(crate) const fn or(parameter: Parameter, default: f64) -> Parameter {
     Parameter { default: Some(default), ..parameter }
 }
 
-const ADD: Parameter = parameter("a", "packets added per round trip", "above 0, at most 1e6", |x| x > 0.0 && x <= HUGE);
-const TIMES: Parameter = parameter("m", "factor per round trip", "above 1, at most 1e6", |x| x > 1.0 && x <= HUGE);
-const FACTOR: Parameter = parameter("b", "factor on loss", "between 0 and 1, both excluded", |x| x > 0.0 && x < 1.0);
-const SUBTRACT: Parameter = parameter("d", "packets subtracted on loss", "above 0, at most 1e6", |x| x > 0.0 && x <= HUGE);
-
-const fn fine(_: &[f64]) -> Option<&'static str> {
-    None
+pub(crate) const fn option(parameter: Parameter, default: f64) -> Parameter {
+    Parameter { default: Some(default), option: true, ..parameter }
 }
 
-fn linear(ai: f64, bi: f64, ad: f64, bd: f64, arithmetic: Arithmetic) -> Rule {
-    Rule::Linear(Linear { ai, bi, ad, bd, arithmetic })
+/// A positive number of packets, seconds and so on.
+pub(crate) const fn positive(name: &'static str, meaning: &'static str) -> Parameter {
+    parameter(name, meaning, "above 0, at most 1e6", |x| x > 0.0 && x <= HUGE)
+}
+
+/// A number that may be zero.
+pub(crate) const fn not_negative(name: &'static str, meaning: &'static str) -> Parameter {
+    parameter(name, meaning, "from 0 to 1e6", |x| (0.0..=HUGE).contains(&x))
+}
+
+/// A share or a factor that shrinks.
+pub(crate) const fn fraction(name: &'static str, meaning: &'static str) -> Parameter {
+    parameter(name, meaning, "between 0 and 1, both excluded", |x| x > 0.0 && x < 1.0)
+}
+
+/// One of some words; the first is the default.
+pub(crate) const fn choice(name: &'static str, meaning: &'static str, allowed: &'static str, words: &'static [&'static str]) -> Parameter {
+    Parameter { name, meaning, allowed, accepts: |_| true, default: Some(0.0), kind: Kind::Choice(words), option: true }
+}
+
+pub(crate) const fn fine(_: &Values) -> Option<&'static str> {
+    None
 }
 
 /// Every built-in family.
 pub const FAMILIES: &[Family] = &[
-    Family {
-        name: "AIMD",
-        summary: "add a per round trip, multiply by b on loss",
-        source: "Chiu and Jain 1989; Akella et al. 2002, section 2; AIMD(1, 0.5) is RFC 5681",
-        example: "AIMD(1, 0.5)",
-        parameters: &[or(ADD, 1.0), or(FACTOR, 0.5)],
-        check: fine,
-        build: |p, arithmetic| linear(p[0], 1.0, 0.0, p[1], arithmetic),
-    },
-    Family {
-        name: "AIAD",
-        summary: "add a per round trip, subtract d on loss",
-        source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
-        example: "AIAD(1, 3)",
-        parameters: &[ADD, SUBTRACT],
-        check: fine,
-        build: |p, arithmetic| linear(p[0], 1.0, -p[1], 1.0, arithmetic),
-    },
-    Family {
-        name: "MIMD",
-        summary: "multiply by m per round trip, multiply by b on loss",
-        source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
-        example: "MIMD(1.125, 0.8)",
-        parameters: &[TIMES, FACTOR],
-        check: fine,
-        build: |p, arithmetic| linear(0.0, p[0], 0.0, p[1], arithmetic),
-    },
-    Family {
-        name: "MIAD",
-        summary: "multiply by m per round trip, subtract d on loss",
-        source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
-        example: "MIAD(1.125, 3)",
-        parameters: &[TIMES, SUBTRACT],
-        check: fine,
-        build: |p, arithmetic| linear(0.0, p[0], -p[1], 1.0, arithmetic),
-    },
-    Family {
-        name: "AIMAD",
-        summary: "add a per round trip, multiply by b and subtract d on loss",
-        source: "Akella et al. 2002, section 5; AIMAD = Linear(1, 1, -1, 0.9)",
-        example: "AIMAD(1, 1, 0.9)",
-        parameters: &[or(ADD, 1.0), or(SUBTRACT, 1.0), or(FACTOR, 0.9)],
-        check: fine,
-        build: |p, arithmetic| linear(p[0], 1.0, -p[1], p[2], arithmetic),
-    },
-    Family {
-        name: "MAIMD",
-        summary: "add a and multiply by m per round trip, multiply by b on loss",
-        source: "Akella et al. 2002, section 5; MAIMD = Linear(1, 1.1, 0, 0.8)",
-        example: "MAIMD(1, 1.1, 0.8)",
-        parameters: &[or(ADD, 1.0), or(TIMES, 1.1), or(FACTOR, 0.8)],
-        check: fine,
-        build: |p, arithmetic| linear(p[0], p[1], 0.0, p[2], arithmetic),
-    },
-    Family {
-        name: "Linear",
-        summary: "w <- ai + bi w per round trip, w <- ad + bd w on loss",
-        source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
-        example: "Linear(1, 1, -1, 0.9)",
-        parameters: &[
-            parameter("ai", "packets added per round trip", "from 0 to 1e6", |x| (0.0..=HUGE).contains(&x)),
-            parameter("bi", "factor per round trip", "from 1 to 1e6", |x| (1.0..=HUGE).contains(&x)),
-            parameter("ad", "packets added on loss (negative: subtracted)", "from -1e6 to 0", |x| (-HUGE..=0.0).contains(&x)),
-            parameter("bd", "factor on loss", "above 0, at most 1", |x| x > 0.0 && x <= 1.0),
-        ],
-        check: |p| match p {
-            [0.0, 1.0, ..] => Some("it never grows: ai above 0 or bi above 1"),
-            [_, _, 0.0, 1.0] => Some("it never shrinks: ad below 0 or bd below 1"),
-            _ => None,
-        },
-        build: |p, arithmetic| linear(p[0], p[1], p[2], p[3], arithmetic),
-    },
+    linear::AIMD,
+    linear::AIAD,
+    linear::MIMD,
+    linear::MIAD,
+    linear::AIMAD,
+    linear::MAIMD,
+    linear::LINEAR,
+    gaimd::FAMILY,
+    binomial::FAMILY,
+    binomial::IIAD,
+    binomial::SQRT,
+    bimodal::FAMILY,
+    mraimd::FAMILY,
+    linear::NEWRENO,
+    cubic::FAMILY,
+    dctcp::FAMILY,
+    highspeed::FAMILY,
+    scalable::FAMILY,
+    westwood::FAMILY,
+    vegas::FAMILY,
+    htcp::FAMILY,
+    illinois::FAMILY,
+    bic::FAMILY,
+    ledbat::FAMILY,
+    bbr::BBR1,
+    bbr::BBR3,
+    formula::FAMILY,
 ];

@@ -1,0 +1,307 @@
+//! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00; Cardwell et al. 2016):
+//!
+//! ```text
+//! bandwidth = largest delivery rate of 10 round trips      rtprop = smallest round trip of 10 s          (sections 4.1)
+//! pacing    = pacing_gain bandwidth                         w <= cwnd_gain bandwidth rtprop + 3           (sections 4.2)
+//!
+//! Startup   both gains 2/ln 2, until the bandwidth stopped growing by 25 % for 3 round trips             (section 4.3.2)
+//! Drain     pacing gain ln 2/2, until bandwidth rtprop is in flight                                     (section 4.3.3)
+//! ProbeBW   pacing gains 5/4, 3/4, 1 (6 times), each for rtprop; cwnd gain 2                             (section 4.3.4)
+//! ProbeRTT  every 10 s without a smaller round trip: 4 packets for 200 ms and a round trip                (section 4.3.5)
+//! ```
+//!
+//! `w` in packets, bandwidth in packets/s, rtprop in seconds. Losses and marks leave the window alone (a loss ends the phase of gain 5/4); after
+//! a time-out the window regrows from one packet by what is acknowledged.
+//!
+//! Departures: no packet conservation in the first round trip of recovery (the endpoint's recovery scheme limits sending there);
+//! the draft's allowance of three send quanta is three packets; the phase in which ProbeBW begins is drawn from the flow's own
+//! history, since a rule has no randomness; no long-term sampling of policed rates.
+
+use super::{FullPipe, MIN_PIPE, MaxFilter, MinRtt, PROBE_RTT_S, scatter};
+use crate::registry::fine;
+use crate::{Ack, Congestion, Family, Mark, Needs, Rule, SlowStart, WindowRule};
+
+/// 2/ln 2: doubles the rate every round trip.
+const HIGH_GAIN: f64 = 2.885_390_081_777_926_8;
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+const BANDWIDTH_ROUNDS: usize = 10;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBandwidth {
+        phase: usize,
+        since_s: f64,
+    },
+    /// `until_s` once the pipe is drained; then a round trip must pass as well.
+    ProbeRtt {
+        until_s: Option<f64>,
+        round_passed: bool,
+    },
+}
+
+/// BBR version 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bbr1 {
+    mode: Mode,
+    bandwidth: MaxFilter<BANDWIDTH_ROUNDS>,
+    min_rtt: MinRtt,
+    full_pipe: FullPipe,
+    round: u64,
+    pacing_packets_s: f64,
+    /// The first window seen, packets.
+    initial: f64,
+    /// The window before ProbeRTT, packets.
+    prior: f64,
+    lost: bool,
+}
+
+impl Default for Bbr1 {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Startup,
+            bandwidth: MaxFilter::new(),
+            min_rtt: MinRtt::new(),
+            full_pipe: FullPipe::default(),
+            round: 0,
+            pacing_packets_s: 0.0,
+            initial: 0.0,
+            prior: 0.0,
+            lost: false,
+        }
+    }
+}
+
+impl Bbr1 {
+    fn gains(&self) -> (f64, f64) {
+        match self.mode {
+            Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
+            Mode::Drain => (1.0 / HIGH_GAIN, HIGH_GAIN),
+            Mode::ProbeBandwidth { phase, .. } => (CYCLE[phase], 2.0),
+            Mode::ProbeRtt { .. } => (1.0, 1.0),
+        }
+    }
+
+    /// `gain` times the bandwidth-delay product and the allowance, packets.
+    fn inflight(&self, gain: f64) -> f64 {
+        let product = self.bandwidth.value() * self.min_rtt.value_s;
+        if product.is_finite() && product > 0.0 { (gain * product).ceil() + 3.0 } else { self.initial }
+    }
+
+    fn update(&mut self, cwnd: f64, ack: &Ack) -> f64 {
+        if self.initial == 0.0 {
+            self.initial = cwnd;
+        }
+        self.round += u64::from(ack.round_start);
+        let rate = ack.delivery_rate_packets_s;
+        if rate > 0.0 && (!ack.app_limited || rate >= self.bandwidth.value()) {
+            self.bandwidth.update(self.round, rate);
+        }
+        self.full_pipe.update(self.bandwidth.value(), ack);
+        let expired = self.min_rtt.update(ack);
+        self.next_mode(cwnd, ack);
+        let restored = self.probe_rtt(cwnd, ack, expired);
+        self.set_pacing(cwnd, ack);
+        self.window(restored, ack)
+    }
+
+    fn next_mode(&mut self, cwnd: f64, ack: &Ack) {
+        let in_flight = ack.in_flight_packets as f64;
+        if self.mode == Mode::Startup && self.full_pipe.reached {
+            self.mode = Mode::Drain;
+        }
+        if self.mode == Mode::Drain && in_flight <= self.inflight(1.0) {
+            self.enter_probe_bandwidth(ack);
+        }
+        if let Mode::ProbeBandwidth { phase, since_s } = self.mode {
+            let whole = ack.now_s - since_s > self.min_rtt.value_s;
+            // Before this acknowledgement.
+            let in_flight = in_flight + ack.acked_packets as f64;
+            let over = match CYCLE[phase] {
+                gain if gain > 1.0 => whole && (self.lost || in_flight >= self.inflight(gain).min(cwnd)),
+                gain if gain < 1.0 => whole || in_flight <= self.inflight(1.0),
+                _ => whole,
+            };
+            if over {
+                self.lost = false;
+                self.mode = Mode::ProbeBandwidth { phase: (phase + 1) % CYCLE.len(), since_s: ack.now_s };
+            }
+        }
+    }
+
+    /// Any phase but that of gain 3/4.
+    fn enter_probe_bandwidth(&mut self, ack: &Ack) {
+        let drawn = (scatter(ack) * 7.0) as usize;
+        let phase = if drawn == 0 { 0 } else { drawn + 1 };
+        self.mode = Mode::ProbeBandwidth { phase, since_s: ack.now_s };
+    }
+
+    /// Enters and leaves ProbeRTT; the window to go on from.
+    fn probe_rtt(&mut self, cwnd: f64, ack: &Ack, expired: bool) -> f64 {
+        let probing = matches!(self.mode, Mode::ProbeRtt { .. });
+        if expired && !probing {
+            self.prior = cwnd;
+            self.mode = Mode::ProbeRtt { until_s: None, round_passed: false };
+        }
+        let Mode::ProbeRtt { until_s, round_passed } = self.mode else { return cwnd };
+        let Some(until_s) = until_s else {
+            if ack.in_flight_packets as f64 <= MIN_PIPE {
+                self.mode = Mode::ProbeRtt { until_s: Some(ack.now_s + PROBE_RTT_S), round_passed: false };
+            }
+            return cwnd;
+        };
+        let round_passed = round_passed || ack.round_start;
+        self.mode = Mode::ProbeRtt { until_s: Some(until_s), round_passed };
+        if !round_passed || ack.now_s < until_s {
+            return cwnd;
+        }
+        self.min_rtt.since_s = ack.now_s;
+        if self.full_pipe.reached {
+            self.enter_probe_bandwidth(ack)
+        } else {
+            self.mode = Mode::Startup
+        }
+        cwnd.max(self.prior)
+    }
+
+    fn set_pacing(&mut self, cwnd: f64, ack: &Ack) {
+        let (gain, _) = self.gains();
+        let mut rate = gain * self.bandwidth.value();
+        if rate == 0.0 {
+            // Nothing measured yet: a window per round trip.
+            rate = gain * cwnd / if ack.srtt_s > 0.0 { ack.srtt_s } else { 0.001 };
+        }
+        if self.full_pipe.reached || rate > self.pacing_packets_s {
+            self.pacing_packets_s = rate;
+        }
+    }
+
+    fn window(&self, cwnd: f64, ack: &Ack) -> f64 {
+        let (acked, target) = (ack.acked_packets as f64, self.inflight(self.gains().1));
+        let cwnd = if self.full_pipe.reached {
+            (cwnd + acked).min(target)
+        } else if cwnd < target || (ack.delivered_packets as f64) < self.initial {
+            cwnd + acked
+        } else {
+            cwnd
+        };
+        let cwnd = cwnd.max(MIN_PIPE);
+        if matches!(self.mode, Mode::ProbeRtt { .. }) { cwnd.min(MIN_PIPE) } else { cwnd }
+    }
+}
+
+impl WindowRule for Bbr1 {
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
+        self.update(cwnd, ack)
+    }
+
+    fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
+        self.lost = true;
+        cwnd
+    }
+
+    fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
+        SlowStart::Grow(self.update(cwnd, ack))
+    }
+
+    fn on_mark(&mut self, _: f64, _: &Ack) -> Mark {
+        Mark::Noted
+    }
+
+    fn pacing_rate_packets_s(&self) -> Option<f64> {
+        (self.pacing_packets_s > 0.0).then_some(self.pacing_packets_s)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { delivery_rate: true, rounds: true, pacing: true, ..Needs::default() }
+    }
+}
+
+pub(crate) const FAMILY: Family = Family {
+    name: "BBR1",
+    summary: "BBR version 1: pace at the measured bandwidth, keep two bandwidth-delay products in flight at most",
+    source: "draft-cardwell-iccrg-bbr-congestion-control-00; Cardwell et al. 2016",
+    example: "BBR1",
+    parameters: &[],
+    check: fine,
+    build: |_| Rule::Bbr1(Box::default()),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A path of 1000 packets/s and 100 ms: 100 packets fill it. One acknowledgement a round trip, for what the window allowed.
+    struct Path {
+        rule: Bbr1,
+        cwnd: f64,
+        now_s: f64,
+        delivered: u64,
+    }
+
+    impl Path {
+        fn round(&mut self, in_flight_packets: u64) {
+            self.now_s += 0.1;
+            let acked_packets = (self.cwnd as u64).min(100);
+            self.delivered += acked_packets;
+            let ack = Ack {
+                now_s: self.now_s,
+                acked_packets,
+                delivered_packets: self.delivered,
+                in_flight_packets,
+                rtt_s: 0.1,
+                srtt_s: 0.1,
+                delivery_rate_packets_s: 10.0 * acked_packets as f64,
+                round_start: true,
+                ..Ack::default()
+            };
+            self.cwnd = self.rule.increase(self.cwnd, &ack);
+        }
+    }
+
+    #[test]
+    fn startup_drain_and_probing_by_hand() {
+        let mut path = Path { rule: Bbr1::default(), cwnd: 10.0, now_s: 0.0, delivered: 0 };
+        path.round(20);
+        // 10 packets in 100 ms: 100/s, paced at 2.885 times that; the window doubles.
+        assert!((path.rule.pacing_rate_packets_s().unwrap() - 288.539).abs() < 1e-3);
+        assert_eq!(path.cwnd, 20.0);
+        (0..4).for_each(|_| path.round(100));
+        assert_eq!(path.rule.mode, Mode::Startup);
+        // 1000/s is the most there is: three round trips without a quarter more.
+        (0..3).for_each(|_| path.round(280));
+        assert_eq!(path.rule.mode, Mode::Drain);
+        assert!((path.rule.pacing_rate_packets_s().unwrap() - 346.574).abs() < 1e-3);
+        path.round(90);
+        assert!(matches!(path.rule.mode, Mode::ProbeBandwidth { .. }));
+        // Two bandwidth-delay products and three packets.
+        path.round(100);
+        assert_eq!(path.cwnd, 203.0);
+        assert_eq!(path.rule.decrease(203.0, Congestion::FastRetransmit), 203.0);
+        // Eight phases, in which the pacing gain is 5/4 once and 3/4 once.
+        let mut gains: Vec<f64> = Vec::new();
+        for _ in 0..16 {
+            path.round(200);
+            path.now_s += 0.01;
+            gains.push(path.rule.pacing_rate_packets_s().unwrap() / 1000.0);
+        }
+        assert_eq!(gains.iter().filter(|&&gain| gain == 1.25).count(), 2);
+        assert_eq!(gains.iter().filter(|&&gain| gain == 0.75).count(), 2);
+    }
+
+    #[test]
+    fn the_round_trip_is_probed_every_ten_seconds() {
+        let mut path = Path { rule: Bbr1::default(), cwnd: 10.0, now_s: 0.0, delivered: 0 };
+        (0..20).for_each(|_| path.round(100));
+        path.rule.min_rtt.value_s = 0.09;
+        path.rule.min_rtt.since_s = path.now_s;
+        (0..105).for_each(|_| path.round(100));
+        assert_eq!(path.cwnd, 4.0);
+        // Drained; 200 ms and a round trip later the window is back.
+        path.round(4);
+        assert_eq!(path.cwnd, 4.0);
+        (0..4).for_each(|_| path.round(4));
+        assert!(path.cwnd >= 200.0, "{}", path.cwnd);
+    }
+}

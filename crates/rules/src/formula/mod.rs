@@ -1,0 +1,171 @@
+//! A user's own rule as two formulas:
+//!
+//! ```text
+//! without loss, per round trip:  w <- w + inc(w, rtt)
+//! on congestion:                 w <- dec(w, rtt)
+//! ```
+//!
+//! `w` in packets, `rtt` the smoothed round trip in seconds. Each acknowledgement adds inc(w, rtt)/w. Slow start is the usual one; marks
+//! count as losses. Before the first sample the round trip is 1 s (RFC 6298's first time-out).
+//!
+//! A formula that gives no finite number, or growth that leaves no window, leaves the window alone and is a fault from then on, which
+//! the endpoint reports. What `dec` gives below one packet is lifted to the endpoint's floor.
+
+mod parse;
+mod program;
+
+use crate::registry::{Kind, Parameter, fine, parameter};
+use crate::{Ack, Congestion, Family, Needs, Rule, SlowStart, WindowRule};
+use parse::Node;
+use program::Program;
+use std::fmt;
+use std::str::FromStr;
+
+/// A formula in `w` and `rtt`.
+///
+/// ```
+/// use cwndlab_rules::Formula;
+/// let formula: Formula = "w-0.5 * w^0.5".parse().unwrap();
+/// assert_eq!(formula.value(16.0, 0.1), 14.0);
+/// assert_eq!(formula.to_string(), "w - 0.5*w^0.5");
+/// assert_eq!("0.5*v".parse::<Formula>().unwrap_err().column, 5);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Formula {
+    node: Node,
+    program: Program,
+}
+
+/// What is wrong with a formula, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormulaError {
+    /// The character, counted from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub message: String,
+}
+
+impl fmt::Display for FormulaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "column {}: {}", self.column, self.message)
+    }
+}
+
+impl std::error::Error for FormulaError {}
+
+impl Formula {
+    /// The value at a window of `w` packets and a round trip of `rtt_s` seconds.
+    #[inline]
+    pub fn value(&self, w: f64, rtt_s: f64) -> f64 {
+        self.program.value(w, rtt_s)
+    }
+}
+
+impl FromStr for Formula {
+    type Err = FormulaError;
+
+    fn from_str(text: &str) -> Result<Self, FormulaError> {
+        let node = parse::parse(text)?;
+        let program = Program::new(&node)?;
+        Ok(Self { node, program })
+    }
+}
+
+impl fmt::Display for Formula {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.node.fmt(f)
+    }
+}
+
+/// The rule made of two formulas.
+#[derive(Clone, Debug)]
+pub struct FormulaRule {
+    increase: Formula,
+    decrease: Formula,
+    rtt_s: f64,
+    fault: Option<String>,
+}
+
+impl FormulaRule {
+    /// `increase`: packets per round trip; `decrease`: the window after a congestion signal.
+    pub fn new(increase: Formula, decrease: Formula) -> Self {
+        Self { increase, decrease, rtt_s: 1.0, fault: None }
+    }
+
+    #[inline]
+    fn note_rtt(&mut self, ack: &Ack) {
+        let rtt_s = if ack.srtt_s > 0.0 { ack.srtt_s } else { ack.rtt_s };
+        if rtt_s > 0.0 {
+            self.rtt_s = rtt_s;
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, what: &str, cwnd: f64, value: f64) {
+        if self.fault.is_none() {
+            let formula = if what == "inc" { &self.increase } else { &self.decrease };
+            self.fault = Some(format!("{what} = \"{formula}\" is {value} at w = {cwnd}, rtt = {}", self.rtt_s));
+        }
+    }
+}
+
+impl WindowRule for FormulaRule {
+    #[inline]
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
+        self.note_rtt(ack);
+        let value = self.increase.value(cwnd, self.rtt_s);
+        let grown = cwnd + value / cwnd;
+        if !(grown.is_finite() && grown > 0.0) {
+            self.fail("inc", cwnd, value);
+            return cwnd;
+        }
+        grown
+    }
+
+    #[inline]
+    fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
+        let value = self.decrease.value(cwnd, self.rtt_s);
+        if !value.is_finite() {
+            self.fail("dec", cwnd, value);
+            return cwnd;
+        }
+        value
+    }
+
+    #[inline]
+    fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
+        self.note_rtt(ack);
+        SlowStart::Grow(cwnd + 1.0)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { faults: true, ..Needs::default() }
+    }
+
+    fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+}
+
+const fn formula(name: &'static str, meaning: &'static str) -> Parameter {
+    const ALLOWED: &str = "a formula in w (packets) and rtt (seconds): + - * / ^ ( ) min max sqrt log exp abs";
+    Parameter { kind: Kind::Formula, ..parameter(name, meaning, ALLOWED, |_| true) }
+}
+
+pub(crate) const FAMILY: Family = Family {
+    name: "Rule",
+    summary: "your own: what a round trip adds, and the window after a congestion signal",
+    source: "your formulas",
+    example: "Rule(inc=\"1/w^0.5\", dec=\"w - 0.5*w^0.5\")",
+    parameters: &[formula("inc", "packets added per round trip"), formula("dec", "window after a congestion signal, packets")],
+    check: |p| {
+        let shrinks = |w: f64| p.formulas[1].value(w, 0.1) < w;
+        // At any of these, or nothing is known of it: a rule may be gentle at some windows.
+        let shrinks_somewhere = [2.0, 10.0, 100.0, 1000.0].into_iter().any(shrinks);
+        if shrinks_somewhere { fine(p) } else { Some("it never shrinks: dec is not below w at 2, 10, 100 or 1000 packets") }
+    },
+    build: |p| Rule::Formula(Box::new(FormulaRule::new(p.formulas[0].clone(), p.formulas[1].clone()))),
+};
+
+#[cfg(test)]
+mod tests;

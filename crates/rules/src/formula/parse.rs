@@ -1,0 +1,253 @@
+//! The grammar of formulas, and the text that a formula prints as.
+//!
+//! Numbers, `w`, `rtt`, `+ - * / ^`, parentheses and functions. `^` binds to the right and closer than a sign: `-2^2` is -4.
+
+use super::FormulaError;
+use std::fmt;
+use winnow::ascii::float;
+use winnow::combinator::{Infix, Prefix, cut_err, delimited, dispatch, expression, fail, peek, preceded, separated};
+use winnow::error::{ContextError, ErrMode, StrContext, StrContextValue};
+use winnow::stream::{LocatingSlice, Location};
+use winnow::token::{any, one_of, take_while};
+use winnow::{ModalResult, Parser};
+
+/// What a formula consists of.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Node {
+    Number(f64),
+    Window,
+    RoundTrip,
+    Negative(Box<Node>),
+    Pair(Operator, Box<Node>, Box<Node>),
+    Call(Function, Vec<Node>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Power,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Min,
+    Max,
+    Sqrt,
+    Log,
+    Exp,
+    Abs,
+}
+
+impl Function {
+    pub(super) const ALL: [(Self, &'static str); 6] =
+        [(Self::Min, "min"), (Self::Max, "max"), (Self::Sqrt, "sqrt"), (Self::Log, "log"), (Self::Exp, "exp"), (Self::Abs, "abs")];
+
+    fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+
+    fn arguments_fit(self, count: usize) -> bool {
+        if matches!(self, Self::Min | Self::Max) { count >= 2 } else { count == 1 }
+    }
+}
+
+/// A name or a call whose name or arguments are not right is kept until the whole text was read: where it is, and what is wrong.
+#[derive(Clone, Debug)]
+struct Checked(Result<Node, FormulaError>);
+
+type Input<'a> = LocatingSlice<&'a str>;
+
+/// Longer ones are no rules that a person writes, and nesting is read by recursion.
+const LONGEST: usize = 500;
+const DEEPEST: usize = 32;
+
+pub(super) fn parse(text: &str) -> Result<Node, FormulaError> {
+    let column = |offset: usize| text.get(..offset).map_or(1, |before| before.chars().count() + 1);
+    if text.len() > LONGEST {
+        return Err(FormulaError { column: LONGEST, message: format!("longer than {LONGEST} characters") });
+    }
+    let mut depth = 0usize;
+    for (at, character) in text.char_indices() {
+        depth = if character == '(' { depth + 1 } else { depth.saturating_sub(usize::from(character == ')')) };
+        if depth > DEEPEST {
+            return Err(FormulaError { column: column(at), message: format!("nested deeper than {DEEPEST}") });
+        }
+    }
+    match delimited(space, sum, space).parse(LocatingSlice::new(text)) {
+        Ok(Checked(Ok(node))) => Ok(node),
+        Ok(Checked(Err(error))) => Err(FormulaError { column: column(error.column), ..error }),
+        Err(error) => {
+            let offset = error.offset();
+            let found = text.get(offset..).and_then(|rest| rest.chars().next());
+            let found = found.map_or_else(|| "the formula ends here".to_string(), |found| format!("found \"{found}\""));
+            let expected: Vec<String> = error
+                .inner()
+                .context()
+                .filter_map(|context| match context {
+                    StrContext::Expected(value) => Some(value.to_string()),
+                    _ => None,
+                })
+                .collect();
+            let expected = if expected.is_empty() { "an operator (+ - * / ^) or the end".to_string() } else { expected.join(" or ") };
+            Err(FormulaError { column: column(offset), message: format!("expected {expected}, {found}") })
+        }
+    }
+}
+
+fn space(input: &mut Input) -> ModalResult<()> {
+    take_while(0.., char::is_whitespace).void().parse_next(input)
+}
+
+fn pair(operator: Operator, left: Checked, right: Checked) -> Checked {
+    Checked(left.0.and_then(|left| Ok(Node::Pair(operator, Box::new(left), Box::new(right.0?)))))
+}
+
+fn sum(input: &mut Input) -> ModalResult<Checked> {
+    use Operator::{Add, Divide, Multiply, Power, Subtract};
+    expression(operand)
+        .prefix(preceded(
+            space,
+            dispatch! {any;
+                '-' => Prefix(12, |_: &mut _, x: Checked| Ok(Checked(x.0.map(|x| Node::Negative(Box::new(x)))))),
+                '+' => Prefix(12, |_: &mut _, x: Checked| Ok(x)),
+                _ => fail,
+            },
+        ))
+        .infix(preceded(
+            space,
+            dispatch! {any;
+                '+' => Infix::Left(5, |_: &mut _, a, b| Ok(pair(Add, a, b))),
+                '-' => Infix::Left(5, |_: &mut _, a, b| Ok(pair(Subtract, a, b))),
+                '*' => Infix::Left(7, |_: &mut _, a, b| Ok(pair(Multiply, a, b))),
+                '/' => Infix::Left(7, |_: &mut _, a, b| Ok(pair(Divide, a, b))),
+                '^' => Infix::Right(14, |_: &mut _, a, b| Ok(pair(Power, a, b))),
+                _ => fail,
+            },
+        ))
+        .parse_next(input)
+}
+
+/// Where there is no sign there must be one of these: whatever fails here is what is wrong.
+fn operand(input: &mut Input) -> ModalResult<Checked> {
+    const EXPECTED: StrContextValue = StrContextValue::Description("a number, w, rtt, a function or \"(\"");
+    space(input)?;
+    let first = peek(any::<_, ErrMode<ContextError>>).parse_next(input).unwrap_or(' ');
+    match first {
+        '0'..='9' | '.' => cut_err(number).context(StrContext::Expected(EXPECTED)).parse_next(input),
+        // Not an operand; `expression` tries a sign next.
+        '-' | '+' => fail.parse_next(input),
+        '(' => delimited('(', sum, close).parse_next(input),
+        first if first.is_alphabetic() => named(input),
+        _ => cut_err(fail).context(StrContext::Expected(EXPECTED)).parse_next(input),
+    }
+}
+
+fn close(input: &mut Input) -> ModalResult<()> {
+    let expected = StrContext::Expected(StrContextValue::Description("an operator or \")\""));
+    cut_err(preceded(space, ')')).context(expected).void().parse_next(input)
+}
+
+fn number(input: &mut Input) -> ModalResult<Checked> {
+    let at = input.current_token_start();
+    let value: f64 = float.parse_next(input)?;
+    let finite = value.is_finite().then_some(Node::Number(value));
+    Ok(Checked(finite.ok_or_else(|| FormulaError { column: at, message: "a number too large".to_string() })))
+}
+
+/// A variable, or a function with its arguments. Columns of errors are offsets here; `parse` counts characters.
+fn named(input: &mut Input) -> ModalResult<Checked> {
+    let at = input.current_token_start();
+    let name = take_while(1.., |c: char| c.is_alphanumeric() || c == '_').parse_next(input)?;
+    let wrong = |message: String| Checked(Err(FormulaError { column: at, message }));
+    let called = preceded(space, peek(one_of::<_, _, ErrMode<ContextError>>('('))).parse_next(&mut input.clone()).is_ok();
+    if !called {
+        return Ok(match name {
+            "w" => Checked(Ok(Node::Window)),
+            "rtt" => Checked(Ok(Node::RoundTrip)),
+            _ => wrong(format!("\"{name}\" is unknown: the variables are w (packets) and rtt (seconds)")),
+        });
+    }
+    let arguments: Vec<Checked> = delimited((space, '('), separated(1.., sum, preceded(space, ',')), close).parse_next(input)?;
+    let Some(&(function, _)) = Function::ALL.iter().find(|(_, known)| *known == name) else {
+        let all = Function::ALL.map(|(_, name)| name).join(", ");
+        return Ok(wrong(format!("function \"{name}\" is unknown: there are {all}")));
+    };
+    if !function.arguments_fit(arguments.len()) {
+        let needed = if function.arguments_fit(1) { "one argument" } else { "two arguments or more" };
+        return Ok(wrong(format!("{name} takes {needed}, not {}", arguments.len())));
+    }
+    Ok(Checked(arguments.into_iter().map(|argument| argument.0).collect::<Result<_, _>>().map(|nodes| Node::Call(function, nodes))))
+}
+
+impl Operator {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Add => " + ",
+            Self::Subtract => " - ",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::Power => "^",
+        }
+    }
+
+    /// What binds closer is higher; a sign is at 3.
+    fn level(self) -> u8 {
+        match self {
+            Self::Add | Self::Subtract => 1,
+            Self::Multiply | Self::Divide => 2,
+            Self::Power => 4,
+        }
+    }
+}
+
+impl Node {
+    fn level(&self) -> u8 {
+        match self {
+            Self::Negative(_) => 3,
+            Self::Pair(operator, ..) => operator.level(),
+            _ => 5,
+        }
+    }
+
+    /// Prints with parentheses where it binds less closely than `least`.
+    fn print(&self, f: &mut fmt::Formatter<'_>, least: u8) -> fmt::Result {
+        if self.level() < least {
+            f.write_str("(")?;
+            self.print(f, 0)?;
+            return f.write_str(")");
+        }
+        match self {
+            Self::Number(value) if *value != 0.0 && !(1e-5..1e15).contains(value) => write!(f, "{value:e}"),
+            Self::Number(value) => write!(f, "{value}"),
+            Self::Window => f.write_str("w"),
+            Self::RoundTrip => f.write_str("rtt"),
+            Self::Negative(inner) => {
+                f.write_str("-")?;
+                inner.print(f, 4)
+            }
+            Self::Pair(operator, left, right) => {
+                let (level, to_the_right) = (operator.level(), *operator == Operator::Power);
+                left.print(f, level + u8::from(to_the_right))?;
+                f.write_str(operator.text())?;
+                right.print(f, level + u8::from(!to_the_right))
+            }
+            Self::Call(function, arguments) => {
+                write!(f, "{}(", function.name())?;
+                for (index, argument) in arguments.iter().enumerate() {
+                    f.write_str(if index > 0 { ", " } else { "" })?;
+                    argument.print(f, 0)?;
+                }
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.print(f, 0)
+    }
+}

@@ -1,0 +1,158 @@
+//! TCP-Illinois (Liu, Basar and Srikant 2008, section 3): loss says when, queueing delay says how much.
+//!
+//! ```text
+//! once per round trip:  da = average round trip - base,   dm = largest - base
+//!                       alpha = 10                         if da <= d1 = 0.01 dm   (from below: after 5 round trips in a row)
+//!                               k1 / (k2 + da)             else, falling from 10 at d1 to 0.3 at dm
+//!                       beta  = 1/8                        if da <= d2 = 0.1 dm
+//!                               linear in da               between
+//!                               1/2                        if da >= d3 = 0.8 dm
+//! without loss, per round trip:  w <- w + alpha
+//! on loss:                       w <- (1 - beta) w
+//! ```
+//!
+//! `w` in packets, delays in seconds. Below 15 packets, and after a time-out until the next round trip, alpha = 1 and beta = 1/2. All constants
+//! are the paper's.
+
+use crate::registry::fine;
+use crate::{Ack, Congestion, Family, Needs, Rule, SlowStart, WindowRule};
+
+const ALPHA_MAX: f64 = 10.0;
+const ALPHA_MIN: f64 = 0.3;
+const BETA_MIN: f64 = 0.125;
+const BETA_MAX: f64 = 0.5;
+/// Packets below which it is AIMD(1, 0.5).
+const THRESHOLD: f64 = 15.0;
+/// Round trips with an empty queue before alpha returns to its largest value.
+const PATIENCE: u32 = 5;
+
+/// TCP-Illinois.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Illinois {
+    alpha: f64,
+    beta: f64,
+    max_rtt_s: f64,
+    sum_rtt_s: f64,
+    samples: u32,
+    empty_rounds: u32,
+}
+
+impl Default for Illinois {
+    fn default() -> Self {
+        Self { alpha: 1.0, beta: BETA_MAX, max_rtt_s: 0.0, sum_rtt_s: 0.0, samples: 0, empty_rounds: 0 }
+    }
+}
+
+impl Illinois {
+    fn measure(&mut self, ack: &Ack) {
+        if ack.rtt_s > 0.0 {
+            self.max_rtt_s = self.max_rtt_s.max(ack.rtt_s);
+            self.sum_rtt_s += ack.rtt_s;
+            self.samples += 1;
+        }
+        if ack.round_start && self.samples > 0 {
+            let average_s = self.sum_rtt_s / f64::from(self.samples);
+            (self.sum_rtt_s, self.samples) = (0.0, 0);
+            self.adapt((average_s - ack.min_rtt_s).max(0.0), (self.max_rtt_s - ack.min_rtt_s).max(0.0));
+        }
+    }
+
+    /// From the average and the largest queueing delay.
+    fn adapt(&mut self, da: f64, dm: f64) {
+        let d1 = 0.01 * dm;
+        if da <= d1 {
+            self.empty_rounds += 1;
+            if self.alpha >= ALPHA_MAX || self.empty_rounds >= PATIENCE {
+                self.alpha = ALPHA_MAX;
+            }
+        } else {
+            self.empty_rounds = 0;
+            let scale = (dm - d1) / (ALPHA_MAX - ALPHA_MIN);
+            self.alpha = scale * ALPHA_MIN * ALPHA_MAX / (scale * ALPHA_MIN - d1 + da);
+        }
+        let (d2, d3) = (0.1 * dm, 0.8 * dm);
+        self.beta = if da <= d2 {
+            BETA_MIN
+        } else if da >= d3 {
+            BETA_MAX
+        } else {
+            BETA_MIN + (BETA_MAX - BETA_MIN) * (da - d2) / (d3 - d2)
+        };
+    }
+}
+
+impl WindowRule for Illinois {
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
+        self.measure(ack);
+        cwnd + if cwnd < THRESHOLD { 1.0 } else { self.alpha } / cwnd
+    }
+
+    fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
+        if congestion == Congestion::Timeout {
+            let max_rtt_s = self.max_rtt_s;
+            *self = Self { max_rtt_s, ..Self::default() };
+        }
+        cwnd * (1.0 - if cwnd < THRESHOLD { BETA_MAX } else { self.beta })
+    }
+
+    fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
+        self.measure(ack);
+        SlowStart::Grow(cwnd + 1.0)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { rounds: true, ..Needs::default() }
+    }
+}
+
+pub(crate) const FAMILY: Family = Family {
+    name: "Illinois",
+    summary: "AIMD whose growth falls and whose cut deepens with the queueing delay",
+    source: "Liu, Basar and Srikant 2008, section 3",
+    example: "Illinois",
+    parameters: &[],
+    check: fine,
+    build: |_| Rule::Illinois(Box::default()),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Base 100 ms, largest 200 ms: dm = 100 ms, d1 = 1 ms, d2 = 10 ms, d3 = 80 ms.
+    fn after(average_s: f64) -> Illinois {
+        let mut rule = Illinois { max_rtt_s: 0.2, ..Illinois::default() };
+        rule.increase(20.0, &Ack { rtt_s: average_s, min_rtt_s: 0.1, round_start: true, ..Ack::default() });
+        rule
+    }
+
+    #[test]
+    fn delay_sets_growth_and_cut() {
+        let loss = Congestion::FastRetransmit;
+        // da = dm: alpha 0.3, beta 1/2.
+        let mut full = after(0.2);
+        assert!((full.increase(20.0, &Ack::default()) - 20.015).abs() < 1e-9);
+        assert_eq!(full.decrease(20.0, loss), 10.0);
+        // da = 45 ms, half-way from d2 to d3: beta = (1/8 + 1/2)/2 = 0.3125. alpha: k1 = 99 x 3/9.7 = 30.618557 ms, k2 = 3.061856 - 1
+        // = 2.061856 ms, 30.618557/47.061856 = 0.650602.
+        let mut half = after(0.145);
+        assert!((half.decrease(20.0, loss) - 13.75).abs() < 1e-9);
+        assert!((half.increase(20.0, &Ack::default()) - 20.0 - 0.650602 / 20.0).abs() < 1e-7);
+        // da = 5 ms < d2.
+        assert!((after(0.105).decrease(20.0, loss) - 17.5).abs() < 1e-9);
+        // Small windows: AIMD(1, 0.5).
+        assert_eq!((half.increase(10.0, &Ack::default()), half.decrease(10.0, loss)), (10.1, 5.0));
+    }
+
+    #[test]
+    fn an_empty_queue_must_last_five_round_trips() {
+        let mut rule = after(0.2);
+        let empty = Ack { rtt_s: 0.1, min_rtt_s: 0.1, round_start: true, ..Ack::default() };
+        for _ in 0..4 {
+            assert!(rule.increase(20.0, &empty) < 20.1);
+        }
+        assert_eq!(rule.increase(20.0, &empty), 20.5);
+        rule.decrease(20.0, Congestion::Timeout);
+        assert_eq!(rule.increase(20.0, &Ack::default()), 20.05);
+    }
+}

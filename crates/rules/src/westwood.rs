@@ -1,0 +1,92 @@
+//! Westwood+ (Grieco and Mascolo 2004): growth of RFC 5681; a loss leaves the bandwidth-delay product, measured.
+//!
+//! ```text
+//! per round trip:  b = packets delivered / time,   bwe <- 7/8 bwe + 1/8 b
+//! on loss:         w <- min(w, max(2, bwe RTT_min))
+//! on a time-out:   threshold <- max(2, bwe RTT_min)
+//! ```
+//!
+//! `w` in packets, `bwe` in packets/s, RTT_min in seconds, the smallest so far. The weight 7/8 is that of the authors' Linux code. Before the
+//! first estimate a loss halves. Departure: a sample spans one round trip, however short (Linux: 50 ms at least).
+
+use crate::registry::fine;
+use crate::rounds::DeliveryMeter;
+use crate::{Ack, Congestion, Family, Needs, Rule, SlowStart, WindowRule};
+
+/// Westwood+.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Westwood {
+    meter: DeliveryMeter,
+    bandwidth_packets_s: Option<f64>,
+    min_rtt_s: f64,
+}
+
+impl Westwood {
+    /// The bandwidth estimate, packets/s.
+    pub fn bandwidth_packets_s(&self) -> Option<f64> {
+        self.bandwidth_packets_s
+    }
+
+    fn measure(&mut self, ack: &Ack) {
+        self.min_rtt_s = ack.min_rtt_s;
+        if let Some(sample) = self.meter.rate_packets_s(ack) {
+            let smoothed = self.bandwidth_packets_s.map_or(sample, |before| 0.875 * before + 0.125 * sample);
+            self.bandwidth_packets_s = Some(smoothed);
+        }
+    }
+}
+
+impl WindowRule for Westwood {
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
+        self.measure(ack);
+        cwnd + 1.0 / cwnd
+    }
+
+    fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
+        let Some(bandwidth) = self.bandwidth_packets_s else { return cwnd / 2.0 };
+        let pipe = (bandwidth * self.min_rtt_s).max(2.0);
+        if congestion == Congestion::Timeout { pipe } else { pipe.min(cwnd) }
+    }
+
+    fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
+        self.measure(ack);
+        SlowStart::Grow(cwnd + 1.0)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { rounds: true, ..Needs::default() }
+    }
+}
+
+pub(crate) const FAMILY: Family = Family {
+    name: "Westwood",
+    summary: "Westwood+: add 1 per round trip; on loss to the measured bandwidth times the smallest round trip",
+    source: "Grieco and Mascolo 2004, section 2",
+    example: "Westwood",
+    parameters: &[],
+    check: fine,
+    build: |_| Rule::Westwood(Box::default()),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bandwidth_by_hand() {
+        let mut rule = Westwood::default();
+        assert_eq!(rule.decrease(20.0, Congestion::FastRetransmit), 10.0);
+        let mut round = |now_s: f64, delivered_packets: u64| {
+            let ack = Ack { now_s, delivered_packets, min_rtt_s: 0.1, round_start: true, ..Ack::default() };
+            rule.increase(20.0, &ack);
+            rule.bandwidth_packets_s()
+        };
+        assert_eq!(round(1.0, 100), None);
+        assert_eq!(round(1.25, 120), Some(80.0)); // 20 packets in 250 ms
+        assert_eq!(round(1.5, 160), Some(90.0)); // 7/8 x 80 + 1/8 x 160
+        // 90/s x 100 ms = 9 packets.
+        assert_eq!(rule.decrease(20.0, Congestion::FastRetransmit), 9.0);
+        assert_eq!(rule.decrease(5.0, Congestion::Ecn), 5.0);
+        assert_eq!(rule.decrease(5.0, Congestion::Timeout), 9.0);
+    }
+}
