@@ -26,6 +26,9 @@ from cwndlab.theory import checks
 from cwndlab.theory.rules import Linear
 from cwndlab.theory.sync import Trajectory, simulate
 
+RECURS = 1e-9
+"""Windows closer than this, relative, are the same again."""
+
 
 class Cycle(NamedTuple):
     """The map ``w -> alpha + beta w`` of one cycle, or of several."""
@@ -169,7 +172,7 @@ def settle(
     """
     course = simulate(rule, starts, capacity=capacity, steps=steps, floor=floor)
     lengths, begins = _cycles(course.congested)
-    period = _period(lengths)
+    period = _period(lengths, course.loads[begins])
     if period == 0:
         return Settled(course, (), None, course.loads[-1])
     pattern = tuple((int(up), int(down)) for up, down in lengths[-period:])
@@ -188,11 +191,12 @@ def _cycles(congested: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array(lengths, dtype=int).reshape(-1, 2), begins[:-1]
 
 
-def _period(lengths: np.ndarray) -> int:
-    """Return the least number of cycles after which the lengths repeat, three times over at the end; 0 if none does."""
+def _period(lengths: np.ndarray, loads: np.ndarray) -> int:
+    """Return the least number of cycles after which lengths and windows are the same again; 0 if there is none."""
     for period in range(1, len(lengths) // 3 + 1):
         tail = lengths[-3 * period :]
-        if (tail[period:] == tail[:-period]).all():
+        same = np.allclose(loads[-period:], loads[-2 * period : -period], rtol=RECURS, atol=RECURS)
+        if same and (tail[period:] == tail[:-period]).all():
             return period
     return 0
 

@@ -135,6 +135,38 @@ class Trajectory:
         # By trapezoids: a decrease takes no time and has no area.
         return float(np.sum((fits[1:] + fits[:-1]) / 2 * np.diff(times)) / (times[-1] - times[0]))
 
+    def share_errors(self, weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """After each congestion signal, what the flows know of their fair shares (Bimodal).
+
+        Parameters
+        ----------
+        weights : array_like, shape (flows,), optional
+            Increments of the flows; by default all are equal.
+
+        Returns
+        -------
+        known : ndarray, shape (signals,)
+            Part of the flows present that know a fair share once they have answered the signal.
+        errors : ndarray, shape (signals,)
+            Largest relative difference between a fair share as calculated and ``p_f B``; NaN where no flow knows one.
+
+        Examples
+        --------
+        >>> course = simulate("Bimodal(1, 0.5, 0.125)", [10, 60], capacity=100, steps=200, exact=True)
+        >>> known, errors = course.share_errors()
+        >>> known[:3].tolist(), bool(errors[1] < 1e-9)
+        ([0.0, 1.0, 1.0], True)
+        """
+        after = self.signals[self.signals + 1 < len(self.loads)] + 1
+        present = ~np.isnan(self.loads[after])
+        shares = present * np.broadcast_to(1.0 if weights is None else np.asarray(weights, dtype=float), present.shape)
+        actual = shares / shares.sum(axis=1, keepdims=True) * self.capacity
+        calculated = self.calculated[after]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            off = np.abs(calculated / actual - 1)
+        errors = np.where(np.isnan(off), -1.0, off).max(axis=1)
+        return (~np.isnan(calculated)).sum(axis=1) / present.sum(axis=1), np.where(errors < 0, np.nan, errors)
+
     def convergence_time(self, tolerance: float = 0.05) -> float | None:
         """First time from which on the fairness spread stays at or below `tolerance`; None if it never does."""
         apart = np.flatnonzero(~(self.spread() <= tolerance))
