@@ -19,7 +19,7 @@ Linear rules in steady state, and whether they are fair:
 The sending rate of general AIMD, and the parameters that are fair to TCP:
 
 >>> round(float(theory.gaimd.rate(0.31, 0.875, 0.01, rtt=0.1, rto=0.4)), 1)
-126.9
+132.6
 >>> round(float(theory.friendly.to_alpha(0.875)), 4)
 0.3125
 """

@@ -14,8 +14,6 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -101,17 +99,25 @@ def rate(rule: Binomial, p: ArrayLike, *, rtt: ArrayLike) -> np.ndarray:
     >>> round(float(rate(Binomial(0, 1, 1, 0.5), 0.015, rtt=0.1)), 6)
     100.0
     """
-    one: Callable[[float, float], float] = lambda p, rtt: 1 / (p * rtt * _lasts(rule, peak_window(rule, p)))  # noqa: E731
+
+    def one(p: float, rtt: float) -> float:
+        return 1 / (p * rtt * _lasts(rule, peak_window(rule, p)))
+
     return np.vectorize(one, otypes=[float])(fraction("p", p), positive("rtt", rtt))
 
 
 def _sent(rule: Binomial, peak: float) -> float:
     """Packets from one loss to the next."""
-    low, power = peak - rule.beta * peak**rule.l, rule.k + 2
-    return (peak**power - low**power) / (rule.alpha * power)
+    return _power_lost(rule, peak, rule.k + 2)
 
 
 def _lasts(rule: Binomial, peak: float) -> float:
     """Round trips from one loss to the next."""
-    low, power = peak - rule.beta * peak**rule.l, rule.k + 1
-    return (peak**power - low**power) / (rule.alpha * power)
+    return _power_lost(rule, peak, rule.k + 1)
+
+
+def _power_lost(rule: Binomial, peak: float, power: float) -> float:
+    """``(W^power - v^power) / (alpha power)``, without losing digits where the cut is a small part of the window."""
+    cut = min(1.0, rule.beta * peak ** (rule.l - 1))
+    part = 1.0 if cut == 1 else -np.expm1(power * np.log1p(-cut))
+    return float(peak**power * part / (rule.alpha * power))
