@@ -171,7 +171,9 @@ def rate(rule: str, rtt: str, loss: float, rto: str | None, b: float, as_json: b
         from cwndlab.plots import theory as draw
 
         curves = theory_tables.rate_curves(parsed, rtt_s, rto_s, b)
-        title = f"{parsed.text}, RTT {rtt_s * 1e3:g} ms, time-out {rto_s * 1e3:g} ms"
+        title = f"{parsed.text}, RTT {rtt_s * 1e3:g} ms"
+        if isinstance(parsed, models.Linear):
+            title += f", time-out {rto_s * 1e3:g} ms"
         _save(draw.rates(curves, loss, title), plot)
     theory_tables.rate(parsed, loss, rtt_s, rto_s, b, as_json)
 

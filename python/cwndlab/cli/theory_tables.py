@@ -134,7 +134,9 @@ def rate(
         [row["quantity"], row["source"], f"{row['rule']:.4f}", f"{row['tcp']:.4f}", f"{row['rule'] / row['tcp']:.4f}"]
         for row in rows
     ]
-    title = f"{rule.text}, loss {loss:g}, RTT {rtt_s * 1e3:g} ms, time-out {rto_s * 1e3:g} ms, {b:g} packets an ACK"
+    title = f"{rule.text}, loss rate {loss:g}, RTT {rtt_s * 1e3:g} ms"
+    if isinstance(rule, theory.Linear):
+        title += f", time-out {rto_s * 1e3:g} ms, packets per ACK {b:g}"
     print_table(title, ["", "source", "rule", "AIMD(1, 0.5)", "ratio"], table, text_columns=2)
 
 

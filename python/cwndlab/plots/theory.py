@@ -136,7 +136,7 @@ def friendly(
     errors : mapping
         Threshold to (alpha, mean relative error).
     """
-    figure, (first, second, third) = panels(1, 3, width=12.0, height=3.6)
+    figure, (first, second, third) = panels(1, 3, width=9.4, height=3.0)
     _curves(first, curves)
     first.axvline(beta, color=REFERENCE, linestyle=":", linewidth=1.0)
     first.set_title("TCP-friendly alpha")
@@ -202,7 +202,9 @@ def shares(courses: Mapping[str, Trajectory], change: float | None = None) -> Fi
         for flow in range(course.loads.shape[1]):
             late = np.isnan(course.loads[0, flow])
             style = look(1 if late else 0)
-            panel.plot(course.times, course.calculated[:, flow], color=style.color, linewidth=1.0, alpha=0.6)
+            panel.plot(
+                course.times, course.calculated[:, flow], color=style.color, linewidth=0.9 if late else 2.0, alpha=0.8
+            )
         panel.plot(course.times, actual, color=REFERENCE, linestyle="--", linewidth=1.3)
         if change is not None:
             panel.axvline(change, color=REFERENCE, linestyle=":", linewidth=1.0)
@@ -210,7 +212,7 @@ def shares(courses: Mapping[str, Trajectory], change: float | None = None) -> Fi
         panel.set_ylim(0, 1.6 * float(actual.max()))
     axes[-1].set_xlabel("time [round trips]")
     figure.supylabel("fair share [packets]", fontsize=10)
-    title = "Fair shares as flows calculate them (gaps: not known); dashed: the actual one; orange: flows that join"
+    title = "Fair shares as flows calculate them (gaps: not known); thin: flows that join; dashed: the actual share"
     figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     return figure
 
