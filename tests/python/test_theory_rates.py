@@ -209,13 +209,22 @@ def test_binomial_rate_by_hand():
     assert float(binomial.rate(rule, 3 / 271, rtt=1)) == pytest.approx(271 / 3 / 9.5)
 
 
-@given(k=st.floats(0, 2), l=st.floats(0, 1), alpha=st.floats(0.2, 3), beta=st.floats(0.1, 0.9))
+@given(k=st.floats(0, 2), alpha=st.floats(0.2, 3), beta=st.floats(0.1, 0.9), p=st.floats(1e-8, 1e-3))
 @settings(max_examples=40, deadline=None)
-def test_binomial_exponent(k, l, alpha, beta):  # noqa: E741
-    """A factor of 2^(k + l + 1) in the loss rate halves the throughput; exactly where l = 1, else for rare losses."""
+def test_binomial_exponent_with_multiplicative_cuts(k, alpha, beta, p):
+    """With l = 1 the law holds for all losses: a factor of 2^(k + 2) halves the throughput."""
+    often, rarely = binomial.rate(Binomial(k, 1, alpha, beta), [p * 2 ** (k + 2), p], rtt=1)
+    assert rarely / often == pytest.approx(2, rel=1e-9)
+
+
+@given(k=st.floats(0, 2), l=st.floats(0, 0.5), alpha=st.floats(0.2, 3), beta=st.floats(0.1, 0.9))
+@settings(max_examples=40, deadline=None)
+def test_binomial_exponent_for_rare_losses(k, l, alpha, beta):  # noqa: E741
+    """Else where the cut, beta w^(l - 1) of the window, has become small: here below a tenth."""
     rule = Binomial(k, l, alpha, beta)
     often, rarely = binomial.rate(rule, [1e-9 * 2 ** (k + l + 1), 1e-9], rtt=1)
-    assert rarely / often == pytest.approx(2, rel=5e-3)
+    assert rarely / often == pytest.approx(2, rel=1e-2)
+    assert rarely == pytest.approx(float(binomial.rate_approximation(rule, 1e-9, rtt=1)), rel=0.05)
 
 
 def test_tcp_compatible_binomial_rules_share_a_law():

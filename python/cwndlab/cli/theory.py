@@ -161,7 +161,7 @@ def rate(rule: str, rtt: str, loss: float, rto: str | None, b: float, as_json: b
     rtt_s = options.seconds_of("--rtt", rtt)
     rto_s = 4 * rtt_s if rto is None else options.seconds_of("--rto", rto)
     from cwndlab import theory as models
-    from cwndlab.cli import theory_tables
+    from cwndlab.cli import theory_rates
 
     parsed = models.parse(rule)
     if not (isinstance(parsed, models.Binomial) or (isinstance(parsed, models.Linear) and parsed.gaimd)):
@@ -170,12 +170,12 @@ def rate(rule: str, rtt: str, loss: float, rto: str | None, b: float, as_json: b
     if plot is not None:
         from cwndlab.plots import theory as draw
 
-        curves = theory_tables.rate_curves(parsed, rtt_s, rto_s, b)
+        curves = theory_rates.rate_curves(parsed, rtt_s, rto_s, b)
         title = f"{parsed.text}, RTT {rtt_s * 1e3:g} ms"
         if isinstance(parsed, models.Linear):
             title += f", time-out {rto_s * 1e3:g} ms"
         _save(draw.rates(curves, loss, title), plot)
-    theory_tables.rate(parsed, loss, rtt_s, rto_s, b, as_json)
+    theory_rates.rate(parsed, loss, rtt_s, rto_s, b, as_json)
 
 
 @theory.command()
@@ -206,14 +206,14 @@ def friendly(
 ) -> None:
     """Give the alpha that makes general AIMD with a beta friendly to TCP, by three criteria."""
     _check(plot)
-    from cwndlab.cli import theory_tables
+    from cwndlab.cli import theory_rates
 
     path = {"rto_over_rtt": rto_rtts, "formula": formula}
     if plot is not None:
         from cwndlab.plots import theory as draw
 
-        _save(draw.friendly(betas[0], *theory_tables.friendly_curves(betas[0], d, thresholds, path)), plot)
-    theory_tables.friendly(betas, d, thresholds, path, as_json)
+        _save(draw.friendly(betas[0], *theory_rates.friendly_curves(betas[0], d, thresholds, path)), plot)
+    theory_rates.friendly(betas, d, thresholds, path, as_json)
 
 
 @theory.command()
@@ -271,17 +271,17 @@ def bimodal(
 def growth(start: float, target: float | None, a: float, acceleration: float, as_json: bool, plot: Path | None) -> None:
     """Give the round trips that MR-AIMD needs from one window to another, by each reading of the paper."""
     _check(plot)
-    from cwndlab.cli import theory_tables
+    from cwndlab.cli import theory_rates
 
     goal = 2 * start if target is None else target
     if not start < goal <= 1e6:
         raise click.UsageError(f"--to: `{goal:g}` is not allowed; allowed: above {start:g} (--from), at most 1e6")
-    rounds = theory_tables.growth_rounds(start, goal, a, acceleration)
+    rounds = theory_rates.growth_rounds(start, goal, a, acceleration)
     if plot is not None:
         from cwndlab.plots import theory as draw
 
-        _save(draw.growth(theory_tables.growth_courses(start, rounds, a, acceleration), goal), plot)
-    theory_tables.growth(start, goal, rounds, as_json)
+        _save(draw.growth(theory_rates.growth_courses(start, rounds, a, acceleration), goal), plot)
+    theory_rates.growth(start, goal, rounds, as_json)
 
 
 def _check(plot: Path | None) -> None:

@@ -136,7 +136,7 @@ def friendly(
     errors : mapping
         Threshold to (alpha, mean relative error).
     """
-    figure, (first, second, third) = panels(1, 3, width=9.4, height=3.0)
+    figure, (first, second, third) = panels(1, 3, width=9.0, height=2.9)
     _curves(first, curves)
     first.axvline(beta, color=REFERENCE, linestyle=":", linewidth=1.0)
     first.set_title("TCP-friendly alpha")

@@ -38,8 +38,9 @@ from cwndlab.theory.hybrid import (
     settle,
 )
 from cwndlab.theory.notation import parse
+from cwndlab.theory.population import Join, Leave
 from cwndlab.theory.rules import Binomial, Functions, Linear, Rule
-from cwndlab.theory.sync import Join, Leave, Phase, Trajectory, phase, simulate
+from cwndlab.theory.sync import Phase, Trajectory, phase, simulate
 
 __all__ = [
     "Bimodal",
