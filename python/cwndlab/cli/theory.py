@@ -170,7 +170,7 @@ def rate(rule: str, rtt: str, loss: float, rto: str | None, b: float, as_json: b
     if plot is not None:
         from cwndlab.plots import theory as draw
 
-        curves = theory_rates.rate_curves(parsed, rtt_s, rto_s, b)
+        curves = theory_rates.rate_curves(parsed, loss, rtt_s, rto_s, b)
         title = f"{parsed.text}, RTT {rtt_s * 1e3:g} ms"
         if isinstance(parsed, models.Linear):
             title += f", time-out {rto_s * 1e3:g} ms"
@@ -220,7 +220,14 @@ def friendly(
 @click.option("--flows", type=options.WholeNumber(1, 1000), default=8, show_default=True, metavar="N")
 @click.option("--join", type=options.WholeNumber(0, 1000), default=0, metavar="N", help="Flows that join, from load 0.")
 @click.option("--leave", type=options.WholeNumber(0, 999), default=0, metavar="N", help="Flows that leave.")
-@click.option("--share", type=POSITIVE, default=100.0, show_default=True, metavar="PACKETS", help="B / n at the end.")
+@click.option(
+    "--share",
+    type=Number(0, 2000, most=True),
+    default=100.0,
+    show_default=True,
+    metavar="PACKETS",
+    help="B / n at the end.",
+)
 @click.option("--beta", type=FRACTION, default=0.5, show_default=True, metavar="BETA")
 @click.option("--epsilon", type=FRACTION, default=0.125, show_default=True, metavar="EPSILON")
 @click.option("--band", type=Number(-1e-300, float("inf")), default=0.0, metavar="PACKETS", help="Dead band.")
@@ -262,9 +269,16 @@ def bimodal(
     "--from", "start", type=POSITIVE, default=20.0, show_default=True, metavar="PACKETS", help="First window."
 )
 @click.option("--to", "target", type=POSITIVE, help="Window to reach; by default twice the first.", metavar="PACKETS")
-@click.option("--a", type=POSITIVE, default=1.0, show_default=True, metavar="A", help="First increase per round trip.")
 @click.option(
-    "--acceleration", type=POSITIVE, default=0.5, show_default=True, metavar="A'", help="Growth of the increase."
+    "--a", type=Number(0.01, 1000), default=1.0, show_default=True, metavar="A", help="First increase per round trip."
+)
+@click.option(
+    "--acceleration",
+    type=Number(0.001, 1000),
+    default=0.5,
+    show_default=True,
+    metavar="A'",
+    help="Growth of the increase.",
 )
 @options.json_option
 @plot_option
@@ -274,8 +288,8 @@ def growth(start: float, target: float | None, a: float, acceleration: float, as
     from cwndlab.cli import theory_rates
 
     goal = 2 * start if target is None else target
-    if not start < goal <= 1e6:
-        raise click.UsageError(f"--to: `{goal:g}` is not allowed; allowed: above {start:g} (--from), at most 1e6")
+    if not start < goal <= 1e4:
+        raise click.UsageError(f"--to: `{goal:g}` is not allowed; allowed: above {start:g} (--from), at most 10000")
     rounds = theory_rates.growth_rounds(start, goal, a, acceleration)
     if plot is not None:
         from cwndlab.plots import theory as draw

@@ -82,14 +82,17 @@ def _binomial_rows(rule: theory.Binomial, p: float, rtt_s: float) -> list[dict[s
     ]
 
 
-def rate_curves(rule: theory.Linear | theory.Binomial, rtt_s: float, rto_s: float, b: float) -> dict[str, Curve]:
-    """Compute rates over the loss rate, of the rule and of standard TCP."""
+def rate_curves(
+    rule: theory.Linear | theory.Binomial, loss: float, rtt_s: float, rto_s: float, b: float
+) -> dict[str, Curve]:
+    """Compute rates over the loss rate, `loss` within, of the rule and of standard TCP."""
     from cwndlab.theory import binomial, gaimd
 
-    losses = np.geomspace(1e-4, 0.5, 200)
-    if isinstance(rule, theory.Binomial):
+    binomial_rule = isinstance(rule, theory.Binomial)
+    losses = np.geomspace(min(1e-4, loss), max(0.05 if binomial_rule else 0.5, loss), 200)
+    if binomial_rule:
         tcp = theory.Binomial(0, 1, 1, 0.5)
-        losses = losses[losses < 0.1]
+        losses = losses[[_keeps_a_window(rule, p) for p in losses]]
         return {
             rule.text: (losses, binomial.rate(rule, losses, rtt=rtt_s)),
             "AIMD(1, 0.5)": (losses, binomial.rate(tcp, losses, rtt=rtt_s)),
@@ -101,6 +104,16 @@ def rate_curves(rule: theory.Linear | theory.Binomial, rtt_s: float, rto_s: floa
         "AIMD(1, 0.5)": (losses, gaimd.rate(1, 0.5, losses, rto=rto_s, **path)),
         f"{rule.text} without time-outs": (losses, gaimd.square_root_rate(*rule.gaimd, losses, **path)),
     }
+
+
+def _keeps_a_window(rule: theory.Binomial, p: float) -> bool:
+    from cwndlab.theory import binomial
+
+    try:
+        binomial.peak_window(rule, p)
+    except ValueError:
+        return False
+    return True
 
 
 def friendly(
