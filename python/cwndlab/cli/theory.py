@@ -25,7 +25,7 @@ class Number(click.ParamType):
         except ValueError:
             number = float("nan")
         if not (self.above < number < self.below or (self.most and number == self.below)):
-            upper = "" if self.below == float("inf") else f"{' at most' if self.most else ' and below'} {self.below:g}"
+            upper = "" if self.below == float("inf") else f"{', at most' if self.most else ' and below'} {self.below:g}"
             self.fail(f"`{value}` is not allowed; allowed: a number above {self.above:g}{upper}", param, ctx)
         return number
 
@@ -76,9 +76,12 @@ floor_option = click.option(
 )
 
 
-@click.group(cls=Models)
-def theory() -> None:
+@click.group(cls=Models, invoke_without_command=True)
+@click.pass_context
+def theory(context: click.Context) -> None:
     """Compute what theory says of a rule: phase plots, fairness, sending rates, TCP-friendly parameters."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 @theory.command()
