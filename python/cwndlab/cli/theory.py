@@ -1,0 +1,313 @@
+"""`cwndlab theory`: what papers and arithmetic say about a rule, without simulating it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cwndlab.cli import options
+
+
+class Number(click.ParamType):
+    """A number between two bounds, both excluded unless `most` is said to be allowed."""
+
+    name = "number"
+
+    def __init__(self, above: float, below: float, *, most: bool = False) -> None:
+        self.above, self.below, self.most = above, below, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read it, or say what is allowed."""
+        try:
+            number = float(value)
+        except ValueError:
+            number = float("nan")
+        if not (self.above < number < self.below or (self.most and number == self.below)):
+            upper = "" if self.below == float("inf") else f"{', at most' if self.most else ' and below'} {self.below:g}"
+            self.fail(f"`{value}` is not allowed; allowed: a number above {self.above:g}{upper}", param, ctx)
+        return number
+
+
+class Pair(click.ParamType):
+    """Two loads, such as 8,64."""
+
+    name = "loads"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, float]:
+        """Read it, or say what is allowed."""
+        try:
+            first, second = (float(part) for part in str(value).split(","))
+        except ValueError:
+            first = second = float("nan")
+        if not (0 <= first < float("inf") and 0 <= second < float("inf")):
+            self.fail(f"`{value}` is not allowed; allowed: two loads of 0 or above, such as 8,64", param, ctx)
+        return first, second
+
+
+class Models(click.Group):
+    """A group whose message for an unknown model names those there are."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Look the first argument up."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            raise click.UsageError(f"theory: `{args[0]}` does not exist; allowed: {', '.join(self.list_commands(ctx))}")
+        return super().resolve_command(ctx, args)
+
+
+POSITIVE, FRACTION = Number(0, float("inf")), Number(0, 1)
+plot_option = click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Draw it (.png, .svg, .pdf).",
+)
+capacity_option = click.option(
+    "--capacity", type=POSITIVE, default=100.0, show_default=True, metavar="PACKETS", help="B: what all flows share."
+)
+exact_option = click.option(
+    "--exact", is_flag=True, help="Let congestion fall exactly at B, as if loads grew continuously."
+)
+floor_option = click.option(
+    "--floor", type=Number(-1e-300, float("inf")), default=0.0, metavar="PACKETS", help="Loads never fall below it."
+)
+
+
+@click.group(cls=Models, invoke_without_command=True)
+@click.pass_context
+def theory(context: click.Context) -> None:
+    """Compute what theory says of a rule: phase plots, fairness, sending rates, TCP-friendly parameters."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@theory.command()
+@click.argument("rule")
+@click.argument("other", required=False)
+@click.option(
+    "--start", "starts", type=Pair(), multiple=True, metavar="X1,X2", help="First loads; several start several runs."
+)
+@capacity_option
+@click.option("--steps", type=options.WholeNumber(1, 1_000_000), default=400, show_default=True, metavar="N")
+@exact_option
+@floor_option
+@options.json_option
+@plot_option
+def phase(
+    rule: str,
+    other: str | None,
+    starts: tuple[tuple[float, float], ...],
+    capacity: float,
+    steps: int,
+    exact: bool,
+    floor: float,
+    as_json: bool,
+    plot: Path | None,
+) -> None:
+    """Step two flows under the same binary feedback; RULE is for both unless OTHER is given for the second."""
+    _check(plot)
+    from cwndlab import theory as models
+    from cwndlab.cli import theory_tables
+
+    rules = models.parse(rule) if other is None else [models.parse(rule), models.parse(other)]
+    first = starts or ((0.08 * capacity, 0.64 * capacity), (0.7 * capacity, 0.1 * capacity))
+    found = models.phase(rules, first, capacity=capacity, steps=steps, exact=exact, floor=floor)
+    if plot is not None:
+        from cwndlab.plots import theory as draw
+
+        _save(draw.phase(found), plot)
+    theory_tables.phase(found, as_json)
+
+
+@theory.command()
+@click.argument("rule")
+@click.option("--flows", type=options.WholeNumber(2, 1000), default=2, show_default=True, metavar="N")
+@capacity_option
+@floor_option
+@options.json_option
+@plot_option
+def fair(rule: str, flows: int, capacity: float, floor: float, as_json: bool, plot: Path | None) -> None:
+    """Say whether a linear RULE is fair, and its steady window: from the parameters, closed form and by iteration."""
+    _check(plot)
+    from cwndlab import theory as models
+    from cwndlab.cli import theory_tables
+
+    parsed = models.parse(rule)
+    if not isinstance(parsed, models.Linear):
+        raise click.UsageError(f"RULE: `{rule}` is not linear; allowed: AIMD, AIAD, MIMD, MIAD, AIMAD, MAIMD, Linear")
+    # Unequal starts that use 0.9 of the capacity: flow i has i shares.
+    starts = [0.9 * capacity * 2 * (flow + 1) / (flows * (flows + 1)) for flow in range(flows)]
+    found = models.settle(parsed, starts, capacity=capacity, floor=floor)
+    if plot is not None:
+        from cwndlab.plots import theory as draw
+
+        _save(draw.settled(found, f"{parsed.text}: {models.condition(parsed).verdict}"), plot)
+    theory_tables.fair(parsed, found, as_json)
+
+
+@theory.command()
+@click.argument("rule")
+@click.option("--rtt", default="100ms", show_default=True, metavar="TIME", help="Mean round trip.")
+@click.option("--loss", type=FRACTION, default=0.01, show_default=True, metavar="P", help="Loss rate.")
+@click.option("--rto", metavar="TIME", help="Mean time-out T0; by default 4 round trips.")
+@click.option(
+    "--packets-per-ack", "b", type=Number(0.999999, 1000), default=1, metavar="B", help="2 with delayed ACKs."
+)
+@options.json_option
+@plot_option
+def rate(rule: str, rtt: str, loss: float, rto: str | None, b: float, as_json: bool, plot: Path | None) -> None:
+    """Give the sending rate of general AIMD or a binomial RULE over random losses, beside standard TCP's."""
+    _check(plot)
+    rtt_s = options.seconds_of("--rtt", rtt)
+    rto_s = 4 * rtt_s if rto is None else options.seconds_of("--rto", rto)
+    from cwndlab import theory as models
+    from cwndlab.cli import theory_rates
+
+    parsed = models.parse(rule)
+    if not (isinstance(parsed, models.Binomial) or (isinstance(parsed, models.Linear) and parsed.gaimd)):
+        allowed = "GAIMD, AIMD, Binomial, IIAD, SQRT"
+        raise click.UsageError(f"RULE: `{rule}` has no formula for its rate; allowed: {allowed}")
+    if plot is not None:
+        from cwndlab.plots import theory as draw
+
+        curves = theory_rates.rate_curves(parsed, loss, rtt_s, rto_s, b)
+        title = f"{parsed.text}, RTT {rtt_s * 1e3:g} ms"
+        if isinstance(parsed, models.Linear):
+            title += f", time-out {rto_s * 1e3:g} ms"
+        _save(draw.rates(curves, loss, title), plot)
+    theory_rates.rate(parsed, loss, rtt_s, rto_s, b, as_json)
+
+
+@theory.command()
+@click.option(
+    "--beta", "betas", type=FRACTION, multiple=True, default=(0.875,), show_default=True, metavar="BETA",
+    help="Factor on a loss; several give several.",
+)  # fmt: skip
+@click.option("--ratio", "d", type=POSITIVE, default=1.0, show_default=True, metavar="D", help="Rate wanted / TCP's.")
+@click.option(
+    "--threshold", "thresholds", type=Number(0, 1, most=True), multiple=True, default=(0.1, 0.3, 0.7),
+    show_default=True, metavar="P", help="Loss rate up to which the error is minimised; several give several.",
+)  # fmt: skip
+@click.option("--rto-rtts", type=POSITIVE, default=4.0, show_default=True, metavar="N", help="Time-out in round trips.")
+@click.option(
+    "--formula", type=click.Choice(["2", "55", "55, 47"]), default="2", show_default=True,
+    help="Equation of Yang and Lam (2000) for the rates; 47 takes 3/w for Q.",
+)  # fmt: skip
+@options.json_option
+@plot_option
+def friendly(
+    betas: tuple[float, ...],
+    d: float,
+    thresholds: tuple[float, ...],
+    rto_rtts: float,
+    formula: str,
+    as_json: bool,
+    plot: Path | None,
+) -> None:
+    """Give the alpha that makes general AIMD with a beta friendly to TCP, by three criteria."""
+    _check(plot)
+    from cwndlab.cli import theory_rates
+
+    path = {"rto_over_rtt": rto_rtts, "formula": formula}
+    if plot is not None:
+        from cwndlab.plots import theory as draw
+
+        _save(draw.friendly(betas[0], *theory_rates.friendly_curves(betas[0], d, thresholds, path)), plot)
+    theory_rates.friendly(betas, d, thresholds, path, as_json)
+
+
+@theory.command()
+@click.option("--flows", type=options.WholeNumber(1, 1000), default=8, show_default=True, metavar="N")
+@click.option("--join", type=options.WholeNumber(0, 1000), default=0, metavar="N", help="Flows that join, from load 0.")
+@click.option("--leave", type=options.WholeNumber(0, 999), default=0, metavar="N", help="Flows that leave.")
+@click.option(
+    "--share",
+    type=Number(0, 2000, most=True),
+    default=100.0,
+    show_default=True,
+    metavar="PACKETS",
+    help="B / n at the end.",
+)
+@click.option("--beta", type=FRACTION, default=0.5, show_default=True, metavar="BETA")
+@click.option("--epsilon", type=FRACTION, default=0.125, show_default=True, metavar="EPSILON")
+@click.option("--band", type=Number(-1e-300, float("inf")), default=0.0, metavar="PACKETS", help="Dead band.")
+@click.option("--cycles", type=options.WholeNumber(1, 10_000), default=50, show_default=True, metavar="N",
+              help="Congestion signals after the change.")  # fmt: skip
+@click.option("--steps", "discrete", is_flag=True, help="Whole steps: congestion falls up to a step after B.")
+@options.json_option
+@plot_option
+def bimodal(
+    flows: int,
+    join: int,
+    leave: int,
+    share: float,
+    beta: float,
+    epsilon: float,
+    band: float,
+    cycles: int,
+    discrete: bool,
+    as_json: bool,
+    plot: Path | None,
+) -> None:
+    """Measure how soon Bimodal flows know their fair share, from unequal starts or after flows join or leave."""
+    _check(plot)
+    if leave >= flows:
+        raise click.UsageError(f"--leave: `{leave}` is not allowed; allowed: fewer than --flows, {flows}")
+    from cwndlab.cli import theory_tables
+
+    case = theory_tables.BimodalCase(flows, join, leave, share, beta, epsilon, band, cycles, not discrete)
+    courses = case.courses()
+    if plot is not None:
+        from cwndlab.plots import theory as draw
+
+        _save(draw.shares(case.drawn(courses), case.shown_change), plot)
+    theory_tables.bimodal(case, courses, as_json)
+
+
+@theory.command()
+@click.option(
+    "--from", "start", type=POSITIVE, default=20.0, show_default=True, metavar="PACKETS", help="First window."
+)
+@click.option("--to", "target", type=POSITIVE, help="Window to reach; by default twice the first.", metavar="PACKETS")
+@click.option(
+    "--a", type=Number(0.01, 1000), default=1.0, show_default=True, metavar="A", help="First increase per round trip."
+)
+@click.option(
+    "--acceleration",
+    type=Number(0.001, 1000),
+    default=0.5,
+    show_default=True,
+    metavar="A'",
+    help="Growth of the increase.",
+)
+@options.json_option
+@plot_option
+def growth(start: float, target: float | None, a: float, acceleration: float, as_json: bool, plot: Path | None) -> None:
+    """Give the round trips that MR-AIMD needs from one window to another, by each reading of the paper."""
+    _check(plot)
+    from cwndlab.cli import theory_rates
+
+    goal = 2 * start if target is None else target
+    if not start < goal <= 1e4:
+        raise click.UsageError(f"--to: `{goal:g}` is not allowed; allowed: above {start:g} (--from), at most 10000")
+    rounds = theory_rates.growth_rounds(start, goal, a, acceleration)
+    if plot is not None:
+        from cwndlab.plots import theory as draw
+
+        _save(draw.growth(theory_rates.growth_courses(start, rounds, a, acceleration), goal), plot)
+    theory_rates.growth(start, goal, rounds, as_json)
+
+
+def _check(plot: Path | None) -> None:
+    options.check_plot(plot)
+    options.check_parent("--plot", plot)
+
+
+def _save(figure: Any, path: Path) -> None:
+    from cwndlab import plots
+    from cwndlab.cli.output import say
+
+    say(f"wrote {plots.save(figure, path)}")

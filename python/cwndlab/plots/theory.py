@@ -1,0 +1,224 @@
+"""Plots of theory: phase plots, steady states, rates over loss, TCP-friendly curves, growth, calculated shares.
+
+Everything drawn is computed by the caller with `cwndlab.theory`; nothing here calculates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from cwndlab.plots.style import REFERENCE, look, panels, styled
+
+if TYPE_CHECKING:
+    from cwndlab.theory import Phase, Settled, Trajectory
+
+Curve = tuple[np.ndarray, np.ndarray]
+"""Values along x, values along y."""
+
+
+@styled
+def phase(found: Phase, title: str = "") -> Figure:
+    """Draw the loads of two flows against each other, with the lines of efficiency and fairness.
+
+    Parameters
+    ----------
+    found : Phase
+        From `cwndlab.theory.phase`. The last two cycles of each trajectory are bold: where it ends up.
+    title : str
+        By default the rules.
+    """
+    figure, (axes,) = panels(1, width=5.6, height=5.4)
+    top = found.trajectories[0].capacity
+    for line, style, label in (
+        (found.efficiency_line, "--", "efficiency line: x1 + x2 = B"),
+        (found.fairness_line, ":", "fairness line: x1 = x2"),
+    ):
+        axes.plot(line[:, 0], line[:, 1], color=REFERENCE, linestyle=style, linewidth=1.2, label=label)
+    for index, course in enumerate(found.trajectories):
+        style, loads = look(index), course.loads
+        top = max(top, float(np.nanmax(loads)))
+        signals = course.signals
+        tail = signals[-3] if len(signals) >= 3 else len(loads) - 1
+        axes.plot(loads[:, 0], loads[:, 1], color=style.color, linewidth=0.7, alpha=0.7)
+        axes.plot(loads[tail:, 0], loads[tail:, 1], color=style.color, linewidth=3.2, solid_capstyle="round")
+        start = ", ".join(f"{load:g}" for load in loads[0])
+        axes.plot(*loads[0], style.marker, color=style.color, markersize=7, label=f"from {start}; bold: at the end")
+    names = list(dict.fromkeys(found.trajectories[0].rules))
+    axes.set_title(title or " against ".join(names))
+    # A load that left the others far behind would make the lines a dot.
+    limit = min(1.08 * top, 1.6 * found.trajectories[0].capacity)
+    axes.set_xlim(0, limit)
+    axes.set_ylim(0, limit)
+    axes.set_aspect("equal")
+    axes.set_xlabel("load of flow 1 [packets]")
+    axes.set_ylabel("load of flow 2 [packets]")
+    figure.legend(loc="outside lower left", fontsize=8.5, ncols=2)
+    return figure
+
+
+@styled
+def settled(found: Settled, title: str = "", shown: int = 300) -> Figure:
+    """Draw the windows of all flows of a linear rule, and the steady window of the closed form.
+
+    Parameters
+    ----------
+    found : Settled
+        From `cwndlab.theory.settle`.
+    title : str
+        By default the rule.
+    shown : int
+        Steps drawn.
+    """
+    figure, (axes,) = panels(1, width=7.2, height=3.4)
+    loads = found.trajectory.loads[: shown + 1]
+    for flow in range(loads.shape[1]):
+        style = look(flow)
+        axes.plot(loads[:, flow], color=style.color, linewidth=0.9, alpha=0.85)
+    if found.cycle is not None and found.cycle.beta < 1:
+        label = f"steady window after a decrease: {found.cycle.window:.4g}"
+        axes.axhline(found.cycle.window, color=REFERENCE, linestyle="--", linewidth=1.3, label=label)
+        axes.legend(loc="upper right", fontsize=8.5)
+    axes.set_xlim(0, len(loads) - 1)
+    axes.set_ylim(bottom=0)
+    axes.set_title(title or found.trajectory.rules[0])
+    axes.set_xlabel("time [round trips]")
+    axes.set_ylabel("window [packets]")
+    return figure
+
+
+@styled
+def rates(curves: Mapping[str, Curve], loss: float, title: str = "") -> Figure:
+    """Draw sending rates over the loss rate, both logarithmic, with one loss rate marked.
+
+    Parameters
+    ----------
+    curves : mapping
+        Label to (loss rates, packets per second).
+    loss : float
+        The loss rate marked.
+    title : str
+        What is compared.
+    """
+    figure, (axes,) = panels(1, width=6.4, height=4.0)
+    for index, (label, (losses, values)) in enumerate(curves.items()):
+        style = look(index)
+        axes.loglog(losses, values, color=style.color, linestyle=style.linestyle, linewidth=1.6, label=label)
+        at = np.exp(np.interp(np.log(loss), np.log(losses), np.log(values)))
+        axes.plot([loss], [at], style.marker, color=style.color, markersize=6)
+    axes.axvline(loss, color=REFERENCE, linestyle=":", linewidth=1.0)
+    axes.set_xlabel("loss rate")
+    axes.set_ylabel("sending rate [packets/s]")
+    axes.set_title(title)
+    axes.legend(loc="lower left", fontsize=8.5, handlelength=3)
+    return figure
+
+
+@styled
+def friendly(
+    beta: float, curves: Mapping[str, Curve], ratios: Mapping[str, Curve], errors: Mapping[str, Curve]
+) -> Figure:
+    """Draw TCP-friendly parameters: alpha over beta, what each choice gets over loss, and the error over alpha.
+
+    Parameters
+    ----------
+    beta : float
+        The beta of the two lower panels, marked in the first.
+    curves : mapping
+        Choice to (beta, alpha).
+    ratios : mapping
+        Choice to (loss rate, rate over TCP's).
+    errors : mapping
+        Threshold to (alpha, mean relative error).
+    """
+    figure, (first, second, third) = panels(1, 3, width=9.0, height=2.9)
+    _curves(first, curves)
+    first.axvline(beta, color=REFERENCE, linestyle=":", linewidth=1.0)
+    first.set_title("TCP-friendly alpha")
+    first.set_xlabel("beta")
+    first.set_ylabel("alpha [packets per round trip]")
+    _curves(second, ratios)
+    second.set_xscale("log")
+    second.axhline(1.0, color=REFERENCE, linestyle=":", linewidth=1.0)
+    second.set_title(f"What it gets, beta {beta:g}")
+    second.set_xlabel("loss rate")
+    second.set_ylabel("rate / TCP's rate")
+    _curves(third, errors)
+    for index, (alphas, values) in enumerate(errors.values()):
+        least = int(np.argmin(values))
+        third.plot(alphas[least], values[least], look(index).marker, color=look(index).color, markersize=7)
+    third.set_title(f"Error, beta {beta:g}; marks: least")
+    third.set_xlabel("alpha [packets per round trip]")
+    third.set_ylabel("mean |rate / TCP's rate - 1|")
+    return figure
+
+
+@styled
+def growth(courses: Mapping[str, Sequence[float]], target: float) -> Figure:
+    """Draw windows without congestion over round trips, and where each reaches a target.
+
+    Parameters
+    ----------
+    courses : mapping
+        Label to the window after 0, 1, 2, ... round trips, packets.
+    target : float
+        Packets.
+    """
+    figure, (axes,) = panels(1, width=6.4, height=3.8)
+    for index, (label, windows) in enumerate(courses.items()):
+        style, values = look(index), np.asarray(windows)
+        reached = int(np.argmax(values >= target))
+        axes.plot(values, color=style.color, linestyle=style.linestyle, linewidth=1.6, label=f"{label}: {reached}")
+        axes.plot(reached, values[reached], style.marker, color=style.color, markersize=7)
+    axes.axhline(target, color=REFERENCE, linestyle=":", linewidth=1.0)
+    axes.set_ylim(0, 1.6 * target)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("time [round trips]")
+    axes.set_ylabel("window [packets]")
+    axes.set_title(f"Round trips until the window is {target:g}")
+    axes.legend(loc="lower right", fontsize=8.5, handlelength=3)
+    return figure
+
+
+@styled
+def shares(courses: Mapping[str, Trajectory], change: float | None = None) -> Figure:
+    """Draw what Bimodal flows take for their fair share over time, beside the actual one, one panel per course.
+
+    Parameters
+    ----------
+    courses : mapping
+        Title to a trajectory of flows with equal increments.
+    change : float, optional
+        The time at which flows join or leave, marked.
+    """
+    figure, axes = panels(len(courses), sharex=True, sharey=True, width=7.6, height=2.2)
+    for panel, (title, course) in zip(axes, courses.items(), strict=True):
+        actual = course.capacity / (~np.isnan(course.loads)).sum(axis=1)
+        for flow in range(course.loads.shape[1]):
+            late = np.isnan(course.loads[0, flow])
+            style = look(1 if late else 0)
+            panel.plot(
+                course.times, course.calculated[:, flow], color=style.color, linewidth=0.9 if late else 2.0, alpha=0.8
+            )
+        panel.plot(course.times, actual, color=REFERENCE, linestyle="--", linewidth=1.3)
+        if change is not None:
+            panel.axvline(change, color=REFERENCE, linestyle=":", linewidth=1.0)
+        panel.set_title(title)
+        panel.set_ylim(0, 1.6 * float(actual.max()))
+    axes[-1].set_xlabel("time [round trips]")
+    figure.supylabel("fair share [packets]", fontsize=10)
+    title = "Fair shares as flows calculate them (gaps: not known); thin: flows that join; dashed: the actual share"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10)
+    return figure
+
+
+def _curves(axes: Axes, curves: Mapping[str, Curve]) -> None:
+    for index, (label, (xs, ys)) in enumerate(curves.items()):
+        style = look(index)
+        axes.plot(xs, ys, color=style.color, linestyle=style.linestyle, linewidth=1.5, label=label)
+    axes.legend(fontsize=8, handlelength=3)

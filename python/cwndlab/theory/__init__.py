@@ -1,0 +1,73 @@
+"""Theory: what papers and arithmetic say about window rules, computed without the simulator.
+
+Nothing here imports the simulator or its parser of rules, so that agreement between the two means something. Loads and
+windows are packets, times seconds or round trips, rates packets per second, as each function says. docs/theory.md has
+every model with its equation numbers.
+
+The synchronous model of Chiu and Jain, for any rule:
+
+>>> from cwndlab import theory
+>>> course = theory.simulate("AIMD(1, 0.5)", [8, 64], capacity=100, steps=400)
+>>> course.convergence_time(), round(course.efficiency(cycles=4), 3)
+(129.0, 0.75)
+
+Linear rules in steady state, and whether they are fair:
+
+>>> theory.condition(theory.parse("AIMAD")).verdict, round(theory.cycle(theory.parse("AIMAD"), 6).window, 6)
+('fair', 44.0)
+
+The sending rate of general AIMD, and the parameters that are fair to TCP:
+
+>>> round(float(theory.gaimd.rate(0.31, 0.875, 0.01, rtt=0.1, rto=0.4)), 1)
+132.6
+>>> round(float(theory.friendly.to_alpha(0.875)), 4)
+0.3125
+"""
+
+from cwndlab.theory import binomial, friendly, gaimd, growth
+from cwndlab.theory.bimodal import Bimodal, efficiency, fair_shares
+from cwndlab.theory.hybrid import (
+    Bounds,
+    Condition,
+    Cycle,
+    Settled,
+    chiu_jain_fair,
+    condition,
+    cycle,
+    parameter_bounds,
+    settle,
+)
+from cwndlab.theory.notation import parse
+from cwndlab.theory.population import Join, Leave
+from cwndlab.theory.rules import Binomial, Functions, Linear, Rule
+from cwndlab.theory.sync import Phase, Trajectory, phase, simulate
+
+__all__ = [
+    "Bimodal",
+    "Binomial",
+    "Bounds",
+    "Condition",
+    "Cycle",
+    "Functions",
+    "Join",
+    "Leave",
+    "Linear",
+    "Phase",
+    "Rule",
+    "Settled",
+    "Trajectory",
+    "binomial",
+    "chiu_jain_fair",
+    "condition",
+    "cycle",
+    "efficiency",
+    "fair_shares",
+    "friendly",
+    "gaimd",
+    "growth",
+    "parameter_bounds",
+    "parse",
+    "phase",
+    "settle",
+    "simulate",
+]
