@@ -8,7 +8,7 @@ mod pcap;
 
 use cwndlab_rules::{FAMILIES, RuleSpec};
 use cwndlab_sim::scenario::{FileSource, Scenario, schema as scenario_schema};
-use cwndlab_sim::{Options, SchedulerKind, Simulation, Status, TooLarge};
+use cwndlab_sim::{Options, SchedulerKind, Simulation, Status};
 use errors::{RuleError, RunError, ScenarioError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -116,7 +116,7 @@ fn run<'py>(
         match status {
             Status::Running => {}
             Status::Done => break,
-            Status::TooLarge => return Err(RunError::new_err(TooLarge.to_string())),
+            Status::TooLarge | Status::Faulty => return Err(RunError::new_err(simulation.stopped().to_string())),
         }
     }
     let wall_s = begin.elapsed().as_secs_f64();

@@ -24,6 +24,8 @@ pub struct Engine<S: Scheduler, T: Trace> {
     pub(crate) groups: Vec<Group>,
     /// Transfers that are complete.
     pub(crate) transfers: Vec<Transfer>,
+    /// A flow whose rule gave an answer that is no window.
+    pub(crate) fault: Option<u32>,
     pub(crate) cross: Vec<CrossFlow>,
     pub(crate) transit: Transit<S, T>,
     pub(crate) knobs: Arc<[Knobs]>,
@@ -49,6 +51,8 @@ pub enum Status {
     Done,
     /// Packets on their way, or recorded rows, exceed the memory meant for them.
     TooLarge,
+    /// A rule gave an answer that is no window.
+    Faulty,
 }
 
 /// Acknowledgements that a sender may handle in one go.
@@ -60,6 +64,9 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         for _ in 0..events {
             if self.transit.overflowed {
                 return Status::TooLarge;
+            }
+            if self.fault.is_some() {
+                return Status::Faulty;
             }
             let (time_s, stream) = self.transit.streams.scheduler.first();
             let timer_s = self.transit.timers.first_s();
@@ -132,7 +139,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             self.on_ack(flow, packet);
             let next_s = self.transit.streams.all[stream as usize].ring.front().map_or(EMPTY, |next| next.at_s);
             let host = &self.hosts[flow as usize];
-            if next_s >= limit_s || next_s >= host.sender.deadline_s() || next_s >= host.request_s {
+            if next_s >= limit_s || next_s >= host.sender.deadline_s() || next_s >= host.request_s || next_s >= host.sender.pacing_deadline_s() {
                 break;
             }
         }
@@ -182,7 +189,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     #[inline(always)]
     pub(crate) fn on_sender(&mut self, flow: u32, event: impl FnOnce(&mut Sender, f64, &Knobs, &mut Wire<'_, S, T>)) {
         let now_s = self.now_s;
-        let Host { sender, place, knobs, flags, armed_s, hash, finish_s, job, .. } = &mut self.hosts[flow as usize];
+        let Host { sender, place, knobs, flags, armed_s, paced_s, hash, finish_s, job, .. } = &mut self.hosts[flow as usize];
         let knobs = &self.knobs[*knobs as usize];
         if T::ON {
             self.transit.trace.before(now_s, flow, sender, knobs);
@@ -195,6 +202,14 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         if deadline_s < *armed_s {
             *armed_s = deadline_s;
             self.transit.timers.push(deadline_s, Kind::Retransmission, flow);
+        }
+        let pace_s = sender.pacing_deadline_s();
+        if pace_s < *paced_s {
+            *paced_s = pace_s;
+            self.transit.timers.push(pace_s, Kind::Pace, flow);
+        }
+        if sender.is_faulty() {
+            self.fault = Some(flow);
         }
         if deadline_s == NEVER && finish_s.is_none() && sender.is_finished() {
             *finish_s = Some(now_s);
@@ -234,6 +249,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             }
             Kind::DelayedAck => self.on_delayed_ack(flow),
             Kind::Retransmission => self.on_retransmission(flow),
+            Kind::Pace => self.on_pace(flow),
         }
     }
 
@@ -274,6 +290,22 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             let packet = Packet { at_s: time_s, since_s, number, sent_s, size_bytes, flags, options };
             let after = transit.routes[place.route as usize].sink + 1;
             transit.carry_on(flow, place, after, packet);
+        }
+    }
+
+    /// A paced sender may go on, if it has not done so meanwhile.
+    fn on_pace(&mut self, flow: u32) {
+        let host = &mut self.hosts[flow as usize];
+        if host.paced_s != self.now_s {
+            return;
+        }
+        host.paced_s = NEVER;
+        let due_s = host.sender.pacing_deadline_s();
+        if due_s <= self.now_s {
+            self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_pace(now_s, knobs, &mut |segment| wire.send(segment)));
+        } else if due_s < NEVER {
+            host.paced_s = due_s;
+            self.transit.timers.push(due_s, Kind::Pace, flow);
         }
     }
 

@@ -24,6 +24,8 @@ pub struct Host {
     pub request_s: f64,
     /// Earliest pending entry of its retransmission timer, seconds.
     pub armed_s: f64,
+    /// The same of its pacing.
+    pub paced_s: f64,
     /// Hash of what it sent.
     pub hash: TraceHash,
     /// Sender's counters at the begin and the end of the measuring window.

@@ -49,5 +49,5 @@ mod wire;
 pub use arrivals::Transfer;
 pub use build::Options;
 pub use engine::Status;
-pub use simulation::{Recording, SchedulerKind, Simulation, TooLarge};
+pub use simulation::{Recording, SchedulerKind, Simulation, Stopped};
 pub use trace::{EcnBits, PacketEvent, PacketRow, Recorder, WindowRow};

@@ -19,17 +19,38 @@ pub enum SchedulerKind {
     Set,
 }
 
-/// A run was stopped because packets on their way or recorded rows exceed the memory meant for them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge;
+/// Why a run was stopped before its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Packets on their way or recorded rows exceed the memory meant for them.
+    TooLarge,
+    /// The rule of a flow gave an answer that is no window.
+    Faulty {
+        /// Name of the flow, or of the group that it arrived with.
+        flow: String,
+        /// The rule.
+        rule: String,
+        /// What was wrong.
+        fault: String,
+        /// When, in nanoseconds of simulated time.
+        at_ns: u64,
+    },
+}
 
-impl fmt::Display for TooLarge {
+impl fmt::Display for Stopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the run needs too much memory: limit buffers (queue.limit), windows (tcp.window) or what trace records")
+        match self {
+            Self::TooLarge => {
+                f.write_str("the run needs too much memory: limit buffers (queue.limit), windows (tcp.window) or what trace records")
+            }
+            Self::Faulty { flow, rule, fault, at_ns } => {
+                write!(f, "flow \"{flow}\": rule {rule}: {fault} (after {} s of simulated time)", *at_ns as f64 / 1e9)
+            }
+        }
     }
 }
 
-impl std::error::Error for TooLarge {}
+impl std::error::Error for Stopped {}
 
 /// A run in progress.
 pub struct Simulation<'a> {
@@ -57,6 +78,7 @@ trait Run: Send + Sync {
     fn progress(&self) -> (f64, u64);
     fn collect(&self, scenario: &Scenario) -> RunResult;
     fn recording(&self) -> Recording<'_>;
+    fn stopped(&self, scenario: &Scenario) -> Stopped;
 }
 
 struct Job<S: Scheduler, T: Trace> {
@@ -91,6 +113,20 @@ impl<S: Scheduler + Send + Sync, T: Trace + Shown + Send + Sync> Run for Job<S, 
 
     fn collect(&self, scenario: &Scenario) -> RunResult {
         collect(&self.network, scenario)
+    }
+
+    fn stopped(&self, scenario: &Scenario) -> Stopped {
+        let engine = &self.network.engine;
+        let Some(number) = engine.fault else { return Stopped::TooLarge };
+        let host = &engine.hosts[number as usize];
+        let arrived = || host.job.as_ref().and_then(|job| scenario.arrivals.get(job.group as usize));
+        let (flow, rule) = match (self.network.flows.get(number as usize), arrived()) {
+            (Some(info), _) => (info.name.clone(), info.rule.clone()),
+            (None, Some(group)) => (group.name.clone(), group.rule.0.to_string()),
+            (None, None) => Default::default(),
+        };
+        let fault = host.sender.fault().unwrap_or_default().to_string();
+        Stopped::Faulty { flow, rule, fault, at_ns: (engine.now_s * 1e9) as u64 }
     }
 
     fn recording(&self) -> Recording<'_> {
@@ -139,14 +175,19 @@ impl<'a> Simulation<'a> {
     }
 
     /// Runs to the end.
-    pub fn run(&mut self) -> Result<RunResult, TooLarge> {
+    pub fn run(&mut self) -> Result<RunResult, Stopped> {
         loop {
             match self.advance(1 << 20) {
                 Status::Running => {}
                 Status::Done => return Ok(self.result()),
-                Status::TooLarge => return Err(TooLarge),
+                Status::TooLarge | Status::Faulty => return Err(self.stopped()),
             }
         }
+    }
+
+    /// Why a run that was stopped could not go on.
+    pub fn stopped(&self) -> Stopped {
+        self.run.stopped(self.scenario)
     }
 
     /// Results of a run that ended.

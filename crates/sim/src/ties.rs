@@ -86,7 +86,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
                 let sender = &self.hosts[flow as usize].sender;
                 (sender.deadline_s(), sender.armed_at_s())
             }
-            Kind::Start | Kind::Arrive | Kind::Request | Kind::Measure | Kind::Stop => return 0.0,
+            Kind::Start | Kind::Pace | Kind::Arrive | Kind::Request | Kind::Measure | Kind::Stop => return 0.0,
         };
         if deadline_s == self.now_s { armed_at_s } else { 0.0 }
     }

@@ -16,6 +16,8 @@ pub enum Kind {
     Request,
     /// An acknowledgement was delayed long enough.
     DelayedAck,
+    /// A paced sender may go on.
+    Pace,
     /// A retransmission time-out.
     Retransmission,
     /// A flow's application stops.

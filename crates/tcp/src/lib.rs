@@ -9,6 +9,7 @@ mod counters;
 mod ecn;
 mod knobs;
 mod output;
+mod pacing;
 mod receiver;
 mod recovery;
 mod rtt;
@@ -16,6 +17,7 @@ mod scoreboard;
 mod segment;
 mod sender;
 mod timer;
+mod told;
 mod window;
 
 pub use counters::Counters;

@@ -14,7 +14,7 @@ impl Sender {
             return recovery::sack::send_much(self, now_s, knobs, burst, out);
         }
         let mut sent = 0;
-        while self.next <= self.highest_ack + self.window() && self.next < self.limit {
+        while self.next <= self.highest_ack + self.window() && self.next < self.limit && self.may_send(now_s) {
             self.output(now_s, self.next, knobs, out);
             self.next += 1;
             sent += 1;
@@ -41,6 +41,14 @@ impl Sender {
         self.counters.sent += 1;
         self.counters.retransmitted += u64::from(retransmission);
         self.sent_s = now_s;
+        if let Some(told) = &mut self.told {
+            // The window would allow more than the application has (section 3.1 of the draft on delivery rates).
+            let is_app_limited = number + 1 >= self.limit && self.next < self.highest_ack + self.cwnd as i64;
+            told.on_sent(now_s, nothing_outstanding, is_app_limited);
+        }
+        if self.is_paced {
+            self.space(now_s, knobs);
+        }
         let (ect, cwr) = if knobs.ecn { self.ecn_flags(number, retransmission, knobs) } else { (false, false) };
         out(DataSegment {
             number,

@@ -99,7 +99,8 @@ impl Receiver {
         if !knobs.timestamp_echo_fix || (sent_s >= self.echo_s && number <= self.last_ack_sent + 1) {
             self.echo_s = sent_s;
         }
-        self.echo_mark &= !cwr;
+        // RFC 8257 section 3.2: every packet's own mark, not one latched until the sender answers.
+        self.echo_mark &= !(cwr || knobs.exact_marks);
         self.echo_mark |= ce;
         let filled_gap = number < self.highest;
         let new = self.accept(number);
@@ -179,7 +180,9 @@ impl Receiver {
             beyond.received.clear();
             beyond.blocks = SackBlocks::default();
         }
-        AckSegment { ack, sent_s, echo_s: self.echo_s, size_bytes, ece: self.echo_mark || agrees }
+        let ece = self.echo_mark || agrees;
+        self.echo_mark &= !knobs.exact_marks;
+        AckSegment { ack, sent_s, echo_s: self.echo_s, size_bytes, ece }
     }
 
     /// The SACK blocks of the acknowledgement sent last, if it had any.

@@ -3,9 +3,11 @@
 //! The order of operations is ns-2's (`tcp/tcp.cc`), because that order decides results; names are the RFCs'.
 
 use crate::ecn::Ecn;
+use crate::pacing::Pacer;
+use crate::told::Told;
 use crate::window::LastCut;
 use crate::{AckSegment, Counters, DataSegment, Knobs, NEVER, Recovery, RttEstimator, SackBlocks, Scoreboard, recovery};
-use cwndlab_rules::Rule;
+use cwndlab_rules::{Rule, WindowRule};
 
 /// One TCP sender.
 #[derive(Clone, Debug)]
@@ -56,6 +58,13 @@ pub struct Sender {
     pub(crate) initial_window: f64,
     pub(crate) rtt: RttEstimator,
     pub(crate) rule: Rule,
+    /// What is measured for the rule; none where it looks at the window alone.
+    pub(crate) told: Option<Box<Told>>,
+    /// The rule gave an answer that is no window.
+    pub(crate) is_faulty: bool,
+    /// Whether packets are spaced out.
+    pub(crate) is_paced: bool,
+    pub(crate) pacer: Pacer,
     pub(crate) scoreboard: Option<Box<Scoreboard>>,
     /// Whether the scoreboard may hold anything.
     pub(crate) board_in_use: bool,
@@ -101,7 +110,11 @@ impl Sender {
             min_rtt_s: f64::MAX,
             initial_window: knobs.initial_window,
             rtt: RttEstimator::new(knobs, timer_phase_s),
+            is_paced: knobs.pacing || rule.needs().pacing,
+            told: Told::of(&rule),
             rule,
+            is_faulty: false,
+            pacer: Pacer::new(),
             scoreboard: None,
             board_in_use: false,
             max_window: knobs.window as i64,
@@ -127,7 +140,10 @@ impl Sender {
         self.counters.rtt_sum_s += rtt_s;
         self.counters.rtt_count += 1;
         self.min_rtt_s = self.min_rtt_s.min(rtt_s);
-        if ack.ece {
+        if self.told.is_some() {
+            self.tell(now_s, ack, knobs);
+        }
+        if ack.ece && !self.has_noted() {
             self.on_echo(ack.ack, knobs);
         }
         match self.recovery {
@@ -212,7 +228,7 @@ impl Sender {
         let acked = (ack.ack - self.highest_ack).max(0) as u64;
         self.new_ack(now_s, ack, knobs);
         self.ecn.at_one_packet &= ack.ece;
-        if !ack.ece || self.agree() {
+        if !ack.ece || self.has_noted() || self.agree() {
             self.grow(now_s, ack, acked, knobs);
         }
         self.finish_if_done();

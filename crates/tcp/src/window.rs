@@ -25,20 +25,17 @@ pub(crate) enum Cut {
 impl Sender {
     /// Slow start, or the rule's increase: once per acknowledgement, whatever it acknowledges.
     pub(crate) fn grow(&mut self, now_s: f64, ack: &AckSegment, acked: u64, knobs: &Knobs) {
-        if knobs.grow_when_limited && self.next <= self.previous_highest_ack + self.window() {
+        // A rule that measures the network decides by itself what an unused window means.
+        let measures = self.told.as_ref().is_some_and(|told| told.needs.delivery_rate);
+        if knobs.grow_when_limited && !measures && self.next <= self.previous_highest_ack + self.window() {
             return;
         }
-        if self.cwnd < self.ssthresh {
+        if self.told.is_some() {
+            self.grow_told(now_s, ack, acked, knobs);
+        } else if self.cwnd < self.ssthresh {
             self.cwnd += 1.0;
         } else {
-            let event = Ack {
-                now_s,
-                acked_packets: acked,
-                rtt_s: now_s - ack.sent_s,
-                min_rtt_s: self.min_rtt_s,
-                in_flight_packets: (self.highest_sent - self.highest_ack) as u64,
-            };
-            self.cwnd = self.rule.increase(self.cwnd, &event);
+            self.cwnd = self.rule.increase(self.cwnd, &Ack::default());
         }
         if knobs.cap_window {
             self.cwnd = self.cwnd.min(knobs.window);
@@ -72,6 +69,7 @@ impl Sender {
         .max(floor);
         self.first_cut = false;
         self.ecn.cwr_due = true;
+        self.look_for_fault();
     }
 
     /// Window to one packet, threshold as it is.

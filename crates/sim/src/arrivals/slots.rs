@@ -35,7 +35,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let knobs = &self.knobs[self.hosts[flow as usize].knobs as usize];
         let host = &mut self.hosts[flow as usize];
         host.sender = Sender::new(rule, recovery, Some(packets), phase_s, knobs);
-        (host.armed_s, host.finish_s) = (NEVER, None);
+        (host.armed_s, host.paced_s, host.finish_s) = (NEVER, NEVER, None);
         (host.at_begin, host.at_end) = (Counters::default(), Counters::default());
         host.job = Some(Box::new(Job { group: index, began_s: now_s, packets, base_rtt_s, slowest_s, requests: None, is_cut: false }));
         self.start(flow);
@@ -84,6 +84,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             knobs: template.knobs,
             flags: template.flags,
             armed_s: NEVER,
+            paced_s: NEVER,
             stop_s: NEVER,
             request_s: NEVER,
             hash: TraceHash::default(),

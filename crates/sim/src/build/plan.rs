@@ -3,6 +3,7 @@
 use crate::jitter::Jitter;
 use crate::random::Stream;
 use crate::scenario::{ArrivalSpec, CrossSpec, FlowSpec, Graph, PlannedLink, QueueSpec, Routes, Scenario, Waveform, Way};
+use cwndlab_rules::{Arithmetic, WindowRule};
 use cwndlab_tcp::Knobs;
 use cwndlab_units::{RateLimit, Span};
 
@@ -128,6 +129,7 @@ impl<'a> Plan<'a> {
         let mut knobs = Knobs::profile(self.scenario.profile.into());
         self.scenario.tcp.apply(&mut knobs);
         flow.tcp.apply(&mut knobs);
+        knobs.exact_marks |= flow.rule.0.build(Arithmetic::Plain).needs().exact_marks;
         knobs
     }
 

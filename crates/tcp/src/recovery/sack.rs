@@ -143,7 +143,7 @@ pub(crate) fn send_much(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32,
     }
     let allowed = (tcp.last_ack + tcp.window()).min(tcp.limit - 1);
     let allowed = if burst > 0 { allowed.min(tcp.next + i64::from(burst) - 1) } else { allowed };
-    while tcp.next <= allowed {
+    while tcp.next <= allowed && tcp.may_send(now_s) {
         let has_arrived = knobs.sack_rfc6675 && tcp.scoreboard.as_ref().is_some_and(|board| board.is_sacked(tcp.next));
         if !has_arrived {
             tcp.output(now_s, tcp.next, knobs, out);
@@ -172,7 +172,9 @@ pub(crate) fn send_supply(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut
 #[inline(never)]
 fn send_in_recovery(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
     let mut sent = 0;
-    while let Some(number) = next_packet(tcp, knobs) {
+    while tcp.may_send(now_s)
+        && let Some(number) = next_packet(tcp, knobs)
+    {
         tcp.output(now_s, number, knobs, out);
         tcp.next = tcp.next.max(number + 1);
         tcp.pipe += 1;

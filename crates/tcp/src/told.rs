@@ -1,0 +1,165 @@
+//! What a rule is told about acknowledgements, and what is measured for it. Rules that look at the window alone are told nothing, and
+//! nothing is measured for them.
+
+use crate::{AckSegment, Knobs, Sender};
+use cwndlab_rules::{Ack, Mark, Needs, Rule, SlowStart, WindowRule};
+use std::collections::VecDeque;
+
+/// What is measured for a rule.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    /// What the rule asks for.
+    pub(crate) needs: Needs,
+    /// Packets that have arrived, as far as acknowledgements say: each of them speaks of one.
+    delivered: u64,
+    /// When that last changed, seconds.
+    delivered_s: f64,
+    /// When the packet was sent that was delivered last, seconds.
+    first_s: f64,
+    /// Highest packet sent when the present round trip began.
+    round_end: i64,
+    /// The mark of this acknowledgement was taken note of: it goes on as an unmarked one would.
+    pub(crate) is_noted: bool,
+    /// Packets under way, in the order in which they were sent.
+    sent: VecDeque<Departure>,
+    /// The last delivery rate, packets per second, and whether the application limited it.
+    rate: (f64, bool),
+}
+
+/// What was known when a packet was sent (draft-cheng-iccrg-delivery-rate-estimation, section 2.2).
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    sent_s: f64,
+    delivered: u64,
+    delivered_s: f64,
+    /// When the packet was sent that was delivered last then.
+    first_s: f64,
+    is_app_limited: bool,
+}
+
+impl Told {
+    /// For a rule; none if it looks at the window alone.
+    pub(crate) fn of(rule: &Rule) -> Option<Box<Self>> {
+        if matches!(rule, Rule::Linear(_) | Rule::Gaimd(_) | Rule::Binomial(_)) {
+            return None;
+        }
+        let needs = rule.needs();
+        Some(Box::new(Self {
+            needs,
+            delivered: 0,
+            delivered_s: 0.0,
+            first_s: 0.0,
+            round_end: -1,
+            is_noted: false,
+            sent: VecDeque::new(),
+            rate: (0.0, false),
+        }))
+    }
+
+    /// A packet is sent.
+    pub(crate) fn on_sent(&mut self, now_s: f64, nothing_outstanding: bool, is_app_limited: bool) {
+        if !self.needs.delivery_rate {
+            return;
+        }
+        if nothing_outstanding {
+            (self.delivered_s, self.first_s) = (now_s, now_s);
+            self.sent.clear();
+        }
+        let (delivered, delivered_s, first_s) = (self.delivered, self.delivered_s, self.first_s);
+        self.sent.push_back(Departure { sent_s: now_s, delivered, delivered_s, first_s, is_app_limited });
+    }
+
+    /// An acknowledgement arrives, of a packet sent at `sent_s`: counts it, and measures the rate while that packet was under way.
+    fn on_ack(&mut self, now_s: f64, ack: &AckSegment) {
+        self.delivered = (self.delivered + 1).max(ack.ack.max(0) as u64 + 1);
+        self.delivered_s = now_s;
+        while self.sent.front().is_some_and(|first| first.sent_s < ack.sent_s) {
+            self.sent.pop_front();
+        }
+        let Some(packet) = self.sent.front().filter(|first| first.sent_s == ack.sent_s).copied() else { return };
+        self.first_s = packet.sent_s;
+        let interval_s = (packet.sent_s - packet.first_s).max(now_s - packet.delivered_s);
+        if interval_s > 0.0 {
+            self.rate = ((self.delivered - packet.delivered) as f64 / interval_s, packet.is_app_limited);
+        }
+    }
+}
+
+impl Sender {
+    /// An acknowledgement arrives, before anything else that it does.
+    #[inline(never)]
+    pub(crate) fn tell(&mut self, now_s: f64, ack: &AckSegment, knobs: &Knobs) {
+        let Some(told) = &mut self.told else { return };
+        told.on_ack(now_s, ack);
+        told.is_noted = false;
+        if ack.ece && self.ecn.agreed {
+            let event = self.event(now_s, ack, 0, knobs);
+            let mark = self.rule.on_mark(self.cwnd, &event);
+            if let Some(told) = &mut self.told {
+                told.is_noted = mark == Mark::Noted;
+            }
+        }
+    }
+
+    /// Whether the mark of this acknowledgement was taken note of, and does nothing more.
+    #[inline]
+    pub(crate) fn has_noted(&self) -> bool {
+        self.told.as_ref().is_some_and(|told| told.is_noted)
+    }
+
+    fn event(&self, now_s: f64, ack: &AckSegment, acked: u64, knobs: &Knobs) -> Ack {
+        let (delivered, rate) = self.told.as_ref().map_or((0, (0.0, false)), |told| (told.delivered, told.rate));
+        Ack {
+            now_s,
+            acked_packets: acked,
+            delivered_packets: delivered,
+            lost_packets: self.counters.retransmitted,
+            in_flight_packets: (self.highest_sent - ack.ack.max(self.highest_ack)).max(0) as u64,
+            rtt_s: now_s - ack.sent_s,
+            srtt_s: self.rtt.srtt_s(knobs),
+            min_rtt_s: self.min_rtt_s,
+            delivery_rate_packets_s: rate.0,
+            marked: ack.ece,
+            round_start: false,
+            app_limited: rate.1,
+        }
+    }
+
+    /// What an acknowledgement of new data does to the window, by a rule that looks at more than the window.
+    #[inline(never)]
+    pub(crate) fn grow_told(&mut self, now_s: f64, ack: &AckSegment, acked: u64, knobs: &Knobs) {
+        let mut event = self.event(now_s, ack, acked, knobs);
+        if let Some(told) = &mut self.told {
+            event.round_start = ack.ack > told.round_end;
+            if event.round_start {
+                told.round_end = self.highest_sent;
+            }
+        }
+        if self.cwnd < self.ssthresh {
+            match self.rule.slow_start(self.cwnd, &event) {
+                SlowStart::Grow(cwnd) => self.cwnd = cwnd,
+                SlowStart::Leave(cwnd) => (self.cwnd, self.ssthresh) = (cwnd, cwnd),
+            }
+        } else {
+            self.cwnd = self.rule.increase(self.cwnd, &event);
+        }
+        self.look_for_fault();
+    }
+
+    /// A rule that gave no window is not asked again: the run ends.
+    pub(crate) fn look_for_fault(&mut self) {
+        let asks = self.told.as_ref().is_some_and(|told| told.needs.faults);
+        self.is_faulty |= asks && self.rule.fault().is_some();
+    }
+
+    /// Whether the rule gave an answer that is no window.
+    #[inline]
+    pub fn is_faulty(&self) -> bool {
+        self.is_faulty
+    }
+
+    /// What was wrong with it.
+    pub fn fault(&self) -> Option<&str> {
+        self.rule.fault()
+    }
+}
