@@ -13,6 +13,7 @@ from collections import Counter
 from . import compare, ns2, product
 from .case import Case
 from .generate import random_crowd, random_scenario
+from .generate_binomial import under_new_rules
 from .generate_routers import random_routers
 from .scenarios import everything
 
@@ -35,6 +36,7 @@ def main() -> int:
     parser.add_argument("--listed", action="store_true", help="the listed scenarios instead of random ones")
     parser.add_argument("--crowd", action="store_true", help="random scenarios of several flows")
     parser.add_argument("--routers", action="store_true", help="random scenarios with marks, RED or DRR")
+    parser.add_argument("--binomial", action="store_true", help="random scenarios under GAIMD and the binomial rules")
     parser.add_argument("--only", default="", help="of these, the scenarios whose name contains this")
     parser.add_argument("--show-scenario", action="store_true", help="print the scenario of each disagreement")
     arguments = parser.parse_args()
@@ -46,6 +48,8 @@ def main() -> int:
     else:
         make = random_routers if arguments.routers else random_crowd if arguments.crowd else random_scenario
         cases = [make(seed) for seed in range(arguments.seed, arguments.seed + arguments.count)]
+        if arguments.binomial:
+            cases = [under_new_rules(case) for case in cases]
     cases = [case for case in cases if arguments.only in case.name]
     kinds: Counter[str] = Counter()
     for case in cases:

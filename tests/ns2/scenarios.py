@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import scenarios_routers
+from . import scenarios_binomial, scenarios_routers
 from .case import RECOVERIES, Case, scenario
 
 ONE_WINDOW = {1: [30], 2: [30, 33], 3: [30, 32, 36], 4: [28, 30, 33, 37]}
@@ -254,6 +254,7 @@ def everything() -> list[Case]:
         *papers_years(),
         *several_flows(),
         *scenarios_routers.everything(),
+        *scenarios_binomial.everything(),
     ]
     names = [case.name for case in cases]
     assert len(names) == len(set(names)), "two cases of one name"

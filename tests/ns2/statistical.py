@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,6 +140,12 @@ def metrics(flows, *, goodput, utilization, queue, loss, marks, timeouts) -> dic
         group = flow["name"].rpartition("-")[0]
         groups[group] = groups.get(group, 0.0) + bps / 1e6
     result |= {f"goodput {group} (Mbit/s)": mbps for group, mbps in groups.items()}
+    rules = {flow["name"].rpartition("-")[0]: flow["rule"] for flow in flows}
+    if len(rules) == len(set(rules.values())) == 2:
+        first, second = rules
+        counts = Counter(flow["name"].rpartition("-")[0] for flow in flows)
+        ratio = (groups[first] / counts[first]) / (groups[second] / counts[second])
+        result[f"friendliness {first}/{second}"] = ratio
     result["time-outs per flow"] = timeouts / len(flows)
     result["Jain's index"] = sum(goodput) ** 2 / (len(goodput) * sum(x * x for x in goodput))
     return result

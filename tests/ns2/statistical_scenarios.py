@@ -68,8 +68,10 @@ class Experiment:
 
 
 RED = {"kind": "red", "limit": "100pkt", "min": "8pkt", "max": "24pkt", "max_p": 0.1, "weight": 0.002}
+RED_WIDE = {**RED, "limit": "200pkt", "min": "15pkt", "max": "45pkt"}
 FEW = {"near": Group(3, (3, 9)), "far": Group(3, (33, 47))}
 MANY = {"sack": Group(10, (1, 40)), "reno": Group(10, (1, 40), recovery="reno")}
+RULES = {"gaimd": Group(8, (2, 40), rule="GAIMD(0.31, 0.875)"), "aimd": Group(8, (2, 40))}
 CBR = {"name": "cbr", "rate": "1.1Mbit", "packet_size": "500B"}
 BURSTS = {
     "name": "bursts",
@@ -94,7 +96,7 @@ EXPERIMENTS = (
         "red-many",
         15,
         20,
-        {**RED, "limit": "200pkt", "min": "15pkt", "max": "45pkt"},
+        RED_WIDE,
         {"sack": Group(20, (1, 40)), "newreno": Group(20, (1, 40), recovery="newreno")},
     ),
     Experiment(
@@ -143,4 +145,7 @@ EXPERIMENTS = (
         },
         cross=(CBR, BURSTS),
     ),
+    Experiment("gaimd-drop-tail", 15, 20, {"kind": "drop-tail", "limit": "80pkt"}, RULES, cross=(BURSTS,)),
+    Experiment("gaimd-red", 15, 20, RED_WIDE, RULES),
+    Experiment("gaimd-red-ecn", 15, 20, {**RED_WIDE, "ecn": True}, with_ecn(RULES)),
 )

@@ -41,3 +41,5 @@ def test_the_list_covers_what_it_should():
         case for case in CASES if any(loss["kind"] == "marks" for loss in case.scenario["dumbbell"].get("loss", []))
     ]
     assert {case.scenario["flows"][0]["recovery"] for case in marked} == set(RECOVERIES)
+    rules = Counter(flow["rule"].partition("(")[0] for case in CASES for flow in case.scenario["flows"])
+    assert min(rules[name] for name in ("GAIMD", "IIAD", "SQRT", "Binomial")) >= 30

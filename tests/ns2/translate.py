@@ -121,20 +121,50 @@ def number(value) -> str:
     return str(int(value)) if isinstance(value, (bool, int)) else repr(float(value))
 
 
-def rule_variables(rule: str) -> dict[str, str]:
-    """The linear rules as ns-2's ``windowOption_`` 1 (AIMD) or 6 (binomial) with its parameters."""
-    found = re.fullmatch(r"\s*(AIMD|AIAD|MIMD|MIAD)\(\s*([0-9.]+)\s*,\s*([0-9.]+)\s*\)\s*", rule)
-    if not found:
+# What a rule's parameters are where they are not written.
+DEFAULTS = {
+    "AIMD": (1, 0.5),
+    "GAIMD": (0.31, 0.875),
+    "AIAD": (),
+    "MIMD": (),
+    "MIAD": (),
+    "Binomial": (None, None, 1, 0.5),
+    "IIAD": (1, 0.5),
+    "SQRT": (1, 0.5),
+}
+BINOMIAL = {"IIAD": (1, 0), "SQRT": (0.5, 0.5)}
+
+
+def parameters(rule: str) -> tuple[str, list[float]]:
+    """A rule's name and the values between its parentheses."""
+    found = re.fullmatch(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*", rule)
+    if not found or found[1] not in DEFAULTS:
         raise Unsupported(f"rule {rule!r}")
-    first, second = float(found[2]), float(found[3])
-    if found[1] == "AIMD":
-        return {"windowOption_": "1", "increase_num_": number(first), "decrease_num_": number(second)}
-    increase, k = (first, 0) if found[1][0] == "A" else (first - 1.0, -1)
-    decrease, power = (second, 1) if found[1][2] == "M" else (1.0 - second, 0)
+    try:
+        written = [float(value) for value in (found[2] or "").split(",") if value.strip()]
+    except ValueError:
+        raise Unsupported(f"rule {rule!r}") from None
+    values = [*written, *DEFAULTS[found[1]][len(written) :]]
+    if None in values or len(values) != (4 if found[1] == "Binomial" else 2):
+        raise Unsupported(f"rule {rule!r}")
+    return found[1], values
+
+
+def rule_variables(rule: str) -> dict[str, str]:
+    """A rule as ns-2's ``windowOption_`` 1 (AIMD and GAIMD) or 6 (binomial) with its parameters."""
+    name, values = parameters(rule)
+    if name in ("AIMD", "GAIMD"):
+        return {"windowOption_": "1", "increase_num_": number(values[0]), "decrease_num_": number(values[1])}
+    if name == "Binomial" or name in BINOMIAL:
+        k, power, increase, subtract = values if name == "Binomial" else (*BINOMIAL[name], *values)
+        decrease = 1.0 - subtract
+    else:
+        increase, k = (values[0], 0) if name[0] == "A" else (values[0] - 1.0, -1)
+        decrease, power = (values[1], 1) if name[2] == "M" else (1.0 - values[1], 0)
     return {
         "windowOption_": "6",
-        "k_parameter_": str(k),
-        "l_parameter_": str(power),
+        "k_parameter_": number(k),
+        "l_parameter_": number(power),
         "increase_num_": number(increase),
         "decrease_num_": number(decrease),
     }
