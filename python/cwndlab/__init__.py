@@ -60,7 +60,7 @@ _HOMES = {
     "schema": "native",
     "write_report": "report",
 }
-_MODULES = ("environments", "plots")
+_MODULES = ("environments", "plots", "theory")
 
 __all__ = ["__version__", *_HOMES, *_MODULES]
 

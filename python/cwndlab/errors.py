@@ -4,7 +4,7 @@ Their text is one line that names the key, the value and what is allowed.
 
 >>> import cwndlab
 >>> try:
-...     cwndlab.rule("AIMD(1)")
+...     cwndlab.rule("AIAD(1)")
 ... except cwndlab.RuleError as error:
 ...     print(isinstance(error, cwndlab.ScenarioError), "\n" in str(error))
 True False

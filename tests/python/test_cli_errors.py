@@ -107,7 +107,7 @@ def test_bad_options_of_run(cli, small_file, arguments, named):
     ("arguments", "named"),
     [
         ([], ["RULE", "AIMD"]),
-        (["AIMD(1)"], ["AIMD(1)"]),
+        (["AIAD(1)"], ["AIAD(1)"]),
         (["AMD(1, 0.5)"], ["AMD", "AIMD"]),
         (["AIMD(1, 0.5)", "--env", "constant,wobbly"], ["env", "wobbly", "saw-tooth"]),
         (["AIMD(1, 0.5)", "--recovery", "sak"], ["recovery", "sak", "sack"]),
@@ -142,7 +142,7 @@ def test_bad_options_of_compare(cli, arguments, named):
         (["CL", "CH", "--toml"], ["--toml"]),
         (["CL", "--toml", "--setting", "sack/fifo"], ["fifo", "drr"]),
         (["CL", "--toml", "--setting", "sak/drr"], ["sak", "sack"]),
-        (["CL", "--toml", "--rule", "AIMD(1)"], ["AIMD(1)"]),
+        (["CL", "--toml", "--rule", "AIAD(1)"], ["AIAD(1)"]),
         (["--plot", "x.gif"], ["x.gif"]),
         (["--assume", "buffer=many", "CL", "--toml"], ["many"]),
     ],

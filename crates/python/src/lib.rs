@@ -6,7 +6,7 @@ mod convert;
 mod errors;
 mod pcap;
 
-use cwndlab_rules::{FAMILIES, RuleSpec};
+use cwndlab_rules::{FAMILIES, Kind, Parameter, RuleSpec};
 use cwndlab_sim::scenario::{FileSource, Scenario, schema as scenario_schema};
 use cwndlab_sim::{Options, SchedulerKind, Simulation, Status};
 use errors::{RuleError, RunError, ScenarioError};
@@ -41,12 +41,9 @@ fn rules() -> String {
     let rules: Vec<serde_json::Value> = FAMILIES
         .iter()
         .map(|family| {
-            let names: Vec<&str> = family.parameters.iter().map(|parameter| parameter.name).collect();
-            let parameters: Vec<serde_json::Value> = family
-                .parameters
-                .iter()
-                .map(|p| serde_json::json!({ "name": p.name, "meaning": p.meaning, "allowed": p.allowed, "default": p.default }))
-                .collect();
+            let usual = family.parameters.iter().filter(|parameter| !parameter.option);
+            let names: Vec<&str> = usual.map(|parameter| parameter.name).collect();
+            let parameters: Vec<serde_json::Value> = family.parameters.iter().map(parameter_json).collect();
             serde_json::json!({
                 "name": family.name, "notation": format!("{}({})", family.name, names.join(", ")), "summary": family.summary,
                 "parameters": parameters, "source": family.source, "example": family.example,
@@ -54,6 +51,17 @@ fn rules() -> String {
         })
         .collect();
     serde_json::Value::from(rules).to_string()
+}
+
+/// A parameter of a rule: a default as a number, or as the word it stands for.
+fn parameter_json(parameter: &Parameter) -> serde_json::Value {
+    let default = match parameter.kind {
+        Kind::Choice(_) => serde_json::json!(parameter.default_text()),
+        Kind::Number | Kind::Formula => serde_json::json!(parameter.default),
+    };
+    serde_json::json!({
+        "name": parameter.name, "meaning": parameter.meaning, "allowed": parameter.allowed, "default": default, "option": parameter.option,
+    })
 }
 
 /// Every endpoint knob with its value in each profile, as a JSON list.

@@ -9,12 +9,12 @@
 //! `w` and `alpha` are packets, `beta` is a factor. With `alpha = 4 (1 - beta^2) / 3` a flow is as fast as AIMD(1, 1/2) where
 //! time-outs matter (section 1): (0.31, 0.875).
 //!
-//! The paper speaks of "the first loss during slow start": here every cut halves that comes before congestion avoidance has begun
-//! or begun again. A time-out's threshold follows the same rule. (ns-2 also halves the connection's first cut and
-//! after every time-out; endpoint profiles do that, not the rule.)
+//! The paper speaks of "the first loss during slow start": here every cut in slow start halves, and the threshold after a time-out there. The
+//! endpoint knows whether it is in slow start, the rule only asks for it. (ns-2 also halves the connection's first cut and after every
+//! time-out; endpoint profiles do that, not the rule.)
 
 use crate::registry::{fine, fraction, or, positive};
-use crate::{Ack, Congestion, Family, Rule, SlowStart, WindowRule};
+use crate::{Ack, Congestion, Family, Rule, WindowRule};
 
 /// `w <- w + alpha` per round trip, `w <- beta w` on loss, half on loss in slow start.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,32 +23,21 @@ pub struct Gaimd {
     pub alpha: f64,
     /// Factor on loss.
     pub beta: f64,
-    slow_start: bool,
-}
-
-impl Gaimd {
-    /// A flow that has not left slow start.
-    pub fn new(alpha: f64, beta: f64) -> Self {
-        Self { alpha, beta, slow_start: true }
-    }
 }
 
 impl WindowRule for Gaimd {
     #[inline]
     fn increase(&mut self, cwnd: f64, _: &Ack) -> f64 {
-        self.slow_start = false;
         cwnd + self.alpha / cwnd
     }
 
     #[inline]
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
-        if self.slow_start { cwnd / 2.0 } else { self.beta * cwnd }
+        self.beta * cwnd
     }
 
-    #[inline]
-    fn slow_start(&mut self, cwnd: f64, _: &Ack) -> SlowStart {
-        self.slow_start = true;
-        SlowStart::Grow(cwnd + 1.0)
+    fn halves_in_slow_start(&self) -> bool {
+        true
     }
 
     fn halves_in_ns2(&self) -> bool {
@@ -63,7 +52,7 @@ pub(crate) const FAMILY: Family = Family {
     example: "GAIMD(0.31, 0.875)",
     parameters: &[or(positive("alpha", "packets added per round trip"), 0.31), or(fraction("beta", "factor on loss"), 0.875)],
     check: fine,
-    build: |p| Rule::Gaimd(Gaimd::new(p[0], p[1])),
+    build: |p| Rule::Gaimd(Gaimd { alpha: p[0], beta: p[1] }),
 };
 
 #[cfg(test)]
@@ -71,14 +60,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cuts_to_seven_eighths_but_halves_in_slow_start() {
-        let (mut rule, ack) = (Gaimd::new(0.31, 0.875), Ack::default());
-        assert_eq!(rule.slow_start(15.0, &ack), SlowStart::Grow(16.0));
-        assert_eq!(rule.decrease(16.0, Congestion::FastRetransmit), 8.0);
+    fn cuts_to_seven_eighths_and_asks_for_half_in_slow_start() {
+        let (mut rule, ack) = (Gaimd { alpha: 0.31, beta: 0.875 }, Ack::default());
         assert_eq!(rule.increase(8.0, &ack), 8.03875); // 0.31/8 = 0.03875
         assert_eq!(rule.decrease(16.0, Congestion::FastRetransmit), 14.0);
         assert_eq!(rule.decrease(16.0, Congestion::Timeout), 14.0);
-        rule.slow_start(1.0, &ack);
-        assert_eq!(rule.decrease(2.0, Congestion::Ecn), 1.0);
+        assert!(rule.halves_in_slow_start());
     }
 }

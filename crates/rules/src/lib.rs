@@ -102,6 +102,11 @@ pub trait WindowRule {
     fn halves_in_ns2(&self) -> bool {
         false
     }
+
+    /// Whether a cut in slow start halves, whatever [`decrease`](Self::decrease) says: the endpoint knows whether it is in slow start.
+    fn halves_in_slow_start(&self) -> bool {
+        false
+    }
 }
 
 /// The built-in rules as a closed set: the endpoint calls them without a virtual table.
@@ -211,5 +216,9 @@ impl WindowRule for Rule {
 
     fn halves_in_ns2(&self) -> bool {
         with!(self, rule => rule.halves_in_ns2())
+    }
+
+    fn halves_in_slow_start(&self) -> bool {
+        with!(self, rule => rule.halves_in_slow_start())
     }
 }

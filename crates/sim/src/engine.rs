@@ -139,7 +139,11 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             self.on_ack(flow, packet);
             let next_s = self.transit.streams.all[stream as usize].ring.front().map_or(EMPTY, |next| next.at_s);
             let host = &self.hosts[flow as usize];
-            if next_s >= limit_s || next_s >= host.sender.deadline_s() || next_s >= host.request_s || next_s >= host.sender.pacing_deadline_s() {
+            if next_s >= limit_s
+                || next_s >= host.sender.deadline_s()
+                || next_s >= host.request_s
+                || next_s >= host.sender.pacing_deadline_s()
+            {
                 break;
             }
         }

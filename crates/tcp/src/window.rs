@@ -53,7 +53,8 @@ impl Sender {
             ((window / 2) as f64, self.rule.decrease(window as f64, congestion).trunc())
         };
         let slow_start = self.cwnd < self.ssthresh;
-        let halve = (knobs.halve_first_cut && self.first_cut) || (knobs.halve_in_slow_start && slow_start);
+        let halve =
+            (knobs.halve_first_cut && self.first_cut) || (slow_start && (knobs.halve_in_slow_start || self.rule.halves_in_slow_start()));
         let halve_ssthresh = halve || (knobs.halve_after_timeout && congestion == Congestion::Timeout);
         let ssthresh = if halve_ssthresh { half } else { target };
         // RFC 5681 equation 4 and ns-2 agree on two packets.

@@ -23,5 +23,7 @@ def rules(as_json: bool) -> None:
         click.echo(f"{entry['notation']}  e.g. {entry['example']}")
         click.echo(f"    {entry['summary']}")
         for parameter in entry["parameters"]:
-            click.echo(f"    {parameter['name']}: {parameter['meaning']}; allowed: {parameter['allowed']}")
+            name = f"{parameter['name']}=" if parameter["option"] else parameter["name"]
+            default = "" if parameter["default"] is None else f"; default: {parameter['default']}"
+            click.echo(f"    {name}: {parameter['meaning']}; allowed: {parameter['allowed']}{default}")
         click.echo(f"    source: {entry['source']}\n")

@@ -108,24 +108,48 @@ fn knobs() -> impl Strategy<Value = Value> {
     let window = option::weighted(0.4, (2u32..60).prop_map(f64::from));
     let ssthresh = option::weighted(0.4, (2u32..40).prop_map(f64::from));
     let flags = (option::of(any::<bool>()), option::of(any::<bool>()), option::of(any::<bool>()), option::of(any::<bool>()));
-    (delayed, interval, window, ssthresh, flags).prop_map(|(delayed, interval, window, ssthresh, (timestamps, syn, limited, rfc6675))| {
-        let flag = |value: Option<bool>| value.map(Value::from);
-        let entries = vec![
-            ("delayed_ack", flag(delayed)),
-            ("delayed_ack_interval", interval.map(Value::from)),
-            ("window", window.map(Value::from)),
-            ("initial_ssthresh", ssthresh.map(Value::from)),
-            ("timestamps", flag(timestamps)),
-            ("syn", flag(syn)),
-            ("limited_transmit", flag(limited)),
-            ("sack_rfc6675", flag(rfc6675)),
-        ];
-        object(json!({}), entries)
-    })
+    let pacing = option::weighted(0.2, any::<bool>());
+    (delayed, interval, window, ssthresh, flags, pacing).prop_map(
+        |(delayed, interval, window, ssthresh, (timestamps, syn, limited, rfc6675), pacing)| {
+            let flag = |value: Option<bool>| value.map(Value::from);
+            let entries = vec![
+                ("delayed_ack", flag(delayed)),
+                ("delayed_ack_interval", interval.map(Value::from)),
+                ("window", window.map(Value::from)),
+                ("initial_ssthresh", ssthresh.map(Value::from)),
+                ("timestamps", flag(timestamps)),
+                ("syn", flag(syn)),
+                ("limited_transmit", flag(limited)),
+                ("sack_rfc6675", flag(rfc6675)),
+                ("pacing", flag(pacing)),
+            ];
+            object(json!({}), entries)
+        },
+    )
 }
 
-const RULES: &[&str] =
-    &["AIMD(1, 0.5)", "AIMD(0.31, 0.875)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)", "AIMAD(1, 1, 0.9)", "MAIMD(1, 1.1, 0.8)"];
+const RULES: &[&str] = &[
+    "AIMD(1, 0.5)",
+    "AIMD(0.31, 0.875)",
+    "AIAD(1, 3)",
+    "MIMD(1.125, 0.8)",
+    "MIAD(1.125, 3)",
+    "AIMAD(1, 1, 0.9)",
+    "MAIMD(1, 1.1, 0.8)",
+    "GAIMD(0.31, 0.875)",
+    "Binomial(0.5, 0.5, 1, 0.5)",
+    "Bimodal(1, 0.5, 0.125)",
+    "MRAIMD",
+    "CUBIC",
+    "DCTCP",
+    "Westwood",
+    "Vegas",
+    "Illinois",
+    "LEDBAT",
+    "BBR1",
+    "BBR3",
+    r#"Rule(inc="1/w^0.5", dec="w - 0.5*w^0.5")"#,
+];
 const RECOVERIES: &[&str] = &["tahoe", "reno", "newreno", "sack"];
 
 /// A group of flows; its path is put in by the network.
