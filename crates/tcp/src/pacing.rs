@@ -9,7 +9,7 @@ pub(crate) struct Pacer {
     /// The next packet not before, seconds.
     next_s: f64,
     /// When to go on with what the window allows and the rate has held back, or [`NEVER`].
-    pub(crate) deadline_s: f64,
+    deadline_s: f64,
 }
 
 impl Pacer {

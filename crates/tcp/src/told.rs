@@ -19,7 +19,9 @@ pub(crate) struct Told {
     /// Highest packet sent when the present round trip began.
     round_end: i64,
     /// The mark of this acknowledgement was taken note of: it goes on as an unmarked one would.
-    pub(crate) is_noted: bool,
+    is_noted: bool,
+    /// Highest packet sent when the receiver was told last that a mark was noted.
+    answered: i64,
     /// Packets under way, in the order in which they were sent.
     sent: VecDeque<Departure>,
     /// The last delivery rate, packets per second, and whether the application limited it.
@@ -51,6 +53,7 @@ impl Told {
             first_s: 0.0,
             round_end: -1,
             is_noted: false,
+            answered: -1,
             sent: VecDeque::new(),
             rate: (0.0, false),
         }))
@@ -94,9 +97,13 @@ impl Sender {
         told.is_noted = false;
         if ack.ece && self.ecn.agreed {
             let event = self.event(now_s, ack, 0, knobs);
-            let mark = self.rule.on_mark(self.cwnd, &event);
-            if let Some(told) = &mut self.told {
-                told.is_noted = mark == Mark::Noted;
+            let is_noted = self.rule.on_mark(self.cwnd, &event) == Mark::Noted;
+            let Some(told) = &mut self.told else { return };
+            told.is_noted = is_noted;
+            // A receiver that latches marks must hear of it, once per window of data, or it would echo this one for ever.
+            if is_noted && !told.needs.exact_marks && ack.ack > told.answered {
+                told.answered = self.highest_sent;
+                self.ecn.cwr_due = true;
             }
         }
     }
@@ -113,6 +120,7 @@ impl Sender {
             now_s,
             acked_packets: acked,
             delivered_packets: delivered,
+            // What was sent again: after a time-out more than what was lost.
             lost_packets: self.counters.retransmitted,
             in_flight_packets: (self.highest_sent - ack.ack.max(self.highest_ack)).max(0) as u64,
             rtt_s: now_s - ack.sent_s,
