@@ -190,3 +190,14 @@ def test_a_rate_that_changes_too_often_is_refused_before_the_run(cli, tmp_path):
     assert "dumbbell.rate.every" in message
     assert "1us" in message
     assert "100000000" in message
+
+
+def test_a_formula_without_a_value_ends_the_run_and_leaves_nothing(cli, tmp_path):
+    rule = 'Rule(inc="log(30 - w)", dec="w/2")'
+    text = f"duration = '20s'\n[dumbbell]\nrate = '10Mbit'\ndelay = '20ms'\n[[flows]]\nname = 'own'\nrule = '{rule}'\n"
+    (tmp_path / "own.toml").write_text(text)
+    done = cli("run", "own.toml", "--out", "result")
+    assert done.returncode == 2
+    for said in ('flow "own"', rule, "is NaN at w = "):
+        assert said in done.stderr
+    assert not (tmp_path / "result" / "run.json").exists()

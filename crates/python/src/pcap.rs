@@ -70,9 +70,7 @@ pub fn write(path: &Path, recording: &Recording<'_>, scenario: &Scenario) -> Res
 fn endpoints(scenario: &Scenario) -> Vec<Endpoint> {
     let mut endpoints = Vec::new();
     for spec in &scenario.flows {
-        let mut knobs = Knobs::profile(scenario.profile.into());
-        scenario.tcp.apply(&mut knobs);
-        spec.tcp.apply(&mut knobs);
+        let knobs = scenario.knobs(&spec.tcp);
         for _ in 0..spec.count {
             let flow = endpoints.len() as u32 + 1;
             let [_, a, b, c] = flow.to_be_bytes();

@@ -27,9 +27,7 @@ impl Jitter {
 
     /// Whether packets may overtake each other; else one never arrives before the one in front of it.
     pub fn reorders(&self) -> bool {
-        match self.spec {
-            JitterSpec::Uniform { reorder, .. } | JitterSpec::Normal { reorder, .. } | JitterSpec::Exponential { reorder, .. } => reorder,
-        }
+        self.spec.reorders()
     }
 }
 

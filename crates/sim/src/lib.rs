@@ -21,6 +21,7 @@ mod cross;
 mod depart;
 mod draw;
 mod engine;
+mod expiry;
 mod flow;
 mod hash;
 mod histogram;

@@ -1,6 +1,5 @@
 //! A scenario read as a network: its links in order, and the ways, delays and knobs of each group of flows. Nothing is built yet.
 
-use crate::jitter::Jitter;
 use crate::random::Stream;
 use crate::scenario::{ArrivalSpec, CrossSpec, FlowSpec, Graph, PlannedLink, QueueSpec, Routes, Scenario, Waveform, Way};
 use cwndlab_rules::{Arithmetic, WindowRule};
@@ -92,7 +91,7 @@ impl<'a> Plan<'a> {
 
     /// Whether packets may overtake each other on a link.
     pub fn reorders(&self, link: u32) -> bool {
-        self.links[link as usize].jitter.is_some_and(|jitter| Jitter::new(&jitter, Stream::new(0, "")).reorders())
+        self.links[link as usize].jitter.is_some_and(|jitter| jitter.reorders())
     }
 
     /// How many flows and sources cross each link, in either direction. A queue that owns its packets serves them by events, as if there were more.
@@ -126,9 +125,7 @@ impl<'a> Plan<'a> {
 
     /// The endpoint knobs of a flow.
     pub fn knobs(&self, flow: &FlowSpec) -> Knobs {
-        let mut knobs = Knobs::profile(self.scenario.profile.into());
-        self.scenario.tcp.apply(&mut knobs);
-        flow.tcp.apply(&mut knobs);
+        let mut knobs = self.scenario.knobs(&flow.tcp);
         knobs.exact_marks |= flow.rule.0.build(Arithmetic::Plain).needs().exact_marks;
         knobs
     }

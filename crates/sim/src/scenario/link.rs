@@ -185,6 +185,15 @@ pub enum JitterSpec {
     },
 }
 
+impl JitterSpec {
+    /// Whether packets may overtake each other.
+    pub fn reorders(&self) -> bool {
+        match *self {
+            Self::Uniform { reorder, .. } | Self::Normal { reorder, .. } | Self::Exponential { reorder, .. } => reorder,
+        }
+    }
+}
+
 /// A time when a link is down.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
