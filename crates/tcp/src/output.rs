@@ -41,13 +41,8 @@ impl Sender {
         self.counters.sent += 1;
         self.counters.retransmitted += u64::from(retransmission);
         self.sent_s = now_s;
-        if let Some(told) = &mut self.told {
-            // The window would allow more than the application has (section 3.1 of the draft on delivery rates).
-            let is_app_limited = number + 1 >= self.limit && self.next < self.highest_ack + self.cwnd as i64;
-            told.on_sent(now_s, nothing_outstanding, is_app_limited);
-        }
-        if self.is_paced {
-            self.space(now_s, knobs);
+        if self.is_attended {
+            self.attend(now_s, number, nothing_outstanding, knobs);
         }
         let (ect, cwr) = if knobs.ecn { self.ecn_flags(number, retransmission, knobs) } else { (false, false) };
         out(DataSegment {
@@ -72,5 +67,16 @@ impl Sender {
         if self.deadline_s == NEVER || nothing_outstanding {
             self.arm_timer(now_s);
         }
+    }
+
+    /// What is noted for the rule about a packet sent, and how far behind it the next may follow.
+    #[inline(never)]
+    fn attend(&mut self, now_s: f64, number: i64, nothing_outstanding: bool, knobs: &Knobs) {
+        if let Some(told) = &mut self.told {
+            // The window would allow more than the application has (section 3.1 of the draft on delivery rates).
+            let is_app_limited = number + 1 >= self.limit && self.next < self.highest_ack + self.cwnd as i64;
+            told.on_sent(now_s, nothing_outstanding, is_app_limited);
+        }
+        self.space(now_s, knobs);
     }
 }

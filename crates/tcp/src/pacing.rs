@@ -41,7 +41,6 @@ impl Sender {
     }
 
     /// A packet was sent.
-    #[inline(never)]
     pub(crate) fn space(&mut self, now_s: f64, knobs: &Knobs) {
         if let Some(rate) = self.pace(knobs).filter(|rate| *rate > 0.0) {
             self.pacer.next_s = now_s.max(self.pacer.next_s) + 1.0 / rate;

@@ -62,8 +62,8 @@ pub struct Sender {
     pub(crate) told: Option<Box<Told>>,
     /// The rule gave an answer that is no window.
     pub(crate) is_faulty: bool,
-    /// Whether packets are spaced out.
-    pub(crate) is_paced: bool,
+    /// Whether anything is noted about packets sent: for the rule, or because they are spaced out.
+    pub(crate) is_attended: bool,
     pub(crate) pacer: Pacer,
     pub(crate) scoreboard: Option<Box<Scoreboard>>,
     /// Whether the scoreboard may hold anything.
@@ -77,6 +77,7 @@ impl Sender {
     /// A sender that has not started. `packets` of data at first, or unlimited; `timer_phase_s` is its clock's offset in a tick.
     pub fn new(rule: Rule, recovery: Recovery, packets: Option<u64>, timer_phase_s: f64, knobs: &Knobs) -> Self {
         let ssthresh = knobs.initial_ssthresh.min(knobs.window);
+        let told = Told::of(&rule);
         Self {
             recovery,
             last_cut: LastCut::None,
@@ -110,8 +111,8 @@ impl Sender {
             min_rtt_s: f64::MAX,
             initial_window: knobs.initial_window,
             rtt: RttEstimator::new(knobs, timer_phase_s),
-            is_paced: knobs.pacing || rule.needs().pacing,
-            told: Told::of(&rule),
+            is_attended: knobs.pacing || told.is_some(),
+            told,
             rule,
             is_faulty: false,
             pacer: Pacer::new(),
