@@ -23,7 +23,14 @@ from cwndlab import environments, native, tomltext
 from cwndlab.quantities import rate_text
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ("README.md", "docs/environments.md", "docs/profiles.md", "docs/scenario.md", "docs/theory.md")
+DOCUMENTS = (
+    "README.md",
+    "docs/environments.md",
+    "docs/own-rules.md",
+    "docs/profiles.md",
+    "docs/scenario.md",
+    "docs/theory.md",
+)
 PICTURES = {
     "docs/images/environments.png": "cwndlab environments all --plot",
     "docs/images/ring.png": "cwndlab topology examples/ring.toml --plot",
