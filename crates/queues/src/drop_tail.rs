@@ -54,8 +54,10 @@ impl Admission for DropTail {
         if fits { Decision::Accept } else { Decision::Drop }
     }
 
-    #[inline]
-    fn surely_accepts(&self, size_bytes: u32, most: &Backlog) -> bool {
-        self.limit.admits(most.packets, most.bytes, size_bytes)
+    fn sure_packets(&self, largest_bytes: u32) -> u64 {
+        match self.limit {
+            Limit::Packets(limit) => limit,
+            Limit::Bytes(limit) => limit / u64::from(largest_bytes.max(1)),
+        }
     }
 }

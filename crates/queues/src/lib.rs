@@ -112,10 +112,10 @@ pub trait Admission {
     /// Decides about an arriving packet.
     fn admit(&mut self, packet: &Arrival, backlog: &Backlog, random: &mut impl FnMut() -> f64) -> Decision;
 
-    /// Whether a packet of this size is accepted, and nothing else changes, as long as no more than this is at the link.
+    /// How many packets of at most this size may be at the link while one more is accepted for certain, and nothing else changes.
     /// It lets the link put off counting what has departed until the count matters.
-    fn surely_accepts(&self, _size_bytes: u32, _most: &Backlog) -> bool {
-        false
+    fn sure_packets(&self, _largest_bytes: u32) -> u64 {
+        0
     }
 
     /// A packet has left the link; `backlog` is what is there now. Told before the next arrival or deadline, in order of time.
@@ -202,8 +202,8 @@ impl Admission for Discipline {
     }
 
     #[inline]
-    fn surely_accepts(&self, size_bytes: u32, most: &Backlog) -> bool {
-        each!(self, queue => queue.surely_accepts(size_bytes, most))
+    fn sure_packets(&self, largest_bytes: u32) -> u64 {
+        each!(self, queue => queue.sure_packets(largest_bytes))
     }
 
     #[inline]

@@ -98,8 +98,8 @@ proptest! {
     fn what_is_surely_accepted_is_accepted(limit in limit(), count_in_service: bool, sizes in vec(1u32..1600, 0..60), gone in 0usize..60, size in 1u32..1600) {
         // The link asks with all packets that may still be there; some of them have left by then.
         let mut queue = Queue { rule: DropTail::new(limit, count_in_service), sizes: sizes.into() };
-        let most = Backlog { in_service_bytes: 0, ..queue.backlog() };
-        let sure = queue.rule.surely_accepts(size, &most);
+        let largest = queue.sizes.iter().copied().max().unwrap_or(size).max(size);
+        let sure = (queue.sizes.len() as u64) < queue.rule.sure_packets(largest);
         queue.sizes.drain(..gone.min(queue.sizes.len()));
         let accepted = queue.arrive(size);
         prop_assert!(accepted || !sure);

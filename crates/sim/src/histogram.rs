@@ -17,7 +17,7 @@ const FIRST: u64 = (1023 - 30) << 5;
 
 impl Histogram {
     /// Counts one duration, seconds.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, duration_s: f64) {
         let bucket = bucket(duration_s);
         match self.counts.get_mut(bucket) {

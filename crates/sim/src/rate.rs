@@ -122,15 +122,23 @@ impl Serializer {
     }
 
     /// When a packet that starts at `start_s` has left, and when it is at the other end, `delay_s` further on. Neither ever decreases.
-    #[inline]
+    #[inline(always)]
     pub fn pass(&mut self, start_s: f64, size_bytes: u32, delay_s: f64) -> (f64, f64) {
-        if let Self::Recorded(recorded) = self {
+        if let Self::Constant(constant) = self {
+            let transmission_s = constant.transmission_s(size_bytes);
+            // In ns-2's order of operations (LinkDelay::recv).
+            return (start_s + transmission_s, start_s + (transmission_s + delay_s));
+        }
+        self.pass_varying(start_s, size_bytes, delay_s)
+    }
+
+    #[inline(never)]
+    fn pass_varying(&mut self, start_s: f64, size_bytes: u32, delay_s: f64) -> (f64, f64) {
+        let (end_s, transmission_s) = self.finish(start_s, size_bytes);
+        if let Self::Recorded(_) = self {
             // Packets that share an opportunity have left together: reckoned from their starts, rounding could make the later one arrive first.
-            let end_s = recorded.finish(start_s, size_bytes);
             return (end_s, end_s + delay_s);
         }
-        let (end_s, transmission_s) = self.finish(start_s, size_bytes);
-        // In ns-2's order of operations (LinkDelay::recv).
         (end_s, start_s + (transmission_s + delay_s))
     }
 

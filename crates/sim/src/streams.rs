@@ -1,8 +1,8 @@
 //! Packets that wait for an event: streams of one flow each, and inboxes that several flows share.
 
 use crate::packet::Packet;
+use crate::ring::Ring;
 use crate::scheduler::{EMPTY, Scheduler};
-use std::collections::VecDeque;
 
 /// Where a flow is in the tables.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ pub enum Due {
 #[derive(Debug)]
 pub struct Pending {
     /// In order of time.
-    pub ring: VecDeque<Packet>,
+    pub ring: Ring<Packet>,
     /// Flow, or number of TCP flows plus number of the cross source.
     pub flow: u32,
     /// What happens at its head.
@@ -87,7 +87,7 @@ impl<S: Scheduler> Streams<S> {
     /// Adds a packet where packets may have overtaken each other: behind all that arrive no later.
     pub fn insert(&mut self, stream: u32, packet: Packet) {
         let ring = &mut self.all[stream as usize].ring;
-        let index = ring.iter().rposition(|earlier| earlier.at_s <= packet.at_s).map_or(0, |index| index + 1);
+        let index = ring.partition_point(|earlier| earlier.at_s <= packet.at_s);
         ring.insert(index, packet);
         self.packets += 1;
         if index == 0 {
@@ -102,7 +102,9 @@ impl<S: Scheduler> Streams<S> {
 /// delay it. So when the first is due, all that arrive within the lead can be handled in one go.
 #[derive(Debug)]
 pub struct Inbox {
-    ring: VecDeque<Waiting>,
+    ring: Ring<Waiting>,
+    /// No packet in it is later than this, seconds.
+    last_s: f64,
     /// Lead, seconds.
     pub lead_s: f64,
     /// The stream that schedules its first packet.
@@ -125,17 +127,16 @@ pub struct Waiting {
 impl Inbox {
     /// Empty; `stream` schedules its first packet.
     pub fn new(lead_s: f64, stream: u32) -> Self {
-        Self { ring: VecDeque::new(), lead_s, stream }
+        Self { ring: Ring::default(), last_s: f64::NEG_INFINITY, lead_s, stream }
     }
 
     /// Puts a packet in its place, which is nearly always the last; returns whether it is the first.
     #[inline(always)]
     pub fn put(&mut self, new: Waiting) -> bool {
-        let key = |waiting: &Waiting| (waiting.packet.at_s, waiting.packet.since_s, waiting.flow, waiting.stage);
-        let last = self.ring.back().map(key);
-        if last.is_none_or(|last| last <= key(&new)) {
+        if new.packet.at_s > self.last_s {
+            self.last_s = new.packet.at_s;
             self.ring.push_back(new);
-            return last.is_none();
+            return self.ring.len() == 1;
         }
         self.insert(new)
     }
@@ -143,8 +144,8 @@ impl Inbox {
     #[inline(never)]
     fn insert(&mut self, new: Waiting) -> bool {
         let key = |waiting: &Waiting| (waiting.packet.at_s, waiting.packet.since_s, waiting.flow, waiting.stage);
-        let later = |old: &Waiting| key(old) > key(&new);
-        let index = self.ring.iter().rposition(|old| !later(old)).map_or(0, |index| index + 1);
+        let new_key = key(&new);
+        let index = self.ring.partition_point(|old| key(old) <= new_key);
         self.ring.insert(index, new);
         index == 0
     }

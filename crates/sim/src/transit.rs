@@ -6,6 +6,7 @@
 
 use crate::cross::CrossSink;
 use crate::flow::Sink;
+use crate::leg::{Head, Leg};
 use crate::link::{LOST, Link, Window};
 use crate::packet::{AckOptions, Flags, OptionStore, Packet};
 use crate::pipe::Pipe;
@@ -49,6 +50,10 @@ pub enum Entry {
 pub struct Route {
     /// Stages in order, and how a packet enters each.
     pub stages: Vec<(Stage, Entry)>,
+    /// What a packet passes from entering a stage to the next event, where that can be laid out.
+    pub legs: Vec<Option<Leg>>,
+    /// The first leg, where it is the sender's own link alone.
+    pub head: Option<Head>,
     /// Index of the receiver among them.
     pub sink: usize,
     /// How far a sender may run ahead, seconds: 0 where its segments meet others' packets at once.
@@ -82,12 +87,9 @@ pub struct Transit<S: Scheduler, T: Trace> {
 }
 
 impl<S: Scheduler, T: Trace> Transit<S, T> {
-    /// Takes a packet through the stages from `stage` on, until it must wait for an event, is lost, or ends.
-    ///
-    /// Times are kept in locals, and the packet is put together again where it is stored: written in parts and read back as a whole
-    /// it would stall.
-    #[inline]
-    pub fn carry(&mut self, flow: u32, place: Place, mut stage: usize, packet: Packet) {
+    /// Takes a packet through the stages from `stage` on, one by one: the plain way, for routes of any shape.
+    #[inline(never)]
+    pub(crate) fn step(&mut self, flow: u32, place: Place, mut stage: usize, packet: Packet) {
         let stages = &self.routes[place.route as usize].stages;
         let Packet { mut at_s, mut since_s, mut number, sent_s, mut size_bytes, mut flags, mut options } = packet;
         loop {
@@ -147,7 +149,7 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
 
     /// Puts a packet in an inbox.
     #[inline(always)]
-    fn post(&mut self, inbox: u32, waiting: Waiting) {
+    pub(crate) fn post(&mut self, inbox: u32, waiting: Waiting) {
         let inbox = &mut self.inboxes[inbox as usize];
         self.streams.packets += 1;
         if inbox.put(waiting) {
@@ -156,7 +158,7 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
     }
 
     /// Cross traffic ends here.
-    fn end_cross(&mut self, flow: u32, at_s: f64, size_bytes: u16) {
+    pub(crate) fn end_cross(&mut self, flow: u32, at_s: f64, size_bytes: u16) {
         if let Some(sink) = self.cross.get_mut((flow & !CROSS) as usize).filter(|_| flow >= CROSS) {
             sink.deliver(at_s, size_bytes, &self.window);
             if T::ON {
@@ -236,7 +238,7 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
 
 /// A data packet reached the receiver; returns whether it is new, and the acknowledgement to send now, if any.
 #[inline(always)]
-fn receive(sink: &mut Sink, packet: &Packet, knobs: &Knobs, window: &Window, bin_s: f64) -> (bool, Option<AckSegment>) {
+pub(crate) fn receive(sink: &mut Sink, packet: &Packet, knobs: &Knobs, window: &Window, bin_s: f64) -> (bool, Option<AckSegment>) {
     let (new, ack) = {
         let (marked, reduced) = (packet.flags.has(Flags::CE), packet.flags.has(Flags::CWR));
         sink.receiver.on_data(packet.at_s, packet.number, packet.sent_s, marked, reduced, knobs)
@@ -253,7 +255,7 @@ fn receive(sink: &mut Sink, packet: &Packet, knobs: &Knobs, window: &Window, bin
     (new, ack)
 }
 
-fn trace_receive<T: Trace>(trace: &mut T, flow: u32, packet: &Packet, new: bool, knobs: &Knobs) {
+pub(crate) fn trace_receive<T: Trace>(trace: &mut T, flow: u32, packet: &Packet, new: bool, knobs: &Knobs) {
     if new {
         trace.goodput(packet.at_s, flow, u64::from(knobs.packet_size) * 8);
     }
@@ -262,7 +264,7 @@ fn trace_receive<T: Trace>(trace: &mut T, flow: u32, packet: &Packet, new: bool,
 }
 
 /// Keeps what only some acknowledgements carry.
-#[inline]
+#[inline(always)]
 pub fn ack_options(ack: &AckSegment, receiver: &Receiver, options: &mut OptionStore) -> u32 {
     let blocks = receiver.blocks();
     if blocks.is_none() && ack.echo_s == ack.sent_s {

@@ -22,7 +22,7 @@ pub(crate) struct Wire<'a, S: Scheduler, T: Trace> {
 }
 
 impl<S: Scheduler, T: Trace> Wire<'_, S, T> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send(&mut self, segment: DataSegment) {
         if self.transit.streams.packets > MOST_PENDING {
             // A burst may be larger than memory: it is cut short, and the run stops after this event.
@@ -38,6 +38,6 @@ impl<S: Scheduler, T: Trace> Wire<'_, S, T> {
             let row = PacketRow { cwnd: segment.cwnd, ssthresh: segment.ssthresh, ..row(PacketEvent::Send, self.flow, &packet) };
             self.transit.trace.packet(row);
         }
-        self.transit.carry(self.flow, self.place, 0, packet);
+        self.transit.set_out(self.flow, self.place, packet);
     }
 }

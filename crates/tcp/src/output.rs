@@ -34,7 +34,7 @@ impl Sender {
     }
 
     /// Puts packet `number` on the wire.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn output(&mut self, now_s: f64, number: i64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
         let nothing_outstanding = self.highest_ack == self.highest_sent;
         let retransmission = number <= self.highest_sent;

@@ -80,7 +80,7 @@ impl Receiver {
     /// A data packet arrived. Returns whether it was new, and the acknowledgement to send now, if any.
     ///
     /// `ce`: a queue marked it; `cwr`: it says that the sender has cut its window (RFC 3168 section 6.1).
-    #[inline]
+    #[inline(always)]
     pub fn on_data(&mut self, now_s: f64, number: i64, sent_s: f64, ce: bool, cwr: bool, knobs: &Knobs) -> (bool, Option<AckSegment>) {
         if number == self.next && !self.gap && !knobs.delayed_ack && !(ce | cwr) {
             // In order, as most packets are.
@@ -186,7 +186,7 @@ impl Receiver {
     }
 
     /// The SACK blocks of the acknowledgement sent last, if it had any.
-    #[inline]
+    #[inline(always)]
     pub fn blocks(&self) -> Option<&SackBlocks> {
         if !self.gap {
             return None;

@@ -130,7 +130,7 @@ impl Sender {
     }
 
     /// An acknowledgement arrived, with the SACK blocks it carried.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, now_s: f64, ack: &AckSegment, sack: Option<&SackBlocks>, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
         // RFC 9293 section 3.10.7.4: what acknowledges data that was never sent is dropped.
         if ack.ack > self.highest_sent {
@@ -197,6 +197,7 @@ impl Sender {
     }
 
     /// New data was acknowledged: RTT, timer, and where to send next.
+    #[inline(always)]
     pub(crate) fn new_ack(&mut self, now_s: f64, ack: &AckSegment, knobs: &Knobs) {
         if !knobs.timer_after_sample {
             self.restart_timer(now_s, ack.ack);
@@ -225,6 +226,7 @@ impl Sender {
     }
 
     /// The whole of ns-2's `recv_newack_helper`, and the window after the SYN.
+    #[inline(always)]
     pub(crate) fn new_ack_and_grow(&mut self, now_s: f64, ack: &AckSegment, knobs: &Knobs) {
         let acked = (ack.ack - self.highest_ack).max(0) as u64;
         self.new_ack(now_s, ack, knobs);

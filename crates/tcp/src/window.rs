@@ -24,6 +24,7 @@ pub(crate) enum Cut {
 
 impl Sender {
     /// Slow start, or the rule's increase: once per acknowledgement, whatever it acknowledges.
+    #[inline(always)]
     pub(crate) fn grow(&mut self, now_s: f64, ack: &AckSegment, acked: u64, knobs: &Knobs) {
         // A rule that measures the network decides by itself what an unused window means.
         let measures = self.told.as_ref().is_some_and(|told| told.needs.delivery_rate);

@@ -5,12 +5,12 @@ use crate::engine::Engine;
 use crate::flow::{Bins, Host, Sink};
 use crate::hash::TraceHash;
 use crate::pipe::Pipe;
+use crate::ring::Ring;
 use crate::scheduler::Scheduler;
 use crate::streams::{Pending, Place};
 use crate::timers::Kind;
 use crate::trace::Trace;
 use cwndlab_tcp::{Counters, NEVER, Receiver, Recovery, Sender};
-use std::collections::VecDeque;
 
 /// Transfers that are kept: about 2 GiB.
 const MOST_TRANSFERS: usize = 50_000_000;
@@ -70,7 +70,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let (first_stream, first_pipe) = (transit.streams.all.len() as u32, transit.pipes.len() as u32);
         let place = Place { route: template.route, first_stream, first_pipe };
         for &due in &template.dues {
-            transit.streams.all.push(Pending { ring: VecDeque::new(), flow, due, place });
+            transit.streams.all.push(Pending { ring: Ring::default(), flow, due, place });
         }
         transit.streams.scheduler.grow(transit.streams.all.len());
         transit.pipes.extend(template.pipes.iter().map(|_| Pipe::new(None, 0.0)));

@@ -16,6 +16,7 @@ use crate::link::Window;
 use crate::packet::{Flags, OptionStore};
 use crate::pipe::Pipe;
 use crate::random::Stream;
+use crate::ring::Ring;
 use crate::scenario::Scenario;
 use crate::scheduler::Scheduler;
 use crate::streams::{Due, Pending, Place, Streams};
@@ -28,7 +29,7 @@ pub use info::{FlowInfo, LinkInfo, Options};
 use leads::Lead;
 use plan::{Access, Group, Plan};
 use schedule::schedule;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A network ready to run, and what its tables mean.
@@ -130,7 +131,7 @@ impl Builder<'_> {
             if let Some(owned) = link.service() {
                 owned.stream = engine.transit.streams.all.len() as u32;
                 let place = Place { route: 0, first_stream: owned.stream, first_pipe: 0 };
-                engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow: 0, due: Due::Depart(i as u32), place });
+                engine.transit.streams.all.push(Pending { ring: Ring::default(), flow: 0, due: Due::Depart(i as u32), place });
             }
         }
         let cross_counts = scenario.cross.iter().enumerate().map(|(i, spec)| self.plan.sources(i, spec)).collect();

@@ -3,11 +3,12 @@
 use super::Builder;
 use super::leads::Lead;
 use crate::engine::Engine;
+use crate::leg::{Head, Leg};
+use crate::ring::Ring;
 use crate::scheduler::Scheduler;
 use crate::streams::{Due, Inbox, Pending, Place};
 use crate::trace::Trace;
 use crate::transit::{Entry, Route, Stage};
-use std::collections::VecDeque;
 
 /// A lead is a sum of doubles: this much less of it is certain.
 const SAFE: f64 = 1.0 - 1e-6;
@@ -52,7 +53,9 @@ impl Builder<'_> {
             .collect();
         let sink = stages.iter().position(|stage| *stage == Stage::Sink).unwrap_or_default();
         let ahead_s = self.ahead_s(&route);
-        self.routes.push(Route { stages: route, sink, ahead_s });
+        let legs = (0..route.len()).map(|first| if self.options.look_ahead { Leg::new(&route, first) } else { None }).collect();
+        let head = if self.options.look_ahead { Head::new(&route) } else { None };
+        self.routes.push(Route { stages: route, legs, head, sink, ahead_s });
         self.route_of.insert(key, self.routes.len() as u32 - 1);
         self.routes.len() as u32 - 1
     }
@@ -75,7 +78,7 @@ impl Builder<'_> {
     pub(super) fn add_streams<S: Scheduler, T: Trace>(&self, route: u32, flow: u32, first_pipe: u32, engine: &mut Engine<S, T>) -> Place {
         let place = Place { route, first_stream: engine.transit.streams.all.len() as u32, first_pipe };
         for due in self.dues(route) {
-            engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow, due, place });
+            engine.transit.streams.all.push(Pending { ring: Ring::default(), flow, due, place });
         }
         place
     }
@@ -108,7 +111,7 @@ impl Builder<'_> {
                 let (inbox, stream) = (engine.transit.inboxes.len() as u32, engine.transit.streams.all.len() as u32);
                 engine.transit.inboxes.push(Inbox::new(if owns { 0.0 } else { lead_s * SAFE }, stream));
                 let place = Place { route: 0, first_stream: stream, first_pipe: 0 };
-                engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow: 0, due: Due::Batch(inbox), place });
+                engine.transit.streams.all.push(Pending { ring: Ring::default(), flow: 0, due: Due::Batch(inbox), place });
                 self.inbox_leads[link] = lead_s;
                 *lead = Lead::Inbox(inbox);
             }

@@ -10,6 +10,7 @@ use crate::packet::Flags;
 use crate::population::Population;
 use crate::random::Stream;
 use crate::rate::{Constant, Serializer};
+use crate::ring::Ring;
 use crate::scenario::{CrossSpec, Distribution, Law, Packets};
 use crate::scheduler::{EMPTY, Scheduler};
 use crate::streams::{Due, Pending};
@@ -19,7 +20,7 @@ use crate::transit::{CROSS, Stage};
 use cwndlab_rules::Arithmetic;
 use cwndlab_tcp::{NEVER, Recovery};
 use cwndlab_units::Time;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 impl Builder<'_> {
     /// What a flow that answers requests has to do: the first request comes with its start.
@@ -102,7 +103,7 @@ impl Builder<'_> {
                 let place = self.add_streams(route, flow, 0, engine);
                 let first_s = source.first_s(start_s);
                 emissions.push((engine.transit.streams.all.len() as u32, first_s));
-                engine.transit.streams.all.push(Pending { ring: VecDeque::new(), flow, due: Due::Emit, place });
+                engine.transit.streams.all.push(Pending { ring: Ring::default(), flow, due: Due::Emit, place });
                 engine.transit.trace.source(index as u32);
                 engine.cross.push(source);
                 engine.transit.cross.push(CrossSink::default());

@@ -40,7 +40,7 @@ impl Link {
             None => {
                 let still_waiting: f64 = self.backlog.iter().map(|packet| (packet.since_s.min(self.window.to_s) - now_s).max(0.0)).sum();
                 let departed = self.arrived - self.dropped - self.lost - self.backlog.len() as u64;
-                (self.lost, departed, 8 * (self.accepted_bytes - self.backlog_bytes), self.waited_s - still_waiting)
+                (self.lost, departed, 8 * self.departed_bytes, self.waited_s - still_waiting)
             }
         };
         let (arrived, dropped, marked) = (self.arrived, self.dropped + lost, self.marked);

@@ -15,10 +15,10 @@ use crate::histogram::Histogram;
 use crate::packet::Flags;
 use crate::random::Stream;
 use crate::rate::Serializer;
+use crate::ring::Ring;
 use cwndlab_queues::{Admission, Arrival, Backlog, Decision, Departure, Discipline};
 pub use metrics::{LinkCounts, QueueSampler, Window};
 pub use owned::{Owned, Then};
-use std::collections::VecDeque;
 pub use touch::Touch;
 
 /// The arrival time of a packet that does not arrive.
@@ -27,15 +27,41 @@ pub const LOST: f64 = f64::INFINITY;
 /// Packets in one queue beyond which a run is stopped: about 1.5 GiB.
 const MOST_BACKLOG: usize = 50_000_000;
 
+/// So many departures are found one by one.
+const FEW: usize = 4;
+
 /// A packet that waits or is in service.
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
     at_s: f64,
     /// When its transmission began.
     since_s: f64,
-    size_bytes: u32,
-    priority: u8,
-    lost: bool,
+    /// Bytes accepted up to it, then its priority (two bits), then whether it is lost after transmission.
+    tail: u64,
+}
+
+impl Leaving {
+    fn new(at_s: f64, since_s: f64, accepted_bytes: u64, priority: u8, lost: bool) -> Self {
+        Self { at_s, since_s, tail: accepted_bytes << 3 | u64::from(priority) << 1 | u64::from(lost) }
+    }
+
+    /// Bytes accepted up to this packet, itself included.
+    fn accepted_bytes(self) -> u64 {
+        self.tail >> 3
+    }
+
+    fn priority(self) -> u8 {
+        (self.tail >> 1 & 3) as u8
+    }
+
+    fn lost(self) -> bool {
+        self.tail & 1 == 1
+    }
+
+    /// Whether it has left when a packet arrives at `now_s` whose transmission on the link before began at `since_s`.
+    fn has_left(self, now_s: f64, since_s: f64) -> bool {
+        self.at_s < now_s || (self.at_s == now_s && self.since_s < since_s)
+    }
 }
 
 /// A one-way link.
@@ -50,13 +76,18 @@ pub struct Link {
     touch: Option<Box<Touch>>,
     /// The queue, where it decides at departure; the discipline above then does nothing.
     owned: Option<Box<Owned>>,
-    backlog: VecDeque<Leaving>,
-    backlog_bytes: u64,
+    backlog: Ring<Leaving>,
+    /// Packets that may lie in the backlog, the departed among them, while one more of `largest_bytes` or less is certain to be accepted and
+    /// nothing else happens to it; 0 where nothing is certain.
+    room: usize,
+    largest_bytes: u32,
     free_s: f64,
     arrived: u64,
     dropped: u64,
     marked: u64,
     accepted_bytes: u64,
+    /// Of those, bytes of packets that were counted as departed.
+    departed_bytes: u64,
     /// Sum of waiting times of all packets accepted, as far as they lie before the end of the window, seconds.
     waited_s: f64,
     /// Packets lost after transmission.
@@ -66,8 +97,6 @@ pub struct Link {
     next_mark_s: f64,
     /// The next moment with something to do beside packets: arrivals need compare with it only.
     next_look_s: f64,
-    /// Departures that may lie uncounted.
-    patience: u64,
     /// New flags of the packet that arrived last, where they changed.
     changed: Option<Flags>,
     /// Whether the queue outgrew the memory meant for it.
@@ -117,19 +146,20 @@ impl Link {
             random,
             touch: (!touch.is_empty()).then(|| Box::new(touch)),
             owned: owned.map(Box::new),
-            backlog: VecDeque::new(),
-            backlog_bytes: 0,
+            backlog: Ring::default(),
+            room: 0,
+            largest_bytes: 0,
             free_s: 0.0,
             arrived: 0,
             dropped: 0,
             marked: 0,
             accepted_bytes: 0,
+            departed_bytes: 0,
             waited_s: 0.0,
             lost: 0,
             window,
             next_mark_s: window.from_s,
             next_look_s: 0.0,
-            patience: 64,
             changed: None,
             overflowed: false,
             measuring: false,
@@ -145,22 +175,48 @@ impl Link {
     /// ([`LOST`] if it does not), and when its transmission here begins. If its flags change, [`Link::changed_flags`] has them.
     ///
     /// Times go in and out in registers, and departures are counted only when the count matters: both halve the cost of a packet.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, now: f64, since: f64, number: i64, size_bytes: u16, flow: u32, flags: Flags) -> (f64, f64) {
+        let size = u32::from(size_bytes);
+        if now < self.next_look_s && self.backlog.len() < self.room && size <= self.largest_bytes {
+            self.arrived += 1;
+            self.note(now, number, flow, true);
+            let (at, start) = self.pass(now, size);
+            self.leave(size, start, flags, false);
+            return (at, start);
+        }
+        self.arrive_slowly(now, since, number, size, flow, flags)
+    }
+
+    /// The same where something may befall the packet.
+    #[inline(never)]
+    fn arrive_slowly(&mut self, now: f64, since: f64, number: i64, size: u32, flow: u32, flags: Flags) -> (f64, f64) {
         if now >= self.next_look_s {
             self.look(now);
         }
         self.arrived += 1;
-        let size = u32::from(size_bytes);
         let (struck, flags) = if self.touch.is_none() { (false, flags) } else { self.touch(now, size, flow, flags) };
-        let most = Backlog { packets: self.backlog.len() as u64, bytes: self.backlog_bytes, ..Backlog::default() };
-        let crowded = most.packets >= self.patience || !self.discipline.surely_accepts(size, &most);
-        let accepted = !struck && (!crowded || self.admit(now, since, size, flow, flags));
-        self.hash.add(now.to_bits() ^ ((number as u64) << 20) ^ (u64::from(flow) << 50) ^ (u64::from(accepted) << 63));
+        let accepted = !struck && self.admit(now, since, size, flow, flags);
+        self.note(now, number, flow, accepted);
         if !accepted {
             self.dropped += 1;
             return (LOST, now);
         }
+        let (at, start) = self.pass(now, size);
+        let at = self.touch.as_mut().map_or(at, |touch| touch.beyond(at, flow));
+        self.leave(size, start, flags, at == LOST);
+        (at, start)
+    }
+
+    /// Hashes what became of a packet.
+    #[inline(always)]
+    fn note(&mut self, now: f64, number: i64, flow: u32, accepted: bool) {
+        self.hash.add(now.to_bits() ^ ((number as u64) << 20) ^ (u64::from(flow) << 50) ^ (u64::from(accepted) << 63));
+    }
+
+    /// A packet was accepted: when it reaches the other end, and when its transmission begins.
+    #[inline(always)]
+    fn pass(&mut self, now: f64, size: u32) -> (f64, f64) {
         let start = if self.free_s > now { self.free_s } else { now };
         let (end, at) = self.serializer.pass(start, size, self.delay_s);
         self.free_s = end;
@@ -174,11 +230,14 @@ impl Link {
         } else if self.measuring {
             self.waiting.add_zero();
         }
-        let at = if self.touch.is_none() { at } else { self.late(at, flow) };
-        self.backlog.push_back(Leaving { at_s: end, since_s: start, size_bytes: size, priority: flags.priority(), lost: at == LOST });
-        self.backlog_bytes += u64::from(size);
-        self.accepted_bytes += u64::from(size);
         (at, start)
+    }
+
+    /// It joins the backlog, to leave at the time that `pass` found.
+    #[inline(always)]
+    fn leave(&mut self, size: u32, start: f64, flags: Flags, lost: bool) {
+        self.accepted_bytes += u64::from(size);
+        self.backlog.push_back(Leaving::new(self.free_s, start, self.accepted_bytes, flags.priority(), lost));
     }
 
     /// The flags of the packet that arrived last, if they changed.
@@ -200,21 +259,18 @@ impl Link {
         (struck, new)
     }
 
-    /// When a packet of `flow` that was accepted reaches the other end, if it would be there at `at_s`: [`LOST`] if it is lost after transmission.
-    #[cold]
-    #[inline(never)]
-    fn late(&mut self, at_s: f64, flow: u32) -> f64 {
-        self.touch.as_mut().map_or(at_s, |touch| touch.beyond(at_s, flow))
-    }
-
     /// Counts what has departed, and asks the discipline.
-    #[inline(never)]
     fn admit(&mut self, now_s: f64, since_s: f64, size_bytes: u32, flow: u32, flags: Flags) -> bool {
         self.depart_until(now_s, since_s);
-        self.patience = (2 * self.backlog.len() as u64).clamp(64, MOST_BACKLOG as u64);
         if self.backlog.len() >= MOST_BACKLOG {
             self.overflowed = true;
             return false;
+        }
+        self.largest_bytes = self.largest_bytes.max(size_bytes);
+        if self.touch.is_none() {
+            // Counting costs least done for many at once.
+            let patience = (2 * self.backlog.len()).clamp(64, MOST_BACKLOG);
+            self.room = self.discipline.sure_packets(self.largest_bytes).min(patience as u64) as usize;
         }
         let backlog = self.backlog();
         let arrival = Arrival { now_s, size_bytes, flow, ecn: flags.has(Flags::ECT), priority: flags.priority() };
@@ -232,27 +288,41 @@ impl Link {
         let first = self.backlog.front();
         Backlog {
             packets: self.backlog.len() as u64,
-            bytes: self.backlog_bytes,
-            in_service_bytes: first.map_or(0, |first| u64::from(first.size_bytes)),
-            in_service_priority: first.map_or(0, |first| first.priority),
+            bytes: self.accepted_bytes - self.departed_bytes,
+            in_service_bytes: first.map_or(0, |first| first.accepted_bytes() - self.departed_bytes),
+            in_service_priority: first.map_or(0, |first| first.priority()),
             idle_since_s: self.free_s,
         }
     }
 
+    /// Counts what has left by `now_s`, when a packet arrives whose transmission on the link before began at `since_s`.
     fn depart_until(&mut self, now_s: f64, since_s: f64) {
-        while let Some(&first) = self.backlog.front() {
-            if first.at_s > now_s || (first.at_s == now_s && first.since_s >= since_s) {
-                return;
-            }
-            self.backlog_bytes -= u64::from(first.size_bytes);
-            self.lost += u64::from(first.lost);
-            self.backlog.pop_front();
-            if self.watched {
-                let Leaving { at_s, since_s, size_bytes, priority, .. } = first;
+        if self.watched {
+            while let Some(&first) = self.backlog.front().filter(|first| first.has_left(now_s, since_s)) {
+                let size_bytes = (first.accepted_bytes() - self.departed_bytes) as u32;
+                self.depart(1);
+                let departure = Departure { at_s: first.at_s, since_s: first.since_s, size_bytes, priority: first.priority() };
                 let backlog = self.backlog();
-                self.discipline.departed(&Departure { at_s, since_s, size_bytes, priority }, &backlog);
+                self.discipline.departed(&departure, &backlog);
             }
+            return;
         }
+        // Mostly one has left, or many: those that were not counted because it did not matter.
+        let gone = match self.backlog.get(FEW) {
+            Some(last) if last.has_left(now_s, since_s) => self.backlog.partition_point(|packet| packet.has_left(now_s, since_s)),
+            _ => self.backlog.iter().take(FEW).take_while(|packet| packet.has_left(now_s, since_s)).count(),
+        };
+        self.depart(gone);
+    }
+
+    /// So many leave.
+    fn depart(&mut self, gone: usize) {
+        let Some(last) = gone.checked_sub(1).and_then(|last| self.backlog.get(last)) else { return };
+        self.departed_bytes = last.accepted_bytes();
+        if self.touch.is_some() {
+            self.lost += self.backlog.iter().take(gone).filter(|packet| packet.lost()).count() as u64;
+        }
+        self.backlog.forget(gone);
     }
 
     /// The stream that schedules the ends of its transmissions, where the queue owns its packets, and when the last of them began.

@@ -8,6 +8,7 @@ use crate::window::Cut;
 use crate::{AckSegment, DataSegment, Knobs, SackBlocks, Scoreboard, Sender};
 use cwndlab_rules::Congestion;
 
+#[inline(always)]
 pub(crate) fn on_ack(
     tcp: &mut Sender,
     now_s: f64,
@@ -136,7 +137,7 @@ pub(crate) fn on_timeout(tcp: &mut Sender, knobs: &Knobs) {
     }
 }
 
-#[inline]
+#[inline(always)]
 pub(crate) fn send_much(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
     if tcp.in_recovery {
         return send_in_recovery(tcp, now_s, knobs, burst, out);

@@ -1,0 +1,232 @@
+//! Legs: all that becomes of a packet between two events, in one go.
+//!
+//! Nearly every route has the same shape between events: a link, the receiver, the way back, each with the flow's own links around it. For that
+//! shape the stages are laid out once, when the network is built, and a packet passes them in straight-line code. Whatever has another
+//! shape takes its stages one by one (`Transit::step`); the results are the same, which the plain engine's traces prove.
+
+use crate::link::LOST;
+use crate::packet::{Flags, Packet};
+use crate::scheduler::Scheduler;
+use crate::streams::{Place, Waiting};
+use crate::timers::Kind;
+use crate::trace::Trace;
+use crate::transit::{Entry, Stage, Transit, ack_options, receive, trace_receive};
+use cwndlab_tcp::NEVER;
+
+/// No such stage.
+const NONE: u32 = u32::MAX;
+
+/// The stages from one event to the next, where they have this order; any may be missing.
+#[derive(Clone, Copy, Debug)]
+pub struct Leg {
+    /// A link whose queue decides at arrival.
+    link: u32,
+    /// The flow's own link, by its offset.
+    pipe: u32,
+    /// Whether the receiver comes next.
+    sink: bool,
+    /// Whether cross traffic ends there instead.
+    ends: bool,
+    /// Whether the packet goes on through an inbox instead of a stream.
+    inbox: bool,
+    /// After the receiver, or else on the way to it.
+    pipe_after: u32,
+    link_after: u32,
+    pipes_last: [u32; 2],
+    /// Stage of `link_after`.
+    stage_after: u32,
+    /// Stream (its offset among the flow's) or inbox through which the packet goes on.
+    exit: u32,
+    /// The stage that it then enters.
+    next: u32,
+}
+
+impl Leg {
+    /// The leg that begins with entering stage `first`; none where the stages do not have that shape.
+    pub fn new(stages: &[(Stage, Entry)], first: usize) -> Option<Self> {
+        let mut leg = Self {
+            link: NONE,
+            pipe: NONE,
+            sink: false,
+            ends: false,
+            inbox: false,
+            pipe_after: NONE,
+            link_after: NONE,
+            pipes_last: [NONE; 2],
+            stage_after: NONE,
+            exit: NONE,
+            next: NONE,
+        };
+        // The slots in order; a stage takes the first free one of its kind behind the last taken.
+        let mut slot = 0;
+        for (index, &(stage, entry)) in stages.iter().enumerate().skip(first) {
+            if index > first {
+                match entry {
+                    Entry::AtOnce => {}
+                    Entry::Stream(exit) | Entry::Inbox(exit) => {
+                        (leg.inbox, leg.exit, leg.next) = (matches!(entry, Entry::Inbox(_)), exit, index as u32);
+                        return Some(leg);
+                    }
+                    Entry::Sorted(_) => return None,
+                }
+            }
+            slot = match stage {
+                Stage::Link(link) if slot < 1 => {
+                    leg.link = link;
+                    1
+                }
+                Stage::Pipe(pipe) if slot < 2 => {
+                    leg.pipe = pipe;
+                    2
+                }
+                Stage::Sink if slot < 3 => {
+                    leg.ends = index + 1 == stages.len();
+                    leg.sink = !leg.ends;
+                    3
+                }
+                Stage::Pipe(pipe) if slot < 4 => {
+                    leg.pipe_after = pipe;
+                    4
+                }
+                Stage::Link(link) if slot < 5 => {
+                    (leg.link_after, leg.stage_after) = (link, index as u32);
+                    5
+                }
+                Stage::Pipe(pipe) if slot < 7 => {
+                    leg.pipes_last[usize::from(slot == 6)] = pipe;
+                    if slot == 6 { 7 } else { 6 }
+                }
+                _ => return None,
+            };
+        }
+        leg.ends.then_some(leg)
+    }
+}
+
+/// The first leg of most routes: the sender's own link, then an event.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    pipe: u32,
+    inbox: bool,
+    exit: u32,
+}
+
+impl Head {
+    /// The first leg, if it is of that shape.
+    pub fn new(stages: &[(Stage, Entry)]) -> Option<Self> {
+        match *stages {
+            [(Stage::Pipe(pipe), _), (_, Entry::Stream(exit)), ..] => Some(Self { pipe, inbox: false, exit }),
+            [(Stage::Pipe(pipe), _), (_, Entry::Inbox(exit)), ..] => Some(Self { pipe, inbox: true, exit }),
+            _ => None,
+        }
+    }
+}
+
+impl<S: Scheduler, T: Trace> Transit<S, T> {
+    /// Takes a packet that its sender has just sent through the first leg.
+    #[inline(always)]
+    pub fn set_out(&mut self, flow: u32, place: Place, packet: Packet) {
+        let Some(head) = self.routes[place.route as usize].head else { return self.carry(flow, place, 0, packet) };
+        let (at_s, since_s) = self.pipes[(place.first_pipe + head.pipe) as usize].pass(packet.at_s, packet.size_bytes);
+        if at_s > self.end_s {
+            return self.gone(flow, place, 0, packet, at_s);
+        }
+        let packet = Packet { at_s, since_s, ..packet };
+        if head.inbox {
+            self.post(head.exit, Waiting { packet, flow, stage: 1, place });
+        } else {
+            self.streams.push(place.first_stream + head.exit, packet);
+        }
+    }
+
+    /// Takes a packet through the stages from `stage` on, until it must wait for an event, is lost, or ends.
+    ///
+    /// Times are kept in locals, and the packet is put together again where it is stored: written in parts and read back as a whole
+    /// it would stall.
+    #[inline]
+    pub fn carry(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) {
+        match self.routes[place.route as usize].legs[stage] {
+            Some(_) => self.pass(flow, place, stage, packet),
+            None => self.step(flow, place, stage, packet),
+        }
+    }
+
+    #[inline(always)]
+    fn pass(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) {
+        let Packet { mut at_s, mut since_s, mut number, sent_s, mut size_bytes, mut flags, mut options } = packet;
+        // Left where the packet goes no further: the stage, and the time at which it entered that.
+        let (stage, entered_s) = 'way: {
+            let Some(leg) = &self.routes[place.route as usize].legs[stage] else { return };
+            if leg.link != NONE {
+                let entered_s = at_s;
+                let link = &mut self.links[leg.link as usize];
+                (at_s, since_s) = link.arrive(at_s, since_s, number, size_bytes, flow, flags);
+                if let Some(changed) = link.changed_flags() {
+                    flags = changed;
+                }
+                if at_s == LOST {
+                    break 'way (stage, entered_s);
+                }
+            }
+            if leg.pipe != NONE {
+                (at_s, since_s) = self.pipes[(place.first_pipe + leg.pipe) as usize].pass(at_s, size_bytes);
+            }
+            if at_s > self.end_s {
+                break 'way (stage, at_s);
+            }
+            if leg.sink {
+                let sink = &mut self.sinks[flow as usize];
+                let knobs = &self.knobs[sink.knobs as usize];
+                self.delivered += 1;
+                let packet = Packet { at_s, since_s, number, sent_s, size_bytes, flags, options };
+                let new = receive(sink, &packet, knobs, &self.window, self.bin_s);
+                if T::ON {
+                    trace_receive(&mut self.trace, flow, &packet, new.0, knobs);
+                }
+                if knobs.delayed_ack && sink.receiver.deadline_s() != NEVER {
+                    self.timers.push(sink.receiver.deadline_s(), Kind::DelayedAck, flow);
+                }
+                let Some(ack) = new.1 else { return };
+                sink.acks += 1;
+                (number, size_bytes, flags) = (ack.ack, ack.size_bytes as u16, flags.only_priority().with(Flags::ECE, ack.ece));
+                options = ack_options(&ack, &sink.receiver, &mut self.options);
+            } else if leg.ends {
+                return self.end_cross(flow, at_s, size_bytes);
+            }
+            if leg.pipe_after != NONE {
+                (at_s, since_s) = self.pipes[(place.first_pipe + leg.pipe_after) as usize].pass(at_s, size_bytes);
+            }
+            if leg.link_after != NONE {
+                let entered_s = at_s;
+                // Past the end nothing arrives at a link.
+                if at_s > self.end_s {
+                    break 'way (leg.stage_after as usize, entered_s);
+                }
+                let link = &mut self.links[leg.link_after as usize];
+                (at_s, since_s) = link.arrive(at_s, since_s, number, size_bytes, flow, flags);
+                if let Some(changed) = link.changed_flags() {
+                    flags = changed;
+                }
+                if at_s == LOST {
+                    break 'way (leg.stage_after as usize, entered_s);
+                }
+            }
+            for pipe in leg.pipes_last {
+                if pipe != NONE {
+                    (at_s, since_s) = self.pipes[(place.first_pipe + pipe) as usize].pass(at_s, size_bytes);
+                }
+            }
+            if at_s > self.end_s {
+                break 'way (leg.next as usize - 1, at_s);
+            }
+            let packet = Packet { at_s, since_s, number, sent_s, size_bytes, flags, options };
+            if leg.inbox {
+                let (inbox, stage) = (leg.exit, leg.next);
+                return self.post(inbox, Waiting { packet, flow, stage, place });
+            }
+            return self.streams.push(place.first_stream + leg.exit, packet);
+        };
+        let packet = Packet { at_s: entered_s, since_s, number, sent_s, size_bytes, flags, options };
+        self.gone(flow, place, stage, packet, at_s);
+    }
+}

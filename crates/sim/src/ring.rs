@@ -1,0 +1,170 @@
+//! A first-in first-out queue of small values: what a packet meets several times on its way.
+//!
+//! It holds a power of two of slots, so that finding one is a mask, and it is all written to be laid out in line: with the standard
+//! library's `VecDeque`, a call and twice the instructions, a packet costs about a tenth more.
+
+use std::ops::Index;
+
+/// Values in the order in which they were put in.
+#[derive(Clone, Debug)]
+pub struct Ring<T> {
+    slots: Vec<T>,
+    first: usize,
+    count: usize,
+}
+
+impl<T> Default for Ring<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), first: 0, count: 0 }
+    }
+}
+
+impl<T: Copy> Ring<T> {
+    /// How many there are.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is none.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    #[inline(always)]
+    fn slot(&self, index: usize) -> usize {
+        self.first.wrapping_add(index) & self.slots.len().wrapping_sub(1)
+    }
+
+    /// Adds one behind all others.
+    #[inline(always)]
+    pub fn push_back(&mut self, value: T) {
+        if self.count == self.slots.len() {
+            self.grow(value);
+        }
+        let slot = self.slot(self.count);
+        self.slots[slot] = value;
+        self.count += 1;
+    }
+
+    /// Twice the slots; what is in them until they are written does not matter.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, value: T) {
+        self.slots.rotate_left(self.first);
+        self.first = 0;
+        let slots = (2 * self.slots.len()).max(4);
+        self.slots.reserve_exact(slots - self.slots.len());
+        self.slots.resize(slots, value);
+    }
+
+    /// Takes the first.
+    #[inline(always)]
+    pub fn pop_front(&mut self) -> Option<T> {
+        let value = *self.front()?;
+        self.forget(1);
+        Some(value)
+    }
+
+    /// Takes out the first `count`, which must be there.
+    #[inline(always)]
+    pub fn forget(&mut self, count: usize) {
+        self.first = self.slot(count);
+        self.count -= count;
+    }
+
+    /// The one at a place, if there are so many.
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        if index < self.count { Some(&self.slots[self.slot(index)]) } else { None }
+    }
+
+    /// The first.
+    #[inline(always)]
+    pub fn front(&self) -> Option<&T> {
+        self.get(0)
+    }
+
+    /// The last.
+    #[inline(always)]
+    pub fn back(&self) -> Option<&T> {
+        self.get(self.count.wrapping_sub(1))
+    }
+
+    /// All in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + ExactSizeIterator {
+        (0..self.count).map(|index| &self.slots[self.slot(index)])
+    }
+
+    /// Puts one before the one at `index`.
+    pub fn insert(&mut self, index: usize, value: T) {
+        self.push_back(value);
+        for place in (index + 1..self.count).rev() {
+            let (to, from) = (self.slot(place), self.slot(place - 1));
+            self.slots[to] = self.slots[from];
+        }
+        let slot = self.slot(index);
+        self.slots[slot] = value;
+    }
+
+    /// How many at the front fulfil a condition that none behind them fulfils.
+    pub fn partition_point(&self, condition: impl Fn(&T) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.count);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if condition(&self[middle]) { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+}
+
+impl<T: Copy> Index<usize> for Ring<T> {
+    type Output = T;
+
+    fn index(&self, index: usize) -> &T {
+        self.get(index).expect("an index is below the number of values")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn it_is_a_queue(steps in prop::collection::vec((0u8..5, 0usize..40), 0..300)) {
+            let (mut ring, mut queue) = (Ring::default(), VecDeque::new());
+            for (number, (kind, place)) in steps.into_iter().enumerate() {
+                match kind {
+                    0 | 1 => {
+                        ring.push_back(number);
+                        queue.push_back(number);
+                    }
+                    2 => prop_assert_eq!(ring.pop_front(), queue.pop_front()),
+                    3 => {
+                        let place = place.min(queue.len());
+                        ring.insert(place, number);
+                        queue.insert(place, number);
+                    }
+                    _ => {
+                        let count = place.min(queue.len());
+                        ring.forget(count);
+                        queue.drain(..count);
+                    }
+                }
+                prop_assert!(ring.iter().eq(queue.iter()));
+                prop_assert_eq!((ring.len(), ring.front(), ring.back()), (queue.len(), queue.front(), queue.back()));
+                let mut sorted: Vec<usize> = queue.iter().copied().collect();
+                sorted.sort_unstable();
+                let mut in_order = Ring::default();
+                sorted.iter().for_each(|&value| in_order.push_back(value));
+                prop_assert_eq!(in_order.partition_point(|&value| value < place), sorted.partition_point(|&value| value < place));
+            }
+        }
+    }
+}
