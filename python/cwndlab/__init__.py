@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from cwndlab import plots as plots
     from cwndlab.comparison import Comparison as Comparison
     from cwndlab.comparison import compare as compare
+    from cwndlab.contest import Contest as Contest
+    from cwndlab.contest import against as against
     from cwndlab.errors import RuleError as RuleError
     from cwndlab.errors import RunError as RunError
     from cwndlab.errors import ScenarioError as ScenarioError
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 # importing a submodule would otherwise shadow the function of the same name.
 _HOMES = {
     "Comparison": "comparison",
+    "Contest": "contest",
     "Level": "plan",
     "Plan": "plan",
     "Result": "results",
@@ -50,6 +53,7 @@ _HOMES = {
     "RunError": "errors",
     "Scenario": "scenario",
     "ScenarioError": "errors",
+    "against": "contest",
     "compare": "comparison",
     "dumbbell": "scenario",
     "knobs": "native",
