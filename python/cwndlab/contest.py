@@ -152,6 +152,8 @@ def plan_contest(
     (12, 'AIMD(1, 0.5)', ['CUBIC', 'AIMD(1, 0.5)'])
     """
     other, asked = native.rule(against), list(dict.fromkeys(native.rule(text) for text in rules))
+    if not asked:
+        raise ScenarioError("rules: is empty; allowed: one or more rules")
     counts = list(dict.fromkeys(_checked(count) for count in flows))
     chosen = assume or environments.Assumptions()
     if duration_s is not None:
@@ -159,7 +161,6 @@ def plan_contest(
     link = _Bottleneck(chosen, rate)
     queues, names = list(dict.fromkeys(queue)), [LINK] if env is None else environments.names(env)
     where = list(itertools.product(queues, names, counts))
-    first = link.tables(*where[0]) if where else {}
     axes = {
         "recovery": [
             Level(name, {f"flows.{group}.recovery": name for group in (RULE, AGAINST)})
@@ -172,7 +173,7 @@ def plan_contest(
         "rule": [Level(rule, {f"flows.{RULE}.rule": rule}) for rule in dict.fromkeys((*asked, other))],
     }
     joint = list(_joint(where, link, range(seed, seed + replicates)))
-    base = environments.document(first, chosen)
+    base = environments.document(link.tables("drop-tail", LINK, 1), chosen)
     plan = Plan(base, axes, replicates, seed, joint, {f"flows.{AGAINST}.rule": other, **(patch or {})})
     return Contest(plan, against=other, rules=asked)
 

@@ -19,15 +19,16 @@ COLUMNS = (
     ("share of\ngoodput", "share", True),
     ("harm to\nthe other", "harm", True),
     ("goodput a flow\n[Mbit/s]", "rule_goodput_bps", False),
-    ("\nthe other's", "against_goodput_bps", False),
-    ("\nits own kind", "own_kind_goodput_bps", False),
-    ("RTT [ms]\nthe other's", "against_rtt_s", False),
-    ("\nits own kind", "own_kind_rtt_s", False),
-    ("loss [%]\nthe other's", "against_loss_rate", False),
-    ("\nits own kind", "own_kind_loss_rate", False),
+    ("the\nother's", "against_goodput_bps", False),
+    ("its own\nkind", "own_kind_goodput_bps", False),
+    ("RTT [ms],\nthe other's", "against_rtt_s", False),
+    ("its own\nkind", "own_kind_rtt_s", False),
+    ("loss [%],\nthe other's", "against_loss_rate", False),
+    ("its own\nkind", "own_kind_loss_rate", False),
 )
 KEYS = (
-    "share: 0.5 is fair; harm: goodput the other loses beside as many flows of its own kind, 0 none, 1 all; ± 95 % CI"
+    "share: 0.5 is fair; its own kind: flows of the other beside as many of themselves;\n"
+    "harm: what the other's goodput falls short of that, 0 none, 1 all; mean ± 95 % CI"
 )
 
 

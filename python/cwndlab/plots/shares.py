@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SPREAD = 0.05
 """Part of a doubling by which neighbouring series stand apart, so that their whiskers do."""
+LONG = 24
+"""Rules this long, such as formulas, stand in the title alone."""
 
 
 @styled
@@ -34,7 +36,7 @@ def shares(contest: Contest) -> Figure:
     settings = summary.select("recovery", "queue", "env").unique(maintain_order=True).rows(named=True)
     labels = _labels(settings)
     if len(contest.rules) == 1:
-        columns = [("", dict(zip(labels, settings, strict=True)))]
+        columns = [(labels[0] if len(labels) == 1 else "", dict(zip(labels, settings, strict=True)))]
     else:
         columns = [
             (label, {rule: {**where, "rule": rule} for rule in contest.rules})
@@ -52,9 +54,9 @@ def shares(contest: Contest) -> Figure:
         above.set_ylim(0, 1)
         beneath.set_xlabel("flows of each kind")
         _ticks(beneath, sorted(summary["flows"].unique()))
-    who = contest.rules[0] if len(contest.rules) == 1 else "the rule"
+    who = contest.rules[0] if len(contest.rules) == 1 and len(contest.rules[0]) < LONG else "the rule"
     axes[0].set_ylabel(f"share of goodput\nthat {who} gets")
-    axes[len(columns)].set_ylabel(f"harm to\n{contest.against}")
+    axes[len(columns)].set_ylabel(f"harm to\n{contest.against if len(contest.against) < LONG else 'the other'}")
     # Room for the words beneath the line at 0.
     axes[len(columns)].set_ylim(min(-0.15, axes[len(columns)].get_ylim()[0]), 1)
     names = " and ".join(contest.rules) if len(contest.rules) < 3 else f"{len(contest.rules)} rules"
