@@ -129,7 +129,7 @@ def test_shares_of_both_sides_make_up_the_whole():
 
 @pytest.mark.parametrize(
     ("rule", "ratio"),
-    # AIMD's rate at a loss rate is as sqrt(a (1 + b) / (2 (1 - b))) (Yang and Lam 2000, TD of equation 2), b what is kept.
+    # AIMD's rate at a loss rate is as sqrt(a (1 + b) / (2 (1 - b))) (Yang and Lam 2000, equation 3), b what is kept.
     [
         ("AIMD(2, 0.5)", math.sqrt(2)),
         ("AIMD(4, 0.5)", 2.0),
@@ -140,7 +140,7 @@ def test_shares_behind_red_are_those_of_the_square_root_law(rule, ratio):
     """Where both see one loss rate and one round trip, shares are as the rates that the formula gives.
 
     The law is one of losses that come alone and of windows well above a packet; behind RED they come in small groups.
-    So the share may be 0.025 off, a fifth of the least distance that two of these rules' shares have from 0.5 and less.
+    So the share may be off by 0.025, less than half of what the nearest of these shares (0.555) is from equal ones.
     """
     contest = cwndlab.against(rule, STANDARD, flows=[8], queue=["red"], replicates=8, duration_s=60.0)
     share, half_width = _mean(contest, rule, "share")
