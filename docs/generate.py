@@ -32,6 +32,9 @@ DOCUMENTS = (
     "docs/theory.md",
 )
 PICTURES = {
+    "docs/images/against.png": (
+        'cwndlab compare CUBIC --against "AIMD(1, 0.5)" --queue drop-tail,red,drr,fq-codel --plot'
+    ),
     "docs/images/environments.png": "cwndlab environments all --plot",
     "docs/images/ring.png": "cwndlab topology examples/ring.toml --plot",
     "docs/images/second-topology.png": "cwndlab topology examples/second-topology.toml --plot",

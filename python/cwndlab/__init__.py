@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from cwndlab import plots as plots
     from cwndlab.comparison import Comparison as Comparison
     from cwndlab.comparison import compare as compare
+    from cwndlab.contest import Contest as Contest
+    from cwndlab.contest import against as against
     from cwndlab.errors import RuleError as RuleError
     from cwndlab.errors import RunError as RunError
     from cwndlab.errors import ScenarioError as ScenarioError
@@ -48,6 +50,7 @@ _HOMES = {
     "Ack": "native",
     "Comparison": "comparison",
     "Leave": "own",
+    "Contest": "contest",
     "Level": "plan",
     "Plan": "plan",
     "Result": "results",
@@ -56,6 +59,7 @@ _HOMES = {
     "Scenario": "scenario",
     "ScenarioError": "errors",
     "WindowRule": "own",
+    "against": "contest",
     "compare": "comparison",
     "dumbbell": "scenario",
     "knobs": "native",

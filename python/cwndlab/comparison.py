@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from cwndlab import environments, native
-from cwndlab.execute import run_many
-from cwndlab.jsontext import dumps
+from cwndlab.collection import Collection, collect
 from cwndlab.metrics import METRICS, measure
 from cwndlab.plan import Joint, Level, Plan, Run
 from cwndlab.results import Result
@@ -35,7 +33,7 @@ TEST_FLOWS = "flow"
 
 
 @dataclass
-class Comparison:
+class Comparison(Collection):
     """Results of a plan whose axes are recovery, queue, env and rule.
 
     Examples
@@ -48,33 +46,19 @@ class Comparison:
     0.0
     """
 
-    plan: Plan
-    results: dict[int, Result] = field(default_factory=dict)
-    """Finished results by the index of their run in the plan; those that were kept."""
-    measured: dict[int, dict[str, Any]] = field(default_factory=dict)
-    """The row of `runs` of every finished run, by its index."""
+    def measure(self, result: Result) -> dict[str, Any]:
+        """Every metric, over the flows under test."""
+        return measure(result.to_dict(), group=TEST_FLOWS)
 
     @property
-    def complete(self) -> bool:
-        """Whether every run of the plan has finished."""
-        return len(self.measured) == len(self.plan)
-
-    def add(self, run: Run, result: Result) -> None:
-        """Take a finished run in."""
-        self.results[run.index] = result
-        self.measured[run.index] = {
-            **run.cell,
-            "replicate": run.replicate,
-            "seed": run.seed,
-            "trace_hash": result.trace_hash,
-            **measure(result.to_dict(), group=TEST_FLOWS),
-        }
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """``runs``, ``summary`` and ``scores`` by name."""
+        return {"summary": self.summary, "scores": self.scores, "runs": self.runs}
 
     @property
     def runs(self) -> pl.DataFrame:
         """One row per finished run: its cell, replicate, seed, trace hash and every metric."""
-        rows = [self.measured[index] for index in sorted(self.measured)]
-        return pl.DataFrame(rows, schema=_RUN_SCHEMA)
+        return pl.DataFrame(self.rows(), schema=_RUN_SCHEMA)
 
     @property
     def summary(self) -> pl.DataFrame:
@@ -91,35 +75,6 @@ class Comparison:
     def scores(self) -> pl.DataFrame:
         """One row per setting, metric and rule: ``C_a``, the largest distance, and ``D_a``, their sum."""
         return scores(self.summary)
-
-    def result(self, replicate: int = 0, **cell: str) -> Result | None:
-        """Find one finished result by its cell (``rule=..., env=...``) and replicate."""
-        for run in self.plan:
-            if run.replicate == replicate and cell.items() <= run.cell.items():
-                return self.results.get(run.index)
-        return None
-
-    def to_dict(self, *, raw: bool = True) -> dict[str, Any]:
-        """Return everything as plain data; `raw` adds the whole result of each run that was kept."""
-        data: dict[str, Any] = {
-            "cwndlab_version": native.version(),
-            "complete": self.complete,
-            "plan": self.plan.to_dict(),
-            "summary": self.summary.to_dicts(),
-            "scores": self.scores.to_dicts(),
-        }
-        runs = self.runs.to_dicts()
-        if raw:
-            finished = [self.results.get(index) for index in sorted(self.measured)]
-            runs = [
-                {**row, "result": result.to_dict()} if result is not None else row
-                for row, result in zip(runs, finished, strict=True)
-            ]
-        return {**data, "runs": runs}
-
-    def to_json(self, *, raw: bool = True, indent: int | None = 2) -> str:
-        """Return `to_dict` as JSON text; what is not finite is null."""
-        return dumps(self.to_dict(raw=raw), indent)
 
     @property
     def has_many_environments(self) -> bool:
@@ -243,24 +198,8 @@ def compare(
         Whether `Comparison.results` keeps every run's result. Without, it keeps those that `trace` is for, and a
         thousand runs take no memory to speak of.
     """
-    comparison = into if into is not None else Comparison(plan)
-    plan.check()
-
-    def scenario(run: Run) -> dict[str, Any]:
-        return {**run.document, "trace": dict(trace)} if trace and run.replicate == 0 else run.document
-
-    # Closed at once on an exception: its traceback would otherwise keep the threads running.
-    with closing(run_many(((run, scenario(run)) for run in plan), jobs=jobs, progress=progress)) as finished:
-        for run, result in finished:
-            comparison.add(run, result)
-            if on_run is not None:
-                on_run(run, result)
-            if not scenario(run).get("trace"):
-                # Only what was asked for stays in memory: the list of all transfers comes unasked.
-                result.traces.clear()
-            if not (keep or (trace and run.replicate == 0)):
-                del comparison.results[run.index]
-    return comparison
+    collection = into if into is not None else Comparison(plan)
+    return collect(collection, jobs=jobs, trace=trace, on_run=on_run, progress=progress, keep=keep)
 
 
 def scores(summary: pl.DataFrame) -> pl.DataFrame:

@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from cwndlab.metrics import Metric
+from typing import Any, Protocol
 
 MISSING = "-"
 
 
-def number(value: float | None, metric: Metric) -> str:
+class Shown(Protocol):
+    """What says how a number is shown: a metric, or a measure."""
+
+    @property
+    def scale(self) -> float:
+        """Shown is the value times this."""
+
+    @property
+    def digits(self) -> int:
+        """Digits after the point."""
+
+
+def number(value: float | None, metric: Shown) -> str:
     """Write a metric's value in its shown unit.
 
     Examples
     --------
     >>> from cwndlab.metrics import BY_KEY
-    >>> number(0.0123, BY_KEY["loss_rate"]), number(None, BY_KEY["goodput"])
-    ('1.230', '-')
+    >>> number(0.0123, BY_KEY["loss_rate"]), number(None, BY_KEY["goodput"]), number(-1e-9, BY_KEY["goodput"])
+    ('1.230', '-', '0.000')
     """
-    return MISSING if value is None else f"{value * metric.scale:.{metric.digits}f}"
+    # Adding 0 makes a negative zero positive.
+    return MISSING if value is None else f"{round(value * metric.scale, metric.digits) + 0.0:.{metric.digits}f}"
 
 
-def with_interval(row: Mapping[str, Any] | None, metric: Metric) -> str:
+def with_interval(row: Mapping[str, Any] | None, metric: Shown) -> str:
     """Write a row of a comparison's summary as mean and half-width of its 95 % confidence interval.
 
     Examples

@@ -17,6 +17,7 @@ from conftest import ROOT
 from cwndlab import native
 from cwndlab.metrics import METRICS
 from cwndlab.results import SCHEMAS
+from cwndlab.sharing import MEASURES
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
@@ -233,7 +234,7 @@ def test_every_result_is_defined():
     tables = [(run, [*result.fields, *SCHEMAS]), (flow, SCHEMAS["flows"]), (link, SCHEMAS["links"])]
     tables += [(cross, SCHEMAS["cross"]), (arrivals, SCHEMAS["arrivals"])]
     tables += [(traces, [table, *frame.columns]) for table, frame in result.traces.items()]
-    tables += [(comparisons, [metric.key for metric in METRICS])]
+    tables += [(comparisons, [entry.key for entry in (*METRICS, *MEASURES)])]
     for section, names in tables:
         for name in names:
             assert f"`{name}`" in section, f"docs/metrics.md does not define {name}"

@@ -49,9 +49,10 @@ def test_run_stops_at_once(tmp_path):
     assert err.splitlines() == ["interrupted"]
 
 
-def test_compare_keeps_what_is_finished(tmp_path):
+@pytest.mark.parametrize("rules", [["AIMD(1, 0.5)", "AIAD(1, 3)"], ["CUBIC", "--against", "NewReno", "--flows", "2"]])
+def test_compare_keeps_what_is_finished(tmp_path, rules):
     amount = ["--duration", "300s", "--replicates", "5000"]
-    process = _start(tmp_path, "compare", "AIMD(1, 0.5)", "AIAD(1, 3)", *amount, "--out", "result")
+    process = _start(tmp_path, "compare", *rules, *amount, "--out", "result")
     runs = tmp_path / "result" / "runs"
     deadline = time.monotonic() + 60
     while len(list(runs.glob("*/run.json"))) < 3:

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from cwndlab.cli import options
+from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_together
 from cwndlab.cli.compare_tables import print_comparison
 from cwndlab.cli.compare_work import execute_plan
 
 if TYPE_CHECKING:
     from cwndlab.comparison import Comparison
+
+ENVIRONMENTS, REPLICATES = ("constant",), 3
 
 
 @click.command()
@@ -34,11 +37,23 @@ if TYPE_CHECKING:
 @click.option(
     "--env",
     multiple=True,
-    default=("constant",),
     metavar="NAMES",
-    help='Environments (`cwndlab environments` lists them); "all" for the thirteen of the paper, "demo" for four.',
+    help='Environments (`cwndlab environments` lists them); "all" for the thirteen of the paper, "demo" for four.'
+    "  [default: constant; none with --against]",
 )
-@click.option("--replicates", type=options.WholeNumber(1, 100_000), default=3, show_default=True, metavar="N")
+@click.option(
+    "--against",
+    metavar="RULE",
+    help="Let each RULE share a bottleneck with this one: its share, and the harm it does to the other.",
+)
+@click.option("--flows", multiple=True, metavar="NUMBERS", help="Flows of either kind.  [default: 1,2,4,8,16]")
+@click.option("--rate", metavar="RATE", help="Rate of the link without --env.  [default: 20Mbit]")
+@click.option(
+    "--replicates",
+    type=options.WholeNumber(1, 100_000),
+    metavar="N",
+    help=f"Runs of a cell, each with a seed of its own.  [default: {REPLICATES}; 20 with --against]",
+)
 @click.option("--duration", metavar="TIME", help="Simulated time of a run.  [default: 100s]")
 @options.assume_option
 @options.seed_option
@@ -59,7 +74,10 @@ def compare(
     queue: tuple[str, ...],
     setting: tuple[str, ...],
     env: tuple[str, ...],
-    replicates: int,
+    against: str | None,
+    flows: tuple[str, ...],
+    rate: str | None,
+    replicates: int | None,
     duration: str | None,
     assume: tuple[str, ...],
     seed: int | None,
@@ -75,26 +93,38 @@ def compare(
     Up to four environments each have a column. Of more the tables have means, and --detail, --plot, --json and --out
     the rest. Lists are given with commas or by repeating the option. Replicate i has the same random numbers for
     every rule and environment.
+
+    With --against, rules are not compared on their own: n flows of each share one link with n flows of another rule.
+    --flows and --rate are for that.
     """
     if not rules:
         raise click.UsageError('RULE: is missing; allowed: one or more rules such as "AIMD(1, 0.5)"')
     options.check_plot(plot)
     recoveries, queues = _settings(recovery, queue, setting)
-    from cwndlab.comparison import plan_rules
+    from cwndlab.comparison import Comparison, plan_rules
     from cwndlab.environments import Assumptions
 
+    common = {
+        "recovery": recoveries,
+        "queue": queues,
+        "duration_s": None if duration is None else options.seconds_of("--duration", duration),
+        "assume": Assumptions.from_texts(assume),
+        "seed": 1 if seed is None else seed,
+        "patch": options.patch_of(settings),
+    }
+    if against is not None:
+        refuse_together(detail=detail, has_rate=rate is not None, env=env, assume=assume)
+        if env:
+            common["env"] = options.names_of("--env", env)
+        if replicates is not None:
+            common["replicates"] = replicates
+        compare_against(rules, against, flows, rate, common, jobs=jobs, as_json=as_json, plot=plot, out=out)
+        return
+    refuse_alone(flows=flows, rate=rate)
     plan = plan_rules(
-        rules,
-        recovery=recoveries,
-        queue=queues,
-        env=options.names_of("--env", env),
-        replicates=replicates,
-        duration_s=None if duration is None else options.seconds_of("--duration", duration),
-        assume=Assumptions.from_texts(assume),
-        seed=1 if seed is None else seed,
-        patch=options.patch_of(settings),
+        rules, env=options.names_of("--env", env or ENVIRONMENTS), replicates=replicates or REPLICATES, **common
     )
-    comparison = execute_plan(plan, jobs=jobs, out=out, keep=as_json)
+    comparison = execute_plan(Comparison(plan), jobs=jobs, out=out, keep=as_json)
     if plot is not None:
         _plot(comparison, plot)
     if as_json:

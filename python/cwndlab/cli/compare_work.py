@@ -12,8 +12,8 @@ from cwndlab.cli.options import make_folder
 from cwndlab.cli.output import meter, say
 
 if TYPE_CHECKING:
-    from cwndlab.comparison import Comparison
-    from cwndlab.plan import Plan, Run
+    from cwndlab.collection import Collection, Gathered
+    from cwndlab.plan import Run
     from cwndlab.results import Result
 
 MANY_RUNS = 100
@@ -21,18 +21,17 @@ MANY_RUNS = 100
 
 
 def execute_plan(
-    plan: Plan,
+    collection: Gathered,
     *,
     jobs: int | None,
     out: Path | None,
     trace: Mapping[str, Any] | None = None,
     keep: bool = True,
-) -> Comparison:
-    """Run a plan; with `out`, each finished run is on disk at once, the tables also after Ctrl-C."""
-    from cwndlab import comparison as comparing
+) -> Gathered:
+    """Run the plan of a collection; with `out`, each finished run is on disk at once, the tables also after Ctrl-C."""
+    from cwndlab.collection import collect
 
-    began_s = time.perf_counter()
-    comparison = comparing.Comparison(plan)
+    began_s, plan = time.perf_counter(), collection.plan
     make_folder(out)
     if out is not None:
         # What an earlier comparison left here would pass for runs of this one.
@@ -47,38 +46,35 @@ def execute_plan(
                 result.save(_folder(out, run.index))
 
         try:
-            comparing.compare(
-                plan, jobs=jobs, trace=trace, on_run=finished, progress=progress.packets, into=comparison, keep=keep
-            )
+            collect(collection, jobs=jobs, trace=trace, on_run=finished, progress=progress.packets, keep=keep)
         except KeyboardInterrupt:
-            say(f"stopped after {len(comparison.measured)} of {len(plan)} runs")
-            _write_interrupted(comparison, out)
+            say(f"stopped after {len(collection.measured)} of {len(plan)} runs")
+            _write_interrupted(collection, out)
             raise
-    _write_tables(comparison, out)
+    _write_tables(collection, out)
     if len(plan) >= MANY_RUNS:
         say(f"{len(plan)} runs in {time.perf_counter() - began_s:.0f} s")
-    return comparison
+    return collection
 
 
 def _folder(out: Path, index: int) -> Path:
     return out / "runs" / f"{index:05d}"
 
 
-def _write_interrupted(comparison: Comparison, out: Path | None) -> None:
+def _write_interrupted(collection: Collection, out: Path | None) -> None:
     """Write what is finished, with the run that was being saved when the interruption came."""
-    if out is None or not comparison.measured:
+    if out is None or not collection.measured:
         return
-    for index, result in comparison.results.items():
+    for index, result in collection.results.items():
         if not (_folder(out, index) / "run.json").exists():
             result.save(_folder(out, index))
-    _write_tables(comparison, out)
+    _write_tables(collection, out)
 
 
-def _write_tables(comparison: Comparison, out: Path | None) -> None:
+def _write_tables(collection: Collection, out: Path | None) -> None:
     if out is None:
         return
-    comparison.runs.write_parquet(out / "runs.parquet")
-    comparison.summary.write_parquet(out / "summary.parquet")
-    comparison.scores.write_parquet(out / "scores.parquet")
-    (out / "comparison.json").write_text(comparison.to_json(raw=False) + "\n", encoding="utf-8")
+    for name, table in collection.tables.items():
+        table.write_parquet(out / f"{name}.parquet")
+    (out / "comparison.json").write_text(collection.to_json(raw=False) + "\n", encoding="utf-8")
     say(f"wrote {out}")

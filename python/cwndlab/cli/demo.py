@@ -33,7 +33,7 @@ def demo(out: Path, duration: str, jobs: int | None) -> None:
     The available bandwidth is constant, a square wave, a saw-tooth and a random walk, all around 10 Mbit/s.
     """
     from cwndlab import environments, plots
-    from cwndlab.comparison import plan_rules
+    from cwndlab.comparison import Comparison, plan_rules
     from cwndlab.metrics import BY_KEY
     from cwndlab.report import write_report
 
@@ -43,7 +43,7 @@ def demo(out: Path, duration: str, jobs: int | None) -> None:
         replicates=REPLICATES,
         duration_s=options.seconds_of("--duration", duration),
     )
-    comparison = execute_plan(plan, jobs=jobs, out=out, trace=TRACE)
+    comparison = execute_plan(Comparison(plan), jobs=jobs, out=out, trace=TRACE)
     plots.save(comparison.plot(), out / "comparison.png")
     for name in environments.DEMO:
         results = {rule.label: comparison.result(rule=rule.label, env=name) for rule in plan.axes["rule"]}

@@ -24,6 +24,8 @@ from cwndlab.environments.network import (
     RECOVERIES,
     check_queue,
     common,
+    document,
+    link,
     network,
     scenario,
 )
@@ -42,7 +44,9 @@ __all__ = [
     "assumptions",
     "check_queue",
     "common",
+    "document",
     "environment",
+    "link",
     "names",
     "network",
     "scenario",

@@ -70,14 +70,15 @@ def scenario(
     chosen = assume or Assumptions()
     tables = network(name, queue, chosen, seed)
     test = {**tables["flows"][0], "rule": rule, "recovery": recovery}
-    document = {
-        "name": f"{name}-{recovery}-{queue}",
-        "seed": seed,
-        **common(chosen),
-        **{key: value for key, value in tables.items() if key != "name" and value is not None},
-        "flows": [test, *tables["flows"][1:]],
-    }
-    return Scenario(document)
+    return document(
+        {**tables, "name": f"{name}-{recovery}-{queue}", "flows": [test, *tables["flows"][1:]]}, chosen, seed
+    )
+
+
+def document(tables: dict[str, Any], chosen: Assumptions, seed: int = 1) -> Scenario:
+    """Build a scenario from the tables of a network; those that are None it has not."""
+    own = {key: value for key, value in tables.items() if value is not None}
+    return Scenario({"seed": seed, **common(chosen), **own})
 
 
 def common(chosen: Assumptions) -> dict[str, Any]:
@@ -104,10 +105,14 @@ def network(name: str, queue: str, chosen: Assumptions, seed: int = 1) -> dict[s
     return {**dict.fromkeys(("dumbbell", "links", "cross", "arrivals")), **usual, **tables}
 
 
-def _simple(found: Environment, capacity: float, queue: str, chosen: Assumptions, seed: int) -> dict[str, Any]:
+def link(capacity: float, queue: str, chosen: Assumptions) -> dict[str, Any]:
+    """Give the tables of a link of that rate (bit/s) with the test flows and nothing else on it."""
+    check_queue(queue)
     delay, spread = _delays(chosen)
     flows = {"name": "flow", "count": chosen.flows, "rule": "AIMD(1, 0.5)", "start": ["0s", "1s"]}
-    tables: dict[str, Any] = {
+    return {
+        "name": f"link-{queue}",
+        "bdp": {"rate": rate_text(capacity), "rtt": chosen.rtt},
         "dumbbell": {
             "rate": rate_text(capacity),
             "delay": delay,
@@ -117,6 +122,10 @@ def _simple(found: Environment, capacity: float, queue: str, chosen: Assumptions
         },
         "flows": [{**flows, **_understands(queue)}],
     }
+
+
+def _simple(found: Environment, capacity: float, queue: str, chosen: Assumptions, seed: int) -> dict[str, Any]:
+    tables = {key: value for key, value in link(capacity, queue, chosen).items() if key in ("dumbbell", "flows")}
     available = _available(found, capacity, chosen, seed)
     if available != {"kind": "constant", "rate": rate_text(capacity)}:
         # Random courses are drawn from a stream that goes by this name: so two walks are not one walk scaled.

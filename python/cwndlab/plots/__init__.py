@@ -18,6 +18,7 @@ from cwndlab.plots.notebook import notebook_html
 from cwndlab.plots.overview import overview
 from cwndlab.plots.points import goodput_points, score_points
 from cwndlab.plots.rules import goodput_by_rule, queue_by_rule, windows_by_rule
+from cwndlab.plots.shares import shares
 from cwndlab.plots.style import png_bytes, save, svg_text
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "queue_by_rule",
     "save",
     "score_points",
+    "shares",
     "svg_text",
     "windows_by_rule",
 ]

@@ -1,0 +1,140 @@
+"""Finished runs of a plan, gathered as they finish: what comparisons of every kind share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cwndlab import native
+from cwndlab.execute import run_many
+from cwndlab.jsontext import dumps
+from cwndlab.plan import Plan, Run
+from cwndlab.results import Result
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+
+@dataclass
+class Collection:
+    """A plan with its finished runs. What is measured on each, and which tables follow, is its subclasses'."""
+
+    plan: Plan
+    results: dict[int, Result] = field(default_factory=dict)
+    """Finished results by the index of their run in the plan; those that were kept."""
+    measured: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """What was measured on every finished run, with its cell, replicate and seed, by its index."""
+
+    def measure(self, result: Result) -> dict[str, Any]:
+        """Read off one run what is compared."""
+        raise NotImplementedError
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Every table by its name; ``runs``, one row per finished run in the order of the plan, is among them."""
+        raise NotImplementedError
+
+    def plot(self) -> Figure:
+        """Draw what was found (matplotlib)."""
+        raise NotImplementedError
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run of the plan has finished."""
+        return len(self.measured) == len(self.plan)
+
+    def add(self, run: Run, result: Result) -> None:
+        """Take a finished run in."""
+        self.results[run.index] = result
+        self.measured[run.index] = {
+            **run.cell,
+            "replicate": run.replicate,
+            "seed": run.seed,
+            "trace_hash": result.trace_hash,
+            **self.measure(result),
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give `measured` in the order of the plan."""
+        return [self.measured[index] for index in sorted(self.measured)]
+
+    def result(self, replicate: int = 0, **cell: str) -> Result | None:
+        """Find one finished result by its cell (``rule=..., env=...``) and replicate."""
+        for run in self.plan:
+            if run.replicate == replicate and cell.items() <= run.cell.items():
+                return self.results.get(run.index)
+        return None
+
+    def to_dict(self, *, raw: bool = True) -> dict[str, Any]:
+        """Return everything as plain data; `raw` adds the whole result of each run that was kept."""
+        tables = {name: table.to_dicts() for name, table in self.tables.items()}
+        runs = tables.pop("runs")
+        if raw:
+            finished = [self.results.get(index) for index in sorted(self.measured)]
+            runs = [
+                {**row, "result": result.to_dict()} if result is not None else row
+                for row, result in zip(runs, finished, strict=True)
+            ]
+        head = {"cwndlab_version": native.version(), "complete": self.complete, "plan": self.plan.to_dict()}
+        return {**head, **tables, "runs": runs}
+
+    def to_json(self, *, raw: bool = True, indent: int | None = 2) -> str:
+        """Return `to_dict` as JSON text; what is not finite is null."""
+        return dumps(self.to_dict(raw=raw), indent)
+
+
+Gathered = TypeVar("Gathered", bound=Collection)
+
+
+def collect(
+    into: Gathered,
+    *,
+    jobs: int | None = None,
+    trace: Mapping[str, Any] | None = None,
+    on_run: Callable[[Run, Result], object] | None = None,
+    progress: Callable[[int], object] | None = None,
+    keep: bool = True,
+) -> Gathered:
+    """Execute the plan of a collection, and fill it as runs finish: the caller still has them after Ctrl-C.
+
+    Parameters
+    ----------
+    into : Collection
+        Whose plan is executed; it is returned.
+    jobs : int, optional
+        Threads.
+    trace : mapping, optional
+        The ``[trace]`` table of replicate 0 (the others record none: traces of a thousand runs fill memory).
+    on_run : callable, optional
+        Gets each run and its result as it finishes; what it saved survives an interruption.
+    progress : callable, optional
+        Gets packets delivered since the last call.
+    keep : bool
+        Whether `Collection.results` keeps every run's result. Without, it keeps those that `trace` is for, and a
+        thousand runs take no memory to speak of.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario of some cell is not valid; nothing is run then.
+    """
+    into.plan.check()
+
+    def scenario(run: Run) -> dict[str, Any]:
+        return {**run.document, "trace": dict(trace)} if trace and run.replicate == 0 else run.document
+
+    # Closed at once on an exception: its traceback would otherwise keep the threads running.
+    with closing(run_many(((run, scenario(run)) for run in into.plan), jobs=jobs, progress=progress)) as finished:
+        for run, result in finished:
+            into.add(run, result)
+            if on_run is not None:
+                on_run(run, result)
+            if not scenario(run).get("trace"):
+                # Only what was asked for stays in memory: the list of all transfers comes unasked.
+                result.traces.clear()
+            if not (keep or (trace and run.replicate == 0)):
+                del into.results[run.index]
+    return into
