@@ -15,6 +15,9 @@ import cwndlab
 from cwndlab.theory import gaimd
 
 SKIPPED_CYCLES = 10
+QUEUE = 100
+PACKET_BYTES = 1052
+"""Of the default profile: 1000 of data, 40 of headers, 12 of timestamps."""
 
 
 @dataclass(frozen=True)
@@ -77,13 +80,15 @@ def at_random(
     cycles: int,
     flows: int = 20,
     seed: int = 1,
+    recovery: str = "sack",
+    rto_rtts: float = 2,
 ) -> Observed:
     """Independent losses with probability p; `window` is the mean expected, `cycles` how many losses a flow has."""
     cycle = rtt / (p * window)
     begin = SKIPPED_CYCLES * cycle + 20 * rtt
     # The round trip never varies: without a floor the time-out would fall to just a round trip (RFC 6298, section 2).
-    tcp = {"initial_ssthresh": max(2, window), "min_rto": 2 * rtt}
-    table = {"name": "f", "rule": rule, "count": flows, "recovery": "sack"}
+    tcp = {"initial_ssthresh": max(2, window), "min_rto": rto_rtts * rtt}
+    table = {"name": "f", "rule": rule, "count": flows, "recovery": recovery}
     end = begin + cycles * cycle
     found = cwndlab.run(scenario([table], [{"kind": "bernoulli", "p": p}], rtt, begin, end, seed=seed, tcp=tcp))
     return Observed(found.flows, end - begin, rtt)
@@ -155,3 +160,43 @@ class Expansion:
     def second_order(self) -> float:
         """Square of the parts' sizes together: what products of any two of them come to at most."""
         return (abs(self.send) + abs(self.growth) + abs(self.recovery) + abs(self.unsent) + abs(self.delay)) ** 2
+
+
+def with_common_signals(
+    rules: list[str], thresholds: list[float], capacity: float, *, seconds: float
+) -> list[np.ndarray]:
+    """Flows that hear the same signal, as in the synchronous model; the cuts of each, rows of (time, before, after).
+
+    The queue marks every packet that finds more than `QUEUE` waiting (RED with an average that is the queue, and a
+    probability that goes from 0 to 1 within a packet), so within a round trip every flow hears of it, once. The
+    capacity is then what is on the way, QUEUE + 1 packets that wait, the one in service and the one that is marked.
+    Slow start ends at `thresholds`, each small enough not to fill the queue.
+    """
+    rtt = 0.1
+    bits = 8 * PACKET_BYTES * (capacity - QUEUE - 3) / rtt
+    flows = [
+        {"name": f"f{number}", "rule": rule, "tcp": {"initial_ssthresh": threshold}}
+        for number, (rule, threshold) in enumerate(zip(rules, thresholds, strict=True))
+    ]
+    marking = {"kind": "red", "min": f"{QUEUE}pkt", "max": f"{QUEUE + 1}pkt", "max_p": 1.0, "weight": 1.0}
+    found = cwndlab.run(
+        cwndlab.dumbbell(
+            f"{int(bits)}bit",
+            rtt / 2,
+            flows=flows,
+            duration=seconds,
+            queue={**marking, "limit": "unlimited", "wait": False, "gentle": True, "ecn": True},
+            link={"back_rate": "unlimited"},
+            tcp={"ecn": True},
+            trace={"cwnd": "all"},
+        )
+    )
+    assert found.flows["timeouts"].sum() == found.flows["dropped_packets"].sum() == 0
+    return [_cuts(found.traces["cwnd"].filter(flow=f"f{number}")) for number in range(len(rules))]
+
+
+def _cuts(trace) -> np.ndarray:
+    """Where an echoed mark changed the window: growth is by a packet an ACK at most, but for the first window."""
+    time, window = trace["time_s"].to_numpy(), trace["cwnd_packets"].to_numpy()
+    at = np.flatnonzero((np.abs(np.diff(window)) > 1.5) & (window[:-1] > 5))
+    return np.column_stack([time[at + 1], window[at], window[at + 1]])

@@ -86,19 +86,43 @@ def test_rate_without_timeouts_of_yang_and_lam(alpha, beta, window):
     assert window < 60 or 0.95 < ratio < 1.1
 
 
+# Reno where losses end in time-outs
+
+
+@pytest.mark.parametrize("p", [0.05, 0.1, 0.2])
+def test_rate_with_timeouts(p):
+    """Equation 55 beside Reno, for which it was made; to 20 % losses, as far as the report calls it accurate.
+
+    With windows of 3 to 6 packets no expansion in 1 / window says how near it comes; what is asked is that the
+    time-outs it adds to equation 33 explain four fifths of what that is off by. T0 is four round trips, as in figure 9.
+    """
+    seen = at_random("AIMD(1, 0.5)", p, 5, rtt=0.1, cycles=2000, recovery="reno", rto_rtts=4)
+    # The round trip never varies, so a first time-out lasts as long as its floor.
+    full = float(gaimd.rate(1, 0.5, p, rtt=0.1, rto=0.4))
+    without = float(gaimd.rate_without_timeouts(1, 0.5, p, rtt=0.1))
+    rate, error = seen.rates.mean(), seen.rates.std(ddof=1) / np.sqrt(len(seen.rates))
+    assert without - rate > 10 * error
+    assert abs(full - rate) < 0.2 * (without - rate) + ERRORS * error
+    # The model loses the rest of a round with its first loss; with independent losses fewer end in time-outs.
+    found = seen.timeouts / seen.flows["window_reductions"].sum()
+    assert p < found < float(gaimd.timeout_probability(gaimd.mean_window(1, 0.5, p), p))
+
+
 # Binomial rules over periodic marks: their law is derived for losses that come every 1 / p packets
 
 
-@pytest.mark.parametrize("window", [25, 80])
 @pytest.mark.parametrize(
-    ("text", "rule"),
+    ("text", "rule", "window"),
     [
-        ("AIMD(1, 0.5)", Binomial(0, 1, 1, 0.5)),
-        ("GAIMD(0.31, 0.875)", Binomial(0, 1, 0.31, 0.125)),
-        ("SQRT(1, 0.5)", Binomial(0.5, 0.5, 1, 0.5)),
-        ("IIAD(1, 0.5)", Binomial(1, 0, 1, 0.5)),
-        ("Binomial(1, 1, 1, 0.5)", Binomial(1, 1, 1, 0.5)),
-        ("Binomial(2, 0, 1, 0.5)", Binomial(2, 0, 1, 0.5)),
+        ("AIMD(1, 0.5)", Binomial(0, 1, 1, 0.5), 20),
+        ("AIMD(1, 0.5)", Binomial(0, 1, 1, 0.5), 80),
+        ("GAIMD(0.31, 0.875)", Binomial(0, 1, 0.31, 0.125), 80),
+        ("SQRT(1, 0.5)", Binomial(0.5, 0.5, 1, 0.5), 20),
+        ("SQRT(1, 0.5)", Binomial(0.5, 0.5, 1, 0.5), 80),
+        ("IIAD(1, 0.5)", Binomial(1, 0, 1, 0.5), 40),
+        # Losses as rare as 1 / w^3 and 1 / w^4: larger windows take long.
+        ("Binomial(1, 1, 1, 0.5)", Binomial(1, 1, 1, 0.5), 20),
+        ("Binomial(2, 0, 1, 0.5)", Binomial(2, 0, 1, 0.5), 12),
     ],
 )
 def test_binomial_rate_over_periodic_cuts(text, rule, window):
@@ -113,7 +137,7 @@ def test_binomial_rate_over_periodic_cuts(text, rule, window):
     trough = peak - rule.beta * peak**rule.l
     # A window that is off comes back by the slope of growth less decrease over a cycle.
     kept = rule.k * (peak - trough) / window + rule.l * (peak - trough) / peak
-    seen = periodic(text, distances, window, rtt=0.1, cycles=40, skipped=int(5 / kept) + 10)
+    seen = periodic(text, distances, window, rtt=0.1, cycles=40, skipped=int(4 / kept) + 10)
     assert seen.timeouts == 0
     ratios = seen.rates / [float(binomial.rate(rule, 1 / one, rtt=0.1)) for one in distances]
     share = -binomial.exponent(rule)
@@ -123,23 +147,30 @@ def test_binomial_rate_over_periodic_cuts(text, rule, window):
     assert abs(ratios.mean() - 1 - first) < whole_packets + first**2
 
 
-@pytest.mark.parametrize("text", ["SQRT(1, 0.5)", "IIAD(1, 0.5)", "Binomial(1, 1, 1, 0.5)"])
-def test_binomial_exponent_over_independent_losses(text):
-    """Losses rarer by 2^(k+l+1) should double the rate, whatever the constant.
+@pytest.mark.parametrize(
+    ("text", "window"), [("SQRT(1, 0.5)", 30), ("IIAD(1, 0.5)", 25), ("Binomial(1, 1, 1, 0.5)", 12)]
+)
+def test_binomial_exponent_over_independent_losses(text, window):
+    """Losses rarer by 2^(k+l+1) should double the rate, whatever the constant that independence gives the law.
 
-    Twice `Expansion`'s largest sum of parts, of AIMD(1, 0.5) with the smaller window, is allowed beside chance.
+    Beside chance, the parts that go as 1 / window (whole packets, growth, recovery) are half as large at twice the
+    window: half of what they are at the smaller one is allowed.
     """
     rule = theory.parse(text)
-    window, factor = 30, 2 ** (-1 / binomial.exponent(rule))
-    p = 1 / _distance_for(rule, window)
-    kept = {"rtt": 0.1, "cycles": 60}
-    often, rarely = (at_random(text, p / f, window * w, **kept) for f, w in ((1, 1), (factor, 2)))
+    share = -binomial.exponent(rule)
+    factor = 2 ** (1 / share)
+    distance = _distance_for(rule, window)
+    often = at_random(text, 1 / distance, window, rtt=0.1, cycles=60)
+    rarely = at_random(text, 1 / (distance * factor), 2 * window, rtt=0.1, cycles=60)
     found = rarely.rates.mean() / often.rates.mean()
-    # Rates at the loss rates that came out.
-    found *= (rarely.loss_rate / often.loss_rate * factor) ** (-binomial.exponent(rule))
+    # At the loss rates that came out.
+    found *= (rarely.loss_rate / often.loss_rate * factor) ** share
     chance = np.hypot(*(seen.rates.std(ddof=1) / seen.rates.mean() / np.sqrt(20) for seen in (often, rarely)))
-    part = Expansion.of(1, 0.5, _loss_rate_for(1, 0.5, window))
-    assert found / 2 == pytest.approx(1, abs=ERRORS * chance + abs(part.first_order))
+    grows = rule.alpha / window**rule.k
+    parts = (0.5 + share * (0.5 + 1.5 * grows)) / window + share * window / distance
+    assert abs(found / 2 - 1) < ERRORS * chance + parts / 2
+    # Small enough to tell k + l from half more: the rate would then grow by 2^((k + l + 1) / (k + l + 3/2)).
+    assert ERRORS * chance + parts / 2 < 2 ** (1 - 1 / (1 + share / 2)) - 1
 
 
 def _distance_for(rule: Binomial, window: float) -> float:
