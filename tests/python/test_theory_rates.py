@@ -116,6 +116,29 @@ def test_rates_refuse_what_has_no_meaning(arguments):
         gaimd.rate(*arguments, rtt=0.1, rto=0.4)
 
 
+def test_independent_losses():
+    """Ott, Kemperman and Mathis: 1.3098 / sqrt(p); and other rules by drawing the sum that the law is derived from."""
+    assert float(gaimd.independent_loss_rate(1, 0.5, 1e-4, rtt=1)) == pytest.approx(130.98, abs=0.01)
+    draws = np.random.default_rng(1)
+    for alpha, beta in [(1, 0.5), (0.31, 0.875), (2, 0.2)]:
+        # Windows are w' = sqrt(beta^2 w^2 + 2 alpha E / p); the mean of 1 / w is the time per packet.
+        square = np.zeros(100_000)
+        for _ in range(70):
+            square = beta**2 * square + 2 * alpha * draws.exponential(1e4, len(square))
+        inverse = 1 / np.sqrt(square)
+        error = inverse.std() / inverse.mean() / math.sqrt(len(inverse))
+        rate = float(gaimd.independent_loss_rate(alpha, beta, 1e-4, rtt=1))
+        assert rate * inverse.mean() == pytest.approx(1, abs=4 * error)
+
+
+def test_independent_losses_broadcast():
+    rates = gaimd.independent_loss_rate(1, [0.5, 0.999], [[0.01], [0.0025]], rtt=0.1)
+    assert rates.shape == (2, 2)
+    assert rates[1] == pytest.approx(2 * rates[0])
+    # Small cuts leave no difference between losses that are even and those that are not.
+    assert rates[:, 1] == pytest.approx(gaimd.square_root_rate(1, 0.999, [0.01, 0.0025], rtt=0.1), rel=1e-3)
+
+
 # TCP-friendly parameters
 
 
@@ -262,6 +285,15 @@ def test_figure_7():
     assert growth.rounds_to(20, 40, acceleration=0) == 20
 
 
+def test_multi_rate_in_the_synchronous_model():
+    """From 20: + 1.5, + 2, + 2.5; a loss halves 26 and the increase of 2.5; then + 1.75."""
+    course = theory.simulate("MRAIMD(1, 0.5, 0.005, 0.5)", [20], capacity=25, steps=5)
+    assert course.loads[:, 0].tolist() == [20, 21.5, 23.5, 26, 13, 14.75]
+    # Half a step: half the growth of the window, and of the increase.
+    course = theory.simulate("MRAIMD(1, 0.5, 0.005, 0.5)", [20], capacity=20.75, steps=3, exact=True)
+    assert course.loads[:, 0].tolist() == [20, 20.75, 10.375, 10.375 + (1 + 0.25) / 2 + 0.5]
+
+
 def test_growth_after_a_mark_is_nearly_that_of_aimd():
     assert growth.rounds_to(20, 40, acceleration=0.005) == 20
 
@@ -272,7 +304,8 @@ def test_growth_after_a_mark_is_nearly_that_of_aimd():
 def test_notation_round_trips():
     for text in ("AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)", "AIMAD(1, 1, 0.9)",
                  "MAIMD(1, 1.1, 0.8)", "Linear(1, 1, -1, 0.9)", "GAIMD(0.31, 0.875)", "Binomial(0.5, 0.5, 1, 0.5)",
-                 "IIAD(1, 0.5)", "SQRT(1, 0.5)", "Bimodal(1, 0.5, 0.125)"):  # fmt: skip
+                 "IIAD(1, 0.5)", "SQRT(1, 0.5)", "Bimodal(1, 0.5, 0.125)",
+                 "MRAIMD(1, 0.5, 0.005, 0.5)"):  # fmt: skip
         assert theory.parse(text).text == text
         assert theory.parse(text.lower().replace(" ", "")) == theory.parse(text)
 

@@ -37,6 +37,7 @@ from cwndlab.theory.hybrid import (
     parameter_bounds,
     settle,
 )
+from cwndlab.theory.multirate import MultiRate
 from cwndlab.theory.notation import parse
 from cwndlab.theory.population import Join, Leave
 from cwndlab.theory.rules import Binomial, Functions, Linear, Rule
@@ -52,6 +53,7 @@ __all__ = [
     "Join",
     "Leave",
     "Linear",
+    "MultiRate",
     "Phase",
     "Rule",
     "Settled",

@@ -88,6 +88,9 @@ class BimodalController:
         """Return loads after a step without congestion: both modes add alpha."""
         return loads + self.rule.alpha
 
+    def grew(self, _flows: np.ndarray, _part: float) -> None:
+        """Take note of nothing: only signals change what a flow knows."""
+
     def decrease(self, loads: np.ndarray, flows: np.ndarray) -> np.ndarray:
         """Return loads after a congestion signal."""
         rule = self.rule

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cwndlab.theory.bimodal import Bimodal
+from cwndlab.theory.multirate import MultiRate
 from cwndlab.theory.rules import Binomial, Linear, Rule
 
 HUGE = 1e6
@@ -45,6 +46,10 @@ class Family:
 
 def _above_zero(name: str) -> Parameter:
     return Parameter(name, "above 0, at most 1e6", lambda x: 0 < x <= HUGE)
+
+
+def _from_zero(name: str) -> Parameter:
+    return Parameter(name, "from 0 to 1e6", lambda x: 0 <= x <= HUGE)
 
 
 def _between(name: str) -> Parameter:
@@ -97,6 +102,10 @@ FAMILIES = (
     Family("Bimodal", "Bimodal(1, 0.5, 0.125)",
            (ALPHA.or_default(1), _between("beta").or_default(0.5), _between("epsilon").or_default(0.125)),
            lambda v, text: Bimodal(*v, text=text)),
+    Family("MRAIMD", "MRAIMD(1, 0.5, 0.005, 0.5)",
+           (_above_zero("a0").or_default(1), _from_zero("a'").or_default(0.5), _from_zero("a'_ecn").or_default(0.005),
+            _between("b").or_default(0.5)),
+           lambda v, text: MultiRate(*v, text=text)),
 )  # fmt: skip
 
 
@@ -110,7 +119,7 @@ def parse(text: str) -> Rule:
 
     Returns
     -------
-    Linear, Binomial or Bimodal
+    Linear, Binomial, Bimodal or MultiRate
         Its `text` is the canonical notation, with all parameters.
 
     Raises

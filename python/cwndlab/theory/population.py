@@ -103,6 +103,8 @@ class Population:
         more = float(np.nansum(grown - self.loads))
         part = 1.0 if room is None or more <= room else room / more
         self.loads += part * (grown - self.loads)
+        for controller, members in zip(self.controllers, self.members, strict=True):
+            controller.grew(members[np.isfinite(self.loads[members])], part)
         return part
 
     def decrease(self) -> None:

@@ -25,6 +25,9 @@ class Controller(Protocol):
     def increase(self, loads: np.ndarray, flows: np.ndarray, /) -> np.ndarray:
         """Return loads after a round trip without congestion; `flows` are their numbers. Changes no state."""
 
+    def grew(self, flows: np.ndarray, part: float, /) -> None:
+        """Take note that they have grown as `increase` said, for this part of a round trip."""
+
     def decrease(self, loads: np.ndarray, flows: np.ndarray, /) -> np.ndarray:
         """Return loads after a congestion signal."""
 
@@ -181,6 +184,9 @@ class Memoryless:
     def increase(self, loads: np.ndarray, _flows: np.ndarray) -> np.ndarray:
         """Return loads after a round trip without congestion."""
         return self.rule.increase(loads)
+
+    def grew(self, _flows: np.ndarray, _part: float) -> None:
+        """Take note of nothing."""
 
     def decrease(self, loads: np.ndarray, _flows: np.ndarray) -> np.ndarray:
         """Return loads after a congestion signal."""
