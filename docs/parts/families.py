@@ -11,8 +11,8 @@ from parts.text import ROOT, code_name, table
 
 WINDOW = "examples/rules-window.toml"
 MARKS = "examples/rules-marks.toml"
-# Rules are shown as `cwndlab rules` writes them, except where that is another's law or its shape is too small to see on this
-# link. (LEDBAT's usual target, 100 ms, is more than its queue holds.)
+# Rules are shown as `cwndlab rules` writes them, except where that is another's law or its shape is too small to see on
+# this link. (LEDBAT's usual target, 100 ms, is more than its queue holds.)
 SHOWN = {
     "Binomial": "Binomial(0.25, 0.75, 2, 0.5)",
     "IIAD": "IIAD(50, 20)",

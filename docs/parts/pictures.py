@@ -61,7 +61,8 @@ def _window(axes: Axes, title: str, result: Result) -> None:
             line = {"color": color, "marker": marker, "linestyle": "", "markersize": 5, "markeredgewidth": 1.4}
             axes.plot(times, [height * MOST_PACKETS] * len(times), label=label, **line)
     for text, time_s in {"some lost": BURST_S + 0.3, "link down": DOWN_S[1] + 0.7}.items():
-        axes.text(time_s, 0.93 * MOST_PACKETS, text, va="center", fontsize=8, color="#555555")
+        box = {"facecolor": "white", "alpha": 0.85, "linewidth": 0, "pad": 1.0}
+        axes.text(time_s, 0.8 * MOST_PACKETS, text, va="center", fontsize=8, color="#444444", bbox=box)
     highest = trace["cwnd_packets"].max()
     axes.set_title(title + (f" (up to {highest:.0f})" if highest > MOST_PACKETS else ""))
     axes.set_ylabel("window [packets]", fontsize=9)

@@ -17,8 +17,8 @@ from conftest import ROOT
 from cwndlab import native
 from cwndlab.metrics import METRICS
 from cwndlab.results import SCHEMAS
-from parts import tables
 from parts import scenario as scenario_tables
+from parts import tables
 from parts.keys import EXAMPLES as KEYS
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -40,7 +40,9 @@ def _anchors(text: str) -> set[str]:
 
 def test_the_documents_are_there():
     expected = {"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"}
-    expected |= {f"docs/{name}.md" for name in ("agreement", "environments", "metrics", "profiles", "rules", "scenario")}
+    expected |= {
+        f"docs/{name}.md" for name in ("agreement", "environments", "metrics", "profiles", "rules", "scenario")
+    }
     assert expected <= set(NAMES)
     for name in ("LICENSE-MIT", "LICENSE-APACHE", "CITATION.cff"):
         assert (ROOT / name).is_file()
