@@ -17,7 +17,7 @@ from parts.families import families, picture, windows
 from parts.text import ROOT
 
 OVERVIEW = "docs/images/rules-four.png"
-MOST_PACKETS = 280
+MOST_PACKETS = 340
 BURST_S, DOWN_S = 20.0, (40.0, 41.0)
 """When the link of examples/rules-window.toml loses what arrives."""
 
@@ -51,8 +51,8 @@ def _window(axes: Axes, title: str, result: Result) -> None:
     axes.plot(trace["time_s"], trace["cwnd_packets"], color=LOOKS[0].color, linewidth=1.3)
     events = {
         "marked": (packets.filter((pl.col("event") == "receive") & pl.col("marked")), LOOKS[2].color, "|", 0.02),
-        "lost": (packets.filter(pl.col("event") == "drop"), LOOKS[1].color, "|", 0.07),
-        "time-out": (packets.filter(pl.col("event") == "timeout"), REFERENCE, "x", 0.93),
+        "lost": (packets.filter(pl.col("event") == "drop"), LOOKS[1].color, "|", 0.06),
+        "time-out": (packets.filter(pl.col("event") == "timeout"), REFERENCE, "x", 0.83),
     }
     for label, (frame, color, marker, height) in events.items():
         if frame.height:
@@ -61,8 +61,7 @@ def _window(axes: Axes, title: str, result: Result) -> None:
             line = {"color": color, "marker": marker, "linestyle": "", "markersize": 5, "markeredgewidth": 1.4}
             axes.plot(times, [height * MOST_PACKETS] * len(times), label=label, **line)
     for text, time_s in {"some lost": BURST_S + 0.3, "link down": DOWN_S[1] + 0.7}.items():
-        box = {"facecolor": "white", "alpha": 0.85, "linewidth": 0, "pad": 1.0}
-        axes.text(time_s, 0.8 * MOST_PACKETS, text, va="center", fontsize=8, color="#444444", bbox=box)
+        axes.text(time_s, 0.95 * MOST_PACKETS, text, va="center", fontsize=8, color="#444444")
     highest = trace["cwnd_packets"].max()
     axes.set_title(title + (f" (up to {highest:.0f})" if highest > MOST_PACKETS else ""))
     axes.set_ylabel("window [packets]", fontsize=9)
