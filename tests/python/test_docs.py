@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import json
 import re
 import shutil
@@ -13,24 +12,18 @@ import polars as pl
 import pytest
 
 import cwndlab
+import generate
 from conftest import ROOT
 from cwndlab import native
 from cwndlab.metrics import METRICS
 from cwndlab.results import SCHEMAS
 from cwndlab.sharing import MEASURES
+from parts import scenario as scenario_tables
+from parts import tables
+from parts.keys import EXAMPLES as KEYS
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
-
-
-def _generator():
-    spec = importlib.util.spec_from_file_location("generate_docs", ROOT / "docs" / "generate.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-GENERATE = _generator()
 
 
 def _read(name: str) -> str:
@@ -48,7 +41,9 @@ def _anchors(text: str) -> set[str]:
 
 def test_the_documents_are_there():
     expected = {"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"}
-    expected |= {f"docs/{name}.md" for name in ("agreement", "environments", "metrics", "profiles", "scenario")}
+    expected |= {
+        f"docs/{name}.md" for name in ("agreement", "environments", "metrics", "profiles", "rules", "scenario")
+    }
     assert expected <= set(NAMES)
     for name in ("LICENSE-MIT", "LICENSE-APACHE", "CITATION.cff"):
         assert (ROOT / name).is_file()
@@ -86,21 +81,21 @@ def test_scenarios_in_the_documents_are_valid(path):
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the sessions in the documents run in bash")
-@pytest.mark.parametrize("name", GENERATE.DOCUMENTS)
+@pytest.mark.parametrize("name", generate.DOCUMENTS)
 def test_generated_parts_are_current(name):
     text = _read(name)
-    parts = list(GENERATE.PART.finditer(text))
+    parts = list(generate.PART.finditer(text))
     assert parts
     for part in parts:
-        new, old = GENERATE.generate(part["name"]), part["text"]
-        assert GENERATE.comparable(new) == GENERATE.comparable(old), "out of date; make docs writes it anew"
+        new, old = generate.generate(part["name"]), part["text"]
+        assert generate.comparable(new) == generate.comparable(old), "out of date; make docs writes it anew"
 
 
 def test_every_key_of_a_scenario_is_documented_with_an_example():
-    types = GENERATE.types()
+    types = scenario_tables.types()
     knobs = types.pop("KnobOverrides")["properties"]
     assert {name: set(entry["properties"]) for name, entry in types.items()} == {
-        name: set(keys) for name, keys in GENERATE.EXAMPLES.items()
+        name: set(keys) for name, keys in KEYS.items()
     }
     text = _read("docs/scenario.md")
     assert all(f"<!-- generated: scenario {name} -->" in text for name in types)
@@ -109,7 +104,7 @@ def test_every_key_of_a_scenario_is_documented_with_an_example():
 
 LINKS = [{"name": name, "rate": "10Mbit", "delay": "15ms"} for name in ("west", "east")]
 NODES = [{"from": "A", "to": "B", "rate": "10Mbit", "delay": "15ms", "duplex": True}]
-EXAMPLES = [(name, key) for name, keys in GENERATE.EXAMPLES.items() for key in keys]
+EXAMPLES = [(name, key) for name, keys in KEYS.items() for key in keys]
 # What a key needs beside it, or must not have beside it.
 TOGETHER = {
     ("Leave", "batch"): {"share": None},
@@ -136,12 +131,12 @@ def test_every_example_of_a_key_is_allowed(name, key, tmp_path):
 
 def _with_example(name: str, key: str) -> dict:
     """A scenario in which this key of this type has its example."""
-    value, kind = GENERATE.EXAMPLES[name][key], name.split()[0]
+    value, kind = KEYS[name][key], name.split()[0]
     scenario = {"duration": "60s", "dumbbell": {"rate": "10Mbit", "delay": "20ms"}}
     scenario["flows"] = [{"name": "a", "rule": "AIMD(1, 0.5)"}]
-    required = {part: GENERATE.EXAMPLES[name][part] for part in GENERATE.types()[name].get("required", [])}
+    required = {part: KEYS[name][part] for part in scenario_tables.types()[name].get("required", [])}
     if kind in ("Bdp", "Join", "Leave", "Law"):
-        required = GENERATE.EXAMPLES[name]
+        required = KEYS[name]
     if kind == "CrossSpec":
         required = {"rate": "5Mbit"}
     if kind == "ArrivalSpec":
@@ -191,7 +186,7 @@ def _on_a_network(scenario: dict, kind: str, key: str, table: dict) -> dict:
 
 
 def test_pictures_in_the_documents_are_there():
-    for name in GENERATE.PICTURES:
+    for name in generate.PICTURES:
         assert (ROOT / name).stat().st_size > 5_000
         assert any(name.removeprefix("docs/") in path.read_text(encoding="utf-8") for path in DOCUMENTS)
 
@@ -199,7 +194,7 @@ def test_pictures_in_the_documents_are_there():
 @pytest.mark.parametrize("name", ["SQL", "RWL", "RDL", "RWA", "RWM"])
 def test_under_drr_a_flow_gets_what_was_asked_for(name):
     """Within a twentieth: the number of sources beside it is a whole one, and queues take a moment after a change."""
-    asked, got = GENERATE.greedy_share(name)
+    asked, got = tables.greedy_share(name)
     assert got == pytest.approx(asked, rel=0.05)
 
 

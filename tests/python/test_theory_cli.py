@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+import generate
 from conftest import ROOT
 from cwndlab import theory
 from cwndlab.plots import theory as draw
@@ -168,9 +168,6 @@ def test_curves_differ_without_colour():
 
 
 def test_generated_parts_of_the_document_are_current():
-    spec = importlib.util.spec_from_file_location("generate_docs", ROOT / "docs" / "generate.py")
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
     text = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
     parts = list(generate.PART.finditer(text))
     assert len(parts) >= 6

@@ -1,0 +1,1 @@
+"""What the generated parts of the documents are made of: a module for each kind of part."""

@@ -1,0 +1,66 @@
+"""Tables of the scenario's keys, from its JSON schema."""
+
+from __future__ import annotations
+
+import json
+
+from cwndlab import native
+from parts.keys import EXAMPLES
+from parts.text import code, code_name, table
+
+
+def types() -> dict[str, dict]:
+    """Tables of a scenario by name: the document itself, and every definition or variant that has keys."""
+    schema = native.schema()
+    found = {"Scenario": schema}
+    for name, definition in schema["$defs"].items():
+        if "properties" in definition:
+            found[name] = definition
+        for variant in definition.get("oneOf", []):
+            if "properties" in variant:
+                found[f"{name} {variant['properties']['kind']['const']}"] = variant
+    # A law of times has the keys of one of packets.
+    return {name: definition for name, definition in found.items() if not name.startswith("Law2 ")}
+
+
+def scenario_type(name: str) -> str:
+    """Table of one type's keys: unit or kind, default, example, meaning."""
+    definition = types()[name]
+    required = definition.get("required", [])
+    rows = []
+    for key, entry in definition["properties"].items():
+        if "default" in entry:
+            default = code(entry["default"])
+        elif key in required:
+            default = "required"
+        else:
+            default = "`false`" if entry.get("type") == "boolean" else "none"
+        meaning = entry.get("description", "which kind of table this is" if key == "kind" else "")
+        rows.append([code_name(key), kind_of(entry), default, code(EXAMPLES[name][key]), meaning])
+    order = {key: place for place, key in enumerate(EXAMPLES[name])}
+    rows.sort(key=lambda row: order[row[0].strip("`")])
+    return table(["key", "kind", "default", "example", "meaning"], rows)
+
+
+KINDS = {
+    "Time": "time", "Rate": "rate", "Bytes": "bytes", "Buffer": "buffer", "RateLimit": "rate or `\"unlimited\"`",
+    "Span": "time, or `[low, high]`", "Waveform": "rate or waveform", "Sampling": "time or `\"all\"`",
+    "ProfileName": "name", "RecoveryName": "name", "Packets": "number", "Arrivals": "`\"wait\"` or `\"lost\"`",
+    "Distribution": "number, or a law", "Distribution2": "time, or a law",
+}  # fmt: skip
+
+
+def kind_of(entry: dict) -> str:
+    """Say what a key takes, in a word or two."""
+    if "const" in entry:
+        return f"`{json.dumps(entry['const'])}`"
+    for option in [entry, *entry.get("anyOf", [])]:
+        if "$ref" in option:
+            name = option["$ref"].rsplit("/", 1)[1]
+            return KINDS.get(name, "table")
+    type_ = entry.get("type", "array" if "prefixItems" in entry else "")
+    type_ = next(one for one in type_ if one != "null") if isinstance(type_, list) else type_
+    if type_ == "array":
+        inner = entry.get("items", {})
+        return f"list of {kind_of(inner)}s" if isinstance(inner, dict) and inner else "pair"
+    return {"integer": "whole number", "boolean": "truth value", "string": "name"}.get(type_, type_)

@@ -1,0 +1,79 @@
+"""Tables of knobs, rules and environments."""
+
+from __future__ import annotations
+
+import cwndlab
+from cwndlab import environments, native
+from cwndlab.quantities import rate_text
+from parts.text import code, code_name, table
+
+
+def knobs() -> str:
+    """Table of the endpoint knobs with their value in each profile."""
+    entries = native.knobs()
+    profiles = list(entries[0]["values"])
+    rows = [
+        [code_name(entry["name"]), *(knob_value(entry["values"][name]) for name in profiles), entry["meaning"]]
+        for entry in entries
+    ]
+    return table(["knob", *profiles, "meaning"], rows)
+
+
+def knob_value(value: object) -> str:
+    """Write a knob's value as `cwndlab knobs` does."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def rules() -> str:
+    """Table of the window rules."""
+    rows = []
+    for rule in native.rules():
+        allowed = "; ".join(f"{p['name']}: {p['meaning']}, {p['allowed']}" for p in rule["parameters"])
+        rows.append([code_name(rule["notation"]), rule["summary"], allowed, rule["source"]])
+    return table(["rule", "what it does", "parameters", "source"], rows)
+
+
+def environment_table() -> str:
+    """Table of the environments."""
+    assume = environments.Assumptions()
+    found = environments.ENVIRONMENTS.values()
+    rows = [
+        [code_name(entry.name), entry.title, entry.summary, rate_text(entry.capacity_bps(assume)), entry.topology]
+        for entry in found
+    ]
+    return table(["name", "title", "left per test flow", "link", "topology"], rows)
+
+
+def assumption_table() -> str:
+    """Table of what the environments assume."""
+    rows = [
+        [code_name(entry["name"]), code(entry["default"]), entry["meaning"], entry["reason"]]
+        for entry in environments.assumptions()
+    ]
+    return table(["key", "value", "what", "why"], rows)
+
+
+def share_table() -> str:
+    """Table of what DRR gives a greedy flow, beside what was asked for."""
+    rows = []
+    for name in environments.PAPER:
+        if environments.ENVIRONMENTS[name].topology == "simple":
+            asked, got = greedy_share(name)
+            rows.append([name, f"{asked / 1e6:.3f}", f"{got / 1e6:.3f}", f"{got / asked:.3f}"])
+    return table(["environment", "asked for, Mb/s", "got, Mb/s", "ratio"], rows)
+
+
+def greedy_share(name: str, duration: str = "30s") -> tuple[float, float]:
+    """Bandwidth per flow, bit/s: what an environment asks for under DRR, and what sources that never stop get."""
+    assume = environments.Assumptions(duration=duration)
+    document = environments.scenario(name, queue="drr", assume=assume).to_dict()
+    capacity = environments.ENVIRONMENTS[name].capacity_bps(assume)
+    # Twice the largest share each: they have packets in their queues all the time.
+    greedy = {"name": "greedy", "count": assume.flows, "rate": rate_text(2 * capacity / assume.flows)}
+    document |= {"flows": [], "cross": [*document.get("cross", []), {**greedy, "start": ["0s", "1s"]}]}
+    result = cwndlab.run(document)
+    # The course is the same under every queue; here the greedy sources would count as cross traffic themselves.
+    asked = cwndlab.run(environments.scenario(name, assume=assume)).links["available_bps"][0]
+    return asked / assume.flows, result.cross.filter(source="greedy")["delivered_bps"][0] / assume.flows
