@@ -37,6 +37,10 @@ COLORS = 64
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
+class Complaint(Exception):
+    """A cell that warns: the notebook would show it, with a path of this machine."""
+
+
 class Cell(NamedTuple):
     """One cell of a source."""
 
@@ -93,6 +97,8 @@ def executed(source: str) -> nbformat.NotebookNode:
     ------
     CellExecutionError
         If a cell raises: an assertion too.
+    Complaint
+        If a cell writes to standard error, a warning for example.
     """
     made = notebook(source)
     # Otherwise the kernel's debugger warns of modules that come frozen with Python.
@@ -101,6 +107,11 @@ def executed(source: str) -> nbformat.NotebookNode:
     quiet = ["--IPKernelApp.log_level=ERROR"]
     client = NotebookClient(made, timeout=TIMEOUT_S, kernel_name="python3", record_timing=False, extra_arguments=quiet)
     client.execute()
+    complaints = [
+        output.text for cell in made.cells for output in cell.get("outputs", []) if output.get("name") == "stderr"
+    ]
+    if complaints:
+        raise Complaint(complaints[0])
     made.cells = [cell for cell in made.cells if CHECK not in cell.metadata.get("tags", [])]
     made.metadata["language_info"] = {"name": "python"}
     for number, cell in enumerate((cell for cell in made.cells if cell.cell_type == "code"), 1):
@@ -170,7 +181,7 @@ def main() -> int:
         print(f"{name}: running", end="", file=sys.stderr, flush=True)
         try:
             made = executed((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
-        except CellExecutionError as error:
+        except (CellExecutionError, Complaint) as error:
             print(f"\n{error}", file=sys.stderr)
             failed += 1
             continue

@@ -140,12 +140,13 @@ assert 65 < measured["mean window"][0] < 75
 assert 0.4 < sides["SACK / root"][5] < 0.6
 assert (sides["Reno / time-outs"] - 1).abs().max() < 0.04
 assert 1.4 < sides["SACK / time-outs"][5] < 1.6
+assert measured["time-outs per cut"][5] < reno["time-outs per cut"][5]
 
 # %% [markdown]
 # For SACK a line of algebra describes a packet simulator up to a loss rate of 1 % within 6 %, over windows from a dozen
 # to seventy packets. At 10 % it promises twice too much: a window of two has no tooth. The formula with time-outs fits
-# the senders that it was made for within 4 % at *every* loss rate; today's are half as fast again as it says at 10
-# %, because they wait for fewer time-outs. A formula for "TCP" is a formula for some TCP.
+# the senders that it was made for within 4 % at *every* loss rate; today's are half as fast again as it says where a
+# tenth is lost, because fewer of their cuts are time-outs. A formula for "TCP" is a formula for some TCP.
 #
 # ## Surprise 1: the same loss rate, several times the rate
 #
@@ -296,7 +297,7 @@ for name, course in doubling.items():
     print(f"{name:10} each doubling of the flows multiplies the loss rate by", np.round(course[1:] / course[:-1], 1))
 
 # %% tags=["check"]
-# "By about three", "within a third up to 16 flows, once the link is full", "drop-tail loses twice what is needed".
+# "By about three on average", "within a third up to 16 flows, ", "drop-tail loses twice what is needed".
 for course in doubling.values():
     assert 2.5 < (course[-1] / course[0]) ** (1 / 4) < 3.5
 eight = demand.filter(pl.col("flows").is_in([4, 8, 16]))
@@ -307,10 +308,10 @@ assert (tail["losses [%]"] / tail["cuts [%]"]).is_between(1.6, 2.4).all()
 # %% [markdown]
 # Nobody configured these loss rates; the flows ask for them. From 4 to 16 flows the law gives the cuts per packet
 # within a third, from nothing but the number of flows, the link and the round trip. A doubling multiplies the loss rate
-# by about three rather than four: few flows do not keep RED's short queue busy, a longer drop-tail queue lengthens the
-# round trip, and many flows have windows so small that time-outs do part of the work. And drop-tail loses about two
-# packets where one would do: an overflow takes several at once, but a sender cuts once. More on what the queue decides
-# in [what a router changes](what-a-router-changes.ipynb).
+# by about three on average, not by four: few flows do not keep RED's short queue busy, a longer drop-tail queue
+# lengthens the round trip, and many flows have windows so small that time-outs do part of the work. And drop-tail loses
+# about two packets where one would do: an overflow takes several at once, but a sender cuts once. More on what the
+# queue decides in [what a router changes](what-a-router-changes.ipynb).
 #
 # ## What to remember
 #

@@ -18,7 +18,7 @@ from cwndlab import native
 from cwndlab.metrics import METRICS
 from cwndlab.results import SCHEMAS
 
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/lessons/*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 
 
