@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import doctest
 import importlib.util
 import re
 
@@ -59,7 +60,8 @@ def test_what_is_stored_can_be_read_without_running_it(name):
     assert all(base64.b64decode(picture).startswith(b"\x89PNG") for picture in pictures)
     assert len([output for output in outputs if "text/html" in output.get("data", {})]) >= 2
     # Addresses of objects would differ from run to run.
-    assert not re.search(r"0x[0-9a-f]{6,}", "".join(str(output.get("data", {}).get("text/plain")) for output in outputs))
+    plain = [str(output.get("data", {}).get("text/plain")) for output in outputs]
+    assert not re.search(r"0x[0-9a-f]{6,}", "".join(plain))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -90,6 +92,11 @@ def test_a_lesson_whose_assertion_fails_is_not_stored():
 def test_a_lesson_that_warns_is_not_stored():
     with pytest.raises(LESSONS.Complaint, match="careful"):
         LESSONS.executed('# %%\nimport warnings\n\nwarnings.warn("careful")\n')
+
+
+def test_the_example_of_a_source():
+    assert doctest.testmod(LESSONS).failed == 0
+    assert doctest.testmod(LESSONS).attempted == 1
 
 
 def test_other_kinds_of_cells_are_refused():
