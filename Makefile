@@ -8,7 +8,7 @@ CORE_SOURCES := $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml 
 	$(wildcard Cargo.toml Cargo.lock rust-toolchain.toml .cargo/config.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint format fuzz docs bench wheel clean
+.PHONY: help setup demo test test-rust test-python lint format fuzz docs lessons bench wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -54,8 +54,11 @@ format: $(SETUP) ## format all sources
 fuzz: ## run the fuzz targets for a minute
 	fuzz/run.sh 60
 
-docs: $(SETUP) ## write anew what the docs take from the program
+docs: lessons ## write anew what the docs take from the program
 	$(BIN)/python docs/generate.py
+
+lessons: $(SETUP) ## run the lessons and store the notebooks
+	$(BIN)/python docs/lessons.py
 
 bench: $(SETUP) ## measure the engine, beside ns-2 where it is installed
 	$(BIN)/python bench/bench.py

@@ -4,9 +4,9 @@ A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->`
 endpoint knobs), ``scenario TYPE`` (table of a type's keys, from the JSON schema), ``rules`` (table of window rules),
 ``rule FAMILY`` (what a family of rules is), ``events`` (what befalls each on the lossy link), ``four SCENARIO`` (all of
 them on one of the four scenarios), ``luck`` (how much those numbers differ by seed), ``environments`` (their table),
-``assumptions`` (what they assume, and why), ``shares`` (what DRR gives a flow in them), ``simulated rates`` (beside theory's), and
-``$ COMMAND`` (the command and what it printed, run from the repository's root). What depends on the machine, the time a
-run took, is not compared. Pictures are drawn anew as well, but not compared.
+``assumptions`` (what they assume, and why), ``shares`` (what DRR gives a flow in them), ``simulated rates`` (beside
+theory's), and ``$ COMMAND`` (the command and what it printed, run from the repository's root). What depends on the
+machine, the time a run took, is not compared. Pictures are drawn anew as well, but not compared.
 """
 
 from __future__ import annotations

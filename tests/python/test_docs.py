@@ -22,7 +22,7 @@ from parts import scenario as scenario_tables
 from parts import tables
 from parts.keys import EXAMPLES as KEYS
 
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/lessons/*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 
 

@@ -41,7 +41,8 @@ def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure
         sharex=True,
         sharey=True,
         width=1.5 + 2.9 * len(queues),
-        height=0.8 + 0.3 * len(environments),
+        # An inch for title, axis label and legend, or a single environment would have no room.
+        height=0.8 + 0.3 * len(environments) + 1.0 / len(recoveries),
     )
     settings = [(recovery, queue) for recovery in recoveries for queue in queues]
     for (recovery, queue), panel in zip(settings, axes, strict=True):
