@@ -11,6 +11,7 @@ from cwndlab.cli.knobs import knobs
 from cwndlab.cli.rules import rules
 from cwndlab.cli.run import run
 from cwndlab.cli.schema import schema
+from cwndlab.cli.sweep import sweep
 from cwndlab.cli.theory import theory
 from cwndlab.cli.topology import topology
 
@@ -57,5 +58,5 @@ def app(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (run, compare, environments, topology, rules, knobs, schema, demo, theory):
+for command in (run, compare, sweep, environments, topology, rules, knobs, schema, demo, theory):
     app.add_command(command)
