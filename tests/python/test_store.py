@@ -244,7 +244,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("")
     with pytest.raises(StoreError, match="holds other files; allowed: a store, an empty or a new directory"):
         Store(tmp_path)
-    with pytest.raises(StoreError, match="is none"):
+    with pytest.raises(StoreError, match="is no store"):
         Store(tmp_path, write=False)
 
 

@@ -228,7 +228,9 @@ def test_a_worker_of_another_build_is_refused(tmp_path):
 
 
 def test_two_processes_divide_a_sweep(tmp_path):
-    (tmp_path / "sweep.json").write_text(json.dumps({"base": BASE, "axes": AXES, "replicates": 100}))
+    (tmp_path / "sweep.json").write_text(
+        json.dumps({"base": {**BASE, "duration": "200s"}, "axes": AXES, "replicates": 100})
+    )
     command = [sys.executable, "-m", "cwndlab", "sweep", "sweep.json", "--store", "store", "--jobs", "1", "--json"]
     # Into files: one that waits for its reader would keep what it has claimed.
     outputs = [tmp_path / name for name in ("one.jsonl", "two.jsonl")]

@@ -17,23 +17,30 @@ if TYPE_CHECKING:
 
 MOST_METRICS = 4
 MOST_COLUMNS = 4
-SPREAD = 0.5
+SPREAD = 0.3
 """Width, in steps between values, that the series share at one value, so that their whiskers stand apart."""
 
 
 @styled
 def sweep_points(findings: Findings) -> Figure:
-    """Draw the mean of every metric with its 95 % confidence interval; a mean without one is hollow.
+    """Draw the mean of every metric with its 95 % confidence interval; what has none is not drawn.
 
     The compared axis gives the series. Of the others, the one with the most values lies along the ground, and what is
-    left gives columns; beyond four of them, cells are averaged into the ground's labels no further: each has its own.
+    left gives columns; where these were more than four, every combination has a place along the ground.
 
     Parameters
     ----------
     findings : Findings
         Its `summary` and its sweep's names are read.
+
+    Raises
+    ------
+    ValueError
+        If nothing has an interval.
     """
-    summary, sweep = findings.summary, findings.sweep
+    summary, sweep = findings.summary.drop_nulls("ci95"), findings.sweep
+    if summary.height == 0:
+        raise ValueError("plot: no mean has an interval; allowed: two or more replicates")
     series_axis = _series(findings)
     others = [name for name in findings.axes if name != series_axis]
     sizes = {name: summary[name].n_unique() for name in others}
@@ -85,10 +92,12 @@ def _short(name: str) -> str:
 
 
 def _title(findings: Findings) -> str:
-    counts = findings.summary["replicates"]
-    replicates = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
-    what = "whiskers: 95 % confidence interval" if counts.min() > 1 else "hollow: one run, no interval"
-    return f"{findings.sweep.name}: means over {replicates} replicates ({what})"
+    summary = findings.summary
+    drawn = summary.drop_nulls("ci95")["replicates"]
+    replicates = f"{drawn.min()}" if drawn.min() == drawn.max() else f"{drawn.min()} to {drawn.max()}"
+    left_out = summary["ci95"].null_count()
+    more = f"; {left_out} means without one are left out" if left_out else ""
+    return f"{findings.sweep.name}: means over {replicates} replicates (whiskers: 95 % confidence interval{more})"
 
 
 def _draw(
@@ -109,8 +118,6 @@ def _draw(
             at, means, yerr=whiskers, color=style.color, marker=style.marker, markersize=4.5, capsize=2.5,
             linestyle=style.linestyle if is_ordered else "", linewidth=1.2, elinewidth=1.0, label=label,
         )  # fmt: skip
-        bare = np.isnan(whiskers) & ~np.isnan(means)
-        axes.plot(at[bare], means[bare], style.marker, color=style.color, markerfacecolor="white", markersize=6.5)
     axes.set_xticks(range(len(places)), places, fontsize=8.5)
     axes.set_xlim(-0.6, len(places) - 0.4)
     axes.grid(visible=False, axis="x")

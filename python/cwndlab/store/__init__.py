@@ -20,8 +20,8 @@ power cut can take what was put since. A frame that was cut short, or of which a
 checksum and left out; those after it are still read. A part's name holds the checksum of its content.
 
 **Several processes.** Each writes a journal of its own, and reads the others' (`Store.refresh`). `Store.claim` keeps
-two from doing the same run at the same time. Only journals whose process is gone, or closed them, are made into parts, by
-one process at a time. Every lock is the operating system's and ends with the process that holds it.
+two from doing the same run at the same time. Only journals whose process is gone, or closed them, are made into parts,
+by one process at a time. Every lock is the operating system's and ends with the process that holds it.
 
 Examples
 --------

@@ -54,7 +54,7 @@ def check(root: Path) -> None:
     """
     marker = root / MARKER
     if not marker.is_file():
-        raise StoreError(f"store: `{root}` is none; allowed: a directory that `cwndlab sweep` has written")
+        raise StoreError(f"store: `{root}` is no store; allowed: a directory that `cwndlab sweep` has written")
     try:
         found = json.loads(marker.read_bytes())
         number, version = found["format"], found["cwndlab_version"]

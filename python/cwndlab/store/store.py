@@ -193,6 +193,9 @@ class Store:
         """Bring everything to the disk, make parts of it, and let go of claims. A store that is closed can be read."""
         if self._journal is not None:
             self._roll()
+        elif self._write and self._journals():
+            # Left by a process that was killed when all was done.
+            self._tidy()
         if self._claims is not None:
             self._claims.close()
         self._claims, self._write = None, False
@@ -218,6 +221,9 @@ class Store:
         own, self._journal = self._journal, None
         with layout.disk_errors(self.path):
             own.close()
+        self._tidy()
+
+    def _tidy(self) -> None:
         try:
             self.compact()
         except StoreError as error:

@@ -11,5 +11,6 @@ from __future__ import annotations
 from cwndlab.sweep.definition import Sweep
 from cwndlab.sweep.findings import Findings
 from cwndlab.sweep.running import execute
+from cwndlab.sweep.stored import stored_runs
 
-__all__ = ["Findings", "Sweep", "execute"]
+__all__ = ["Findings", "Sweep", "execute", "stored_runs"]
