@@ -109,7 +109,8 @@ def _execute(chosen: Sweep, findings: Findings, folder: Path, *, jobs: int | Non
             execute(chosen, findings, kept, jobs=jobs, again=again, progress=tell)
         except BaseException as error:
             kind = "stopped" if isinstance(error, KeyboardInterrupt) else "ended by an error"
-            say(f"{kind} after {len(findings)} runs, which are kept in {folder}; the same command goes on from there")
+            if len(findings) or kind == "stopped":
+                say(f"{kind} after {len(findings)} runs, which are kept in {folder}; the same command goes on there")
             raise
 
 

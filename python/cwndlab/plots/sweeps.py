@@ -97,7 +97,7 @@ def _title(findings: Findings) -> str:
     replicates = f"{drawn.min()}" if drawn.min() == drawn.max() else f"{drawn.min()} to {drawn.max()}"
     left_out = summary["ci95"].null_count()
     more = f"; {left_out} means without one are left out" if left_out else ""
-    return f"{findings.sweep.name}: means over {replicates} replicates (whiskers: 95 % confidence interval{more})"
+    return f"{findings.sweep.name}: means over {replicates} replicates\n(whiskers: 95 % confidence interval{more})"
 
 
 def _draw(
