@@ -57,7 +57,9 @@ def sweep_points(findings: Findings) -> Figure:
     places = summary[ground].unique(maintain_order=True).to_list() if ground else [""]
     series = summary[series_axis].unique(maintain_order=True).to_list() if series_axis else [""]
     width = max(6.0, min(16.0, 2.0 + len(columns) * max(2.6, 0.32 * len(places) * max(2, len(series)))))
-    figure, axes = panels(len(measures), len(columns), sharex=True, sharey="row", width=width, height=2.2)
+    # Title and legend take an inch and a bit, which few rows would be short of.
+    height = 2.1 + 1.2 / len(measures)
+    figure, axes = panels(len(measures), len(columns), sharex=True, sharey="row", width=width, height=height)
     for row, measure in enumerate(measures):
         of_metric = summary.filter(metric=measure.key)
         for column, labels in enumerate(columns):
