@@ -19,7 +19,7 @@ from cwndlab.plots.overview import overview
 from cwndlab.plots.points import goodput_points, score_points
 from cwndlab.plots.rules import goodput_by_rule, queue_by_rule, windows_by_rule
 from cwndlab.plots.shares import shares
-from cwndlab.plots.style import png_bytes, save, svg_text
+from cwndlab.plots.style import look, panels, png_bytes, save, styled, svg_text
 from cwndlab.plots.sweeps import sweep_points
 
 __all__ = [
@@ -27,14 +27,17 @@ __all__ = [
     "comparison_bars",
     "goodput_by_rule",
     "goodput_points",
+    "look",
     "network",
     "notebook_html",
     "overview",
+    "panels",
     "png_bytes",
     "queue_by_rule",
     "save",
     "score_points",
     "shares",
+    "styled",
     "svg_text",
     "sweep_points",
     "windows_by_rule",

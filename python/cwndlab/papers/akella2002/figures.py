@@ -1,0 +1,278 @@
+"""Plots of akella2002's experiments, one function each, from what was measured."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from cwndlab import theory
+from cwndlab.papers.akella2002 import quantities, tables
+from cwndlab.plots import look, panels, styled
+from cwndlab.reproduce import Data, Experiment
+
+LABELS = {
+    "goodput": "goodput / available",
+    "loss_rate": "loss rate [%]",
+    "mean_queueing_delay_s": "queueing delay [ms]",
+    "fairness_spread": "fairness spread",
+}
+SCALES = {"loss_rate": 100.0, "mean_queueing_delay_s": 1e3}
+HEADS = (
+    ("goodput", "C_a", "goodput, C_a"),
+    ("goodput", "D_a", "goodput, D_a"),
+    ("fairness_spread", "mean", "fairness spread"),
+    ("loss_rate", "mean", "loss rate [%]"),
+    ("mean_queueing_delay_s", "mean", "queueing delay [ms]"),
+)
+
+
+@styled
+def setting(data: Data, experiment: Experiment) -> Figure:
+    """Scores of the rules under one setting above, raw loss and delay by environment below, as the paper's figures."""
+    plan, place, among = experiment.plans[0], experiment.arguments["setting"], tables.rules(data, experiment)
+    found = tables.scores(data, plan, [place], among)
+    figure, axes = panels(2, 5, width=11.5, height=2.9)
+    for panel, (metric, by, title) in zip(axes[:5], HEADS, strict=True):
+        rows = {row["rule"]: row for row in found.filter(metric=metric, score=by).to_dicts()}
+        scale = SCALES.get(metric, 1.0)
+        for index, rule in enumerate(among):
+            style, row = look(index), rows[rule]
+            height = np.nan if row["value"] is None else row["value"] * scale
+            panel.errorbar(
+                index, height, yerr=(row["ci95"] or 0.0) * scale, fmt=style.marker, color=style.color, capsize=3
+            )
+        panel.set_title(f"{title} (less is better)", fontsize=8.5)
+        panel.set_xticks(range(len(among)), experiment.arguments["rules"], fontsize=8)
+        panel.margins(x=0.2)
+        # By the values: with few replicates the intervals of some would hide all the others.
+        highest = max((row["value"] or 0.0) * scale for row in rows.values()) or 1.0
+        panel.set_ylim(-0.05 * highest, 1.35 * highest)
+        panel.grid(visible=False, axis="x")
+    _by_environment(figure, axes[5:], data, plan, place, among)
+    _legend(figure, among)
+    return figure
+
+
+def _by_environment(figure: Figure, axes: list, data: Data, plan: str, place: str, among: list[str]) -> None:
+    means = data.means(plan)
+    grid = axes[0].get_gridspec()
+    for panel in axes:
+        panel.remove()
+    halves = figure.add_subplot(grid[1, 0:3]), figure.add_subplot(grid[1, 3:5])
+    for panel, metric in zip(halves, ("loss_rate", "mean_queueing_delay_s"), strict=True):
+        for index, rule in enumerate(among):
+            style = look(index)
+            places = np.arange(len(means.cases)) + (index - (len(among) - 1) / 2) * 0.17
+            values = means.value(metric, place, rule) * SCALES[metric]
+            panel.plot(places, values, style.marker, color=style.color, markersize=4)
+        panel.set_xticks(range(len(means.cases)), means.cases, fontsize=8)
+        panel.set_title(f"{LABELS[metric]} by environment", fontsize=9)
+        panel.set_ylim(bottom=0)
+        panel.grid(visible=False, axis="x")
+        for edge in range(1, len(means.cases)):
+            panel.axvline(edge - 0.5, color="#dddddd", linewidth=0.6)
+
+
+@styled
+def winners(data: Data, experiment: Experiment) -> Figure:
+    """Settings by rules: D_a in each cell, winners filled, unfair rules ringed, as figure 12."""
+    table = tables.winners_table(data, experiment)
+    settings = table["setting"].unique(maintain_order=True).to_list()
+    names = experiment.arguments["rules"]
+    figure, (panel,) = panels(1, width=7.5, height=0.9 + 0.5 * len(settings))
+    for row in table.to_dicts():
+        at = tables.rules(data, experiment).index(row["rule"]), settings.index(row["setting"])
+        if row["wins"]:
+            panel.add_patch(_box(at))
+        panel.text(*at, f"{row['D_a']:.2f}", ha="center", va="center", weight="bold" if row["wins"] else "normal")
+        if row["is_unfair"]:
+            panel.plot(*at, "o", markersize=31, markerfacecolor="none", color="#D55E00", markeredgewidth=1.6)
+    panel.set_xlim(-0.5, len(names) - 0.5)
+    panel.set_ylim(len(settings) - 0.5, -0.5)
+    panel.set_xticks(range(len(names)), names)
+    panel.set_yticks(range(len(settings)), settings)
+    panel.xaxis.tick_top()
+    panel.grid(visible=False)
+    panel.set_xlabel("D_a of goodput (0 is best). Filled: within 0.02 per environment of the best. Ring: unfair, spread > 0.5")
+    return figure
+
+
+def _box(at: tuple[int, int]) -> object:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((at[0] - 0.48, at[1] - 0.45), 0.96, 0.9, color="#cfe3f3", zorder=0)
+
+
+@styled
+def ring(data: Data, experiment: Experiment) -> Figure:
+    """Goodput and loss of both rules on the ring."""
+    board, among = data.boards["ring"], tables.rules(data, experiment)
+    figure, axes = panels(1, 2, width=9, height=3.2)
+    rows = {(r["setting"], r["case"], r["rule"], r["metric"]): r for r in tables.cells(data, "ring").to_dicts()}
+    places = [(setting, case) for setting in board.settings for case in board.cases]
+    for panel, metric in zip(axes, ("goodput", "loss_rate"), strict=True):
+        for index, rule in enumerate(among):
+            found = [rows[setting, case, rule, metric] for setting, case in places]
+            scale, style = SCALES.get(metric, 1.0), look(index)
+            panel.errorbar(
+                np.arange(len(places)) + (index - 0.5) * 0.2, [row["value"] * scale for row in found],
+                yerr=[(row["ci95"] or 0.0) * scale for row in found], fmt=style.marker, color=style.color, capsize=3,
+            )  # fmt: skip
+        panel.set_xticks(range(len(places)), [f"{setting.split('/')[0]}\n{case} rate" for setting, case in places])
+        panel.set_title(LABELS[metric])
+        panel.set_ylim(bottom=0)
+        panel.grid(visible=False, axis="x")
+    _legend(figure, among)
+    return figure
+
+
+@styled
+def small_buffers(data: Data, experiment: Experiment) -> Figure:
+    """Goodput with buffers of one bandwidth-delay product and of a tenth, joined by a line."""
+    small, full = (data.means(plan) for plan in experiment.plans)
+    among = tables.rules(data, experiment)
+    figure, axes = panels(1, len(small.settings), width=10, height=3.2, sharey=True)
+    for panel, place in zip(axes, small.settings, strict=True):
+        for index, rule in enumerate(among):
+            style = look(index)
+            ends = [float(np.mean(means.value("goodput", place, rule))) for means in (full, small)]
+            panel.plot([0, 1], ends, color=style.color, linestyle=style.linestyle, marker=style.marker)
+        panel.set_title(place)
+        panel.set_xticks([0, 1], ["1 BDP", "0.1 BDP"])
+        panel.set_xlim(-0.25, 1.25)
+    axes[0].set_ylabel("goodput / available,\nmean over environments")
+    _legend(figure, among)
+    return figure
+
+
+@styled
+def unequal_rtt(data: Data, experiment: Experiment) -> Figure:
+    """Goodput against round trip, double logarithmic: the slope is the bias."""
+    means, among = data.means("unequal-rtt"), tables.rules(data, experiment)
+    places = [(setting, case) for setting in means.settings for case in means.cases]
+    figure, axes = panels(1, len(places), width=11, height=3.2, sharex=True)
+    for panel, (place, case) in zip(axes, places, strict=True):
+        at = means.cases.index(case)
+        for index, rule in enumerate(among):
+            style = look(index)
+            rates = [
+                means.value(f"flows.rtt-{rtt}.goodput_bps", place, rule)[at] / 1e6 for rtt in quantities.ROUND_TRIPS_MS
+            ]
+            slope = quantities.bias(means, place, rule)[at]
+            label = f"{experiment.arguments['rules'][index]}: RTT^{slope:.2f}"
+            panel.loglog(
+                quantities.ROUND_TRIPS_MS, rates, color=style.color, linestyle=style.linestyle, marker=style.marker,
+                label=label,
+            )  # fmt: skip
+        panel.set_title(f"{place}, {case} rate")
+        panel.set_xticks(quantities.ROUND_TRIPS_MS, [str(rtt) for rtt in quantities.ROUND_TRIPS_MS])
+        panel.set_xticks([], minor=True)
+        panel.set_xlabel("round trip [ms]")
+        panel.legend(fontsize=7.5)
+    axes[0].set_ylabel("goodput of a flow [Mbit/s]")
+    return figure
+
+
+@styled
+def appendix(data: Data, experiment: Experiment) -> Figure:
+    """Rank correlations by setting and family above, ours against the published D_a below."""
+    table = tables.appendix_table(data, experiment)
+    settings = table["setting"].unique(maintain_order=True).to_list()
+    figure, axes = panels(2, 4, width=11, height=3.4)
+    grid = axes[0].get_gridspec()
+    for panel in axes[:4]:
+        panel.remove()
+    for half, key in ((slice(0, 2), "spearman_D_a"), (slice(2, 4), "spearman_C_a")):
+        panel = figure.add_subplot(grid[0, half])
+        values = np.array(
+            [
+                [table.filter(setting=place, family=family)[key][0] for place in settings]
+                for family in quantities.FAMILIES
+            ]
+        )
+        panel.imshow(values, vmin=-1, vmax=1, cmap="RdBu", aspect="auto")
+        for (row, column), value in np.ndenumerate(values):
+            panel.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=8.5,
+                       color="white" if abs(value) > 0.7 else "black")  # fmt: skip
+        panel.set_xticks(range(len(settings)), [place.replace("/", "\n") for place in settings], fontsize=8)
+        panel.set_yticks(range(4), quantities.FAMILIES)
+        panel.set_title(f"Order by {key[-3:]} beside the published: Spearman, median {np.median(values):.2f}")
+        panel.grid(visible=False)
+    for panel, family in zip(axes[4:], quantities.FAMILIES, strict=True):
+        chosen = table.filter(family=family).drop_nulls("published_D_a")
+        for index, place in enumerate(settings):
+            rows = chosen.filter(setting=place)
+            style = look(index)
+            panel.plot(rows["published_D_a"], rows["D_a"], style.marker, color=style.color, markersize=4)
+        most = max(chosen["published_D_a"].max(), chosen["D_a"].max()) * 1.05
+        panel.plot([0, most], [0, most], color="#222222", linewidth=0.8, linestyle=":")
+        panel.set_title(f"{family}: D_a", fontsize=9.5)
+        panel.set_xlabel("published")
+    axes[4].set_ylabel("ours")
+    _legend(figure, settings)
+    return figure
+
+
+@styled
+def sync(_data: Data, _experiment: Experiment) -> Figure:
+    """Windows of two flows over time, one panel per rule."""
+    texts = ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)", "AIMAD", "MAIMD")
+    figure, axes = panels(2, 3, width=10, height=2.4, sharex=True, sharey=True)
+    for panel, text in zip(axes, texts, strict=True):
+        rule = theory.parse(text)
+        course = theory.simulate(rule, quantities.STARTS, capacity=100, steps=200)
+        for index in (0, 1):
+            style = look(index)
+            panel.plot(course.times, course.loads[:, index], color=style.color, linestyle=style.linestyle)
+        panel.set_title(f"{text}: {theory.condition(rule).verdict}")
+    for panel in axes[3:]:
+        panel.set_xlabel("round trips")
+    for panel in (axes[0], axes[3]):
+        panel.set_ylabel("window [packets]")
+    return figure
+
+
+@styled
+def ordering(data: Data, experiment: Experiment) -> Figure:
+    """Correlation of both orders in each setting, one row per change."""
+    found = tables.orders(data, experiment)
+    titles = {"ratio": "best / own\ninstead of differences", "flows": "20 flows\ninstead of 10", "jain": "Jain's index\ninstead of spread"}
+    settings = list(next(iter(found.values())))
+    figure, (panel,) = panels(1, width=9.5, height=3)
+    values = np.array([[found[name][place] for place in settings] for name in titles])
+    panel.imshow(values, vmin=-1, vmax=1, cmap="RdBu", aspect="auto")
+    for (row, column), value in np.ndenumerate(values):
+        panel.text(column, row, f"{value:.2f}", ha="center", va="center", color="white" if abs(value) > 0.7 else "black")
+    panel.set_xticks(range(len(settings)), [place.replace("/", "\n") for place in settings])
+    panel.set_yticks(range(3), list(titles.values()))
+    panel.set_title("Spearman correlation of the four rules' orders by D_a (1: the same order)")
+    panel.grid(visible=False)
+    return figure
+
+
+@styled
+def bounds(_data: Data, _experiment: Experiment) -> Figure:
+    """Additive steps as a share of the window, and the tenth that they should stay below."""
+    figure, (panel,) = panels(1, width=8, height=3)
+    windows = np.linspace(8, 60, 200)
+    for index, step in enumerate((1, 2, 3)):
+        style = look(index)
+        panel.plot(windows, 100 * step / windows, color=style.color, linestyle=style.linestyle, label=f"step of {step}")
+    panel.axhline(10, color="#222222", linewidth=0.9)
+    for window, text in ((15, "smallest window\nthat grows"), (30, "smallest window\nthat is cut")):
+        panel.axvline(window, color="#222222", linewidth=0.9, linestyle=":")
+        panel.annotate(text, (window, 33), xytext=(4, 0), textcoords="offset points", fontsize=9, va="top")
+    panel.set_ylim(0, 34)
+    panel.set_xlabel("window [packets]")
+    panel.set_ylabel("step [% of the window]")
+    panel.set_title("Up to which step is a change additive, below 10 % of the window?")
+    panel.legend(loc="upper right")
+    return figure
+
+
+def _legend(figure: Figure, labels: list[str]) -> None:
+    samples = [
+        Line2D([], [], color=look(index).color, marker=look(index).marker, linestyle="") for index in range(len(labels))
+    ]
+    figure.legend(samples, labels, loc="outside lower center", ncols=min(8, len(labels)))

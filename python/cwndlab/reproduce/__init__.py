@@ -1,0 +1,40 @@
+"""Reproduce papers: run what they ran, and judge what they say.
+
+>>> from cwndlab import reproduce
+>>> paper = reproduce.load("akella2002")
+>>> paper.experiments["fig4"].title
+'Reno over drop-tail'
+>>> claim = paper.claims_of(["fig8"])[0]
+>>> claim.statement, claim.reading.text
+('All four rules have near-identical goodput', '<= 0.02')
+
+A claim is a sentence of the paper, in our words, with a number that decides it and bounds for that number
+(`readings.toml`), both written down before the first full run. `reproduce.reproduce` does the runs.
+"""
+
+from __future__ import annotations
+
+from cwndlab.reproduce.board import Board, Data, Means
+from cwndlab.reproduce.claims import Claim, Judged
+from cwndlab.reproduce.paper import Experiment, Paper, choose, load, names
+from cwndlab.reproduce.readings import Reading, reading, readings
+from cwndlab.reproduce.running import Reproduction, judge, reproduce
+
+__all__ = [
+    "Board",
+    "Claim",
+    "Data",
+    "Experiment",
+    "Judged",
+    "Means",
+    "Paper",
+    "Reading",
+    "Reproduction",
+    "choose",
+    "judge",
+    "load",
+    "names",
+    "reading",
+    "readings",
+    "reproduce",
+]

@@ -1,0 +1,142 @@
+"""The report on a paper: one HTML file that loads nothing from elsewhere, with data and plots beside it."""
+
+from __future__ import annotations
+
+import base64
+import platform
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab import native
+from cwndlab.reproduce.claims import Judged
+from cwndlab.reproduce.readings import VERDICTS
+from cwndlab.statistics import Estimate
+
+if TYPE_CHECKING:
+    from cwndlab.reproduce.paper import Experiment
+    from cwndlab.reproduce.running import Reproduction
+
+SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
+"""Beside the word: no meaning by colour alone."""
+
+
+def write(found: Reproduction, folder: Path, elapsed: Callable[[], float]) -> Path:
+    """Write plots, data, ``claims.json`` and ``report.html``; `elapsed` tells the seconds since the beginning.
+
+    Returns
+    -------
+    Path
+        The report.
+    """
+    import jinja2
+
+    from cwndlab.reproduce.running import experiments, write_claims
+
+    folder.mkdir(parents=True, exist_ok=True)
+    sections = [_section(found, experiment, folder) for experiment in experiments(found)]
+    found.wall_s = elapsed()
+    write_claims(found, folder / "claims.json")
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("cwndlab"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    target = folder / "report.html"
+    target.write_text(environment.get_template("paper.html.jinja").render(_content(found, sections)), encoding="utf-8")
+    return target
+
+
+def counts(judged: list[Judged]) -> dict[str, int]:
+    """Count verdicts."""
+    found = Counter(entry.verdict for entry in judged)
+    return {verdict: found[verdict] for verdict in VERDICTS}
+
+
+def number(found: Estimate, *, exact: bool = False) -> str:
+    """Write a measured number with its interval.
+
+    Examples
+    --------
+    >>> number(Estimate(0.123456, 0.01, 10)), number(Estimate(None, None, 0)), number(Estimate(1e-12, None, 1))
+    ('0.123 ± 0.010', '-', '1e-12')
+    """
+    if found.mean is None:
+        return "-"
+    if found.half_width is None or exact:
+        return f"{found.mean:.3g}"
+    digits = 3 if max(abs(found.mean), found.half_width) < 10 else 1
+    # Losses of a promille and delays of milliseconds need more of them.
+    while digits < 6 and 0 < max(abs(found.mean), found.half_width) < 10 ** -(digits - 1):
+        digits += 1
+    return f"{found.mean:.{digits}f} ± {found.half_width:.{digits}f}"
+
+
+def _content(found: Reproduction, sections: list[dict[str, Any]]) -> dict[str, Any]:
+    paper = found.paper
+    return {
+        "paper": paper,
+        "quick": found.is_quick,
+        "counts": counts(found.judged),
+        "total": len(found.judged),
+        "sections": sections,
+        "signs": SIGNS,
+        "assumed": paper.assumed,
+        "environments": _assumptions(found),
+        "costs": found.costs,
+        "facts": {
+            "runs": f"{sum(cost.runs for cost in found.costs)}, of which {sum(c.done_now for c in found.costs)} now",
+            "failed runs": sum(cost.failed for cost in found.costs),
+            "computing time now": f"{sum(cost.computed_s for cost in found.costs):.0f} s, over all threads",
+            "time": f"{found.wall_s:.0f} s, {'quick' if found.is_quick else 'full'}",
+            "cwndlab": f"{native.version()}, engine {native.build()}",
+            "Python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
+        },
+    }
+
+
+def _assumptions(found: Reproduction) -> list[dict[str, Any]]:
+    from cwndlab.environments import Assumptions, assumptions
+
+    return assumptions(Assumptions().with_(**found.assume))
+
+
+def _section(found: Reproduction, experiment: Experiment, folder: Path) -> dict[str, Any]:
+    place = folder / experiment.id
+    judged = found.judged_of(experiment.id)
+    section = {
+        "experiment": experiment,
+        "claims": [_row(entry) for entry in judged],
+        "counts": counts(judged),
+        "image": "",
+        "table": "",
+    }
+    if not (experiment.figure or experiment.table):
+        return section
+    place.mkdir(parents=True, exist_ok=True)
+    if experiment.table:
+        getattr(found.paper.module("tables"), experiment.table)(found.data, experiment).write_parquet(place / "data.parquet")
+        section["table"] = f"{experiment.id}/data.parquet"
+    if experiment.figure:
+        from cwndlab import plots
+
+        draw = getattr(found.paper.module("figures"), experiment.figure)
+        file = plots.save(draw(found.data, experiment), place / "plot.png")
+        section["image"] = base64.b64encode(file.read_bytes()).decode()
+    return section
+
+
+def _row(entry: Judged) -> dict[str, Any]:
+    claim = entry.claim
+    return {
+        "name": claim.name,
+        "section": claim.section,
+        "statement": claim.statement,
+        "reading": claim.reading,
+        "measured": number(entry.measured, exact=claim.is_exact),
+        "verdict": entry.verdict,
+        "note": entry.note,
+        "also": [
+            f"{metric}: {number(measured)}, {SIGNS[verdict]} {verdict}"
+            for metric, (measured, verdict) in entry.also.items()
+        ],
+    }

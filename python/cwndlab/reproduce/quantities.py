@@ -1,0 +1,143 @@
+"""Numbers that claims of several papers are about: from means over replicates to one number.
+
+Differences are signed so that more is better, whichever way the metric goes. D_a is taken per environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from cwndlab.reproduce.board import Data, Means
+from cwndlab.reproduce.claims import Claim
+
+Quantity = Callable[[Data, Claim], float]
+PICKS: dict[str, Callable[[Sequence[float]], float]] = {
+    "largest": max,
+    "smallest": min,
+    # From nothing, either way.
+    "furthest": lambda values: max(map(abs, values)),
+}
+
+
+def settings(means: Means, claim: Claim) -> list[str]:
+    """Settings of a claim."""
+    return list(means.settings) if claim["settings"] == "all" else list(claim["settings"])
+
+
+def rules(data: Data, claim: Claim, key: str = "of") -> list[str]:
+    """Rules of a claim in their notation."""
+    return [data.rule(name) for name in claim[key]]
+
+
+def lead(data: Data, claim: Claim) -> float:
+    """Give the least lead of one of `of` over one of `over`, by each of the scores `by`."""
+    means = data.means(claim["plan"])
+    found = []
+    for setting in settings(means, claim):
+        for by in claim["by"]:
+            score = {
+                rule: _score(means, claim, setting, rule, by, rules(data, claim, "among"))
+                for rule in (*rules(data, claim), *rules(data, claim, "over"))
+            }
+            found += [score[other] - score[own] for own in rules(data, claim) for other in rules(data, claim, "over")]
+    return _picked(found, min)
+
+
+def behind(data: Data, claim: Claim) -> float:
+    """Distance of the worst of `of` from the best of `among`, on average over the environments, in the worst setting."""
+    means = data.means(claim["plan"])
+    among = rules(data, claim, "among")
+    merits = {
+        (setting, rule): float(np.mean(means.merit(claim["metric"], setting, rule)))
+        for setting in settings(means, claim)
+        for rule in {*rules(data, claim), *among}
+    }
+    return _picked(
+        [
+            max(merits[setting, rule] for rule in among) - merits[setting, own]
+            for setting in settings(means, claim)
+            for own in rules(data, claim)
+        ],
+        max,
+    )
+
+
+def gap(data: Data, claim: Claim) -> float:
+    """Give the largest difference between two of the rules, averages over the environments, in the worst setting."""
+    levels = _levels(data, claim)
+    return _picked([max(row) - min(row) for row in levels], max)
+
+
+def level(data: Data, claim: Claim) -> float:
+    """Average over the environments."""
+    return _picked([value for row in _levels(data, claim) for value in row], PICKS[claim["pick"]])
+
+
+def ratio(data: Data, claim: Claim) -> float:
+    """Average over the environments, beside the same rule's under the setting `against`, as a ratio."""
+    own, other = _levels(data, claim), _levels(data, claim, [claim["against"]])[0]
+    if claim.arguments.get("together"):
+        return float(np.mean(own[0]) / np.mean(other))
+    return _picked([a / b for row in own for a, b in zip(row, other, strict=True)], PICKS[claim["pick"]])
+
+
+def change(data: Data, claim: Claim) -> float:
+    """Give what the setting has over `against`, signed so that more is better, over all rules together."""
+    means = data.means(claim["plan"])
+    own, other = (
+        np.mean([means.merit(claim["metric"], setting, rule) for rule in rules(data, claim)])
+        for setting in (settings(means, claim)[0], claim["against"])
+    )
+    return float(own - other)
+
+
+def share(data: Data, claim: Claim) -> float:
+    """Average of rule `of` over the average of rule `over`, as a ratio."""
+    means = data.means(claim["plan"])
+    found = [
+        float(np.mean(means.value(claim["metric"], setting, own)) / np.mean(means.value(claim["metric"], setting, rule)))
+        for setting in settings(means, claim)
+        for own in rules(data, claim)
+        for rule in rules(data, claim, "over")
+    ]
+    return _picked(found, PICKS[claim["pick"]])
+
+
+def above_the_rest(data: Data, claim: Claim) -> float:
+    """Average of the rule less the mean of the averages of `over`, in the metric's unit."""
+    means = data.means(claim["plan"])
+    setting = settings(means, claim)[0]
+    own, rest = (
+        np.mean([means.value(claim["metric"], setting, rule) for rule in rules(data, claim, key)])
+        for key in ("of", "over")
+    )
+    return float(own - rest)
+
+
+QUANTITIES: dict[str, Quantity] = {
+    function.__name__: function
+    for function in (lead, behind, gap, level, ratio, change, share, above_the_rest)
+}
+
+
+def _score(means: Means, claim: Claim, setting: str, rule: str, by: str, among: Sequence[str]) -> float:
+    """C_a or D_a per environment; less is better for both."""
+    if by == "C_a":
+        return float(np.max(means.distances(claim["metric"], setting, rule, among)))
+    # The best rule's part is the same for both rules of a difference.
+    return -float(np.mean(means.merit(claim["metric"], setting, rule)))
+
+
+def _levels(data: Data, claim: Claim, of_settings: Sequence[str] | None = None) -> list[list[float]]:
+    means = data.means(claim["plan"])
+    return [
+        [float(np.mean(means.value(claim["metric"], setting, rule))) for rule in rules(data, claim)]
+        for setting in of_settings or settings(means, claim)
+    ]
+
+
+def _picked(values: Sequence[float], pick: Callable[[Sequence[float]], float]) -> float:
+    """Pick one; a value that is missing makes the whole unknown, rather than be passed over."""
+    return float("nan") if not values or np.isnan(values).any() else float(pick(values))

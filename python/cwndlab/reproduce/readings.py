@@ -1,0 +1,92 @@
+"""What words of papers mean as numbers, and the verdict that follows: one table, `readings.toml`."""
+
+from __future__ import annotations
+
+import functools
+import math
+import sys
+from importlib import resources
+from typing import Any, NamedTuple
+
+from cwndlab.errors import ScenarioError
+from cwndlab.statistics import Estimate
+
+HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
+VERDICTS = (HOLDS, FAILS, UNDECIDED)
+
+
+class Reading(NamedTuple):
+    """Bounds of a measured number; `least` and `most` include themselves, `above` does not."""
+
+    name: str
+    meaning: str
+    least: float = -math.inf
+    above: float = -math.inf
+    most: float = math.inf
+
+    @property
+    def text(self) -> str:
+        """The bounds in symbols.
+
+        Examples
+        --------
+        >>> reading("fair").text, reading("slightly-above").text
+        ('<= 0.5', '> 1 and <= 1.25')
+        """
+        bounds = ((">=", self.least), (">", self.above), ("<=", self.most))
+        return " and ".join(f"{sign} {bound:g}" for sign, bound in bounds if math.isfinite(bound))
+
+    def verdict(self, measured: Estimate, *, exact: bool = False) -> str:
+        """Judge a measured number by its interval; of an `exact` one the number itself.
+
+        Returns
+        -------
+        str
+            ``"holds"`` if the whole interval is within the bounds, ``"fails"`` if it is outside, ``"undecided"`` where
+            it is partly so or there is none.
+
+        Examples
+        --------
+        >>> fair = reading("fair")
+        >>> [fair.verdict(Estimate(0.4, half_width, 10)) for half_width in (0.05, 0.2, None)]
+        ['holds', 'undecided', 'undecided']
+        >>> fair.verdict(Estimate(0.8, 0.2, 10))
+        'fails'
+        """
+        if measured.mean is None or (measured.half_width is None and not exact):
+            return UNDECIDED
+        width = 0.0 if exact else measured.half_width or 0.0
+        low, high = measured.mean - width, measured.mean + width
+        if low >= self.least and low > self.above and high <= self.most:
+            return HOLDS
+        if high < self.least or high <= self.above or low > self.most:
+            return FAILS
+        return UNDECIDED
+
+
+@functools.cache
+def readings() -> dict[str, Reading]:
+    """Return every reading by its name."""
+    return {name: Reading(name, **entry) for name, entry in read_toml(resources.files(__package__) / "readings.toml")}
+
+
+def reading(name: str) -> Reading:
+    """Find a reading by its name.
+
+    Raises
+    ------
+    ScenarioError
+        If there is none of that name.
+    """
+    if name not in readings():
+        raise ScenarioError(f"reading: `{name}` is not known; allowed: {', '.join(readings())}")
+    return readings()[name]
+
+
+def read_toml(file: Any) -> Any:
+    """Read a TOML file of the package as pairs of key and value."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    return tomllib.loads(file.read_text(encoding="utf-8")).items()

@@ -1,0 +1,208 @@
+"""Reproduce a paper: its sweeps through a store, its claims judged, its plots drawn, a report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.jsontext import dumps
+from cwndlab.reproduce.board import Board, Data
+from cwndlab.reproduce.claims import Claim, Judged, not_searched
+from cwndlab.reproduce.paper import Experiment, Paper, load
+
+if TYPE_CHECKING:
+    from cwndlab.store import Store
+
+Tell = Callable[[dict[str, Any]], object]
+
+
+@dataclass
+class Cost:
+    """What one plan took."""
+
+    plan: str
+    runs: int = 0
+    done_now: int = 0
+    computed_s: float = 0.0
+    """Sum over the runs that were done now, of all threads."""
+    failed: int = 0
+    replicates: int = 0
+
+
+@dataclass
+class Reproduction:
+    """What came of a paper.
+
+    Attributes
+    ----------
+    paper : Paper
+        Which one.
+    ids : list of str
+        The experiments that were asked for.
+    judged : list of Judged
+        Their claims, in the order of the paper.
+    data : Data
+        What was measured.
+    costs : list of Cost
+        By plan.
+    wall_s : float
+        Of all of it.
+    """
+
+    paper: Paper
+    ids: list[str]
+    is_quick: bool
+    assume: Mapping[str, Any]
+    judged: list[Judged]
+    data: Data
+    costs: list[Cost] = field(default_factory=list)
+    wall_s: float = 0.0
+
+    def judged_of(self, id: str) -> list[Judged]:
+        """Return the claims of an experiment."""
+        return [entry for entry in self.judged if entry.claim.id == id]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return verdicts and cost as plain data."""
+        return {
+            "paper": self.paper.key,
+            "quick": self.is_quick,
+            "assume": dict(self.assume),
+            "claims": [entry.to_dict() for entry in self.judged],
+            "runs": sum(cost.runs for cost in self.costs),
+            "runs_done_now": sum(cost.done_now for cost in self.costs),
+            "runs_failed": sum(cost.failed for cost in self.costs),
+            "computed_s": sum(cost.computed_s for cost in self.costs),
+            "wall_s": self.wall_s,
+        }
+
+
+def reproduce(
+    key: str,
+    ids: Sequence[str] | None = None,
+    *,
+    out: str | Path = "out/reproduce",
+    quick: bool = False,
+    jobs: int | None = None,
+    assume: Mapping[str, Any] | None = None,
+    progress: Tell | None = None,
+) -> Reproduction:
+    """Reproduce experiments of a paper.
+
+    Runs are kept in ``OUT/store`` as they finish and never done again. ``OUT/KEY`` gets ``report.html``,
+    ``claims.json``, and a folder per experiment with ``data.parquet`` and ``plot.png``.
+
+    Parameters
+    ----------
+    key : str
+        The paper.
+    ids : sequence of str, optional
+        Its experiments; by default all.
+    out : str or Path
+        Folder.
+    quick : bool
+        Few and short runs: enough to see that all of it works, too little for most verdicts.
+    jobs : int, optional
+        Threads.
+    assume : mapping, optional
+        What environments assume (`cwndlab.environments.Assumptions`).
+    progress : callable, optional
+        Gets the events of the sweeps, and ``{"event": "plan", "plan": ..., "of": ..., "number": ...}`` before each.
+
+    Returns
+    -------
+    Reproduction
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such paper, experiment or assumption.
+    StoreError
+        If the store cannot be read or written.
+
+    Examples
+    --------
+    The synchronous model needs no simulation:
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = reproduce("akella2002", ["sync"], out=folder)
+    ...     found.judged[0].verdict, (Path(folder) / "akella2002" / "report.html").exists()
+    ('holds', True)
+    """
+    from cwndlab.reproduce.page import write
+    from cwndlab.store import Store
+
+    began_s = time.perf_counter()
+    paper = load(key)
+    chosen = list(paper.experiments) if ids is None else list(ids)
+    folder = Path(out)
+    boards: dict[str, Board] = {}
+    costs = []
+    plans = paper.plans_of(chosen)
+    if plans:
+        with Store(folder / "store") as store:
+            for number, plan in enumerate(plans, 1):
+                if progress is not None:
+                    progress({"event": "plan", "plan": plan, "number": number, "of": len(plans)})
+                boards[plan], cost = _run(paper, plan, store, quick, jobs, assume or {}, progress)
+                costs.append(cost)
+    data = Data(boards, paper.rules)
+    judged = judge(paper, paper.claims_of(chosen), data)
+    found = Reproduction(paper, chosen, quick, dict(assume or {}), judged, data, costs)
+    if progress is not None:
+        progress({"event": "writing"})
+    write(found, folder / key, lambda: time.perf_counter() - began_s)
+    return found
+
+
+def judge(paper: Paper, claims: Sequence[Claim], data: Data) -> list[Judged]:
+    """Judge claims by what was measured."""
+    return [_judge(paper, claim, data) for claim in claims]
+
+
+def _judge(paper: Paper, claim: Claim, data: Data) -> Judged:
+    if not claim.quantity:
+        return not_searched(claim)
+    quantity = paper.quantity(claim)
+    found = data.estimate(lambda chosen: quantity(chosen, claim), claim.plans)
+    other = paper.also.get(claim.arguments.get("metric", ""))
+    also = {}
+    if other and not claim.is_exact and all(other in data.boards[plan].values for plan in claim.plans):
+        again = claim.with_metric(other)
+        measured = data.estimate(lambda chosen: quantity(chosen, again), claim.plans)
+        also[other] = (measured, claim.reading.verdict(measured))
+    note = "no value: a run of it is missing or measured nothing" if found.mean is None else ""
+    return Judged(claim, found, claim.reading.verdict(found, exact=claim.is_exact), also, note)
+
+
+def _run(
+    paper: Paper, plan: str, store: Store, quick: bool, jobs: int | None, assume: Mapping[str, Any],
+    progress: Tell | None,
+) -> tuple[Board, Cost]:  # fmt: skip
+    sweep = paper.sweep(plan, quick=quick, assume=assume)
+    cost = Cost(plan, replicates=sweep.replicates)
+
+    def tell(event: dict[str, Any]) -> None:
+        if event["event"] == "run":
+            cost.done_now += 1
+            cost.computed_s += event["duration_s"]
+        if progress is not None:
+            progress(event)
+
+    findings = sweep.run(store, jobs=jobs, progress=tell)
+    cost.runs, cost.failed = len(findings), len(findings.failed)
+    return Board.of(findings, scale=paper.scales.get(plan)), cost
+
+
+def write_claims(found: Reproduction, path: Path) -> None:
+    """Write the verdicts as JSON."""
+    path.write_text(dumps(found.to_dict(), 2) + "\n", encoding="utf-8")
+
+
+def experiments(found: Reproduction) -> list[Experiment]:
+    """Return the experiments that were asked for."""
+    return [found.paper.experiments[id] for id in found.ids]
