@@ -57,8 +57,8 @@ def estimate(values: Iterable[float | None], level: float = 0.95) -> Estimate:
 def jackknife(statistic: Callable[[Sequence[int]], float], count: int, level: float = 0.95) -> Estimate:
     """Value and confidence interval of any statistic of replicates, by leaving each out in turn.
 
-    Of a mean it gives what `estimate` gives. Of differences, largest distances or correlations it gives an interval where
-    no formula does; where two candidates for a largest are close it is a rough one.
+    Of a mean it gives what `estimate` gives. Of largest distances or correlations it gives an interval where no
+    formula does; where two candidates for a largest are close it is a rough one.
 
     Parameters
     ----------

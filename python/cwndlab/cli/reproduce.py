@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[PAPER[/ID]]...")
 @click.option("--list", "is_list", is_flag=True, help="List papers and their experiments.")
-@click.option("--quick", is_flag=True, help="Few and short runs, to see that all of it works; no verdicts on the paper.")
+@click.option(
+    "--quick", is_flag=True, help="Few and short runs, to see that all of it works; no verdicts on the paper."
+)
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -100,8 +102,9 @@ def _list(chosen: dict[str, list[str]]) -> None:
     for key, ids in chosen.items():
         paper = papers.load(key)
         rows = [
-            (f"{key}/{id}", paper.experiments[id].section, str(len(paper.claims_of([id]))), paper.experiments[id].title)
-            for id in ids
+            (f"{key}/{name}", experiment.section, str(len(paper.claims_of([name]))), experiment.title)
+            for name, experiment in paper.experiments.items()
+            if name in ids
         ]
         print_table(f"{key}: {paper.title}", ("experiment", "section", "claims", "what"), rows, text_columns=4)
 

@@ -1,4 +1,4 @@
-"""Measured values of a plan in arrays: setting, environment, rule, replicate. What claims and plots of papers look at."""
+"""Values of a plan in arrays, by setting, environment, rule and replicate: what claims and plots of papers look at."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Board:
         return next(iter(self.values.values())).shape[-1]
 
     @classmethod
-    def of(cls, findings: Findings, *, queue: str = "drop-tail", scale: Mapping[str, float] | None = None) -> Board:
+    def of(cls, findings: Findings, *, queue: str = "", scale: Mapping[str, float] | None = None) -> Board:
         """Make it from what a sweep found.
 
         Parameters

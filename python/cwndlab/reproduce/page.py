@@ -114,7 +114,9 @@ def _section(found: Reproduction, experiment: Experiment, folder: Path) -> dict[
         return section
     place.mkdir(parents=True, exist_ok=True)
     if experiment.table:
-        getattr(found.paper.module("tables"), experiment.table)(found.data, experiment).write_parquet(place / "data.parquet")
+        getattr(found.paper.module("tables"), experiment.table)(found.data, experiment).write_parquet(
+            place / "data.parquet"
+        )
         section["table"] = f"{experiment.id}/data.parquet"
     if experiment.figure:
         from cwndlab import plots

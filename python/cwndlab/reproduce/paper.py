@@ -82,6 +82,7 @@ class Paper:
     changes: Sequence[str]
     also: Mapping[str, str]
     scales: Mapping[str, Mapping[str, float]]
+    queues: Mapping[str, str]
     quick: Mapping[str, Any]
     folder: Path
 
@@ -93,7 +94,7 @@ class Paper:
     def plans_of(self, ids: Iterable[str]) -> list[str]:
         """Return the plans that some experiments need, each once."""
         chosen = list(ids)
-        named = [plan for id in chosen for plan in self.experiments[id].plans]
+        named = [plan for name in chosen for plan in self.experiments[name].plans]
         return list(dict.fromkeys([*named, *(plan for claim in self.claims_of(chosen) for plan in claim.plans)]))
 
     def sweep(self, plan: str, *, quick: bool = False, assume: Mapping[str, Any] | None = None) -> Sweep:
@@ -176,7 +177,7 @@ def load(key: str) -> Paper:
             raise ScenarioError(f"claim {claim.id}/{claim.name}: no such experiment; allowed: {', '.join(experiments)}")
     return Paper(
         key, about["title"], about["citation"], experiments, claims, about["rules"], about.get("assumed", ()),
-        about.get("changes", ()), about.get("also", {}), about.get("scale", {}), about["quick"], folder,
+        about.get("changes", ()), about.get("also", {}), about.get("scale", {}), about.get("queues", {}), about["quick"], folder,
     )  # fmt: skip
 
 
@@ -197,11 +198,11 @@ def choose(targets: Sequence[str]) -> dict[str, list[str]]:
     """
     chosen: dict[str, list[str]] = {}
     for target in targets or names():
-        key, slash, id = target.partition("/")
+        key, slash, single = target.partition("/")
         known = load(key).experiments
-        if slash and id not in known:
-            raise ScenarioError(f"{key}: `{id}` is no experiment of this paper; allowed: {', '.join(known)}")
-        wanted = [id] if slash else list(known)
+        if slash and single not in known:
+            raise ScenarioError(f"{key}: `{single}` is no experiment of this paper; allowed: {', '.join(known)}")
+        wanted = [single] if slash else list(known)
         chosen[key] = [name for name in known if name in {*chosen.get(key, ()), *wanted}]
     return chosen
 

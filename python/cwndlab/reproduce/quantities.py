@@ -22,12 +22,12 @@ PICKS: dict[str, Callable[[Sequence[float]], float]] = {
 
 
 def settings(means: Means, claim: Claim) -> list[str]:
-    """Settings of a claim."""
+    """Give the settings of a claim."""
     return list(means.settings) if claim["settings"] == "all" else list(claim["settings"])
 
 
 def rules(data: Data, claim: Claim, key: str = "of") -> list[str]:
-    """Rules of a claim in their notation."""
+    """Give the rules of a claim in their notation."""
     return [data.rule(name) for name in claim[key]]
 
 
@@ -46,7 +46,7 @@ def lead(data: Data, claim: Claim) -> float:
 
 
 def behind(data: Data, claim: Claim) -> float:
-    """Distance of the worst of `of` from the best of `among`, on average over the environments, in the worst setting."""
+    """Distance of the worst of `of` from the best of `among`, average over the environments, in the worst setting."""
     means = data.means(claim["plan"])
     among = rules(data, claim, "among")
     merits = {
@@ -97,7 +97,9 @@ def share(data: Data, claim: Claim) -> float:
     """Average of rule `of` over the average of rule `over`, as a ratio."""
     means = data.means(claim["plan"])
     found = [
-        float(np.mean(means.value(claim["metric"], setting, own)) / np.mean(means.value(claim["metric"], setting, rule)))
+        float(
+            np.mean(means.value(claim["metric"], setting, own)) / np.mean(means.value(claim["metric"], setting, rule))
+        )
         for setting in settings(means, claim)
         for own in rules(data, claim)
         for rule in rules(data, claim, "over")
@@ -117,8 +119,7 @@ def above_the_rest(data: Data, claim: Claim) -> float:
 
 
 QUANTITIES: dict[str, Quantity] = {
-    function.__name__: function
-    for function in (lead, behind, gap, level, ratio, change, share, above_the_rest)
+    function.__name__: function for function in (lead, behind, gap, level, ratio, change, share, above_the_rest)
 }
 
 

@@ -195,7 +195,7 @@ def _run(
 
     findings = sweep.run(store, jobs=jobs, progress=tell)
     cost.runs, cost.failed = len(findings), len(findings.failed)
-    return Board.of(findings, scale=paper.scales.get(plan)), cost
+    return Board.of(findings, queue=paper.queues.get(plan, ""), scale=paper.scales.get(plan)), cost
 
 
 def write_claims(found: Reproduction, path: Path) -> None:
@@ -205,4 +205,4 @@ def write_claims(found: Reproduction, path: Path) -> None:
 
 def experiments(found: Reproduction) -> list[Experiment]:
     """Return the experiments that were asked for."""
-    return [found.paper.experiments[id] for id in found.ids]
+    return [found.paper.experiments[name] for name in found.ids]

@@ -76,7 +76,7 @@ def _by_environment(figure: Figure, axes: list, data: Data, plan: str, place: st
 
 @styled
 def winners(data: Data, experiment: Experiment) -> Figure:
-    """Settings by rules: D_a in each cell, winners filled, unfair rules ringed, as figure 12."""
+    """Draw D_a by setting and rule, winners filled, unfair rules ringed, as figure 12."""
     table = tables.winners_table(data, experiment)
     settings = table["setting"].unique(maintain_order=True).to_list()
     names = experiment.arguments["rules"]
@@ -94,7 +94,9 @@ def winners(data: Data, experiment: Experiment) -> Figure:
     panel.set_yticks(range(len(settings)), settings)
     panel.xaxis.tick_top()
     panel.grid(visible=False)
-    panel.set_xlabel("D_a of goodput (0 is best). Filled: within 0.02 per environment of the best. Ring: unfair, spread > 0.5")
+    panel.set_xlabel(
+        "D_a of goodput (0 is best). Filled: within 0.02 per environment of the best. Ring: unfair, spread > 0.5"
+    )
     return figure
 
 
@@ -237,13 +239,19 @@ def sync(_data: Data, _experiment: Experiment) -> Figure:
 def ordering(data: Data, experiment: Experiment) -> Figure:
     """Correlation of both orders in each setting, one row per change."""
     found = tables.orders(data, experiment)
-    titles = {"ratio": "best / own\ninstead of differences", "flows": "20 flows\ninstead of 10", "jain": "Jain's index\ninstead of spread"}
+    titles = {
+        "ratio": "best / own\ninstead of differences",
+        "flows": "20 flows\ninstead of 10",
+        "jain": "Jain's index\ninstead of spread",
+    }
     settings = list(next(iter(found.values())))
     figure, (panel,) = panels(1, width=9.5, height=3)
     values = np.array([[found[name][place] for place in settings] for name in titles])
     panel.imshow(values, vmin=-1, vmax=1, cmap="RdBu", aspect="auto")
     for (row, column), value in np.ndenumerate(values):
-        panel.text(column, row, f"{value:.2f}", ha="center", va="center", color="white" if abs(value) > 0.7 else "black")
+        panel.text(
+            column, row, f"{value:.2f}", ha="center", va="center", color="white" if abs(value) > 0.7 else "black"
+        )
     panel.set_xticks(range(len(settings)), [place.replace("/", "\n") for place in settings])
     panel.set_yticks(range(3), list(titles.values()))
     panel.set_title("Spearman correlation of the four rules' orders by D_a (1: the same order)")

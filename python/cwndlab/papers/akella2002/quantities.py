@@ -85,13 +85,13 @@ def bias_beside_aimd(data: Data, claim: Claim) -> float:
 
 @functools.cache
 def published() -> tuple[dict[str, str], ...]:
-    """Return the 288 published pairs: place, setting, family, rule, D_a, C_a, and what is wrong with a misprinted one."""
+    """Return the 288 published pairs: place, setting, family, rule, D_a, C_a, and what is wrong with misprints."""
     with (Path(__file__).parent / "published.csv").open(encoding="utf-8", newline="") as file:
         return tuple(csv.DictReader(file))
 
 
 def printed(setting: str, family: str) -> dict[str, tuple[float, float]]:
-    """Published (D_a, C_a) by rule; without misprinted cells."""
+    """Give the published (D_a, C_a) by rule, without misprinted cells."""
     return {
         row["rule"]: (float(row["D_a"]), float(row["C_a"]))
         for row in published()
@@ -159,7 +159,7 @@ def steady_state_error(_data: Data, _claim: Claim) -> float:
     """Largest relative difference between iterated windows w and alpha + beta w."""
     errors = []
     for text, capacity in itertools.product(("AIMD(1, 0.8)", "AIAD(1, 3)", "AIMAD", "MAIMD"), CAPACITIES):
-        found = theory.settle(theory.parse(text), STARTS, capacity=capacity, steps=STEPS)
+        found = theory.settle(theory.parse(text), STARTS, capacity=capacity)
         if found.cycle is None:
             return float("inf")
         again = found.cycle.alpha + found.cycle.beta * found.windows
@@ -237,7 +237,10 @@ def order_by_jain(data: Data, claim: Claim) -> float:
 def _agreement(data: Data, claim: Claim, one: tuple[Means, str], other: tuple[Means, str]) -> float:
     among = rules(data, claim, "among")
     orders = [
-        [[float(np.sum(means.distances(metric, setting, rule, among))) for rule in among] for means, metric in (one, other)]
+        [
+            [float(np.sum(means.distances(metric, setting, rule, among))) for rule in among]
+            for means, metric in (one, other)
+        ]
         for setting in settings(one[0], claim)
     ]
     return float(np.mean([correlation(first, second) for first, second in orders]))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
 from cwndlab.papers.akella2002 import quantities
 from cwndlab.reproduce import Claim, Data, Experiment, reading
+from cwndlab.statistics import estimate
 
 METRICS = ("goodput", "loss_rate", "mean_queueing_delay_s", "fairness_spread")
 SCORES = ("C_a", "D_a", "mean")
@@ -47,20 +49,15 @@ def cells(data: Data, plan: str, settings: Sequence[str] | None = None) -> pl.Da
     """One row per setting, environment, rule and metric: ``value`` is the mean over replicates, with ``ci95``."""
     board = data.boards[plan]
     rows = []
-    for at, setting in enumerate(board.settings):
+    places = itertools.product(enumerate(board.settings), enumerate(board.cases), enumerate(board.rules))
+    for (at, setting), (case_at, case), (rule_at, rule) in places:
         if settings is not None and setting not in settings:
             continue
-        for case_at, case in enumerate(board.cases):
-            for rule_at, rule in enumerate(board.rules):
-                for metric in board.values:
-                    found = data.estimate(_cell(plan, metric, (at, case_at, rule_at)), [plan])
-                    rows.append((plan, setting, case, rule, metric, found.mean, found.half_width))
+        for metric, values in board.values.items():
+            found = estimate(values[at, case_at, rule_at])
+            rows.append((plan, setting, case, rule, metric, found.mean, found.half_width))
     columns = ["plan", "setting", "case", "rule", "metric", "value", "ci95"]
     return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
-
-
-def _cell(plan: str, metric: str, place: tuple[int, int, int]) -> Callable[[Data], float]:
-    return lambda data: float(data.means(plan).values[metric][place])
 
 
 def setting_table(data: Data, experiment: Experiment) -> pl.DataFrame:
@@ -74,7 +71,7 @@ def plan_table(data: Data, experiment: Experiment) -> pl.DataFrame:
 
 
 def winners_table(data: Data, experiment: Experiment) -> pl.DataFrame:
-    """Who leads under each setting: ``wins`` where the goodput is near-identical to the best, ``is_unfair`` by the spread."""
+    """Who leads under each setting: ``wins`` where goodput is near-identical to the best, ``is_unfair`` by spread."""
     plan, among = experiment.plans[0], rules(data, experiment)
     means = data.means(plan)
     rows = []
