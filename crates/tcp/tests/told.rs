@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 struct Listener {
     heard: Arc<Mutex<Vec<Ack>>>,
     leave: Option<f64>,
+    recovery: bool,
 }
 
 impl Listener {
@@ -36,7 +37,7 @@ impl WindowRule for Listener {
     }
 
     fn needs(&self) -> Needs {
-        Needs { delivery_rate: true, rounds: true, ..Needs::default() }
+        Needs { delivery_rate: true, rounds: true, recovery: self.recovery, ..Needs::default() }
     }
 }
 
@@ -71,6 +72,56 @@ fn delivery_rates_and_rounds_by_hand() {
     // A round is over when what was out at its begin is: the SYN, packets 1 to 8, then 9 and later.
     let starts: Vec<u64> = heard.iter().filter(|ack| ack.round_start).map(|ack| ack.delivered_packets).collect();
     assert_eq!(starts, [1, 2, 10]);
+}
+
+/// Packets 1 to 8 are out; 1 is lost, and what follows it is reported one by one.
+#[test]
+fn a_rule_that_asks_sees_recovery() {
+    let listener = Listener { recovery: true, ..Listener::default() };
+    let mut tcp = eight_packets(Rule::own(listener.clone()), Knobs { limited_transmit: false, ..rfc() }, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    let told = |field: fn(&Ack) -> u64| listener.heard.lock().unwrap().iter().map(field).collect::<Vec<u64>>();
+    tcp.at(0.20).receive(0, &[(2, 3)], 0.1, false, &[]);
+    tcp.at(0.21).receive(0, &[(2, 4)], 0.1, false, &[]);
+    // The third report: 1 is lost and sent again; the window is 4, and 5 to 8 and that one are in the network.
+    tcp.at(0.22).receive(0, &[(2, 5)], 0.1, false, &[1]);
+    tcp.at(0.23).receive(0, &[(2, 6)], 0.1, false, &[]);
+    tcp.at(0.24).receive(0, &[(2, 7)], 0.1, false, &[9]);
+    tcp.at(0.32).receive(8, &[], 0.22, false, &[10, 11, 12]);
+    // After the SYN: what was newly delivered, by each; 7 and 8 were reported by none, and are acknowledged with 1.
+    assert_eq!(told(|ack| ack.acked_packets)[1..], [1, 1, 1, 1, 1, 3]);
+    assert_eq!(told(|ack| ack.lost_packets)[1..], [0, 0, 1, 1, 1, 1]);
+    // Packets 2 to 6 left when nothing was lost; the retransmission of 1 after the loss, beside 5 to 8.
+    assert_eq!(told(|ack| ack.lost_since_sent_packets)[1..], [0, 0, 1, 1, 1, 0]);
+    assert_eq!(told(|ack| ack.sent_in_flight_packets)[6..], [5]);
+    // In the network: eight, less those reported; without the lost one from the third report on; then with its retransmission.
+    assert_eq!(told(|ack| ack.in_flight_packets)[1..], [7, 6, 4, 4, 3, 1]);
+    // Before the third report nothing is known to be lost, and at the end all is repaired.
+    assert_eq!(told(|ack| u64::from(ack.in_recovery))[1..], [0, 0, 0, 1, 1, 0]);
+    // What was sent at 0.1 s comes in the round trip that begins with the first of them, the retransmission in the next.
+    assert_eq!(told(|ack| u64::from(ack.round_start))[1..], [1, 0, 0, 0, 0, 1]);
+}
+
+/// Rules that do not ask are left alone until new data is acknowledged.
+#[test]
+fn other_rules_do_not_see_recovery() {
+    let listener = Listener::default();
+    let mut tcp = eight_packets(Rule::own(listener.clone()), Knobs { limited_transmit: false, ..rfc() }, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    for reported in 3..=7 {
+        tcp.at(0.2).receive(
+            0,
+            &[(2, reported)],
+            0.1,
+            false,
+            if reported == 5 {
+                &[1]
+            } else if reported == 7 {
+                &[9]
+            } else {
+                &[]
+            },
+        );
+    }
+    assert_eq!(listener.heard.lock().unwrap().len(), 1);
 }
 
 #[test]

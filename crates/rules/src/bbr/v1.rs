@@ -54,7 +54,13 @@ pub struct Bbr1 {
     initial: f64,
     /// The window before ProbeRTT, packets.
     prior: f64,
-    lost: bool,
+    /// Losses known so far, and whether the phase of gain 5/4 has seen one.
+    lost: u64,
+    has_lost: bool,
+    in_recovery: bool,
+    /// The first round trip of recovery: what leaves is what was delivered.
+    conserves: bool,
+    in_flight: f64,
 }
 
 impl Default for Bbr1 {
@@ -68,7 +74,11 @@ impl Default for Bbr1 {
             pacing_packets_s: 0.0,
             initial: 0.0,
             prior: 0.0,
-            lost: false,
+            lost: 0,
+            has_lost: false,
+            in_recovery: false,
+            conserves: false,
+            in_flight: 0.0,
         }
     }
 }
@@ -98,12 +108,35 @@ impl Bbr1 {
         if rate > 0.0 && (!ack.app_limited || rate >= self.bandwidth.value()) {
             self.bandwidth.update(self.round, rate);
         }
-        self.full_pipe.update(self.bandwidth.value(), ack);
+        if ack.round_start && !ack.app_limited {
+            self.full_pipe.update(self.bandwidth.value());
+        }
         let expired = self.min_rtt.update(ack);
+        let lost = ack.lost_packets.saturating_sub(self.lost);
+        (self.lost, self.has_lost) = (ack.lost_packets, self.has_lost || lost > 0);
         self.next_mode(cwnd, ack);
         let restored = self.probe_rtt(cwnd, ack, expired);
         self.set_pacing(cwnd, ack);
-        self.window(restored, ack)
+        self.in_flight = ack.in_flight_packets as f64;
+        let cwnd = self.recover(restored, ack, lost);
+        if self.conserves { self.bounded(cwnd) } else { self.window(cwnd, ack) }
+    }
+
+    /// Section 4.2.3.4: less by what is lost, in the first round trip what is in flight and was delivered, and at the end what it was before.
+    fn recover(&mut self, cwnd: f64, ack: &Ack, lost: u64) -> f64 {
+        let left = self.in_recovery && !ack.in_recovery;
+        self.in_recovery = ack.in_recovery;
+        self.conserves &= ack.in_recovery && !ack.round_start;
+        if left {
+            return cwnd.max(self.prior);
+        }
+        let cwnd = if ack.in_recovery { (cwnd - lost as f64).max(1.0) } else { cwnd };
+        if self.conserves { cwnd.max((ack.in_flight_packets + ack.acked_packets) as f64) } else { cwnd }
+    }
+
+    fn save(&mut self, cwnd: f64) {
+        let lowered = self.in_recovery || matches!(self.mode, Mode::ProbeRtt { .. });
+        self.prior = if lowered { self.prior.max(cwnd) } else { cwnd };
     }
 
     fn next_mode(&mut self, cwnd: f64, ack: &Ack) {
@@ -119,12 +152,12 @@ impl Bbr1 {
             // Before this acknowledgement.
             let in_flight = in_flight + ack.acked_packets as f64;
             let over = match CYCLE[phase] {
-                gain if gain > 1.0 => whole && (self.lost || in_flight >= self.inflight(gain).min(cwnd)),
+                gain if gain > 1.0 => whole && (self.has_lost || in_flight >= self.inflight(gain).min(cwnd)),
                 gain if gain < 1.0 => whole || in_flight <= self.inflight(1.0),
                 _ => whole,
             };
             if over {
-                self.lost = false;
+                self.has_lost = false;
                 self.mode = Mode::ProbeBandwidth { phase: (phase + 1) % CYCLE.len(), since_s: ack.now_s };
             }
         }
@@ -141,7 +174,7 @@ impl Bbr1 {
     fn probe_rtt(&mut self, cwnd: f64, ack: &Ack, expired: bool) -> f64 {
         let probing = matches!(self.mode, Mode::ProbeRtt { .. });
         if expired && !probing {
-            self.prior = cwnd;
+            self.save(cwnd);
             self.mode = Mode::ProbeRtt { until_s: None, round_passed: false };
         }
         let Mode::ProbeRtt { until_s, round_passed } = self.mode else { return cwnd };
@@ -186,7 +219,10 @@ impl Bbr1 {
         } else {
             cwnd
         };
-        let cwnd = cwnd.max(MIN_PIPE);
+        self.bounded(cwnd.max(MIN_PIPE))
+    }
+
+    fn bounded(&self, cwnd: f64) -> f64 {
         if matches!(self.mode, Mode::ProbeRtt { .. }) { cwnd.min(MIN_PIPE) } else { cwnd }
     }
 }
@@ -196,9 +232,14 @@ impl WindowRule for Bbr1 {
         self.update(cwnd, ack)
     }
 
-    fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
-        self.lost = true;
-        cwnd
+    fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
+        self.save(cwnd);
+        self.has_lost = true;
+        if congestion != Congestion::FastRetransmit || self.in_flight == 0.0 {
+            return cwnd;
+        }
+        self.conserves = true;
+        self.in_flight + 1.0
     }
 
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
@@ -214,7 +255,7 @@ impl WindowRule for Bbr1 {
     }
 
     fn needs(&self) -> Needs {
-        Needs { delivery_rate: true, rounds: true, pacing: true, ..Needs::default() }
+        Needs { delivery_rate: true, rounds: true, pacing: true, recovery: true, ..Needs::default() }
     }
 }
 
@@ -278,7 +319,23 @@ mod tests {
         // Two bandwidth-delay products and three packets.
         path.round(100);
         assert_eq!(path.cwnd, 203.0);
-        assert_eq!(path.rule.decrease(203.0, Congestion::FastRetransmit), 203.0);
+        let mut repaired = path.rule.clone();
+        // Recovery begins with the 100 in flight and one; two losses later what is in flight and delivered leaves; then the window is back.
+        assert_eq!(repaired.decrease(203.0, Congestion::FastRetransmit), 101.0);
+        let ack = Ack {
+            now_s: path.now_s + 0.01,
+            rtt_s: 0.1,
+            lost_packets: 2,
+            acked_packets: 1,
+            in_flight_packets: 97,
+            in_recovery: true,
+            ..Ack::default()
+        };
+        assert_eq!(repaired.increase(101.0, &ack), 99.0);
+        assert_eq!(repaired.increase(99.0, &Ack { in_flight_packets: 99, ..ack }), 100.0);
+        // A round trip later it grows by what is delivered.
+        assert_eq!(repaired.increase(100.0, &Ack { round_start: true, ..ack }), 101.0);
+        assert_eq!(repaired.increase(101.0, &Ack { in_recovery: false, ..ack }), 203.0);
         // Eight phases, in which the pacing gain is 5/4 once and 3/4 once.
         let mut gains: Vec<f64> = Vec::new();
         for _ in 0..16 {
