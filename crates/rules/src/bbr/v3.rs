@@ -19,7 +19,7 @@
 //! loss in other states, per round trip:   bw_short <- max(latest rate, 0.7 bw_short),   inflight_short alike
 //! ```
 //!
-//! `w` and inflight in packets, bw in packets/s. What loss teaches is in `v3/loss.rs`.
+//! `w` and inflight in packets, bw in packets/s. What loss teaches is in `v3/loss.rs`, how the round trip is probed in `v3/round_trip.rs`.
 //!
 //! Departures: what was in flight when a packet was sent and what was lost since is known of the packet acknowledged when a loss is found, which
 //! left three packets after the lost one, not of that one; lost ranges are counted by the acknowledgements that find them, as in Linux; no
@@ -27,14 +27,14 @@
 //! drawn from the flow's own history, since a rule has no randomness.
 
 mod loss;
+mod round_trip;
 
-use super::{FullPipe, MIN_PIPE, MIN_RTT_WINDOW_S, MaxFilter, PROBE_RTT_S, scatter};
+use super::{FullPipe, MIN_PIPE, MaxFilter, scatter};
 use crate::registry::fine;
 use crate::{Ack, Congestion, Family, Mark, Needs, Rule, SlowStart, WindowRule};
-use loss::{Bounds, Feedback};
+use loss::Bounds;
 
 const PACING_MARGIN: f64 = 0.01;
-const PROBE_RTT_INTERVAL_S: f64 = 5.0;
 const DRAIN_ROUNDS: u64 = 3;
 const RENO_ROUNDS: f64 = 63.0;
 
@@ -214,12 +214,7 @@ impl Bbr3 {
                 }
             }
             Mode::Refill if self.round_start => self.enter_up(cwnd, ack),
-            Mode::Up => {
-                if self.is_time_to_go_down(cwnd, ack) {
-                    self.bounds.was_too_high = false;
-                    self.enter_down(ack);
-                }
-            }
+            Mode::Up => self.probe_up(cwnd, ack),
             _ => {}
         }
     }
@@ -227,6 +222,13 @@ impl Bbr3 {
     fn is_time_to_probe(&self, cwnd: f64, ack: &Ack) -> bool {
         let reno_rounds = self.inflight(self.bandwidth(), 1.0).min(cwnd).min(RENO_ROUNDS);
         ack.now_s > self.cycle_s + self.probe_wait_s || self.rounds_since_probe >= reno_rounds
+    }
+
+    fn probe_up(&mut self, cwnd: f64, ack: &Ack) {
+        if self.is_time_to_go_down(cwnd, ack) {
+            self.bounds.was_too_high = false;
+            self.enter_down(ack);
+        }
     }
 
     fn is_time_to_go_down(&mut self, cwnd: f64, ack: &Ack) -> bool {
@@ -262,52 +264,6 @@ impl Bbr3 {
         self.mode = Mode::Up;
         self.full_pipe = FullPipe { bandwidth: ack.delivery_rate_packets_s, ..FullPipe::default() };
         self.start_round(ack);
-    }
-
-    /// Takes the round trip; true when it is time to probe it.
-    fn measure_rtt(&mut self, ack: &Ack) -> bool {
-        let expired = self.probed_rtt.0.is_finite() && ack.now_s > self.probed_rtt.1 + PROBE_RTT_INTERVAL_S;
-        if ack.rtt_s > 0.0 && (ack.rtt_s < self.probed_rtt.0 || expired) {
-            self.probed_rtt = (ack.rtt_s, ack.now_s);
-        }
-        if self.probed_rtt.0 < self.min_rtt.0 || ack.now_s > self.min_rtt.1 + MIN_RTT_WINDOW_S {
-            self.min_rtt = self.probed_rtt;
-        }
-        expired
-    }
-
-    /// Enters and leaves ProbeRTT; the window to go on from.
-    fn probe_rtt(&mut self, cwnd: f64, ack: &Ack, expired: bool) -> f64 {
-        let Mode::ProbeRtt { until_s, round_passed } = self.mode else {
-            if expired {
-                self.save(cwnd);
-                self.mode = Mode::ProbeRtt { until_s: None, round_passed: false };
-                self.bounds.feedback = Feedback::Stopping;
-                self.start_round(ack);
-            }
-            return cwnd;
-        };
-        let Some(until_s) = until_s else {
-            if ack.in_flight_packets as f64 <= self.inflight(self.bandwidth(), 0.5) {
-                self.mode = Mode::ProbeRtt { until_s: Some(ack.now_s + PROBE_RTT_S), round_passed: false };
-                self.start_round(ack);
-            }
-            return cwnd;
-        };
-        let round_passed = round_passed || self.round_start;
-        self.mode = Mode::ProbeRtt { until_s: Some(until_s), round_passed };
-        if !round_passed || ack.now_s <= until_s {
-            return cwnd;
-        }
-        self.probed_rtt.1 = ack.now_s;
-        self.bounds.forget_short_term();
-        if self.filled {
-            self.enter_down(ack);
-            self.mode = Mode::Cruise;
-        } else {
-            self.mode = Mode::Startup;
-        }
-        cwnd.max(self.prior)
     }
 
     fn set_pacing(&mut self, cwnd: f64, ack: &Ack) {
