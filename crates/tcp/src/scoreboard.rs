@@ -214,6 +214,11 @@ impl Scoreboard {
         self.sacked.nth_highest(threshold)
     }
 
+    /// How many in `[from, to)` were not reported.
+    pub fn unreported(&self, from: i64, to: i64) -> u64 {
+        (to - from).max(0) as u64 - self.sacked.count(from, to)
+    }
+
     /// The highest packet below `limit` that was not reported: what a rescue retransmission sends.
     pub fn highest_hole(&self, highest_ack: i64, limit: i64) -> Option<i64> {
         (highest_ack + 1..limit).rev().find(|&number| !self.sacked.contains(number))

@@ -231,7 +231,7 @@ impl Sender {
         let acked = (ack.ack - self.highest_ack).max(0) as u64;
         self.new_ack(now_s, ack, knobs);
         self.ecn.at_one_packet &= ack.ece;
-        if !ack.ece || self.has_noted() || self.agree() {
+        if !ack.ece || self.has_noted() || self.agree() || self.is_repairing(knobs) {
             self.grow(now_s, ack, acked, knobs);
         }
         self.finish_if_done();
