@@ -46,8 +46,9 @@ class WindowRule(Protocol):
     that is raised, ends the run with a `RunError`. Four more things are looked for:
 
     ``needs``
-        A collection of ``"delivery_rate"``, ``"rounds"`` and ``"exact_marks"``: what the endpoint should measure for
-        ``ack.delivery_rate_packets_s`` and ``ack.round_start``, and whether the receiver echoes every mark (DCTCP).
+        A collection of ``"delivery_rate"``, ``"rounds"``, ``"exact_marks"`` and ``"recovery"``: what the endpoint
+        should measure for ``ack.delivery_rate_packets_s`` and ``ack.round_start``, whether the receiver echoes every
+        mark (DCTCP), and whether the rule sees acknowledgements in recovery, too (BBR).
     ``halves_in_slow_start``
         True where a cut in slow start halves whatever `decrease` says.
     ``on_mark(cwnd, ack)``

@@ -202,7 +202,7 @@ def test_what_goes_wrong_stops_the_run(rules, cli, tmp_path, name, says):
         ("no_such_module:Standard", "cannot be imported"),
         ("twins.py:Standard(3)", "Standard() takes no arguments"),
         ("twins.py:Scaled(x)", "not values"),
-        ("twins.py:Wishing", 'needs: "bandwidth" is not known, allowed: delivery_rate, exact_marks, rounds'),
+        ("twins.py:Wishing", 'needs: "bandwidth" is not known, allowed: delivery_rate, exact_marks, recovery, rounds'),
         ("twins.py:", "not a name of a class"),
         ("fractions:Fraction(1)", "has no method increase"),
     ],

@@ -26,6 +26,10 @@ pub struct PyAck {
     marked: bool,
     round_start: bool,
     app_limited: bool,
+    in_recovery: bool,
+    sent_in_flight_packets: u64,
+    delivered_since_sent_packets: u64,
+    lost_since_sent_packets: u64,
 }
 
 #[pymethods]
@@ -39,6 +43,7 @@ impl From<&Ack> for PyAck {
     fn from(ack: &Ack) -> Self {
         let &Ack { now_s, acked_packets, delivered_packets, lost_packets, in_flight_packets, .. } = ack;
         let &Ack { rtt_s, srtt_s, min_rtt_s, delivery_rate_packets_s, marked, round_start, app_limited, .. } = ack;
+        let &Ack { in_recovery, sent_in_flight_packets, delivered_since_sent_packets, lost_since_sent_packets, .. } = ack;
         Self {
             now_s,
             acked_packets,
@@ -52,6 +57,10 @@ impl From<&Ack> for PyAck {
             marked,
             round_start,
             app_limited,
+            in_recovery,
+            sent_in_flight_packets,
+            delivered_since_sent_packets,
+            lost_since_sent_packets,
         }
     }
 }
@@ -92,9 +101,10 @@ impl PythonRule {
             match wish.as_str() {
                 "delivery_rate" => needs.delivery_rate = true,
                 "exact_marks" => needs.exact_marks = true,
+                "recovery" => needs.recovery = true,
                 "rounds" => needs.rounds = true,
                 other => {
-                    let message = format!("needs: \"{other}\" is not known, allowed: delivery_rate, exact_marks, rounds");
+                    let message = format!("needs: \"{other}\" is not known, allowed: delivery_rate, exact_marks, recovery, rounds");
                     return Err(pyo3::exceptions::PyValueError::new_err(message));
                 }
             }
