@@ -174,6 +174,20 @@ def costs(entries: dict[str, dict]) -> Table:
     return ["work", "measured", "what"], rows
 
 
+def stages(profile: dict[str, dict]) -> Table:
+    """Instructions a packet by stage, and their share."""
+    names = list(next(iter(profile.values()))["stages"]) if profile else []
+    rows = []
+    for name in names:
+        row = [name]
+        for found in profile.values():
+            count = found["stages"][name]
+            row.append(f"{count / found['packets']:,.0f} ({count / found['instructions']:.0%})")
+        rows.append(row)
+    rows.append(["all", *(f"{found['instructions'] / found['packets']:,.0f}" for found in profile.values())])
+    return ["stage, instructions a packet", *profile], rows
+
+
 def measured(entries: dict[str, dict], *measures: str) -> list[tuple[str, dict]]:
     """Names and figures of the works of these kinds that were measured."""
     names = [work.name for work in WORKS if work.measure in measures]

@@ -1,0 +1,111 @@
+"""Where the time goes: instructions of a run by stage, and the distance to the floor.
+
+    python bench/stages.py [--only NAME]... [--record]
+
+Each instruction that callgrind counts is given to the innermost function of this repository that it was compiled from, inlined
+ones included (addr2line -i), and that function's file to a stage. Shares of instructions are not shares of time: an instruction that
+waits for memory counts as one. --record keeps the figures in bench/results.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "bench"), str(ROOT / "python")]
+
+import callgrind  # noqa: E402
+import ours  # noqa: E402
+from bench import RECORD, write  # noqa: E402
+from works import read  # noqa: E402
+
+# The first pattern that fits a file; "library" is what no function of this repository is part of.
+STAGES = (
+    ("rule", r"crates/rules/"),
+    ("endpoint", r"crates/tcp/|sim/src/(flow|wire)\.rs"),
+    ("queue and link", r"crates/queues/|sim/src/(link/|depart|pipe|rate|course|recorded|loss|jitter|marker|outages)"),
+    ("scheduling", r"sim/src/(scheduler|streams|timers|ties)"),
+    ("flows that come and go", r"sim/src/arrivals/"),
+    ("trace hash", r"sim/src/hash\.rs"),
+    ("results", r"sim/src/(results/|trace\.rs|histogram|expiry)"),
+    ("reading and building", r"sim/src/(scenario/|build/|draw|random|population)|crates/units/|sim/examples/"),
+    ("engine", r"crates/"),
+)
+LIBRARY = "library"
+# Runs of a few hundred thousand packets.
+RUNS = {"ten-mixed": "30s", "thousand": "3s", "ten-red": "30s", "ten-drr": "30s", "arrivals": "3s"}
+
+
+def stage(files: list[str]) -> str:
+    """Stage of an instruction, from the files of the functions it was inlined through, innermost first."""
+    for file in files:
+        for name, pattern in STAGES:
+            if re.search(pattern, file) and "/.cargo/" not in file:
+                return name
+    return LIBRARY
+
+
+def inlined(program: Path, addresses: list[int]) -> dict[int, list[str]]:
+    """Files of the functions that each address was compiled from, innermost first."""
+    asked = "\n".join(hex(address) for address in addresses)
+    command = ["addr2line", "--addresses", "--inlines", "--exe", str(program)]
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
+    found: dict[int, list[str]] = {}
+    for line in done.stdout.splitlines():
+        if line.startswith("0x"):
+            files = found.setdefault(int(line, 16), [])
+        else:
+            files.append(line.rpartition(":")[0])
+    return found
+
+
+def profile(name: str, duration: str) -> dict:
+    """Instructions a packet by stage."""
+    counted = callgrind.count({**read(name), "duration": duration})
+    files = inlined(ours.native_program(), list(counted.by_address))
+    by_stage: Counter[str] = Counter({LIBRARY: counted.elsewhere})
+    for address, cost in counted.by_address.items():
+        by_stage[stage(files.get(address, []))] += cost
+    return {
+        "duration": duration,
+        "packets": counted.delivered,
+        "instructions": counted.instructions,
+        "stages": {name: by_stage[name] for name in [*(name for name, _ in STAGES), LIBRARY]},
+    }
+
+
+def main() -> int:
+    """Profile from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", choices=list(RUNS), action="append", metavar="NAME", help=", ".join(RUNS))
+    parser.add_argument("--record", action="store_true", help="keep the figures in bench/results.json")
+    arguments = parser.parse_args()
+    reason = callgrind.missing()
+    if shutil.which("addr2line") is None:
+        reason = "program `addr2line` (Debian package binutils) is not installed"
+    if reason:
+        print(f"skipped: {reason}", file=sys.stderr)
+        return 0
+    found = {}
+    for name in arguments.only or RUNS:
+        print(f"{name}, {RUNS[name]}: counting instructions", file=sys.stderr)
+        found[name] = profile(name, RUNS[name])
+    from tables import plain, stages
+
+    print(plain(stages(found)))
+    if arguments.record:
+        document = json.loads(RECORD.read_text()) if RECORD.exists() else {"works": {}}
+        write(RECORD, {**document, "profile": {**document.get("profile", {}), **found}})
+        print(f"written: {RECORD.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
