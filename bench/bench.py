@@ -35,7 +35,9 @@ RECORD = ROOT / "bench" / "results.json"
 def measure(work: Work, settings: Settings) -> dict:
     """One work: its figures, or why there are none."""
     function = getattr(engine, work.measure, None) or getattr(costs, work.measure)
-    entry = {"measured": moment(), "repetitions": settings.repetitions, **({"quick": True} if settings.quick else {})}
+    entry = {"measured": moment(), "repetitions": settings.repetitions, "by_hand": settings.by_hand}
+    if settings.quick:
+        entry["quick"] = True
     try:
         return {**entry, "figures": function(work, settings)}
     except Skipped as reason:
@@ -80,6 +82,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument(
         "--limit", type=float, default=1200, metavar="S", help="seconds ns-2 may take for 100,000 flows"
     )
+    parser.add_argument("--by-hand", action="store_true", help="put ns-2's sources on its routers, their links by hand")
     arguments = parser.parse_args()
     if arguments.repetitions < 1:
         parser.error(f"argument --repetitions: {arguments.repetitions} is not allowed, at least 1")
@@ -91,8 +94,9 @@ def parsed() -> argparse.Namespace:
 def main() -> int:
     """Run the benchmark from the command line."""
     arguments = parsed()
+    repetitions = 1 if arguments.quick else arguments.repetitions
     settings = Settings(
-        1 if arguments.quick else arguments.repetitions, arguments.quick, ns2_reference.available(), arguments.limit
+        repetitions, arguments.quick, ns2_reference.available(), limit_s=arguments.limit, by_hand=arguments.by_hand
     )
     if not settings.ns2:
         print("without ns-2: program `ns` (Debian package ns2) is not installed", file=sys.stderr)

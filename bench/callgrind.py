@@ -40,7 +40,14 @@ def count(scenario: dict) -> Counted:
     with tempfile.TemporaryDirectory() as folder:
         path, out = Path(folder) / "scenario.toml", Path(folder) / "callgrind.out"
         path.write_text(text(scenario))
-        command = ["valgrind", "--tool=callgrind", "--dump-instr=yes", f"--callgrind-out-file={out}", str(program), str(path)]
+        command = [
+            "valgrind",
+            "--tool=callgrind",
+            "--dump-instr=yes",
+            f"--callgrind-out-file={out}",
+            str(program),
+            str(path),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"valgrind failed ({done.returncode}): {done.stderr.strip()[-1000:]}")

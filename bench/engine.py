@@ -18,9 +18,9 @@ SCALED = 20
 EMPTY = "hundred-thousand-empty"
 
 
-def run_ns2(scenario: dict, limit_s: float | None = None) -> dict:
+def run_ns2(scenario: dict, limit_s: float | None = None, by_hand: bool = False) -> dict:
     """Run ns-2; keys as in `ours.run`."""
-    done = ns2_reference.run(scenario, limit_s)
+    done = ns2_reference.run(scenario, limit_s, by_hand)
     return {
         "wall_s": done.wall_s,
         "sent": done.sent_packets,
@@ -55,7 +55,7 @@ def versus(work: Work, settings: Settings) -> dict:
     scenario = work.scenario(settings.quick)
     sides = [("cwndlab", lambda: ours.run(scenario))]
     if settings.ns2:
-        sides.append(("ns-2", lambda: run_ns2(scenario)))
+        sides.append(("ns-2", lambda: run_ns2(scenario, by_hand=settings.by_hand)))
     own, *peer = settings.turns(work, *sides)
     return beside(own, peer[0] if peer else [])
 

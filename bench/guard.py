@@ -69,16 +69,23 @@ def main() -> int:
         print(f"skipped: recorded on {record['architecture']}, this is {here['architecture']}", file=sys.stderr)
         return 0
     new = counted()
-    if record["runs"].keys() != new.keys() or any(new[name]["duration"] != old["duration"] for name, old in record["runs"].items()):
+    if record["runs"].keys() != new.keys() or any(
+        new[name]["duration"] != old["duration"] for name, old in record["runs"].items()
+    ):
         print("other runs than on record: record anew (bench/guard.py --record)", file=sys.stderr)
         return 1
     judged = [judge(name, record["runs"][name], entry) for name, entry in new.items()]
     print("\n".join(line for line, _ in judged))
     if not any(grown for _, grown in judged):
         return 0
-    print(f"more than {MOST_GROWTH:.0%} more: find out why, or record anew if it is meant (bench/guard.py --record)", file=sys.stderr)
+    print(
+        f"more than {MOST_GROWTH:.0%} more: find out why, or record anew if it is meant (bench/guard.py --record)",
+        file=sys.stderr,
+    )
     if record["rustc"] != here["rustc"]:
-        print(f"recorded with {record['rustc']}, this is {here['rustc']}: the compiler may be the cause", file=sys.stderr)
+        print(
+            f"recorded with {record['rustc']}, this is {here['rustc']}: the compiler may be the cause", file=sys.stderr
+        )
     return 1
 
 

@@ -53,7 +53,7 @@ def row(scenario: dict) -> tuple[dict, list[dict], list[str]]:
     return links[0], links, routers
 
 
-def script(scenario: dict) -> str:
+def script(scenario: dict, by_hand: bool) -> str:
     """Write a benchmark scenario, routers in a row whose flows differ in way, delay and start only, as Tcl."""
     shared, hops, routers = row(scenario)
     source = random.Random(scenario.get("seed", 1))
@@ -83,7 +83,8 @@ def script(scenario: dict) -> str:
         "duration": quantity(scenario["duration"]),
     }
     settings = "".join(f"set {name} {{{value}}}\n" for name, value in variables.items())
-    own_links = "nodes" if len(flows) <= MOST_NODES else "hand"
+    # A queue that tells sources apart by their address needs the nodes.
+    own_links = "hand" if (by_hand or len(flows) > MOST_NODES) and not discipline.hashes_sources else "nodes"
     parts = [PARTS / f"{name}.tcl" for name in ("begin", own_links, "end")]
     return NETWORK.read_text() + settings + "".join(part.read_text() for part in parts)
 
@@ -93,11 +94,11 @@ def available() -> bool:
     return shutil.which("ns") is not None
 
 
-def run(scenario: dict, limit_s: float | None = None) -> Reference:
+def run(scenario: dict, limit_s: float | None = None, by_hand: bool = False) -> Reference:
     """Run ns-2 once; ``subprocess.TimeoutExpired`` if it takes longer than the limit, building included."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reference.tcl"
-        path.write_text(script(scenario))
+        path.write_text(script(scenario, by_hand))
         done = subprocess.run(["ns", path], capture_output=True, text=True, check=False, timeout=limit_s)
     if done.returncode != 0 or done.stderr.strip():
         raise RuntimeError(f"ns failed ({done.returncode}): {done.stderr.strip()[-1000:]}")

@@ -19,6 +19,8 @@ class Settings:
     ns2: bool = True
     # Longest run of ns-2, building its network included, seconds.
     limit_s: float = 1200.0
+    # Whether ns-2's sources get their links by hand instead of a node each (ns2/hand.tcl): less for the caches to hold.
+    by_hand: bool = False
 
     def turns(self, work: Work, *sides: tuple[str, Callable[[], object]], repetitions: int | None = None) -> list[list]:
         """Let the sides take turns, so that a machine that slows down slows all; one list of results for each side."""

@@ -24,6 +24,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench"), str(ROOT / "python")]
 import callgrind  # noqa: E402
 import ours  # noqa: E402
 from bench import RECORD, write  # noqa: E402
+from floor import distances  # noqa: E402
+from tables import plain, stages  # noqa: E402
 from works import read  # noqa: E402
 
 # The first pattern that fits a file; "library" is what no function of this repository is part of.
@@ -97,9 +99,10 @@ def main() -> int:
     for name in arguments.only or RUNS:
         print(f"{name}, {RUNS[name]}: counting instructions", file=sys.stderr)
         found[name] = profile(name, RUNS[name])
-    from tables import plain, stages
-
     print(plain(stages(found)))
+    works = json.loads(RECORD.read_text())["works"] if RECORD.exists() else {}
+    if table := distances(works)[1] and distances(works):
+        print(f"\n{plain(table)}")
     if arguments.record:
         document = json.loads(RECORD.read_text()) if RECORD.exists() else {"works": {}}
         write(RECORD, {**document, "profile": {**document.get("profile", {}), **found}})

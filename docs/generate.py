@@ -2,7 +2,7 @@
 
 A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Names: ``knobs`` (table of
 endpoint knobs), ``scenario TYPE`` (table of a type's keys, from the JSON schema), ``rules`` (table of window rules),
-``environments`` (their table), ``assumptions`` (what they assume, and why), ``shares`` (what DRR gives a flow in them),
+``environments`` (their table), ``bench NAME`` (what is on record of `make bench`; bench/document.py), ``assumptions`` (what they assume, and why), ``shares`` (what DRR gives a flow in them),
 and ``$ COMMAND`` (the command and what it printed, run from the repository's root). What depends on the machine, the
 time a run took, is not compared. Pictures are drawn anew as well, but not compared.
 """
@@ -10,6 +10,7 @@ time a run took, is not compared. Pictures are drawn anew as well, but not compa
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import re
@@ -23,7 +24,9 @@ from cwndlab import environments, native, tomltext
 from cwndlab.quantities import rate_text
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ("README.md", "docs/environments.md", "docs/profiles.md", "docs/scenario.md", "docs/theory.md")
+DOCUMENTS = (
+    "README.md", "docs/environments.md", "docs/performance.md", "docs/profiles.md", "docs/scenario.md", "docs/theory.md",
+)  # fmt: skip
 PICTURES = {
     "docs/images/environments.png": "cwndlab environments all --plot",
     "docs/images/ring.png": "cwndlab topology examples/ring.toml --plot",
@@ -300,6 +303,8 @@ def generate(name: str) -> str:
     """Text of the part called `name`."""
     if name.startswith("$ "):
         return console(name[2:])
+    if name.startswith("bench "):
+        return measured(name.removeprefix("bench "))
     if name.startswith("scenario "):
         return scenario_type(name.removeprefix("scenario "))
     makers = {
@@ -310,6 +315,14 @@ def generate(name: str) -> str:
         "shares": share_table,
     }
     return makers[name]()
+
+
+def measured(name: str) -> str:
+    """Quote what is on record of the benchmark."""
+    spec = importlib.util.spec_from_file_location("bench_document", ROOT / "bench" / "document.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.part(name)
 
 
 def comparable(text: str) -> str:
