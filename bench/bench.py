@@ -2,11 +2,12 @@
 
     python bench/bench.py [--only NAME]... [--repetitions N] [--quick] [--record]
 
-Runs of cwndlab and of the program beside it alternate, so that a machine that slows down slows both; ratios are medians over the
-repetitions. Both are timed over the simulation itself: ns-2 from its first event to its last (its topology and routes
-are built before), cwndlab over building its network and running it. One core unless said. Tables go to standard output,
-figures to out/bench.json after every work, so that Ctrl-C loses nothing; --record also keeps them in bench/results.json,
-from which the documents have their tables. Exits with 1 where the two programs did not do the same work.
+Runs of cwndlab and of the program beside it alternate, so that a machine that slows down slows both; ratios are
+medians over the repetitions. Both are timed over the simulation itself: ns-2 from its first event to its last (its
+topology and routes are built before), cwndlab over building its network and running it. One core unless said. Tables go
+to standard output, figures to out/bench.json after every work, so that Ctrl-C loses nothing; --record also keeps them
+in bench/results.json, from which the documents have their tables. Exits with 1 where the two programs did not do the
+same work.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def write(path: Path, document: dict) -> None:
 
 
 def recorded(document: dict) -> dict:
-    """What is on record, with what was measured now in its place; of another machine or other versions nothing stays."""
+    """Put what was measured now in its place on record; of another machine or other versions nothing stays."""
     old = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     same = all(old.get(key) == document[key] for key in ("machine", "versions"))
     entries = {**(old.get("works", {}) if same else {}), **document["works"]}

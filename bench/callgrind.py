@@ -1,4 +1,4 @@
-"""Counts instructions of a run with valgrind's callgrind: equal on every run of the same program, however busy the machine is."""
+"""Counts instructions of a run with callgrind: the same however busy the machine is."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def count(scenario: dict) -> Counted:
 def read(dump: str, program: str, did: dict) -> Counted:
     """Add up what instructions cost by themselves, from callgrind's dump.
 
-    A line of costs is an address, a line number and a count, where an address may be relative to the one before; the line after
-    `calls=` has the cost of what was called, which is counted there (Callgrind format specification, section 1).
+    A line of costs is an address, a line number and a count, where an address may be relative to the one before; the
+    line after `calls=` has the cost of what was called, which is counted there (Callgrind format specification, 1).
     """
     total = int(re.search(r"^(?:summary|totals): (\d+)", dump, re.MULTILINE)[1])
     by_address: Counter[int] = Counter()

@@ -22,7 +22,7 @@ SWEEP_RUNS = 64
 
 
 def with_rule(scenario: dict, rule: str) -> dict:
-    """The scenario with this rule for all flows."""
+    """Give all flows this rule."""
     return {**scenario, "flows": [{**flow, "rule": rule} for flow in scenario["flows"]]}
 
 
@@ -111,7 +111,7 @@ def start_up(work: Work, settings: Settings) -> dict:
 
 
 def ns3(work: Work, settings: Settings) -> dict:
-    """The same network in ns-3, whose TCP is another one."""
+    """Time the same network in ns-3, whose TCP is another one."""
     if reason := ns3_reference.missing():
         raise Skipped(reason)
     scenario = work.scenario(settings.quick)

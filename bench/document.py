@@ -1,7 +1,8 @@
 """The measured parts of the documents, from what is on record: ``python bench/document.py`` writes them anew.
 
-A part stands between ``<!-- generated: bench NAME -->`` and ``<!-- end -->``. docs/generate.py and the tests that compare the documents
-use `part`; nothing in these parts comes from elsewhere than bench/results.json and bench/instructions.json.
+A part stands between ``<!-- generated: bench NAME -->`` and ``<!-- end -->``. docs/generate.py and the tests that
+compare the documents use `part`; nothing in these parts comes from elsewhere than bench/results.json and
+bench/instructions.json, but for the prototypes' times in bench/floor.py.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def markdown(table: Table) -> str:
 
 
 def circumstances(record: dict) -> str:
-    """What was measured on, with which versions, when."""
+    """Say what was measured on, with which versions, when."""
     machine, entries = record["machine"], record["works"].values()
     rows = [
         ["processor", f"{machine['processor']} ({machine['architecture']})"],
@@ -58,7 +59,7 @@ def circumstances(record: dict) -> str:
 
 
 def guard(record: dict) -> str:
-    """What the guard has on record."""
+    """Say what the guard has on record."""
     rows = [
         [name, run["duration"], f"{run['instructions']:,}", f"{run['instructions'] / run['packets']:,.0f}"]
         for name, run in record["runs"].items()

@@ -11,7 +11,7 @@ import ours
 from settings import Settings, per_packet, ratios, spread
 from works import Work
 
-# Packets delivered on either side may differ by this share: where delays and starts are drawn, the two draw different numbers.
+# Packets delivered on either side may differ by this share: where delays and starts are drawn, they are not the same.
 SAME_WORK = 0.02
 # Where ns-2 cannot do the 100,000 flows within the limit, or with --quick: this share of flows and rate.
 SCALED = 20
@@ -123,7 +123,7 @@ def many_in_ns2(work: Work, settings: Settings, scenario: dict) -> dict:
 
 
 def scaled(scenario: dict) -> dict:
-    """The same scenario with a twentieth of flows, rate and buffer: the same share for each flow."""
+    """Give a twentieth of flows, rate and buffer: the same share for each flow."""
     bell, (flows,) = scenario["dumbbell"], scenario["flows"]
     rate = f"{float(bell['rate'].removesuffix('Gbit')) / SCALED}Gbit"
     limit = f"{int(bell['queue']['limit'].removesuffix('pkt')) // SCALED}pkt"
@@ -167,5 +167,5 @@ def arrivals(work: Work, settings: Settings) -> dict:
 
 
 def doubled(scenario: dict) -> dict:
-    """The scenario for twice the time."""
+    """Let the scenario run for twice the time."""
     return {**scenario, "duration": f"{2 * float(scenario['duration'].removesuffix('s'))}s"}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# Estimate of the least time a packet can take, from prototypes that did nothing else (two events a packet, no traces, no finite
-# flows, no varying rates); one that handled each packet at its arrival, with one event, reached 15 ns.
+# Estimate of the least time a packet can take, from prototypes that did nothing else (two events a packet, no traces,
+# no finite flows, no varying rates); one that handled each packet at its arrival, with one event, reached 15 ns.
 FLOOR_NS = 10.0
 # What the fastest of those prototypes took on the same works, ns a delivered packet, on another machine.
 PROTOTYPE_NS = {

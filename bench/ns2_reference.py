@@ -42,7 +42,7 @@ def draw(value, source: random.Random) -> float:
 
 
 def row(scenario: dict) -> tuple[dict, list[dict], list[str]]:
-    """What the hops share (a table like ``[dumbbell]``), the hops, and the routers' names in order."""
+    """Return what the hops share (a table like ``[dumbbell]``), the hops, and the routers' names in order."""
     if "dumbbell" in scenario:
         return scenario["dumbbell"], [scenario["dumbbell"]], ["r1", "r2"]
     links = scenario["links"]

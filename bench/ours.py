@@ -23,7 +23,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, result.flows.he
 
 
 def run(scenario: dict) -> dict:
-    """Work done and seconds taken: by the core (network built and run), and with results and traces handed to Python."""
+    """Work done and seconds taken: by the core (network built and run), and with all that Python is handed."""
     from cwndlab import _core
 
     parsed = _core.parse(json.dumps(scenario), "json")

@@ -34,7 +34,7 @@ class Settings:
 
 
 class Skipped(Exception):
-    """This work cannot be measured here; the text says why."""
+    """A work cannot be measured here; the text says why."""
 
 
 def ratios(upper: Sequence[float], lower: Sequence[float]) -> list[float]:

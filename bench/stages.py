@@ -2,9 +2,9 @@
 
     python bench/stages.py [--only NAME]... [--record]
 
-Each instruction that callgrind counts is given to the innermost function of this repository that it was compiled from, inlined
-ones included (addr2line -i), and that function's file to a stage. Shares of instructions are not shares of time: an instruction that
-waits for memory counts as one. --record keeps the figures in bench/results.json.
+Each instruction that callgrind counts is given to the innermost function of this repository that it was compiled from,
+inlined ones included (addr2line -i), and that function's file to a stage. Shares of instructions are not shares of
+time: an instruction that waits for memory counts as one. --record keeps the figures in bench/results.json.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ Table = tuple[Row, list[Row]]
 
 
 def target_text(target: Target) -> str:
-    """What has to be reached."""
+    """Say what has to be reached."""
     value, word = (target.most, "at most") if target.least is None else (target.least, "at least")
     unit = FIGURES[target.figure][1]
     return f"{word} {unit.format(value) if unit else mebibytes(value)}"
@@ -142,7 +142,7 @@ def scale(entries: dict[str, dict]) -> Table:
 
 
 def costs(entries: dict[str, dict]) -> Table:
-    """What is not the engine: rules, traces, threads, processes, other simulators."""
+    """Lay out what is not the engine: rules, traces, threads, processes, other simulators."""
     rows = []
     for name, found in measured(entries, "formula", "python_rule", "traced"):
         both = f"{NS(found['ns_per_packet'])} and {NS(found['built_in_ns_per_packet'])} ns a packet"
@@ -158,7 +158,8 @@ def costs(entries: dict[str, dict]) -> Table:
         ):
             rows.append([name, f"{found[key]:.3f} s", what])
     for name, found in measured(entries, "ns3"):
-        times = f"{found['ns3_ratio']:,.0f} times faster ({found['ns3_ratio_least']:,.0f} to {found['ns3_ratio_most']:,.0f})"
+        low, high = found["ns3_ratio_least"], found["ns3_ratio_most"]
+        times = f"{found['ns3_ratio']:,.0f} times faster ({low:,.0f} to {high:,.0f})"
         both = f"{NS(found['ns_per_packet'])} and {NS(found['ns3_ns_per_packet'])} ns a packet"
         packets = f"{BYTES(found['delivered_packets'])} and {BYTES(found['ns3_delivered_packets'])} packets"
         rows.append([name, times, f"{both}; {packets}"])

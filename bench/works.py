@@ -70,7 +70,7 @@ def text(document: dict) -> str:
 
 
 def versus(name: str, what: str, least: float | None = None, **options) -> Work:
-    """A work that ns-2 does as well; ``least``: how many times faster it has to be."""
+    """Make a work that ns-2 does as well; ``least``: how many times faster it has to be."""
     targets = () if least is None else (Target("ratio", least=least),)
     return Work(name, what, "versus", targets, **options)
 
@@ -104,7 +104,10 @@ WORKS = (
     ),
     Work("million", "1,000,000 flows on 100 Gbit/s", "million", (Target("peak_bytes", most=2 * GIB),), quick_s=0.2),
     Work("arrivals", "short flows arrive on 1 Gbit/s at 80 % load", "arrivals"),
-    Work("formula", "a rule of two formulas", "formula", (Target("cost", most=1.3),), "ten-mixed", {"duration": "200s"}),
+    Work(
+        "formula", "a rule of two formulas", "formula",
+        (Target("cost", most=1.3),), "ten-mixed", {"duration": "200s"},
+    ),
     Work("python-rule", "a rule written in Python", "python_rule", base="ten-mixed", patch={"duration": "20s"}),
     Work("traced", "cwnd and queue recorded every 10 ms", "traced", base="ten-mixed", patch={"duration": "200s"}),
     Work(
@@ -115,6 +118,6 @@ WORKS = (
         "start-up", "processes that start", "start_up",
         (Target("version_s", most=0.3), Target("import_s", most=0.3)), "ten-mixed",
     ),
-    Work("ns3", "10 flows, mixed round trips, drop-tail, beside ns-3", "ns3", base="ten-mixed", patch={"duration": "30s"}),
+    Work("ns3", "10 flows, mixed round trips, beside ns-3", "ns3", base="ten-mixed", patch={"duration": "30s"}),
     Work("comparison", "the whole comparison of Akella et al. (2002)", "comparison", base="ten-mixed"),
 )  # fmt: skip

@@ -2,9 +2,10 @@
 
 A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Names: ``knobs`` (table of
 endpoint knobs), ``scenario TYPE`` (table of a type's keys, from the JSON schema), ``rules`` (table of window rules),
-``environments`` (their table), ``bench NAME`` (what is on record of `make bench`; bench/document.py), ``assumptions`` (what they assume, and why), ``shares`` (what DRR gives a flow in them),
+``environments`` (their table), ``assumptions`` (what they assume, and why), ``shares`` (what DRR gives a flow in them),
 and ``$ COMMAND`` (the command and what it printed, run from the repository's root). What depends on the machine, the
 time a run took, is not compared. Pictures are drawn anew as well, but not compared.
+``bench NAME`` is what `make bench` measured last, from its record (bench/document.py).
 """
 
 from __future__ import annotations
@@ -25,8 +26,13 @@ from cwndlab.quantities import rate_text
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = (
-    "README.md", "docs/environments.md", "docs/performance.md", "docs/profiles.md", "docs/scenario.md", "docs/theory.md",
-)  # fmt: skip
+    "README.md",
+    "docs/environments.md",
+    "docs/performance.md",
+    "docs/profiles.md",
+    "docs/scenario.md",
+    "docs/theory.md",
+)
 PICTURES = {
     "docs/images/environments.png": "cwndlab environments all --plot",
     "docs/images/ring.png": "cwndlab topology examples/ring.toml --plot",
