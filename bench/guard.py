@@ -80,7 +80,7 @@ def main() -> int:
     if not any(grown for _, grown in judged):
         return 0
     print(
-        f"more than {MOST_GROWTH_PERCENT} % more: find out why, or record anew if it is meant (bench/guard.py --record)",
+        f"more than {MOST_GROWTH_PERCENT} % more: find out why, or record anew where it is meant (--record)",
         file=sys.stderr,
     )
     if record["rustc"] != here["rustc"]:

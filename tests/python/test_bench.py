@@ -11,7 +11,7 @@ import pytest
 
 from conftest import ROOT
 
-# A program of two functions, 7 + 20 and 5 + 5 + 3 by themselves, the first of which calls the second; and one of the C library, 5.
+# A program of two functions, 7 + 20 and 5 + 5 + 3 by themselves; the first calls the second. And the C library, 5.
 DUMP = """\
 version: 1
 positions: instr line
@@ -136,5 +136,5 @@ def test_links_made_by_hand_in_ns2_are_those_of_nodes(bench, by_hand):
     """With either, ns-2 delivers what cwndlab does; ten flows whose delays and starts are written out."""
     scenario = {**bench["works"].read("ten-mixed"), "duration": "10s"}
     ours, theirs = bench["ours"].run(scenario), bench["engine"].run_ns2(scenario, by_hand=by_hand)
-    # One is counted at the receivers, the other behind the bottleneck: up to a bandwidth-delay product apart, 0.2 s of 10.
+    # Counted at the receivers and behind the bottleneck: up to a round trip apart, which is 0.2 s of the 10.
     assert theirs["delivered"] == pytest.approx(ours["delivered"], rel=0.02)
