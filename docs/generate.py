@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = (
     "README.md",
     "docs/environments.md",
+    "docs/own-rules.md",
     "docs/performance.md",
     "docs/profiles.md",
     "docs/scenario.md",

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use cwndlab_sim::scenario::{FileSource, KnobOverrides, QueueSpec, Scenario, Waveform};
+use cwndlab_sim::scenario::{Source, KnobOverrides, QueueSpec, Scenario, Waveform};
 use cwndlab_sim::{Options, SchedulerKind, Simulation, Status};
 use cwndlab_units::{Bytes, Time};
 use libfuzzer_sys::fuzz_target;
@@ -24,7 +24,7 @@ const SMALLEST_QUANTUM: Bytes = Bytes(100);
 /// A file's name is what is in it: commas end its lines.
 struct Named;
 
-impl FileSource for Named {
+impl Source for Named {
     fn read(&self, path: &str) -> Result<String, String> {
         Ok(path.replace(',', "\n"))
     }

@@ -26,10 +26,13 @@ if TYPE_CHECKING:
     from cwndlab.errors import ScenarioError as ScenarioError
     from cwndlab.execute import run as run
     from cwndlab.execute import run_many as run_many
+    from cwndlab.native import Ack as Ack
     from cwndlab.native import knobs as knobs
     from cwndlab.native import rule as rule
     from cwndlab.native import rules as rules
     from cwndlab.native import schema as schema
+    from cwndlab.own import Leave as Leave
+    from cwndlab.own import WindowRule as WindowRule
     from cwndlab.plan import Level as Level
     from cwndlab.plan import Plan as Plan
     from cwndlab.report import write_report as write_report
@@ -42,7 +45,9 @@ if TYPE_CHECKING:
 # Public name -> module that holds it. Module names differ from the functions' (`execute` has `run`), because
 # importing a submodule would otherwise shadow the function of the same name.
 _HOMES = {
+    "Ack": "native",
     "Comparison": "comparison",
+    "Leave": "own",
     "Level": "plan",
     "Plan": "plan",
     "Result": "results",
@@ -50,6 +55,7 @@ _HOMES = {
     "RunError": "errors",
     "Scenario": "scenario",
     "ScenarioError": "errors",
+    "WindowRule": "own",
     "compare": "comparison",
     "dumbbell": "scenario",
     "knobs": "native",

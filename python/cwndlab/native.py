@@ -6,9 +6,21 @@ import json
 from typing import Any
 
 from cwndlab import _core
-from cwndlab._core import RuleError, RunError, ScenarioError
+from cwndlab._core import Ack, RuleError, RunError, ScenarioError
 
-__all__ = ["RuleError", "RunError", "ScenarioError", "knobs", "parse", "rule", "rules", "run", "schema", "version"]
+__all__ = [
+    "Ack",
+    "RuleError",
+    "RunError",
+    "ScenarioError",
+    "knobs",
+    "parse",
+    "rule",
+    "rules",
+    "run",
+    "schema",
+    "version",
+]
 
 
 def version() -> str:
@@ -39,13 +51,13 @@ def rules() -> list[dict[str, Any]]:
     return json.loads(_core.rules())
 
 
-def rule(text: str) -> str:
+def rule(rule: str | type, *values: object, **named: object) -> str:
     """Return the canonical notation of a rule.
 
     Parameters
     ----------
-    text : str
-        For example ``"AIMD(1,.5)"``.
+    rule : str or class
+        For example ``"AIMD(1,.5)"``, or a class of your own (`cwndlab.own`) followed by its values.
 
     Raises
     ------
@@ -57,7 +69,16 @@ def rule(text: str) -> str:
     >>> rule("AIMD(1,.5)")
     'AIMD(1, 0.5)'
     """
-    return _core.rule(text)
+    if isinstance(rule, str):
+        return _core.rule(rule)
+    from cwndlab import own
+
+    try:
+        return _core.rule(own.name_of(rule, *values, **named))
+    except RuleError:
+        raise
+    except ValueError as error:
+        raise RuleError(f"rule {error}") from None
 
 
 def knobs() -> list[dict[str, Any]]:

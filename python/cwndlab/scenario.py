@@ -173,10 +173,11 @@ def _keys_of_kind(before: Any, kind: Any) -> set[str] | None:
 
 
 _FILE = re.compile(r"""(?P<key>(?<![\w.-])["']?file["']?\s*[=:]\s*)(?P<quote>["'])(?P<name>[^"'\n]+)(?P=quote)""")
+_RULE = re.compile(r"""(?P<key>(?<![\w.-])["']?rule["']?\s*[=:]\s*["'])(?P<name>[^"'\n:]+\.py)(?=:)""")
 
 
 def _with_absolute_files(text: str, path: Path) -> str:
-    """Make the files that a scenario names (``{kind = "trace", file = "x.down"}``) absolute: they lie beside it.
+    """Make the files that a scenario names (``file = "x.down"``, ``rule = "x.py:Mine"``) absolute: they lie beside it.
 
     In the text, because the native core reads them as it reads the scenario. Lines stay the lines they were.
     """
@@ -184,7 +185,11 @@ def _with_absolute_files(text: str, path: Path) -> str:
     def absolute(found: re.Match[str]) -> str:
         return found["key"] + json.dumps(str((path.parent / found["name"]).resolve()), ensure_ascii=False)
 
-    return _FILE.sub(absolute, text)
+    def absolute_rule(found: re.Match[str]) -> str:
+        # In place, inside quotes of either kind.
+        return found["key"] + str((path.parent / found["name"]).resolve())
+
+    return _RULE.sub(absolute_rule, _FILE.sub(absolute, text))
 
 
 def dumbbell(

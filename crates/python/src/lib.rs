@@ -4,14 +4,17 @@
 
 mod convert;
 mod errors;
+mod own;
 mod pcap;
+mod source;
 
 use cwndlab_rules::{FAMILIES, Kind, Parameter, RuleSpec};
-use cwndlab_sim::scenario::{FileSource, Scenario, schema as scenario_schema};
+use cwndlab_sim::scenario::{Scenario, Source as _, schema as scenario_schema};
 use cwndlab_sim::{Options, SchedulerKind, Simulation, Status};
 use errors::{RuleError, RunError, ScenarioError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use source::Outside;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -19,15 +22,6 @@ use std::time::{Duration, Instant};
 const EVENTS_PER_LOOK: u64 = 1 << 14;
 /// Between calls of the progress function, and looks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(50);
-
-/// Files that scenarios name, as they lie on disk.
-struct Disk;
-
-impl FileSource for Disk {
-    fn read(&self, path: &str) -> Result<String, String> {
-        std::fs::read_to_string(path).map_err(|error| error.to_string())
-    }
-}
 
 /// Version of the package.
 #[pyfunction]
@@ -79,15 +73,18 @@ fn schema() -> String {
 /// Canonical form of a rule.
 #[pyfunction]
 fn rule(text: &str) -> PyResult<String> {
-    text.parse::<RuleSpec>().map(|rule| rule.to_string()).map_err(|error| RuleError::new_err(error.to_string()))
+    let spec: RuleSpec = text.parse().map_err(|error: cwndlab_rules::RuleError| RuleError::new_err(error.to_string()))?;
+    let found = spec.own_text().map(|text| Outside::default().rule(text)).transpose();
+    let spec = found.map_err(|error| RuleError::new_err(format!("rule \"{text}\": {error}")))?.unwrap_or(spec);
+    Ok(spec.to_string())
 }
 
 /// Checks a scenario in "toml" or "json" and returns it as canonical JSON.
 #[pyfunction]
 fn parse(text: &str, format: &str) -> PyResult<String> {
     let scenario = match format {
-        "toml" => Scenario::from_toml_with(text, &Disk),
-        "json" => Scenario::from_json_with(text, &Disk),
+        "toml" => Scenario::from_toml_with(text, &Outside::default()),
+        "json" => Scenario::from_json_with(text, &Outside::default()),
         other => return Err(ScenarioError::new_err(format!("format: \"{other}\" is not known, allowed: toml, json"))),
     };
     let scenario = scenario.map_err(|error| ScenarioError::new_err(error.to_string()))?;
@@ -105,7 +102,8 @@ fn run<'py>(
     pcap: Option<PathBuf>,
     look_ahead: bool,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
-    let mut scenario = Scenario::from_json_with(scenario, &Disk).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let outside = Outside::default();
+    let mut scenario = Scenario::from_json_with(scenario, &outside).map_err(|error| ScenarioError::new_err(error.to_string()))?;
     let packets_wanted = scenario.trace.packets;
     scenario.trace.packets |= pcap.is_some();
     let scheduler = match scheduler {
@@ -116,7 +114,8 @@ fn run<'py>(
     let begin = Instant::now();
     let mut simulation = py.detach(|| Simulation::with(&scenario, scheduler, Options { look_ahead }));
     loop {
-        let status = py.detach(|| work(&mut simulation));
+        // Rules in Python are called all the time: to let go of the interpreter and to take it back for each call would cost more.
+        let status = if outside.has_rules() { work(&mut simulation) } else { py.detach(|| work(&mut simulation)) };
         py.check_signals()?;
         if let Some(progress) = &progress {
             progress.call1(simulation.progress())?;
@@ -124,7 +123,7 @@ fn run<'py>(
         match status {
             Status::Running => {}
             Status::Done => break,
-            Status::TooLarge | Status::Faulty => return Err(RunError::new_err(simulation.stopped().to_string())),
+            Status::TooLarge | Status::Faulty => return Err(outside.error(py, &simulation.stopped().to_string())),
         }
     }
     let wall_s = begin.elapsed().as_secs_f64();
@@ -154,6 +153,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("RuleError", module.py().get_type::<RuleError>())?;
     module.add("RunError", module.py().get_type::<RunError>())?;
+    module.add_class::<own::PyAck>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(rules, module)?)?;
     module.add_function(wrap_pyfunction!(knobs, module)?)?;

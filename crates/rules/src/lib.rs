@@ -51,7 +51,7 @@ pub use ledbat::Ledbat;
 pub use linear::{Arithmetic, Linear};
 pub use mraimd::MrAimd;
 pub use notation::{RuleError, RuleSpec};
-pub use own::OwnRule;
+pub use own::{Maker, OwnRule};
 pub use registry::{FAMILIES, Family, Kind, Parameter, Values};
 pub use scalable::Scalable;
 pub use vegas::Vegas;

@@ -2,14 +2,27 @@
 //!
 //! Values stand in order or as `name=value`; what is missing takes its default. Printed are the values in order, then the options
 //! that differ from their defaults by name: `Bimodal(1, 0.5, 0.125, compare=scaled)`. Formulas are quoted and named.
+//!
+//! A text with a colon, `my_rules.py:Patient(3)`, names a rule from elsewhere: what it means, whoever reads the text knows.
 
 use crate::registry::{Kind, Values};
-use crate::{Arithmetic, FAMILIES, Family, Formula, Parameter, Rule};
+use crate::{Arithmetic, FAMILIES, Family, Formula, Maker, Parameter, Rule};
 use std::{fmt, str::FromStr};
 
-/// A rule as written: its family and its parameters, checked.
+/// A rule as written, checked.
 #[derive(Clone)]
-pub struct RuleSpec {
+pub struct RuleSpec(Written);
+
+#[derive(Clone)]
+enum Written {
+    /// A built-in rule: its family and its parameters.
+    BuiltIn(BuiltIn),
+    /// A rule from elsewhere.
+    Own { text: String, maker: Maker },
+}
+
+#[derive(Clone)]
+struct BuiltIn {
     family: &'static Family,
     numbers: Vec<f64>,
     formulas: Vec<Formula>,
@@ -28,16 +41,29 @@ impl fmt::Display for RuleError {
 impl std::error::Error for RuleError {}
 
 impl RuleSpec {
+    /// A rule from elsewhere, under the text that names it.
+    pub fn own(text: impl Into<String>, maker: Maker) -> Self {
+        Self(Written::Own { text: text.into(), maker })
+    }
+
     /// The rule's state for one flow.
     pub fn build(&self, arithmetic: Arithmetic) -> Rule {
-        (self.family.build)(&self.values(arithmetic))
+        match &self.0 {
+            Written::BuiltIn(rule) => (rule.family.build)(&rule.values(arithmetic)),
+            Written::Own { maker, .. } => Rule::Own(maker.make()),
+        }
     }
 
-    /// The family it belongs to.
-    pub fn family(&self) -> &'static Family {
-        self.family
+    /// The text of a rule from elsewhere. Read from text alone it has no maker yet: [`own`](Self::own) gives it one.
+    pub fn own_text(&self) -> Option<&str> {
+        match &self.0 {
+            Written::BuiltIn(_) => None,
+            Written::Own { text, .. } => Some(text),
+        }
     }
+}
 
+impl BuiltIn {
     fn values(&self, arithmetic: Arithmetic) -> Values<'_> {
         Values { numbers: &self.numbers, formulas: &self.formulas, arithmetic }
     }
@@ -48,6 +74,9 @@ impl FromStr for RuleSpec {
 
     fn from_str(text: &str) -> Result<Self, RuleError> {
         let text = text.trim();
+        if text.contains(':') {
+            return Ok(Self::own(text, Maker::default()));
+        }
         let (name, inside) = match text.split_once('(') {
             None => (text, ""),
             Some((name, rest)) => match rest.strip_suffix(')') {
@@ -70,15 +99,24 @@ impl FromStr for RuleSpec {
                 (_, None, None) => return Err(wrong_count(text, family, written.iter().flatten().count())),
             }
         }
-        let spec = Self { family, numbers, formulas };
-        match (family.check)(&spec.values(Arithmetic::Plain)) {
+        let rule = BuiltIn { family, numbers, formulas };
+        match (family.check)(&rule.values(Arithmetic::Plain)) {
             Some(wrong) => Err(in_rule(wrong.to_string())),
-            None => Ok(spec),
+            None => Ok(Self(Written::BuiltIn(rule))),
         }
     }
 }
 
 impl fmt::Display for RuleSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Written::BuiltIn(rule) => rule.fmt(f),
+            Written::Own { text, .. } => f.write_str(text),
+        }
+    }
+}
+
+impl fmt::Display for BuiltIn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (mut numbers, mut formulas) = (self.numbers.iter(), self.formulas.iter());
         let mut written = Vec::new();
@@ -109,7 +147,13 @@ impl fmt::Debug for RuleSpec {
 
 impl PartialEq for RuleSpec {
     fn eq(&self, other: &Self) -> bool {
-        self.family.name == other.family.name && self.numbers == other.numbers && self.formulas == other.formulas
+        match (&self.0, &other.0) {
+            (Written::BuiltIn(a), Written::BuiltIn(b)) => {
+                a.family.name == b.family.name && a.numbers == b.numbers && a.formulas == b.formulas
+            }
+            (Written::Own { text: a, .. }, Written::Own { text: b, .. }) => a == b,
+            _ => false,
+        }
     }
 }
 

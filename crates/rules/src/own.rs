@@ -1,7 +1,7 @@
-//! Rules from other crates.
+//! Rules from elsewhere: another crate, another language.
 
-use crate::{Rule, WindowRule};
-use std::fmt;
+use crate::{Ack, Congestion, Needs, Rule, WindowRule};
+use std::{fmt, sync::Arc};
 
 /// A rule of another crate, as a sender holds it: whatever implements [`WindowRule`] and can be cloned, printed and sent to a thread.
 ///
@@ -53,5 +53,48 @@ impl Rule {
     /// A rule of another crate.
     pub fn own(rule: impl OwnRule + 'static) -> Self {
         Self::Own(Box::new(rule))
+    }
+}
+
+/// Makes a rule from elsewhere, afresh for each flow. The default makes one that cannot run and says so.
+#[derive(Clone)]
+pub struct Maker(Arc<dyn Fn() -> Box<dyn OwnRule> + Send + Sync>);
+
+impl Maker {
+    /// From a function that makes one.
+    pub fn new<R: OwnRule + 'static>(make: impl Fn() -> R + Send + Sync + 'static) -> Self {
+        Self(Arc::new(move || Box::new(make())))
+    }
+
+    pub(crate) fn make(&self) -> Box<dyn OwnRule> {
+        (self.0)()
+    }
+}
+
+impl Default for Maker {
+    fn default() -> Self {
+        Self::new(|| Missing)
+    }
+}
+
+/// Stands where a rule was named and nobody knew it.
+#[derive(Clone, Debug)]
+struct Missing;
+
+impl WindowRule for Missing {
+    fn increase(&mut self, cwnd: f64, _: &Ack) -> f64 {
+        cwnd
+    }
+
+    fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
+        cwnd
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { faults: true, ..Needs::default() }
+    }
+
+    fn fault(&self) -> Option<&str> {
+        Some("is not known here: whoever reads its name must say what it is")
     }
 }

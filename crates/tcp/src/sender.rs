@@ -7,7 +7,7 @@ use crate::pacing::Pacer;
 use crate::told::Told;
 use crate::window::LastCut;
 use crate::{AckSegment, Counters, DataSegment, Knobs, NEVER, Recovery, RttEstimator, SackBlocks, Scoreboard, recovery};
-use cwndlab_rules::{Rule, WindowRule};
+use cwndlab_rules::Rule;
 
 /// One TCP sender.
 #[derive(Clone, Debug)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cwndlab.cli.output import print_table
+from cwndlab.own import shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -102,7 +103,7 @@ def _groups(result: Result) -> tuple[list[str], list[list[str]]]:
     rows = []
     for (group, rule, recovery), frame in result.flows.group_by("group", "rule", "recovery", maintain_order=True):
         means = (_text(frame[key].mean(), scale, max(digits, 1)) for _, key, scale, digits in numbers)
-        rows.append([group, rule, recovery, str(frame.height), *means])
+        rows.append([group, shown(rule), recovery, str(frame.height), *means])
     return columns, rows
 
 
@@ -117,7 +118,7 @@ def _links(result: Result) -> tuple[list[str], list[list[str]]]:
 
 def _rows(frame: pl.DataFrame, names: Sequence[str], numbers: Sequence[Number]) -> tuple[list[str], list[list[str]]]:
     rows = [
-        [*(row[name] for name in names), *(_text(row[key], scale, digits) for _, key, scale, digits in numbers)]
+        [*(shown(row[name]) for name in names), *(_text(row[key], scale, digits) for _, key, scale, digits in numbers)]
         for row in frame.to_dicts()
     ]
     return [*names, *(heading for heading, *_ in numbers)], rows

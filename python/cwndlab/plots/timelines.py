@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
+from cwndlab.own import shown
 from cwndlab.plots.style import REFERENCE, Look, look
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def groups(result: Result) -> list[Series]:
     found, first = [], 0
     for (group,), frame in result.flows.group_by("group", maintain_order=True):
         count = f", {frame.height} flows" if frame.height > 1 else ""
-        label = f"{group}: {frame['rule'][0]}{count}"
+        label = f"{group}: {shown(frame['rule'][0])}{count}"
         found.append(Series(label, frame["flow"].to_list(), look(first)))
         first += frame.height if single else 1
     return found
@@ -53,7 +54,7 @@ def windows(axes: Axes, result: Result) -> None:
     axes.set_ylabel("window [packets]")
     if result.flows.height <= MAX_SINGLE_FLOWS:
         for index, (name, rule) in enumerate(result.flows.select("flow", "rule").iter_rows()):
-            _line(axes, trace.filter(pl.col("flow") == name), look(index), 1.3, f"{name}: {rule}")
+            _line(axes, trace.filter(pl.col("flow") == name), look(index), 1.3, f"{name}: {shown(rule)}")
     else:
         for series in groups(result):
             frame = faint_windows(axes, trace, series.flows, series.look)

@@ -3,7 +3,6 @@
 mod arrivals;
 mod check;
 mod draw;
-mod files;
 mod graph;
 mod knobs;
 mod link;
@@ -11,13 +10,13 @@ mod parse;
 mod queue;
 mod record;
 mod routes;
+mod source;
 mod traffic;
 mod waveform;
 mod words;
 
 pub use arrivals::{ArrivalSpec, Phase};
 pub use draw::{Distribution, Law, Packets, Quantity};
-pub use files::{Cdf, FileSource, Opportunities};
 pub use graph::{Graph, PlannedLink};
 pub use knobs::KnobOverrides;
 pub use link::{Arrivals, Dumbbell, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec};
@@ -25,6 +24,7 @@ pub use parse::{ScenarioError, schema};
 pub use queue::QueueSpec;
 pub use record::{Sampling, TraceSpec};
 pub use routes::{Routes, Way};
+pub use source::{Cdf, Opportunities, Source};
 pub use traffic::{CrossSpec, FlowSpec, Join, Leave, RecoveryName, Responses, RuleText};
 pub use waveform::{Shape, Waveform};
 

@@ -1,7 +1,7 @@
 //! Reading a scenario, with messages that name the key, the value and what is allowed.
 
 use super::Scenario;
-use super::files::{FileSource, NoFiles};
+use super::source::{NoFiles, Source};
 use super::words::plain;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -35,33 +35,33 @@ fn one_line(text: &str) -> String {
 }
 
 impl Scenario {
-    /// Reads and checks a scenario in TOML that names no files.
+    /// Reads and checks a scenario in TOML that names nothing outside it.
     pub fn from_toml(text: &str) -> Result<Self, ScenarioError> {
         Self::from_toml_with(text, &NoFiles)
     }
 
-    /// Reads and checks a scenario in JSON that names no files.
+    /// Reads and checks a scenario in JSON that names nothing outside it.
     pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
         Self::from_json_with(text, &NoFiles)
     }
 
-    /// Reads and checks a scenario in TOML, and the files that it names.
-    pub fn from_toml_with(text: &str, files: &dyn FileSource) -> Result<Self, ScenarioError> {
+    /// Reads and checks a scenario in TOML, and fetches what it names.
+    pub fn from_toml_with(text: &str, source: &dyn Source) -> Result<Self, ScenarioError> {
         let value: toml::Table =
             toml::from_str(text).map_err(|e| ScenarioError::whole(format!("not TOML: {}", e.message())).in_line(text, e.span()))?;
         let value = serde_json::to_value(value).map_err(ScenarioError::whole)?;
-        Self::from_value(value, files)
+        Self::from_value(value, source)
     }
 
-    /// Reads and checks a scenario in JSON, and the files that it names.
-    pub fn from_json_with(text: &str, files: &dyn FileSource) -> Result<Self, ScenarioError> {
+    /// Reads and checks a scenario in JSON, and fetches what it names.
+    pub fn from_json_with(text: &str, source: &dyn Source) -> Result<Self, ScenarioError> {
         let value = serde_json::from_str(text).map_err(|e| ScenarioError::whole(format!("not JSON: {e}")))?;
-        Self::from_value(value, files)
+        Self::from_value(value, source)
     }
 
-    fn from_value(value: serde_json::Value, files: &dyn FileSource) -> Result<Self, ScenarioError> {
+    fn from_value(value: serde_json::Value, source: &dyn Source) -> Result<Self, ScenarioError> {
         let mut scenario: Self = read(value)?;
-        scenario.load_files(files)?;
+        scenario.fetch(source)?;
         scenario.check()?;
         Ok(scenario)
     }

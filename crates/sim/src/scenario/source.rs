@@ -1,7 +1,8 @@
-//! Files that a scenario names: recorded links and measured distributions. The core never touches the file system; whoever reads a
-//! scenario passes in a [`FileSource`].
+//! What a scenario names and does not contain: recorded links, measured distributions, rules from elsewhere. The core never touches
+//! the file system; whoever reads a scenario passes in a [`Source`].
 
-use super::{Distribution, Law, Scenario, ScenarioError, Shape, Waveform};
+use super::{Distribution, Law, RuleText, Scenario, ScenarioError, Shape, Waveform};
+use cwndlab_rules::RuleSpec;
 use cwndlab_units::{Rate, Time};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,23 +17,28 @@ const MILLISECONDS: &str = "whole numbers that never decrease";
 /// What a line of a distribution must be.
 const SHARES: &str = "a value and the share of draws up to it, such as \"10 0.25\", neither ever decreasing, the last share 1";
 
-/// Where the text of files comes from; `path` is as the scenario writes it.
-pub trait FileSource {
-    /// The text of a file, or why there is none.
+/// Where what a scenario names comes from.
+pub trait Source {
+    /// The text of a file, or why there is none; `path` is as the scenario writes it.
     fn read(&self, path: &str) -> Result<String, String>;
+
+    /// A rule that is not built in, such as `my_rules.py:Patient(3)`, or why there is none.
+    fn rule(&self, _text: &str) -> Result<RuleSpec, String> {
+        Err("rules from elsewhere are not known here".into())
+    }
 }
 
 /// For text that comes from nowhere in particular: no file can be beside it.
 pub(super) struct NoFiles;
 
-impl FileSource for NoFiles {
+impl Source for NoFiles {
     fn read(&self, _path: &str) -> Result<String, String> {
         Err("this scenario was read without access to files".into())
     }
 }
 
 /// Files in memory.
-impl FileSource for BTreeMap<String, String> {
+impl Source for BTreeMap<String, String> {
     fn read(&self, path: &str) -> Result<String, String> {
         self.get(path).cloned().ok_or_else(|| "there is no such file".into())
     }
@@ -138,7 +144,7 @@ fn quoted(line: &str) -> String {
 
 /// Files already read: each is read and parsed once.
 struct Reader<'a> {
-    source: &'a dyn FileSource,
+    source: &'a dyn Source,
     recordings: BTreeMap<String, Opportunities>,
     distributions: BTreeMap<String, Cdf>,
 }
@@ -155,11 +161,17 @@ impl Reader<'_> {
         *cdf = load(&mut self.distributions, self.source, &format!("{key}.file"), file, Cdf::parse)?;
         Ok(())
     }
+
+    fn rule(&mut self, key: impl fmt::Display, rule: &mut RuleText) -> Result<(), ScenarioError> {
+        let Some(text) = rule.0.own_text() else { return Ok(()) };
+        rule.0 = self.source.rule(text).map_err(|error| ScenarioError::at(key, format!("rule \"{text}\": {error}")))?;
+        Ok(())
+    }
 }
 
 fn load<C: Clone>(
     known: &mut BTreeMap<String, C>,
-    source: &dyn FileSource,
+    source: &dyn Source,
     key: &str,
     file: &str,
     parse: impl Fn(&str) -> Result<C, String>,
@@ -174,8 +186,8 @@ fn load<C: Clone>(
 }
 
 impl Scenario {
-    /// Reads the files that the scenario names.
-    pub(super) fn load_files(&mut self, source: &dyn FileSource) -> Result<(), ScenarioError> {
+    /// Fetches what the scenario names.
+    pub(super) fn fetch(&mut self, source: &dyn Source) -> Result<(), ScenarioError> {
         let mut reader = Reader { source, recordings: BTreeMap::new(), distributions: BTreeMap::new() };
         if let Some(dumbbell) = &mut self.dumbbell {
             reader.waveform("dumbbell.rate", &mut dumbbell.rate)?;
@@ -184,12 +196,14 @@ impl Scenario {
             reader.waveform(format!("links[{i}].rate"), &mut link.rate)?;
         }
         for (i, flow) in self.flows.iter_mut().enumerate() {
+            reader.rule(format!("flows[{i}].rule"), &mut flow.rule)?;
             if let Some(responses) = &mut flow.responses {
                 reader.distribution(format!("flows[{i}].responses.size"), &mut responses.size)?;
                 reader.distribution(format!("flows[{i}].responses.think"), &mut responses.think)?;
             }
         }
         for (i, arrivals) in self.arrivals.iter_mut().enumerate() {
+            reader.rule(format!("arrivals[{i}].rule"), &mut arrivals.rule)?;
             reader.distribution(format!("arrivals[{i}].size"), &mut arrivals.size)?;
         }
         for (i, cross) in self.cross.iter_mut().enumerate() {

@@ -1,0 +1,55 @@
+//! What scenarios name: files as they lie on disk, rules as Python knows them.
+
+use crate::errors::RunError;
+use crate::own::{PythonRule, Raised, explain, is_interrupt};
+use cwndlab_rules::{Maker, RuleSpec};
+use cwndlab_sim::scenario::Source;
+use pyo3::prelude::*;
+use std::cell::Cell;
+
+/// The world outside a scenario, for one run.
+#[derive(Default)]
+pub struct Outside {
+    raised: Raised,
+    rules: Cell<bool>,
+}
+
+impl Source for Outside {
+    fn read(&self, path: &str) -> Result<String, String> {
+        std::fs::read_to_string(path).map_err(|error| error.to_string())
+    }
+
+    fn rule(&self, text: &str) -> Result<RuleSpec, String> {
+        self.rules.set(true);
+        Python::attach(|py| {
+            let found = py.import("cwndlab.own").and_then(|own| own.getattr("find")?.call1((text,))?.extract::<(String, Py<PyAny>)>());
+            let (text, make) = found.map_err(|error| explain(py, &error))?;
+            // Made once to see that it can be.
+            make.call0(py)
+                .and_then(|instance| PythonRule::new(instance.bind(py), self.raised.clone()))
+                .map_err(|error| explain(py, &error))?;
+            let raised = self.raised.clone();
+            Ok(RuleSpec::own(text, Maker::new(move || PythonRule::made(&make, &raised))))
+        })
+    }
+}
+
+impl Outside {
+    /// Whether a rule was asked for.
+    pub fn has_rules(&self) -> bool {
+        self.rules.get()
+    }
+
+    /// Why a run stopped: the exception that a rule raised is the cause; Ctrl-C in a rule is Ctrl-C.
+    pub fn error(&self, py: Python<'_>, message: &str) -> PyErr {
+        let raised = self.raised.lock().ok().and_then(|mut raised| raised.take());
+        match raised {
+            Some(raised) if is_interrupt(py, &raised) => raised,
+            raised => {
+                let error = RunError::new_err(message.to_string());
+                error.set_cause(py, raised);
+                error
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+"""Window rules written in Python: a class with `increase` and `decrease`, run in the simulator like any other rule.
+
+>>> class Patient:
+...     '''Adds a packet per round trip; the n-th loss in a row takes 1/(n + 1) of the window.'''
+...     def __init__(self, most=3):
+...         self.most, self.losses = most, 0
+...     def increase(self, cwnd, ack):
+...         if ack.rtt_s <= 1.1 * ack.min_rtt_s:
+...             self.losses = 0
+...         return cwnd + 1 / cwnd
+...     def decrease(self, cwnd, signal):
+...         self.losses = min(self.losses + 1, self.most)
+...         return cwnd * (1 - 1 / (self.losses + 1))
+
+In a file ``my_rules.py`` it is called ``"my_rules.py:Patient(3)"``, in scenarios and on the command line; where it
+was defined in the program that runs, `cwndlab.rule` gives its name: ``cwndlab.rule(Patient, 3)``.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import re
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from cwndlab.native import Ack
+
+NOTATION = re.compile(r"(?P<place>[^:(]+|.+\.py):(?P<name>[A-Za-z_][\w.]*)\s*(?:\((?P<arguments>.*)\))?", re.DOTALL)
+ALLOWED = 'allowed: "FILE.py:Class(values)" or "package.module:Class(values)"'
+
+
+class WindowRule(Protocol):
+    """What a rule is asked. Only `increase` and `decrease` are needed; a class need not inherit from this one.
+
+    Windows are packets, times seconds. Each flow has an instance of its own. Every answer is a finite number; what a
+    rule that subtracts may ask for below one packet is lifted to the endpoint's floor. Anything else, and anything
+    that is raised, ends the run with a `RunError`. Four more things are looked for:
+
+    ``needs``
+        A collection of ``"delivery_rate"``, ``"rounds"`` and ``"exact_marks"``: what the endpoint should measure for
+        ``ack.delivery_rate_packets_s`` and ``ack.round_start``, and whether the receiver echoes every mark (DCTCP).
+    ``halves_in_slow_start``
+        True where a cut in slow start halves whatever `decrease` says.
+    ``on_mark(cwnd, ack)``
+        Called for each acknowledgement that echoes a mark: True where `decrease` shall be asked, once per window.
+    ``pacing_rate()``
+        Packets/s at which packets leave, or None; asked after every other call.
+    """
+
+    def increase(self, cwnd: float, ack: Ack) -> float:
+        """Return the window after an acknowledgement of new data in congestion avoidance."""
+        ...
+
+    def decrease(self, cwnd: float, signal: Literal["loss", "ecn", "timeout"]) -> float:
+        """Return the window after congestion; of a time-out only the slow-start threshold is taken from it."""
+        ...
+
+    def slow_start(self, cwnd: float, ack: Ack) -> float:  # noqa: ARG002 (what it is given is documented here)
+        """Return the window after an acknowledgement in slow start; a `Leave` ends it. A packet more unless defined."""
+        return cwnd + 1
+
+
+class Leave(float):
+    """The window with which slow start ends: ``return Leave(cwnd)`` in `WindowRule.slow_start`."""
+
+
+# Classes named by `name_of`, by place and name: a notebook's or a script's are found here.
+_named: dict[tuple[str, str], type] = {}
+# Modules read from files, by path: read again where the file has changed.
+_loaded: dict[Path, tuple[int, ModuleType]] = {}
+_lock = threading.Lock()
+
+
+def name_of(rule: type, *values: object, **named: object) -> str:
+    """Return the notation of a rule's class with its values.
+
+    Raises
+    ------
+    ValueError
+        If the class stands inside a function, where no name reaches it, or a value is not a literal.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> name_of(Fraction, 3, denominator=4)
+    'fractions:Fraction(3, denominator=4)'
+    """
+    if "<locals>" in rule.__qualname__:
+        raise ValueError(
+            f"{rule.__qualname__}: stands inside a function; allowed: a class of a module or of a notebook"
+        )
+    place = rule.__module__
+    _named[place, rule.__qualname__] = rule
+    return _written(place, rule.__qualname__, list(values), named)
+
+
+def find(text: str) -> tuple[str, Callable[[], object]]:
+    """Read a notation: its canonical form, and a function that makes a rule for a flow.
+
+    Raises
+    ------
+    ValueError
+        If the notation, the module, the class or a value is not as it must be.
+
+    Examples
+    --------
+    >>> text, make = find("fractions:Fraction( 3, denominator = 4 )")
+    >>> text, make()
+    ('fractions:Fraction(3, denominator=4)', Fraction(3, 4))
+    """
+    place, name, values, named = _read(text)
+    rule = _class(place, name)
+    return _written(place, name, values, named), lambda: rule(*values, **named)
+
+
+def source(text: str) -> str | None:
+    """Return the source of the module in which a rule is defined, or of its class alone; None where there is none.
+
+    Examples
+    --------
+    >>> "class Fraction" in source("fractions:Fraction(1)")
+    True
+    """
+    place, name, _, _ = _read(text)
+    rule = _class(place, name)
+    module = sys.modules.get(rule.__module__)
+    for thing in (rule,) if place == "__main__" or module is None else (module, rule):
+        try:
+            return inspect.getsource(thing)
+        except (OSError, TypeError):
+            continue
+    return None
+
+
+def shown(text: str) -> str:
+    """Return a rule's notation without the folders of its file, as tables show it.
+
+    Examples
+    --------
+    >>> shown("/home/me/rules/mine.py:Patient(3)"), shown('Rule(inc="1/w", dec="w/2")')
+    ('mine.py:Patient(3)', 'Rule(inc="1/w", dec="w/2")')
+    """
+    return re.sub(r"^[^:]*/([^/:]+\.py:)", r"\1", text)
+
+
+def explain(error: BaseException) -> str:
+    """Say in one line what was raised, and where.
+
+    Examples
+    --------
+    >>> explain(ValueError("no window"))
+    'ValueError: no window'
+    """
+    if isinstance(error, _Unusable):
+        return str(error)
+    what = " ".join("".join(traceback.format_exception_only(error)[-1:]).split())
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
+    return f"{what} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else what
+
+
+class _Unusable(ValueError):
+    """A message of this module: it needs no place."""
+
+
+def _read(text: str) -> tuple[str, str, list[Any], dict[str, Any]]:
+    found = NOTATION.fullmatch(text.strip())
+    if found is None:
+        raise _Unusable(f"is not a name of a class; {ALLOWED}")
+    try:
+        call = ast.parse(f"f({found['arguments'] or ''})", mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError
+        values = [ast.literal_eval(value) for value in call.args]
+        named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
+        if len(named) < len(call.keywords):
+            raise ValueError
+    except (SyntaxError, ValueError):
+        raise _Unusable(f"({found['arguments']}) are not values; allowed: numbers, texts, True, False, None") from None
+    return found["place"].strip(), found["name"], values, named
+
+
+def _written(place: str, name: str, values: Iterable[object], named: dict[str, object]) -> str:
+    arguments = [_literal(value) for value in values] + [f"{key}={_literal(value)}" for key, value in named.items()]
+    return f"{place}:{name}({', '.join(arguments)})" if arguments else f"{place}:{name}"
+
+
+def _literal(value: object) -> str:
+    text = repr(value)
+    try:
+        if ast.literal_eval(text) == value:
+            return text
+    except (SyntaxError, ValueError):
+        pass
+    raise _Unusable(f"{text} is not a value that can be written; allowed: numbers, texts, True, False, None")
+
+
+def _class(place: str, name: str) -> Callable[..., object]:
+    if (place, name) in _named:
+        return _named[place, name]
+    with _lock:
+        module: Any = _file(Path(place)) if place.endswith(".py") else _module(place)
+    for part in name.split("."):
+        if not hasattr(module, part):
+            known = ", ".join(key for key, value in vars(module).items() if inspect.isclass(value)) or "none"
+            raise _Unusable(f"{place} has no {name}; classes there: {known}")
+        module = getattr(module, part)
+    if not callable(module):
+        raise _Unusable(f"{place}:{name} is no class; {ALLOWED}")
+    return module
+
+
+def _module(place: str) -> ModuleType:
+    try:
+        return importlib.import_module(place)
+    except ImportError as error:
+        raise _Unusable(f"module {place} cannot be imported: {error}; {ALLOWED}") from None
+
+
+def _file(path: Path) -> ModuleType:
+    path = path.resolve()
+    try:
+        changed = path.stat().st_mtime_ns
+    except OSError as error:
+        raise _Unusable(f"{path.name} cannot be read: {error.strerror}; {ALLOWED}") from None
+    if path in _loaded and _loaded[path][0] == changed:
+        return _loaded[path][1]
+    # A name that no other module has: two folders may have a rules.py each.
+    name = f"cwndlab_rules_{abs(hash(str(path))):x}_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None, "a .py file has a loader"
+    assert spec.loader is not None, "a .py file has a loader"
+    module = importlib.util.module_from_spec(spec)
+    # Known while it runs, as `import` does: dataclasses look themselves up.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise _Unusable(f"{path.name} cannot be read: {explain(error)}") from error
+    _loaded[path] = (changed, module)
+    return module
