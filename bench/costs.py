@@ -54,9 +54,7 @@ def python_rule(work: Work, settings: Settings) -> dict:
     try:
         native.rule(OWN_RULE)
     except ScenarioError as error:
-        raise Skipped(
-            f"rules of the form my_rules.py:Class(...) are not read: {str(error).split(',')[-1].strip()}"
-        ) from None
+        raise Skipped(f"this core reads no rules written in Python: {error}".replace(str(ours.ROOT), ".")) from None
     return cost(work, settings, with_rule(work.scenario(settings.quick), OWN_RULE))
 
 
