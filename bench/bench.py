@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -43,7 +44,7 @@ def measure(work: Work, settings: Settings) -> dict:
         return {**entry, "figures": function(work, settings)}
     except Skipped as reason:
         return {**entry, "skipped": str(reason)}
-    except RuntimeError as error:
+    except (RuntimeError, OSError, subprocess.SubprocessError) as error:
         print(f"{work.name}: {error}", file=sys.stderr)
         return {**entry, "failed": str(error)}
 

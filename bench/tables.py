@@ -66,6 +66,8 @@ def why_not(entry: dict, target: Target) -> str:
     """Why a figure with a target is not there."""
     if entry.get("skipped"):
         return f"skipped: {entry['skipped']}"
+    if entry.get("failed"):
+        return "failed"
     return "skipped: ns-2 is not installed" if target.figure == "ratio" else "not measured"
 
 
