@@ -64,7 +64,12 @@ def recorded(document: dict) -> dict:
     entries = {**(old.get("works", {}) if same else {}), **document["works"]}
     if old and not same:
         print("another machine or other versions than on record: nothing of the record stays", file=sys.stderr)
-    return {**document, "works": {work.name: entries[work.name] for work in WORKS if work.name in entries}}
+    # The profile, too, which stages.py keeps there.
+    return {
+        **(old if same else {}),
+        **document,
+        "works": {work.name: entries[work.name] for work in WORKS if work.name in entries},
+    }
 
 
 def parsed() -> argparse.Namespace:
