@@ -47,7 +47,7 @@ def circumstances(record: dict) -> str:
     loads = [entry["measured"]["load"] for entry in entries if entry["measured"]["load"] is not None]
     rows.append(["repetitions", " or ".join(map(str, repetitions))])
     by_hand = {"by hand, except under DRR" if entry["by_hand"] else "a node and a link each" for entry in entries}
-    rows.append(["ns-2's sources, up to 5000 flows", " or ".join(sorted(by_hand))])
+    rows.append(["ns-2's sources, up to 1000 flows", " or ".join(sorted(by_hand))])
     # Its own runs count as one, two in the sweep and the comparison.
     rows.append(
         [

@@ -71,7 +71,7 @@ def commit() -> str | None:
     found = printed(["git", "rev-parse", "--short", "HEAD"])
     # What a measurement itself writes does not count as a change.
     changed = printed(["git", "status", "--porcelain", "--", "crates", "python", "bench", ":!bench/results.json"])
-    return f"{found}, changed" if found and changed else found
+    return f"{found} with changes" if found and changed else found
 
 
 def moment() -> dict:

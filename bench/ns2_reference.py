@@ -14,8 +14,8 @@ from tests.ns2.tcl import NETWORK, SENDERS
 from tests.ns2.translate import delay, endpoints, instances, quantity
 
 PARTS = Path(__file__).with_name("ns2")
-# Above this number of flows ns-2 cannot have a node for each: its routes would take tens of GB.
-MOST_NODES = 5_000
+# Above this number of flows ns-2 cannot have a node for each: its routes take memory and time with the square of the nodes.
+MOST_NODES = 1_000
 
 
 @dataclass

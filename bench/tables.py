@@ -42,7 +42,8 @@ def verdict(entry: dict, target: Target, value: float) -> str:
         return "not judged (--quick)"
     if target.figure == "ratio" and not entry["figures"].get("same_work", True):
         return "not the same work"
-    return "met" if target.met(value) else "NOT MET"
+    word = "met" if target.met(value) else "NOT MET"
+    return f"{word}, {entry['figures']['note']}" if target.figure == "ratio" and "note" in entry["figures"] else word
 
 
 def targets(entries: dict[str, dict]) -> Table:

@@ -136,5 +136,5 @@ def test_links_made_by_hand_in_ns2_are_those_of_nodes(bench, by_hand):
     """With either, ns-2 delivers what cwndlab does; ten flows whose delays and starts are written out."""
     scenario = {**bench["works"].read("ten-mixed"), "duration": "10s"}
     ours, theirs = bench["ours"].run(scenario), bench["engine"].run_ns2(scenario, by_hand=by_hand)
-    # Counted at the receivers and behind the bottleneck: up to a round trip apart, which is 0.2 s of the 10.
-    assert theirs["delivered"] == pytest.approx(ours["delivered"], rel=0.02)
+    # The last bit of a rate decides which of two packets is lost; the benchmark itself asks for no more.
+    assert theirs["delivered"] == pytest.approx(ours["delivered"], rel=bench["engine"].SAME_WORK)

@@ -36,6 +36,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "run_s": run_s,
         "results_s": results_s,
         "flows": result.flows.len(),
+        "sent": result.flows.iter().map(|flow| flow.total_sent_packets).sum::<u64>(),
+        "dropped": result.flows.iter().map(|flow| flow.total_dropped_packets).sum::<u64>(),
         "delivered": result.delivered_packets,
         "arrived": result.arrivals.iter().map(|group| group.arrived_flows).sum::<u64>(),
         "trace_hash": result.trace_hash,
