@@ -57,7 +57,7 @@ fuzz: ## run the fuzz targets for a minute
 docs: $(SETUP) ## write anew what the docs take from the program
 	$(BIN)/python docs/generate.py
 
-bench: $(SETUP) ## measure the engine beside ns-2 and ns-3, profile it, and write docs/performance.md (half an hour)
+bench: $(SETUP) ## measure the engine beside ns-2 and ns-3, profile it, and write docs/performance.md (takes long)
 	$(BIN)/python bench/bench.py --record
 	$(BIN)/python bench/stages.py --record
 	$(BIN)/python bench/document.py

@@ -14,7 +14,7 @@ from tests.ns2.tcl import NETWORK, SENDERS
 from tests.ns2.translate import delay, endpoints, instances, quantity
 
 PARTS = Path(__file__).with_name("ns2")
-# Above this number of flows ns-2 cannot have a node for each: its routes take memory and time with the square of the nodes.
+# Above this number of flows they cannot have a node each: routes take memory and time with the square of the nodes.
 MOST_NODES = 1_000
 
 
