@@ -147,7 +147,7 @@ def shown(text: str) -> str:
 
     Examples
     --------
-    >>> shown("/home/me/rules/mine.py:Patient(3)"), shown('Rule(inc="1/w", dec="w/2")')
+    >>> shown("rules/deep/mine.py:Patient(3)"), shown('Rule(inc="1/w", dec="w/2")')
     ('mine.py:Patient(3)', 'Rule(inc="1/w", dec="w/2")')
     """
     return re.sub(r"^[^:]*/([^/:]+\.py:)", r"\1", text)
@@ -161,21 +161,21 @@ def explain(error: BaseException) -> str:
     >>> explain(ValueError("no window"))
     'ValueError: no window'
     """
-    if isinstance(error, _Unusable):
+    if isinstance(error, Unusable):
         return str(error)
     what = " ".join("".join(traceback.format_exception_only(error)[-1:]).split())
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     return f"{what} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else what
 
 
-class _Unusable(ValueError):
-    """A message of this module: it needs no place."""
+class Unusable(ValueError):
+    """A rule that cannot be used; the message says all, without the place where it was raised."""
 
 
 def _read(text: str) -> tuple[str, str, list[Any], dict[str, Any]]:
     found = NOTATION.fullmatch(text.strip())
     if found is None:
-        raise _Unusable(f"is not a name of a class; {ALLOWED}")
+        raise Unusable(f"is not a name of a class; {ALLOWED}")
     try:
         call = ast.parse(f"f({found['arguments'] or ''})", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
@@ -185,7 +185,7 @@ def _read(text: str) -> tuple[str, str, list[Any], dict[str, Any]]:
         if len(named) < len(call.keywords):
             raise ValueError
     except (SyntaxError, ValueError):
-        raise _Unusable(f"({found['arguments']}) are not values; allowed: numbers, texts, True, False, None") from None
+        raise Unusable(f"({found['arguments']}) are not values; allowed: numbers, texts, True, False, None") from None
     return found["place"].strip(), found["name"], values, named
 
 
@@ -201,7 +201,7 @@ def _literal(value: object) -> str:
             return text
     except (SyntaxError, ValueError):
         pass
-    raise _Unusable(f"{text} is not a value that can be written; allowed: numbers, texts, True, False, None")
+    raise Unusable(f"{text} is not a value that can be written; allowed: numbers, texts, True, False, None")
 
 
 def _class(place: str, name: str) -> Callable[..., object]:
@@ -212,10 +212,10 @@ def _class(place: str, name: str) -> Callable[..., object]:
     for part in name.split("."):
         if not hasattr(module, part):
             known = ", ".join(key for key, value in vars(module).items() if inspect.isclass(value)) or "none"
-            raise _Unusable(f"{place} has no {name}; classes there: {known}")
+            raise Unusable(f"{place} has no {name}; classes there: {known}")
         module = getattr(module, part)
     if not callable(module):
-        raise _Unusable(f"{place}:{name} is no class; {ALLOWED}")
+        raise Unusable(f"{place}:{name} is no class; {ALLOWED}")
     return module
 
 
@@ -223,7 +223,7 @@ def _module(place: str) -> ModuleType:
     try:
         return importlib.import_module(place)
     except ImportError as error:
-        raise _Unusable(f"module {place} cannot be imported: {error}; {ALLOWED}") from None
+        raise Unusable(f"module {place} cannot be imported: {error}; {ALLOWED}") from None
 
 
 def _file(path: Path) -> ModuleType:
@@ -231,7 +231,7 @@ def _file(path: Path) -> ModuleType:
     try:
         changed = path.stat().st_mtime_ns
     except OSError as error:
-        raise _Unusable(f"{path.name} cannot be read: {error.strerror}; {ALLOWED}") from None
+        raise Unusable(f"{path.name} cannot be read: {error.strerror}; {ALLOWED}") from None
     if path in _loaded and _loaded[path][0] == changed:
         return _loaded[path][1]
     # A name that no other module has: two folders may have a rules.py each.
@@ -246,6 +246,6 @@ def _file(path: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise _Unusable(f"{path.name} cannot be read: {explain(error)}") from error
+        raise Unusable(f"{path.name} cannot be read: {explain(error)}") from error
     _loaded[path] = (changed, module)
     return module

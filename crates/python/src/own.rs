@@ -92,7 +92,7 @@ impl PythonRule {
             let method = instance.getattr_opt(name)?;
             Ok(method.filter(|method| method.is_callable()).map(Bound::unbind))
         };
-        let needed = |name: &str| method(name)?.ok_or_else(|| pyo3::exceptions::PyTypeError::new_err(format!("has no method {name}")));
+        let needed = |name: &str| method(name)?.ok_or_else(|| unusable(py, format!("has no method {name}")));
         let pacing_rate = method("pacing_rate")?;
         let wishes: Vec<String> =
             instance.getattr_opt("needs")?.map_or_else(|| Ok(Vec::new()), |needs| needs.try_iter()?.map(|x| x?.extract()).collect())?;
@@ -105,7 +105,7 @@ impl PythonRule {
                 "rounds" => needs.rounds = true,
                 other => {
                     let message = format!("needs: \"{other}\" is not known, allowed: delivery_rate, exact_marks, recovery, rounds");
-                    return Err(pyo3::exceptions::PyValueError::new_err(message));
+                    return Err(unusable(py, message));
                 }
             }
         }
@@ -206,6 +206,12 @@ pub fn explain(py: Python<'_>, error: &PyErr) -> String {
     let _ = value.setattr("__traceback__", error.traceback(py));
     let explained = py.import("cwndlab.own").and_then(|own| own.getattr("explain")?.call1((value,))?.extract());
     explained.unwrap_or_else(|_| error.to_string().replace('\n', " "))
+}
+
+/// What is wrong with a class, in words that need no place.
+fn unusable(py: Python<'_>, message: String) -> PyErr {
+    let raised = py.import("cwndlab.own").and_then(|own| own.getattr("Unusable")?.call1((message,)));
+    raised.map_or_else(|error| error, PyErr::from_value)
 }
 
 /// Whether it should end the program and not just the run: Ctrl-C, `sys.exit`.

@@ -24,6 +24,12 @@ impl Bits {
         self.rest.clear();
     }
 
+    /// As new, for another flow, but for the memory it has.
+    pub fn renew(&mut self) {
+        self.clear();
+        self.base = 0;
+    }
+
     /// Whether no bit is set.
     pub fn is_empty(&self) -> bool {
         self.first == 0 && self.rest.iter().all(|&word| word == 0)
@@ -157,6 +163,12 @@ impl Scoreboard {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.sacked.clear();
+        self.next_hole = 0;
+    }
+
+    /// As new, for another flow, but for the memory it has.
+    pub fn renew(&mut self) {
+        self.sacked.renew();
         self.next_hole = 0;
     }
 

@@ -123,6 +123,15 @@ impl Sender {
         }
     }
 
+    /// As [`Sender::new`], in the place of a sender that is over: its scoreboard's memory serves again.
+    pub fn renew(&mut self, rule: Rule, recovery: Recovery, packets: Option<u64>, timer_phase_s: f64, knobs: &Knobs) {
+        let mut scoreboard = self.scoreboard.take();
+        if let Some(board) = &mut scoreboard {
+            board.renew();
+        }
+        *self = Self { scoreboard, ..Self::new(rule, recovery, packets, timer_phase_s, knobs) };
+    }
+
     /// Starts sending.
     pub fn start(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
         self.settled_s = now_s;
