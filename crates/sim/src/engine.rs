@@ -159,7 +159,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             (Due::Ack | Due::AckAhead, Some(packet)) => self.on_ack(flow, packet),
             (Due::Enter(stage), Some(packet)) => self.transit.carry(flow, place, stage as usize, packet),
             (Due::Batch(inbox), _) => self.transit.enter_batch(inbox, self.now_s),
-            (Due::Depart(link), _) => self.transit.serve(link, self.now_s),
+            (Due::Depart(link), _) => self.transit.on_depart(link, self.now_s),
             (_, Some(packet)) => self.transit.carry(flow, place, 0, packet),
             (_, None) => {}
         }

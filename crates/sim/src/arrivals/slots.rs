@@ -25,6 +25,8 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         }
         let packets = whole(group.size.next());
         group.tally.arrived += u64::from(self.transit.window.contains(now_s));
+        // What of a flow that is over is still in a queue decides which slot is quiet.
+        self.transit.catch_up_all(now_s);
         let flow = match self.quiet_slot(index) {
             Some(flow) => flow,
             None => self.add_slot(index),
