@@ -74,11 +74,13 @@ class Leave(float):
     """The window with which slow start ends: ``return Leave(cwnd)`` in `WindowRule.slow_start`."""
 
 
-# Classes named by `name_of`, by place and name: a notebook's or a script's are found here.
+# Classes named by `name_of`, by place and name: found here where their module does not show them.
 _named: dict[tuple[str, str], type] = {}
 # Modules read from files, by path: read again where the file has changed.
 _loaded: dict[Path, tuple[int, ModuleType]] = {}
-_lock = threading.Lock()
+# Files that are being read: one that asks for a rule of its own meanwhile would wait for itself.
+_reading: set[Path] = set()
+_lock = threading.RLock()
 
 
 def name_of(rule: type, *values: object, **named: object) -> str:
@@ -110,16 +112,20 @@ def find(text: str) -> tuple[str, Callable[[], object]]:
     Raises
     ------
     ValueError
-        If the notation, the module, the class or a value is not as it must be.
+        If the notation, the module, the class or a value is not as it must be. Nothing is called that is not a class
+        with `increase` and `decrease`; to import its module runs that, as any import does.
 
     Examples
     --------
-    >>> text, make = find("fractions:Fraction( 3, denominator = 4 )")
-    >>> text, make()
-    ('fractions:Fraction(3, denominator=4)', Fraction(3, 4))
+    >>> text, make = find("cwndlab.own:WindowRule( )")
+    >>> text
+    'cwndlab.own:WindowRule'
     """
     place, name, values, named = _read(text)
     rule = _class(place, name)
+    for method in ("increase", "decrease"):
+        if not callable(getattr(rule, method, None)):
+            raise Unusable(f"has no method {method}")
     return _written(place, name, values, named), lambda: rule(*values, **named)
 
 
@@ -205,18 +211,23 @@ def _literal(value: object) -> str:
 
 
 def _class(place: str, name: str) -> Callable[..., object]:
-    if (place, name) in _named:
+    if (place, name) in _named and place not in sys.modules:
         return _named[place, name]
-    with _lock:
-        module: Any = _file(Path(place)) if place.endswith(".py") else _module(place)
+    if place.endswith(".py"):
+        with _lock:
+            module = _file(Path(place))
+    else:
+        # Without the lock: to import takes locks of its own.
+        module = _module(place)
+    found: Any = module
     for part in name.split("."):
-        if not hasattr(module, part):
-            known = ", ".join(key for key, value in vars(module).items() if inspect.isclass(value)) or "none"
-            raise Unusable(f"{place} has no {name}; classes there: {known}")
-        module = getattr(module, part)
-    if not callable(module):
-        raise Unusable(f"{place}:{name} is no class; {ALLOWED}")
-    return module
+        found = getattr(found, part, None)
+    if found is None:
+        found = _named.get((place, name))
+    if not inspect.isclass(found):
+        known = ", ".join(key for key, value in vars(module).items() if inspect.isclass(value)) or "none"
+        raise Unusable(f"{place} has no {name}; classes there: {known}")
+    return found
 
 
 def _module(place: str) -> ModuleType:
@@ -234,6 +245,8 @@ def _file(path: Path) -> ModuleType:
         raise Unusable(f"{path.name} cannot be read: {error.strerror}; {ALLOWED}") from None
     if path in _loaded and _loaded[path][0] == changed:
         return _loaded[path][1]
+    if path in _reading:
+        raise Unusable(f"{path.name} asks for a rule of its own while it is read; allowed: under `if __name__ == ...`")
     # A name that no other module has: two folders may have a rules.py each.
     name = f"cwndlab_rules_{abs(hash(str(path))):x}_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -242,10 +255,13 @@ def _file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     # Known while it runs, as `import` does: dataclasses look themselves up.
     sys.modules[name] = module
+    _reading.add(path)
     try:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
         raise Unusable(f"{path.name} cannot be read: {explain(error)}") from error
+    finally:
+        _reading.discard(path)
     _loaded[path] = (changed, module)
     return module

@@ -76,10 +76,11 @@ impl Sender {
         // What recovery sends again is in the scoreboard's count already.
         let is_counted = self.in_recovery && number <= self.highest_sent;
         let in_network = if asks { self.in_network(knobs) + u64::from(!is_counted) } else { 0 };
+        let lost = self.found_lost();
         if let Some(told) = &mut self.told {
             // The window would allow more than the application has (section 3.1 of the draft on delivery rates).
             let is_app_limited = number + 1 >= self.limit && self.next < self.highest_ack + self.cwnd as i64;
-            told.on_sent(now_s, nothing_outstanding, is_app_limited, in_network);
+            told.on_sent(now_s, nothing_outstanding, is_app_limited, in_network, lost);
         }
         self.space(now_s, knobs);
     }

@@ -7,7 +7,7 @@ use crate::pacing::Pacer;
 use crate::told::Told;
 use crate::window::LastCut;
 use crate::{AckSegment, Counters, DataSegment, Knobs, NEVER, Recovery, RttEstimator, SackBlocks, Scoreboard, recovery};
-use cwndlab_rules::Rule;
+use cwndlab_rules::{Rule, WindowRule};
 
 /// One TCP sender.
 #[derive(Clone, Debug)]
@@ -78,6 +78,7 @@ impl Sender {
     pub fn new(rule: Rule, recovery: Recovery, packets: Option<u64>, timer_phase_s: f64, knobs: &Knobs) -> Self {
         let ssthresh = knobs.initial_ssthresh.min(knobs.window);
         let told = Told::of(&rule);
+        let is_faulty = told.as_ref().is_some_and(|told| told.needs.faults) && rule.fault().is_some();
         Self {
             recovery,
             last_cut: LastCut::None,
@@ -114,7 +115,7 @@ impl Sender {
             is_attended: knobs.pacing || told.is_some(),
             told,
             rule,
-            is_faulty: false,
+            is_faulty,
             pacer: Pacer::new(),
             scoreboard: None,
             board_in_use: false,

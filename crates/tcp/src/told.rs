@@ -84,7 +84,7 @@ impl Told {
     }
 
     /// A packet is sent.
-    pub(crate) fn on_sent(&mut self, now_s: f64, nothing_outstanding: bool, is_app_limited: bool, in_flight: u64) {
+    pub(crate) fn on_sent(&mut self, now_s: f64, nothing_outstanding: bool, is_app_limited: bool, in_flight: u64, lost: u64) {
         if !self.needs.delivery_rate {
             return;
         }
@@ -92,7 +92,7 @@ impl Told {
             (self.delivered_s, self.first_s) = (now_s, now_s);
             self.sent.clear();
         }
-        let (delivered, delivered_s, first_s, lost) = (self.delivered, self.delivered_s, self.first_s, self.lost);
+        let (delivered, delivered_s, first_s) = (self.delivered, self.delivered_s, self.first_s);
         self.sent.push_back(Departure { sent_s: now_s, delivered, delivered_s, first_s, is_app_limited, in_flight, lost });
     }
 
@@ -136,6 +136,7 @@ impl Sender {
             told.round_shown = !told.needs.recovery;
             let event = self.event(now_s, ack, 0, knobs);
             let is_noted = self.rule.on_mark(self.cwnd, &event) == Mark::Noted;
+            self.look_for_fault();
             let Some(told) = &mut self.told else { return };
             told.is_noted = is_noted;
             // A receiver that latches marks must hear of it, once per window of data, or it would echo this one for ever.
@@ -155,10 +156,15 @@ impl Sender {
     fn event(&self, now_s: f64, ack: &AckSegment, acked: u64, knobs: &Knobs) -> Ack {
         let Some(told) = &self.told else { return Ack::default() };
         let sees_recovery = told.needs.recovery;
-        // What was sent again is after a time-out more than what was lost.
-        let lost = if self.counts_losses() { told.lost } else { self.counters.retransmitted };
+        let lost = self.found_lost();
         let outstanding = (self.highest_sent - ack.ack.max(self.highest_ack)).max(0) as u64;
         let rate = told.rate;
+        // SACK has a flag of its own for a fast recovery, and is past it when that is down.
+        let repairs = match self.last_cut {
+            LastCut::Timeout => true,
+            LastCut::FastRetransmit => !self.recovery.uses_sack(),
+            LastCut::None | LastCut::Exited | LastCut::Ecn => false,
+        };
         Ack {
             now_s,
             acked_packets: acked,
@@ -168,7 +174,7 @@ impl Sender {
             sent_in_flight_packets: told.acked.map_or(0, |packet| packet.in_flight),
             delivered_since_sent_packets: told.acked.map_or(0, |packet| told.delivered - packet.delivered),
             lost_since_sent_packets: told.acked.map_or(0, |packet| lost.saturating_sub(packet.lost)),
-            in_recovery: self.in_recovery || (self.last_cut == LastCut::Timeout && self.highest_ack < self.recover),
+            in_recovery: self.in_recovery || (repairs && self.highest_ack < self.recover),
             rtt_s: now_s - ack.sent_s,
             srtt_s: self.rtt.srtt_s(knobs),
             min_rtt_s: self.min_rtt_s,
@@ -176,6 +182,14 @@ impl Sender {
             marked: ack.ece,
             round_start: told.round_begins && !sees_recovery,
             app_limited: rate.1,
+        }
+    }
+
+    /// Packets found lost; where that is not counted, those sent again, which after a time-out are more.
+    pub(crate) fn found_lost(&self) -> u64 {
+        match &self.told {
+            Some(told) if self.counts_losses() => told.lost,
+            _ => self.counters.retransmitted,
         }
     }
 
@@ -245,6 +259,7 @@ impl Sender {
         } else {
             self.cwnd = self.rule.increase(self.cwnd, &event);
         }
+        self.cwnd = self.cwnd.max(knobs.cwnd_floor);
         self.look_for_fault();
     }
 
