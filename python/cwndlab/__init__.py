@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cwndlab.errors import RuleError as RuleError
     from cwndlab.errors import RunError as RunError
     from cwndlab.errors import ScenarioError as ScenarioError
+    from cwndlab.errors import StoreError as StoreError
     from cwndlab.execute import run as run
     from cwndlab.execute import run_many as run_many
     from cwndlab.native import Ack as Ack
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from cwndlab.results import Result as Result
     from cwndlab.scenario import Scenario as Scenario
     from cwndlab.scenario import dumbbell as dumbbell
+    from cwndlab.store import Store as Store
+    from cwndlab.sweep import Sweep as Sweep
 
     __version__: str
 
@@ -58,6 +61,9 @@ _HOMES = {
     "RunError": "errors",
     "Scenario": "scenario",
     "ScenarioError": "errors",
+    "Store": "store",
+    "StoreError": "errors",
+    "Sweep": "sweep",
     "WindowRule": "own",
     "against": "contest",
     "compare": "comparison",

@@ -14,4 +14,8 @@ from __future__ import annotations
 
 from cwndlab.native import RuleError, RunError, ScenarioError
 
-__all__ = ["RuleError", "RunError", "ScenarioError"]
+__all__ = ["RuleError", "RunError", "ScenarioError", "StoreError"]
+
+
+class StoreError(ValueError):
+    """A store of runs that cannot be read or written."""

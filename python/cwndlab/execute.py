@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -18,6 +19,8 @@ Progress = Callable[[float, int], object]
 
 Source = Scenario | Mapping[str, Any] | str | Path
 Key = TypeVar("Key")
+Task = TypeVar("Task")
+Done = TypeVar("Done")
 
 
 def run(
@@ -101,27 +104,60 @@ def run_many(
     >>> sorted(key for key, _ in run_many([("a", base), ("b", base.set("seed", 2))], jobs=2))
     ['a', 'b']
     """
-    threads = jobs or default_jobs()
-    stop = threading.Event()
-    waiting = iter(scenarios)
-    running: dict[Future[Result], Key] = {}
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="cwndlab")
+    return side_by_side(_run, scenarios, jobs or default_jobs(), progress)
 
-    def start_next() -> None:
-        for key, scenario in waiting:
-            running[pool.submit(_run_stoppable, scenario, stop, progress)] = key
-            return
+
+def _run(scenario: Source, progress: Progress) -> Result:
+    return run(scenario, progress=progress)
+
+
+def side_by_side(
+    work: Callable[[Task, Progress], Done],
+    tasks: Iterable[tuple[Key, Task]],
+    threads: int,
+    packets: Callable[[int], object] | None = None,
+) -> Iterator[tuple[Key, Done]]:
+    """Do keyed tasks on threads, giving what each came to as it finishes.
+
+    Parameters
+    ----------
+    work : callable
+        Gets a task, and a function to call about ten times a second, whose exception ends the task.
+    tasks : iterable of (key, task)
+        Taken in order, on the caller's thread, as threads become free.
+    threads : int
+        How many.
+    packets : callable, optional
+        Gets the number of packets delivered since it was last called; called on the threads.
+    """
+    stop = threading.Event()
+    waiting = iter(tasks)
+    finished: queue.SimpleQueue[tuple[Key, Done | None, BaseException | None]] = queue.SimpleQueue()
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="cwndlab")
+    running = 0
+
+    def do(key: Key, task: Task) -> None:
+        try:
+            finished.put((key, _stoppable(work, task, stop, packets), None))
+        except BaseException as error:
+            finished.put((key, None, error))
+
+    def start_next() -> int:
+        for key, task in waiting:
+            pool.submit(do, key, task)
+            return 1
+        return 0
 
     try:
         for _ in range(threads):
-            start_next()
+            running += start_next()
         while running:
-            finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in finished:
-                key = running.pop(future)
-                result = future.result()
-                start_next()
-                yield key, result
+            key, done, error = finished.get()
+            running -= 1
+            if error is not None:
+                raise error
+            running += start_next()
+            yield key, done  # type: ignore[misc]
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
@@ -138,7 +174,12 @@ class _Stopped(Exception):
     """Raised in a run's progress call to end it; signals reach the main thread only."""
 
 
-def _run_stoppable(scenario: Source, stop: threading.Event, report: Callable[[int], object] | None) -> Result:
+def _stoppable(
+    work: Callable[[Task, Progress], Done],
+    task: Task,
+    stop: threading.Event,
+    report: Callable[[int], object] | None,
+) -> Done:
     if stop.is_set():
         raise _Stopped
     seen = 0
@@ -151,7 +192,7 @@ def _run_stoppable(scenario: Source, stop: threading.Event, report: Callable[[in
             report(packets - seen)
             seen = packets
 
-    return run(scenario, progress=progress)
+    return work(task, progress)
 
 
 def _as_scenario(source: Source) -> Scenario:

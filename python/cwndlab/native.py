@@ -13,6 +13,8 @@ __all__ = [
     "RuleError",
     "RunError",
     "ScenarioError",
+    "build",
+    "canonical",
     "knobs",
     "parse",
     "rule",
@@ -32,6 +34,17 @@ def version() -> str:
     2
     """
     return _core.version()
+
+
+def build() -> str:
+    """Fingerprint of the sources of the native core: builds that have it in common give equal results.
+
+    Examples
+    --------
+    >>> len(build()), build().isalnum()
+    (16, True)
+    """
+    return _core.build()
 
 
 def rules() -> list[dict[str, Any]]:
@@ -116,7 +129,18 @@ def parse(text: str, format: str) -> dict[str, Any]:
     ScenarioError
         If it is not a valid scenario.
     """
-    return json.loads(_core.parse(text, format))
+    return json.loads(canonical(text, format))
+
+
+def canonical(text: str, format: str) -> str:
+    """Validate a scenario's text like `parse`, and return it on one line of JSON, with every default written out.
+
+    Raises
+    ------
+    ScenarioError
+        If it is not a valid scenario.
+    """
+    return _core.parse(text, format)
 
 
 run = _core.run

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
+import math
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,7 +15,7 @@ from cwndlab.errors import ScenarioError
 from cwndlab.patching import patched
 from cwndlab.scenario import Scenario
 
-MAX_RUNS = 1_000_000
+MAX_RUNS = 10_000_000
 REPLICATE = "replicate"
 
 
@@ -34,6 +37,36 @@ class Joint:
     cell: Mapping[str, str | int]
     """Axis to label: the cells it is for are those that have all of these. With ``replicate``, that one alone."""
     patch: Mapping[str, Any]
+
+
+class Cell:
+    """One level of every axis: runs that differ in their replicate alone."""
+
+    def __init__(self, plan: Plan, index: int, levels: Sequence[Level]) -> None:
+        self.index = index
+        self.labels = dict(zip(plan.axes, (level.label for level in levels), strict=True))
+        """Axis name -> label."""
+        self._plan, self._levels = plan, levels
+        self._joint = plan.joint_of(self.labels)
+        self._common: dict[str, Any] | None = None
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether replicates differ in more than their seed."""
+        return any(REPLICATE in joint.cell for joint in self._joint)
+
+    def document(self, replicate: int = 0) -> dict[str, Any]:
+        """Return the scenario of a replicate as a dictionary, with its seed."""
+        if self._common is None or self.is_drawn:
+            self._common = self._patched(replicate)
+        return {**self._common, "seed": self._plan.seed + replicate}
+
+    def _patched(self, replicate: int) -> dict[str, Any]:
+        joint = (joint for joint in self._joint if joint.cell.get(REPLICATE, replicate) == replicate)
+        document = self._plan.base.to_dict()
+        for part in (*joint, *self._levels):
+            document = patched(document, part.patch)
+        return patched(document, self._plan.patch)
 
 
 class Run(NamedTuple):
@@ -74,6 +107,8 @@ class Plan:
         Set first, before the axes' own keys.
     patch : mapping
         Dotted keys set last, in all runs.
+    most_runs : int
+        More are refused, rather than begun by mistake.
 
     Raises
     ------
@@ -97,6 +132,7 @@ class Plan:
     seed: int = 1
     joint: Sequence[Joint] = ()
     patch: Mapping[str, Any] = field(default_factory=dict)
+    most_runs: int = MAX_RUNS
 
     def __post_init__(self) -> None:
         if self.replicates < 1:
@@ -105,52 +141,66 @@ class Plan:
             labels = [level.label for level in levels]
             if not labels:
                 raise ScenarioError(f"axis `{name}`: has no levels; allowed: one or more")
-            if repeated := {label for label in labels if labels.count(label) > 1}:
+            if repeated := {label for label, times in Counter(labels).items() if times > 1}:
                 raise ScenarioError(f"axis `{name}`: repeats `{min(repeated)}`; allowed: each label once")
         for joint in self.joint:
             for axis, label in joint.cell.items():
                 if label not in self._labels(axis):
                     raise ScenarioError(f"joint: `{axis}` = `{label}` is in no cell; allowed: a label of an axis")
-        if len(self) > MAX_RUNS:
-            raise ScenarioError(f"plan: {len(self)} runs are too many; allowed: {MAX_RUNS}")
+        if self.count > self.most_runs:
+            raise ScenarioError(f"plan: {self.count} runs are too many; allowed: {self.most_runs}")
 
     def _labels(self, axis: str) -> Container[str | int]:
         if axis == REPLICATE:
             return range(self.replicates)
         return [level.label for level in self.axes.get(axis, ())]
 
+    @property
+    def count(self) -> int:
+        """Number of runs; beyond what `len` can say, too."""
+        return self.replicates * math.prod(len(levels) for levels in self.axes.values())
+
     def __len__(self) -> int:
         """Count the runs."""
-        count = self.replicates
-        for levels in self.axes.values():
-            count *= len(levels)
-        return count
+        return self.count
 
     def __iter__(self) -> Iterator[Run]:
         """Go through the runs, all replicates of a cell together, in a fixed order."""
-        index = 0
-        for levels, cell in self._cells():
-            document = self._document(levels, cell)
+        for cell in self.cells():
             for replicate in range(self.replicates):
-                own = self._document(levels, cell, replicate) if self._is_drawn(cell) else document
-                yield Run(index, cell, replicate, self.seed + replicate, {**own, "seed": self.seed + replicate})
-                index += 1
+                index = cell.index * self.replicates + replicate
+                yield Run(index, cell.labels, replicate, self.seed + replicate, cell.document(replicate))
 
-    def _cells(self) -> Iterator[tuple[Sequence[Level], dict[str, str]]]:
-        for levels in itertools.product(*self.axes.values()):
-            yield levels, dict(zip(self.axes, (level.label for level in levels), strict=True))
+    def cells(self) -> Iterator[Cell]:
+        """Go through the cells, the last axis fastest."""
+        for index, levels in enumerate(itertools.product(*self.axes.values())):
+            yield Cell(self, index, levels)
 
-    def _is_drawn(self, cell: Mapping[str, str]) -> bool:
-        """Whether the replicates of a cell differ in more than their seed."""
-        own = (joint.cell for joint in self.joint if REPLICATE in joint.cell)
-        return any(all(cell.get(axis) == label for axis, label in where.items() if axis != REPLICATE) for where in own)
+    def cell(self, index: int) -> Cell:
+        """Return the cell with this number."""
+        levels: list[Level] = []
+        rest = index
+        for axis in reversed(self.axes.values()):
+            rest, at = divmod(rest, len(axis))
+            levels.insert(0, axis[at])
+        return Cell(self, index, levels)
 
-    def _document(self, levels: Sequence[Level], cell: Mapping[str, str], replicate: int = 0) -> dict[str, Any]:
-        where = {**cell, REPLICATE: replicate}.items()
-        document = self.base.to_dict()
-        for part in (*(joint for joint in self.joint if joint.cell.items() <= where), *levels):
-            document = patched(document, part.patch)
-        return patched(document, self.patch)
+    def joint_of(self, labels: Mapping[str, str]) -> list[Joint]:
+        """Return the joints of a cell, in their order: those of all its replicates, and of each."""
+        found: list[tuple[int, Joint]] = []
+        for axes, joints in self._joints.items():
+            found += joints.get(tuple(labels[axis] for axis in axes), ())
+        return [joint for _, joint in sorted(found, key=lambda entry: entry[0])]
+
+    @functools.cached_property
+    def _joints(self) -> dict[tuple[str, ...], dict[tuple[str | int, ...], list[tuple[int, Joint]]]]:
+        """Joints by the axes that they name and the labels there: an environment sweep has thousands."""
+        found: dict[tuple[str, ...], dict[tuple[str | int, ...], list[tuple[int, Joint]]]] = {}
+        for place, joint in enumerate(self.joint):
+            axes = tuple(axis for axis in joint.cell if axis != REPLICATE)
+            labels = tuple(joint.cell[axis] for axis in axes)
+            found.setdefault(axes, {}).setdefault(labels, []).append((place, joint))
+        return found
 
     def check(self) -> None:
         """Check the scenario of every cell without running it.
@@ -160,8 +210,8 @@ class Plan:
         ScenarioError
             The first cell's message.
         """
-        for levels, cell in self._cells():
-            Scenario(self._document(levels, cell))
+        for cell in self.cells():
+            Scenario(cell.document())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, which `from_dict` reads back."""

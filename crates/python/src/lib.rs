@@ -29,6 +29,12 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// Fingerprint of the sources this was built from: results of equal builds are equal.
+#[pyfunction]
+fn build() -> &'static str {
+    env!("CWNDLAB_BUILD")
+}
+
 /// Every rule, as a JSON list.
 #[pyfunction]
 fn rules() -> String {
@@ -158,6 +164,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RunError", module.py().get_type::<RunError>())?;
     module.add_class::<own::PyAck>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(rules, module)?)?;
     module.add_function(wrap_pyfunction!(knobs, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;

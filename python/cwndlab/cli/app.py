@@ -8,9 +8,11 @@ from cwndlab.cli.compare import compare
 from cwndlab.cli.demo import demo
 from cwndlab.cli.environments import environments
 from cwndlab.cli.knobs import knobs
+from cwndlab.cli.results import results
 from cwndlab.cli.rules import rules
 from cwndlab.cli.run import run
 from cwndlab.cli.schema import schema
+from cwndlab.cli.sweep import sweep
 from cwndlab.cli.theory import theory
 from cwndlab.cli.topology import topology
 
@@ -57,5 +59,5 @@ def app(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (run, compare, environments, topology, rules, knobs, schema, demo, theory):
+for command in (run, compare, sweep, results, environments, topology, rules, knobs, schema, demo, theory):
     app.add_command(command)

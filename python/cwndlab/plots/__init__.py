@@ -20,6 +20,7 @@ from cwndlab.plots.points import goodput_points, score_points
 from cwndlab.plots.rules import goodput_by_rule, queue_by_rule, windows_by_rule
 from cwndlab.plots.shares import shares
 from cwndlab.plots.style import png_bytes, save, svg_text
+from cwndlab.plots.sweeps import sweep_points
 
 __all__ = [
     "available_bandwidths",
@@ -35,5 +36,6 @@ __all__ = [
     "score_points",
     "shares",
     "svg_text",
+    "sweep_points",
     "windows_by_rule",
 ]

@@ -1,0 +1,110 @@
+"""What a sweep adds to its runs: many short ones alone, and as a sweep with a store.
+
+``python bench/sweeps.py`` prints time a run of either, their difference, and the memory of the process on the way. CPU
+time is that of all threads; it is what the difference is judged by, because a busy machine spoils the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import sys
+import tempfile
+import time
+from typing import Any, NamedTuple
+
+from cwndlab import Sweep, work
+from cwndlab.store import canonical
+
+BASE = {
+    "duration": "500ms",
+    "dumbbell": {"rate": "1Mbit", "delay": "5ms"},
+    "flows": [{"name": "flow", "rule": "AIMD(1, 0.5)"}],
+}
+RULES = ("AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)")
+
+
+class Cost(NamedTuple):
+    """Time a run."""
+
+    wall_ms: float
+    cpu_ms: float
+
+
+class Measured(NamedTuple):
+    """What was found."""
+
+    alone: Cost
+    sweep: Cost
+    again: Cost
+    """The same sweep once more, when the store has every run."""
+    memory: list[tuple[int, float]]
+    """Runs done, and MiB that the process then had resident."""
+
+    @property
+    def overhead_cpu_ms(self) -> float:
+        """CPU time a run that store and scheduling take."""
+        return self.sweep.cpu_ms - self.alone.cpu_ms
+
+
+def measure(runs: int, jobs: int) -> Measured:
+    """Do `runs` runs alone, then as a sweep, then find them in the store."""
+    axes = {"rule": RULES}
+    sweep = Sweep(name="short", base=BASE, axes={"rule": list(RULES)}, replicates=runs // len(RULES))
+    texts = [canonical(run.document) for run in Sweep(base=BASE, axes={"rule": list(axes["rule"])}, replicates=1).plan]
+
+    def alone() -> None:
+        for _ in work.Threads(jobs)((index, texts[index % len(texts)]) for index in range(runs)):
+            pass
+
+    memory: list[tuple[int, float]] = []
+
+    def look(event: dict[str, Any]) -> None:
+        if event["event"] == "run" and event["done"] % (runs // 10) == 0:
+            memory.append((event["done"], _resident_mib()))
+
+    # Once, so that what is imported on first use is not counted.
+    work.perform(texts[0])
+    with tempfile.TemporaryDirectory() as folder:
+        Sweep(base=BASE, replicates=2).run(f"{folder}/first")
+        return Measured(
+            _cost(alone, runs),
+            _cost(lambda: sweep.run(f"{folder}/store", jobs=jobs, progress=look), runs),
+            _cost(lambda: sweep.run(f"{folder}/store", jobs=jobs), runs),
+            memory,
+        )
+
+
+def _cost(what: Any, runs: int) -> Cost:
+    wall_s, cpu_s = time.perf_counter(), time.process_time()
+    what()
+    return Cost((time.perf_counter() - wall_s) / runs * 1e3, (time.process_time() - cpu_s) / runs * 1e3)
+
+
+def _resident_mib() -> float:
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 (as cheap as can be)
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except OSError:
+        # The highest so far, where there is nothing better.
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2 ** (10 if sys.platform == "linux" else 20)
+
+
+def main() -> None:
+    """Print what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=10_000)
+    parser.add_argument("--jobs", type=int, default=work.default_jobs())
+    given = parser.parse_args()
+    found = measure(given.runs, given.jobs)
+    for name in ("alone", "sweep", "again"):
+        cost = getattr(found, name)
+        print(f"{name:8} {cost.wall_ms:7.3f} ms a run, {cost.cpu_ms:7.3f} ms of CPU time")
+    print(f"store and scheduling: {found.overhead_cpu_ms:.3f} ms of CPU time a run")
+    print(f"{given.runs} runs, {given.jobs} threads")
+    print("memory: " + ", ".join(f"{mib:.1f} MiB after {done}" for done, mib in found.memory))
+
+
+if __name__ == "__main__":
+    main()

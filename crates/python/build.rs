@@ -1,0 +1,48 @@
+//! Gives the build a fingerprint: two builds from the same sources have the same one, any change to a crate another.
+//!
+//! Results are stored under it (`cwndlab.store`). It is a hash of sources, not of the binary, because the same scenario
+//! and seed give the same results on every machine.
+
+#![allow(clippy::disallowed_methods, reason = "a build script reads the sources")]
+
+use std::io::Result;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// FNV-1a with 64 bits: no dependency, and the same on every toolchain.
+const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+const PRIME: u64 = 0x0100_0000_01b3;
+
+fn main() -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = vec![root.join("Cargo.toml"), root.join("Cargo.lock")];
+    gather(&root.join("crates"), &mut files)?;
+    // By their names below the root, not in the order in which a file system lists them.
+    files.sort();
+    let mut hash = BASIS;
+    for file in files.iter().filter(|file| file.is_file()) {
+        println!("cargo:rerun-if-changed={}", file.display());
+        let name = file.strip_prefix(&root).unwrap_or(file).to_string_lossy().replace('\\', "/");
+        let text = fs::read(file)?;
+        for part in [name.as_bytes(), &text.len().to_le_bytes(), &text] {
+            hash = part.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME));
+        }
+    }
+    println!("cargo:rerun-if-changed={}", root.join("crates").display());
+    println!("cargo:rustc-env=CWNDLAB_BUILD={hash:016x}");
+    Ok(())
+}
+
+/// Sources and manifests; tests and benchmarks change no result.
+fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && !matches!(name.as_str(), "tests" | "benches" | "examples" | "target") {
+            gather(&path, files)?;
+        } else if name == "Cargo.toml" || name.ends_with(".rs") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,188 @@
+"""`cwndlab results`: what a store holds, and where it comes from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cwndlab.cli import options
+from cwndlab.cli.output import print_table, say
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from cwndlab.store import Store
+
+MOST_ROWS = 50
+ENDINGS = (".csv", ".parquet", ".json")
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--sweep", metavar="NAME", help="Only runs of this sweep.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="COLUMN=TEXT",
+    help='Only runs that have it: an axis, replicate, seed, machine, version, ..., e.g. --where "rule=AIMD(1, 0.5)".',
+)
+@click.option("--metrics", multiple=True, metavar="NAMES", help="What is measured; by default what the sweep measures.")
+@click.option(
+    "--export",
+    multiple=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the runs as .csv, .parquet or .json.",
+)
+@click.option("--run", "run_key", metavar="KEY", help="Print one run: where it comes from, and its scenario as TOML.")
+@options.json_option
+def results(
+    folder: Path,
+    sweep: str | None,
+    where: tuple[str, ...],
+    metrics: tuple[str, ...],
+    export: tuple[Path, ...],
+    run_key: str | None,
+    as_json: bool,
+) -> None:
+    """List the runs in the store DIR, export them, and say where they come from."""
+    conditions = dict(_condition(text) for text in where)
+    for path in export:
+        if path.suffix.lower() not in ENDINGS:
+            raise click.UsageError(f"--export: `{path}` has no known ending; allowed: {', '.join(ENDINGS)}")
+        options.check_parent("--export", path)
+
+    from cwndlab.store import Store
+    from cwndlab.sweep.stored import stored_runs
+
+    store = Store(folder, write=False)
+    for note in store.notes:
+        say(f"note: {note}")
+    if run_key is not None:
+        _print_run(store, run_key, as_json=as_json)
+        return
+    names = options.names_of("--metrics", metrics) if metrics else None
+    table = stored_runs(store, sweep=sweep, where=conditions, metrics=names)
+    for path in export:
+        _write(table, path)
+        say(f"wrote {path}")
+    if as_json:
+        from cwndlab.jsontext import dumps
+
+        click.echo(dumps({"provenance": _provenance(store, table), "runs": table.to_dicts()}))
+        return
+    _print_runs(table)
+    _print_provenance(_provenance(store, table))
+
+
+def _condition(text: str) -> tuple[str, str]:
+    column, equals, value = text.partition("=")
+    if not equals or not column:
+        raise click.UsageError(f"--where: `{text}` is no condition; allowed: COLUMN=TEXT")
+    return column.strip(), value.strip()
+
+
+def _write(table: pl.DataFrame, path: Path) -> None:
+    kind = path.suffix.lower()
+    if kind == ".csv":
+        table.write_csv(path)
+    elif kind == ".parquet":
+        table.write_parquet(path)
+    else:
+        from cwndlab.jsontext import dumps
+
+        path.write_text(dumps(table.to_dicts()) + "\n", encoding="utf-8")
+
+
+def _print_runs(table: pl.DataFrame) -> None:
+    from cwndlab.sweep.measures import find
+    from cwndlab.sweep.stored import PROVENANCE
+    from cwndlab.tables import number
+
+    before = table.columns[: table.columns.index("replicate")]
+    metrics = [find(key) for key in table.columns[table.columns.index("trace_hash") + 1 : -len(PROVENANCE)]]
+    rows = [
+        [
+            *("-" if row[name] is None else row[name] for name in before),
+            str(row["replicate"]),
+            str(row["seed"]),
+            *(number(row[metric.key], metric) for metric in metrics),
+            row["key"][:8],
+        ]
+        for row in table.head(MOST_ROWS).to_dicts()
+    ]
+    headings = [metric.title.replace(" [", "\n[") for metric in metrics]
+    columns = [*before, "replicate", "seed", *headings, "key"]
+    print_table(f"{table.height} runs", columns, rows, text_columns=len(before))
+    if table.height > MOST_ROWS:
+        say(f"{table.height - MOST_ROWS} more; --where chooses, --export writes all of them")
+
+
+def _provenance(store: Store, table: pl.DataFrame) -> dict[str, Any]:
+    """Sum up where the runs of a table come from, and what else there is."""
+    from cwndlab.store.layout import FORMAT
+
+    def distinct(column: str) -> list[Any]:
+        return table[column].unique().sort().to_list()
+
+    return {
+        "store": str(store.path),
+        "format": FORMAT,
+        "runs_in_store": len(store),
+        "runs": table.height,
+        "sweeps": {name: table.filter(sweep=name).height for name in distinct("sweep")},
+        "seeds": [table["seed"].min(), table["seed"].max()],
+        "versions": distinct("version"),
+        "builds": distinct("build"),
+        "machines": distinct("machine"),
+        "finished": [table["finished"].min(), table["finished"].max()],
+        "duration_s": table["duration_s"].sum(),
+    }
+
+
+def _print_provenance(found: dict[str, Any]) -> None:
+    if not found["runs"]:
+        click.echo(f"{found['runs_in_store']} runs in the store, none of them chosen")
+        return
+    sweeps = ", ".join(f"{name} ({count} runs)" for name, count in found["sweeps"].items())
+    for what, text in (
+        ("sweeps", sweeps),
+        ("seeds", f"{found['seeds'][0]} to {found['seeds'][1]}"),
+        ("engine", f"cwndlab {', '.join(found['versions'])}, build {', '.join(found['builds'])}"),
+        ("machines", "; ".join(found["machines"])),
+        ("finished", f"{found['finished'][0]} to {found['finished'][1]}"),
+        ("run time", f"{found['duration_s']:.2f} s in all"),
+    ):
+        click.echo(f"{what:9} {text}")
+
+
+def _print_run(store: Store, prefix: str, *, as_json: bool) -> None:
+    """Print one run whole."""
+    if not prefix or not set(prefix.lower()) <= set("0123456789abcdef"):
+        raise click.UsageError(f"--run: `{prefix}` is no key; allowed: the first digits of one, as the table has them")
+    found = [record for record in store.records() if record.key.startswith(prefix.lower())]
+    if len(found) != 1:
+        raise click.UsageError(f"--run: `{prefix}` begins {len(found)} keys; allowed: the key of one run")
+    record = found[0]
+    scenario, about = json.loads(record.scenario), record._asdict()
+    places = [
+        {"sweep": use.sweep, "cell": use.cell, "replicate": use.replicate}
+        for use in store.uses()
+        if use.key == record.key
+    ]
+    if as_json:
+        from cwndlab.jsontext import dumps
+
+        click.echo(dumps({**about, "scenario": scenario, "result": record.run(), "places": places}))
+        return
+    from cwndlab import tomltext
+
+    for place in places:
+        cell = ", ".join(f"{axis} = {label}" for axis, label in place["cell"].items())
+        click.echo(f"# sweep {place['sweep']}: {cell}, replicate {place['replicate']}")
+    for key in ("key", "seed", "trace_hash", "version", "build", "machine", "finished", "duration_s"):
+        click.echo(f"# {key}: {about[key]}")
+    click.echo(tomltext.dumps(scenario))

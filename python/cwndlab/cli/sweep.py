@@ -1,0 +1,142 @@
+"""`cwndlab sweep`: many runs, kept as they finish."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cwndlab.cli import options
+from cwndlab.cli.output import say
+from cwndlab.cli.sweep_tables import print_findings
+
+if TYPE_CHECKING:
+    from cwndlab.sweep import Findings, Sweep
+
+EXIT_FAILED = 1
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
+@click.option(
+    "--store",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Where finished runs are kept, also those of other sweeps.  [default: out/NAME]",
+)
+@click.option("--again", is_flag=True, help="Do every run, also those that the store has.")
+@click.option(
+    "--until",
+    metavar="TARGET",
+    help='Add replicates until every cell\'s 95 % interval is narrow enough: "ci(goodput) < 1%" of its mean,'
+    ' or "ci(goodput) < 0.01"; several joined by "and".',
+)
+@click.option("--most", type=options.WholeNumber(1, 1_000_000), metavar="N", help="With --until, replicates at most.")
+@click.option("--replicates", type=options.WholeNumber(1, 1_000_000), metavar="N", help="Runs of a cell.")
+@options.seed_option
+@options.set_option
+@options.jobs_option
+@click.option("--yes", is_flag=True, help="Allow more than ten million runs.")
+@click.option("--json", "as_json", is_flag=True, help="Print events, one JSON object a line; the last has the tables.")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Plot means and intervals (.png, .svg, .pdf).",
+)
+def sweep(
+    file: Path,
+    store: Path | None,
+    again: bool,
+    until: str | None,
+    most: int | None,
+    replicates: int | None,
+    seed: int | None,
+    settings: tuple[str, ...],
+    jobs: int | None,
+    yes: bool,
+    as_json: bool,
+    plot: Path | None,
+) -> None:
+    """Do all runs of the sweep in FILE.toml: a base scenario, axes, replicates.
+
+    What is finished is kept at once, and never done again: after Ctrl-C, a crash or a full disk, the same command
+    goes on where it was.
+    """
+    options.check_plot(plot)
+    changes = {"until": until, "most": most, "replicates": replicates, "seed": seed, "yes": yes or None}
+    given = {key: value for key, value in changes.items() if value is not None}
+
+    from cwndlab.sweep import Findings, Sweep
+
+    chosen = Sweep.load(file, patch=options.patch_of(settings), **given)
+    if most is not None and not chosen.until:
+        raise click.UsageError("--most: needs --until; allowed: --replicates N without it")
+    if plot is not None and chosen.replicates < 2 and not chosen.until:
+        raise click.UsageError("--plot: one replicate has no interval to draw; allowed: --replicates 2 or more")
+    findings = Findings(chosen)
+    folder = store or Path("out") / chosen.name
+    _execute(chosen, findings, folder, jobs=jobs, again=again, as_json=as_json)
+    for note in findings.notes:
+        say(f"note: {note}")
+    if plot is not None:
+        from cwndlab import plots
+
+        say(f"wrote {plots.save(findings.plot(), plot)}")
+    if as_json:
+        _print_event({"event": "result", **findings.to_dict()})
+    else:
+        print_findings(findings)
+    _say_what_is_missing(findings)
+
+
+def _execute(chosen: Sweep, findings: Findings, folder: Path, *, jobs: int | None, again: bool, as_json: bool) -> None:
+    from cwndlab.cli.sweep_progress import progress_bar
+    from cwndlab.store import Store
+    from cwndlab.sweep import execute
+
+    with Store(folder) as kept, progress_bar() as show:
+
+        def tell(event: dict[str, Any]) -> None:
+            if as_json:
+                _print_event(event)
+            if event["event"] == "failed":
+                say(f"failed: {_where(event)}: {event['error']}")
+            show(event)
+
+        try:
+            execute(chosen, findings, kept, jobs=jobs, again=again, progress=tell)
+        except BaseException as error:
+            kind = "stopped" if isinstance(error, KeyboardInterrupt) else "ended by an error"
+            if len(findings) or kind == "stopped":
+                say(f"{kind} after {len(findings)} runs, which are kept in {folder}; the same command goes on there")
+            raise
+    findings.notes += kept.notes
+
+
+def _say_what_is_missing(findings: Findings) -> None:
+    if findings.unmet:
+        first = findings.unmet[0]
+        say(
+            f"{len(findings.unmet)} cells did not reach `{findings.sweep.until}` with {findings.sweep.most} replicates,"
+            f" the first: {_cell(first)}; --most N allows more"
+        )
+    if findings.failed:
+        say(f"{len(findings.failed)} runs failed, the first: {_where(findings.failed[0])}")
+        raise click.exceptions.Exit(EXIT_FAILED)
+
+
+def _cell(entry: dict[str, Any]) -> str:
+    return ", ".join(f"{axis} = {label}" for axis, label in entry["cell"].items()) or "the base scenario"
+
+
+def _where(entry: dict[str, Any]) -> str:
+    return f"{_cell(entry)}, replicate {entry['replicate']}"
+
+
+def _print_event(event: dict[str, Any]) -> None:
+    from cwndlab.jsontext import dumps
+
+    # At once, also into a pipe: another program waits for it.
+    print(dumps(event, indent=None), flush=True)

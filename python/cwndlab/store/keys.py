@@ -1,0 +1,114 @@
+"""The key of a run: equal for what gives equal results, different for everything else."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from cwndlab import native, own
+
+SCHEME = "cwndlab run 1"
+"""Changes when keys are made otherwise: what was stored before is then not found, not taken for something else."""
+
+
+def canonical(document: Mapping[str, Any]) -> str:
+    """Check a scenario, and write it with every default and in the core's own notation: on one line of JSON.
+
+    Raises
+    ------
+    ScenarioError
+        If it is not valid.
+
+    Examples
+    --------
+    >>> link = {"rate": 1e6, "delay": "20ms"}
+    >>> text = canonical({"duration": 0.5, "dumbbell": link, "flows": [{"rule": "AIMD(1,.5)"}]})
+    >>> json.loads(text)["duration"], json.loads(text)["flows"][0]["rule"]
+    ('500ms', 'AIMD(1, 0.5)')
+    """
+    return native.canonical(json.dumps(document), "json")
+
+
+def run_key(scenario: str) -> str | None:
+    """Return the key of a run: 32 hexadecimal digits, a hash over all that its result depends on.
+
+    Parameters
+    ----------
+    scenario : str
+        What `canonical` gave, with its seed.
+
+    Returns
+    -------
+    str or None
+        None where the source of a rule written in Python cannot be had, or a file not be read.
+
+    Examples
+    --------
+    >>> document = {"dumbbell": {"rate": "1Mbit", "delay": "20ms"}, "flows": [{"rule": "AIMD(1, 0.5)"}]}
+    >>> keys = {run_key(canonical({**document, "seed": seed, "duration": text})) for seed in (1, 2)
+    ...         for text in ("5s", "5000ms")}
+    >>> len(keys)
+    2
+    """
+    document = json.loads(scenario)
+    digest = scenario_digest(document)
+    return None if digest is None else seeded_key(digest, document["seed"])
+
+
+def scenario_digest(document: Mapping[str, Any]) -> bytes | None:
+    """Hash a canonical scenario without its seed, and what lies outside it: what all replicates of a cell share."""
+    document = copy.deepcopy({key: value for key, value in document.items() if key != "seed"})
+    outside: list[str] = []
+    for table, key, text in list(_named_outside(document)):
+        content = _content(key, text)
+        if content is None:
+            return None
+        outside.append(content)
+        # Where it lies says nothing about what it is: the same file elsewhere, on a cluster, is the same run.
+        table[key] = own.shown(text) if key == "rule" else ""
+    parts = [SCHEME, native.build(), json.dumps(document, sort_keys=True, separators=(",", ":")), *outside]
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).digest()
+
+
+def seeded_key(digest: bytes, seed: int) -> str:
+    """Return the key of the run of a scenario (`scenario_digest`) with a seed."""
+    return hashlib.blake2b(digest + str(seed).encode(), digest_size=16).hexdigest()
+
+
+def has_outside(scenario: str) -> bool:
+    """Whether a canonical scenario depends on files or on rules written in Python, which may change meanwhile."""
+    return '"file"' in scenario or any(True for _ in _named_outside(json.loads(scenario)))
+
+
+def _named_outside(node: Any) -> Iterator[tuple[dict[str, Any], str, str]]:
+    """Give every table with a key that names a file or a rule in Python."""
+    if isinstance(node, list):
+        for entry in node:
+            yield from _named_outside(entry)
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            if isinstance(value, dict | list):
+                yield from _named_outside(value)
+            elif isinstance(value, str) and (key == "file" or (key == "rule" and _is_own(value))):
+                yield node, key, value
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_own(rule: str) -> bool:
+    return ":" in rule and own.NOTATION.fullmatch(rule.strip()) is not None
+
+
+def _content(key: str, text: str) -> str | None:
+    """Hash what lies outside; None where it cannot be had."""
+    try:
+        data = own.source(text) if key == "rule" else Path(text).read_bytes()
+    except (OSError, ValueError):
+        return None
+    if data is None:
+        return None
+    return hashlib.blake2b(data.encode() if isinstance(data, str) else data, digest_size=16).hexdigest()

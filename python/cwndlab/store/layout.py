@@ -1,0 +1,105 @@
+"""The directory: what makes it a store, and errors of disks in words."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cwndlab import native
+from cwndlab.errors import StoreError
+
+FORMAT = 1
+"""Of the directory. Another number cannot be read, or written, by this version."""
+MARKER = "store.json"
+FOLDERS = ("journal", "parts", "sweeps", "traces")
+
+
+def prepare(root: Path) -> None:
+    """Make a new store, or see that what is there is one.
+
+    Raises
+    ------
+    StoreError
+        If it is something else, has another format, or cannot be written.
+    """
+    with disk_errors(root):
+        if not (root / MARKER).exists():
+            other = root.is_dir() and any(not _is_ours(entry.name) for entry in root.iterdir())
+            # Unless another process is making it a store at this moment.
+            if other and not (root / MARKER).exists():
+                raise StoreError(f"store: `{root}` holds other files; allowed: a store, an empty or a new directory")
+            root.mkdir(parents=True, exist_ok=True)
+            text = {"what": "cwndlab store", "format": FORMAT, "cwndlab_version": native.version()}
+            write_whole(root / MARKER, json.dumps(text).encode() + b"\n")
+        check(root)
+        for name in FOLDERS:
+            (root / name).mkdir(exist_ok=True)
+
+
+def _is_ours(name: str) -> bool:
+    return name in FOLDERS or name.startswith(f".{MARKER}.")
+
+
+def check(root: Path) -> None:
+    """See that a directory is a store which this version understands.
+
+    Raises
+    ------
+    StoreError
+        If it is not.
+    """
+    marker = root / MARKER
+    if not marker.is_file():
+        raise StoreError(f"store: `{root}` is no store; allowed: a directory that `cwndlab sweep` has written")
+    try:
+        found = json.loads(marker.read_bytes())
+        number, version = found["format"], found["cwndlab_version"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"store: `{marker}` cannot be read ({error}); allowed: what `cwndlab sweep` wrote") from None
+    if number != FORMAT:
+        raise StoreError(
+            f"store: `{root}` has format {number}, written by cwndlab {version}; allowed: format {FORMAT},"
+            f" which cwndlab {native.version()} reads. Nothing in it was changed"
+        )
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all, also after a power cut."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring a folder's entries to the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def disk_errors(root: Path) -> Iterator[None]:
+    """Say what a disk that is full or may not be written means for the runs."""
+    try:
+        yield
+    except OSError as error:
+        what = {
+            errno.ENOSPC: "the disk is full; allowed: free some space, or another directory",
+            errno.EDQUOT: "the quota is used up; allowed: free some space, or another directory",
+            errno.EFBIG: "a file would be larger than the system's limit (ulimit -f); allowed: a higher limit",
+        }.get(error.errno or 0, f"{(error.strerror or str(error)).lower()}; allowed: a directory that can be written")
+        raise StoreError(f"store: `{error.filename or root}`: {what}. What was finished before is kept") from error

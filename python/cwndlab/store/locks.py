@@ -1,0 +1,90 @@
+"""Locks that end with their holder: the operating system takes them back when a process dies."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+from cwndlab.errors import StoreError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+def _needed() -> None:
+    if fcntl is None:
+        raise StoreError(f"store: there are no file locks on {sys.platform}; allowed: Linux, macOS or another Unix")
+
+
+def lock_whole(descriptor: int) -> bool:
+    """Lock an open file; False where another holds it. It is unlocked when the file is closed."""
+    _needed()
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+class _File:
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor, self.users = descriptor, 0
+        self.held: set[int] = set()
+
+
+class Claims:
+    """Runs that this process has under way, as locks on single bytes of a file that has none.
+
+    A key stands for a byte. Two keys share one with a chance of 4e-15; the second run then waits for the first.
+    """
+
+    # By file: locks on bytes belong to the process, and closing ANY descriptor of the file would let go of them all.
+    _open: dict[tuple[int, int], _File] = {}
+    _guard = threading.Lock()
+
+    def __init__(self, path: Path) -> None:
+        _needed()
+        with self._guard:
+            path.touch()
+            status = path.stat()
+            place = (status.st_dev, status.st_ino)
+            if place not in self._open:
+                self._open[place] = _File(os.open(path, os.O_RDWR | os.O_CLOEXEC))
+            self._place, self._file = place, self._open[place]
+            self._file.users += 1
+
+    def close(self) -> None:
+        """Close the file when the last one of this process is done with it."""
+        with self._guard:
+            self._file.users -= 1
+            if self._file.users == 0:
+                os.close(self._open.pop(self._place).descriptor)
+
+    def take(self, key: str) -> bool:
+        """Claim a key; False where this process or another has it."""
+        at = _byte(key)
+        with self._guard:
+            if at in self._file.held:
+                return False
+            try:
+                fcntl.lockf(self._file.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at)
+            except (BlockingIOError, PermissionError):
+                return False
+            self._file.held.add(at)
+            return True
+
+    def give_back(self, key: str) -> None:
+        """Let go of a key."""
+        at = _byte(key)
+        with self._guard:
+            if at in self._file.held:
+                self._file.held.discard(at)
+                fcntl.lockf(self._file.descriptor, fcntl.LOCK_UN, 1, at)
+
+
+def _byte(key: str) -> int:
+    return int(key[:12], 16)

@@ -1,0 +1,115 @@
+"""What is stored of a run, and of a sweep's use of it; how it is written in a journal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from cwndlab.results import Result
+    from cwndlab.work import Outcome
+
+
+class Record(NamedTuple):
+    """A finished run: what it was, what came out, and where."""
+
+    key: str
+    seed: int
+    trace_hash: str
+    finished: str
+    """When, in UTC (ISO 8601)."""
+    duration_s: float
+    """How long the run took, seconds of wall-clock time."""
+    machine: str
+    version: str
+    build: str
+    traces: str
+    """Names of the traces that were kept, joined by spaces."""
+    scenario: str
+    """Canonical, one line of JSON."""
+    result: str
+    """One line of JSON, exactly as the native core wrote it: fields, flows, links, cross, arrivals."""
+
+    @classmethod
+    def of(cls, key: str, scenario: str, outcome: Outcome, traces: str = "") -> Record:
+        """Make the record of a run that has just finished."""
+        run = json.loads(outcome.result)
+        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        return cls(
+            key, run["seed"], run["trace_hash"], now, outcome.duration_s, outcome.machine, outcome.version,
+            outcome.build, traces, scenario, outcome.result,
+        )  # fmt: skip
+
+    def run(self) -> dict[str, Any]:
+        """Return the result as `Result.to_dict` gives it."""
+        return json.loads(self.result)
+
+    def to_result(self) -> Result:
+        """Return the result with its data frames; without traces, which `Store.traces` has."""
+        from cwndlab.results import Result
+
+        return Result.from_native(self.result, {}, json.loads(self.scenario))
+
+
+class Use(NamedTuple):
+    """A run's place in a sweep. The same run may stand in several."""
+
+    sweep: str
+    labels: str
+    """Axis to label, as JSON with sorted keys."""
+    replicate: int
+    key: str
+
+    @property
+    def cell(self) -> dict[str, str]:
+        """Axis to label."""
+        return json.loads(self.labels)
+
+    @classmethod
+    def of(cls, sweep: str, cell: Mapping[str, str], replicate: int, key: str) -> Use:
+        """Make one from a cell."""
+        return cls(sweep, json.dumps(dict(cell)), replicate, key)
+
+
+def encode(entry: Record | Use) -> bytes:
+    """Write a record or a use as a journal's payload: lines of JSON, ASCII.
+
+    Examples
+    --------
+    >>> use = Use.of("buffers", {"rule": "AIMD(1, 0.5)"}, 0, "ab")
+    >>> decode(encode(use)) == use
+    True
+    """
+    if isinstance(entry, Use):
+        return json.dumps(["use", *entry]).encode("ascii")
+    head = json.dumps(["run", *entry[:-2]])
+    return f"{head}\n{_ascii(entry.scenario)}\n{_ascii(entry.result)}".encode("ascii")
+
+
+def decode(payload: bytes) -> Record | Use | None:
+    """Read what `encode` wrote; None where it is of a kind that is not known."""
+    head, *texts = payload.decode("ascii").split("\n")
+    kind, *fields = json.loads(head)
+    if kind == "use":
+        return Use(*fields)
+    return Record(*fields, *texts) if kind == "run" else None
+
+
+def key_of(payload: bytes) -> bytes | None:
+    """Return a run's key without reading the rest; None where the payload is no run.
+
+    Examples
+    --------
+    >>> key_of(b'["run", "00ff", 1]').hex(), key_of(b'["use", "sweep"]')
+    ('00ff', None)
+    """
+    if not payload.startswith(b'["run", "'):
+        return None
+    return bytes.fromhex(payload[9 : payload.index(b'"', 9)].decode())
+
+
+def _ascii(text: str) -> str:
+    """Leave JSON as it is, but for names in other scripts, which are escaped."""
+    return text if text.isascii() else json.dumps(json.loads(text), separators=(",", ":"))

@@ -1,0 +1,124 @@
+"""Axes of a sweep: what stands in a sweep's file, as levels of a plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cwndlab import native, own, tomltext
+from cwndlab.errors import ScenarioError
+from cwndlab.plan import Level
+from cwndlab.scenario import Scenario
+
+SHORT = ("rule", "recovery", "queue")
+"""Axes whose names stand for dotted keys: rule and recovery of the flows, kind of the queue at the link."""
+ENVIRONMENT = "env"
+VALUES = "a list of values, or a table of label = { key = value }"
+
+
+def level(name: str, value: Any, base: Scenario, group: str | None, link: str) -> Level:
+    """Make one level of an axis: its label, and the dotted keys it sets.
+
+    Examples
+    --------
+    >>> from cwndlab import dumbbell
+    >>> base = dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)")
+    >>> level("rule", "AIAD(1,3)", base, None, "bottleneck")
+    Level(label='AIAD(1, 3)', patch={'flows.*.rule': 'AIAD(1, 3)'})
+    >>> level("queue", "codel", base, None, "bottleneck").patch
+    {'dumbbell.queue': {'kind': 'codel', 'limit': '1bdp'}}
+    """
+    if name == "rule":
+        rule = native.rule(_text(name, value))
+        return Level(own.shown(rule), {f"flows.{group or '*'}.rule": rule})
+    if name == "recovery":
+        return Level(_text(name, value), {f"flows.{group or '*'}.recovery": value})
+    if name == "queue":
+        return _queue(value, base, link)
+    return Level(label(value), {name: value})
+
+
+def label(value: Any) -> str:
+    """Write a value as tables show it.
+
+    Examples
+    --------
+    >>> label("10Mbit"), label(0.5), label(True), label({"kind": "red"})
+    ('10Mbit', '0.5', 'true', '{ kind = "red" }')
+    """
+    if isinstance(value, str):
+        return value
+    return tomltext.inline(value) if isinstance(value, Mapping | list) else json.dumps(value)
+
+
+def levels(name: str, values: Any, base: Scenario, group: str | None, link: str) -> list[Level]:
+    """Make the levels of an axis of a product.
+
+    Raises
+    ------
+    ScenarioError
+        If there are none, or what is there are no values.
+    """
+    if isinstance(values, Mapping):
+        wrong = next((text for text, patch in values.items() if not isinstance(patch, Mapping)), None)
+        if wrong is not None:
+            raise ScenarioError(f"axis `{name}`: `{wrong}` is no table; allowed: {VALUES}")
+        found = [Level(text, dict(patch)) for text, patch in values.items()]
+    else:
+        found = [level(name, value, base, group, link) for value in listed(name, values)]
+    if not found:
+        raise ScenarioError(f"axis `{name}`: is empty; allowed: one or more values")
+    return found
+
+
+def zipped(
+    columns: Mapping[str, Any], base: Scenario, group: str | None, link: str
+) -> tuple[str, list[Level], list[dict[str, str]]]:
+    """Make one axis of several that go together: the first values of all, the second, and so on.
+
+    Returns
+    -------
+    (str, list of Level, list of dict)
+        Its name and its levels, both joined by ``" & "``, and the label of each part of each level.
+    """
+    each = {name: levels(name, values, base, group, link) for name, values in columns.items()}
+    if not each:
+        raise ScenarioError("zip: is empty; allowed: axes with equally many values")
+    lengths = {name: len(found) for name, found in each.items()}
+    if len(set(lengths.values())) > 1:
+        counts = ", ".join(f"`{name}` has {count}" for name, count in lengths.items())
+        raise ScenarioError(f"zip: {counts} values; allowed: equally many")
+    joined, parts = [], []
+    for row in zip(*each.values(), strict=True):
+        patch = {key: value for part in row for key, value in part.patch.items()}
+        joined.append(Level(JOINER.join(part.label for part in row), patch))
+        parts.append({name: part.label for name, part in zip(each, row, strict=True)})
+    return JOINER.join(each), joined, parts
+
+
+JOINER = " & "
+
+
+def listed(name: str, values: Any) -> Sequence[Any]:
+    """See that an axis has a list of values."""
+    if not isinstance(values, Sequence) or isinstance(values, str | bytes):
+        raise ScenarioError(f"axis `{name}`: `{label(values)}` is no list; allowed: {VALUES}")
+    return values
+
+
+def _queue(value: Any, base: Scenario, link: str) -> Level:
+    key = "dumbbell" if "dumbbell" in base else f"links.{link}"
+    if isinstance(value, Mapping):
+        return Level(label(value), {f"{key}.queue": dict(value)})
+    # Of the queue that is there stays what the new kind has, too: its limit above all.
+    changed = base.set(f"{key}.queue.kind", _text("queue", value)).to_dict()
+    links = changed.get("links", [])
+    place = changed["dumbbell"] if key == "dumbbell" else next(entry for entry in links if entry.get("name") == link)
+    return Level(value, {f"{key}.queue": place["queue"]})
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise ScenarioError(f"axis `{name}`: `{label(value)}` is not allowed; allowed: text")
+    return value

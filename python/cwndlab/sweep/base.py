@@ -1,0 +1,206 @@
+"""From a sweep's file to its plan: the base scenario, or environments, and the axes upon it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.errors import ScenarioError
+from cwndlab.patching import patched
+from cwndlab.plan import Level, Plan
+from cwndlab.scenario import Scenario
+from cwndlab.sweep.axes import ENVIRONMENT, SHORT, label, levels, listed, zipped
+
+if TYPE_CHECKING:
+    from cwndlab.sweep.definition import Sweep
+
+RULES = ("AIMD(1, 0.5)",)
+"""Of environments, where no axis names rules."""
+Columns = dict[tuple[str, str], dict[str, str]]
+"""Axis and label to the columns of a table: several where axes go together."""
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a TOML or JSON file as a dictionary."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ScenarioError("is not UTF-8 text; allowed: TOML or JSON text") from None
+    return parse(text, is_json=path.suffix == ".json")
+
+
+def parse(text: str, *, is_json: bool = False) -> dict[str, Any]:
+    """Read TOML or JSON text as a dictionary.
+
+    Raises
+    ------
+    ScenarioError
+        If it is not such text.
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        data = json.loads(text) if is_json else tomllib.loads(text)
+    except ValueError as error:
+        raise ScenarioError(f"{error}; allowed: {'JSON' if is_json else 'TOML'}") from None
+    if not isinstance(data, dict):
+        raise ScenarioError("is no table; allowed: the keys of a sweep")
+    return data
+
+
+def base(given: Any, folder: Path | None) -> dict[str, Any]:
+    """Read the base of a sweep: a table, or the name of a scenario's file."""
+    where = Path() if folder is None else folder
+    if isinstance(given, str):
+        return Scenario.load(where / given).to_dict()
+    if not isinstance(given, Mapping):
+        raise ScenarioError(
+            f"base: `{label(given)}` is not allowed; allowed: a scenario as a table, or its file's name"
+        )
+    # Through text, as a scenario's own file is read: the files that it names lie beside the sweep's.
+    return _absolute(dict(given), where) if folder is not None else dict(given)
+
+
+def _absolute(node: Any, folder: Path, key: str = "") -> Any:
+    if isinstance(node, Mapping):
+        return {name: _absolute(value, folder, name) for name, value in node.items()}
+    if isinstance(node, list):
+        return [_absolute(entry, folder, key) for entry in node]
+    return absolute(node, folder) if key in ("file", "rule") else node
+
+
+def absolute(value: Any, folder: Path) -> Any:
+    """Make the file that a value names, ``x.down`` or ``mine.py:Mine``, absolute: it lies in `folder`."""
+    if not isinstance(value, str):
+        return value
+    place, colon, rest = value.partition(":")
+    if colon:
+        return f"{(folder / place).resolve()}:{rest}" if place.endswith(".py") else value
+    # Rules that are built in have a name and perhaps parameters, but no ending of a file.
+    is_rule = value.endswith(")") or "." not in value
+    return value if is_rule else str((folder / value).resolve())
+
+
+def build(sweep: Sweep, replicates: int, most_runs: int) -> tuple[Plan, Columns]:
+    """Make the plan of a sweep.
+
+    Raises
+    ------
+    ScenarioError
+        If an axis is empty or its values are not allowed, or the runs are too many.
+    """
+    if ENVIRONMENT in sweep.axes:
+        return _over_environments(sweep, replicates, most_runs)
+    for key in ("assume", "duration"):
+        if getattr(sweep, key):
+            raise ScenarioError(f"{key}: is for environments; allowed: with an axis `env`, or a key of `base` instead")
+    if not sweep.base:
+        raise ScenarioError("base: is missing; allowed: a scenario as a table, its file's name, or an axis `env`")
+    document = dict(sweep.base)
+    if not sweep.traces:
+        document.pop("trace", None)
+    start = Scenario(document)
+    axes, columns = _axes(sweep, dict(sweep.axes), start)
+    return _counted(Plan(start, axes, replicates, sweep.seed, most_runs=sys.maxsize), most_runs), columns
+
+
+def _over_environments(sweep: Sweep, replicates: int, most_runs: int) -> tuple[Plan, Columns]:
+    from cwndlab.comparison import plan_rules
+    from cwndlab.environments import Assumptions
+    from cwndlab.quantities import seconds
+
+    if "flows" in sweep.base or "dumbbell" in sweep.base or "links" in sweep.base:
+        raise ScenarioError("base: has a network, and environments are networks; allowed: no network, or no axis `env`")
+    given = {name: list(listed(name, sweep.axes[name])) for name in (*SHORT, ENVIRONMENT) if name in sweep.axes}
+    for name, values in given.items():
+        if not values:
+            raise ScenarioError(f"axis `{name}`: is empty; allowed: one or more values")
+    duration_s = None if sweep.duration is None else seconds(sweep.duration)
+    if sweep.duration is not None and not (duration_s or 0) > 0:
+        raise ScenarioError(f"duration: `{sweep.duration}` is no length of time; allowed: above 0, such as 100s")
+    assume = Assumptions.from_texts([f"{key}={value}" for key, value in sweep.assume.items()])
+    plan = plan_rules(
+        given.pop("rule", RULES), **given, replicates=replicates, seed=sweep.seed, duration_s=duration_s,
+        assume=assume, patch=dict(sweep.base),
+    )  # fmt: skip
+    rest = {name: values for name, values in sweep.axes.items() if name not in (*SHORT, ENVIRONMENT)}
+    axes, columns = _axes(sweep, rest, plan.base)
+    # As the file has them: who compares queues wants to see them side by side.
+    order = [name for name in (*sweep.axes, *plan.axes, *axes) if name in plan.axes or name in axes]
+    both = {**plan.axes, **axes}
+    used = {
+        name: both[name] for name in dict.fromkeys(order) if name in sweep.axes or name in axes or len(both[name]) > 1
+    }
+    joint = [replace(entry, cell={key: value for key, value in entry.cell.items() if key in (*used, "replicate")})
+             for entry in plan.joint]  # fmt: skip
+    patch = {**_fixed(plan, used), **plan.patch}
+    return _counted(replace(plan, axes=used, joint=joint, patch=patch, most_runs=sys.maxsize), most_runs), columns
+
+
+def _fixed(plan: Plan, used: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what axes of one level set that the sweep does not name: they need no column."""
+    return {key: value for name, axis in plan.axes.items() if name not in used for key, value in axis[0].patch.items()}
+
+
+def _axes(sweep: Sweep, product: Mapping[str, Any], start: Scenario) -> tuple[dict[str, list[Level]], Columns]:
+    group, link = sweep.measured_group, sweep.link
+    if any("seed" in names for names in (product, *sweep.zip)):
+        raise ScenarioError(
+            "axis `seed`: replicates have the seeds; allowed: `replicates`, and `seed` of the first one"
+        )
+    axes = {name: levels(name, values, start, group, link) for name, values in product.items()}
+    columns: Columns = {}
+    for together in sweep.zip:
+        name, joined, parts = zipped(together, start, group, link)
+        if twice := [part for part in together if part in axes or (part, "") in columns]:
+            raise ScenarioError(f"axis `{twice[0]}`: is there twice; allowed: once, in [axes] or in one [[zip]]")
+        axes[name] = joined
+        columns.update({(part, ""): {} for part in together})
+        columns.update({(name, level.label): part for level, part in zip(joined, parts, strict=True)})
+    _check_keys(axes, start)
+    return axes, columns
+
+
+def _check_keys(axes: Mapping[str, list[Level]], start: Scenario) -> None:
+    """See that every value is allowed where the other axes have their first: that cell is one of the sweep's.
+
+    Whoever mistypes a key is told which axis it is, before anything is run.
+    """
+    first = {name: axis[0] for name, axis in axes.items()}
+    fault = _fault(first, start)
+    if fault is not None:
+        # The axis without which it is allowed; else all of them together.
+        blamed = [name for name in axes if _fault({key: first[key] for key in first if key != name}, start) is None]
+        where = f"axis `{blamed[0]}`: {first[blamed[0]].label}" if blamed else f"axes {', '.join(axes)}"
+        raise type(fault)(f"{where}: {fault}")
+    for name, axis in axes.items():
+        for level in axis[1:]:
+            fault = _fault({**first, name: level}, start)
+            if fault is not None:
+                raise type(fault)(f"axis `{name}`: {level.label}: {fault}")
+
+
+def _fault(chosen: Mapping[str, Level], start: Scenario) -> ScenarioError | None:
+    document = start.to_dict()
+    try:
+        for level in chosen.values():
+            document = patched(document, level.patch)
+        Scenario(document)
+    except ScenarioError as error:
+        return error
+    return None
+
+
+def _counted(plan: Plan, most_runs: int) -> Plan:
+    if plan.count > most_runs:
+        raise ScenarioError(
+            f"sweep: {plan.count} runs are more than {most_runs}; allowed: fewer values or replicates,"
+            " or --yes (in Python and files: yes = true)"
+        )
+    return plan

@@ -1,0 +1,92 @@
+"""Events of a sweep that is under way, as dictionaries: for a progress bar, or another program.
+
+``begin``     sweep, store, cells, runs
+``run``       one more has been done: key, cell, replicate, seed, trace_hash, duration_s, metrics, done, runs
+``progress``  at most every `EVERY_S`: done, runs, found (those the store had), failed, rate_per_s, remaining_s, and
+              ``best`` and ``worst`` (``largest``, ``smallest``): cell, metric, mean
+``round``     replicates are added: round, cells (that need more), more (runs), runs
+``failed``    a run ended with an error: cell, replicate, error
+``end``       done, runs, found, failed, unmet (cells that did not reach the target), elapsed_s
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cwndlab.sweep.definition import Sweep
+    from cwndlab.sweep.findings import Findings
+
+EVERY_S = 0.5
+
+
+class Report:
+    """Counts, and tells whoever listens."""
+
+    def __init__(self, sweep: Sweep, findings: Findings, tell: Callable[[dict[str, Any]], object] | None) -> None:
+        self._sweep, self._findings, self._tell = sweep, findings, tell
+        self._began_s = self._told_s = time.monotonic()
+        self._runs = self._found = self._computed = self._failed = 0
+
+    def begin(self, cells: int, runs: int, store: str | None) -> None:
+        """Tell what is to be done."""
+        self._runs = runs
+        self._send("begin", sweep=self._sweep.name, store=store, cells=cells, runs=runs)
+
+    def run(
+        self, key: str, cell: Mapping[str, str], replicate: int, run: Mapping[str, Any], duration_s: float,
+        metrics: Mapping[str, float | None],
+    ) -> None:  # fmt: skip
+        """One more run has been done."""
+        self._computed += 1
+        if self._tell is not None:
+            self._send(
+                "run", key=key, cell=dict(cell), replicate=replicate, seed=run["seed"], trace_hash=run["trace_hash"],
+                duration_s=duration_s, metrics=dict(metrics), done=self._done, runs=self._runs,
+            )  # fmt: skip
+            self.tick()
+
+    def found(self) -> None:
+        """One more run was in the store."""
+        self._found += 1
+        self.tick()
+
+    def failed(self, cell: Mapping[str, str], replicate: int, error: str) -> None:
+        """One more run ended with an error."""
+        self._failed += 1
+        self._send("failed", cell=dict(cell), replicate=replicate, error=error)
+
+    def round(self, number: int, cells: int, more: int) -> None:
+        """Replicates are added."""
+        self._runs += more
+        self._send("round", round=number, cells=cells, more=more, runs=self._runs)
+
+    def end(self) -> None:
+        """Tell how it came out."""
+        self._send(
+            "end", done=self._done, runs=self._runs, found=self._found, failed=self._failed,
+            unmet=len(self._findings.unmet), elapsed_s=time.monotonic() - self._began_s,
+        )  # fmt: skip
+
+    def tick(self) -> None:
+        """Tell how far it has come, now and then."""
+        now_s = time.monotonic()
+        if self._tell is None or now_s - self._told_s < EVERY_S:
+            return
+        self._told_s = now_s
+        rate = self._computed / (now_s - self._began_s)
+        left = self._runs - self._done - self._failed
+        self._send(
+            "progress", done=self._done, runs=self._runs, found=self._found, failed=self._failed, rate_per_s=rate,
+            remaining_s=left / rate if rate else None, **(self._findings.extremes() or {}),
+        )  # fmt: skip
+
+    @property
+    def _done(self) -> int:
+        return len(self._findings)
+
+    def _send(self, kind: str, **fields: Any) -> None:
+        if self._tell is not None:
+            self._tell({"event": kind, **fields})

@@ -1,0 +1,79 @@
+"""When a sweep has enough replicates: ``ci(goodput) < 1%``.
+
+The target is on the half-width of the 95 % confidence interval of every cell's mean: with a percent sign relative to
+the mean, without in the metric's own unit. Replicates are added in rounds. How many a cell still needs follows from
+its spread so far, since the half-width shrinks with the square root of their number; a round at most doubles them.
+
+To stop when an interval is narrow prefers samples that happen to vary little, so that such an interval covers the true
+mean a little less often than 95 %; `LEAST` replicates before the first look keep that small: about 93 % was measured
+(tests/python/test_until.py).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cwndlab.errors import ScenarioError
+from cwndlab.statistics import estimate
+
+LEAST, MOST = 5, 100
+"""Replicates before the first look, and at most, unless something else is asked for."""
+_ONE = re.compile(r"ci\(\s*(?P<metric>[^()\s]+)\s*\)\s*<\s*(?P<number>[0-9.eE+-]+)\s*(?P<percent>%?)")
+ALLOWED = 'allowed: "ci(METRIC) < 1%" (of the mean) or "ci(METRIC) < 0.01", several joined by "and"'
+
+
+@dataclass(frozen=True)
+class Target:
+    """What the half-width of a metric's interval is to come below."""
+
+    metric: str
+    limit: float
+    is_relative: bool
+
+    def width(self, mean: float) -> float:
+        """Half-width that is asked for about a mean."""
+        return abs(mean) * self.limit if self.is_relative else self.limit
+
+    def needed(self, values: Sequence[float | None]) -> int | None:
+        """Replicates that will do, judged by those there are; None where they do already.
+
+        A cell without a spread, whose replicates are all equal or have no value, has nothing to wait for.
+        """
+        found = estimate(values)
+        if found.mean is None or found.half_width is None:
+            return None if len(values) >= LEAST else LEAST
+        width = self.width(found.mean)
+        if found.half_width < width or found.half_width == 0:
+            return None
+        wanted = 2 * len(values) if width == 0 else math.ceil(len(values) * (found.half_width / width) ** 2)
+        return max(len(values) + 1, min(wanted, 2 * len(values)))
+
+
+def read(text: str) -> tuple[Target, ...]:
+    """Read a text such as ``ci(goodput) < 1% and ci(loss_rate) < 0.001``.
+
+    Raises
+    ------
+    ScenarioError
+        If it is something else, or a number is not above 0.
+
+    Examples
+    --------
+    >>> read("ci(goodput) < 1%")
+    (Target(metric='goodput', limit=0.01, is_relative=True),)
+    """
+    targets = []
+    for part in re.split(r"\s+and\s+|,", text.strip()):
+        found = _ONE.fullmatch(part.strip())
+        try:
+            number = float(found["number"]) if found else math.nan
+        except ValueError:
+            number = math.nan
+        if found is None or not 0 < number < math.inf:
+            raise ScenarioError(f"until: `{text}` is not allowed; {ALLOWED}")
+        is_relative = found["percent"] == "%"
+        targets.append(Target(found["metric"], number / 100 if is_relative else number, is_relative))
+    return tuple(targets)
