@@ -115,12 +115,12 @@ def fingerprint(rule: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Write text as it stands inside a string of JSON.
+    r"""Write text as it stands inside a string of JSON.
 
     Examples
     --------
-    >>> escaped('a "b"')
-    'a \\\\"b\\\\"'
+    >>> print(escaped('a "b"'))
+    a \"b\"
     """
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
