@@ -18,6 +18,7 @@ from cwndlab import native
 from cwndlab.metrics import METRICS
 from cwndlab.results import SCHEMAS
 from cwndlab.sharing import MEASURES
+from cwndlab.sweep import base as sweep_base
 from parts import scenario as scenario_tables
 from parts import tables
 from parts.keys import EXAMPLES as KEYS
@@ -42,7 +43,8 @@ def _anchors(text: str) -> set[str]:
 def test_the_documents_are_there():
     expected = {"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"}
     expected |= {
-        f"docs/{name}.md" for name in ("agreement", "environments", "metrics", "profiles", "rules", "scenario")
+        f"docs/{name}.md"
+        for name in ("agreement", "environments", "metrics", "profiles", "rules", "scenario", "sweeps")
     }
     assert expected <= set(NAMES)
     for name in ("LICENSE-MIT", "LICENSE-APACHE", "CITATION.cff"):
@@ -77,7 +79,10 @@ def test_python_in_the_documents_runs(path, tmp_path, monkeypatch):
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 def test_scenarios_in_the_documents_are_valid(path):
     for block in _blocks(path.read_text(encoding="utf-8"), "toml"):
-        cwndlab.Scenario.from_text(block)
+        if path.stem == "sweeps":
+            cwndlab.Sweep.from_dict(sweep_base.parse(block))
+        else:
+            cwndlab.Scenario.from_text(block)
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the sessions in the documents run in bash")

@@ -8,7 +8,8 @@ import pytest
 import cwndlab
 from conftest import ROOT
 
-EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.toml") if not path.stem.startswith("sweep-"))
+SWEEPS = sorted((ROOT / "examples").glob("sweep-*.toml"))
 
 
 def _run(name: str, **patch) -> cwndlab.Result:
@@ -31,6 +32,15 @@ def test_example_says_what_to_look_at_and_runs(path):
     flows = result.flows
     sent = flows["total_delivered_packets"] + flows["total_dropped_packets"] + flows["in_flight_packets"]
     assert (flows["total_sent_packets"] == sent).all()
+
+
+@pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.stem)
+def test_sweep_says_what_to_look_at_and_its_cells_are_valid(path):
+    comment = [line for line in path.read_text().splitlines() if line.startswith("#")]
+    assert any("Look at:" in line for line in comment)
+    sweep = cwndlab.Sweep.load(path)
+    assert f"sweep-{sweep.name}" == path.stem
+    sweep.plan.check()
 
 
 def test_one_flow_sawtooth():

@@ -121,7 +121,8 @@ def _execute(
             execute(chosen, findings, kept, jobs=jobs, on=on, again=again, progress=tell)
         except BaseException as error:
             kind = "stopped" if isinstance(error, KeyboardInterrupt) else "ended by an error"
-            say(f"{kind} after {len(findings)} runs, which are kept in {folder}; the same command goes on from there")
+            if len(findings) or kind == "stopped":
+                say(f"{kind} after {len(findings)} runs, which are kept in {folder}; the same command goes on there")
             raise
 
 

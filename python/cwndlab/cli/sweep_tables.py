@@ -25,7 +25,7 @@ def print_findings(findings: Findings) -> None:
     differences = findings.differences
     if differences.height:
         label = differences["baseline"][0]
-        _print(f"{sweep.compared} less {label}: mean of paired differences ± 95 % CI", findings, differences)
+        _print(f"Difference from {label}, paired by replicate: mean ± 95 % CI", findings, differences)
 
 
 def _replicates(summary: pl.DataFrame) -> str:

@@ -59,7 +59,7 @@ def find(key: str) -> Measure:
     unit, scale = _UNITS.get(key.rsplit("_", 1)[-1], ("", 1.0))
     parts = key.split(".")
     if len(parts) == 1:
-        return Measure(key, key, unit, scale, 3, None, lambda run, _: _number(key, run.get(key)), needs_link=False)
+        return Measure(key, key, unit, scale, 3, None, lambda run, _: _number(key, run), needs_link=False)
     # A name may have dots of its own: only the ends are fixed.
     table, name, column = parts[0], ".".join(parts[1:-1]), parts[-1]
     if table not in TABLES or column not in SCHEMAS[table] or not name or column in ("rule", "recovery", "queue"):
@@ -103,7 +103,9 @@ def measure(
     return {entry.key: entry.read(counted, place) for entry in measures}
 
 
-def _number(key: str, value: Any) -> float | None:
+def _number(key: str, run: Mapping[str, Any]) -> float | None:
+    # Whatever is no number of its own is refused like a name that is not there.
+    value = run.get(key, "")
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
         raise ScenarioError(f"metrics: `{key}` is no number of a run; {ALLOWED}")
     return value
