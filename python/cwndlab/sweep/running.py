@@ -56,7 +56,7 @@ def execute(
             return execute(sweep, findings, store, executor=there, again=again, progress=progress)
     opened = store if isinstance(store, Store) or store is None else Store(store)
     owned = opened if opened is not store else None
-    with owned or nullcontext():
+    with nullcontext() if owned is None else owned:
         work = _Work(sweep, findings, opened, executor or Threads(jobs), again, report)
         try:
             work.check()
