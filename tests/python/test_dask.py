@@ -198,8 +198,8 @@ def test_a_scheduler_that_is_lost(tmp_path):
     """Exit code 2, one line; what is finished is kept, and a cluster elsewhere goes on."""
     code = (
         "import distributed, time\n"
-        "cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, host='127.0.0.1', processes=False, protocol='tcp',\n"
-        "                                   dashboard_address='127.0.0.1:0')\n"
+        "cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, host='127.0.0.1', processes=False,\n"
+        "                                   protocol='tcp', dashboard_address='127.0.0.1:0')\n"
         "print(cluster.scheduler_address, flush=True)\n"
         "time.sleep(60)\n"
     )
@@ -236,8 +236,6 @@ def test_rules_and_files_are_sent_along(tmp_path, client):
     assert local.failed == []
     read = [text for _, _, text in parcels.named_outside(json.loads(next(iter(_scenarios(tmp_path / "local")))))]
     assert {str(folder / "my_rules.py") + ":Patient(3)", str(folder / "sizes.cdf")} <= set(read)
-    sent = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
-    assert sent == 0
     assert sweep.run(tmp_path / "far", on=client).runs.equals(local.runs)
     assert _stored(tmp_path / "far") == _stored(tmp_path / "local")
     places = client.run(lambda dask_worker: [str(path) for path in Path(dask_worker.local_directory).rglob("*.cdf")])
@@ -294,6 +292,27 @@ def test_a_run_that_fails_there_fails_as_it_does_here(tmp_path, client):
     assert "ZeroDivisionError" in sweep.run(on=client).failed[0]["error"]
 
 
+def test_a_run_that_ends_every_worker_is_given_up(tmp_path, client):
+    """Not for ever begun again: it counts as failed, and the sweep goes on."""
+    text = "import os, signal\nclass Poison:\n    def increase(self, w, ack):\n        os.kill(os.getpid(), 9)\n"
+    (tmp_path / "poison.py").write_text(text + "    def decrease(self, w, signal):\n        return w / 2\n")
+
+    def allow(failures: int) -> int:
+        return client.run_on_scheduler(_allow, failures=failures)
+
+    allowed = allow(0)
+    found = _sweep(axes={"rule": [f"{tmp_path}/poison.py:Poison"]}, replicates=1).run(tmp_path / "store", on=client)
+    allow(allowed)
+    (failed,) = found.failed
+    assert failed["error"].startswith("every worker that began it was lost: ")
+    assert _stored(tmp_path / "store") == {}
+
+
+def _allow(failures: int, dask_scheduler=None) -> int:
+    before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, failures
+    return before
+
+
 def test_workers_of_another_build_are_refused_before_the_first_run(tmp_path, client):
     def other():
         import cwndlab.native
@@ -309,7 +328,7 @@ def test_workers_of_another_build_are_refused_before_the_first_run(tmp_path, cli
     with pytest.raises(ClusterError, match=r"worker tcp://.* on .*: has build 0000000000000000 of the engine; allowed"):
         _sweep().run(tmp_path / "store", on=client)
     # One that comes later is asked with each run.
-    with pytest.raises(ClusterError, match="worker that came later on .*: has build 0000000000000000"):
+    with pytest.raises(ClusterError, match=r"worker that came later on .*: has build 0000000000000000"):
         _sweep().run(tmp_path / "store", executor=Dask(client))
     client.run(back)
     assert not (tmp_path / "store").exists() or _stored(tmp_path / "store") == {}
@@ -348,7 +367,7 @@ def test_addresses_that_are_none(on, message):
 def test_nobody_answers(cli, tmp_path, monkeypatch):
     (tmp_path / "sweep.json").write_text(json.dumps({"base": BASE, "axes": AXES}))
     monkeypatch.setattr("cwndlab.cluster.client.CONNECT_S", 0.5)
-    with pytest.raises(ClusterError, match="on: no scheduler answers at tcp://127.0.0.1:1 "):
+    with pytest.raises(ClusterError, match=r"on: no scheduler answers at tcp://127.0.0.1:1 "):
         _sweep().run(on="dask://127.0.0.1:1")
     answer = cli("sweep", "sweep.json", "--on", "dask://127.0.0.1:1", "--jobs", "2")
     assert answer.returncode == 2
