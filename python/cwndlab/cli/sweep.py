@@ -124,6 +124,7 @@ def _execute(
             if len(findings) or kind == "stopped":
                 say(f"{kind} after {len(findings)} runs, which are kept in {folder}; the same command goes on there")
             raise
+    findings.notes += kept.notes
 
 
 def _workers(event: dict[str, Any]) -> str:
