@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from conftest import ROOT
 from cwndlab import ClusterError, Store, Sweep
-from cwndlab.cluster import Dask, parcels
+from cwndlab.cluster import Dask
 from cwndlab.sweep import Findings, execute
 
-distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
 BASE = {
     "duration": "2s",
@@ -36,28 +33,11 @@ AXES = {"rule": ["AIMD(1, 0.5)", "CUBIC"], "dumbbell.queue.limit": ["5pkt", "20p
 LONG = {**BASE, "duration": "36000s", "dumbbell": {**BASE["dumbbell"], "rate": "100Mbit"}}
 
 
-def _sweep(**changes) -> Sweep:
+def sweep_of(**changes) -> Sweep:
     return Sweep.from_dict({"name": "small", "base": BASE, "axes": AXES, "replicates": 3, **changes})
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[distributed.LocalCluster]:
-    """Two worker processes of one thread each; a nanny starts a new one where one is lost."""
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
-    ) as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def client(cluster) -> Iterator[distributed.Client]:
-    with distributed.Client(cluster, set_as_default=False) as client:
-        # One that a test killed comes again.
-        client.wait_for_workers(2, timeout=30)
-        yield client
-
-
-def _on(cluster) -> str:
+def address(cluster) -> str:
     return cluster.scheduler_address.replace("tcp://", "dask://")
 
 
@@ -88,7 +68,7 @@ def _until(is_true, seconds: float = 30) -> None:
         time.sleep(0.02)
 
 
-def _stored(folder: Path) -> dict[str, dict]:
+def stored(folder: Path) -> dict[str, dict]:
     """All of each result, but for how long it took."""
     with Store(folder, write=False) as store:
         runs = {record.key: record.run() for record in store.records()}
@@ -104,7 +84,7 @@ def _rows(folder: Path) -> int:
 
 def test_a_worker_killed_half_way(tmp_path, client):
     """Its runs are done again by others: the same table, the same results to the last bit, none stored twice."""
-    sweep = _sweep(replicates=20, base={**BASE, "duration": "60s"})
+    sweep = sweep_of(replicates=20, base={**BASE, "duration": "60s"})
     local = sweep.run(tmp_path / "local")
     events: list[dict] = []
     victim = _pids(client)[0]
@@ -122,20 +102,20 @@ def test_a_worker_killed_half_way(tmp_path, client):
     assert found.differences.equals(local.differences)
     keys = _keys(events)
     assert len(keys) == len(set(keys)) == 80
-    assert _stored(tmp_path / "far") == _stored(tmp_path / "local")
+    assert stored(tmp_path / "far") == stored(tmp_path / "local")
     assert _rows(tmp_path / "far") == 80, "nothing was recorded twice"
 
 
 def test_a_cluster_by_its_address_and_on_the_command_line(tmp_path, cluster):
     (tmp_path / "sweep.json").write_text(json.dumps({"base": BASE, "axes": AXES, "replicates": 3}))
-    assert _start(tmp_path, "--on", _on(cluster)).wait(timeout=60) == 0, (tmp_path / "err").read_text()
+    assert _start(tmp_path, "--on", address(cluster)).wait(timeout=60) == 0, (tmp_path / "err").read_text()
     assert (tmp_path / "err").read_text() == f"{cluster.scheduler_address}: workers 2, threads 2\n"
     events = _events(tmp_path)
     told = {"event": "workers", "address": cluster.scheduler_address, "workers": 2, "threads": 2}
     assert told in events
-    local = _sweep().run()
+    local = sweep_of().run()
     assert [row["trace_hash"] for row in events[-1]["runs"]] == local.runs["trace_hash"].to_list()
-    assert _sweep().run(on=_on(cluster)).runs.equals(local.runs)
+    assert sweep_of().run(on=address(cluster)).runs.equals(local.runs)
 
 
 def test_few_runs_are_at_the_cluster_at_a_time_and_none_stays_there(client):
@@ -143,7 +123,7 @@ def test_few_runs_are_at_the_cluster_at_a_time_and_none_stays_there(client):
 
     def tasks():
         nonlocal taken
-        for place, cell in enumerate(_sweep(replicates=50).plan.cells()):
+        for place, cell in enumerate(sweep_of(replicates=50).plan.cells()):
             for replicate in range(50):
                 taken += 1
                 yield (place, replicate), json.dumps(cell.document(replicate))
@@ -163,14 +143,14 @@ def test_a_client_that_goes_away_leaves_the_cluster_free(tmp_path, cluster, clie
     """Killed half-way: workers stop what nobody waits for, and the same command does the rest and no more."""
     sweep = {"base": {**BASE, "duration": "500s"}, "axes": AXES, "replicates": 50}
     (tmp_path / "sweep.json").write_text(json.dumps(sweep))
-    process = _start(tmp_path, "--on", _on(cluster))
+    process = _start(tmp_path, "--on", address(cluster))
     _until(lambda: len(_keys(_events(tmp_path))) >= 20)
     process.kill()
     process.wait()
     _until(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
-    kept = set(_stored(tmp_path / "store"))
+    kept = set(stored(tmp_path / "store"))
     assert 20 <= len(kept) < 200
-    assert _start(tmp_path, "--on", _on(cluster)).wait(timeout=60) == 0, (tmp_path / "err").read_text()
+    assert _start(tmp_path, "--on", address(cluster)).wait(timeout=60) == 0, (tmp_path / "err").read_text()
     computed = _keys(_events(tmp_path))
     assert not kept & set(computed)
     assert len(kept) + len(computed) == 200
@@ -181,7 +161,7 @@ def test_ctrl_c_stops_what_is_under_way_and_keeps_what_is_finished(tmp_path, clu
     axes = {"load": {"short": {"duration": "2s"}, "long": {"duration": LONG["duration"]}}}
     sweep = {"base": {**LONG, "duration": "2s"}, "axes": axes, "replicates": 2}
     (tmp_path / "sweep.json").write_text(json.dumps(sweep))
-    process = _start(tmp_path, "--on", _on(cluster))
+    process = _start(tmp_path, "--on", address(cluster))
     _until(lambda: len(_keys(_events(tmp_path))) == 2)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
@@ -189,7 +169,7 @@ def test_ctrl_c_stops_what_is_under_way_and_keeps_what_is_finished(tmp_path, clu
     said = (tmp_path / "err").read_text()
     assert "stopped after 2 runs, which are kept in store" in said
     assert "Traceback" not in said
-    assert len(_stored(tmp_path / "store")) == 2
+    assert len(stored(tmp_path / "store")) == 2
     # The threads of the workers are free at once, where a run takes minutes.
     _until(lambda: not any(client.run(lambda dask_worker: len(dask_worker.active_threads)).values()), 5)
 
@@ -217,77 +197,13 @@ def test_a_scheduler_that_is_lost(tmp_path):
     assert said[-1].startswith(f"error: on: the scheduler at {address} does not answer any more")
     assert said[-2].startswith("ended by an error after ")
     assert len(said) == 3, said
-    assert set(_keys(_events(tmp_path))) == set(_stored(tmp_path / "store"))
-
-
-RULE = (ROOT / "examples" / "my_rules.py").read_text()
-
-
-def test_rules_and_files_are_sent_along(tmp_path, client):
-    """The workers see none of the files: they are there under other names, and the results do not show it."""
-    folder = tmp_path / 'here "and" not thére'
-    folder.mkdir()
-    (folder / "my_rules.py").write_text(RULE)
-    (folder / "sizes.cdf").write_text("1 0.5\n20 1\n")
-    traced = {"name": "x", "base": {**BASE, "arrivals": [ARRIVALS]}, "axes": {"rule": ["my_rules.py:Patient(3)"]}}
-    (folder / "own.json").write_text(json.dumps({**traced, "replicates": 2}))
-    sweep = Sweep.load(folder / "own.json")
-    local = sweep.run(tmp_path / "local")
-    assert local.failed == []
-    read = [text for _, _, text in parcels.named_outside(json.loads(next(iter(_scenarios(tmp_path / "local")))))]
-    assert {str(folder / "my_rules.py") + ":Patient(3)", str(folder / "sizes.cdf")} <= set(read)
-    assert sweep.run(tmp_path / "far", on=client).runs.equals(local.runs)
-    assert _stored(tmp_path / "far") == _stored(tmp_path / "local")
-    places = client.run(lambda dask_worker: [str(path) for path in Path(dask_worker.local_directory).rglob("*.cdf")])
-    assert any(places.values()), "they were unpacked there"
-
-
-ARRIVALS = {"name": "web", "rule": "CUBIC", "gap": "200ms", "size": {"kind": "empirical", "file": "sizes.cdf"}}
-
-
-def _scenarios(folder: Path) -> list[str]:
-    with Store(folder, write=False) as store:
-        return [record.scenario for record in store.records()]
-
-
-def test_a_class_of_the_program_itself_is_sent_along(tmp_path, cluster):
-    """As in a notebook: its module is `__main__`, which no worker can import."""
-    (tmp_path / "program.py").write_text(
-        "import json, sys, cwndlab\n"
-        "LOSSES = 3\n"
-        f"{RULE}\n"
-        "class Mine(Patient):\n"
-        "    def decrease(self, cwnd, signal):\n"
-        "        return super().decrease(cwnd, signal) * (LOSSES - 2)\n"
-        "base, on = json.loads(sys.argv[1]), sys.argv[2]\n"
-        "sweep = cwndlab.Sweep(base=base, axes={'rule': [cwndlab.rule(Mine, 3)]}, replicates=2)\n"
-        "local, far = sweep.run('local'), sweep.run('far', on=on)\n"
-        "assert far.failed == [], far.failed\n"
-        "assert far.runs.equals(local.runs)\n"
-        "print(far.runs['rule'].to_list())\n"
-    )
-    command = [sys.executable, "program.py", json.dumps(BASE), _on(cluster)]
-    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
-    assert (answer.returncode, answer.stderr) == (0, "")
-    assert answer.stdout == "['__main__:Mine(3)', '__main__:Mine(3)']\n"
-    assert len(_stored(tmp_path / "far")) == 2
-    assert _stored(tmp_path / "far") == _stored(tmp_path / "local")
-
-
-def test_a_rule_of_a_module_that_the_workers_have_not(tmp_path, client, monkeypatch):
-    shutil.copy(ROOT / "examples" / "my_rules.py", tmp_path / "only_here.py")
-    monkeypatch.syspath_prepend(tmp_path)
-    found = _sweep(axes={"rule": ["only_here:Patient(3)", "CUBIC"]}, replicates=1).run(on=client)
-    assert found.runs["rule"].to_list() == ["CUBIC"]
-    (failed,) = found.failed
-    assert failed["error"].startswith("rule only_here:Patient(3): module only_here is not the same at the worker on ")
-    assert 'allowed: the same source, or "FILE.py:Class(values)", which is sent along' in failed["error"]
+    assert set(_keys(_events(tmp_path))) == set(stored(tmp_path / "store"))
 
 
 def test_a_run_that_fails_there_fails_as_it_does_here(tmp_path, client):
     text = "class Bad:\n    def increase(self, w, ack):\n        return w / 0\n"
     (tmp_path / "bad.py").write_text(text + "    def decrease(self, w, signal):\n        return w / 2\n")
-    sweep = _sweep(axes={"rule": [f"{tmp_path}/bad.py:Bad"]}, replicates=1)
+    sweep = sweep_of(axes={"rule": [f"{tmp_path}/bad.py:Bad"]}, replicates=1)
     assert sweep.run(on=client).failed == sweep.run().failed
     assert "ZeroDivisionError" in sweep.run(on=client).failed[0]["error"]
 
@@ -301,11 +217,11 @@ def test_a_run_that_ends_every_worker_is_given_up(tmp_path, client):
         return client.run_on_scheduler(_allow, failures=failures)
 
     allowed = allow(0)
-    found = _sweep(axes={"rule": [f"{tmp_path}/poison.py:Poison"]}, replicates=1).run(tmp_path / "store", on=client)
+    found = sweep_of(axes={"rule": [f"{tmp_path}/poison.py:Poison"]}, replicates=1).run(tmp_path / "store", on=client)
     allow(allowed)
     (failed,) = found.failed
     assert failed["error"].startswith("every worker that began it was lost: ")
-    assert _stored(tmp_path / "store") == {}
+    assert stored(tmp_path / "store") == {}
 
 
 def _allow(failures: int, dask_scheduler=None) -> int:
@@ -326,16 +242,16 @@ def test_workers_of_another_build_are_refused_before_the_first_run(tmp_path, cli
 
     client.run(other)
     with pytest.raises(ClusterError, match=r"worker tcp://.* on .*: has build 0000000000000000 of the engine; allowed"):
-        _sweep().run(tmp_path / "store", on=client)
+        sweep_of().run(tmp_path / "store", on=client)
     # One that comes later is asked with each run.
     with pytest.raises(ClusterError, match=r"worker that came later on .*: has build 0000000000000000"):
-        _sweep().run(tmp_path / "store", executor=Dask(client))
+        sweep_of().run(tmp_path / "store", executor=Dask(client))
     client.run(back)
-    assert not (tmp_path / "store").exists() or _stored(tmp_path / "store") == {}
+    assert not (tmp_path / "store").exists() or stored(tmp_path / "store") == {}
 
 
 def test_ctrl_c_in_python_leaves_findings_with_the_caller(tmp_path, client):
-    sweep = _sweep(replicates=100)
+    sweep = sweep_of(replicates=100)
     findings = Findings(sweep)
 
     def interrupt(event):
@@ -344,7 +260,7 @@ def test_ctrl_c_in_python_leaves_findings_with_the_caller(tmp_path, client):
 
     with pytest.raises(KeyboardInterrupt):
         execute(sweep, findings, tmp_path, on=client, progress=interrupt)
-    assert len(_stored(tmp_path)) == len(findings) == 20
+    assert len(stored(tmp_path)) == len(findings) == 20
     # The client is the caller's, and goes on.
     assert client.submit(abs, -3).result() == 3
 
@@ -361,14 +277,14 @@ def test_ctrl_c_in_python_leaves_findings_with_the_caller(tmp_path, client):
 )
 def test_addresses_that_are_none(on, message):
     with pytest.raises(ClusterError, match=message):
-        _sweep().run(on=on)
+        sweep_of().run(on=on)
 
 
 def test_nobody_answers(cli, tmp_path, monkeypatch):
     (tmp_path / "sweep.json").write_text(json.dumps({"base": BASE, "axes": AXES}))
     monkeypatch.setattr("cwndlab.cluster.client.CONNECT_S", 0.5)
     with pytest.raises(ClusterError, match=r"on: no scheduler answers at tcp://127.0.0.1:1 "):
-        _sweep().run(on="dask://127.0.0.1:1")
+        sweep_of().run(on="dask://127.0.0.1:1")
     answer = cli("sweep", "sweep.json", "--on", "dask://127.0.0.1:1", "--jobs", "2")
     assert answer.returncode == 2
     assert answer.stderr == "error: --jobs: is for threads of this process; allowed: without --on\n"
