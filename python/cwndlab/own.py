@@ -148,6 +148,38 @@ def source(text: str) -> str | None:
     return None
 
 
+def class_of(text: str) -> tuple[str, Callable[..., object]]:
+    """Return the name of a rule's class in its module, and the class.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+
+    Examples
+    --------
+    >>> class_of("fractions:Fraction(1)")
+    ('Fraction', <class 'fractions.Fraction'>)
+    """
+    place, name, _, _ = _read(text)
+    return name, _class(place, name)
+
+
+def know(place: str, name: str, load: Callable[[], type]) -> None:
+    """Let ``place:name`` stand for a class that no module has; it is loaded unless it is known already.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> know("sent", "Mine", lambda: Fraction)
+    >>> class_of("sent:Mine(1)")
+    ('Mine', <class 'fractions.Fraction'>)
+    """
+    with _lock:
+        if (place, name) not in _named:
+            _named[place, name] = load()
+
+
 def shown(text: str) -> str:
     """Return a rule's notation without the folders of its file, as tables show it.
 

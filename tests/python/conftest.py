@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import cwndlab
+
+if TYPE_CHECKING:
+    from distributed import Client, LocalCluster
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -61,6 +65,26 @@ def small_file(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
     return path
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    """Two worker processes of one thread each; a nanny starts a new one where one is lost."""
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster) -> Iterator[Client]:
+    from distributed import Client
+
+    with Client(cluster, set_as_default=False) as client:
+        # One that a test killed comes again.
+        client.wait_for_workers(2, timeout=30)
+        yield client
 
 
 class Page(HTMLParser):
