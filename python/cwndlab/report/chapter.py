@@ -128,7 +128,18 @@ def named(labels: Mapping[str, str]) -> str:
     >>> named({"dumbbell.delay": "10ms", "env": "square"})
     'delay 10ms, env square'
     """
-    return ", ".join(f"{name.rsplit('.', 1)[-1]} {label}" for name, label in labels.items())
+    return ", ".join(f"{short(name)} {label}" for name, label in labels.items())
+
+
+def short(name: str) -> str:
+    """Write the name of an axis without the place of its key; axes that go together have one name.
+
+    Examples
+    --------
+    >>> short("dumbbell.queue.limit"), short("dumbbell.rate & flows.a.count")
+    ('limit', 'rate & count')
+    """
+    return " & ".join(part.rsplit(".", 1)[-1] for part in name.split(" & "))
 
 
 def is_quantity(text: str) -> bool:

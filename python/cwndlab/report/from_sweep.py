@@ -10,7 +10,7 @@ import polars as pl
 
 from cwndlab import tomltext
 from cwndlab.environments import ENVIRONMENTS
-from cwndlab.report.chapter import Chapter
+from cwndlab.report.chapter import Chapter, short
 
 if TYPE_CHECKING:
     from cwndlab.sweep import Findings, Sweep
@@ -59,10 +59,10 @@ def _joined(findings: Findings, table: pl.DataFrame) -> pl.DataFrame:
 def _lead(kept: Kept) -> str:
     sweep = kept.findings.sweep
     cells = sweep.plan.count // sweep.plan.replicates
-    counts = [count for index in range(cells) if (count := kept.findings.count(index))]
-    least, most = min(counts, default=0), max(counts, default=0)
+    counts = [kept.findings.count(index) for index in range(cells)]
+    least, most = min(counts), max(counts)
     replicates = f"{most}" if least == most else f"{least} to {most}"
-    axes = " × ".join(f"{len(levels)} {name.rsplit('.', 1)[-1]}" for name, levels in sweep.plan.axes.items())  # noqa: RUF001
+    axes = " × ".join(f"{len(levels)} {short(name)}" for name, levels in sweep.plan.axes.items())  # noqa: RUF001
     of = f" ({axes})" if len(sweep.plan.axes) > 1 else ""
     return f"{len(kept.findings)} runs: {cells} cells{of}, {replicates} replicates each."
 
@@ -110,7 +110,7 @@ def _origin(runs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         "machine": listed("machine"),
         "seeds": f"{min(row['seed'] for row in runs)} to {max(row['seed'] for row in runs)}",
         "finished": f"{min(row['finished'] for row in runs)} to {max(row['finished'] for row in runs)}",
-        "time of all runs": f"{sum(row['duration_s'] for row in own.values()):.1f} s, one after the other",
+        "time of all runs": f"{sum(row['duration_s'] for row in own.values()):.3g} s, one after the other",
         "hash of all runs": digest(runs),
     }
 

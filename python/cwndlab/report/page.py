@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cwndlab.report import charts, marks, tables
-from cwndlab.report.chapter import MOST_PANELS, Chapter, named
+from cwndlab.report.chapter import MOST_PANELS, Chapter, named, short
 from cwndlab.store.layout import write_whole
 
 TEMPLATE = "report.html.jinja"
@@ -57,7 +57,7 @@ def _content(chapter: Chapter, number: int, metrics: list[dict[str, Any]]) -> di
         "metrics": metrics,
         "axes": labels,
         "named": named,
-        "short": lambda names: ", ".join(name.rsplit(".", 1)[-1] for name in names),
+        "short": lambda names: ", ".join(map(short, names)),
         "run_columns": _run_columns(chapter),
     }
 

@@ -89,7 +89,7 @@ def read_sweep(store: Store, name: str, progress: Callable[[int, int], object] |
         allowed = ", ".join(definitions) or "none yet"
         raise StoreError(f"sweep: `{name}` is not in the store `{store.path}`; allowed: {allowed}")
     try:
-        sweep = Sweep.from_dict({**definitions[name], "yes": True})
+        sweep = Sweep.from_dict(definitions[name])
     except (OSError, ScenarioError) as error:
         raise StoreError(
             f"sweep: the definition of `{name}` cannot be read here ({error}); allowed: with the files that it names"
