@@ -101,9 +101,8 @@ def main() -> None:
     for name in ("alone", "sweep", "again"):
         cost = getattr(found, name)
         print(f"{name:8} {cost.wall_ms:7.3f} ms a run, {cost.cpu_ms:7.3f} ms of CPU time")
-    print(
-        f"store and scheduling: {found.overhead_cpu_ms:.3f} ms of CPU time a run, {given.runs} runs, {given.jobs} threads"
-    )
+    print(f"store and scheduling: {found.overhead_cpu_ms:.3f} ms of CPU time a run")
+    print(f"{given.runs} runs, {given.jobs} threads")
     print("memory: " + ", ".join(f"{mib:.1f} MiB after {done}" for done, mib in found.memory))
 
 

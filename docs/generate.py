@@ -24,13 +24,14 @@ from parts.text import ROOT
 
 DOCUMENTS = (
     "README.md", "docs/environments.md", "docs/own-rules.md", "docs/profiles.md", "docs/rules.md", "docs/scenario.md",
-    "docs/theory.md",
+    "docs/sweeps.md", "docs/theory.md",
 )  # fmt: skip
 PICTURES = {
     "docs/images/against.png": (
         'cwndlab compare CUBIC --against "AIMD(1, 0.5)" --queue drop-tail,red,drr,fq-codel --plot'
     ),
     "docs/images/environments.png": "cwndlab environments all --plot",
+    "docs/images/sweep-buffers.png": "cwndlab sweep examples/sweep-buffers.toml --store out/docs --plot",
     "docs/images/ring.png": "cwndlab topology examples/ring.toml --plot",
     "docs/images/second-topology.png": "cwndlab topology examples/second-topology.toml --plot",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -176,6 +177,34 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(file, tmp_path):
             f"stopped after {len(store)} runs, which are kept in store; the same command goes on there",
             "interrupted",
         ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no terminals of this kind")
+def test_a_terminal_shows_how_far_it_has_come(file, tmp_path):
+    import os
+    import pty
+
+    file.write_text(TEXT.replace("replicates = 3", "replicates = 200").replace('"2s"', '"100s"'))
+    master, slave = pty.openpty()
+    command = [sys.executable, "-m", "cwndlab", "sweep", str(file), "--store", "store"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=slave) as process:
+        os.close(slave)
+        shown = b""
+        while True:
+            try:
+                more = os.read(master, 65536)
+            except OSError:
+                break
+            if not more:
+                break
+            shown += more
+    os.close(master)
+    assert process.returncode == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode())
+    assert re.search(r"\d+/800 runs", text)
+    assert re.search(r"\d+\.\d/s, \d+ s left", text)
+    assert re.search(r"largest \S+ \(.*\); smallest \S+ \(", text)
 
 
 def test_a_full_disk_is_said_and_the_same_command_goes_on(file, tmp_path):

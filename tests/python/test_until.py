@@ -16,7 +16,7 @@ from cwndlab.sweep.until import LEAST, MOST, Target, read
     [
         ("ci(goodput) < 1%", [("goodput", 0.01, True)]),
         ("ci( loss_rate )<0.002", [("loss_rate", 0.002, False)]),
-        ("ci(goodput) < 2.5% and ci(flows.*.mean_rtt_s) < 1e-3", [("goodput", 0.025, True), ("flows.*.mean_rtt_s", 1e-3, False)]),
+        ("ci(goodput) < 2.5% and ci(a.b) < 1e-3", [("goodput", 0.025, True), ("a.b", 1e-3, False)]),
         ("ci(goodput) < 1%, ci(timeouts) < 2", [("goodput", 0.01, True), ("timeouts", 2.0, False)]),
     ],
 )  # fmt: skip

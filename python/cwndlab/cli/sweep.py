@@ -112,6 +112,7 @@ def _execute(chosen: Sweep, findings: Findings, folder: Path, *, jobs: int | Non
             if len(findings) or kind == "stopped":
                 say(f"{kind} after {len(findings)} runs, which are kept in {folder}; the same command goes on there")
             raise
+    findings.notes += kept.notes
 
 
 def _say_what_is_missing(findings: Findings) -> None:

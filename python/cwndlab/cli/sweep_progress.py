@@ -18,16 +18,18 @@ def progress_bar() -> Iterator[Show]:
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
+    from rich.table import Column
 
     columns = (
         TextColumn("sweep"),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=12),
         TextColumn("{task.completed:.0f}/{task.total:.0f} runs"),
         TextColumn("{task.fields[rate]}"),
-        TextColumn("{task.fields[ends]}"),
+        # Takes what room is left: of a narrow terminal the numbers are the last to go.
+        TextColumn("{task.fields[ends]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("", total=None, rate="", ends="")
+    with Progress(*columns, console=Console(stderr=True), transient=True, expand=True) as progress:
+        bar = progress.add_task("", total=0, rate="", ends="")
 
         def show(event: dict[str, Any]) -> None:
             total = {"total": event["runs"]} if "runs" in event else {}

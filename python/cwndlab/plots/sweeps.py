@@ -49,13 +49,17 @@ def sweep_points(findings: Findings) -> Figure:
     columns = summary.select(rest).unique(maintain_order=True).rows() if rest else [()]
     if len(columns) > MOST_COLUMNS:
         # Too many to stand side by side: every combination has a place along the ground.
-        joined = pl.concat_str([pl.col(name) for name in (*rest, *([ground] if ground else []))], separator="\n")
-        summary, ground, rest, columns = summary.with_columns(joined.alias(" ")), " ", [], [()]
+        names = [*rest, *([ground] if ground else [])]
+        joined = pl.concat_str([pl.col(name) for name in names], separator="\n")
+        ground = f"from top to bottom: {', '.join(names)}"
+        summary, rest, columns = summary.with_columns(joined.alias(ground)), [], [()]
     measures = sweep.measures[:MOST_METRICS]
     places = summary[ground].unique(maintain_order=True).to_list() if ground else [""]
     series = summary[series_axis].unique(maintain_order=True).to_list() if series_axis else [""]
     width = max(6.0, min(16.0, 2.0 + len(columns) * max(2.6, 0.32 * len(places) * max(2, len(series)))))
-    figure, axes = panels(len(measures), len(columns), sharex=True, sharey="row", width=width, height=2.2)
+    # Title and legend take an inch and a bit, which few rows would be short of.
+    height = 2.1 + 1.2 / len(measures)
+    figure, axes = panels(len(measures), len(columns), sharex=True, sharey="row", width=width, height=height)
     for row, measure in enumerate(measures):
         of_metric = summary.filter(metric=measure.key)
         for column, labels in enumerate(columns):
@@ -65,7 +69,7 @@ def sweep_points(findings: Findings) -> Figure:
             if row == 0:
                 panel.set_title(", ".join(f"{_short(name)} {label}" for name, label in zip(rest, labels, strict=True)))
             if row == len(measures) - 1:
-                panel.set_xlabel("" if ground in (None, " ") else str(ground))
+                panel.set_xlabel(ground or "")
         better = {True: "\n(higher is better)", False: "\n(lower is better)", None: ""}[measure.more_is_better]
         axes[row * len(columns)].set_ylabel(f"{measure.title}{better}", fontsize=9)
     figure.suptitle(_title(findings), x=0.01, ha="left", fontsize=10.5)

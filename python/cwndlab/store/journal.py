@@ -101,6 +101,11 @@ class Reader:
         return found.payloads
 
 
+def listed(root: Path) -> list[Path]:
+    """List the journals of a store in the order in which they were begun."""
+    return sorted((root / "journal").glob(f"*{ENDING}"))
+
+
 def read_whole(path: Path) -> Frames:
     """Read a journal from its beginning."""
     return read(path.read_bytes())

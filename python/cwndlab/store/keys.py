@@ -6,7 +6,6 @@ import copy
 import functools
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from cwndlab import native, own
 
 SCHEME = "cwndlab run 1"
 """Changes when keys are made otherwise: what was stored before is then not found, not taken for something else."""
-_OWN = re.compile(own.NOTATION.pattern, re.DOTALL)
 
 
 def canonical(document: Mapping[str, Any]) -> str:
@@ -102,7 +100,7 @@ def _named_outside(node: Any) -> Iterator[tuple[dict[str, Any], str, str]]:
 
 @functools.lru_cache(maxsize=4096)
 def _is_own(rule: str) -> bool:
-    return ":" in rule and _OWN.fullmatch(rule.strip()) is not None
+    return ":" in rule and own.NOTATION.fullmatch(rule.strip()) is not None
 
 
 def _content(key: str, text: str) -> str | None:

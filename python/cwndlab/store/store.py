@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import StoreError
 from cwndlab.store import journal, layout, parts
+from cwndlab.store.compaction import compact
 from cwndlab.store.locks import Claims, lock_whole
 from cwndlab.store.records import Record, Use, decode, encode, key_of
 
@@ -186,8 +187,9 @@ class Store:
         If the disk is full nothing is lost: the journals stay.
         """
         with layout.disk_errors(self.path), (self.path / "lock").open("ab") as file:
-            while lock_whole(file.fileno()) and self._fold():
-                pass
+            if lock_whole(file.fileno()):
+                for keys in compact(self.path, self._runs, self._used):
+                    self._known.update(map(bytes.fromhex, keys))
 
     def close(self) -> None:
         """Bring everything to the disk, make parts of it, and let go of claims. A store that is closed can be read."""
@@ -230,49 +232,8 @@ class Store:
             # Parts are for speed. What they would be made of is safe.
             self.notes.append(f"journals are left as they are: {error}")
 
-    def _fold(self) -> bool:
-        """Make parts of some journals, as many as one part takes; whether there may be more."""
-        taken: list[tuple[Path, int]] = []
-        runs: dict[str, Record] = {}
-        uses: dict[tuple[str, str, int], Use] = {}
-        small = [(kind, path) for kind in (self._runs, self._used) for path in kind.small()]
-        size = 0
-        try:
-            for path in self._journals():
-                descriptor = journal.take_abandoned(path)
-                if descriptor is None:
-                    continue
-                taken.append((path, descriptor))
-                size += path.stat().st_size
-                for entry in map(decode, journal.read_whole(path).payloads):
-                    if isinstance(entry, Record):
-                        runs[entry.key] = entry
-                    elif isinstance(entry, Use):
-                        uses[entry[:3]] = entry
-                if size >= journal.ROLL_BYTES:
-                    break
-            if not taken:
-                return False
-            for _, path in small if runs or uses else ():
-                for entry in (self._runs if path.name.startswith("runs") else self._used).rows(path):
-                    if isinstance(entry, Record):
-                        runs.setdefault(entry.key, entry)
-                    else:
-                        uses.setdefault(entry[:3], entry)
-            # Journals go when all of it is in parts; killed in between, both have it, which does no harm.
-            self._seen_parts.update(self._used.write(list(uses.values())), self._runs.write(list(runs.values())))
-            for path in [*(path for _, path in small if runs or uses), *(path for path, _ in taken)]:
-                path.unlink(missing_ok=True)
-            layout.sync_folder(self.path / "journal")
-        finally:
-            for _, descriptor in taken:
-                os.close(descriptor)
-        self._known.update(map(bytes.fromhex, runs))
-        return True
-
     def _journals(self) -> list[Path]:
-        """List them in the order in which they were begun."""
-        return sorted((self.path / "journal").glob(f"*{journal.ENDING}"))
+        return journal.listed(self.path)
 
     def _payloads(self) -> Iterator[bytes]:
         """Read all journals, the newest record first."""

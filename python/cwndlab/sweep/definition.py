@@ -164,7 +164,7 @@ class Sweep:
         fields = {key: value for key, value in data.items() if key != "set"}
         where = None if folder is None else Path(folder)
         for key, kind, words in _KINDS:
-            if not isinstance(data.get(key, kind()), kind):
+            if key in data and not isinstance(data[key], kind):
                 raise ScenarioError(f"{key}: `{data[key]}` is not allowed; allowed: {words}")
         fields["base"] = patched(bases.base(data.get("base", {}), where), data.get("set", {}))
         fields["axes"] = _with_absolute_files(data.get("axes", {}), where)
@@ -263,12 +263,12 @@ class Sweep:
         return execute(self, Findings(self), store, jobs=jobs, executor=executor, again=again, progress=progress)
 
 
-_KINDS: tuple[tuple[str, type, str], ...] = (
+_KINDS: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
     ("axes", dict, "a table of axes"),
-    ("zip", list, "a list of tables, [[zip]]"),
+    ("zip", (list, tuple), "a list of tables, [[zip]]"),
     ("assume", dict, "a table"),
     ("set", dict, "a table of dotted keys"),
-    ("metrics", list, "a list of names"),
+    ("metrics", (list, tuple), "a list of names"),
 )
 
 

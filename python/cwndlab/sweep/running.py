@@ -55,8 +55,9 @@ def execute(
             work.all()
         finally:
             work.let_go()
-            if opened is not None:
-                findings.notes += opened.notes
+    if owned is not None:
+        # Of a store that was passed in they are its owner's to read.
+        findings.notes += owned.notes
     return findings
 
 
