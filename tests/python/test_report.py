@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
+import polars as pl
 import pytest
 
+import cwndlab
 from conftest import Page
 from cwndlab.comparison import Comparison, compare, plan_rules
 from cwndlab.metrics import METRICS
 from cwndlab.report import write_report
+from cwndlab.report.from_comparison import chapter_of
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +80,40 @@ def test_demo_writes_report_and_prints_goodput(cli, tmp_path):
     report = (tmp_path / "demo/report.html").read_text(encoding="utf-8")
     assert report.count("data:image/png") == 12
     assert (tmp_path / "demo/windows-constant.png").is_file()
+
+
+def test_differences_are_those_of_a_sweep_of_the_same_runs(comparison):
+    axes = {"env": ["constant", "square"], "rule": ["AIMD(1, 0.8)", "MIAD(1.125, 3)"]}
+    keys = [metric.key for metric in METRICS]
+    sweep = cwndlab.Sweep(axes=axes, replicates=2, duration=5.0, metrics=keys).run()
+    chapter = chapter_of(comparison, lambda *_: None)
+    ordered = ["env", "rule", "metric"]
+    found = chapter.differences.select(*ordered, "mean", "ci95", "replicates").sort(ordered)
+    assert found.height == 2 * len(METRICS)
+    assert found.equals(sweep.differences.select(found.columns).sort(ordered))
+
+
+def test_folder_of_a_comparison(cli, tmp_path):
+    rules = ("AIMD(1, 0.8)", "CUBIC")
+    assert cli("compare", *rules, "--env", "constant", "--duration", "5s", "--out", "two").returncode == 0
+    answer = cli("report", "two")
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "wrote two/report.html\n")
+    page = Page()
+    page.feed((tmp_path / "two/report.html").read_text(encoding="utf-8"))
+    assert (page.open, page.faults) == ([], [])
+    runs = pl.read_parquet(tmp_path / "two/runs.parquet")
+    assert all(trace_hash in page.text for trace_hash in runs["trace_hash"])
+    assert "runs are missing" not in page.text
+    runs.head(4).write_parquet(tmp_path / "two/runs.parquet")
+    assert cli("report", "two", "-o", "part.html").returncode == 0
+    assert "2 of 6 runs are missing" in (tmp_path / "part.html").read_text(encoding="utf-8")
+
+
+def test_a_contest_is_no_comparison(cli):
+    few = ("--flows", "1", "--replicates", "2", "--duration", "5s")
+    answer = cli("compare", "CUBIC", "--against", "AIMD(1, 0.5)", *few, "--out", "contest")
+    assert answer.returncode == 0
+    answer = cli("report", "contest")
+    assert answer.returncode == 2
+    assert answer.stderr.startswith("error: report: `contest` is no comparison of rules side by side; allowed:")
+    assert answer.stderr.count("\n") == 1

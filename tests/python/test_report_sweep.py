@@ -260,6 +260,20 @@ def test_means_of_one_replicate_are_not_drawn(tmp_path):
     assert page.tags.count("svg") == len(RULES)
 
 
+def test_more_rules_than_marks_have_a_row_each(tmp_path):
+    rules = [f"AIMD(1, 0.{digit})" for digit in range(1, 10)]
+    Sweep.from_dict({**SWEEP, "replicates": 2, "axes": {**SWEEP["axes"], "rule": rules}}).run(tmp_path)
+    html = write_report(tmp_path).read_text(encoding="utf-8")
+    goodput = html[html.index('data-metric="goodput"') :].partition("</article>")[0]
+    means, differences = goodput.split("Paired differences", 1)[0], goodput.split("Paired differences", 1)[1]
+    for part, names in ((means, rules), (differences, rules[1:])):
+        plots = re.findall(r'<svg class="plot".*?</svg>', part, re.DOTALL)
+        assert len(plots) == len(LIMITS)
+        for plot in plots:
+            assert re.findall(r'class="name">(.*?)</text>', plot) == names
+            assert plot.count('class="mark') == len(names)
+
+
 def test_intervals_above_the_target_are_counted(tmp_path):
     sweep = Sweep.from_dict({**SWEEP, "until": "ci(goodput) < 0.0001%", "most": 5, "replicates": 5})
     unmet = len(sweep.run(tmp_path).unmet)
@@ -361,7 +375,8 @@ def test_opens_without_errors(html, tmp_path):
 ASK = """<script>
 {
 const found = {};
-const count = (selector) => [...document.querySelectorAll(selector)].filter((part) => part.getClientRects().length).length;
+const seen = (selector) => [...document.querySelectorAll(selector)].filter((part) => part.getClientRects().length);
+const count = (selector) => seen(selector).length;
 found.metrics = count("article");
 found.width = [document.documentElement.scrollWidth, window.innerWidth];
 found.marks = count("article .plot .mark");
@@ -369,8 +384,7 @@ document.querySelector('[data-toggle="2"]').click();
 found.fewer = count("article .plot .mark");
 document.querySelector('[data-toggle="2"]').click();
 document.querySelector('[data-show="mean_queueing_delay_s"]').click();
-const shown = [...document.querySelectorAll("article")].filter((part) => part.getClientRects().length);
-found.shown = shown.map((part) => part.dataset.metric);
+found.shown = seen("article").map((part) => part.dataset.metric);
 document.querySelector('[data-show=""]').click();
 found.all = count("article");
 const mark = document.querySelector("article .mark");

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from cwndlab.plots.style import LOOKS
 from cwndlab.quantities import bits_per_second, seconds
 
 if TYPE_CHECKING:
@@ -87,8 +88,12 @@ class Chapter:
 
     @property
     def ground(self) -> str | None:
-        """The axis along the ground of plots: the longest of those that vary, the last of equally long ones."""
-        varied = self.varied
+        """The axis along the ground of plots: the longest of those that vary, the last of equally long ones.
+
+        Where more series are compared than can be told apart by their marks, they lie along the ground themselves,
+        each with its name.
+        """
+        varied = self.varied if len(self.series) <= len(LOOKS) else []
         return max(varied, key=lambda name: (len(self.levels[name]), varied.index(name)), default=None)
 
     @property
