@@ -274,6 +274,16 @@ def test_more_rules_than_marks_have_a_row_each(tmp_path):
             assert plot.count('class="mark') == len(names)
 
 
+def test_labels_are_text_whatever_they_hold(tmp_path):
+    label = '</table><script>alert("&")</script>'
+    axes = {"load": {label: {"flows.a.count": 1}, "heavy": {"flows.a.count": 4}}, "rule": RULES}
+    Sweep.from_dict({**SWEEP, "axes": axes, "replicates": 2}).run(tmp_path)
+    page = Page()
+    page.feed(write_report(tmp_path, title=label).read_text(encoding="utf-8"))
+    assert (page.tags.count("script"), page.faults, page.open) == (1, [], [])
+    assert page.text.count(label) > 10
+
+
 def test_intervals_above_the_target_are_counted(tmp_path):
     sweep = Sweep.from_dict({**SWEEP, "until": "ci(goodput) < 0.0001%", "most": 5, "replicates": 5})
     unmet = len(sweep.run(tmp_path).unmet)

@@ -142,7 +142,7 @@ def _ends(row: Mapping[str, Any], measure: Measure) -> tuple[float, float, float
 
 
 def _grid(path: str, tick: float, are_differences: bool) -> Markup:
-    kind = "zero" if are_differences and tick == 0 else "grid"
+    kind = "zero" if are_differences and tick == 0 else "tick"
     return Markup(f'<path class="{kind}" d="{path}"/>')
 
 

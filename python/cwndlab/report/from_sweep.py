@@ -87,7 +87,8 @@ def _facts(sweep: Sweep) -> dict[str, str]:
     facts = {
         "compared": f"{sweep.compared}, with {sweep.compared_labels[0]}" if len(sweep.compared_labels) > 1 else "",
         "replicates": f"{sweep.replicates} {last}".strip(),
-        "measured": f"on link {sweep.link}, flows {sweep.measured_group or 'of all groups'}",
+        "measured": f"link {sweep.link}, "
+        + (f"flows of group {sweep.measured_group}" if sweep.measured_group else "all flows"),
         "duration": str(sweep.duration or sweep.base.get("duration", "")),
         "measuring window": " to ".join(map(str, sweep.base["measure"])) if sweep.base.get("measure") else "",
         "profile": str(sweep.base.get("profile", "")),
