@@ -64,7 +64,8 @@ def _lead(kept: Kept) -> str:
     replicates = f"{most}" if least == most else f"{least} to {most}"
     axes = " × ".join(f"{len(levels)} {short(name)}" for name, levels in sweep.plan.axes.items())  # noqa: RUF001
     of = f" ({axes})" if len(sweep.plan.axes) > 1 else ""
-    return f"{len(kept.findings)} runs: {cells} cell{'s' * (cells > 1)}{of}, {replicates} replicate{'s' * (most > 1)} each."
+    each = f"{replicates} replicate{'s' * (most > 1)} each"
+    return f"{len(kept.findings)} runs: {cells} cell{'s' * (cells > 1)}{of}, {each}."
 
 
 def _missing(kept: Kept) -> list[str]:
