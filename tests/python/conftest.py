@@ -88,19 +88,29 @@ def client(cluster) -> Iterator[Client]:
 
 
 class Page(HTMLParser):
-    """An HTML page as it is read: everything a page would load from elsewhere, and its text."""
+    """An HTML page as it is read: everything a page would load from elsewhere, its text, and tags out of order."""
 
     def __init__(self) -> None:
         super().__init__()
         self.loads: list[str] = []
         self.tags: list[str] = []
         self.text = ""
+        self.open: list[str] = []
+        self.faults: list[str] = []
 
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
+        if tag not in ("meta", "img", "br"):
+            self.open.append(tag)
         for name, value in attributes:
             if name in ("src", "href", "xlink:href", "data", "srcset", "action") and value:
                 self.loads.append(value)
+
+    def handle_endtag(self, tag):
+        if self.open[-1:] == [tag]:
+            self.open.pop()
+        else:
+            self.faults.append(f"</{tag}> inside {self.open[-3:]}, line {self.getpos()[0]}")
 
     def handle_data(self, data):
         self.text += data

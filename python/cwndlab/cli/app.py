@@ -8,6 +8,7 @@ from cwndlab.cli.compare import compare
 from cwndlab.cli.demo import demo
 from cwndlab.cli.environments import environments
 from cwndlab.cli.knobs import knobs
+from cwndlab.cli.report import report
 from cwndlab.cli.results import results
 from cwndlab.cli.rules import rules
 from cwndlab.cli.run import run
@@ -59,5 +60,5 @@ def app(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (run, compare, sweep, results, environments, topology, rules, knobs, schema, demo, theory):
+for command in (run, compare, sweep, results, report, environments, topology, rules, knobs, schema, demo, theory):
     app.add_command(command)
