@@ -8,7 +8,7 @@ CORE_SOURCES := $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml 
 	$(wildcard Cargo.toml Cargo.lock rust-toolchain.toml .cargo/config.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint format fuzz docs lessons bench wheel clean
+.PHONY: help setup demo test test-rust test-python lint format fuzz docs lessons bench guard wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -60,8 +60,13 @@ docs: lessons ## write anew what the docs take from the program
 lessons: $(SETUP) ## run the lessons and store the notebooks
 	$(BIN)/python docs/lessons.py
 
-bench: $(SETUP) ## measure the engine, beside ns-2 where it is installed
-	$(BIN)/python bench/bench.py
+bench: $(SETUP) ## measure the engine beside ns-2 and ns-3, profile it, and write docs/performance.md (takes long)
+	$(BIN)/python bench/bench.py --record
+	$(BIN)/python bench/stages.py --record
+	$(BIN)/python bench/document.py
+
+guard: $(SETUP) ## count instructions of three runs, and fail where they have grown by a tenth
+	$(BIN)/python bench/guard.py
 
 wheel: $(VENV)/tools.stamp ## build an abi3 wheel into dist/
 	$(BIN)/maturin build --release --out dist

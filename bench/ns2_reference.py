@@ -13,7 +13,9 @@ from tests.ns2.queues import queue
 from tests.ns2.tcl import NETWORK, SENDERS
 from tests.ns2.translate import delay, endpoints, instances, quantity
 
-REFERENCE = Path(__file__).with_name("reference.tcl")
+PARTS = Path(__file__).with_name("ns2")
+# Above this number of flows they cannot have a node each: routes take memory and time with the square of the nodes.
+MOST_NODES = 1_000
 
 
 @dataclass
@@ -24,6 +26,7 @@ class Reference:
     sent_packets: int
     dropped_packets: int
     timeouts: int
+    peak_bytes: int
 
     @property
     def delivered_packets(self) -> int:
@@ -38,32 +41,52 @@ def draw(value, source: random.Random) -> float:
     return quantity(value)
 
 
-def script(scenario: dict) -> str:
-    """Write a benchmark scenario, a dumbbell whose flows differ in delay and start only, as Tcl."""
-    bell = scenario["dumbbell"]
+def row(scenario: dict) -> tuple[dict, list[dict], list[str]]:
+    """Return what the hops share (a table like ``[dumbbell]``), the hops, and the routers' names in order."""
+    if "dumbbell" in scenario:
+        return scenario["dumbbell"], [scenario["dumbbell"]], ["r1", "r2"]
+    links = scenario["links"]
+    routers = [links[0]["from"], *(link["to"] for link in links)]
+    # One queue for all, and each link begins where the one before ends: what ns2/begin.tcl builds.
+    assert all(link["queue"] == links[0]["queue"] and link["duplex"] for link in links)
+    assert [link["from"] for link in links] == routers[:-1]
+    return links[0], links, routers
+
+
+def script(scenario: dict, by_hand: bool) -> str:
+    """Write a benchmark scenario, routers in a row whose flows differ in way, delay and start only, as Tcl."""
+    shared, hops, routers = row(scenario)
     source = random.Random(scenario.get("seed", 1))
-    flows = [{**bell, **flow} for flow in instances(scenario["flows"])]
+    flows = [{"from": routers[0], "to": routers[-1], **shared, **flow} for flow in instances(scenario["flows"])]
+    if "links" in scenario:
+        for flow, own in zip(flows, instances(scenario["flows"]), strict=True):
+            flow.update({"from": own["from"], "to": own["to"]})
     (kind,) = {(flow["rule"], flow["recovery"]) for flow in flows}
+    (access_rate,) = {flow["access_rate"] for flow in flows}
     ends = endpoints(scenario, flows[0])
-    discipline = queue(scenario)
+    discipline = queue({**scenario, "dumbbell": shared})
     # ns-2 starts with the threshold at the window limit, so both have to be the same here.
     assert ends.initial_ssthresh == scenario["tcp"]["window"]
+    ways = (f"{{{routers.index(flow['from'])} {routers.index(flow['to'])}}}" for flow in flows)
     variables = {
-        "rate": quantity(bell["rate"]),
-        "delay": delay(bell["delay"]),
+        "hops": " ".join(f"{quantity(hop['rate'])!r} {delay(hop['delay'])}" for hop in hops),
         "kind": discipline.kind,
         "limit": discipline.limit,
         "queue_variables": " ".join(f"{name} {value}" for name, value in discipline.variables.items()),
-        "access_rate": quantity(bell["access_rate"]),
+        "access_rate": quantity(access_rate),
         "delays": " ".join(delay(draw(flow["access_delay"], source)) for flow in flows),
         "starts": " ".join(f"{draw(flow.get('start', 0), source):.9f}" for flow in flows),
+        "ways": " ".join(ways),
         "sender": SENDERS[kind[1]],
         "sink_kind": "Agent/TCPSink/Sack1" if kind[1] == "sack" else "Agent/TCPSink",
         "variables": " ".join(f"{name} {value}" for name, value in ends.sender.items()),
         "duration": quantity(scenario["duration"]),
     }
     settings = "".join(f"set {name} {{{value}}}\n" for name, value in variables.items())
-    return NETWORK.read_text() + settings + REFERENCE.read_text()
+    # A queue that tells sources apart by their address needs the nodes.
+    own_links = "hand" if (by_hand or len(flows) > MOST_NODES) and not discipline.hashes_sources else "nodes"
+    parts = [PARTS / f"{name}.tcl" for name in ("begin", own_links, "end")]
+    return NETWORK.read_text() + settings + "".join(part.read_text() for part in parts)
 
 
 def available() -> bool:
@@ -71,13 +94,13 @@ def available() -> bool:
     return shutil.which("ns") is not None
 
 
-def run(scenario: dict) -> Reference:
-    """Run ns-2 once."""
+def run(scenario: dict, limit_s: float | None = None, by_hand: bool = False) -> Reference:
+    """Run ns-2 once; ``subprocess.TimeoutExpired`` if it takes longer than the limit, building included."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reference.tcl"
-        path.write_text(script(scenario))
-        done = subprocess.run(["ns", path], capture_output=True, text=True, check=False)
+        path.write_text(script(scenario, by_hand))
+        done = subprocess.run(["ns", path], capture_output=True, text=True, check=False, timeout=limit_s)
     if done.returncode != 0 or done.stderr.strip():
         raise RuntimeError(f"ns failed ({done.returncode}): {done.stderr.strip()[-1000:]}")
-    wall_us, sent, dropped, _, timeouts = done.stdout.split()
-    return Reference(int(wall_us) * 1e-6, int(sent), int(dropped), int(timeouts))
+    wall_us, sent, dropped, timeouts, peak = done.stdout.split()
+    return Reference(int(wall_us) * 1e-6, int(sent), int(dropped), int(timeouts), int(peak))

@@ -6,12 +6,14 @@ endpoint knobs), ``scenario TYPE`` (table of a type's keys, from the JSON schema
 them on one of the four scenarios), ``luck`` (how much those numbers differ by seed), ``environments`` (their table),
 ``assumptions`` (what they assume, and why), ``shares`` (what DRR gives a flow in them), ``simulated rates`` (beside
 theory's), and ``$ COMMAND`` (the command and what it printed, run from the repository's root). What depends on the
-machine, the time a run took, is not compared. Pictures are drawn anew as well, but not compared.
+machine, the time a run took, is not compared. Pictures are drawn anew as well, but not compared. ``bench NAME`` is what
+`make bench` measured last, from its record (bench/document.py).
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import re
 import subprocess
@@ -23,8 +25,8 @@ from parts import families, four, pictures, rates, scenario, tables
 from parts.text import ROOT
 
 DOCUMENTS = (
-    "README.md", "docs/environments.md", "docs/own-rules.md", "docs/profiles.md", "docs/rules.md", "docs/scenario.md",
-    "docs/sweeps.md", "docs/theory.md",
+    "README.md", "docs/environments.md", "docs/own-rules.md", "docs/performance.md", "docs/profiles.md",
+    "docs/rules.md", "docs/scenario.md", "docs/sweeps.md", "docs/theory.md",
 )  # fmt: skip
 PICTURES = {
     "docs/images/against.png": (
@@ -57,6 +59,8 @@ def generate(name: str) -> str:
     """Text of the part called `name`."""
     if name.startswith("$ "):
         return console(name[2:])
+    if name.startswith("bench "):
+        return measured(name.removeprefix("bench "))
     kind, _, what = name.partition(" ")
     about = {"scenario": scenario.scenario_type, "rule": families.section, "four": four.four}
     if kind in about:
@@ -72,6 +76,14 @@ def generate(name: str) -> str:
         "simulated rates": rates.simulated_rates,
     }
     return makers[name]()
+
+
+def measured(name: str) -> str:
+    """Quote what is on record of the benchmark."""
+    spec = importlib.util.spec_from_file_location("bench_document", ROOT / "bench" / "document.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.part(name)
 
 
 def comparable(text: str) -> str:

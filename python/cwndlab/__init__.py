@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cwndlab.comparison import compare as compare
     from cwndlab.contest import Contest as Contest
     from cwndlab.contest import against as against
+    from cwndlab.errors import ClusterError as ClusterError
     from cwndlab.errors import RuleError as RuleError
     from cwndlab.errors import RunError as RunError
     from cwndlab.errors import ScenarioError as ScenarioError
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 # importing a submodule would otherwise shadow the function of the same name.
 _HOMES = {
     "Ack": "native",
+    "ClusterError": "errors",
     "Comparison": "comparison",
     "Leave": "own",
     "Contest": "contest",

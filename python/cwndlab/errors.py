@@ -14,7 +14,11 @@ from __future__ import annotations
 
 from cwndlab.native import RuleError, RunError, ScenarioError
 
-__all__ = ["RuleError", "RunError", "ScenarioError", "StoreError"]
+__all__ = ["ClusterError", "RuleError", "RunError", "ScenarioError", "StoreError"]
+
+
+class ClusterError(ValueError):
+    """A cluster that cannot be reached, or whose workers would not do what this process would."""
 
 
 class StoreError(ValueError):

@@ -46,8 +46,9 @@ class WindowRule(Protocol):
     that is raised, ends the run with a `RunError`. Four more things are looked for:
 
     ``needs``
-        A collection of ``"delivery_rate"``, ``"rounds"`` and ``"exact_marks"``: what the endpoint should measure for
-        ``ack.delivery_rate_packets_s`` and ``ack.round_start``, and whether the receiver echoes every mark (DCTCP).
+        A collection of ``"delivery_rate"``, ``"rounds"``, ``"exact_marks"`` and ``"recovery"``: what the endpoint
+        should measure for ``ack.delivery_rate_packets_s`` and ``ack.round_start``, whether the receiver echoes every
+        mark (DCTCP), and whether the rule sees acknowledgements in recovery, too (BBR).
     ``halves_in_slow_start``
         True where a cut in slow start halves whatever `decrease` says.
     ``on_mark(cwnd, ack)``
@@ -73,11 +74,13 @@ class Leave(float):
     """The window with which slow start ends: ``return Leave(cwnd)`` in `WindowRule.slow_start`."""
 
 
-# Classes named by `name_of`, by place and name: a notebook's or a script's are found here.
+# Classes named by `name_of`, by place and name: found here where their module does not show them.
 _named: dict[tuple[str, str], type] = {}
 # Modules read from files, by path: read again where the file has changed.
 _loaded: dict[Path, tuple[int, ModuleType]] = {}
-_lock = threading.Lock()
+# Files that are being read: one that asks for a rule of its own meanwhile would wait for itself.
+_reading: set[Path] = set()
+_lock = threading.RLock()
 
 
 def name_of(rule: type, *values: object, **named: object) -> str:
@@ -109,16 +112,20 @@ def find(text: str) -> tuple[str, Callable[[], object]]:
     Raises
     ------
     ValueError
-        If the notation, the module, the class or a value is not as it must be.
+        If the notation, the module, the class or a value is not as it must be. Nothing is called that is not a class
+        with `increase` and `decrease`; to import its module runs that, as any import does.
 
     Examples
     --------
-    >>> text, make = find("fractions:Fraction( 3, denominator = 4 )")
-    >>> text, make()
-    ('fractions:Fraction(3, denominator=4)', Fraction(3, 4))
+    >>> text, make = find("cwndlab.own:WindowRule( )")
+    >>> text
+    'cwndlab.own:WindowRule'
     """
     place, name, values, named = _read(text)
     rule = _class(place, name)
+    for method in ("increase", "decrease"):
+        if not callable(getattr(rule, method, None)):
+            raise Unusable(f"has no method {method}")
     return _written(place, name, values, named), lambda: rule(*values, **named)
 
 
@@ -141,12 +148,44 @@ def source(text: str) -> str | None:
     return None
 
 
+def class_of(text: str) -> tuple[str, Callable[..., object]]:
+    """Return the name of a rule's class in its module, and the class.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+
+    Examples
+    --------
+    >>> class_of("fractions:Fraction(1)")
+    ('Fraction', <class 'fractions.Fraction'>)
+    """
+    place, name, _, _ = _read(text)
+    return name, _class(place, name)
+
+
+def know(place: str, name: str, load: Callable[[], type]) -> None:
+    """Let ``place:name`` stand for a class that no module has; it is loaded unless it is known already.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> know("sent", "Mine", lambda: Fraction)
+    >>> class_of("sent:Mine(1)")
+    ('Mine', <class 'fractions.Fraction'>)
+    """
+    with _lock:
+        if (place, name) not in _named:
+            _named[place, name] = load()
+
+
 def shown(text: str) -> str:
     """Return a rule's notation without the folders of its file, as tables show it.
 
     Examples
     --------
-    >>> shown("/home/me/rules/mine.py:Patient(3)"), shown('Rule(inc="1/w", dec="w/2")')
+    >>> shown("rules/deep/mine.py:Patient(3)"), shown('Rule(inc="1/w", dec="w/2")')
     ('mine.py:Patient(3)', 'Rule(inc="1/w", dec="w/2")')
     """
     return re.sub(r"^[^:]*/([^/:]+\.py:)", r"\1", text)
@@ -160,21 +199,21 @@ def explain(error: BaseException) -> str:
     >>> explain(ValueError("no window"))
     'ValueError: no window'
     """
-    if isinstance(error, _Unusable):
+    if isinstance(error, Unusable):
         return str(error)
     what = " ".join("".join(traceback.format_exception_only(error)[-1:]).split())
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     return f"{what} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else what
 
 
-class _Unusable(ValueError):
-    """A message of this module: it needs no place."""
+class Unusable(ValueError):
+    """A rule that cannot be used; the message says all, without the place where it was raised."""
 
 
 def _read(text: str) -> tuple[str, str, list[Any], dict[str, Any]]:
     found = NOTATION.fullmatch(text.strip())
     if found is None:
-        raise _Unusable(f"is not a name of a class; {ALLOWED}")
+        raise Unusable(f"is not a name of a class; {ALLOWED}")
     try:
         call = ast.parse(f"f({found['arguments'] or ''})", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
@@ -184,7 +223,7 @@ def _read(text: str) -> tuple[str, str, list[Any], dict[str, Any]]:
         if len(named) < len(call.keywords):
             raise ValueError
     except (SyntaxError, ValueError):
-        raise _Unusable(f"({found['arguments']}) are not values; allowed: numbers, texts, True, False, None") from None
+        raise Unusable(f"({found['arguments']}) are not values; allowed: numbers, texts, True, False, None") from None
     return found["place"].strip(), found["name"], values, named
 
 
@@ -200,29 +239,34 @@ def _literal(value: object) -> str:
             return text
     except (SyntaxError, ValueError):
         pass
-    raise _Unusable(f"{text} is not a value that can be written; allowed: numbers, texts, True, False, None")
+    raise Unusable(f"{text} is not a value that can be written; allowed: numbers, texts, True, False, None")
 
 
 def _class(place: str, name: str) -> Callable[..., object]:
-    if (place, name) in _named:
+    if (place, name) in _named and place not in sys.modules:
         return _named[place, name]
-    with _lock:
-        module: Any = _file(Path(place)) if place.endswith(".py") else _module(place)
+    if place.endswith(".py"):
+        with _lock:
+            module = _file(Path(place))
+    else:
+        # Without the lock: to import takes locks of its own.
+        module = _module(place)
+    found: Any = module
     for part in name.split("."):
-        if not hasattr(module, part):
-            known = ", ".join(key for key, value in vars(module).items() if inspect.isclass(value)) or "none"
-            raise _Unusable(f"{place} has no {name}; classes there: {known}")
-        module = getattr(module, part)
-    if not callable(module):
-        raise _Unusable(f"{place}:{name} is no class; {ALLOWED}")
-    return module
+        found = getattr(found, part, None)
+    if found is None:
+        found = _named.get((place, name))
+    if not inspect.isclass(found):
+        known = ", ".join(key for key, value in vars(module).items() if inspect.isclass(value)) or "none"
+        raise Unusable(f"{place} has no {name}; classes there: {known}")
+    return found
 
 
 def _module(place: str) -> ModuleType:
     try:
         return importlib.import_module(place)
     except ImportError as error:
-        raise _Unusable(f"module {place} cannot be imported: {error}; {ALLOWED}") from None
+        raise Unusable(f"module {place} cannot be imported: {error}; {ALLOWED}") from None
 
 
 def _file(path: Path) -> ModuleType:
@@ -230,9 +274,11 @@ def _file(path: Path) -> ModuleType:
     try:
         changed = path.stat().st_mtime_ns
     except OSError as error:
-        raise _Unusable(f"{path.name} cannot be read: {error.strerror}; {ALLOWED}") from None
+        raise Unusable(f"{path.name} cannot be read: {error.strerror}; {ALLOWED}") from None
     if path in _loaded and _loaded[path][0] == changed:
         return _loaded[path][1]
+    if path in _reading:
+        raise Unusable(f"{path.name} asks for a rule of its own while it is read; allowed: under `if __name__ == ...`")
     # A name that no other module has: two folders may have a rules.py each.
     name = f"cwndlab_rules_{abs(hash(str(path))):x}_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -241,10 +287,13 @@ def _file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     # Known while it runs, as `import` does: dataclasses look themselves up.
     sys.modules[name] = module
+    _reading.add(path)
     try:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise _Unusable(f"{path.name} cannot be read: {explain(error)}") from error
+        raise Unusable(f"{path.name} cannot be read: {explain(error)}") from error
+    finally:
+        _reading.discard(path)
     _loaded[path] = (changed, module)
     return module

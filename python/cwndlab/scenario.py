@@ -173,7 +173,10 @@ def _keys_of_kind(before: Any, kind: Any) -> set[str] | None:
 
 
 _FILE = re.compile(r"""(?P<key>(?<![\w.-])["']?file["']?\s*[=:]\s*)(?P<quote>["'])(?P<name>[^"'\n]+)(?P=quote)""")
-_RULE = re.compile(r"""(?P<key>(?<![\w.-])["']?rule["']?\s*[=:]\s*["'])(?P<name>[^"'\n:]+\.py)(?=:)""")
+_RULE = re.compile(
+    r"""(?P<key>(?<![\w.-])["']?rule["']?\s*[=:]\s*)"""
+    r"""(?:"(?P<name>[^"\n:]+\.py)(?=:)|'(?P<literal>[^'\n:]+\.py)(?P<rest>:[^'\n]*)')"""
+)
 
 
 def _with_absolute_files(text: str, path: Path) -> str:
@@ -186,8 +189,11 @@ def _with_absolute_files(text: str, path: Path) -> str:
         return found["key"] + json.dumps(str((path.parent / found["name"]).resolve()), ensure_ascii=False)
 
     def absolute_rule(found: re.Match[str]) -> str:
-        # In place, inside quotes of either kind.
-        return found["key"] + str((path.parent / found["name"]).resolve())
+        file = str((path.parent / (found["name"] or found["literal"])).resolve())
+        if found["name"]:
+            return found["key"] + json.dumps(file, ensure_ascii=False)[:-1]
+        # A literal string of TOML has no escapes: it becomes one that has.
+        return found["key"] + json.dumps(file + found["rest"], ensure_ascii=False)
 
     return _RULE.sub(absolute_rule, _FILE.sub(absolute, text))
 

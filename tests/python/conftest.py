@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import cwndlab
+
+if TYPE_CHECKING:
+    from distributed import Client, LocalCluster
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -63,20 +67,50 @@ def small_file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    """Two worker processes of one thread each; a nanny starts a new one where one is lost."""
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster) -> Iterator[Client]:
+    from distributed import Client
+
+    with Client(cluster, set_as_default=False) as client:
+        # One that a test killed comes again.
+        client.wait_for_workers(2, timeout=30)
+        yield client
+
+
 class Page(HTMLParser):
-    """An HTML page as it is read: everything a page would load from elsewhere, and its text."""
+    """An HTML page as it is read: everything a page would load from elsewhere, its text, and tags out of order."""
 
     def __init__(self) -> None:
         super().__init__()
         self.loads: list[str] = []
         self.tags: list[str] = []
         self.text = ""
+        self.open: list[str] = []
+        self.faults: list[str] = []
 
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
+        if tag not in ("meta", "img", "br"):
+            self.open.append(tag)
         for name, value in attributes:
             if name in ("src", "href", "xlink:href", "data", "srcset", "action") and value:
                 self.loads.append(value)
+
+    def handle_endtag(self, tag):
+        if self.open[-1:] == [tag]:
+            self.open.pop()
+        else:
+            self.faults.append(f"</{tag}> inside {self.open[-3:]}, line {self.getpos()[0]}")
 
     def handle_data(self, data):
         self.text += data

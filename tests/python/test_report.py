@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import re
 
+import polars as pl
 import pytest
 
+import cwndlab
 from conftest import Page
-from cwndlab.comparison import compare, plan_rules
+from cwndlab.comparison import Comparison, compare, plan_rules
+from cwndlab.metrics import METRICS
 from cwndlab.report import write_report
+from cwndlab.report.from_comparison import chapter_of
 
 
 @pytest.fixture(scope="module")
-def html(tmp_path_factory) -> str:
+def comparison() -> Comparison:
     plan = plan_rules(["AIMD(1, 0.8)", "MIAD(1.125, 3)"], env=["constant", "square"], replicates=2, duration_s=5)
-    comparison = compare(plan, trace={"cwnd": "100ms", "queue": "100ms", "rate": "500ms"})
+    return compare(plan, trace={"cwnd": "100ms", "queue": "100ms", "rate": "500ms"})
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory, comparison) -> str:
     path = write_report(comparison, tmp_path_factory.mktemp("report") / "deep" / "report.html", title="A <title>")
     return path.read_text(encoding="utf-8")
 
@@ -24,18 +32,30 @@ def test_loads_nothing_from_elsewhere(html):
     page.feed(html)
     assert page.loads
     assert all(load.startswith(("data:image/png;base64,", "#")) for load in page.loads)
-    assert not re.search(r"@import|url\((?!#|\"?#|&quot;#)", html)
-    assert "script" not in page.tags
+    assert not re.search(r"https?:|@import|url\(", html)
     assert "link" not in page.tags
+    assert (page.open, page.faults) == ([], [])
 
 
-def test_holds_tables_plots_settings_and_origin(html):
+def test_holds_tables_plots_settings_and_origin(html, comparison):
     page = Page()
     page.feed(html)
-    assert page.tags.count("svg") == 1
+    # Means and differences of every metric, but where no mean has an interval; and the legend's samples.
+    drawn = sum(comparison.summary.filter(metric=metric.key)["ci95"].is_not_null().any() for metric in METRICS)
+    assert drawn >= 5
+    assert page.tags.count("svg") == 2 * drawn + 2
     # Windows, goodput and queue for each of the two environments.
     assert page.tags.count("img") == 6
-    for word in ("AIMD(1, 0.8)", "MIAD(1.125, 3)", "square", "seeds 1 to 2", "ns2-2.35", "Trace hash", "Goodput", "±"):
+    for word in (
+        "AIMD(1, 0.8)",
+        "MIAD(1.125, 3)",
+        "square",
+        "1 to 2, the same in every cell",
+        "ns2-2.35",
+        "trace hash",
+        "Goodput",
+        "±",
+    ):
         assert word in page.text
     assert re.search(r"[0-9a-f]{16}", page.text)
 
@@ -60,3 +80,40 @@ def test_demo_writes_report_and_prints_goodput(cli, tmp_path):
     report = (tmp_path / "demo/report.html").read_text(encoding="utf-8")
     assert report.count("data:image/png") == 12
     assert (tmp_path / "demo/windows-constant.png").is_file()
+
+
+def test_differences_are_those_of_a_sweep_of_the_same_runs(comparison):
+    axes = {"env": ["constant", "square"], "rule": ["AIMD(1, 0.8)", "MIAD(1.125, 3)"]}
+    keys = [metric.key for metric in METRICS]
+    sweep = cwndlab.Sweep(axes=axes, replicates=2, duration=5.0, metrics=keys).run()
+    chapter = chapter_of(comparison, lambda *_: None)
+    ordered = ["env", "rule", "metric"]
+    found = chapter.differences.select(*ordered, "mean", "ci95", "replicates").sort(ordered)
+    assert found.height == 2 * len(METRICS)
+    assert found.equals(sweep.differences.select(found.columns).sort(ordered))
+
+
+def test_folder_of_a_comparison(cli, tmp_path):
+    rules = ("AIMD(1, 0.8)", "CUBIC")
+    assert cli("compare", *rules, "--env", "constant", "--duration", "5s", "--out", "two").returncode == 0
+    answer = cli("report", "two")
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "wrote two/report.html\n")
+    page = Page()
+    page.feed((tmp_path / "two/report.html").read_text(encoding="utf-8"))
+    assert (page.open, page.faults) == ([], [])
+    runs = pl.read_parquet(tmp_path / "two/runs.parquet")
+    assert all(trace_hash in page.text for trace_hash in runs["trace_hash"])
+    assert "runs are missing" not in page.text
+    runs.head(4).write_parquet(tmp_path / "two/runs.parquet")
+    assert cli("report", "two", "-o", "part.html").returncode == 0
+    assert "2 of 6 runs are missing" in (tmp_path / "part.html").read_text(encoding="utf-8")
+
+
+def test_a_contest_is_no_comparison(cli):
+    few = ("--flows", "1", "--replicates", "2", "--duration", "5s")
+    answer = cli("compare", "CUBIC", "--against", "AIMD(1, 0.5)", *few, "--out", "contest")
+    assert answer.returncode == 0
+    answer = cli("report", "contest")
+    assert answer.returncode == 2
+    assert answer.stderr.startswith("error: report: `contest` is no comparison of rules side by side; allowed:")
+    assert answer.stderr.count("\n") == 1

@@ -80,20 +80,22 @@ fn schema() -> String {
 #[pyfunction]
 fn rule(text: &str) -> PyResult<String> {
     let spec: RuleSpec = text.parse().map_err(|error: cwndlab_rules::RuleError| RuleError::new_err(error.to_string()))?;
-    let found = spec.own_text().map(|text| Outside::default().rule(text)).transpose();
-    let spec = found.map_err(|error| RuleError::new_err(format!("rule \"{text}\": {error}")))?.unwrap_or(spec);
+    let outside = Outside::default();
+    let found = spec.own_text().map(|text| outside.rule(text)).transpose();
+    let spec = found.map_err(|error| outside.refused(RuleError::new_err(format!("rule \"{text}\": {error}"))))?.unwrap_or(spec);
     Ok(spec.to_string())
 }
 
 /// Checks a scenario in "toml" or "json" and returns it as canonical JSON.
 #[pyfunction]
 fn parse(text: &str, format: &str) -> PyResult<String> {
+    let outside = Outside::default();
     let scenario = match format {
-        "toml" => Scenario::from_toml_with(text, &Outside::default()),
-        "json" => Scenario::from_json_with(text, &Outside::default()),
+        "toml" => Scenario::from_toml_with(text, &outside),
+        "json" => Scenario::from_json_with(text, &outside),
         other => return Err(ScenarioError::new_err(format!("format: \"{other}\" is not known, allowed: toml, json"))),
     };
-    let scenario = scenario.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let scenario = scenario.map_err(|error| outside.refused(ScenarioError::new_err(error.to_string())))?;
     serde_json::to_string(&scenario).map_err(|error| ScenarioError::new_err(error.to_string()))
 }
 
@@ -109,7 +111,8 @@ fn run<'py>(
     look_ahead: bool,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let outside = Outside::default();
-    let mut scenario = Scenario::from_json_with(scenario, &outside).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let mut scenario =
+        Scenario::from_json_with(scenario, &outside).map_err(|error| outside.refused(ScenarioError::new_err(error.to_string())))?;
     let packets_wanted = scenario.trace.packets;
     scenario.trace.packets |= pcap.is_some();
     let scheduler = match scheduler {

@@ -26,6 +26,10 @@ pub struct PyAck {
     marked: bool,
     round_start: bool,
     app_limited: bool,
+    in_recovery: bool,
+    sent_in_flight_packets: u64,
+    delivered_since_sent_packets: u64,
+    lost_since_sent_packets: u64,
 }
 
 #[pymethods]
@@ -39,6 +43,7 @@ impl From<&Ack> for PyAck {
     fn from(ack: &Ack) -> Self {
         let &Ack { now_s, acked_packets, delivered_packets, lost_packets, in_flight_packets, .. } = ack;
         let &Ack { rtt_s, srtt_s, min_rtt_s, delivery_rate_packets_s, marked, round_start, app_limited, .. } = ack;
+        let &Ack { in_recovery, sent_in_flight_packets, delivered_since_sent_packets, lost_since_sent_packets, .. } = ack;
         Self {
             now_s,
             acked_packets,
@@ -52,6 +57,10 @@ impl From<&Ack> for PyAck {
             marked,
             round_start,
             app_limited,
+            in_recovery,
+            sent_in_flight_packets,
+            delivered_since_sent_packets,
+            lost_since_sent_packets,
         }
     }
 }
@@ -83,7 +92,7 @@ impl PythonRule {
             let method = instance.getattr_opt(name)?;
             Ok(method.filter(|method| method.is_callable()).map(Bound::unbind))
         };
-        let needed = |name: &str| method(name)?.ok_or_else(|| pyo3::exceptions::PyTypeError::new_err(format!("has no method {name}")));
+        let needed = |name: &str| method(name)?.ok_or_else(|| unusable(py, format!("has no method {name}")));
         let pacing_rate = method("pacing_rate")?;
         let wishes: Vec<String> =
             instance.getattr_opt("needs")?.map_or_else(|| Ok(Vec::new()), |needs| needs.try_iter()?.map(|x| x?.extract()).collect())?;
@@ -92,10 +101,11 @@ impl PythonRule {
             match wish.as_str() {
                 "delivery_rate" => needs.delivery_rate = true,
                 "exact_marks" => needs.exact_marks = true,
+                "recovery" => needs.recovery = true,
                 "rounds" => needs.rounds = true,
                 other => {
-                    let message = format!("needs: \"{other}\" is not known, allowed: delivery_rate, exact_marks, rounds");
-                    return Err(pyo3::exceptions::PyValueError::new_err(message));
+                    let message = format!("needs: \"{other}\" is not known, allowed: delivery_rate, exact_marks, recovery, rounds");
+                    return Err(unusable(py, message));
                 }
             }
         }
@@ -196,6 +206,12 @@ pub fn explain(py: Python<'_>, error: &PyErr) -> String {
     let _ = value.setattr("__traceback__", error.traceback(py));
     let explained = py.import("cwndlab.own").and_then(|own| own.getattr("explain")?.call1((value,))?.extract());
     explained.unwrap_or_else(|_| error.to_string().replace('\n', " "))
+}
+
+/// What is wrong with a class, in words that need no place.
+fn unusable(py: Python<'_>, message: String) -> PyErr {
+    let raised = py.import("cwndlab.own").and_then(|own| own.getattr("Unusable")?.call1((message,)));
+    raised.map_or_else(|error| error, PyErr::from_value)
 }
 
 /// Whether it should end the program and not just the run: Ctrl-C, `sys.exit`.

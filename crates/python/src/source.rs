@@ -23,11 +23,11 @@ impl Source for Outside {
         self.rules.set(true);
         Python::attach(|py| {
             let found = py.import("cwndlab.own").and_then(|own| own.getattr("find")?.call1((text,))?.extract::<(String, Py<PyAny>)>());
-            let (text, make) = found.map_err(|error| explain(py, &error))?;
+            let (text, make) = found.map_err(|error| self.said(py, error))?;
             // Made once to see that it can be.
             make.call0(py)
                 .and_then(|instance| PythonRule::new(instance.bind(py), self.raised.clone()))
-                .map_err(|error| explain(py, &error))?;
+                .map_err(|error| self.said(py, error))?;
             let raised = self.raised.clone();
             Ok(RuleSpec::own(text, Maker::new(move || PythonRule::made(&make, &raised))))
         })
@@ -35,6 +35,23 @@ impl Source for Outside {
 }
 
 impl Outside {
+    /// An exception in words; Ctrl-C is kept as well.
+    fn said(&self, py: Python<'_>, error: PyErr) -> String {
+        let words = explain(py, &error);
+        if is_interrupt(py, &error)
+            && let Ok(mut raised) = self.raised.lock()
+        {
+            raised.get_or_insert(error);
+        }
+        words
+    }
+
+    /// What to raise for a scenario or a rule that could not be read: Ctrl-C meanwhile is Ctrl-C.
+    pub fn refused(&self, error: PyErr) -> PyErr {
+        let raised = self.raised.lock().ok().and_then(|mut raised| raised.take());
+        raised.unwrap_or(error)
+    }
+
     /// Whether a rule was asked for.
     pub fn has_rules(&self) -> bool {
         self.rules.get()

@@ -74,6 +74,11 @@ impl WindowRule for Dctcp {
         Mark::Congestion
     }
 
+    /// Losses are answered as by any TCP (RFC 8257 section 3.5), and this rule's cuts for marks are mostly shallower.
+    fn mark_covers_loss(&self) -> bool {
+        false
+    }
+
     fn needs(&self) -> Needs {
         Needs { exact_marks: true, rounds: true, ..Needs::default() }
     }

@@ -12,8 +12,17 @@ pub struct Ack {
     pub delivered_packets: u64,
     /// Packets found lost so far. A rule that looks at loss rates takes differences of this, too.
     pub lost_packets: u64,
-    /// Packets sent and not yet acknowledged, after this acknowledgement.
+    /// Packets sent and not yet acknowledged, after this acknowledgement. Where [`Needs::recovery`] asks for it, those of them that are
+    /// believed to be in the network: neither reported nor lost (RFC 6675 section 4, `pipe`).
     pub in_flight_packets: u64,
+    /// Packets in flight when the acknowledged packet was sent, itself included. Filled in where [`Needs::recovery`] asks for it.
+    pub sent_in_flight_packets: u64,
+    /// Packets acknowledged since the acknowledged packet was sent, itself included. Filled in where [`Needs::recovery`] asks for it.
+    pub delivered_since_sent_packets: u64,
+    /// Packets found lost since the acknowledged packet was sent. Filled in where [`Needs::recovery`] asks for it.
+    pub lost_since_sent_packets: u64,
+    /// A loss is being repaired: what was outstanding when it was found is not acknowledged yet.
+    pub in_recovery: bool,
     /// Round trip of the packet that triggered it, seconds.
     pub rtt_s: f64,
     /// Smoothed round trip (RFC 6298), seconds.
@@ -82,6 +91,9 @@ pub struct Needs {
     pub rounds: bool,
     /// [`WindowRule::pacing_rate_packets_s`](crate::WindowRule::pacing_rate_packets_s) answers: packets leave at that rate.
     pub pacing: bool,
+    /// Acknowledgements are shown in recovery too, and duplicates that report a packet, and their answer is the window: for rules that keep a
+    /// model of the network and may not be left blind. Rounds then begin when a packet sent in them is acknowledged in any way.
+    pub recovery: bool,
     /// [`WindowRule::fault`](crate::WindowRule::fault) may answer, and is worth asking.
     pub faults: bool,
 }

@@ -72,10 +72,37 @@ mod tests {
             (1058.0, 8.0, 0.33),
             (1284.0, 9.0, 0.32),
             (1529.0, 10.0, 0.31),
+            (4596.0, 19.0, 0.25),
+            (9991.0, 29.0, 0.21),
+            (19965.0, 41.0, 0.17),
+            (40808.0, 56.0, 0.14),
+            (64851.0, 66.0, 0.11),
+            (79517.0, 70.0, 0.10),
         ] {
             let here = parameters(w);
             assert!((here.0 / a - 1.0).abs() < 0.005, "a({w}) = {}", here.0);
             assert!((here.1 - b).abs() <= 0.0051, "b({w}) = {}", here.1);
+        }
+    }
+
+    /// Average window under one loss every 1/p packets, as draft-rhee-tcpm-cubic-02 has it from RFC 3649 (column HSTCP). The response
+    /// function is that of an average window for which a and b are constant; over a cycle they are not, hence 5 %.
+    #[test]
+    fn average_windows_of_the_rfc() {
+        for (p, published) in [(1e-4, 263.0), (1e-5, 1795.0), (1e-6, 12_279.0)] {
+            let (mut rule, mut cwnd, ack) = (HighSpeed, published, Ack::default());
+            let (mut packets, mut rounds) = (0.0, 0.0);
+            for cycle in 0..12 {
+                for _ in 0..(1.0 / p) as u64 {
+                    if cycle >= 6 {
+                        (packets, rounds) = (packets + 1.0, rounds + 1.0 / cwnd);
+                    }
+                    cwnd = rule.increase(cwnd, &ack);
+                }
+                cwnd = rule.decrease(cwnd, Congestion::FastRetransmit);
+            }
+            let average: f64 = packets / rounds;
+            assert!((average / published - 1.0).abs() < 0.05, "p {p}: {average}, not {published}");
         }
     }
 

@@ -103,6 +103,11 @@ pub trait WindowRule {
         false
     }
 
+    /// Whether a cut for a mark also answers a loss in the same window of data (RFC 3168 section 6.1.2): not where it is shallower than one for a loss.
+    fn mark_covers_loss(&self) -> bool {
+        true
+    }
+
     /// Whether a cut in slow start halves, whatever [`decrease`](Self::decrease) says: the endpoint knows whether it is in slow start.
     fn halves_in_slow_start(&self) -> bool {
         false
@@ -224,6 +229,10 @@ impl WindowRule for Rule {
 
     fn halves_in_ns2(&self) -> bool {
         with!(self, rule => rule.halves_in_ns2())
+    }
+
+    fn mark_covers_loss(&self) -> bool {
+        with!(self, rule => rule.mark_covers_loss())
     }
 
     fn halves_in_slow_start(&self) -> bool {

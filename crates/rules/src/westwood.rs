@@ -7,7 +7,8 @@
 //! ```
 //!
 //! `w` in packets, `bwe` in packets/s, RTT_min in seconds, the smallest so far. The weight 7/8 is that of the authors' Linux code. Before the
-//! first estimate a loss halves. Departure: a sample spans one round trip, however short (Linux: 50 ms at least).
+//! first estimate a loss halves. Departures: a sample spans one round trip, however short (Linux: 50 ms at least), and is filtered once (Linux
+//! filters what it has filtered again).
 
 use crate::registry::fine;
 use crate::rounds::DeliveryMeter;

@@ -10,7 +10,7 @@ use crate::ties::Tied;
 use crate::timers::Kind;
 use crate::trace::{PacketEvent, PacketRow, Trace};
 use crate::transit::{CROSS, Transit, row};
-use crate::wire::Wire;
+use crate::wire::{MOST_AT_ONCE, Wire};
 use cwndlab_tcp::{AckSegment, Knobs, NEVER, SackBlocks, Sender};
 use std::sync::Arc;
 
@@ -159,7 +159,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             (Due::Ack | Due::AckAhead, Some(packet)) => self.on_ack(flow, packet),
             (Due::Enter(stage), Some(packet)) => self.transit.carry(flow, place, stage as usize, packet),
             (Due::Batch(inbox), _) => self.transit.enter_batch(inbox, self.now_s),
-            (Due::Depart(link), _) => self.transit.serve(link, self.now_s),
+            (Due::Depart(link), _) => self.transit.on_depart(link, self.now_s),
             (_, Some(packet)) => self.transit.carry(flow, place, 0, packet),
             (_, None) => {}
         }
@@ -198,7 +198,12 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         if T::ON {
             self.transit.trace.before(now_s, flow, sender, knobs);
         }
-        event(sender, now_s, knobs, &mut Wire { transit: &mut self.transit, hash, flow, place: *place, flags: *flags, now_s });
+        event(
+            sender,
+            now_s,
+            knobs,
+            &mut Wire { transit: &mut self.transit, hash, flow, place: *place, flags: *flags, now_s, left: MOST_AT_ONCE },
+        );
         if T::ON {
             self.transit.trace.after(now_s, flow, sender, knobs);
         }

@@ -85,6 +85,13 @@ impl Sink {
             bins,
         }
     }
+
+    /// As new, in the place of one whose flow is over. The bins stay: they run on with the time.
+    pub fn renew(&mut self, sack: bool) {
+        let mut receiver = std::mem::replace(&mut self.receiver, Receiver::new(sack));
+        receiver.renew(sack);
+        *self = Self::new(receiver, self.knobs, std::mem::take(&mut self.bins));
+    }
 }
 
 /// Mean and variance of packets per bin of the measuring window, in one pass.

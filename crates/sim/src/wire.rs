@@ -11,6 +11,9 @@ use cwndlab_tcp::DataSegment;
 /// Packets on their way beyond which a run is stopped: about 3 GiB.
 const MOST_PENDING: u64 = 50_000_000;
 
+/// Packets that one event may send: a window of more is a mistake, and nobody could stop the run while they are sent.
+pub(crate) const MOST_AT_ONCE: u32 = 20_000_000;
+
 /// Where a sender's segments go.
 pub(crate) struct Wire<'a, S: Scheduler, T: Trace> {
     pub(crate) transit: &'a mut Transit<S, T>,
@@ -19,16 +22,19 @@ pub(crate) struct Wire<'a, S: Scheduler, T: Trace> {
     pub(crate) place: Place,
     pub(crate) flags: Flags,
     pub(crate) now_s: f64,
+    /// How many more this event may send.
+    pub(crate) left: u32,
 }
 
 impl<S: Scheduler, T: Trace> Wire<'_, S, T> {
     #[inline(always)]
     pub(crate) fn send(&mut self, segment: DataSegment) {
-        if self.transit.streams.packets > MOST_PENDING {
+        if self.transit.streams.packets > MOST_PENDING || self.left == 0 {
             // A burst may be larger than memory: it is cut short, and the run stops after this event.
             self.transit.overflowed = true;
             return;
         }
+        self.left -= 1;
         let (at_s, number, size_bytes) = (self.now_s, segment.number, segment.size_bytes as u16);
         self.hash.add(at_s.to_bits() ^ ((number as u64) << 40) ^ segment.cwnd.to_bits().rotate_left(7));
         let flags =

@@ -2,7 +2,7 @@
 
 use crate::window::{Cut, LastCut};
 use crate::{Knobs, Sender};
-use cwndlab_rules::Congestion;
+use cwndlab_rules::{Congestion, WindowRule};
 
 /// What a sender remembers about marks.
 #[derive(Clone, Copy, Debug)]
@@ -52,9 +52,16 @@ impl Sender {
         !std::mem::replace(&mut self.ecn.agreed, true)
     }
 
+    /// Whether what was outstanding at a time-out is still being repaired: echoes of older marks go on meanwhile, since the answer to them
+    /// (CWR) rides on new data only (RFC 3168 sections 6.1.2 and 6.1.5). To stand still at one packet a round trip for a whole window would be
+    /// the consequence; the window was cut for these marks as deep as it goes.
+    pub(crate) fn is_repairing(&self, knobs: &Knobs) -> bool {
+        knobs.grow_in_repair && self.last_cut == LastCut::Timeout && self.highest_ack < self.recover
+    }
+
     /// Whether a loss found now was answered already, by a cut for an echo in the same window (RFC 3168 section 6.1.2).
     pub(crate) fn reduced_by_echo(&self, knobs: &Knobs) -> bool {
-        self.last_cut == LastCut::Ecn && (knobs.ecn_covers_last_cut || self.highest_ack < self.recover)
+        self.last_cut == LastCut::Ecn && self.rule.mark_covers_loss() && (knobs.ecn_covers_last_cut || self.highest_ack < self.recover)
     }
 
     /// Whether packet `number` can be marked, and whether it tells the receiver of a cut (ns-2 `TcpAgent::output`, RFC 3168 section 6.1).

@@ -80,6 +80,7 @@ macro_rules! for_each_knob {
             ecn_covers_last_cut: bool = [true, true, false], "a loss belongs to the window of an echo if that made the last cut; false: if it was outstanding then (RFC 3168 section 6.1.2)";
             ecn_ends_recovery: bool = [false, false, true], "an acknowledgement beyond recovery ends it before its echo cuts; false: it cuts the inflated window, and Sack1 stays in recovery";
             ecn_backoff: bool = [true, true, false], "a second echo in a row at a window of one packet doubles the time-out (ns-2 ecn_backoff_)";
+            grow_in_repair: bool = [false, false, true], "after a time-out an echo does not stop growth until all that was outstanding is acknowledged: new data only can answer it";
             pacing: bool = [false, false, false], "packets leave spaced out: twice the window a round trip in slow start, 1.2 times later; rules with a rate of their own pace in any case";
             exact_marks: bool = [false, false, false], "the receiver echoes each packet's own mark (RFC 8257 section 3.2); rules that need it have it in any case";
             tick: Time = [Time::ns(10_000_000), Time::ns(100_000_000), Time::ns(0)], "granularity of RTT samples (tcpTick_); 0: exact, RFC 6298 arithmetic";

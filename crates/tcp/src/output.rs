@@ -72,10 +72,15 @@ impl Sender {
     /// What is noted for the rule about a packet sent, and how far behind it the next may follow.
     #[inline(never)]
     fn attend(&mut self, now_s: f64, number: i64, nothing_outstanding: bool, knobs: &Knobs) {
+        let asks = self.told.as_ref().is_some_and(|told| told.needs.recovery);
+        // What recovery sends again is in the scoreboard's count already.
+        let is_counted = self.in_recovery && number <= self.highest_sent;
+        let in_network = if asks { self.in_network(knobs) + u64::from(!is_counted) } else { 0 };
+        let lost = self.found_lost();
         if let Some(told) = &mut self.told {
             // The window would allow more than the application has (section 3.1 of the draft on delivery rates).
             let is_app_limited = number + 1 >= self.limit && self.next < self.highest_ack + self.cwnd as i64;
-            told.on_sent(now_s, nothing_outstanding, is_app_limited);
+            told.on_sent(now_s, nothing_outstanding, is_app_limited, in_network, lost);
         }
         self.space(now_s, knobs);
     }

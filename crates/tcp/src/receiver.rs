@@ -77,6 +77,16 @@ impl Receiver {
         }
     }
 
+    /// As [`Receiver::new`], in the place of a receiver whose flow is over: the memory for what lies beyond a gap serves again.
+    pub fn renew(&mut self, sack: bool) {
+        let mut beyond = self.beyond.take();
+        if let Some(beyond) = &mut beyond {
+            beyond.received.renew();
+            (beyond.reported, beyond.blocks) = Default::default();
+        }
+        *self = Self { beyond, ..Self::new(sack) };
+    }
+
     /// A data packet arrived. Returns whether it was new, and the acknowledgement to send now, if any.
     ///
     /// `ce`: a queue marked it; `cwr`: it says that the sender has cut its window (RFC 3168 section 6.1).

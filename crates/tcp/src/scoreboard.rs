@@ -24,6 +24,12 @@ impl Bits {
         self.rest.clear();
     }
 
+    /// As new, for another flow, but for the memory it has.
+    pub fn renew(&mut self) {
+        self.clear();
+        self.base = 0;
+    }
+
     /// Whether no bit is set.
     pub fn is_empty(&self) -> bool {
         self.first == 0 && self.rest.iter().all(|&word| word == 0)
@@ -160,6 +166,12 @@ impl Scoreboard {
         self.next_hole = 0;
     }
 
+    /// As new, for another flow, but for the memory it has.
+    pub fn renew(&mut self) {
+        self.sacked.renew();
+        self.next_hole = 0;
+    }
+
     /// Records blocks above the cumulative acknowledgement; returns whether anything new was learnt.
     ///
     /// `highest_sent` bounds what is believed: a block beyond it reports data that was never sent.
@@ -212,6 +224,11 @@ impl Scoreboard {
     /// RFC 6675 section 4, IsLost: packets below this number without a report are lost.
     pub fn lost_below(&self, threshold: u32) -> Option<i64> {
         self.sacked.nth_highest(threshold)
+    }
+
+    /// How many in `[from, to)` were not reported.
+    pub fn unreported(&self, from: i64, to: i64) -> u64 {
+        (to - from).max(0) as u64 - self.sacked.count(from, to)
     }
 
     /// The highest packet below `limit` that was not reported: what a rescue retransmission sends.

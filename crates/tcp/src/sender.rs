@@ -7,7 +7,7 @@ use crate::pacing::Pacer;
 use crate::told::Told;
 use crate::window::LastCut;
 use crate::{AckSegment, Counters, DataSegment, Knobs, NEVER, Recovery, RttEstimator, SackBlocks, Scoreboard, recovery};
-use cwndlab_rules::Rule;
+use cwndlab_rules::{Rule, WindowRule};
 
 /// One TCP sender.
 #[derive(Clone, Debug)]
@@ -78,6 +78,7 @@ impl Sender {
     pub fn new(rule: Rule, recovery: Recovery, packets: Option<u64>, timer_phase_s: f64, knobs: &Knobs) -> Self {
         let ssthresh = knobs.initial_ssthresh.min(knobs.window);
         let told = Told::of(&rule);
+        let is_faulty = told.as_ref().is_some_and(|told| told.needs.faults) && rule.fault().is_some();
         Self {
             recovery,
             last_cut: LastCut::None,
@@ -114,13 +115,22 @@ impl Sender {
             is_attended: knobs.pacing || told.is_some(),
             told,
             rule,
-            is_faulty: false,
+            is_faulty,
             pacer: Pacer::new(),
             scoreboard: None,
             board_in_use: false,
             max_window: knobs.window as i64,
             counters: Counters::default(),
         }
+    }
+
+    /// As [`Sender::new`], in the place of a sender that is over: its scoreboard's memory serves again.
+    pub fn renew(&mut self, rule: Rule, recovery: Recovery, packets: Option<u64>, timer_phase_s: f64, knobs: &Knobs) {
+        let mut scoreboard = self.scoreboard.take();
+        if let Some(board) = &mut scoreboard {
+            board.renew();
+        }
+        *self = Self { scoreboard, ..Self::new(rule, recovery, packets, timer_phase_s, knobs) };
     }
 
     /// Starts sending.
@@ -231,7 +241,7 @@ impl Sender {
         let acked = (ack.ack - self.highest_ack).max(0) as u64;
         self.new_ack(now_s, ack, knobs);
         self.ecn.at_one_packet &= ack.ece;
-        if !ack.ece || self.has_noted() || self.agree() {
+        if !ack.ece || self.has_noted() || self.agree() || self.is_repairing(knobs) {
             self.grow(now_s, ack, acked, knobs);
         }
         self.finish_if_done();

@@ -172,3 +172,36 @@ fn without_ecn_nothing_can_be_marked() {
         Exchange::eight_packets(Recovery::NewReno, None, knobs).ect(false).at(0.2).ack(0, &[9]).ack(0, &[10]).ack(0, &[1]).cwr(&[]);
     }
 }
+
+#[test]
+fn old_echoes_do_not_hold_up_the_repair_after_a_timeout() {
+    // The whole window was lost but for a marked packet 1: the receiver echoes until it hears CWR, which rides on new data only, from 9 on. With an
+    // echo on each acknowledgement the seven others would leave one a round trip, the window at one packet.
+    let knobs = Knobs { sack_rfc6675: false, ..ecn(rfc()) };
+    for (grow_in_repair, second, third) in [(true, &[3, 4][..], &[5, 6][..]), (false, &[3], &[4])] {
+        let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, Knobs { grow_in_repair, ..knobs.clone() });
+        tcp.at(0.2).marked(1, &[]).window(4.0, 4.0);
+        let deadline_s = tcp.sender.deadline_s();
+        tcp.expires(deadline_s, &[2]).cwr(&[]).window(1.0, 4.0);
+        tcp.at(deadline_s + 0.1).marked(2, second).cwr(&[]).at(deadline_s + 0.2).marked(3, third).cwr(&[]);
+    }
+}
+
+#[test]
+fn a_loss_halves_although_a_mark_has_cut_a_little() {
+    // RFC 8257 section 3.5. DCTCP starts with alpha 1; a round without marks and one with nothing else make it 15/16 (15/16) + 1/16. So a mark
+    // takes 8 packets to 8 (1 - alpha/2), and the loss in the same window halves what is left.
+    let alpha = 15.0 / 16.0 * (15.0 / 16.0) + 1.0 / 16.0;
+    let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 8.0, window: 100.0, limited_transmit: false, ..ecn(rfc()) };
+    for (rule, marked, lost) in [("DCTCP", 8.0 * (1.0 - alpha / 2.0), 4.0 * (1.0 - alpha / 2.0)), ("AIMD(1, 0.5)", 4.0, 4.0)] {
+        let rule: cwndlab_rules::RuleSpec = rule.parse().unwrap();
+        let sender = cwndlab_tcp::Sender::new(rule.build(cwndlab_rules::Arithmetic::Plain), Recovery::Sack, None, 0.0, &knobs);
+        let mut tcp = Exchange::of(sender, knobs.clone());
+        tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
+        tcp.at(0.1).syn_ack(&[1, 2, 3, 4, 5, 6, 7, 8]);
+        // 1 is marked, 2 is lost; 3 to 5 are reported.
+        tcp.at(0.2).marked(1, &[]).window(marked, marked);
+        tcp.echoing(1, (3, 4), &[]).echoing(1, (3, 5), &[]).echoing(1, (3, 6), &[2]);
+        assert!((tcp.sender.cwnd() - lost).abs() < 1e-9, "{rule}: {}", tcp.sender.cwnd());
+    }
+}

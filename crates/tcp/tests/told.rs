@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 struct Listener {
     heard: Arc<Mutex<Vec<Ack>>>,
     leave: Option<f64>,
+    recovery: bool,
 }
 
 impl Listener {
@@ -36,7 +37,7 @@ impl WindowRule for Listener {
     }
 
     fn needs(&self) -> Needs {
-        Needs { delivery_rate: true, rounds: true, ..Needs::default() }
+        Needs { delivery_rate: true, rounds: true, recovery: self.recovery, ..Needs::default() }
     }
 }
 
@@ -71,6 +72,56 @@ fn delivery_rates_and_rounds_by_hand() {
     // A round is over when what was out at its begin is: the SYN, packets 1 to 8, then 9 and later.
     let starts: Vec<u64> = heard.iter().filter(|ack| ack.round_start).map(|ack| ack.delivered_packets).collect();
     assert_eq!(starts, [1, 2, 10]);
+}
+
+/// Packets 1 to 8 are out; 1 is lost, and what follows it is reported one by one.
+#[test]
+fn a_rule_that_asks_sees_recovery() {
+    let listener = Listener { recovery: true, ..Listener::default() };
+    let mut tcp = eight_packets(Rule::own(listener.clone()), Knobs { limited_transmit: false, ..rfc() }, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    let told = |field: fn(&Ack) -> u64| listener.heard.lock().unwrap().iter().map(field).collect::<Vec<u64>>();
+    tcp.at(0.20).receive(0, &[(2, 3)], 0.1, false, &[]);
+    tcp.at(0.21).receive(0, &[(2, 4)], 0.1, false, &[]);
+    // The third report: 1 is lost and sent again; the window is 4, and 5 to 8 and that one are in the network.
+    tcp.at(0.22).receive(0, &[(2, 5)], 0.1, false, &[1]);
+    tcp.at(0.23).receive(0, &[(2, 6)], 0.1, false, &[]);
+    tcp.at(0.24).receive(0, &[(2, 7)], 0.1, false, &[9]);
+    tcp.at(0.32).receive(8, &[], 0.22, false, &[10, 11, 12]);
+    // After the SYN: what was newly delivered, by each; 7 and 8 were reported by none, and are acknowledged with 1.
+    assert_eq!(told(|ack| ack.acked_packets)[1..], [1, 1, 1, 1, 1, 3]);
+    assert_eq!(told(|ack| ack.lost_packets)[1..], [0, 0, 1, 1, 1, 1]);
+    // Packets 2 to 6 left when nothing was lost; the retransmission of 1 after the loss, beside 5 to 8.
+    assert_eq!(told(|ack| ack.lost_since_sent_packets)[1..], [0, 0, 1, 1, 1, 0]);
+    assert_eq!(told(|ack| ack.sent_in_flight_packets)[6..], [5]);
+    // In the network: eight, less those reported; without the lost one from the third report on; then with its retransmission.
+    assert_eq!(told(|ack| ack.in_flight_packets)[1..], [7, 6, 4, 4, 3, 1]);
+    // Before the third report nothing is known to be lost, and at the end all is repaired.
+    assert_eq!(told(|ack| u64::from(ack.in_recovery))[1..], [0, 0, 0, 1, 1, 0]);
+    // What was sent at 0.1 s comes in the round trip that begins with the first of them, the retransmission in the next.
+    assert_eq!(told(|ack| u64::from(ack.round_start))[1..], [1, 0, 0, 0, 0, 1]);
+}
+
+/// Rules that do not ask are left alone until new data is acknowledged.
+#[test]
+fn other_rules_do_not_see_recovery() {
+    let listener = Listener::default();
+    let mut tcp = eight_packets(Rule::own(listener.clone()), Knobs { limited_transmit: false, ..rfc() }, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    for reported in 3..=7 {
+        tcp.at(0.2).receive(
+            0,
+            &[(2, reported)],
+            0.1,
+            false,
+            if reported == 5 {
+                &[1]
+            } else if reported == 7 {
+                &[9]
+            } else {
+                &[]
+            },
+        );
+    }
+    assert_eq!(listener.heard.lock().unwrap().len(), 1);
 }
 
 #[test]
@@ -140,4 +191,55 @@ fn a_formula_without_a_value_is_a_fault() {
     tcp.ack(2, &[11]);
     assert!(tcp.sender.is_faulty(), "{}", tcp.sender.cwnd());
     assert!(tcp.sender.fault().unwrap().contains("inc"), "{:?}", tcp.sender.fault());
+}
+
+/// Marked acknowledgements do not grow the window, but time goes on: a rule that counts marks by the round trip hears of each.
+#[test]
+fn rounds_go_on_while_every_acknowledgement_is_marked() {
+    #[derive(Clone, Debug, Default)]
+    struct Marks(Arc<Mutex<Vec<bool>>>);
+    impl WindowRule for Marks {
+        fn increase(&mut self, cwnd: f64, _: &Ack) -> f64 {
+            cwnd
+        }
+        fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
+            cwnd
+        }
+        fn on_mark(&mut self, _: f64, ack: &Ack) -> cwndlab_rules::Mark {
+            self.0.lock().unwrap().push(ack.round_start);
+            cwndlab_rules::Mark::Congestion
+        }
+        fn needs(&self) -> Needs {
+            Needs { rounds: true, exact_marks: true, ..Needs::default() }
+        }
+    }
+    let marks = Marks::default();
+    let mut tcp = eight_packets(Rule::own(marks.clone()), Knobs { ecn: true, ..rfc() }, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    for number in 1..=17 {
+        tcp.at(0.1 + 0.1 * ((number + 7) / 8) as f64).marked(number, &[number + 8]);
+    }
+    let starts: Vec<usize> = marks.0.lock().unwrap().iter().enumerate().filter(|(_, starts)| **starts).map(|(i, _)| i + 1).collect();
+    // Up to 8 was out when the first came, up to 16 when 9 came: RFC 8257 section 3.3, step 3.
+    assert_eq!(starts, [1, 9, 17]);
+}
+
+/// The acknowledgement that ends a time-out's repair covers what had arrived long before: the rule hears of the one packet that is new.
+#[test]
+fn what_was_delivered_before_is_not_acknowledged_anew() {
+    let listener = Listener::default();
+    let mut tcp = eight_packets(Rule::own(listener.clone()), Knobs { limited_transmit: false, ..rfc() }, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    // 1 and its retransmission are lost; 2 to 8 arrive and are reported.
+    for reported in 3..=9 {
+        let sends: &[i64] = match reported {
+            5 => &[1],
+            7..=9 => &[reported + 2],
+            _ => &[],
+        };
+        tcp.at(0.2).receive(0, &[(2, reported)], 0.1, false, sends);
+    }
+    let deadline_s = tcp.sender.deadline_s();
+    tcp.expires(deadline_s, &[1]);
+    tcp.at(deadline_s + 0.1).receive(8, &[], deadline_s, false, &[9]);
+    let acked: Vec<u64> = listener.heard.lock().unwrap().iter().map(|ack| ack.acked_packets).collect();
+    assert_eq!(acked[1..], [1]);
 }

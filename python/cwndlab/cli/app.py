@@ -8,6 +8,7 @@ from cwndlab.cli.compare import compare
 from cwndlab.cli.demo import demo
 from cwndlab.cli.environments import environments
 from cwndlab.cli.knobs import knobs
+from cwndlab.cli.report import report
 from cwndlab.cli.reproduce import reproduce
 from cwndlab.cli.results import results
 from cwndlab.cli.rules import rules
@@ -60,5 +61,8 @@ def app(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (run, compare, sweep, results, environments, topology, rules, knobs, schema, demo, theory, reproduce):
+COMMANDS = (
+    run, compare, sweep, results, report, reproduce, environments, topology, rules, knobs, schema, demo, theory,
+)  # fmt: skip
+for command in COMMANDS:
     app.add_command(command)

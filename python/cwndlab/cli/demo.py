@@ -9,7 +9,7 @@ import click
 from cwndlab.cli import options
 from cwndlab.cli.compare_tables import print_comparison
 from cwndlab.cli.compare_work import execute_plan
-from cwndlab.cli.output import say
+from cwndlab.cli.output import say, steps
 
 RULES = ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)")
 REPLICATES = 3
@@ -50,6 +50,8 @@ def demo(out: Path, duration: str, jobs: int | None) -> None:
         plots.save(plots.windows_by_rule(results), out / f"windows-{name}.png")
         plots.save(plots.goodput_by_rule(results), out / f"goodput-{name}.png")
         plots.save(plots.queue_by_rule(results), out / f"queue-{name}.png")
-    report = write_report(comparison, out / "report.html", title="Four linear rules over four bandwidths")
+    with steps() as tell:
+        heading = "Four linear rules over four bandwidths"
+        report = write_report(comparison, out / "report.html", title=heading, progress=tell)
     print_comparison(comparison, (BY_KEY["goodput"],))
     say(f"wrote {report}")

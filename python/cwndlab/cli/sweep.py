@@ -37,6 +37,11 @@ EXIT_FAILED = 1
 @options.seed_option
 @options.set_option
 @options.jobs_option
+@click.option(
+    "--on",
+    metavar="ADDRESS",
+    help="Do the runs on a cluster of dask.distributed, whose scheduler is at dask://HOST:PORT.",
+)
 @click.option("--yes", is_flag=True, help="Allow more than ten million runs.")
 @click.option("--json", "as_json", is_flag=True, help="Print events, one JSON object a line; the last has the tables.")
 @click.option(
@@ -55,6 +60,7 @@ def sweep(
     seed: int | None,
     settings: tuple[str, ...],
     jobs: int | None,
+    on: str | None,
     yes: bool,
     as_json: bool,
     plot: Path | None,
@@ -65,6 +71,8 @@ def sweep(
     goes on where it was.
     """
     options.check_plot(plot)
+    if on is not None and jobs is not None:
+        raise click.UsageError("--jobs: is for threads of this process; allowed: without --on")
     changes = {"until": until, "most": most, "replicates": replicates, "seed": seed, "yes": yes or None}
     given = {key: value for key, value in changes.items() if value is not None}
 
@@ -77,7 +85,7 @@ def sweep(
         raise click.UsageError("--plot: one replicate has no interval to draw; allowed: --replicates 2 or more")
     findings = Findings(chosen)
     folder = store or Path("out") / chosen.name
-    _execute(chosen, findings, folder, jobs=jobs, again=again, as_json=as_json)
+    _execute(chosen, findings, folder, jobs=jobs, on=on, again=again, as_json=as_json)
     for note in findings.notes:
         say(f"note: {note}")
     if plot is not None:
@@ -91,7 +99,9 @@ def sweep(
     _say_what_is_missing(findings)
 
 
-def _execute(chosen: Sweep, findings: Findings, folder: Path, *, jobs: int | None, again: bool, as_json: bool) -> None:
+def _execute(
+    chosen: Sweep, findings: Findings, folder: Path, *, jobs: int | None, on: str | None, again: bool, as_json: bool
+) -> None:
     from cwndlab.cli.sweep_progress import progress_bar
     from cwndlab.store import Store
     from cwndlab.sweep import execute
@@ -103,16 +113,24 @@ def _execute(chosen: Sweep, findings: Findings, folder: Path, *, jobs: int | Non
                 _print_event(event)
             if event["event"] == "failed":
                 say(f"failed: {_where(event)}: {event['error']}")
+            if event["event"] == "workers":
+                say(_workers(event))
             show(event)
 
         try:
-            execute(chosen, findings, kept, jobs=jobs, again=again, progress=tell)
+            execute(chosen, findings, kept, jobs=jobs, on=on, again=again, progress=tell)
         except BaseException as error:
             kind = "stopped" if isinstance(error, KeyboardInterrupt) else "ended by an error"
             if len(findings) or kind == "stopped":
                 say(f"{kind} after {len(findings)} runs, which are kept in {folder}; the same command goes on there")
             raise
     findings.notes += kept.notes
+
+
+def _workers(event: dict[str, Any]) -> str:
+    if event["workers"] == 0:
+        return f"{event['address']}: no workers; runs wait until one comes"
+    return f"{event['address']}: workers {event['workers']}, threads {event['threads']}"
 
 
 def _say_what_is_missing(findings: Findings) -> None:

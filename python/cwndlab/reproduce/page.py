@@ -13,6 +13,7 @@ from cwndlab import native
 from cwndlab.reproduce.claims import Judged
 from cwndlab.reproduce.readings import VERDICTS
 from cwndlab.statistics import Estimate
+from cwndlab.store.layout import write_whole
 
 if TYPE_CHECKING:
     from cwndlab.reproduce.paper import Experiment
@@ -39,10 +40,12 @@ def write(found: Reproduction, folder: Path, elapsed: Callable[[], float]) -> Pa
     found.wall_s = elapsed()
     write_claims(found, folder / "claims.json")
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("cwndlab"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
+        loader=jinja2.PackageLoader("cwndlab"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )  # fmt: skip
     target = folder / "report.html"
-    target.write_text(environment.get_template("paper.html.jinja").render(_content(found, sections)), encoding="utf-8")
+    html = environment.get_template("paper.html.jinja").render(_content(found, sections))
+    write_whole(target, html.encode("utf-8"))
     return target
 
 

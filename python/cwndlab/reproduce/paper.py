@@ -177,7 +177,8 @@ def load(key: str) -> Paper:
             raise ScenarioError(f"claim {claim.id}/{claim.name}: no such experiment; allowed: {', '.join(experiments)}")
     return Paper(
         key, about["title"], about["citation"], experiments, claims, about["rules"], about.get("assumed", ()),
-        about.get("changes", ()), about.get("also", {}), about.get("scale", {}), about.get("queues", {}), about["quick"], folder,
+        about.get("changes", ()), about.get("also", {}), about.get("scale", {}), about.get("queues", {}),
+        about["quick"], folder,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from cwndlab.jsontext import dumps
 from cwndlab.reproduce.board import Board, Data
 from cwndlab.reproduce.claims import Claim, Judged, not_searched
 from cwndlab.reproduce.paper import Experiment, Paper, load
+from cwndlab.store.layout import write_whole
 
 if TYPE_CHECKING:
     from cwndlab.store import Store
@@ -200,7 +201,7 @@ def _run(
 
 def write_claims(found: Reproduction, path: Path) -> None:
     """Write the verdicts as JSON."""
-    path.write_text(dumps(found.to_dict(), 2) + "\n", encoding="utf-8")
+    write_whole(path, (dumps(found.to_dict(), 2) + "\n").encode("utf-8"))
 
 
 def experiments(found: Reproduction) -> list[Experiment]:

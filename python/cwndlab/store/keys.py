@@ -64,7 +64,7 @@ def scenario_digest(document: Mapping[str, Any]) -> bytes | None:
     """Hash a canonical scenario without its seed, and what lies outside it: what all replicates of a cell share."""
     document = copy.deepcopy({key: value for key, value in document.items() if key != "seed"})
     outside: list[str] = []
-    for table, key, text in list(_named_outside(document)):
+    for table, key, text in list(named_outside(document)):
         content = _content(key, text)
         if content is None:
             return None
@@ -82,18 +82,18 @@ def seeded_key(digest: bytes, seed: int) -> str:
 
 def has_outside(scenario: str) -> bool:
     """Whether a canonical scenario depends on files or on rules written in Python, which may change meanwhile."""
-    return '"file"' in scenario or any(True for _ in _named_outside(json.loads(scenario)))
+    return '"file"' in scenario or any(True for _ in named_outside(json.loads(scenario)))
 
 
-def _named_outside(node: Any) -> Iterator[tuple[dict[str, Any], str, str]]:
+def named_outside(node: Any) -> Iterator[tuple[dict[str, Any], str, str]]:
     """Give every table with a key that names a file or a rule in Python."""
     if isinstance(node, list):
         for entry in node:
-            yield from _named_outside(entry)
+            yield from named_outside(entry)
     elif isinstance(node, dict):
         for key, value in node.items():
             if isinstance(value, dict | list):
-                yield from _named_outside(value)
+                yield from named_outside(value)
             elif isinstance(value, str) and (key == "file" or (key == "rule" and _is_own(value))):
                 yield node, key, value
 

@@ -20,6 +20,8 @@ from cwndlab.sweep import until as targets
 from cwndlab.sweep.measures import Measure, find
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from cwndlab.store import Store
     from cwndlab.sweep.findings import Findings
     from cwndlab.work import Executor
@@ -230,6 +232,7 @@ class Sweep:
         *,
         jobs: int | None = None,
         executor: Executor | None = None,
+        on: str | Client | None = None,
         again: bool = False,
         progress: Callable[[dict[str, Any]], object] | None = None,
     ) -> Findings:
@@ -243,6 +246,8 @@ class Sweep:
             Threads.
         executor : Executor, optional
             Where runs are done (`cwndlab.work`), by default threads of this process.
+        on : str or distributed.Client, optional
+            A cluster that does the runs: ``dask://HOST:PORT``, or a client of dask.distributed (docs/sweeps.md).
         again : bool
             Do every run, also those that the store has.
         progress : callable, optional
@@ -252,6 +257,8 @@ class Sweep:
         ------
         StoreError
             If the store cannot be read or written.
+        ClusterError
+            If the cluster cannot be reached, or its workers have another build of the engine.
 
         Returns
         -------
@@ -260,7 +267,7 @@ class Sweep:
         from cwndlab.sweep.findings import Findings
         from cwndlab.sweep.running import execute
 
-        return execute(self, Findings(self), store, jobs=jobs, executor=executor, again=again, progress=progress)
+        return execute(self, Findings(self), store, jobs=jobs, executor=executor, on=on, again=again, progress=progress)
 
 
 _KINDS: tuple[tuple[str, type | tuple[type, ...], str], ...] = (

@@ -4,6 +4,7 @@
 ``run``       one more has been done: key, cell, replicate, seed, trace_hash, duration_s, metrics, done, runs
 ``progress``  at most every `EVERY_S`: done, runs, found (those the store had), failed, rate_per_s, remaining_s, and
               ``best`` and ``worst`` (``largest``, ``smallest``): cell, metric, mean
+``workers``   where runs are done on a cluster, at first and when it changes: address, workers, threads
 ``round``     replicates are added: round, cells (that need more), more (runs), runs
 ``failed``    a run ended with an error: cell, replicate, error
 ``end``       done, runs, found, failed, unmet (cells that did not reach the target), elapsed_s
@@ -34,6 +35,10 @@ class Report:
         """Tell what is to be done."""
         self._runs = runs
         self._send("begin", sweep=self._sweep.name, store=store, cells=cells, runs=runs)
+
+    def workers(self, *, address: str, workers: int, threads: int) -> None:
+        """Tell how many workers a cluster has."""
+        self._send("workers", address=address, workers=workers, threads=threads)
 
     def run(
         self, key: str, cell: Mapping[str, str], replicate: int, run: Mapping[str, Any], duration_s: float,

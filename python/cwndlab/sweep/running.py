@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cwndlab import native
+from cwndlab import cluster, native
 from cwndlab.errors import RunError, ScenarioError
 from cwndlab.plan import Cell
 from cwndlab.store import Record, Store, Use, canonical, has_outside, run_key, scenario_digest
@@ -19,6 +19,9 @@ from cwndlab.sweep.events import Report
 from cwndlab.sweep.findings import Findings
 from cwndlab.sweep.measures import measure
 from cwndlab.work import Executor, Outcome, Threads, perform
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 WAIT_S = 0.2
 """Between looks whether another process has finished a run that it has under way."""
@@ -40,14 +43,21 @@ def execute(
     *,
     jobs: int | None = None,
     executor: Executor | None = None,
+    on: str | Client | None = None,
     again: bool = False,
     progress: Callable[[dict[str, Any]], object] | None = None,
 ) -> Findings:
     """Do a sweep as `Sweep.run` does, filling `findings`: the caller still has them after Ctrl-C."""
+    if on is not None and (jobs or executor):
+        raise ScenarioError("on: the cluster does the runs; allowed: without `jobs` and `executor`")
+    report = Report(sweep, findings, progress)
+    if on is not None:
+        with cluster.connect(on, report.workers) as there:
+            return execute(sweep, findings, store, executor=there, again=again, progress=progress)
     opened = store if isinstance(store, Store) or store is None else Store(store)
     owned = opened if opened is not store else None
-    with owned or nullcontext():
-        work = _Work(sweep, findings, opened, executor or Threads(jobs), again, Report(sweep, findings, progress))
+    with nullcontext() if owned is None else owned:
+        work = _Work(sweep, findings, opened, executor or Threads(jobs), again, report)
         try:
             work.check()
             if opened is not None:

@@ -81,8 +81,9 @@ struct FullPipe {
 }
 
 impl FullPipe {
-    fn update(&mut self, bandwidth: f64, ack: &Ack) {
-        if self.reached || !ack.round_start || ack.app_limited || bandwidth <= 0.0 {
+    /// Takes what was measured in a round trip that the application did not limit.
+    fn update(&mut self, bandwidth: f64) {
+        if self.reached || bandwidth <= 0.0 {
             return;
         }
         if bandwidth >= 1.25 * self.bandwidth {

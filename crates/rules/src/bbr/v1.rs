@@ -10,11 +10,13 @@
 //! ProbeRTT  every 10 s without a smaller round trip: 4 packets for 200 ms and a round trip                (section 4.3.5)
 //! ```
 //!
-//! `w` in packets, bandwidth in packets/s, rtprop in seconds. Losses and marks leave the window alone (a loss ends the phase of gain 5/4); after
+//! `w` in packets, bandwidth in packets/s, rtprop in seconds. Marks leave the window alone; a loss ends the phase of gain 5/4; after
 //! a time-out the window regrows from one packet by what is acknowledged.
 //!
-//! Departures: no packet conservation in the first round trip of recovery (the endpoint's recovery scheme limits sending there);
-//! the draft's allowance of three send quanta is three packets; the phase in which ProbeBW begins is drawn from the flow's own
+//! In the first round trip of recovery what leaves is what is delivered; then the window grows by that, less what is lost; at the end it is
+//! what it was before (section 4.2.3.4).
+//!
+//! Departures: the draft's allowance of three send quanta is three packets; the phase in which ProbeBW begins is drawn from the flow's own
 //! history, since a rule has no randomness; no long-term sampling of policed rates.
 
 use super::{FullPipe, MIN_PIPE, MaxFilter, MinRtt, PROBE_RTT_S, scatter};
@@ -54,7 +56,13 @@ pub struct Bbr1 {
     initial: f64,
     /// The window before ProbeRTT, packets.
     prior: f64,
-    lost: bool,
+    /// Losses known so far, and whether the phase of gain 5/4 has seen one.
+    lost: u64,
+    has_lost: bool,
+    in_recovery: bool,
+    /// The first round trip of recovery: what leaves is what was delivered.
+    conserves: bool,
+    in_flight: f64,
 }
 
 impl Default for Bbr1 {
@@ -68,7 +76,11 @@ impl Default for Bbr1 {
             pacing_packets_s: 0.0,
             initial: 0.0,
             prior: 0.0,
-            lost: false,
+            lost: 0,
+            has_lost: false,
+            in_recovery: false,
+            conserves: false,
+            in_flight: 0.0,
         }
     }
 }
@@ -98,12 +110,35 @@ impl Bbr1 {
         if rate > 0.0 && (!ack.app_limited || rate >= self.bandwidth.value()) {
             self.bandwidth.update(self.round, rate);
         }
-        self.full_pipe.update(self.bandwidth.value(), ack);
+        if ack.round_start && !ack.app_limited {
+            self.full_pipe.update(self.bandwidth.value());
+        }
         let expired = self.min_rtt.update(ack);
+        let lost = ack.lost_packets.saturating_sub(self.lost);
+        (self.lost, self.has_lost) = (ack.lost_packets, self.has_lost || lost > 0);
         self.next_mode(cwnd, ack);
         let restored = self.probe_rtt(cwnd, ack, expired);
         self.set_pacing(cwnd, ack);
-        self.window(restored, ack)
+        self.in_flight = ack.in_flight_packets as f64;
+        let cwnd = self.recover(restored, ack, lost);
+        if self.conserves { self.bounded(cwnd) } else { self.window(cwnd, ack) }
+    }
+
+    /// Section 4.2.3.4: less by what is lost, in the first round trip what is in flight and was delivered, and at the end what it was before.
+    fn recover(&mut self, cwnd: f64, ack: &Ack, lost: u64) -> f64 {
+        let left = self.in_recovery && !ack.in_recovery;
+        self.in_recovery = ack.in_recovery;
+        self.conserves &= ack.in_recovery && !ack.round_start;
+        if left {
+            return cwnd.max(self.prior);
+        }
+        let cwnd = if ack.in_recovery { (cwnd - lost as f64).max(1.0) } else { cwnd };
+        if self.conserves { cwnd.max((ack.in_flight_packets + ack.acked_packets) as f64) } else { cwnd }
+    }
+
+    fn save(&mut self, cwnd: f64) {
+        let lowered = self.in_recovery || matches!(self.mode, Mode::ProbeRtt { .. });
+        self.prior = if lowered { self.prior.max(cwnd) } else { cwnd };
     }
 
     fn next_mode(&mut self, cwnd: f64, ack: &Ack) {
@@ -119,12 +154,12 @@ impl Bbr1 {
             // Before this acknowledgement.
             let in_flight = in_flight + ack.acked_packets as f64;
             let over = match CYCLE[phase] {
-                gain if gain > 1.0 => whole && (self.lost || in_flight >= self.inflight(gain).min(cwnd)),
+                gain if gain > 1.0 => whole && (self.has_lost || in_flight >= self.inflight(gain).min(cwnd)),
                 gain if gain < 1.0 => whole || in_flight <= self.inflight(1.0),
                 _ => whole,
             };
             if over {
-                self.lost = false;
+                self.has_lost = false;
                 self.mode = Mode::ProbeBandwidth { phase: (phase + 1) % CYCLE.len(), since_s: ack.now_s };
             }
         }
@@ -141,7 +176,7 @@ impl Bbr1 {
     fn probe_rtt(&mut self, cwnd: f64, ack: &Ack, expired: bool) -> f64 {
         let probing = matches!(self.mode, Mode::ProbeRtt { .. });
         if expired && !probing {
-            self.prior = cwnd;
+            self.save(cwnd);
             self.mode = Mode::ProbeRtt { until_s: None, round_passed: false };
         }
         let Mode::ProbeRtt { until_s, round_passed } = self.mode else { return cwnd };
@@ -186,7 +221,10 @@ impl Bbr1 {
         } else {
             cwnd
         };
-        let cwnd = cwnd.max(MIN_PIPE);
+        self.bounded(cwnd.max(MIN_PIPE))
+    }
+
+    fn bounded(&self, cwnd: f64) -> f64 {
         if matches!(self.mode, Mode::ProbeRtt { .. }) { cwnd.min(MIN_PIPE) } else { cwnd }
     }
 }
@@ -196,9 +234,14 @@ impl WindowRule for Bbr1 {
         self.update(cwnd, ack)
     }
 
-    fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
-        self.lost = true;
-        cwnd
+    fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
+        self.save(cwnd);
+        self.has_lost = true;
+        if congestion != Congestion::FastRetransmit || self.in_flight == 0.0 {
+            return cwnd;
+        }
+        self.conserves = true;
+        self.in_flight + 1.0
     }
 
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
@@ -214,7 +257,7 @@ impl WindowRule for Bbr1 {
     }
 
     fn needs(&self) -> Needs {
-        Needs { delivery_rate: true, rounds: true, pacing: true, ..Needs::default() }
+        Needs { delivery_rate: true, rounds: true, pacing: true, recovery: true, ..Needs::default() }
     }
 }
 
@@ -229,79 +272,4 @@ pub(crate) const FAMILY: Family = Family {
 };
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A path of 1000 packets/s and 100 ms: 100 packets fill it. One acknowledgement a round trip, for what the window allowed.
-    struct Path {
-        rule: Bbr1,
-        cwnd: f64,
-        now_s: f64,
-        delivered: u64,
-    }
-
-    impl Path {
-        fn round(&mut self, in_flight_packets: u64) {
-            self.now_s += 0.1;
-            let acked_packets = (self.cwnd as u64).min(100);
-            self.delivered += acked_packets;
-            let ack = Ack {
-                now_s: self.now_s,
-                acked_packets,
-                delivered_packets: self.delivered,
-                in_flight_packets,
-                rtt_s: 0.1,
-                srtt_s: 0.1,
-                delivery_rate_packets_s: 10.0 * acked_packets as f64,
-                round_start: true,
-                ..Ack::default()
-            };
-            self.cwnd = self.rule.increase(self.cwnd, &ack);
-        }
-    }
-
-    #[test]
-    fn startup_drain_and_probing_by_hand() {
-        let mut path = Path { rule: Bbr1::default(), cwnd: 10.0, now_s: 0.0, delivered: 0 };
-        path.round(20);
-        // 10 packets in 100 ms: 100/s, paced at 2.885 times that; the window doubles.
-        assert!((path.rule.pacing_rate_packets_s().unwrap() - 288.539).abs() < 1e-3);
-        assert_eq!(path.cwnd, 20.0);
-        (0..4).for_each(|_| path.round(100));
-        assert_eq!(path.rule.mode, Mode::Startup);
-        // 1000/s is the most there is: three round trips without a quarter more.
-        (0..3).for_each(|_| path.round(280));
-        assert_eq!(path.rule.mode, Mode::Drain);
-        assert!((path.rule.pacing_rate_packets_s().unwrap() - 346.574).abs() < 1e-3);
-        path.round(90);
-        assert!(matches!(path.rule.mode, Mode::ProbeBandwidth { .. }));
-        // Two bandwidth-delay products and three packets.
-        path.round(100);
-        assert_eq!(path.cwnd, 203.0);
-        assert_eq!(path.rule.decrease(203.0, Congestion::FastRetransmit), 203.0);
-        // Eight phases, in which the pacing gain is 5/4 once and 3/4 once.
-        let mut gains: Vec<f64> = Vec::new();
-        for _ in 0..16 {
-            path.round(200);
-            path.now_s += 0.01;
-            gains.push(path.rule.pacing_rate_packets_s().unwrap() / 1000.0);
-        }
-        assert_eq!(gains.iter().filter(|&&gain| gain == 1.25).count(), 2);
-        assert_eq!(gains.iter().filter(|&&gain| gain == 0.75).count(), 2);
-    }
-
-    #[test]
-    fn the_round_trip_is_probed_every_ten_seconds() {
-        let mut path = Path { rule: Bbr1::default(), cwnd: 10.0, now_s: 0.0, delivered: 0 };
-        (0..20).for_each(|_| path.round(100));
-        path.rule.min_rtt.value_s = 0.09;
-        path.rule.min_rtt.since_s = path.now_s;
-        (0..105).for_each(|_| path.round(100));
-        assert_eq!(path.cwnd, 4.0);
-        // Drained; 200 ms and a round trip later the window is back.
-        path.round(4);
-        assert_eq!(path.cwnd, 4.0);
-        (0..4).for_each(|_| path.round(4));
-        assert!(path.cwnd >= 200.0, "{}", path.cwnd);
-    }
-}
+mod tests;

@@ -1,38 +1,42 @@
-//! BBR version 3 (draft-ietf-ccwg-bbr-02): version 1 with bounds learnt from loss.
+//! BBR version 3 (draft-ietf-ccwg-bbr-06): version 1 with bounds learnt from loss.
 //!
 //! ```text
 //! max_bw    = largest delivery rate of this and the last ProbeBW cycle      bw = min(max_bw, bw_short)
 //! pacing    = 0.99 pacing_gain bw       w <= cwnd_gain bw min_rtt, bounded by inflight_long and inflight_short
 //!
-//! Startup   gains 2.77 and 2, until the bandwidth stopped growing by 25 % for 3 round trips, or a round trip lost more than 2 % in
-//!           6 packets or more
-//! Drain     pacing gain 0.5, until one bandwidth-delay product is in flight
+//! Startup   gains 2.77 and 2, until the rate stopped growing by 25 % for 3 round trips, or a round trip in recovery lost more than
+//!           2 %, in 6 acknowledgements or more
+//! Drain     pacing gain 0.5, until one bandwidth-delay product is in flight, 3 round trips at most
 //! ProbeBW   Down   0.9   until that product and 85 % of inflight_long are reached
 //!           Cruise 1     until 2 to 3 s or 63 round trips (a Reno flow's cycle, if shorter) since the last probe
 //!           Refill 1     for one round trip, without the short-term bounds
-//!           Up     1.25  (cwnd gain 2.25): inflight_long grows by 1, 2, 4, ... packets per round trip while it binds; until more
-//!                        than 2 % are lost, or the bandwidth stopped growing
+//!           Up     1.25  (cwnd gain 2.25): inflight_long grows by 1, 2, 4, ... packets per round trip while it binds; until more than 2 %
+//!                        are lost or the rate stopped growing; after a probe that lost as much, until inflight_long is in flight,
+//!                        and at once again if that lost nothing
 //! ProbeRTT  every 5 s without a smaller round trip: half the product in flight for 200 ms and a round trip
 //!
-//! loss above 2 % in Up:  inflight_long <- max(in flight, 0.7 target)
-//! loss in Down or Cruise, per round trip:  bw_short <- max(latest rate, 0.7 bw_short), inflight_short alike
+//! loss above 2 % of what was in flight, in what Refill and Up sent:   inflight_long <- max(in flight then, 0.7 target)
+//! loss in other states, per round trip:   bw_short <- max(latest rate, 0.7 bw_short),   inflight_short alike
 //! ```
 //!
-//! `w` and inflight in packets, bw in packets/s.
+//! `w` and inflight in packets, bw in packets/s. What loss teaches is in `v3/loss.rs`, how the round trip is probed in `v3/round_trip.rs`.
 //!
-//! Departures: losses are counted per round trip from [`Ack::lost_packets`], a fast retransmit at least as one, where the draft looks at
-//! each lost packet's own flight; no allowance for aggregated acknowledgements; no undo of spurious recovery; marks are ignored, as in the draft;
-//! the wait between probes is drawn from the flow's own history, since a rule has no randomness.
+//! Departures: what was in flight when a packet was sent and what was lost since is known of the packet acknowledged when a loss is found, which
+//! left three packets after the lost one, not of that one; lost ranges are counted by the acknowledgements that find them, as in Linux; no
+//! allowance for aggregated acknowledgements; no undo of spurious recovery; marks are ignored, as in the draft; the wait between probes is
+//! drawn from the flow's own history, since a rule has no randomness.
 
-use super::{FullPipe, MIN_PIPE, MIN_RTT_WINDOW_S, MaxFilter, MinRtt, PROBE_RTT_S, scatter};
+mod loss;
+mod round_trip;
+
+use super::{FullPipe, MIN_PIPE, MaxFilter, scatter};
 use crate::registry::fine;
 use crate::{Ack, Congestion, Family, Mark, Needs, Rule, SlowStart, WindowRule};
+use loss::Bounds;
 
-const LOSS_THRESHOLD: f64 = 0.02;
-const BETA: f64 = 0.7;
-const HEADROOM: f64 = 0.15;
 const PACING_MARGIN: f64 = 0.01;
-const PROBE_RTT_INTERVAL_S: f64 = 5.0;
+const DRAIN_ROUNDS: u64 = 3;
+const RENO_ROUNDS: f64 = 63.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
@@ -42,16 +46,11 @@ enum Mode {
     Cruise,
     Refill,
     Up,
-    ProbeRtt { until_s: Option<f64>, round_passed: bool },
-}
-
-/// What one round trip has shown so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Round {
-    rate: f64,
-    delivered: u64,
-    lost: u64,
-    recoveries: u64,
+    /// `until_s` once the pipe is drained; then a round trip must pass as well.
+    ProbeRtt {
+        until_s: Option<f64>,
+        round_passed: bool,
+    },
 }
 
 /// BBR version 3.
@@ -60,25 +59,26 @@ pub struct Bbr3 {
     mode: Mode,
     max_bandwidth: MaxFilter<2>,
     cycle: u64,
-    min_rtt: MinRtt,
-    /// When the pipe was last drained to see the round trip, seconds.
-    probed_rtt_s: f64,
+    /// The smallest round trip of 10 s, and that of 5 s, which ProbeRTT renews; and when they were seen.
+    min_rtt: (f64, f64),
+    probed_rtt: (f64, f64),
     full_pipe: FullPipe,
-    bandwidth_short: f64,
-    inflight_short: f64,
-    inflight_long: f64,
-    /// Round trips for which inflight_long has grown in this probe.
-    up_rounds: u32,
-    round: Round,
-    /// Totals at the round trip's start.
-    delivered: u64,
-    lost: u64,
+    /// The pipe was ever full.
+    filled: bool,
+    /// Delivered when this round trip began; whether one begins; how many there were.
+    round_ends: u64,
+    round_start: bool,
+    rounds: u64,
+    drained_by: u64,
+    bounds: Bounds,
     probe_wait_s: f64,
     rounds_since_probe: f64,
-    phase_s: f64,
+    cycle_s: f64,
     pacing_packets_s: f64,
     initial: f64,
+    /// The window before recovery or ProbeRTT, packets.
     prior: f64,
+    in_recovery: bool,
 }
 
 impl Default for Bbr3 {
@@ -87,22 +87,22 @@ impl Default for Bbr3 {
             mode: Mode::Startup,
             max_bandwidth: MaxFilter::new(),
             cycle: 0,
-            min_rtt: MinRtt::new(),
-            probed_rtt_s: 0.0,
+            min_rtt: (f64::INFINITY, 0.0),
+            probed_rtt: (f64::INFINITY, 0.0),
             full_pipe: FullPipe::default(),
-            bandwidth_short: f64::INFINITY,
-            inflight_short: f64::INFINITY,
-            inflight_long: f64::INFINITY,
-            up_rounds: 0,
-            round: Round::default(),
-            delivered: 0,
-            lost: 0,
+            filled: false,
+            round_ends: 0,
+            round_start: false,
+            rounds: 0,
+            drained_by: 0,
+            bounds: Bounds::default(),
             probe_wait_s: 0.0,
             rounds_since_probe: 0.0,
-            phase_s: 0.0,
+            cycle_s: 0.0,
             pacing_packets_s: 0.0,
             initial: 0.0,
             prior: 0.0,
+            in_recovery: false,
         }
     }
 }
@@ -121,149 +121,149 @@ impl Bbr3 {
     }
 
     fn bandwidth(&self) -> f64 {
-        self.max_bandwidth.value().min(self.bandwidth_short)
+        self.max_bandwidth.value().min(self.bounds.bandwidth_short)
     }
 
+    /// `gain` bandwidth-delay products, packets.
     fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
-        let product = bandwidth * self.min_rtt.value_s;
-        if product.is_finite() && product > 0.0 { (gain * product).ceil().max(MIN_PIPE) } else { self.initial }
+        let product = bandwidth * self.min_rtt.0;
+        let packets = if product.is_finite() && product > 0.0 { (gain * product).ceil().max(MIN_PIPE) } else { self.initial };
+        packets + if self.mode == Mode::Up { 2.0 } else { 0.0 }
     }
 
-    fn with_headroom(&self) -> f64 {
-        ((1.0 - HEADROOM) * self.inflight_long).max(MIN_PIPE)
-    }
-
-    fn is_probing(&self) -> bool {
-        matches!(self.mode, Mode::Startup | Mode::Refill | Mode::Up)
+    fn is_probe_bandwidth(&self) -> bool {
+        matches!(self.mode, Mode::Down | Mode::Cruise | Mode::Refill | Mode::Up)
     }
 
     fn update(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         if self.initial == 0.0 {
-            (self.initial, self.probed_rtt_s) = (cwnd, ack.now_s);
+            (self.initial, self.probed_rtt.1) = (cwnd, ack.now_s);
         }
-        let rate = ack.delivery_rate_packets_s;
-        if rate > 0.0 && (!ack.app_limited || rate >= self.max_bandwidth.value()) {
-            self.max_bandwidth.update(self.cycle, rate);
-        }
-        self.round.rate = self.round.rate.max(rate);
-        self.round.delivered = ack.delivered_packets.saturating_sub(self.delivered);
-        self.round.lost = ack.lost_packets.saturating_sub(self.lost).max(self.round.recoveries);
-        self.full_pipe.update(self.max_bandwidth.value(), ack);
-        self.note_loss(cwnd, ack);
-        self.min_rtt.update(ack);
+        let mut cwnd = self.restore(cwnd, ack);
+        self.learn_from_losses(cwnd, ack);
+        self.count_round(ack);
+        self.measure_rate(cwnd, ack);
         self.next_mode(cwnd, ack);
-        let cwnd = self.probe_rtt(cwnd, ack);
-        if ack.round_start {
-            self.rounds_since_probe += 1.0;
-            self.round = Round::default();
-            (self.delivered, self.lost) = (ack.delivered_packets, ack.lost_packets);
-        }
+        let expired = self.measure_rtt(ack);
+        cwnd = self.probe_rtt(cwnd, ack, expired);
+        self.bounds.advance(ack);
         self.set_pacing(cwnd, ack);
         self.window(cwnd, ack)
     }
 
-    /// What losses teach: at once while probing, at the end of a round trip otherwise.
-    fn note_loss(&mut self, cwnd: f64, ack: &Ack) {
-        let Round { rate, delivered, lost, .. } = self.round;
-        // Early in a round trip little was delivered yet; what is in flight says how much one loss is.
-        let in_flight = ack.in_flight_packets + ack.acked_packets;
-        let too_many = lost as f64 > LOSS_THRESHOLD * (delivered + lost).max(in_flight) as f64;
-        match self.mode {
-            Mode::Startup if ack.round_start && too_many && lost >= 6 => {
-                self.full_pipe.reached = true;
-                self.inflight_long = self.inflight(self.max_bandwidth.value(), 1.0).max(delivered as f64);
-            }
-            Mode::Up if lost > 0 && too_many => {
-                let target = self.inflight(self.bandwidth(), 1.0).min(cwnd);
-                self.inflight_long = (in_flight as f64).max(BETA * target).max(MIN_PIPE);
-                self.enter_down(ack);
-            }
-            _ if ack.round_start && lost > 0 && !self.is_probing() => {
-                let before = |bound: f64, first: f64| if bound.is_finite() { bound } else { first };
-                self.bandwidth_short = rate.max(BETA * before(self.bandwidth_short, self.max_bandwidth.value()));
-                self.inflight_short = (delivered as f64).max(BETA * before(self.inflight_short, cwnd)).max(MIN_PIPE);
-            }
-            _ => {}
+    /// Section "Modulating cwnd in Loss Recovery": the window from before, once what was lost is repaired.
+    fn restore(&mut self, cwnd: f64, ack: &Ack) -> f64 {
+        let left = self.in_recovery && !ack.in_recovery;
+        self.in_recovery = ack.in_recovery;
+        if left { cwnd.max(self.prior) } else { cwnd }
+    }
+
+    fn save(&mut self, cwnd: f64) {
+        let lowered = self.in_recovery || matches!(self.mode, Mode::ProbeRtt { .. });
+        self.prior = if lowered { self.prior.max(cwnd) } else { cwnd };
+    }
+
+    fn count_round(&mut self, ack: &Ack) {
+        self.round_start = ack.delivered_packets - ack.delivered_since_sent_packets >= self.round_ends;
+        if self.round_start {
+            self.round_ends = ack.delivered_packets;
+            self.rounds += 1;
+            self.rounds_since_probe += 1.0;
+        }
+    }
+
+    fn start_round(&mut self, ack: &Ack) {
+        self.round_ends = ack.delivered_packets;
+    }
+
+    fn measure_rate(&mut self, cwnd: f64, ack: &Ack) {
+        let rate = ack.delivery_rate_packets_s;
+        if rate > 0.0 && (!ack.app_limited || rate >= self.max_bandwidth.value()) {
+            self.max_bandwidth.update(self.cycle, rate);
+        }
+        let probing = matches!(self.mode, Mode::Startup | Mode::Refill | Mode::Up);
+        let (startup, bandwidth) = (self.mode == Mode::Startup, self.max_bandwidth.value());
+        let lossy_startup = self.bounds.end_round(ack, probing, startup, bandwidth, cwnd);
+        if self.round_start && !ack.app_limited {
+            self.full_pipe.update(rate);
+            self.filled |= self.full_pipe.reached;
+        }
+        if lossy_startup {
+            self.filled = true;
+            self.bounds.inflight_long = self.inflight(self.bandwidth(), 1.0).max(self.bounds.inflight_latest);
         }
     }
 
     fn next_mode(&mut self, cwnd: f64, ack: &Ack) {
         let in_flight = ack.in_flight_packets as f64;
+        if self.mode == Mode::Startup && self.filled {
+            (self.mode, self.drained_by) = (Mode::Drain, self.rounds + DRAIN_ROUNDS);
+        }
+        if self.mode == Mode::Drain && (in_flight <= self.inflight(self.bandwidth(), 1.0) || self.rounds > self.drained_by) {
+            self.enter_down(ack);
+        }
+        if !self.filled || self.adapt_long_term(cwnd, ack) {
+            return;
+        }
         match self.mode {
-            Mode::Startup if self.full_pipe.reached => self.mode = Mode::Drain,
-            Mode::Drain if in_flight <= self.inflight(self.max_bandwidth.value(), 1.0) => self.enter_down(ack),
-            Mode::Down | Mode::Cruise if self.is_time_to_probe(ack) => self.enter_refill(),
-            Mode::Down if in_flight <= self.with_headroom() && in_flight <= self.inflight(self.max_bandwidth.value(), 1.0) => {
-                self.mode = Mode::Cruise;
+            Mode::Down | Mode::Cruise if self.is_time_to_probe(cwnd, ack) => self.enter_refill(ack),
+            Mode::Down => {
+                let drained = in_flight <= self.inflight(self.max_bandwidth.value(), 1.0);
+                if drained && in_flight <= self.bounds.with_headroom() {
+                    self.mode = Mode::Cruise;
+                }
             }
-            Mode::Refill if ack.round_start => {
-                (self.mode, self.phase_s, self.up_rounds) = (Mode::Up, ack.now_s, 0);
-                self.full_pipe = FullPipe { bandwidth: self.round.rate, rounds: 0, reached: false };
-            }
+            Mode::Refill if self.round_start => self.enter_up(cwnd, ack),
             Mode::Up => self.probe_up(cwnd, ack),
             _ => {}
         }
     }
 
+    fn is_time_to_probe(&self, cwnd: f64, ack: &Ack) -> bool {
+        let reno_rounds = self.inflight(self.bandwidth(), 1.0).min(cwnd).min(RENO_ROUNDS);
+        ack.now_s > self.cycle_s + self.probe_wait_s || self.rounds_since_probe >= reno_rounds
+    }
+
     fn probe_up(&mut self, cwnd: f64, ack: &Ack) {
-        if cwnd >= self.inflight_long && ack.round_start && !ack.app_limited {
-            self.inflight_long += f64::from(1u32 << self.up_rounds.min(30));
-            self.up_rounds += 1;
-            self.full_pipe = FullPipe { bandwidth: self.round.rate, rounds: 0, reached: false };
-        } else if self.full_pipe.reached {
+        if self.is_time_to_go_down(cwnd, ack) {
+            self.bounds.was_too_high = false;
             self.enter_down(ack);
         }
     }
 
-    fn is_time_to_probe(&self, ack: &Ack) -> bool {
-        let reno_rounds = self.inflight(self.bandwidth(), 1.0).min(63.0);
-        ack.now_s - self.phase_s >= self.probe_wait_s || self.rounds_since_probe >= reno_rounds
+    fn is_time_to_go_down(&mut self, cwnd: f64, ack: &Ack) -> bool {
+        if self.bounds.was_too_high && ack.in_flight_packets as f64 >= self.bounds.inflight_long {
+            self.bounds.was_cautious = true;
+            // What this probe shows is not known yet: until it does, it went well.
+            return true;
+        }
+        if is_limited(cwnd, ack) && cwnd >= self.bounds.inflight_long {
+            self.full_pipe = FullPipe { bandwidth: ack.delivery_rate_packets_s, ..FullPipe::default() };
+            return false;
+        }
+        self.full_pipe.reached
     }
 
     fn enter_down(&mut self, ack: &Ack) {
-        self.mode = Mode::Down;
-        self.full_pipe.reached = true;
-        self.cycle += 1;
-        self.phase_s = ack.now_s;
+        self.bounds.start_down();
+        (self.mode, self.cycle_s) = (Mode::Down, ack.now_s);
         let drawn = scatter(ack);
         self.probe_wait_s = 2.0 + drawn;
         self.rounds_since_probe = (2.0 * drawn).floor();
+        self.start_round(ack);
     }
 
-    fn enter_refill(&mut self) {
+    fn enter_refill(&mut self, ack: &Ack) {
+        self.bounds.start_refill();
         self.mode = Mode::Refill;
-        (self.bandwidth_short, self.inflight_short) = (f64::INFINITY, f64::INFINITY);
+        self.start_round(ack);
     }
 
-    fn probe_rtt(&mut self, cwnd: f64, ack: &Ack) -> f64 {
-        if self.min_rtt.since_s + 1e-9 >= ack.now_s {
-            self.probed_rtt_s = ack.now_s;
-        }
-        let Mode::ProbeRtt { until_s, round_passed } = self.mode else {
-            if ack.now_s > self.probed_rtt_s + PROBE_RTT_INTERVAL_S.min(MIN_RTT_WINDOW_S) && self.min_rtt.value_s.is_finite() {
-                self.prior = cwnd;
-                self.mode = Mode::ProbeRtt { until_s: None, round_passed: false };
-            }
-            return cwnd;
-        };
-        let Some(until_s) = until_s else {
-            if ack.in_flight_packets as f64 <= self.inflight(self.bandwidth(), 0.5) {
-                self.mode = Mode::ProbeRtt { until_s: Some(ack.now_s + PROBE_RTT_S), round_passed: false };
-            }
-            return cwnd;
-        };
-        let round_passed = round_passed || ack.round_start;
-        self.mode = Mode::ProbeRtt { until_s: Some(until_s), round_passed };
-        if !round_passed || ack.now_s < until_s {
-            return cwnd;
-        }
-        self.probed_rtt_s = ack.now_s;
-        if self.full_pipe.reached {
-            self.enter_down(ack)
-        } else {
-            self.mode = Mode::Startup
-        }
-        cwnd.max(self.prior)
+    fn enter_up(&mut self, cwnd: f64, ack: &Ack) {
+        self.bounds.start_up(cwnd);
+        self.mode = Mode::Up;
+        self.full_pipe = FullPipe { bandwidth: ack.delivery_rate_packets_s, ..FullPipe::default() };
+        self.start_round(ack);
     }
 
     fn set_pacing(&mut self, cwnd: f64, ack: &Ack) {
@@ -272,16 +272,16 @@ impl Bbr3 {
         if rate == 0.0 {
             rate = gain * cwnd / if ack.srtt_s > 0.0 { ack.srtt_s } else { 0.001 };
         }
-        if self.mode != Mode::Startup || rate > self.pacing_packets_s {
+        if self.filled || rate > self.pacing_packets_s {
             self.pacing_packets_s = rate;
         }
     }
 
     fn window(&self, cwnd: f64, ack: &Ack) -> f64 {
         let (acked, target) = (ack.acked_packets as f64, self.inflight(self.bandwidth(), self.gains().1));
-        let mut cwnd = if self.mode != Mode::Startup {
+        let mut cwnd = if self.filled {
             (cwnd + acked).min(target)
-        } else if cwnd < target || (ack.delivered_packets as f64) < 2.0 * self.initial {
+        } else if cwnd < target || (ack.delivered_packets as f64) < self.initial {
             cwnd + acked
         } else {
             cwnd
@@ -289,9 +289,18 @@ impl Bbr3 {
         if matches!(self.mode, Mode::ProbeRtt { .. }) {
             cwnd = cwnd.min(self.inflight(self.bandwidth(), 0.5));
         }
-        let long = if self.mode == Mode::Cruise { self.with_headroom() } else { self.inflight_long };
-        cwnd.min(long).min(self.inflight_short).max(MIN_PIPE)
+        let long = match self.mode {
+            Mode::Startup | Mode::Drain => f64::INFINITY,
+            Mode::Cruise | Mode::ProbeRtt { .. } => self.bounds.with_headroom(),
+            Mode::Down | Mode::Refill | Mode::Up => self.bounds.inflight_long,
+        };
+        cwnd.min(long).min(self.bounds.inflight_short).max(MIN_PIPE)
     }
+}
+
+/// Whether the window is what limits the flow: all of it was in flight before this acknowledgement.
+fn is_limited(cwnd: f64, ack: &Ack) -> bool {
+    (ack.in_flight_packets + ack.acked_packets) as f64 + 1.0 >= cwnd
 }
 
 impl WindowRule for Bbr3 {
@@ -300,7 +309,7 @@ impl WindowRule for Bbr3 {
     }
 
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
-        self.round.recoveries += 1;
+        self.save(cwnd);
         cwnd
     }
 
@@ -317,14 +326,14 @@ impl WindowRule for Bbr3 {
     }
 
     fn needs(&self) -> Needs {
-        Needs { delivery_rate: true, rounds: true, pacing: true, ..Needs::default() }
+        Needs { delivery_rate: true, pacing: true, recovery: true, ..Needs::default() }
     }
 }
 
 pub(crate) const FAMILY: Family = Family {
     name: "BBR3",
     summary: "BBR version 3: as version 1, with bounds on what is in flight learnt from loss rates above 2 %",
-    source: "draft-ietf-ccwg-bbr-02",
+    source: "draft-ietf-ccwg-bbr-06",
     example: "BBR3",
     parameters: &[],
     check: fine,

@@ -66,8 +66,22 @@ impl FromStr for Formula {
 
     fn from_str(text: &str) -> Result<Self, FormulaError> {
         let node = parse::parse(text)?;
-        let program = Program::new(&node)?;
+        let program = Program::new(&node).map_err(|error| at_its_part(error, text))?;
         Ok(Self { node, program })
+    }
+}
+
+/// The same error, pointing at the part of the text that it quotes, if that stands there as it would be printed: spaces apart.
+fn at_its_part(error: FormulaError, text: &str) -> FormulaError {
+    let part: String = error.message.split('"').nth(1).unwrap_or_default().split_whitespace().collect();
+    let packed: Vec<(usize, char)> = text.chars().enumerate().filter(|(_, character)| !character.is_whitespace()).collect();
+    let start = (0..packed.len()).find(|&start| {
+        let mut rest = packed[start..].iter().map(|&(_, character)| character);
+        part.chars().all(|character| rest.next() == Some(character))
+    });
+    match start.filter(|_| !part.is_empty()) {
+        Some(start) => FormulaError { column: packed[start].0 + 1, ..error },
+        None => error,
     }
 }
 

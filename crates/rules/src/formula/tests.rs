@@ -87,7 +87,8 @@ fn errors_point_at_the_character() {
         ("ü*w + )", 7, "found \")\""),
         ("w ^ ^", 5, "found \"^\""),
         ("w, 1", 2, "found \",\""),
-        ("w + 1/0", 1, "\"1/0\" is inf, whatever w is"),
+        ("w + 1/0", 5, "\"1/0\" is inf, whatever w is"),
+        ("w + 2 * (1 /0)", 5, "\"2*(1/0)\" is inf, whatever w is"),
         ("1e", 3, "expected a number"),
         (".", 2, "expected a number"),
     ] {

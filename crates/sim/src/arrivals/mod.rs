@@ -12,7 +12,7 @@ use crate::random::Stream;
 use crate::streams::Due;
 use cwndlab_rules::Rule;
 use cwndlab_tcp::{Counters, Recovery};
-use std::collections::BTreeSet;
+use std::collections::VecDeque;
 
 /// A transfer that is complete: a flow that arrived, or a response.
 #[derive(Clone, Copy, Debug)]
@@ -107,8 +107,8 @@ pub struct Group {
     pub size: Draw,
     /// Draws of delays.
     pub delays: Stream,
-    /// Slots of flows that are over, by when (bits of a double that is not negative) and number.
-    pub retired: BTreeSet<(u64, u32)>,
+    /// Slots of flows that are over, by when (bits of a double that is not negative) and number; in order.
+    pub retired: VecDeque<(u64, u32)>,
     /// Sums over the measuring window.
     pub tally: Tally,
 }

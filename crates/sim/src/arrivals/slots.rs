@@ -25,19 +25,27 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         }
         let packets = whole(group.size.next());
         group.tally.arrived += u64::from(self.transit.window.contains(now_s));
+        // What of a flow that is over is still in a queue decides which slot is quiet.
+        self.transit.catch_up_all(now_s);
         let flow = match self.quiet_slot(index) {
             Some(flow) => flow,
             None => self.add_slot(index),
         };
         let group = &mut self.groups[index as usize];
-        let Template { rule, recovery, phase_s, base_rtt_s, slowest_s, .. } = group.template.clone();
+        // Not the whole of it: lists would be copied for every flow.
+        let Template { recovery, phase_s, base_rtt_s, slowest_s, .. } = group.template;
+        let rule = group.template.rule.clone();
         let base_rtt_s = base_rtt_s + self.draw_delays(index, flow);
         let knobs = &self.knobs[self.hosts[flow as usize].knobs as usize];
         let host = &mut self.hosts[flow as usize];
-        host.sender = Sender::new(rule, recovery, Some(packets), phase_s, knobs);
+        host.sender.renew(rule, recovery, Some(packets), phase_s, knobs);
         (host.armed_s, host.paced_s, host.finish_s) = (NEVER, NEVER, None);
         (host.at_begin, host.at_end) = (Counters::default(), Counters::default());
-        host.job = Some(Box::new(Job { group: index, began_s: now_s, packets, base_rtt_s, slowest_s, requests: None, is_cut: false }));
+        let job = Job { group: index, began_s: now_s, packets, base_rtt_s, slowest_s, requests: None, is_cut: false };
+        match &mut host.job {
+            Some(place) => **place = job,
+            none => *none = Some(Box::new(job)),
+        }
         self.start(flow);
     }
 
@@ -46,19 +54,20 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let now_s = self.now_s;
         let group = &self.groups[index as usize];
         // What has just ended may have ended ahead of time, and only on this engine's way of looking ahead.
-        let (key, flow) = group.retired.iter().take_while(|slot| f64::from_bits(slot.0) < now_s).find_map(|&(bits, flow)| {
+        let is_quiet = |&(_, flow): &(u64, u32)| {
             let (sender, sink) = (&self.hosts[flow as usize].sender, &self.transit.sinks[flow as usize]);
             let counters = sender.counters(now_s);
             let data_gone = counters.sent == sink.total_delivered + sink.total_dropped;
             let acks_gone = counters.rtt_count + sink.acks_lost == sink.acks && sink.receiver.deadline_s() == NEVER;
             let long_ago = sender.settled_s() < now_s && sink.last_loss_s < now_s;
-            (data_gone && acks_gone && long_ago).then_some((bits, flow))
-        })?;
+            data_gone && acks_gone && long_ago
+        };
+        let place = group.retired.iter().take_while(|slot| f64::from_bits(slot.0) < now_s).position(is_quiet)?;
         let group = &mut self.groups[index as usize];
-        group.retired.remove(&(key, flow));
+        let (_, flow) = group.retired.remove(place)?;
         let sink = &mut self.transit.sinks[flow as usize];
         group.tally.add_received(sink);
-        *sink = new_sink(sink.knobs, group.template.recovery, &sink.bins);
+        sink.renew(group.template.recovery.uses_sack());
         Some(flow)
     }
 
@@ -130,7 +139,10 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             return;
         }
         let group = &mut self.groups[job.group as usize];
-        group.retired.insert((now_s.to_bits(), flow));
+        let slot = (now_s.to_bits(), flow);
+        // Nearly always the last: senders run ahead of each other a little.
+        let place = group.retired.iter().rposition(|other| *other < slot).map_or(0, |before| before + 1);
+        group.retired.insert(place, slot);
         if self.transit.window.contains(now_s) {
             group.tally.add_sent(&host.at_begin, &host.sender.counters(now_s));
         }

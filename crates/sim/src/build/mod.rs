@@ -51,6 +51,8 @@ struct Builder<'a> {
     options: Options,
     users: Vec<u64>,
     leads: Vec<Lead>,
+    /// How much of each link's lead may be lost.
+    behind_s: Vec<f64>,
     /// Leads of the links that have an inbox, seconds.
     inbox_leads: Vec<f64>,
     routes: Vec<Route>,
@@ -61,9 +63,9 @@ struct Builder<'a> {
 pub fn build<S: Scheduler, T: Trace>(scenario: &Scenario, options: Options, trace: T) -> Network<S, T> {
     let plan = Plan::new(scenario);
     let users = plan.users();
-    let leads = leads::find(&plan, &users);
+    let (leads, behind_s) = leads::find(&plan, &users);
     let inbox_leads = vec![0.0; leads.len()];
-    Builder { plan, options, users, leads, inbox_leads, routes: Vec::new(), route_of: HashMap::new() }.build(trace)
+    Builder { plan, options, users, leads, behind_s, inbox_leads, routes: Vec::new(), route_of: HashMap::new() }.build(trace)
 }
 
 impl Builder<'_> {
@@ -130,6 +132,7 @@ impl Builder<'_> {
         for (i, link) in engine.transit.links.iter_mut().enumerate() {
             if let Some(owned) = link.service() {
                 owned.stream = engine.transit.streams.all.len() as u32;
+                owned.behind_s = if self.options.look_ahead { self.plan.behind_s(i as u32) } else { 0.0 };
                 let place = Place { route: 0, first_stream: owned.stream, first_pipe: 0 };
                 engine.transit.streams.all.push(Pending { ring: Ring::default(), flow: 0, due: Due::Depart(i as u32), place });
             }

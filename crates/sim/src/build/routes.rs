@@ -109,7 +109,7 @@ impl Builder<'_> {
             };
             if let Some(lead_s) = lead_s {
                 let (inbox, stream) = (engine.transit.inboxes.len() as u32, engine.transit.streams.all.len() as u32);
-                engine.transit.inboxes.push(Inbox::new(if owns { 0.0 } else { lead_s * SAFE }, stream));
+                engine.transit.inboxes.push(Inbox::new(if owns { 0.0 } else { (lead_s * SAFE - self.behind_s[link]).max(0.0) }, stream));
                 let place = Place { route: 0, first_stream: stream, first_pipe: 0 };
                 engine.transit.streams.all.push(Pending { ring: Ring::default(), flow: 0, due: Due::Batch(inbox), place });
                 self.inbox_leads[link] = lead_s;

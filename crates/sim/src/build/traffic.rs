@@ -20,7 +20,7 @@ use crate::transit::{CROSS, Stage};
 use cwndlab_rules::Arithmetic;
 use cwndlab_tcp::{NEVER, Recovery};
 use cwndlab_units::Time;
-use std::collections::BTreeSet;
+use std::collections::VecDeque;
 
 impl Builder<'_> {
     /// What a flow that answers requests has to do: the first request comes with its start.
@@ -78,7 +78,7 @@ impl Builder<'_> {
             engine.transit.timers.push(first_s, Kind::Arrive, index as u32);
         }
         let (size, delays) = (Draw::new(&arrivals.size, stream("size")), stream("access"));
-        engine.groups.push(arrivals::Group { template, gaps, size, delays, retired: BTreeSet::new(), tally: Tally::default() });
+        engine.groups.push(arrivals::Group { template, gaps, size, delays, retired: VecDeque::new(), tally: Tally::default() });
     }
 
     /// Adds all sources; returns the stream of each and when it first sends.

@@ -82,6 +82,9 @@ pub struct Link {
     room: usize,
     largest_bytes: u32,
     free_s: f64,
+    /// When the last packet arrived, and the latest of when those of that moment were set in motion: what has left before one of them is gone.
+    came_s: f64,
+    came_since_s: f64,
     arrived: u64,
     dropped: u64,
     marked: u64,
@@ -150,6 +153,8 @@ impl Link {
             room: 0,
             largest_bytes: 0,
             free_s: 0.0,
+            came_s: 0.0,
+            came_since_s: 0.0,
             arrived: 0,
             dropped: 0,
             marked: 0,
@@ -178,6 +183,8 @@ impl Link {
     #[inline(always)]
     pub fn arrive(&mut self, now: f64, since: f64, number: i64, size_bytes: u16, flow: u32, flags: Flags) -> (f64, f64) {
         let size = u32::from(size_bytes);
+        let since = if now == self.came_s { since.max(self.came_since_s) } else { since };
+        (self.came_s, self.came_since_s) = (now, since);
         if now < self.next_look_s && self.backlog.len() < self.room && size <= self.largest_bytes {
             self.arrived += 1;
             self.note(now, number, flow, true);

@@ -1,7 +1,8 @@
 //! A link whose queue owns its packets, because it decides at departure: what leaves next is known only when the link is free.
 //!
-//! It costs an event per departure, where something waits. A packet goes on its way when its transmission begins, for then everything about it
-//! is known.
+//! A packet goes on its way when its transmission begins, for then everything about it is known. That moment need not be an event: nobody can
+//! tell whether a transmission began until its packet arrives elsewhere, a propagation delay later. So the beginnings are caught up with when
+//! the next packet arrives here, or at the latest when the first of them is `behind_s` ago; the plain engine makes each an event.
 
 use super::Link;
 use crate::packet::Flags;
@@ -15,10 +16,12 @@ const MOST_WAITING: u64 = 15_000_000;
 #[derive(Debug)]
 pub struct Owned {
     queue: Scheduler<Waiting>,
-    /// The stream that schedules the end of a transmission.
+    /// The stream that schedules the end of a transmission, or when to catch up.
     pub stream: u32,
     /// Whether it does.
     scheduled: bool,
+    /// How long after the beginning of a transmission it may be found out; 0 where each is an event.
+    pub behind_s: f64,
     /// When the last transmission began, and when it ends.
     pub since_s: f64,
     busy_until_s: f64,
@@ -44,6 +47,7 @@ impl Owned {
             queue,
             stream: u32::MAX,
             scheduled: false,
+            behind_s: 0.0,
             since_s: 0.0,
             busy_until_s: f64::NEG_INFINITY,
             in_service_bytes: 0,
@@ -55,6 +59,27 @@ impl Owned {
             casualties: Vec::new(),
             left: None,
         }
+    }
+
+    /// When to catch up with what waits, if that is not arranged already; it is from now on.
+    pub fn arrange(&mut self) -> Option<f64> {
+        let arrange = self.behind_s > 0.0 && !self.scheduled && self.queue.packets() > 0;
+        self.scheduled |= arrange;
+        arrange.then_some(self.busy_until_s + self.behind_s)
+    }
+
+    /// The moment has come that was arranged.
+    pub fn wake(&mut self) {
+        self.scheduled = false;
+    }
+
+    /// When the transmission began that should be caught up with first, if there is one, where a packet arrives at `now_s` that was set in motion
+    /// at `since_s`: where both fall on one moment, what was set in motion first comes first.
+    #[inline]
+    pub fn missed(&self, now_s: f64, since_s: f64) -> Option<f64> {
+        let begins_s = self.busy_until_s;
+        let earlier = begins_s < now_s || (begins_s == now_s && self.since_s < since_s);
+        (earlier && self.behind_s > 0.0 && self.queue.packets() > 0).then_some(begins_s)
     }
 
     fn waiting(&self) -> u64 {
@@ -132,12 +157,15 @@ impl Link {
         owned.queue.enqueue(item, &mut |lost: Item<Waiting>| casualties.push(lost.packet));
         self.dropped += owned.casualties.len() as u64;
         self.overflowed |= owned.queue.packets() >= MOST_WAITING;
-        if owned.scheduled {
+        if owned.scheduled && owned.behind_s == 0.0 {
             return Then::Nothing;
         }
         // As elsewhere: where an arrival and the end of a transmission coincide, what was set in motion first comes first.
         if owned.busy_until_s < now_s || (owned.busy_until_s == now_s && owned.since_s < since_s) {
             return Then::Serve;
+        }
+        if owned.behind_s > 0.0 {
+            return owned.arrange().map_or(Then::Nothing, Then::Wait);
         }
         owned.scheduled = owned.queue.packets() > 0;
         if owned.scheduled { Then::Wait(owned.busy_until_s) } else { Then::Nothing }
@@ -150,7 +178,8 @@ impl Link {
             self.look(now_s);
         }
         let owned = self.owned.as_mut()?;
-        owned.scheduled = false;
+        let is_event = owned.behind_s == 0.0;
+        owned.scheduled &= !is_event;
         owned.settle(now_s);
         let casualties = &mut owned.casualties;
         let before = casualties.len();
@@ -172,8 +201,10 @@ impl Link {
         }
         owned.is_losing = at_s == super::LOST;
         self.lost += u64::from(owned.is_losing);
-        owned.scheduled = owned.queue.packets() > 0;
-        Some((waiting, at_s, owned.scheduled.then_some(end_s)))
+        if is_event {
+            owned.scheduled = owned.queue.packets() > 0;
+        }
+        Some((waiting, at_s, (is_event && owned.scheduled).then_some(end_s)))
     }
 
     /// A packet that the queue has just lost.

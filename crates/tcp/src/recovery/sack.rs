@@ -21,6 +21,7 @@ pub(crate) fn on_ack(
     let blocks = sack.map_or(&[][..], SackBlocks::as_slice);
     if tcp.in_recovery {
         in_recovery(tcp, now_s, ack, blocks, knobs);
+        tcp.show_in_recovery(now_s, ack, knobs);
         if valid {
             send_much(tcp, now_s, knobs, knobs.max_burst, out);
         }
@@ -33,7 +34,7 @@ pub(crate) fn on_ack(
             forget_or_keep(tcp, blocks, knobs);
         }
     } else if ack.ack == tcp.last_ack && !tcp.after_timeout && !blocks.is_empty() {
-        duplicate_ack(tcp, now_s, blocks, knobs, out);
+        duplicate_ack(tcp, now_s, ack, blocks, knobs, out);
     }
     if valid && tcp.dupacks == 0 {
         send_much(tcp, now_s, knobs, knobs.max_burst, out);
@@ -61,11 +62,12 @@ fn scoreboard(tcp: &mut Sender) -> &mut Scoreboard {
 
 /// A duplicate acknowledgement counts if it reports something new.
 #[inline(never)]
-fn duplicate_ack(tcp: &mut Sender, now_s: f64, blocks: &[(i64, i64)], knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+fn duplicate_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, blocks: &[(i64, i64)], knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
     let (highest_ack, highest_sent) = (tcp.highest_ack, tcp.highest_sent);
     if !scoreboard(tcp).update(highest_ack, highest_sent, blocks) {
         return;
     }
+    tcp.show_in_recovery(now_s, ack, knobs);
     tcp.dupacks += 1;
     if tcp.dupacks < knobs.dupack_threshold {
         if knobs.limited_transmit {
@@ -129,6 +131,7 @@ fn in_recovery(tcp: &mut Sender, now_s: f64, ack: &AckSegment, blocks: &[(i64, i
 pub(crate) fn on_timeout(tcp: &mut Sender, knobs: &Knobs) {
     tcp.in_recovery = false;
     tcp.after_timeout = true;
+    tcp.lose_to_timer();
     tcp.last_ack = tcp.last_ack.max(tcp.highest_ack);
     match &mut tcp.scoreboard {
         Some(scoreboard) if knobs.sack_rfc6675 => scoreboard.forget_retransmissions(),

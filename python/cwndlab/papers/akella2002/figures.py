@@ -42,13 +42,14 @@ def setting(data: Data, experiment: Experiment) -> Figure:
             panel.errorbar(
                 index, height, yerr=(row["ci95"] or 0.0) * scale, fmt=style.marker, color=style.color, capsize=3
             )
-        panel.set_title(f"{title} (less is better)", fontsize=8.5)
+        panel.set_title(title, fontsize=9.5)
         panel.set_xticks(range(len(among)), experiment.arguments["rules"], fontsize=8)
         panel.margins(x=0.2)
         # By the values: with few replicates the intervals of some would hide all the others.
         highest = max((row["value"] or 0.0) * scale for row in rows.values()) or 1.0
         panel.set_ylim(-0.05 * highest, 1.35 * highest)
         panel.grid(visible=False, axis="x")
+    figure.suptitle("Less is better everywhere; whiskers: 95 % confidence interval", x=0.01, ha="left", fontsize=10)
     _by_environment(figure, axes[5:], data, plan, place, among)
     _legend(figure, among)
     return figure
@@ -56,6 +57,7 @@ def setting(data: Data, experiment: Experiment) -> Figure:
 
 def _by_environment(figure: Figure, axes: list, data: Data, plan: str, place: str, among: list[str]) -> None:
     means = data.means(plan)
+    rows = {(row["case"], row["rule"], row["metric"]): row for row in tables.cells(data, plan, [place]).to_dicts()}
     grid = axes[0].get_gridspec()
     for panel in axes:
         panel.remove()
@@ -64,11 +66,16 @@ def _by_environment(figure: Figure, axes: list, data: Data, plan: str, place: st
         for index, rule in enumerate(among):
             style = look(index)
             places = np.arange(len(means.cases)) + (index - (len(among) - 1) / 2) * 0.17
-            values = means.value(metric, place, rule) * SCALES[metric]
-            panel.plot(places, values, style.marker, color=style.color, markersize=4)
+            found = [rows[case, rule, metric] for case in means.cases]
+            panel.errorbar(
+                places, [row["value"] * SCALES[metric] for row in found],
+                yerr=[(row["ci95"] or 0.0) * SCALES[metric] for row in found],
+                fmt=style.marker, color=style.color, markersize=4, linewidth=0.8,
+            )  # fmt: skip
         panel.set_xticks(range(len(means.cases)), means.cases, fontsize=8)
         panel.set_title(f"{LABELS[metric]} by environment", fontsize=9)
-        panel.set_ylim(bottom=0)
+        highest = max(rows[case, rule, metric]["value"] for case in means.cases for rule in among) * SCALES[metric]
+        panel.set_ylim(0, 1.15 * highest or 1.0)
         panel.grid(visible=False, axis="x")
         for edge in range(1, len(means.cases)):
             panel.axvline(edge - 0.5, color="#dddddd", linewidth=0.6)
@@ -95,7 +102,8 @@ def winners(data: Data, experiment: Experiment) -> Figure:
     panel.xaxis.tick_top()
     panel.grid(visible=False)
     panel.set_xlabel(
-        "D_a of goodput (0 is best). Filled: within 0.02 per environment of the best. Ring: unfair, spread > 0.5"
+        "D_a of goodput (0 is best)\n"
+        "filled: goodput within 0.02 of the best, average over environments; ring: unfair, spread > 0.5"
     )
     return figure
 
@@ -132,18 +140,32 @@ def ring(data: Data, experiment: Experiment) -> Figure:
 @styled
 def small_buffers(data: Data, experiment: Experiment) -> Figure:
     """Goodput with buffers of one bandwidth-delay product and of a tenth, joined by a line."""
-    small, full = (data.means(plan) for plan in experiment.plans)
-    among = tables.rules(data, experiment)
+    small, among = data.means(experiment.plans[0]), tables.rules(data, experiment)
     figure, axes = panels(1, len(small.settings), width=10, height=3.2, sharey=True)
+    drawn = []
     for panel, place in zip(axes, small.settings, strict=True):
         for index, rule in enumerate(among):
             style = look(index)
-            ends = [float(np.mean(means.value("goodput", place, rule))) for means in (full, small)]
-            panel.plot([0, 1], ends, color=style.color, linestyle=style.linestyle, marker=style.marker)
+            ends = [
+                data.estimate(
+                    lambda chosen, at=(plan, place, rule): tables.score(
+                        chosen, at[0], "mean", "goodput", *at[1:], among
+                    ),
+                    [plan],
+                )
+                for plan in reversed(experiment.plans)
+            ]
+            drawn += [found.mean for found in ends]
+            panel.errorbar(
+                np.array([0, 1]) + 0.03 * (index - 1.5), [found.mean for found in ends],
+                yerr=[found.half_width or 0.0 for found in ends],
+                color=style.color, linestyle=style.linestyle, marker=style.marker, elinewidth=0.8,
+            )  # fmt: skip
         panel.set_title(place)
         panel.set_xticks([0, 1], ["1 BDP", "0.1 BDP"])
         panel.set_xlim(-0.25, 1.25)
     axes[0].set_ylabel("goodput / available,\nmean over environments")
+    axes[0].set_ylim(0.9 * min(drawn), 1.05 * max(drawn))
     _legend(figure, among)
     return figure
 
@@ -153,22 +175,28 @@ def unequal_rtt(data: Data, experiment: Experiment) -> Figure:
     """Goodput against round trip, double logarithmic: the slope is the bias."""
     means, among = data.means("unequal-rtt"), tables.rules(data, experiment)
     places = [(setting, case) for setting in means.settings for case in means.cases]
+    rows = {(r["setting"], r["case"], r["rule"], r["metric"]): r for r in tables.cells(data, "unequal-rtt").to_dicts()}
     figure, axes = panels(1, len(places), width=11, height=3.2, sharex=True)
     for panel, (place, case) in zip(axes, places, strict=True):
         at = means.cases.index(case)
+        lowest, highest = np.inf, 0.0
         for index, rule in enumerate(among):
             style = look(index)
-            rates = [
-                means.value(f"flows.rtt-{rtt}.goodput_bps", place, rule)[at] / 1e6 for rtt in quantities.ROUND_TRIPS_MS
-            ]
+            found = [rows[place, case, rule, f"flows.rtt-{rtt}.goodput_bps"] for rtt in quantities.ROUND_TRIPS_MS]
+            rates, widths = ([(row[key] or 0.0) / 1e6 for row in found] for key in ("value", "ci95"))
             slope = quantities.bias(means, place, rule)[at]
             label = f"{experiment.arguments['rules'][index]}: RTT^{slope:.2f}"
-            panel.loglog(
-                quantities.ROUND_TRIPS_MS, rates, color=style.color, linestyle=style.linestyle, marker=style.marker,
+            panel.errorbar(
+                quantities.ROUND_TRIPS_MS, rates, yerr=[np.minimum(widths, 0.9 * np.array(rates)), widths],
+                color=style.color, linestyle=style.linestyle, marker=style.marker, markersize=4, elinewidth=0.8,
                 label=label,
             )  # fmt: skip
+            lowest, highest = min(lowest, *rates), max(highest, *rates)
+        panel.set_xscale("log")
+        panel.set_yscale("log")
+        panel.set_ylim(0.6 * lowest, 1.7 * highest)
         panel.set_title(f"{place}, {case} rate")
-        panel.set_xticks(quantities.ROUND_TRIPS_MS, [str(rtt) for rtt in quantities.ROUND_TRIPS_MS])
+        panel.set_xticks(quantities.ROUND_TRIPS_MS, [str(rtt) for rtt in quantities.ROUND_TRIPS_MS], fontsize=8)
         panel.set_xticks([], minor=True)
         panel.set_xlabel("round trip [ms]")
         panel.legend(fontsize=7.5)
@@ -199,7 +227,7 @@ def appendix(data: Data, experiment: Experiment) -> Figure:
                        color="white" if abs(value) > 0.7 else "black")  # fmt: skip
         panel.set_xticks(range(len(settings)), [place.replace("/", "\n") for place in settings], fontsize=8)
         panel.set_yticks(range(4), quantities.FAMILIES)
-        panel.set_title(f"Order by {key[-3:]} beside the published: Spearman, median {np.median(values):.2f}")
+        panel.set_title(f"{key[-3:]}: rank correlation with the published, median {np.median(values):.2f}")
         panel.grid(visible=False)
     for panel, family in zip(axes[4:], quantities.FAMILIES, strict=True):
         chosen = table.filter(family=family).drop_nulls("published_D_a")

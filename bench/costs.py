@@ -1,0 +1,137 @@
+"""Measurements around the engine: what a rule or a trace costs, threads, processes that start, ns-3."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import ns3_reference
+import ours
+from comparison import measure_comparison
+from settings import Settings, Skipped, per_packet, ratios, spread
+from works import Work
+
+BUILT_IN = "AIMD(1, 0.5)"
+SAME_LAW = 'Rule(inc="1", dec="0.5*w")'
+# The same law as a class; bench/own_rule.py.
+OWN_RULE = f"{Path(__file__).with_name('own_rule.py')}:Aimd(1, 0.5)"
+SWEEP_RUNS = 64
+
+
+def with_rule(scenario: dict, rule: str) -> dict:
+    """Give all flows this rule."""
+    return {**scenario, "flows": [{**flow, "rule": rule} for flow in scenario["flows"]]}
+
+
+def cost(work: Work, settings: Settings, variant: dict) -> dict:
+    """Time of a variant over that of the built-in rule without traces; both send the same packets."""
+    plain = with_rule(work.scenario(settings.quick), BUILT_IN)
+    base, other = settings.turns(work, ("built-in", lambda: ours.run(plain)), (work.name, lambda: ours.run(variant)))
+    if base[0]["trace_hash"] != other[0]["trace_hash"]:
+        raise RuntimeError(f"{work.name}: not the packets of {BUILT_IN}: trace hashes differ")
+    # With what Python gets handed over: traces are made for it.
+    slow, fast = per_packet(other, "whole_s"), per_packet(base, "whole_s")
+    return {
+        **spread("cost", ratios(slow, fast)),
+        "ns_per_packet": statistics.median(slow),
+        "built_in_ns_per_packet": statistics.median(fast),
+        "delivered_packets": base[0]["delivered"],
+    }
+
+
+def formula(work: Work, settings: Settings) -> dict:
+    """AIMD(1, 0.5) written as two formulas."""
+    return cost(work, settings, with_rule(work.scenario(settings.quick), SAME_LAW))
+
+
+def python_rule(work: Work, settings: Settings) -> dict:
+    """AIMD(1, 0.5) written as a Python class."""
+    from cwndlab import ScenarioError, native
+
+    try:
+        native.rule(OWN_RULE)
+    except ScenarioError as error:
+        raise Skipped(f"this core reads no rules written in Python: {error}".replace(str(ours.ROOT), ".")) from None
+    return cost(work, settings, with_rule(work.scenario(settings.quick), OWN_RULE))
+
+
+def traced(work: Work, settings: Settings) -> dict:
+    """Window and queue every 10 ms."""
+    return cost(work, settings, {**work.scenario(settings.quick), "trace": {"cwnd": "10ms", "queue": "10ms"}})
+
+
+def sweep(work: Work, settings: Settings) -> dict:
+    """Equal runs on one thread and on two."""
+    from cwndlab.execute import default_jobs, run_many
+    from cwndlab.scenario import Scenario
+
+    if default_jobs() < 2:
+        raise Skipped("this process may use one processor only")
+    scenario = Scenario.from_dict(work.scenario(settings.quick))
+
+    def seconds(jobs: int) -> float:
+        begin = time.perf_counter()
+        done = sum(1 for _ in run_many(((index, scenario) for index in range(SWEEP_RUNS)), jobs=jobs))
+        assert done == SWEEP_RUNS
+        return time.perf_counter() - begin
+
+    one, two = settings.turns(work, ("1 thread", lambda: seconds(1)), ("2 threads", lambda: seconds(2)))
+    return {**spread("speed_up", ratios(one, two)), "one_thread_s": statistics.median(one), "runs": SWEEP_RUNS}
+
+
+def process_s(command: list[str]) -> float:
+    """Seconds of a whole process."""
+    begin = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=ours.ROOT, env=ours.fresh())
+    return time.perf_counter() - begin
+
+
+def start_up(work: Work, settings: Settings) -> dict:
+    """Whole processes, the interpreter's own start included: one that imports cwndlab, and `cwndlab --version`."""
+    program = Path(sys.executable).with_name("cwndlab")
+    command = [str(program)] if program.exists() else [sys.executable, "-m", "cwndlab"]
+    python, imported, version = settings.turns(
+        work,
+        ("python", lambda: process_s([sys.executable, "-c", "pass"])),
+        ("import cwndlab", lambda: process_s([sys.executable, "-c", "import cwndlab"])),
+        ("cwndlab --version", lambda: process_s([*command, "--version"])),
+        # The first one may read from the disk.
+        repetitions=2 * settings.repetitions + 1,
+    )
+    return {
+        "python_s": statistics.median(python),
+        "import_s": statistics.median(imported),
+        "version_s": statistics.median(version),
+    }
+
+
+def ns3(work: Work, settings: Settings) -> dict:
+    """Time the same network in ns-3, whose TCP is another one."""
+    if reason := ns3_reference.missing():
+        raise Skipped(reason)
+    scenario = work.scenario(settings.quick)
+
+    def theirs() -> dict:
+        done = ns3_reference.run(scenario, ours.ROOT / "out")
+        return {"wall_s": done.wall_s, "delivered": done.delivered_packets}
+
+    print(f"{work.name}: compiling", file=sys.stderr)
+    ns3_reference.compiled(ours.ROOT / "out")
+    own, peer = settings.turns(work, ("cwndlab", lambda: ours.run(scenario)), ("ns-3", theirs))
+    return {
+        "ns_per_packet": statistics.median(per_packet(own)),
+        "ns3_ns_per_packet": statistics.median(per_packet(peer)),
+        **spread("ns3_ratio", ratios(per_packet(peer), per_packet(own))),
+        "delivered_packets": own[0]["delivered"],
+        "ns3_delivered_packets": peer[0]["delivered"],
+    }
+
+
+def comparison(work: Work, settings: Settings) -> dict:
+    """Four rules, all environments and settings of the paper, as a user runs it."""
+    print(f"{work.name}: about two minutes", file=sys.stderr)
+    done = measure_comparison(replicates=1 if settings.quick else 3, duration="10s" if settings.quick else None)
+    return {"runs": done["runs"], "wall_s": done["wall_s"], "peak_bytes": done["peak_bytes"]}

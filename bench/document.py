@@ -1,0 +1,98 @@
+"""The measured parts of the documents, from what is on record: ``python bench/document.py`` writes them anew.
+
+A part stands between ``<!-- generated: bench NAME -->`` and ``<!-- end -->``. docs/generate.py and the tests that
+compare the documents use `part`; nothing in these parts comes from elsewhere than bench/results.json and
+bench/instructions.json, but for the prototypes' times in bench/floor.py.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "bench"), str(ROOT / "python")]
+
+from floor import distances  # noqa: E402
+from tables import TABLES, Table, stages  # noqa: E402
+
+RECORD = ROOT / "bench" / "results.json"
+GUARD = ROOT / "bench" / "instructions.json"
+DOCUMENTS = ("docs/performance.md", "README.md")
+PART = re.compile(r"(<!-- generated: bench (?P<name>[a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def markdown(table: Table) -> str:
+    """Write a table as Markdown."""
+    head, rows = table
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |\n" for line in lines)
+
+
+def circumstances(record: dict) -> str:
+    """Say what was measured on, with which versions, when."""
+    machine, entries = record["machine"], record["works"].values()
+    rows = [
+        ["processor", f"{machine['processor']} ({machine['architecture']})"],
+        ["cores", str(machine["cores"])],
+        ["memory", f"{machine['memory_bytes'] / 2**30:.0f} GiB" if machine["memory_bytes"] else "unknown"],
+        ["system", machine["system"]],
+        *([name, version or "not installed"] for name, version in record["versions"].items()),
+    ]
+    for key, what in (("commit", "commits measured"), ("date", "dates")):
+        rows.append([what, ", ".join(sorted({str(entry["measured"][key]) for entry in entries}))])
+    repetitions = sorted({entry["repetitions"] for entry in entries})
+    loads = [entry["measured"]["load"] for entry in entries if entry["measured"]["load"] is not None]
+    rows.append(["repetitions", " or ".join(map(str, repetitions))])
+    by_hand = {"by hand, except under DRR" if entry["by_hand"] else "a node and a link each" for entry in entries}
+    rows.append(["ns-2's sources, up to 1000 flows", " or ".join(sorted(by_hand))])
+    # Its own runs count as one, two in the sweep and the comparison.
+    rows.append(
+        [
+            "load when a work began (1 is this measurement itself)",
+            f"{min(loads):.1f} to {max(loads):.1f}" if loads else "unknown",
+        ]
+    )
+    return markdown((["", ""], rows))
+
+
+def guard(record: dict) -> str:
+    """Say what the guard has on record."""
+    rows = [
+        [name, run["duration"], f"{run['instructions']:,}", f"{run['instructions'] / run['packets']:,.0f}"]
+        for name, run in record["runs"].items()
+    ]
+    table = markdown((["work", "simulated", "instructions", "a packet"], rows))
+    return f"{table}\nRecorded with {record['rustc']} on {record['architecture']}.\n"
+
+
+def part(name: str) -> str:
+    """Return the text of a part."""
+    if name == "guard":
+        return guard(json.loads(GUARD.read_text()))
+    record = json.loads(RECORD.read_text())
+    if name == "circumstances":
+        return circumstances(record)
+    if name == "stages":
+        return markdown(stages(record.get("profile", {})))
+    if name == "floor":
+        return markdown(distances(record["works"]))
+    return markdown(TABLES[name](record["works"]))
+
+
+def main() -> int:
+    """Write the parts of every document anew."""
+    for name in DOCUMENTS:
+        path = ROOT / name
+        old = path.read_text(encoding="utf-8")
+        new = PART.sub(lambda found: f"{found[1]}{part(found['name'])}{found[3]}", old)
+        if new != old:
+            path.write_text(new, encoding="utf-8")
+            print(f"written: {name}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,211 @@
+"""The measurements as tables, in plain text and in Markdown: both from the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from works import MIB, WORKS, Target
+
+NS, BYTES = "{:,.1f}".format, "{:,.0f}".format
+
+
+def mebibytes(value: float) -> str:
+    """Memory in MiB."""
+    return f"{value / MIB:,.0f} MiB"
+
+
+# How a figure with a target is written: value with its unit, and what the target says.
+FIGURES: dict[str, tuple[Callable[[float], str], str]] = {
+    "ratio": (lambda value: f"{value:.1f} times faster than ns-2", "{:g} times"),
+    "bytes_per_flow": (lambda value: f"{value:,.0f} bytes a flow above an empty run", "{:g} bytes"),
+    "peak_bytes": (mebibytes, ""),
+    "cost": (lambda value: f"{value:.2f} times the built-in rule", "{:g} times"),
+    "speed_up": (lambda value: f"{value:.2f} times faster", "{:g} times"),
+    "version_s": (lambda value: f"cwndlab --version in {value:.3f} s", "{:g} s"),
+    "import_s": (lambda value: f"import cwndlab in {value:.3f} s", "{:g} s"),
+}
+
+Row = list[str]
+Table = tuple[Row, list[Row]]
+
+
+def target_text(target: Target) -> str:
+    """Say what has to be reached."""
+    value, word = (target.most, "at most") if target.least is None else (target.least, "at least")
+    unit = FIGURES[target.figure][1]
+    return f"{word} {unit.format(value) if unit else mebibytes(value)}"
+
+
+def verdict(entry: dict, target: Target, value: float) -> str:
+    """Whether the target is met; a run with --quick or on a scaled work shows nothing."""
+    if entry.get("quick"):
+        return "not judged (--quick)"
+    if target.figure == "ratio" and not entry["figures"].get("same_work", True):
+        return "not the same work"
+    word = "met" if target.met(value) else "NOT MET"
+    return f"{word}, {entry['figures']['note']}" if target.figure == "ratio" and "note" in entry["figures"] else word
+
+
+def targets(entries: dict[str, dict]) -> Table:
+    """Every target with what was measured."""
+    rows = []
+    for work in WORKS:
+        entry = entries.get(work.name)
+        for target in work.targets if entry else ():
+            value = entry.get("figures", {}).get(target.figure)
+            if value is None:
+                rows.append([work.name, work.what, "-", target_text(target), why_not(entry, target)])
+            else:
+                shown = FIGURES[target.figure][0](value)
+                rows.append([work.name, work.what, shown, target_text(target), verdict(entry, target, value)])
+        if entry and not work.targets and entry.get("skipped"):
+            rows.append([work.name, work.what, "-", "none", f"skipped: {entry['skipped']}"])
+    return ["work", "what", "measured", "target", ""], rows
+
+
+def why_not(entry: dict, target: Target) -> str:
+    """Why a figure with a target is not there."""
+    if entry.get("skipped"):
+        return f"skipped: {entry['skipped']}"
+    if entry.get("failed"):
+        return "failed"
+    return "skipped: ns-2 is not installed" if target.figure == "ratio" else "not measured"
+
+
+def speeds(entries: dict[str, dict]) -> Table:
+    """Time a packet beside ns-2, and what was simulated on both sides."""
+    head = [
+        "work",
+        "ns a packet",
+        "ns-2, ns a packet",
+        "ratio, median",
+        "least to most",
+        "packets",
+        "ns-2",
+        "loss",
+        "ns-2",
+    ]
+    rows = []
+    for name, found in measured(entries, "versus", "alone"):
+        row = [name, NS(found["ns_per_packet"])]
+        if "ratio" in found:
+            row += [NS(found["ns2_ns_per_packet"]), f"{found['ratio']:.1f}"]
+            row += [f"{found['ratio_least']:.1f} to {found['ratio_most']:.1f}"]
+        else:
+            row += ["-"] * 3
+        for key, form in (("delivered_packets", BYTES), ("loss_rate", "{:.5f}".format)):
+            row += [form(found[key]), form(found[f"ns2_{key}"]) if f"ns2_{key}" in found else "-"]
+        rows.append(row)
+    return head, rows
+
+
+def scale(entries: dict[str, dict]) -> Table:
+    """Many flows: time and memory."""
+    rows = []
+    for name, found in measured(entries, "hundred_thousand"):
+        rows += [
+            [name, "time a packet, network built and run", f"{NS(found['ns_per_packet'])} ns"],
+            [name, "memory a flow, whole process", f"{BYTES(found['bytes_per_flow'])} bytes"],
+            [
+                name,
+                "memory a flow up to the end of the run, before results",
+                f"{BYTES(found['bytes_per_flow_run'])} bytes",
+            ],
+            [
+                name,
+                "memory a flow, through Python, results as tables",
+                f"{BYTES(found['bytes_per_flow_python'])} bytes",
+            ],
+        ]
+        if "ratio" in found:
+            flows = BYTES(found["ns2_flows"])
+            rows += [
+                [name, f"ns-2 with {flows} flows, time a packet", f"{NS(found['ns2_ns_per_packet'])} ns"],
+                [name, f"ns-2 with {flows} flows, memory a flow", f"{BYTES(found['ns2_bytes_per_flow'])} bytes"],
+                [name, f"ratio, {found['ratio_least']:.1f} to {found['ratio_most']:.1f}", f"{found['ratio']:.1f}"],
+            ]
+        if "note" in found:
+            rows.append([name, "ratio", found["note"]])
+    for name, found in measured(entries, "million"):
+        rows += [
+            [name, "time a packet, network built and run", f"{NS(found['ns_per_packet'])} ns"],
+            [name, "a tenth of it, in the same run", f"{NS(found['tenth_ns_per_packet'])} ns"],
+            [name, "packets delivered", BYTES(found["delivered_packets"])],
+            [name, "the whole run", f"{found['wall_s']:.1f} s"],
+            [name, "memory at most", mebibytes(found["peak_bytes"])],
+        ]
+    for name, found in measured(entries, "arrivals"):
+        rows += [
+            [name, "flows that arrived", BYTES(found["arrived_flows"])],
+            [name, "cost of a flow of 12 packets", f"{NS(found['ns_per_flow'])} ns"],
+            [name, "cost of a packet", f"{NS(found['ns_per_packet'])} ns"],
+            [name, "memory for each flow more, over twice the time", f"{found['more_bytes_per_more_flow']:.1f} bytes"],
+        ]
+    return ["work", "what", "measured"], rows
+
+
+def costs(entries: dict[str, dict]) -> Table:
+    """Lay out what is not the engine: rules, traces, threads, processes, other simulators."""
+    rows = []
+    for name, found in measured(entries, "formula", "python_rule", "traced"):
+        both = f"{NS(found['ns_per_packet'])} and {NS(found['built_in_ns_per_packet'])} ns a packet"
+        rows.append([name, f"{found['cost']:.2f} times ({found['cost_least']:.2f} to {found['cost_most']:.2f})", both])
+    for name, found in measured(entries, "sweep"):
+        times = f"{found['speed_up']:.2f} times ({found['speed_up_least']:.2f} to {found['speed_up_most']:.2f})"
+        rows.append([name, times, f"{found['runs']} runs, {found['one_thread_s']:.2f} s on one thread"])
+    for name, found in measured(entries, "start_up"):
+        for what, key in (
+            ("cwndlab --version", "version_s"),
+            ("import cwndlab", "import_s"),
+            ("Python alone", "python_s"),
+        ):
+            rows.append([name, f"{found[key]:.3f} s", what])
+    for name, found in measured(entries, "ns3"):
+        low, high = found["ns3_ratio_least"], found["ns3_ratio_most"]
+        times = f"{found['ns3_ratio']:,.0f} times faster ({low:,.0f} to {high:,.0f})"
+        both = f"{NS(found['ns_per_packet'])} and {NS(found['ns3_ns_per_packet'])} ns a packet"
+        packets = f"{BYTES(found['delivered_packets'])} and {BYTES(found['ns3_delivered_packets'])} packets"
+        rows.append([name, times, f"{both}; {packets}"])
+    for name, found in measured(entries, "comparison"):
+        rate = f"{found['runs'] / found['wall_s']:.1f} runs a second"
+        rows.append(
+            [
+                name,
+                f"{found['wall_s']:.0f} s",
+                f"{found['runs']} runs, {rate}, at most {mebibytes(found['peak_bytes'])}",
+            ]
+        )
+    return ["work", "measured", "what"], rows
+
+
+def stages(profile: dict[str, dict]) -> Table:
+    """Instructions a packet by stage, and their share."""
+    names = list(next(iter(profile.values()))["stages"]) if profile else []
+    rows = []
+    for name in names:
+        row = [name]
+        for found in profile.values():
+            count = found["stages"][name]
+            row.append(f"{count / found['packets']:,.0f} ({count / found['instructions']:.0%})")
+        rows.append(row)
+    rows.append(["all", *(f"{found['instructions'] / found['packets']:,.0f}" for found in profile.values())])
+    return ["stage, instructions a packet", *profile], rows
+
+
+def measured(entries: dict[str, dict], *measures: str) -> list[tuple[str, dict]]:
+    """Names and figures of the works of these kinds that were measured."""
+    names = [work.name for work in WORKS if work.measure in measures]
+    return [(name, entries[name]["figures"]) for name in names if entries.get(name, {}).get("figures")]
+
+
+TABLES = {"targets": targets, "speeds": speeds, "scale": scale, "costs": costs}
+
+
+def plain(table: Table) -> str:
+    """Lay out a table for a terminal."""
+    head, rows = table
+    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in [head, *rows]
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,56 @@
+//! How BBR version 3 measures the round trip, and drains the pipe to see it (draft-ietf-ccwg-bbr-06, section "ProbeRTT").
+
+use super::loss::Feedback;
+use super::{Bbr3, Mode};
+use crate::Ack;
+use crate::bbr::{MIN_RTT_WINDOW_S, PROBE_RTT_S};
+
+const PROBE_RTT_INTERVAL_S: f64 = 5.0;
+
+impl Bbr3 {
+    /// Takes the round trip; true when it is time to probe it.
+    pub(super) fn measure_rtt(&mut self, ack: &Ack) -> bool {
+        let expired = self.probed_rtt.0.is_finite() && ack.now_s > self.probed_rtt.1 + PROBE_RTT_INTERVAL_S;
+        if ack.rtt_s > 0.0 && (ack.rtt_s < self.probed_rtt.0 || expired) {
+            self.probed_rtt = (ack.rtt_s, ack.now_s);
+        }
+        if self.probed_rtt.0 < self.min_rtt.0 || ack.now_s > self.min_rtt.1 + MIN_RTT_WINDOW_S {
+            self.min_rtt = self.probed_rtt;
+        }
+        expired
+    }
+
+    /// Enters and leaves ProbeRTT; the window to go on from.
+    pub(super) fn probe_rtt(&mut self, cwnd: f64, ack: &Ack, expired: bool) -> f64 {
+        let Mode::ProbeRtt { until_s, round_passed } = self.mode else {
+            if expired {
+                self.save(cwnd);
+                self.mode = Mode::ProbeRtt { until_s: None, round_passed: false };
+                self.bounds.feedback = Feedback::Stopping;
+                self.start_round(ack);
+            }
+            return cwnd;
+        };
+        let Some(until_s) = until_s else {
+            if ack.in_flight_packets as f64 <= self.inflight(self.bandwidth(), 0.5) {
+                self.mode = Mode::ProbeRtt { until_s: Some(ack.now_s + PROBE_RTT_S), round_passed: false };
+                self.start_round(ack);
+            }
+            return cwnd;
+        };
+        let round_passed = round_passed || self.round_start;
+        self.mode = Mode::ProbeRtt { until_s: Some(until_s), round_passed };
+        if !round_passed || ack.now_s <= until_s {
+            return cwnd;
+        }
+        self.probed_rtt.1 = ack.now_s;
+        self.bounds.forget_short_term();
+        if self.filled {
+            self.enter_down(ack);
+            self.mode = Mode::Cruise;
+        } else {
+            self.mode = Mode::Startup;
+        }
+        cwnd.max(self.prior)
+    }
+}

@@ -1,0 +1,43 @@
+//! Flows that come and go need no memory of their own: what a flow that is over has left behind serves the next.
+
+use allocation_counter::measure;
+use cwndlab_sim::{Simulation, Status, scenario::Scenario};
+
+/// Short flows over a link that is loaded to four fifths, 8000 a second, of lengths that differ.
+const ARRIVALS: &str = r#"
+    duration = "40s"
+    profile = "ns2-2.35"
+    [dumbbell]
+    rate = "1Gbit"
+    delay = "5ms"
+    queue = { kind = "drop-tail", limit = "1200pkt" }
+    access_rate = "1Gbit"
+    [[arrivals]]
+    rule = "AIMD(1, 0.5)"
+    gap = "124800ns"
+    size = { kind = "exponential", mean = 12 }
+    access_delay = ["1ms", "20ms"]
+"#;
+
+/// Runs up to a moment of simulated time.
+fn run_until(simulation: &mut Simulation<'_>, time_s: f64) {
+    while simulation.progress().0 < time_s {
+        assert_eq!(simulation.advance(1 << 10), Status::Running);
+    }
+}
+
+#[test]
+fn flows_that_arrive_allocate_nothing_in_steady_state() {
+    let scenario = Scenario::from_toml(ARRIVALS).unwrap();
+    let mut simulation = Simulation::new(&scenario);
+    // By then the slots are as many as there are flows at a time, and nearly all have had their long flow.
+    run_until(&mut simulation, 12.0);
+    let once = measure(|| run_until(&mut simulation, 19.0)).count_total;
+    let twice = measure(|| run_until(&mut simulation, 33.0)).count_total;
+    let flows = 14.0 / 124.8e-6;
+    println!("{once} allocations in 7 s, {twice} in the next 14 s");
+    // What is left is a ring or a scoreboard that is larger than ever before in its slot, and the list of transfers, which doubles: it
+    // comes less and less often, not with each flow. A Poisson process has no bound, so there is no zero here.
+    assert!((twice as f64) < flows / 500.0, "{twice} allocations for {flows:.0} flows");
+    assert!(twice <= once, "{once} allocations in 7 s, {twice} in the next 14 s");
+}

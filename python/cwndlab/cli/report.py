@@ -1,0 +1,32 @@
+"""`cwndlab report`: results as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cwndlab.cli.output import say, steps
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--sweep", metavar="NAME", help="Only this sweep of the store.  [default: all]")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The file.  [default: DIR/report.html]",
+)
+def report(folder: Path, sweep: str | None, output: Path | None) -> None:
+    """Write what DIR holds as one HTML file that needs nothing else.
+
+    DIR is a store of sweeps, or what `cwndlab compare --out` wrote. The file has plots and tables with intervals, the
+    settings, and where the runs come from. What has not finished is left out, and the file says so.
+    """
+    from cwndlab.report import write_report
+
+    with steps() as tell:
+        written = write_report(folder, output, sweep=sweep, progress=tell)
+    say(f"wrote {written}")

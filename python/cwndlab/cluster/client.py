@@ -1,0 +1,113 @@
+"""From what a caller names, an address or a client of dask.distributed, to an executor there."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from cwndlab import native
+from cwndlab.cluster import there
+from cwndlab.cluster.executor import Dask
+from cwndlab.errors import ClusterError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+CONNECT_S = 10.0
+"""How long a scheduler has to answer."""
+ADDRESSES = "dask://HOST:PORT, the address of a scheduler (tcp:// and tls:// are understood too)"
+INSTALL = "pip install 'cwndlab[dask]'"
+
+
+@contextmanager
+def connect(on: str | Client, tell: Callable[..., object] | None = None) -> Iterator[Dask]:
+    """Connect to a cluster, see that its workers can do what this process would, and give an executor there.
+
+    Parameters
+    ----------
+    on : str or distributed.Client
+        An address such as ``dask://127.0.0.1:8786``, or a client, which is left open.
+    tell : callable, optional
+        Gets ``address``, ``workers`` and ``threads`` as named arguments, at first and when they change.
+
+    Raises
+    ------
+    ClusterError
+        If dask.distributed is not installed, nobody answers, or a worker has another build of the engine or none.
+    """
+    try:
+        import distributed
+    except ImportError as error:
+        raise ClusterError(f"on: a cluster needs dask.distributed ({error}); install it with {INSTALL}") from None
+
+    if isinstance(on, distributed.Client):
+        if on.asynchronous:
+            raise ClusterError("on: the client is asynchronous; allowed: one made without `asynchronous=True`")
+        if on.status != "running":
+            raise ClusterError(f"on: the client is {on.status}; allowed: one that is connected")
+        yield _checked(on, tell)
+        return
+    client = _client(address(on))
+    try:
+        yield _checked(client, tell)
+    finally:
+        # Where the scheduler has gone, this waits for nobody.
+        client.close(timeout=2)
+
+
+def address(on: Any) -> str:
+    """Return the address of a scheduler as dask.distributed writes it.
+
+    Raises
+    ------
+    ClusterError
+        If it is something else.
+
+    Examples
+    --------
+    >>> address("dask://127.0.0.1:8786"), address("tls://cluster:8786")
+    ('tcp://127.0.0.1:8786', 'tls://cluster:8786')
+    """
+    scheme, _, rest = on.partition("://") if isinstance(on, str) else ("", "", "")
+    host, _, port = rest.rstrip("/").rpartition(":")
+    if scheme not in ("dask", "tcp", "tls") or not host or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise ClusterError(f"on: `{on}` is not allowed; allowed: {ADDRESSES}, and in Python a distributed.Client")
+    return f"{'tcp' if scheme == 'dask' else scheme}://{host}:{port}"
+
+
+def _client(where: str) -> Client:
+    from distributed import Client
+
+    # It would print that it tries again, and a traceback when it gives up; what matters is said in one line.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+    try:
+        return Client(where, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise ClusterError(
+            f"on: no scheduler answers at {where} ({' '.join(str(error).split())}); allowed: {ADDRESSES}"
+        ) from None
+
+
+def _checked(client: Client, tell: Callable[..., object] | None) -> Dask:
+    """Ask the workers there are what they are. Those that come later are asked with each run."""
+    executor = Dask(client, tell)
+    executor.look()
+    for worker, answer in executor.ask(there.about).items():
+        if isinstance(answer, OSError):
+            continue  # Lost while it was asked.
+        if isinstance(answer, BaseException):
+            raise ClusterError(
+                f"worker {worker}: cannot import cwndlab as it is here ({type(answer).__name__}: {answer});"
+                f" allowed: cwndlab {native.version()}, installed on each worker and the scheduler"
+            )
+        machine, build = answer
+        if build != native.build():
+            raise ClusterError(other_build(worker, machine, build))
+    return executor
+
+
+def other_build(worker: str, machine: str, build: str) -> str:
+    """Say that a worker has another build of the engine: its results need not be those of this one."""
+    return f"worker {worker} on {machine}: has build {build} of the engine; allowed: {native.build()}, as here"

@@ -1,0 +1,179 @@
+"""The executor: few runs at the cluster at a time, each answered once.
+
+dask.distributed does the runs of a lost worker again by itself, on another. Here is what it leaves open: no more
+runs than keep the workers busy are handed over, answers are fetched as they come and forgotten there, runs that the
+scheduler forgot are handed over again, and what nobody waits for is cancelled.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from cwndlab import native
+from cwndlab.cluster import there
+from cwndlab.cluster.parcels import Packer
+from cwndlab.errors import ClusterError
+from cwndlab.work import Outcome
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+PER_THREAD = 3
+"""Runs at the cluster for each thread of a worker: one that is done, and those that wait for it to be free."""
+AT_LEAST = 4
+"""Runs at the cluster while it has no worker: they begin as soon as there is one."""
+LOOK_EVERY_S = 2.0
+"""Between looks how many workers there are."""
+ANSWER_S = 0.5
+"""How long to wait for an answer before looking whether the scheduler is still there."""
+
+
+class Dask:
+    """Executor on a cluster; `cwndlab.cluster.connect` makes one.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Connected, and not asynchronous.
+    tell : callable, optional
+        Gets ``address``, ``workers`` and ``threads`` as named arguments, at first and when they change.
+    """
+
+    def __init__(self, client: Client, tell: Callable[..., object] | None = None) -> None:
+        self._client, self._tell = client, tell
+        self._address = client.scheduler.address if client.scheduler else "?"
+        self._packer = Packer()
+        self._sent: dict[str, Future] = {}
+        self._finished: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self._seen: tuple[int, int] | None = None
+        self._room, self._looked_s = AT_LEAST, 0.0
+        self.most_in_flight = 0
+
+    def ask(self, question: Callable[[], Any]) -> dict[str, Any]:
+        """Call a function on every worker there is; where it raises, the answer is the exception."""
+        with self._reaching():
+            return self._client.run(question, on_error="return")
+
+    def __call__(self, tasks: Iterable[tuple[Any, str]], /) -> Iterator[tuple[Any, Outcome]]:
+        """Do every run, and give each as it finishes."""
+        waiting = iter(tasks)
+        kept: dict[str, tuple[Any, str]] = {}
+        futures: dict[str, Future] = {}
+        try:
+            while True:
+                self.look()
+                while len(futures) < self._room and (task := next(waiting, None)) is not None:
+                    future = self._submit(task[1])
+                    kept[future.key], futures[future.key] = task, future
+                self.most_in_flight = max(self.most_in_flight, len(futures))
+                if not futures:
+                    return
+                for name, outcome in self._answers(futures):
+                    # Released, so that neither the scheduler nor a worker keeps it.
+                    futures.pop(name).release()
+                    key, scenario = kept.pop(name)
+                    if outcome is not None:
+                        yield key, outcome
+                        continue
+                    future = self._submit(scenario)
+                    kept[future.key], futures[future.key] = (key, scenario), future
+        finally:
+            if futures:
+                with suppress(Exception):
+                    self._client.cancel(list(futures.values()))
+
+    def _submit(self, scenario: str) -> Future:
+        scenario, beside = self._packer.pack(scenario)
+        with self._reaching():
+            contents = [self._content(parcel.digest, content) for parcel, content in beside if content is not None]
+            # A name of its own for each: equal runs are the store's business, not the scheduler's.
+            future = self._client.submit(
+                there.perform_there, native.build(), scenario, [tuple(parcel) for parcel, _ in beside], *contents,
+                key=f"cwndlab-run-{uuid.uuid4().hex}", pure=False,
+            )  # fmt: skip
+            future.add_done_callback(self._finished.put)
+        return future
+
+    def _content(self, digest: str, content: bytes) -> Future:
+        """Return the content of a parcel as a task of its own: the scheduler can do it again where a worker is lost."""
+        if digest not in self._sent or self._sent[digest].cancelled():
+            self._sent[digest] = self._client.submit(there.hold, content, key=f"cwndlab-parcel-{digest}", pure=False)
+        return self._sent[digest]
+
+    def _answers(self, futures: dict[str, Future]) -> list[tuple[str, Outcome | None]]:
+        """Wait a little for runs to finish, and fetch what they gave; None for those to be handed over again."""
+        finished = []
+        with suppress(queue.Empty):
+            finished.append(self._finished.get(timeout=ANSWER_S))
+            while True:
+                finished.append(self._finished.get_nowait())
+        self._see_that_it_is_there()
+        # Others are of a call before this one.
+        named = {future.key: future for future in finished if futures.get(future.key) is future}
+        if not named:
+            return []
+        with self._reaching():
+            # A worker that is lost before it has handed over what it did: this waits until another has done it again.
+            given = self._client.gather(named, errors="skip")
+        return [(name, self._outcome(future, given[name])) for name, future in named.items()]
+
+    def _outcome(self, future: Future, given: Outcome | None) -> Outcome | None:
+        if given is not None:
+            if given.build != native.build():
+                from cwndlab.cluster.client import other_build
+
+                raise ClusterError(other_build("that came later", given.machine, given.build))
+            return None if given.error == there.NOT_WANTED else given
+        if future.status != "error":
+            # Somebody restarted the cluster, or the connection broke and is there again.
+            self._see_that_it_is_there()
+            return None
+        from distributed import KilledWorker
+
+        error = future.exception()
+        if isinstance(error, KilledWorker):
+            return Outcome(
+                "", 0.0, "", native.version(), native.build(), f"every worker that began it was lost: {error}"
+            )
+        raise ClusterError(
+            f"worker: cannot do what is asked ({type(error).__name__}: {' '.join(str(error).split())});"
+            f" allowed: cwndlab {native.version()}, installed on each worker and the scheduler"
+        )
+
+    def look(self) -> None:
+        """See now and then how many workers there are."""
+        now_s = time.monotonic()
+        if self._seen is not None and now_s - self._looked_s < LOOK_EVERY_S:
+            return
+        with self._reaching():
+            threads = self._client.nthreads()
+        self._looked_s, seen = now_s, (len(threads), sum(threads.values()))
+        self._room = max(AT_LEAST, PER_THREAD * seen[1])
+        if seen != self._seen and self._tell is not None:
+            self._tell(address=self._address, workers=seen[0], threads=seen[1])
+        self._seen = seen
+
+    def _see_that_it_is_there(self) -> None:
+        if self._client.status != "running":
+            raise ClusterError(self._gone("the connection is closed"))
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        """Say clearly that the scheduler is not there any more."""
+        from concurrent.futures import CancelledError
+
+        try:
+            yield
+        except (OSError, CancelledError, TimeoutError) as error:
+            raise ClusterError(self._gone(" ".join(str(error).split()) or type(error).__name__)) from None
+
+    def _gone(self, why: str) -> str:
+        return (
+            f"on: the scheduler at {self._address} does not answer any more ({why}); what is finished is kept;"
+            " allowed: a scheduler that runs"
+        )

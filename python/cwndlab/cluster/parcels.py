@@ -1,0 +1,129 @@
+"""What a scenario names and does not contain, packed for a worker on another machine.
+
+====================================  =====================================================================
+``file`` keys, ``FILE.py:Class()``    sent; the worker writes it to a file of its own and names that one
+a class of this program (notebook)    sent as cloudpickle writes it, with what it refers to in this program
+``package.module:Class()``            not sent: the worker has to have it, with the same source
+====================================  =====================================================================
+
+What is sent is replaced by a token in the scenario's text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from cwndlab import own
+from cwndlab.store.keys import has_outside, named_outside
+
+BY_FILE, BY_VALUE, BY_NAME = "file", "class", "module"
+
+
+class Parcel(NamedTuple):
+    """One thing outside a scenario."""
+
+    kind: str
+    """`BY_FILE`, `BY_VALUE` or `BY_NAME`."""
+    here: str
+    """What stands for it in the scenario at home."""
+    name: str
+    """Of the file, or the class."""
+    digest: str
+    """Hash of where it lies and of its content; of a module's rule its `fingerprint`."""
+
+    @property
+    def token(self) -> str:
+        """What stands for it on the way."""
+        return f"cwndlab-parcel-{self.digest}"
+
+
+class Packer:
+    """Packs scenarios; what several of them name is read once, and again where the file has changed."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, tuple[tuple[int, int], Parcel, bytes]] = {}
+        self._classes: dict[type, tuple[Parcel, bytes]] = {}
+
+    def pack(self, scenario: str) -> tuple[str, list[tuple[Parcel, bytes | None]]]:
+        """Give the scenario as it travels, and what travels beside it: parcels with their content, if they have one.
+
+        What cannot be read is left as it is: the worker's message says so, as the one at home would.
+        """
+        if not has_outside(scenario):
+            return scenario, []
+        document = json.loads(scenario)
+        packed: dict[Parcel, bytes | None] = {}
+        for table, key, text in list(named_outside(document)):
+            found = self._rule(text) if key == "rule" else self._file(text)
+            if found is None:
+                continue
+            parcel, content = found
+            packed[parcel] = content
+            if content is not None:
+                table[key] = parcel.token + text.removeprefix(parcel.here)
+        return json.dumps(document, separators=(",", ":")), list(packed.items())
+
+    def _rule(self, text: str) -> tuple[Parcel, bytes | None] | None:
+        place = text.partition(":")[0]
+        if place.endswith(".py"):
+            return self._file(place)
+        if place == "__main__":
+            return self._class(place, text)
+        return Parcel(BY_NAME, text, text, fingerprint(text)), None
+
+    def _file(self, path: str) -> tuple[Parcel, bytes] | None:
+        try:
+            status = Path(path).stat()
+            changed = status.st_mtime_ns, status.st_size
+            if path not in self._files or self._files[path][0] != changed:
+                content = Path(path).read_bytes()
+                digest = _hash(path.encode(), content)
+                self._files[path] = changed, Parcel(BY_FILE, path, Path(path).name, digest), content
+        except OSError:
+            return None
+        return self._files[path][1:]
+
+    def _class(self, place: str, text: str) -> tuple[Parcel, bytes] | None:
+        import cloudpickle
+
+        try:
+            name, rule = own.class_of(text)
+        except ValueError:
+            return None
+        if rule not in self._classes:
+            content = cloudpickle.dumps(rule)
+            self._classes[rule] = Parcel(BY_VALUE, place, name, _hash(content)), content
+        return self._classes[rule]
+
+
+def fingerprint(rule: str) -> str:
+    """Hash the source of a rule's module; empty where there is none.
+
+    Examples
+    --------
+    >>> len(fingerprint("fractions:Fraction(1)")), fingerprint("no_such_module:Rule")
+    (32, '')
+    """
+    try:
+        source = own.source(rule)
+    except ValueError:
+        source = None
+    return "" if source is None else _hash(source.encode())
+
+
+def escaped(text: str) -> str:
+    r"""Write text as it stands inside a string of JSON.
+
+    Examples
+    --------
+    >>> print(escaped('a "b"'))
+    a \"b\"
+    """
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _hash(*parts: bytes) -> str:
+    return hashlib.blake2b(b"\0".join(parts), digest_size=16).hexdigest()

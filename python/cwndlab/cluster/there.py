@@ -1,0 +1,142 @@
+"""What a worker does: unpack what came with a run, do it, and answer as if it had been done at home.
+
+These functions are called by name on a worker, which has the same package installed.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from cwndlab import native, own
+from cwndlab.cluster.parcels import BY_FILE, BY_VALUE, Parcel, escaped, fingerprint
+from cwndlab.execute import Progress
+from cwndlab.work import Outcome, machine, perform
+
+LOOK_EVERY_S = 0.2
+"""Between looks whether a run is still wanted."""
+NOT_WANTED = "not wanted any more"
+
+
+class NotWanted(Exception):
+    """Raised in a run whose answer nobody waits for any more."""
+
+
+def about() -> tuple[str, str]:
+    """Say what this worker is: the machine, and the build of its engine."""
+    return machine(), native.build()
+
+
+def hold(content: bytes) -> bytes:
+    """Be the content of a parcel: a task of its own, so that it travels to each worker once, and not with each run."""
+    return content
+
+
+def perform_there(build: str, scenario: str, parcels: Sequence[tuple[str, ...]], *contents: bytes) -> Outcome:
+    """Do a run for another process.
+
+    Parameters
+    ----------
+    build : str
+        Fingerprint of the engine there; with another one here the run is not done, and the answer says so.
+    scenario : str
+        As `parcels.pack` wrote it.
+    parcels : sequence of tuple
+        What its tokens stand for, each a `Parcel`.
+    *contents : bytes
+        Of those parcels that have one, in order.
+    """
+    if native.build() != build:
+        return _refused("")
+    pieces = iter(contents)
+    back: list[tuple[str, str]] = []
+    for parcel in (Parcel(*fields) for fields in parcels):
+        if parcel.kind in (BY_FILE, BY_VALUE):
+            place = _unpacked(parcel, next(pieces))
+            scenario = scenario.replace(parcel.token, escaped(place))
+            back.append((place, parcel.here))
+        elif fingerprint(parcel.here) != parcel.digest:
+            return _refused(_differs(parcel))
+    try:
+        outcome = perform(scenario, _watch())
+    except NotWanted:
+        return _refused(NOT_WANTED)
+    # As if the run had been done where the file lies: results are equal to the last bit wherever they come from.
+    result, error = outcome.result, outcome.error
+    for place, here in back:
+        result, error = result.replace(escaped(place), escaped(here)), error.replace(place, here)
+    return outcome._replace(result=result, error=error)
+
+
+def _refused(error: str) -> Outcome:
+    return Outcome("", 0.0, machine(), native.version(), native.build(), error)
+
+
+def _differs(parcel: Parcel) -> str:
+    place = parcel.here.partition(":")[0]
+    return (
+        f"rule {parcel.here}: module {place} is not the same at the worker on {machine()}, or cannot be imported there;"
+        ' allowed: the same source, or "FILE.py:Class(values)", which is sent along'
+    )
+
+
+def _unpacked(parcel: Parcel, content: bytes) -> str:
+    """Put a parcel where a scenario can name it, and return that name."""
+    if parcel.kind == BY_VALUE:
+        place = f"cwndlab_sent_{parcel.digest}"
+        own.know(place, parcel.name, lambda: pickle.loads(content))
+        return place
+    file = _folder() / parcel.digest / parcel.name
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        # Several threads may unpack the same: each writes a file of its own, and the whole one takes its place at once.
+        handle, name = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        Path(name).replace(file)
+    return str(file)
+
+
+def _folder() -> Path:
+    """Where this worker may write; it is tidied up when the worker ends."""
+    from distributed import get_worker
+
+    return Path(get_worker().local_directory) / "cwndlab"
+
+
+def _watch() -> Progress:
+    """Return what a run calls as it goes on: it ends the run when its answer is not wanted any more.
+
+    A worker cannot stop a thread. But it knows when the client has cancelled a task or has gone: such a task is in the
+    state "cancelled" as long as its thread runs.
+    """
+    from distributed import get_worker
+
+    worker = get_worker()
+    key = worker.get_current_task()
+    return _every(LOOK_EVERY_S, lambda: _is_wanted(worker, key))
+
+
+def _is_wanted(worker: object, key: object) -> bool:
+    tasks = getattr(getattr(worker, "state", None), "tasks", None)
+    if tasks is None:
+        return True
+    return key in tasks and tasks[key].state != "cancelled"
+
+
+def _every(seconds: float, is_wanted: Callable[[], bool]) -> Progress:
+    looked_s = time.monotonic()
+
+    def progress(_simulated_s: float, _packets: int) -> None:
+        nonlocal looked_s
+        now_s = time.monotonic()
+        if now_s - looked_s >= seconds:
+            looked_s = now_s
+            if not is_wanted():
+                raise NotWanted
+
+    return progress

@@ -1,0 +1,119 @@
+"""Results as one self-contained HTML file: tables, plots, settings, where they come from.
+
+Every source becomes chapters (`chapter`), and every chapter is drawn by the same parts: plots as SVG (`charts`,
+`marks`), tables (`tables`), the page around them (`page` and the templates). The file loads nothing, and is whole
+without JavaScript, which only chooses, hides and sorts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cwndlab.errors import StoreError
+from cwndlab.report import page
+from cwndlab.report.chapter import Chapter
+
+if TYPE_CHECKING:
+    from cwndlab.comparison import Comparison
+    from cwndlab.store import Store
+
+Progress = Callable[[str, int, int], object]
+
+
+def write_report(
+    what: Comparison | Store | str | Path,
+    path: str | Path | None = None,
+    *,
+    title: str | None = None,
+    sweep: str | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Write a comparison, or the sweeps of a store, as one HTML file that loads nothing from elsewhere.
+
+    What has not finished is left out, and the file says what is missing.
+
+    Parameters
+    ----------
+    what : Comparison, Store, str or Path
+        A comparison (traces of its replicate 0, if recorded, become plots over time), a store of sweeps, or the folder
+        of either: a store's, or what `cwndlab compare --out` wrote.
+    path : str or Path, optional
+        The file; its folder is made. By default ``report.html`` in the folder.
+    title : str, optional
+        Heading.
+    sweep : str, optional
+        The sweep of the store; by default all of them.
+    progress : callable, optional
+        Gets what is under way, and how much of it is done of how much.
+
+    Returns
+    -------
+    Path
+        The file. It is there whole or not at all.
+
+    Raises
+    ------
+    StoreError
+        If the folder holds nothing to report, or the store has no such sweep.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cwndlab.comparison import compare, plan_rules
+    >>> comparison = compare(plan_rules(["AIMD(1, 0.5)"], replicates=1, duration_s=2.0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(comparison, Path(folder) / "report.html").read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    tell = progress or (lambda _what, _done, _of: None)
+    heading, chapters, folder = _chapters(what, sweep, tell)
+    if path is None and folder is None:
+        raise ValueError("path: is missing; allowed: a file, as what is reported has no folder")
+    target = Path(path) if path is not None else folder / "report.html"  # type: ignore[operator]
+    return page.write(target, title or heading, chapters, tell)
+
+
+def _chapters(
+    what: Comparison | Store | str | Path, sweep: str | None, tell: Progress
+) -> tuple[str, list[Chapter], Path | None]:
+    """Return a heading, the chapters, and the folder they come from."""
+    from cwndlab.comparison import Comparison
+    from cwndlab.report import from_comparison
+    from cwndlab.store import Store, layout
+
+    if isinstance(what, Comparison):
+        return "Rules side by side", [from_comparison.chapter_of(what, tell)], None
+    if not isinstance(what, Store):
+        folder = Path(what)
+        if from_comparison.is_folder(folder):
+            if sweep is not None:
+                raise StoreError(f"sweep: `{folder}` is a comparison; allowed: a store, or no name of a sweep")
+            comparison, engine = from_comparison.read(folder)
+            return "Rules side by side", [from_comparison.chapter_of(comparison, tell, engine)], folder
+        if not (folder / layout.MARKER).exists():
+            raise StoreError(
+                f"report: `{folder}` holds no results; allowed: a directory that `cwndlab sweep` or"
+                " `cwndlab compare --out` has written"
+            )
+        what = Store(folder, write=False)
+    return (*_of_store(what, sweep, tell), what.path)
+
+
+def _of_store(store: Store, sweep: str | None, tell: Progress) -> tuple[str, list[Chapter]]:
+    from cwndlab.report import from_sweep
+    from cwndlab.sweep.reading import read_sweep
+
+    names = [sweep] if sweep is not None else list(store.definitions())
+    kept = [read_sweep(store, name, lambda done, of, name=name: tell(f"read {name}", done, of)) for name in names]
+    found = [entry for entry in kept if len(entry.findings)]
+    if not found:
+        raise StoreError(f"report: `{store.path}` has no finished run of a sweep; allowed: one finished run or more")
+    notes = [f"Store: {note}." for note in store.notes]
+    empty = [f"No run of the sweep {entry.findings.sweep.name} has finished." for entry in kept if entry not in found]
+    chapters = [from_sweep.chapter_of(entry, [*notes, *empty]) for entry in found]
+    heading = chapters[0].name if len(chapters) == 1 else f"{len(chapters)} sweeps"
+    return heading, chapters

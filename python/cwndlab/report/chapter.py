@@ -1,0 +1,163 @@
+"""What a page of results says about one sweep or one comparison, whatever it was made from."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cwndlab.plots.style import LOOKS
+from cwndlab.quantities import bits_per_second, seconds
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Cell = tuple[str, ...]
+"""Labels in the order of `Chapter.axes`."""
+MOST_PANELS = 24
+"""Plots side by side: beyond it the tables have the rest."""
+
+
+class Measure(Protocol):
+    """A metric of comparisons, or a measure of sweeps."""
+
+    key: str
+    label: str
+    unit: str
+    scale: float
+    digits: int
+
+    @property
+    def title(self) -> str:
+        """Label and unit."""
+
+    @property
+    def more_is_better(self) -> bool | None:
+        """None where neither end is the better one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chapter:
+    """One sweep or comparison: its numbers, its settings, where they come from."""
+
+    name: str
+    levels: Mapping[str, Sequence[str]]
+    """Axis to its labels, in order; the columns of `summary`."""
+    compared: str | None
+    """The axis whose levels are compared: a series of marks each."""
+    baseline: str | None
+    measures: Sequence[Measure]
+    summary: pl.DataFrame
+    """A row per cell and metric: the axes, ``metric``, ``mean``, ``ci95``, ``replicates``."""
+    differences: pl.DataFrame
+    """As `summary`: what a level has more than the baseline, over pairs of runs with the same seed."""
+    lead: str
+    missing: Sequence[str] = ()
+    """What is not there, a sentence each."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Settings beside the axes."""
+    origin: Mapping[str, str] = field(default_factory=dict)
+    """Provenance."""
+    source: tuple[str, str] = ("", "")
+    """What was asked for, as text, with its heading."""
+    runs: Sequence[Mapping[str, Any]] = ()
+    """Finished runs, with what identifies each."""
+    more_runs: int = 0
+    """Finished runs that are not in `runs`."""
+    scores: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """By metric: rows of rule, setting, C_a and D_a."""
+    timelines: Sequence[Mapping[str, Any]] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """What labels mean."""
+
+    @property
+    def axes(self) -> list[str]:
+        """Names of all axes."""
+        return list(self.levels)
+
+    @property
+    def series(self) -> Sequence[str]:
+        """Labels that are compared; one empty label where nothing is."""
+        return self.levels[self.compared] if self.compared else ("",)
+
+    @property
+    def varied(self) -> list[str]:
+        """Axes beside the compared one that have more than one level."""
+        return [name for name in self.axes if name != self.compared and len(self.levels[name]) > 1]
+
+    @property
+    def ground(self) -> str | None:
+        """The axis along the ground of plots: the longest of those that vary, the last of equally long ones.
+
+        Where more series are compared than can be told apart by their marks, they lie along the ground themselves,
+        each with its name.
+        """
+        varied = self.varied if len(self.series) <= len(LOOKS) else []
+        return max(varied, key=lambda name: (len(self.levels[name]), varied.index(name)), default=None)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the ground's labels are quantities, so that neighbours are neighbours."""
+        return self.ground is not None and all(map(is_quantity, self.levels[self.ground]))
+
+    def panels(self) -> list[dict[str, str]]:
+        """Labels of the axes that tell one plot from the next."""
+        return list(self._product([name for name in self.varied if name != self.ground]))
+
+    def rows(self) -> list[dict[str, str]]:
+        """Labels of the rows of tables: every combination of what varies beside the compared axis."""
+        return list(self._product(self.varied))
+
+    def cells(self, table: pl.DataFrame, metric: str) -> dict[Cell, dict[str, Any]]:
+        """Rows of a table for one metric, by cell."""
+        return {tuple(row[name] for name in self.axes): row for row in table.filter(metric=metric).to_dicts()}
+
+    def cell(self, labels: Mapping[str, str], series: str) -> Cell:
+        """Return the cell with these labels; axes of one level have that."""
+        full = {name: names[0] for name, names in self.levels.items()} | dict(labels)
+        if self.compared:
+            full[self.compared] = series
+        return tuple(full[name] for name in self.axes)
+
+    def _product(self, names: Sequence[str]) -> Any:
+        for labels in itertools.product(*(self.levels[name] for name in names)):
+            yield dict(zip(names, labels, strict=True))
+
+
+def named(labels: Mapping[str, str]) -> str:
+    """Write labels for people, with the last part of each axis' name.
+
+    Examples
+    --------
+    >>> named({"dumbbell.delay": "10ms", "env": "square"})
+    'delay 10ms, env square'
+    """
+    return ", ".join(f"{short(name)} {label}" for name, label in labels.items())
+
+
+def short(name: str) -> str:
+    """Write the name of an axis without the place of its key; axes that go together have one name.
+
+    Examples
+    --------
+    >>> short("dumbbell.queue.limit"), short("dumbbell.rate & flows.a.count")
+    ('limit', 'rate & count')
+    """
+    return " & ".join(part.rsplit(".", 1)[-1] for part in name.split(" & "))
+
+
+def is_quantity(text: str) -> bool:
+    """Whether a label is a number, with or without a unit.
+
+    Examples
+    --------
+    >>> [is_quantity(text) for text in ("10ms", "0.1bdp", "8", "square", "2 & 3")]
+    [True, True, True, False, False]
+    """
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyzGMKT%/ ")
+    return (
+        seconds(text) is not None
+        or bits_per_second(text) is not None
+        or (number != "" and number.replace(".", "", 1).isdigit())
+    )

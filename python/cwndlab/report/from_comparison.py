@@ -1,0 +1,172 @@
+"""A comparison as a chapter, and a comparison from the folder that `--out` wrote."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from cwndlab import native, plots
+from cwndlab.comparison import AXES, SETTING, Comparison
+from cwndlab.environments import ENVIRONMENTS
+from cwndlab.errors import StoreError
+from cwndlab.metrics import METRICS, Metric
+from cwndlab.plan import Plan
+from cwndlab.report.chapter import Chapter
+from cwndlab.report.from_sweep import MOST_RUNS, digest
+from cwndlab.results import Result
+from cwndlab.statistics import estimate
+from cwndlab.tables import number
+
+TRACES = {"cwnd": plots.windows_by_rule, "rate": plots.goodput_by_rule, "queue": plots.queue_by_rule}
+CAPTIONS = {
+    "cwnd": "Congestion windows over time, one panel per rule",
+    "rate": "Goodput against available bandwidth over time, one panel per rule",
+    "queue": "Queue at the bottleneck over time, one panel per rule",
+}
+
+
+def chapter_of(
+    comparison: Comparison, tell: Callable[[str, int, int], object], engine: Mapping[str, str] | None = None
+) -> Chapter:
+    """Write down what is known of a comparison; `engine` says what did the runs, by default this process."""
+    plan = comparison.plan
+    rules = [level.label for level in plan.axes["rule"]]
+    runs = [
+        {"cell": {axis: row[axis] for axis in AXES}, **{key: row[key] for key in ("replicate", "seed", "trace_hash")}}
+        for row in comparison.runs.to_dicts()
+    ]
+    return Chapter(
+        name="Comparison",
+        levels={axis: [level.label for level in levels] for axis, levels in plan.axes.items()},
+        compared="rule",
+        baseline=rules[0] if len(rules) > 1 else None,
+        measures=METRICS,
+        summary=comparison.summary,
+        differences=_differences(comparison.runs, rules[0]),
+        lead="Every rule ran in the same networks with the same random numbers.",
+        missing=_missing(comparison),
+        facts=_facts(comparison),
+        origin={
+            **(_engine() if engine is None else engine),
+            "seeds": f"{plan.seed} to {plan.seed + plan.replicates - 1}, the same in every cell",
+            "hash of all runs": digest(runs),
+        },
+        source=("Base scenario", plan.base.to_json()),
+        runs=runs[:MOST_RUNS],
+        more_runs=len(runs[MOST_RUNS:]),
+        scores={metric.key: list(_scores(comparison, metric)) for metric in METRICS},
+        timelines=list(_timelines(comparison, tell)),
+        notes={level.label: ENVIRONMENTS[level.label].summary for level in plan.axes["env"]},
+    )
+
+
+def _engine() -> dict[str, str]:
+    return {
+        "cwndlab": native.version(),
+        "build of the engine": native.build(),
+        "Python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
+    }
+
+
+def _differences(runs: pl.DataFrame, baseline: str) -> pl.DataFrame:
+    """Compare runs of the same replicate, which share their random numbers, as sweeps do."""
+    where = [*SETTING, "env", "replicate"]
+    other = runs.filter(rule=baseline).select(*where, *(pl.col(metric.key) for metric in METRICS))
+    pairs = runs.filter(pl.col("rule") != baseline).join(other, on=where, suffix=" of baseline", maintain_order="left")
+    rows = []
+    for cell, group in pairs.group_by(AXES, maintain_order=True):
+        for metric in METRICS:
+            less = group[metric.key] - group[f"{metric.key} of baseline"]
+            rows.append((*cell, metric.key, *estimate(less)))
+    numbers = {"mean": pl.Float64, "ci95": pl.Float64, "replicates": pl.Int64}
+    return pl.DataFrame(rows, schema={**dict.fromkeys((*AXES, "metric"), pl.String), **numbers}, orient="row")
+
+
+def _missing(comparison: Comparison) -> list[str]:
+    if comparison.complete:
+        return []
+    missing = len(comparison.plan) - len(comparison.measured)
+    return [f"Not finished: {missing} of {len(comparison.plan)} runs are missing. Numbers are of those that are there."]
+
+
+def _facts(comparison: Comparison) -> dict[str, str]:
+    plan, base = comparison.plan, comparison.plan.base.to_dict()
+    return {
+        "runs": f"{len(comparison.measured)} of {len(plan)} finished",
+        "replicates": f"{plan.replicates} per cell",
+        "duration": f"{base['duration']} (measured {base['measure']})",
+        "profile": base.get("profile", "rfc"),
+    }
+
+
+def _scores(comparison: Comparison, metric: Metric) -> Iterator[dict[str, Any]]:
+    for row in comparison.scores.filter(metric=metric.key).to_dicts():
+        yield {
+            "rule": row["rule"],
+            "setting": f"{row['recovery']} over {row['queue']}",
+            **{key: number(row[key], metric) for key in ("C_a", "D_a")},
+        }
+
+
+def _timelines(comparison: Comparison, tell: Callable[[str, int, int], object]) -> Iterator[dict[str, Any]]:
+    axes = (comparison.plan.axes[name] for name in (*SETTING, "env"))
+    cells = list(itertools.product(*axes))
+    for done, (recovery, queue, env) in enumerate(cells, 1):
+        cell = {"recovery": recovery.label, "queue": queue.label, "env": env.label}
+        if images := _images(comparison, cell):
+            yield {"title": f"{env.label}, {recovery.label} over {queue.label}", "images": images}
+        tell("traces", done, len(cells))
+
+
+def _images(comparison: Comparison, cell: dict[str, str]) -> list[dict[str, str]]:
+    results: dict[str, Result] = {}
+    for level in comparison.plan.axes["rule"]:
+        if (result := comparison.result(**cell, rule=level.label)) is not None:
+            results[level.label] = result
+    return [
+        {"caption": CAPTIONS[trace], "data": base64.b64encode(plots.png_bytes(draw(results))).decode()}
+        for trace, draw in TRACES.items()
+        if results and all(trace in result.traces for result in results.values())
+    ]
+
+
+def is_folder(folder: Path) -> bool:
+    """Whether `cwndlab compare --out` wrote a folder."""
+    return (folder / "plan.json").is_file() and (folder / "runs.parquet").is_file()
+
+
+def read(folder: Path) -> tuple[Comparison, dict[str, str]]:
+    """Read the folder that `cwndlab compare --out` wrote, with what it says of the engine.
+
+    Raises
+    ------
+    StoreError
+        If it holds something else.
+    """
+    try:
+        plan = Plan.from_dict(json.loads((folder / "plan.json").read_text(encoding="utf-8")))
+        runs = pl.read_parquet(folder / "runs.parquet")
+        version = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))["cwndlab_version"]
+    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+        raise StoreError(f"report: `{folder}` cannot be read ({error}); allowed: what `--out` wrote") from error
+    if list(plan.axes) != list(AXES) or not {metric.key for metric in METRICS} <= set(runs.columns):
+        raise StoreError(f"report: `{folder}` is no comparison of rules side by side; allowed: that, or a store")
+    measured = {(*(row[axis] for axis in AXES), row["replicate"]): row for row in runs.to_dicts()}
+    comparison = Comparison(plan)
+    for run in plan:
+        row = measured.get((*(run.cell[axis] for axis in AXES), run.replicate))
+        if row is None:
+            continue
+        comparison.measured[run.index] = row
+        # Traces are of replicate 0 alone; the other results are in the table already.
+        path = folder / "runs" / f"{run.index:05d}"
+        if run.replicate == 0 and any(path.glob("trace-*.parquet")):
+            comparison.results[run.index] = Result.load(path)
+    return comparison, {"cwndlab": version}

@@ -1,0 +1,142 @@
+"""A sweep of a store as a chapter."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from cwndlab import tomltext
+from cwndlab.environments import ENVIRONMENTS
+from cwndlab.report.chapter import Chapter, short
+
+if TYPE_CHECKING:
+    from cwndlab.sweep import Findings, Sweep
+    from cwndlab.sweep.reading import Kept
+
+MOST_RUNS = 2000
+"""Rows of the table of runs: a page with more is slow to open on a phone."""
+
+
+def chapter_of(kept: Kept, notes: Sequence[str] = ()) -> Chapter:
+    """Write down what is known of a sweep; `notes` say what else is missing."""
+    findings = kept.findings
+    sweep = findings.sweep
+    labels = sweep.compared_labels
+    return Chapter(
+        name=sweep.name,
+        levels={name: [level.label for level in levels] for name, levels in sweep.plan.axes.items()},
+        compared=sweep.compared,
+        baseline=labels[0] if len(labels) > 1 else None,
+        measures=sweep.measures,
+        summary=_joined(findings, findings.summary),
+        differences=_joined(findings, findings.differences),
+        lead=_lead(kept),
+        missing=[*_missing(kept), *notes],
+        facts=_facts(sweep),
+        origin=_origin(kept.runs),
+        source=("The sweep as a file: `cwndlab sweep` does it again", _as_file(sweep)),
+        runs=kept.runs[:MOST_RUNS],
+        more_runs=len(kept.runs[MOST_RUNS:]),
+        notes=_notes(sweep),
+    )
+
+
+def _joined(findings: Findings, table: pl.DataFrame) -> pl.DataFrame:
+    """Give axes that go together one column again, as the plan has them."""
+    sweep = findings.sweep
+    for name, levels in sweep.plan.axes.items():
+        parts = list(sweep.columns({name: levels[0].label}))
+        if parts != [name]:
+            table = table.with_columns(pl.concat_str(parts, separator=" & ").alias(name)).drop(
+                [part for part in parts if part != name]
+            )
+    return table
+
+
+def _lead(kept: Kept) -> str:
+    sweep = kept.findings.sweep
+    cells = sweep.plan.count // sweep.plan.replicates
+    counts = [kept.findings.count(index) for index in range(cells)]
+    least, most = min(counts), max(counts)
+    replicates = f"{most}" if least == most else f"{least} to {most}"
+    axes = " × ".join(f"{len(levels)} {short(name)}" for name, levels in sweep.plan.axes.items())  # noqa: RUF001
+    of = f" ({axes})" if len(sweep.plan.axes) > 1 else ""
+    each = f"{replicates} replicate{'s' * (most > 1)} each"
+    return f"{len(kept.findings)} runs: {cells} cell{'s' * (cells > 1)}{of}, {each}."
+
+
+def _missing(kept: Kept) -> list[str]:
+    sweep, found = kept.findings.sweep, []
+    if kept.missing:
+        found.append(
+            f"Not finished: {kept.missing} of {kept.wanted} runs are missing, and {kept.cells_without_runs} cells have"
+            " none."
+            " Numbers are of the runs that are there."
+        )
+    if kept.wide:
+        found.append(f"In {kept.wide} cells the intervals are wider than `{sweep.until}`.")
+    if kept.others:
+        found.append(f"{kept.others} runs are of axes or values that the sweep no longer has; they are left out.")
+    return found
+
+
+def _facts(sweep: Sweep) -> dict[str, str]:
+    last = f"until {sweep.until}, at most {sweep.most}" if sweep.until else ""
+    facts = {
+        "compared": f"{sweep.compared}, with {sweep.compared_labels[0]}" if len(sweep.compared_labels) > 1 else "",
+        "replicates": f"{sweep.replicates} {last}".strip(),
+        "measured": f"link {sweep.link}, "
+        + (f"flows of group {sweep.measured_group}" if sweep.measured_group else "all flows"),
+        "duration": str(sweep.duration or sweep.base.get("duration", "")),
+        "measuring window": " to ".join(map(str, sweep.base["measure"])) if sweep.base.get("measure") else "",
+        "profile": str(sweep.base.get("profile", "")),
+        "assumed": ", ".join(f"{key} = {value}" for key, value in sweep.assume.items()),
+    }
+    return {name: text for name, text in facts.items() if text}
+
+
+def _origin(runs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    if not runs:
+        return {}
+
+    def listed(column: str) -> str:
+        return "; ".join(sorted({str(row[column]) for row in runs}))
+
+    own = {row["key"]: row for row in runs}
+    return {
+        "cwndlab": listed("version"),
+        "build of the engine": listed("build"),
+        "machine": listed("machine"),
+        "seeds": f"{min(row['seed'] for row in runs)} to {max(row['seed'] for row in runs)}",
+        "finished": f"{min(row['finished'] for row in runs)} to {max(row['finished'] for row in runs)}",
+        "time of all runs": f"{sum(row['duration_s'] for row in own.values()):.3g} s, one after the other",
+        "hash of all runs": digest(runs),
+    }
+
+
+def digest(runs: Sequence[Mapping[str, Any]]) -> str:
+    """Hash trace hashes with their cells, replicates and seeds: equal where all runs are equal.
+
+    Examples
+    --------
+    >>> run = {"cell": {"rule": "CUBIC"}, "replicate": 0, "seed": 1, "trace_hash": "00ff"}
+    >>> digest([run]) == digest([dict(run)]), digest([run]) == digest([{**run, "trace_hash": "00fe"}])
+    (True, False)
+    """
+    rows = sorted(repr((sorted(row["cell"].items()), row["replicate"], row["seed"], row["trace_hash"])) for row in runs)
+    return hashlib.blake2b("\n".join(rows).encode(), digest_size=8).hexdigest()
+
+
+def _as_file(sweep: Sweep) -> str:
+    document = {key: value for key, value in sweep.to_dict().items() if key != "yes"}
+    return tomltext.dumps(document)
+
+
+def _notes(sweep: Sweep) -> dict[str, str]:
+    if "env" not in sweep.plan.axes:
+        return {}
+    used = {level.label for level in sweep.plan.axes["env"]}
+    return {name: about.summary for name, about in ENVIRONMENTS.items() if name in used}

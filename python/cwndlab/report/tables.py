@@ -1,0 +1,115 @@
+"""Tables of a chapter: means, differences, and in how many cells a difference is larger than its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from cwndlab.report.chapter import Chapter, Measure, named
+from cwndlab.tables import MISSING, number, with_interval
+
+SIGNS = {"better": "▲", "worse": "▼", "more": "+", "less": "-", "same": "="}
+WORDS = {"better": "better", "worse": "worse", "more": "more", "less": "less", "same": "not told apart"}
+
+
+class Entry(NamedTuple):
+    """A cell of a table."""
+
+    text: str
+    value: float | None
+    """By which it is sorted."""
+    verdict: str = ""
+
+
+class Table(NamedTuple):
+    """Rows are what varies beside the compared axis, columns what is compared."""
+
+    columns: Sequence[tuple[int, str]]
+    """Number of the series, and its label."""
+    rows: Sequence[tuple[str, Sequence[Entry]]]
+
+
+class Tally(NamedTuple):
+    """In how many cells a level is better than the baseline, worse, or neither for certain."""
+
+    counts: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """Cells that were compared."""
+        return sum(self.counts.values())
+
+
+def means(chapter: Chapter, measure: Measure) -> Table:
+    """Mean and half-width of the 95 % confidence interval."""
+    return _table(chapter, measure, are_differences=False)
+
+
+def differences(chapter: Chapter, measure: Measure) -> Table:
+    """Give what each level has more than the baseline, over pairs of runs with the same seed."""
+    return _table(chapter, measure, are_differences=True)
+
+
+def tallies(chapter: Chapter) -> list[tuple[int, str, list[Tally]]]:
+    """For each level but the baseline: its number, its label, and a tally for each metric."""
+    found = []
+    for index, label in enumerate(chapter.series):
+        if label != chapter.baseline and chapter.compared:
+            own = chapter.differences.filter(**{chapter.compared: label})
+            found.append((index, label, [_tally(own.filter(metric=entry.key).to_dicts(), entry)
+                                         for entry in chapter.measures]))  # fmt: skip
+    return found
+
+
+def verdict(row: Mapping[str, Any] | None, measure: Measure) -> str:
+    """Judge a difference: ``better``, ``worse``, ``same`` where its interval holds zero, empty where it has none.
+
+    Of a metric without a better end ``more`` and ``less``.
+
+    Examples
+    --------
+    >>> from cwndlab.metrics import BY_KEY
+    >>> loss, rows = BY_KEY["loss_rate"], [{"mean": mean, "ci95": 0.01} for mean in (-0.02, 0.009, 0.02)]
+    >>> [verdict(row, loss) for row in rows]
+    ['better', 'same', 'worse']
+    """
+    if row is None or row["mean"] is None or row["ci95"] is None:
+        return ""
+    if abs(row["mean"]) <= row["ci95"]:
+        return "same"
+    is_more = row["mean"] > 0
+    if measure.more_is_better is None:
+        return "more" if is_more else "less"
+    return "better" if is_more == measure.more_is_better else "worse"
+
+
+def _tally(rows: Sequence[Mapping[str, Any]], measure: Measure) -> Tally:
+    kinds = ("more", "same", "less") if measure.more_is_better is None else ("better", "same", "worse")
+    found = [verdict(row, measure) for row in rows]
+    return Tally({kind: found.count(kind) for kind in kinds})
+
+
+def _table(chapter: Chapter, measure: Measure, *, are_differences: bool) -> Table:
+    cells = chapter.cells(chapter.differences if are_differences else chapter.summary, measure.key)
+    columns = [
+        (index, label)
+        for index, label in enumerate(chapter.series)
+        if not (are_differences and label == chapter.baseline)
+    ]
+    rows = []
+    for labels in chapter.rows():
+        found = [cells.get(chapter.cell(labels, label)) for _, label in columns]
+        if any(found):
+            name = named(labels) if len(labels) > 1 else "".join(labels.values())
+            rows.append((name or "all runs", [_entry(row, measure, are_differences) for row in found]))
+    return Table(columns, rows)
+
+
+def _entry(row: Mapping[str, Any] | None, measure: Measure, is_difference: bool) -> Entry:
+    if row is None or row["mean"] is None:
+        return Entry(MISSING, None)
+    text = with_interval(row, measure)
+    if not is_difference:
+        return Entry(text, row["mean"])
+    plus = "+" if float(number(row["mean"], measure)) > 0 else ""
+    return Entry(plus + text, row["mean"], verdict(row, measure))
