@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cwndlab
-from cwndlab import environments, native
+from cwndlab import environments, native, reproduce
 from cwndlab.quantities import rate_text
 from parts.text import code, code_name, table
 
@@ -77,3 +77,9 @@ def greedy_share(name: str, duration: str = "30s") -> tuple[float, float]:
     # The course is the same under every queue; here the greedy sources would count as cross traffic themselves.
     asked = cwndlab.run(environments.scenario(name, assume=assume)).links["available_bps"][0]
     return asked / assume.flows, result.cross.filter(source="greedy")["delivered_bps"][0] / assume.flows
+
+
+def readings() -> str:
+    """Table of what words of papers mean as numbers."""
+    rows = [[code_name(name), entry.text, entry.meaning] for name, entry in reproduce.readings().items()]
+    return table(["reading", "bounds", "meaning"], rows)

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 )
 @options.assume_option
 @options.jobs_option
+@click.option(
+    "--on",
+    metavar="ADDRESS",
+    help="Do the runs on a cluster of dask.distributed, whose scheduler is at dask://HOST:PORT.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print verdicts, one JSON object a paper.")
 def reproduce(
     targets: tuple[str, ...],
@@ -39,6 +44,7 @@ def reproduce(
     out: Path,
     assume: tuple[str, ...],
     jobs: int | None,
+    on: str | None,
     as_json: bool,
 ) -> None:
     """Run the experiments of papers again, and judge what the papers say of them.
@@ -46,6 +52,9 @@ def reproduce(
     Without a target: all of all papers. PAPER/ID is one experiment, such as akella2002/fig4. After Ctrl-C the same
     command goes on where it was.
     """
+    if on is not None and jobs is not None:
+        raise click.UsageError("--jobs: is for threads of this process; allowed: without --on")
+
     from cwndlab import reproduce as papers
     from cwndlab.environments import Assumptions
 
@@ -58,13 +67,15 @@ def reproduce(
     assumed = {name: getattr(given, name) for name in values}
     options.make_folder(out)
     for key, ids in chosen.items():
-        found = _reproduce(key, ids, quick=quick, out=out, assume=assumed, jobs=jobs)
+        found = _reproduce(key, ids, quick=quick, out=out, assume=assumed, jobs=jobs, on=on)
         if as_json:
             from cwndlab.jsontext import dumps
 
             print(dumps(found.to_dict(), indent=None), flush=True)
         else:
             _print(found)
+        for note in (note for cost in found.costs for note in cost.notes):
+            say(f"note: {note}")
         say(f"wrote {out / key / 'report.html'}")
         if failed := sum(cost.failed for cost in found.costs):
             say(f"{failed} runs failed; claims about them have no value")

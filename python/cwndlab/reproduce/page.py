@@ -137,6 +137,9 @@ def _row(entry: Judged) -> dict[str, Any]:
         "section": claim.section,
         "statement": claim.statement,
         "reading": claim.reading,
+        "what": " of ".join(filter(None, [claim.quantity.replace("_", " "), claim.arguments.get("metric", "")]))
+        if claim.quantity and not claim.is_exact
+        else "",
         "measured": number(entry.measured, exact=claim.is_exact),
         "verdict": entry.verdict,
         "note": entry.note,

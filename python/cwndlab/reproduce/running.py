@@ -16,6 +16,7 @@ from cwndlab.store.layout import write_whole
 
 if TYPE_CHECKING:
     from cwndlab.store import Store
+    from cwndlab.sweep import Sweep
 
 Tell = Callable[[dict[str, Any]], object]
 
@@ -30,6 +31,7 @@ class Cost:
     computed_s: float = 0.0
     """Sum over the runs that were done now, of all threads."""
     failed: int = 0
+    notes: list[str] = field(default_factory=list)
     replicates: int = 0
 
 
@@ -88,6 +90,7 @@ def reproduce(
     out: str | Path = "out/reproduce",
     quick: bool = False,
     jobs: int | None = None,
+    on: str | None = None,
     assume: Mapping[str, Any] | None = None,
     progress: Tell | None = None,
 ) -> Reproduction:
@@ -108,6 +111,8 @@ def reproduce(
         Few and short runs: enough to see that all of it works, too little for most verdicts.
     jobs : int, optional
         Threads.
+    on : str, optional
+        Where a cluster of dask.distributed has its scheduler, ``dask://HOST:PORT``; the runs are done there.
     assume : mapping, optional
         What environments assume (`cwndlab.environments.Assumptions`).
     progress : callable, optional
@@ -149,7 +154,9 @@ def reproduce(
             for number, plan in enumerate(plans, 1):
                 if progress is not None:
                     progress({"event": "plan", "plan": plan, "number": number, "of": len(plans)})
-                boards[plan], cost = _run(paper, plan, store, quick, jobs, assume or {}, progress)
+                boards[plan], cost = _run(
+                    paper.sweep(plan, quick=quick, assume=assume), paper, plan, store, jobs, on, progress
+                )
                 costs.append(cost)
     data = Data(boards, paper.rules)
     judged = judge(paper, paper.claims_of(chosen), data)
@@ -181,10 +188,8 @@ def _judge(paper: Paper, claim: Claim, data: Data) -> Judged:
 
 
 def _run(
-    paper: Paper, plan: str, store: Store, quick: bool, jobs: int | None, assume: Mapping[str, Any],
-    progress: Tell | None,
-) -> tuple[Board, Cost]:  # fmt: skip
-    sweep = paper.sweep(plan, quick=quick, assume=assume)
+    sweep: Sweep, paper: Paper, plan: str, store: Store, jobs: int | None, on: str | None, progress: Tell | None
+) -> tuple[Board, Cost]:
     cost = Cost(plan, replicates=sweep.replicates)
 
     def tell(event: dict[str, Any]) -> None:
@@ -194,8 +199,8 @@ def _run(
         if progress is not None:
             progress(event)
 
-    findings = sweep.run(store, jobs=jobs, progress=tell)
-    cost.runs, cost.failed = len(findings), len(findings.failed)
+    findings = sweep.run(store, jobs=jobs, on=on, progress=tell)
+    cost.runs, cost.failed, cost.notes = len(findings), len(findings.failed), findings.notes
     return Board.of(findings, queue=paper.queues.get(plan, ""), scale=paper.scales.get(plan)), cost
 
 
