@@ -157,7 +157,7 @@ fn at_arrival((rule, times): (Discipline, u64), limit: Limit, mut input: Input<'
     let counts_in_service = matches!(rule, Discipline::DropTail(_));
     let mut link = Link::new(rule, RATE_BIT_S);
     let mut random = support::random();
-    let (mut now_s, mut accepted) = (0.0, 0);
+    let (mut now_s, mut accepted, mut largest_bytes) = (0.0, 0, 0);
     while !input.is_empty() {
         let what = input.byte();
         if what & 1 == 1 {
@@ -166,7 +166,8 @@ fn at_arrival((rule, times): (Discipline, u64), limit: Limit, mut input: Input<'
         link.advance(now_s);
         let (before, size_bytes) = (link.backlog(), input.size_bytes());
         let (ecn, priority) = (what & 2 != 0, what >> 2 & 3);
-        let sure = link.rule.surely_accepts(size_bytes, &before);
+        largest_bytes = largest_bytes.max(size_bytes);
+        let sure = before.packets < link.rule.sure_packets(largest_bytes);
         let decision = link.arrive(now_s, size_bytes, ecn, priority, &mut random);
         assert!(!sure || decision == Decision::Accept, "{size_bytes} bytes were sure to be accepted: {:?}", link.rule);
         assert!(decision != Decision::Mark || ecn, "what cannot be marked was: {:?}", link.rule);
