@@ -175,7 +175,7 @@ fn packets(recorder: &Recorder) -> Vec<(&'static str, Column)> {
 
 /// Knobs by name: meaning, and value in each profile.
 pub fn knobs() -> serde_json::Value {
-    let profiles = [Profile::Ns2_235, Profile::Ns2_2000, Profile::Rfc].map(|profile| (profile.name(), Knobs::profile(profile)));
+    let profiles = Profile::ALL.map(|profile| (profile.name(), Knobs::profile(profile)));
     macro_rules! rows {
         ($($name:ident: $type:ty = [$($default:expr),*], $meaning:literal;)*) => {
             vec![$({

@@ -49,12 +49,16 @@ enum Mode {
 /// The bimodal rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bimodal {
-    /// Packets added per round trip.
-    increment: f64,
-    beta: f64,
-    epsilon: f64,
-    compare: Compare,
-    band: f64,
+    /// Packets added per round trip: alpha times the weight.
+    pub increment: f64,
+    /// Share of the window given up while the fair share is unknown.
+    pub beta: f64,
+    /// Share of the fair share given up once it is known.
+    pub epsilon: f64,
+    /// What a window is compared with on congestion.
+    pub compare: Compare,
+    /// How far off, as a share, still counts as equal.
+    pub band: f64,
     mode: Mode,
     /// The window at the start of this cycle's additive increase; zero before it.
     begin: f64,

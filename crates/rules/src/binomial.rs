@@ -14,9 +14,10 @@
 
 use crate::registry::{fine, or, parameter, positive};
 use crate::{Ack, Arithmetic, Congestion, Family, Parameter, Rule, WindowRule};
+use std::sync::Arc;
 
 /// `w <- w + alpha / w^k` per round trip, `w <- w - beta w^l` on loss.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Binomial {
     /// Exponent of the increase.
     pub k: f64,
@@ -81,7 +82,7 @@ pub(crate) const FAMILY: Family = Family {
         BETA,
     ],
     check: |p| (p[1] == 1.0 && p[3] >= 1.0).then_some("it would leave no window: beta must be below 1 where l is 1"),
-    build: |p| Rule::Binomial(Binomial { k: p[0], l: p[1], alpha: p[2], beta: p[3], arithmetic: p.arithmetic }),
+    build: |p| Rule::Binomial(Arc::new(Binomial { k: p[0], l: p[1], alpha: p[2], beta: p[3], arithmetic: p.arithmetic })),
 };
 
 pub(crate) const IIAD: Family = Family {
@@ -91,7 +92,7 @@ pub(crate) const IIAD: Family = Family {
     example: "IIAD(1, 0.5)",
     parameters: &[ALPHA, BETA],
     check: fine,
-    build: |p| Rule::Binomial(Binomial { k: 1.0, l: 0.0, alpha: p[0], beta: p[1], arithmetic: p.arithmetic }),
+    build: |p| Rule::Binomial(Arc::new(Binomial { k: 1.0, l: 0.0, alpha: p[0], beta: p[1], arithmetic: p.arithmetic })),
 };
 
 pub(crate) const SQRT: Family = Family {
@@ -101,7 +102,7 @@ pub(crate) const SQRT: Family = Family {
     example: "SQRT(1, 0.5)",
     parameters: &[ALPHA, BETA],
     check: fine,
-    build: |p| Rule::Binomial(Binomial { k: 0.5, l: 0.5, alpha: p[0], beta: p[1], arithmetic: p.arithmetic }),
+    build: |p| Rule::Binomial(Arc::new(Binomial { k: 0.5, l: 0.5, alpha: p[0], beta: p[1], arithmetic: p.arithmetic })),
 };
 
 #[cfg(test)]

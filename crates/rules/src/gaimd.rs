@@ -15,9 +15,10 @@
 
 use crate::registry::{fine, fraction, or, positive};
 use crate::{Ack, Congestion, Family, Rule, WindowRule};
+use std::sync::Arc;
 
 /// `w <- w + alpha` per round trip, `w <- beta w` on loss, half on loss in slow start.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gaimd {
     /// Packets added per round trip.
     pub alpha: f64,
@@ -52,7 +53,7 @@ pub(crate) const FAMILY: Family = Family {
     example: "GAIMD(0.31, 0.875)",
     parameters: &[or(positive("alpha", "packets added per round trip"), 0.31), or(fraction("beta", "factor on loss"), 0.875)],
     check: fine,
-    build: |p| Rule::Gaimd(Gaimd { alpha: p[0], beta: p[1] }),
+    build: |p| Rule::Gaimd(Arc::new(Gaimd { alpha: p[0], beta: p[1] })),
 };
 
 #[cfg(test)]

@@ -57,6 +57,8 @@ pub use scalable::Scalable;
 pub use vegas::Vegas;
 pub use westwood::Westwood;
 
+use std::sync::Arc;
+
 /// How a window grows and shrinks.
 ///
 /// Implement this for a rule of your own: [`increase`](Self::increase) and [`decrease`](Self::decrease) are enough. The
@@ -116,15 +118,15 @@ pub trait WindowRule {
 
 /// The built-in rules as a closed set: the endpoint calls them without a virtual table.
 ///
-/// Rules without memory lie in place; those with much state are boxed, so that a sender stays small.
+/// Senders stay small: rules without memory are shared by all senders that have a clone of one, and the others are boxed.
 #[derive(Clone, Debug)]
 pub enum Rule {
     /// The linear family.
-    Linear(Linear),
+    Linear(Arc<Linear>),
     /// General AIMD.
-    Gaimd(Gaimd),
+    Gaimd(Arc<Gaimd>),
     /// Binomial rules.
-    Binomial(Binomial),
+    Binomial(Arc<Binomial>),
     /// Bimodal.
     Bimodal(Box<Bimodal>),
     /// Multi-rate AIMD.
@@ -136,7 +138,7 @@ pub enum Rule {
     /// HighSpeed TCP.
     HighSpeed(HighSpeed),
     /// Scalable TCP.
-    Scalable(Scalable),
+    Scalable(Arc<Scalable>),
     /// Westwood+.
     Westwood(Box<Westwood>),
     /// Vegas.
@@ -186,7 +188,61 @@ macro_rules! with {
     };
 }
 
+/// A rule without memory answers all its users alike.
+impl<R: WindowRule + Copy> WindowRule for Arc<R> {
+    #[inline]
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
+        let mut rule = **self;
+        rule.increase(cwnd, ack)
+    }
+
+    #[inline]
+    fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
+        let mut rule = **self;
+        rule.decrease(cwnd, congestion)
+    }
+
+    fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
+        let mut rule = **self;
+        rule.slow_start(cwnd, ack)
+    }
+
+    fn on_mark(&mut self, cwnd: f64, ack: &Ack) -> Mark {
+        let mut rule = **self;
+        rule.on_mark(cwnd, ack)
+    }
+
+    fn pacing_rate_packets_s(&self) -> Option<f64> {
+        (**self).pacing_rate_packets_s()
+    }
+
+    fn needs(&self) -> Needs {
+        (**self).needs()
+    }
+
+    fn fault(&self) -> Option<&str> {
+        (**self).fault()
+    }
+
+    fn halves_in_ns2(&self) -> bool {
+        (**self).halves_in_ns2()
+    }
+
+    fn mark_covers_loss(&self) -> bool {
+        (**self).mark_covers_loss()
+    }
+
+    fn halves_in_slow_start(&self) -> bool {
+        (**self).halves_in_slow_start()
+    }
+}
+
 impl Rule {
+    /// Whether it has no memory, so that a clone of one serves as well as a rule built anew, and takes no room.
+    pub fn is_shared(&self) -> bool {
+        matches!(self, Self::Linear(_) | Self::Gaimd(_) | Self::Binomial(_) | Self::HighSpeed(_) | Self::Scalable(_))
+    }
+
     #[inline(never)]
     fn increase_other(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         with!(self, rule => rule.increase(cwnd, ack))

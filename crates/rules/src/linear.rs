@@ -11,6 +11,7 @@
 
 use crate::registry::{HUGE, fine, fraction, or, parameter, positive};
 use crate::{Ack, Congestion, Family, Parameter, Rule, Values, WindowRule};
+use std::sync::Arc;
 
 /// In which order a rule's arithmetic is done. It matters only where a window lands exactly on a whole packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub enum Arithmetic {
 }
 
 /// `w <- ai + bi w` per round trip, `w <- ad + bd w` on loss.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Linear {
     /// Packets added per round trip.
     pub ai: f64,
@@ -73,7 +74,7 @@ const FACTOR: Parameter = fraction("b", "factor on loss");
 const SUBTRACT: Parameter = positive("d", "packets subtracted on loss");
 
 fn linear(ai: f64, bi: f64, ad: f64, bd: f64, values: &Values) -> Rule {
-    Rule::Linear(Linear { ai, bi, ad, bd, arithmetic: values.arithmetic })
+    Rule::Linear(Arc::new(Linear { ai, bi, ad, bd, arithmetic: values.arithmetic }))
 }
 
 pub(crate) const AIMD: Family = Family {
@@ -203,7 +204,7 @@ mod tests {
     fn ns2_order_stays_within_rounding_of_the_plain_one() {
         for (ai, bi, ad, bd) in [(0.0, 1.125, 0.0, 0.8), (0.0, 1.1, -3.0, 1.0), (1.0, 1.0, 0.0, 0.8)] {
             let mut plain = rule(ai, bi, ad, bd);
-            let mut ns2 = Linear { arithmetic: Arithmetic::Ns2, ..plain.clone() };
+            let mut ns2 = Linear { arithmetic: Arithmetic::Ns2, ..plain };
             for w in [1.0, 2.5, 17.3, 1000.1] {
                 assert!((plain.increase(w, &Ack::default()) - ns2.increase(w, &Ack::default())).abs() < 1e-12 * w);
                 assert!((plain.decrease(w, Congestion::Ecn) - ns2.decrease(w, Congestion::Ecn)).abs() < 1e-12 * w);

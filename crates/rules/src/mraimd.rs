@@ -24,11 +24,16 @@ use crate::{Ack, Congestion, Family, Mark, Needs, Rule, SlowStart, WindowRule};
 #[derive(Clone, Debug, PartialEq)]
 pub struct MrAimd {
     a: f64,
-    acceleration: f64,
-    acceleration_marked: f64,
-    b: f64,
-    reset: f64,
-    calm: u32,
+    /// a', packets per round trip per round trip.
+    pub acceleration: f64,
+    /// a' after a mark.
+    pub acceleration_marked: f64,
+    /// Share of window and increase factor given up on loss.
+    pub b: f64,
+    /// Increase factor after a time-out, packets per round trip.
+    pub reset: f64,
+    /// Round trips without a mark after which a' returns.
+    pub calm: u32,
     /// Starts of round trips to see without a mark before a' returns; 0: it has.
     rounds_until_return: u32,
 }

@@ -9,9 +9,10 @@
 
 use crate::registry::{fine, fraction, not_negative, option, or, positive};
 use crate::{Ack, Congestion, Family, Rule, WindowRule};
+use std::sync::Arc;
 
 /// Scalable TCP.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalable {
     /// Packets added per acknowledgement.
     pub a: f64,
@@ -44,7 +45,7 @@ pub(crate) const FAMILY: Family = Family {
         option(not_negative("low", "window up to which it is AIMD(1, 0.5), packets"), 16.0),
     ],
     check: fine,
-    build: |p| Rule::Scalable(Scalable { a: p[0], b: p[1], low: p[2] }),
+    build: |p| Rule::Scalable(Arc::new(Scalable { a: p[0], b: p[1], low: p[2] })),
 };
 
 #[cfg(test)]

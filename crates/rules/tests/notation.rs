@@ -92,3 +92,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn algorithms_of_the_kernel_run_as_their_counterparts() {
+    use cwndlab_rules::{Ack, Arithmetic, WindowRule};
+    for (text, counterpart) in [("kernel:reno", "AIMD(1, 0.5)"), ("kernel:cubic", "CUBIC"), ("kernel:bbr", "BBR1")] {
+        let spec: RuleSpec = text.parse().unwrap();
+        assert_eq!(spec.to_string(), text);
+        assert_ne!(spec, counterpart.parse().unwrap());
+        let next = |spec: &RuleSpec| spec.build(Arithmetic::Plain).increase(10.0, &Ack::default());
+        assert_eq!(next(&spec), next(&counterpart.parse().unwrap()));
+    }
+    let refused = "kernel:westwood".parse::<RuleSpec>().unwrap_err().to_string();
+    assert_eq!(refused, "rule \"kernel:westwood\" is not known: allowed are kernel:reno, kernel:cubic, kernel:bbr");
+}

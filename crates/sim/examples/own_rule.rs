@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scenario = Scenario::from_toml_with(SCENARIO, &Mine)?;
     let result = Simulation::new(&scenario).run()?;
     for flow in &result.flows {
-        println!("{:10} {:18} {:6.3} Mbit/s", flow.flow, flow.rule, flow.goodput_bps / 1e6);
+        println!("{:10} {:18} {:6.3} Mbit/s", flow.member.name(), flow.member.rule(), flow.goodput_bps / 1e6);
     }
     Ok(())
 }

@@ -1,9 +1,12 @@
 //! Links whose queue owns its packets, as packets meet them: an event for the end of a transmission where something waits.
 
+use crate::lanes::Lanes;
 use crate::link::{LOST, Owned, Then};
-use crate::packet::Packet;
+use crate::packet::{OptionStore, Packet};
+use crate::pipe::Pipes;
 use crate::scheduler::Scheduler;
 use crate::streams::Waiting;
+use crate::timers::Timers;
 use crate::trace::Trace;
 use crate::transit::Transit;
 
@@ -100,5 +103,16 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
                 self.gone(flow, place, stage as usize, packet, f64::MAX);
             }
         }
+    }
+
+    /// The run is over: gives back what only packets on their way needed, so that results can have the memory.
+    pub fn release(&mut self) {
+        self.streams.all = Vec::new();
+        self.streams.lanes = Lanes::default();
+        self.streams.scheduler = S::new(1);
+        self.inboxes = Vec::new();
+        self.pipes = Pipes::default();
+        self.options = OptionStore::default();
+        self.timers = Timers::default();
     }
 }

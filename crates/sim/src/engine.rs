@@ -5,13 +5,13 @@ use crate::cross::CrossFlow;
 use crate::flow::Host;
 use crate::packet::{Flags, Packet};
 use crate::scheduler::{EMPTY, Scheduler};
-use crate::streams::{Due, Pending};
+use crate::streams::{Due, Pending, Place};
 use crate::ties::Tied;
 use crate::timers::Kind;
 use crate::trace::{PacketEvent, PacketRow, Trace};
 use crate::transit::{CROSS, Transit, row};
 use crate::wire::{MOST_AT_ONCE, Wire};
-use cwndlab_tcp::{AckSegment, Knobs, NEVER, SackBlocks, Sender};
+use cwndlab_tcp::{AckSegment, Counters, Knobs, NEVER, SackBlocks, Sender};
 use std::sync::Arc;
 
 /// Senders, and what lies between them.
@@ -30,6 +30,10 @@ pub struct Engine<S: Scheduler, T: Trace> {
     pub(crate) transit: Transit<S, T>,
     pub(crate) knobs: Arc<[Knobs]>,
     pub(crate) now_s: f64,
+    /// Senders' sums when the measuring window began; none where it began with the run.
+    pub(crate) begun: Vec<Counters>,
+    /// What they added to them within the window, once it is over; none where the run ends with it.
+    pub(crate) measured: Vec<Counters>,
     /// When the measuring window begins and ends.
     pub(crate) edges_s: Vec<f64>,
     /// The next of them.
@@ -83,13 +87,14 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
                 }
                 self.now_s = time_s;
                 if timer_s > time_s {
-                    if self.transit.streams.all[stream as usize].due == Due::AckAhead {
-                        self.on_acks(stream);
+                    let Pending { flow, due, place, .. } = self.transit.streams.all[stream as usize];
+                    if due == Due::AckAhead {
+                        self.on_acks(stream, flow, place);
                         continue;
                     }
-                    let head = self.take(stream);
+                    let head = self.take(stream, flow, due);
                     if self.transit.streams.scheduler.first().0 > time_s {
-                        self.on_head(stream, head);
+                        self.on_head(flow, due, place, head);
                         continue;
                     }
                     self.tie(stream, head);
@@ -104,6 +109,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let end_s = self.transit.end_s;
         self.now_s = end_s;
         self.transit.finish();
+        self.transit.release();
         for (flow, host) in self.hosts.iter().enumerate() {
             self.transit.trace.before(end_s, flow as u32, &host.sender, &self.knobs[host.knobs as usize]);
         }
@@ -112,8 +118,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
 
     /// Takes the head of a stream that is due, and schedules the next: a packet, or nothing where a whole batch is due.
     #[inline(always)]
-    pub(crate) fn take(&mut self, stream: u32) -> Option<Packet> {
-        let Pending { flow, due, .. } = self.transit.streams.all[stream as usize];
+    pub(crate) fn take(&mut self, stream: u32, flow: u32, due: Due) -> Option<Packet> {
         match due {
             Due::Batch(_) | Due::Depart(_) => {
                 self.transit.streams.scheduler.set(stream, EMPTY);
@@ -128,33 +133,29 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     /// handled with it: nobody else can tell when a sender did its sums. Its own timer, the edges of the measuring window and the lead
     /// of the inbox that its segments go to set the limit.
     #[inline(always)]
-    fn on_acks(&mut self, stream: u32) {
-        let Pending { flow, place, .. } = self.transit.streams.all[stream as usize];
-        let stop_s = self.hosts[flow as usize].stop_s;
+    fn on_acks(&mut self, stream: u32, flow: u32, place: Place) {
+        let stop_s = self.hosts[flow as usize].agenda.as_ref().map_or(NEVER, |agenda| agenda.stop_s);
         let limit_s = self.next_edge_s.min(self.now_s + self.transit.routes[place.route as usize].ahead_s).min(stop_s);
+        let mut next_s = EMPTY;
         for _ in 0..MOST_AHEAD {
-            let Some(packet) = self.transit.streams.all[stream as usize].ring.pop_front() else { break };
-            self.transit.streams.packets -= 1;
+            let Some(packet) = self.transit.streams.pop_alone(stream) else { break };
             self.now_s = packet.at_s;
             self.on_ack(flow, packet);
-            let next_s = self.transit.streams.all[stream as usize].ring.front().map_or(EMPTY, |next| next.at_s);
+            next_s = self.transit.streams.next_s(stream);
             let host = &self.hosts[flow as usize];
             if next_s >= limit_s
                 || next_s >= host.sender.deadline_s()
-                || next_s >= host.request_s
-                || next_s >= host.sender.pacing_deadline_s()
+                || host.agenda.as_ref().is_some_and(|agenda| next_s >= agenda.request_s || next_s >= host.sender.pacing_deadline_s())
             {
                 break;
             }
         }
-        let next_s = self.transit.streams.all[stream as usize].ring.front().map_or(EMPTY, |next| next.at_s);
         self.transit.streams.scheduler.set(stream, next_s);
     }
 
     /// Handles what [`Engine::take`] took.
     #[inline(always)]
-    pub(crate) fn on_head(&mut self, stream: u32, head: Option<Packet>) {
-        let Pending { flow, due, place, .. } = self.transit.streams.all[stream as usize];
+    pub(crate) fn on_head(&mut self, flow: u32, due: Due, place: Place, head: Option<Packet>) {
         match (due, head) {
             (Due::Ack | Due::AckAhead, Some(packet)) => self.on_ack(flow, packet),
             (Due::Enter(stage), Some(packet)) => self.transit.carry(flow, place, stage as usize, packet),
@@ -193,7 +194,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     #[inline(always)]
     pub(crate) fn on_sender(&mut self, flow: u32, event: impl FnOnce(&mut Sender, f64, &Knobs, &mut Wire<'_, S, T>)) {
         let now_s = self.now_s;
-        let Host { sender, place, knobs, flags, armed_s, paced_s, hash, finish_s, job, .. } = &mut self.hosts[flow as usize];
+        let Host { sender, place, knobs, flags, armed_s, hash, finish_s, agenda } = &mut self.hosts[flow as usize];
         let knobs = &self.knobs[*knobs as usize];
         if T::ON {
             self.transit.trace.before(now_s, flow, sender, knobs);
@@ -212,17 +213,16 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             *armed_s = deadline_s;
             self.transit.timers.push(deadline_s, Kind::Retransmission, flow);
         }
-        let pace_s = sender.pacing_deadline_s();
-        if pace_s < *paced_s {
-            *paced_s = pace_s;
-            self.transit.timers.push(pace_s, Kind::Pace, flow);
+        if let Some(agenda) = agenda.as_mut().filter(|agenda| sender.pacing_deadline_s() < agenda.paced_s) {
+            agenda.paced_s = sender.pacing_deadline_s();
+            self.transit.timers.push(agenda.paced_s, Kind::Pace, flow);
         }
         if sender.is_faulty() {
             self.fault = Some(flow);
         }
-        if deadline_s == NEVER && finish_s.is_none() && sender.is_finished() {
-            *finish_s = Some(now_s);
-            if job.is_some() {
+        if deadline_s == NEVER && *finish_s == NEVER && sender.is_finished() {
+            *finish_s = now_s;
+            if agenda.as_ref().is_some_and(|agenda| agenda.job.is_some()) {
                 self.on_finished(flow);
             }
         }
@@ -230,6 +230,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
 
     #[cold]
     fn on_timer(&mut self) {
+        self.transit.streams.tidy();
         self.now_s = self.transit.timers.first_s();
         let Some((_, kind, flow)) = self.transit.timers.pop() else { return };
         if self.transit.timers.first_s() > self.now_s {

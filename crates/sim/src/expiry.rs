@@ -6,7 +6,7 @@ use crate::scheduler::{EMPTY, Scheduler};
 use crate::timers::Kind;
 use crate::trace::{PacketEvent, PacketRow, Trace};
 use crate::transit::{ack_options, row};
-use cwndlab_tcp::NEVER;
+use cwndlab_tcp::{Counters, NEVER};
 
 impl<S: Scheduler, T: Trace> Engine<S, T> {
     /// A timer expires, or its entry comes up.
@@ -17,9 +17,11 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             Kind::Request => self.on_request(flow),
             Kind::Stop => {
                 let host = &mut self.hosts[flow as usize];
-                (host.stop_s, host.request_s) = (NEVER, NEVER);
-                let is_busy = host.finish_s.is_none();
-                host.job.iter_mut().for_each(|job| job.is_cut = is_busy);
+                let is_busy = host.finish_s == NEVER;
+                if let Some(agenda) = &mut host.agenda {
+                    (agenda.stop_s, agenda.request_s) = (NEVER, NEVER);
+                    agenda.job.iter_mut().for_each(|job| job.is_cut = is_busy);
+                }
                 self.on_sender(flow, |sender, now_s, _, _| sender.stop(now_s));
             }
             Kind::Measure => {
@@ -45,12 +47,31 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
 
     /// The measuring window begins or ends.
     fn measure(&mut self) {
-        let begin = self.now_s == self.transit.window.from_s;
-        for host in &mut self.hosts {
-            let counters = host.sender.counters(self.now_s);
-            *(if begin { &mut host.at_begin } else { &mut host.at_end }) = counters;
+        let now_s = self.now_s;
+        if now_s == self.transit.window.from_s {
+            if now_s > 0.0 {
+                self.begun = self.hosts.iter().map(|host| host.sender.counters(now_s)).collect();
+            }
+            return;
         }
-        self.measure_groups(begin);
+        self.measure_groups();
+        // Where the run ends with the window, and nothing else is due at that very moment, the sums stay what they are: no need for a copy.
+        let is_last = now_s == self.transit.end_s && self.tied.is_empty() && self.expiring.is_empty();
+        let next_s = self.transit.streams.scheduler.first().0.min(self.transit.timers.first_s());
+        if !is_last || next_s <= now_s {
+            self.measured = (0..self.hosts.len()).map(|flow| self.added(flow)).collect();
+        }
+    }
+
+    /// What a sender added to its sums within the measuring window, which is over.
+    pub(crate) fn measured(&self, flow: usize) -> Counters {
+        self.measured.get(flow).copied().unwrap_or_else(|| self.added(flow))
+    }
+
+    /// What a sender has added to its sums since the measuring window began.
+    pub(crate) fn added(&self, flow: usize) -> Counters {
+        let begun = self.begun.get(flow).copied().unwrap_or_default();
+        self.hosts[flow].sender.counters(self.now_s).since(&begun)
     }
 
     fn on_delayed_ack(&mut self, flow: u32) {
@@ -65,7 +86,6 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             let options = ack_options(&ack, &sink.receiver, &mut transit.options);
             let (number, sent_s, size_bytes) = (ack.ack, ack.sent_s, ack.size_bytes as u16);
             let flags = self.hosts[flow as usize].flags.with(Flags::ECE, ack.ece);
-            sink.acks += 1;
             let packet = Packet { at_s: time_s, since_s, number, sent_s, size_bytes, flags, options };
             let after = transit.routes[place.route as usize].sink + 1;
             transit.carry_on(flow, place, after, packet);
@@ -75,15 +95,13 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     /// A paced sender may go on, if it has not done so meanwhile.
     fn on_pace(&mut self, flow: u32) {
         let host = &mut self.hosts[flow as usize];
-        if host.paced_s != self.now_s {
-            return;
-        }
-        host.paced_s = NEVER;
+        let Some(agenda) = host.agenda.as_mut().filter(|agenda| agenda.paced_s == self.now_s) else { return };
+        agenda.paced_s = NEVER;
         let due_s = host.sender.pacing_deadline_s();
         if due_s <= self.now_s {
             self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_pace(now_s, knobs, &mut |segment| wire.send(segment)));
         } else if due_s < NEVER {
-            host.paced_s = due_s;
+            agenda.paced_s = due_s;
             self.transit.timers.push(due_s, Kind::Pace, flow);
         }
     }
@@ -103,8 +121,9 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             }
             return;
         }
+        let is_probing = host.sender.is_probing();
         self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_timeout(now_s, knobs, &mut |segment| wire.send(segment)));
-        if T::ON {
+        if T::ON && !is_probing {
             let sender = &self.hosts[flow as usize].sender;
             let (at_s, number) = (self.now_s, sender.first_unacknowledged());
             let packet = Packet { at_s, since_s: at_s, number, sent_s: at_s, size_bytes: 0, flags: Flags::default(), options: 0 };

@@ -5,7 +5,7 @@ use crate::hash::TraceHash;
 use crate::link::Window;
 use crate::packet::Flags;
 use crate::streams::Place;
-use cwndlab_tcp::{Counters, Receiver, Sender};
+use cwndlab_tcp::{NEVER, Receiver, Sender};
 
 /// The sending end of a TCP flow.
 #[derive(Clone, Debug)]
@@ -18,24 +18,47 @@ pub struct Host {
     pub knobs: u32,
     /// Header of its packets: the priority.
     pub flags: Flags,
+    /// Earliest pending entry of its retransmission timer, seconds.
+    pub armed_s: f64,
+    /// Hash of what it sent.
+    pub hash: TraceHash,
+    /// When everything was acknowledged, seconds, or [`NEVER`].
+    pub finish_s: f64,
+    /// What is due to it beside acknowledgements; none where it only sends from its start on.
+    pub agenda: Option<Box<Agenda>>,
+}
+
+/// What is due to a sender beside acknowledgements and its retransmission timer.
+#[derive(Clone, Debug)]
+pub struct Agenda {
     /// When its application stops, seconds.
     pub stop_s: f64,
     /// When the next request reaches it, seconds.
     pub request_s: f64,
-    /// Earliest pending entry of its retransmission timer, seconds.
-    pub armed_s: f64,
-    /// The same of its pacing.
+    /// Earliest pending entry of its pacing, seconds.
     pub paced_s: f64,
-    /// Hash of what it sent.
-    pub hash: TraceHash,
-    /// Sender's counters at the begin and the end of the measuring window.
-    pub at_begin: Counters,
-    /// Sender's counters at the end of the window.
-    pub at_end: Counters,
-    /// When everything was acknowledged, seconds.
-    pub finish_s: Option<f64>,
     /// What it is to do, where it is not to send without end.
-    pub job: Option<Box<Job>>,
+    pub job: Option<Job>,
+}
+
+impl Agenda {
+    /// For a sender that stops then and has this to do; none where there is nothing to note.
+    pub fn of(sender: &Sender, stop_s: f64, job: Option<Job>) -> Option<Box<Self>> {
+        let is_needed = stop_s < NEVER || job.is_some() || sender.is_paced();
+        is_needed.then(|| Box::new(Self { stop_s, request_s: NEVER, paced_s: NEVER, job }))
+    }
+}
+
+impl Host {
+    /// What it is to do, where it is not to send without end.
+    pub fn job(&self) -> Option<&Job> {
+        self.agenda.as_ref()?.job.as_ref()
+    }
+
+    /// When everything was acknowledged, seconds.
+    pub fn finish_s(&self) -> Option<f64> {
+        Some(self.finish_s).filter(|&finish_s| finish_s < NEVER)
+    }
 }
 
 /// The receiving end of a TCP flow. Sums named `total_` run from start to end, the others over the measuring window.
@@ -56,13 +79,7 @@ pub struct Sink {
     /// Data packets lost on the way.
     pub total_dropped: u64,
     /// Data packets on their way when the run ended.
-    pub in_flight: u64,
-    /// Acknowledgements sent.
-    pub acks: u64,
-    /// Of those, lost.
-    pub acks_lost: u64,
-    /// When a packet of the flow was lost last, seconds.
-    pub last_loss_s: f64,
+    pub in_flight: u32,
     /// Goodput in bins.
     pub bins: Bins,
 }
@@ -70,38 +87,43 @@ pub struct Sink {
 impl Sink {
     /// Nothing has arrived.
     pub fn new(receiver: Receiver, knobs: u32, bins: Bins) -> Self {
-        Self {
-            receiver,
-            knobs,
-            delivered: 0,
-            arrived_bytes: 0,
-            dropped: 0,
-            total_delivered: 0,
-            total_dropped: 0,
-            in_flight: 0,
-            acks: 0,
-            acks_lost: 0,
-            last_loss_s: f64::NEG_INFINITY,
-            bins,
-        }
+        Self { receiver, knobs, delivered: 0, arrived_bytes: 0, dropped: 0, total_delivered: 0, total_dropped: 0, in_flight: 0, bins }
     }
 
     /// As new, in the place of one whose flow is over. The bins stay: they run on with the time.
     pub fn renew(&mut self, sack: bool) {
         let mut receiver = std::mem::replace(&mut self.receiver, Receiver::new(sack));
         receiver.renew(sack);
-        *self = Self::new(receiver, self.knobs, std::mem::take(&mut self.bins));
+        *self = Self::new(receiver, self.knobs, Bins { before: 0, ..self.bins });
+    }
+
+    /// Acknowledgements sent.
+    pub fn acks(&self) -> u64 {
+        self.total_delivered - self.receiver.unanswered()
     }
 }
 
-/// Mean and variance of packets per bin of the measuring window, in one pass.
-#[derive(Clone, Debug, Default)]
+/// What a slot must know of lost packets to tell when nothing is left of its flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Losses {
+    /// Acknowledgements lost.
+    pub acks: u64,
+    /// When a packet of the flow was lost last, seconds.
+    pub last_s: f64,
+}
+
+impl Losses {
+    /// None.
+    pub const NONE: Self = Self { acks: 0, last_s: f64::NEG_INFINITY };
+}
+
+/// Mean and variance of packets per bin of the measuring window, in one pass over their running number.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Bins {
-    /// Packets in the current bin, and where it ends.
-    count: u64,
+    /// Packets before the current bin, and where that ends.
+    before: u64,
     until_s: f64,
     closed: u64,
-    sum: f64,
     sum_of_squares: f64,
 }
 
@@ -111,34 +133,33 @@ impl Bins {
         Self { until_s: from_s + bin_s, ..Self::default() }
     }
 
-    /// One packet in the window; times never decrease.
+    /// One packet in the window, after `before` others; times never decrease.
     #[inline]
-    pub fn add(&mut self, now_s: f64, window: &Window, bin_s: f64) {
+    pub fn add(&mut self, now_s: f64, before: u64, window: &Window, bin_s: f64) {
         while now_s >= self.until_s {
-            self.close(window, bin_s);
+            self.close(before, window, bin_s);
         }
-        self.count += 1;
     }
 
     #[cold]
-    fn close(&mut self, window: &Window, bin_s: f64) {
-        let count = self.count as f64;
-        self.sum += count;
+    fn close(&mut self, before: u64, window: &Window, bin_s: f64) {
+        let count = (before - self.before) as f64;
+        self.before = before;
         self.sum_of_squares += count * count;
-        self.count = 0;
         self.closed += 1;
         self.until_s = window.from_s + (self.closed + 1) as f64 * bin_s;
     }
 
-    /// Standard deviation over mean of the rate in whole bins of the window; none without packets or with a single bin.
-    pub fn coefficient_of_variation(&self, window: &Window, bin_s: f64) -> Option<f64> {
+    /// Standard deviation over mean of the rate in whole bins of the window, in which there were `packets`; none without packets or with a
+    /// single bin.
+    pub fn coefficient_of_variation(&self, packets: u64, window: &Window, bin_s: f64) -> Option<f64> {
         // A bin that the window's end cuts by rounding only still counts.
         let bins = (window.seconds() / bin_s + 1e-9) as u64;
-        let mut done = self.clone();
+        let mut done = *self;
         if done.closed < bins {
-            done.close(window, bin_s);
+            done.close(packets, window, bin_s);
         }
-        let mean = done.sum / bins as f64;
+        let mean = done.before as f64 / bins as f64;
         let variance = done.sum_of_squares / bins as f64 - mean * mean;
         (bins > 1 && mean > 0.0).then(|| variance.max(0.0).sqrt() / mean)
     }
@@ -153,10 +174,10 @@ mod tests {
         // Bins of 1 s over [0, 4): 1, 3, 0, 0 packets. Mean 1, variance (0 + 4 + 1 + 1)/4 = 1.5.
         let window = Window { from_s: 0.0, to_s: 4.0 };
         let mut bins = Bins::new(0.0, 1.0);
-        for time_s in [0.1, 1.0, 1.5, 1.999] {
-            bins.add(time_s, &window, 1.0);
+        for (before, time_s) in [0.1, 1.0, 1.5, 1.999].into_iter().enumerate() {
+            bins.add(time_s, before as u64, &window, 1.0);
         }
-        let cov = bins.coefficient_of_variation(&window, 1.0).unwrap();
+        let cov = bins.coefficient_of_variation(4, &window, 1.0).unwrap();
         assert!((cov - 1.5f64.sqrt()).abs() < 1e-12, "{cov}");
     }
 }

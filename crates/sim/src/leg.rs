@@ -127,7 +127,7 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
     #[inline(always)]
     pub fn set_out(&mut self, flow: u32, place: Place, packet: Packet) {
         let Some(head) = self.routes[place.route as usize].head else { return self.carry(flow, place, 0, packet) };
-        let (at_s, since_s) = self.pipes[(place.first_pipe + head.pipe) as usize].pass(packet.at_s, packet.size_bytes);
+        let (at_s, since_s) = self.pipes.pass(place.first_pipe + head.pipe, packet.at_s, packet.size_bytes);
         if at_s > self.end_s {
             return self.gone(flow, place, 0, packet, at_s);
         }
@@ -169,7 +169,7 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
                 }
             }
             if leg.pipe != NONE {
-                (at_s, since_s) = self.pipes[(place.first_pipe + leg.pipe) as usize].pass(at_s, size_bytes);
+                (at_s, since_s) = self.pipes.pass(place.first_pipe + leg.pipe, at_s, size_bytes);
             }
             if at_s > self.end_s {
                 break 'way (stage, at_s);
@@ -187,14 +187,13 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
                     self.timers.push(sink.receiver.deadline_s(), Kind::DelayedAck, flow);
                 }
                 let Some(ack) = new.1 else { return };
-                sink.acks += 1;
                 (number, size_bytes, flags) = (ack.ack, ack.size_bytes as u16, flags.only_priority().with(Flags::ECE, ack.ece));
                 options = ack_options(&ack, &sink.receiver, &mut self.options);
             } else if leg.ends {
                 return self.end_cross(flow, at_s, size_bytes);
             }
             if leg.pipe_after != NONE {
-                (at_s, since_s) = self.pipes[(place.first_pipe + leg.pipe_after) as usize].pass(at_s, size_bytes);
+                (at_s, since_s) = self.pipes.pass(place.first_pipe + leg.pipe_after, at_s, size_bytes);
             }
             if leg.link_after != NONE {
                 let entered_s = at_s;
@@ -213,7 +212,7 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
             }
             for pipe in leg.pipes_last {
                 if pipe != NONE {
-                    (at_s, since_s) = self.pipes[(place.first_pipe + pipe) as usize].pass(at_s, size_bytes);
+                    (at_s, since_s) = self.pipes.pass(place.first_pipe + pipe, at_s, size_bytes);
                 }
             }
             if at_s > self.end_s {

@@ -26,12 +26,6 @@ impl<T: Copy> Ring<T> {
         self.count
     }
 
-    /// Whether there is none.
-    #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     #[inline(always)]
     fn slot(&self, index: usize) -> usize {
         self.first.wrapping_add(index) & self.slots.len().wrapping_sub(1)
@@ -84,12 +78,6 @@ impl<T: Copy> Ring<T> {
     #[inline(always)]
     pub fn front(&self) -> Option<&T> {
         self.get(0)
-    }
-
-    /// The last.
-    #[inline(always)]
-    pub fn back(&self) -> Option<&T> {
-        self.get(self.count.wrapping_sub(1))
     }
 
     /// All in order.
@@ -158,7 +146,7 @@ mod tests {
                     }
                 }
                 prop_assert!(ring.iter().eq(queue.iter()));
-                prop_assert_eq!((ring.len(), ring.front(), ring.back()), (queue.len(), queue.front(), queue.back()));
+                prop_assert_eq!((ring.len(), ring.front()), (queue.len(), queue.front()));
                 let mut sorted: Vec<usize> = queue.iter().copied().collect();
                 sorted.sort_unstable();
                 let mut in_order = Ring::default();

@@ -119,9 +119,9 @@ impl<S: Scheduler + Send + Sync, T: Trace + Shown + Send + Sync> Run for Job<S, 
         let engine = &self.network.engine;
         let Some(number) = engine.fault else { return Stopped::TooLarge };
         let host = &engine.hosts[number as usize];
-        let arrived = || host.job.as_ref().and_then(|job| scenario.arrivals.get(job.group as usize));
-        let (flow, rule) = match (self.network.flows.get(number as usize), arrived()) {
-            (Some(info), _) => (info.name.clone(), info.rule.clone()),
+        let arrived = || host.job().and_then(|job| scenario.arrivals.get(job.group as usize));
+        let (flow, rule) = match (self.network.flows.of(number), arrived()) {
+            (Some((group, number)), _) => (group.instance(number.into()), group.rule.clone()),
             (None, Some(group)) => (group.name.clone(), group.rule.0.to_string()),
             (None, None) => Default::default(),
         };

@@ -1,5 +1,6 @@
 //! Packets that wait for an event: streams of one flow each, and inboxes that several flows share.
 
+use crate::lanes::{Lane, Lanes};
 use crate::packet::Packet;
 use crate::ring::Ring;
 use crate::scheduler::{EMPTY, Scheduler};
@@ -35,8 +36,8 @@ pub enum Due {
 /// Packets on their way to one stage of one flow.
 #[derive(Debug)]
 pub struct Pending {
-    /// In order of time.
-    pub ring: Ring<Packet>,
+    /// The packets, in order of time.
+    pub lane: Lane,
     /// Flow, or number of TCP flows plus number of the cross source.
     pub flow: u32,
     /// What happens at its head.
@@ -50,6 +51,8 @@ pub struct Pending {
 pub struct Streams<S> {
     /// One for each stage of a flow where packets wait.
     pub all: Vec<Pending>,
+    /// Their packets.
+    pub lanes: Lanes<Packet>,
     /// Order of their heads.
     pub scheduler: S,
     /// Packets in all of them, and in inboxes.
@@ -60,22 +63,47 @@ impl<S: Scheduler> Streams<S> {
     /// Takes the head of a stream that has one, and schedules the next.
     #[inline(always)]
     pub fn pop(&mut self, stream: u32) -> Packet {
-        let ring = &mut self.all[stream as usize].ring;
-        let packet = ring.pop_front().expect("a scheduled stream has a head");
-        let next_s = ring.front().map_or(EMPTY, |next| next.at_s);
-        self.packets -= 1;
-        self.scheduler.set(stream, next_s);
+        let packet = self.pop_alone(stream).expect("a scheduled stream has a head");
+        self.schedule(stream);
         packet
+    }
+
+    /// Takes the head, if there is one, and leaves the schedule as it is.
+    #[inline(always)]
+    pub fn pop_alone(&mut self, stream: u32) -> Option<Packet> {
+        let packet = self.lanes.pop_front(&mut self.all[stream as usize].lane)?;
+        self.packets -= 1;
+        Some(packet)
+    }
+
+    /// When the head is due, seconds.
+    #[inline(always)]
+    pub fn next_s(&self, stream: u32) -> f64 {
+        self.lanes.front(&self.all[stream as usize].lane).map_or(EMPTY, |next| next.at_s)
+    }
+
+    /// Schedules the head.
+    #[inline(always)]
+    pub fn schedule(&mut self, stream: u32) {
+        let next_s = self.next_s(stream);
+        self.scheduler.set(stream, next_s);
+    }
+
+    /// Moves packets together where much lies free between them.
+    pub fn tidy(&mut self) {
+        if self.lanes.is_scattered() {
+            self.lanes.tidy(self.all.iter_mut().map(|pending| &mut pending.lane));
+        }
     }
 
     /// Adds a packet; times of one stream never decrease.
     #[inline(always)]
     pub fn push(&mut self, stream: u32, packet: Packet) {
-        let ring = &mut self.all[stream as usize].ring;
-        debug_assert!(ring.back().is_none_or(|last| last.at_s <= packet.at_s), "a stream is in order of time");
-        let was_empty = ring.is_empty();
+        let lane = &mut self.all[stream as usize].lane;
+        debug_assert!(self.lanes.back(lane).is_none_or(|last| last.at_s <= packet.at_s), "a stream is in order of time");
+        let was_empty = lane.is_empty();
         let at_s = packet.at_s;
-        ring.push_back(packet);
+        self.lanes.push_back(lane, packet);
         self.packets += 1;
         if was_empty {
             self.scheduler.set_first(stream, at_s);
@@ -86,9 +114,8 @@ impl<S: Scheduler> Streams<S> {
 impl<S: Scheduler> Streams<S> {
     /// Adds a packet where packets may have overtaken each other: behind all that arrive no later.
     pub fn insert(&mut self, stream: u32, packet: Packet) {
-        let ring = &mut self.all[stream as usize].ring;
-        let index = ring.partition_point(|earlier| earlier.at_s <= packet.at_s);
-        ring.insert(index, packet);
+        let lane = &mut self.all[stream as usize].lane;
+        let index = self.lanes.insert(lane, packet, |earlier| earlier.at_s <= packet.at_s);
         self.packets += 1;
         if index == 0 {
             self.scheduler.set(stream, packet.at_s);

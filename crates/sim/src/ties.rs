@@ -46,7 +46,8 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let known = self.tied.len();
         while self.transit.streams.scheduler.first().0 == self.now_s {
             let stream = self.transit.streams.scheduler.first().1;
-            let head = self.take(stream);
+            let Pending { flow, due, .. } = self.transit.streams.all[stream as usize];
+            let head = self.take(stream, flow, due);
             self.tie(stream, head);
         }
         if self.tied.len() > known {
@@ -60,7 +61,8 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         if let Some((_, kind, flow)) = self.expiring.pop_if(|timer| timer.0 <= first_s) {
             self.expire(kind, flow);
         } else if let Some(Tied { stream, head, .. }) = self.tied.pop() {
-            self.on_head(stream, head);
+            let Pending { flow, due, place, .. } = self.transit.streams.all[stream as usize];
+            self.on_head(flow, due, place, head);
         }
     }
 

@@ -5,11 +5,11 @@
 //! private stage sees its packets in order of time whoever else is active.
 
 use crate::cross::CrossSink;
-use crate::flow::Sink;
+use crate::flow::{Losses, Sink};
 use crate::leg::{Head, Leg};
 use crate::link::{LOST, Link, Window};
 use crate::packet::{AckOptions, Flags, OptionStore, Packet};
-use crate::pipe::Pipe;
+use crate::pipe::Pipes;
 use crate::scheduler::{EMPTY, Scheduler};
 use crate::streams::{Inbox, Place, Streams, Waiting};
 use crate::timers::{Kind, Timers};
@@ -66,8 +66,11 @@ pub const CROSS: u32 = 1 << 31;
 /// Everything between senders.
 pub struct Transit<S: Scheduler, T: Trace> {
     pub(crate) links: Vec<Link>,
-    pub(crate) pipes: Vec<Pipe>,
+    pub(crate) pipes: Pipes,
     pub(crate) sinks: Vec<Sink>,
+    /// Number of the first slot of flows that arrive, and the losses of each.
+    pub(crate) first_slot: usize,
+    pub(crate) slot_losses: Vec<Losses>,
     /// Ends of cross traffic, by number of the source.
     pub(crate) cross: Vec<CrossSink>,
     pub(crate) routes: Vec<Route>,
@@ -102,7 +105,7 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
                     flags = changed;
                 }
             } else if let Stage::Pipe(offset) = kind {
-                (at_s, since_s) = self.pipes[(place.first_pipe + offset) as usize].pass(at_s, size_bytes);
+                (at_s, since_s) = self.pipes.pass(place.first_pipe + offset, at_s, size_bytes);
             } else if let Stage::Queue(link) = kind {
                 let packet = Packet { at_s, since_s, number, sent_s, size_bytes, flags, options };
                 return self.join(link, Waiting { packet, flow, stage: stage as u32, place });
@@ -120,7 +123,6 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
                     self.timers.push(sink.receiver.deadline_s(), Kind::DelayedAck, flow);
                 }
                 let Some(ack) = new.1 else { return };
-                sink.acks += 1;
                 (number, size_bytes, flags) = (ack.ack, ack.size_bytes as u16, flags.only_priority().with(Flags::ECE, ack.ece));
                 options = ack_options(&ack, &sink.receiver, &mut self.options);
             }
@@ -217,9 +219,10 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
             return;
         }
         let Some(sink) = self.sinks.get_mut(flow as usize) else { return };
-        if at_s == LOST {
-            sink.last_loss_s = sink.last_loss_s.max(packet.at_s);
-            sink.acks_lost += u64::from(!is_data);
+        let slot = (flow as usize).checked_sub(self.first_slot).and_then(|slot| self.slot_losses.get_mut(slot));
+        if let Some(slot) = slot.filter(|_| at_s == LOST) {
+            slot.last_s = slot.last_s.max(packet.at_s);
+            slot.acks += u64::from(!is_data);
         }
         if !is_data {
             return;
@@ -249,8 +252,8 @@ pub(crate) fn receive(sink: &mut Sink, packet: &Packet, knobs: &Knobs, window: &
     let inside = window.contains(packet.at_s);
     sink.arrived_bytes += if inside { u64::from(packet.size_bytes) } else { 0 };
     if new && inside {
+        sink.bins.add(packet.at_s, sink.delivered, window, bin_s);
         sink.delivered += 1;
-        sink.bins.add(packet.at_s, window, bin_s);
     }
     (new, ack)
 }

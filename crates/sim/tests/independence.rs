@@ -66,7 +66,7 @@ fn draws(loss: &str, more: &str) -> Draws {
     let mut arrivals: Vec<_> = transfers.iter().filter(|t| t.group == group).map(|t| (t.start_s.to_bits(), t.packets)).collect();
     arrivals.sort_unstable();
     Draws {
-        base_rtts: result.flows.iter().filter(|flow| flow.group == "drawn").map(|flow| flow.base_rtt_s).collect(),
+        base_rtts: result.flows.iter().filter(|flow| flow.member.group() == "drawn").map(|flow| flow.base_rtt_s).collect(),
         sent: result.cross.iter().find(|cross| cross.source == "bursts").unwrap().sent_packets,
         arrivals,
         lost: result.cross.iter().find(|cross| cross.source == "through").unwrap().dropped_packets,
@@ -131,7 +131,7 @@ fn data_both_ways_fills_both_ways() {
     "#);
     assert!(result.links.iter().all(|link| link.utilization > 0.97), "{:?}", result.links);
     // Acknowledgements take 64 bytes for each 1052: what is left for data is the same both ways.
-    let sum = |group: &str| result.flows.iter().filter(|flow| flow.group == group).map(|flow| flow.goodput_bps).sum::<f64>();
+    let sum = |group: &str| result.flows.iter().filter(|flow| flow.member.group() == group).map(|flow| flow.goodput_bps).sum::<f64>();
     assert!((sum("there") / sum("back") - 1.0).abs() < 0.02 && sum("back") > 8.3e6, "{} {}", sum("there"), sum("back"));
 }
 

@@ -41,3 +41,39 @@ fn flows_that_arrive_allocate_nothing_in_steady_state() {
     assert!((twice as f64) < flows / 500.0, "{twice} allocations for {flows:.0} flows");
     assert!(twice <= once, "{once} allocations in 7 s, {twice} in the next 14 s");
 }
+
+/// A tenth of the flows, the rate and the buffer of bench/scenarios/hundred-thousand.toml: enough flows to be counted as many.
+fn many(flows: &str) -> String {
+    format!(
+        r#"
+        duration = "5s"
+        profile = "ns2-2.35"
+        [dumbbell]
+        rate = "1Gbit"
+        delay = "20ms"
+        queue = {{ kind = "drop-tail", limit = "12000pkt", count_in_service = true }}
+        access_rate = "1Gbit"
+        access_delay = ["1ms", "81ms"]
+        [[flows]]
+        {flows}
+        rule = "AIMD(1, 0.5)"
+        recovery = "sack"
+        start = ["0s", "1s"]
+        tcp = {{ window = 100000, initial_ssthresh = 100000 }}
+    "#
+    )
+}
+
+/// Heap that a run holds at most, from its network to its results, bytes.
+fn most_bytes(flows: &str) -> u64 {
+    let scenario = Scenario::from_toml(&many(flows)).unwrap();
+    measure(|| drop(Simulation::new(&scenario).run().unwrap())).bytes_max
+}
+
+#[test]
+fn a_flow_of_many_takes_little_memory() {
+    let each = (most_bytes("count = 10000") - most_bytes("packets = 1")) as f64 / 10_000.0;
+    println!("{each:.0} bytes a flow");
+    // It is 1,526. Some bytes more for each flow are no harm; a list or a ring of its own for each takes hundreds.
+    assert!(each < 1700.0, "{each:.0} bytes a flow");
+}

@@ -14,7 +14,7 @@ impl Sender {
             self.end_idling(now_s, knobs);
         }
         self.settle(now_s);
-        if self.recovery == Recovery::Sack {
+        if self.recovery == Recovery::Sack && self.rack.is_none() {
             recovery::sack::send_supply(self, now_s, knobs, out);
         } else {
             self.send_much(now_s, knobs, knobs.max_burst, out);
@@ -33,7 +33,7 @@ impl Sender {
             self.expire(expired_s, knobs);
         } else if knobs.idle_restart && now_s - self.sent_s > self.rtt.timeout_s() {
             self.settle(now_s);
-            self.cwnd = self.cwnd.min(self.initial_window);
+            self.cwnd = self.cwnd.min(self.initial_window(knobs));
         }
     }
 

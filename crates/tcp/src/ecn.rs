@@ -1,7 +1,7 @@
 //! Marks at the sender: what an echoed mark does (ns-2 `TcpAgent::ecn`, RFC 3168 section 6.1.2), and what packets carry for it.
 
 use crate::window::{Cut, LastCut};
-use crate::{Knobs, Sender};
+use crate::{Knobs, Sender, recovery};
 use cwndlab_rules::{Congestion, WindowRule};
 
 /// What a sender remembers about marks.
@@ -26,8 +26,12 @@ impl Sender {
     #[cold]
     #[inline(never)]
     pub(crate) fn on_echo(&mut self, ack: i64, knobs: &Knobs) {
+        if self.rack.is_some() {
+            return recovery::rack::on_echo(self, knobs);
+        }
         let new_window = ack > self.recover;
         if new_window && knobs.ecn_ends_recovery {
+            self.stop_reducing();
             self.in_recovery = false;
             self.dupwnd = 0;
         }

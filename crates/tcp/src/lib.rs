@@ -10,6 +10,8 @@ mod ecn;
 mod knobs;
 mod output;
 mod pacing;
+mod prr;
+mod rack;
 mod receiver;
 mod recovery;
 mod rtt;

@@ -5,11 +5,14 @@ use crate::{DataSegment, Knobs, NEVER, Recovery, Sender, recovery};
 impl Sender {
     /// Window that bounds sending, whole packets.
     pub(crate) fn window(&self) -> i64 {
-        (self.cwnd as i64 + self.dupwnd).min(self.max_window)
+        (self.cwnd as i64 + self.dupwnd).min(i64::from(self.max_window))
     }
 
     /// Sends what the window allows.
     pub(crate) fn send_much(&mut self, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
+        if self.rack.is_some() {
+            return recovery::rack::send_much(self, now_s, knobs, burst, out);
+        }
         if self.recovery == Recovery::Sack {
             return recovery::sack::send_much(self, now_s, knobs, burst, out);
         }
@@ -41,7 +44,7 @@ impl Sender {
         self.counters.sent += 1;
         self.counters.retransmitted += u64::from(retransmission);
         self.sent_s = now_s;
-        if self.is_attended {
+        if self.pacer.is_some() {
             self.attend(now_s, number, nothing_outstanding, knobs);
         }
         let (ect, cwr) = if knobs.ecn { self.ecn_flags(number, retransmission, knobs) } else { (false, false) };
@@ -72,9 +75,12 @@ impl Sender {
     /// What is noted for the rule about a packet sent, and how far behind it the next may follow.
     #[inline(never)]
     fn attend(&mut self, now_s: f64, number: i64, nothing_outstanding: bool, knobs: &Knobs) {
+        if let Some(rack) = &mut self.rack {
+            rack.on_sent(now_s, number);
+        }
         let asks = self.told.as_ref().is_some_and(|told| told.needs.recovery);
         // What recovery sends again is in the scoreboard's count already.
-        let is_counted = self.in_recovery && number <= self.highest_sent;
+        let is_counted = self.rack.is_some() || (self.in_recovery && number <= self.highest_sent);
         let in_network = if asks { self.in_network(knobs) + u64::from(!is_counted) } else { 0 };
         let lost = self.found_lost();
         if let Some(told) = &mut self.told {

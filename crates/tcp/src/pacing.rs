@@ -12,8 +12,8 @@ pub(crate) struct Pacer {
     deadline_s: f64,
 }
 
-impl Pacer {
-    pub(crate) fn new() -> Self {
+impl Default for Pacer {
+    fn default() -> Self {
         Self { next_s: 0.0, deadline_s: NEVER }
     }
 }
@@ -33,29 +33,33 @@ impl Sender {
     /// Whether the rate allows a packet now; if not, when it will is noted.
     #[inline]
     pub(crate) fn may_send(&mut self, now_s: f64) -> bool {
-        if self.pacer.next_s <= now_s {
-            return true;
-        }
-        self.pacer.deadline_s = self.pacer.next_s;
+        let Some(pacer) = self.pacer.as_mut().filter(|pacer| pacer.next_s > now_s) else { return true };
+        pacer.deadline_s = pacer.next_s;
         false
     }
 
     /// A packet was sent.
     pub(crate) fn space(&mut self, now_s: f64, knobs: &Knobs) {
-        if let Some(rate) = self.pace(knobs).filter(|rate| *rate > 0.0) {
-            self.pacer.next_s = now_s.max(self.pacer.next_s) + 1.0 / rate;
+        let rate = self.pace(knobs).filter(|rate| *rate > 0.0);
+        if let (Some(rate), Some(pacer)) = (rate, &mut self.pacer) {
+            pacer.next_s = now_s.max(pacer.next_s) + 1.0 / rate;
         }
     }
 
     /// When a paced sender goes on by itself, or [`NEVER`].
     #[inline]
     pub fn pacing_deadline_s(&self) -> f64 {
-        self.pacer.deadline_s
+        self.pacer.as_ref().map_or(NEVER, |pacer| pacer.deadline_s)
+    }
+
+    /// Whether packets may have to be spaced out.
+    pub fn is_paced(&self) -> bool {
+        self.pacer.is_some()
     }
 
     /// That moment has come.
     pub fn on_pace(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
-        self.pacer.deadline_s = NEVER;
+        self.pacer.iter_mut().for_each(|pacer| pacer.deadline_s = NEVER);
         self.settle(now_s);
         self.send_much(now_s, knobs, knobs.max_burst, out);
     }

@@ -14,11 +14,8 @@ pub struct Receiver {
     beyond: Option<Box<Beyond>>,
     /// Whether there is a gap, or was one at the last acknowledgement; so it is said before the first packet, which takes a closer look.
     gap: bool,
-    /// The packet whose acknowledgement is delayed.
-    held: Option<Held>,
-    deadline_s: f64,
-    /// When that deadline was set.
-    armed_at_s: f64,
+    /// There where an acknowledgement was delayed.
+    delay: Option<Box<Delay>>,
     sack: bool,
     /// A mark arrived, and no packet since then said that the window was cut (ns-2 `ecn_unacked_`).
     echo_mark: bool,
@@ -31,50 +28,35 @@ struct Held {
     ce: bool,
 }
 
+/// What a receiver that delays acknowledgements knows beside the rest.
+#[derive(Clone, Debug)]
+struct Delay {
+    /// The packet whose acknowledgement is delayed.
+    held: Option<Held>,
+    deadline_s: f64,
+    /// When that deadline was set.
+    armed_at_s: f64,
+    /// Packets that were not acknowledged by themselves.
+    unanswered: u64,
+}
+
+impl Default for Delay {
+    fn default() -> Self {
+        Self { held: None, deadline_s: NEVER, armed_at_s: 0.0, unanswered: 0 }
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 struct Beyond {
     received: Bits,
-    /// Blocks reported before, most recent first.
-    reported: SackHistory,
-    /// Blocks of the last acknowledgement.
-    blocks: SackBlocks,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct SackHistory {
-    blocks: [(i64, i64); SackBlocks::MAX],
-    count: usize,
-}
-
-impl SackHistory {
-    fn remove(&mut self, index: usize) {
-        self.blocks.copy_within(index + 1..self.count, index);
-        self.count -= 1;
-    }
-
-    fn push_front(&mut self, block: (i64, i64), most: usize) {
-        self.count = (self.count + 1).min(most);
-        self.blocks.copy_within(0..self.count - 1, 1);
-        self.blocks[0] = block;
-    }
+    /// Blocks of the last acknowledgement, most recent first.
+    reported: SackBlocks,
 }
 
 impl Receiver {
     /// A receiver that expects packet 0; `sack` says whether it reports blocks.
     pub fn new(sack: bool) -> Self {
-        Self {
-            next: 0,
-            highest: -1,
-            last_ack_sent: 0,
-            echo_s: 0.0,
-            beyond: None,
-            gap: true,
-            held: None,
-            deadline_s: NEVER,
-            armed_at_s: 0.0,
-            sack,
-            echo_mark: false,
-        }
+        Self { next: 0, highest: -1, last_ack_sent: 0, echo_s: 0.0, beyond: None, gap: true, delay: None, sack, echo_mark: false }
     }
 
     /// As [`Receiver::new`], in the place of a receiver whose flow is over: the memory for what lies beyond a gap serves again.
@@ -82,9 +64,11 @@ impl Receiver {
         let mut beyond = self.beyond.take();
         if let Some(beyond) = &mut beyond {
             beyond.received.renew();
-            (beyond.reported, beyond.blocks) = Default::default();
+            beyond.reported = SackBlocks::default();
         }
-        *self = Self { beyond, ..Self::new(sack) };
+        let mut delay = self.delay.take();
+        delay.iter_mut().for_each(|delay| **delay = Delay::default());
+        *self = Self { beyond, delay, ..Self::new(sack) };
     }
 
     /// A data packet arrived. Returns whether it was new, and the acknowledgement to send now, if any.
@@ -115,35 +99,46 @@ impl Receiver {
         let filled_gap = number < self.highest;
         let new = self.accept(number);
         if knobs.delayed_ack {
-            if self.held.is_none() && number == self.next - 1 {
-                let at_once = (knobs.immediate_ack_on_fill && filled_gap) || (knobs.immediate_ack_on_syn && number == 0);
+            let delay = self.delay.get_or_insert_default();
+            if delay.held.is_none() && number == self.next - 1 {
+                let at_once = (knobs.immediate_ack_on_fill && filled_gap) || (knobs.immediate_ack_on_syn && number == 0)
+                    // Linux's quick acknowledgements: slow start begins as fast as it can.
+                    || number < i64::from(knobs.quick_acks);
                 if !at_once {
-                    self.held = Some(Held { number, sent_s, ce });
-                    self.deadline_s = now_s + knobs.delayed_ack_interval.seconds();
-                    self.armed_at_s = now_s;
+                    delay.held = Some(Held { number, sent_s, ce });
+                    delay.deadline_s = now_s + knobs.delayed_ack_interval.seconds();
+                    delay.armed_at_s = now_s;
+                    delay.unanswered += 1;
                     return (new, None);
                 }
             }
-            self.deadline_s = NEVER;
+            delay.deadline_s = NEVER;
         }
         (new, Some(self.acknowledge(number, sent_s, knobs)))
     }
 
     /// The delayed-acknowledgement timer expired.
     pub fn on_timer(&mut self, knobs: &Knobs) -> Option<AckSegment> {
-        self.deadline_s = NEVER;
-        let Held { number, sent_s, .. } = self.held?;
+        let delay = self.delay.as_deref_mut()?;
+        delay.deadline_s = NEVER;
+        let Held { number, sent_s, .. } = delay.held?;
+        delay.unanswered -= 1;
         Some(self.acknowledge(number, sent_s, knobs))
     }
 
     /// When a delayed acknowledgement is due, or [`NEVER`].
     pub fn deadline_s(&self) -> f64 {
-        self.deadline_s
+        self.delay.as_ref().map_or(NEVER, |delay| delay.deadline_s)
     }
 
     /// When that was decided, seconds.
     pub fn armed_at_s(&self) -> f64 {
-        self.armed_at_s
+        self.delay.as_ref().map_or(0.0, |delay| delay.armed_at_s)
+    }
+
+    /// Data packets that arrived and were not acknowledged by themselves.
+    pub fn unanswered(&self) -> u64 {
+        self.delay.as_ref().map_or(0, |delay| delay.unanswered)
     }
 
     /// Records the packet; returns whether it was new.
@@ -172,23 +167,19 @@ impl Receiver {
         let ack = self.next - 1;
         self.last_ack_sent = ack;
         // RFC 3168 section 6.1.3, ns-2 `TcpSink::ack`: a mark on either of two packets acknowledged together is echoed.
-        let held = self.held.take();
+        let held = self.delay.as_mut().and_then(|delay| delay.held.take());
         self.echo_mark |= held.is_some_and(|held| held.ce);
         let agrees = knobs.ecn && knobs.ecn_handshake && (number == 0 || held.is_some_and(|held| held.number == 0));
         let mut size_bytes = knobs.ack_wire_size();
         if self.sack && self.gap {
-            let blocks = self.sack_blocks(number, ack, knobs.max_sack_blocks as usize);
-            size_bytes += knobs.sack_block_size * blocks.as_slice().len() as u32;
-            if let Some(beyond) = &mut self.beyond {
-                beyond.blocks = blocks;
-            }
+            size_bytes += knobs.sack_block_size * self.report(number, ack, knobs.max_sack_blocks as usize);
         }
         self.gap &= ack < self.highest;
         if !self.gap
             && let Some(beyond) = &mut self.beyond
         {
             beyond.received.clear();
-            beyond.blocks = SackBlocks::default();
+            beyond.reported = SackBlocks::default();
         }
         let ece = self.echo_mark || agrees;
         self.echo_mark &= !knobs.exact_marks;
@@ -201,39 +192,31 @@ impl Receiver {
         if !self.gap {
             return None;
         }
-        self.beyond.as_deref().map(|beyond| &beyond.blocks).filter(|blocks| !blocks.is_empty())
+        self.beyond.as_deref().map(|beyond| &beyond.reported).filter(|blocks| !blocks.is_empty())
     }
 
-    /// RFC 2018 section 4: first the block with the packet just received, then the latest others that it does not cover.
-    fn sack_blocks(&mut self, number: i64, ack: i64, most: usize) -> SackBlocks {
-        let mut blocks = SackBlocks::default();
-        let Some(beyond) = &mut self.beyond else { return blocks };
-        if ack >= self.highest {
-            beyond.reported = SackHistory::default();
-            return blocks;
-        }
+    /// The blocks of an acknowledgement; returns how many. RFC 2018 section 4: first the block with the packet just received, then the latest
+    /// others that it does not cover.
+    fn report(&mut self, number: i64, ack: i64, most: usize) -> u32 {
+        let Some(beyond) = &mut self.beyond else { return 0 };
         let most = most.min(SackBlocks::MAX);
-        if most == 0 {
-            return blocks;
+        if ack >= self.highest || most == 0 {
+            beyond.reported = SackBlocks::default();
+            return 0;
         }
         let right = beyond.received.first_clear(number.max(ack + 1)).min(self.highest + 1);
         let recent = if number > ack { (beyond.received.run_start(number), right) } else { (0, right.max(ack + 1)) };
-        if number > ack {
-            blocks.push(recent);
-        }
         let mut index = 0;
-        while blocks.as_slice().len() < most && index < beyond.reported.count {
-            let old = beyond.reported.blocks[index];
+        while let Some(&old) = beyond.reported.as_slice().get(index) {
             if recent.0 <= old.0 && recent.1 >= old.1 {
                 beyond.reported.remove(index);
-                continue;
+            } else {
+                index += 1;
             }
-            blocks.push(old);
-            index += 1;
         }
         if number > ack {
             beyond.reported.push_front(recent, most);
         }
-        blocks
+        beyond.reported.as_slice().len() as u32
     }
 }

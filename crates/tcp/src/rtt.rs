@@ -32,7 +32,7 @@ impl RttEstimator {
         let rtt_s = now_s - sent_s;
         let tick_s = knobs.tick.seconds();
         if tick_s == 0.0 {
-            self.sample_exact(rtt_s);
+            self.sample_exact(rtt_s, knobs);
             return self.update_timeout(knobs);
         }
         // TcpAgent::rtt_update: whole ticks between the send and the acknowledgement, as a clock with this phase sees them.
@@ -51,7 +51,7 @@ impl RttEstimator {
     }
 
     /// RFC 6298 section 2, with alpha = 1/8 and beta = 1/4.
-    fn sample_exact(&mut self, rtt_s: f64) {
+    fn sample_exact(&mut self, rtt_s: f64, knobs: &Knobs) {
         if self.srtt == 0.0 {
             self.srtt = rtt_s;
             self.rttvar = rtt_s / 2.0;
@@ -59,7 +59,10 @@ impl RttEstimator {
             self.rttvar += ((self.srtt - rtt_s).abs() - self.rttvar) / 4.0;
             self.srtt += (rtt_s - self.srtt) / 8.0;
         }
-        self.base_rto_s = self.srtt + 4.0 * self.rttvar;
+        // RFC 6298 section 2 has a floor under the whole (2.4). Linux has it under the variation's part (tcp_rtt_estimator): a delay that grows
+        // by less than the floor never times out.
+        let least_s = if knobs.min_rto_on_variation { knobs.min_rto.seconds() } else { 0.0 };
+        self.base_rto_s = self.srtt + (4.0 * self.rttvar).max(least_s);
     }
 
     /// The time-out to arm now, seconds.
@@ -126,6 +129,18 @@ mod tests {
         assert!(close(rtt.timeout_s(), 0.29));
         rtt.back_off(&knobs);
         assert!(close(rtt.timeout_s(), 0.58));
+    }
+
+    #[test]
+    fn a_floor_under_the_variation_by_hand() {
+        let knobs = Knobs { min_rto_on_variation: true, min_rto: cwndlab_units::Time::ns(200_000_000), ..Knobs::profile(Profile::Rfc) };
+        let mut rtt = RttEstimator::new(&knobs, 0.0);
+        // 4 x 20 ms = 80 ms are below the floor: 40 + 200 ms.
+        rtt.sample(0.04, 0.0, &knobs);
+        assert!(close(rtt.timeout_s(), 0.24));
+        // rttvar 20 + (360 - 20)/4 = 105, srtt 40 + 360/8 = 85: 85 + 420 ms.
+        rtt.sample(0.5, 0.1, &knobs);
+        assert!(close(rtt.timeout_s(), 0.505));
     }
 
     #[test]

@@ -1,27 +1,32 @@
 //! Which packets beyond the cumulative acknowledgement have arrived: a window of bits that slides.
 
-/// Bits for packet numbers from a sliding start; the first 64 live inline, more spill to the heap.
+/// Bits for packet numbers from a sliding start; the first 64 live inline, more spill to the heap, which a word stands for: few flows need it.
 #[derive(Clone, Debug, Default)]
 pub struct Bits {
     /// Packet number of the first bit; a multiple of 64.
     base: i64,
     first: u64,
-    rest: Vec<u64>,
+    #[allow(clippy::box_collection, reason = "a list that is not there takes a word instead of three")]
+    rest: Option<Box<Vec<u64>>>,
 }
 
 impl Bits {
     fn word(&self, index: usize) -> u64 {
-        if index == 0 { self.first } else { self.rest.get(index - 1).copied().unwrap_or(0) }
+        if index == 0 { self.first } else { self.rest().get(index - 1).copied().unwrap_or(0) }
+    }
+
+    fn rest(&self) -> &[u64] {
+        self.rest.as_ref().map_or(&[], |rest| rest)
     }
 
     fn words(&self) -> usize {
-        1 + self.rest.len()
+        1 + self.rest().len()
     }
 
     /// Clears everything.
     pub fn clear(&mut self) {
         self.first = 0;
-        self.rest.clear();
+        self.rest.iter_mut().for_each(|rest| rest.clear());
     }
 
     /// As new, for another flow, but for the memory it has.
@@ -32,7 +37,7 @@ impl Bits {
 
     /// Whether no bit is set.
     pub fn is_empty(&self) -> bool {
-        self.first == 0 && self.rest.iter().all(|&word| word == 0)
+        self.first == 0 && self.rest().iter().all(|&word| word == 0)
     }
 
     /// Whether packet `number` is set.
@@ -50,10 +55,15 @@ impl Bits {
         }
         let offset = (number - self.base) as usize;
         let (index, bit) = (offset / 64, 1u64 << (offset % 64));
-        if index >= self.words() {
-            self.rest.resize(index, 0);
-        }
-        let word = if index == 0 { &mut self.first } else { &mut self.rest[index - 1] };
+        let word = if index == 0 {
+            &mut self.first
+        } else {
+            let rest = self.rest.get_or_insert_default();
+            if index > rest.len() {
+                rest.resize(index, 0);
+            }
+            &mut rest[index - 1]
+        };
         let fresh = *word & bit == 0;
         *word |= bit;
         fresh
@@ -64,12 +74,12 @@ impl Bits {
         let shift = ((number & !63) - self.base) / 64;
         if shift > 0 {
             let shift = shift as usize;
-            if shift > self.rest.len() {
-                self.first = 0;
-                self.rest.clear();
-            } else {
-                self.first = self.rest[shift - 1];
-                self.rest.drain(..shift);
+            match &mut self.rest {
+                Some(rest) if shift <= rest.len() => {
+                    self.first = rest[shift - 1];
+                    rest.drain(..shift);
+                }
+                _ => self.clear(),
             }
             self.base = number & !63;
         }

@@ -21,6 +21,19 @@ impl SackBlocks {
         self.count == 0
     }
 
+    /// Takes out the block at a place.
+    pub(crate) fn remove(&mut self, index: usize) {
+        self.blocks.copy_within(index + 1..self.count as usize, index);
+        self.count -= 1;
+    }
+
+    /// Puts a block before all others, of which the last goes if there are more than `most` then.
+    pub(crate) fn push_front(&mut self, block: (i64, i64), most: usize) {
+        let count = (self.count as usize + 1).min(most);
+        self.blocks.copy_within(0..count - 1, 1);
+        (self.blocks[0], self.count) = (block, count as u8);
+    }
+
     /// Appends a block; ignored when full.
     pub fn push(&mut self, block: (i64, i64)) {
         if let Some(slot) = self.blocks.get_mut(self.count as usize) {

@@ -4,10 +4,15 @@
 
 use crate::ecn::Ecn;
 use crate::pacing::Pacer;
+use crate::prr::Prr;
+use crate::rack::Rack;
 use crate::told::Told;
 use crate::window::LastCut;
 use crate::{AckSegment, Counters, DataSegment, Knobs, NEVER, Recovery, RttEstimator, SackBlocks, Scoreboard, recovery};
 use cwndlab_rules::{Rule, WindowRule};
+
+/// Less than any packet's number, and than -1, which stands for none acknowledged.
+pub(crate) const NO_PACKET: i64 = i64::MIN;
 
 /// One TCP sender.
 #[derive(Clone, Debug)]
@@ -38,8 +43,8 @@ pub struct Sender {
     pub(crate) last_ack: i64,
     /// Highest packet sent at the last cut.
     pub(crate) recover: i64,
-    /// What was acknowledged when the timer last expired.
-    pub(crate) timed_out_after: Option<i64>,
+    /// What was acknowledged when the timer last expired, or [`NO_PACKET`].
+    pub(crate) timed_out_after: i64,
     /// Packets believed in the network, in SACK recovery.
     pub(crate) pipe: i64,
     /// Packets the application has: numbers below this exist.
@@ -54,22 +59,25 @@ pub struct Sender {
     /// When a packet was sent last.
     pub(crate) sent_s: f64,
     settled_s: f64,
-    pub(crate) min_rtt_s: f64,
-    pub(crate) initial_window: f64,
+    /// The first packet was lost: the first window is one packet at most.
+    pub(crate) lost_first: bool,
     pub(crate) rtt: RttEstimator,
     pub(crate) rule: Rule,
     /// What is measured for the rule; none where it looks at the window alone.
     pub(crate) told: Option<Box<Told>>,
     /// The rule gave an answer that is no window.
     pub(crate) is_faulty: bool,
-    /// Whether anything is noted about packets sent: for the rule, or because they are spaced out.
-    pub(crate) is_attended: bool,
-    pub(crate) pacer: Pacer,
+    /// When it may send next. Where there is one, something is noted about packets sent: for the rule, or because they are spaced out.
+    pub(crate) pacer: Option<Box<Pacer>>,
     pub(crate) scoreboard: Option<Box<Scoreboard>>,
+    /// There since the first cut, with the knob.
+    pub(crate) prr: Option<Box<Prr>>,
     /// Whether the scoreboard may hold anything.
     pub(crate) board_in_use: bool,
+    /// In place of the scoreboard, with the knob.
+    pub(crate) rack: Option<Box<Rack>>,
     /// The receiver's window, whole packets.
-    pub(crate) max_window: i64,
+    pub(crate) max_window: u32,
     pub(crate) counters: Counters,
 }
 
@@ -78,6 +86,7 @@ impl Sender {
     pub fn new(rule: Rule, recovery: Recovery, packets: Option<u64>, timer_phase_s: f64, knobs: &Knobs) -> Self {
         let ssthresh = knobs.initial_ssthresh.min(knobs.window);
         let told = Told::of(&rule);
+        let rack = (knobs.rack && recovery.uses_sack()).then(|| Box::new(Rack::new()));
         let is_faulty = told.as_ref().is_some_and(|told| told.needs.faults) && rule.fault().is_some();
         Self {
             recovery,
@@ -99,7 +108,7 @@ impl Sender {
             previous_highest_ack: -1,
             last_ack: -1,
             recover: 0,
-            timed_out_after: None,
+            timed_out_after: NO_PACKET,
             pipe: 0,
             limit: packets.map_or(i64::MAX / 2, |n| n as i64 + i64::from(knobs.syn)),
             rtt_number: -1,
@@ -109,17 +118,18 @@ impl Sender {
             idle_deadline_s: NEVER,
             sent_s: NEVER,
             settled_s: NEVER,
-            min_rtt_s: f64::MAX,
-            initial_window: knobs.initial_window,
+            lost_first: false,
             rtt: RttEstimator::new(knobs, timer_phase_s),
-            is_attended: knobs.pacing || told.is_some(),
+            pacer: (knobs.pacing || told.is_some() || rack.is_some()).then(Box::default),
             told,
             rule,
             is_faulty,
-            pacer: Pacer::new(),
             scoreboard: None,
+            prr: None,
             board_in_use: false,
-            max_window: knobs.window as i64,
+            rack,
+            // Nobody has four thousand million packets under way: what is beyond is cut off.
+            max_window: knobs.window as u32,
             counters: Counters::default(),
         }
     }
@@ -130,7 +140,9 @@ impl Sender {
         if let Some(board) = &mut scoreboard {
             board.renew();
         }
-        *self = Self { scoreboard, ..Self::new(rule, recovery, packets, timer_phase_s, knobs) };
+        let rack = self.rack.take().map(Rack::renew);
+        let new = Self::new(rule, recovery, packets, timer_phase_s, knobs);
+        *self = Self { scoreboard, rack: new.rack.as_ref().and(rack), ..new };
     }
 
     /// Starts sending.
@@ -150,7 +162,6 @@ impl Sender {
         let rtt_s = now_s - ack.sent_s;
         self.counters.rtt_sum_s += rtt_s;
         self.counters.rtt_count += 1;
-        self.min_rtt_s = self.min_rtt_s.min(rtt_s);
         if self.told.is_some() {
             self.tell(now_s, ack, knobs);
         }
@@ -160,6 +171,7 @@ impl Sender {
         match self.recovery {
             Recovery::Tahoe => recovery::tahoe::on_ack(self, now_s, ack, knobs, out),
             Recovery::Reno | Recovery::NewReno => recovery::reno::on_ack(self, now_s, ack, knobs, out),
+            Recovery::Sack if self.rack.is_some() => recovery::rack::on_ack(self, now_s, ack, sack, knobs, out),
             Recovery::Sack => recovery::sack::on_ack(self, now_s, ack, sack, knobs, out),
         }
     }
@@ -246,8 +258,13 @@ impl Sender {
         }
         self.finish_if_done();
         if self.last_ack == 0 && knobs.delay_growth {
-            self.cwnd = self.initial_window;
+            self.cwnd = self.initial_window(knobs);
         }
+    }
+
+    /// The first window, packets.
+    pub(crate) fn initial_window(&self, knobs: &Knobs) -> f64 {
+        if self.lost_first { knobs.initial_window.min(1.0) } else { knobs.initial_window }
     }
 
     fn sample_rtt(&mut self, now_s: f64, sent_s: f64, knobs: &Knobs) {

@@ -1,5 +1,6 @@
 //! The retransmission timer: when it is armed, and what its expiry does (ns-2 `TcpAgent::timeout`, RFC 6298 section 5).
 
+use crate::recovery::rack::Pending;
 use crate::window::{Cut, LastCut};
 use crate::{AckSegment, DataSegment, Knobs, NEVER, Recovery, Sender, recovery};
 use cwndlab_rules::Congestion;
@@ -13,12 +14,23 @@ impl Sender {
             // A late duplicate acknowledgement armed it again.
             return;
         }
+        if self.rack.is_some() && recovery::rack::on_timer(self, now_s, knobs, out) {
+            return;
+        }
         self.expire(now_s, knobs);
         self.send_much(now_s, knobs, knobs.max_burst, out);
     }
 
+    /// Whether the timer, when it expires, only looks for losses: no time-out.
+    pub fn is_probing(&self) -> bool {
+        self.rack.as_ref().is_some_and(|rack| rack.pending != Pending::Retransmission) && self.highest_ack < self.highest_sent
+    }
+
     /// What an expiry at `now_s` does before anything is sent.
     pub(crate) fn expire(&mut self, now_s: f64, knobs: &Knobs) {
+        if self.rack.is_some() {
+            return recovery::rack::expire(self, now_s, knobs);
+        }
         if self.recovery != Recovery::Tahoe {
             self.dupwnd = 0;
             self.dupacks = 0;
@@ -35,18 +47,18 @@ impl Sender {
             }
         } else {
             if self.highest_ack == -1 && knobs.restart_after_syn_loss {
-                self.initial_window = self.initial_window.min(1.0);
+                self.lost_first = true;
             }
             self.counters.timeouts += 1;
             let ssthresh = self.ssthresh;
-            let again = knobs.hold_ssthresh && self.timed_out_after == Some(self.highest_ack);
+            let again = knobs.hold_ssthresh && self.timed_out_after == self.highest_ack;
             let hold = again || self.reduced_by_echo(knobs);
             self.cut(Cut::ToOne(Congestion::Timeout), knobs);
             if hold {
                 self.ssthresh = ssthresh;
             }
             self.recover = self.highest_sent;
-            self.timed_out_after = Some(self.highest_ack);
+            self.timed_out_after = self.highest_ack;
             self.rtt.back_off(knobs);
         }
         self.last_cut = LastCut::Timeout;

@@ -11,6 +11,8 @@ use std::collections::VecDeque;
 pub(crate) struct Told {
     /// What the rule asks for.
     pub(crate) needs: Needs,
+    /// Shortest round trip, seconds.
+    min_rtt_s: f64,
     /// Packets that have arrived, as far as acknowledgements say: each of them speaks of one.
     delivered: u64,
     /// When that last changed, seconds.
@@ -64,6 +66,7 @@ impl Told {
         let needs = rule.needs();
         Some(Box::new(Self {
             needs,
+            min_rtt_s: f64::MAX,
             delivered: 0,
             delivered_s: 0.0,
             first_s: 0.0,
@@ -81,6 +84,11 @@ impl Told {
             lost_below: 0,
             rate: (0.0, false),
         }))
+    }
+
+    /// The rule has heard that a round trip began.
+    pub(crate) fn end_round_start(&mut self) {
+        self.round_begins = false;
     }
 
     /// A packet is sent.
@@ -126,6 +134,7 @@ impl Sender {
         if std::mem::take(&mut told.round_shown) {
             told.round_begins = false;
         }
+        told.min_rtt_s = told.min_rtt_s.min(now_s - ack.sent_s);
         told.on_ack(now_s, ack);
         // Models are given the round trips of the packets themselves (`on_ack`); others those of the numbers.
         if !told.needs.recovery && ack.ack > told.round_end {
@@ -177,7 +186,7 @@ impl Sender {
             in_recovery: self.in_recovery || (repairs && self.highest_ack < self.recover),
             rtt_s: now_s - ack.sent_s,
             srtt_s: self.rtt.srtt_s(knobs),
-            min_rtt_s: self.min_rtt_s,
+            min_rtt_s: told.min_rtt_s,
             delivery_rate_packets_s: rate.0,
             marked: ack.ece,
             round_start: told.round_begins && !sees_recovery,
@@ -202,6 +211,7 @@ impl Sender {
     pub(crate) fn in_network(&self, knobs: &Knobs) -> u64 {
         let outstanding = self.highest_sent - self.highest_ack;
         let pipe = match &self.scoreboard {
+            _ if let Some(rack) = &self.rack => rack.in_flight(),
             Some(board) if self.board_in_use => board.pipe(self.highest_ack, self.highest_sent, knobs.dupack_threshold),
             _ => outstanding,
         };
@@ -210,6 +220,9 @@ impl Sender {
 
     /// Counts what the scoreboard now says is lost, each packet once (RFC 6675 section 4, IsLost).
     fn find_losses(&mut self, knobs: &Knobs) {
+        if let (Some(told), Some(rack)) = (&mut self.told, &self.rack) {
+            told.lost = rack.found;
+        }
         if !self.counts_losses() || !self.board_in_use {
             return;
         }

@@ -31,7 +31,9 @@ impl Sender {
         if knobs.grow_when_limited && !measures && self.next <= self.previous_highest_ack + self.window() {
             return;
         }
-        if self.told.is_some() {
+        if knobs.grow_by_packets {
+            self.grow_by_packets(now_s, ack, acked, knobs);
+        } else if self.told.is_some() {
             self.grow_told(now_s, ack, acked, knobs);
         } else if self.cwnd < self.ssthresh {
             self.cwnd += 1.0;
@@ -40,6 +42,27 @@ impl Sender {
         }
         if knobs.cap_window {
             self.cwnd = self.cwnd.min(knobs.window);
+        }
+    }
+
+    /// As if every packet had been acknowledged by itself (RFC 3465 in slow start, and in congestion avoidance the same): with delayed
+    /// acknowledgements the window grows as fast as without.
+    #[inline(never)]
+    fn grow_by_packets(&mut self, now_s: f64, ack: &AckSegment, acked: u64, knobs: &Knobs) {
+        if self.told.as_ref().is_some_and(|told| told.needs.recovery) {
+            // It counts what was delivered itself.
+            return self.grow_told(now_s, ack, acked, knobs);
+        }
+        for _ in 0..acked {
+            if self.told.is_some() {
+                self.grow_told(now_s, ack, 1, knobs);
+                // The round trip began once.
+                self.told.iter_mut().for_each(|told| told.end_round_start());
+            } else if self.cwnd < self.ssthresh {
+                self.cwnd += 1.0;
+            } else {
+                self.cwnd = self.rule.increase(self.cwnd, &Ack::default());
+            }
         }
     }
 

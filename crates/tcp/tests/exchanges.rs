@@ -222,3 +222,18 @@ fn acknowledgements_of_what_was_never_sent_are_ignored() {
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, rfc());
     tcp.at(0.2).ack(9, &[]).ack(1_000_000, &[]).ack(8, &[9, 10, 11, 12, 13, 14, 15, 16]);
 }
+
+#[test]
+fn proportional_rate_reduction_lets_one_packet_out_for_two() {
+    // As above, with RFC 9937: the threshold is 4, and the window of 8 approaches it. Recovery starts with 6 in flight (5 to 10): the first
+    // acknowledgement in it has ceil(1 x 4/8) = 1 packet leave, the retransmission.
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, Knobs { prr: true, ..rfc() });
+    tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]).sack(0, &[(2, 5)], &[1]).window(7.0, 4.0);
+    // Two delivered: ceil(2 x 4/8) = 1 has left. Three: ceil(1.5) = 2, one more. Packets leave all the time, not after half a round trip.
+    tcp.sack(0, &[(2, 6)], &[]).window(6.0, 4.0).sack(0, &[(2, 7)], &[11]).window(6.0, 4.0);
+    tcp.sack(0, &[(2, 8)], &[]).window(5.0, 4.0).sack(0, &[(2, 9)], &[]).window(4.0, 4.0);
+    // At the threshold, with 9, 10, 11 and the retransmission in flight: from now on one leaves for one that arrives.
+    tcp.sack(0, &[(2, 10)], &[12]).window(4.0, 4.0).sack(0, &[(2, 11)], &[13]).window(4.0, 4.0);
+    // All that was outstanding at the cut has arrived; the window is the threshold, and nothing leaves in a burst.
+    tcp.at(0.3).ack(10, &[14]).window(4.0, 4.0);
+}

@@ -133,11 +133,11 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds what a sender did between two moments.
-    pub fn add_sent(&mut self, begin: &Counters, end: &Counters) {
-        self.sent += end.sent - begin.sent;
-        self.retransmitted += end.retransmitted - begin.retransmitted;
-        self.timeouts += end.timeouts - begin.timeouts;
+    /// Adds what a sender did.
+    pub fn add_sent(&mut self, added: &Counters) {
+        self.sent += added.sent;
+        self.retransmitted += added.retransmitted;
+        self.timeouts += u64::from(added.timeouts);
     }
 
     /// Adds what reached a receiver.

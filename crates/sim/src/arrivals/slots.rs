@@ -2,10 +2,9 @@
 
 use super::{Group, Job, Template, Transfer, whole};
 use crate::engine::Engine;
-use crate::flow::{Bins, Host, Sink};
+use crate::flow::{Agenda, Bins, Host, Losses, Sink};
 use crate::hash::TraceHash;
-use crate::pipe::Pipe;
-use crate::ring::Ring;
+use crate::lanes::Lane;
 use crate::scheduler::Scheduler;
 use crate::streams::{Pending, Place};
 use crate::timers::Kind;
@@ -39,12 +38,14 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let knobs = &self.knobs[self.hosts[flow as usize].knobs as usize];
         let host = &mut self.hosts[flow as usize];
         host.sender.renew(rule, recovery, Some(packets), phase_s, knobs);
-        (host.armed_s, host.paced_s, host.finish_s) = (NEVER, NEVER, None);
-        (host.at_begin, host.at_end) = (Counters::default(), Counters::default());
+        (host.armed_s, host.finish_s) = (NEVER, NEVER);
         let job = Job { group: index, began_s: now_s, packets, base_rtt_s, slowest_s, requests: None, is_cut: false };
-        match &mut host.job {
-            Some(place) => **place = job,
-            none => *none = Some(Box::new(job)),
+        match &mut host.agenda {
+            Some(agenda) => (agenda.paced_s, agenda.job) = (NEVER, Some(job)),
+            none => *none = Agenda::of(&host.sender, NEVER, Some(job)),
+        }
+        for sums in [&mut self.begun, &mut self.measured] {
+            sums.get_mut(flow as usize).iter_mut().for_each(|sums| **sums = Counters::default());
         }
         self.start(flow);
     }
@@ -56,10 +57,11 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         // What has just ended may have ended ahead of time, and only on this engine's way of looking ahead.
         let is_quiet = |&(_, flow): &(u64, u32)| {
             let (sender, sink) = (&self.hosts[flow as usize].sender, &self.transit.sinks[flow as usize]);
+            let losses = &self.transit.slot_losses[flow as usize - self.listed];
             let counters = sender.counters(now_s);
             let data_gone = counters.sent == sink.total_delivered + sink.total_dropped;
-            let acks_gone = counters.rtt_count + sink.acks_lost == sink.acks && sink.receiver.deadline_s() == NEVER;
-            let long_ago = sender.settled_s() < now_s && sink.last_loss_s < now_s;
+            let acks_gone = counters.rtt_count + losses.acks == sink.acks() && sink.receiver.deadline_s() == NEVER;
+            let long_ago = sender.settled_s() < now_s && losses.last_s < now_s;
             data_gone && acks_gone && long_ago
         };
         let place = group.retired.iter().take_while(|slot| f64::from_bits(slot.0) < now_s).position(is_quiet)?;
@@ -68,6 +70,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let sink = &mut self.transit.sinks[flow as usize];
         group.tally.add_received(sink);
         sink.renew(group.template.recovery.uses_sack());
+        self.transit.slot_losses[flow as usize - self.listed] = Losses::NONE;
         Some(flow)
     }
 
@@ -79,12 +82,13 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let (first_stream, first_pipe) = (transit.streams.all.len() as u32, transit.pipes.len() as u32);
         let place = Place { route: template.route, first_stream, first_pipe };
         for &due in &template.dues {
-            transit.streams.all.push(Pending { ring: Ring::default(), flow, due, place });
+            transit.streams.all.push(Pending { lane: Lane::default(), flow, due, place });
         }
         transit.streams.scheduler.grow(transit.streams.all.len());
-        transit.pipes.extend(template.pipes.iter().map(|_| Pipe::new(None, 0.0)));
+        template.pipes.iter().for_each(|&(_, (rate, ..))| transit.pipes.push(rate, 0.0));
         transit.trace.slot(index);
         let bins = Bins::new(transit.window.from_s, transit.bin_s);
+        transit.slot_losses.push(Losses::NONE);
         transit.sinks.push(new_sink(template.knobs, template.recovery, &bins));
         let knobs = &self.knobs[template.knobs as usize];
         self.hosts.push(Host {
@@ -93,14 +97,9 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             knobs: template.knobs,
             flags: template.flags,
             armed_s: NEVER,
-            paced_s: NEVER,
-            stop_s: NEVER,
-            request_s: NEVER,
             hash: TraceHash::default(),
-            at_begin: Counters::default(),
-            at_end: Counters::default(),
-            finish_s: None,
-            job: None,
+            finish_s: NEVER,
+            agenda: None,
         });
         flow
     }
@@ -111,9 +110,9 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let first = self.hosts[flow as usize].place.first_pipe as usize;
         let mut drawn: [Option<f64>; 3] = [None; 3];
         let mut sum_s = 0.0;
-        for (i, &(which, (rate, low_s, high_s))) in template.pipes.iter().enumerate() {
+        for (i, &(which, (_, low_s, high_s))) in template.pipes.iter().enumerate() {
             let delay_s = *drawn[which].get_or_insert_with(|| if low_s == high_s { low_s } else { delays.between(low_s, high_s) });
-            self.transit.pipes[first + i] = Pipe::new(rate, delay_s);
+            self.transit.pipes.renew(first + i, delay_s);
             sum_s += delay_s;
         }
         sum_s
@@ -125,26 +124,29 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     pub(crate) fn on_finished(&mut self, flow: u32) {
         let now_s = self.now_s;
         let host = &mut self.hosts[flow as usize];
-        let Some(job) = host.job.as_mut().filter(|job| !job.is_cut) else { return };
+        let Some(agenda) = &mut host.agenda else { return };
+        let Some(job) = agenda.job.as_mut().filter(|job| !job.is_cut) else { return };
         let fct_s = now_s - job.began_s;
         let empty_s = job.base_rtt_s + job.packets as f64 * job.slowest_s;
         self.transfers.push(Transfer { group: job.group, start_s: job.began_s, packets: job.packets, fct_s, slowdown: fct_s / empty_s });
         self.transit.overflowed |= self.transfers.len() > MOST_TRANSFERS;
         if let Some((_, think)) = &mut job.requests {
             let next_s = now_s + think.next();
-            if next_s < host.stop_s {
-                host.request_s = next_s;
+            if next_s < agenda.stop_s {
+                agenda.request_s = next_s;
                 self.transit.timers.push(next_s, Kind::Request, flow);
             }
             return;
         }
-        let group = &mut self.groups[job.group as usize];
+        let index = job.group as usize;
+        let added = self.added(flow as usize);
+        let group = &mut self.groups[index];
         let slot = (now_s.to_bits(), flow);
         // Nearly always the last: senders run ahead of each other a little.
         let place = group.retired.iter().rposition(|other| *other < slot).map_or(0, |before| before + 1);
         group.retired.insert(place, slot);
         if self.transit.window.contains(now_s) {
-            group.tally.add_sent(&host.at_begin, &host.sender.counters(now_s));
+            group.tally.add_sent(&added);
         }
     }
 
@@ -152,20 +154,23 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     pub(crate) fn on_request(&mut self, flow: u32) {
         let now_s = self.now_s;
         let host = &mut self.hosts[flow as usize];
-        (host.request_s, host.finish_s) = (NEVER, None);
-        let Some(job) = &mut host.job else { return };
+        host.finish_s = NEVER;
+        let Some(agenda) = &mut host.agenda else { return };
+        agenda.request_s = NEVER;
+        let Some(job) = &mut agenda.job else { return };
         let Some((size, _)) = &mut job.requests else { return };
         let packets = whole(size.next());
         (job.began_s, job.packets) = (now_s, packets);
         self.on_sender(flow, |sender, now_s, knobs, wire| sender.supply(now_s, packets, knobs, &mut |segment| wire.send(segment)));
     }
 
-    /// The measuring window begins: what flows did until now does not count. Or it ends: what they did since does.
-    pub(crate) fn measure_groups(&mut self, begin: bool) {
-        for host in &self.hosts[self.listed..] {
-            let Some(job) = &host.job else { continue };
-            if !begin && host.finish_s.is_none_or(|finish_s| finish_s >= self.now_s) {
-                self.groups[job.group as usize].tally.add_sent(&host.at_begin, &host.at_end);
+    /// The measuring window ends: what flows did since it began counts.
+    pub(crate) fn measure_groups(&mut self) {
+        for (flow, host) in self.hosts.iter().enumerate().skip(self.listed) {
+            let Some(job) = host.job() else { continue };
+            if host.finish_s >= self.now_s {
+                let added = self.added(flow);
+                self.groups[job.group as usize].tally.add_sent(&added);
             }
         }
     }
@@ -173,5 +178,5 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
 
 /// The receiver of a new flow.
 fn new_sink(knobs: u32, recovery: Recovery, bins: &Bins) -> Sink {
-    Sink::new(Receiver::new(recovery.uses_sack()), knobs, bins.clone())
+    Sink::new(Receiver::new(recovery.uses_sack()), knobs, *bins)
 }

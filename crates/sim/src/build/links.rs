@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use super::queues::{Queue, UNLIMITED};
-use super::{FlowInfo, LinkInfo};
+use super::{FlowInfos, LinkInfo};
 use crate::course::Course;
 use crate::jitter::Jitter;
 use crate::link::{Link, Owned, Parts, QueueSampler, Touch, Window};
@@ -15,12 +15,11 @@ use crate::rate::Serializer;
 use crate::scenario::{CrossSpec, LossSpec};
 use cwndlab_queues::{Discipline, DropTail, Limit};
 use cwndlab_units::Time;
-use std::collections::HashMap;
 use std::ops::Range;
 
 impl Plan<'_> {
-    /// Builds every link, and says what results say about it. `ranges` are the flows of each group.
-    pub fn build_links(&self, flows: &[FlowInfo], ranges: &HashMap<String, Range<u32>>, window: Window) -> (Vec<Link>, Vec<LinkInfo>) {
+    /// Builds every link, and says what results say about it.
+    pub fn build_links(&self, flows: &FlowInfos, window: Window) -> (Vec<Link>, Vec<LinkInfo>) {
         let scenario = self.scenario;
         let horizon = scenario.duration.seconds();
         let (from, to) = (window.from_s, window.to_s);
@@ -37,7 +36,7 @@ impl Plan<'_> {
                 .iter()
                 .enumerate()
                 .map(|(k, loss)| Loss {
-                    flows: loss_flows(loss, flows, ranges),
+                    flows: loss_flows(loss, flows),
                     kind: LossKind::new(loss, Stream::new(scenario.seed, &format!("loss/{}/{k}", plan.name))),
                 })
                 .collect();
@@ -185,10 +184,12 @@ impl Plan<'_> {
 }
 
 /// The flows that a loss concerns; all when it names none.
-fn loss_flows(loss: &LossSpec, flows: &[FlowInfo], ranges: &HashMap<String, Range<u32>>) -> Option<Range<u32>> {
+fn loss_flows(loss: &LossSpec, flows: &FlowInfos) -> Option<Range<u32>> {
     let name = loss.flow().as_ref()?;
-    Some(ranges.get(name).cloned().unwrap_or_else(|| {
-        let index = flows.iter().position(|flow| flow.name == *name).unwrap_or_default() as u32;
-        index..index + 1
-    }))
+    let group = flows.range(name);
+    if !group.is_empty() {
+        return Some(group);
+    }
+    let flow = flows.named(name).unwrap_or_default();
+    Some(flow..flow + 1)
 }

@@ -10,13 +10,13 @@ mod schedule;
 mod traffic;
 
 use crate::engine::Engine;
-use crate::flow::{Bins, Host, Sink};
+use crate::flow::{Agenda, Bins, Host, Sink};
 use crate::hash::TraceHash;
+use crate::lanes::{Lane, Lanes};
 use crate::link::Window;
 use crate::packet::{Flags, OptionStore};
-use crate::pipe::Pipe;
+use crate::pipe::Pipes;
 use crate::random::Stream;
-use crate::ring::Ring;
 use crate::scenario::Scenario;
 use crate::scheduler::Scheduler;
 use crate::streams::{Due, Pending, Place, Streams};
@@ -24,8 +24,8 @@ use crate::timers::{Kind, Timers};
 use crate::trace::Trace;
 use crate::transit::{Route, Stage, Transit};
 use cwndlab_rules::Arithmetic;
-use cwndlab_tcp::{Counters, NEVER, Receiver, Recovery, Sender};
-pub use info::{FlowInfo, LinkInfo, Options};
+use cwndlab_tcp::{NEVER, Receiver, Recovery, Sender};
+pub use info::{FlowInfos, GroupInfo, LinkInfo, Options};
 use leads::Lead;
 use plan::{Access, Group, Plan};
 use schedule::schedule;
@@ -39,12 +39,17 @@ pub struct Network<S: Scheduler, T: Trace> {
     /// Links in order.
     pub links: Vec<LinkInfo>,
     /// Listed TCP flows in order.
-    pub flows: Vec<FlowInfo>,
+    pub flows: FlowInfos,
     /// Names of the groups that make transfers: those that arrive, then those that respond.
     pub transfer_groups: Vec<String>,
     /// How many sources each line of cross traffic stands for.
     pub cross_counts: Vec<u64>,
+    /// Where each source of cross traffic is in the tables, and when it first sends, seconds.
+    pub sources: Vec<(Place, f64)>,
 }
+
+/// With more streams than this, those that are short of packets give back memory: about where flow state outgrows the caches.
+const MANY_STREAMS: usize = 10_000;
 
 struct Builder<'a> {
     plan: Plan<'a>,
@@ -75,11 +80,13 @@ impl Builder<'_> {
         let window = Window { from_s: from.seconds(), to_s: to.seconds() };
         let transit = Transit {
             links: Vec::new(),
-            pipes: Vec::new(),
+            pipes: Pipes::default(),
             sinks: Vec::new(),
+            first_slot: 0,
+            slot_losses: Vec::new(),
             cross: Vec::new(),
             routes: Vec::new(),
-            streams: Streams { all: Vec::new(), scheduler: S::new(1), packets: 0 },
+            streams: Streams { all: Vec::new(), lanes: Lanes::default(), scheduler: S::new(1), packets: 0 },
             inboxes: Vec::new(),
             knobs: Arc::from([]),
             options: OptionStore::default(),
@@ -101,6 +108,8 @@ impl Builder<'_> {
             transit,
             knobs: Arc::from([]),
             now_s: 0.0,
+            begun: Vec::new(),
+            measured: Vec::new(),
             edges_s: vec![window.from_s, window.to_s],
             next_edge_s: window.from_s,
             tied: Vec::new(),
@@ -112,41 +121,44 @@ impl Builder<'_> {
         }
         let groups = std::mem::take(&mut self.plan.groups);
         let (listed, arriving) = groups.split_at(scenario.flows.len());
-        let mut infos = Vec::new();
-        let mut ranges = HashMap::new();
+        let mut infos = FlowInfos::default();
         let mut transfer_groups: Vec<String> = arriving.iter().map(|group| group.spec.name.clone()).collect();
         for (i, group) in listed.iter().enumerate() {
-            let first = engine.hosts.len() as u32;
             self.add_flows(group, i as u32, &mut transfer_groups, &mut engine, &mut infos);
-            ranges.insert(group.spec.name.clone(), first..engine.hosts.len() as u32);
         }
         engine.listed = engine.hosts.len();
+        engine.transit.first_slot = engine.listed;
         for (i, group) in arriving.iter().enumerate() {
             self.add_arrivals(group, i, (listed.len() + i) as u32, &mut engine);
         }
         let knobs: Arc<[_]> = groups.iter().map(|group| self.plan.knobs(&group.spec)).collect();
         self.plan.groups = groups;
         let emissions = self.add_cross(&mut engine);
-        let (links, link_infos) = self.plan.build_links(&infos, &ranges, window);
+        let (links, link_infos) = self.plan.build_links(&infos, window);
         engine.transit.links = links;
         for (i, link) in engine.transit.links.iter_mut().enumerate() {
             if let Some(owned) = link.service() {
                 owned.stream = engine.transit.streams.all.len() as u32;
                 owned.behind_s = if self.options.look_ahead { self.plan.behind_s(i as u32) } else { 0.0 };
                 let place = Place { route: 0, first_stream: owned.stream, first_pipe: 0 };
-                engine.transit.streams.all.push(Pending { ring: Ring::default(), flow: 0, due: Due::Depart(i as u32), place });
+                engine.transit.streams.all.push(Pending { lane: Lane::default(), flow: 0, due: Due::Depart(i as u32), place });
             }
         }
         let cross_counts = scenario.cross.iter().enumerate().map(|(i, spec)| self.plan.sources(i, spec)).collect();
         (engine.knobs, engine.transit.knobs) = (knobs.clone(), knobs);
         engine.transit.routes = self.routes;
-        engine.transit.streams.scheduler = S::new(engine.transit.streams.all.len());
-        for (stream, time_s) in emissions {
+        let streams = &mut engine.transit.streams;
+        streams.scheduler = S::new(streams.all.len());
+        if streams.all.len() > MANY_STREAMS {
+            streams.lanes.give_back();
+        }
+        for &(stream, time_s) in &emissions {
             engine.transit.streams.scheduler.set(stream, time_s);
         }
+        let sources = emissions.iter().map(|&(stream, time_s)| (engine.transit.streams.all[stream as usize].place, time_s)).collect();
         engine.transit.timers.push(window.from_s, Kind::Measure, 0);
         engine.transit.timers.push(window.to_s, Kind::Measure, 0);
-        Network { engine, links: link_infos, flows: infos, transfer_groups, cross_counts }
+        Network { engine, links: link_infos, flows: infos, transfer_groups, cross_counts, sources }
     }
 
     fn add_flows<S: Scheduler, T: Trace>(
@@ -155,12 +167,18 @@ impl Builder<'_> {
         knobs_index: u32,
         transfer_groups: &mut Vec<String>,
         engine: &mut Engine<S, T>,
-        infos: &mut Vec<FlowInfo>,
+        infos: &mut FlowInfos,
     ) {
         let (scenario, spec) = (self.plan.scenario, &group.spec);
         let knobs = self.plan.knobs(spec);
         let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
+        let rule = spec.rule.0.build(arithmetic);
         let recovery = Recovery::from(spec.recovery);
+        infos.group(GroupInfo { name: spec.name.clone(), rule: spec.rule.0.to_string(), recovery, count: spec.count });
+        let flows = spec.count as usize;
+        engine.hosts.reserve_exact(flows);
+        engine.transit.sinks.reserve_exact(flows);
+        infos.base_rtts_s.reserve_exact(flows);
         let transfers = spec.responses.as_ref().map(|_| {
             transfer_groups.push(spec.name.clone());
             transfer_groups.len() as u32 - 1
@@ -181,7 +199,7 @@ impl Builder<'_> {
             let base_rtt_s = self.plan.links_rtt_s(&group.way) + 2.0 * (access.source.1 + access.sink.1);
             // Whose stop comes first never starts.
             let (start_s, stop_s) = times.unwrap_or((NEVER, NEVER));
-            let job = transfers.map(|transfers| Box::new(self.responder(group, &name, transfers, start_s, base_rtt_s)));
+            let job = transfers.map(|transfers| self.responder(group, &name, transfers, start_s, base_rtt_s));
             let packets = job.as_ref().map(|job| job.packets).or(spec.packets);
             if start_s < NEVER {
                 engine.transit.timers.push(start_s, Kind::Start, flow);
@@ -189,24 +207,22 @@ impl Builder<'_> {
             if stop_s < NEVER {
                 engine.transit.timers.push(stop_s, Kind::Stop, flow);
             }
+            let rule = if rule.is_shared() { rule.clone() } else { spec.rule.0.build(arithmetic) };
+            let sender = Sender::new(rule, recovery, packets, phase_s, &knobs);
+            let agenda = Agenda::of(&sender, stop_s, job);
             engine.hosts.push(Host {
-                sender: Sender::new(spec.rule.0.build(arithmetic), recovery, packets, phase_s, &knobs),
+                sender,
                 place,
                 knobs: knobs_index,
                 flags: Flags::of_priority(spec.priority),
-                stop_s,
-                request_s: NEVER,
                 armed_s: NEVER,
-                paced_s: NEVER,
                 hash: TraceHash::default(),
-                at_begin: Counters::default(),
-                at_end: Counters::default(),
-                finish_s: None,
-                job,
+                finish_s: NEVER,
+                agenda,
             });
             let bins = Bins::new(engine.transit.window.from_s, engine.transit.bin_s);
             engine.transit.sinks.push(Sink::new(Receiver::new(recovery.uses_sack()), knobs_index, bins));
-            infos.push(FlowInfo { name, group: spec.name.clone(), rule: spec.rule.0.to_string(), recovery, base_rtt_s });
+            infos.base_rtts_s.push(base_rtt_s);
         }
     }
 
@@ -250,7 +266,7 @@ impl Builder<'_> {
         let first_pipe = engine.transit.pipes.len() as u32;
         let (stages, pipes) = self.stages(group);
         let own = [access.source, access.sink, (None, self.plan.back_delay(&group.way))];
-        engine.transit.pipes.extend(pipes.into_iter().map(|which| Pipe::new(own[which].0, own[which].1)));
+        pipes.into_iter().for_each(|which| engine.transit.pipes.push(own[which].0, own[which].1));
         let route = self.route(stages, delayed_ack);
         self.add_streams(route, flow, first_pipe, engine)
     }

@@ -1,6 +1,6 @@
 //! Queues as they are built: buffers and thresholds in packets or bytes, and what a scenario leaves open.
 
-use super::FlowInfo;
+use super::FlowInfos;
 use super::plan::{Group, Plan};
 use crate::scenario::QueueSpec;
 use crate::streams::Waiting;
@@ -23,7 +23,7 @@ pub const UNLIMITED: u64 = u64::MAX / 4;
 
 impl Plan<'_> {
     /// Builds the queue of a link.
-    pub fn queue(&self, link: u32, flows: &[FlowInfo]) -> Queue {
+    pub fn queue(&self, link: u32, flows: &FlowInfos) -> Queue {
         let plan = &self.links[link as usize];
         let rate_bit_s = plan.rate.first().bps() as f64;
         let size_bytes = self.packet_bytes(link);
@@ -142,7 +142,7 @@ impl Plan<'_> {
     }
 
     /// A buffer in packets or bytes. Packets are data packets of the first flow that crosses the link.
-    pub fn limit(&self, buffer: Buffer, link: u32, flows: &[FlowInfo]) -> Limit {
+    pub fn limit(&self, buffer: Buffer, link: u32, flows: &FlowInfos) -> Limit {
         match buffer {
             Buffer::Packets(packets) => Limit::Packets(packets),
             Buffer::Bytes(bytes) => Limit::Bytes(bytes),
@@ -152,7 +152,7 @@ impl Plan<'_> {
     }
 
     /// A buffer in packets, not always whole.
-    fn packets(&self, buffer: Buffer, link: u32, flows: &[FlowInfo]) -> f64 {
+    fn packets(&self, buffer: Buffer, link: u32, flows: &FlowInfos) -> f64 {
         let plan = &self.links[link as usize];
         let packets = |bits: f64| bits / 8.0 / f64::from(self.packet_bytes(link));
         match buffer {
@@ -164,9 +164,8 @@ impl Plan<'_> {
                 Some(bdp) => packets(multiple * bdp.rate.bps() as f64 * bdp.rtt.seconds()),
                 None => {
                     let groups: Vec<&str> = self.crossing(link).map(|group| group.spec.name.as_str()).collect();
-                    let rtts: Vec<f64> =
-                        flows.iter().filter(|info| groups.contains(&info.group.as_str())).map(|info| info.base_rtt_s).collect();
-                    let mean = if rtts.is_empty() { 2.0 * plan.delay.seconds() } else { rtts.iter().sum::<f64>() / rtts.len() as f64 };
+                    let (sum_s, count) = flows.base_rtts_of(&groups);
+                    let mean = if count == 0 { 2.0 * plan.delay.seconds() } else { sum_s / count as f64 };
                     packets(multiple * plan.rate.first().bps() as f64 * mean)
                 }
             },

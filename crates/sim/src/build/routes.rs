@@ -3,8 +3,8 @@
 use super::Builder;
 use super::leads::Lead;
 use crate::engine::Engine;
+use crate::lanes::Lane;
 use crate::leg::{Head, Leg};
-use crate::ring::Ring;
 use crate::scheduler::Scheduler;
 use crate::streams::{Due, Inbox, Pending, Place};
 use crate::trace::Trace;
@@ -40,6 +40,8 @@ impl Builder<'_> {
                     Stage::Link(link) if self.options.look_ahead && matches!(self.leads[link as usize], Lead::InOrder { .. }) => false,
                     Stage::Source => true,
                     Stage::Sink if delayed_ack => true,
+                    // A receiver answers as part of the event that brings it a packet, as in ns-2: nothing due at that moment comes between.
+                    _ if !self.options.look_ahead && !delayed_ack && stages[i - 1] == Stage::Sink => false,
                     stage => self.shared(stage) || !self.options.look_ahead,
                 };
                 streams += u32::from(waits);
@@ -78,7 +80,7 @@ impl Builder<'_> {
     pub(super) fn add_streams<S: Scheduler, T: Trace>(&self, route: u32, flow: u32, first_pipe: u32, engine: &mut Engine<S, T>) -> Place {
         let place = Place { route, first_stream: engine.transit.streams.all.len() as u32, first_pipe };
         for due in self.dues(route) {
-            engine.transit.streams.all.push(Pending { ring: Ring::default(), flow, due, place });
+            engine.transit.streams.all.push(Pending { lane: Lane::default(), flow, due, place });
         }
         place
     }
@@ -111,7 +113,7 @@ impl Builder<'_> {
                 let (inbox, stream) = (engine.transit.inboxes.len() as u32, engine.transit.streams.all.len() as u32);
                 engine.transit.inboxes.push(Inbox::new(if owns { 0.0 } else { (lead_s * SAFE - self.behind_s[link]).max(0.0) }, stream));
                 let place = Place { route: 0, first_stream: stream, first_pipe: 0 };
-                engine.transit.streams.all.push(Pending { ring: Ring::default(), flow: 0, due: Due::Batch(inbox), place });
+                engine.transit.streams.all.push(Pending { lane: Lane::default(), flow: 0, due: Due::Batch(inbox), place });
                 self.inbox_leads[link] = lead_s;
                 *lead = Lead::Inbox(inbox);
             }

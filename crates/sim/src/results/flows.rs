@@ -1,20 +1,18 @@
 //! Results of the listed flows, and how fairly they share.
 
 use super::mean;
-use crate::build::FlowInfo;
-use crate::flow::{Host, Sink};
-use crate::link::Window;
-use cwndlab_tcp::Counters;
-use serde::Serialize;
+use crate::build::{GroupInfo, Network};
+use crate::scheduler::Scheduler;
+use crate::trace::Trace;
+use serde::{Serialize, Serializer};
+use std::sync::Arc;
 
 /// One TCP flow; over the measuring window unless named `total_`.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "docs/metrics.md defines every field with its formula; names are the definition here")]
 pub struct FlowResult {
-    pub flow: String,
-    pub group: String,
-    pub rule: String,
-    pub recovery: &'static str,
+    #[serde(flatten)]
+    pub member: Member,
     pub goodput_bps: f64,
     pub delivered_packets: u64,
     pub sent_packets: u64,
@@ -37,51 +35,105 @@ pub struct FlowResult {
     pub in_flight_packets: u64,
 }
 
+/// Which flow it is: names that flows of a group have in common are there once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    group: Arc<GroupInfo>,
+    number: u32,
+}
+
+impl Serialize for Member {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Names<'a> {
+            flow: String,
+            group: &'a str,
+            rule: &'a str,
+            recovery: &'a str,
+        }
+        let GroupInfo { name, rule, recovery, .. } = &*self.group;
+        Names { flow: self.name(), group: name, rule, recovery: recovery.name() }.serialize(serializer)
+    }
+}
+
+impl Member {
+    /// The `number`-th flow of a group.
+    pub(crate) fn new(group: &Arc<GroupInfo>, number: u32) -> Self {
+        Self { group: group.clone(), number }
+    }
+
+    /// Name of the flow.
+    pub fn name(&self) -> String {
+        self.group.instance(self.number.into())
+    }
+
+    /// Name of its group.
+    pub fn group(&self) -> &str {
+        &self.group.name
+    }
+
+    /// Its rule.
+    pub fn rule(&self) -> &str {
+        &self.group.rule
+    }
+
+    /// How it recovers.
+    pub fn recovery(&self) -> &'static str {
+        self.group.recovery.name()
+    }
+}
+
 /// (sum x)^2 / (n sum x^2); none when nothing was delivered.
-pub fn jain_index(values: &[f64]) -> Option<f64> {
-    let (sum, squares) = values.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
-    (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
+pub fn jain_index(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
+    let count = values.len() as f64;
+    let (sum, squares) = values.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+    (squares > 0.0).then(|| sum * sum / (count * squares))
 }
 
 /// (largest - smallest)/mean; none when nothing was delivered.
-pub fn fairness_spread(values: &[f64]) -> Option<f64> {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let (low, high) = values.iter().fold((f64::INFINITY, 0.0f64), |(low, high), &x| (low.min(x), high.max(x)));
+pub fn fairness_spread(values: impl ExactSizeIterator<Item = f64> + Clone) -> Option<f64> {
+    let mean = values.clone().sum::<f64>() / values.len() as f64;
+    let (low, high) = values.fold((f64::INFINITY, 0.0f64), |(low, high), x| (low.min(x), high.max(x)));
     (mean > 0.0).then(|| (high - low) / mean)
 }
 
-/// What a flow did.
-pub fn flow_result(host: &Host, sink: &Sink, info: &FlowInfo, packet_bits: f64, window: &Window, bin_s: f64, now_s: f64) -> FlowResult {
-    let (begin, end): (&Counters, &Counters) = (&host.at_begin, &host.at_end);
-    let sent = end.sent - begin.sent;
-    let (timeouts, fast_retransmits) = (end.timeouts - begin.timeouts, end.fast_retransmits - begin.fast_retransmits);
-    let ecn_reductions = end.ecn_reductions - begin.ecn_reductions;
-    FlowResult {
-        flow: info.name.clone(),
-        group: info.group.clone(),
-        rule: info.rule.clone(),
-        recovery: info.recovery.name(),
-        goodput_bps: sink.delivered as f64 * packet_bits / window.seconds(),
-        delivered_packets: sink.delivered,
-        sent_packets: sent,
-        retransmitted_packets: end.retransmitted - begin.retransmitted,
-        dropped_packets: sink.dropped,
-        timeouts,
-        fast_retransmits,
-        ecn_reductions,
-        window_reductions: timeouts + fast_retransmits + ecn_reductions,
-        loss_rate: mean(sink.dropped as f64, sent),
-        mean_rtt_s: mean(end.rtt_sum_s - begin.rtt_sum_s, end.rtt_count - begin.rtt_count),
-        mean_rto_s: mean(end.rto_sum_s - begin.rto_sum_s, end.rto_count - begin.rto_count),
-        mean_cwnd_packets: (end.cwnd_area - begin.cwnd_area) / window.seconds(),
-        rate_cov: sink.bins.coefficient_of_variation(window, bin_s),
-        base_rtt_s: info.base_rtt_s,
-        finish_s: host.finish_s,
-        total_sent_packets: host.sender.counters(now_s).sent,
-        total_delivered_packets: sink.total_delivered,
-        total_dropped_packets: sink.total_dropped,
-        in_flight_packets: sink.in_flight,
+/// What every listed flow did.
+pub fn flow_results<S: Scheduler, T: Trace>(network: &Network<S, T>) -> Vec<FlowResult> {
+    let Network { engine, flows, .. } = network;
+    let (transit, window) = (&engine.transit, &engine.transit.window);
+    // Exactly as many as there are: a list of a million that doubles would take twice the memory.
+    let mut results = Vec::with_capacity(flows.base_rtts_s.len());
+    for (flow, &base_rtt_s) in flows.base_rtts_s.iter().enumerate() {
+        let Some((group, number)) = flows.of(flow as u32) else { continue };
+        let (host, sink) = (&engine.hosts[flow], &transit.sinks[flow]);
+        let packet_bits = f64::from(engine.knobs[host.knobs as usize].packet_size) * 8.0;
+        let did = engine.measured(flow);
+        let [timeouts, fast_retransmits, ecn_reductions] = [did.timeouts, did.fast_retransmits, did.ecn_reductions].map(u64::from);
+        results.push(FlowResult {
+            member: Member::new(group, number),
+            goodput_bps: sink.delivered as f64 * packet_bits / window.seconds(),
+            delivered_packets: sink.delivered,
+            sent_packets: did.sent,
+            retransmitted_packets: did.retransmitted,
+            dropped_packets: sink.dropped,
+            timeouts,
+            fast_retransmits,
+            ecn_reductions,
+            window_reductions: timeouts + fast_retransmits + ecn_reductions,
+            loss_rate: mean(sink.dropped as f64, did.sent),
+            mean_rtt_s: mean(did.rtt_sum_s, did.rtt_count),
+            mean_rto_s: mean(did.rto_sum_s, did.rto_count),
+            mean_cwnd_packets: did.cwnd_area / window.seconds(),
+            rate_cov: sink.bins.coefficient_of_variation(sink.delivered, window, transit.bin_s),
+            base_rtt_s,
+            finish_s: host.finish_s(),
+            total_sent_packets: host.sender.counters(engine.now_s).sent,
+            total_delivered_packets: sink.total_delivered,
+            total_dropped_packets: sink.total_dropped,
+            in_flight_packets: sink.in_flight.into(),
+        });
     }
+    results
 }
 
 #[cfg(test)]
@@ -91,8 +143,8 @@ mod tests {
     #[test]
     fn fairness_by_hand() {
         // Jain 1984: x = (1, 1, 4): 36/(3 x 18) = 2/3; spread (4 - 1)/2.
-        assert!((jain_index(&[1.0, 1.0, 4.0]).unwrap() - 2.0 / 3.0).abs() < 1e-15);
-        assert_eq!(fairness_spread(&[1.0, 1.0, 4.0]), Some(1.5));
-        assert_eq!(jain_index(&[0.0, 0.0]), None);
+        assert!((jain_index([1.0, 1.0, 4.0].into_iter()).unwrap() - 2.0 / 3.0).abs() < 1e-15);
+        assert_eq!(fairness_spread([1.0, 1.0, 4.0].into_iter()), Some(1.5));
+        assert_eq!(jain_index([0.0, 0.0].into_iter()), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Results of links.
 
 use super::ArrivalResult;
-use crate::build::LinkInfo;
+use crate::build::{LinkInfo, Network};
 use crate::cross::Activity;
 use crate::engine::Engine;
 use crate::link::{Link, LinkCounts, Window};
@@ -35,8 +35,17 @@ pub struct LinkResult {
     pub queued_packets: u64,
 }
 
+/// What the links did.
+pub fn link_results<S: Scheduler, T: Trace>(network: &Network<S, T>, arrivals: &[ArrivalResult]) -> Vec<LinkResult> {
+    let engine = &network.engine;
+    let result = |(link, info): (&Link, &LinkInfo)| {
+        link_result(link, info, &engine.transit.window, &link.counts(engine.now_s), &carried(engine, info, arrivals))
+    };
+    engine.transit.links.iter().zip(&network.links).map(result).collect()
+}
+
 /// What a link did.
-pub fn link_result(link: &Link, info: &LinkInfo, window: &Window, total: &LinkCounts, measured: &Carried) -> LinkResult {
+fn link_result(link: &Link, info: &LinkInfo, window: &Window, total: &LinkCounts, measured: &Carried) -> LinkResult {
     let (begin, end) = (&link.at_begin, &link.at_end);
     LinkResult {
         link: info.name.clone(),
@@ -64,15 +73,15 @@ pub fn link_result(link: &Link, info: &LinkInfo, window: &Window, total: &LinkCo
 
 /// Cross traffic and arrivals on a link, bits per second.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Carried {
+struct Carried {
     /// What sources offered whose rate is not known ahead.
-    pub offered_bps: f64,
+    offered_bps: f64,
     /// What was carried to its end.
-    pub carried_bps: f64,
+    carried_bps: f64,
 }
 
 /// What is known of it only afterwards.
-pub fn carried<S: Scheduler, T: Trace>(engine: &Engine<S, T>, info: &LinkInfo, arrivals: &[ArrivalResult]) -> Carried {
+fn carried<S: Scheduler, T: Trace>(engine: &Engine<S, T>, info: &LinkInfo, arrivals: &[ArrivalResult]) -> Carried {
     let seconds = engine.transit.window.seconds();
     let mut sum = Carried::default();
     for &number in &info.cross {

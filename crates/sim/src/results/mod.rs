@@ -10,13 +10,14 @@ use crate::hash::TraceHash;
 use crate::scenario::Scenario;
 use crate::scheduler::Scheduler;
 use crate::trace::Trace;
-pub use flows::FlowResult;
-use flows::{fairness_spread, flow_result, jain_index};
+use flows::flow_results;
+pub use flows::{FlowResult, Member, fairness_spread, jain_index};
 pub use links::LinkResult;
-use links::{carried, link_result};
+pub(crate) use links::link_results;
 use serde::Serialize;
+use traffic::arrival_results;
+pub(crate) use traffic::cross_results;
 pub use traffic::{ArrivalResult, CrossResult};
-use traffic::{arrival_results, cross_results};
 
 /// One run.
 #[derive(Clone, Debug, Serialize)]
@@ -73,19 +74,10 @@ fn trace_hash<S: Scheduler, T: Trace>(engine: &Engine<S, T>) -> String {
 pub fn collect<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scenario) -> RunResult {
     let engine = &network.engine;
     let (transit, window) = (&engine.transit, &engine.transit.window);
-    let flows: Vec<FlowResult> = engine
-        .hosts
-        .iter()
-        .zip(&transit.sinks)
-        .zip(&network.flows)
-        .map(|((host, sink), info)| {
-            let packet_bits = f64::from(engine.knobs[host.knobs as usize].packet_size) * 8.0;
-            flow_result(host, sink, info, packet_bits, window, transit.bin_s, engine.now_s)
-        })
-        .collect();
+    let flows = flow_results(network);
     let arrivals = arrival_results(network, scenario, &flows);
-    let goodputs: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
-    let weighted: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps * flow.mean_rtt_s.unwrap_or(0.0)).collect();
+    let goodputs = flows.iter().map(|flow| flow.goodput_bps);
+    let weighted = flows.iter().map(|flow| flow.goodput_bps * flow.mean_rtt_s.unwrap_or(0.0));
     RunResult {
         name: scenario.name.clone(),
         seed: scenario.seed,
@@ -96,18 +88,12 @@ pub fn collect<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scena
         trace_hash: trace_hash(engine),
         simulated_s: engine.now_s,
         delivered_packets: transit.delivered,
-        jain_index: jain_index(&goodputs),
-        rtt_weighted_jain_index: jain_index(&weighted),
-        fairness_spread: fairness_spread(&goodputs),
-        aggregate_goodput_bps: goodputs.iter().fold(0.0, |sum, goodput| sum + goodput),
+        jain_index: jain_index(goodputs.clone()),
+        rtt_weighted_jain_index: jain_index(weighted),
+        fairness_spread: fairness_spread(goodputs.clone()),
+        aggregate_goodput_bps: goodputs.fold(0.0, |sum, goodput| sum + goodput),
         flows,
-        links: engine
-            .transit
-            .links
-            .iter()
-            .zip(&network.links)
-            .map(|(link, info)| link_result(link, info, window, &link.counts(engine.now_s), &carried(engine, info, &arrivals)))
-            .collect(),
+        links: link_results(network, &arrivals),
         cross: cross_results(network, scenario),
         arrivals,
     }

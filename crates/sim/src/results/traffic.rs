@@ -9,6 +9,7 @@ use crate::link::Window;
 use crate::scenario::{CrossSpec, Scenario};
 use crate::scheduler::Scheduler;
 use crate::trace::Trace;
+use cwndlab_tcp::NEVER;
 use serde::Serialize;
 
 /// Cross traffic of one line of the scenario, over the measuring window.
@@ -89,7 +90,7 @@ pub fn arrival_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario
         slowdowns.sort_by(f64::total_cmp);
         let finished = times.len() as u64;
         let average = |values: &[f64]| mean(values.iter().sum(), values.len() as u64);
-        let listed: Vec<&FlowResult> = flows.iter().filter(|flow| flow.group == *name).collect();
+        let listed: Vec<&FlowResult> = flows.iter().filter(|flow| flow.member.group() == name).collect();
         let sum = |field: fn(&FlowResult) -> u64| listed.iter().map(|flow| field(flow)).sum::<u64>();
         let arriving = scenario.arrivals.get(number);
         let (rule, recovery, knobs, tally) = match (arriving, engine.groups.get(number)) {
@@ -100,7 +101,7 @@ pub fn arrival_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario
                 (spec.rule.0.to_string(), group.template.recovery.name(), group.template.knobs, tally)
             }
             _ => {
-                let members = engine.transit.sinks.iter().zip(&network.flows).filter(|(_, info)| info.group == *name);
+                let members = network.flows.range(name).map(|flow| &engine.transit.sinks[flow as usize]);
                 let tally = Tally {
                     arrived: finished + unanswered(engine, number, window),
                     sent: sum(|flow| flow.sent_packets),
@@ -108,10 +109,10 @@ pub fn arrival_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario
                     timeouts: sum(|flow| flow.timeouts),
                     delivered: sum(|flow| flow.delivered_packets),
                     dropped: sum(|flow| flow.dropped_packets),
-                    arrived_bytes: members.map(|(sink, _)| sink.arrived_bytes).sum(),
+                    arrived_bytes: members.map(|sink| sink.arrived_bytes).sum(),
                 };
                 let group = scenario.flows.iter().position(|flow| flow.name == *name).unwrap_or_default();
-                (listed[0].rule.clone(), listed[0].recovery, group as u32, tally)
+                (listed[0].member.rule().to_string(), listed[0].member.recovery(), group as u32, tally)
             }
         };
         let knobs = &engine.knobs[knobs as usize];
@@ -141,7 +142,7 @@ pub fn arrival_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario
 
 /// Responses of a group that began in the window and were not complete at the end of the run.
 fn unanswered<S: Scheduler, T: Trace>(engine: &Engine<S, T>, group: usize, window: &Window) -> u64 {
-    let busy = |host: &Host| host.finish_s.is_none() && host.request_s == f64::INFINITY;
-    let jobs = engine.hosts.iter().filter_map(|host| host.job.as_ref().filter(|job| job.is_cut || busy(host)));
+    let busy = |host: &Host| host.finish_s == NEVER && host.agenda.as_ref().is_none_or(|agenda| agenda.request_s == NEVER);
+    let jobs = engine.hosts.iter().filter_map(|host| host.job().filter(|job| job.is_cut || busy(host)));
     jobs.filter(|job| job.group as usize == group && window.contains(job.began_s)).count() as u64
 }

@@ -25,6 +25,7 @@ pub use queue::QueueSpec;
 pub use record::{Sampling, TraceSpec};
 pub use routes::{Routes, Way};
 pub use source::{Cdf, Opportunities, Source};
+pub(crate) use traffic::instance;
 pub use traffic::{CrossSpec, FlowSpec, Join, Leave, RecoveryName, Responses, RuleText};
 pub use waveform::{Shape, Waveform};
 
@@ -111,6 +112,9 @@ pub enum ProfileName {
     #[default]
     #[serde(rename = "rfc")]
     Rfc,
+    /// Today's Linux.
+    #[serde(rename = "linux")]
+    Linux,
 }
 
 impl From<ProfileName> for Profile {
@@ -119,6 +123,7 @@ impl From<ProfileName> for Profile {
             ProfileName::Ns2_235 => Self::Ns2_235,
             ProfileName::Ns2_2000 => Self::Ns2_2000,
             ProfileName::Rfc => Self::Rfc,
+            ProfileName::Linux => Self::Linux,
         }
     }
 }

@@ -110,8 +110,13 @@ impl FlowSpec {
 
     /// Name of its `i`-th flow.
     pub fn instance(&self, i: u64) -> String {
-        if self.count == 1 { self.name.clone() } else { format!("{}-{i}", self.name) }
+        instance(&self.name, i, self.count)
     }
+}
+
+/// Name of the `i`-th flow of a group of `count`.
+pub fn instance(group: &str, i: u64, count: u64) -> String {
+    if count == 1 { group.to_string() } else { format!("{group}-{i}") }
 }
 
 /// Flows that join in batches.

@@ -109,8 +109,10 @@ fn knobs() -> impl Strategy<Value = Value> {
     let ssthresh = option::weighted(0.4, (2u32..40).prop_map(f64::from));
     let flags = (option::of(any::<bool>()), option::of(any::<bool>()), option::of(any::<bool>()), option::of(any::<bool>()));
     let pacing = option::weighted(0.2, any::<bool>());
-    (delayed, interval, window, ssthresh, flags, pacing).prop_map(
-        |(delayed, interval, window, ssthresh, (timestamps, syn, limited, rfc6675), pacing)| {
+    let linux = || option::weighted(0.2, any::<bool>());
+    let linux = (linux(), linux(), linux(), linux());
+    (delayed, interval, window, ssthresh, flags, pacing, linux).prop_map(
+        |(delayed, interval, window, ssthresh, (timestamps, syn, limited, rfc6675), pacing, (prr, rack, tlp, by_packets))| {
             let flag = |value: Option<bool>| value.map(Value::from);
             let entries = vec![
                 ("delayed_ack", flag(delayed)),
@@ -122,6 +124,10 @@ fn knobs() -> impl Strategy<Value = Value> {
                 ("limited_transmit", flag(limited)),
                 ("sack_rfc6675", flag(rfc6675)),
                 ("pacing", flag(pacing)),
+                ("prr", flag(prr)),
+                ("rack", flag(rack)),
+                ("tlp", flag(tlp)),
+                ("grow_by_packets", flag(by_packets)),
             ];
             object(json!({}), entries)
         },
@@ -254,7 +260,7 @@ pub fn scenario() -> impl Strategy<Value = Value> {
             } else {
                 named_links(numbers, names, travellers).prop_map(|(links, paths)| (None, links, paths)).boxed()
             };
-            let whole = (any::<u32>(), pick_text(&["rfc", "ns2-2.35", "ns2-2000"]), numbers.time(0.5, 3.0), 0.0..0.5f64, knobs());
+            let whole = (any::<u32>(), pick_text(&["rfc", "ns2-2.35", "ns2-2000", "linux"]), numbers.time(0.5, 3.0), 0.0..0.5f64, knobs());
             let extras = (
                 vec(extras::link(numbers), 1..4),
                 vec(extras::flow(numbers), 1..4),

@@ -1,5 +1,6 @@
 //! Loss recovery schemes. Each is a file of functions over the shared sender state, in the order of ns-2's own.
 
+pub(crate) mod rack;
 pub(crate) mod reno;
 pub(crate) mod sack;
 pub(crate) mod tahoe;

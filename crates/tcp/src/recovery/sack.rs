@@ -4,7 +4,6 @@
 //! from the scoreboard), in what may be sent next, and in the rescue retransmission.
 
 use super::Response;
-use crate::window::Cut;
 use crate::{AckSegment, DataSegment, Knobs, SackBlocks, Scoreboard, Sender};
 use cwndlab_rules::Congestion;
 
@@ -86,17 +85,28 @@ fn enter_recovery(tcp: &mut Sender, now_s: f64, response: Response, knobs: &Knob
     tcp.restart_after_cut(now_s);
     tcp.in_recovery = true;
     tcp.rescued = false;
+    let in_flight = if knobs.prr { in_flight(tcp, knobs) } else { 0 };
     let first_hole = tcp.highest_ack + 1;
     scoreboard(tcp).mark_retransmitted(first_hole);
     if response == Response::Cut {
         tcp.begin_cut();
-        tcp.cut(Cut::ToTarget(Congestion::FastRetransmit), knobs);
+        tcp.reduce(Congestion::FastRetransmit, knobs);
+        tcp.go_on_reducing(in_flight, 1, false);
     } else {
         tcp.begin_repair(knobs);
     }
     tcp.output(now_s, tcp.last_ack + 1, knobs, out);
+    tcp.count_sent();
     if knobs.sack_rfc6675 {
         send_much(tcp, now_s, knobs, knobs.max_burst, out);
+    }
+}
+
+/// Packets believed in the network.
+fn in_flight(tcp: &Sender, knobs: &Knobs) -> i64 {
+    match &tcp.scoreboard {
+        Some(board) if knobs.sack_rfc6675 => board.pipe(tcp.highest_ack, tcp.highest_sent, knobs.dupack_threshold),
+        _ => tcp.pipe,
     }
 }
 
@@ -106,6 +116,7 @@ fn in_recovery(tcp: &mut Sender, now_s: f64, ack: &AckSegment, blocks: &[(i64, i
     if ack.ack >= tcp.recover {
         tcp.recover = 0;
         tcp.in_recovery = false;
+        tcp.end_reducing();
         tcp.new_ack(now_s, ack, knobs);
         tcp.finish_if_done();
         tcp.after_timeout = false;
@@ -113,11 +124,14 @@ fn in_recovery(tcp: &mut Sender, now_s: f64, ack: &AckSegment, blocks: &[(i64, i
         return;
     }
     let partial = ack.ack > tcp.highest_ack;
+    let first = tcp.highest_ack + 1;
     if partial {
         tcp.highest_ack = ack.ack;
     }
     let (highest_ack, highest_sent) = (tcp.highest_ack, tcp.highest_sent);
+    let before = tcp.is_reducing().then(|| Progress::of(tcp, first, knobs));
     let news = scoreboard(tcp).update(highest_ack, highest_sent, blocks);
+    let after = before.map(|before| (before, Progress::of(tcp, highest_ack + 1, knobs)));
     if partial {
         // The retransmission left the network as well as what it uncovered.
         tcp.pipe -= 1;
@@ -126,10 +140,33 @@ fn in_recovery(tcp: &mut Sender, now_s: f64, ack: &AckSegment, blocks: &[(i64, i
     } else if news && tcp.dupacks > 0 {
         tcp.dupacks += 1;
     }
+    if let Some((before, after)) = after {
+        let lost_more = scoreboard(tcp).unreported(before.lost_below.max(highest_ack + 1), after.lost_below.max(highest_ack + 1)) > 0;
+        let in_flight = in_flight(tcp, knobs);
+        tcp.go_on_reducing(in_flight, after.delivered - before.delivered, partial && !lost_more);
+    }
+}
+
+/// What proportional rate reduction compares before and after an acknowledgement.
+struct Progress {
+    /// Packets that have arrived.
+    delivered: i64,
+    lost_below: i64,
+}
+
+impl Progress {
+    /// `first`: the first packet that was not acknowledged cumulatively.
+    fn of(tcp: &Sender, first: i64, knobs: &Knobs) -> Self {
+        let Some(board) = &tcp.scoreboard else { return Self { delivered: first, lost_below: first } };
+        let outstanding = tcp.highest_sent + 1 - first;
+        let delivered = first + outstanding - board.unreported(first, tcp.highest_sent + 1) as i64;
+        Self { delivered, lost_below: board.lost_below(knobs.dupack_threshold).unwrap_or(first) }
+    }
 }
 
 pub(crate) fn on_timeout(tcp: &mut Sender, knobs: &Knobs) {
     tcp.in_recovery = false;
+    tcp.stop_reducing();
     tcp.after_timeout = true;
     tcp.lose_to_timer();
     tcp.last_ack = tcp.last_ack.max(tcp.highest_ack);
@@ -182,6 +219,7 @@ fn send_in_recovery(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out
         tcp.output(now_s, number, knobs, out);
         tcp.next = tcp.next.max(number + 1);
         tcp.pipe += 1;
+        tcp.count_sent();
         sent += 1;
         if burst > 0 && sent == burst {
             break;

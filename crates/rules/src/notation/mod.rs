@@ -3,11 +3,16 @@
 //! Values stand in order or as `name=value`; what is missing takes its default. Printed are the values in order, then the options
 //! that differ from their defaults by name: `Bimodal(1, 0.5, 0.125, compare=scaled)`. Formulas are quoted and named.
 //!
-//! A text with a colon, `my_rules.py:Patient(3)`, names a rule from elsewhere: what it means, whoever reads the text knows.
+//! `kernel:cubic` is an algorithm of the Linux kernel, for runs with real flows; simulated it is the rule here that does the same.
+//!
+//! Any other text with a colon, `my_rules.py:Patient(3)`, names a rule from elsewhere: what it means, whoever reads the text knows.
+
+mod values;
 
 use crate::registry::{Kind, Values};
-use crate::{Arithmetic, FAMILIES, Family, Formula, Maker, Parameter, Rule};
+use crate::{Arithmetic, FAMILIES, Family, Formula, Maker, Rule};
 use std::{fmt, str::FromStr};
+use values::{Wrong, assign, formula, number};
 
 /// A rule as written, checked.
 #[derive(Clone)]
@@ -17,9 +22,17 @@ pub struct RuleSpec(Written);
 enum Written {
     /// A built-in rule: its family and its parameters.
     BuiltIn(BuiltIn),
+    /// An algorithm of the Linux kernel, and the rule that stands for it in simulations.
+    Kernel { name: &'static str, counterpart: BuiltIn },
     /// A rule from elsewhere.
     Own { text: String, maker: Maker },
 }
+
+/// What a text that names one of the kernel's algorithms begins with.
+const KERNEL: &str = "kernel:";
+
+/// Algorithms that Linux brings, each with the rule here that does the same: Reno is RFC 5681, CUBIC RFC 9438, BBR the first version.
+const KERNEL_ALGORITHMS: [(&str, &str); 3] = [("reno", "AIMD(1, 0.5)"), ("cubic", "CUBIC"), ("bbr", "BBR1")];
 
 #[derive(Clone)]
 struct BuiltIn {
@@ -50,6 +63,7 @@ impl RuleSpec {
     pub fn build(&self, arithmetic: Arithmetic) -> Rule {
         match &self.0 {
             Written::BuiltIn(rule) => (rule.family.build)(&rule.values(arithmetic)),
+            Written::Kernel { counterpart, .. } => (counterpart.family.build)(&counterpart.values(arithmetic)),
             Written::Own { maker, .. } => Rule::Own(maker.make()),
         }
     }
@@ -57,8 +71,22 @@ impl RuleSpec {
     /// The text of a rule from elsewhere. Read from text alone it has no maker yet: [`own`](Self::own) gives it one.
     pub fn own_text(&self) -> Option<&str> {
         match &self.0 {
-            Written::BuiltIn(_) => None,
+            Written::BuiltIn(_) | Written::Kernel { .. } => None,
             Written::Own { text, .. } => Some(text),
+        }
+    }
+
+    /// The name of the kernel's algorithm, where it is one.
+    ///
+    /// ```
+    /// use cwndlab_rules::RuleSpec;
+    /// assert_eq!("kernel:cubic".parse::<RuleSpec>().unwrap().kernel_name(), Some("cubic"));
+    /// assert_eq!("CUBIC".parse::<RuleSpec>().unwrap().kernel_name(), None);
+    /// ```
+    pub fn kernel_name(&self) -> Option<&'static str> {
+        match &self.0 {
+            Written::Kernel { name, .. } => Some(name),
+            Written::BuiltIn(_) | Written::Own { .. } => None,
         }
     }
 }
@@ -74,6 +102,9 @@ impl FromStr for RuleSpec {
 
     fn from_str(text: &str) -> Result<Self, RuleError> {
         let text = text.trim();
+        if let Some(name) = text.strip_prefix(KERNEL) {
+            return kernel(text, name);
+        }
         if text.contains(':') {
             return Ok(Self::own(text, Maker::default()));
         }
@@ -107,10 +138,23 @@ impl FromStr for RuleSpec {
     }
 }
 
+fn kernel(text: &str, name: &str) -> Result<RuleSpec, RuleError> {
+    let known = KERNEL_ALGORITHMS.iter().find(|(known, _)| *known == name.trim());
+    let Some((name, counterpart)) = known else {
+        let allowed = KERNEL_ALGORITHMS.map(|(known, _)| format!("{KERNEL}{known}")).join(", ");
+        return Err(RuleError(format!("rule \"{text}\" is not known: allowed are {allowed}")));
+    };
+    match counterpart.parse()? {
+        RuleSpec(Written::BuiltIn(counterpart)) => Ok(RuleSpec(Written::Kernel { name, counterpart })),
+        other => Ok(other),
+    }
+}
+
 impl fmt::Display for RuleSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Written::BuiltIn(rule) => rule.fmt(f),
+            Written::Kernel { name, .. } => write!(f, "{KERNEL}{name}"),
             Written::Own { text, .. } => f.write_str(text),
         }
     }
@@ -151,88 +195,11 @@ impl PartialEq for RuleSpec {
             (Written::BuiltIn(a), Written::BuiltIn(b)) => {
                 a.family.name == b.family.name && a.numbers == b.numbers && a.formulas == b.formulas
             }
+            (Written::Kernel { name: a, .. }, Written::Kernel { name: b, .. }) => a == b,
             (Written::Own { text: a, .. }, Written::Own { text: b, .. }) => a == b,
             _ => false,
         }
     }
-}
-
-enum Wrong {
-    Value(String),
-    Count(usize),
-}
-
-/// The text written for each parameter of the family.
-fn assign<'a>(family: &Family, inside: &'a str) -> Result<Vec<Option<&'a str>>, Wrong> {
-    let parts = split(inside).map_err(Wrong::Value)?;
-    let mut written = vec![None; family.parameters.len()];
-    for (index, part) in parts.iter().enumerate() {
-        let (index, value) = match named(part) {
-            Some((name, value)) => (place(family, name).map_err(Wrong::Value)?, value),
-            None if parts[..index].iter().any(|part| named(part).is_some()) => {
-                return Err(Wrong::Value(format!("\"{part}\" has no name, but stands after a value that has one")));
-            }
-            None => (index, *part),
-        };
-        match written.get_mut(index) {
-            None => return Err(Wrong::Count(parts.len())),
-            Some(Some(_)) => return Err(Wrong::Value(format!("{} is given twice", family.parameters[index].name))),
-            Some(slot) => *slot = Some(value),
-        }
-    }
-    Ok(written)
-}
-
-/// Splits at commas outside quotes.
-fn split(inside: &str) -> Result<Vec<&str>, String> {
-    if inside.trim().is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut quoted = false;
-    let parts = inside
-        .split(|character| {
-            quoted ^= character == '"';
-            character == ',' && !quoted
-        })
-        .map(str::trim)
-        .collect();
-    if inside.matches('"').count() % 2 == 1 { Err("a quotation mark is not closed".to_string()) } else { Ok(parts) }
-}
-
-fn named(part: &str) -> Option<(&str, &str)> {
-    let (name, value) = part.split_once('=')?;
-    (!name.contains('"')).then(|| (name.trim(), value.trim()))
-}
-
-fn place(family: &Family, name: &str) -> Result<usize, String> {
-    let names = || family.parameters.iter().map(|parameter| parameter.name);
-    names().position(|known| known == name).ok_or_else(|| match nearest(name, names()) {
-        None => format!("{} has no parameters, but \"{name}\" is given", family.name),
-        Some(near) => format!("parameter \"{name}\" is unknown, did you mean {near}? Parameters of {}: {}", family.name, joined(names())),
-    })
-}
-
-fn formula(parameter: &Parameter, text: &str) -> Result<Formula, String> {
-    let name = parameter.name;
-    let Some(formula) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) else {
-        return Err(format!("{name} = {text} must stand in quotation marks: {name}=\"{text}\""));
-    };
-    formula.parse().map_err(|error| format!("{name} = \"{formula}\", {error}"))
-}
-
-fn number(parameter: &Parameter, text: &str) -> Result<f64, String> {
-    let Parameter { name, allowed, meaning, kind, .. } = parameter;
-    if let Kind::Choice(words) = kind {
-        let place = words.iter().position(|word| word.eq_ignore_ascii_case(text));
-        return place
-            .map(|place| place as f64)
-            .ok_or_else(|| format!("{name} = {text} is not allowed: {name} ({meaning}) must be {allowed}"));
-    }
-    let value: f64 = text.parse().map_err(|_| format!("\"{text}\" is not a number"))?;
-    if value.is_finite() && (parameter.accepts)(value) {
-        return Ok(value);
-    }
-    Err(format!("{name} = {value} is not allowed: {name} ({meaning}) must be {allowed}"))
 }
 
 fn wrong_count(text: &str, family: &Family, count: usize) -> RuleError {
