@@ -8,7 +8,7 @@ set -eu
 cd "$(dirname "$0")"
 seconds=${1:?usage: fuzz/run.sh SECONDS [TARGET...]}
 shift
-[ $# -gt 0 ] || set -- scenario segments queues
+[ $# -gt 0 ] || set -- scenario segments queues packets
 
 host=$(rustc -vV | sed -n 's/^host: //p')
 target_dir=${CARGO_TARGET_DIR:-target}/fuzz

@@ -50,7 +50,7 @@ impl Input<'_> {
 }
 
 fn knobs(input: &mut Input<'_>) -> Knobs {
-    let profile = [Profile::Rfc, Profile::Ns2_235, Profile::Ns2_2000][usize::from(input.byte() % 3)];
+    let profile = Profile::ALL[usize::from(input.byte() % 4)];
     let mut knobs = Knobs::profile(profile);
     let flags = u32::from_be_bytes([input.byte(), input.byte(), input.byte(), input.byte()]);
     let all = [
@@ -79,6 +79,11 @@ fn knobs(input: &mut Input<'_>) -> Knobs {
         &mut knobs.ecn_covers_last_cut,
         &mut knobs.ecn_ends_recovery,
         &mut knobs.ecn_backoff,
+        &mut knobs.prr,
+        &mut knobs.rack,
+        &mut knobs.tlp,
+        &mut knobs.grow_by_packets,
+        &mut knobs.min_rto_on_variation,
     ];
     for (bit, flag) in all.into_iter().enumerate() {
         *flag ^= flags >> bit & 1 == 1;

@@ -1,0 +1,240 @@
+//! What a flow did, counted on the wire with the definitions of docs/metrics.md.
+
+use crate::sequence::{Arrived, Unwrapped};
+use crate::{Meta, Segment};
+use cwndlab_sim::Fate;
+use std::collections::VecDeque;
+
+/// Data packets of a flow; a SYN is one without data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Sent, again or anew.
+    pub sent: u64,
+    /// Of these, with bytes that were sent before.
+    pub retransmitted: u64,
+    /// Lost on the way, by when they arrived where they were lost.
+    pub dropped: u64,
+    /// Arrived with bytes that had not.
+    pub delivered: u64,
+    /// Those bytes.
+    pub delivered_bytes: u64,
+    /// Arrived, again or anew.
+    pub arrived: u64,
+}
+
+/// A sum in bins of time.
+#[derive(Clone, Debug)]
+pub struct RateBins {
+    from_s: f64,
+    bin_s: f64,
+    /// Sum of each bin.
+    pub sums: Vec<u64>,
+}
+
+impl RateBins {
+    /// `count` bins of `bin_s` from `from_s` on.
+    pub fn new(from_s: f64, bin_s: f64, count: usize) -> Self {
+        Self { from_s, bin_s, sums: vec![0; count] }
+    }
+
+    fn add(&mut self, now_s: f64, amount: u64) {
+        let bin = (now_s - self.from_s) / self.bin_s;
+        if bin >= 0.0
+            && let Some(sum) = self.sums.get_mut(bin as usize)
+        {
+            *sum += amount;
+        }
+    }
+}
+
+/// A segment on its way, until it is acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Outstanding {
+    end: u64,
+    sent_s: f64,
+    again: bool,
+}
+
+/// What is known of a flow.
+#[derive(Clone, Debug)]
+pub struct Book {
+    window: [f64; 2],
+    sent: Unwrapped,
+    acknowledged: Unwrapped,
+    highest: u64,
+    arrived: Arrived,
+    outstanding: VecDeque<Outstanding>,
+    /// When an acknowledgement last told something new, seconds.
+    progress_s: f64,
+    /// Over the measuring window.
+    pub measured: Counts,
+    /// From start to end.
+    pub total: Counts,
+    /// Sum of round trips, seconds, and how many; over the measuring window.
+    pub rtt_sum_s: f64,
+    /// How many.
+    pub rtt_count: u64,
+    /// Least of all, from start to end, seconds.
+    pub rtt_least_s: f64,
+    /// New packets that arrived, in bins of the measuring window.
+    pub packets: RateBins,
+    /// New bytes that arrived, in bins from the start.
+    pub bytes: Option<RateBins>,
+}
+
+impl Book {
+    /// An empty one for a measuring window [from, to), seconds.
+    pub fn new(window: [f64; 2], packets: RateBins, bytes: Option<RateBins>) -> Self {
+        Self {
+            window,
+            sent: Unwrapped::default(),
+            acknowledged: Unwrapped::default(),
+            highest: 0,
+            arrived: Arrived::default(),
+            outstanding: VecDeque::new(),
+            progress_s: f64::NEG_INFINITY,
+            measured: Counts::default(),
+            total: Counts::default(),
+            rtt_sum_s: 0.0,
+            rtt_count: 0,
+            rtt_least_s: f64::INFINITY,
+            packets,
+            bytes,
+        }
+    }
+
+    fn count(&mut self, now_s: f64, change: impl Fn(&mut Counts)) {
+        change(&mut self.total);
+        if (self.window[0]..self.window[1]).contains(&now_s) {
+            change(&mut self.measured);
+        }
+    }
+
+    /// Its source sent a packet.
+    pub fn on_sent(&mut self, now_s: f64, meta: &Meta) {
+        let Some(segment) = data(meta) else { return };
+        let Some(begin) = self.sent.position(segment.sequence) else { return };
+        if segment.opens {
+            // Acknowledgements count in the same numbers.
+            self.acknowledged.position(segment.sequence);
+        }
+        let end = begin + length(segment);
+        let again = begin < self.highest;
+        if again {
+            self.outstanding.iter_mut().filter(|out| out.end > begin && out.end <= end).for_each(|out| out.again = true);
+        } else {
+            self.outstanding.push_back(Outstanding { end, sent_s: now_s, again: false });
+        }
+        self.highest = self.highest.max(end);
+        self.count(now_s, |counts| {
+            counts.sent += 1;
+            counts.retransmitted += u64::from(again);
+        });
+    }
+
+    /// The way of one of its data packets has ended.
+    pub fn on_outcome(&mut self, at_s: f64, meta: &Meta, fate: Fate) {
+        let Some(segment) = data(meta) else { return };
+        if fate == Fate::Lost {
+            return self.count(at_s, |counts| counts.dropped += 1);
+        }
+        // A SYN takes a number, but no byte of it is payload.
+        let position = self.sent.position(segment.sequence);
+        let new = position.map_or(0, |begin| self.arrived.add(begin, begin + length(segment)));
+        let bytes = new.min(u64::from(segment.payload_bytes));
+        self.count(at_s, |counts| {
+            counts.arrived += 1;
+            counts.delivered += u64::from(bytes > 0);
+            counts.delivered_bytes += bytes;
+        });
+        if bytes > 0 && (self.window[0]..self.window[1]).contains(&at_s) {
+            self.packets.add(at_s, 1);
+        }
+        if let Some(bins) = &mut self.bytes {
+            bins.add(at_s, bytes);
+        }
+    }
+
+    /// When the last of all its `bytes` was acknowledged at its source, seconds; none if it was not yet.
+    pub fn acknowledged_s(&self, bytes: u64) -> Option<f64> {
+        // Position 0 is the SYN's.
+        (self.outstanding.is_empty() && bytes > 0 && self.highest > bytes).then_some(self.progress_s)
+    }
+
+    /// An acknowledgement reaches its source.
+    pub fn on_acknowledgement(&mut self, at_s: f64, meta: &Meta) {
+        let Some(number) = meta.segment.and_then(|segment| segment.acknowledges) else { return };
+        let Some(upto) = self.acknowledged.position(number) else { return };
+        let mut last = None;
+        while let Some(&out) = self.outstanding.front().filter(|out| out.end <= upto) {
+            last = Some(out);
+            self.outstanding.pop_front();
+        }
+        if last.is_some() {
+            self.progress_s = at_s;
+        }
+        // Of what was sent again nobody knows which copy was acknowledged (Karn's algorithm, RFC 6298 section 3).
+        let Some(out) = last.filter(|out| !out.again) else { return };
+        let rtt_s = at_s - out.sent_s;
+        self.rtt_least_s = self.rtt_least_s.min(rtt_s);
+        if (self.window[0]..self.window[1]).contains(&at_s) {
+            self.rtt_sum_s += rtt_s;
+            self.rtt_count += 1;
+        }
+    }
+}
+
+/// The segment of a packet that counts as data.
+fn data(meta: &Meta) -> Option<Segment> {
+    meta.segment.filter(|segment| segment.payload_bytes > 0 || segment.opens)
+}
+
+/// Numbers that it takes.
+fn length(segment: Segment) -> u64 {
+    u64::from(segment.payload_bytes) + u64::from(segment.opens)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(sequence: u32, payload_bytes: u32) -> Meta {
+        let segment = Segment { sequence, payload_bytes, opens: payload_bytes == 0, acknowledges: None };
+        Meta { segment: Some(segment), ..Meta::default() }
+    }
+
+    fn acknowledgement(number: u32) -> Meta {
+        Meta { segment: Some(Segment { acknowledges: Some(number), ..Segment::default() }), ..Meta::default() }
+    }
+
+    #[test]
+    fn a_loss_and_its_repair_are_counted_as_in_a_simulation() {
+        let mut book = Book::new([1.0, 9.0], RateBins::new(1.0, 1.0, 8), Some(RateBins::new(0.0, 5.0, 2)));
+        // The SYN before the window, three segments within; the second is lost and sent again, after the third has arrived.
+        book.on_sent(0.5, &segment(99, 0));
+        book.on_outcome(0.6, &segment(99, 0), Fate::Arrives);
+        book.on_acknowledgement(0.7, &acknowledgement(100));
+        for (at_s, sequence) in [(2.0, 100), (2.1, 1100), (2.2, 2100)] {
+            book.on_sent(at_s, &segment(sequence, 1000));
+        }
+        book.on_outcome(2.1, &segment(1100, 1000), Fate::Lost);
+        book.on_outcome(2.5, &segment(100, 1000), Fate::Arrives);
+        book.on_outcome(2.7, &segment(2100, 1000), Fate::Arrives);
+        book.on_acknowledgement(3.0, &acknowledgement(1100));
+        book.on_acknowledgement(3.2, &acknowledgement(1100));
+        book.on_sent(4.0, &segment(1100, 1000));
+        book.on_outcome(4.5, &segment(1100, 1000), Fate::Arrives);
+        book.on_acknowledgement(5.0, &acknowledgement(3100));
+        // It arrives once more, and after the window's end: nothing new.
+        book.on_outcome(9.0, &segment(1100, 1000), Fate::Arrives);
+        let measured = Counts { sent: 4, retransmitted: 1, dropped: 1, delivered: 3, delivered_bytes: 3000, arrived: 3 };
+        assert_eq!(book.measured, measured);
+        assert_eq!(book.total, Counts { sent: 5, arrived: 5, ..measured });
+        // One sample in the window: 2.0 to 3.0. The third segment, acknowledged at 5.0, was not sent again: 2.8. The SYN's 0.2 lies before.
+        assert_eq!((book.rtt_count, book.rtt_least_s), (2, 0.7 - 0.5));
+        assert!((book.rtt_sum_s - 3.8).abs() < 1e-12, "{}", book.rtt_sum_s);
+        assert_eq!((book.acknowledged_s(3000), book.acknowledged_s(3001)), (Some(5.0), None));
+        assert_eq!(book.packets.sums, [0, 2, 0, 1, 0, 0, 0, 0]);
+        assert_eq!(book.bytes.unwrap().sums, [3000, 0]);
+    }
+}

@@ -1,0 +1,161 @@
+//! A scenario's network with the packets themselves: buffers, and the books of its flows. No clock, no socket.
+
+use crate::{Book, Meta, RateBins};
+use cwndlab_sim::scenario::Scenario;
+use cwndlab_sim::{Fate, Outcome, Parcel, Passage};
+use std::collections::VecDeque;
+
+/// Bytes that all buffers together may have.
+const MOST_MEMORY: usize = 2 << 30;
+
+/// A packet that has arrived at the other side.
+#[derive(Clone, Copy, Debug)]
+pub struct Ready {
+    /// Its buffer, to be given back.
+    pub token: u32,
+    /// Bytes in it.
+    pub length: usize,
+    /// When it was due, seconds.
+    pub due_s: f64,
+    /// Whether it goes to its source: an acknowledgement.
+    pub back: bool,
+    /// Whether it was marked on the way.
+    pub mark: bool,
+}
+
+/// What lies in a buffer.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kept {
+    length: usize,
+    meta: Meta,
+}
+
+/// The network of a scenario, in real time; times are seconds since the run began.
+pub struct Emulator {
+    passage: Passage,
+    books: Vec<Book>,
+    largest: usize,
+    buffers: Vec<Box<[u8]>>,
+    kept: Vec<Kept>,
+    free: Vec<u32>,
+    ready: VecDeque<Outcome>,
+    settled: Vec<Outcome>,
+}
+
+impl Emulator {
+    /// Idle at time 0, for packets of at most `largest` bytes.
+    pub fn new(scenario: &Scenario, largest: usize) -> Self {
+        let passage = Passage::new(scenario);
+        let [from_s, to_s] = scenario.window().map(|time| time.seconds());
+        let bin_s = scenario.rate_bin.seconds();
+        let whole_bins = ((to_s - from_s) / bin_s + 1e-9) as usize;
+        let trace_bins =
+            scenario.trace.rate.map(|bin| RateBins::new(0.0, bin.seconds(), (scenario.duration.seconds() / bin.seconds()).ceil() as usize));
+        let book = Book::new([from_s, to_s], RateBins::new(from_s, bin_s, whole_bins), trace_bins);
+        let books = vec![book; passage.flows().len()];
+        Self {
+            passage,
+            books,
+            largest,
+            buffers: Vec::new(),
+            kept: Vec::new(),
+            free: Vec::new(),
+            ready: VecDeque::new(),
+            settled: Vec::new(),
+        }
+    }
+
+    /// The network.
+    pub fn passage(&self) -> &Passage {
+        &self.passage
+    }
+
+    /// What each flow did.
+    pub fn books(&self) -> &[Book] {
+        &self.books
+    }
+
+    /// A buffer to read a packet into; none when those on their way take all the memory meant for them.
+    pub fn take(&mut self) -> Option<u32> {
+        if let Some(token) = self.free.pop() {
+            return Some(token);
+        }
+        if (self.buffers.len() + 1) * self.largest > MOST_MEMORY {
+            return None;
+        }
+        self.buffers.push(vec![0; self.largest].into());
+        self.kept.push(Kept::default());
+        Some(self.buffers.len() as u32 - 1)
+    }
+
+    /// The bytes of a buffer.
+    pub fn buffer(&mut self, token: u32) -> &mut [u8] {
+        &mut self.buffers[token as usize]
+    }
+
+    /// Gives a buffer back.
+    pub fn give_back(&mut self, token: u32) {
+        self.free.push(token);
+    }
+
+    /// A packet of `length` bytes in a buffer comes from a flow's source, or from its sink (`back`), at `now_s`, which never decreases.
+    /// False, and the buffer is free, where there is no such flow.
+    pub fn arrive(&mut self, now_s: f64, token: u32, length: usize, back: bool, meta: Meta) -> bool {
+        let Some(book) = self.books.get_mut(meta.flow as usize) else {
+            self.give_back(token);
+            return false;
+        };
+        if !back {
+            book.on_sent(now_s, &meta);
+        }
+        self.kept[token as usize] = Kept { length, meta };
+        let Meta { flow, size_bytes, capable, marked, .. } = meta;
+        let settled = &mut self.settled;
+        self.passage.enter(now_s, Parcel { token, flow, back, size_bytes, capable, marked }, &mut |outcome| settled.push(outcome));
+        self.settle();
+        true
+    }
+
+    /// When something is due next, seconds; infinite for never.
+    pub fn next_due_s(&self) -> f64 {
+        self.ready.front().map_or_else(|| self.passage.next_due_s(), |outcome| outcome.at_s)
+    }
+
+    /// The next packet that is due at the other side by `now_s`, in order of time. Its buffer is the caller's to give back.
+    pub fn release(&mut self, now_s: f64) -> Option<Ready> {
+        if self.ready.is_empty() && self.passage.next_due_s() <= now_s {
+            let settled = &mut self.settled;
+            self.passage.advance(now_s, &mut |outcome| settled.push(outcome));
+            self.settle();
+        }
+        let Outcome { parcel, at_s, .. } = self.ready.pop_front()?;
+        let Kept { length, meta } = self.kept[parcel.token as usize];
+        Some(Ready { token: parcel.token, length, due_s: at_s, back: parcel.back, mark: parcel.marked && !meta.marked })
+    }
+
+    /// Enters what has happened in the books.
+    fn settle(&mut self) {
+        for outcome in self.settled.drain(..) {
+            let Outcome { parcel, at_s, fate } = outcome;
+            let meta = self.kept[parcel.token as usize].meta;
+            let book = &mut self.books[parcel.flow as usize];
+            match (parcel.back, fate) {
+                (false, _) => book.on_outcome(at_s, &meta, fate),
+                (true, Fate::Arrives) => book.on_acknowledgement(at_s, &meta),
+                (true, Fate::Lost) => {}
+            }
+            match fate {
+                Fate::Arrives => self.ready.push_back(outcome),
+                Fate::Lost => self.free.push(parcel.token),
+            }
+        }
+    }
+
+    /// The run is over at `end_s`: counts are brought up to it.
+    pub fn finish(&mut self, end_s: f64) {
+        let settled = &mut self.settled;
+        self.passage.advance(end_s, &mut |outcome| settled.push(outcome));
+        self.settle();
+        self.passage.finish(end_s);
+    }
+}

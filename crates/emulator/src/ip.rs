@@ -1,0 +1,185 @@
+//! IPv4 and TCP headers: what a network reads and the one thing that it writes.
+
+use crate::{Meta, Segment};
+use etherparse::{IpNumber, Ipv4HeaderSlice, TcpSlice};
+use std::fmt;
+
+/// Bits of the second byte of an IPv4 header that carry ECN (RFC 3168 section 5), and their value "congestion experienced".
+const ECN: u8 = 0b11;
+
+/// A packet as it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Source address.
+    pub source: [u8; 4],
+    /// Destination address.
+    pub destination: [u8; 4],
+    /// The rest; the flow is the caller's to find.
+    pub meta: Meta,
+}
+
+/// Why a packet cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// Not IPv4, or not whole.
+    NotIpv4,
+    /// The checksum of the IPv4 header is wrong.
+    HeaderChecksum,
+    /// TCP, but not whole.
+    Tcp,
+    /// The checksum of the TCP segment is wrong.
+    TcpChecksum,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotIpv4 => "not an IPv4 packet",
+            Self::HeaderChecksum => "wrong checksum of the IPv4 header",
+            Self::Tcp => "not a whole TCP segment",
+            Self::TcpChecksum => "wrong checksum of the TCP segment",
+        })
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// Reads a packet and checks its checksums. A fragment, or what is not TCP, has no segment.
+pub fn read(packet: &[u8]) -> Result<Seen, Malformed> {
+    let header = Ipv4HeaderSlice::from_slice(packet).map_err(|_| Malformed::NotIpv4)?;
+    let total = usize::from(header.total_len());
+    let body = packet.get(header.slice().len()..total).ok_or(Malformed::NotIpv4)?;
+    if !is_right(header.header_checksum(), header.to_header().calc_header_checksum()) {
+        return Err(Malformed::HeaderChecksum);
+    }
+    let ecn = header.ecn().value();
+    let is_whole = !header.more_fragments() && header.fragments_offset().value() == 0;
+    let segment = if header.protocol() == IpNumber::TCP && is_whole { Some(segment(&header, body)?) } else { None };
+    let meta = Meta { flow: 0, size_bytes: header.total_len(), capable: ecn != 0, marked: ecn == ECN, segment };
+    Ok(Seen { source: header.source(), destination: header.destination(), meta })
+}
+
+/// Whether a checksum is the one expected. In one's complement 0xffff is 0x0000 (RFC 1071), and Linux writes it so (CSUM_MANGLED_0).
+fn is_right(found: u16, expected: u16) -> bool {
+    found % u16::MAX == expected % u16::MAX
+}
+
+fn segment(header: &Ipv4HeaderSlice<'_>, body: &[u8]) -> Result<Segment, Malformed> {
+    let tcp = TcpSlice::from_slice(body).map_err(|_| Malformed::Tcp)?;
+    let checksum = tcp.calc_checksum_ipv4(header.source(), header.destination()).map_err(|_| Malformed::Tcp)?;
+    if !is_right(tcp.checksum(), checksum) {
+        return Err(Malformed::TcpChecksum);
+    }
+    Ok(Segment {
+        sequence: tcp.sequence_number(),
+        payload_bytes: tcp.payload().len() as u32,
+        opens: tcp.syn(),
+        acknowledges: tcp.ack().then(|| tcp.acknowledgment_number()),
+    })
+}
+
+/// Marks a packet "congestion experienced" and patches the checksum of its header (RFC 1624 section 3, equation 3). False, and nothing
+/// changed, where it is not IPv4 or does not take marks.
+pub fn mark(packet: &mut [u8]) -> bool {
+    let (Some(&version), Some(&service)) = (packet.first(), packet.get(1)) else { return false };
+    if version >> 4 != 4 || packet.len() < 20 || service & ECN == 0 {
+        return false;
+    }
+    let old = u16::from_be_bytes([version, service]);
+    let new = old | u16::from(ECN);
+    let checksum = u16::from_be_bytes([packet[10], packet[11]]);
+    // HC' = ~(~HC + ~m + m'), in one's complement.
+    let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
+    let sum = (sum & 0xffff) + (sum >> 16);
+    let patched = !(((sum & 0xffff) + (sum >> 16)) as u16);
+    packet[1] = service | ECN;
+    packet[10..12].copy_from_slice(&patched.to_be_bytes());
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use etherparse::{IpEcn, PacketBuilder};
+    use proptest::prelude::*;
+
+    fn packet(ecn: u8, payload: &[u8]) -> Vec<u8> {
+        let mut ip = etherparse::Ipv4Header::new(0, 64, IpNumber::TCP, [10, 64, 0, 1], [10, 65, 0, 1]).unwrap();
+        ip.ecn = IpEcn::try_new(ecn).unwrap();
+        let builder = PacketBuilder::ip(etherparse::IpHeaders::Ipv4(ip, Default::default())).tcp(5000, 80, 12345, 1024).ack(99);
+        let mut bytes = Vec::new();
+        builder.write(&mut bytes, payload).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn the_case_that_rfc_1624_is_about() {
+        // Section 4 asks for the case where the new checksum is 0x0000, for which RFC 1141 gave 0xFFFF. Here: the first word grows by 2,
+        // from 0x4501 to 0x4503, so a checksum of 0x0002 becomes 0x0000.
+        let mut header = [0u8; 20];
+        (header[0], header[1], header[11]) = (0x45, 0x01, 0x02);
+        assert!(mark(&mut header));
+        assert_eq!((header[1], header[10], header[11]), (0x03, 0x00, 0x00));
+    }
+
+    #[test]
+    fn a_marked_packet_is_still_right() {
+        for ecn in [1, 2, 3] {
+            let mut bytes = packet(ecn, &[7; 1000]);
+            assert!(!read(&bytes).unwrap().meta.marked || ecn == 3);
+            assert!(mark(&mut bytes));
+            let seen = read(&bytes).unwrap();
+            assert!(seen.meta.marked && seen.meta.capable);
+        }
+        let mut deaf = packet(0, &[7; 10]);
+        let before = deaf.clone();
+        assert!(!mark(&mut deaf));
+        assert_eq!(deaf, before);
+    }
+
+    #[test]
+    fn headers_are_read() {
+        let seen = read(&packet(2, &[0; 1000])).unwrap();
+        assert_eq!((seen.source, seen.destination, seen.meta.size_bytes), ([10, 64, 0, 1], [10, 65, 0, 1], 1040));
+        let expected = Segment { sequence: 12345, payload_bytes: 1000, opens: false, acknowledges: Some(99) };
+        assert_eq!(seen.meta.segment, Some(expected));
+    }
+
+    #[test]
+    fn broken_packets_are_refused() {
+        let bytes = packet(2, &[1, 2, 3]);
+        let flipped = |index: usize| {
+            let mut bytes = bytes.clone();
+            bytes[index] ^= 0x10;
+            read(&bytes).unwrap_err()
+        };
+        assert_eq!(flipped(8), Malformed::HeaderChecksum);
+        assert_eq!(flipped(41), Malformed::TcpChecksum);
+        assert_eq!(flipped(0), Malformed::NotIpv4);
+        assert_eq!(read(&bytes[..30]), Err(Malformed::NotIpv4));
+    }
+
+    #[test]
+    fn both_zeros_are_right() {
+        // The payload is chosen so that the checksum of the segment comes out as 0.
+        let zero = (0..=u16::MAX).map(|low| packet(2, &low.to_be_bytes())).find(|bytes| bytes[36..38] == [0, 0]).unwrap();
+        let mut mangled = zero.clone();
+        mangled[36..38].copy_from_slice(&[0xff, 0xff]);
+        assert_eq!(read(&mangled), read(&zero));
+        mangled[37] = 0xfe;
+        assert_eq!(read(&mangled), Err(Malformed::TcpChecksum));
+    }
+
+    proptest! {
+        #[test]
+        fn marks_keep_every_header_right(service in 0u8..=255, id: u16, ttl: u8, source: [u8; 4], destination: [u8; 4]) {
+            let mut ip = etherparse::Ipv4Header::new(0, ttl, IpNumber::UDP, source, destination).unwrap();
+            (ip.identification, ip.ecn) = (id, IpEcn::try_new(service & 3).unwrap());
+            ip.header_checksum = ip.calc_header_checksum();
+            let mut bytes = ip.to_bytes().to_vec();
+            let marked = mark(&mut bytes);
+            prop_assert_eq!(marked, service & 3 != 0);
+            prop_assert_eq!(read(&bytes).unwrap().meta.marked, marked);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Sequence numbers of a byte stream: unwrapped, and which bytes have been seen.
+
+/// Sequence numbers of 32 bits as positions in a stream that is longer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwrapped {
+    /// Sequence number of position 0, once known.
+    first: Option<u32>,
+    /// The furthest position so far: numbers are near it.
+    furthest: u64,
+}
+
+impl Unwrapped {
+    /// Position of a sequence number; the first that is asked for is 0. None for one before it.
+    pub fn position(&mut self, sequence: u32) -> Option<u64> {
+        let first = *self.first.get_or_insert(sequence);
+        // Within half the range of the furthest, forwards or back (RFC 9293 section 3.4).
+        let ahead = sequence.wrapping_sub(first).wrapping_sub(self.furthest as u32) as i32;
+        let position = self.furthest.checked_add_signed(i64::from(ahead))?;
+        self.furthest = self.furthest.max(position);
+        Some(position)
+    }
+}
+
+/// Which bytes have arrived: all before `upto`, and pieces beyond it.
+#[derive(Clone, Debug, Default)]
+pub struct Arrived {
+    upto: u64,
+    /// Beyond `upto`, in order, apart from each other.
+    pieces: Vec<(u64, u64)>,
+}
+
+impl Arrived {
+    /// Adds bytes from `begin` to before `end`; returns how many of them are new.
+    pub fn add(&mut self, begin: u64, end: u64) -> u64 {
+        let (mut begin, mut end) = (begin.max(self.upto), end);
+        if begin >= end {
+            return 0;
+        }
+        if begin == self.upto && self.pieces.is_empty() {
+            self.upto = end;
+            return end - begin;
+        }
+        let mut new = end - begin;
+        let from = self.pieces.partition_point(|piece| piece.1 < begin);
+        let to = self.pieces.partition_point(|piece| piece.0 <= end);
+        let (lowest, highest) = (begin, end);
+        for &(low, high) in &self.pieces[from..to] {
+            new -= high.min(highest).saturating_sub(low.max(lowest));
+            (begin, end) = (begin.min(low), end.max(high));
+        }
+        self.pieces.splice(from..to, [(begin, end)]);
+        if self.pieces[0].0 == self.upto {
+            self.upto = self.pieces.remove(0).1;
+        }
+        new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_wrap() {
+        let mut unwrapped = Unwrapped::default();
+        assert_eq!(unwrapped.position(u32::MAX - 1), Some(0));
+        assert_eq!(unwrapped.position(5), Some(7));
+        assert_eq!(unwrapped.position(u32::MAX), Some(1));
+        assert_eq!(unwrapped.position(u32::MAX - 10), None);
+        // Steps of 2^30 bytes: after eight the number is the same, the position is not.
+        let positions: Vec<u64> = (1..=8u32).filter_map(|i| unwrapped.position(5u32.wrapping_add(i << 30))).collect();
+        assert_eq!(positions.last(), Some(&(7 + (8 << 30))));
+    }
+
+    #[test]
+    fn holes_fill() {
+        let mut arrived = Arrived::default();
+        assert_eq!([(0, 10), (20, 30), (40, 50), (20, 30), (5, 25), (25, 60)].map(|(a, b)| arrived.add(a, b)), [10, 10, 10, 0, 10, 20]);
+        assert_eq!((arrived.upto, arrived.pieces.len()), (60, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn every_byte_is_new_once(pieces in prop::collection::vec((0u64..200, 1u64..30), 1..60)) {
+            let (mut arrived, mut seen) = (Arrived::default(), [false; 230]);
+            for (begin, length) in pieces {
+                let bytes = &mut seen[begin as usize..(begin + length) as usize];
+                let new = bytes.iter().filter(|seen| !**seen).count() as u64;
+                bytes.fill(true);
+                prop_assert_eq!(arrived.add(begin, begin + length), new);
+            }
+        }
+    }
+}

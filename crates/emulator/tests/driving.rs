@@ -1,0 +1,84 @@
+//! The loop in real time, over sockets: what is due is handed over, and the loop ends when it should.
+
+use cwndlab_emulator::{Backend, Driving, Emulator, Meta, Received, Side, drive};
+use cwndlab_sim::scenario::Scenario;
+use rustix::fd::{AsFd, BorrowedFd};
+use std::io;
+use std::os::unix::net::UnixDatagram;
+use std::time::{Duration, Instant};
+
+/// Two pairs of sockets; a packet's first byte is its flow.
+struct Pairs([UnixDatagram; 2]);
+
+impl Pairs {
+    fn new() -> (Self, [UnixDatagram; 2]) {
+        let ((near, source), (far, sink)) = (UnixDatagram::pair().unwrap(), UnixDatagram::pair().unwrap());
+        [&near, &far, &source, &sink].iter().for_each(|socket| socket.set_nonblocking(true).unwrap());
+        (Self([near, far]), [source, sink])
+    }
+}
+
+impl Backend for Pairs {
+    fn descriptors(&self) -> [BorrowedFd<'_>; 2] {
+        [self.0[0].as_fd(), self.0[1].as_fd()]
+    }
+
+    fn largest(&self) -> usize {
+        2000
+    }
+
+    fn receive(&mut self, side: Side, buffer: &mut [u8]) -> io::Result<Option<Received>> {
+        match self.0[side as usize].recv(buffer) {
+            Ok(length) if buffer[0] == b'?' => Ok(Some(if length > 1 { Received::Broken } else { Received::Strange })),
+            Ok(length) => {
+                Ok(Some(Received::Packet(length, Meta { flow: u32::from(buffer[0]), size_bytes: length as u16, ..Meta::default() })))
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn send(&mut self, side: Side, packet: &mut [u8], _mark: bool) -> io::Result<bool> {
+        Ok(self.0[side as usize].send(packet).is_ok())
+    }
+}
+
+fn emulator() -> Emulator {
+    let text = "duration = \"1s\"\n[dumbbell]\nrate = \"4Mbit\"\ndelay = \"20ms\"\nqueue = { kind = \"drop-tail\", limit = \"100pkt\" }\n[[flows]]\nrule = \"AIMD(1, 0.5)\"\n";
+    Emulator::new(&Scenario::from_toml(text).unwrap(), 2000)
+}
+
+#[test]
+fn packets_pass_in_both_directions_and_the_rest_is_counted() {
+    let (mut pairs, [source, sink]) = Pairs::new();
+    for number in 0..20u8 {
+        source.send(&[&[0, number][..], &[0; 998]].concat()).unwrap();
+    }
+    sink.send(&[0, 99]).unwrap();
+    source.send(b"?").unwrap();
+    source.send(b"??").unwrap();
+    source.send(&[1, 0]).unwrap();
+    let begin = Instant::now();
+    let health = drive(&mut emulator(), &mut pairs, Driving::new(begin, 0.3), |_, _| true).unwrap();
+    let took = begin.elapsed();
+    assert!((Duration::from_millis(300)..Duration::from_secs(5)).contains(&took), "{took:?}");
+    let mut buffer = [0; 2000];
+    let numbers: Vec<u8> = std::iter::from_fn(|| sink.recv(&mut buffer).ok().map(|_| buffer[1])).collect();
+    assert_eq!(numbers, (0..20).collect::<Vec<_>>());
+    assert_eq!(source.recv(&mut buffer).unwrap(), 2);
+    // Nobody's flow is as strange as what says so.
+    assert_eq!((health.released_packets, health.broken_packets, health.strange_packets, health.refused_packets), (21, 1, 2, 0));
+    assert_eq!(health.lateness_histogram.iter().map(|bucket| bucket.1).sum::<u64>(), 21);
+}
+
+#[test]
+fn it_ends_when_it_is_told_to() {
+    let (mut pairs, _ends) = Pairs::new();
+    let mut looks = 0;
+    drive(&mut emulator(), &mut pairs, Driving::new(Instant::now(), 60.0), |_, _| {
+        looks += 1;
+        looks < 3
+    })
+    .unwrap();
+    assert_eq!(looks, 3);
+}

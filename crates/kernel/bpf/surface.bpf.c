@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Rules in window and round trip, by the surfaces that the loader computes from the rule. */
+#include "surface.h"
+
+#define HAS_MEMORY 0
+#define MEMORY struct nothing
+
+struct nothing {};
+struct tcp_sock;
+
+const volatile struct surface surface __attribute__((section(".rodata.rule"), used));
+
+inline_always void memory_begin(MEMORY *memory) {}
+inline_always void memory_slow_start(MEMORY *memory) {}
+
+inline_always void note_beyond(void);
+inline_always struct octave_place smoothed_rtt(struct tcp_sock *tp);
+
+inline_always s64 rule_growth(MEMORY *memory, struct tcp_sock *tp, u64 window, u32 acked)
+{
+	s64 growth = surface_at(surface.growth, window_place(window), smoothed_rtt(tp));
+
+	if (window >> 32 >> WINDOW_OCTAVES) {
+		note_beyond();
+		return growth < 0 ? growth : 0;
+	}
+	return growth;
+}
+
+inline_always u64 rule_cut(MEMORY *memory, struct tcp_sock *tp, u64 window, u32 timeout)
+{
+	s64 target = surface_at(surface.cut, window_place(window), smoothed_rtt(tp));
+
+	return target < 0 ? 0 : target;
+}
+
+#include "hooks.h"
+
+inline_always void note_beyond(void)
+{
+	count(beyond_table);
+}
+
+inline_always struct octave_place smoothed_rtt(struct tcp_sock *tp)
+{
+	return rtt_place(tp->srtt_us);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A rule without memory as points of its two curves, computed from the rule itself by the loader (src/table.rs):
+ * growth per acknowledged packet (Q44) and window after a cut (Q32), at windows 1/64 packet apart up to 256 packets and
+ * one packet apart up to 16383. Between points both are straight lines.
+ *
+ * Above the last point the window no longer grows, and cuts follow the line through the last two points.
+ */
+#ifndef CWNDLAB_TABLE_H
+#define CWNDLAB_TABLE_H
+
+#include "fixed.h"
+
+#define POINTS 16384
+#define FINE_SHIFT 6
+/* The last fine cell that has a point at both ends begins below this. */
+#define FINE_PACKETS ((POINTS - 1) >> FINE_SHIFT)
+#define LAST_POINT (POINTS - 1)
+
+struct table {
+	s64 growth_fine[POINTS];
+	s64 growth[POINTS];
+	s64 cut_fine[POINTS];
+	s64 cut[POINTS];
+};
+
+/* Where a window lies: the point at or below it, and how far beyond it as Q12 and Q15 of a cell. */
+struct place {
+	u32 point;
+	u32 beyond_q12;
+	u32 beyond_q15;
+	u8 is_fine;
+	u8 is_above;
+};
+
+inline_always struct place place_of(u64 window_q32)
+{
+	struct place place = {};
+	u64 cells_q32 = window_q32;
+	u32 whole = window_q32 >> 32;
+
+	place.is_fine = whole < FINE_PACKETS;
+	place.is_above = whole >= LAST_POINT;
+	if (place.is_fine)
+		cells_q32 <<= FINE_SHIFT;
+	place.point = (cells_q32 >> 32) & (POINTS - 1);
+	place.beyond_q15 = (cells_q32 & Q32_MASK) >> 17;
+	place.beyond_q12 = place.beyond_q15 >> 3;
+	return place;
+}
+
+/* The line between a point and the next one. Masks keep the verifier sure of the bounds. */
+inline_always s64 between(const volatile s64 *points, u32 point, u32 beyond, u32 bits)
+{
+	s64 a = points[point & (POINTS - 1)];
+	s64 b = points[(point + 1) & (POINTS - 1)];
+
+	return a + (((b - a) * (s64)beyond) >> bits);
+}
+
+inline_always s64 table_growth(const volatile struct table *table, struct place place)
+{
+	if (place.is_above) {
+		s64 last = table->growth[LAST_POINT];
+
+		return last < 0 ? last : 0;
+	}
+	if (place.is_fine)
+		return between(table->growth_fine, place.point, place.beyond_q12, 12);
+	return between(table->growth, place.point, place.beyond_q12, 12);
+}
+
+inline_always s64 table_cut(const volatile struct table *table, struct place place, u64 window_q32)
+{
+	if (place.is_above) {
+		s64 last = table->cut[LAST_POINT];
+		s64 slope = last - table->cut[LAST_POINT - 1];
+
+		return last + slope * (s64)((window_q32 >> 32) - LAST_POINT);
+	}
+	if (place.is_fine)
+		return between(table->cut_fine, place.point, place.beyond_q15, 15);
+	return between(table->cut, place.point, place.beyond_q15, 15);
+}
+
+#endif

@@ -1,0 +1,53 @@
+//! Names of congestion controls.
+
+use crate::KernelError;
+
+/// TCP_CA_NAME_MAX is 16, with the byte that ends it.
+const MOST_CHARACTERS: usize = 15;
+/// The kernel's list, the same in every network namespace.
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+
+/// Whether the kernel and the tools that show it take the name: 1 to 15 letters, digits, `_` and `-`, a letter first.
+///
+/// # Errors
+/// [`KernelError::Name`].
+///
+/// ```
+/// assert!(cwndlab_kernel::name::check("my_rule").is_ok());
+/// assert!(cwndlab_kernel::name::check("my rule").is_err());
+/// ```
+pub fn check(name: &str) -> Result<(), KernelError> {
+    let characters = name.chars().count();
+    if !(1..=MOST_CHARACTERS).contains(&characters) {
+        return Err(wrong(name, &format!("it has {characters} characters")));
+    }
+    if let Some(odd) = name.chars().find(|character| !(character.is_ascii_alphanumeric() || matches!(character, '_' | '-'))) {
+        return Err(wrong(name, &format!("{odd:?} is not allowed")));
+    }
+    if !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        return Err(wrong(name, "it does not begin with a letter"));
+    }
+    Ok(())
+}
+
+fn wrong(name: &str, why: &str) -> KernelError {
+    KernelError::Name(format!("name {name:?}: {why}; allowed are 1 to {MOST_CHARACTERS} letters, digits, _ and -, a letter first"))
+}
+
+/// Every congestion control of this kernel that sockets can choose now.
+///
+/// # Errors
+/// [`KernelError::Machine`] where there is no such list: not Linux.
+pub fn available() -> Result<Vec<String>, KernelError> {
+    let list = std::fs::read_to_string(AVAILABLE).map_err(|error| KernelError::Machine(format!("{AVAILABLE}: {error}")))?;
+    Ok(list.split_whitespace().map(str::to_string).collect())
+}
+
+pub(crate) fn check_free(name: &str) -> Result<(), KernelError> {
+    if available()?.iter().any(|known| known == name) { Err(in_use(name)) } else { Ok(()) }
+}
+
+pub(crate) fn in_use(name: &str) -> KernelError {
+    let names = available().map(|names| names.join(", ")).unwrap_or_default();
+    KernelError::InUse(format!("name \"{name}\" is in use: choose one that is not among {names}, or remove that rule first"))
+}

@@ -1,0 +1,132 @@
+//! Which program runs a rule, and with what data.
+
+use crate::points::{Q32, Q44};
+use crate::surface::Surface;
+use crate::table::Table;
+use crate::{Accuracy, KernelError};
+use cwndlab_rules::{Arithmetic, Bimodal, Compare, MrAimd, Rule, RuleSpec, WindowRule};
+
+/// A program of this crate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// Rules without memory, from a table over the window.
+    Table,
+    /// Formulas in window and round trip, from a table over both.
+    Surface,
+    /// Bimodal congestion avoidance.
+    Bimodal,
+    /// Multi-rate AIMD.
+    MrAimd,
+}
+
+impl Program {
+    pub(crate) fn object(self) -> &'static [u8] {
+        match self {
+            Self::Table => include_bytes!(concat!(env!("OUT_DIR"), "/table.o")),
+            Self::Surface => include_bytes!(concat!(env!("OUT_DIR"), "/surface.o")),
+            Self::Bimodal => include_bytes!(concat!(env!("OUT_DIR"), "/bimodal.o")),
+            Self::MrAimd => include_bytes!(concat!(env!("OUT_DIR"), "/mraimd.o")),
+        }
+    }
+}
+
+/// What the kernel is given for a rule.
+///
+/// ```
+/// use cwndlab_kernel::{Plan, Program};
+/// let plan = Plan::of(&"GAIMD(0.31, 0.875)".parse().unwrap()).unwrap();
+/// assert_eq!(plan.program, Program::Table);
+/// assert!(plan.accuracy.growth_share < 1e-4);
+/// let refused = Plan::of(&"CUBIC".parse().unwrap()).unwrap_err().to_string();
+/// assert!(refused.starts_with("rule \"CUBIC"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The program.
+    pub program: Program,
+    /// How far what the program computes lies from the rule.
+    pub accuracy: Accuracy,
+    /// Whether a cut in slow start halves whatever the rule says.
+    pub halves_in_slow_start: bool,
+    /// What the program's `.rodata.rule` holds.
+    pub data: Vec<u8>,
+}
+
+impl Plan {
+    /// Decides, and computes the data from the rule.
+    ///
+    /// # Errors
+    /// [`KernelError::Rule`] where the kernel cannot take the rule, with what it can.
+    pub fn of(spec: &RuleSpec) -> Result<Self, KernelError> {
+        let rule = spec.build(Arithmetic::Plain);
+        let (program, data, accuracy) = match &rule {
+            Rule::Linear(_) | Rule::Gaimd(_) | Rule::Binomial(_) | Rule::HighSpeed(_) | Rule::Scalable(_) => table(spec)?,
+            // The notation's only names are w, rtt and functions without these letters in a row.
+            Rule::Formula(_) if spec.to_string().contains("rtt") => {
+                let surface = Surface::of(spec)?;
+                (Program::Surface, surface.bytes(), surface.accuracy(spec)?)
+            }
+            Rule::Formula(_) => table(spec)?,
+            Rule::Bimodal(rule) => (Program::Bimodal, bimodal(spec, rule)?, Accuracy::default()),
+            Rule::MrAimd(rule) => (Program::MrAimd, mraimd(spec, rule)?, Accuracy::default()),
+            _ => return Err(refused(spec)),
+        };
+        Ok(Self { program, accuracy, halves_in_slow_start: rule.halves_in_slow_start(), data })
+    }
+}
+
+fn table(spec: &RuleSpec) -> Result<(Program, Vec<u8>, Accuracy), KernelError> {
+    let table = Table::of(spec)?;
+    Ok((Program::Table, table.bytes(), table.accuracy(spec)?))
+}
+
+fn refused(spec: &RuleSpec) -> KernelError {
+    let own = if spec.own_text().is_some() { "it is code of your own; " } else { "it has a memory that no program here keeps; " };
+    KernelError::Rule(format!(
+        "rule \"{spec}\" cannot run in the kernel: {own}possible are rules without memory (AIMD, AIAD, MIMD, MIAD, AIMAD, MAIMD, Linear, \
+         NewReno, GAIMD, Binomial, IIAD, SQRT, HighSpeed, Scalable), formulas in w and rtt (Rule), Bimodal and MRAIMD, and the kernel's own \
+         by their names there (reno, cubic, bbr)"
+    ))
+}
+
+/// A parameter in fixed point, in a range that the program's products can take.
+fn parameter(spec: &RuleSpec, name: &str, value: f64, one: f64, range: std::ops::RangeInclusive<f64>) -> Result<u64, KernelError> {
+    if range.contains(&value) {
+        return Ok((value * one).round() as u64);
+    }
+    let (least, most) = range.into_inner();
+    Err(KernelError::Rule(format!("rule \"{spec}\" cannot run in the kernel: {name} = {value}, possible is from {least} to {most}")))
+}
+
+/// Packets per round trip of at most 2^15 fit what the program multiplies (bpf/fixed.h, over_window).
+const GROWTH: std::ops::RangeInclusive<f64> = 0.0..=32768.0;
+/// A share below a two-thousandth has no inverse in fixed point.
+const SHARE: std::ops::RangeInclusive<f64> = 0.0005..=1.0;
+
+fn words(words: impl IntoIterator<Item = u64>) -> Vec<u8> {
+    words.into_iter().flat_map(u64::to_ne_bytes).collect()
+}
+
+/// As `struct bimodal`.
+fn bimodal(spec: &RuleSpec, rule: &Bimodal) -> Result<Vec<u8>, KernelError> {
+    Ok(words([
+        parameter(spec, "alpha times weight", rule.increment, Q44, GROWTH)?,
+        parameter(spec, "beta", rule.beta, Q32, SHARE)?,
+        (Q32 / rule.beta).round() as u64,
+        parameter(spec, "epsilon", rule.epsilon, Q32, 0.0..=1.0)?,
+        parameter(spec, "band", rule.band, Q32, 0.0..=1.0)?,
+        u64::from(rule.compare == Compare::Scaled),
+    ]))
+}
+
+/// As `struct mraimd`.
+fn mraimd(spec: &RuleSpec, rule: &MrAimd) -> Result<Vec<u8>, KernelError> {
+    Ok(words([
+        parameter(spec, "a0", rule.increase_factor(), Q44, GROWTH)?,
+        parameter(spec, "a'", rule.acceleration, Q44, 0.0..=256.0)?,
+        parameter(spec, "a'_ecn", rule.acceleration_marked, Q44, 0.0..=256.0)?,
+        parameter(spec, "b", rule.b, Q32, 0.0..=1.0)?,
+        parameter(spec, "reset", rule.reset, Q44, GROWTH)?,
+        u64::from(rule.calm),
+    ]))
+}

@@ -1,0 +1,106 @@
+//! Points of a rule's curves in fixed point: the one place where the rule itself is asked.
+
+use crate::KernelError;
+use cwndlab_rules::{Ack, Arithmetic, Congestion, Rule, RuleSpec, WindowRule};
+
+/// Most packets that one acknowledged packet may add or take: beyond, products leave 64 bits (bpf/fixed.h).
+pub(crate) const MOST_GROWTH: f64 = 64.0;
+/// Largest window after a cut, packets: beyond, products leave 64 bits (bpf/table.h).
+const MOST_CUT: f64 = 32767.0;
+
+/// Growth per acknowledged packet, packets times 2^44.
+pub(crate) const Q44: f64 = (1u64 << 44) as f64;
+/// Windows, packets times 2^32.
+pub(crate) const Q32: f64 = (1u64 << 32) as f64;
+
+/// A rule that can be asked at any window and round trip, as though it had no memory.
+pub(crate) struct Probe<'a> {
+    spec: &'a RuleSpec,
+    rule: Rule,
+}
+
+impl<'a> Probe<'a> {
+    pub(crate) fn new(spec: &'a RuleSpec) -> Self {
+        Self { spec, rule: spec.build(Arithmetic::Plain) }
+    }
+
+    /// Packets that one acknowledged packet adds at a window of `cwnd` packets.
+    pub(crate) fn growth(&mut self, cwnd: f64, rtt_s: f64) -> Result<f64, KernelError> {
+        let growth = self.rule.increase(cwnd, &ack(rtt_s)) - cwnd;
+        self.finite(growth, "growth", cwnd, rtt_s)?;
+        if growth.abs() > MOST_GROWTH {
+            let change = format!("an acknowledged packet changes a window of {cwnd} packets by {growth:.0}");
+            return Err(self.refuse(format!("{change}, at most {MOST_GROWTH} is possible")));
+        }
+        Ok(growth)
+    }
+
+    /// The same, held at what is possible: at the far corners of a surface (windows of a few packets at round trips of many seconds)
+    /// harmless formulas go beyond it.
+    pub(crate) fn held_growth(&mut self, cwnd: f64, rtt_s: f64) -> Result<f64, KernelError> {
+        let growth = self.rule.increase(cwnd, &ack(rtt_s)) - cwnd;
+        self.finite(growth, "growth", cwnd, rtt_s)?;
+        Ok(growth.clamp(-MOST_GROWTH, MOST_GROWTH))
+    }
+
+    /// The window after a cut at `cwnd` packets.
+    pub(crate) fn cut(&mut self, cwnd: f64, rtt_s: f64) -> Result<f64, KernelError> {
+        // A formula looks at the round trip of the last acknowledgement that it was shown.
+        self.rule.slow_start(cwnd, &ack(rtt_s));
+        let cut = self.rule.decrease(cwnd, Congestion::FastRetransmit);
+        self.finite(cut, "the window after a cut", cwnd, rtt_s)?;
+        if cut > MOST_CUT {
+            return Err(self.refuse(format!("a cut at {cwnd} packets leaves {cut:.0}, at most {MOST_CUT} is possible")));
+        }
+        Ok(cut.max(-MOST_CUT))
+    }
+
+    fn finite(&mut self, value: f64, what: &str, cwnd: f64, rtt_s: f64) -> Result<(), KernelError> {
+        let fault = self.rule.fault().map(str::to_string);
+        match fault {
+            Some(fault) => Err(self.refuse(format!("{fault}; the kernel may ask at any window from 1 to 16384 packets"))),
+            None if value.is_finite() => Ok(()),
+            None => Err(self.refuse(format!("{what} is {value} at w = {cwnd}, rtt = {rtt_s}"))),
+        }
+    }
+
+    fn refuse(&self, why: String) -> KernelError {
+        KernelError::Rule(format!("rule \"{}\" cannot run in the kernel: {why}", self.spec))
+    }
+}
+
+fn ack(rtt_s: f64) -> Ack {
+    Ack { acked_packets: 1, rtt_s, srtt_s: rtt_s, min_rtt_s: rtt_s, ..Ack::default() }
+}
+
+/// To fixed point, nearest.
+pub(crate) fn fixed(value: f64, one: f64) -> i64 {
+    (value * one).round() as i64
+}
+
+pub(crate) fn bytes(values: &[i64]) -> impl Iterator<Item = u8> + '_ {
+    values.iter().flat_map(|value| value.to_ne_bytes())
+}
+
+/// How far the straight lines between points lie from the rule, at most, halfway between points.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Accuracy {
+    /// Of growth: share of it.
+    pub growth_share: f64,
+    /// Of cuts: share of the window that is cut.
+    pub cut_share: f64,
+}
+
+impl Accuracy {
+    pub(crate) fn note_growth(&mut self, line: f64, rule: f64) {
+        let off = (line - rule).abs();
+        // One unit of the fixed point is no error of the line.
+        if off > 1.0 / Q44 {
+            self.growth_share = self.growth_share.max(off / rule.abs().max(1.0 / Q44));
+        }
+    }
+
+    pub(crate) fn note_cut(&mut self, line: f64, rule: f64, cwnd: f64) {
+        self.cut_share = self.cut_share.max((line - rule).abs() / cwnd);
+    }
+}

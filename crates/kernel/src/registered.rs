@@ -1,0 +1,181 @@
+//! A rule registered as a congestion control, for as long as the value lives.
+
+use crate::{KernelError, Plan, name};
+use cwndlab_rules::RuleSpec;
+use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder, PrintLevel};
+use std::sync::Mutex;
+
+/// What can be chosen when a rule is registered.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// The slow-start threshold that a flow begins with, packets; the kernel's (infinite) where none is given. Rules whose cuts are
+    /// shallow keep what slow start overshot for long.
+    pub initial_ssthresh: Option<u32>,
+    /// Programs without CAP_NET_ADMIN may choose it, too (TCP_CONG_NON_RESTRICTED).
+    pub for_everybody: bool,
+    /// Leaves every n-th episode unanswered, as a skipped callback does: tests of the guard need skips more often than chance gives them.
+    pub skip_every: Option<u32>,
+}
+
+/// What the guard and the callbacks counted, over all flows of the rule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hits {
+    /// Flows that began with the rule.
+    pub flows: u64,
+    /// Episodes of loss or marks for which the kernel asked for a threshold.
+    pub cuts: u64,
+    /// Episodes for which it did not, repaired.
+    pub skipped_ssthresh: u64,
+    /// Changes of the recovery state that the rule was not told of.
+    pub skipped_set_state: u64,
+    /// Acknowledgements in which growth was refused at the end of the table, 16383 packets.
+    pub beyond_table: u64,
+    /// Cuts that the kernel took back, as it found that nothing had been lost.
+    pub undone: u64,
+    /// Windows that the kernel took back without asking the rule which, repaired.
+    pub skipped_undo: u64,
+    /// Episodes left unanswered on purpose ([`LoadOptions::skip_every`]).
+    pub left_unanswered: u64,
+}
+
+impl Hits {
+    /// Callbacks that never came.
+    pub fn skipped_callbacks(&self) -> u64 {
+        self.skipped_ssthresh + self.skipped_set_state + self.skipped_undo
+    }
+
+    /// From `struct hits` (bpf/flow.h).
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        let mut words = bytes.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_ne_bytes));
+        let mut next = || words.next().unwrap_or_default();
+        Self {
+            flows: next(),
+            cuts: next(),
+            skipped_ssthresh: next(),
+            skipped_set_state: next(),
+            beyond_table: next(),
+            undone: next(),
+            skipped_undo: next(),
+            left_unanswered: next(),
+        }
+    }
+}
+
+/// A rule that sockets can choose by its name (`TCP_CONGESTION`). Dropping it takes it back; flows that use it keep it until they close.
+#[derive(Debug)]
+pub struct Registered {
+    // Dropped first: the congestion control goes before its maps.
+    link: Link,
+    object: Object,
+    name: String,
+}
+
+/// The name and the flags stand first in our `struct tcp_congestion_ops` (bpf/kernel.h).
+const NAME: std::ops::Range<usize> = 0..16;
+const FLAGS: std::ops::Range<usize> = 16..20;
+const NON_RESTRICTED: u32 = 1;
+pub(crate) const OPERATIONS: &str = "cwndlab_ops";
+pub(crate) const HITS: &str = ".data.hits";
+
+impl Registered {
+    /// Registers `rule` under `name`.
+    ///
+    /// # Errors
+    /// A rule that the kernel cannot take, a name of more than 15 characters, with odd ones or in use, no privileges, no BTF.
+    pub fn load(rule: &RuleSpec, name: &str, options: &LoadOptions) -> Result<Self, KernelError> {
+        name::check(name)?;
+        if let Some(packets @ (0..2 | 0x7fff_ffff..)) = options.initial_ssthresh {
+            return Err(KernelError::Option(format!("initial_ssthresh = {packets} packets, possible is 2 or more, below 2147483647")));
+        }
+        let plan = Plan::of(rule)?;
+        crate::machine::check()?;
+        name::check_free(name)?;
+        let mut object = open(&plan, name, options)?.load().map_err(|error| load_failed(name, &error))?;
+        let mut operations = object
+            .maps_mut()
+            .find(|map| map.name() == OPERATIONS)
+            .ok_or_else(|| KernelError::Machine("the program has no operations".into()))?;
+        let link = operations.attach_struct_ops().map_err(|error| match error.kind() {
+            libbpf_rs::ErrorKind::AlreadyExists => name::in_use(name),
+            _ => load_failed(name, &error),
+        })?;
+        Ok(Self { link, object, name: name.to_string() })
+    }
+
+    /// The name that sockets choose it by.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What was counted so far.
+    ///
+    /// # Errors
+    /// [`KernelError::Machine`] where the kernel does not let us read.
+    pub fn report(&self) -> Result<Hits, KernelError> {
+        let map = self.object.maps().find(|map| map.name() == HITS);
+        read_hits(map.as_ref().map(|map| map as &dyn Lookup))
+    }
+
+    pub(crate) fn link(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    pub(crate) fn object(&mut self) -> &mut Object {
+        &mut self.object
+    }
+}
+
+/// What a map of a program and one found by its path have in common.
+pub(crate) trait Lookup {
+    fn first(&self) -> libbpf_rs::Result<Option<Vec<u8>>>;
+}
+
+impl<T: MapCore> Lookup for T {
+    fn first(&self) -> libbpf_rs::Result<Option<Vec<u8>>> {
+        self.lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
+    }
+}
+
+pub(crate) fn read_hits(map: Option<&dyn Lookup>) -> Result<Hits, KernelError> {
+    let bytes = map.and_then(|map| map.first().ok().flatten());
+    bytes.map(|bytes| Hits::of(&bytes)).ok_or_else(|| KernelError::Machine("the program's counters cannot be read".into()))
+}
+
+fn open(plan: &Plan, name: &str, options: &LoadOptions) -> Result<libbpf_rs::OpenObject, KernelError> {
+    libbpf_rs::set_print(Some((PrintLevel::Warn, keep)));
+    SAID.lock().map(|mut said| said.clear()).unwrap_or_default();
+    let mut object = ObjectBuilder::default().open_memory(plan.program.object()).map_err(|error| load_failed(name, &error))?;
+    let switches = [options.initial_ssthresh.unwrap_or(0), u32::from(plan.halves_in_slow_start), options.skip_every.unwrap_or(0)];
+    let switches: Vec<u8> = switches.iter().flat_map(|switch| switch.to_ne_bytes()).collect();
+    for mut map in object.maps_mut() {
+        let failed = |error| load_failed(name, &error);
+        match map.name().to_str() {
+            Some(".rodata.rule") => map.set_initial_value(&plan.data).map_err(failed)?,
+            Some(".rodata.options") => map.set_initial_value(&switches).map_err(failed)?,
+            Some(OPERATIONS) => {
+                let value = map.initial_value_mut().ok_or_else(|| KernelError::Machine("the program's operations have no value".into()))?;
+                value[NAME].fill(0);
+                value[..name.len()].copy_from_slice(name.as_bytes());
+                let flags = if options.for_everybody { NON_RESTRICTED } else { 0 };
+                value[FLAGS].copy_from_slice(&flags.to_ne_bytes());
+            }
+            _ => {}
+        }
+    }
+    Ok(object)
+}
+
+/// What libbpf said while a program was loaded: the verifier's reasons stand there, not in the error.
+static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+fn keep(_: PrintLevel, text: String) {
+    if let Ok(mut said) = SAID.lock() {
+        said.push(text.trim().to_string());
+    }
+}
+
+fn load_failed(name: &str, error: &libbpf_rs::Error) -> KernelError {
+    let said = SAID.lock().map(|said| said.join("; ")).unwrap_or_default();
+    let last: String = said.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect();
+    KernelError::Machine(format!("the kernel did not take the program for {name}: {error}; {}", last.replace('\n', "; ")))
+}

@@ -1,0 +1,72 @@
+//! A rule in window and round trip as points of two surfaces: what bpf/surface.h reads.
+
+use crate::points::{MOST_GROWTH, Probe, Q32, Q44, bytes, fixed};
+use crate::{Accuracy, KernelError};
+use cwndlab_rules::RuleSpec;
+
+/// Points per octave, and octaves of each axis (bpf/surface.h).
+const STEPS: usize = 16;
+const WINDOW_OCTAVES: usize = 14;
+const RTT_OCTAVES: usize = 18;
+const RTT_LEAST_S: f64 = 64e-6;
+const WINDOWS: usize = WINDOW_OCTAVES * STEPS + 1;
+const RTTS: usize = RTT_OCTAVES * STEPS + 1;
+const ROOM: usize = 1 << 16;
+
+/// Growth and cuts at every pair of window and round trip, windows running faster.
+pub(crate) struct Surface {
+    growth: Vec<f64>,
+    cut: Vec<f64>,
+}
+
+/// The value at a place of an axis that starts at 1: octaves, each in equal steps.
+fn along(place: f64) -> f64 {
+    let octave = (place / STEPS as f64).floor();
+    (1.0 + place / STEPS as f64 - octave) * 2f64.powf(octave)
+}
+
+impl Surface {
+    pub(crate) fn of(spec: &RuleSpec) -> Result<Self, KernelError> {
+        let mut probe = Probe::new(spec);
+        let mut surface = Self { growth: Vec::with_capacity(WINDOWS * RTTS), cut: Vec::with_capacity(WINDOWS * RTTS) };
+        for rtt in 0..RTTS {
+            let rtt_s = RTT_LEAST_S * along(rtt as f64);
+            for window in 0..WINDOWS {
+                let cwnd = along(window as f64);
+                surface.growth.push(probe.held_growth(cwnd, rtt_s)?);
+                surface.cut.push(probe.cut(cwnd, rtt_s)?);
+            }
+        }
+        Ok(surface)
+    }
+
+    /// As `struct surface`.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let fixed = |points: &[f64], one: f64| {
+            let mut room: Vec<i64> = points.iter().map(|&value| fixed(value, one)).collect();
+            room.resize(ROOM, 0);
+            room
+        };
+        bytes(&fixed(&self.growth, Q44)).chain(bytes(&fixed(&self.cut, Q32))).collect()
+    }
+
+    /// Compares the lines with the rule in the middle of every cell.
+    pub(crate) fn accuracy(&self, spec: &RuleSpec) -> Result<Accuracy, KernelError> {
+        let (mut probe, mut accuracy) = (Probe::new(spec), Accuracy::default());
+        for rtt in 0..RTTS - 1 {
+            let rtt_s = RTT_LEAST_S * along(rtt as f64 + 0.5);
+            for window in 0..WINDOWS - 1 {
+                let cwnd = along(window as f64 + 0.5);
+                let corner = rtt * WINDOWS + window;
+                let corners = |points: &[f64]| [0, 1, WINDOWS, WINDOWS + 1].map(|next| points[corner + next]);
+                let growth = corners(&self.growth);
+                // Where growth is held at what is possible the surface is flat, and the rule is not.
+                if growth.iter().all(|growth| growth.abs() < MOST_GROWTH) {
+                    accuracy.note_growth(growth.iter().sum::<f64>() / 4.0, probe.held_growth(cwnd, rtt_s)?);
+                }
+                accuracy.note_cut(corners(&self.cut).iter().sum::<f64>() / 4.0, probe.cut(cwnd, rtt_s)?, cwnd);
+            }
+        }
+        Ok(accuracy)
+    }
+}

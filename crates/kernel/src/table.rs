@@ -1,0 +1,56 @@
+//! A rule without memory as points of its growth and its cuts: what bpf/table.h reads.
+
+use crate::points::{Probe, Q32, Q44, bytes, fixed};
+use crate::{Accuracy, KernelError};
+use cwndlab_rules::RuleSpec;
+
+/// Points of each curve (bpf/table.h, POINTS).
+pub const POINTS: usize = 16384;
+/// Points per packet of the fine curves, which end at 256 packets.
+const FINE: f64 = 64.0;
+/// Rules of this kind do not ask for the round trip.
+const ANY_RTT_S: f64 = 0.1;
+
+/// Both curves at fine and at whole windows.
+pub(crate) struct Table {
+    growth: [Vec<f64>; 2],
+    cut: [Vec<f64>; 2],
+}
+
+impl Table {
+    /// Asks the rule at every point. Below one packet, where no window lies, it has the values at one packet.
+    pub(crate) fn of(spec: &RuleSpec) -> Result<Self, KernelError> {
+        let mut probe = Probe::new(spec);
+        let mut curves = |step: f64| -> Result<(Vec<f64>, Vec<f64>), KernelError> {
+            (0..POINTS)
+                .map(|point| (point as f64 * step).max(1.0))
+                .map(|cwnd| Ok((probe.growth(cwnd, ANY_RTT_S)?, probe.cut(cwnd, ANY_RTT_S)?)))
+                .collect()
+        };
+        let (fine, whole) = (curves(1.0 / FINE)?, curves(1.0)?);
+        Ok(Self { growth: [fine.0, whole.0], cut: [fine.1, whole.1] })
+    }
+
+    /// As `struct table`.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let curves = self.growth.iter().map(|curve| (curve, Q44)).chain(self.cut.iter().map(|curve| (curve, Q32)));
+        curves
+            .flat_map(|(curve, one)| bytes(&curve.iter().map(|&value| fixed(value, one)).collect::<Vec<_>>()).collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// Compares the lines with the rule halfway between points, from one packet on, where they are used.
+    pub(crate) fn accuracy(&self, spec: &RuleSpec) -> Result<Accuracy, KernelError> {
+        let (mut probe, mut accuracy) = (Probe::new(spec), Accuracy::default());
+        let fine_end = POINTS / FINE as usize - 1;
+        for (curve, step, cells) in [(0, 1.0 / FINE, FINE as usize..fine_end * FINE as usize), (1, 1.0, fine_end..POINTS - 1)] {
+            let halfway = |points: &[f64], point: usize| (points[point] + points[point + 1]) / 2.0;
+            for point in cells {
+                let cwnd = (point as f64 + 0.5) * step;
+                accuracy.note_growth(halfway(&self.growth[curve], point), probe.growth(cwnd, ANY_RTT_S)?);
+                accuracy.note_cut(halfway(&self.cut[curve], point), probe.cut(cwnd, ANY_RTT_S)?, cwnd);
+            }
+        }
+        Ok(accuracy)
+    }
+}

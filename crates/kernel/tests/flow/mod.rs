@@ -1,0 +1,76 @@
+//! A flow as bpf/drive.h has it, and the two ways to run that code: the host's build of it, and the kernel's.
+
+use cwndlab_kernel::{Plan, Program};
+
+/// What happens to a flow (bpf/drive.h).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Event {
+    Ack,
+    Cut,
+    Timeout,
+    SlowStart,
+    Mark,
+    Round,
+}
+
+/// `struct drive`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
+pub struct Drive {
+    pub kind: u32,
+    pub event: u32,
+    pub acked: u32,
+    pub srtt_us_8: u32,
+    pub cwnd: u64,
+    pub fraction_q44: u64,
+    pub bimodal: [u64; 3],
+    pub mraimd: [u64; 2],
+}
+
+/// One event through the host's build.
+pub fn host(plan: &Plan, drive: &mut Drive) {
+    unsafe extern "C" {
+        fn cwndlab_kernel_drive(rule: *const u8, flow: *mut Drive);
+    }
+    // Words, because the C code reads 64 bits at a time.
+    let words: Vec<u64> = plan.data.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect();
+    // SAFETY: `words` is the struct that the program of `plan` reads, and `Drive` is laid out as `struct drive`.
+    unsafe { cwndlab_kernel_drive(words.as_ptr().cast(), drive) }
+}
+
+pub struct Flow(pub Drive);
+
+impl Flow {
+    /// A flow at a window of `cwnd` packets, with the rule's first memory.
+    pub fn new(plan: &Plan, cwnd: f64) -> Self {
+        let kind = match plan.program {
+            Program::Table => 0,
+            Program::Surface => 1,
+            Program::Bimodal => 2,
+            Program::MrAimd => 3,
+        };
+        let mut drive = Drive { kind, cwnd: cwnd as u64, fraction_q44: (cwnd.fract() * 2f64.powi(44)) as u64, ..Drive::default() };
+        if kind == 3 {
+            // memory_begin(): the first word of `struct mraimd` is the first increase factor.
+            drive.mraimd[0] = u64::from_ne_bytes(plan.data[..8].try_into().unwrap());
+        }
+        Self(drive)
+    }
+
+    /// The window, packets.
+    pub fn cwnd(&self) -> f64 {
+        self.0.cwnd as f64 + self.0.fraction_q44 as f64 / 2f64.powi(44)
+    }
+
+    /// One event, by `run`. The floor of two packets and slow start are the kernel's, not the rule's.
+    pub fn happen(&mut self, plan: &Plan, event: Event, acked: u32, rtt_s: f64, mut run: impl FnMut(&Plan, &mut Drive)) {
+        (self.0.event, self.0.acked, self.0.srtt_us_8) = (event as u32, acked, (rtt_s * 8e6) as u32);
+        run(plan, &mut self.0);
+        match event {
+            Event::Cut | Event::Timeout if self.0.cwnd < 2 => (self.0.cwnd, self.0.fraction_q44) = (2, 0),
+            Event::SlowStart => self.0.cwnd += 1,
+            _ => {}
+        }
+    }
+}

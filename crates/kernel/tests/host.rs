@@ -1,0 +1,151 @@
+//! The arithmetic of the BPF programs, built for the host from the same C, beside the product's own rules on the same events.
+//!
+//! What may differ, and no more: the lines between points of a table, units of the fixed point, and that an acknowledgement of several
+//! packets is one step.
+
+mod flow;
+
+use cwndlab_kernel::Plan;
+use cwndlab_rules::{Ack, Arithmetic, Congestion, RuleSpec, WindowRule};
+use flow::{Event, Flow, host};
+use proptest::prelude::*;
+
+/// Rules without memory, one or more of each kind.
+const TABLES: [&str; 14] = [
+    "AIMD(1, 0.5)",
+    "AIAD(1, 3)",
+    "MIMD(1.125, 0.8)",
+    "MIAD(1.1, 3)",
+    "AIMAD(1, 1, 0.9)",
+    "MAIMD(1, 1.1, 0.8)",
+    "NewReno",
+    "GAIMD(0.31, 0.875)",
+    "SQRT(1, 0.5)",
+    "IIAD(1, 1)",
+    "Binomial(0.25, 0.75, 2, 0.4)",
+    "HighSpeed",
+    "Rule(inc=\"1 + log(w)/10\", dec=\"w - 0.5*w^0.7\")",
+    "Rule(inc=\"1 - w/1000\", dec=\"0.9*w\")",
+];
+
+fn spec(text: &str) -> RuleSpec {
+    text.parse().unwrap()
+}
+
+/// What happens to a flow: acknowledgements in a row, a cut, a time-out, a burst of slow start, a mark, the start of a round trip.
+fn events() -> impl Strategy<Value = Vec<(Event, u32)>> {
+    let event = prop_oneof![
+        6 => (Just(Event::Ack), 1..400u32),
+        2 => Just((Event::Cut, 1)),
+        1 => Just((Event::Timeout, 1)),
+        1 => (Just(Event::SlowStart), 1..30u32),
+        1 => Just((Event::Mark, 1)),
+        2 => Just((Event::Round, 1)),
+    ];
+    prop::collection::vec(event, 1..60)
+}
+
+/// Both windows after each event; the windows of the rule are floored at two packets after a cut, as the kernel's are.
+fn compare(text: &str, from: f64, events: &[(Event, u32)], allowed: impl Fn(f64) -> f64) -> Result<(), TestCaseError> {
+    let (spec, plan) = (spec(text), Plan::of(&spec(text)).unwrap());
+    let mut rule = spec.build(Arithmetic::Plain);
+    let (mut cwnd, mut flow) = (from, Flow::new(&plan, from));
+    for (index, &(event, times)) in events.iter().enumerate() {
+        for _ in 0..times {
+            let ack =
+                Ack { acked_packets: 1, marked: event == Event::Mark, round_start: event == Event::Round, srtt_s: 0.1, ..Ack::default() };
+            match event {
+                Event::Ack => cwnd = rule.increase(cwnd, &ack),
+                Event::Cut => cwnd = rule.decrease(cwnd, Congestion::FastRetransmit).max(2.0),
+                Event::Timeout => cwnd = rule.decrease(cwnd, Congestion::Timeout).max(2.0),
+                Event::SlowStart => {
+                    rule.slow_start(cwnd, &ack);
+                    cwnd += 1.0;
+                }
+                Event::Mark => _ = rule.on_mark(cwnd, &ack),
+                // The rule learns of it with an acknowledgement.
+                Event::Round => cwnd = rule.increase(cwnd, &ack),
+            }
+            flow.happen(&plan, event, 1, 0.1, host);
+            if event == Event::Round {
+                flow.happen(&plan, Event::Ack, 1, 0.1, host);
+            }
+        }
+        let (is, off) = (flow.cwnd(), (flow.cwnd() - cwnd).abs());
+        prop_assert!(off <= allowed(cwnd), "{text}, event {index} ({event:?} x {times}): {is} in the kernel, {cwnd} by the rule");
+        // Windows of 16383 packets and more are beyond the tables.
+        if cwnd > 16_000.0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What the lines between points leave, summed over up to thousands of acknowledgements: the curves bend most at a few packets, where
+/// points are 1/64 packet apart (1/w at one packet: 6e-5 of it), and windows leave there soon.
+fn lines(cwnd: f64) -> f64 {
+    1e-5 * cwnd + 1e-5
+}
+
+/// The divisor of growth has 20 bits after the point: 5e-7 of what an acknowledgement adds at two packets, which is up to three here, and
+/// whatever a cut multiplies by is taken to 20 bits or more. Sums of these over a run stay below this.
+fn units(cwnd: f64) -> f64 {
+    1e-5 * cwnd + 1e-5
+}
+
+/// What `Plan` says of the lines between points, for docs/kernel.md: `cargo test -p cwndlab-kernel --test host -- --nocapture bends`.
+#[test]
+fn lines_lie_close_to_the_rule_where_it_bends() {
+    for (text, growth_share, cut_share) in [
+        ("AIMD(1, 0.5)", 1e-4, 1e-9),
+        ("AIAD(1, 3)", 1e-4, 1e-9),
+        ("MIMD(1.125, 0.8)", 1e-9, 1e-9),
+        ("SQRT(1, 0.5)", 2e-4, 1e-5),
+        ("IIAD(1, 1)", 5e-4, 1e-9),
+        // b(w) has a kink at 38 packets.
+        ("HighSpeed", 1e-4, 1e-6),
+        ("Rule(inc=\"10*rtt\", dec=\"w/(1 + rtt)\")", 2e-3, 1e-3),
+    ] {
+        let accuracy = Plan::of(&spec(text)).unwrap().accuracy;
+        println!("{text}: growth {:.1e} of itself, cuts {:.1e} of the window", accuracy.growth_share, accuracy.cut_share);
+        assert!(accuracy.growth_share <= growth_share, "{text}: {accuracy:?}");
+        assert!(accuracy.cut_share <= cut_share, "{text}: {accuracy:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn tables_follow_the_rule(index in 0..TABLES.len(), from in 2.0..4000.0f64, events in events()) {
+        compare(TABLES[index], from, &events, lines)?;
+    }
+
+    #[test]
+    fn bimodal_follows_the_rule(from in 2.0..4000.0f64, scaled in any::<bool>(), events in events()) {
+        let text = if scaled { "Bimodal(1, 0.5, 0.125, compare=scaled, band=0.05)" } else { "Bimodal(2, 0.4, 0.25, weight=3)" };
+        compare(text, from, &events, units)?;
+    }
+
+    #[test]
+    fn mraimd_follows_the_rule(from in 2.0..4000.0f64, slow in any::<bool>(), events in events()) {
+        let text = if slow { "MRAIMD(1, 0.01, 0.005, 0.125, reset=0.5, calm=3)" } else { "MRAIMD(1, 0.5, 0.005, 0.5)" };
+        compare(text, from, &events, units)?;
+    }
+
+    /// Windows and round trips anywhere on the surface, one event each: both lie within what the cell's corners leave of a curve.
+    #[test]
+    fn surfaces_follow_the_rule(from in 2.0..16_000.0f64, rtt_s in 1e-4..10.0f64) {
+        let text = "Rule(inc=\"10*rtt\", dec=\"w/(1 + rtt)\")";
+        let plan = Plan::of(&spec(text)).unwrap();
+        let mut rule = spec(text).build(Arithmetic::Plain);
+        let grown = rule.increase(from, &Ack { acked_packets: 1, srtt_s: rtt_s, ..Ack::default() });
+        let cut = rule.decrease(from, Congestion::FastRetransmit).max(2.0);
+        for (event, cwnd) in [(Event::Ack, grown), (Event::Cut, cut)] {
+            let mut flow = Flow::new(&plan, from);
+            flow.happen(&plan, event, 1, rtt_s, host);
+            // Steps of 1/16 octave: a hyperbola lies at most (1/16)^2 / 4 of itself below its chord, along either axis.
+            prop_assert!((flow.cwnd() - cwnd).abs() <= 2e-3 * (cwnd - from).abs().max(cwnd * 0.5) , "{event:?}: {} not {cwnd}", flow.cwnd());
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The same events through the BPF build of the same C, run by the kernel on request, give the same bits as the host's build.
+//! And rules are registered, found and taken back. Both need root and a kernel with BTF; elsewhere the tests say so and pass over.
+
+mod flow;
+
+use cwndlab_kernel::{KernelError, LoadOptions, Plan, Registered, installed, machine, name};
+use flow::{Drive, Event, Flow, host};
+use libbpf_rs::{MapCore, MapFlags, Object, ObjectBuilder, ProgramInput};
+
+/// Whether this machine can run programs; says why where it cannot.
+fn can_run() -> bool {
+    machine::check().map_err(|error| eprintln!("skipped: {error}")).is_ok()
+}
+
+/// The program of bpf/drive.bpf.c with the rule's data.
+fn program(plan: &Plan, map_of_rule: &str) -> Object {
+    let mut object = ObjectBuilder::default().open_memory(include_bytes!(concat!(env!("OUT_DIR"), "/drive.o"))).unwrap();
+    for mut map in object.maps_mut().filter(|map| map.name() == map_of_rule) {
+        map.set_initial_value(&plan.data).unwrap();
+    }
+    object.load().unwrap()
+}
+
+/// One event through the kernel.
+fn in_kernel(object: &Object, drive: &mut Drive) {
+    let map = object.maps().find(|map| map.name() == ".data.flow").unwrap();
+    let words: [u64; 9] = unsafe { std::mem::transmute(*drive) };
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    map.update(&0u32.to_ne_bytes(), &bytes, MapFlags::ANY).unwrap();
+    let program = object.progs_mut().next().unwrap();
+    assert_eq!(program.test_run(ProgramInput::default()).unwrap().return_value, 0);
+    let bytes = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).unwrap().unwrap();
+    let mut words = [0u64; 9];
+    for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+        *word = u64::from_ne_bytes(bytes.try_into().unwrap());
+    }
+    *drive = unsafe { std::mem::transmute::<[u64; 9], Drive>(words) };
+}
+
+/// Rising and falling through every event, acknowledgements of one to seven packets, round trips from 0.2 ms to 0.9 s.
+fn sequence() -> impl Iterator<Item = (Event, u32, f64)> {
+    (0..3000u32).map(|step| {
+        let draw = step.wrapping_mul(2_654_435_761) >> 16;
+        let event = match draw % 64 {
+            0 => Event::Cut,
+            1 if step % 7 == 0 => Event::Timeout,
+            2 | 3 => Event::SlowStart,
+            4 => Event::Mark,
+            5..8 => Event::Round,
+            _ => Event::Ack,
+        };
+        (event, 1 + draw % 7, f64::from(1 + draw % 4500) * 0.0002)
+    })
+}
+
+#[test]
+fn the_kernel_computes_what_the_host_does() {
+    if !can_run() {
+        return;
+    }
+    for (rule, map) in [
+        ("GAIMD(0.31, 0.875)", ".rodata.table"),
+        ("Rule(inc=\"1 - w/100\", dec=\"w - 0.5*w^0.7\")", ".rodata.table"),
+        ("Rule(inc=\"10*rtt\", dec=\"w/(1 + rtt)\")", ".rodata.surface"),
+        ("Bimodal(1, 0.5, 0.125, compare=scaled, band=0.05)", ".rodata.bimodal"),
+        ("MRAIMD(1, 0.5, 0.005, 0.5, calm=2)", ".rodata.mraimd"),
+    ] {
+        let plan = Plan::of(&rule.parse().unwrap()).unwrap();
+        let object = program(&plan, map);
+        let (mut here, mut there) = (Flow::new(&plan, 40.25), Flow::new(&plan, 40.25));
+        for (index, (event, acked, rtt_s)) in sequence().enumerate() {
+            here.happen(&plan, event, acked, rtt_s, host);
+            there.happen(&plan, event, acked, rtt_s, |_, drive| in_kernel(&object, drive));
+            assert_eq!(here.0, there.0, "{rule}, event {index}: {event:?} of {acked}");
+        }
+        println!("{rule}: 3000 events, the same bits; the window is {:.6}", here.cwnd());
+    }
+}
+
+#[test]
+fn a_rule_is_there_while_its_value_lives() {
+    if !can_run() {
+        return;
+    }
+    let rule = "SQRT(1, 0.5)".parse().unwrap();
+    let registered = Registered::load(&rule, "cwl_t_lives", &LoadOptions::default()).unwrap();
+    assert!(name::available().unwrap().contains(&"cwl_t_lives".to_string()));
+    assert_eq!(registered.report().unwrap().flows, 0);
+    assert!(installed::list().unwrap().iter().any(|entry| entry.name == "cwl_t_lives" && !entry.installed));
+    let again = Registered::load(&rule, "cwl_t_lives", &LoadOptions::default()).unwrap_err();
+    assert!(matches!(&again, KernelError::InUse(text) if text.contains("name \"cwl_t_lives\" is in use")), "{again}");
+    drop(registered);
+    assert!(!name::available().unwrap().contains(&"cwl_t_lives".to_string()));
+}
+
+#[test]
+fn every_kind_of_rule_passes_the_verifier() {
+    if !can_run() {
+        return;
+    }
+    for (index, rule) in ["AIMD(1, 0.5)", "Rule(inc=\"1/(0.1 + rtt)\", dec=\"w/2\")", "Bimodal", "MRAIMD"].iter().enumerate() {
+        let name = format!("cwl_t_kind{index}");
+        let options = LoadOptions { initial_ssthresh: Some(100), for_everybody: true, ..LoadOptions::default() };
+        assert_eq!(Registered::load(&rule.parse().unwrap(), &name, &options).unwrap().name(), name);
+    }
+}

@@ -1,0 +1,219 @@
+//! Real flows of this kernel through the emulated network: two namespaces, a TUN device in each, and the emulator between them.
+
+mod namespace;
+pub(crate) mod outcome;
+mod plan;
+mod routes;
+mod rules;
+mod sink;
+pub(crate) mod socket;
+mod source;
+
+use crate::events::{Event, Failure, send};
+use crate::outcome::Sample;
+use crate::request::Request;
+use cwndlab_emulator::{Driving, Emulator, Health, Tun, drive};
+use cwndlab_sim::Passage;
+use cwndlab_sim::scenario::{Sampling, Scenario};
+use namespace::{End, Losses};
+use nix::sys::resource::{UsageWho, getrusage};
+use plan::Plan;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rules::Algorithms;
+use std::os::fd::OwnedFd;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+/// Between reports of progress.
+const PROGRESS: Duration = Duration::from_millis(200);
+/// How the threads rank among what runs on the machine: the emulator first, then endpoints, then the rest.
+const EMULATOR_NICENESS: i32 = -20;
+const ENDPOINT_NICENESS: i32 = -10;
+/// From the moment that everything is ready to time 0 of the run.
+const LEAD: Duration = Duration::from_millis(20);
+/// How long after the end of a run threads may take; beyond it the process gives up.
+const PATIENCE_S: f64 = 10.0;
+
+/// What the threads of a namespace bring back.
+struct SourceReport {
+    watched: Vec<source::Watched>,
+    rows: Vec<Sample>,
+    losses: Losses,
+}
+
+/// Runs a scenario and sends its result.
+pub fn run(request: Request) -> Result<(), Failure> {
+    let Request { scenario, parent, .. } = request;
+    end_with(parent)?;
+    if !nix::unistd::geteuid().is_root() {
+        return Err(Failure::refused("a live run needs root: it makes network namespaces and TUN devices (CAP_SYS_ADMIN, CAP_NET_ADMIN)"));
+    }
+    let emulator_plan = Passage::new(&scenario);
+    let plan = Plan::new(&scenario, emulator_plan.flows(), crate::outcome::fastest_bps(&scenario))?;
+    let _alone = alone()?;
+    let algorithms = Algorithms::new(&scenario)?;
+    let begun = Instant::now();
+    let run = play(&scenario, &plan, &algorithms)?;
+    let reported = algorithms.report()?;
+    let wall_s = begun.elapsed().as_secs_f64();
+    let (run, traces) = outcome::json(&scenario, &plan, &run, &reported, wall_s);
+    send(&Event::Result { run, traces });
+    Ok(())
+}
+
+/// What a run gave.
+pub struct Played {
+    emulator: Emulator,
+    health: Health,
+    watched: Vec<source::Watched>,
+    rows: Vec<Sample>,
+    losses: [Losses; 2],
+}
+
+fn play(scenario: &Scenario, plan: &Plan, algorithms: &Algorithms) -> Result<Played, Failure> {
+    let end_s = scenario.duration.seconds();
+    let window = scenario.window().map(|time| time.seconds());
+    let row_every_s = match scenario.trace.cwnd {
+        Some(Sampling::Every(every)) => Some(every.seconds()),
+        _ => None,
+    };
+    let order = shuffled(plan.flows.len(), scenario.seed);
+    let released = AtomicU64::new(0);
+    thread::scope(|scope| {
+        let (source_device, source_start) = (sync_channel(1), sync_channel::<Instant>(1));
+        let (sink_device, sink_start) = (sync_channel(1), sync_channel::<Instant>(1));
+        let source = scope.spawn(move || {
+            let ready = namespace::enter(End::Source, plan).and_then(|device| {
+                let sources = source::Sources::new(plan, &algorithms.names, window, row_every_s)?;
+                Ok((device, sources))
+            });
+            let Some((sources, begin)) = handshake(ready, &source_device.0, &source_start.1) else { return Ok(None) };
+            let (watched, rows) = sources.play(begin, end_s, &order).map_err(|error| Failure::broken("sources", error))?;
+            let losses = namespace::losses(End::Source).map_err(|error| Failure::broken("counters", error))?;
+            Ok::<_, Failure>(Some(SourceReport { watched, rows, losses }))
+        });
+        let sink = scope.spawn(move || {
+            let ready = namespace::enter(End::Sink, plan).and_then(|device| Ok((device, sink::Sinks::new(plan)?)));
+            let Some((sinks, begin)) = handshake(ready, &sink_device.0, &sink_start.1) else { return Ok(None) };
+            sinks.play(begin, end_s).map_err(|error| Failure::broken("sinks", error))?;
+            namespace::losses(End::Sink).map(Some).map_err(|error| Failure::broken("counters", error))
+        });
+        let devices = [device(&source_device.1)?, device(&sink_device.1)?];
+        let mut emulator = Emulator::new(scenario, plan.mtu as usize + 64);
+        let [from, to] = devices;
+        let mut tun = Tun::new(from, to, plan.mtu as usize + 64, [End::Source.network(), End::Sink.network()]);
+        let begin = Instant::now() + LEAD;
+        for start in [source_start.0, sink_start.0] {
+            start.send(begin).map_err(|_| Failure::broken("start", "a thread is gone"))?;
+        }
+        let counted = &released;
+        let emulation = scope.spawn(move || {
+            socket::be_punctual(EMULATOR_NICENESS);
+            thread::sleep(begin.saturating_duration_since(Instant::now()));
+            let mut health = drive(&mut emulator, &mut tun, Driving::new(begin, end_s), |_, health| {
+                counted.store(health.released_packets, Ordering::Relaxed);
+                true
+            })
+            .map_err(|error| Failure::broken("TUN device", error))?;
+            emulator.finish(end_s);
+            health.cpu_share =
+                getrusage(UsageWho::RUSAGE_THREAD).ok().map(|used| (seconds(used.user_time()) + seconds(used.system_time())) / end_s);
+            // The devices stay until both ends have read their counters: what they send into a closed one counts as lost.
+            Ok::<_, Failure>((emulator, health, tun))
+        });
+        watch(begin, end_s, &released, || source.is_finished() && sink.is_finished() && emulation.is_finished());
+        let (emulator, health, _devices) = join(emulation)??;
+        let gone = || Failure::broken("start", "a thread ended before the run");
+        let SourceReport { watched, rows, losses } = join(source)??.ok_or_else(gone)?;
+        let sink_losses = join(sink)??.ok_or_else(gone)?;
+        Ok(Played { emulator, health, watched, rows, losses: [losses, sink_losses] })
+    })
+}
+
+/// Says that a namespace is ready, or why it is not, and waits for the start.
+fn handshake<T>(
+    ready: Result<(OwnedFd, T), Failure>,
+    tell: &SyncSender<Result<OwnedFd, Failure>>,
+    start: &Receiver<Instant>,
+) -> Option<(T, Instant)> {
+    socket::be_punctual(ENDPOINT_NICENESS);
+    match ready {
+        Ok((device, rest)) => {
+            tell.send(Ok(device)).ok()?;
+            start.recv().ok().map(|begin| (rest, begin))
+        }
+        Err(failure) => {
+            // If nobody listens, somebody else has failed already.
+            let _ = tell.send(Err(failure));
+            None
+        }
+    }
+}
+
+fn device(told: &Receiver<Result<OwnedFd, Failure>>) -> Result<OwnedFd, Failure> {
+    told.recv().unwrap_or_else(|_| Err(Failure::broken("start", "a thread ended before the run")))
+}
+
+pub(crate) fn join<T>(thread: ScopedJoinHandle<'_, T>) -> Result<T, Failure> {
+    thread.join().map_err(|_| Failure::broken("run", "a thread failed, see above"))
+}
+
+/// Reports progress until everything is over. A run that does not end in time ends here, and with the process all that it made.
+pub(crate) fn watch(begin: Instant, end_s: f64, released: &AtomicU64, is_over: impl Fn() -> bool) {
+    while !is_over() {
+        thread::sleep(PROGRESS.min(Duration::from_secs_f64(end_s / 4.0)));
+        let time_s = begin.elapsed().as_secs_f64();
+        if time_s > end_s + PATIENCE_S {
+            send(&Event::Error { message: &format!("time limit: the run did not end {PATIENCE_S} s after its {end_s} s were over") });
+            std::process::exit(1);
+        }
+        send(&Event::Progress { time_s: time_s.min(end_s), packets: released.load(Ordering::Relaxed) });
+    }
+}
+
+pub(crate) fn seconds(time: nix::sys::time::TimeVal) -> f64 {
+    time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6
+}
+
+/// Numbers of flows in an order drawn from the seed: of flows that start together, the first would have an advantage.
+pub(crate) fn shuffled(count: usize, seed: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    for last in (1..count).rev() {
+        order.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);
+    }
+    order
+}
+
+/// Has the process end with the one that asked for a run.
+pub(crate) fn end_with(parent: Option<i32>) -> Result<(), Failure> {
+    if let Some(parent) = parent {
+        socket::end_with_parent();
+        if nix::unistd::getppid().as_raw() != parent {
+            return Err(Failure::broken("start", "the program that asked for this run is gone"));
+        }
+    }
+    Ok(())
+}
+
+/// Two runs at once would disturb each other. The name is not in the file system: it is gone with the process.
+pub(crate) fn alone() -> Result<UnixListener, Failure> {
+    let address = SocketAddr::from_abstract_name("cwndlab-live").map_err(|error| Failure::broken("start", error))?;
+    UnixListener::bind_addr(&address).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => {
+            Failure::refused("another live run is going on on this machine: two would disturb each other, wait for its end")
+        }
+        _ => Failure::broken("start", error),
+    })
+}
+
+/// What makes a run invalid, for whoever prints it.
+pub fn limits() -> Result<(), Failure> {
+    send(&Event::Answer { answer: outcome::limits() });
+    Ok(())
+}

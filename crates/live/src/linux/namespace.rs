@@ -1,0 +1,208 @@
+//! Network namespaces without a name, each held by one thread: they, the devices and the connections in them end with it.
+
+use super::plan::{FlowPlan, Plan};
+use super::routes::Routes;
+use crate::events::Failure;
+use nix::sched::{CloneFlags, unshare};
+use std::fs;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// Which end of the network a namespace is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Where flows' sources are.
+    Source,
+    /// Where their sinks are.
+    Sink,
+}
+
+impl End {
+    /// The name of its device.
+    pub const fn device(self) -> &'static str {
+        match self {
+            Self::Source => "cwndlab-source",
+            Self::Sink => "cwndlab-sink",
+        }
+    }
+
+    /// First two bytes of its addresses.
+    pub const fn network(self) -> [u8; 2] {
+        match self {
+            Self::Source => [10, 64],
+            Self::Sink => [10, 65],
+        }
+    }
+
+    /// Address of the flow of a number.
+    pub fn address(self, flow: usize) -> Ipv4Addr {
+        let ([a, b], [c, d]) = (self.network(), ((flow + 1) as u16).to_be_bytes());
+        Ipv4Addr::new(a, b, c, d)
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Source => Self::Sink,
+            Self::Sink => Self::Source,
+        }
+    }
+}
+
+/// Packets that a device may hold before it drops some, outside the emulator: what a second of 240 Mbit/s brings.
+const DEVICE_QUEUE: u32 = 20_000;
+
+/// Moves this thread into a new namespace with a TUN device and the routes of all flows. Returns the device.
+pub fn enter(end: End, plan: &Plan) -> Result<OwnedFd, Failure> {
+    let doing = |what: &'static str| move |error: std::io::Error| Failure::broken(what, error);
+    unshare(CloneFlags::CLONE_NEWNET).map_err(|error| match error {
+        nix::Error::EPERM => {
+            Failure::refused("no right to make network namespaces: a live run needs root (CAP_SYS_ADMIN and CAP_NET_ADMIN)")
+        }
+        other => Failure::broken("network namespace", other),
+    })?;
+    settings(end, plan)?;
+    let device = open(end.device())?;
+    let mut routes = Routes::open().map_err(doing("routes"))?;
+    routes.up("lo", None, None).map_err(doing("loopback device"))?;
+    // IPv6 would send packets of its own; the device has no address for it.
+    write(&format!("ipv6/conf/{}/disable_ipv6", end.device()), "1")
+        .or_else(|failure| if fs::exists("/proc/sys/net/ipv6").unwrap_or(true) { Err(failure) } else { Ok(()) })?;
+    routes.up(end.device(), Some(plan.mtu), Some(DEVICE_QUEUE)).map_err(doing("TUN device"))?;
+    let [a, b] = end.network();
+    routes.add_local(Ipv4Addr::new(a, b, 0, 0), 16).map_err(doing("local route"))?;
+    for (number, flow) in plan.flows.iter().enumerate() {
+        let metrics = metrics(end, flow);
+        routes.add(end.other().address(number), end.device(), end.address(number), metrics).map_err(doing("route"))?;
+    }
+    Ok(device)
+}
+
+/// What the route of a flow says about its connection.
+fn metrics(end: End, flow: &FlowPlan) -> Vec<super::routes::Metric> {
+    use super::routes::Metric;
+    match end {
+        End::Source => {
+            let mut metrics = vec![Metric::InitialWindow(flow.initial_window)];
+            metrics.extend(flow.min_rto_ms.map(Metric::LeastTimeout));
+            metrics.extend(flow.ecn.then_some(Metric::Ecn));
+            metrics
+        }
+        End::Sink => flow.quick_ack.then_some(Metric::QuickAck).into_iter().chain(flow.window_bytes.map(Metric::Window)).collect(),
+    }
+}
+
+/// Switches of this namespace; none of them reaches beyond it.
+fn settings(end: End, plan: &Plan) -> Result<(), Failure> {
+    let switch = |on: bool| if on { "1" } else { "0" };
+    let buffers = format!("4096 {} {}", plan.buffer_bytes, plan.buffer_bytes);
+    // At the source the route says who asks for ECN; the sink agrees with whoever does.
+    let ecn = if end == End::Source { "0" } else { "2" };
+    for (name, value) in [
+        ("ipv4/tcp_no_metrics_save", "1"),
+        ("ipv4/tcp_slow_start_after_idle", "0"),
+        ("ipv4/tcp_sack", switch(plan.sack)),
+        ("ipv4/tcp_timestamps", switch(plan.timestamps)),
+        ("ipv4/tcp_ecn", ecn),
+        ("ipv4/tcp_rmem", &buffers),
+        ("ipv4/tcp_wmem", &buffers),
+        ("ipv4/conf/all/rp_filter", "0"),
+        ("ipv4/conf/default/rp_filter", "0"),
+        // Acknowledgements of gaps go out one by one, as a simulated receiver's do.
+        ("ipv4/tcp_comp_sack_nr", "0"),
+    ] {
+        write(name, value)?;
+    }
+    Ok(())
+}
+
+fn write(name: &str, value: &str) -> Result<(), Failure> {
+    let path = format!("/proc/sys/net/{name}");
+    fs::write(&path, value)
+        .map_err(|error| Failure::refused(format!("{path} cannot be set to {value} in the run's own namespace: {error}")))
+}
+
+/// Makes a TUN device in this thread's namespace.
+fn open(name: &str) -> Result<OwnedFd, Failure> {
+    const PATH: &str = "/dev/net/tun";
+    let failed = |error: std::io::Error| {
+        Failure::refused(format!("{PATH}: {error}; a live run makes TUN devices (modprobe tun, or --device {PATH} of the container)"))
+    };
+    let file = fs::OpenOptions::new().read(true).write(true).open(PATH).map_err(failed)?;
+    super::socket::make_tun(file.as_raw_fd(), name)
+        .map_err(|error| Failure::refused(format!("TUN device {name}: {error}; a live run needs root (CAP_NET_ADMIN)")))?;
+    let device = OwnedFd::from(file);
+    rustix::io::ioctl_fionbio(&device, true).map_err(|error| Failure::broken("TUN device", error))?;
+    Ok(device)
+}
+
+/// What a namespace lost outside the emulator, and what it found wrong.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+pub struct Losses {
+    /// Packets that its device or its sockets dropped.
+    pub dropped_packets: u64,
+    /// The same, by what counted them.
+    pub dropped: std::collections::BTreeMap<String, u64>,
+    /// Packets whose checksum it found wrong.
+    pub broken_packets: u64,
+    /// TCP events that it counted, by name.
+    pub events: std::collections::BTreeMap<String, u64>,
+}
+
+/// Counters of /proc/net/snmp and netstat for packets that a namespace lost by itself.
+const DROPS: [&str; 6] =
+    ["TcpExt.TCPBacklogDrop", "TcpExt.TCPRcvQDrop", "TcpExt.TCPZeroWindowDrop", "TcpExt.PruneCalled", "Ip.InDiscards", "Ip.OutDiscards"];
+
+/// Events of /proc/net/netstat that say how loss recovery went, for whoever wonders about a result.
+const EVENTS: [&str; 10] = [
+    "TCPTimeouts",
+    "TCPLossProbes",
+    "TCPFastRetrans",
+    "TCPSlowStartRetrans",
+    "TCPSackRecovery",
+    "TCPRenoRecovery",
+    "TCPLossUndo",
+    "TCPFullUndo",
+    "TCPSpuriousRTOs",
+    "TCPDSACKUndo",
+];
+
+/// Reads this thread's namespace's counters.
+pub fn losses(end: End) -> std::io::Result<Losses> {
+    let mut losses = Losses::default();
+    // Columns of a device (Documentation/networking/statistics): receive bytes, packets, errors, drops, ... eight, then transmit.
+    let devices = fs::read_to_string("/proc/thread-self/net/dev")?;
+    if let Some((_, numbers)) = devices.lines().filter_map(|line| line.trim().split_once(':')).find(|(name, _)| *name == end.device()) {
+        let numbers: Vec<u64> = numbers.split_whitespace().filter_map(|number| number.parse().ok()).collect();
+        for (column, name) in [(3, "device, from the emulator"), (11, "device, to the emulator")] {
+            if let Some(&count @ 1..) = numbers.get(column) {
+                losses.dropped.insert(name.into(), count);
+            }
+        }
+    }
+    let mut counters = tables(&fs::read_to_string("/proc/thread-self/net/snmp")?);
+    counters.extend(tables(&fs::read_to_string("/proc/thread-self/net/netstat")?));
+    let sum = |names: &[&str]| names.iter().filter_map(|name| counters.get(*name)).sum::<u64>();
+    for name in DROPS {
+        if let Some(&count @ 1..) = counters.get(name) {
+            losses.dropped.insert(name.into(), count);
+        }
+    }
+    losses.dropped_packets = losses.dropped.values().sum();
+    losses.broken_packets += sum(&["Tcp.InCsumErrors", "Ip.InHdrErrors"]);
+    losses.events = EVENTS.iter().filter_map(|name| Some((name.to_string(), *counters.get(&format!("TcpExt.{name}"))?))).collect();
+    Ok(losses)
+}
+
+/// Pairs of lines, names and then numbers, each with the table's name in front.
+fn tables(text: &str) -> std::collections::HashMap<String, u64> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut all = std::collections::HashMap::new();
+    for pair in lines.chunks_exact(2) {
+        let Some((table, names)) = pair[0].split_once(':') else { continue };
+        let numbers = pair[1].split_once(':').map_or("", |(_, numbers)| numbers);
+        for (name, number) in names.split_whitespace().zip(numbers.split_whitespace()) {
+            all.insert(format!("{table}.{name}"), number.parse().unwrap_or(0));
+        }
+    }
+    all
+}

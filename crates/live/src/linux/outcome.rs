@@ -1,0 +1,137 @@
+//! The result of a run with flows of the kernel: the fields of a simulated one, and what only such runs have (docs/live.md).
+
+use super::plan::Plan;
+use super::rules::Reported;
+use super::{Played, source::Watched};
+use crate::outcome::{Did, LATENESS_P99_S, flow_result, mean, run_result, traces};
+use cwndlab_sim::results::FlowResult;
+use cwndlab_sim::scenario::Scenario;
+use serde_json::{Value, json};
+
+/// Share of a flow's busy time that it may be held up by buffers instead of its window.
+const HELD_UP_SHARE: f64 = 0.02;
+
+/// Bounds of a valid run, by name.
+pub fn limits() -> Value {
+    json!({ "lateness_p99_s": LATENESS_P99_S, "held_up_share": HELD_UP_SHARE })
+}
+
+/// The result and the traces of a run.
+pub fn json(scenario: &Scenario, plan: &Plan, played: &Played, reported: &[Reported], wall_s: f64) -> (Value, Value) {
+    let run = run_result(scenario, "linux", &played.emulator, flows(scenario, played));
+    let (delivered, mut fields) = (run.delivered_packets as f64, json!(run));
+    let reasons = reasons(scenario, plan, played);
+    if let Value::Object(fields) = &mut fields {
+        fields.extend([
+            ("wall_s".to_string(), json!(wall_s)),
+            ("packets_per_wall_s".to_string(), json!(delivered / wall_s)),
+            ("backend".to_string(), json!("linux")),
+            ("kernel".to_string(), json!(kernel())),
+            ("valid".to_string(), json!(reasons.is_empty())),
+            ("reasons".to_string(), json!(reasons)),
+            ("health".to_string(), json!(played.health)),
+            ("namespaces".to_string(), json!({ "source": played.losses[0], "sink": played.losses[1] })),
+            ("kernel_rules".to_string(), json!(reported)),
+            ("kernel_flows".to_string(), kernel_flows(plan, played)),
+        ]);
+    }
+    let books = played.emulator.books().iter();
+    let bytes: Vec<&[u64]> = books.map(|book| book.bytes.as_ref().map(|bins| bins.sums.as_slice()).unwrap_or_default()).collect();
+    (fields, traces(scenario, played.rows.iter().copied(), &bytes, played.emulator.passage()))
+}
+
+fn flows(scenario: &Scenario, played: &Played) -> Vec<FlowResult> {
+    let [from_s, to_s] = scenario.window().map(|time| time.seconds());
+    let flow = |(number, seen): (usize, &Watched)| {
+        let book = &played.emulator.books()[number];
+        let did = Did {
+            goodput_bps: book.measured.delivered_bytes as f64 * 8.0 / (to_s - from_s),
+            retransmitted: book.measured.retransmitted,
+            cuts: [seen.timeouts[1].saturating_sub(seen.timeouts[0]), seen.fast_retransmits, seen.ecn_reductions],
+            mean_rtt_s: mean(book.rtt_sum_s, book.rtt_count),
+            mean_rto_s: mean(seen.rto_sum_s, seen.rto_samples),
+            mean_cwnd_packets: mean(seen.cwnd_sum, seen.samples).unwrap_or(0.0),
+            // When all that the application had was acknowledged.
+            finish_s: if seen.is_over { book.acknowledged_s(seen.written) } else { None },
+        };
+        flow_result(&played.emulator.passage().flows()[number], book, &did)
+    };
+    played.watched.iter().enumerate().map(flow).collect()
+}
+
+/// Why the result is not to be trusted.
+fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
+    let (health, mut reasons) = (&played.health, Vec::new());
+    let mut say = |wrong: bool, text: String| {
+        if wrong {
+            reasons.push(text);
+        }
+    };
+    let p99_s = health.lateness_p99_s.unwrap_or(0.0);
+    say(
+        p99_s > LATENESS_P99_S,
+        format!(
+            "1 packet in 100 was handed over {:.2} ms late or later, allowed are {:.2} ms: the machine was too busy",
+            p99_s * 1e3,
+            LATENESS_P99_S * 1e3
+        ),
+    );
+    let outside = health.refused_packets + played.losses.iter().map(|losses| losses.dropped_packets).sum::<u64>();
+    let by_whom = played.losses.iter().flat_map(|losses| &losses.dropped).map(|(name, count)| format!("{name} {count}"));
+    let by_whom: Vec<String> = by_whom.chain((health.refused_packets > 0).then(|| format!("refused {}", health.refused_packets))).collect();
+    say(outside > 0, format!("packets dropped outside the emulator: {outside} ({})", by_whom.join(", ")));
+    let broken = health.broken_packets + played.losses.iter().map(|losses| losses.broken_packets).sum::<u64>();
+    say(broken > 0, format!("packets with a wrong checksum: {broken}"));
+    say(health.released_packets == 0, "no packet passed".into());
+    say(played.emulator.passage().has_overflowed(), "a queue outgrew the memory meant for it".into());
+    let end_s = scenario.duration.seconds();
+    for (flow, seen) in plan.flows.iter().zip(&played.watched) {
+        let name = &flow.name;
+        if let Some(error) = &seen.failed {
+            say(true, format!("flow \"{name}\": {error}"));
+        }
+        say(seen.implausible > 0, format!("flow \"{name}\": in {} samples ssthresh was above twice the largest window", seen.implausible));
+        let Some(info) = &seen.last else {
+            say(seen.failed.is_none() && flow.start_s + flow.base_rtt_s < end_s, format!("flow \"{name}\": never connected"));
+            continue;
+        };
+        let share = |held_up_us: u64| held_up_us as f64 / (info.busy_time.max(1)) as f64;
+        say(
+            share(info.sndbuf_limited) > HELD_UP_SHARE,
+            format!("flow \"{name}\": held up by its send buffer for {:.1} % of the time", 100.0 * share(info.sndbuf_limited)),
+        );
+        say(
+            flow.window_bytes.is_none() && share(info.rwnd_limited) > HELD_UP_SHARE,
+            format!("flow \"{name}\": held up by the receiver's buffer for {:.1} % of the time", 100.0 * share(info.rwnd_limited)),
+        );
+    }
+    reasons
+}
+
+/// What the kernel says about its flows.
+fn kernel_flows(plan: &Plan, played: &Played) -> Value {
+    let row = |(number, seen): (usize, &Watched)| {
+        let info = seen.last.unwrap_or_default();
+        let book = &played.emulator.books()[number];
+        json!({
+            "flow": plan.flows[number].name,
+            "min_rtt_s": (info.min_rtt > 0 && info.min_rtt < u32::MAX).then(|| f64::from(info.min_rtt) / 1e6),
+            "wire_min_rtt_s": book.rtt_least_s.is_finite().then_some(book.rtt_least_s),
+            "largest_cwnd_packets": seen.largest_cwnd,
+            "mss_bytes": info.snd_mss,
+            "busy_s": info.busy_time as f64 / 1e6,
+            "window_limited_s": info.rwnd_limited as f64 / 1e6,
+            "buffer_limited_s": info.sndbuf_limited as f64 / 1e6,
+            "implausible_samples": seen.implausible,
+            "bytes_retransmitted": info.bytes_retrans,
+            "failed": seen.failed,
+        })
+    };
+    played.watched.iter().enumerate().map(row).collect()
+}
+
+fn kernel() -> String {
+    nix::sys::utsname::uname()
+        .map(|name| format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy()))
+        .unwrap_or_default()
+}

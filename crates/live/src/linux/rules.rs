@@ -1,0 +1,89 @@
+//! Which congestion control of the kernel each group of flows gets.
+
+use super::plan::UNLIMITED_PACKETS;
+use crate::events::Failure;
+use cwndlab_sim::scenario::{FlowSpec, Scenario};
+use serde::Serialize;
+
+/// The congestion controls of a run; those that stand for rules are registered as long as this lives.
+pub struct Algorithms {
+    /// Names, one for each entry of the scenario's flows.
+    pub names: Vec<String>,
+    #[cfg(feature = "kernel")]
+    registered: Vec<(String, cwndlab_kernel::Registered)>,
+}
+
+/// The slow-start threshold that a flow begins with, packets, where the scenario gives one.
+pub fn initial_ssthresh(scenario: &Scenario, flow: &FlowSpec) -> Option<u32> {
+    let packets = scenario.knobs(&flow.tcp).initial_ssthresh;
+    (packets < UNLIMITED_PACKETS).then_some(packets.max(2.0) as u32)
+}
+
+/// What a registered rule counted.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reported {
+    /// The rule.
+    pub rule: String,
+    /// The name it had in the kernel.
+    pub name: String,
+    /// Episodes in which the kernel did not call it; the guard repaired them.
+    pub skipped_callbacks: u64,
+}
+
+impl Algorithms {
+    /// Finds or registers what the flows ask for.
+    #[cfg(not(feature = "kernel"))]
+    pub fn new(scenario: &Scenario) -> Result<Self, Failure> {
+        let name = |(i, flow): (usize, &FlowSpec)| match flow.rule.0.kernel_name() {
+            Some(name) => Ok(name.to_string()),
+            None => Err(Failure::refused(format!(
+                "flows[{i}].rule: {} needs rules in the kernel, which this program was built without: install clang, libelf-dev and \
+                 zlib1g-dev and run make live again; allowed without them: kernel:reno, kernel:cubic, kernel:bbr",
+                flow.rule.0
+            ))),
+        };
+        Ok(Self { names: scenario.flows.iter().enumerate().map(name).collect::<Result<_, _>>()? })
+    }
+
+    /// What the registered rules counted.
+    #[cfg(not(feature = "kernel"))]
+    pub fn report(&self) -> Result<Vec<Reported>, Failure> {
+        Ok(Vec::new())
+    }
+
+    /// Finds or registers what the flows ask for.
+    #[cfg(feature = "kernel")]
+    pub fn new(scenario: &Scenario) -> Result<Self, Failure> {
+        use cwndlab_kernel::{LoadOptions, Registered};
+        let (mut names, mut registered) = (Vec::new(), Vec::<(String, Registered)>::new());
+        for (i, flow) in scenario.flows.iter().enumerate() {
+            let text = flow.rule.0.to_string();
+            if let Some(name) = flow.rule.0.kernel_name() {
+                names.push(name.to_string());
+                continue;
+            }
+            let options = LoadOptions { initial_ssthresh: initial_ssthresh(scenario, flow), ..LoadOptions::default() };
+            let same = |earlier: &FlowSpec| earlier.rule == flow.rule && initial_ssthresh(scenario, earlier) == options.initial_ssthresh;
+            if let Some(known) = scenario.flows[..i].iter().position(same) {
+                names.push(names[known].clone());
+                continue;
+            }
+            let name = format!("cwndlab_{i}");
+            let rule =
+                Registered::load(&flow.rule.0, &name, &options).map_err(|error| Failure::refused(format!("flows[{i}].rule: {error}")))?;
+            registered.push((text, rule));
+            names.push(name);
+        }
+        Ok(Self { names, registered })
+    }
+
+    /// What the registered rules counted.
+    #[cfg(feature = "kernel")]
+    pub fn report(&self) -> Result<Vec<Reported>, Failure> {
+        let report = |(rule, registered): &(String, cwndlab_kernel::Registered)| {
+            let hits = registered.report().map_err(|error| Failure::broken("rule in the kernel", error))?;
+            Ok(Reported { rule: rule.clone(), name: registered.name().to_string(), skipped_callbacks: hits.skipped_callbacks() })
+        };
+        self.registered.iter().map(report).collect()
+    }
+}

@@ -1,0 +1,106 @@
+//! The flows' sinks: one thread in their namespace takes what comes and forgets it.
+
+use super::namespace::End;
+use super::plan::Plan;
+use super::socket;
+use super::source::PORT;
+use crate::events::Failure;
+use rustix::event::{Timespec, epoll};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// Bytes taken at once.
+const MOUTHFUL: usize = 4 << 20;
+/// Between looks: TCP answers packets without this thread, which would only be woken up for each.
+const PAUSE: Duration = Duration::from_micros(500);
+/// What stands for the listening socket among the connections.
+const LISTENER: u64 = u64::MAX;
+
+/// All sinks; in their namespace.
+pub struct Sinks<'a> {
+    plan: &'a Plan,
+    listener: Socket,
+    connections: Vec<Option<Socket>>,
+    epoll: OwnedFd,
+}
+
+impl<'a> Sinks<'a> {
+    /// Listens.
+    pub fn new(plan: &'a Plan) -> Result<Self, Failure> {
+        let failed = |error: io::Error| Failure::broken("listening socket", error);
+        let listener = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        // What a SYN's answer announces, so that both directions agree on it.
+        let mss = plan.flows.iter().map(|flow| flow.mss_bytes).max().unwrap_or(1460);
+        listener.set_tcp_mss(mss).map_err(failed)?;
+        listener.bind(&SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)).into()).map_err(failed)?;
+        listener.listen(plan.flows.len().max(16) as i32).map_err(failed)?;
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
+        epoll::add(&epoll, &listener, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN).map_err(|error| failed(error.into()))?;
+        Ok(Self { plan, listener, connections: plan.flows.iter().map(|_| None).collect(), epoll })
+    }
+
+    /// Takes what comes until `end_s` seconds after `begin`.
+    pub fn play(mut self, begin: Instant, end_s: f64) -> io::Result<()> {
+        let mut events = Vec::with_capacity(self.connections.len() + 1);
+        loop {
+            let left_s = end_s - Instant::now().saturating_duration_since(begin).as_secs_f64();
+            if left_s <= 0.0 {
+                return Ok(());
+            }
+            let wait = Duration::from_secs_f64(left_s.min(1.0));
+            let timeout = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
+            events.clear();
+            match epoll::wait(self.epoll.as_fd(), rustix::buffer::spare_capacity(&mut events), Some(&timeout)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            for event in &events {
+                match event.data.u64() {
+                    LISTENER => self.accept()?,
+                    number => self.take(number as usize),
+                }
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    fn accept(&mut self) -> io::Result<()> {
+        loop {
+            let (connection, _) = match self.listener.accept() {
+                Ok(accepted) => accepted,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            let Some(number) = self.number(&connection) else { continue };
+            if let Some(bytes) = self.plan.flows[number].window_bytes {
+                socket::set_buffer(&connection, bytes)?;
+                socket::set_window(&connection, bytes)?;
+            }
+            epoll::add(&self.epoll, &connection, epoll::EventData::new_u64(number as u64), epoll::EventFlags::IN)?;
+            self.connections[number] = Some(connection);
+        }
+    }
+
+    /// Whose connection it is: the address that it was made to says so.
+    fn number(&self, connection: &Socket) -> Option<usize> {
+        let address = *connection.local_addr().ok()?.as_socket_ipv4()?.ip();
+        (0..self.connections.len()).find(|&number| End::Sink.address(number) == address)
+    }
+
+    fn take(&mut self, number: usize) {
+        let Some(connection) = &self.connections[number] else { return };
+        match socket::discard(connection, MOUTHFUL) {
+            Ok(1..) => {
+                // A connection that has broken meanwhile says so when it is read next.
+                let _ = self.plan.flows[number].window_bytes.map(|bytes| socket::set_window(connection, bytes));
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            // The source has closed, or the connection is broken: either way it is over, and closing it answers.
+            Ok(0) | Err(_) => self.connections[number] = None,
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! The flows' sources: one thread in the namespace of the sources writes, and looks at what TCP says about itself.
+
+use super::namespace::End;
+use super::plan::{FlowPlan, Plan};
+use super::socket::{self, TcpInfo, tcp_info};
+use crate::events::Failure;
+use crate::outcome::Sample;
+use rustix::event::{Timespec, epoll};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
+use std::net::{Shutdown, SocketAddr};
+use std::os::fd::OwnedFd;
+use std::time::Instant;
+
+/// Where sinks listen.
+pub const PORT: u16 = 5201;
+/// What is sent. Nobody reads it.
+static NOTHING: [u8; 1 << 18] = [0; 1 << 18];
+/// `icsk_ca_state` (linux/tcp.h): the window was cut because of marks, of a loss, of a time-out.
+const CUT_BY_MARK: u8 = 2;
+const RECOVERY: u8 = 3;
+const LOSS: u8 = 4;
+/// TCP_INFINITE_SSTHRESH: none yet.
+const NO_THRESHOLD: u32 = 0x7fff_ffff;
+/// A closed connection's state.
+const CLOSED: u8 = 7;
+
+/// What was seen of a flow; sums are over the measuring window.
+#[derive(Clone, Debug, Default)]
+pub struct Watched {
+    /// Bytes handed to the kernel.
+    pub written: u64,
+    /// Whether its application has no more.
+    pub is_over: bool,
+    /// Samples, and the sum of windows in them, packets.
+    pub samples: u64,
+    /// Sum of windows, packets.
+    pub cwnd_sum: f64,
+    /// Sum and number of retransmission time-outs as they stood, seconds.
+    pub rto_sum_s: f64,
+    /// Their number.
+    pub rto_samples: u64,
+    /// Episodes of loss that began.
+    pub fast_retransmits: u64,
+    /// Cuts because of marks.
+    pub ecn_reductions: u64,
+    /// Time-outs at the begin of the window, and at its end.
+    pub timeouts: [u64; 2],
+    /// Largest window seen, packets.
+    pub largest_cwnd: u32,
+    /// Samples whose threshold no rule can have given: above twice the largest window there has been, or none after a cut.
+    pub implausible: u64,
+    /// The last thing TCP said.
+    pub last: Option<TcpInfo>,
+    /// Why it has no connection.
+    pub failed: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Waiting,
+    Connecting,
+    Writing,
+    Over,
+    Failed,
+}
+
+struct Sender<'a> {
+    plan: &'a FlowPlan,
+    socket: Socket,
+    state: State,
+    ca_state: u8,
+    has_been_cut: bool,
+    seen: Watched,
+}
+
+/// All sources; in the namespace of the sources.
+pub struct Sources<'a> {
+    senders: Vec<Sender<'a>>,
+    epoll: OwnedFd,
+    plan: &'a Plan,
+    window: [f64; 2],
+    row_every_s: Option<f64>,
+    rows: Vec<Sample>,
+}
+
+impl<'a> Sources<'a> {
+    /// Sockets of all flows, each with its congestion control; none connected yet.
+    pub fn new(plan: &'a Plan, algorithms: &[String], window: [f64; 2], row_every_s: Option<f64>) -> Result<Self, Failure> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| Failure::broken("epoll", error))?;
+        let senders = plan.flows.iter().enumerate().map(|(number, flow)| {
+            let algorithm = &algorithms[flow.group];
+            let socket = open(plan, number, flow, algorithm)?;
+            Ok(Sender { plan: flow, socket, state: State::Waiting, ca_state: 0, has_been_cut: false, seen: Watched::default() })
+        });
+        let senders = senders.collect::<Result<_, Failure>>()?;
+        Ok(Self { senders, epoll, plan, window, row_every_s, rows: Vec::new() })
+    }
+
+    /// Plays all flows from `begin` for `end_s` seconds. `order` says which of those that start together goes first.
+    pub fn play(mut self, begin: Instant, end_s: f64, order: &[usize]) -> io::Result<(Vec<Watched>, Vec<Sample>)> {
+        let now_s = || Instant::now().saturating_duration_since(begin).as_secs_f64();
+        let mut starts: Vec<(f64, usize)> = order.iter().map(|&number| (self.senders[number].plan.start_s, number)).collect();
+        starts.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut stops: Vec<(f64, usize)> = self.senders.iter().enumerate().map(|(number, sender)| (sender.plan.stop_s, number)).collect();
+        stops.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut starts, mut stops) = (starts.into_iter().peekable(), stops.into_iter().peekable());
+        let (mut sample_s, mut row_s, mut edges) = (0.0, 0.0, self.window.into_iter().chain([f64::INFINITY]).enumerate().peekable());
+        let mut events = Vec::with_capacity(self.senders.len().max(16));
+        while Instant::now() < begin {
+            std::thread::sleep(begin.saturating_duration_since(Instant::now()));
+        }
+        loop {
+            let now = now_s();
+            if now >= end_s {
+                break;
+            }
+            while let Some((_, number)) = starts.next_if(|start| start.0 <= now) {
+                self.start(number);
+            }
+            while let Some((_, number)) = stops.next_if(|stop| stop.0 <= now) {
+                self.stop(number);
+            }
+            while let Some((edge, _)) = edges.next_if(|edge| edge.1 <= now) {
+                self.at_edge(edge);
+            }
+            if sample_s <= now {
+                let keep = self.row_every_s.is_some() && row_s <= now;
+                self.sample(now, keep);
+                while sample_s <= now {
+                    sample_s += self.plan.sampling_s;
+                }
+                while let Some(every_s) = self.row_every_s.filter(|_| row_s <= now) {
+                    row_s += every_s;
+                }
+            }
+            let next_s = [starts.peek().map(|start| start.0), stops.peek().map(|stop| stop.0), edges.peek().map(|edge| edge.1)]
+                .into_iter()
+                .flatten()
+                .fold(sample_s.min(end_s), f64::min);
+            self.wait(&mut events, next_s - now_s())?;
+        }
+        self.at_edge(1);
+        Ok((self.senders.into_iter().map(|sender| sender.seen).collect(), self.rows))
+    }
+
+    /// Waits for sockets, and writes to those that take more.
+    fn wait(&mut self, events: &mut Vec<epoll::Event>, wait_s: f64) -> io::Result<()> {
+        let wait = std::time::Duration::from_secs_f64(wait_s.clamp(0.0, 1.0));
+        let timeout = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
+        events.clear();
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        for event in events.iter() {
+            self.ready(event.data.u64() as usize, event.flags);
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, number: usize) {
+        let sender = &mut self.senders[number];
+        let address = SocketAddr::from((End::Sink.address(number), PORT));
+        match sender.socket.connect(&address.into()) {
+            Ok(()) => {}
+            Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
+            Err(error) => return sender.fail(&error),
+        }
+        sender.state = State::Connecting;
+        if let Err(error) = epoll::add(&self.epoll, &sender.socket, epoll::EventData::new_u64(number as u64), epoll::EventFlags::OUT) {
+            sender.fail(&error.into());
+        }
+    }
+
+    fn ready(&mut self, number: usize, flags: epoll::EventFlags) {
+        let sender = &mut self.senders[number];
+        let error = if flags.contains(epoll::EventFlags::ERR) { sender.socket.take_error().ok().flatten() } else { None };
+        let written = match error {
+            Some(error) => Err(error),
+            None => sender.write(),
+        };
+        if let Err(error) = written {
+            sender.fail(&error);
+        }
+        if !matches!(sender.state, State::Connecting | State::Writing) {
+            // It has nothing more to wait for; what is still on its way the kernel sees to.
+            let _ = epoll::delete(&self.epoll, &sender.socket);
+        }
+    }
+
+    fn stop(&mut self, number: usize) {
+        let sender = &mut self.senders[number];
+        if matches!(sender.state, State::Connecting | State::Writing) {
+            sender.close();
+            let _ = epoll::delete(&self.epoll, &sender.socket);
+        }
+    }
+
+    /// The measuring window begins (0) or ends (1).
+    fn at_edge(&mut self, edge: usize) {
+        for sender in &mut self.senders {
+            let timeouts = sender.look().map(|info| u64::from(info.total_rto));
+            sender.seen.timeouts[edge] = timeouts.unwrap_or(sender.seen.timeouts[0]);
+        }
+    }
+
+    /// Looks at all flows that have started.
+    fn sample(&mut self, now_s: f64, keep: bool) {
+        let inside = (self.window[0]..self.window[1]).contains(&now_s);
+        for (number, sender) in self.senders.iter_mut().enumerate() {
+            sender.seen.samples += u64::from(inside);
+            let Some(info) = sender.look() else { continue };
+            sender.note(&info, inside);
+            if keep {
+                let ssthresh = (info.snd_ssthresh < NO_THRESHOLD).then(|| f64::from(info.snd_ssthresh));
+                let srtt_s = (info.rtt > 0).then(|| f64::from(info.rtt) / 1e6);
+                self.rows.push(Sample { time_s: now_s, flow: number as u32, cwnd: f64::from(info.snd_cwnd), ssthresh, srtt_s });
+            }
+        }
+    }
+}
+
+impl Sender<'_> {
+    /// Hands the kernel as much as it takes.
+    fn write(&mut self) -> io::Result<()> {
+        self.state = State::Writing;
+        loop {
+            let left = self.plan.bytes.map_or(u64::MAX, |bytes| bytes - self.seen.written);
+            if left == 0 {
+                self.close();
+                return Ok(());
+            }
+            let chunk = &NOTHING[..NOTHING.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
+            match self.socket.send(chunk) {
+                Ok(count) => self.seen.written += count as u64,
+                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        self.state = State::Over;
+        self.seen.is_over = true;
+        // Of a connection that has not come about yet nothing is left to close.
+        let _ = self.socket.shutdown(Shutdown::Write);
+    }
+
+    fn fail(&mut self, error: &io::Error) {
+        self.state = State::Failed;
+        self.seen.failed = Some(error.to_string());
+    }
+
+    fn look(&mut self) -> Option<TcpInfo> {
+        if self.state == State::Waiting || self.state == State::Failed {
+            return None;
+        }
+        let info = tcp_info(&self.socket).ok().filter(|info| info.state != CLOSED)?;
+        self.seen.last = Some(info);
+        Some(info)
+    }
+
+    fn note(&mut self, info: &TcpInfo, inside: bool) {
+        let seen = &mut self.seen;
+        let began = |state: u8| info.ca_state == state && self.ca_state != state;
+        let (loss, mark) = (began(RECOVERY), began(CUT_BY_MARK));
+        self.has_been_cut |= info.ca_state >= CUT_BY_MARK;
+        self.ca_state = info.ca_state;
+        // A rule's threshold is below the window that was cut, and no window was above the largest seen by more than a sample misses.
+        // While an episode lasts the threshold may be about to change; without a threshold (BBR keeps none) there is nothing to judge.
+        let has_threshold = info.snd_ssthresh < NO_THRESHOLD;
+        let settled = self.has_been_cut && info.ca_state < LOSS && has_threshold;
+        seen.largest_cwnd = seen.largest_cwnd.max(info.snd_cwnd);
+        seen.implausible += u64::from(settled && info.snd_ssthresh > 2 * seen.largest_cwnd + 10);
+        if inside {
+            seen.cwnd_sum += f64::from(info.snd_cwnd);
+            seen.rto_sum_s += f64::from(info.rto) / 1e6;
+            seen.rto_samples += 1;
+            seen.fast_retransmits += u64::from(loss);
+            seen.ecn_reductions += u64::from(mark);
+        }
+    }
+}
+
+/// A socket as the flow needs it.
+fn open(plan: &Plan, number: usize, flow: &FlowPlan, algorithm: &str) -> Result<Socket, Failure> {
+    let failed = |what: &'static str| move |error: io::Error| Failure::broken(what, error);
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).map_err(failed("socket"))?;
+    socket.set_nonblocking(true).map_err(failed("socket"))?;
+    socket.set_tcp_congestion(algorithm.as_bytes()).map_err(|error| unknown(algorithm, &error))?;
+    socket.set_tcp_mss(flow.mss_bytes).map_err(failed("TCP_MAXSEG"))?;
+    socket::set_unsent(&socket, plan.unsent_bytes).map_err(failed("TCP_NOTSENT_LOWAT"))?;
+    if flow.pacing {
+        socket::set_pacing(&socket).map_err(failed("SO_MAX_PACING_RATE"))?;
+    }
+    socket.bind(&SocketAddr::from((End::Source.address(number), 0)).into()).map_err(failed("address of a source"))?;
+    Ok(socket)
+}
+
+fn unknown(algorithm: &str, error: &io::Error) -> Failure {
+    let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    Failure::refused(format!("kernel:{algorithm} is not there ({error}); this kernel has {}", available.trim().replace(' ', ", ")))
+}

@@ -1,0 +1,179 @@
+//! What the results of live runs have in common, whoever's flows they were: the fields of a simulated one, by the definitions of
+//! docs/metrics.md.
+
+use cwndlab_emulator::{Book, Emulator};
+use cwndlab_sim::results::{FlowResult, RunResult, fairness_spread, jain_index};
+use cwndlab_sim::scenario::{Graph, Scenario};
+use cwndlab_sim::{Passage, Plays};
+use serde_json::{Value, json};
+
+/// Lateness that 99 in 100 packets must stay below, seconds.
+pub const LATENESS_P99_S: f64 = 1e-3;
+
+/// What a flow did as far as its endpoints know it; the emulator's book has the rest. All over the measuring window.
+pub struct Did {
+    /// Payload that reached the application, bits per second.
+    pub goodput_bps: f64,
+    /// Packets sent again.
+    pub retransmitted: u64,
+    /// Cuts of the window: by time-out, by loss, by mark.
+    pub cuts: [u64; 3],
+    /// Mean round trip, seconds.
+    pub mean_rtt_s: Option<f64>,
+    /// Mean retransmission time-out, seconds; none where there is no such thing.
+    pub mean_rto_s: Option<f64>,
+    /// Mean window, packets.
+    pub mean_cwnd_packets: f64,
+    /// When all of it was acknowledged, seconds.
+    pub finish_s: Option<f64>,
+}
+
+/// A look at a window.
+#[derive(Clone, Copy)]
+pub struct Sample {
+    /// When, seconds.
+    pub time_s: f64,
+    /// Flow.
+    pub flow: u32,
+    /// Window, packets.
+    pub cwnd: f64,
+    /// Slow-start threshold, packets; none while there is none.
+    pub ssthresh: Option<f64>,
+    /// Smoothed round trip, seconds; none before the first.
+    pub srtt_s: Option<f64>,
+}
+
+/// Rate of the fastest link at its fastest, bits per second.
+pub fn fastest_bps(scenario: &Scenario) -> f64 {
+    let links = Graph::new(scenario).map(|graph| graph.links).unwrap_or_default();
+    links.iter().map(|link| link.rate.largest().bps() as f64).fold(0.0, f64::max)
+}
+
+/// Mean of a sum, if there was anything to sum.
+pub fn mean(sum: f64, count: u64) -> Option<f64> {
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// The run as a whole.
+pub fn run_result(scenario: &Scenario, profile: &'static str, emulator: &Emulator, flows: Vec<FlowResult>) -> RunResult {
+    let [from_s, to_s] = scenario.window().map(|time| time.seconds());
+    let goodputs = || flows.iter().map(|flow| flow.goodput_bps);
+    let weighted = flows.iter().map(|flow| flow.goodput_bps * flow.mean_rtt_s.unwrap_or(0.0));
+    RunResult {
+        name: scenario.name.clone(),
+        seed: scenario.seed,
+        profile,
+        duration_s: scenario.duration.seconds(),
+        measure_from_s: from_s,
+        measure_to_s: to_s,
+        trace_hash: "-".into(),
+        simulated_s: scenario.duration.seconds(),
+        delivered_packets: emulator.books().iter().map(|book| book.total.arrived).sum(),
+        jain_index: jain_index(goodputs()),
+        rtt_weighted_jain_index: jain_index(weighted),
+        fairness_spread: fairness_spread(goodputs()),
+        aggregate_goodput_bps: goodputs().sum(),
+        flows,
+        links: emulator.passage().links(),
+        cross: emulator.passage().cross(scenario),
+        arrivals: Vec::new(),
+    }
+}
+
+/// One flow of it.
+pub fn flow_result(play: &Plays, book: &Book, did: &Did) -> FlowResult {
+    let [timeouts, fast_retransmits, ecn_reductions] = did.cuts;
+    FlowResult {
+        member: play.member.clone(),
+        goodput_bps: did.goodput_bps,
+        delivered_packets: book.measured.delivered,
+        sent_packets: book.measured.sent,
+        retransmitted_packets: did.retransmitted,
+        dropped_packets: book.measured.dropped,
+        timeouts,
+        fast_retransmits,
+        ecn_reductions,
+        window_reductions: timeouts + fast_retransmits + ecn_reductions,
+        loss_rate: mean(book.measured.dropped as f64, book.measured.sent),
+        mean_rtt_s: did.mean_rtt_s,
+        mean_rto_s: did.mean_rto_s,
+        mean_cwnd_packets: did.mean_cwnd_packets,
+        rate_cov: variation(&book.packets.sums),
+        base_rtt_s: play.base_rtt_s,
+        finish_s: did.finish_s,
+        total_sent_packets: book.total.sent,
+        total_delivered_packets: book.total.arrived,
+        total_dropped_packets: book.total.dropped,
+        in_flight_packets: book.total.sent - book.total.arrived - book.total.dropped,
+    }
+}
+
+/// Standard deviation over mean; none with fewer than two bins, or without a packet.
+fn variation(sums: &[u64]) -> Option<f64> {
+    let count = sums.len() as f64;
+    let mean = sums.iter().sum::<u64>() as f64 / count;
+    let variance = sums.iter().map(|&sum| (sum as f64 - mean) * (sum as f64 - mean)).sum::<f64>() / count;
+    (sums.len() > 1 && mean > 0.0).then(|| variance.sqrt() / mean)
+}
+
+/// Traces by table and column, names spelled out: what the scenario asks for. `bytes` are each flow's in the bins of the rate trace.
+pub fn traces(scenario: &Scenario, windows: impl Iterator<Item = Sample>, bytes: &[&[u64]], passage: &Passage) -> Value {
+    let mut tables = serde_json::Map::new();
+    if scenario.trace.cwnd.is_some() {
+        let rows: Vec<Sample> = windows.collect();
+        let table = json!({
+            "time_s": rows.iter().map(|row| row.time_s).collect::<Vec<_>>(),
+            "flow": rows.iter().map(|row| row.flow).collect::<Vec<_>>(),
+            "cwnd_packets": rows.iter().map(|row| row.cwnd).collect::<Vec<_>>(),
+            "ssthresh_packets": rows.iter().map(|row| row.ssthresh).collect::<Vec<_>>(),
+            "srtt_s": rows.iter().map(|row| row.srtt_s).collect::<Vec<_>>(),
+        });
+        tables.insert("cwnd".into(), table);
+    }
+    tables.extend(queue_trace(passage).map(|queue| ("queue".to_string(), queue)));
+    if let Some(bin) = scenario.trace.rate {
+        let (bin_s, end_s) = (bin.seconds(), scenario.duration.seconds());
+        let rate = |i: usize, bytes: u64| bytes as f64 * 8.0 / bin_s.min(end_s - i as f64 * bin_s);
+        let of_flow = |(flow, sums): (usize, &&[u64])| {
+            let row = move |(i, &bytes): (usize, &u64)| (i as f64 * bin_s, flow, rate(i, bytes));
+            sums.iter().enumerate().map(row).collect::<Vec<(f64, usize, f64)>>()
+        };
+        let rows: Vec<(f64, usize, f64)> = bytes.iter().enumerate().flat_map(of_flow).collect();
+        let table = json!({
+            "time_s": rows.iter().map(|row| row.0).collect::<Vec<_>>(),
+            "flow": rows.iter().map(|row| row.1).collect::<Vec<_>>(),
+            "goodput_bps": rows.iter().map(|row| row.2).collect::<Vec<_>>(),
+        });
+        tables.insert("rate".into(), table);
+    }
+    Value::Object(tables)
+}
+
+/// Packets at each link over time; none where nobody asked.
+fn queue_trace(passage: &Passage) -> Option<Value> {
+    let queues = passage.queues();
+    let rows: Vec<(f64, usize, u32)> = queues
+        .iter()
+        .enumerate()
+        .flat_map(|(link, (every_s, samples))| samples.iter().enumerate().map(move |(i, &packets)| (i as f64 * every_s, link, packets)))
+        .collect();
+    (!queues.is_empty()).then(|| {
+        json!({
+            "time_s": rows.iter().map(|row| row.0).collect::<Vec<_>>(),
+            "link": rows.iter().map(|row| row.1).collect::<Vec<_>>(),
+            "queue_packets": rows.iter().map(|row| row.2).collect::<Vec<_>>(),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variation_by_hand() {
+        // 2, 4, 6: mean 4, variance (4 + 0 + 4)/3.
+        assert!((variation(&[2, 4, 6]).unwrap() - (8.0f64 / 3.0).sqrt() / 4.0).abs() < 1e-15);
+        assert_eq!((variation(&[5]), variation(&[0, 0])), (None, None));
+    }
+}

@@ -1,0 +1,142 @@
+//! QUIC transfers through the emulated network: quinn at both ends, all on 127.0.0.1, and between them a relay that plays the network.
+
+mod outcome;
+mod plan;
+
+use crate::events::{Event, Failure, send};
+use crate::linux;
+use crate::request::Request;
+use cwndlab_emulator::{Driving, Emulator, Health, drive};
+use cwndlab_quic::{Endpoints, Playing, Relay, RelayFlow, Report, drops, socket};
+use cwndlab_sim::Passage;
+use cwndlab_sim::scenario::{Sampling, Scenario};
+use nix::sys::resource::{UsageWho, getrusage};
+use plan::Plan;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How the threads rank among what runs on the machine, where that may be asked for.
+const RELAY_NICENESS: i32 = -20;
+const ENDPOINT_NICENESS: i32 = -10;
+/// From the moment that everything is ready to time 0 of the run.
+const LEAD: Duration = Duration::from_millis(50);
+
+/// What a run gave.
+pub struct Played {
+    emulator: Emulator,
+    health: Health,
+    report: Report,
+    /// Datagrams that the relay's sockets dropped.
+    relay_drops: u64,
+    /// Bytes of receive buffer that the machine allowed.
+    buffer_bytes: usize,
+    /// Share of all processors that the whole program used.
+    machine_share: Option<f64>,
+}
+
+/// Runs a scenario and sends its result.
+pub fn run(request: Request) -> Result<(), Failure> {
+    let Request { scenario, parent, qlog, port } = request;
+    linux::end_with(parent)?;
+    let passage = Passage::new(&scenario);
+    let qlog = qlog.as_deref().map(Path::new);
+    let plan = Plan::new(&scenario, passage.flows(), crate::outcome::fastest_bps(&scenario), qlog)?;
+    if let Some(folder) = qlog.filter(|folder| !folder.is_dir()) {
+        return Err(Failure::refused(format!("qlog: {} is no folder", folder.display())));
+    }
+    let _alone = linux::alone()?;
+    let begun = Instant::now();
+    let played = play(&scenario, &plan, port)?;
+    let (run, traces) = outcome::json(&scenario, &plan, &played, begun.elapsed().as_secs_f64());
+    send(&Event::Result { run, traces });
+    Ok(())
+}
+
+fn play(scenario: &Scenario, plan: &Plan, port: u16) -> Result<Played, Failure> {
+    let failed = |doing: &'static str| move |error: std::io::Error| Failure::broken(doing, error);
+    let end_s = scenario.duration.seconds();
+    let (outer, outer_bytes) = socket(port, plan.buffer_bytes).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => {
+            Failure::refused(format!("port: {port} is in use on 127.0.0.1: name another, or none for any that is free"))
+        }
+        _ => Failure::broken("relay", error),
+    })?;
+    let (inner, inner_bytes) = socket(0, plan.buffer_bytes).map_err(failed("relay"))?;
+    let endpoints = Endpoints::bind(plan.transfers.clone(), plan.buffer_bytes).map_err(failed("endpoints"))?;
+    let addresses = endpoints.addresses().map_err(failed("endpoints"))?;
+    let mut ports = Vec::new();
+    for socket in [&outer, &inner] {
+        ports.push(socket.local_addr().map_err(failed("relay"))?.port());
+    }
+    let buffer_bytes = endpoints.buffer_bytes.min(outer_bytes).min(inner_bytes);
+    let flows = addresses.iter().zip(&plan.ecn).map(|(&[source, sink], &ecn)| RelayFlow { source, sink, ecn }).collect();
+    let mut relay = Relay::new(outer, inner, flows, plan.datagram_bytes).map_err(failed("relay"))?;
+    let address = relay.address().map_err(failed("relay"))?;
+    let mut emulator = Emulator::new(scenario, cwndlab_emulator::Backend::largest(&relay));
+    let order = linux::shuffled(plan.transfers.len(), scenario.seed);
+    let begin = Instant::now() + LEAD;
+    let playing = playing(scenario, plan, begin);
+    let released = AtomicU64::new(0);
+    thread::scope(|scope| {
+        let released = &released;
+        let relaying = move || {
+            linux::socket::be_punctual(RELAY_NICENESS);
+            thread::sleep(begin.saturating_duration_since(Instant::now()));
+            let driven = drive(&mut emulator, &mut relay, Driving::new(begin, end_s), |_, health| {
+                released.store(health.released_packets, Ordering::Relaxed);
+                true
+            });
+            let mut health = driven.unwrap_or_else(|error| give_up("relay", error));
+            emulator.finish(end_s);
+            health.cpu_share = share_of(UsageWho::RUSAGE_THREAD, end_s);
+            (emulator, health, drops(&ports).unwrap_or(0))
+        };
+        let transferring = move || endpoints.play(address, playing, &order).unwrap_or_else(|error| give_up("endpoints", error));
+        let emulation = named("relay").spawn_scoped(scope, relaying).unwrap_or_else(|error| give_up("relay", error));
+        let transfers = named("endpoints").spawn_scoped(scope, transferring).unwrap_or_else(|error| give_up("endpoints", error));
+        linux::watch(begin, end_s, released, || transfers.is_finished() && emulation.is_finished());
+        let (emulator, health, relay_drops) = linux::join(emulation)?;
+        let report = linux::join(transfers)?;
+        let cores = thread::available_parallelism().map_or(1, usize::from) as f64;
+        let machine_share = share_of(UsageWho::RUSAGE_SELF, end_s).map(|share| share / cores);
+        Ok(Played { emulator, health, report, relay_drops, buffer_bytes, machine_share })
+    })
+}
+
+/// A thread whose name says what it is, for whoever must say that it broke down.
+fn named(part: &str) -> thread::Builder {
+    thread::Builder::new().name(part.into())
+}
+
+/// One part has ended in mid-run, and the others would wait for the run's end; with the process they end now.
+fn give_up(part: &str, error: std::io::Error) -> ! {
+    send(&Event::Error { message: &Failure::broken(part, error).message });
+    std::process::exit(1)
+}
+
+fn playing(scenario: &Scenario, plan: &Plan, begin: Instant) -> Playing {
+    Playing {
+        begin,
+        end_s: scenario.duration.seconds(),
+        window: scenario.window().map(|time| time.seconds()),
+        datagram_bytes: plan.datagram_bytes,
+        send_window_bytes: plan.buffer_bytes as u64,
+        sampling_s: plan.sampling_s,
+        row_every_s: match scenario.trace.cwnd {
+            Some(Sampling::Every(every)) => Some(every.seconds()),
+            _ => None,
+        },
+        bin_s: scenario.trace.rate.map(|bin| bin.seconds()),
+        on_thread_start: || linux::socket::be_punctual(ENDPOINT_NICENESS),
+    }
+}
+
+/// Share of a processor that a thread, or the process, has used so far, of a run's time.
+fn share_of(whose: UsageWho, end_s: f64) -> Option<f64> {
+    getrusage(whose).ok().map(|used| (linux::seconds(used.user_time()) + linux::seconds(used.system_time())) / end_s)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! What is asked for, as JSON on standard input.
+
+use crate::events::Failure;
+use cwndlab_sim::scenario::{Scenario, Source};
+use serde::Deserialize;
+use std::io::Read;
+
+/// A run that is asked for.
+pub struct Request {
+    /// The scenario, checked.
+    pub scenario: Scenario,
+    /// The process to end with.
+    pub parent: Option<i32>,
+    /// Folder for what QUIC endpoints record (qlog); none is recorded where absent.
+    pub qlog: Option<String>,
+    /// Port of the relay for QUIC; 0 for any that is free.
+    pub port: u16,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    scenario: serde_json::Value,
+    #[serde(default)]
+    parent: Option<i32>,
+    #[serde(default)]
+    qlog: Option<String>,
+    #[serde(default)]
+    port: u16,
+}
+
+/// Files as they lie on disk; rules in Python stay in Python.
+struct Files;
+
+impl Source for Files {
+    fn read(&self, path: &str) -> Result<String, String> {
+        std::fs::read_to_string(path).map_err(|error| error.to_string())
+    }
+
+    fn rule(&self, _text: &str) -> Result<cwndlab_rules::RuleSpec, String> {
+        Err("rules written in Python run in the simulator only".into())
+    }
+}
+
+/// Reads and checks it.
+pub fn read() -> Result<Request, Failure> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).map_err(|error| Failure::broken("request", error))?;
+    let form: Form = serde_json::from_str(&text).map_err(|error| Failure::refused(format!("request: {error}")))?;
+    let scenario = Scenario::from_json_with(&form.scenario.to_string(), &Files).map_err(Failure::refused)?;
+    let Form { parent, qlog, port, .. } = form;
+    Ok(Request { scenario, parent, qlog, port })
+}

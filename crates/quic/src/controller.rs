@@ -1,0 +1,104 @@
+//! quinn's side of a rule: its events in, a window in bytes out.
+
+use crate::factory::OnCut;
+use crate::window::{Cause, Cut, Sample, Window};
+use cwndlab_rules::Rule;
+use quinn_proto::RttEstimator;
+use quinn_proto::congestion::{Controller, ControllerMetrics};
+use std::any::Any;
+use std::fmt;
+use std::time::Instant;
+
+/// A rule as the congestion controller of one connection; [`RuleFactory`](crate::RuleFactory) makes them.
+///
+/// `Connection::congestion_state` gives a copy, which `into_any` turns back into this, to look at the rule in packets.
+#[derive(Clone)]
+pub struct RuleController {
+    window: Window,
+    on_cut: Option<OnCut>,
+}
+
+impl fmt::Debug for RuleController {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuleController").field("window", &self.window).finish_non_exhaustive()
+    }
+}
+
+impl RuleController {
+    pub(crate) fn new(window: Window, on_cut: Option<OnCut>) -> Self {
+        Self { window, on_cut }
+    }
+
+    /// The window, packets.
+    pub fn cwnd_packets(&self) -> f64 {
+        self.window.cwnd()
+    }
+
+    /// The slow-start threshold, packets; none before the first cut.
+    pub fn ssthresh_packets(&self) -> Option<f64> {
+        self.window.ssthresh()
+    }
+
+    /// The rule with its state.
+    pub fn rule(&self) -> &Rule {
+        self.window.rule()
+    }
+
+    /// What was wrong with the rule's first answer that was no window; since then the window has stayed as it was.
+    pub fn fault(&self) -> Option<String> {
+        self.window.fault()
+    }
+
+    fn tell(&self, cut: Option<Cut>) {
+        if let (Some(cut), Some(tell)) = (cut, &self.on_cut) {
+            tell(&cut);
+        }
+    }
+}
+
+impl Controller for RuleController {
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
+        self.window.on_ack(Sample { now, sent, bytes, app_limited, srtt: rtt.get(), min_rtt: rtt.min() });
+    }
+
+    fn on_end_acks(&mut self, _: Instant, in_flight: u64, _: bool, _: Option<u64>) {
+        self.window.on_end_acks(in_flight);
+    }
+
+    fn on_congestion_event(&mut self, now: Instant, sent: Instant, is_persistent_congestion: bool, lost_bytes: u64) {
+        let cause = match (lost_bytes, is_persistent_congestion) {
+            (0, _) => Cause::Mark,
+            (_, false) => Cause::Loss,
+            (_, true) => Cause::PersistentCongestion,
+        };
+        let cut = self.window.on_congestion(now, sent, cause, lost_bytes);
+        self.tell(cut);
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.window.set_mtu(new_mtu);
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = self.window.bytes();
+        metrics.ssthresh = self.window.ssthresh_bytes();
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.window.initial_bytes()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

@@ -1,0 +1,187 @@
+//! A relay of UDP datagrams as a backend of the emulator: what one endpoint sends arrives at the other, after the network between.
+//!
+//! All endpoints are on 127.0.0.1, a socket each; the relay has one socket towards the sources and one towards the sinks, so an address
+//! says whose a datagram is. No privileges are needed: ECN rides in control messages (IP_RECVTOS, IP_TOS), which quinn-udp knows.
+
+use cwndlab_emulator::{Backend, Meta, Received, Segment, Side};
+use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
+use rustix::fd::{AsFd, BorrowedFd};
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, IoSliceMut};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+
+/// Bytes of the headers of IPv4 and UDP, which a datagram has on a wire.
+pub const HEADER_BYTES: u16 = 28;
+/// Bytes before a datagram in a buffer: its flow and its codepoint.
+const TAG_BYTES: usize = 5;
+/// Bytes of the largest datagram that a socket may hand over at once.
+const LARGEST: usize = 65_535;
+
+/// A flow's two ends.
+#[derive(Clone, Copy, Debug)]
+pub struct RelayFlow {
+    /// Address of the end that sends data.
+    pub source: SocketAddr,
+    /// Address of the end that gets it.
+    pub sink: SocketAddr,
+    /// Whether its packets may be marked; if not, ECN is taken out of them, and its endpoints find that out (RFC 9000 section 13.4.2).
+    pub ecn: bool,
+}
+
+/// One end of the relay.
+struct End {
+    socket: UdpSocket,
+    state: UdpSocketState,
+    flows: HashMap<SocketAddr, u32>,
+    buffers: Vec<Vec<u8>>,
+    /// Datagrams that were read and not yet asked for: buffer, begin, end, from where, codepoint.
+    waiting: VecDeque<(usize, usize, usize, SocketAddr, Option<EcnCodepoint>)>,
+}
+
+/// A relay between the ends of flows; of datagrams from elsewhere it says that they are strange.
+pub struct Relay {
+    ends: [End; 2],
+    flows: Vec<RelayFlow>,
+    largest: usize,
+    /// Bytes that each flow's source has sent: QUIC numbers every packet anew, so on the wire all of it is new.
+    sent_bytes: Vec<u32>,
+}
+
+impl End {
+    fn new(socket: UdpSocket, addresses: impl Iterator<Item = SocketAddr>) -> io::Result<Self> {
+        let state = UdpSocketState::new((&socket).into())?;
+        let flows = addresses.zip(0..).collect();
+        Ok(Self { socket, state, flows, buffers: vec![vec![0; LARGEST]; BATCH_SIZE], waiting: VecDeque::new() })
+    }
+
+    /// Reads what has come, up to a batch.
+    fn fill(&mut self) -> io::Result<()> {
+        let mut slices: Vec<IoSliceMut<'_>> = self.buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
+        let mut metas = [RecvMeta::default(); BATCH_SIZE];
+        let count = match self.state.recv((&self.socket).into(), &mut slices, &mut metas) {
+            Ok(count) => count,
+            // An endpoint that is gone, or nothing there: both are no datagram.
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => 0,
+            Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset) => 0,
+            Err(error) => return Err(error),
+        };
+        for (buffer, meta) in metas.iter().enumerate().take(count) {
+            // Where the kernel has put several datagrams of one sender together they are a stride apart.
+            let stride = meta.stride.max(1);
+            for begin in (0..meta.len.max(1)).step_by(stride) {
+                self.waiting.push_back((buffer, begin, meta.len.min(begin + stride), meta.addr, meta.ecn));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Relay {
+    /// A relay for flows, for datagrams of at most `largest` bytes, over sockets towards their sources and their sinks.
+    pub fn new(towards_sources: UdpSocket, towards_sinks: UdpSocket, flows: Vec<RelayFlow>, largest: u16) -> io::Result<Self> {
+        let sources = End::new(towards_sources, flows.iter().map(|flow| flow.source))?;
+        let sinks = End::new(towards_sinks, flows.iter().map(|flow| flow.sink))?;
+        Ok(Self { ends: [sources, sinks], sent_bytes: vec![0; flows.len()], flows, largest: usize::from(largest) })
+    }
+
+    /// Where sources send to.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.ends[0].socket.local_addr()
+    }
+
+    /// What is said of a datagram, and put before it.
+    fn received(&mut self, side: Side, from: SocketAddr, ecn: Option<EcnCodepoint>, bytes: usize) -> Option<(Meta, [u8; TAG_BYTES])> {
+        let flow = *self.ends[index(side)].flows.get(&from)?;
+        let ecn = ecn.filter(|_| self.flows[flow as usize].ecn);
+        let sent = &mut self.sent_bytes[flow as usize];
+        let segment = (side == Side::Source).then(|| {
+            let sequence = *sent;
+            *sent = sent.wrapping_add(bytes as u32);
+            Segment { sequence, payload_bytes: bytes as u32, opens: false, acknowledges: None }
+        });
+        let size_bytes = HEADER_BYTES.saturating_add(bytes as u16);
+        let [a, b, c, d] = flow.to_be_bytes();
+        let tag = [a, b, c, d, ecn.map_or(0, |ecn| ecn as u8)];
+        Some((Meta { flow, size_bytes, capable: ecn.is_some(), marked: ecn == Some(EcnCodepoint::Ce), segment }, tag))
+    }
+}
+
+fn index(side: Side) -> usize {
+    match side {
+        Side::Source => 0,
+        Side::Sink => 1,
+    }
+}
+
+impl Backend for Relay {
+    fn descriptors(&self) -> [BorrowedFd<'_>; 2] {
+        [self.ends[0].socket.as_fd(), self.ends[1].socket.as_fd()]
+    }
+
+    fn largest(&self) -> usize {
+        self.largest + TAG_BYTES
+    }
+
+    fn receive(&mut self, side: Side, buffer: &mut [u8]) -> io::Result<Option<Received>> {
+        let end = &mut self.ends[index(side)];
+        if end.waiting.is_empty() {
+            end.fill()?;
+        }
+        let Some((number, from, to, address, ecn)) = end.waiting.pop_front() else { return Ok(None) };
+        let bytes = to - from;
+        let Some(place) = buffer.get_mut(..TAG_BYTES + bytes).filter(|_| bytes <= self.largest) else { return Ok(Some(Received::Strange)) };
+        place[TAG_BYTES..].copy_from_slice(&end.buffers[number][from..to]);
+        let Some((meta, tag)) = self.received(side, address, ecn, bytes) else { return Ok(Some(Received::Strange)) };
+        buffer[..TAG_BYTES].copy_from_slice(&tag);
+        Ok(Some(Received::Packet(TAG_BYTES + bytes, meta)))
+    }
+
+    fn send(&mut self, side: Side, packet: &mut [u8], marked: bool) -> io::Result<bool> {
+        let Some((&[a, b, c, d, ecn], contents)) = packet.split_first_chunk::<TAG_BYTES>() else { return Ok(false) };
+        let flow = self.flows[u32::from_be_bytes([a, b, c, d]) as usize];
+        let destination = match side {
+            Side::Source => flow.source,
+            Side::Sink => flow.sink,
+        };
+        let ecn = if marked { Some(EcnCodepoint::Ce) } else { EcnCodepoint::from_bits(ecn) };
+        let end = &self.ends[index(side)];
+        match end.state.try_send((&end.socket).into(), &Transmit { destination, ecn, contents, segment_size: None, src_ip: None }) {
+            // An endpoint that is gone takes nothing more, as at the end of any path.
+            Ok(()) => Ok(true),
+            Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset) => Ok(true),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A socket on 127.0.0.1 whose buffers hold `buffer_bytes` if the machine allows; any port for 0. With it, what the machine allowed.
+pub fn socket(port: u16, buffer_bytes: usize) -> io::Result<(UdpSocket, usize)> {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, port))?;
+    let enlarged = socket2::SockRef::from(&socket);
+    // Beyond net.core.rmem_max only root may go.
+    if rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, buffer_bytes).is_err() {
+        enlarged.set_recv_buffer_size(buffer_bytes)?;
+    }
+    enlarged.set_send_buffer_size(buffer_bytes)?;
+    socket.set_nonblocking(true)?;
+    let allowed = enlarged.recv_buffer_size()?;
+    Ok((socket, allowed))
+}
+
+/// Datagrams that sockets of these ports on 127.0.0.1 have dropped because their buffers were full, by the kernel's own count.
+pub fn drops(ports: &[u16]) -> io::Result<u64> {
+    let table = std::fs::read_to_string("/proc/net/udp")?;
+    Ok(table.lines().skip(1).filter_map(row).filter(|row| ports.contains(&row.0)).map(|row| row.1).sum())
+}
+
+/// Port and drops of a line of /proc/net/udp (proc(5)), of a socket on 127.0.0.1.
+fn row(line: &str) -> Option<(u16, u64)> {
+    let mut fields = line.split_whitespace();
+    let (address, port) = fields.nth(1)?.split_once(':')?;
+    let local = u32::from_str_radix(address, 16).ok()?.to_ne_bytes() == Ipv4Addr::LOCALHOST.octets();
+    local.then_some((u16::from_str_radix(port, 16).ok()?, fields.last()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests;

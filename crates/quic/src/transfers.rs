@@ -1,0 +1,369 @@
+//! QUIC transfers: for each flow a client that sends and a server that takes, through whatever lies between their addresses.
+
+mod config;
+
+use crate::{Cut, RuleController, RuleFactory, drops, socket};
+use bytes::Bytes;
+use config::{NAME, certificate, client_config, endpoint, server_config};
+use quinn::{Connection, Endpoint, ReadError, VarInt};
+use rustls::pki_types::CertificateDer;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::time::{sleep_until, timeout_at};
+
+/// What is sent. Nobody reads it.
+static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
+/// How long endpoints may take to end.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// One flow.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    /// Its rule, and how it begins.
+    pub factory: RuleFactory,
+    /// When it starts, seconds; infinite for never.
+    pub start_s: f64,
+    /// When its application stops, seconds; infinite for never.
+    pub stop_s: f64,
+    /// Bytes to send; unlimited where absent.
+    pub bytes: Option<u64>,
+    /// Bytes that its receiver lets be outstanding; no limit where absent.
+    pub window_bytes: Option<u32>,
+    /// Where to write what quinn has to say in qlog's JSON text sequences (.sqlog).
+    pub qlog: Option<PathBuf>,
+}
+
+/// How all of them are played.
+#[derive(Clone, Copy, Debug)]
+pub struct Playing {
+    /// Time 0.
+    pub begin: Instant,
+    /// When the run ends, seconds.
+    pub end_s: f64,
+    /// Measuring window, seconds.
+    pub window: [f64; 2],
+    /// Bytes of a datagram, at least 1200 (RFC 9000 section 14).
+    pub datagram_bytes: u16,
+    /// Bytes that each endpoint keeps for sending: several times what the network holds.
+    pub send_window_bytes: u64,
+    /// Time between samples, seconds.
+    pub sampling_s: f64,
+    /// Time between samples that are kept as rows; none where absent.
+    pub row_every_s: Option<f64>,
+    /// Bins of bytes that arrive, seconds; none where absent.
+    pub bin_s: Option<f64>,
+    /// What each thread does first, such as asking to go before others.
+    pub on_thread_start: fn(),
+}
+
+/// A sample of a window.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// When, seconds.
+    pub time_s: f64,
+    /// Flow.
+    pub flow: u32,
+    /// Window, packets.
+    pub cwnd: f64,
+    /// Slow-start threshold, packets; none before the first cut.
+    pub ssthresh: Option<f64>,
+    /// Smoothed round trip, seconds.
+    pub srtt_s: f64,
+}
+
+/// What was seen of a flow; sums are over the measuring window.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Bytes of the stream that arrived, each once.
+    pub measured_bytes: u64,
+    /// The same from start to end.
+    pub total_bytes: u64,
+    /// The same in bins of time.
+    pub bins: Vec<u64>,
+    /// Samples.
+    pub samples: u64,
+    /// Sum of windows in them, packets.
+    pub cwnd_sum: f64,
+    /// Samples of the round trip, and their sum, seconds.
+    pub rtt_samples: u64,
+    /// Sum of smoothed round trips, seconds.
+    pub rtt_sum_s: f64,
+    /// Packets found lost up to the begin of the window, and to its end.
+    pub lost_packets: [u64; 2],
+    /// Least round trip that quinn saw, seconds.
+    pub min_rtt_s: Option<f64>,
+    /// When data last arrived, seconds.
+    pub last_s: Option<f64>,
+    /// Every cut, with its time in seconds.
+    pub cuts: Vec<(f64, Cut)>,
+    /// When all was acknowledged, seconds.
+    pub finish_s: Option<f64>,
+    /// Whether its connection came about.
+    pub has_connected: bool,
+    /// Why it ended early: its connection failed, or one of its sockets was gone when the run ended.
+    pub failed: Option<String>,
+    /// What was wrong with an answer of its rule.
+    pub fault: Option<String>,
+}
+
+/// What a run gave.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// What was seen of each flow.
+    pub seen: Vec<Seen>,
+    /// Samples of windows.
+    pub rows: Vec<Row>,
+    /// Datagrams that the endpoints' sockets dropped.
+    pub dropped_datagrams: u64,
+}
+
+impl Seen {
+    /// Notes which sockets, the client's and the server's, were gone at the end. That explains more than what followed from it.
+    fn miss(&mut self, gone: [bool; 2]) {
+        let whose = match gone {
+            [false, false] => return,
+            [true, false] => "the socket of its client was gone",
+            [false, true] => "the socket of its server was gone",
+            [true, true] => "the sockets of its client and its server were gone",
+        };
+        let last = self.last_s.map_or("none arrived".into(), |last_s| format!("the last arrived at {last_s:.3} s"));
+        self.failed = Some(format!("{whose} before the run was over; of its data {last}"));
+    }
+}
+
+/// Sockets of all flows, before anything is sent.
+pub struct Endpoints {
+    transfers: Vec<Transfer>,
+    clients: Vec<UdpSocket>,
+    servers: Vec<UdpSocket>,
+    /// Bytes of receive buffer that the machine allowed to the least of them.
+    pub buffer_bytes: usize,
+}
+
+/// What tasks of one flow share.
+#[derive(Default)]
+struct Shared {
+    seen: Mutex<Seen>,
+    connection: Mutex<Option<Connection>>,
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Endpoints {
+    /// Binds two sockets on 127.0.0.1 for each flow.
+    pub fn bind(transfers: Vec<Transfer>, buffer_bytes: usize) -> io::Result<Self> {
+        let mut least = usize::MAX;
+        let mut all = || {
+            let bound = transfers.iter().map(|_| socket(0, buffer_bytes)).collect::<io::Result<Vec<_>>>()?;
+            least = bound.iter().map(|bound| bound.1).fold(least, usize::min);
+            Ok::<_, io::Error>(bound.into_iter().map(|bound| bound.0).collect())
+        };
+        let (clients, servers) = (all()?, all()?);
+        Ok(Self { transfers, clients, servers, buffer_bytes: least })
+    }
+
+    /// Addresses of each flow's source and sink.
+    pub fn addresses(&self) -> io::Result<Vec<[SocketAddr; 2]>> {
+        self.clients.iter().zip(&self.servers).map(|(client, server)| Ok([client.local_addr()?, server.local_addr()?])).collect()
+    }
+
+    /// Plays all flows until the end; sources send to `relay`. `order` says which of those that start together goes first.
+    pub fn play(self, relay: SocketAddr, playing: Playing, order: &[usize]) -> io::Result<Report> {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let runtime = builder.worker_threads(2).thread_name("endpoints").on_thread_start(playing.on_thread_start).enable_all().build()?;
+        let played = runtime.block_on(self.run(relay, playing, order));
+        runtime.shutdown_timeout(PATIENCE);
+        played
+    }
+
+    async fn run(self, relay: SocketAddr, playing: Playing, order: &[usize]) -> io::Result<Report> {
+        let addresses = self.addresses()?;
+        let ports: Vec<u16> = addresses.iter().flatten().map(SocketAddr::port).collect();
+        let (certificate, key) = certificate()?;
+        let shared: Vec<Arc<Shared>> = self.transfers.iter().map(|_| Arc::default()).collect();
+        let (mut clients, mut endpoints) = (Vec::new(), Vec::new());
+        let sockets = self.clients.into_iter().zip(self.servers);
+        for (((client, server), transfer), shared) in sockets.zip(self.transfers).zip(&shared) {
+            let server = endpoint(server, Some(server_config(&transfer, &playing, &certificate, &key)?))?;
+            tokio::spawn(sink(server.clone(), playing, shared.clone()));
+            let client = endpoint(client, None)?;
+            endpoints.push([client.clone(), server]);
+            clients.push(Some((client, transfer)));
+        }
+        for &number in order {
+            let Some((client, transfer)) = clients[number].take() else { continue };
+            tokio::spawn(source(client, transfer, playing, relay, certificate.clone(), shared[number].clone()));
+        }
+        let rows = sample(&playing, &shared).await;
+        // While the sockets are there to be asked.
+        let dropped_datagrams = drops(&ports)?;
+        // Before connections are closed, which a source that still writes would take for a failure.
+        let mut seen: Vec<Seen> = shared.iter().map(|shared| std::mem::take(&mut *held(&shared.seen))).collect();
+        for (seen, (ends, addresses)) in seen.iter_mut().zip(endpoints.iter().zip(&addresses)) {
+            seen.miss([0, 1].map(|end| is_gone(&ends[end], addresses[end])));
+        }
+        for shared in &shared {
+            if let Some(connection) = held(&shared.connection).take() {
+                connection.close(VarInt::from_u32(0), b"the run is over");
+            }
+        }
+        drop(endpoints);
+        Ok(Report { seen, rows, dropped_datagrams })
+    }
+}
+
+/// Whether a socket has lost its address. Who destroys it from outside (`ss -K`) leaves its owner none the wiser: the error is told once,
+/// quinn takes errors of sending for losses, and the next datagram leaves from another port.
+fn is_gone(endpoint: &Endpoint, address: SocketAddr) -> bool {
+    endpoint.local_addr().ok() != Some(address)
+}
+
+/// Sends, from the flow's start to its end or the run's.
+async fn source(
+    client: Endpoint,
+    transfer: Transfer,
+    playing: Playing,
+    relay: SocketAddr,
+    certificate: CertificateDer<'static>,
+    shared: Arc<Shared>,
+) {
+    if transfer.start_s >= playing.end_s {
+        return;
+    }
+    sleep_until(at(&playing, transfer.start_s)).await;
+    let until = at(&playing, transfer.stop_s.min(playing.end_s));
+    let sent = async {
+        let config = client_config(&transfer, &playing, certificate, &shared)?;
+        let connection = client.connect_with(config, relay, NAME).map_err(io::Error::other)?.await?;
+        *held(&shared.connection) = Some(connection.clone());
+        held(&shared.seen).has_connected = true;
+        send(&connection, &transfer, until, &playing, &shared).await
+    };
+    if let Ok(Err(error)) = timeout_at(at(&playing, playing.end_s), sent).await {
+        let reason = held(&shared.connection).as_ref().and_then(Connection::close_reason).map(|reason| reason.to_string());
+        held(&shared.seen).failed.get_or_insert(format!("its client: {}", reason.unwrap_or_else(|| error.to_string())));
+    }
+}
+
+async fn send(
+    connection: &Connection,
+    transfer: &Transfer,
+    until: tokio::time::Instant,
+    playing: &Playing,
+    shared: &Shared,
+) -> io::Result<()> {
+    let mut stream = connection.open_uni().await?;
+    let mut left = transfer.bytes.unwrap_or(u64::MAX);
+    while left > 0 {
+        let length = NOTHING.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        match timeout_at(until, stream.write_chunk(Bytes::from_static(&NOTHING[..length]))).await {
+            Ok(written) => written?,
+            Err(_) => {
+                // What is still in the stream's buffer is not sent: a simulated source stops as abruptly.
+                return stream.reset(VarInt::from_u32(0)).map_err(io::Error::other);
+            }
+        }
+        left -= length as u64;
+    }
+    stream.finish().map_err(io::Error::other)?;
+    stream.stopped().await.map_err(io::Error::other)?;
+    held(&shared.seen).finish_s = Some(now_s(playing));
+    Ok(())
+}
+
+/// Takes what comes, in whatever order, and counts it.
+async fn sink(server: Endpoint, playing: Playing, shared: Arc<Shared>) {
+    let bins = playing.bin_s.map_or(0, |bin_s| (playing.end_s / bin_s).ceil() as usize);
+    held(&shared.seen).bins = vec![0; bins];
+    // A connection that never comes is the source's to report.
+    if let Ok(Err(error)) = timeout_at(at(&playing, playing.end_s), take(&server, &playing, &shared)).await {
+        held(&shared.seen).failed.get_or_insert(format!("its server: {error}"));
+    }
+}
+
+async fn take(server: &Endpoint, playing: &Playing, shared: &Shared) -> io::Result<()> {
+    let incoming = server.accept().await.ok_or_else(|| io::Error::other("its endpoint ended before a connection came"))?;
+    let connection = incoming.await?;
+    let mut stream = connection.accept_uni().await?;
+    loop {
+        let chunk = match stream.read_chunk(usize::MAX, false).await {
+            Ok(Some(chunk)) => chunk,
+            // A source that stops resets its stream.
+            Ok(None) | Err(ReadError::Reset(_)) => break,
+            Err(ReadError::ConnectionLost(error)) => return Err(error.into()),
+            Err(error) => return Err(error.into()),
+        };
+        let (now, bytes) = (now_s(playing), chunk.bytes.len() as u64);
+        let mut seen = held(&shared.seen);
+        seen.last_s = Some(now);
+        seen.total_bytes += bytes;
+        seen.measured_bytes += if (playing.window[0]..playing.window[1]).contains(&now) { bytes } else { 0 };
+        if let Some(bin) = playing.bin_s.and_then(|bin_s| seen.bins.get_mut((now / bin_s) as usize)) {
+            *bin += bytes;
+        }
+    }
+    connection.closed().await;
+    Ok(())
+}
+
+/// Looks at all flows until the end.
+async fn sample(playing: &Playing, shared: &[Arc<Shared>]) -> Vec<Row> {
+    let (mut rows, mut next_s, mut row_s, mut edges) = (Vec::new(), 0.0, 0.0, 0);
+    while next_s < playing.end_s {
+        sleep_until(at(playing, next_s)).await;
+        let now = now_s(playing);
+        let keep = playing.row_every_s.is_some() && row_s <= now;
+        let is_edge = edges < 2 && playing.window[edges] <= now;
+        for (number, shared) in shared.iter().enumerate() {
+            let inside = (playing.window[0]..playing.window[1]).contains(&now);
+            held(&shared.seen).samples += u64::from(inside);
+            let Some(connection) = held(&shared.connection).clone() else { continue };
+            // quinn holds its own lock when a cut is told, so none of ours may be held while quinn is asked.
+            let (path, state) = (connection.stats().path, controller(&connection).filter(|_| connection.close_reason().is_none()));
+            let mut seen = held(&shared.seen);
+            if let Some(state) = state {
+                let cwnd = state.cwnd_packets();
+                if inside {
+                    seen.cwnd_sum += cwnd;
+                    seen.rtt_sum_s += path.rtt.as_secs_f64();
+                    seen.rtt_samples += 1;
+                }
+                if keep {
+                    let (flow, srtt_s) = (number as u32, path.rtt.as_secs_f64());
+                    rows.push(Row { time_s: now, flow, cwnd, ssthresh: state.ssthresh_packets(), srtt_s });
+                }
+                seen.fault = state.fault();
+            }
+            seen.min_rtt_s = Some(path.min_rtt.as_secs_f64());
+            if is_edge {
+                seen.lost_packets[edges] = path.lost_packets;
+            } else if edges < 2 {
+                seen.lost_packets[1] = path.lost_packets;
+            }
+        }
+        edges += usize::from(is_edge);
+        next_s = (next_s + playing.sampling_s).max(now);
+        while let Some(every_s) = playing.row_every_s.filter(|_| row_s <= now) {
+            row_s += every_s;
+        }
+    }
+    sleep_until(at(playing, playing.end_s)).await;
+    rows
+}
+
+fn controller(connection: &Connection) -> Option<Box<RuleController>> {
+    connection.congestion_state().into_any().downcast().ok()
+}
+
+fn at(playing: &Playing, time_s: f64) -> tokio::time::Instant {
+    (playing.begin + Duration::from_secs_f64(time_s.clamp(0.0, playing.end_s))).into()
+}
+
+fn now_s(playing: &Playing) -> f64 {
+    Instant::now().saturating_duration_since(playing.begin).as_secs_f64()
+}

@@ -1,0 +1,85 @@
+//! What quinn's endpoints are told: packets of one size, one at a time, a certificate, the rule, and where to record.
+
+use super::{Playing, Shared, Transfer, held};
+use crate::Cut;
+use crate::record::Records;
+use quinn::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TokioRuntime, TransportConfig, VarInt};
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use std::io::{self, Write};
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// Name in the certificate.
+pub(super) const NAME: &str = "cwndlab.invalid";
+
+/// A certificate of this run alone.
+pub(super) fn certificate() -> io::Result<(CertificateDer<'static>, PrivatePkcs8KeyDer<'static>)> {
+    let made = rcgen::generate_simple_self_signed([NAME.to_string()]).map_err(io::Error::other)?;
+    Ok((made.cert.der().clone(), PrivatePkcs8KeyDer::from(made.signing_key.serialize_der())))
+}
+
+pub(super) fn endpoint(socket: UdpSocket, config: Option<ServerConfig>) -> io::Result<Endpoint> {
+    Endpoint::new(EndpointConfig::default(), config, socket, Arc::new(TokioRuntime))
+}
+
+/// What both ends have in common: packets of one size, one at a time.
+fn transport(playing: &Playing) -> TransportConfig {
+    let mut transport = TransportConfig::default();
+    transport
+        .initial_mtu(playing.datagram_bytes)
+        .min_mtu(playing.datagram_bytes)
+        .mtu_discovery_config(None)
+        .enable_segmentation_offload(false)
+        // The run's end is the end: an outage is not.
+        .max_idle_timeout(None);
+    transport
+}
+
+pub(super) fn server_config(
+    transfer: &Transfer,
+    playing: &Playing,
+    certificate: &CertificateDer<'static>,
+    key: &PrivatePkcs8KeyDer<'static>,
+) -> io::Result<ServerConfig> {
+    let mut config = ServerConfig::with_single_cert(vec![certificate.clone()], key.clone_key().into()).map_err(io::Error::other)?;
+    let mut transport = transport(playing);
+    let window = transfer.window_bytes.map_or(VarInt::MAX, VarInt::from_u32);
+    transport.stream_receive_window(window).receive_window(window);
+    config.transport_config(Arc::new(transport));
+    Ok(config)
+}
+
+pub(super) fn client_config(
+    transfer: &Transfer,
+    playing: &Playing,
+    certificate: CertificateDer<'static>,
+    shared: &Arc<Shared>,
+) -> io::Result<ClientConfig> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(certificate).map_err(io::Error::other)?;
+    let mut config = ClientConfig::with_root_certificates(Arc::new(roots)).map_err(io::Error::other)?;
+    let (begin, noted) = (playing.begin, shared.clone());
+    let on_cut = move |cut: &Cut| held(&noted.seen).cuts.push((cut.at.saturating_duration_since(begin).as_secs_f64(), *cut));
+    let mut transport = transport(playing);
+    transport
+        .send_window(playing.send_window_bytes)
+        .congestion_controller_factory(Arc::new(transfer.factory.clone().on_cut(Arc::new(on_cut))));
+    if let Some(path) = &transfer.qlog {
+        let file = io::BufWriter::new(std::fs::File::create(path)?);
+        let records: Box<dyn Write + Send + Sync> = Box::new(Records::new(file, since_1970_ms(playing.begin)));
+        let mut qlog = quinn::QlogConfig::default();
+        qlog.writer(records).title(Some(transfer.factory.rule().to_string())).start_time(playing.begin);
+        transport.qlog_stream(qlog.into_stream());
+    }
+    config.transport_config(Arc::new(transport));
+    Ok(config)
+}
+
+/// Where a moment lies on the wall's clock.
+fn since_1970_ms(moment: Instant) -> f64 {
+    let ahead = moment.saturating_duration_since(Instant::now());
+    let behind = Instant::now().saturating_duration_since(moment);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    ((now + ahead).saturating_sub(behind)).as_secs_f64() * 1e3
+}

@@ -1,0 +1,18 @@
+"""`cwndlab live`: real TCP and QUIC."""
+
+from __future__ import annotations
+
+import click
+
+from cwndlab.cli.live_linux import linux
+from cwndlab.cli.live_quic import quic
+from cwndlab.cli.live_rules import clean, install, list_, remove
+
+
+@click.group()
+def live() -> None:
+    """Real flows: QUIC, or TCP of the Linux kernel, and rules in it (needs `make live`; the latter also root)."""
+
+
+for command in (linux, quic, install, list_, remove, clean):
+    live.add_command(command)

@@ -1,0 +1,51 @@
+"""`cwndlab live quic`: scenarios with QUIC transfers on this machine."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import click
+
+from cwndlab.cli import options
+from cwndlab.cli.live_quic_tables import print_quic
+from cwndlab.cli.live_run import Asked, carry_out, file_argument, plot_option
+from cwndlab.errors import ScenarioError
+
+
+@click.command()
+@file_argument
+@click.option("--beside", is_flag=True, help="Simulate it, too, with quinn's packets and pacing; print and plot both.")
+@options.json_option
+@options.out_option
+@plot_option
+@click.option("--qlog", is_flag=True, help="Record each flow in DIR/qlog for qvis; needs --out.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port of the relay; any that is free if 0.")
+@options.set_option
+@options.seed_option
+def quic(
+    file: Path,
+    beside: bool,
+    as_json: bool,
+    out: Path | None,
+    plot: Path | None,
+    qlog: bool,
+    port: int,
+    settings: tuple[str, ...],
+    seed: int | None,
+) -> None:
+    """Run the scenario in FILE.toml with QUIC transfers on 127.0.0.1, through a relay that plays its network."""
+    if qlog and out is None:
+        raise ScenarioError("--qlog: needs a folder; allowed: with --out DIR")
+
+    from cwndlab.live.quic import counterpart
+    from cwndlab.live.quic import quic as play
+
+    asked = Asked(file, beside, as_json, out, plot, settings, seed)
+    carry_out(
+        asked,
+        "QUIC",
+        functools.partial(play, qlog=out / "qlog" if qlog and out is not None else None, port=port),
+        lambda scenario, result: counterpart(scenario, result.packet_bytes),
+        print_quic,
+    )

@@ -1,0 +1,46 @@
+"""What `cwndlab live quic` prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cwndlab.cli.live_tables import LATENESS, lateness, print_verdict, scaled
+from cwndlab.cli.output import print_table
+from cwndlab.cli.run_tables import print_tables
+
+if TYPE_CHECKING:
+    from cwndlab.results import Result
+
+MAX_ROWS = 20
+"""Flows whose cuts are listed, at most."""
+
+
+def print_quic(result: Result) -> None:
+    """Print the tables of a run, how well the relay kept up, what windows were cut to, and whether the run is valid."""
+    print_tables(result)
+    health, sockets = result.health, result.sockets
+    columns = ["packets", *LATENESS, "refused", "dropped by\nsockets",
+               "CPU\n[%]", "of all CPUs,\nwhole run [%]", "receive\nbuffer [kB]"]  # fmt: skip
+    row = [
+        str(health["released_packets"]), *lateness(health), str(health["refused_packets"]),
+        str(sockets["dropped_datagrams"]), scaled(health["cpu_share"], 100, 1),
+        scaled(sockets["machine_share"], 100, 1), str(sockets["receive_buffer_bytes"] // 1000),
+    ]  # fmt: skip
+    print_table(f"Relay, packets of {result.packet_bytes} bytes", columns, [row], text_columns=0)
+    rules = dict(result.flows.select("flow", "rule").iter_rows())
+    rows = [_cuts(flow, rules[flow["flow"]]) for flow in result.quic_flows[:MAX_ROWS]]
+    columns = ["flow", "rule", "cuts", "mean of after/before", "last cut from\n[packets]", "to\n[packets]"]
+    print_table("Cuts of the window", columns, rows, text_columns=2)
+    for note in result.notes:
+        click.echo(f"note: {note}")
+    print_verdict(result, "relay", "quic.md")
+
+
+def _cuts(flow: dict, rule: str) -> list[str]:
+    pairs = list(zip(flow["cut_before_packets"], flow["cut_after_packets"], strict=True))
+    if not pairs:
+        return [flow["flow"], rule, "0", "-", "-", "-"]
+    mean = sum(after / before for before, after in pairs) / len(pairs)
+    return [flow["flow"], rule, str(len(pairs)), f"{mean:.4f}", f"{pairs[-1][0]:.2f}", f"{pairs[-1][1]:.2f}"]

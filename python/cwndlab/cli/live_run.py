@@ -1,0 +1,120 @@
+"""What `cwndlab live linux` and `cwndlab live quic` share: a run, what is simulated beside it, files and output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cwndlab.cli import options
+from cwndlab.cli.live_tables import print_beside
+from cwndlab.cli.output import meter, say
+
+if TYPE_CHECKING:
+    from cwndlab.results import Result
+    from cwndlab.scenario import Scenario
+
+TRACES = {"cwnd": "20ms", "queue": "20ms", "rate": "500ms"}
+"""What a plot needs, where the scenario does not say."""
+
+file_argument = click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
+plot_option = click.option(
+    "--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Plot windows, goodput and queue, with --beside of both (.png, .svg, .pdf).",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line asks of a live run."""
+
+    file: Path
+    beside: bool
+    as_json: bool
+    out: Path | None
+    plot: Path | None
+    settings: tuple[str, ...]
+    seed: int | None
+
+
+def carry_out(
+    asked: Asked,
+    how: str,
+    play: Callable[..., Result],
+    counterpart: Callable[[Scenario, Result], Scenario],
+    show: Callable[[Result], None],
+) -> None:
+    """Run a scenario live, and do with it what was asked for.
+
+    Parameters
+    ----------
+    asked : Asked
+        The command line's arguments.
+    how : str
+        What the run is called while it goes on.
+    play : callable
+        Runs a scenario, and takes `progress`.
+    counterpart : callable
+        Gives the scenario to simulate beside the one that was run, of that and its result.
+    show : callable
+        Prints the tables of the result.
+    """
+    plot = asked.plot
+    if plot is None and asked.beside:
+        plot = (asked.out or Path()) / f"{asked.file.stem}-beside.png"
+    options.check_plot(plot)
+    scenario = _scenario_of(asked, with_traces=plot is not None)
+    options.make_folder(asked.out)
+
+    from cwndlab.live import program
+
+    program.find()
+    with meter(f"{asked.file.stem}, {how}", scenario.duration_s, "s") as progress:
+        result = play(scenario, progress=progress.simulated)
+    simulated = _simulate(asked.file, counterpart(scenario, result)) if asked.beside else None
+    _save(asked.out, plot, result, simulated)
+    if asked.as_json:
+        from cwndlab.jsontext import dumps
+
+        whole = result.to_dict() if simulated is None else {"live": result.to_dict(), "simulated": simulated.to_dict()}
+        click.echo(dumps(whole))
+        return
+    show(result)
+    if simulated is not None:
+        print_beside(simulated, result)
+
+
+def _scenario_of(asked: Asked, *, with_traces: bool) -> Scenario:
+    """Read the scenario of a live run, with what a plot needs of traces."""
+    from cwndlab.scenario import Scenario
+
+    patch: dict[str, Any] = options.patch_of(asked.settings)
+    scenario = Scenario.load(asked.file)
+    if asked.seed is not None:
+        patch["seed"] = asked.seed
+    scenario = scenario.patch(patch) if patch else scenario
+    return scenario.set("trace", {**TRACES, **scenario.to_dict().get("trace", {})}) if with_traces else scenario
+
+
+def _simulate(file: Path, scenario: Scenario) -> Result:
+    """Simulate it, showing how far it is."""
+    from cwndlab import execute
+
+    with meter(f"{file.stem}, simulated", scenario.duration_s, "s") as progress:
+        return execute.run(scenario, progress=progress.simulated)
+
+
+def _save(out: Path | None, plot: Path | None, live: Result, simulated: Result | None) -> None:
+    """Save a live run, what was simulated beside it, and the plot, where they are asked for."""
+    if out is not None:
+        say(f"wrote {live.save(out if simulated is None else out / 'live')}")
+        if simulated is not None:
+            say(f"wrote {simulated.save(out / 'simulated')}")
+    if plot is not None:
+        from cwndlab import plots
+
+        figure = live.plot() if simulated is None else plots.beside(simulated, live)
+        say(f"wrote {plots.save(figure, plot)}")

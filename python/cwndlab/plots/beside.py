@@ -1,0 +1,103 @@
+"""The same scenario simulated and live, side by side."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from cwndlab.own import shown
+from cwndlab.plots import timelines
+from cwndlab.plots.style import REFERENCE, look, panels, styled
+
+if TYPE_CHECKING:
+    from cwndlab.results import Result
+
+TITLES = ("simulated", "live")
+WARNING = "#B00020"
+LINE = 120
+"""Letters of a warning that fit the figure's width."""
+
+
+@styled
+def beside(simulated: Result, live: Result) -> Figure:
+    """Draw windows and queue of both runs over time, and beneath them who got how much.
+
+    Parameters
+    ----------
+    simulated, live : Result
+        Of one scenario, each with the traces ``cwnd`` and ``queue``.
+    """
+    figure, axes = panels(3, 2, width=11.0, height=2.5)
+    results = (simulated, live)
+    for column, (result, title) in enumerate(zip(results, TITLES, strict=True)):
+        timelines.windows(axes[column], result)
+        timelines.queue(axes[2 + column], result)
+        for panel in (axes[column], axes[2 + column]):
+            panel.set_xlim(0, result.simulated_s)
+            panel.set_xlabel("time [s]")
+            what, _, note = panel.get_title("left").partition(" (")
+            panel.set_title(f"{what}, {title}" + (f"\n({note}" if note else ""), loc="left")
+    for row in (0, 2):
+        top = max(axes[row].get_ylim()[1], axes[row + 1].get_ylim()[1])
+        axes[row].set_ylim(0, top)
+        axes[row + 1].set_ylim(0, top)
+    timelines.legend(axes[1])
+    timelines.legend(axes[3])
+    _shares(axes[4], results)
+    _delays(axes[5], results)
+    if not live.fields.get("valid", True):
+        words = textwrap.fill("The live run is NOT valid: " + "; ".join(live.reasons), LINE, max_lines=2)
+        figure.suptitle(words, color=WARNING, fontsize=10)
+    return figure
+
+
+def shares(result: Result) -> dict[str, float]:
+    """Part of the goodput that each group of flows got, 0 to 1; its label says how many flows it has."""
+    total = result.flows["goodput_bps"].sum()
+    found = {}
+    for (group,), frame in result.flows.group_by("group", maintain_order=True):
+        count = f"{frame.height} x " if frame.height > 1 else ""
+        found[f"{group}: {count}{shown(frame['rule'][0])}"] = frame["goodput_bps"].sum() / total if total else 0.0
+    return found
+
+
+def _shares(axes: Axes, results: tuple[Result, Result]) -> None:
+    found = [shares(result) for result in results]
+    labels = list(found[0])
+    places = np.arange(len(labels))
+    for index, (values, title) in enumerate(zip(found, TITLES, strict=True)):
+        heights = [100 * values[label] for label in labels]
+        bars = axes.barh(places + 0.38 * (index - 0.5), heights, 0.34, color=look(index).color, label=title,
+                         hatch=look(index).hatch)  # fmt: skip
+        axes.bar_label(bars, fmt="%.1f %%", padding=3, fontsize=8)
+    axes.set_yticks(places, labels)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 118)
+    axes.set_xticks(range(0, 101, 25))
+    axes.set_xlabel("share of the goodput [%]")
+    axes.set_title("Shares")
+    axes.grid(visible=False, axis="y")
+
+
+def _delays(axes: Axes, results: tuple[Result, Result]) -> None:
+    links = [timelines.bottleneck(result) for result in results]
+    names = ("mean", "95 % below")
+    places = np.arange(len(names))
+    for index, (link, title) in enumerate(zip(links, TITLES, strict=True)):
+        values = [link["mean_queueing_delay_s"], link["p95_queueing_delay_s"]]
+        heights = [1e3 * (value or 0.0) for value in values]
+        bars = axes.barh(places + 0.38 * (index - 0.5), heights, 0.34, color=look(index).color, label=title,
+                         hatch=look(index).hatch)  # fmt: skip
+        axes.bar_label(bars, fmt="%.1f ms", padding=3, fontsize=8)
+    axes.set_yticks(places, names)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.25 * max(axes.get_xlim()[1], 1e-3))
+    axes.axvline(0, color=REFERENCE, linewidth=0.8)
+    axes.set_xlabel(f"time in the queue of {links[0]['link']} [ms]")
+    axes.set_title("Queueing delay")
+    timelines.legend(axes)
+    axes.grid(visible=False, axis="y")

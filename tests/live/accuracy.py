@@ -1,0 +1,69 @@
+"""How exact the emulated network is: goodput against the ideal, round trips against the propagation, at several rates.
+
+    .venv/bin/python tests/live/accuracy.py [SECONDS]
+
+The ideal is the payload's share of a packet of 1500 bytes: 1448 of them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from cwndlab.live.run import linux
+
+RATES_MBIT = (10, 100, 500)
+RTT_MS = 20
+SHARE = 1448 / 1500
+
+
+def measure(rate_mbit: float, seconds: float) -> dict[str, Any]:
+    """Run one Reno flow over a link of this rate and 20 ms; returns what was found beside what is ideal."""
+    result = linux(
+        {
+            "name": f"{rate_mbit} Mbit/s",
+            "duration": f"{2 + seconds}s",
+            "measure": ["2s", f"{2 + seconds}s"],
+            "dumbbell": {
+                "rate": f"{rate_mbit}Mbit",
+                "delay": f"{RTT_MS / 2}ms",
+                "queue": {"kind": "drop-tail", "limit": "2bdp"},
+                "back_rate": "unlimited",
+            },
+            "flows": [{"name": "flow", "rule": "kernel:cubic"}],
+            "tcp": {"packet_size": 1448},
+        }
+    )
+    ideal = rate_mbit * SHARE
+    least_ms = 1e3 * result.kernel_flows[0]["min_rtt_s"]
+    return {
+        "rate_mbit": rate_mbit,
+        "goodput_mbit": result.aggregate_goodput_bps / 1e6,
+        "ideal_mbit": ideal,
+        "error": result.aggregate_goodput_bps / 1e6 / ideal - 1,
+        "min_rtt_error_ms": least_ms - RTT_MS,
+        "late_p99_ms": 1e3 * result.health["lateness_p99_s"],
+        "cpu": result.health["cpu_share"],
+        "valid": result.valid,
+        "reasons": result.reasons,
+    }
+
+
+def main() -> None:
+    """Print a line for each rate."""
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {seconds:g} s measured after 2 s")
+    print("rate [Mbit/s]  goodput  ideal    error [%]  min RTT - 20 ms [ms]  late p99 [ms]  CPU [%]  valid")
+    for rate in RATES_MBIT:
+        row = measure(rate, seconds)
+        print(
+            f"{rate:13}  {row['goodput_mbit']:7.2f}  {row['ideal_mbit']:6.2f}  {100 * row['error']:+9.2f}"
+            f"  {row['min_rtt_error_ms']:20.3f}  {row['late_p99_ms']:13.3f}  {100 * row['cpu']:7.1f}"
+            f"  {'yes' if row['valid'] else '; '.join(row['reasons'])}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

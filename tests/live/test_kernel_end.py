@@ -1,0 +1,130 @@
+"""However `cwndlab live install --until-stopped` ends, its rule goes with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from test_kernel_rules import REASON, available
+
+from cwndlab.live import program
+
+pytestmark = pytest.mark.skipif(REASON is not None, reason=REASON or "")
+
+NAME = "cwl_t_held"
+END_S = 20
+
+
+@pytest.fixture
+def command() -> Iterator[subprocess.Popen[str]]:
+    """The command, in a process group of its own as a shell gives it; it ends with the test."""
+    arguments = [sys.executable, "-m", "cwndlab", "live", "install", "AIMD(1, 0.5)", "--name", NAME, "--until-stopped"]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(arguments, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _registered(process: subprocess.Popen[str]) -> int:
+    """Wait until the rule is registered; the process that holds it."""
+    assert process.stdout.readline() == f"AIMD(1, 0.5) is {NAME}\n", process.communicate()
+    assert NAME in available()
+    (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return int(child)
+
+
+def _holders() -> list[str]:
+    """Processes of the program that hold the rule, or are about to."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            lines.append(path.read_bytes().decode(errors="replace"))
+    return [line for line in lines if line.split("\0")[0] == str(program.BUILT) and NAME in line.split("\0")]
+
+
+def _until(condition) -> None:
+    end = time.monotonic() + END_S
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [
+        # A terminal sends Ctrl-C to the command and to its program; `kill -INT` reaches the command alone.
+        ("Ctrl-C", 130),
+        ("interrupt the command", 130),
+        ("terminate the command", -signal.SIGTERM),
+        ("kill the command", -signal.SIGKILL),
+        ("kill the program", 2),
+    ],
+)
+def test_nothing_stays_registered(command, how, code):
+    held = Path("/run/cwndlab").exists()
+    child = _registered(command)
+    assert len(_holders()) == 1
+    if how == "Ctrl-C":
+        os.killpg(command.pid, signal.SIGINT)
+    elif how == "kill the program":
+        os.kill(child, signal.SIGKILL)
+    else:
+        command.send_signal(
+            {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}[how.split()[0]]
+        )
+    _, errors = command.communicate(timeout=END_S)
+    assert command.returncode == code, errors
+    assert "Traceback" not in errors, errors
+    if how == "kill the program":
+        assert NAME in errors
+    _until(lambda: not Path(f"/proc/{child}/task").exists())
+    # The kernel takes it back after a grace period of RCU.
+    _until(lambda: NAME not in available())
+    assert NAME not in [entry["name"] for entry in program.ask("list")["rules"]]
+    assert Path("/run/cwndlab").exists() == held
+    # The name is free at once.
+    again = program.Held("install", "AIMD(1, 0.5)", "--name", NAME, "--until-stopped")
+    again.end()
+
+
+@pytest.mark.parametrize("after_s", [0.05, 0.15, 0.25, 0.35, 0.5])
+def test_an_early_interrupt_leaves_nothing_either(command, after_s):
+    """Before it is ready: while Python starts, while tables are computed, while the kernel takes them."""
+    time.sleep(after_s)
+    os.killpg(command.pid, signal.SIGINT)
+    command.communicate(timeout=END_S)
+    assert command.returncode != 0
+    # One that was being started ends when it finds its input closed.
+    _until(lambda: not _holders())
+    _until(lambda: NAME not in available())
+    assert NAME not in [entry["name"] for entry in program.ask("list")["rules"]]
+
+
+def test_the_rule_goes_though_a_flow_still_uses_it(command):
+    """The kernel keeps what a flow uses until it closes, but nobody else can choose it, and the flow goes on."""
+    child = _registered(command)
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as flow:
+        flow.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, NAME.encode())
+        flow.connect(server.getsockname())
+        connection, _ = server.accept()
+        os.kill(child, signal.SIGKILL)
+        command.communicate(timeout=END_S)
+        _until(lambda: NAME not in available())
+        with socket.socket() as late, pytest.raises(FileNotFoundError):
+            late.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, NAME.encode())
+        flow.sendall(bytes(100_000))
+        received = 0
+        while received < 100_000:
+            received += len(connection.recv(65536))
+        connection.close()

@@ -1,0 +1,136 @@
+"""However a live run ends, nothing of it stays; and what cannot run says why."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from surroundings import SMALL
+
+from cwndlab import Scenario
+from cwndlab.errors import LiveError, ScenarioError
+from cwndlab.live import program
+from cwndlab.live.run import linux
+
+LONG = SMALL.replace('"3s"', '"60s"')
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start a long run; whatever becomes of the test, it ends."""
+    started = []
+
+    def run() -> subprocess.Popen[str]:
+        (tmp_path / "long.toml").write_text(LONG)
+        command = [sys.executable, "-m", "cwndlab", "live", "linux", "long.toml"]
+        pipe = subprocess.PIPE
+        started.append(subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True))
+        return started[-1]
+
+    yield run
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def _children(process: subprocess.Popen[str]) -> list[int]:
+    text = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    return [int(number) for number in text.split()]
+
+
+def _until(condition, seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def _namespaces_of(pid: int) -> int:
+    """Count the network namespaces of a process's threads."""
+    links = Path(f"/proc/{pid}/task").glob("*/ns/net")
+    return len({link.readlink() for link in links})
+
+
+def _running(process: subprocess.Popen[str]) -> int:
+    """Wait until the program runs flows in namespaces of its own; its process."""
+    _until(lambda: _children(process) or process.poll() is not None, 60)
+    assert process.poll() is None, process.communicate()
+    (child,) = _children(process)
+    _until(lambda: _namespaces_of(child) == 3, 60)
+    return child
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize("how", ["interrupt", "kill the command", "kill the program", "terminate the program"])
+def test_nothing_stays_behind(start, how):
+    process = start()
+    child = _running(process)
+    if how == "interrupt":
+        process.send_signal(signal.SIGINT)
+    elif how == "kill the command":
+        process.kill()
+    else:
+        os.kill(child, signal.SIGKILL if how.startswith("kill") else signal.SIGTERM)
+    _, err = process.communicate(timeout=20)
+    _until(lambda: not Path(f"/proc/{child}/task").exists())
+    expected = {"interrupt": 130, "kill the command": -signal.SIGKILL}.get(how, 2)
+    assert process.returncode == expected, err
+    assert len(err.strip().splitlines()) == (0 if how == "kill the command" else 1), err
+    # The lock is gone, too: another run starts.
+    assert linux(Scenario.load(SMALL).patch({"duration": "0.3s", "measure": None})).delivered_packets > 0
+
+
+@pytest.mark.usefixtures("unchanged")
+def test_a_second_run_at_the_same_time_is_refused(start):
+    process = start()
+    _running(process)
+    with pytest.raises(LiveError, match="another live run is going on"):
+        linux(SMALL)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("flows.0.rule", "kernel:westwood", 'rule "kernel:westwood" is not known: allowed are kernel:reno'),
+        ("tcp", {"max_burst": 3}, "tcp.max_burst: is Linux's own business"),
+        ("profile", "ns2-2.35", "profile: "),
+        ("trace", {"packets": True}, "trace.packets: "),
+        ("flows.0.recovery", "tahoe", r'flows\[0\].recovery: "tahoe"'),
+        ("flows.0.responses", {"size": 10, "think": "1s"}, r"flows\[0\].responses: "),
+    ],
+)
+def test_what_cannot_be_had_is_refused_by_name(key, value, message):
+    with pytest.raises((LiveError, ScenarioError), match=message):
+        linux(Scenario.load(SMALL).patch({key: value}))
+
+
+def test_without_root_the_message_says_what_is_needed(tmp_path):
+    (tmp_path / "request.json").write_text('{"scenario": ' + Scenario.load(SMALL).to_json() + "}")
+    # A copy where others may read it.
+    copy = tmp_path / "cwndlab-live"
+    copy.write_bytes(program.BUILT.read_bytes())
+    copy.chmod(0o755)
+    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
+        folder.chmod(0o755)
+    with (tmp_path / "request.json").open() as request:
+        done = subprocess.run(
+            [copy, "linux"], stdin=request, capture_output=True, text=True, user=65534, group=65534, timeout=20
+        )
+    assert done.returncode == 2
+    assert "needs root" in done.stdout
+    assert "CAP_NET_ADMIN" in done.stdout
+
+
+@pytest.mark.anywhere
+def test_without_the_program_the_message_says_how_to_get_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(program, "BUILT", tmp_path / "none")
+    with pytest.raises(LiveError, match="make live"):
+        linux(SMALL)

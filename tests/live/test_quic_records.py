@@ -1,0 +1,136 @@
+"""What qvis asks of a record: it loads files by these rules, and draws windows and packets from these fields.
+
+Read off qvis: its loader takes a `.sqlog` for JSON text sequences with a header that has version, format and trace; it
+splits events by `group_id`, complains about times out of order and about fields of older drafts; the congestion graph
+draws a packet by `raw.length`, links a loss to what was sent by type and number, and has round trips in the unit of
+the times, milliseconds; the sequence diagram pairs packets by type and number.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from surroundings import SMALL, is_running
+
+from cwndlab import Scenario
+from cwndlab.live import program
+from cwndlab.live.quic import quic
+from cwndlab.results import Result
+
+pytestmark = [
+    pytest.mark.anywhere,
+    pytest.mark.skipif(not program.BUILT.is_file(), reason="cwndlab-live is not built: make live"),
+]
+VERSIONS = {"draft-02", "draft-02-RC1", "qlog-03-WIP", "0.3"}
+"""Versions whose files qvis reads in this form."""
+TYPES = {"initial", "handshake", "0RTT", "1RTT"}
+DATAGRAM_BYTES = 1200
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> tuple[Result, dict[str, Any], list[dict[str, Any]]]:
+    """Play a run with losses; its result, the header of its record, and the events."""
+    end = time.monotonic() + 120
+    while is_running() and time.monotonic() < end:
+        time.sleep(0.2)
+    result = quic(Scenario.load(SMALL).patch({"flows.0.rule": "AIMD(1, 0.5)"}), qlog=tmp_path_factory.mktemp("qlog"))
+    path = Path(result.quic_flows[0]["qlog"])
+    assert path.suffix == ".sqlog"
+    text = path.read_text()
+    # RFC 7464: a record begins with 0x1E and ends with a line feed.
+    assert text.startswith("\x1e")
+    records = text[1:].split("\x1e")
+    assert all(record.endswith("\n") for record in records)
+    header, *events = map(json.loads, records)
+    return result, header, events
+
+
+def _named(events: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    return [event["data"] for event in events if event["name"] == name]
+
+
+def _number(packet: dict[str, Any]) -> tuple[str, int]:
+    return packet["header"]["packet_type"], packet["header"]["packet_number"]
+
+
+def test_the_header_says_what_follows(run):
+    _, header, _ = run
+    assert header["qlog_version"] in VERSIONS
+    assert header["qlog_format"] == "JSON-SEQ"
+    assert header["trace"]["vantage_point"]["type"] == "client"
+    common = header["trace"]["common_fields"]
+    assert common["time_format"] == "relative"
+    assert abs(common["reference_time"] / 1e3 - time.time()) < 600
+
+
+def test_events_are_of_one_connection_in_order_of_time(run):
+    result, _, events = run
+    assert not any("group_id" in event or "group_id" in event["data"] for event in events)
+    times = [event["time"] for event in events]
+    assert times == sorted(times)
+    assert times[0] >= 0
+    # The flow starts at 0 and sends to the end; how late the last record is written is the machine's matter.
+    assert result.duration_s * 1e3 - 500 < times[-1] <= result.duration_s * 1e3 + 500
+    assert {event["name"].count(":") for event in events} == {1}
+
+
+def test_packets_can_be_drawn_and_paired(run):
+    result, _, events = run
+    sent, received = _named(events, "transport:packet_sent"), _named(events, "transport:packet_received")
+    for packet in sent + received:
+        kind, number = _number(packet)
+        assert kind in TYPES
+        assert isinstance(number, int)
+        assert not {"packet_size", "payload_length", "length"} & set(packet["header"])
+        assert "packet_type" not in packet
+    assert all(0 < packet["raw"]["length"] <= DATAGRAM_BYTES for packet in sent)
+    numbers = [_number(packet) for packet in sent]
+    assert len(numbers) == len(set(numbers))
+    # The relay counts datagrams. Several packets may share one in the handshake alone; up to the whole window may be on
+    # its way from the socket to the relay when the run ends.
+    (flow,) = result.flows.iter_rows(named=True)
+    data = sum(kind == "1RTT" for kind, _ in numbers)
+    assert 0 <= len(numbers) - flow["total_sent_packets"] <= len(numbers) - data + flow["mean_cwnd_packets"] * 2
+    assert {"initial", "handshake", "1RTT"} <= {kind for kind, _ in map(_number, received)}
+
+
+def test_losses_are_of_packets_that_were_sent(run):
+    result, _, events = run
+    sent = set(map(_number, _named(events, "transport:packet_sent")))
+    lost = [_number(packet) for packet in _named(events, "recovery:packet_lost")]
+    assert set(lost) <= sent
+    # Of these the result counts what was lost in the measuring window.
+    assert len(lost) >= result.flows["retransmitted_packets"][0] > 0
+
+
+def test_windows_are_those_that_the_adapter_set(run):
+    result, _, events = run
+    flow = result.quic_flows[0]
+    windows = [
+        (event["time"], event["data"]["congestion_window"])
+        for event in events
+        if event["name"] == "recovery:metrics_updated" and "congestion_window" in event["data"]
+    ]
+    assert flow["cut_time_s"]
+    for time_s, packets in zip(flow["cut_time_s"], flow["cut_after_packets"], strict=True):
+        # quinn tells the rule and its record the same time; records have seven digits of it.
+        (after,) = [window for time_ms, window in windows if math.isclose(time_ms, time_s * 1e3, abs_tol=1e-2)]
+        # Whole bytes.
+        assert math.isclose(after, packets * DATAGRAM_BYTES, abs_tol=2)
+
+
+def test_round_trips_are_milliseconds_and_measured(run):
+    _, _, events = run
+    names = ("min_rtt", "smoothed_rtt", "latest_rtt")
+    metrics = _named(events, "recovery:metrics_updated")
+    for name in names:
+        times_ms = [event[name] for event in metrics if name in event]
+        # The path takes 20 ms, and its queue of 40 packets of 1228 bytes at 10 Mbit/s another 39; a busy machine adds.
+        assert 20 <= min(times_ms) < 100
+        # Never in a run is the round trip 333 ms, which is what is taken for it before there is one.
+        assert times_ms[0] < 300
