@@ -2,6 +2,9 @@
 
 ``python bench/sweeps.py`` prints time a run of either, their difference, and the memory of the process on the way. CPU
 time is that of all threads; it is what the difference is judged by, because a busy machine spoils the other.
+
+``python bench/sweeps.py --cells 1000000`` does a sweep of so many cells (or the next lower cube) with an executor that
+answers without simulating, and prints when the first run was begun, and the memory of the process at its highest.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import resource
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from cwndlab import Sweep, work
@@ -76,6 +80,40 @@ def measure(runs: int, jobs: int) -> Measured:
         )
 
 
+class Many(NamedTuple):
+    """What a sweep of many cells took that simulates nothing."""
+
+    cells: int
+    begun_s: float
+    """From the call to the first run."""
+    cost: Cost
+    before_mib: float
+    peak_mib: float
+
+
+def measure_many(cells: int) -> Many:
+    """Do a sweep of about `cells` cells, of one run each, whose runs all have the same answer."""
+    side = round(cells ** (1 / 3))
+    axes = {
+        "dumbbell.rate": [f"{number}Mbit" for number in range(1, side + 1)],
+        "dumbbell.delay": [f"{number}ms" for number in range(1, side + 1)],
+        "flows.0.count": list(range(1, side + 1)),
+    }
+    sweep = Sweep(name="many", base=BASE, axes=axes, replicates=1)
+    answer = work.perform(canonical(BASE))
+    begun: list[float] = []
+
+    def answers(tasks: Iterable[tuple[Any, str]]) -> Iterator[tuple[Any, work.Outcome]]:
+        for place, _ in tasks:
+            if not begun:
+                begun.append(time.perf_counter())
+            yield place, answer
+
+    before_mib, began_s = _peak_mib(), time.perf_counter()
+    cost = _cost(lambda: sweep.run(executor=answers, progress=lambda _event: None), side**3)
+    return Many(side**3, begun[0] - began_s, cost, before_mib, _peak_mib())
+
+
 def _cost(what: Any, runs: int) -> Cost:
     wall_s, cpu_s = time.perf_counter(), time.process_time()
     what()
@@ -88,7 +126,11 @@ def _resident_mib() -> float:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
     except OSError:
         # The highest so far, where there is nothing better.
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2 ** (10 if sys.platform == "linux" else 20)
+        return _peak_mib()
+
+
+def _peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2 ** (10 if sys.platform == "linux" else 20)
 
 
 def main() -> None:
@@ -96,7 +138,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--jobs", type=int, default=work.default_jobs())
+    parser.add_argument("--cells", type=int, metavar="N", help="do a sweep of N cells that simulates nothing, instead")
     given = parser.parse_args()
+    if given.cells:
+        many = measure_many(given.cells)
+        print(f"{many.cells} cells: the first run was begun after {many.begun_s:.2f} s")
+        print(f"{many.cost.cpu_ms:.3f} ms of CPU time a run")
+        print(f"memory: {many.before_mib:.0f} MiB before, {many.peak_mib:.0f} MiB at most")
+        return
     found = measure(given.runs, given.jobs)
     for name in ("alone", "sweep", "again"):
         cost = getattr(found, name)

@@ -27,15 +27,17 @@ ENDINGS = (".csv", ".parquet", ".json")
     "--where",
     multiple=True,
     metavar="COLUMN=TEXT",
-    help='Only runs that have it: an axis, replicate, seed, machine, version, ..., e.g. --where "rule=AIMD(1, 0.5)".',
+    help='Only runs that have it: an axis, replicate, seed, machine, ..., e.g. --where "rule=AIMD(1, 0.5)".'
+    " Given more than once: of one column any of its texts, of several columns all.",
 )
+@click.option("--all", "older", is_flag=True, help="Also runs of definitions that a sweep had before it was changed.")
 @click.option("--metrics", multiple=True, metavar="NAMES", help="What is measured; by default what the sweep measures.")
 @click.option(
     "--export",
     multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the runs as .csv, .parquet or .json.",
+    help="Write the runs as .csv, .parquet or .json; a file that is there is replaced when all is written.",
 )
 @click.option("--run", "run_key", metavar="KEY", help="Print one run: where it comes from, and its scenario as TOML.")
 @options.json_option
@@ -43,20 +45,26 @@ def results(
     folder: Path,
     sweep: str | None,
     where: tuple[str, ...],
+    older: bool,
     metrics: tuple[str, ...],
     export: tuple[Path, ...],
     run_key: str | None,
     as_json: bool,
 ) -> None:
-    """List the runs in the store DIR, export them, and say where they come from."""
-    conditions = dict(_condition(text) for text in where)
+    """List the runs in the store DIR, export them, and say where they come from.
+
+    Of a sweep that was changed and done again under the same name the runs of its latest definition are listed.
+    """
+    conditions: dict[str, list[str]] = {}
+    for column, text in map(_condition, where):
+        conditions.setdefault(column, []).append(text)
     for path in export:
         if path.suffix.lower() not in ENDINGS:
             raise click.UsageError(f"--export: `{path}` has no known ending; allowed: {', '.join(ENDINGS)}")
         options.check_parent("--export", path)
 
     from cwndlab.store import Store
-    from cwndlab.sweep.stored import stored_runs
+    from cwndlab.sweep.stored import older_runs, stored_runs
 
     store = Store(folder, write=False)
     for note in store.notes:
@@ -65,17 +73,24 @@ def results(
         _print_run(store, run_key, as_json=as_json)
         return
     names = options.names_of("--metrics", metrics) if metrics else None
-    table = stored_runs(store, sweep=sweep, where=conditions, metrics=names)
+    table = stored_runs(store, sweep=sweep, where=conditions, metrics=names, older=older)
+    left_out = {} if older or "definition" in conditions else older_runs(store, sweep)
+    for name, count in left_out.items():
+        say(f"note: {count} runs of what the sweep {name} was before it was changed are left out; --all lists them")
     for path in export:
         _write(table, path)
         say(f"wrote {path}")
     if as_json:
         from cwndlab.jsontext import dumps
 
-        click.echo(dumps({"provenance": _provenance(store, table), "runs": table.to_dicts()}))
+        click.echo(dumps({"provenance": _provenance(store, table, left_out), "runs": table.to_dicts()}))
         return
-    _print_runs(table)
-    _print_provenance(_provenance(store, table))
+    are_many = table.height > MOST_ROWS and table["sweep"].n_unique() > 1
+    if are_many:
+        _print_sweeps(table)
+    else:
+        _print_runs(table, ["definition"] if older or "definition" in conditions else [])
+    _print_provenance(_provenance(store, table, left_out), with_sweeps=not are_many)
 
 
 def _condition(text: str) -> tuple[str, str]:
@@ -86,33 +101,40 @@ def _condition(text: str) -> tuple[str, str]:
 
 
 def _write(table: pl.DataFrame, path: Path) -> None:
+    from cwndlab.store.layout import written_whole
+
     kind = path.suffix.lower()
-    if kind == ".csv":
-        table.write_csv(path)
-    elif kind == ".parquet":
-        table.write_parquet(path)
-    else:
-        from cwndlab.jsontext import dumps
+    with written_whole(path) as part:
+        if kind == ".csv":
+            table.write_csv(part)
+        elif kind == ".parquet":
+            table.write_parquet(part)
+        else:
+            from cwndlab.jsontext import dumps
 
-        path.write_text(dumps(table.to_dicts()) + "\n", encoding="utf-8")
+            part.write_text(dumps(table.to_dicts()) + "\n", encoding="utf-8")
 
 
-def _print_runs(table: pl.DataFrame) -> None:
+def _print_runs(table: pl.DataFrame, more: list[str]) -> None:
     from cwndlab.sweep.measures import find
     from cwndlab.sweep.stored import PROVENANCE
     from cwndlab.tables import number
 
-    before = table.columns[: table.columns.index("replicate")]
-    metrics = [find(key) for key in table.columns[table.columns.index("trace_hash") + 1 : -len(PROVENANCE)]]
+    shown = table.head(MOST_ROWS)
+    # Axes and metrics of other sweeps are empty.
+    has = {name for name in table.columns if shown[name].null_count() < shown.height}
+    before = [name for name in [*table.columns[: table.columns.index("replicate")], *more] if name in has]
+    keys = table.columns[table.columns.index("trace_hash") + 1 : -len(PROVENANCE)]
+    metrics = [find(key) for key in keys if key in has]
     rows = [
         [
-            *("-" if row[name] is None else row[name] for name in before),
+            *(row[name] or "-" for name in before),
             str(row["replicate"]),
             str(row["seed"]),
             *(number(row[metric.key], metric) for metric in metrics),
             row["key"][:8],
         ]
-        for row in table.head(MOST_ROWS).to_dicts()
+        for row in shown.to_dicts()
     ]
     headings = [metric.title.replace(" [", "\n[") for metric in metrics]
     columns = [*before, "replicate", "seed", *headings, "key"]
@@ -121,12 +143,24 @@ def _print_runs(table: pl.DataFrame) -> None:
         say(f"{table.height - MOST_ROWS} more; --where chooses, --export writes all of them")
 
 
-def _provenance(store: Store, table: pl.DataFrame) -> dict[str, Any]:
+def _print_sweeps(table: pl.DataFrame) -> None:
+    """Print which sweeps there are, where their runs are too many to list side by side."""
+    axes = table.columns[table.columns.index("sweep") + 1 : table.columns.index("replicate")]
+    rows = []
+    for (name,), runs in table.group_by("sweep", maintain_order=True):
+        own = [axis for axis in axes if runs[axis].null_count() < runs.height]
+        rows.append([str(name), ", ".join(own) or "-", str(runs.height), f"{runs['duration_s'].sum():.1f}"])
+    columns = ["sweep", "axes", "runs", "run time\n[s]"]
+    print_table(f"{table.height} runs of {len(rows)} sweeps", columns, rows, text_columns=2)
+    say("--sweep NAME lists the runs of one, --export writes all of them")
+
+
+def _provenance(store: Store, table: pl.DataFrame, left_out: dict[str, int]) -> dict[str, Any]:
     """Sum up where the runs of a table come from, and what else there is."""
     from cwndlab.store.layout import FORMAT
 
-    def distinct(column: str) -> list[Any]:
-        return table[column].unique().sort().to_list()
+    def distinct(column: str, rows: pl.DataFrame = table) -> list[Any]:
+        return rows[column].unique().sort().to_list()
 
     return {
         "store": str(store.path),
@@ -134,6 +168,8 @@ def _provenance(store: Store, table: pl.DataFrame) -> dict[str, Any]:
         "runs_in_store": len(store),
         "runs": table.height,
         "sweeps": {name: table.filter(sweep=name).height for name in distinct("sweep")},
+        "definitions": {name: distinct("definition", table.filter(sweep=name)) for name in distinct("sweep")},
+        "older_runs": left_out,
         "seeds": [table["seed"].min(), table["seed"].max()],
         "versions": distinct("version"),
         "builds": distinct("build"),
@@ -143,13 +179,13 @@ def _provenance(store: Store, table: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def _print_provenance(found: dict[str, Any]) -> None:
+def _print_provenance(found: dict[str, Any], *, with_sweeps: bool) -> None:
     if not found["runs"]:
         click.echo(f"{found['runs_in_store']} runs in the store, none of them chosen")
         return
     sweeps = ", ".join(f"{name} ({count} runs)" for name, count in found["sweeps"].items())
     for what, text in (
-        ("sweeps", sweeps),
+        *([("sweeps", sweeps)] if with_sweeps else []),
         ("seeds", f"{found['seeds'][0]} to {found['seeds'][1]}"),
         ("engine", f"cwndlab {', '.join(found['versions'])}, build {', '.join(found['builds'])}"),
         ("machines", "; ".join(found["machines"])),
@@ -169,8 +205,8 @@ def _print_run(store: Store, prefix: str, *, as_json: bool) -> None:
     record = found[0]
     scenario, about = json.loads(record.scenario), record._asdict()
     places = [
-        {"sweep": use.sweep, "cell": use.cell, "replicate": use.replicate}
-        for use in store.uses()
+        {"sweep": use.sweep, "definition": use.definition, "cell": use.cell, "replicate": use.replicate}
+        for use in store.uses(older=True)
         if use.key == record.key
     ]
     if as_json:
@@ -182,7 +218,8 @@ def _print_run(store: Store, prefix: str, *, as_json: bool) -> None:
 
     for place in places:
         cell = ", ".join(f"{axis} = {label}" for axis, label in place["cell"].items())
-        click.echo(f"# sweep {place['sweep']}: {cell}, replicate {place['replicate']}")
+        definition = f", definition {place['definition']}" if place["definition"] else ""
+        click.echo(f"# sweep {place['sweep']}: {cell}, replicate {place['replicate']}{definition}")
     for key in ("key", "seed", "trace_hash", "version", "build", "machine", "finished", "duration_s"):
         click.echo(f"# {key}: {about[key]}")
     click.echo(tomltext.dumps(scenario))

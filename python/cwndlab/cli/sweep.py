@@ -86,16 +86,14 @@ def sweep(
     findings = Findings(chosen)
     folder = store or Path("out") / chosen.name
     _execute(chosen, findings, folder, jobs=jobs, on=on, again=again, as_json=as_json)
-    for note in findings.notes:
-        say(f"note: {note}")
-    if plot is not None:
-        from cwndlab import plots
-
-        say(f"wrote {plots.save(findings.plot(), plot)}")
     if as_json:
         _print_event({"event": "result", **findings.to_dict()})
     else:
         print_findings(findings)
+    if plot is not None:
+        from cwndlab import plots
+
+        say(f"wrote {plots.save(findings.plot(), plot)}")
     _say_what_is_missing(findings)
 
 
@@ -113,18 +111,25 @@ def _execute(
                 _print_event(event)
             if event["event"] == "failed":
                 say(f"failed: {_where(event)}: {event['error']}")
+            if event["event"] == "note":
+                say(f"note: {event['text']}")
             if event["event"] == "workers":
                 say(_workers(event))
             show(event)
 
         try:
             execute(chosen, findings, kept, jobs=jobs, on=on, again=again, progress=tell)
+        except BrokenPipeError:
+            # Whoever read the events (`| head`) has gone, and knows it.
+            raise
         except BaseException as error:
             kind = "stopped" if isinstance(error, KeyboardInterrupt) else "ended by an error"
             if len(findings) or kind == "stopped":
                 say(f"{kind} after {len(findings)} runs, which are kept in {folder}; the same command goes on there")
             raise
     findings.notes += kept.notes
+    for note in kept.notes:
+        say(f"note: {note}")
 
 
 def _workers(event: dict[str, Any]) -> str:
@@ -134,11 +139,15 @@ def _workers(event: dict[str, Any]) -> str:
 
 
 def _say_what_is_missing(findings: Findings) -> None:
-    if findings.unmet:
-        first = findings.unmet[0]
+    if wide := [entry for entry in findings.unmet if entry["wide"]]:
         say(
-            f"{len(findings.unmet)} cells did not reach `{findings.sweep.until}` with {findings.sweep.most} replicates,"
-            f" the first: {_cell(first)}; --most N allows more"
+            f"{len(wide)} cells did not reach `{findings.sweep.until}` with {findings.sweep.most} replicates,"
+            f" the first: {_cell(wide[0])}; --most N allows more"
+        )
+    if without := [entry for entry in findings.unmet if entry["without"]]:
+        say(
+            f"{len(without)} cells did not reach `{findings.sweep.until}`, because no replicate has a value, the first:"
+            f" {_cell(without[0])} of {', '.join(without[0]['without'])}"
         )
     if findings.failed:
         say(f"{len(findings.failed)} runs failed, the first: {_where(findings.failed[0])}")

@@ -35,6 +35,8 @@ def progress_bar() -> Iterator[Show]:
             total = {"total": event["runs"]} if "runs" in event else {}
             done = {"completed": event["done"]} if "done" in event else {}
             progress.update(bar, **total, **done)
+            if event["event"] == "checked":
+                progress.update(bar, rate=f"{event['cells']}/{event['of']} cells checked")
             if event["event"] == "progress":
                 progress.update(bar, rate=_rate(event), ends=_ends(event))
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cwndlab.cli.output import print_table, say
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from cwndlab.sweep import Findings
+    from cwndlab.sweep import Findings, Sweep
 
 MOST_ROWS = 100
 """Beyond it a table is no longer read; files have it all."""
@@ -21,34 +21,47 @@ def print_findings(findings: Findings) -> None:
     if len(findings) == 0:
         say("no run has finished")
         return
-    _print(f"{sweep.name}: mean ± 95 % CI{_replicates(findings.summary)}", findings, findings.summary)
-    differences = findings.differences
-    if differences.height:
-        label = differences["baseline"][0]
-        _print(f"Difference from {label}, paired by replicate: mean ± 95 % CI", findings, differences)
+    import numpy as np
+
+    cells = findings.finished
+    _print(f"{sweep.name}: mean ± 95 % CI{_replicates(findings)}", findings, findings.summary_of(cells[:MOST_ROWS]))
+    _say_more(len(cells))
+    pairs = findings.pairs(cells)
+    if pairs:
+        differences = findings.differences_of(np.array([cell for cell, _ in pairs[:MOST_ROWS]]))
+        _print(f"Difference from {_baseline(sweep)}, paired by replicate: mean ± 95 % CI", findings, differences)
+        _say_more(len(pairs))
 
 
-def _replicates(summary: pl.DataFrame) -> str:
-    least, most = summary["replicates"].min(), summary["replicates"].max()
-    if least == most:
-        return f", {most} replicates"
-    return f", {least} to {most} replicates"
+def _replicates(findings: Findings) -> str:
+    counts = findings.counts[findings.finished]
+    least, most = counts.min(), counts.max()
+    return f", {most} replicates" if least == most else f", {least} to {most} replicates"
+
+
+def _baseline(sweep: Sweep) -> str:
+    """Name the baseline; where axes that go together are compared, levels differ in all of them."""
+    label, parts = sweep.compared_labels[0], sweep.parts(sweep.compared or "")
+    return label if len(parts) == 1 else f"{label} ({', '.join(parts)} change together)"
+
+
+def _say_more(cells: int) -> None:
+    if cells > MOST_ROWS:
+        say(f"{cells - MOST_ROWS} more cells; `cwndlab results DIR` writes all of them")
 
 
 def _print(title: str, findings: Findings, table: pl.DataFrame) -> None:
     from cwndlab.tables import with_interval
 
     measures, axes = findings.sweep.measures, findings.axes
-    cells = {row: {} for row in table.select(axes).unique(maintain_order=True).rows()}
+    cells: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in table.to_dicts():
-        cells[tuple(row[name] for name in axes)][row["metric"]] = row
+        cells.setdefault(tuple(row[name] for name in axes), {})[row["metric"]] = row
     rows = [
         [*cell, *(with_interval(found.get(entry.key), entry) for entry in measures)] for cell, found in cells.items()
     ]
     columns = [*axes, *(_heading(entry.title) for entry in measures)]
-    print_table(title, columns, rows[:MOST_ROWS], text_columns=len(axes))
-    if len(rows) > MOST_ROWS:
-        say(f"{len(rows) - MOST_ROWS} more cells; `cwndlab results DIR` writes all of them")
+    print_table(title, columns, rows, text_columns=len(axes))
 
 
 def _heading(title: str) -> str:

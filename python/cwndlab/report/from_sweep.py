@@ -11,6 +11,7 @@ import polars as pl
 from cwndlab import tomltext
 from cwndlab.environments import ENVIRONMENTS
 from cwndlab.report.chapter import Chapter, short
+from cwndlab.sweep.remarks import notes_on_runs
 
 if TYPE_CHECKING:
     from cwndlab.sweep import Findings, Sweep
@@ -78,8 +79,9 @@ def _missing(kept: Kept) -> list[str]:
         )
     if kept.wide:
         found.append(f"In {kept.wide} cells the intervals are wider than `{sweep.until}`.")
+    found += [f"{note}." for note in notes_on_runs(kept.findings)]
     if kept.others:
-        found.append(f"{kept.others} runs are of axes or values that the sweep no longer has; they are left out.")
+        found.append(f"{kept.others} runs are of what the sweep was before it was changed; they are left out.")
     return found
 
 

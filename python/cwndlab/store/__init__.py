@@ -7,10 +7,10 @@ a source cannot be had there is no key, and the run is not stored.
 Layout, format `layout.FORMAT`::
 
     DIR/store.json             what this is, and its format
-    DIR/sweeps/NAME.json       the latest definition of each sweep
+    DIR/sweeps/NAME.json       the latest definition of each sweep, and its digest
     DIR/journal/*.journal      one a process: records as they came, framed and checksummed (`frames`)
     DIR/parts/runs-*.parquet   records of journals that are closed: key, seed, ..., scenario and result as JSON
-    DIR/parts/uses-*.parquet   which sweep has which run in which cell
+    DIR/parts/uses-*.parquet   which sweep has which run in which cell, by which of its definitions
     DIR/traces/KEY-*.parquet   traces, of runs that were asked for them
     DIR/lock, DIR/claims       empty; locked while something is under way
 
@@ -21,7 +21,11 @@ checksum and left out; those after it are still read. A part's name holds the ch
 
 **Several processes.** Each writes a journal of its own, and reads the others' (`Store.refresh`). `Store.claim` keeps
 two from doing the same run at the same time. Only journals whose process is gone, or closed them, are made into parts,
-by one process at a time. Every lock is the operating system's and ends with the process that holds it.
+by one process at a time. Every lock is the operating system's and ends with the process that holds it. Of what is there
+twice the later one counts, by the clocks of those who wrote it, whatever file it is in. A `Store` is for one thread.
+
+Format 1 had no definitions and no times in uses. Such a store is read as it is, and becomes one of format 2 when it is
+opened for writing; what is in it stays.
 
 Examples
 --------
@@ -38,8 +42,8 @@ Examples
 
 from __future__ import annotations
 
-from cwndlab.store.keys import canonical, has_outside, run_key, scenario_digest
+from cwndlab.store.keys import canonical, definition_digest, has_outside, run_key, scenario_digest
 from cwndlab.store.records import Record, Use
 from cwndlab.store.store import Store
 
-__all__ = ["Record", "Store", "Use", "canonical", "has_outside", "run_key", "scenario_digest"]
+__all__ = ["Record", "Store", "Use", "canonical", "definition_digest", "has_outside", "run_key", "scenario_digest"]

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cwndlab.store import journal, layout
-from cwndlab.store.parts import Parts
+from cwndlab.store.parts import Parts, Row
 from cwndlab.store.records import Record, Use, decode
+
+MOST_AT_ONCE = 64
+"""Journals that are open at the same time: systems allow some hundred files."""
+LEFT_AFTER_S = 86_400
+"""A file that is being written is not that old: its writer was killed."""
 
 
 class _Taken(NamedTuple):
@@ -19,8 +26,8 @@ class _Taken(NamedTuple):
     descriptor: int
 
 
-def compact(root: Path, runs: Parts[Record], uses: Parts[Use]) -> Iterator[list[str]]:
-    """Make parts of journals, as many at a time as one part takes; gives the keys of the runs each time.
+def compact(root: Path, runs: Parts[Record], uses: Parts[Use]) -> Iterator[list[Record]]:
+    """Make parts of journals, as many at a time as one part takes; gives the runs each time.
 
     Killed at any moment, it has lost nothing: a journal goes when all of it is in parts. What is then in both does no
     harm, since of a run that is there twice one is read.
@@ -28,6 +35,11 @@ def compact(root: Path, runs: Parts[Record], uses: Parts[Use]) -> Iterator[list[
     for unfinished in (root / "parts").glob(".*.tmp"):
         # Its writer was killed: whoever writes parts holds the lock.
         unfinished.unlink(missing_ok=True)
+    for folder in ("sweeps", "traces"):
+        for unfinished in (root / folder).glob(".*.tmp"):
+            with suppress(FileNotFoundError):
+                if time.time() - unfinished.stat().st_mtime > LEFT_AFTER_S:
+                    unfinished.unlink()
     while taken := _take(root):
         try:
             found, placed = _read(taken)
@@ -42,7 +54,7 @@ def compact(root: Path, runs: Parts[Record], uses: Parts[Use]) -> Iterator[list[
         finally:
             for entry in taken:
                 os.close(entry.descriptor)
-        yield list(found)
+        yield list(found.values())
 
 
 def _take(root: Path) -> list[_Taken]:
@@ -53,28 +65,46 @@ def _take(root: Path) -> list[_Taken]:
         if descriptor is not None:
             taken.append(_Taken(path, descriptor))
             size += os.fstat(descriptor).st_size
-            if size >= journal.ROLL_BYTES:
+            if size >= journal.ROLL_BYTES or len(taken) >= MOST_AT_ONCE:
                 break
     return taken
 
 
-def _read(taken: list[_Taken]) -> tuple[dict[str, Record], dict[tuple[str, str, int], Use]]:
-    """Read journals, oldest first: of what is there twice the newer counts."""
+def keep_later(into: dict[Any, Row], row: Row, *, before: bool = False) -> None:
+    """Take in a row, unless there is one of the same run or place that is later.
+
+    Which file has it says nothing: a process that was begun first may have written last. Only between two of the same
+    moment the one that is read later counts, or the earlier one with `before`.
+
+    Examples
+    --------
+    >>> found = {}
+    >>> for day in (2, 3, 1):
+    ...     keep_later(found, Use("sweep", "{}", 0, f"key {day}", "", f"2026-01-0{day}"))
+    >>> [use.key for use in found.values()]
+    ['key 3']
+    """
+    other = into.get(row.place)
+    if other is None or (row.since > other.since if before else row.since >= other.since):
+        into[row.place] = row
+
+
+def _read(taken: list[_Taken]) -> tuple[dict[str, Record], dict[tuple[str, str, str, int], Use]]:
     runs: dict[str, Record] = {}
-    uses: dict[tuple[str, str, int], Use] = {}
+    uses: dict[tuple[str, str, str, int], Use] = {}
     for path, _ in taken:
         for entry in map(decode, journal.read_whole(path).payloads):
             if isinstance(entry, Record):
-                runs[entry.key] = entry
+                keep_later(runs, entry)
             elif isinstance(entry, Use):
-                uses[entry[:3]] = entry
+                keep_later(uses, entry)
     return runs, uses
 
 
-def _merge(parts: Parts, into: dict) -> list[Path]:
-    """Add the rows of small parts to newer ones; returns these parts, which are to go."""
+def _merge(parts: Parts[Row], into: dict[Any, Row]) -> list[Path]:
+    """Add the rows of small parts to those of journals; returns these parts, which are to go."""
     small = parts.small()
     for path in small:
         for row in parts.rows(path):
-            into.setdefault(row.key if isinstance(row, Record) else row[:3], row)
+            keep_later(into, row, before=True)
     return small

@@ -28,12 +28,14 @@ class Journal:
         while True:
             name = f"{time.time_ns():020d}-{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}{ENDING}"
             self.path = folder / name
-            self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC)
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            self._descriptor = os.open(self.path, flags, 0o666)  # What the umask leaves of it, as of any file.
             # Between the two, somebody who compacts may have found it unlocked and empty, and removed it.
             if lock_whole(self._descriptor) and self.path.exists():
                 break
             os.close(self._descriptor)
         sync_folder(folder)
+        self.process = os.getpid()
         self.size = self.count = 0
         self._synced_s = time.monotonic()
 
@@ -52,12 +54,14 @@ class Journal:
         """
         data = memoryview(b"".join(map(frame, payloads)))
         written = 0
+        # Asked of the system: after Ctrl-C in here what this object has counted may be less than what is there.
+        begin = os.fstat(self._descriptor).st_size
         try:
             while written < len(data):
                 written += os.write(self._descriptor, data[written:])
         except OSError:
             # A frame without its end would be passed over anyhow; cut off, the next one follows a good one.
-            os.ftruncate(self._descriptor, self.size)
+            os.ftruncate(self._descriptor, begin)
             raise
         self.size += len(data)
         self.count += len(payloads)
@@ -68,6 +72,10 @@ class Journal:
         """Bring everything to the disk."""
         os.fsync(self._descriptor)
         self._synced_s = time.monotonic()
+
+    def leave(self) -> None:
+        """Let go of it in a process that was forked: the one that opened it has it still."""
+        os.close(self._descriptor)
 
     def close(self) -> None:
         """Close it: from now on anybody may make a part of it."""
@@ -103,7 +111,8 @@ class Reader:
 
 def listed(root: Path) -> list[Path]:
     """List the journals of a store in the order in which they were begun."""
-    return sorted((root / "journal").glob(f"*{ENDING}"))
+    # A link that leads nowhere, in a copy, is no journal: who waited for it would wait for ever.
+    return sorted(path for path in (root / "journal").glob(f"*{ENDING}") if path.is_file())
 
 
 def read_whole(path: Path) -> Frames:
@@ -115,7 +124,8 @@ def take_abandoned(path: Path) -> int | None:
     """Lock a journal whose process is gone or has closed it; None where it is in use. The descriptor holds the lock."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
+        # Gone, or of another user, who makes a part of it; it keeps nobody from the others.
         return None
     if lock_whole(descriptor):
         return descriptor

@@ -34,13 +34,15 @@ def canonical(document: Mapping[str, Any]) -> str:
     return native.canonical(json.dumps(document), "json")
 
 
-def run_key(scenario: str) -> str | None:
+def run_key(scenario: str, counted_s: float | None = None) -> str | None:
     """Return the key of a run: 32 hexadecimal digits, a hash over all that its result depends on.
 
     Parameters
     ----------
     scenario : str
         What `canonical` gave, with its seed.
+    counted_s : float, optional
+        Length of the bins in which arrivals are counted, where only these are kept of the trace of packets.
 
     Returns
     -------
@@ -56,11 +58,11 @@ def run_key(scenario: str) -> str | None:
     2
     """
     document = json.loads(scenario)
-    digest = scenario_digest(document)
+    digest = scenario_digest(document, counted_s)
     return None if digest is None else seeded_key(digest, document["seed"])
 
 
-def scenario_digest(document: Mapping[str, Any]) -> bytes | None:
+def scenario_digest(document: Mapping[str, Any], counted_s: float | None = None) -> bytes | None:
     """Hash a canonical scenario without its seed, and what lies outside it: what all replicates of a cell share."""
     document = copy.deepcopy({key: value for key, value in document.items() if key != "seed"})
     outside: list[str] = []
@@ -72,12 +74,46 @@ def scenario_digest(document: Mapping[str, Any]) -> bytes | None:
         # Where it lies says nothing about what it is: the same file elsewhere, on a cluster, is the same run.
         table[key] = own.shown(text) if key == "rule" else ""
     parts = [SCHEME, native.build(), json.dumps(document, sort_keys=True, separators=(",", ":")), *outside]
+    if counted_s is not None:
+        parts.append(f"arrivals counted in {counted_s} s")
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).digest()
 
 
 def seeded_key(digest: bytes, seed: int) -> str:
     """Return the key of the run of a scenario (`scenario_digest`) with a seed."""
     return hashlib.blake2b(digest + str(seed).encode(), digest_size=16).hexdigest()
+
+
+def definition_digest(definition: Mapping[str, Any]) -> str:
+    """Hash what says which runs a sweep has, with what lies outside it and the engine's build: 16 digits.
+
+    Parameters
+    ----------
+    definition : mapping
+        Base, axes in their order, seed, ...: plain data.
+
+    Examples
+    --------
+    >>> first = {"base": {"duration": "5s"}, "axes": {"rule": ["CUBIC"]}}
+    >>> definition_digest(first) == definition_digest({**first, "axes": {"rule": ["CUBIC", "BIC"]}})
+    False
+    """
+    outside = [f"{text} {_content(key, text)}" for key, text in _texts("", definition)]
+    parts = [SCHEME, native.build(), json.dumps(definition, separators=(",", ":")), *outside]
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
+
+
+def _texts(key: str, node: Any) -> Iterator[tuple[str, str]]:
+    """Give the texts at any depth that name a rule in Python or a file, as `_content` takes them."""
+    if isinstance(node, Mapping):
+        for name, value in node.items():
+            # Axes and settings have dotted keys.
+            yield from _texts(name.rpartition(".")[2], value)
+    elif isinstance(node, list | tuple):
+        for value in node:
+            yield from _texts(key, value)
+    elif isinstance(node, str) and (key == "file" or _is_own(node)):
+        yield ("file" if key == "file" else "rule"), node
 
 
 def has_outside(scenario: str) -> bool:

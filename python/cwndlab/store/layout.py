@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +13,10 @@ from pathlib import Path
 from cwndlab import native
 from cwndlab.errors import StoreError
 
-FORMAT = 1
-"""Of the directory. Another number cannot be read, or written, by this version."""
+FORMAT = 2
+"""Of the directory. Others cannot be read, or written, by this version, but for those of `OLDER`."""
+OLDER = (1,)
+"""Formats that are read, too. Written to, such a store becomes one of `FORMAT`: what is in it stays as it is."""
 MARKER = "store.json"
 FOLDERS = ("journal", "parts", "sweeps", "traces")
 
@@ -33,19 +36,25 @@ def prepare(root: Path) -> None:
             if other and not (root / MARKER).exists():
                 raise StoreError(f"store: `{root}` holds other files; allowed: a store, an empty or a new directory")
             root.mkdir(parents=True, exist_ok=True)
-            text = {"what": "cwndlab store", "format": FORMAT, "cwndlab_version": native.version()}
-            write_whole(root / MARKER, json.dumps(text).encode() + b"\n")
-        check(root)
+            _mark(root)
+        if check(root) != FORMAT:
+            # Before anything is written that older versions do not understand: they refuse it from now on.
+            _mark(root)
         for name in FOLDERS:
             (root / name).mkdir(exist_ok=True)
+
+
+def _mark(root: Path) -> None:
+    text = {"what": "cwndlab store", "format": FORMAT, "cwndlab_version": native.version()}
+    write_whole(root / MARKER, json.dumps(text).encode() + b"\n")
 
 
 def _is_ours(name: str) -> bool:
     return name in FOLDERS or name.startswith(f".{MARKER}.")
 
 
-def check(root: Path) -> None:
-    """See that a directory is a store which this version understands.
+def check(root: Path) -> int:
+    """See that a directory is a store which this version understands, and return its format.
 
     Raises
     ------
@@ -60,20 +69,38 @@ def check(root: Path) -> None:
         number, version = found["format"], found["cwndlab_version"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"store: `{marker}` cannot be read ({error}); allowed: what `cwndlab sweep` wrote") from None
-    if number != FORMAT:
+    if number not in (FORMAT, *OLDER):
         raise StoreError(
             f"store: `{root}` has format {number}, written by cwndlab {version}; allowed: format {FORMAT},"
             f" which cwndlab {native.version()} reads. Nothing in it was changed"
         )
+    return number
 
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that it is there whole or not at all, also after a power cut."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with written_whole(path) as part:
+        part.write_bytes(data)
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Give the name of a file to be written, which takes the place of `path` when it is on the disk.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with written_whole(Path(folder) / "runs.csv") as part:
+    ...         _ = part.write_text("1")
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['runs.csv']
+    """
+    # A name of its own for every writer: threads of one process may write the same file.
+    part = path.with_name(f".{path.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
+        yield part
+        with part.open("rb") as file:
             os.fsync(file.fileno())
         part.replace(path)
     except BaseException:

@@ -56,10 +56,13 @@ class Claims:
                 self._open[place] = _File(os.open(path, os.O_RDWR | os.O_CLOEXEC))
             self._place, self._file = place, self._open[place]
             self._file.users += 1
+        self._own: set[int] = set()
 
     def close(self) -> None:
-        """Close the file when the last one of this process is done with it."""
+        """Give back what is claimed here; close the file when the last one of this process is done with it."""
         with self._guard:
+            for at in list(self._own):
+                self._let_go(at)
             self._file.users -= 1
             if self._file.users == 0:
                 os.close(self._open.pop(self._place).descriptor)
@@ -75,15 +78,30 @@ class Claims:
             except (BlockingIOError, PermissionError):
                 return False
             self._file.held.add(at)
+            self._own.add(at)
             return True
 
     def give_back(self, key: str) -> None:
-        """Let go of a key."""
-        at = _byte(key)
+        """Let go of a key that was claimed here."""
         with self._guard:
-            if at in self._file.held:
-                self._file.held.discard(at)
-                fcntl.lockf(self._file.descriptor, fcntl.LOCK_UN, 1, at)
+            self._let_go(_byte(key))
+
+    def _let_go(self, at: int) -> None:
+        # A process that was forked has not got the locks of the one it comes from, and holds nothing yet.
+        if at in self._own and at in self._file.held:
+            self._file.held.discard(at)
+            fcntl.lockf(self._file.descriptor, fcntl.LOCK_UN, 1, at)
+        self._own.discard(at)
+
+    @classmethod
+    def _after_fork(cls) -> None:
+        cls._guard = threading.Lock()
+        for file in cls._open.values():
+            file.held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=Claims._after_fork)
 
 
 def _byte(key: str) -> int:

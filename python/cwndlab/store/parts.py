@@ -32,7 +32,7 @@ class Parts(Generic[Row]):
     def paths(self) -> list[Path]:
         """List them, the oldest first."""
         found = [path for path in self.folder.glob(f"{self.kind}-*.parquet") if self._name.fullmatch(path.name)]
-        return sorted(found, key=self.number)
+        return sorted((path for path in found if path.is_file()), key=self.number)
 
     def number(self, path: Path) -> int:
         """Return the place of a part in their order."""
@@ -52,7 +52,12 @@ class Parts(Generic[Row]):
         data, name = path.read_bytes(), self._name.fullmatch(path.name)
         if name is None or _checksum(data) != name["checksum"]:
             return None
-        return pl.read_parquet(io.BytesIO(data), columns=list(columns) if columns else None)
+        there = pl.read_parquet_schema(io.BytesIO(data))
+        # Parts of format 1 have columns less, whose defaults say so.
+        missing = [pl.lit(value).alias(name) for name, value in self._row._field_defaults.items() if name not in there]
+        chosen = list(columns or self._row._fields)
+        frame = pl.read_parquet(io.BytesIO(data), columns=[name for name in chosen if name in there])
+        return frame.with_columns(missing).select(chosen)
 
     def rows(self, path: Path) -> Iterator[Row]:
         """Read the rows of one; none where it is damaged."""

@@ -36,11 +36,20 @@ class Record(NamedTuple):
     def of(cls, key: str, scenario: str, outcome: Outcome, traces: str = "") -> Record:
         """Make the record of a run that has just finished."""
         run = json.loads(outcome.result)
-        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         return cls(
-            key, run["seed"], run["trace_hash"], now, outcome.duration_s, outcome.machine, outcome.version,
+            key, run["seed"], run["trace_hash"], _now(), outcome.duration_s, outcome.machine, outcome.version,
             outcome.build, traces, scenario, outcome.result,
         )  # fmt: skip
+
+    @property
+    def place(self) -> str:
+        """What there is one of."""
+        return self.key
+
+    @property
+    def since(self) -> str:
+        """Of two that are the same the one with the later moment counts."""
+        return self.finished
 
     def run(self) -> dict[str, Any]:
         """Return the result as `Result.to_dict` gives it."""
@@ -58,9 +67,23 @@ class Use(NamedTuple):
 
     sweep: str
     labels: str
-    """Axis to label, as JSON with sorted keys."""
+    """Axis to label, as JSON, in the order of the sweep's axes."""
     replicate: int
     key: str
+    definition: str = ""
+    """Which of the definitions that the sweep has had (`keys.definition_digest`); empty in stores of format 1."""
+    placed: str = ""
+    """When it was given this place, in UTC (ISO 8601); empty in stores of format 1."""
+
+    @property
+    def place(self) -> tuple[str, str, str, int]:
+        """What there is one of."""
+        return self.sweep, self.definition, self.labels, self.replicate
+
+    @property
+    def since(self) -> str:
+        """Of two that are the same the one with the later moment counts."""
+        return self.placed
 
     @property
     def cell(self) -> dict[str, str]:
@@ -68,9 +91,9 @@ class Use(NamedTuple):
         return json.loads(self.labels)
 
     @classmethod
-    def of(cls, sweep: str, cell: Mapping[str, str], replicate: int, key: str) -> Use:
-        """Make one from a cell."""
-        return cls(sweep, json.dumps(dict(cell)), replicate, key)
+    def of(cls, sweep: str, cell: Mapping[str, str], replicate: int, key: str, definition: str = "") -> Use:
+        """Give a run a place, now."""
+        return cls(sweep, json.dumps(dict(cell)), replicate, key, definition, _now())
 
 
 def encode(entry: Record | Use) -> bytes:
@@ -108,6 +131,38 @@ def key_of(payload: bytes) -> bytes | None:
     if not payload.startswith(b'["run", "'):
         return None
     return bytes.fromhex(payload[9 : payload.index(b'"', 9)].decode())
+
+
+def finished_of(payload: bytes) -> tuple[bytes, str] | None:
+    r"""Return a run's key, and when it was finished, without reading the rest; None where the payload is no run.
+
+    Examples
+    --------
+    >>> finished_of(b'["run", "00ff", 1, "ab", "2026-01-02T03:04:05.678901+00:00", 1.0]\n{}\n{}')[1]
+    '2026-01-02T03:04:05.678901+00:00'
+    """
+    key = key_of(payload)
+    if key is None:
+        return None
+    return key, json.loads(payload.partition(b"\n")[0])[1 + Record._fields.index("finished")]
+
+
+def moment_s(text: str) -> float:
+    """Read a moment (ISO 8601) as seconds since 1970; 0 where it is none: then everything else is later.
+
+    Examples
+    --------
+    >>> moment_s("1970-01-01T00:01:00.500000+00:00"), moment_s("")
+    (60.5, 0.0)
+    """
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="microseconds")
 
 
 def _ascii(text: str) -> str:

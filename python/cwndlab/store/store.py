@@ -5,23 +5,22 @@ from __future__ import annotations
 import json
 import os
 import re
-import time
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import StoreError
 from cwndlab.store import journal, layout, parts
-from cwndlab.store.compaction import compact
+from cwndlab.store.compaction import compact, keep_later
+from cwndlab.store.index import Index
 from cwndlab.store.locks import Claims, lock_whole
-from cwndlab.store.records import Record, Use, decode, encode, key_of
+from cwndlab.store.records import Record, Use, decode, encode, finished_of, moment_s
 
 if TYPE_CHECKING:
     import polars as pl
 
-CLOCK_NS = 50_000_000
-"""File systems tell times apart no better than this (ticks of the kernel's clock are 1 to 10 ms)."""
-SWEEP_NAME = re.compile(r"[\w.+-][\w.+ -]{0,99}")
+SWEEP_NAME = re.compile(r"[\w.+-][\w.+ ,;=@#%&~!()\[\]{}'^-]{0,99}")
+"""It is a file's name on any system, here with letters in front that no other program takes for something else."""
 
 
 class Store:
@@ -54,28 +53,21 @@ class Store:
         self._journal: journal.Journal | None = None
         with layout.disk_errors(self.path):
             self._claims = Claims(self.path / "claims") if write else None
-        self._known: set[bytes] = set()
-        self._placed: set[int] = set()
-        self._readers: dict[Path, journal.Reader] = {}
-        self._seen_parts: set[Path] = set()
-        self._listed: dict[str, int] = {}
+        self._index = Index(self.path, self._runs, self._used, self.notes)
         self.refresh()
 
     def __contains__(self, key: str) -> bool:
         """Whether the run is finished, as far as is known since the last `refresh`."""
-        return bytes.fromhex(key) in self._known
+        return bytes.fromhex(key) in self._index.runs
 
     def __len__(self) -> int:
         """Count the runs."""
-        return len(self._known)
+        return len(self._index.runs)
 
     def refresh(self) -> None:
         """Take note of what other processes have put since."""
         with layout.disk_errors(self.path):
-            # Journals before parts: what leaves a journal in between is in a part by then. Where something else went
-            # away in between, another look finds where it went.
-            while not (self._note_journals() and self._note_parts()):
-                self._listed.clear()
+            self._index.refresh(self._journal.path if self._journal else None)
 
     def put(self, record: Record, use: Use | None = None) -> None:
         """Keep a finished run, with its place in a sweep. When this returns it is safe from the death of the process.
@@ -86,19 +78,28 @@ class Store:
             If the disk does not take it.
         """
         self._append([encode(record), *([encode(use)] if use else [])])
-        self._known.add(bytes.fromhex(record.key))
+        self._index.note_run(bytes.fromhex(record.key), record.finished)
         if use:
-            self._placed.add(hash(use))
+            self._index.note_use(use)
 
     def place(self, use: Use) -> None:
         """Note that a run which is here already has a place in a sweep."""
-        if hash(use) not in self._placed:
+        if not self._index.has(use):
             self._append([encode(use)])
-            self._placed.add(hash(use))
+            self._index.note_use(use)
 
     def claim(self, key: str) -> bool:
-        """Claim a run that is to be done; False where another has it under way. The claim dies with the process."""
-        return self._claims is not None and self._claims.take(key)
+        """Claim a run that is to be done; False where another has it under way. The claim dies with the process.
+
+        Raises
+        ------
+        StoreError
+            If the store is closed or open for reading: nobody would ever give way.
+        """
+        self._check_writable()
+        assert self._claims is not None, "a store that may be written has them"
+        with layout.disk_errors(self.path):
+            return self._claims.take(key)
 
     def give_back(self, key: str) -> None:
         """Let go of a claim: the run is stored, or was given up."""
@@ -106,32 +107,37 @@ class Store:
             self._claims.give_back(key)
 
     def records(self, keys: Collection[str] | None = None) -> Iterator[Record]:
-        """Read runs, each once and the newest where it was done again; one part or journal is in memory at a time.
+        """Read runs, each once; one part or journal is in memory at a time.
+
+        Of a run that was done again the one that was finished last counts, by the clocks of those who did them.
 
         Parameters
         ----------
         keys : collection of str, optional
             Which; by default all.
         """
+        self.refresh()
         wanted = None if keys is None else {bytes.fromhex(key) for key in keys}
         given: set[bytes] = set()
 
-        def is_wanted(key: bytes) -> bool:
-            return key not in given and (wanted is None or key in wanted)
+        def is_wanted(key: bytes, finished: str) -> bool:
+            if key in given or (wanted is not None and key not in wanted):
+                return False
+            return moment_s(finished) >= self._index.runs.get(key, 0.0)
 
         while True:
             try:
                 for payload in self._payloads():
-                    key = key_of(payload)
-                    if key is not None and is_wanted(key):
-                        given.add(key)
+                    run = finished_of(payload)
+                    if run is not None and is_wanted(*run):
+                        given.add(run[0])
                         yield decode(payload)  # type: ignore[misc]
                 for path in reversed(self._runs.paths()):
                     if wanted is not None and len(given) == len(wanted):
                         return
                     for record in self._runs.rows(path):
                         key = bytes.fromhex(record.key)
-                        if is_wanted(key):
+                        if is_wanted(key, record.finished):
                             given.add(key)
                             yield record
                 return
@@ -139,40 +145,58 @@ class Store:
                 # Made into a part, or merged with another one, since the files were listed: look again.
                 continue
 
-    def uses(self, sweep: str | None = None) -> list[Use]:
-        """Read which sweep has which run where; of one place the latest."""
+    def uses(self, sweep: str | None = None, *, older: bool = False) -> list[Use]:
+        """Read which sweep has which run where; of one place the run that was given it last.
+
+        Parameters
+        ----------
+        sweep : str, optional
+            Name of one; by default all.
+        older : bool
+            Also places of definitions that a sweep had before.
+        """
         while True:
             try:
-                newest = [use for use in map(decode, self._payloads()) if isinstance(use, Use)]
-                older = [use for path in self._used.paths() for use in self._used.rows(path)]
+                in_journals = [use for use in map(decode, self._payloads()) if isinstance(use, Use)]
+                in_parts = [use for path in self._used.paths() for use in self._used.rows(path)]
                 break
             except FileNotFoundError:
                 continue
-        latest = {use[:3]: use for use in [*older, *reversed(newest)]}
-        return [use for use in latest.values() if sweep in (None, use.sweep)]
+        found: dict[tuple[str, str, str, int], Use] = {}
+        for use in [*in_parts, *reversed(in_journals)]:
+            keep_later(found, use)
+        latest = {name: text["definition"] for name, text in self._read_definitions().items()}
+        return [
+            use
+            for use in found.values()
+            if sweep in (None, use.sweep) and (older or use.definition == latest.get(use.sweep, use.definition))
+        ]
 
-    def define(self, name: str, definition: Mapping[str, Any]) -> None:
-        """Keep the definition of a sweep."""
-        if not SWEEP_NAME.fullmatch(name):
+    def define(self, name: str, definition: Mapping[str, Any], digest: str = "") -> None:
+        """Keep the definition of a sweep, and the digest that its places have from now on (`Use.definition`)."""
+        self._check_writable()
+        if not SWEEP_NAME.fullmatch(name) or len(name.encode()) > 200:
             raise StoreError(
-                f"name: `{name}` is not allowed; allowed: letters, digits, - _ + . and spaces, at most 100"
+                f"name: `{name}` is not allowed; allowed: at most 100 letters, digits, spaces and"
+                " . , ; = + - _ @ # % & ~ ! ^ ' ( ) [ ] { }, at the beginning letters, digits, . + - _"
             )
-        text = json.dumps({"name": name, **definition}, indent=2)
+        text = json.dumps({"name": name, "definition": digest, **definition}, indent=2)
         with layout.disk_errors(self.path):
             layout.write_whole(self.path / "sweeps" / f"{name}.json", text.encode() + b"\n")
 
     def definitions(self) -> dict[str, dict[str, Any]]:
-        """Read the definitions of all sweeps by name."""
-        paths = sorted((self.path / "sweeps").glob("*.json"))
-        return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
+        """Read the latest definitions of all sweeps by name."""
+        found = self._read_definitions()
+        return {name: {key: text[key] for key in text if key != "definition"} for name, text in found.items()}
 
     def put_traces(self, key: str, traces: Mapping[str, pl.DataFrame]) -> str:
         """Keep the traces of a run, before its record is put; returns their names, for the record."""
+        self._check_writable()
         with layout.disk_errors(self.path):
             for name, frame in traces.items():
-                path = self._trace(key, name)
-                frame.write_parquet(path.with_suffix(f".{os.getpid()}.tmp"))
-                path.with_suffix(f".{os.getpid()}.tmp").replace(path)
+                # On the disk before the record that names it.
+                with layout.written_whole(self._trace(key, name)) as part:
+                    frame.write_parquet(part)
         return " ".join(traces)
 
     def traces(self, record: Record) -> dict[str, pl.DataFrame]:
@@ -186,21 +210,24 @@ class Store:
 
         If the disk is full nothing is lost: the journals stay.
         """
+        self._check_writable()
         with layout.disk_errors(self.path), (self.path / "lock").open("ab") as file:
             if lock_whole(file.fileno()):
-                for keys in compact(self.path, self._runs, self._used):
-                    self._known.update(map(bytes.fromhex, keys))
+                for runs in compact(self.path, self._runs, self._used):
+                    self._index.note_runs([run.key for run in runs], [run.finished for run in runs])
 
     def close(self) -> None:
         """Bring everything to the disk, make parts of it, and let go of claims. A store that is closed can be read."""
-        if self._journal is not None:
-            self._roll()
-        elif self._write and self._journals():
-            # Left by a process that was killed when all was done.
-            self._tidy()
-        if self._claims is not None:
-            self._claims.close()
-        self._claims, self._write = None, False
+        try:
+            if self._journal is not None:
+                self._roll()
+            elif self._write and journal.listed(self.path):
+                # Left by a process that was killed when all was done.
+                self._tidy()
+        finally:
+            if self._claims is not None:
+                self._claims.close()
+            self._claims, self._write = None, False
 
     def __enter__(self) -> Store:
         return self
@@ -209,14 +236,22 @@ class Store:
         self.close()
 
     def _append(self, payloads: list[bytes]) -> None:
-        if not self._write:
-            raise StoreError(f"store: `{self.path}` is closed, or open for reading; allowed: Store(path), which writes")
+        self._check_writable()
         with layout.disk_errors(self.path):
+            if self._journal is not None and self._journal.process != os.getpid():
+                # Of the process that this one was forked from, which goes on with it.
+                self._journal.leave()
+                self._journal = None
+                self._index.forget_lists()
             if self._journal is None:
                 self._journal = journal.Journal(self.path / "journal")
             self._journal.append(payloads)
         if self._journal.is_long:
             self._roll()
+
+    def _check_writable(self) -> None:
+        if not self._write:
+            raise StoreError(f"store: `{self.path}` is closed, or open for reading; allowed: Store(path), which writes")
 
     def _roll(self) -> None:
         assert self._journal is not None
@@ -232,70 +267,21 @@ class Store:
             # Parts are for speed. What they would be made of is safe.
             self.notes.append(f"journals are left as they are: {error}")
 
-    def _journals(self) -> list[Path]:
-        return journal.listed(self.path)
-
     def _payloads(self) -> Iterator[bytes]:
         """Read all journals, the newest record first."""
-        for path in reversed(self._journals()):
+        for path in reversed(journal.listed(self.path)):
             yield from reversed(journal.read_whole(path).payloads)
 
-    def _has_changed(self, folder: str) -> bool:
-        """Whether files may have come or gone since this was last asked: it is asked before every run."""
-        changed_ns, now_ns = (self.path / folder).stat().st_mtime_ns, time.time_ns()
-        if self._listed.get(folder) == changed_ns:
-            return False
-        # What happens in the same tick of the file system's clock leaves no trace: then look again next time.
-        self._listed[folder] = changed_ns if now_ns - changed_ns > CLOCK_NS else -1
-        return True
-
-    def _note_journals(self) -> bool:
-        if self._has_changed("journal"):
-            own = self._journal.path if self._journal else None
-            for path in self._journals():
-                if path != own and path not in self._readers:
-                    self._readers[path] = journal.Reader(path)
-        noted = [self._note_journal(reader) for reader in list(self._readers.values())]
-        return all(noted)
-
-    def _note_journal(self, reader: journal.Reader) -> bool:
-        before = reader.damaged_bytes
-        try:
-            payloads = reader.more()
-        except FileNotFoundError:
-            del self._readers[reader.path]
-            return False
-        for payload in payloads:
-            key = key_of(payload)
-            if key is not None:
-                self._known.add(key)
-            else:
-                self._placed.add(hash(decode(payload)))
-        if reader.damaged_bytes > before:
-            self.notes.append(f"{reader.path.name}: {reader.damaged_bytes} damaged bytes are left out")
-        return True
-
-    def _note_parts(self) -> bool:
-        if not self._has_changed("parts"):
-            return True
-        new = [(kind, path) for kind in (self._runs, self._used) for path in kind.paths()]
-        noted = [self._note_part(kind, path) for kind, path in new if path not in self._seen_parts]
-        return all(noted)
-
-    def _note_part(self, kind: parts.Parts[Any], path: Path) -> bool:
-        is_run = kind is self._runs
-        try:
-            frame = kind.frame(path, Record._fields[:1] if is_run else Use._fields)
-        except FileNotFoundError:
-            return False
-        self._seen_parts.add(path)
-        if frame is None:
-            self.notes.append(f"{path.name}: is damaged and left out; its runs are done again")
-        elif is_run:
-            self._known.update(map(bytes.fromhex, frame["key"]))
-        else:
-            self._placed.update(hash(Use._make(row)) for row in frame.select(Use._fields).iter_rows())
-        return True
+    def _read_definitions(self) -> dict[str, dict[str, Any]]:
+        found = {}
+        for path in sorted((self.path / "sweeps").glob("*.json")):
+            try:
+                found[path.stem] = {"definition": "", **json.loads(path.read_bytes())}
+            except (OSError, ValueError, TypeError) as error:
+                note = f"sweeps/{path.name}: is left out ({error}); the sweep itself writes it again"
+                if note not in self.notes:
+                    self.notes.append(note)
+        return found
 
     def _trace(self, key: str, name: str) -> Path:
         return self.path / "traces" / f"{key}-{name}.parquet"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from cwndlab import native, own, tomltext
 from cwndlab.errors import ScenarioError
@@ -27,7 +27,7 @@ def level(name: str, value: Any, base: Scenario, group: str | None, link: str) -
     >>> level("rule", "AIAD(1,3)", base, None, "bottleneck")
     Level(label='AIAD(1, 3)', patch={'flows.*.rule': 'AIAD(1, 3)'})
     >>> level("queue", "codel", base, None, "bottleneck").patch
-    {'dumbbell.queue': {'kind': 'codel', 'limit': '1bdp'}}
+    {'dumbbell.queue.kind': 'codel'}
     """
     if name == "rule":
         rule = native.rule(_text(name, value))
@@ -72,16 +72,25 @@ def levels(name: str, values: Any, base: Scenario, group: str | None, link: str)
     return found
 
 
-def zipped(
-    columns: Mapping[str, Any], base: Scenario, group: str | None, link: str
-) -> tuple[str, list[Level], list[dict[str, str]]]:
-    """Make one axis of several that go together: the first values of all, the second, and so on.
+class Zipped(NamedTuple):
+    """Axes that go together, as one."""
 
-    Returns
-    -------
-    (str, list of Level, list of dict)
-        Its name and its levels, both joined by ``" & "``, and the label of each part of each level.
-    """
+    name: str
+    """Their names joined by ``" & "``, as the labels of its levels are."""
+    levels: list[Level]
+    parts: list[dict[str, str]]
+    """The label of each part of each level."""
+    keys: dict[str, list[str]]
+    """The dotted keys that each part sets."""
+
+
+def keys_of(levels: Iterable[Level]) -> list[str]:
+    """Return the dotted keys that an axis sets, each once."""
+    return list(dict.fromkeys(key for level in levels for key in level.patch))
+
+
+def zipped(columns: Mapping[str, Any], base: Scenario, group: str | None, link: str) -> Zipped:
+    """Make one axis of several that go together: the first values of all, the second, and so on."""
     each = {name: levels(name, values, base, group, link) for name, values in columns.items()}
     if not each:
         raise ScenarioError("zip: is empty; allowed: axes with equally many values")
@@ -94,7 +103,7 @@ def zipped(
         patch = {key: value for part in row for key, value in part.patch.items()}
         joined.append(Level(JOINER.join(part.label for part in row), patch))
         parts.append({name: part.label for name, part in zip(each, row, strict=True)})
-    return JOINER.join(each), joined, parts
+    return Zipped(JOINER.join(each), joined, parts, {name: keys_of(found) for name, found in each.items()})
 
 
 JOINER = " & "
@@ -111,11 +120,18 @@ def _queue(value: Any, base: Scenario, link: str) -> Level:
     key = "dumbbell" if "dumbbell" in base else f"links.{link}"
     if isinstance(value, Mapping):
         return Level(label(value), {f"{key}.queue": dict(value)})
-    # Of the queue that is there stays what the new kind has, too: its limit above all.
-    changed = base.set(f"{key}.queue.kind", _text("queue", value)).to_dict()
-    links = changed.get("links", [])
-    place = changed["dumbbell"] if key == "dumbbell" else next(entry for entry in links if entry.get("name") == link)
-    return Level(value, {f"{key}.queue": place["queue"]})
+    # Of the queue that is there stays what the new kind has, too: its limit above all, which may be another axis.
+    changed = base.set(f"{key}.queue.kind", _text("queue", value))
+    before, after = (_table(scenario, key, link) for scenario in (base, changed))
+    gone = {f"{key}.queue.{name}": None for name in before if name not in after}
+    return Level(value, {f"{key}.queue.kind": value, **gone})
+
+
+def _table(scenario: Scenario, key: str, link: str) -> Mapping[str, Any]:
+    """Return the queue of the link."""
+    if key == "dumbbell":
+        return scenario["dumbbell"].get("queue", {})
+    return next(entry for entry in scenario["links"] if entry.get("name") == link).get("queue", {})
 
 
 def _text(name: str, value: Any) -> str:

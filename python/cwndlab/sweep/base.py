@@ -7,13 +7,14 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
 from cwndlab.patching import patched
-from cwndlab.plan import Level, Plan
+from cwndlab.plan import Joint, Level, Plan
 from cwndlab.scenario import Scenario
-from cwndlab.sweep.axes import ENVIRONMENT, SHORT, label, levels, listed, zipped
+from cwndlab.sweep.axes import ENVIRONMENT, SHORT, keys_of, label, levels, listed, zipped
+from cwndlab.sweep.overlaps import refuse_overlaps
 
 if TYPE_CHECKING:
     from cwndlab.sweep.definition import Sweep
@@ -22,6 +23,15 @@ RULES = ("AIMD(1, 0.5)",)
 """Of environments, where no axis names rules."""
 Columns = dict[tuple[str, str], dict[str, str]]
 """Axis and label to the columns of a table: several where axes go together."""
+
+
+class Built(NamedTuple):
+    """What a sweep's file comes to."""
+
+    plan: Plan
+    columns: Columns
+    keys: dict[str, list[str]]
+    """The dotted keys that each axis sets, those that go together one by one."""
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -54,8 +64,16 @@ def parse(text: str, *, is_json: bool = False) -> dict[str, Any]:
     return data
 
 
-def base(given: Any, folder: Path | None) -> dict[str, Any]:
-    """Read the base of a sweep: a table, or the name of a scenario's file."""
+def base(given: Any, folder: Path | None, settings: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the base of a sweep, a table or the name of a scenario's file, and set dotted keys in it.
+
+    Without a network, where the axes (`over`) have environments, these stay dotted: they are set in each of them.
+    """
+    found = _base(given, folder)
+    return {**found, **settings} if ENVIRONMENT in over else patched(found, settings)
+
+
+def _base(given: Any, folder: Path | None) -> dict[str, Any]:
     where = Path() if folder is None else folder
     if isinstance(given, str):
         return Scenario.load(where / given).to_dict()
@@ -87,13 +105,25 @@ def absolute(value: Any, folder: Path) -> Any:
     return value if is_rule else str((folder / value).resolve())
 
 
-def build(sweep: Sweep, replicates: int, most_runs: int) -> tuple[Plan, Columns]:
+def with_absolute_files(columns: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
+    """Make files that axes name absolute: recorded links, rules in Python. They lie beside the sweep's file."""
+    if folder is None:
+        return dict(columns)
+    return {
+        name: [absolute(value, folder) for value in values]
+        if name.rsplit(".", 1)[-1] in ("rule", "file") and isinstance(values, list)
+        else values
+        for name, values in columns.items()
+    }
+
+
+def build(sweep: Sweep, replicates: int, most_runs: int) -> Built:
     """Make the plan of a sweep.
 
     Raises
     ------
     ScenarioError
-        If an axis is empty or its values are not allowed, or the runs are too many.
+        If an axis is empty, its values are not allowed, or it overwrites another one, or the runs are too many.
     """
     if ENVIRONMENT in sweep.axes:
         return _over_environments(sweep, replicates, most_runs)
@@ -106,11 +136,12 @@ def build(sweep: Sweep, replicates: int, most_runs: int) -> tuple[Plan, Columns]
     if not sweep.traces:
         document.pop("trace", None)
     start = Scenario(document)
-    axes, columns = _axes(sweep, dict(sweep.axes), start)
-    return _counted(Plan(start, axes, replicates, sweep.seed, most_runs=sys.maxsize), most_runs), columns
+    axes, columns, keys = _axes(sweep, dict(sweep.axes), start)
+    plan = Plan(start, axes, replicates, _seed(sweep), most_runs=sys.maxsize)
+    return Built(_counted(plan, most_runs), columns, keys)
 
 
-def _over_environments(sweep: Sweep, replicates: int, most_runs: int) -> tuple[Plan, Columns]:
+def _over_environments(sweep: Sweep, replicates: int, most_runs: int) -> Built:
     from cwndlab.comparison import plan_rules
     from cwndlab.environments import Assumptions
     from cwndlab.quantities import seconds
@@ -124,13 +155,17 @@ def _over_environments(sweep: Sweep, replicates: int, most_runs: int) -> tuple[P
     duration_s = None if sweep.duration is None else seconds(sweep.duration)
     if sweep.duration is not None and not (duration_s or 0) > 0:
         raise ScenarioError(f"duration: `{sweep.duration}` is no length of time; allowed: above 0, such as 100s")
-    assume = Assumptions.from_texts([f"{key}={value}" for key, value in sweep.assume.items()])
+    # Truth values as TOML and JSON write them.
+    texts = {key: str(value).lower() if isinstance(value, bool) else value for key, value in sweep.assume.items()}
+    assume = Assumptions.from_texts([f"{key}={value}" for key, value in texts.items()])
+    own = {name: values for name, values in given.items() if name != "rule"}
     plan = plan_rules(
-        given.pop("rule", RULES), **given, replicates=replicates, seed=sweep.seed, duration_s=duration_s,
-        assume=assume, patch=dict(sweep.base),
+        given.get("rule", RULES), **own, replicates=replicates, seed=_seed(sweep), duration_s=duration_s,
+        assume=assume,
     )  # fmt: skip
     rest = {name: values for name, values in sweep.axes.items() if name not in (*SHORT, ENVIRONMENT)}
-    axes, columns = _axes(sweep, rest, plan.base)
+    start = Scenario(patched(plan.base.to_dict(), sweep.base))
+    axes, columns, keys = _axes(sweep, rest, start, {name: keys_of(plan.axes[name]) for name in given})
     # As the file has them: who compares queues wants to see them side by side.
     order = [name for name in (*sweep.axes, *plan.axes, *axes) if name in plan.axes or name in axes]
     both = {**plan.axes, **axes}
@@ -139,8 +174,10 @@ def _over_environments(sweep: Sweep, replicates: int, most_runs: int) -> tuple[P
     }
     joint = [replace(entry, cell={key: value for key, value in entry.cell.items() if key in (*used, "replicate")})
              for entry in plan.joint]  # fmt: skip
-    patch = {**_fixed(plan, used), **plan.patch}
-    return _counted(replace(plan, axes=used, joint=joint, patch=patch, most_runs=sys.maxsize), most_runs), columns
+    # Of every cell, after its environment, and before what its axes set.
+    shared = Joint({}, {**_fixed(plan, used), **sweep.base})
+    whole = replace(plan, axes=used, joint=[*joint, shared], most_runs=sys.maxsize)
+    return Built(_counted(whole, most_runs), columns, keys)
 
 
 def _fixed(plan: Plan, used: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,23 +185,28 @@ def _fixed(plan: Plan, used: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for name, axis in plan.axes.items() if name not in used for key, value in axis[0].patch.items()}
 
 
-def _axes(sweep: Sweep, product: Mapping[str, Any], start: Scenario) -> tuple[dict[str, list[Level]], Columns]:
+def _axes(
+    sweep: Sweep, product: Mapping[str, Any], start: Scenario, others: Mapping[str, list[str]] | None = None
+) -> tuple[dict[str, list[Level]], Columns, dict[str, list[str]]]:
+    """Make the levels of the axes of a product and of those that go together; `others` have keys already."""
     group, link = sweep.measured_group, sweep.link
-    if any("seed" in names for names in (product, *sweep.zip)):
-        raise ScenarioError(
-            "axis `seed`: replicates have the seeds; allowed: `replicates`, and `seed` of the first one"
-        )
     axes = {name: levels(name, values, start, group, link) for name, values in product.items()}
     columns: Columns = {}
-    for together in sweep.zip:
-        name, joined, parts = zipped(together, start, group, link)
-        if twice := [part for part in together if part in axes or (part, "") in columns]:
+    keys = {**(others or {}), **{name: keys_of(found) for name, found in axes.items()}}
+    for columns_together in sweep.zip:
+        together = zipped(columns_together, start, group, link)
+        if twice := [part for part in together.keys if part in keys]:
             raise ScenarioError(f"axis `{twice[0]}`: is there twice; allowed: once, in [axes] or in one [[zip]]")
-        axes[name] = joined
-        columns.update({(part, ""): {} for part in together})
-        columns.update({(name, level.label): part for level, part in zip(joined, parts, strict=True)})
+        axes[together.name] = together.levels
+        keys.update(together.keys)
+        labels = (level.label for level in together.levels)
+        columns.update({(together.name, text): part for text, part in zip(labels, together.parts, strict=True)})
+    for name, own in keys.items():
+        if "seed" in own:
+            raise ScenarioError(f"axis `{name}`: sets `seed`, which replicates have; allowed: other keys")
+    refuse_overlaps(keys, start.to_dict())
     _check_keys(axes, start)
-    return axes, columns
+    return axes, columns, keys
 
 
 def _check_keys(axes: Mapping[str, list[Level]], start: Scenario) -> None:
@@ -195,6 +237,11 @@ def _fault(chosen: Mapping[str, Level], start: Scenario) -> ScenarioError | None
     except ScenarioError as error:
         return error
     return None
+
+
+def _seed(sweep: Sweep) -> int:
+    assert sweep.seed is not None, "the sweep has found one"
+    return sweep.seed
 
 
 def _counted(plan: Plan, most_runs: int) -> Plan:

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import ScenarioError
-from cwndlab.patching import patched
 from cwndlab.plan import MAX_RUNS, Plan
 from cwndlab.sweep import axes as axis
 from cwndlab.sweep import base as bases
 from cwndlab.sweep import until as targets
+from cwndlab.sweep.checks import check_arrivals, check_compared, check_kinds, check_names, check_targets
 from cwndlab.sweep.measures import Measure, find
+from cwndlab.sweep.overlaps import refuse_settings
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -50,9 +51,9 @@ class Sweep:
     zip : sequence of mapping
         Axes that go together: the first values of all, the second, and so on.
     replicates : int
-        Runs of every cell; with `until` those before the first look.
-    seed : int
-        Of replicate 0.
+        Runs of every cell; with `until` those before the first look, 5 or more.
+    seed : int, optional
+        Of replicate 0; by default the base scenario's, or 1.
     metrics : sequence of str
         What is measured (docs/sweeps.md lists it); the first one leads.
     link, group : str
@@ -62,9 +63,12 @@ class Sweep:
     until : str, optional
         Such as ``"ci(goodput) < 1%"``: add replicates until every cell's interval is that narrow.
     most : int
-        Replicates at most.
+        With `until`, replicates at most.
     traces : bool
         Keep the traces that the base scenario asks for; otherwise nothing is traced.
+    count_arrivals : str, optional
+        Keep of the trace ``packets`` the number of packets that arrive at a dumbbell's bottleneck in bins of this
+        length, as the trace ``link_arrivals``, in its place.
     assume, duration : mapping, str
         With ``env``: what environments assume, and length of a run.
     yes : bool
@@ -91,7 +95,7 @@ class Sweep:
     axes: Mapping[str, Any] = field(default_factory=dict)
     zip: Sequence[Mapping[str, Any]] = ()
     replicates: int = REPLICATES
-    seed: int = 1
+    seed: int | None = None
     metrics: Sequence[str] = METRICS
     link: str = "bottleneck"
     group: str | None = None
@@ -100,30 +104,25 @@ class Sweep:
     until: str | None = None
     most: int = targets.MOST
     traces: bool = False
+    count_arrivals: str | float | None = None
     assume: Mapping[str, Any] = field(default_factory=dict)
     duration: str | float | None = None
     yes: bool = False
 
     def __post_init__(self) -> None:
+        check_kinds(vars(self))
+        if self.seed is None:
+            object.__setattr__(self, "seed", self.base.get("seed", 1))
+            check_kinds({"seed": self.seed})
         # Lists, as in files, whatever was given: equal sweeps are equal, and go into JSON and back.
         for key in ("metrics", "zip"):
             object.__setattr__(self, key, list(getattr(self, key)))
-        for key, least in (("replicates", 1), ("most", 1), ("seed", 0)):
-            value = getattr(self, key)
-            if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**63:
-                raise ScenarioError(f"{key}: `{value}` is not allowed; allowed: a whole number from {least}")
-        if not self.metrics:
-            raise ScenarioError("metrics: is empty; allowed: one or more")
-        measured = set(self.metrics)
-        for target in self.targets:
-            if target.metric not in measured:
-                raise ScenarioError(f"until: `{target.metric}` is not measured; allowed: {', '.join(self.metrics)}")
+        check_names(self)
         self.measures  # noqa: B018 (a metric that is not known is said now)
+        check_targets(self)
         self.plan  # noqa: B018
-        if self.compare is not None and self.compare not in self.plan.axes:
-            raise ScenarioError(f"compare: `{self.compare}` is no axis; allowed: {', '.join(self.plan.axes) or 'none'}")
-        if self.baseline is not None and self.baseline not in self.compared_labels:
-            raise ScenarioError(f"baseline: `{self.baseline}` is not there; allowed: {', '.join(self.compared_labels)}")
+        check_arrivals(self)
+        check_compared(self)
 
     @classmethod
     def load(cls, path: str | Path, *, patch: Mapping[str, Any] | None = None, **changes: Any) -> Sweep:
@@ -165,31 +164,37 @@ class Sweep:
                 raise ScenarioError(f"key `{key}` is not known{hint} allowed: {', '.join([*known, 'set'])}")
         fields = {key: value for key, value in data.items() if key != "set"}
         where = None if folder is None else Path(folder)
-        for key, kind, words in _KINDS:
-            if key in data and not isinstance(data[key], kind):
-                raise ScenarioError(f"{key}: `{data[key]}` is not allowed; allowed: {words}")
-        fields["base"] = patched(bases.base(data.get("base", {}), where), data.get("set", {}))
-        fields["axes"] = _with_absolute_files(data.get("axes", {}), where)
-        fields["zip"] = [_with_absolute_files(columns, where) for columns in data.get("zip", ())]
-        return cls(**fields)
+        if data.get("seed") is not None and "seed" in data.get("set", {}):
+            raise ScenarioError("set `seed`: the sweep has a seed of its own; allowed: `seed`, or --seed N")
+        check_kinds({key: value for key, value in data.items() if key != "base"})
+        fields["base"] = bases.base(data.get("base", {}), where, data.get("set", {}), over=data.get("axes", {}))
+        fields["axes"] = bases.with_absolute_files(data.get("axes", {}), where)
+        fields["zip"] = [bases.with_absolute_files(columns, where) for columns in data.get("zip", ())]
+        made = cls(**fields)
+        refuse_settings(data.get("set", {}), made._built.keys, made.plan.base.to_dict())
+        return made
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sweep as plain data, which `from_dict` reads back."""
         return {
             entry.name: value
             for entry in dataclasses.fields(self)
-            if (value := getattr(self, entry.name)) is not None and value not in ([], {}, False)
+            if (value := getattr(self, entry.name)) is not None and value is not False and value not in ([], {})
         }
 
     @property
     def plan(self) -> Plan:
         """The plan of all its runs; with `until`, of as many as there may be."""
-        return self._built[0]
+        return self._built.plan
 
     @functools.cached_property
-    def _built(self) -> tuple[Plan, bases.Columns]:
-        replicates = max(self.replicates, self.most) if self.until else self.replicates
-        return bases.build(self, replicates, sys.maxsize if self.yes else MAX_RUNS)
+    def _built(self) -> bases.Built:
+        return bases.build(self, self.most if self.until else self.replicates, sys.maxsize if self.yes else MAX_RUNS)
+
+    @property
+    def first_replicates(self) -> int:
+        """Replicates of every cell that are done in any case; with `until` those before the first look."""
+        return max(self.replicates, targets.LEAST) if self.until else self.replicates
 
     @functools.cached_property
     def measures(self) -> tuple[Measure, ...]:
@@ -208,8 +213,9 @@ class Sweep:
 
     @property
     def compared(self) -> str | None:
-        """The axis whose levels are compared; None without axes."""
-        return self.compare or ("rule" if "rule" in self.plan.axes else next(iter(self.plan.axes), None))
+        """The axis whose levels are compared; None without axes. Of axes that go together it is all of them."""
+        wanted, axes = self.compare or "rule", self.plan.axes
+        return next((name for name in axes if wanted in (name, *self.parts(name))), next(iter(axes), None))
 
     @property
     def compared_labels(self) -> list[str]:
@@ -223,8 +229,30 @@ class Sweep:
         """Give the columns of a cell: axes that go together have one each."""
         found: dict[str, str] = {}
         for name, text in labels.items():
-            found.update(self._built[1].get((name, text), {name: text}))
+            found.update(self._built.columns.get((name, text), {name: text}))
         return found
+
+    def cell_of(self, columns: Mapping[str, str]) -> int | None:
+        """Return the number in the plan of the cell with these columns; None if there is none."""
+        cell, rest = 0, dict(columns)
+        for name, places in self._places.items():
+            at = places.get(tuple(rest.pop(part, None) for part in self.parts(name)))
+            if at is None:
+                return None
+            cell += at * self.plan.stride(name)
+        return None if rest else cell
+
+    @functools.cached_property
+    def _places(self) -> dict[str, dict[tuple[str | None, ...], int]]:
+        """Axis to the columns of its levels to their places."""
+        return {
+            name: {tuple(self.columns({name: level.label}).values()): at for at, level in enumerate(levels)}
+            for name, levels in self.plan.axes.items()
+        }
+
+    def parts(self, name: str) -> list[str]:
+        """Return the columns of an axis of the plan: several where axes go together."""
+        return list(self.columns({name: self.plan.axes[name][0].label}))
 
     def run(
         self,
@@ -268,24 +296,3 @@ class Sweep:
         from cwndlab.sweep.running import execute
 
         return execute(self, Findings(self), store, jobs=jobs, executor=executor, on=on, again=again, progress=progress)
-
-
-_KINDS: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
-    ("axes", dict, "a table of axes"),
-    ("zip", (list, tuple), "a list of tables, [[zip]]"),
-    ("assume", dict, "a table"),
-    ("set", dict, "a table of dotted keys"),
-    ("metrics", (list, tuple), "a list of names"),
-)
-
-
-def _with_absolute_files(columns: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
-    """Make files that axes name absolute: recorded links, rules in Python. They lie beside the sweep's file."""
-    if folder is None:
-        return dict(columns)
-    return {
-        name: [bases.absolute(value, folder) for value in values]
-        if name.rsplit(".", 1)[-1] in ("rule", "file") and isinstance(values, list)
-        else values
-        for name, values in columns.items()
-    }

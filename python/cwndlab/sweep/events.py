@@ -1,6 +1,8 @@
 """Events of a sweep that is under way, as dictionaries: for a progress bar, or another program.
 
 ``begin``     sweep, store, cells, runs
+``checked``   at most every `EVERY_S`, before the first run: cells (that can be run), of (those that are looked at)
+``note``      something to be said beside the numbers: text
 ``run``       one more has been done: key, cell, replicate, seed, trace_hash, duration_s, metrics, done, runs
 ``progress``  at most every `EVERY_S`: done, runs, found (those the store had), failed, rate_per_s, remaining_s, and
               ``best`` and ``worst`` (``largest``, ``smallest``): cell, metric, mean
@@ -35,6 +37,15 @@ class Report:
         """Tell what is to be done."""
         self._runs = runs
         self._send("begin", sweep=self._sweep.name, store=store, cells=cells, runs=runs)
+
+    def checked(self, cells: int, of: int) -> None:
+        """Tell, now and then, how many cells have been checked."""
+        if self._is_time():
+            self._send("checked", cells=cells, of=of)
+
+    def note(self, text: str) -> None:
+        """Tell what is to be said beside the numbers."""
+        self._send("note", text=text)
 
     def workers(self, *, address: str, workers: int, threads: int) -> None:
         """Tell how many workers a cluster has."""
@@ -77,16 +88,22 @@ class Report:
 
     def tick(self) -> None:
         """Tell how far it has come, now and then."""
-        now_s = time.monotonic()
-        if self._tell is None or now_s - self._told_s < EVERY_S:
+        if not self._is_time():
             return
-        self._told_s = now_s
-        rate = self._computed / (now_s - self._began_s)
+        rate = self._computed / (self._told_s - self._began_s)
         left = self._runs - self._done - self._failed
         self._send(
             "progress", done=self._done, runs=self._runs, found=self._found, failed=self._failed, rate_per_s=rate,
             remaining_s=left / rate if rate else None, **(self._findings.extremes() or {}),
         )  # fmt: skip
+
+    def _is_time(self) -> bool:
+        """Whether to tell how far it has come; it has been told then."""
+        now_s = time.monotonic()
+        if self._tell is None or now_s - self._told_s < EVERY_S:
+            return False
+        self._told_s = now_s
+        return True
 
     @property
     def _done(self) -> int:

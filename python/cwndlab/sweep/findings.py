@@ -1,24 +1,24 @@
-"""What a sweep found: values of every finished run, held as plain arrays, and the tables that follow."""
+"""What a sweep found: values of every finished run, and the tables that follow."""
 
 from __future__ import annotations
 
 import math
-from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from cwndlab import native
 from cwndlab.jsontext import dumps
-from cwndlab.statistics import estimate
+from cwndlab.statistics import Estimate, estimate
+from cwndlab.sweep.until import LEAST
+from cwndlab.sweep.values import NOT_DONE, Values
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
     from cwndlab.sweep.definition import Sweep
-
-NOT_DONE = 0xFFFF_FFFF_FFFF_FFFF
-"""Stands for a trace hash where a run has not finished. A run whose hash is this number has a chance of 5e-20."""
 
 
 class Findings:
@@ -31,9 +31,10 @@ class Findings:
     failed : list of dict
         Runs that ended with an error: ``cell``, ``replicate``, ``error``.
     unmet : list of dict
-        Cells whose intervals stayed above what `Sweep.until` asks for.
+        Cells that did not reach what `Sweep.until` asks for: ``cell``, ``replicates``, ``wide`` (metrics whose
+        intervals stayed above it), ``without`` (metrics of which no replicate has a value).
     notes : list of str
-        What else is to be said: damage in the store, runs that could not be kept.
+        What else is to be said: damage in the store, runs that could not be kept, cells that are the same run.
     """
 
     def __init__(self, sweep: Sweep) -> None:
@@ -41,98 +42,117 @@ class Findings:
         self.failed: list[dict[str, Any]] = []
         self.unmet: list[dict[str, Any]] = []
         self.notes: list[str] = []
-        self._values: dict[int, list[array[float]]] = {}
-        self._hashes: dict[int, array[int]] = {}
-        self._done = 0
+        plan = sweep.plan
+        self._values = Values(plan.count // plan.replicates, sweep.metrics, sweep.first_replicates)
 
     def __len__(self) -> int:
         """Count finished runs."""
-        return self._done
+        return self._values.done
 
     def put(self, cell: int, replicate: int, trace_hash: str, values: Mapping[str, float | None]) -> None:
         """Take a finished run in."""
-        columns = self._values.setdefault(cell, [array("d") for _ in self.sweep.metrics])
-        hashes = self._hashes.setdefault(cell, array("Q"))
-        for _ in range(replicate + 1 - len(hashes)):
-            hashes.append(NOT_DONE)
-            for column in columns:
-                column.append(math.nan)
-        self._done += hashes[replicate] == NOT_DONE
-        hashes[replicate] = int(trace_hash, 16)
-        for column, key in zip(columns, self.sweep.metrics, strict=True):
-            value = values[key]
-            column[replicate] = math.nan if value is None else value
+        self._values.put(cell, replicate, int(trace_hash, 16), values)
 
     def values(self, cell: int, metric: str) -> list[float | None]:
         """Values of a cell by replicate; None where a run has none, or has not finished."""
-        column = self._values.get(cell)
-        if column is None:
-            return []
-        return [None if math.isnan(value) else value for value in column[list(self.sweep.metrics).index(metric)]]
+        return self._values.of(cell, metric)
 
     def count(self, cell: int) -> int:
         """Finished replicates of a cell."""
-        return sum(value != NOT_DONE for value in self._hashes.get(cell, ()))
+        return self._values.count(cell)
 
-    def mean(self, cell: int, metric: str) -> float | None:
-        """Mean over the replicates of a cell."""
-        found = [value for value in self.values(cell, metric) if value is not None]
-        return math.fsum(found) / len(found) if found else None
+    @property
+    def counts(self) -> np.ndarray:
+        """Finished replicates of every cell."""
+        return self._values.counts()
+
+    @property
+    def finished(self) -> np.ndarray:
+        """Cells of which a replicate has finished, by their numbers in the plan."""
+        return self.counts.nonzero()[0]
+
+    @property
+    def of_one_run(self) -> np.ndarray:
+        """Cells whose replicates, two or more, are all the same run: they have one outcome, and no interval."""
+        return self._values.cells_of_one_run()
+
+    def needed(self, cell: int, done: int | None = None) -> int | None:
+        """Replicates that a cell needs for `Sweep.until`; None where those it has will do, or more would not help."""
+        if self.count(cell) >= LEAST and self._values.is_one_run(cell):
+            return None
+        needed = (target.needed(self.values(cell, target.metric), done) for target in self.sweep.targets)
+        return max((count for count in needed if count is not None), default=None)
+
+    def labels(self, cell: int) -> dict[str, str]:
+        """Return a cell's columns of axes."""
+        return self.sweep.columns(self.sweep.plan.cell(cell).labels)
 
     @property
     def axes(self) -> list[str]:
         """Columns of the axes in every table."""
-        first = self.sweep.plan.cell(0)
-        return list(self.sweep.columns(first.labels))
+        return list(self.labels(0))
 
     @property
     def runs(self) -> pl.DataFrame:
         """One row per finished run: its cell, ``replicate``, ``seed``, ``trace_hash`` and every metric."""
-        rows = (
-            (*cell, replicate, self.sweep.seed + replicate, f"{found:016x}", *values)
-            for index, cell in self._cells()
-            for replicate, (found, *values) in enumerate(zip(self._hashes[index], *self._values[index], strict=True))
-            if found != NOT_DONE
-        )
-        return self._frame(rows, {"replicate": int, "seed": int, "trace_hash": str, **self._by_metric()}).fill_nan(None)
+        cells, replicates = (self._values.hashes != NOT_DONE).T.nonzero()
+        hashes = [f"{found:016x}" for found in self._values.hashes[replicates, cells].tolist()]
+        metrics = {metric: self._values.numbers[replicates, at, cells] for metric, at in self._values.metrics.items()}
+        seeds = self.sweep.plan.seed + replicates
+        return self._frame(cells, {"replicate": replicates, "seed": seeds, "trace_hash": hashes, **metrics})
 
     @property
     def summary(self) -> pl.DataFrame:
-        """One row per cell and metric: ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``."""
-        rows = (
-            (*cell, metric, *estimate(self.values(index, metric)))
-            for index, cell in self._cells()
-            for metric in self.sweep.metrics
-        )
-        return self._frame(rows, {"metric": str, **_ESTIMATE})
+        """One row per cell and metric: ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``.
+
+        A cell whose replicates are all the same run has no interval: it has one outcome.
+        """
+        return self.summary_of(self.finished)
+
+    def summary_of(self, cells: np.ndarray) -> pl.DataFrame:
+        """Return `summary` of some cells, by their numbers in the plan."""
+        metrics = self.sweep.metrics
+        found = [
+            _without_interval(estimate(self.values(cell, metric)), is_one)
+            for cell in cells.tolist()
+            for is_one in (self._values.is_one_run(cell),)
+            for metric in metrics
+        ]
+        return self._frame(cells.repeat(len(metrics)), {"metric": list(metrics) * len(cells), **_columns(found)})
 
     @property
     def differences(self) -> pl.DataFrame:
         """What each level of the compared axis has more than the baseline, in otherwise equal cells.
 
         One row per cell and metric: ``baseline``, ``mean`` of the differences between runs of the same replicate, which
-        share their random numbers, its ``ci95``, and ``replicates``: pairs that have both.
+        share their random numbers, its ``ci95``, and ``replicates``: pairs that have both. Axes that go together
+        are one: where the compared one is among them, levels differ in all of them.
         """
+        return self.differences_of(self.finished)
+
+    def differences_of(self, cells: np.ndarray) -> pl.DataFrame:
+        """Return `differences` of some cells, by their numbers in the plan."""
+        metrics, found, compared = list(self.sweep.metrics), [], self.pairs(cells)
+        for cell, other in compared:
+            is_one = self._values.is_one_run(cell, other)
+            for metric in metrics:
+                pairs = zip(self.values(cell, metric), self.values(other, metric), strict=False)
+                between = estimate(None if a is None or b is None else a - b for a, b in pairs)
+                found.append(_without_interval(between, is_one))
+        names = {"baseline": self.sweep.compared_labels[:1] * len(found), "metric": metrics * len(compared)}
+        rows = np.array([cell for cell, _ in compared], dtype=np.int64).repeat(len(metrics))
+        return self._frame(rows, {**names, **_columns(found)})
+
+    def pairs(self, cells: np.ndarray) -> list[tuple[int, int]]:
+        """Return cells beside those of the baseline that differ in the compared axis alone, where these have runs."""
         axis = self.sweep.compared
-        rows = []
-        if axis is not None:
-            plan = self.sweep.plan
-            label = self.sweep.compared_labels[0]
-            names = list(plan.axes)
-            strides = {
-                name: math.prod(len(plan.axes[later]) for later in names[at + 1 :]) for at, name in enumerate(names)
-            }
-            place = [level.label for level in plan.axes[axis]].index(label)
-            for index, cell in self._cells():
-                own = index // strides[axis] % len(plan.axes[axis])
-                other = index + (place - own) * strides[axis]
-                if own == place or other not in self._values:
-                    continue
-                for metric in self.sweep.metrics:
-                    pairs = zip(self.values(index, metric), self.values(other, metric), strict=False)
-                    found = estimate(None if a is None or b is None else a - b for a, b in pairs)
-                    rows.append((*cell, label, metric, *found))
-        return self._frame(rows, {"baseline": str, "metric": str, **_ESTIMATE})
+        if axis is None:
+            return []
+        labels = [level.label for level in self.sweep.plan.axes[axis]]
+        place, stride = labels.index(self.sweep.compared_labels[0]), self.sweep.plan.stride(axis)
+        others = cells + (place - cells // stride % len(labels)) * stride
+        is_pair = (others != cells) & (self.counts[others] > 0)
+        return list(zip(cells[is_pair].tolist(), others[is_pair].tolist(), strict=True))
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -143,7 +163,14 @@ class Findings:
         """Return everything as plain data."""
         tables = {name: table.to_dicts() for name, table in self.tables.items()}
         head = {"cwndlab_version": native.version(), "build": native.build(), "sweep": self.sweep.to_dict()}
-        return {**head, "complete": not self.failed, "failed": self.failed, "unmet": self.unmet, **tables}
+        return {
+            **head,
+            "complete": not self.failed,
+            "failed": self.failed,
+            "unmet": self.unmet,
+            "notes": self.notes,
+            **tables,
+        }
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON text; what is not finite is null."""
@@ -161,31 +188,47 @@ class Findings:
         Of a metric that has no better end: ``largest`` and ``smallest``.
         """
         measure = self.sweep.measures[0]
-        means = ((self.mean(index, measure.key), index) for index in self._values)
-        known = [(mean, index) for mean, index in means if mean is not None]
-        if not known:
+        means = self._values.means(measure.key)
+        if np.isnan(means).all():
             return None
-        high, low = max(known), min(known)
+        low, high = int(np.nanargmin(means)), int(np.nanargmax(means))
         names = ("largest", "smallest") if measure.more_is_better is None else ("best", "worst")
         ends = (low, high) if measure.more_is_better is False else (high, low)
         return {
-            name: {"cell": self.sweep.columns(self.sweep.plan.cell(index).labels), "metric": measure.key, "mean": mean}
-            for name, (mean, index) in zip(names, ends, strict=True)
+            name: {"cell": self.labels(cell), "metric": measure.key, "mean": float(means[cell])}
+            for name, cell in zip(names, ends, strict=True)
         }
 
-    def _cells(self) -> Iterator[tuple[int, tuple[str, ...]]]:
-        for index in sorted(self._values):
-            yield index, tuple(self.sweep.columns(self.sweep.plan.cell(index).labels).values())
-
-    def _by_metric(self) -> dict[str, type]:
-        return dict.fromkeys(self.sweep.metrics, float)
-
-    def _frame(self, rows: Any, columns: Mapping[str, type]) -> pl.DataFrame:
+    def _frame(self, cells: np.ndarray, columns: Mapping[str, Any]) -> pl.DataFrame:
+        """Make a table: a row for each of `cells`, with the labels of its axes and more columns."""
         import polars as pl
 
-        types = {str: pl.String, int: pl.Int64, float: pl.Float64}
-        schema = {**dict.fromkeys(self.axes, pl.String), **{name: types[kind] for name, kind in columns.items()}}
-        return pl.DataFrame(list(rows), schema=schema, orient="row")
+        plan = self.sweep.plan
+        found: list[pl.Series] = []
+        for axis, levels in plan.axes.items():
+            at = pl.Series(cells // plan.stride(axis) % len(levels), dtype=pl.UInt32)
+            parts = [self.sweep.columns({axis: level.label}) for level in levels]
+            for name in parts[0]:
+                found.append(pl.Series(name, [part[name] for part in parts], dtype=pl.String).gather(at))
+        for name, values in columns.items():
+            dtype = pl.String if isinstance(values, list) else pl.Int64 if values.dtype.kind == "i" else pl.Float64
+            found.append(pl.Series(name, values, dtype=dtype))
+        return pl.DataFrame(found).fill_nan(None)
 
 
-_ESTIMATE = {"mean": float, "ci95": float, "replicates": int}
+def _without_interval(found: Estimate, is_one_run: bool) -> Estimate:
+    """Take the interval away where all replicates are one run: that they agree says nothing of others."""
+    return found._replace(half_width=None) if is_one_run else found
+
+
+def _columns(found: list[Estimate]) -> dict[str, np.ndarray]:
+    """Make columns of estimates; NaN stands for None."""
+
+    def column(values: Any, dtype: Any = np.float64) -> np.ndarray:
+        return np.fromiter((math.nan if value is None else value for value in values), dtype, len(found))
+
+    return {
+        "mean": column(entry.mean for entry in found),
+        "ci95": column(entry.half_width for entry in found),
+        "replicates": column((entry.count for entry in found), np.int64),
+    }

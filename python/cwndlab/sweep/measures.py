@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import polars as pl
+
+from cwndlab.columns import SCHEMAS, TABLES
 from cwndlab.errors import ScenarioError
 from cwndlab.metrics import BY_KEY, only
-from cwndlab.results import SCHEMAS, TABLES
 from cwndlab.statistics import estimate
 
 ALLOWED = (
@@ -62,7 +64,7 @@ def find(key: str) -> Measure:
         return Measure(key, key, unit, scale, 3, None, lambda run, _: _number(key, run), needs_link=False)
     # A name may have dots of its own: only the ends are fixed.
     table, name, column = parts[0], ".".join(parts[1:-1]), parts[-1]
-    if table not in TABLES or column not in SCHEMAS[table] or not name or column in ("rule", "recovery", "queue"):
+    if table not in TABLES or column not in SCHEMAS[table] or not name or SCHEMAS[table][column] == pl.String:
         raise ScenarioError(f"metrics: `{key}` is not known; {ALLOWED}")
     return Measure(
         key, key, unit, scale, 3, None, lambda run, _: _mean(key, run[table], _NAMES[table], name, column), False

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from cwndlab.errors import ScenarioError, StoreError
 from cwndlab.store import Store, Use
+from cwndlab.sweep.checks import PROVENANCE
 from cwndlab.sweep.definition import Sweep
 from cwndlab.sweep.findings import Findings
 from cwndlab.sweep.measures import measure
-from cwndlab.sweep.stored import PROVENANCE
+from cwndlab.sweep.stored import older_runs
 
 
 class Kept(NamedTuple):
@@ -21,38 +22,29 @@ class Kept(NamedTuple):
     """Finished runs in the order of the sweep: ``cell``, ``replicate``, ``seed``, ``trace_hash`` and where each comes
     from (`PROVENANCE`)."""
     others: int
-    """Runs under the sweep's name that its latest definition does not ask for: axes or values that are gone."""
+    """Runs under the sweep's name that its latest definition does not ask for: it had another base, axes or values."""
 
     @property
     def wanted(self) -> int:
         """Runs that the sweep asks for at least; with `Sweep.until` there may be more."""
-        sweep = self.findings.sweep
-        first = min(sweep.replicates, sweep.most) if sweep.targets else sweep.replicates
-        return sweep.plan.count // sweep.plan.replicates * first
+        plan = self.findings.sweep.plan
+        return plan.count // plan.replicates * self.findings.sweep.first_replicates
 
     @property
     def cells_without_runs(self) -> int:
         """Cells of which no run has finished."""
-        plan = self.findings.sweep.plan
-        return sum(self.findings.count(index) == 0 for index in range(plan.count // plan.replicates))
+        return int((self.findings.counts == 0).sum())
 
     @property
     def missing(self) -> int:
         """Runs that are asked for in any case, and are not there."""
-        sweep = self.findings.sweep
-        cells = sweep.plan.count // sweep.plan.replicates
-        each = self.wanted // cells
-        return sum(max(0, each - self.findings.count(index)) for index in range(cells))
+        lacking = self.findings.sweep.first_replicates - self.findings.counts
+        return int(lacking[lacking > 0].sum())
 
     @property
     def wide(self) -> int:
         """Cells with runs whose intervals are still wider than `Sweep.until` asks for."""
-        findings, sweep = self.findings, self.findings.sweep
-        cells = (index for index in range(sweep.plan.count // sweep.plan.replicates) if findings.count(index))
-        return sum(
-            any(target.needed(findings.values(index, target.metric)) is not None for target in sweep.targets)
-            for index in cells
-        )
+        return sum(self.findings.needed(cell) is not None for cell in self.findings.finished.tolist())
 
 
 def read_sweep(store: Store, name: str, progress: Callable[[int, int], object] | None = None) -> Kept:
@@ -94,19 +86,17 @@ def read_sweep(store: Store, name: str, progress: Callable[[int, int], object] |
         raise StoreError(
             f"sweep: the definition of `{name}` cannot be read here ({error}); allowed: with the files that it names"
         ) from error
-    return _gather(store, sweep, store.uses(name), progress)
+    found = _gather(store, sweep, store.uses(name), progress)
+    return found._replace(others=found.others + older_runs(store, name).get(name, 0))
 
 
 def _gather(store: Store, sweep: Sweep, uses: list[Use], progress: Callable[[int, int], object] | None) -> Kept:
-    plan, findings = sweep.plan, Findings(sweep)
-    cells = {}
-    for index in range(plan.count // plan.replicates):
-        cells[frozenset(sweep.columns(plan.cell(index).labels).items())] = index
+    findings = Findings(sweep)
     places: dict[str, list[tuple[int, int]]] = {}
     others = 0
     for use in uses:
-        index = cells.get(frozenset(use.cell.items()))
-        if index is None or use.replicate >= plan.replicates:
+        index = sweep.cell_of(use.cell)
+        if index is None or use.replicate >= sweep.plan.replicates:
             others += 1
         else:
             places.setdefault(use.key, []).append((index, use.replicate))
@@ -116,8 +106,8 @@ def _gather(store: Store, sweep: Sweep, uses: list[Use], progress: Callable[[int
         about = {key: getattr(record, key) for key in ("seed", "trace_hash", *PROVENANCE)}
         for index, replicate in places[record.key]:
             findings.put(index, replicate, record.trace_hash, values)
-            cell = sweep.columns(plan.cell(index).labels)
-            found.append(((index, replicate), {"cell": cell, "replicate": replicate, **about}))
+            place = {"cell": findings.labels(index), "replicate": replicate}
+            found.append(((index, replicate), {**place, **about}))
         if progress is not None:
             progress(done, len(places))
     found.sort(key=lambda entry: entry[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
@@ -11,20 +12,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cwndlab import cluster, native
 from cwndlab.errors import RunError, ScenarioError
-from cwndlab.plan import Cell
-from cwndlab.store import Record, Store, Use, canonical, has_outside, run_key, scenario_digest
-from cwndlab.store.keys import seeded_key
+from cwndlab.store import Record, Store, Use, definition_digest, has_outside
 from cwndlab.sweep.definition import Sweep
 from cwndlab.sweep.events import Report
 from cwndlab.sweep.findings import Findings
 from cwndlab.sweep.measures import measure
+from cwndlab.sweep.remarks import named, notes_on_runs, same_runs, unmet
+from cwndlab.sweep.texts import Texts
+from cwndlab.sweep.traces import kept_traces
+from cwndlab.sweep.whole import whole
 from cwndlab.work import Executor, Outcome, Threads, perform
 
 if TYPE_CHECKING:
     from distributed import Client
 
+SAME_RUNS = ("name", "replicates", "metrics", "compare", "baseline", "until", "most", "yes")
+"""Keys of a sweep that say nothing about what a run of one of its cells is."""
 WAIT_S = 0.2
 """Between looks whether another process has finished a run that it has under way."""
+BATCH_S, BATCH_MOST = 0.1, 100_000
+"""Runs are got ready that long, and so many at most, before they are begun."""
+CHECKED = 10_000
+"""Cells that are checked before the first run; beyond it the others are when their runs are due."""
 
 
 class Place(NamedTuple):
@@ -61,7 +70,9 @@ def execute(
         try:
             work.check()
             if opened is not None:
-                opened.define(sweep.name, sweep.to_dict())
+                asked = sweep.to_dict()
+                work.definition = definition_digest({key: asked[key] for key in asked if key not in SAME_RUNS})
+                opened.define(sweep.name, asked, work.definition)
             work.all()
         finally:
             work.let_go()
@@ -80,8 +91,12 @@ class _Work:
         self.sweep, self.findings, self.store, self.report = sweep, findings, store, report
         self._executor, self._again = executor, again
         self._claimed: set[str] = set()
-        self._texts: tuple[int, _Texts] | None = None
+        self._texts: tuple[int, Texts] | None = None
         self._unkept = 0
+        self.definition = ""
+        self._reading_s = 0.0
+        self._digests = array("Q")
+        """The beginning of the key of each cell's first replicate: equal ones are one run."""
 
     def check(self) -> None:
         """Find out before the first run whether what is measured is there to be measured."""
@@ -90,88 +105,132 @@ class _Work:
         document = {**cell.document(), "duration": 1e-6, "measure": None, "trace": None}
         outcome = perform(json.dumps({key: value for key, value in document.items() if value is not None}))
         if outcome.error:
-            raise ScenarioError(f"cell {_named(cell.labels)}: {outcome.error}")
+            raise ScenarioError(f"cell {named(cell.labels)}: {outcome.error}")
         measure(json.loads(outcome.result), self.sweep.measures, self.sweep.link, self.sweep.measured_group)
 
     def all(self) -> None:
         """Do every run; with a target, in rounds until every cell has met it."""
-        cells = self.sweep.plan.count // self.sweep.plan.replicates
-        first = min(self.sweep.replicates, self.sweep.most) if self.sweep.targets else self.sweep.replicates
+        sweep, findings = self.sweep, self.findings
+        cells = sweep.plan.count // sweep.plan.replicates
+        first = sweep.first_replicates
         self.report.begin(cells, cells * first, None if self.store is None else str(self.store.path))
+        self._check_cells(min(cells, CHECKED))
+        if cells <= CHECKED:
+            self._note(same_runs(findings, self._digests))
         self._round((index, range(first)) for index in range(cells))
-        number, have = 1, dict.fromkeys(range(cells), first) if self.sweep.targets else {}
-        while have:
-            wanted = {index: min(self._needed(index), self.sweep.most) for index in have}
-            more = {index: range(have[index], count) for index, count in wanted.items() if count > have[index]}
+        number, looked_at = 1, ((index, first) for index in range(cells))
+        while sweep.targets:
+            more = {}
+            for index, done in looked_at:
+                needed = findings.needed(index, done)
+                if needed is not None and done < sweep.most:
+                    more[index] = range(done, min(needed, sweep.most))
+                elif entry := unmet(findings, index, done):
+                    findings.unmet.append(entry)
             if not more:
                 break
             number += 1
             self.report.round(number, len(more), sum(map(len, more.values())))
             self._round(more.items())
-            have.update({index: reps.stop for index, reps in more.items()})
-        for index in have:
-            if self._needed(index) > self.sweep.most:
-                self.findings.unmet.append({"cell": self._labels(index), "replicates": self.findings.count(index)})
+            looked_at = ((index, replicates.stop) for index, replicates in more.items())
+        self._note(notes_on_runs(findings))
+        if cells > CHECKED:
+            self._note(same_runs(findings, self._digests))
         if self._unkept:
-            self.findings.notes.append(
-                f"{self._unkept} runs are not in the store: the source of their rule or a file they name cannot be had"
-                " or changed meanwhile"
-            )
+            unkept = "the source of their rule or a file they name cannot be had or changed meanwhile"
+            self._note([f"{self._unkept} runs are not in the store: {unkept}"])
         self.report.end()
+
+    def _check_cells(self, many: int) -> None:
+        """See that cells can be run: axes may be allowed one by one, and not together."""
+        for index in range(many):
+            self._digest(index)
+            self.report.checked(index + 1, many)
+
+    def _digest(self, index: int) -> None:
+        """Note the key of a cell's first replicate, cell after cell."""
+        if index == len(self._digests):
+            key = self._text(index).key(0)
+            self._digests.append(int(key[:16] or "0", 16))
+
+    def _note(self, texts: list[str]) -> None:
+        self.findings.notes += texts
+        for text in texts:
+            self.report.note(text)
 
     def let_go(self) -> None:
         """Give back what is still claimed."""
         while self._claimed and self.store is not None:
             self.store.give_back(self._claimed.pop())
 
-    def _needed(self, cell: int) -> int:
-        """Replicates that a cell needs; those it has are enough where it is 0."""
-        needed = (target.needed(self.findings.values(cell, target.metric)) for target in self.sweep.targets)
-        return max((count for count in needed if count is not None), default=0)
-
     def _round(self, wanted: Iterable[tuple[int, range]]) -> None:
         """Do some replicates of some cells."""
-        places = [
-            Place(index, replicate, self._text(index).key(replicate))
-            for index, replicates in wanted
-            for replicate in replicates
-        ]
-        if self.store is not None:
-            self.store.refresh()
-        todo = places if self._again else self._found(places)
-        waiting: list[Place] = []
-        late: list[Place] = []
-        while todo:
+        todo: Iterable[Place] = self._places(wanted)
+        while True:
+            waiting: list[Place] = []
+            late: list[Place] = []
             with closing(self._executor(self._tasks(todo, waiting, late))) as finished:
                 for place, outcome in finished:
                     self._finished(place, outcome)
             # What others had under way: it is there by now, or they have gone and it is ours, or it takes its time.
             self._found(late)
-            todo, waiting, late = waiting, [], []
-            if todo and self.store is not None:
-                self.store.refresh()
-                todo = todo if self._again else self._found(todo)
-                self.report.tick()
-                time.sleep(WAIT_S if todo else 0)
+            if not waiting or self.store is None:
+                return
+            self.store.refresh()
+            todo = waiting if self._again else self._found(waiting)
+            if not todo:
+                return
+            self.report.tick()
+            time.sleep(WAIT_S)
 
-    def _tasks(self, todo: list[Place], waiting: list[Place], late: list[Place]) -> Iterator[tuple[Place, str]]:
-        """Give the runs to be done, each claimed; what others have under way or have done is put aside."""
-        for place in todo:
-            if self.store is not None and place.key:
-                if not self.store.claim(place.key):
-                    waiting.append(place)
-                    continue
-                self._claimed.add(place.key)
-                # Between the last look and the claim somebody may have finished it.
+    def _places(self, wanted: Iterable[tuple[int, range]]) -> Iterator[Place]:
+        """Give the places of some replicates of some cells, with their keys."""
+        for index, replicates in wanted:
+            self._digest(index)
+            texts = self._text(index)
+            for replicate in replicates:
+                yield Place(index, replicate, texts.key(replicate))
+
+    def _tasks(self, places: Iterable[Place], waiting: list[Place], late: list[Place]) -> Iterator[tuple[Place, str]]:
+        """Give the runs to be done, each claimed; what others have under way or have done is put aside.
+
+        Runs are got ready as they are needed: a sweep of millions begins at once, and holds few of them.
+        """
+        for batch in self._batches(places):
+            self.report.tick()
+            if self.store is not None:
                 self.store.refresh()
-                if place.key in self.store and not self._again:
-                    self._give_back(place)
-                    late.append(place)
-                    continue
-            yield place, self._text(place.cell).text(place.replicate)
+            for place in batch if self._again else self._found(batch):
+                if self.store is not None and place.key:
+                    if not self.store.claim(place.key):
+                        waiting.append(place)
+                        continue
+                    self._claimed.add(place.key)
+                    # Between the last look and the claim somebody may have finished it.
+                    self.store.refresh()
+                    if place.key in self.store and not self._again:
+                        self._give_back(place)
+                        late.append(place)
+                        continue
+                yield place, self._text(place.cell).text(place.replicate)
+
+    def _batches(self, places: Iterable[Place]) -> Iterator[list[Place]]:
+        """Divide runs into batches, for each of which the store is read once.
+
+        To get a batch ready takes as long as the last reading of the store: so of a large store in which much is found
+        the readings take half of the time at most.
+        """
+        batch: list[Place] = []
+        began_s = time.monotonic()
+        for place in places:
+            batch.append(place)
+            if len(batch) >= BATCH_MOST or time.monotonic() - began_s >= max(BATCH_S, self._reading_s):
+                yield batch
+                batch, began_s = [], time.monotonic()
+        yield batch
 
     def _finished(self, place: Place, outcome: Outcome) -> None:
-        labels = self._labels(place.cell)
+        labels = self.findings.labels(place.cell)
         if outcome.error:
             self._give_back(place)
             self.findings.failed.append({"cell": labels, "replicate": place.replicate, "error": outcome.error})
@@ -182,27 +241,26 @@ class _Work:
                 f"worker: {outcome.machine} has build {outcome.build} of the engine; allowed: {native.build()}, as here"
             )
         run = json.loads(outcome.result)
-        if self.store is not None:
-            self._keep(place, outcome, labels)
-        self._give_back(place)
         values = measure(run, self.sweep.measures, self.sweep.link, self.sweep.measured_group)
-        self.findings.put(place.cell, place.replicate, run["trace_hash"], values)
+        with whole():  # What is kept is what is counted.
+            if self.store is not None:
+                self._keep(place, outcome, labels)
+            self.findings.put(place.cell, place.replicate, run["trace_hash"], values)
+        self._give_back(place)
         self.report.run(place.key, labels, place.replicate, run, outcome.duration_s, values)
 
     def _keep(self, place: Place, outcome: Outcome, labels: dict[str, str]) -> None:
         assert self.store is not None
-        text = self._text(place.cell).text(place.replicate)
+        texts = self._text(place.cell)
+        text = texts.text(place.replicate)
         # A rule's file that was edited while the sweep runs: the result is that of neither version for certain.
-        if not place.key or (has_outside(text) and run_key(text) != place.key):
+        if not place.key or (has_outside(text) and texts.key_of(text) != place.key):
             self._unkept += 1
             return
         traces = ""
         if outcome.traces and self.sweep.traces:
-            from cwndlab.results import Result
-
-            result = Result.from_native(outcome.result, outcome.traces, json.loads(text))
-            traces = self.store.put_traces(place.key, result.traces)
-        use = Use.of(self.sweep.name, labels, place.replicate, place.key)
+            traces = self.store.put_traces(place.key, kept_traces(self.sweep, outcome, text))
+        use = Use.of(self.sweep.name, labels, place.replicate, place.key, self.definition)
         self.store.put(Record.of(place.key, text, outcome, traces), use)
 
     def _found(self, places: list[Place]) -> list[Place]:
@@ -216,58 +274,26 @@ class _Work:
                 known.setdefault(place.key, []).append(place)
             else:
                 rest.append(place)
+        began_s = time.monotonic()
         for record in self.store.records(known) if known else ():
             run = record.run()
             values = measure(run, self.sweep.measures, self.sweep.link, self.sweep.measured_group)
             for place in known.pop(record.key):
-                self.store.place(Use.of(self.sweep.name, self._labels(place.cell), place.replicate, place.key))
+                labels = self.findings.labels(place.cell)
+                self.store.place(Use.of(self.sweep.name, labels, place.replicate, place.key, self.definition))
                 self.findings.put(place.cell, place.replicate, record.trace_hash, values)
             self.report.found()
+        self._reading_s = time.monotonic() - began_s
         # Known, and yet not there: damaged since. They are done again.
         return sorted([*rest, *(place for places in known.values() for place in places)])
-
-    def _labels(self, cell: int) -> dict[str, str]:
-        return self.sweep.columns(self.sweep.plan.cell(cell).labels)
 
     def _give_back(self, place: Place) -> None:
         if place.key in self._claimed and self.store is not None:
             self._claimed.discard(place.key)
             self.store.give_back(place.key)
 
-    def _text(self, index: int) -> _Texts:
+    def _text(self, index: int) -> Texts:
         """Texts of a cell; runs come cell by cell, so that one at a time will do."""
         if self._texts is None or self._texts[0] != index:
-            self._texts = index, _Texts(self.sweep.plan.cell(index))
+            self._texts = index, Texts(self.sweep.plan.cell(index), self.sweep.count_arrivals)
         return self._texts[1]
-
-
-class _Texts:
-    """Canonical scenarios of a cell's replicates, and their keys."""
-
-    def __init__(self, cell: Cell) -> None:
-        self._cell = cell
-        self._document = self._canonical(0)
-        self._digest = scenario_digest(self._document)
-
-    def text(self, replicate: int) -> str:
-        """Return the scenario of a replicate."""
-        if self._cell.is_drawn:
-            return canonical(self._cell.document(replicate))
-        seed = self._cell.document(replicate)["seed"]
-        return json.dumps({**self._document, "seed": seed}, separators=(",", ":"))
-
-    def key(self, replicate: int) -> str:
-        """Return the key of a replicate; empty where it has none."""
-        if self._cell.is_drawn:
-            return run_key(self.text(replicate)) or ""
-        return "" if self._digest is None else seeded_key(self._digest, self._cell.document(replicate)["seed"])
-
-    def _canonical(self, replicate: int) -> dict[str, Any]:
-        try:
-            return json.loads(canonical(self._cell.document(replicate)))
-        except ScenarioError as error:
-            raise type(error)(f"cell {_named(self._cell.labels)}: {error}") from None
-
-
-def _named(labels: dict[str, str]) -> str:
-    return ", ".join(f"{axis} = {label}" for axis, label in labels.items()) or "of the base scenario"

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import ScenarioError
 from cwndlab.store import Record, Store, Use
+from cwndlab.sweep.checks import PROVENANCE, RESERVED
 from cwndlab.sweep.definition import METRICS
 from cwndlab.sweep.measures import Measure, find, measure
 
 if TYPE_CHECKING:
     import polars as pl
 
-PROVENANCE = ("duration_s", "finished", "machine", "version", "build", "key")
-"""Columns that say where a run comes from."""
-_FIXED = ("sweep", "replicate", "seed", "trace_hash", *PROVENANCE)
+_FIXED = ("sweep", "replicate", "seed", "definition", "trace_hash", *PROVENANCE)
+Conditions = Mapping[str, "str | Collection[str]"]
 
 
 def stored_runs(
     store: Store,
     *,
     sweep: str | None = None,
-    where: Mapping[str, str] | None = None,
+    where: Conditions | None = None,
     metrics: Sequence[str] | None = None,
+    older: bool = False,
 ) -> pl.DataFrame:
     """Read the runs of a store that a sweep has.
 
@@ -34,21 +36,26 @@ def stored_runs(
     sweep : str, optional
         Name of one sweep; by default all.
     where : mapping, optional
-        Column to the text it must have: an axis, ``replicate``, ``seed``, ``machine``, ``version``, ...
+        Column to the text it must have, or to several of which it must have one: an axis, ``replicate``, ``seed``,
+        ``machine``, ``version``, ``definition``, ...
     metrics : sequence of str, optional
         What is measured on each run; by default what its sweep measures.
+    older : bool
+        Also runs of definitions that a sweep had before: of another base, seed, engine, rule's source, or other axes.
+        Without it they are left out, unless `where` names a ``definition``.
 
     Returns
     -------
     polars.DataFrame
         One row per run and place in a sweep: ``sweep``, the axes (null where a sweep has no such one), ``replicate``,
-        ``seed``, ``trace_hash``, every metric, and where it comes from: ``duration_s`` (s), ``finished`` (UTC),
-        ``machine``, ``version``, ``build``, ``key``.
+        ``seed``, ``definition``, ``trace_hash``, every metric (null where the run has none, as one of an older
+        definition may), and where it comes from: ``duration_s`` (s), ``finished`` (UTC), ``machine``, ``version``,
+        ``build``, ``key``.
 
     Raises
     ------
     ScenarioError
-        If there is no such sweep, column or metric.
+        If there is no such sweep or column, or no run has a metric of `metrics`.
 
     Examples
     --------
@@ -64,36 +71,62 @@ def stored_runs(
     import polars as pl
 
     definitions = store.definitions()
-    uses = store.uses()
+    conditions = {name: [text] if isinstance(text, str) else list(text) for name, text in (where or {}).items()}
+    uses = store.uses(older=older or "definition" in conditions)
     if sweep is not None and sweep not in {*definitions, *(use.sweep for use in uses)}:
         raise ScenarioError(f"sweep: `{sweep}` is not in the store; allowed: {', '.join(definitions) or 'none yet'}")
     chosen = [use for use in uses if sweep in (None, use.sweep)]
     axes = list(dict.fromkeys(axis for use in chosen for axis in use.cell))
-    kept = _where(chosen, axes, dict(where or {}))
+    kept = _where(chosen, axes, conditions)
     named = {name: _names(definitions.get(name, {}), metrics) for name in {use.sweep for use in kept}}
     measures = {name: [find(key) for key in keys] for name, keys in named.items()}
-    rows = _rows(store, kept, axes, dict(where or {}), measures, definitions)
+    rest = {name: texts for name, texts in conditions.items() if name not in axes}
+    rows = _rows(store, kept, rest, measures, definitions, {*metrics} if metrics else set())
     columns = list(dict.fromkeys(key for keys in named.values() for key in keys))
+    if taken := [key for key in columns if key in (*RESERVED, *axes)]:
+        allowed = ", ".join([*RESERVED, *axes])
+        raise ScenarioError(
+            f"metrics: `{taken[0]}` is a column of its own in tables; allowed: other names than {allowed}"
+        )
     schema = {
         "sweep": pl.String, **dict.fromkeys(axes, pl.String), "replicate": pl.Int64, "seed": pl.UInt64,
-        "trace_hash": pl.String, **dict.fromkeys(columns, pl.Float64), "duration_s": pl.Float64,
-        **dict.fromkeys(PROVENANCE[1:], pl.String),
+        "definition": pl.String, "trace_hash": pl.String, **dict.fromkeys(columns, pl.Float64),
+        "duration_s": pl.Float64, **dict.fromkeys(PROVENANCE[1:], pl.String),
     }  # fmt: skip
     # Cells as their sweep has them: the order in which they finished means nothing.
-    order = {use[:3]: place for place, use in enumerate(kept)}
+    order = {use.place: place for place, use in enumerate(kept)}
     rows.sort(key=lambda row: order[row.pop(" place")])
     return pl.DataFrame(rows, schema=schema)
 
 
-def _where(uses: list[Use], axes: list[str], where: Mapping[str, str]) -> list[Use]:
+def older_runs(store: Store, sweep: str | None = None) -> dict[str, int]:
+    """Count, by sweep, the runs that `stored_runs` leaves out: of definitions before the latest, which has them not.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cwndlab import Sweep, dumbbell
+    >>> bases = [dumbbell(rate, "10ms", flows="AIMD(1, 0.5)", duration="2s").to_dict() for rate in ("2Mbit", "4Mbit")]
+    >>> with tempfile.TemporaryDirectory() as folder, Store(folder) as store:
+    ...     done = [Sweep(name="rates", base=base, replicates=3).run(store) for base in bases]
+    ...     stored_runs(store).height, older_runs(store)
+    (3, {'rates': 3})
+    """
+    # The latest second: a sweep that is at work meanwhile adds to it, and what is new is not what was before.
+    every = {(use.sweep, use.key) for use in store.uses(sweep, older=True)}
+    latest = {(use.sweep, use.key) for use in store.uses(sweep)}
+    return dict(Counter(name for name, _ in every - latest))
+
+
+def _where(uses: list[Use], axes: list[str], where: Mapping[str, list[str]]) -> list[Use]:
     for column in where:
         if column not in (*axes, *_FIXED):
             raise ScenarioError(f"where: `{column}` is no column; allowed: {', '.join([*axes, *_FIXED])}")
-    labels = {axis: text for axis, text in where.items() if axis in axes}
+    labels = {axis: texts for axis, texts in where.items() if axis in axes}
     # Cells in the order in which they were first seen, which is the sweep's.
     order = {text: place for place, text in enumerate(dict.fromkeys(use.labels for use in uses))}
-    found = [use for use in uses if labels.items() <= use.cell.items()]
-    return sorted(found, key=lambda use: (use.sweep, order[use.labels], use.replicate))
+    found = [use for use in uses if all(use.cell.get(axis) in texts for axis, texts in labels.items())]
+    return sorted(found, key=lambda use: (use.sweep, use.definition, order[use.labels], use.replicate))
 
 
 def _names(definition: Mapping[str, Any], metrics: Sequence[str] | None) -> list[str]:
@@ -101,24 +134,46 @@ def _names(definition: Mapping[str, Any], metrics: Sequence[str] | None) -> list
 
 
 def _rows(
-    store: Store, uses: list[Use], axes: list[str], where: Mapping[str, str], measures: Mapping[str, list[Measure]],
-    definitions: Mapping[str, Mapping[str, Any]],
+    store: Store, uses: list[Use], where: Mapping[str, list[str]], measures: Mapping[str, list[Measure]],
+    definitions: Mapping[str, Mapping[str, Any]], needed: Collection[str],
 ) -> list[dict[str, Any]]:  # fmt: skip
     by_key: dict[str, list[Use]] = {}
     for use in uses:
         by_key.setdefault(use.key, []).append(use)
-    rest = {column: text for column, text in where.items() if column not in axes}
     rows = []
+    faults: dict[str, ScenarioError] = {}
     for record in store.records(by_key) if by_key else ():
         run = record.run()
         for use in by_key[record.key]:
-            row = {"sweep": use.sweep, **use.cell, "replicate": use.replicate, **_provenance(record)}
-            if all(str(row[column]) == text for column, text in rest.items()):
-                about = definitions.get(use.sweep, {})
-                group = about.get("group") or ("flow" if "env" in about.get("axes", {}) else None)
-                values = measure(run, measures[use.sweep], about.get("link", "bottleneck"), group)
-                rows.append({**row, **values, " place": use[:3]})
+            about = {"replicate": use.replicate, "definition": use.definition, **_provenance(record)}
+            row = {"sweep": use.sweep, **use.cell, **about}
+            if all(str(row[column]) in texts for column, texts in where.items()):
+                values = _values(run, measures[use.sweep], definitions.get(use.sweep, {}), faults)
+                rows.append({**row, **values, " place": use.place})
+    for key, fault in faults.items():
+        # Asked for, and no run has it: a slip of the pen.
+        if key in needed and all(row[key] is None for row in rows):
+            raise fault
     return rows
+
+
+def _values(
+    run: Mapping[str, Any], measures: list[Measure], definition: Mapping[str, Any], faults: dict[str, ScenarioError]
+) -> dict[str, float | None]:
+    """Measure a run; None where it has no such flows or link, which its sweep may have had under another definition."""
+    link = definition.get("link", "bottleneck")
+    group = definition.get("group") or ("flow" if "env" in definition.get("axes", {}) else None)
+    try:
+        return measure(run, measures, link, group)
+    except ScenarioError:
+        values: dict[str, float | None] = {}
+        for entry in measures:
+            try:
+                values |= measure(run, [entry], link, group)
+            except ScenarioError as error:
+                values[entry.key] = None
+                faults.setdefault(entry.key, error)
+        return values
 
 
 def _provenance(record: Record) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 The target is on the half-width of the 95 % confidence interval of every cell's mean: with a percent sign relative to
 the mean, without in the metric's own unit. Replicates are added in rounds. How many a cell still needs follows from
 its spread so far, since the half-width shrinks with the square root of their number; a round at most doubles them.
+Only values count: replicates that failed, or in which the metric has none, say nothing.
 
 To stop when an interval is narrow prefers samples that happen to vary little, so that such an interval covers the true
 mean a little less often than 95 %; `LEAST` replicates before the first look keep that small: about 93 % was measured
@@ -20,7 +21,7 @@ from cwndlab.errors import ScenarioError
 from cwndlab.statistics import estimate
 
 LEAST, MOST = 5, 100
-"""Replicates before the first look, and at most, unless something else is asked for."""
+"""Values before an interval is believed, and replicates at most unless something else is asked for."""
 _ONE = re.compile(r"ci\(\s*(?P<metric>[^()\s]+)\s*\)\s*<\s*(?P<number>[0-9.eE+-]+)\s*(?P<percent>%?)")
 ALLOWED = 'allowed: "ci(METRIC) < 1%" (of the mean) or "ci(METRIC) < 0.01", several joined by "and"'
 
@@ -37,19 +38,38 @@ class Target:
         """Half-width that is asked for about a mean."""
         return abs(mean) * self.limit if self.is_relative else self.limit
 
-    def needed(self, values: Sequence[float | None]) -> int | None:
+    def needed(self, values: Sequence[float | None], done: int | None = None) -> int | None:
         """Replicates that will do, judged by those there are; None where they do already.
 
-        A cell without a spread, whose replicates are all equal or have no value, has nothing to wait for.
+        Parameters
+        ----------
+        values : sequence of float or None
+            One a replicate; None where it has none.
+        done : int, optional
+            Replicates that were done, if they are more than there are values: those that failed.
+
+        Returns
+        -------
+        int or None
+            More than were done; None too where none of `LEAST` or more has a value: more would have none either.
         """
-        found = estimate(values)
-        if found.mean is None or found.half_width is None:
-            return None if len(values) >= LEAST else LEAST
-        width = self.width(found.mean)
-        if found.half_width < width or found.half_width == 0:
+        found, done = estimate(values), len(values) if done is None else done
+        if done < LEAST:
+            return LEAST
+        if found.count == 0:
             return None
-        wanted = 2 * len(values) if width == 0 else math.ceil(len(values) * (found.half_width / width) ** 2)
-        return max(len(values) + 1, min(wanted, 2 * len(values)))
+        if found.mean is None or found.half_width is None or found.count < LEAST:
+            wanted = LEAST
+        else:
+            width = self.width(found.mean)
+            if found.half_width < width or found.half_width == 0:
+                return None
+            # Of at most twice as many no square is taken, which could be larger than any number there is.
+            ratio = min(found.half_width / width, 2.0) if width > 0 else 2.0
+            wanted = min(math.ceil(found.count * ratio**2), 2 * found.count)
+        # As many again fail, or have no value, as did so far.
+        more = math.ceil(max(1, wanted - found.count) * done / found.count)
+        return done + min(more, done)
 
 
 def read(text: str) -> tuple[Target, ...]:

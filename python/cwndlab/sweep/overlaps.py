@@ -1,0 +1,92 @@
+"""Axes that set the same thing: the later one would overwrite the earlier one, whose labels would then mean nothing."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cwndlab.errors import ScenarioError
+
+ALLOWED = "allowed: keys that are not the same, and of which none lies in the other"
+
+
+def refuse_overlaps(keys: Mapping[str, Iterable[str]], document: Mapping[str, Any]) -> None:
+    """See that no two axes set the same place of a scenario, or one a place inside the other's.
+
+    Parameters
+    ----------
+    keys : mapping
+        Axis to the dotted keys that it sets.
+    document : mapping
+        The scenario in which they are set: it says which entries of its lists a name, an index or ``*`` stands for.
+
+    Raises
+    ------
+    ScenarioError
+        Naming both axes.
+
+    Examples
+    --------
+    >>> refuse_overlaps({"rule": ["flows.*.rule"], "start": ["flows.*.start"]}, {"flows": [{"name": "a"}]})
+    >>> refuse_overlaps({"rule": ["flows.*.rule"], "flows.a.rule": ["flows.a.rule"]}, {"flows": [{"name": "a"}]})
+    Traceback (most recent call last):
+    ...
+    cwndlab.ScenarioError: axes `rule` (sets `flows.*.rule`) and `flows.a.rule`: one overwrites the other; allowed...
+    """
+    for (one, first), (other, second) in itertools.combinations(keys.items(), 2):
+        if found := _shared(first, second, document):
+            raise ScenarioError(
+                f"axes {_named(one, found[0])} and {_named(other, found[1])}: one overwrites the other; {ALLOWED}"
+            )
+
+
+def refuse_settings(settings: Iterable[str], keys: Mapping[str, Iterable[str]], document: Mapping[str, Any]) -> None:
+    """See that no axis overwrites what `set` sets: `keys` and `document` are as for `refuse_overlaps`.
+
+    Raises
+    ------
+    ScenarioError
+        Naming the key that is set, and the axis.
+    """
+    for setting, (axis, own) in itertools.product(settings, keys.items()):
+        if found := _shared([setting], own, document):
+            raise ScenarioError(
+                f"set `{setting}`: axis {_named(axis, found[1])} overwrites it, or is overwritten;"
+                " allowed: keys that no axis sets"
+            )
+
+
+def _named(axis: str, key: str) -> str:
+    return f"`{axis}`" if axis == key else f"`{axis}` (sets `{key}`)"
+
+
+def _shared(first: Iterable[str], second: Iterable[str], document: Mapping[str, Any]) -> tuple[str, str] | None:
+    pairs = itertools.product(first, second)
+    return next(((one, other) for one, other in pairs if _overlap(one, other, document)), None)
+
+
+def _overlap(one: str, other: str, document: Mapping[str, Any]) -> bool:
+    return any(
+        all("*" in pair or pair[0] == pair[1] for pair in zip(here, there, strict=False))
+        for here in _places(document, one.split("."))
+        for there in _places(document, other.split("."))
+    )
+
+
+def _places(node: Any, parts: list[str]) -> list[list[str]]:
+    """Write a key with the index of each entry of a list that it means; as it is where there is no such list yet."""
+    if not parts:
+        return [[]]
+    part, rest = parts[0], parts[1:]
+    if isinstance(node, list) and (chosen := _entries(node, part)):
+        return [[str(at), *place] for at in chosen for place in _places(node[at], rest)]
+    below = node.get(part) if isinstance(node, dict) else None
+    return [[part, *place] for place in _places(below, rest)]
+
+
+def _entries(entries: list[Any], part: str) -> list[int]:
+    if part.isdecimal() and int(part) < len(entries):
+        return [int(part)]
+    names = [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
+    return [at for at, name in enumerate(names) if part in ("*", name)]

@@ -1,0 +1,72 @@
+"""What is to be said of a sweep beside its numbers: cells that are one run, and targets that were not reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cwndlab.sweep.findings import Findings
+
+
+def unmet(findings: Findings, cell: int, done: int) -> dict[str, Any] | None:
+    """Return what a cell did not reach of `Sweep.until` with the replicates that were done; None if it did."""
+    without, wide = [], []
+    is_short = findings.needed(cell, done) is not None
+    for target in findings.sweep.targets:
+        values = findings.values(cell, target.metric)
+        if not any(value is not None for value in values):
+            without.append(target.metric)
+        elif is_short and target.needed(values, done) is not None:
+            wide.append(target.metric)
+    if not without and not wide:
+        return None
+    labels, replicates = findings.labels(cell), findings.count(cell)
+    return {"cell": labels, "replicates": replicates, "wide": wide, "without": without}
+
+
+def notes_on_runs(findings: Findings) -> list[str]:
+    """Say which cells gave one and the same run in every replicate."""
+    cells = findings.of_one_run
+    if not len(cells):
+        return []
+    first = int(cells[0])
+    more = ", and `until` asks for no more replicates" if findings.sweep.targets else ""
+    return [
+        f"{_cells(len(cells))} gave the same run with every seed, the first: {named(findings.labels(first))}, in"
+        f" {findings.count(first)} replicates. Nothing there is drawn, or what is makes no difference: it has one"
+        f" outcome and no interval{more}"
+    ]
+
+
+def same_runs(findings: Findings, digests: Sequence[int]) -> list[str]:
+    """Say which cells are the same run as another one, judged by the digests of all cells; 0 stands for none."""
+    found = np.frombuffer(digests, dtype=np.uint64) if len(digests) else np.zeros(0, dtype=np.uint64)
+    order = found.argsort(kind="stable")
+    is_again = (found[order][1:] == found[order][:-1]) & (found[order][1:] != 0)
+    again = order[1:][is_again]
+    if not len(again):
+        return []
+    at = int(again.argmin())
+    cell, before = int(again[at]), int(order[:-1][is_again][at])
+    return [
+        f"{_cells(len(again))} {'is' if len(again) == 1 else 'are'} the same run as another one, the first:"
+        f" {named(findings.labels(cell))}, which is {named(findings.labels(before))}:"
+        " what tells them apart changes nothing"
+    ]
+
+
+def named(labels: Mapping[str, str]) -> str:
+    """Write a cell in a sentence.
+
+    Examples
+    --------
+    >>> named({"rule": "CUBIC", "dumbbell.rate": "1Mbit"}), named({})
+    ('rule = CUBIC, dumbbell.rate = 1Mbit', 'the base scenario')
+    """
+    return ", ".join(f"{axis} = {label}" for axis, label in labels.items()) or "the base scenario"
+
+
+def _cells(count: int) -> str:
+    return f"{count} cell{'s' * (count > 1)}"

@@ -1,0 +1,39 @@
+"""What of a run's traces a sweep keeps."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from cwndlab import link_arrivals
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from cwndlab.sweep.definition import Sweep
+    from cwndlab.work import Outcome
+
+
+def kept_traces(sweep: Sweep, outcome: Outcome, text: str) -> dict[str, pl.DataFrame]:
+    """Give the traces of a run that are kept; of packets perhaps only how many arrived.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        Whose run it is: `Sweep.count_arrivals` says what is kept of packets.
+    outcome : Outcome
+        Of the run, with its traces.
+    text : str
+        Its scenario.
+    """
+    from cwndlab.results import Result
+
+    traces, length = dict(outcome.traces or {}), sweep.count_arrivals
+    if length is not None:
+        columns = traces["packets"]
+        traces["packets"] = {name: columns[name] for name in link_arrivals.COLUMNS}
+    result = Result.from_native(outcome.result, traces, json.loads(text))
+    if length is None:
+        return result.traces
+    rest = {name: frame for name, frame in result.traces.items() if name != "packets"}
+    return {**rest, link_arrivals.TRACE: link_arrivals.count(result, length)}
