@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import click
 
 from cwndlab.cli import options
 from cwndlab.cli.output import print_table, say
+from cwndlab.cli.reproduce_sensitivity import teller, vary
 
 if TYPE_CHECKING:
     from cwndlab.reproduce import Reproduction
@@ -29,6 +29,24 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="For reports, plots, data, and the store that keeps finished runs.",
 )
+@click.option(
+    "--replicates",
+    type=options.WholeNumber(2, 100_000),
+    metavar="N",
+    help="At most that many of each run: a first look, that the same command without it goes on from.",
+)
+@click.option(
+    "--sensitivity",
+    is_flag=True,
+    help="Instead: how verdicts move when what the paper leaves open is varied, from a coarse plan.",
+)
+@click.option("--all", "is_all", is_flag=True, help="All experiments of all papers, which is what no PAPER means, too.")
+@click.option(
+    "--page",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write all verdicts at a glance there: reproduction.md, its data, the plots. Papers not run stay as they are.",
+)
 @options.assume_option
 @options.jobs_option
 @click.option(
@@ -42,6 +60,10 @@ def reproduce(
     is_list: bool,
     quick: bool,
     out: Path,
+    replicates: int | None,
+    sensitivity: bool,
+    is_all: bool,
+    page: Path | None,
     assume: tuple[str, ...],
     jobs: int | None,
     on: str | None,
@@ -55,6 +77,9 @@ def reproduce(
     if on is not None and jobs is not None:
         raise click.UsageError("--jobs: is for threads of this process; allowed: without --on")
 
+    if is_all and targets:
+        raise click.UsageError(f"--all: stands beside `{targets[0]}`; allowed: without PAPER")
+
     from cwndlab import reproduce as papers
     from cwndlab.environments import Assumptions
 
@@ -66,8 +91,27 @@ def reproduce(
     values = {text.partition("=")[0].strip() for text in assume}
     assumed = {name: getattr(given, name) for name in values}
     options.make_folder(out)
+    if sensitivity:
+        vary(targets, chosen, quick=quick, out=out, jobs=jobs, as_json=as_json, refused={
+            "--on": on, "--replicates": replicates, "--assume": assume,
+        })  # fmt: skip
+        return
+    if page is not None:
+        if (
+            quick
+            or assumed
+            or replicates is not None
+            or any(len(ids) < len(papers.load(key).experiments) for key, ids in chosen.items())
+        ):
+            raise click.UsageError(
+                "--page: is for whole papers; allowed: without ID, --quick, --assume and --replicates"
+            )
+        options.make_folder(page)
+    if not quick:
+        _announce(chosen, jobs)
+    done = []
     for key, ids in chosen.items():
-        found = _reproduce(key, ids, quick=quick, out=out, assume=assumed, jobs=jobs, on=on)
+        found = _reproduce(key, ids, quick=quick, out=out, assume=assumed, replicates=replicates, jobs=jobs, on=on)
         if as_json:
             from cwndlab.jsontext import dumps
 
@@ -79,6 +123,38 @@ def reproduce(
         say(f"wrote {out / key / 'report.html'}")
         if failed := sum(cost.failed for cost in found.costs):
             say(f"{failed} runs failed; claims about them have no value")
+        done.append(found)
+    if page is not None:
+        from cwndlab.reproduce import glance
+
+        say(f"wrote {glance.update(done, page)}")
+    elif len(done) > 1:
+        _print_all(done)
+
+
+def _announce(chosen: dict[str, list[str]], jobs: int | None) -> None:
+    """Say what whole papers are expected to take; what is in the store already takes no time."""
+    import os
+
+    from cwndlab import reproduce as papers
+
+    threads = jobs or os.cpu_count() or 1
+    for key, ids in chosen.items():
+        paper = papers.load(key)
+        if paper.expected_cpu_s and len(ids) == len(paper.experiments):
+            minutes = paper.expected_cpu_s / threads / 60
+            say(f"{key}: about {minutes:.0f} minutes on {threads} threads, less what is in the store")
+
+
+def _print_all(done: list[Reproduction]) -> None:
+    from cwndlab.reproduce.page import counts
+
+    found = [counts(entry.judged) for entry in done]
+    rows = [
+        (entry.paper.key, str(len(entry.judged)), *map(str, count.values()))
+        for entry, count in zip(done, found, strict=True)
+    ]
+    print_table("All papers", ("paper", "claims", *found[0]), rows)
 
 
 def _reproduce(key: str, ids: list[str], *, out: Path, **given: Any) -> Reproduction:
@@ -87,24 +163,10 @@ def _reproduce(key: str, ids: list[str], *, out: Path, **given: Any) -> Reproduc
 
     with progress_bar() as show:
         try:
-            return papers.reproduce(key, ids, out=out, progress=_teller(key, show), **given)
+            return papers.reproduce(key, ids, out=out, progress=teller(key, show), **given)
         except KeyboardInterrupt:
             say(f"stopped; finished runs are kept in {out / 'store'}, and the same command goes on there")
             raise
-
-
-def _teller(key: str, show: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
-    def tell(event: dict[str, Any]) -> None:
-        if event["event"] == "plan":
-            say(f"{key}: plan {event['number']} of {event['of']}, {event['plan']}")
-        elif event["event"] == "writing":
-            say(f"{key}: plots and report")
-        elif event["event"] == "failed":
-            say(f"failed: {event['cell']}, replicate {event['replicate']}: {event['error']}")
-        else:
-            show(event)
-
-    return tell
 
 
 def _list(chosen: dict[str, list[str]]) -> None:
@@ -127,12 +189,31 @@ def _print(found: Reproduction) -> None:
     for entry in found.judged:
         claim = entry.claim
         measured = number(entry.measured, exact=claim.is_exact)
-        verdict = f"{SIGNS[entry.verdict]} {entry.verdict}" + (f": {entry.note}" if entry.note else "")
+        verdict = f"{SIGNS[entry.verdict]} {entry.verdict}"
         rows.append((claim.id, claim.name, verdict, measured, claim.reading.text, claim.statement))
     columns = ("experiment", "claim", "verdict", "measured ± 95 % CI", "wanted", "the paper states")
     print_table(f"{found.paper.key}: {found.paper.title}", columns, rows, text_columns=6)
+    notes = [(entry.claim.id, entry.claim.name, entry.note) for entry in found.judged if entry.note]
+    if notes:
+        print_table("What is known of claims that do not hold", ("experiment", "claim", "note"), notes, text_columns=3)
+    if found.beside:
+        _print_beside(found)
     found_counts = ", ".join(f"{count} {verdict}" for verdict, count in counts(found.judged).items())
     runs = sum(cost.runs for cost in found.costs)
     say(f"{len(found.judged)} claims: {found_counts}; {runs} runs, {found.wall_s:.0f} s")
     if found.is_quick:
         say("the quick form says whether all of it works; verdicts need the full one")
+
+
+def _print_beside(found: Reproduction) -> None:
+    from cwndlab.reproduce.page import number, relative
+
+    rows = [
+        (
+            entry.printed.claim.id, entry.printed.claim.name, f"{entry.printed.value:g} {entry.printed.unit}".strip(),
+            number(entry.ours, exact=entry.printed.claim.is_exact), relative(entry.relative),
+        )
+        for entry in found.beside
+    ]  # fmt: skip
+    columns = ("experiment", "what", "published", "ours ± 95 % CI", "difference")
+    print_table("Numbers that the paper prints", columns, rows, text_columns=2)

@@ -18,17 +18,15 @@ from __future__ import annotations
 from cwndlab.environments.assumptions import Assumptions, assumptions
 from cwndlab.environments.catalogue import DEMO, ENVIRONMENTS, GROUPS, PAPER, Environment, environment, names
 from cwndlab.environments.network import (
-    BOTTLENECK,
-    PRIORITY,
-    QUEUES,
     RECOVERIES,
-    check_queue,
     common,
     document,
     link,
     network,
     scenario,
+    under,
 )
+from cwndlab.environments.queues import BOTTLENECK, PRIORITY, QUEUES, check_queue
 
 __all__ = [
     "BOTTLENECK",
@@ -50,4 +48,5 @@ __all__ = [
     "names",
     "network",
     "scenario",
+    "under",
 ]

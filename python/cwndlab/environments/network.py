@@ -8,11 +8,11 @@ flows that arrive are the cross traffic; they have priority at the bottleneck.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
-from cwndlab.environments.assumptions import AUTOMATIC, Assumptions
+from cwndlab.environments.assumptions import Assumptions
 from cwndlab.environments.catalogue import DEMO, DRAWN, Environment, environment
+from cwndlab.environments.queues import BOTTLENECK, FAIR, PRIORITY, check_queue
 from cwndlab.errors import ScenarioError
 from cwndlab.quantities import rate_text
 from cwndlab.scenario import Scenario
@@ -23,12 +23,11 @@ UNBOUNDED_PACKETS = 1_000_000
 ACCESS_DELAY_S = 0.010
 """Mean one-way delay of a flow's own link, unless round trips differ by more than that allows."""
 RATES = ("rate", "high", "low", "start", "spread", "add", "min", "max")
+PEAKS = ("rate", "high", "max")
 CLIPPED = ("rate", "high", "low", "start", "min", "max")
 
 RECOVERIES = ("reno", "sack")
 """Recovery schemes of the paper's settings."""
-QUEUES = ("drop-tail", "red", "ecn", "drr")
-"""Queues of the paper's settings; ``ecn`` is RED that marks, with flows that understand it."""
 
 
 def scenario(
@@ -105,6 +104,47 @@ def network(name: str, queue: str, chosen: Assumptions, seed: int = 1) -> dict[s
     return {**dict.fromkeys(("dumbbell", "links", "cross", "arrivals")), **usual, **tables}
 
 
+def under(shape: dict[str, Any], queue: str = "drop-tail", chosen: Assumptions | None = None) -> dict[str, Any]:
+    """Give the tables of the simple network under any waveform: a patch of whole top-level keys, as `network` gives.
+
+    The link leaves the waveform's highest rate, and has a buffer of one bandwidth-delay product of that.
+
+    Parameters
+    ----------
+    shape : dict
+        A waveform as a scenario has it (docs/scenario.md), except that rates are numbers: bit/s per test flow.
+    queue : str
+        At the bottleneck.
+    chosen : Assumptions, optional
+        What is assumed; its floor holds.
+
+    Raises
+    ------
+    ScenarioError
+        If the queue has no name here.
+
+    Examples
+    --------
+    >>> wave = {"kind": "square", "high": 2e6, "low": 1e6, "every": "5s"}
+    >>> tables = under(wave)
+    >>> tables["dumbbell"]["rate"], tables["cross"][0]["available"]["low"]
+    ('20Mbit', '10Mbit')
+    """
+    chosen = chosen or Assumptions()
+    check_queue(queue)
+    given = dict(shape)
+    points = given.get("points")
+    if points is not None:
+        floor = chosen.bps("floor")
+        given["points"] = [[at, max(float(rate), floor)] for at, rate in points]
+    highest = max([given[key] for key in PEAKS if key in given] or [rate for _, rate in given["points"]])
+    capacity = chosen.flows * highest
+    found = Environment("waveform", "waveform", "", "", given)
+    tables = _simple(found, capacity, queue, chosen, seed=1)
+    usual = {"name": f"waveform-{queue}", "bdp": {"rate": rate_text(capacity), "rtt": chosen.rtt}}
+    return {**dict.fromkeys(("dumbbell", "links", "cross", "arrivals")), **usual, **tables}
+
+
 def link(capacity: float, queue: str, chosen: Assumptions) -> dict[str, Any]:
     """Give the tables of a link of that rate (bit/s) with the test flows and nothing else on it."""
     check_queue(queue)
@@ -142,10 +182,12 @@ def _available(found: Environment, capacity: float, chosen: Assumptions, seed: i
     """Give what is left for all test flows together: n times the share of one, within the floor and the link."""
     floor = chosen.flows * chosen.bps("floor")
     total = {key: chosen.flows * value if key in RATES else value for key, value in found.shape.items()}
+    if "points" in total:
+        return {**total, "points": [[at, rate_text(chosen.flows * rate)] for at, rate in total["points"]]}
     if total["kind"] in ("walk", DRAWN):
         total = {"min": floor, "max": capacity, **total}
     if total["kind"] in ("walk", "uniform"):
-        total["every"] = chosen.step
+        total = {"every": chosen.step, **total}
     for key in CLIPPED:
         if key in total:
             total[key] = min(max(total[key], floor), capacity)
@@ -219,56 +261,3 @@ def _delays(chosen: Assumptions) -> tuple[str, list[str]]:
 
 def _understands(queue: str) -> dict[str, Any]:
     return {"tcp": {"ecn": True}} if queue == "ecn" else {}
-
-
-def _red(chosen: Assumptions, **keys: Any) -> dict[str, Any]:
-    thresholds = {"min": chosen.red_min, "max": chosen.red_max}
-    return {
-        "kind": "red",
-        "limit": chosen.buffer,
-        **{key: value for key, value in thresholds.items() if value != AUTOMATIC},
-        "max_p": chosen.red_max_p,
-        "gentle": chosen.red_gentle,
-        **keys,
-    }
-
-
-def _rio(chosen: Assumptions, **keys: Any) -> dict[str, Any]:
-    return _red(chosen, kind="rio", in_min=chosen.rio_in_min, in_max=chosen.rio_in_max, **keys)
-
-
-def _plain(kind: str) -> Callable[[Assumptions], dict[str, Any]]:
-    return lambda chosen: {"kind": kind, "limit": chosen.buffer}
-
-
-BOTTLENECK: dict[str, Callable[[Assumptions], dict[str, Any]]] = {
-    "drop-tail": _plain("drop-tail"),
-    "red": _red,
-    "ecn": lambda chosen: _red(chosen, ecn=True),
-    "drr": _plain("drr"),
-    "codel": _plain("codel"),
-    "fq-codel": _plain("fq-codel"),
-    "pie": _plain("pie"),
-}
-"""Queue of the simple network's bottleneck by name; the first four are the paper's."""
-PRIORITY: dict[str, Callable[[Assumptions], dict[str, Any]]] = {
-    "drop-tail": lambda chosen: _rio(chosen, out_drop_tail=True),
-    "red": _rio,
-    "ecn": lambda chosen: _rio(chosen, ecn=True),
-    "drr": _plain("drr"),
-    "fq-codel": _plain("fq-codel"),
-}
-"""Queue of the second network's bottleneck: cross traffic has priority, or a fair share."""
-FAIR = ("drr", "fq-codel")
-
-
-def check_queue(queue: str) -> None:
-    """Refuse a queue that has no name here.
-
-    Raises
-    ------
-    ScenarioError
-        If there is none of that name.
-    """
-    if queue not in BOTTLENECK:
-        raise ScenarioError(f"queue: `{queue}` is not a queue; allowed: {', '.join(BOTTLENECK)}")

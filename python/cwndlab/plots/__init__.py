@@ -12,6 +12,7 @@ by colour AND by line style or marker.
 """
 
 from cwndlab.plots.bars import comparison_bars
+from cwndlab.plots.beside import beside
 from cwndlab.plots.courses import available_bandwidths
 from cwndlab.plots.network import network
 from cwndlab.plots.notebook import notebook_html
@@ -21,9 +22,11 @@ from cwndlab.plots.rules import goodput_by_rule, queue_by_rule, windows_by_rule
 from cwndlab.plots.shares import shares
 from cwndlab.plots.style import look, panels, png_bytes, save, styled, svg_text
 from cwndlab.plots.sweeps import sweep_points
+from cwndlab.plots.waveforms import waveform
 
 __all__ = [
     "available_bandwidths",
+    "beside",
     "comparison_bars",
     "goodput_by_rule",
     "goodput_points",
@@ -40,5 +43,6 @@ __all__ = [
     "styled",
     "svg_text",
     "sweep_points",
+    "waveform",
     "windows_by_rule",
 ]

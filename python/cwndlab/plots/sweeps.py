@@ -40,7 +40,7 @@ def sweep_points(findings: Findings) -> Figure:
     """
     summary, sweep = findings.summary.drop_nulls("ci95"), findings.sweep
     if summary.height == 0:
-        raise ValueError("plot: no mean has an interval; allowed: two or more replicates")
+        raise ValueError("plot: no mean has an interval; allowed: two or more replicates that are not all one run")
     series_axis = _series(findings)
     others = [name for name in findings.axes if name != series_axis]
     sizes = {name: summary[name].n_unique() for name in others}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,10 +14,15 @@ from cwndlab.metrics import BY_KEY
 from cwndlab.statistics import Estimate, jackknife
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from cwndlab.sweep import Findings
 
 CASES = ("env", "case")
 """Axes that say in which network: environments, or a plan's own cases."""
+RULE = "rule"
+MEASURED = "_measured"
+"""Ending of a metric's name where the metric itself is bounded by another."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,13 @@ class Means:
     rules: tuple[str, ...]
     values: Mapping[str, np.ndarray]
 
+    def only(self, cases: Sequence[str]) -> Means:
+        """Return those of some cases."""
+        chosen = [_place("case", self.cases, case) for case in cases]
+        return Means(
+            self.settings, tuple(cases), self.rules, {key: table[:, chosen] for key, table in self.values.items()}
+        )
+
     def value(self, metric: str, setting: str, rule: str) -> np.ndarray:
         """Value in each case, shape (cases,), in the metric's unit."""
         if metric not in self.values:
@@ -46,7 +58,9 @@ class Means:
 
     def merit(self, metric: str, setting: str, rule: str) -> np.ndarray:
         """Return `value`, with the sign that makes more better."""
-        return (1.0 if BY_KEY[metric].more_is_better else -1.0) * self.value(metric, setting, rule)
+        return (1.0 if BY_KEY[metric.removesuffix(MEASURED)].more_is_better else -1.0) * self.value(
+            metric, setting, rule
+        )
 
     def distances(self, metric: str, setting: str, rule: str, among: Sequence[str]) -> np.ndarray:
         """Distance from the best rule of `among` in each case, shape (cases,): d of Akella et al. (2002), section 3."""
@@ -56,12 +70,19 @@ class Means:
 
 @dataclass(frozen=True)
 class Board:
-    """Values of every run of a plan; as `Means`, with replicates as the last axis of `values`."""
+    """Values of every run of a plan; as `Means`, with replicates as the last axis of `values`.
+
+    Attributes
+    ----------
+    series : mapping of str to ndarray of object, shape (settings, cases, rules, replicates)
+        By name, arrays that a paper's own measures made of single runs: for plots.
+    """
 
     settings: tuple[str, ...]
     cases: tuple[str, ...]
     rules: tuple[str, ...]
     values: Mapping[str, np.ndarray]
+    series: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def replicates(self) -> int:
@@ -69,34 +90,60 @@ class Board:
         return next(iter(self.values.values())).shape[-1]
 
     @classmethod
-    def of(cls, findings: Findings, *, queue: str = "", scale: Mapping[str, float] | None = None) -> Board:
+    def of(
+        cls,
+        findings: Findings,
+        *,
+        queue: str = "",
+        scale: Mapping[str, float] | None = None,
+        bounded: Mapping[str, str] | None = None,
+        own: Sequence[Mapping[str, Any]] = (),
+    ) -> Board:
         """Make it from what a sweep found.
 
         Parameters
         ----------
         findings : Findings
-            Of a sweep with axes recovery and rule, perhaps queue, and env or case.
+            Of a sweep with an axis rule, and one of env and case; the others, joined by a slash, are the settings.
         queue : str
             Which queue it is where there is no such axis.
         scale : mapping, optional
             Metric to a factor on its values.
+        bounded : mapping, optional
+            Metric to another that it is never above: of each run the smaller is taken, and what was measured is kept as
+            ``METRIC_measured``.
+        own : sequence of mapping, optional
+            What the paper measures itself on each run, a mapping for each row of ``findings.runs``: numbers and arrays.
         """
         runs = findings.runs
-        case = next(axis for axis in CASES if axis in runs.columns)
-        settings = runs["recovery"] + "/" + (runs["queue"] if "queue" in runs.columns else queue)
-        labels = [tuple(column.unique(maintain_order=True)) for column in (settings, runs[case], runs["rule"])]
-        place = [
-            [{label: at for at, label in enumerate(known)}[text] for text in column]
-            for known, column in zip(labels, (settings, runs[case], runs["rule"]), strict=True)
+        others = [runs[axis] for axis in findings.axes if axis not in (*CASES, RULE)]
+        columns = [
+            _joined(others, queue, runs),
+            next((runs[axis] for axis in CASES if axis in runs.columns), _joined([], "", runs)),
+            runs[RULE] if RULE in runs.columns else _joined([], "", runs),
         ]
+        labels = [tuple(column.unique(maintain_order=True)) for column in columns]
+        place = tuple(
+            [{label: at for at, label in enumerate(known)}[text] for text in column]
+            for known, column in zip(labels, columns, strict=True)
+        )
+        place = (*place, runs["replicate"].to_list())
         shape = (*map(len, labels), findings.sweep.replicates)
-        values = {}
+        values, series = {}, {}
         for metric in findings.sweep.metrics:
-            table = np.full(shape, np.nan)
-            found = runs[metric].fill_null(np.nan).to_numpy()
-            table[(*place, runs["replicate"].to_numpy())] = found * (scale or {}).get(metric, 1.0)
-            values[metric] = table
-        return cls(*labels, values)
+            values[metric] = np.full(shape, np.nan)
+            values[metric][place] = runs[metric].fill_null(np.nan).to_numpy() * (scale or {}).get(metric, 1.0)
+        for found, *at in zip(own, *place, strict=False):
+            for name, value in found.items():
+                if isinstance(value, np.ndarray):
+                    series.setdefault(name, np.full(shape, None, dtype=object))[tuple(at)] = value
+                else:
+                    values.setdefault(name, np.full(shape, np.nan))[tuple(at)] = value
+        for metric, other in (bounded or {}).items():
+            if metric in values and other in values:
+                values[f"{metric}{MEASURED}"] = values[metric]
+                values[metric] = np.fmin(values[metric], values[other])
+        return cls(*labels, values, series)
 
     def means(self, replicates: Sequence[int]) -> Means:
         """Average over some replicates; where one of them has no value, so has the mean of the others."""
@@ -154,3 +201,11 @@ def _place(kind: str, known: Sequence[str], name: str) -> int:
     if name not in known:
         raise ScenarioError(f"{kind}: `{name}` is not in the plan; allowed: {', '.join(known)}")
     return known.index(name)
+
+
+def _joined(columns: Sequence[pl.Series], last: str, runs: pl.DataFrame) -> pl.Series:
+    """Join the labels of some axes, and one that all rows share, by slashes."""
+    import polars as pl
+
+    rows = ["/".join(filter(None, (*row, last))) for row in zip(*columns, strict=True)] or [last] * runs.height
+    return pl.Series(rows, dtype=pl.String)

@@ -28,7 +28,8 @@ class Claim:
     is_exact : bool
         The number comes from theory and has no interval.
     arguments : mapping
-        Whatever the quantity needs: plan, metric, rules, settings.
+        Whatever the quantity needs: plan, metric, rules, settings. `also` has the same claim about something else:
+        name to the arguments that differ. `why` says what is known where it does not hold.
     """
 
     id: str
@@ -49,7 +50,8 @@ class Claim:
     @property
     def plans(self) -> list[str]:
         """Names of the plans whose runs it looks at."""
-        named = [self.arguments.get("plan"), self.arguments.get("beside")]
+        other = [changes.get("plan") for changes in self.arguments.get("also", {}).values()]
+        named = [self.arguments.get("plan"), self.arguments.get("beside"), *other]
         return [] if self.is_exact or not self.quantity else [name for name in named if name]
 
     def with_metric(self, metric: str) -> Claim:
@@ -90,8 +92,9 @@ class Judged:
 
 
 def not_searched(claim: Claim) -> Judged:
-    """Judge a claim that nothing computes yet."""
-    return Judged(claim, Estimate(None, None, 0), UNDECIDED, note="not searched yet")
+    """Judge a claim that nothing computes."""
+    note = claim.arguments.get("why", "nothing here computes it")
+    return Judged(claim, Estimate(None, None, 0), UNDECIDED, note=note)
 
 
 def read_claims(file: Any) -> list[Claim]:

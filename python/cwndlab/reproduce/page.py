@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import platform
 from collections import Counter
 from collections.abc import Callable
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
+from cwndlab.metrics import BY_KEY
+from cwndlab.reproduce.board import MEASURED
 from cwndlab.reproduce.claims import Judged
 from cwndlab.reproduce.readings import VERDICTS
 from cwndlab.statistics import Estimate
@@ -17,6 +20,7 @@ from cwndlab.store.layout import write_whole
 
 if TYPE_CHECKING:
     from cwndlab.reproduce.paper import Experiment
+    from cwndlab.reproduce.published import Beside
     from cwndlab.reproduce.running import Reproduction
 
 SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
@@ -44,7 +48,9 @@ def write(found: Reproduction, folder: Path, elapsed: Callable[[], float]) -> Pa
         undefined=jinja2.StrictUndefined,
     )  # fmt: skip
     target = folder / "report.html"
-    html = environment.get_template("paper.html.jinja").render(_content(found, sections))
+    html = environment.get_template("paper.html.jinja").render(
+        _content(found, sections), sensitivity=_sensitivity(folder)
+    )
     write_whole(target, html.encode("utf-8"))
     return target
 
@@ -84,7 +90,7 @@ def _content(found: Reproduction, sections: list[dict[str, Any]]) -> dict[str, A
         "sections": sections,
         "signs": SIGNS,
         "assumed": paper.assumed,
-        "environments": _assumptions(found),
+        "environments": _assumptions(found) if paper.has_environments else [],
         "costs": found.costs,
         "facts": {
             "runs": f"{sum(cost.runs for cost in found.costs)}, of which {sum(c.done_now for c in found.costs)} now",
@@ -100,7 +106,15 @@ def _content(found: Reproduction, sections: list[dict[str, Any]]) -> dict[str, A
 def _assumptions(found: Reproduction) -> list[dict[str, Any]]:
     from cwndlab.environments import Assumptions, assumptions
 
-    return assumptions(Assumptions().with_(**found.assume))
+    return assumptions(Assumptions().with_(**{**found.paper.assume, **found.assume}))
+
+
+def _sensitivity(folder: Path) -> dict[str, Any] | None:
+    """Read what `cwndlab.reproduce.sensitivity` left there."""
+    from cwndlab.reproduce.sensitivity import NAME
+
+    file = folder / NAME
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
 
 
 def _section(found: Reproduction, experiment: Experiment, folder: Path) -> dict[str, Any]:
@@ -110,8 +124,10 @@ def _section(found: Reproduction, experiment: Experiment, folder: Path) -> dict[
         "experiment": experiment,
         "claims": [_row(entry) for entry in judged],
         "counts": counts(judged),
+        "beside": [_beside(entry) for entry in found.beside_of(experiment.id)],
         "image": "",
         "table": "",
+        "summary": _summary(found, experiment),
     }
     if not (experiment.figure or experiment.table):
         return section
@@ -130,6 +146,40 @@ def _section(found: Reproduction, experiment: Experiment, folder: Path) -> dict[
     return section
 
 
+def _summary(found: Reproduction, experiment: Experiment) -> dict[str, Any] | None:
+    table = found.paper.summary(found.data, experiment)
+    return None if table is None else {"columns": table.columns, "rows": [[*map(_cell, row)] for row in table.rows()]}
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def _beside(entry: Beside) -> dict[str, Any]:
+    claim = entry.printed.claim
+    return {
+        "what": claim.name,
+        "place": claim.section,
+        "unit": entry.printed.unit,
+        "published": f"{entry.printed.value:g}",
+        "ours": number(entry.ours, exact=claim.is_exact),
+        "relative": relative(entry.relative),
+    }
+
+
+def relative(value: float | None) -> str:
+    """Write a relative difference.
+
+    Examples
+    --------
+    >>> relative(-0.0512), relative(None)
+    ('-5.1 %', '-')
+    """
+    return "-" if value is None else f"{100 * value:+.1f} %"
+
+
 def _row(entry: Judged) -> dict[str, Any]:
     claim = entry.claim
     return {
@@ -144,7 +194,15 @@ def _row(entry: Judged) -> dict[str, Any]:
         "verdict": entry.verdict,
         "note": entry.note,
         "also": [
-            f"{metric}: {number(measured)}, {SIGNS[verdict]} {verdict}"
+            f"{_label(metric)}: {number(measured)}, {SIGNS[verdict]} {verdict}"
             for metric, (measured, verdict) in entry.also.items()
         ],
     }
+
+
+def _label(metric: str) -> str:
+    """Name a metric that a claim is judged by as well."""
+    known = BY_KEY.get(metric.removesuffix(MEASURED))
+    if known is None:
+        return metric
+    return f"{known.title}, as measured" if metric.endswith(MEASURED) else known.title

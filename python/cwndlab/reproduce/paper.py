@@ -6,11 +6,13 @@
       README.md       claim, setup, assumptions, expected run time
       paper.toml      title, experiments, short names of rules, what `--quick` means
       claims.toml     every sentence as a quantity and a reading
-      plans/*.toml    sweeps
-      published.csv   numbers the paper prints, with their place
+      plans/*.toml    sweeps; or waveforms that a search found (`cwndlab.reproduce.waveforms`)
+      published.csv   numbers the paper prints, with their place; or
+      published.toml  the same with the quantity that is ours, which puts them beside each other in the report
+      measures.py     what it measures itself on a run: function(run, traces) -> numbers and arrays by name
       quantities.py   quantities that are the paper's own: function(data, claim) -> float
       figures.py      plots of its experiments: function(data, experiment) -> Figure
-      tables.py       their data: function(data, experiment) -> DataFrame
+      tables.py       their data, and summaries of it: function(data, experiment) -> DataFrame
 
 Nothing imports a paper; it is found by its folder and loaded by its name.
 """
@@ -18,7 +20,7 @@ Nothing imports a paper; it is found by its folder and loaded by its name.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -26,14 +28,22 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.reproduce import waveforms
+from cwndlab.reproduce.board import Board
 from cwndlab.reproduce.claims import Claim, read_claims
+from cwndlab.reproduce.published import Printed, read_published
 from cwndlab.reproduce.quantities import QUANTITIES, Quantity
 from cwndlab.reproduce.readings import read_toml
 
 if TYPE_CHECKING:
-    from cwndlab.sweep import Sweep
+    import polars as pl
+
+    from cwndlab.reproduce.board import Data
+    from cwndlab.sweep import Findings, Sweep
 
 FOLDER = "papers"
+Measure = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
+"""From a run as a dictionary, and the traces that were kept of it, to numbers and arrays by name."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,7 @@ class Experiment:
     plans: tuple[str, ...] = ()
     figure: str = ""
     table: str = ""
+    summary: str = ""
     about: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
@@ -70,6 +81,22 @@ class Paper:
         What the paper leaves open beside what environments assume: ``name``, ``value``, ``reason``.
     changes : sequence of str
         What changed in its claims since they were first committed, each with its reason.
+    also : mapping of str to sequence of str
+        Metric to others that claims about it are judged by beside it.
+    scales, queues : mapping
+        Plan to factors on its metrics, and to the queue of plans that have no such axis.
+    bounded : mapping of str to str
+        Metric to another that it is never above (`Board.of`).
+    quick : mapping
+        What ``--quick`` means: ``replicates``, ``duration``, ``measure``.
+    sensitivity : mapping
+        What ``--sensitivity`` varies (`cwndlab.reproduce.sensitivity`).
+    assume : mapping
+        What environments assume in this paper, where it is not their default.
+    published : sequence of Printed
+        Numbers that it prints.
+    expected_cpu_s : float, optional
+        Processor time that all of it takes, seconds.
     """
 
     key: str
@@ -80,24 +107,49 @@ class Paper:
     rules: Mapping[str, str]
     assumed: Sequence[Mapping[str, str]]
     changes: Sequence[str]
-    also: Mapping[str, str]
+    also: Mapping[str, Sequence[str]]
     scales: Mapping[str, Mapping[str, float]]
     queues: Mapping[str, str]
+    bounded: Mapping[str, str]
     quick: Mapping[str, Any]
+    sensitivity: Mapping[str, Any]
+    assume: Mapping[str, Any]
+    measures: Mapping[str, str]
     folder: Path
+    published: Sequence[Printed] = ()
+    expected_cpu_s: float | None = None
 
     def claims_of(self, ids: Iterable[str]) -> list[Claim]:
         """Return the claims of some experiments."""
         chosen = set(ids)
         return [claim for claim in self.claims if claim.id in chosen]
 
+    @property
+    def has_environments(self) -> bool:
+        """Whether a plan of it is over environments, so that what they assume counts."""
+        plans = (dict(read_toml(file)) for file in sorted((self.folder / "plans").glob("*.toml")))
+        return any("env" in plan.get("axes", {}) for plan in plans)
+
+    def published_of(self, ids: Iterable[str]) -> list[Printed]:
+        """Return the numbers that it prints of some experiments."""
+        chosen = set(ids)
+        return [number for number in self.published if number.claim.id in chosen]
+
     def plans_of(self, ids: Iterable[str]) -> list[str]:
         """Return the plans that some experiments need, each once."""
         chosen = list(ids)
         named = [plan for name in chosen for plan in self.experiments[name].plans]
-        return list(dict.fromkeys([*named, *(plan for claim in self.claims_of(chosen) for plan in claim.plans)]))
+        judged = [*self.claims_of(chosen), *(number.claim for number in self.published_of(chosen))]
+        return list(dict.fromkeys([*named, *(plan for claim in judged for plan in claim.plans)]))
 
-    def sweep(self, plan: str, *, quick: bool = False, assume: Mapping[str, Any] | None = None) -> Sweep:
+    def sweep(
+        self,
+        plan: str,
+        *,
+        quick: bool = False,
+        assume: Mapping[str, Any] | None = None,
+        replicates: int | None = None,
+    ) -> Sweep:
         """Make the sweep of a plan.
 
         Parameters
@@ -107,22 +159,36 @@ class Paper:
         quick : bool
             With few, short runs.
         assume : mapping, optional
-            What environments assume, beside what the plan says; it does not touch plans without environments.
+            What environments assume, beside what the plan says; it does not touch plans with a network of their own.
+        replicates : int, optional
+            At most that many.
         """
         from cwndlab.sweep import Sweep
 
-        whole = Sweep.load(self.folder / "plans" / f"{plan}.toml").to_dict()
+        assumed = {**self.assume, **(assume or {})}
+        file = self.folder / "plans" / f"{plan}.toml"
+        data = waveforms.read(file)
+        whole = (waveforms.sweep(data, assumed) if waveforms.KEY in data else Sweep.load(file)).to_dict()
         has_environments = "env" in whole["axes"]
-        if has_environments and assume:
-            whole["assume"] = {**assume, **whole.get("assume", {})}
+        if has_environments and assumed:
+            whole["assume"] = {**assumed, **whole.get("assume", {})}
+        if replicates is not None:
+            whole["replicates"] = min(replicates, whole.get("replicates", replicates))
         if quick:
+            form = {**self.quick, **self.quick.get("plans", {}).get(plan, {})}
             whole["name"] += "-quick"
-            whole["replicates"] = self.quick["replicates"]
+            whole["replicates"] = form["replicates"]
             if has_environments:
-                whole["duration"] = self.quick["duration"]
+                whole["duration"] = form["duration"]
             else:
-                whole["base"] = {**whole["base"], "duration": self.quick["duration"], "measure": self.quick["measure"]}
+                whole["base"] = {**whole["base"], "duration": form["duration"], "measure": form["measure"]}
         return Sweep.from_dict(whole)
+
+    def board(self, plan: str, findings: Findings, own: Sequence[Mapping[str, Any]] = ()) -> Board:
+        """Put what a plan's sweep found into arrays, with what the paper measures itself on each run."""
+        return Board.of(
+            findings, queue=self.queues.get(plan, ""), scale=self.scales.get(plan), bounded=self.bounded, own=own
+        )
 
     def quantity(self, claim: Claim) -> Quantity:
         """Find the function that a claim names: one of `cwndlab.reproduce.quantities`, or the paper's own."""
@@ -134,6 +200,15 @@ class Paper:
                 f" allowed: {', '.join(QUANTITIES)}, or a function of {own.__name__}"
             )
         return found
+
+    def summary(self, data: Data, experiment: Experiment) -> pl.DataFrame | None:
+        """Give the small table that an experiment's numbers come down to, where it has one."""
+        return getattr(self.module("tables"), experiment.summary)(data, experiment) if experiment.summary else None
+
+    def measure(self, plan: str) -> Measure | None:
+        """Find the function that measures what is the paper's own on each run of a plan; None where there is none."""
+        name = self.measures.get(plan)
+        return getattr(self.module("measures"), name) if name else None
 
     def module(self, name: str) -> ModuleType:
         """Load a part of the paper's own code."""
@@ -178,7 +253,8 @@ def load(key: str) -> Paper:
     return Paper(
         key, about["title"], about["citation"], experiments, claims, about["rules"], about.get("assumed", ()),
         about.get("changes", ()), about.get("also", {}), about.get("scale", {}), about.get("queues", {}),
-        about["quick"], folder,
+        about.get("bounded", {}), about["quick"], about.get("sensitivity", {}), about.get("assume", {}),
+        about.get("measures", {}), folder, read_published(folder / "published.toml"), about.get("expected_cpu_s"),
     )  # fmt: skip
 
 
@@ -209,6 +285,6 @@ def choose(targets: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _experiment(entry: Mapping[str, Any]) -> Experiment:
-    own = {key: entry[key] for key in ("id", "title", "section", "figure", "table", "about") if key in entry}
+    own = {key: entry[key] for key in ("id", "title", "section", "figure", "table", "summary", "about") if key in entry}
     rest = {key: value for key, value in entry.items() if key not in {*own, "plans"}}
     return Experiment(**own, plans=tuple(entry.get("plans", ())), arguments=rest)

@@ -18,7 +18,19 @@ PICKS: dict[str, Callable[[Sequence[float]], float]] = {
     "smallest": min,
     # From nothing, either way.
     "furthest": lambda values: max(map(abs, values)),
+    "mean": lambda values: sum(values) / len(values),
 }
+COMPARED: dict[str, Callable[[float, float], float]] = {
+    "difference": lambda own, other: own - other,
+    "relative": lambda own, other: own / other - 1,
+    "ratio": lambda own, other: own / other,
+}
+
+
+def means_of(data: Data, claim: Claim) -> Means:
+    """Give the means that a claim is about: of all its plan's cases, or of those it names."""
+    means = data.means(claim["plan"])
+    return means.only(claim["cases"]) if "cases" in claim.arguments else means
 
 
 def settings(means: Means, claim: Claim) -> list[str]:
@@ -33,7 +45,7 @@ def rules(data: Data, claim: Claim, key: str = "of") -> list[str]:
 
 def lead(data: Data, claim: Claim) -> float:
     """Give the least lead of one of `of` over one of `over`, by each of the scores `by`."""
-    means = data.means(claim["plan"])
+    means = means_of(data, claim)
     found = []
     for setting in settings(means, claim):
         for by in claim["by"]:
@@ -47,7 +59,7 @@ def lead(data: Data, claim: Claim) -> float:
 
 def behind(data: Data, claim: Claim) -> float:
     """Distance of the worst of `of` from the best of `among`, average over the environments, in the worst setting."""
-    means = data.means(claim["plan"])
+    means = means_of(data, claim)
     among = rules(data, claim, "among")
     merits = {
         (setting, rule): float(np.mean(means.merit(claim["metric"], setting, rule)))
@@ -85,7 +97,7 @@ def ratio(data: Data, claim: Claim) -> float:
 
 def change(data: Data, claim: Claim) -> float:
     """Give what the setting has over `against`, signed so that more is better, over all rules together."""
-    means = data.means(claim["plan"])
+    means = means_of(data, claim)
     own, other = (
         np.mean([means.merit(claim["metric"], setting, rule) for rule in rules(data, claim)])
         for setting in (settings(means, claim)[0], claim["against"])
@@ -95,7 +107,7 @@ def change(data: Data, claim: Claim) -> float:
 
 def share(data: Data, claim: Claim) -> float:
     """Average of rule `of` over the average of rule `over`, as a ratio."""
-    means = data.means(claim["plan"])
+    means = means_of(data, claim)
     found = [
         float(
             np.mean(means.value(claim["metric"], setting, own)) / np.mean(means.value(claim["metric"], setting, rule))
@@ -107,9 +119,41 @@ def share(data: Data, claim: Claim) -> float:
     return _picked(found, PICKS[claim["pick"]])
 
 
+def advantage(data: Data, claim: Claim) -> float:
+    """Rule `of` beside rule `over`, case by case: `by` difference, relative difference or ratio of each of `metrics`.
+
+    The `pick` is taken over settings, metrics, and `cases`, which are all of the plan's without that key. With `stated`
+    it is divided by what the paper states.
+    """
+    means = data.means(claim["plan"])
+    compare = COMPARED[claim["by"]]
+    chosen = [means.cases.index(case) for case in claim.arguments.get("cases", means.cases)]
+    found = [
+        compare(float(own[case]), float(other[case]))
+        for setting in settings(means, claim)
+        for metric in claim.arguments.get("metrics", [claim.arguments.get("metric")])
+        for own, other in [[means.value(metric, setting, rules(data, claim, key)[0]) for key in ("of", "over")]]
+        for case in chosen
+    ]
+    return _picked(found, PICKS[claim["pick"]]) / claim.arguments.get("stated", 1.0)
+
+
+def value(data: Data, claim: Claim) -> float:
+    """Give the metric itself, case by case, times `scale`: the `pick` over settings, rules and `cases`."""
+    means = data.means(claim["plan"])
+    chosen = [means.cases.index(case) for case in claim.arguments.get("cases", means.cases)]
+    found = [
+        float(means.value(claim["metric"], setting, rule)[case])
+        for setting in settings(means, claim)
+        for rule in rules(data, claim)
+        for case in chosen
+    ]
+    return _picked(found, PICKS[claim["pick"]]) * claim.arguments.get("scale", 1.0)
+
+
 def above_the_rest(data: Data, claim: Claim) -> float:
     """Average of the rule less the mean of the averages of `over`, in the metric's unit."""
-    means = data.means(claim["plan"])
+    means = means_of(data, claim)
     setting = settings(means, claim)[0]
     own, rest = (
         np.mean([means.value(claim["metric"], setting, rule) for rule in rules(data, claim, key)])
@@ -119,7 +163,8 @@ def above_the_rest(data: Data, claim: Claim) -> float:
 
 
 QUANTITIES: dict[str, Quantity] = {
-    function.__name__: function for function in (lead, behind, gap, level, ratio, change, share, above_the_rest)
+    function.__name__: function
+    for function in (lead, behind, gap, level, ratio, change, share, advantage, value, above_the_rest)
 }
 
 
@@ -132,7 +177,7 @@ def _score(means: Means, claim: Claim, setting: str, rule: str, by: str, among: 
 
 
 def _levels(data: Data, claim: Claim, of_settings: Sequence[str] | None = None) -> list[list[float]]:
-    means = data.means(claim["plan"])
+    means = means_of(data, claim)
     return [
         [float(np.mean(means.value(claim["metric"], setting, rule))) for rule in rules(data, claim)]
         for setting in of_settings or settings(means, claim)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,13 @@ from cwndlab.jsontext import dumps
 from cwndlab.reproduce.board import Board, Data
 from cwndlab.reproduce.claims import Claim, Judged, not_searched
 from cwndlab.reproduce.paper import Experiment, Paper, load
+from cwndlab.reproduce.published import Beside
+from cwndlab.reproduce.readings import HOLDS
 from cwndlab.store.layout import write_whole
 
 if TYPE_CHECKING:
     from cwndlab.store import Store
-    from cwndlab.sweep import Sweep
+    from cwndlab.sweep import Findings, Sweep
 
 Tell = Callable[[dict[str, Any]], object]
 
@@ -51,8 +53,12 @@ class Reproduction:
         What was measured.
     costs : list of Cost
         By plan.
+    beside : list of Beside
+        Numbers that the paper prints, with ours.
     wall_s : float
         Of all of it.
+    folder : Path
+        Where its report is.
     """
 
     paper: Paper
@@ -63,10 +69,16 @@ class Reproduction:
     data: Data
     costs: list[Cost] = field(default_factory=list)
     wall_s: float = 0.0
+    beside: list[Beside] = field(default_factory=list)
+    folder: Path = Path()
 
     def judged_of(self, id: str) -> list[Judged]:
         """Return the claims of an experiment."""
         return [entry for entry in self.judged if entry.claim.id == id]
+
+    def beside_of(self, id: str) -> list[Beside]:
+        """Return the printed numbers of an experiment, with ours."""
+        return [entry for entry in self.beside if entry.printed.claim.id == id]
 
     def to_dict(self) -> dict[str, Any]:
         """Return verdicts and cost as plain data."""
@@ -75,6 +87,7 @@ class Reproduction:
             "quick": self.is_quick,
             "assume": dict(self.assume),
             "claims": [entry.to_dict() for entry in self.judged],
+            "published": [entry.to_dict() for entry in self.beside],
             "runs": sum(cost.runs for cost in self.costs),
             "runs_done_now": sum(cost.done_now for cost in self.costs),
             "runs_failed": sum(cost.failed for cost in self.costs),
@@ -92,6 +105,7 @@ def reproduce(
     jobs: int | None = None,
     on: str | None = None,
     assume: Mapping[str, Any] | None = None,
+    replicates: int | None = None,
     progress: Tell | None = None,
 ) -> Reproduction:
     """Reproduce experiments of a paper.
@@ -115,6 +129,8 @@ def reproduce(
         Where a cluster of dask.distributed has its scheduler, ``dask://HOST:PORT``; the runs are done there.
     assume : mapping, optional
         What environments assume (`cwndlab.environments.Assumptions`).
+    replicates : int, optional
+        At most that many, in every plan: a first look, that a later call adds the others to.
     progress : callable, optional
         Gets the events of the sweeps, and ``{"event": "plan", "plan": ..., "of": ..., "number": ...}`` before each.
 
@@ -135,9 +151,9 @@ def reproduce(
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = reproduce("akella2002", ["sync"], out=folder)
-    ...     found.judged[0].verdict, (Path(folder) / "akella2002" / "report.html").exists()
-    ('holds', True)
+    ...     found = reproduce("akella2002", ["bounds"], out=folder)
+    ...     [entry.verdict for entry in found.judged], (Path(folder) / "akella2002" / "report.html").exists()
+    (['fails', 'holds', 'holds'], True)
     """
     from cwndlab.reproduce.page import write
     from cwndlab.store import Store
@@ -155,12 +171,19 @@ def reproduce(
                 if progress is not None:
                     progress({"event": "plan", "plan": plan, "number": number, "of": len(plans)})
                 boards[plan], cost = _run(
-                    paper.sweep(plan, quick=quick, assume=assume), paper, plan, store, jobs, on, progress
+                    paper.sweep(plan, quick=quick, assume=assume, replicates=replicates),
+                    paper,
+                    plan,
+                    store,
+                    jobs,
+                    on,
+                    progress,
                 )
                 costs.append(cost)
     data = Data(boards, paper.rules)
     judged = judge(paper, paper.claims_of(chosen), data)
     found = Reproduction(paper, chosen, quick, dict(assume or {}), judged, data, costs)
+    found.beside, found.folder = beside(paper, chosen, data), folder / key
     if progress is not None:
         progress({"event": "writing"})
     write(found, folder / key, lambda: time.perf_counter() - began_s)
@@ -172,19 +195,35 @@ def judge(paper: Paper, claims: Sequence[Claim], data: Data) -> list[Judged]:
     return [_judge(paper, claim, data) for claim in claims]
 
 
+def beside(paper: Paper, ids: Sequence[str], data: Data) -> list[Beside]:
+    """Put ours beside the numbers that the paper prints of some experiments."""
+    found = []
+    for printed in paper.published_of(ids):
+        claim, quantity = printed.claim, paper.quantity(printed.claim)
+        ours = data.estimate(lambda chosen, call=quantity, of=claim: call(chosen, of), claim.plans)
+        found.append(Beside(printed, ours))
+    return found
+
+
 def _judge(paper: Paper, claim: Claim, data: Data) -> Judged:
     if not claim.quantity:
         return not_searched(claim)
     quantity = paper.quantity(claim)
     found = data.estimate(lambda chosen: quantity(chosen, claim), claim.plans)
-    other = paper.also.get(claim.arguments.get("metric", ""))
     also = {}
-    if other and not claim.is_exact and all(other in data.boards[plan].values for plan in claim.plans):
+    for other in () if claim.is_exact else paper.also.get(claim.arguments.get("metric", ""), ()):
+        if not all(other in data.boards[plan].values for plan in claim.plans):
+            continue
         again = claim.with_metric(other)
-        measured = data.estimate(lambda chosen: quantity(chosen, again), claim.plans)
+        measured = data.estimate(lambda chosen, again=again: quantity(chosen, again), claim.plans)
         also[other] = (measured, claim.reading.verdict(measured))
-    note = "no value: a run of it is missing or measured nothing" if found.mean is None else ""
-    return Judged(claim, found, claim.reading.verdict(found, exact=claim.is_exact), also, note)
+    for name, changes in claim.arguments.get("also", {}).items():
+        again = replace(claim, arguments={**claim.arguments, **changes})
+        measured = data.estimate(lambda chosen, again=again: quantity(chosen, again), again.plans)
+        also[name] = (measured, claim.reading.verdict(measured, exact=claim.is_exact))
+    verdict = claim.reading.verdict(found, exact=claim.is_exact)
+    missing = "no value: a run of it is missing or measured nothing" if found.mean is None else ""
+    return Judged(claim, found, verdict, also, missing or ("" if verdict == HOLDS else claim.arguments.get("why", "")))
 
 
 def _run(
@@ -201,7 +240,29 @@ def _run(
 
     findings = sweep.run(store, jobs=jobs, on=on, progress=tell)
     cost.runs, cost.failed, cost.notes = len(findings), len(findings.failed), findings.notes
-    return Board.of(findings, queue=paper.queues.get(plan, ""), scale=paper.scales.get(plan)), cost
+    own = _own(paper, plan, findings, store)
+    return paper.board(plan, findings, own), cost
+
+
+def _own(paper: Paper, plan: str, findings: Findings, store: Store) -> list[Mapping[str, Any]]:
+    """Measure what is the paper's own on every run, in the order of ``findings.runs``."""
+    measure = paper.measure(plan)
+    if measure is None:
+        return []
+    from cwndlab.sweep.texts import Texts
+
+    sweep = findings.sweep
+    texts = {
+        tuple(sweep.columns(cell.labels).values()): Texts(cell, sweep.count_arrivals) for cell in sweep.plan.cells()
+    }
+    places = findings.runs.select(*findings.axes, "replicate").iter_rows()
+    keys = [texts[tuple(labels)].key(replicate) for *labels, replicate in places]
+    found = {
+        record.key: measure(record.run(), store.traces(record) if sweep.traces else {})
+        for record in store.records({key for key in keys if key})
+    }
+    # A run whose rule cannot be had as text has no key, and is not kept: nothing is measured on it.
+    return [found.get(key, {}) for key in keys]
 
 
 def write_claims(found: Reproduction, path: Path) -> None:

@@ -6,10 +6,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from cwndlab import theory
+from cwndlab import plots, theory
 from cwndlab.papers.akella2002 import quantities, tables
 from cwndlab.plots import look, panels, styled
-from cwndlab.reproduce import Data, Experiment
+from cwndlab.reproduce import Data, Experiment, waveforms
 
 LABELS = {
     "goodput": "goodput / available",
@@ -17,6 +17,8 @@ LABELS = {
     "mean_queueing_delay_s": "queueing delay [ms]",
     "fairness_spread": "fairness spread",
 }
+SEARCHED = "sack/drop-tail"
+"""Setting of figures 1 and 2, footnote 1."""
 SCALES = {"loss_rate": 100.0, "mean_queueing_delay_s": 1e3}
 HEADS = (
     ("goodput", "C_a", "goodput, C_a"),
@@ -53,6 +55,21 @@ def setting(data: Data, experiment: Experiment) -> Figure:
     _by_environment(figure, axes[5:], data, plan, place, among)
     _legend(figure, among)
     return figure
+
+
+def waveform(data: Data, experiment: Experiment) -> Figure:
+    """One waveform that a search found, and what the four rules make of it."""
+    plan, case = experiment.plans[0], experiment.arguments["case"]
+    among = tables.rules(data, experiment)
+    values = {
+        rule: data.estimate(
+            lambda chosen, rule=rule: float(chosen.means(plan).only([case]).value("goodput", SEARCHED, rule)[0]), [plan]
+        )
+        for rule in among
+    }
+    title = f"{experiment.id}: {experiment.title}"
+    shape = waveforms.shapes(tables.plan_file(plan))[case]
+    return plots.waveform(shape, {rule: found[:2] for rule, found in values.items()}, title=title)
 
 
 def _by_environment(figure: Figure, axes: list, data: Data, plan: str, place: str, among: list[str]) -> None:

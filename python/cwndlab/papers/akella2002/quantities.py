@@ -118,7 +118,7 @@ def correlation(ours: Sequence[float], theirs: Sequence[float]) -> float:
 def correlations(means: Means, metric: str, setting: str, family: str) -> tuple[float, float]:
     """Correlation of D_a and of C_a with the published ones."""
     ours, theirs = family_scores(means, metric, setting, family), printed(setting, family)
-    pairs = [(ours[rule], theirs[rule]) for rule in theirs]
+    pairs = [(ours[rule], theirs[rule]) for rule in theirs if rule in ours]
     by_d, by_c = (correlation([a[at] for a, _ in pairs], [b[at] for _, b in pairs]) for at in (0, 1))
     return by_d, by_c
 
@@ -136,6 +136,17 @@ def median_correlation(data: Data, claim: Claim) -> float:
             ]
         )
     )
+
+
+def cell_correlations(data: Data) -> dict[str, float]:
+    """Correlations of every setting and family, named ``D_a SETTING FAMILY`` and ``C_a SETTING FAMILY``."""
+    means = data.means("appendix")
+    return {
+        f"{score} {setting} {family}": correlations(means, "goodput", setting, family)[at]
+        for at, score in enumerate(("D_a", "C_a"))
+        for setting in means.settings
+        for family in FAMILIES
+    }
 
 
 def worst_scores(means: Means, metric: str, family: str) -> dict[str, float]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from cwndlab.papers.akella2002 import quantities
-from cwndlab.reproduce import Claim, Data, Experiment, reading
+from cwndlab.reproduce import Claim, Data, Experiment, reading, waveforms
 from cwndlab.statistics import estimate
 
 METRICS = ("goodput", "loss_rate", "mean_queueing_delay_s", "fairness_spread")
@@ -70,6 +71,23 @@ def plan_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     return cells(data, experiment.plans[0])
 
 
+def case_table(data: Data, experiment: Experiment) -> pl.DataFrame:
+    """Means of one case of a plan."""
+    return plan_table(data, experiment).filter(case=experiment.arguments["case"])
+
+
+def waveform_summary(_data: Data, experiment: Experiment) -> pl.DataFrame:
+    """Give the waveform's parameters, and the command that finds it."""
+    found = plan_file(experiment.plans[0])["waveforms"][experiment.arguments["case"]]
+    values = ", ".join(f"{name} {value}" for name, value in found["values"].items())
+    return pl.DataFrame({"waveform": [found["family"]], "per test flow": [values], "found by": [found["command"]]})
+
+
+def plan_file(plan: str) -> dict:
+    """Read a plan's file."""
+    return waveforms.read(Path(__file__).parent / "plans" / f"{plan}.toml")
+
+
 def winners_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     """Who leads under each setting: ``wins`` where goodput is near-identical to the best, ``is_unfair`` by spread."""
     plan, among = experiment.plans[0], rules(data, experiment)
@@ -91,6 +109,19 @@ def winners_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
+def winners_summary(data: Data, experiment: Experiment) -> pl.DataFrame:
+    """Who leads under each setting, unfair ones in parentheses."""
+    rows = []
+    for (setting,), group in winners_table(data, experiment).group_by("setting", maintain_order=True):
+        names = [
+            f"({row['rule']})" if row["is_unfair"] else row["rule"]
+            for row in group.sort("behind_the_best").to_dicts()
+            if row["wins"]
+        ]
+        rows.append((setting, "; ".join(names)))
+    return pl.DataFrame(rows, schema=["setting", "winners in goodput, unfair ones in parentheses"], orient="row")
+
+
 def appendix_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     """Ours beside the published pairs; per setting and family the correlations and the root mean square differences."""
     means = data.means(experiment.plans[0])
@@ -110,6 +141,34 @@ def appendix_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     columns = [
         "setting", "family", "rule", "D_a", "C_a", "published_D_a", "published_C_a", "spearman_D_a", "spearman_C_a",
         "rms_D_a", "rms_C_a",
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
+
+
+def appendix_summary(data: Data, experiment: Experiment) -> pl.DataFrame:
+    """Per setting and family: both correlations, both root mean square differences, and our best choice by D_a."""
+    table = appendix_table(data, experiment)
+    rows = []
+    for (setting, family), group in table.group_by("setting", "family", maintain_order=True):
+        first = group.row(0, named=True)
+        best = group.sort("D_a")["rule"][0]
+        theirs = group.drop_nulls("published_D_a").sort("published_D_a")["rule"][0]
+        rows.append(
+            (
+                setting,
+                family,
+                *(first[key] for key in ("spearman_D_a", "spearman_C_a", "rms_D_a", "rms_C_a")),
+                best,
+                theirs,
+            )
+        )
+    means = data.means(experiment.plans[0])
+    for family in quantities.FAMILIES:
+        ours = quantities.worst_scores(means, "goodput", family)
+        rows.append(("all", family, None, None, None, None, min(ours, key=ours.__getitem__), data.rule(family)))
+    columns = [
+        "setting", "family", "Spearman D_a", "Spearman C_a", "RMS D_a", "RMS C_a", "least D_a (all: least worst)",
+        "published",
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
 

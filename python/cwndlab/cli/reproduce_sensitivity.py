@@ -1,0 +1,90 @@
+"""`cwndlab reproduce --sensitivity`: how verdicts move with what a paper leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cwndlab.cli.output import print_table, say
+
+if TYPE_CHECKING:
+    from cwndlab.reproduce.sensitivity import Sensitivity
+
+
+def vary(
+    targets: tuple[str, ...],
+    chosen: Mapping[str, list[str]],
+    *,
+    refused: Mapping[str, Any],
+    out: Path,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Vary each paper that was asked for, and print the table."""
+    from cwndlab.cli.sweep_progress import progress_bar
+    from cwndlab.reproduce import load
+    from cwndlab.reproduce.sensitivity import NAME, sensitivity
+
+    for option, value in refused.items():
+        if value:
+            raise click.UsageError(f"{option}: the plan of --sensitivity is fixed; allowed: without --sensitivity")
+    if any("/" in target for target in targets):
+        raise click.UsageError(f"{targets[0]}: is one experiment; allowed: PAPER alone, with --sensitivity")
+    papers = [key for key in chosen if targets or load(key).sensitivity]
+    for key in papers:
+        with progress_bar() as show:
+            try:
+                found = sensitivity(key, out=out, progress=teller(key, show), **given)
+            except KeyboardInterrupt:
+                say(f"stopped; finished runs are kept in {out / 'store'}, and the same command goes on there")
+                raise
+        if as_json:
+            from cwndlab.jsontext import dumps
+
+            print(dumps(found.to_dict(), indent=None), flush=True)
+        else:
+            _print(found)
+        say(f"wrote {out / key / NAME}")
+
+
+def teller(key: str, show: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
+    """Give what tells a reproduction's events on standard error."""
+
+    def tell(event: dict[str, Any]) -> None:
+        if event["event"] == "plan":
+            say(f"{key}: plan {event['number']} of {event['of']}, {event['plan']}")
+        elif event["event"] == "writing":
+            say(f"{key}: plots and report")
+        elif event["event"] == "failed":
+            say(f"failed: {event['cell']}, replicate {event['replicate']}: {event['error']}")
+        else:
+            show(event)
+
+    return tell
+
+
+def _print(found: Sensitivity) -> None:
+    data = found.to_dict()
+    kinds = list(data["variants"][0]["medians"])
+    rows = [
+        (
+            entry["assumption"] or "as assumed",
+            entry["value"],
+            f"{entry['met']} of {entry['claims']}",
+            f"+{len(entry['now_met'])} -{len(entry['no_longer_met'])}",
+            *(f"{entry['medians'][kind]:.2f}" for kind in kinds),
+            str(len(entry["moved"])),
+            f"{entry['computed_s']:.0f}",
+        )
+        for entry in data["variants"]
+    ]
+    columns = ("assumption", "value", "claims met", "change", *(f"median {kind}" for kind in kinds), "moved", "s now")
+    print_table(f"{found.paper}: what the assumed values decide, {found.replicates} replicates", columns, rows,
+                text_columns=2)  # fmt: skip
+    say("claims are judged by their means, without intervals")
+    say(f"{data['computed_s']:.0f} s computed, {found.wall_s:.0f} s in all")
+    if found.failed:
+        say(f"{found.failed} runs failed")

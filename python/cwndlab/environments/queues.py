@@ -1,0 +1,66 @@
+"""Queues of environments by name: what each is at the bottleneck of either network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cwndlab.environments.assumptions import AUTOMATIC, Assumptions
+from cwndlab.errors import ScenarioError
+
+QUEUES = ("drop-tail", "red", "ecn", "drr")
+"""Queues of the paper's settings; ``ecn`` is RED that marks, with flows that understand it."""
+
+
+def _red(chosen: Assumptions, **keys: Any) -> dict[str, Any]:
+    thresholds = {"min": chosen.red_min, "max": chosen.red_max}
+    return {
+        "kind": "red",
+        "limit": chosen.buffer,
+        **{key: value for key, value in thresholds.items() if value != AUTOMATIC},
+        "max_p": chosen.red_max_p,
+        "gentle": chosen.red_gentle,
+        **keys,
+    }
+
+
+def _rio(chosen: Assumptions, **keys: Any) -> dict[str, Any]:
+    return _red(chosen, kind="rio", in_min=chosen.rio_in_min, in_max=chosen.rio_in_max, **keys)
+
+
+def _plain(kind: str) -> Callable[[Assumptions], dict[str, Any]]:
+    return lambda chosen: {"kind": kind, "limit": chosen.buffer}
+
+
+BOTTLENECK: dict[str, Callable[[Assumptions], dict[str, Any]]] = {
+    "drop-tail": _plain("drop-tail"),
+    "red": _red,
+    "ecn": lambda chosen: _red(chosen, ecn=True),
+    "drr": _plain("drr"),
+    "codel": _plain("codel"),
+    "fq-codel": _plain("fq-codel"),
+    "pie": _plain("pie"),
+}
+"""Queue of the simple network's bottleneck by name; the first four are the paper's."""
+PRIORITY: dict[str, Callable[[Assumptions], dict[str, Any]]] = {
+    "drop-tail": lambda chosen: _rio(chosen, out_drop_tail=True),
+    "red": _rio,
+    "ecn": lambda chosen: _rio(chosen, ecn=True),
+    "drr": _plain("drr"),
+    "fq-codel": _plain("fq-codel"),
+}
+"""Queue of the second network's bottleneck: cross traffic has priority, or a fair share."""
+FAIR = ("drr", "fq-codel")
+"""Queues that give every flow its share of the link."""
+
+
+def check_queue(queue: str) -> None:
+    """Refuse a queue that has no name here.
+
+    Raises
+    ------
+    ScenarioError
+        If there is none of that name.
+    """
+    if queue not in BOTTLENECK:
+        raise ScenarioError(f"queue: `{queue}` is not a queue; allowed: {', '.join(BOTTLENECK)}")

@@ -1,0 +1,43 @@
+"""What a plan measured as curves over its cases: the mean of each cell with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cwndlab.statistics import estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from cwndlab.reproduce.board import Data
+
+
+def curve(
+    panel: Axes, data: Data, plan: str, setting: str, metric: str, rule: str, *, at: Sequence[float] | None = None,
+    scale: float = 1.0, **style: Any,
+) -> None:  # fmt: skip
+    """Draw the means of a metric over the plan's cases, with their 95 % confidence intervals.
+
+    Parameters
+    ----------
+    panel : Axes
+        Where.
+    data, plan, setting, metric, rule
+        What; the rule by its short name or its notation.
+    at : sequence of float, optional
+        Where the cases are on the axis; by default their labels as numbers.
+    scale : float
+        Factor on the values.
+    **style
+        As ``errorbar`` takes it.
+    """
+    board = data.boards[plan]
+    values = board.values[metric][board.settings.index(setting), :, board.rules.index(data.rule(rule))]
+    found = [estimate(row) for row in values]
+    places = [float(case) for case in board.cases] if at is None else list(at)
+    means = [np.nan if entry.mean is None else entry.mean * scale for entry in found]
+    widths = [(entry.half_width or 0.0) * scale for entry in found]
+    panel.errorbar(places, means, yerr=widths, **{"capsize": 2, "markersize": 4, "elinewidth": 0.8, **style})

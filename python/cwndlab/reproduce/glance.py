@@ -1,0 +1,233 @@
+"""All verdicts at a glance: a page in Markdown, with the data it is made of and the plots.
+
+``reproduction.json`` is what was found; ``reproduction.md`` is made of it alone, so that it can be checked without a
+single run. Papers that were not run this time stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab import native
+from cwndlab.errors import ScenarioError
+from cwndlab.jsontext import dumps
+from cwndlab.reproduce.page import SIGNS, number, relative
+from cwndlab.reproduce.readings import HOLDS, VERDICTS
+from cwndlab.statistics import Estimate
+from cwndlab.store.layout import write_whole
+
+if TYPE_CHECKING:
+    from cwndlab.reproduce.running import Reproduction
+
+NAME = "reproduction"
+WIDTH_PIXELS = 1000
+COLOURS = 64
+PART = "verdicts"
+"""Name of the generated part in the page (docs/generate.py)."""
+HEAD = """# Five papers, run again
+
+What `cwndlab reproduce` finds: each claim of a paper as a number with its 95 % confidence interval, and whether that is
+what the paper says. A claim holds (✓) if the whole interval lies within the bounds that were written down before the
+first full run, fails (✗) if all of it lies outside, and is undecided (?) otherwise; [papers](papers.md) has the
+readings and how it is judged. Where a claim does not hold, the words in italics say what is known of the reason. This
+page, its data (`reproduction.json`) and its plots are written by `cwndlab reproduce --all --page docs`.
+
+"""
+
+
+def update(found: Sequence[Reproduction], folder: Path) -> Path:
+    """Write ``reproduction.json``, ``reproduction.md`` and the plots, ``images/reproduction/PAPER-ID.png``.
+
+    Parameters
+    ----------
+    found : sequence of Reproduction
+        Whole papers, in full; those that are not among them stay as they are.
+    folder : Path
+        Where.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    ScenarioError
+        If a paper was run in part, in the quick form or with other assumptions.
+    """
+    for entry in found:
+        if entry.is_quick or entry.assume or list(entry.ids) != list(entry.paper.experiments):
+            raise ScenarioError(
+                f"page: `{entry.paper.key}` was not run as a whole; allowed: papers without an ID, --quick and --assume"
+            )
+    data = read(folder)
+    images = folder / "images" / NAME
+    images.mkdir(parents=True, exist_ok=True)
+    for entry in found:
+        data["papers"][entry.paper.key] = _paper(entry, images)
+    data["papers"] = dict(sorted(data["papers"].items()))
+    write_whole(folder / f"{NAME}.json", (dumps(data, 1) + "\n").encode("utf-8"))
+    target = folder / f"{NAME}.md"
+    text = f"{HEAD}<!-- generated: {PART} -->\n{markdown(data)}<!-- end -->\n"
+    write_whole(target, text.encode("utf-8"))
+    return target
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """Read ``reproduction.json`` of a folder; without one there are no papers."""
+    path = folder / f"{NAME}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"papers": {}}
+
+
+def markdown(data: Mapping[str, Any]) -> str:
+    """Write the page's generated part.
+
+    Examples
+    --------
+    >>> claim = {"id": "fig1", "statement": "A is best", "bounds": "> 0", "measured": 0.2, "interval": [0.1, 0.3],
+    ...          "verdict": "holds", "note": ""}
+    >>> paper = {"title": "On A", "runs": 10, "claims": [claim], "published": [], "experiments": [
+    ...     {"id": "fig1", "title": "A", "section": "1", "about": "", "image": ""}]}
+    >>> print(markdown({"papers": {"a2000": paper}}).splitlines()[2])
+    | [a2000](#a2000-on-a) | 1 | 1 | 0 | 0 | 100 % | 10 |
+    """
+    papers = data["papers"]
+    rows = [
+        [f"[{key}](#{_anchor(_title(key, paper))})", *_counts(paper["claims"]), paper["runs"]]
+        for key, paper in papers.items()
+    ]
+    if len(papers) > 1:
+        rows.append(["all", *_counts([claim for paper in papers.values() for claim in paper["claims"]]),
+                     sum(paper["runs"] for paper in papers.values())])  # fmt: skip
+    parts = [
+        _table(["paper", "claims", *(f"{SIGNS[verdict]} {verdict}" for verdict in VERDICTS), "hold", "runs"], rows)
+    ]
+    for key, paper in papers.items():
+        parts += _chapter(key, paper)
+    return "\n".join(parts)
+
+
+def _counts(claims: Sequence[Mapping[str, Any]]) -> list[Any]:
+    found = Counter(claim["verdict"] for claim in claims)
+    share = f"{100 * found[HOLDS] / len(claims):.0f} %" if claims else "-"
+    return [len(claims), *(found[verdict] for verdict in VERDICTS), share]
+
+
+def _title(key: str, paper: Mapping[str, Any]) -> str:
+    return f"{key}: {paper['title']}"
+
+
+def _chapter(key: str, paper: Mapping[str, Any]) -> list[str]:
+    parts = [f"## {_title(key, paper)}\n"]
+    by_id = {
+        entry["id"]: [claim for claim in paper["claims"] if claim["id"] == entry["id"]]
+        for entry in paper["experiments"]
+    }
+    rows = []
+    for entry in paper["experiments"]:
+        signs = " ".join(SIGNS[claim["verdict"]] for claim in by_id[entry["id"]]) or "-"
+        rows.append([f"[{entry['id']}](#{_anchor(_heading(key, entry))})", signs, entry["title"]])
+    parts.append(_table(["experiment", "claims", "what"], rows))
+    for entry in paper["experiments"]:
+        parts += _section(
+            key, entry, by_id[entry["id"]], [row for row in paper["published"] if row["id"] == entry["id"]]
+        )
+    return parts
+
+
+def _heading(key: str, entry: Mapping[str, Any]) -> str:
+    return f"{key}/{entry['id']}: {entry['title']}"
+
+
+def _section(
+    key: str, entry: Mapping[str, Any], claims: Sequence[Mapping[str, Any]], published: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    parts = [f"### {_heading(key, entry)}\n", f"Section {entry['section']}. {entry['about']}".rstrip() + "\n"]
+    if entry["image"]:
+        parts.append(f"![{entry['title']}]({entry['image']})\n")
+    if claims:
+        rows = []
+        for claim in claims:
+            statement = claim["statement"] + (f" *{claim['note']}*" if claim["note"] else "")
+            rows.append(
+                [
+                    f"{SIGNS[claim['verdict']]} {claim['verdict']}",
+                    statement,
+                    claim["bounds"],
+                    _measured(claim, "measured"),
+                ]
+            )
+        parts.append(_table(["", "the paper states", "wanted", "measured"], rows))
+    if published:
+        rows = [
+            [
+                row["what"],
+                f"{row['published']:g} {row['unit']}".strip(),
+                _measured(row, "ours"),
+                relative(row["relative"]),
+            ]
+            for row in published
+        ]
+        parts.append(_table(["the paper prints", "published", "ours", "difference"], rows))
+    return parts
+
+
+def _measured(entry: Mapping[str, Any], key: str) -> str:
+    mean, interval = entry[key], entry["interval"]
+    width = None if interval is None else (interval[1] - interval[0]) / 2
+    return number(Estimate(mean, width, 0), exact=entry.get("exact", False))
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+
+
+def _anchor(heading: str) -> str:
+    """Name of a heading in a link, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _paper(found: Reproduction, images: Path) -> dict[str, Any]:
+    """Return what the page says of a paper, and write its plots."""
+    paper = found.paper
+    said = found.to_dict()
+    experiments = []
+    for entry in paper.experiments.values():
+        plot = found.folder / entry.id / "plot.png"
+        image = ""
+        if entry.figure:
+            _shrink(plot, images / f"{paper.key}-{entry.id}.png")
+            image = f"images/{NAME}/{paper.key}-{entry.id}.png"
+        experiments.append(
+            {"id": entry.id, "title": entry.title, "section": entry.section, "about": entry.about, "image": image}
+        )
+    keys = ("id", "claim", "section", "statement", "bounds", "measured", "interval", "verdict", "note")
+    return {
+        "title": paper.title,
+        "citation": paper.citation,
+        "version": native.version(),
+        "runs": said["runs"],
+        "runs_failed": said["runs_failed"],
+        "claims": [
+            {**{key: claim[key] for key in keys}, "exact": entry.claim.is_exact}
+            for claim, entry in zip(said["claims"], found.judged, strict=True)
+        ],
+        "published": said["published"],
+        "experiments": experiments,
+    }
+
+
+def _shrink(source: Path, target: Path) -> None:
+    """Make a small picture of a plot: fewer pixels and colours. Pillow is there, as matplotlib needs it."""
+    from PIL import Image
+
+    with Image.open(source) as picture:
+        height = round(picture.height * WIDTH_PIXELS / picture.width)
+        small = picture.convert("RGB").resize((WIDTH_PIXELS, height), Image.Resampling.LANCZOS)
+        small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(target, optimize=True)

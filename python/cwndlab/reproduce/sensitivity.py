@@ -1,0 +1,276 @@
+"""How much of what a paper's reproduction says hangs on what the paper leaves open.
+
+One coarse plan is run for the assumed values, and again with one of them changed at a time. Claims are judged by
+their means alone, without intervals, as replicates are few. `paper.toml` says what is varied::
+
+    [sensitivity]
+    plan = "appendix"                       # run for each value, with:
+    stands_for = ["representatives"]        # other plans whose claims can be judged by its runs
+    replicates = 2
+    quick = { replicates = 1, duration = "3s" }
+    cells = "cell_correlations"             # function(data) of the paper's quantities: numbers by name
+    metrics = [...]
+    axes = { rule = [...] }                 # instead of the plan's
+
+    [[sensitivity.vary]]
+    name = "profile"
+    values = [{ profile = "ns2-2000" }]     # what environments assume
+
+    [[sensitivity.measure]]                 # no new runs: another metric in place of the one of claims
+    metric = "goodput"
+    instead = ["goodput_left"]
+
+    [[sensitivity.without]]                 # no new runs: one case left out at a time
+    name = "environment left out"
+    cases = ["SQH"]
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cwndlab.errors import ScenarioError
+from cwndlab.jsontext import dumps
+from cwndlab.reproduce.board import Board, Data
+from cwndlab.reproduce.claims import Claim
+from cwndlab.reproduce.paper import Paper, load
+from cwndlab.reproduce.readings import HOLDS
+from cwndlab.statistics import Estimate
+from cwndlab.store.layout import write_whole
+
+if TYPE_CHECKING:
+    from cwndlab.store import Store
+
+Tell = Callable[[dict[str, Any]], object]
+NAME = "sensitivity.json"
+MOVED = 0.3
+"""From which change on a number of a cell is said to have moved."""
+
+
+@dataclass
+class Variant:
+    """One value of one assumption, and what came of it.
+
+    Attributes
+    ----------
+    name, value : str
+        What is varied, and to what; both empty where all is as assumed.
+    met : mapping of str to bool
+        ``ID/claim`` to whether its mean lies within its bounds.
+    cells : mapping of str to float
+        Numbers of the paper's own by name, such as correlations.
+    runs : int
+        Runs it needed, shared ones included.
+    computed_s : float
+        Processor seconds of those that were done now.
+    """
+
+    name: str
+    value: str
+    met: Mapping[str, bool]
+    cells: Mapping[str, float]
+    runs: int = 0
+    computed_s: float = 0.0
+
+    def to_dict(self, base: Variant) -> dict[str, Any]:
+        """Return it as plain data, beside the variant where all is as assumed."""
+        return {
+            "assumption": self.name,
+            "value": self.value,
+            "claims": len(self.met),
+            "met": sum(self.met.values()),
+            "now_met": sorted(key for key, value in self.met.items() if value and not base.met[key]),
+            "no_longer_met": sorted(key for key, value in self.met.items() if not value and base.met[key]),
+            "medians": _medians(self.cells),
+            "moved": {
+                key: [base.cells[key], value]
+                for key, value in self.cells.items()
+                if abs(value - base.cells[key]) > MOVED
+            },
+            "cells": dict(self.cells),
+            "runs": self.runs,
+            "computed_s": self.computed_s,
+        }
+
+
+@dataclass
+class Sensitivity:
+    """All variants; the first is where all is as assumed."""
+
+    paper: str
+    is_quick: bool
+    replicates: int
+    variants: list[Variant] = field(default_factory=list)
+    wall_s: float = 0.0
+    failed: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "paper": self.paper,
+            "quick": self.is_quick,
+            "replicates": self.replicates,
+            "variants": [entry.to_dict(self.variants[0]) for entry in self.variants],
+            "runs_failed": self.failed,
+            "computed_s": sum(entry.computed_s for entry in self.variants),
+            "wall_s": self.wall_s,
+        }
+
+
+def sensitivity(
+    key: str,
+    *,
+    out: str | Path = "out/reproduce",
+    quick: bool = False,
+    jobs: int | None = None,
+    progress: Tell | None = None,
+) -> Sensitivity:
+    """Vary what a paper leaves open, one value at a time.
+
+    Finished runs are kept in ``OUT/store`` and never done again; ``OUT/KEY/sensitivity.json`` has the table, which the
+    paper's report then shows.
+
+    Parameters
+    ----------
+    key : str
+        The paper.
+    out : str or Path
+        Folder.
+    quick : bool
+        Shorter runs still: enough to see that it works.
+    jobs : int, optional
+        Threads.
+    progress : callable, optional
+        Gets the events of the sweeps, and ``{"event": "plan", "plan", "of", "number"}`` before each.
+
+    Returns
+    -------
+    Sensitivity
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such paper, or it says nothing of what may be varied.
+    """
+    from cwndlab.store import Store
+
+    began_s = time.perf_counter()
+    paper = load(key)
+    if not paper.sensitivity:
+        raise ScenarioError(f"sensitivity: {key} does not say what may be varied; allowed: papers that do")
+    asked = {**paper.sensitivity, **(paper.sensitivity["quick"] if quick else {})}
+    found = Sensitivity(key, quick, asked["replicates"])
+    changes = [("", "", {}), *_values(asked)]
+    with Store(Path(out) / "store") as store:
+        for number, (name, value, assume) in enumerate(changes, 1):
+            if progress is not None:
+                title = f"{name} = {value}" if name else "as assumed"
+                progress({"event": "plan", "plan": title, "number": number, "of": len(changes)})
+            board, runs, computed_s, failed = _run(paper, asked, assume, store, jobs, progress)
+            found.failed += failed
+            data = _data(paper, asked, board)
+            found.variants.append(Variant(name, value, _met(paper, data), _cells(paper, asked, data), runs, computed_s))
+            if not name:
+                found.variants += _measures(paper, asked, board)
+                found.variants += _without(paper, asked, board)
+    found.wall_s = time.perf_counter() - began_s
+    folder = Path(out) / key
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / NAME, (dumps(found.to_dict(), 2) + "\n").encode("utf-8"))
+    return found
+
+
+def _values(asked: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for entry in asked.get("vary", ()):
+        for assume in entry["values"]:
+            text = ", ".join(str(value) if len(assume) == 1 else f"{key} {value}" for key, value in assume.items())
+            yield entry["name"], text, assume
+
+
+def _run(
+    paper: Paper, asked: Mapping[str, Any], assume: Mapping[str, Any], store: Store, jobs: int | None,
+    progress: Tell | None,
+) -> tuple[Board, int, float, int]:  # fmt: skip
+    from cwndlab.sweep import Sweep
+
+    whole = paper.sweep(asked["plan"], assume=assume).to_dict()
+    whole["name"] += "-sensitivity"
+    whole["axes"] = {**whole["axes"], **asked.get("axes", {})}
+    whole.update({key: asked[key] for key in ("replicates", "metrics", "duration") if key in asked})
+    computed_s = 0.0
+
+    def tell(event: dict[str, Any]) -> None:
+        nonlocal computed_s
+        if event["event"] == "run":
+            computed_s += event["duration_s"]
+        if progress is not None:
+            progress(event)
+
+    findings = Sweep.from_dict(whole).run(store, jobs=jobs, progress=tell)
+    return paper.board(asked["plan"], findings), len(findings), computed_s, len(findings.failed)
+
+
+def _data(paper: Paper, asked: Mapping[str, Any], board: Board) -> Data:
+    return Data(dict.fromkeys((asked["plan"], *asked.get("stands_for", ())), board), paper.rules)
+
+
+def _measures(paper: Paper, asked: Mapping[str, Any], board: Board) -> Iterator[Variant]:
+    """Give the variants that look at another metric of the same runs."""
+    for entry in asked.get("measure", ()):
+        for other in entry["instead"]:
+            values = {**board.values, entry["metric"]: board.values[other]}
+            data = _data(paper, asked, Board(board.settings, board.cases, board.rules, values))
+            yield Variant(entry["metric"], other, _met(paper, data), _cells(paper, asked, data))
+
+
+def _without(paper: Paper, asked: Mapping[str, Any], board: Board) -> Iterator[Variant]:
+    """Give the variants that leave one case out."""
+    for entry in asked.get("without", ()):
+        for left_out in entry["cases"]:
+            kept = [at for at, case in enumerate(board.cases) if case != left_out]
+            values = {metric: table[:, kept] for metric, table in board.values.items()}
+            fewer = Board(board.settings, tuple(board.cases[at] for at in kept), board.rules, values)
+            data = _data(paper, asked, fewer)
+            yield Variant(entry["name"], left_out, _met(paper, data), _cells(paper, asked, data))
+
+
+def _met(paper: Paper, data: Data) -> dict[str, bool]:
+    found = {}
+    for claim in paper.claims:
+        if not _is_about(claim, data):
+            continue
+        value = float(paper.quantity(claim)(data, claim))
+        found[f"{claim.id}/{claim.name}"] = _is_met(claim, value)
+    return found
+
+
+def _is_about(claim: Claim, data: Data) -> bool:
+    """Whether the coarse plan has all that a claim looks at."""
+    asked = claim.arguments.get("settings", "all")
+    named = set() if asked == "all" else {*asked, *filter(None, [claim.arguments.get("against")])}
+    return bool(claim.plans) and all(
+        plan in data.boards and named <= set(data.boards[plan].settings) for plan in claim.plans
+    )
+
+
+def _is_met(claim: Claim, value: float) -> bool:
+    measured = Estimate(value, None, 1) if np.isfinite(value) else Estimate(None, None, 0)
+    return claim.reading.verdict(measured, exact=True) == HOLDS
+
+
+def _cells(paper: Paper, asked: Mapping[str, Any], data: Data) -> dict[str, float]:
+    return dict(getattr(paper.module("quantities"), asked["cells"])(data)) if "cells" in asked else {}
+
+
+def _medians(cells: Mapping[str, float]) -> dict[str, float]:
+    """Give the median by kind: the names' first word."""
+    kinds = dict.fromkeys(name.split()[0] for name in cells)
+    return {
+        kind: float(np.median([value for name, value in cells.items() if name.split()[0] == kind])) for kind in kinds
+    }

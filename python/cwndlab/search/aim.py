@@ -1,0 +1,118 @@
+"""What a search is for: which rule shall be best, which worst, and by how much it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from cwndlab import native
+from cwndlab.errors import ScenarioError
+from cwndlab.metrics import BY_KEY
+
+REPRESENTATIVES = ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)")
+"""Of the four linear families, by Akella et al. (2002), section 3.2."""
+
+
+BOUNDS = {"goodput": "goodput_left"}
+"""The bandwidth available is what was asked for, or what the cross traffic left where that is more: so goodput is the
+smaller of the two measures, and a rule does not win by pushing the cross traffic out."""
+
+
+@dataclass(frozen=True)
+class Aim:
+    """Which of some rules shall be best, which worst, by which metric.
+
+    Parameters
+    ----------
+    best, worst : str, optional
+        Rules; at least one of the two.
+    rules : sequence of str
+        The rules that are compared, in any notation.
+    metric : str
+        By what (docs/metrics.md, comparisons); ``goodput`` counts no more than what the cross traffic left.
+
+    Raises
+    ------
+    ScenarioError
+        If neither is given, one is not among the rules, the rules are fewer than two, or the metric is not known.
+    RuleError
+        If a rule is not known.
+
+    Examples
+    --------
+    >>> aim = Aim(best="AIAD(1,3)")
+    >>> aim.best, aim.text
+    ('AIAD(1, 3)', 'AIAD(1, 3) best')
+    >>> margins = aim.margins({"AIMD(1, 0.8)": 0.7, "AIAD(1, 3)": 0.9, "MIMD(1.125, 0.8)": 0.8, "MIAD(1.125, 3)": 0.6})
+    >>> round(float(margins), 6)
+    0.1
+    """
+
+    best: str = ""
+    worst: str = ""
+    rules: tuple[str, ...] = REPRESENTATIVES
+    metric: str = "goodput"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rules", tuple(dict.fromkeys(native.rule(text) for text in self.rules)))
+        if len(self.rules) < 2:
+            raise ScenarioError(f"rules: `{', '.join(self.rules)}` is not enough; allowed: two or more")
+        if not (self.best or self.worst):
+            raise ScenarioError("best, worst: both are missing; allowed: one of them, or both")
+        for key in ("best", "worst"):
+            if not getattr(self, key):
+                continue
+            rule = native.rule(getattr(self, key))
+            if rule not in self.rules:
+                raise ScenarioError(f"{key}: `{rule}` is not compared; allowed: {', '.join(self.rules)}")
+            object.__setattr__(self, key, rule)
+        if self.best == self.worst:
+            raise ScenarioError(f"worst: `{self.worst}` shall be best; allowed: another rule")
+        if self.metric not in BY_KEY:
+            raise ScenarioError(f"metric: `{self.metric}` is not known; allowed: {', '.join(BY_KEY)}")
+
+    @property
+    def measured(self) -> list[str]:
+        """The metrics that `value` looks at."""
+        return [self.metric, *([BOUNDS[self.metric]] if self.metric in BOUNDS else [])]
+
+    def value(self, row: Mapping[str, float | None]) -> float | None:
+        """Give the metric of a run from what was measured in it.
+
+        Examples
+        --------
+        >>> Aim(best="AIAD(1, 3)").value({"goodput": 1.1, "goodput_left": 0.9})
+        0.9
+        """
+        known = [value for key in self.measured if (value := row[key]) is not None]
+        return min(known) if known else None
+
+    @property
+    def text(self) -> str:
+        """What is looked for, in words."""
+        return ", ".join(f"{rule} {key}" for key in ("best", "worst") if (rule := getattr(self, key)))
+
+    def margins(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        """By how much the aim is met: the smaller of what `best` is ahead by, and what `worst` is behind by.
+
+        Parameters
+        ----------
+        values : mapping of str to ndarray
+            Rule to the metric, of any one shape.
+
+        Returns
+        -------
+        ndarray
+            In the metric's unit, of that shape; above 0 where the aim is met.
+        """
+        sign = 1.0 if BY_KEY[self.metric].more_is_better else -1.0
+        merits = {rule: sign * np.asarray(values[rule]) for rule in self.rules}
+        found = []
+        if self.best:
+            found.append(merits[self.best] - np.max([merits[rule] for rule in self.rules if rule != self.best], axis=0))
+        if self.worst:
+            rest = [merits[rule] for rule in self.rules if rule != self.worst]
+            found.append(np.min(rest, axis=0) - merits[self.worst])
+        return np.min(found, axis=0)

@@ -1,0 +1,187 @@
+"""Families of waveforms: shapes of the available bandwidth, with parameters that a search may move."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from cwndlab.errors import ScenarioError
+from cwndlab.quantities import bits_per_second, seconds
+
+RATE, TIME, SHARE = "rate", "time", "share"
+READERS: dict[str, Callable[[Any], float | None]] = {
+    RATE: bits_per_second,
+    TIME: seconds,
+    SHARE: lambda text: _number(text),
+}
+WORDS = {RATE: "a rate such as 2Mbit", TIME: "a length of time such as 5s", SHARE: "a number between 0 and 1"}
+
+
+class Parameter(NamedTuple):
+    """One number of a waveform, and where it is looked for unless bounds are given.
+
+    Rates are bit/s per test flow and times seconds, both on a logarithmic scale; shares are linear.
+    """
+
+    name: str
+    kind: str
+    low: float
+    high: float
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Family:
+    """A shape with parameters.
+
+    Examples
+    --------
+    >>> square = FAMILIES["square"]
+    >>> values = square.values([1.0, 0.0, 0.5, 0.5])
+    >>> {name: round(value, 3) for name, value in values.items()}
+    {'high': 10000000.0, 'low': 100000.0, 'period': 3.162, 'duty': 0.5}
+    >>> square.shape(values)["points"]
+    [[0.0, 10000000.0], [1.581138830084, 100000.0]]
+    """
+
+    name: str
+    meaning: str
+    parameters: tuple[Parameter, ...]
+    shape: Callable[[Mapping[str, float]], dict[str, Any]]
+    """From its parameters to a waveform as scenarios have it, rates in bit/s per test flow."""
+
+    def values(self, position: Sequence[float]) -> dict[str, float]:
+        """Give the parameters at a position in the unit cube.
+
+        Where there are a high and a low rate, low goes no further than high, so that every position is a waveform.
+        """
+        found: dict[str, float] = {}
+        for parameter, at in zip(self.parameters, map(float, position), strict=True):
+            most = min(parameter.high, found.get("high", math.inf)) if parameter.name == "low" else parameter.high
+            least = min(parameter.low, most)
+            if parameter.kind == SHARE:
+                found[parameter.name] = least + at * (most - least)
+            else:
+                found[parameter.name] = least * (most / least) ** at
+        return found
+
+    def bounded(self, bounds: Mapping[str, tuple[float, float]]) -> Family:
+        """Return it with other bounds of some parameters.
+
+        Raises
+        ------
+        ScenarioError
+            If there is no such parameter.
+        """
+        names = [parameter.name for parameter in self.parameters]
+        for name in bounds:
+            if name not in names:
+                raise ScenarioError(f"bound: `{name}` is no parameter of {self.name}; allowed: {', '.join(names)}")
+        chosen = tuple(
+            parameter._replace(low=bounds[parameter.name][0], high=bounds[parameter.name][1])
+            if parameter.name in bounds
+            else parameter
+            for parameter in self.parameters
+        )
+        return Family(self.name, self.meaning, chosen, self.shape)
+
+
+def _number(text: Any) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _square(given: Mapping[str, float]) -> dict[str, Any]:
+    change_s = round(given["duty"] * given["period"], 12)
+    points = [[0.0, given["high"]], [change_s, given["low"]]]
+    return {"kind": "points", "points": points, "repeat": round(given["period"], 12)}
+
+
+def _saw_tooth(given: Mapping[str, float]) -> dict[str, Any]:
+    return {"kind": "saw-tooth", "low": given["low"], "high": given["high"], "period": round(given["period"], 12)}
+
+
+def _walk(given: Mapping[str, float]) -> dict[str, Any]:
+    return {
+        "kind": "walk", "start": math.sqrt(given["low"] * given["high"]), "spread": given["spread"] * given["high"],
+        "every": round(given["step"], 12), "min": given["low"], "max": given["high"],
+    }  # fmt: skip
+
+
+def _uniform(given: Mapping[str, float]) -> dict[str, Any]:
+    return {"kind": "uniform", "low": given["low"], "high": given["high"], "every": round(given["step"], 12)}
+
+
+_HIGH = Parameter("high", RATE, 0.5e6, 10e6, "highest bandwidth left, per test flow")
+_LOW = Parameter("low", RATE, 0.1e6, 5e6, "lowest")
+_PERIOD = Parameter("period", TIME, 0.5, 20.0, "length of a period")
+_STEP = Parameter("step", TIME, 0.1, 10.0, "time between changes")
+
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family(
+            "square",
+            "high, then low",
+            (_HIGH, _LOW, _PERIOD, Parameter("duty", SHARE, 0.1, 0.9, "share of a period at the high rate")),
+            _square,
+        ),
+        Family("saw-tooth", "rises from low to high over a period, then drops", (_HIGH, _LOW, _PERIOD), _saw_tooth),
+        Family(
+            "walk",
+            "random walk between low and high",
+            (_HIGH, _LOW, _STEP, Parameter("spread", SHARE, 0.02, 0.5, "largest change, in shares of high")),
+            _walk,
+        ),
+        Family("uniform", "drawn anew from low to high", (_HIGH, _LOW, _STEP), _uniform),
+    )
+}
+"""By name; the shapes are those of the environments (`cwndlab.environments`)."""
+
+
+def family(name: str) -> Family:
+    """Find a family by its name.
+
+    Raises
+    ------
+    ScenarioError
+        If there is none of that name.
+    """
+    if name not in FAMILIES:
+        raise ScenarioError(f"family: `{name}` is not known; allowed: {', '.join(FAMILIES)}")
+    return FAMILIES[name]
+
+
+def read_bounds(name: str, texts: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Read bounds such as ``high=2Mbit..8Mbit`` for a family; one value alone fixes the parameter.
+
+    Raises
+    ------
+    ScenarioError
+        If a text is no bound, names no parameter, or is empty.
+
+    Examples
+    --------
+    >>> read_bounds("square", ["high=2Mbit..8Mbit", "duty=0.5"])
+    {'high': (2000000.0, 8000000.0), 'duty': (0.5, 0.5)}
+    """
+    known = {parameter.name: parameter for parameter in family(name).parameters}
+    found = {}
+    for text in texts:
+        key, equals, span = (part.strip() for part in text.partition("="))
+        if not equals or key not in known:
+            raise ScenarioError(f"bound: `{text}` is not allowed; allowed: NAME=LOW..HIGH with {', '.join(known)}")
+        low_text, dots, high_text = span.partition("..")
+        reader = READERS[known[key].kind]
+        low, high = reader(low_text.strip()), reader((high_text if dots else low_text).strip())
+        above = known[key].kind == SHARE
+        if low is None or high is None or not 0 < low <= high or (above and high >= 1):
+            raise ScenarioError(
+                f"bound: {key} = `{span}` is not allowed; allowed: LOW..HIGH, each {WORDS[known[key].kind]}"
+            )
+        found[key] = (low, high)
+    return found

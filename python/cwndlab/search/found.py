@@ -1,0 +1,106 @@
+"""What a search found, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.jsontext import dumps
+from cwndlab.search.aim import Aim
+from cwndlab.statistics import Estimate
+from cwndlab.store.layout import write_whole
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+NAME = "found.json"
+
+
+@dataclass
+class Found:
+    """The waveform that meets the aim best, and how well it does on seeds that the search has not seen.
+
+    Attributes
+    ----------
+    aim : Aim
+        What was looked for.
+    family : str
+        Among which waveforms.
+    setting : str
+        ``recovery/queue``.
+    values : mapping of str to float
+        Its parameters: rates in bit/s per test flow, times in seconds.
+    shape : mapping
+        It, as scenarios have waveforms, rates in bit/s per test flow.
+    rules : mapping of str to Estimate
+        The metric by rule, over the confirming seeds.
+    confirmed : Estimate
+        The margin over those seeds, with its 95 % interval.
+    tried : int
+        Waveforms evaluated.
+    history : list of dict
+        Each of them, with its margin over the searching seeds.
+    """
+
+    aim: Aim
+    family: str
+    setting: str
+    values: Mapping[str, float]
+    shape: Mapping[str, Any]
+    rules: Mapping[str, Estimate]
+    confirmed: Estimate
+    tried: int
+    runs: int
+    wall_s: float
+    history: Sequence[Mapping[str, float]] = field(default_factory=list, repr=False)
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the whole interval of the margin is above 0."""
+        mean, width, _ = self.confirmed
+        return mean is not None and width is not None and mean - width > 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "best": self.aim.best,
+            "worst": self.aim.worst,
+            "metric": self.aim.metric,
+            "family": self.family,
+            "setting": self.setting,
+            "values": dict(self.values),
+            "waveform": dict(self.shape),
+            "met": self.is_met,
+            "margin": {"mean": self.confirmed.mean, "ci95": self.confirmed.half_width},
+            "rules": {rule: {"mean": found.mean, "ci95": found.half_width} for rule, found in self.rules.items()},
+            "replicates": self.confirmed.count,
+            "waveforms_tried": self.tried,
+            "runs": self.runs,
+            "wall_s": self.wall_s,
+        }
+
+    def table(self) -> pl.DataFrame:
+        """One row per waveform tried: its parameters and ``margin``, in the order in which they were tried."""
+        import polars as pl
+
+        return pl.DataFrame(list(self.history))
+
+    def plot(self) -> Figure:
+        """Draw the waveform above, the metric of each rule below it (matplotlib)."""
+        from cwndlab.plots import waveform
+
+        values = {rule: (found.mean, found.half_width) for rule, found in self.rules.items()}
+        return waveform(self.shape, values, title=f"{self.family}: {self.aim.text}", metric=self.aim.metric)
+
+    def save(self, folder: Path) -> Path:
+        """Write ``found.json``, ``tried.parquet`` and ``plot.png``; returns the first."""
+        from cwndlab import plots
+
+        folder.mkdir(parents=True, exist_ok=True)
+        self.table().write_parquet(folder / "tried.parquet")
+        plots.save(self.plot(), folder / "plot.png")
+        write_whole(folder / NAME, (dumps(self.to_dict(), 2) + "\n").encode("utf-8"))
+        return folder / NAME
