@@ -1,8 +1,8 @@
 """The measured parts of the documents, from what is on record: ``python bench/document.py`` writes them anew.
 
 A part stands between ``<!-- generated: bench NAME -->`` and ``<!-- end -->``. docs/generate.py and the tests that
-compare the documents use `part`; nothing in these parts comes from elsewhere than bench/results.json and
-bench/instructions.json, but for the prototypes' times in bench/floor.py.
+compare the documents use `part`; nothing in these parts comes from elsewhere than bench/results.json,
+bench/instructions.json and bench/beside.json, but for the prototypes' times in bench/floor.py.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "bench"), str(ROOT / "python")]
 
+import beside as kernel  # noqa: E402
 from floor import distances  # noqa: E402
 from tables import TABLES, Table, stages  # noqa: E402
 
 RECORD = ROOT / "bench" / "results.json"
 GUARD = ROOT / "bench" / "instructions.json"
-DOCUMENTS = ("docs/performance.md", "README.md")
+DOCUMENTS = ("docs/performance.md", "docs/live-beside.md", "README.md")
 PART = re.compile(r"(<!-- generated: bench (?P<name>[a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -68,10 +69,24 @@ def guard(record: dict) -> str:
     return f"{table}\nRecorded with {record['rustc']} on {record['architecture']}.\n"
 
 
+def beside(record: dict) -> str:
+    """Say what flows of the kernel did, beside simulated ones."""
+    machine, measured = record["machine"], record["measured"]
+    invalid = sum(bool(run["reasons"]) for entry in record["scenarios"].values() for run in entry["live"])
+    where = f"Linux {record['kernel']}, {machine['cores']} cores of {machine['processor']}, load {measured['load']}"
+    return (
+        f"{markdown((kernel.HEAD, kernel.lines(record)))}\n"
+        f"{record['repetitions']} runs each, {invalid} of them not valid. {where} when it began; {measured['date']}, "
+        f"commit {measured['commit']}.\n"
+    )
+
+
 def part(name: str) -> str:
     """Return the text of a part."""
     if name == "guard":
         return guard(json.loads(GUARD.read_text()))
+    if name == "beside":
+        return beside(json.loads(kernel.RECORD.read_text()))
     record = json.loads(RECORD.read_text())
     if name == "circumstances":
         return circumstances(record)

@@ -33,7 +33,7 @@ STAGES = (
     ("rule", r"crates/rules/"),
     ("endpoint", r"crates/tcp/|sim/src/(flow|wire)\.rs"),
     ("queue and link", r"crates/queues/|sim/src/(link/|depart|pipe|rate|course|recorded|loss|jitter|marker|outages)"),
-    ("scheduling", r"sim/src/(scheduler|streams|timers|ties)"),
+    ("scheduling", r"sim/src/(scheduler|streams|lanes|timers|ties)"),
     ("flows that come and go", r"sim/src/arrivals/"),
     ("trace hash", r"sim/src/hash\.rs"),
     ("results", r"sim/src/(results/|trace\.rs|histogram|expiry)"),
