@@ -4,11 +4,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 # The built core is the mark that everything is set up.
 SETUP := python/cwndlab/_core.abi3.so
-CORE_SOURCES := $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml \) 2>/dev/null) \
+CORE_SOURCES := $(shell find $(addprefix crates/,units rules queues tcp sim python) -type f \( -name '*.rs' -o -name Cargo.toml \) 2>/dev/null) \
 	$(wildcard Cargo.toml Cargo.lock rust-toolchain.toml .cargo/config.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint format fuzz docs lessons bench guard wheel clean
+# The program behind `cwndlab live`, and the crates that only it needs.
+LIVE := python/cwndlab/_bin/cwndlab-live
+LIVE_SOURCES := $(shell find crates -type f 2>/dev/null) $(wildcard Cargo.toml Cargo.lock)
+# What rules in the kernel need: clang with BPF, the headers of libelf and zlib, and the kernel's own types.
+BPF := $(shell printf '\043include <libelf.h>\n\043include <zlib.h>\n' | $(CC) -E - >/dev/null 2>&1 \
+	&& clang -print-targets 2>/dev/null | grep -qw bpf && test -r /sys/kernel/btf/vmlinux && echo yes)
+LIVE_PACKAGES := -p cwndlab-emulator -p cwndlab-quic -p cwndlab-live --features cwndlab-quic/transfers $(if $(BPF),-p cwndlab-kernel --features cwndlab-live/kernel)
+
+.PHONY: help setup demo live test test-rust test-python test-live lint format fuzz docs lessons bench guard wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -31,17 +39,30 @@ $(SETUP): $(CORE_SOURCES) pyproject.toml $(VENV)/tools.stamp
 demo: $(SETUP) ## run the four linear rules over four bandwidths; report in out/demo
 	$(BIN)/cwndlab demo
 
+live: $(LIVE) ## build the program behind `cwndlab live` (Linux): real TCP flows through an emulated bottleneck
+
+$(LIVE): $(LIVE_SOURCES)
+	$(if $(BPF),,@echo "no clang, libelf or zlib headers, or /sys/kernel/btf/vmlinux: rules in the kernel are left out" >&2)
+	cargo build --profile live --quiet -p cwndlab-live $(if $(BPF),--features kernel)
+	mkdir -p $(@D)
+	install -m 755 $(or $(CARGO_TARGET_DIR),target)/live/cwndlab-live $@
+
 test: test-rust test-python ## run every test
 
 test-rust: ## run the tests of the Rust crates
-	cargo test --workspace --quiet
+	cargo test --quiet
+
+test-live: $(SETUP) $(LIVE) ## run the tests with real flows (root, Linux); what cannot run here skips with a reason
+	cargo test --quiet $(LIVE_PACKAGES)
+	$(BIN)/python -m pytest tests/live
 
 test-python: $(SETUP) ## run the tests of the Python package, its examples and the command line
 	$(BIN)/python -m pytest
 
 lint: $(SETUP) ## check formatting, lints and the arrows between modules
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --all-targets --quiet -- -D warnings
+	$(if $(filter Linux,$(shell uname -s)),cargo clippy $(LIVE_PACKAGES) --all-targets --quiet -- -D warnings)
 	$(BIN)/ruff format --check python tests bench docs
 	$(BIN)/ruff check python tests bench docs
 	$(BIN)/lint-imports --no-cache
@@ -72,5 +93,5 @@ wheel: $(VENV)/tools.stamp ## build an abi3 wheel into dist/
 	$(BIN)/maturin build --release --out dist
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) dist out target python/cwndlab/_core*.so .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) dist out target python/cwndlab/_bin python/cwndlab/_core*.so .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find python tests bench docs -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -5,7 +5,8 @@ endpoint knobs), ``scenario TYPE`` (table of a type's keys, from the JSON schema
 ``rule FAMILY`` (what a family of rules is), ``events`` (what befalls each on the lossy link), ``four SCENARIO`` (all of
 them on one of the four scenarios), ``luck`` (how much those numbers differ by seed), ``environments`` (their table),
 ``assumptions`` (what they assume, and why), ``shares`` (what DRR gives a flow in them), ``readings`` (what words of
-papers mean), ``simulated rates`` (beside theory's), and ``$ COMMAND`` (the command and what it printed, run from the
+papers mean), ``verdicts`` (of papers, from docs/reproduction.json, which `cwndlab reproduce --all --page docs` writes),
+``simulated rates`` (beside theory's), and ``$ COMMAND`` (the command and what it printed, run from the
 repository's root). What depends on the machine, the time a run took, is not compared. Pictures are drawn anew as well,
 but not compared. ``bench NAME`` is what `make bench` measured last, from its record (bench/document.py).
 """
@@ -25,8 +26,9 @@ from parts import families, four, pictures, rates, scenario, tables
 from parts.text import ROOT
 
 DOCUMENTS = (
-    "README.md", "docs/environments.md", "docs/own-rules.md", "docs/papers.md", "docs/performance.md",
-    "docs/profiles.md", "docs/rules.md", "docs/scenario.md", "docs/sweeps.md", "docs/theory.md",
+    "README.md", "docs/environments.md", "docs/live-beside.md", "docs/own-rules.md", "docs/papers.md",
+    "docs/performance.md", "docs/profiles.md", "docs/reproduction.md", "docs/rules.md",
+    "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md",
 )  # fmt: skip
 PICTURES = {
     "docs/images/against.png": (
@@ -74,6 +76,7 @@ def generate(name: str) -> str:
         "assumptions": tables.assumption_table,
         "shares": tables.share_table,
         "readings": tables.readings,
+        "verdicts": tables.verdicts,
         "simulated rates": rates.simulated_rates,
     }
     return makers[name]()

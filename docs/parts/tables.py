@@ -5,7 +5,8 @@ from __future__ import annotations
 import cwndlab
 from cwndlab import environments, native, reproduce
 from cwndlab.quantities import rate_text
-from parts.text import code, code_name, table
+from cwndlab.reproduce import glance
+from parts.text import ROOT, code, code_name, table
 
 
 def knobs() -> str:
@@ -77,6 +78,11 @@ def greedy_share(name: str, duration: str = "30s") -> tuple[float, float]:
     # The course is the same under every queue; here the greedy sources would count as cross traffic themselves.
     asked = cwndlab.run(environments.scenario(name, assume=assume)).links["available_bps"][0]
     return asked / assume.flows, result.cross.filter(source="greedy")["delivered_bps"][0] / assume.flows
+
+
+def verdicts() -> str:
+    """Write what papers' claims came to, from the data that the last full reproduction left here."""
+    return glance.markdown(glance.read(ROOT / "docs"))
 
 
 def readings() -> str:

@@ -14,11 +14,15 @@ from __future__ import annotations
 
 from cwndlab.native import RuleError, RunError, ScenarioError
 
-__all__ = ["ClusterError", "RuleError", "RunError", "ScenarioError", "StoreError"]
+__all__ = ["ClusterError", "LiveError", "RuleError", "RunError", "ScenarioError", "StoreError"]
 
 
 class ClusterError(ValueError):
     """A cluster that cannot be reached, or whose workers would not do what this process would."""
+
+
+class LiveError(ValueError):
+    """Something with real flows that this machine cannot do, or that was asked for wrongly."""
 
 
 class StoreError(ValueError):

@@ -104,7 +104,7 @@ def knobs() -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> {"rfc", "ns2-2.35", "ns2-2000"} <= set(knobs()[0]["values"])
+    >>> {"rfc", "linux", "ns2-2.35", "ns2-2000"} <= set(knobs()[0]["values"])
     True
     """
     return json.loads(_core.knobs())

@@ -19,7 +19,6 @@ was defined in the program that runs, `cwndlab.rule` gives its name: ``cwndlab.r
 from __future__ import annotations
 
 import ast
-import importlib
 import importlib.util
 import inspect
 import re
@@ -30,6 +29,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from cwndlab import sources
 
 if TYPE_CHECKING:
     from cwndlab.native import Ack
@@ -76,8 +77,8 @@ class Leave(float):
 
 # Classes named by `name_of`, by place and name: found here where their module does not show them.
 _named: dict[tuple[str, str], type] = {}
-# Modules read from files, by path: read again where the file has changed.
-_loaded: dict[Path, tuple[int, ModuleType]] = {}
+# Modules read from files, by path, with what was read: it is read again where the file has changed.
+_loaded: dict[Path, tuple[bytes, ModuleType]] = {}
 # Files that are being read: one that asks for a rule of its own meanwhile would wait for itself.
 _reading: set[Path] = set()
 _lock = threading.RLock()
@@ -130,7 +131,7 @@ def find(text: str) -> tuple[str, Callable[[], object]]:
 
 
 def source(text: str) -> str | None:
-    """Return the source of the module in which a rule is defined, or of its class alone; None where there is none.
+    """Return the source that a rule was read from, its whole module; None where what runs may be another one.
 
     Examples
     --------
@@ -139,13 +140,9 @@ def source(text: str) -> str | None:
     """
     place, name, _, _ = _read(text)
     rule = _class(place, name)
-    module = sys.modules.get(rule.__module__)
-    for thing in (rule,) if place == "__main__" or module is None else (module, rule):
-        try:
-            return inspect.getsource(thing)
-        except (OSError, TypeError):
-            continue
-    return None
+    if place.endswith(".py"):
+        place = _loaded[Path(place).resolve()][1].__name__
+    return sources.of_class(rule, place)
 
 
 def class_of(text: str) -> tuple[str, Callable[..., object]]:
@@ -264,7 +261,7 @@ def _class(place: str, name: str) -> Callable[..., object]:
 
 def _module(place: str) -> ModuleType:
     try:
-        return importlib.import_module(place)
+        return sources.imported(place)
     except ImportError as error:
         raise Unusable(f"module {place} cannot be imported: {error}; {ALLOWED}") from None
 
@@ -272,10 +269,10 @@ def _module(place: str) -> ModuleType:
 def _file(path: Path) -> ModuleType:
     path = path.resolve()
     try:
-        changed = path.stat().st_mtime_ns
+        content = path.read_bytes()
     except OSError as error:
         raise Unusable(f"{path.name} cannot be read: {error.strerror}; {ALLOWED}") from None
-    if path in _loaded and _loaded[path][0] == changed:
+    if path in _loaded and _loaded[path][0] == content:
         return _loaded[path][1]
     if path in _reading:
         raise Unusable(f"{path.name} asks for a rule of its own while it is read; allowed: under `if __name__ == ...`")
@@ -289,11 +286,13 @@ def _file(path: Path) -> ModuleType:
     sys.modules[name] = module
     _reading.add(path)
     try:
-        spec.loader.exec_module(module)
+        # Not the loader's `exec_module`, which takes a file of the same second and length for unchanged.
+        exec(compile(content, str(path), "exec", dont_inherit=True), vars(module))
     except Exception as error:
         del sys.modules[name]
         raise Unusable(f"{path.name} cannot be read: {explain(error)}") from error
     finally:
         _reading.discard(path)
-    _loaded[path] = (changed, module)
+    _loaded[path] = (content, module)
+    sources.keep(module, content)
     return module

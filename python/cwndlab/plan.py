@@ -17,6 +17,8 @@ from cwndlab.scenario import Scenario
 
 MAX_RUNS = 10_000_000
 REPLICATE = "replicate"
+SEEDS = 2**63
+"""Seeds are below it, as whole numbers in TOML and in tables are."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +115,8 @@ class Plan:
     Raises
     ------
     ScenarioError
-        If there are no replicates, an axis is empty or repeats a label, a joint names an axis or a label that
-        is not there, or the runs are too many.
+        If there are no replicates, or more than there are seeds left, an axis is empty or repeats a label, a joint
+        names an axis or a label that is not there, or the runs are too many.
 
     Examples
     --------
@@ -137,6 +139,9 @@ class Plan:
     def __post_init__(self) -> None:
         if self.replicates < 1:
             raise ScenarioError(f"replicates: {self.replicates} is not allowed; allowed: 1 or more")
+        if not 0 <= self.seed <= SEEDS - self.replicates:
+            allowed = f"allowed: a whole number from 0 to {SEEDS - self.replicates} for {self.replicates} replicates"
+            raise ScenarioError(f"seed: {self.seed} is not allowed; {allowed}")
         for name, levels in self.axes.items():
             labels = [level.label for level in levels]
             if not labels:
@@ -184,6 +189,11 @@ class Plan:
             rest, at = divmod(rest, len(axis))
             levels.insert(0, axis[at])
         return Cell(self, index, levels)
+
+    def stride(self, axis: str) -> int:
+        """Return how many cells lie between two that differ by one level of an axis alone."""
+        names = list(self.axes)
+        return math.prod(len(self.axes[later]) for later in names[names.index(axis) + 1 :])
 
     def joint_of(self, labels: Mapping[str, str]) -> list[Joint]:
         """Return the joints of a cell, in their order: those of all its replicates, and of each."""

@@ -11,125 +11,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from cwndlab import native
+from cwndlab.columns import PACKET_EVENTS, SCHEMAS, TABLES, frame_of
 from cwndlab.jsontext import dumps
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PACKET_EVENTS = ("send", "receive", "ack", "drop", "timeout")
-"""Meaning of the native module's event codes: 0 sent, 1 arrives at the sink, 2 its ACK arrives at the sender, ..."""
-
-
-TABLES = ("flows", "links", "cross", "arrivals")
-"""Tables that every result has, each a data frame."""
 _OPTIONAL = ("cross", "arrivals")
 """Not saved where they have no rows: most runs have neither."""
-
-_TEXT = ("flow", "group", "rule", "recovery", "link", "queue", "source")
-_FLOATS = (
-    "loss_rate",
-    "mean_rtt_s",
-    "mean_rto_s",
-    "mean_cwnd_packets",
-    "rate_cov",
-    "base_rtt_s",
-    "finish_s",
-    "utilization",
-    "mean_queue_packets",
-    "mean_slowdown",
-)
-_COLUMNS = {
-    "flows": [
-        "flow",
-        "group",
-        "rule",
-        "recovery",
-        "goodput_bps",
-        "delivered_packets",
-        "sent_packets",
-        "retransmitted_packets",
-        "dropped_packets",
-        "timeouts",
-        "fast_retransmits",
-        "ecn_reductions",
-        "window_reductions",
-        "loss_rate",
-        "mean_rtt_s",
-        "mean_rto_s",
-        "mean_cwnd_packets",
-        "rate_cov",
-        "base_rtt_s",
-        "finish_s",
-        "total_sent_packets",
-        "total_delivered_packets",
-        "total_dropped_packets",
-        "in_flight_packets",
-    ],
-    "links": [
-        "link",
-        "rate_bps",
-        "delay_s",
-        "queue",
-        "limit_packets",
-        "arrived_packets",
-        "dropped_packets",
-        "marked_packets",
-        "departed_packets",
-        "utilization",
-        "mean_queue_packets",
-        "mean_queueing_delay_s",
-        "p95_queueing_delay_s",
-        "cross_bps",
-        "available_bps",
-        "left_bps",
-        "total_arrived_packets",
-        "total_dropped_packets",
-        "total_departed_packets",
-        "queued_packets",
-    ],
-    "cross": [
-        "source",
-        "offered_bps",
-        "delivered_bps",
-        "sent_packets",
-        "delivered_packets",
-        "dropped_packets",
-    ],
-    "arrivals": [
-        "group",
-        "rule",
-        "recovery",
-        "arrived_flows",
-        "finished_flows",
-        "unfinished_flows",
-        "mean_fct_s",
-        "p50_fct_s",
-        "p95_fct_s",
-        "p99_fct_s",
-        "mean_slowdown",
-        "goodput_bps",
-        "delivered_bps",
-        "sent_packets",
-        "retransmitted_packets",
-        "dropped_packets",
-        "delivered_packets",
-        "timeouts",
-    ],
-}
-
-
-def _dtype(column: str) -> type[pl.DataType]:
-    if column in _TEXT:
-        return pl.String
-    return pl.Float64 if column in _FLOATS or column.endswith(("_bps", "_s")) else pl.Int64
-
-
-SCHEMAS = {table: {column: _dtype(column) for column in columns} for table, columns in _COLUMNS.items()}
-"""Columns and types of the frames: the same for every run, also where a run has no flows or a column no values."""
 
 
 class Result:
@@ -190,7 +82,7 @@ class Result:
             "group": frames["arrivals"]["group"].to_list(),
             "event": list(PACKET_EVENTS),
         }
-        courses = {table: _frame(columns, names) for table, columns in traces.items()}
+        courses = {table: frame_of(columns, names) for table, columns in traces.items()}
         return cls(run, traces=courses, scenario=scenario, **frames)
 
     @property
@@ -283,20 +175,3 @@ class Result:
         from cwndlab.plots import notebook_html
 
         return notebook_html(self)
-
-
-def _frame(columns: Mapping[str, tuple[str, bytes]], names: Mapping[str, list[str]]) -> pl.DataFrame:
-    """Make one trace table of the native module's columns; indices become the names they stand for."""
-    series = []
-    for column, (dtype, buffer) in columns.items():
-        values = pl.Series(column, np.frombuffer(buffer, dtype=dtype))
-        if column in names:
-            labels = pl.Series(column, names[column], dtype=pl.Enum(names[column]))
-            values = labels.gather(values)
-        elif values.dtype.is_float():
-            # Not a number means not known: null, as in JSON.
-            values = values.fill_nan(None)
-        elif column in ("retransmission", "marked"):
-            values = values.cast(pl.Boolean)
-        series.append(values)
-    return pl.DataFrame(series)

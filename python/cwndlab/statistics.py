@@ -46,7 +46,8 @@ def estimate(values: Iterable[float | None], level: float = 0.95) -> Estimate:
     mean = math.fsum(numbers) / count
     if count == 1:
         return Estimate(mean, None, 1)
-    variance = math.fsum((value - mean) ** 2 for value in numbers) / (count - 1)
+    # Products, because a power beyond what a float holds is an error where a product is infinite.
+    variance = math.fsum((value - mean) * (value - mean) for value in numbers) / (count - 1)
     # scipy.special alone: scipy.stats takes a second to import.
     from scipy.special import stdtrit
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import cwndlab
+import small_sweeps
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
@@ -56,6 +57,26 @@ def cli(tmp_path: Path) -> Cli:
 
 
 @pytest.fixture
+def command(tmp_path: Path, monkeypatch, capsys) -> Cli:
+    """The command line in this process: for what is refused or computed in less time than a process takes to begin.
+
+    Whatever is not caught there fails the test with its traceback.
+    """
+
+    def call(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        from cwndlab.cli import main
+
+        monkeypatch.chdir(tmp_path)
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, ended.value.code, said.out, said.err)
+
+    return call
+
+
+@pytest.fixture
 def small() -> cwndlab.Scenario:
     return cwndlab.Scenario.from_text(SMALL)
 
@@ -65,6 +86,21 @@ def small_file(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
     return path
+
+
+@pytest.fixture
+def sweep_file(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(small_sweeps.TEXT)
+    return path
+
+
+@pytest.fixture(scope="session")
+def limits_store(tmp_path_factory) -> Path:
+    """A store with the runs of `LIMITS_SWEEP`; tests leave it as it is."""
+    folder = tmp_path_factory.mktemp("store") / "runs"
+    cwndlab.Sweep.from_dict(small_sweeps.LIMITS_SWEEP).run(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -260,8 +260,8 @@ def test_cli_table(cli):
         (["--rate", "3Mbit"], ["--rate", "--against"]),
     ],
 )
-def test_bad_options(cli, arguments, named):
-    answer = cli("compare", "CUBIC", *arguments)
+def test_bad_options(command, arguments, named):
+    answer = command("compare", "CUBIC", *arguments)
     assert answer.returncode == 2, answer.stderr
     assert answer.stdout == ""
     (line,) = answer.stderr.splitlines()

@@ -37,11 +37,11 @@ def _refused(answer) -> str:
         ('duration = "10s"', 'duration = "1e300s"', ["duration", "out of range"]),
     ],
 )
-def test_bad_values_are_refused_by_name(cli, tmp_path, old, new, named):
+def test_bad_values_are_refused_by_name(command, tmp_path, old, new, named):
     assert old in SMALL
     text = SMALL.replace(old, new)
     (tmp_path / "bad.toml").write_text(text)
-    message = _refused(cli("run", "bad.toml"))
+    message = _refused(command("run", "bad.toml"))
     for word in [*named, "bad.toml"]:
         assert word in message
     # Python gets the same text as a ValueError.
@@ -51,32 +51,32 @@ def test_bad_values_are_refused_by_name(cli, tmp_path, old, new, named):
     assert " ".join(str(error.value).split()) in message
 
 
-def test_no_flows(cli, tmp_path):
+def test_no_flows(command, tmp_path):
     (tmp_path / "bad.toml").write_text(SMALL[: SMALL.index("[[flows]]")].replace("name", "flows = []\nname", 1))
-    assert "flows" in _refused(cli("run", "bad.toml"))
+    assert "flows" in _refused(command("run", "bad.toml"))
 
 
-def test_not_toml(cli, tmp_path):
+def test_not_toml(command, tmp_path):
     (tmp_path / "bad.toml").write_text("duration = = 3\n")
-    assert "bad.toml" in _refused(cli("run", "bad.toml"))
+    assert "bad.toml" in _refused(command("run", "bad.toml"))
 
 
-def test_not_json(cli, tmp_path):
+def test_not_json(command, tmp_path):
     (tmp_path / "bad.json").write_text('{"duration": ')
-    assert "bad.json" in _refused(cli("run", "bad.json"))
+    assert "bad.json" in _refused(command("run", "bad.json"))
 
 
-def test_not_text(cli, tmp_path):
+def test_not_text(command, tmp_path):
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe\x00\x01")
-    assert "UTF-8" in _refused(cli("run", "bad.toml"))
+    assert "UTF-8" in _refused(command("run", "bad.toml"))
 
 
 def test_missing_file(cli):
     assert "nowhere.toml: No such file" in _refused(cli("run", "nowhere.toml"))
 
 
-def test_folder_instead_of_file(cli, tmp_path):
-    assert "directory" in _refused(cli("run", tmp_path)).lower()
+def test_folder_instead_of_file(command, tmp_path):
+    assert "directory" in _refused(command("run", tmp_path)).lower()
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_folder_instead_of_file(cli, tmp_path):
         (["--nonsense"], ["--nonsense"]),
     ],
 )
-def test_bad_options_of_run(cli, small_file, arguments, named):
-    message = _refused(cli("run", small_file, *arguments))
+def test_bad_options_of_run(command, small_file, arguments, named):
+    message = _refused(command("run", small_file, *arguments))
     for word in named:
         assert word in message
 
@@ -128,8 +128,8 @@ def test_bad_options_of_run(cli, small_file, arguments, named):
         (["AIMD(1, 0.5)", "--assume", "step=-1s"], ["step", "-1s"]),
     ],
 )
-def test_bad_options_of_compare(cli, arguments, named):
-    message = _refused(cli("compare", *arguments))
+def test_bad_options_of_compare(command, arguments, named):
+    message = _refused(command("compare", *arguments))
     for word in named:
         assert word in message
 
@@ -147,18 +147,18 @@ def test_bad_options_of_compare(cli, arguments, named):
         (["--assume", "buffer=many", "CL", "--toml"], ["many"]),
     ],
 )
-def test_bad_options_of_environments(cli, arguments, named):
-    message = _refused(cli("environments", *arguments))
+def test_bad_options_of_environments(command, arguments, named):
+    message = _refused(command("environments", *arguments))
     for word in named:
         assert word in message
 
 
-def test_unknown_command_is_named(cli):
-    assert "simulate" in _refused(cli("simulate"))
+def test_unknown_command_is_named(command):
+    assert "simulate" in _refused(command("simulate"))
 
 
-def test_an_unknown_option_is_answered_with_the_nearest_one(cli):
-    done = cli("run", "--sed", "3")
+def test_an_unknown_option_is_answered_with_the_nearest_one(command):
+    done = command("run", "--sed", "3")
     assert done.returncode == 2
     assert "did you mean --seed?" in done.stderr
     assert "--pcap" in done.stderr
@@ -178,7 +178,7 @@ def test_a_run_that_outgrows_memory_stops_and_says_what_to_limit(cli, tmp_path):
     assert "queue.limit" in _refused(cli("run", tmp_path / "huge.toml"))
 
 
-def test_a_rate_that_changes_too_often_is_refused_before_the_run(cli, tmp_path):
+def test_a_rate_that_changes_too_often_is_refused_before_the_run(command, tmp_path):
     (tmp_path / "hum.toml").write_text(
         """
         duration = 1e7
@@ -186,7 +186,7 @@ def test_a_rate_that_changes_too_often_is_refused_before_the_run(cli, tmp_path):
         flows = [{ rule = "AIMD(1, 0.5)" }]
         """
     )
-    message = _refused(cli("run", tmp_path / "hum.toml"))
+    message = _refused(command("run", tmp_path / "hum.toml"))
     assert "dumbbell.rate.every" in message
     assert "1us" in message
     assert "100000000" in message

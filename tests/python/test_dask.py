@@ -16,19 +16,10 @@ import pytest
 from cwndlab import ClusterError, Store, Sweep
 from cwndlab.cluster import Dask
 from cwndlab.sweep import Findings, execute
+from small_sweeps import BASE
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
-BASE = {
-    "duration": "2s",
-    "dumbbell": {
-        "rate": "2Mbit",
-        "delay": "5ms",
-        "access_delay": ["1ms", "5ms"],
-        "queue": {"kind": "drop-tail", "limit": "10pkt"},
-    },
-    "flows": [{"name": "a", "rule": "AIMD(1, 0.5)", "count": 2}],
-}
 AXES = {"rule": ["AIMD(1, 0.5)", "CUBIC"], "dumbbell.queue.limit": ["5pkt", "20pkt"]}
 LONG = {**BASE, "duration": "36000s", "dumbbell": {**BASE["dumbbell"], "rate": "100Mbit"}}
 
@@ -263,44 +254,3 @@ def test_ctrl_c_in_python_leaves_findings_with_the_caller(tmp_path, client):
     assert len(stored(tmp_path)) == len(findings) == 20
     # The client is the caller's, and goes on.
     assert client.submit(abs, -3).result() == 3
-
-
-@pytest.mark.parametrize(
-    ("on", "message"),
-    [
-        ("dask://127.0.0.1", "on: `dask://127.0.0.1` is not allowed; allowed: dask://HOST:PORT"),
-        ("cluster:8786", "on: `cluster:8786` is not allowed"),
-        ("http://127.0.0.1:80", "on: `http://127.0.0.1:80` is not allowed"),
-        ("dask://127.0.0.1:99999", "on: `dask://127.0.0.1:99999` is not allowed"),
-        (3, "on: `3` is not allowed"),
-    ],
-)
-def test_addresses_that_are_none(on, message):
-    with pytest.raises(ClusterError, match=message):
-        sweep_of().run(on=on)
-
-
-def test_nobody_answers(cli, tmp_path, monkeypatch):
-    (tmp_path / "sweep.json").write_text(json.dumps({"base": BASE, "axes": AXES}))
-    monkeypatch.setattr("cwndlab.cluster.client.CONNECT_S", 0.5)
-    with pytest.raises(ClusterError, match=r"on: no scheduler answers at tcp://127.0.0.1:1 "):
-        sweep_of().run(on="dask://127.0.0.1:1")
-    answer = cli("sweep", "sweep.json", "--on", "dask://127.0.0.1:1", "--jobs", "2")
-    assert answer.returncode == 2
-    assert answer.stderr == "error: --jobs: is for threads of this process; allowed: without --on\n"
-
-
-def test_without_dask_the_message_says_how_to_install_it(tmp_path):
-    (tmp_path / "sweep.json").write_text(json.dumps({"base": BASE, "axes": AXES}))
-    code = (
-        "import sys\n"
-        "sys.modules['distributed'] = None\n"
-        "from cwndlab.cli import main\n"
-        "main(['sweep', 'sweep.json', '--on', 'dask://127.0.0.1:8786'])\n"
-    )
-    command = [sys.executable, "-c", code]
-    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
-    assert answer.returncode == 2
-    assert "a cluster needs dask.distributed" in answer.stderr
-    assert "install it with pip install 'cwndlab[dask]'" in answer.stderr
-    assert "Traceback" not in answer.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import json
 import re
 import shutil
 import subprocess
@@ -15,13 +14,11 @@ import cwndlab
 import generate
 from conftest import ROOT
 from cwndlab import native
+from cwndlab.columns import SCHEMAS
 from cwndlab.metrics import METRICS
-from cwndlab.results import SCHEMAS
 from cwndlab.sharing import MEASURES
 from cwndlab.sweep import base as sweep_base
-from parts import scenario as scenario_tables
 from parts import tables
-from parts.keys import EXAMPLES as KEYS
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/lessons/*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
@@ -94,100 +91,6 @@ def test_generated_parts_are_current(name):
     for part in parts:
         new, old = generate.generate(part["name"]), part["text"]
         assert generate.comparable(new) == generate.comparable(old), "out of date; make docs writes it anew"
-
-
-def test_every_key_of_a_scenario_is_documented_with_an_example():
-    types = scenario_tables.types()
-    knobs = types.pop("KnobOverrides")["properties"]
-    assert {name: set(entry["properties"]) for name, entry in types.items()} == {
-        name: set(keys) for name, keys in KEYS.items()
-    }
-    text = _read("docs/scenario.md")
-    assert all(f"<!-- generated: scenario {name} -->" in text for name in types)
-    assert set(knobs) - {knob["name"] for knob in native.knobs()} == {"timer_phase"}
-
-
-LINKS = [{"name": name, "rate": "10Mbit", "delay": "15ms"} for name in ("west", "east")]
-NODES = [{"from": "A", "to": "B", "rate": "10Mbit", "delay": "15ms", "duplex": True}]
-EXAMPLES = [(name, key) for name, keys in KEYS.items() for key in keys]
-# What a key needs beside it, or must not have beside it.
-TOGETHER = {
-    ("Leave", "batch"): {"share": None},
-    ("Leave", "share"): {"batch": None},
-    ("Leave", "every"): {"batch": None},
-    ("CrossSpec", "source_rate"): {"available": "5Mbit", "rate": None},
-    ("CrossSpec", "beside"): {"available": "5Mbit", "source_rate": "2Mbit", "rate": None},
-    ("CrossSpec", "available"): {"rate": None},
-    ("CrossSpec", "on"): {"off": "1s"},
-    ("CrossSpec", "off"): {"on": "1s"},
-    ("ArrivalSpec", "phases"): {"gap": None},
-    ("FlowSpec", "leave"): {"stop": None},
-}
-
-
-@pytest.mark.parametrize(("name", "key"), EXAMPLES, ids=[f"{name}.{key}" for name, key in EXAMPLES])
-def test_every_example_of_a_key_is_allowed(name, key, tmp_path):
-    (tmp_path / "cellular.down").write_text("1\n5\n")
-    (tmp_path / "lengths.txt").write_text("1 0.5\n9 1\n")
-    scenario = tmp_path / "scenario.json"
-    scenario.write_text(json.dumps(_with_example(name, key)))
-    cwndlab.Scenario.load(scenario)
-
-
-def _with_example(name: str, key: str) -> dict:
-    """A scenario in which this key of this type has its example."""
-    value, kind = KEYS[name][key], name.split()[0]
-    scenario = {"duration": "60s", "dumbbell": {"rate": "10Mbit", "delay": "20ms"}}
-    scenario["flows"] = [{"name": "a", "rule": "AIMD(1, 0.5)"}]
-    required = {part: KEYS[name][part] for part in scenario_tables.types()[name].get("required", [])}
-    if kind in ("Bdp", "Join", "Leave", "Law"):
-        required = KEYS[name]
-    if kind == "CrossSpec":
-        required = {"rate": "5Mbit"}
-    if kind == "ArrivalSpec":
-        required["gap"] = "100ms"
-    table = {**required, key: value, **TOGETHER.get((name, key), {})}
-    table = {part: entry for part, entry in table.items() if entry is not None}
-    places = {
-        "Bdp": lambda: scenario.update(bdp=table),
-        "Dumbbell": lambda: scenario["dumbbell"].update(table),
-        "QueueSpec": lambda: scenario["dumbbell"].update(queue=table),
-        "LossSpec": lambda: scenario["dumbbell"].update(loss=[table]),
-        "JitterSpec": lambda: scenario["dumbbell"].update(jitter=table),
-        "OutageSpec": lambda: scenario["dumbbell"].update(outages=[table]),
-        "MarkerSpec": lambda: scenario["dumbbell"].update(marker=table),
-        "Shape": lambda: scenario["dumbbell"].update(rate=table),
-        "TraceSpec": lambda: scenario.update(trace=table),
-        "FlowSpec": lambda: scenario.update(flows=[table]),
-        "Join": lambda: scenario["flows"][0].update(count=8, join=table),
-        "Leave": lambda: scenario["flows"][0].update(count=8, leave=table),
-        "Responses": lambda: scenario["flows"][0].update(responses=table),
-        "ArrivalSpec": lambda: scenario.update(arrivals=[table]),
-        "Phase": lambda: scenario.update(arrivals=[{"rule": "AIMD(1, 0.5)", "size": 12, "phases": [table]}]),
-        "Law": lambda: scenario.update(arrivals=[{"rule": "AIMD(1, 0.5)", "size": table, "gap": "100ms"}]),
-        "CrossSpec": lambda: scenario.update(cross=[table]),
-        "LinkSpec": lambda: scenario.update(links=[{**NODES[0], **table}]),
-        "Scenario": lambda: scenario.update({key: value}),
-    }
-    assert kind in places, f"no place for {name} in a scenario: add one here"
-    places[kind]()
-    return _on_a_network(scenario, kind, key, table)
-
-
-def _on_a_network(scenario: dict, kind: str, key: str, table: dict) -> dict:
-    """Replace the dumbbell where the key is about links, and send the flows over them."""
-    if "links" in scenario:
-        del scenario["dumbbell"]
-        links = scenario["links"]
-        scenario["flows"][0]["path"] = [links[0].get("name") or f"{links[0]['from']}-{links[0]['to']}"]
-    elif kind in ("FlowSpec", "ArrivalSpec", "CrossSpec") and key in ("path", "back", "from", "to"):
-        del scenario["dumbbell"]
-        by_name = key in ("path", "back")
-        scenario["links"] = LINKS if by_name else NODES
-        way = {"path": ["west"]} if by_name else {"from": "A", "to": "B"}
-        scenario["flows"][0].update(way)
-        table.update(way)
-    return scenario
 
 
 def test_pictures_in_the_documents_are_there():

@@ -61,6 +61,8 @@ def test_plan_survives_json(plan):
         ({"axes": {"x": []}}, "axis `x`: has no levels"),
         ({"axes": {"x": [Level("one", {}), Level("one", {})]}}, "repeats `one`"),
         ({"replicates": 10**9}, "too many"),
+        ({"seed": 2**63 - 1, "replicates": 2}, f"seed: {2**63 - 1} is not allowed; .* from 0 to {2**63 - 2} for 2 rep"),
+        ({"seed": -1}, "seed: -1 is not allowed; allowed: a whole number from 0"),
     ],
 )
 def test_bad_plans(small, changes, message):

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import cwndlab
 from conftest import Page
-from cwndlab.results import PACKET_EVENTS, SCHEMAS
+from cwndlab.columns import PACKET_EVENTS, SCHEMAS
 
 TRACE = {"cwnd": "100ms", "queue": "100ms", "rate": "1s", "packets": True}
 

@@ -30,6 +30,10 @@ def test_levels(level, quantile):
     assert estimate([0, 2], level).half_width == pytest.approx(quantile, abs=1e-3)
 
 
+def test_spreads_beyond_what_a_number_holds():
+    assert estimate([-1e200, 1e200]).half_width == math.inf
+
+
 def test_missing_values_are_left_out():
     assert estimate([1.0, None, math.nan, 3.0]).mean == 2.0
     assert estimate([1.0, None, math.nan, 3.0]).count == 2

@@ -17,61 +17,24 @@ from cwndlab import Store
 from cwndlab.plots import save, sweep_points
 from cwndlab.sweep import Sweep
 from cwndlab.work import default_jobs
-
-TEXT = """
-name = "small"
-replicates = 3
-metrics = ["aggregate_goodput_bps", "loss_rate"]
-
-[axes]
-rule = ["AIMD(1, 0.5)", "AIAD(1, 3)"]
-"dumbbell.queue.limit" = ["5pkt", "20pkt"]
-
-[base]
-duration = "2s"
-
-[base.dumbbell]
-rate = "2Mbit"
-delay = "5ms"
-access_delay = ["1ms", "5ms"]
-queue = { kind = "drop-tail", limit = "10pkt" }
-
-[[base.flows]]
-name = "a"
-rule = "AIMD(1, 0.5)"
-count = 2
-"""
+from small_sweeps import TEXT, refused
 
 
-@pytest.fixture
-def file(tmp_path):
-    (tmp_path / "small.toml").write_text(TEXT)
-    return tmp_path / "small.toml"
-
-
-def _refused(answer) -> str:
-    assert answer.returncode == 2, answer.stderr
-    assert answer.stdout == ""
-    (line,) = answer.stderr.splitlines()
-    assert line.startswith("error: ")
-    return line
-
-
-def test_a_sweep_and_its_results(cli, file, tmp_path):
-    done = cli("sweep", file, "--plot", "small.png")
+def test_a_sweep_and_its_results(cli, sweep_file, tmp_path):
+    done = cli("sweep", sweep_file, "--plot", "small.png")
     assert done.returncode == 0, done.stderr
     # Quiet in a pipe: no progress.
     assert done.stderr == "wrote small.png\n"
     assert "small: mean ± 95 % CI, 3 replicates" in done.stdout
     assert "Difference from AIMD(1, 0.5), paired by replicate" in done.stdout
     assert (tmp_path / "small.png").stat().st_size > 10_000
-    assert cli("sweep", file).stdout == done.stdout
+    assert cli("sweep", sweep_file).stdout == done.stdout
     names = ["runs.csv", "runs.parquet", "runs.json"]
     listed = cli("results", "out/small", *(part for name in names for part in ("--export", name)))
     assert listed.returncode == 0, listed.stderr
     assert "12 runs" in listed.stdout
     assert "seeds     1 to 3" in listed.stdout
-    table = Sweep.load(file).run().runs
+    table = Sweep.load(sweep_file).run().runs
     frames = [pl.read_csv(tmp_path / "runs.csv"), pl.read_parquet(tmp_path / "runs.parquet")]
     frames.append(pl.DataFrame(json.loads((tmp_path / "runs.json").read_text())))
     for frame in frames:
@@ -79,8 +42,60 @@ def test_a_sweep_and_its_results(cli, file, tmp_path):
         assert {"machine", "version", "build", "duration_s", "finished", "key"} <= set(frame.columns)
 
 
-def test_results_are_chosen_and_one_is_printed_whole(cli, file, tmp_path):
-    assert cli("sweep", file, "--store", "store").returncode == 0
+def test_a_sweep_without_axes_is_printed(cli, sweep_file):
+    lines = TEXT.splitlines()
+    sweep_file.write_text("\n".join(lines[: lines.index("[axes]")] + lines[lines.index("[base]") :]))
+    done = cli("sweep", sweep_file)
+    assert done.returncode == 0, done.stderr
+    title, *_, row = done.stdout.strip().splitlines()
+    assert title.strip() == "small: mean ± 95 % CI, 3 replicates"
+    assert row.count("±") == 2
+    assert "3 runs" in cli("results", "out/small").stdout
+
+
+def test_what_a_sweep_says_of_its_cells(cli, sweep_file):
+    """Nothing is drawn, transfers have no end, and two ways to write a rate are one run."""
+    sweep_file.write_text(
+        TEXT.replace('access_delay = ["1ms", "5ms"]\n', "")
+        .replace('metrics = ["aggregate_goodput_bps", "loss_rate"]', 'metrics = ["mean_fct_s"]')
+        .replace('"dumbbell.queue.limit" = ["5pkt", "20pkt"]', '"dumbbell.rate" = ["2Mbit", "2000kbit"]')
+        .replace('"mean_fct_s"', '"loss_rate", "flows.*.finish_s"')
+    )
+    done = cli("sweep", sweep_file, "--until", "ci(flows.*.finish_s) < 1%")
+    assert done.returncode == 0, done.stderr
+    said = done.stderr.splitlines()
+    assert said[1].startswith("note: 4 cells gave the same run with every seed, the first: rule = AIMD(1, 0.5), dumb")
+    assert said[0].startswith("note: 2 cells are the same run as another one, the first: rule = AIMD(1, 0.5), dumbbell")
+    assert said[2].startswith("4 cells did not reach `ci(flows.*.finish_s) < 1%`, because no replicate has a value")
+    assert done.stdout.count("±") == 2, "in the two titles"
+    # Nothing can be drawn, and the table is there all the same.
+    drawn = cli("sweep", sweep_file, "--plot", "means.png")
+    assert drawn.returncode == 2
+    assert drawn.stderr.splitlines()[-1].startswith("error: plot: no mean has an interval; allowed: two or more replic")
+    assert drawn.stdout.startswith("small: mean")
+
+
+def test_rules_that_go_with_something_else_are_named_with_it(cli, sweep_file):
+    axes = '"dumbbell.queue.limit" = ["5pkt", "20pkt"]\n'
+    rules = 'rule = ["AIMD(1, 0.5)", "AIAD(1, 3)"]\n'
+    sweep_file.write_text(TEXT.replace("[axes]\n" + rules + axes, "[[zip]]\n" + rules + axes))
+    done = cli("sweep", sweep_file)
+    assert done.returncode == 0, done.stderr
+    assert "Difference from AIMD(1, 0.5) & 5pkt (rule, dumbbell.queue.limit change together), paired by" in done.stdout
+
+
+def test_metrics_of_stored_runs_are_no_columns_of_another_kind(cli, sweep_file):
+    sweep_file.write_text(TEXT.replace('metrics = ["aggregate_goodput_bps", "loss_rate"]', 'metrics = ["loss_rate"]')
+                    .replace('"dumbbell.queue.limit" = ["5pkt", "20pkt"]',
+                             'aggregate_goodput_bps.low = { "dumbbell.rate" = "1Mbit" }'))  # fmt: skip
+    assert cli("sweep", sweep_file).returncode == 0
+    for name in ("aggregate_goodput_bps", "seed"):
+        message = refused(cli("results", "out/small", "--metrics", name))
+        assert f"metrics: `{name}` is a column of its own in tables" in message
+
+
+def test_results_are_chosen_and_one_is_printed_whole(cli, sweep_file, tmp_path):
+    Sweep.load(sweep_file).run(tmp_path / "store")
     found = json.loads(cli("results", "store", "--where", "rule=AIAD(1, 3)", "--where", "replicate=2", "--json").stdout)
     assert [(run["rule"], run["replicate"], run["seed"]) for run in found["runs"]] == [("AIAD(1, 3)", 2, 3)] * 2
     provenance = found["provenance"]
@@ -93,8 +108,8 @@ def test_results_are_chosen_and_one_is_printed_whole(cli, file, tmp_path):
     assert again["trace_hash"] == found["runs"][0]["trace_hash"]
 
 
-def test_events_are_json_lines(cli, file):
-    lines = [json.loads(line) for line in cli("sweep", file, "--json").stdout.splitlines()]
+def test_events_are_json_lines(cli, sweep_file):
+    lines = [json.loads(line) for line in cli("sweep", sweep_file, "--json").stdout.splitlines()]
     kinds = [line["event"] for line in lines]
     assert kinds[0] == "begin"
     assert kinds.count("run") == 12
@@ -105,16 +120,15 @@ def test_events_are_json_lines(cli, file):
     assert [line["found"] for line in lines if line["event"] == "end"] == [0]
 
 
-def test_again_until_and_set(cli, file, tmp_path):
-    assert cli("sweep", file, "--store", "store").returncode == 0
-    events = [
-        json.loads(line) for line in cli("sweep", file, "--store", "store", "--again", "--json").stdout.splitlines()
-    ]
+def test_again_until_and_set(cli, sweep_file, tmp_path):
+    Sweep.load(sweep_file).run(tmp_path / "store")
+    answer = cli("sweep", sweep_file, "--store", "store", "--again", "--json")
+    events = [json.loads(line) for line in answer.stdout.splitlines()]
     assert sum(event["event"] == "run" for event in events) == 12
-    done = cli("sweep", file, "--store", "store", "--until", "ci(loss_rate) < 1%", "--most", "6")
+    done = cli("sweep", sweep_file, "--store", "store", "--until", "ci(loss_rate) < 1%", "--most", "6")
     assert done.returncode == 0
     assert "did not reach `ci(loss_rate) < 1%` with 6 replicates" in done.stderr
-    assert cli("sweep", file, "--store", "store", "--set", "duration=1s").returncode == 0
+    assert cli("sweep", sweep_file, "--store", "store", "--set", "duration=1s").returncode == 0
     with Store(tmp_path / "store", write=False) as store:
         assert {json.loads(record.scenario)["duration"] for record in store.records()} == {"1s", "2s"}
 
@@ -135,15 +149,15 @@ def test_again_until_and_set(cli, file, tmp_path):
         ("", "", ["--store", "small.toml/x"], ["store: ", "allowed: a directory that can be written"]),
     ],
 )
-def test_bad_sweeps(cli, file, old, new, arguments, named):
-    file.write_text(TEXT.replace(old, new) if old else TEXT)
-    message = _refused(cli("sweep", file, *arguments))
+def test_bad_sweeps(command, sweep_file, old, new, arguments, named):
+    sweep_file.write_text(TEXT.replace(old, new) if old else TEXT)
+    message = refused(command("sweep", sweep_file, *arguments))
     assert all(word in message for word in named), message
 
 
-def test_bad_stores(cli, file, tmp_path):
-    assert "store: `none` is no store" in _refused(cli("results", "none"))
-    assert cli("sweep", file, "--store", "store").returncode == 0
+def test_bad_stores(command, sweep_file, tmp_path):
+    assert "store: `none` is no store" in refused(command("results", "none"))
+    Sweep.load(sweep_file).run(tmp_path / "store")
     for arguments, words in (
         (["--where", "colour=red"], "where: `colour` is no column; allowed: rule, dumbbell.queue.limit, sweep"),
         (["--where", "rule"], "--where: `rule` is no condition"),
@@ -153,15 +167,15 @@ def test_bad_stores(cli, file, tmp_path):
         (["--export", "runs.xls"], "--export: `runs.xls` has no known ending; allowed: .csv, .parquet, .json"),
         (["--metrics", "godput"], "metrics: `godput` is no number of a run"),
     ):
-        assert words in _refused(cli("results", "store", *arguments))
+        assert words in refused(command("results", "store", *arguments))
     (tmp_path / "store" / "store.json").write_text('{"format": 99, "cwndlab_version": "7.0.0"}')
-    for command in (["sweep", file, "--store", "store"], ["results", "store"]):
-        assert "has format 99, written by cwndlab 7.0.0; allowed: format 1" in _refused(cli(*command))
+    for asked in (["sweep", sweep_file, "--store", "store"], ["results", "store"]):
+        assert "has format 99, written by cwndlab 7.0.0; allowed: format 2" in refused(command(*asked))
 
 
-def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(file, tmp_path):
-    file.write_text(TEXT.replace("replicates = 3", "replicates = 500").replace('"2s"', '"100s"'))
-    command = [sys.executable, "-m", "cwndlab", "sweep", str(file), "--store", "store"]
+def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(sweep_file, tmp_path):
+    sweep_file.write_text(TEXT.replace("replicates = 3", "replicates = 500").replace('"2s"', '"100s"'))
+    command = [sys.executable, "-m", "cwndlab", "sweep", str(sweep_file), "--store", "store"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 60
         while sum(path.stat().st_size for path in tmp_path.glob("store/journal/*")) < 20_000:
@@ -180,13 +194,13 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(file, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no terminals of this kind")
-def test_a_terminal_shows_how_far_it_has_come(file, tmp_path):
+def test_a_terminal_shows_how_far_it_has_come(sweep_file, tmp_path):
     import os
     import pty
 
-    file.write_text(TEXT.replace("replicates = 3", "replicates = 200").replace('"2s"', '"100s"'))
+    sweep_file.write_text(TEXT.replace("replicates = 3", "replicates = 200").replace('"2s"', '"100s"'))
     master, slave = pty.openpty()
-    command = [sys.executable, "-m", "cwndlab", "sweep", str(file), "--store", "store"]
+    command = [sys.executable, "-m", "cwndlab", "sweep", str(sweep_file), "--store", "store"]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=slave) as process:
         os.close(slave)
@@ -207,14 +221,14 @@ def test_a_terminal_shows_how_far_it_has_come(file, tmp_path):
     assert re.search(r"largest \S+ \(.*\); smallest \S+ \(", text)
 
 
-def test_a_full_disk_is_said_and_the_same_command_goes_on(file, tmp_path):
+def test_a_full_disk_is_said_and_the_same_command_goes_on(sweep_file, tmp_path):
     """A limit on the size of a file stands for a full disk: journals beyond it cannot be written."""
-    file.write_text(TEXT.replace("replicates = 3", "replicates = 20"))
+    sweep_file.write_text(TEXT.replace("replicates = 3", "replicates = 20"))
     code = (
         "import resource, sys; from cwndlab.cli import main\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)),) * 2); main()"
     )
-    command = [sys.executable, "-c", code, "50000", "sweep", str(file), "--store", "store"]
+    command = [sys.executable, "-c", code, "50000", "sweep", str(sweep_file), "--store", "store"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     kept, error = done.stderr.splitlines()

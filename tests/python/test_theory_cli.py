@@ -9,8 +9,6 @@ import sys
 import numpy as np
 import pytest
 
-import generate
-from conftest import ROOT
 from cwndlab import theory
 from cwndlab.plots import theory as draw
 
@@ -33,13 +31,15 @@ def test_theory_runs_without_the_simulator():
     assert output == "['cwndlab._core']\nFalse False\n"
 
 
-def test_friendly(cli):
-    found = _json(cli("theory", "friendly", "--beta", "0.875", "--threshold", "0.1", "--threshold", "0.3", "--json"))
+def test_friendly(command):
+    found = _json(
+        command("theory", "friendly", "--beta", "0.875", "--threshold", "0.1", "--threshold", "0.3", "--json")
+    )
     alphas = {row["choice"]: row["alpha"] for row in found["rows"]}
     assert alphas["TD"] == pytest.approx(0.2)
     assert alphas["TO"] == pytest.approx(0.3125)
     assert alphas["TD"] < alphas["least error to 0.1"] < alphas["least error to 0.3"] < alphas["TO"]
-    table = cli("theory", "friendly", "--beta", "0.875").stdout
+    table = command("theory", "friendly", "--beta", "0.875").stdout
     assert "0.3125" in table
     assert "least error to 0.3" in table
 
@@ -56,43 +56,43 @@ def test_rate(cli):
     assert "132.59" in shown
 
 
-def test_binomial_rate(cli):
-    found = _json(cli("theory", "rate", "IIAD(1, 1)", "--rtt", "1s", "--loss", str(3 / 271), "--json"))
+def test_binomial_rate(command):
+    found = _json(command("theory", "rate", "IIAD(1, 1)", "--rtt", "1s", "--loss", str(3 / 271), "--json"))
     assert found["values"][0]["rule"] == pytest.approx(271 / 3 / 9.5)
 
 
-def test_phase(cli):
-    found = _json(cli("theory", "phase", "AIMD(1, 0.5)", "--start", "20,50", "--start", "50,50", "--json"))
+def test_phase(command):
+    found = _json(command("theory", "phase", "AIMD(1, 0.5)", "--start", "20,50", "--start", "50,50", "--json"))
     first, second = found["runs"]
     assert first["at_last_signal"] == pytest.approx([50, 50], abs=1e-2)
     assert first["convergence_time_rtts"] == 107
     assert second["convergence_time_rtts"] == 0
-    assert "never" in cli("theory", "phase", "AIAD(1, 3)").stdout
+    assert "never" in command("theory", "phase", "AIAD(1, 3)").stdout
 
 
-def test_fair(cli):
-    found = _json(cli("theory", "fair", "AIMAD", "--json"))
+def test_fair(command):
+    found = _json(command("theory", "fair", "AIMAD", "--json"))
     assert found["verdict"] == "fair"
     assert found["pattern"] == [{"increases": 6, "decreases": 1}]
     assert found["steady_window"] == pytest.approx(44)
     assert found["iterated_windows"] == pytest.approx([44, 44])
-    unfair = _json(cli("theory", "fair", "AIAD(1, 3)", "--json"))
+    unfair = _json(command("theory", "fair", "AIAD(1, 3)", "--json"))
     assert unfair["steady_window"] is None
-    assert "any division stays" in cli("theory", "fair", "MIMD(1.125, 0.8)").stdout
+    assert "any division stays" in command("theory", "fair", "MIMD(1.125, 0.8)").stdout
 
 
-def test_bimodal(cli):
-    pseudo, prose = _json(cli("theory", "bimodal", "--join", "1", "--json"))["rows"]
+def test_bimodal(command):
+    pseudo, prose = _json(command("theory", "bimodal", "--join", "1", "--json"))["rows"]
     assert pseudo["for_good_after_signals"] is None
     assert prose["for_good_after_signals"] == 30
-    for row in _json(cli("theory", "bimodal", "--json"))["rows"]:
+    for row in _json(command("theory", "bimodal", "--json"))["rows"]:
         assert row["for_good_after_signals"] == 2
-    for row in _json(cli("theory", "bimodal", "--leave", "3", "--json"))["rows"]:
+    for row in _json(command("theory", "bimodal", "--leave", "3", "--json"))["rows"]:
         assert row["for_good_after_signals"] == 1
 
 
-def test_growth(cli):
-    found = _json(cli("theory", "growth", "--json"))
+def test_growth(command):
+    found = _json(command("theory", "growth", "--json"))
     assert found["round_trips"] == {"per round trip": 7, "per ACK": 8, "equation 3": 5, "AIMD": 20}
 
 
@@ -118,8 +118,8 @@ def test_growth(cli):
         (["growth", "--to", "3"], ["--to", "3", "above 20"]),
     ],
 )
-def test_bad_input(cli, arguments, named):
-    answer = cli("theory", *arguments)
+def test_bad_input(command, arguments, named):
+    answer = command("theory", *arguments)
     assert answer.returncode == 2, answer.stderr
     assert answer.stdout == ""
     lines = answer.stderr.splitlines()
@@ -142,8 +142,8 @@ def test_bad_input(cli, arguments, named):
     ],
     ids=lambda arguments: " ".join(arguments[:2]),
 )
-def test_plots_are_written(cli, tmp_path, arguments):
-    answer = cli("theory", *arguments, "--plot", tmp_path / "plot.png")
+def test_plots_are_written(command, tmp_path, arguments):
+    answer = command("theory", *arguments, "--plot", tmp_path / "plot.png")
     assert answer.returncode == 0, answer.stderr
     assert answer.stderr.endswith("plot.png\n")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
@@ -165,11 +165,3 @@ def test_curves_differ_without_colour():
     figure = draw.friendly(0.8, curves, curves, curves)
     assert all(len({line.get_linestyle() for line in axes.get_lines()[:4]}) == 4 for axes in figure.axes)
     assert [axes.get_xlabel() for axes in figure.axes] == ["beta", "loss rate", "alpha [packets per round trip]"]
-
-
-def test_generated_parts_of_the_document_are_current():
-    text = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
-    parts = list(generate.PART.finditer(text))
-    assert len(parts) >= 6
-    for part in parts:
-        assert generate.generate(part["name"]) == part["text"], "out of date; make docs writes it anew"

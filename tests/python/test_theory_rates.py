@@ -1,4 +1,4 @@
-"""Sending rates, friendly parameters, binomial law, window growth: against published numbers and other derivations."""
+"""Sending rates of general AIMD and of binomial rules: against published numbers and other derivations."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cwndlab import theory
-from cwndlab.theory import Binomial, binomial, friendly, gaimd, growth
+from cwndlab.theory import Binomial, binomial, gaimd
 
 ALPHAS, BETAS = st.floats(0.05, 5), st.floats(0.1, 0.95)
 LOSSES, ACKS = st.floats(1e-5, 0.5), st.sampled_from([1.0, 2.0])
@@ -139,82 +138,6 @@ def test_independent_losses_broadcast():
     assert rates[:, 1] == pytest.approx(gaimd.square_root_rate(1, 0.999, [0.01, 0.0025], rtt=0.1), rel=1e-3)
 
 
-# TCP-friendly parameters
-
-
-def test_published_friendly_pairs():
-    """Section 1 and 4: (0.31, 0.875), (0.58, 0.75); TCP itself by every criterion."""
-    assert float(friendly.to_alpha(0.875)) == pytest.approx(0.31, abs=0.005)
-    assert float(friendly.to_alpha(0.75)) == pytest.approx(0.58, abs=0.005)
-    assert float(friendly.td_alpha(0.5)) == float(friendly.to_alpha(0.5)) == 1
-    assert friendly.minimising_alpha(0.5, 0.3) == pytest.approx(1, abs=1e-4)
-
-
-@given(beta=BETAS, d=st.floats(0.2, 5), p=st.floats(1e-6, 1e-2))
-def test_curves_match_the_term_they_are_named_after(beta, d, p):
-    td, to = friendly.td_alpha(beta, d), friendly.to_alpha(beta, d)
-    general, standard = (gaimd.duplicate_term(*rule, p, rtt=1) for rule in ((td, beta), (1, 0.5)))
-    assert float(standard / general) == pytest.approx(d, rel=1e-9)
-    general, standard = (gaimd.timeout_term(*rule, p, rto=1) for rule in ((to, beta), (1, 0.5)))
-    if 3 * math.sqrt(0.375 * p) / min(d, 1) < 1:
-        assert float(standard / general) == pytest.approx(d, rel=1e-9)
-
-
-def test_minimiser_with_the_text_s_own_parameters():
-    """Figure 9's text: 0.26 up to 0.1, about 0.30 up to 0.3, T0 = 4 RTT. Equation 2 gives the rise, a tenth lower."""
-    low, high = (friendly.minimising_alpha(0.875, up_to) for up_to in (0.1, 0.3))
-    assert low == pytest.approx(0.233, abs=0.001)
-    assert high == pytest.approx(0.2665, abs=0.001)
-    assert high - low == pytest.approx(0.04, abs=0.01)
-
-
-def test_minimiser_as_published():
-    """Equation 55 with 47 and T0 = 8 RTT gives figure 9's numbers to 0.005, and 'close to TO' beyond 0.4."""
-    path = {"rto_over_rtt": 8.0, "formula": "55, 47"}
-    found = [friendly.minimising_alpha(0.875, up_to, **path) for up_to in (0.1, 0.2, 0.3, 0.4, 0.7)]
-    assert found[0] == pytest.approx(0.26, abs=0.005)
-    assert found[2] == pytest.approx(0.30, abs=0.005)
-    assert found == sorted(found)
-    assert found[3] == pytest.approx(float(friendly.to_alpha(0.875)), rel=0.03)
-
-
-@pytest.mark.parametrize("formula", list(friendly.FORMULAS))
-def test_order_of_the_curves(formula):
-    """Figure 10: TO is the upper bound above beta = 1/2, TD below it."""
-    for beta in (0.6, 0.75, 0.875, 0.95):
-        least = friendly.minimising_alpha(beta, 0.3, formula=formula)
-        assert float(friendly.td_alpha(beta)) < least < float(friendly.to_alpha(beta))
-    for beta in (0.2, 0.35, 0.45):
-        least = friendly.minimising_alpha(beta, 0.3, formula=formula)
-        assert float(friendly.to_alpha(beta)) < least < float(friendly.td_alpha(beta))
-
-
-def test_ratio_over_loss():
-    """Figure 11: TO about 1.2 at low loss, TD below 1, all to 1 where losses are many."""
-    losses = [1e-6, 0.01, 0.05, 0.1, 0.9]
-    to, td = (friendly.rate_ratio(alpha, 0.875, losses) for alpha in (0.3125, 0.2))
-    # sqrt(0.3125 / 0.2).
-    assert to[0] == pytest.approx(1.25, abs=1e-3)
-    assert to[1:4] == pytest.approx([1.2, 1.2, 1.2], abs=0.1)
-    assert td[0] == pytest.approx(1, abs=1e-3)
-    assert (td[1:4] < 1).all()
-    assert to[4] == pytest.approx(1, abs=0.01)
-    assert td[4] == pytest.approx(1, abs=0.01)
-
-
-@settings(max_examples=25, deadline=None)
-@given(beta=BETAS, p=st.floats(1e-4, 0.2), d=st.floats(0.5, 2))
-def test_alpha_at_one_loss_rate(beta, p, d):
-    alpha = friendly.alpha_at(beta, p, d=d)
-    assert float(friendly.rate_ratio(alpha, beta, p)) == pytest.approx(d, rel=1e-9)
-
-
-def test_service_ratio():
-    """d = 2: four times the alpha on both curves."""
-    assert friendly.td_alpha(0.875, 2) == pytest.approx(0.8)
-    assert friendly.to_alpha(0.875, 2) == pytest.approx(1.25)
-
-
 # Binomial rules
 
 
@@ -263,85 +186,3 @@ def test_tcp_compatible_binomial_rules_share_a_law():
 def test_binomial_refuses_losses_that_leave_no_window():
     with pytest.raises(ValueError, match=r"p: 0\.9 .*rarer losses"):
         binomial.rate(Binomial(1, 0, 0.1, 5), 0.9, rtt=1)
-
-
-# MR-AIMD
-
-
-def test_growth_by_hand():
-    """a = 1, a' = 1/2 from 20: + 1.5, + 2, + 2.5 ...; equation 3: + 1.5, + 2.5, + 4, + 6, + 8.5."""
-    assert growth.windows(20, 7).tolist() == [20, 21.5, 23.5, 26, 29, 32.5, 36.5, 41]
-    assert growth.windows(20, 5, law="equation 3").tolist() == [20, 21.5, 24, 28, 34, 42.5]
-    assert growth.windows(20, 3, acceleration=0).tolist() == [20, 21, 22, 23]
-    # One ACK at a window of 1: a = 1.5, w = 2.5; two ACKs: a = 1.7, w = 3.18; a = 1.7 + 0.5 / 3.18.
-    first = 1.7 + 0.5 / 3.18
-    assert growth.windows(1, 2, law="per ACK").tolist() == pytest.approx([1, 2.5, 3.18 + first / 3.18])
-
-
-def test_figure_7():
-    """From 20 packets the paper says 6 round trips for MR-AIMD, 20 for AIMD; none of its equations gives 6."""
-    found = {law: growth.rounds_to(20, 40, law=law) for law in growth.LAWS}
-    assert found == {"per round trip": 7, "per ACK": 8, "equation 3": 5}
-    assert growth.rounds_to(20, 40, acceleration=0) == 20
-
-
-def test_multi_rate_in_the_synchronous_model():
-    """From 20: + 1.5, + 2, + 2.5; a loss halves 26 and the increase of 2.5; then + 1.75."""
-    course = theory.simulate("MRAIMD(1, 0.5, 0.005, 0.5)", [20], capacity=25, steps=5)
-    assert course.loads[:, 0].tolist() == [20, 21.5, 23.5, 26, 13, 14.75]
-    # Half a step: half the growth of the window, and of the increase.
-    course = theory.simulate("MRAIMD(1, 0.5, 0.005, 0.5)", [20], capacity=20.75, steps=3, exact=True)
-    assert course.loads[:, 0].tolist() == [20, 20.75, 10.375, 10.375 + (1 + 0.25) / 2 + 0.5]
-
-
-def test_growth_after_a_mark_is_nearly_that_of_aimd():
-    assert growth.rounds_to(20, 40, acceleration=0.005) == 20
-
-
-# Notation, and standing alone
-
-
-def test_notation_round_trips():
-    for text in ("AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)", "AIMAD(1, 1, 0.9)",
-                 "MAIMD(1, 1.1, 0.8)", "Linear(1, 1, -1, 0.9)", "GAIMD(0.31, 0.875)", "Binomial(0.5, 0.5, 1, 0.5)",
-                 "IIAD(1, 0.5)", "SQRT(1, 0.5)", "Bimodal(1, 0.5, 0.125)",
-                 "MRAIMD(1, 0.5, 0.005, 0.5)"):  # fmt: skip
-        assert theory.parse(text).text == text
-        assert theory.parse(text.lower().replace(" ", "")) == theory.parse(text)
-
-
-def test_notation_means_the_same_as_in_the_simulator():
-    """The two parsers share nothing; what both know they print alike."""
-    from cwndlab import native
-
-    for entry in native.rules():
-        try:
-            ours = theory.parse(entry["example"])
-        except ValueError:
-            continue
-        assert ours.text == native.rule(entry["example"])
-
-
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("AIDM(1, 0.5)", ["AIDM", "did you mean AIMD", "GAIMD"]),
-        ("AIMD(1, 1)", ["b = 1", "between 0 and 1"]),
-        ("AIMD(1)", ["1 parameters", "AIMD(a, b) needs 2", "AIMD(1, 0.5)"]),
-        ("AIMD(1, 0.5, 3)", ["3 parameters"]),
-        ("AIMD(1, 0.5", ["closing parenthesis"]),
-        ("AIMD(1, half)", ['"half" is not a number']),
-        ("AIMD(nan, 0.5)", ["a = nan"]),
-        ("Binomial(-1, 0)", ["k = -1", "from 0 to 10"]),
-        ("Binomial(0, 1, 1, 1)", ["beta = 1", "below 1"]),
-        ("Bimodal(1, 0.5, 0)", ["epsilon = 0"]),
-        ("Linear(0, 1, 0, 0.5)", ["never grows"]),
-        ("", ["unknown"]),
-    ],
-)
-def test_notation_errors_name_what_is_allowed(text, named):
-    with pytest.raises(ValueError) as error:  # noqa: PT011 - every part is looked at
-        theory.parse(text)
-    for part in named:
-        assert part in str(error.value)
-    assert "\n" not in str(error.value)

@@ -134,14 +134,14 @@ def test_cli_prints_and_draws(cli, tmp_path):
     assert data["links"][0]["limit_packets"] > 0
 
 
-def test_cli_refuses(cli, tmp_path):
+def test_cli_refuses(command, tmp_path):
     (tmp_path / "graph.toml").write_text(GRAPH)
     for arguments, word in (
         (["graph.toml", "--plot", "x.gif"], ".svg"),
         (["nowhere.toml"], "nowhere.toml"),
         (["graph.toml", "--set", "flows.up.to=sever"], "sever"),
     ):
-        answer = cli("topology", *arguments)
+        answer = command("topology", *arguments)
         assert answer.returncode == 2
         assert answer.stdout == ""
         assert word in answer.stderr

@@ -34,15 +34,36 @@ def test_other_texts_are_refused(text):
 
 
 def test_replicates_that_are_needed_by_hand():
-    # Values 2, 4, 4, 6: mean 4, half-width 2.59846 (test_statistics.py has the arithmetic).
-    values = [2, 4, 4, 6]
-    assert Target("x", 2.6, False).needed(values) is None
-    # A half-width of 2 takes 4 (2.59846 / 2)^2 = 6.75 replicates: 7.
-    assert Target("x", 2.0, False).needed(values) == 7
-    assert Target("x", 0.5, True).needed(values) == 7
-    # A hundredth of that would take 67,000, but a round at most doubles them.
-    assert Target("x", 0.02, False).needed(values) == 8
-    assert Target("x", 2.598, False).needed(values) == 5
+    # Values 2, 4, 4, 4, 6: mean 4, squared distances 4 + 4, s = sqrt(8 / 4), t(4, 0.975) = 2.77645 (tables), half-width
+    # 2.77645 * 1.41421 / 2.23607 = 1.75598.
+    values = [2, 4, 4, 4, 6]
+    assert Target("x", 1.76, False).needed(values) is None
+    # A half-width of 1.5 takes 5 (1.75598 / 1.5)^2 = 6.85 replicates: 7.
+    assert Target("x", 1.5, False).needed(values) == 7
+    assert Target("x", 0.375, True).needed(values) == 7
+    # A hundredth of that would take 69,000, but a round at most doubles them.
+    assert Target("x", 0.015, False).needed(values) == 10
+    assert Target("x", 1.755, False).needed(values) == 6
+
+
+@pytest.mark.parametrize("limit", [1e-200, 5e-324, 1e-9])
+def test_limits_that_no_interval_reaches_double_the_replicates(limit):
+    """The square of the ratio of both widths is more than a number can be."""
+    assert Target("x", limit, False).needed([2, 4, 4, 4, 6]) == 10
+    assert Target("x", limit, True).needed([-1e-300, 1e-300, 0, 1e300, 1e300]) == 10
+
+
+def test_few_values_are_not_believed():
+    """However narrow their interval is: two that are nearly equal may be so by chance."""
+    for values in ([3.0], [3.0, 3.0], [3.0, 3.000001], [3.0, 3.0, 3.0, 3.0]):
+        assert Target("x", 0.01, True).needed(values) == LEAST
+    # Values count, not replicates: two of six, and as many again are expected to have none.
+    some = [3.0, None, None, 3.0, None, None]
+    assert Target("x", 0.01, True).needed(some) == 12
+    assert Target("x", 0.01, True).needed([3.0, 3.0, 3.0, 3.0, None, None]) == 8
+    # Replicates that failed at the end have no place among the values.
+    assert Target("x", 0.01, True).needed([3.0, 3.0, 3.0, 3.0], done=5) == 7
+    assert Target("x", 0.01, True).needed([3.0, 3.0, 3.0, 3.0, 3.0], done=9) is None
 
 
 def test_cells_without_a_spread_wait_for_nothing():

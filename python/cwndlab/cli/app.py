@@ -6,14 +6,17 @@ import click
 
 from cwndlab.cli.compare import compare
 from cwndlab.cli.demo import demo
+from cwndlab.cli.doctor import doctor
 from cwndlab.cli.environments import environments
 from cwndlab.cli.knobs import knobs
+from cwndlab.cli.live import live
 from cwndlab.cli.report import report
 from cwndlab.cli.reproduce import reproduce
 from cwndlab.cli.results import results
 from cwndlab.cli.rules import rules
 from cwndlab.cli.run import run
 from cwndlab.cli.schema import schema
+from cwndlab.cli.search import search
 from cwndlab.cli.sweep import sweep
 from cwndlab.cli.theory import theory
 from cwndlab.cli.topology import topology
@@ -62,7 +65,8 @@ def app(context: click.Context) -> None:
 
 
 COMMANDS = (
-    run, compare, sweep, results, report, reproduce, environments, topology, rules, knobs, schema, demo, theory,
+    run, compare, sweep, results, report, reproduce, search, environments, topology, rules, knobs, schema, demo, theory,
+    live, doctor,
 )  # fmt: skip
 for command in COMMANDS:
     app.add_command(command)

@@ -30,7 +30,7 @@ DEFAULT_PLOT = "="
 )
 @options.set_option
 @options.seed_option
-@click.option("--profile", metavar="NAME", help="Profile of TCP knobs: rfc, ns2-2.35, ns2-2000.")
+@click.option("--profile", metavar="NAME", help="Profile of TCP knobs: rfc, linux, ns2-2.35, ns2-2000.")
 def run(
     file: Path | None,
     as_json: bool,

@@ -64,8 +64,8 @@ _ARRIVAL_NUMBERS = (
 )
 
 
-def print_result(result: Result) -> None:
-    """Print flows (by group where they are many), links, other traffic, and the run's own fields."""
+def print_tables(result: Result) -> None:
+    """Print flows (by group where they are many), links, and other traffic."""
     fields = result.fields
     many = result.flows.height > MAX_FLOW_ROWS
     window = f"{fields['measure_from_s']:g} to {fields['measure_to_s']:g} s"
@@ -77,6 +77,12 @@ def print_result(result: Result) -> None:
     if result.arrivals.height:
         title = "Finite flows and responses (FCT: flow completion time)"
         print_table(title, *_rows(result.arrivals, ("group", "rule", "recovery"), _ARRIVAL_NUMBERS), text_columns=3)
+
+
+def print_result(result: Result) -> None:
+    """Print the tables of a run, and its own fields."""
+    print_tables(result)
+    fields = result.fields
     click.echo(
         f"aggregate goodput {fields['aggregate_goodput_bps'] / 1e6:.3f} Mbit/s, "
         f"Jain's index {_text(fields['jain_index'], 1, 4)}, fairness spread {_text(fields['fairness_spread'], 1, 3)}"

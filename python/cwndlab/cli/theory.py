@@ -8,42 +8,16 @@ from typing import Any
 import click
 
 from cwndlab.cli import options
-
-
-class Number(click.ParamType):
-    """A number between two bounds, both excluded unless `most` is said to be allowed."""
-
-    name = "number"
-
-    def __init__(self, above: float, below: float, *, most: bool = False) -> None:
-        self.above, self.below, self.most = above, below, most
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Read it, or say what is allowed."""
-        try:
-            number = float(value)
-        except ValueError:
-            number = float("nan")
-        if not (self.above < number < self.below or (self.most and number == self.below)):
-            upper = "" if self.below == float("inf") else f"{', at most' if self.most else ' and below'} {self.below:g}"
-            self.fail(f"`{value}` is not allowed; allowed: a number above {self.above:g}{upper}", param, ctx)
-        return number
-
-
-class Pair(click.ParamType):
-    """Two loads, such as 8,64."""
-
-    name = "loads"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, float]:
-        """Read it, or say what is allowed."""
-        try:
-            first, second = (float(part) for part in str(value).split(","))
-        except ValueError:
-            first = second = float("nan")
-        if not (0 <= first < float("inf") and 0 <= second < float("inf")):
-            self.fail(f"`{value}` is not allowed; allowed: two loads of 0 or above, such as 8,64", param, ctx)
-        return first, second
+from cwndlab.cli.theory_options import (
+    FRACTION,
+    POSITIVE,
+    Number,
+    Pair,
+    capacity_option,
+    exact_option,
+    floor_option,
+    plot_option,
+)
 
 
 class Models(click.Group):
@@ -56,24 +30,6 @@ class Models(click.Group):
         if args and not args[0].startswith("-") and args[0] not in self.commands:
             raise click.UsageError(f"theory: `{args[0]}` does not exist; allowed: {', '.join(self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)
-
-
-POSITIVE, FRACTION = Number(0, float("inf")), Number(0, 1)
-plot_option = click.option(
-    "--plot",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Draw it (.png, .svg, .pdf).",
-)
-capacity_option = click.option(
-    "--capacity", type=POSITIVE, default=100.0, show_default=True, metavar="PACKETS", help="B: what all flows share."
-)
-exact_option = click.option(
-    "--exact", is_flag=True, help="Let congestion fall exactly at B, as if loads grew continuously."
-)
-floor_option = click.option(
-    "--floor", type=Number(-1e-300, float("inf")), default=0.0, metavar="PACKETS", help="Loads never fall below it."
-)
 
 
 @click.group(cls=Models, invoke_without_command=True)

@@ -1,0 +1,113 @@
+"""All verdicts at a glance: the page is made of its data alone, and says what that says."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT
+from cwndlab import reproduce
+from cwndlab.errors import ScenarioError
+from cwndlab.reproduce import glance, readings
+
+PAGE = ROOT / "docs" / "reproduction.md"
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """Theory's experiments of a paper, as though they were all that there are."""
+    out = tmp_path_factory.mktemp("out")
+    found = reproduce.reproduce("psaras2009", ["fig7"], out=out)
+    found.paper = _only(found.paper, ["fig7"])
+    found.ids = ["fig7"]
+    return found
+
+
+def _only(paper, ids):
+    from dataclasses import replace
+
+    return replace(paper, experiments={name: paper.experiments[name] for name in ids})
+
+
+def test_the_page_says_what_was_found(found, tmp_path):
+    target = glance.update([found], tmp_path)
+    text = target.read_text()
+    data = json.loads((tmp_path / "reproduction.json").read_text())
+    assert text == f"{glance.HEAD}<!-- generated: verdicts -->\n{glance.markdown(data)}<!-- end -->\n"
+    # Three of five hold: equation 3 needs 5 round trips, AIMD 20, and marks slow it down; equation 1 needs 7 or 8.
+    assert re.search(r"\| \[psaras2009\]\(#\S+\) \| 5 \| 3 \| 2 \| 0 \| 60 % \| 0 \|", text)
+    assert "| round trips to double, MR-AIMD, equation 1 | 6 | 7 | +16.7 % |" in text
+    image = tmp_path / "images" / "reproduction" / "psaras2009-fig7.png"
+    assert f"]({image.relative_to(tmp_path)})" in text
+    assert 3_000 < image.stat().st_size < 60_000
+    headings = {
+        re.sub(r"[^\w\- ]", "", line.lstrip("# ").lower()).replace(" ", "-")
+        for line in text.splitlines()
+        if line.startswith("#")
+    }
+    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= headings
+
+
+def test_papers_that_were_not_run_stay(found, tmp_path):
+    other = {"title": "Other", "runs": 3, "claims": [], "published": [], "experiments": []}
+    (tmp_path / "reproduction.json").write_text(json.dumps({"papers": {"zeta1999": other}}))
+    text = glance.update([found], tmp_path).read_text()
+    assert list(json.loads((tmp_path / "reproduction.json").read_text())["papers"]) == ["psaras2009", "zeta1999"]
+    assert "| [zeta1999](#zeta1999-other) | 0 | 0 | 0 | 0 | - | 3 |" in text
+    assert "| all | 5 | 3 | 2 | 0 | 60 % | 3 |" in text
+
+
+def test_a_part_of_a_paper_is_no_page(found, tmp_path):
+    from dataclasses import replace
+
+    for changes in ({"is_quick": True}, {"assume": {"floor": 1}}, {"ids": []}):
+        with pytest.raises(ScenarioError, match="psaras2009"):
+            glance.update([replace(found, **changes)], tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="no page has been written")
+def test_the_committed_page_is_of_its_data_and_of_the_papers_that_there_are():
+    data = glance.read(PAGE.parent)
+    # The part itself is compared in test_docs.py, as those of all documents are.
+    assert glance.HEAD in PAGE.read_text()
+    for key, entry in data["papers"].items():
+        paper = reproduce.load(key)
+        assert [claim["claim"] for claim in entry["claims"]] == [claim.name for claim in paper.claims]
+        # Bounds are those that stand in the readings today.
+        assert [claim["bounds"] for claim in entry["claims"]] == [claim.reading.text for claim in paper.claims]
+        assert [row["published"] for row in entry["published"]] == [number.value for number in paper.published]
+        for experiment in entry["experiments"]:
+            assert experiment["id"] in paper.experiments
+            if experiment["image"]:
+                assert (PAGE.parent / experiment["image"]).stat().st_size < 150_000
+
+
+def test_every_reading_is_used_by_a_paper():
+    used = {claim.reading.name for key in reproduce.names() for claim in reproduce.load(key).claims}
+    assert used <= set(readings())
+    # Papers whose folder is not whole yet have their readings already.
+    waiting = set(readings()) - used
+    written = "".join(path.read_text() for path in (ROOT / "python/cwndlab/papers").glob("*/claims.toml"))
+    assert all(f'"{name}"' in written for name in waiting)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--all", "attie2003"], "--all: stands beside `attie2003`; allowed: without PAPER"),
+        (["attie2003/model", "--page", "docs"], "--page: is for whole papers"),
+        (["attie2003", "--quick", "--page", "docs"], "--page: is for whole papers"),
+    ],
+)
+def test_bad_input_is_one_line(arguments, words, tmp_path):
+    command = [sys.executable, "-m", "cwndlab", "reproduce", *arguments]
+    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert answer.returncode == 2
+    assert words in answer.stderr
+    assert answer.stderr.count("\n") == 1
+    assert not (tmp_path / "docs").exists()

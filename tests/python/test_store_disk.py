@@ -1,0 +1,161 @@
+"""Disks that are full or may not be written: what was put before is there."""
+
+from __future__ import annotations
+
+import errno
+import multiprocessing
+import os
+import re
+import resource
+import shutil
+import subprocess
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from cwndlab import StoreError
+from cwndlab.store import Store
+from cwndlab.store.frames import read
+from stores import RECORDS, journals
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
+def test_a_folder_that_may_not_be_written_is_said(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(StoreError, match="permission denied; allowed: a directory that can be written"):
+        Store(tmp_path / "new")
+
+
+def test_a_file_in_place_of_a_folder_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="allowed: a directory that can be written"):
+        Store(tmp_path / "file" / "store")
+
+
+def _put_until_full(folder: Path, limit: int, answer) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    store = Store(folder)
+    done = 0
+    try:
+        for number in range(1000):
+            store.put(RECORDS[0]._replace(key=f"{number:032x}"))
+            done += 1
+    except StoreError as error:
+        answer.put((done, str(error), len(store)))
+    os._exit(0)
+
+
+@pytest.mark.parametrize("limit", [10_000, 12_345, 13_579])
+def test_where_no_more_can_be_written_nothing_is_lost(tmp_path, limit):
+    """The system's limit on the size of a file cuts a write in its middle, as a full disk does."""
+    context = multiprocessing.get_context("spawn")
+    answer = context.SimpleQueue()
+    process = context.Process(target=_put_until_full, args=(tmp_path, limit, answer))
+    process.start()
+    done, message, known = answer.get()
+    process.join()
+    assert done == known > 0
+    assert "What was finished before is kept" in message
+    (journal,) = journals(tmp_path)
+    # What had been written of the last one has been cut off again.
+    assert read(journal.read_bytes()) == (read(journal.read_bytes()).payloads, journal.stat().st_size, 0)
+    with Store(tmp_path) as store:
+        assert {record.key for record in store.records()} == {f"{number:032x}" for number in range(done)}
+
+
+def test_files_have_the_mode_that_the_umask_leaves(tmp_path):
+    before = os.umask(0o027)
+    try:
+        with Store(tmp_path) as store:
+            store.put(RECORDS[0])
+            store.put_traces(RECORDS[0].key, {"cwnd": pl.DataFrame({"time_s": [1.0]})})
+            modes = {oct(path.stat().st_mode & 0o777) for path in tmp_path.rglob("*") if path.is_file()}
+    finally:
+        os.umask(before)
+    assert modes == {"0o640"}
+
+
+def test_traces_are_there_whole_or_not_at_all(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    with Store(tmp_path) as store:
+        synced.clear()
+        store.put_traces(RECORDS[0].key, {"cwnd": pl.DataFrame({"time_s": [1.0]})})
+        folder = tmp_path / "traces"
+        # The file, which keeps its number under its last name, and then the folder that has this name.
+        assert synced == [path.stat().st_ino for path in (folder / f"{RECORDS[0].key}-cwnd.parquet", folder)]
+        with pytest.raises(StoreError, match="disk is full"):
+            store.put_traces(RECORDS[1].key, {"cwnd": Full()})
+    assert [path.name for path in (tmp_path / "traces").iterdir()] == [f"{RECORDS[0].key}-cwnd.parquet"]
+
+
+class Full:
+    """A table that the disk takes half of."""
+
+    def write_parquet(self, path) -> None:
+        Path(path).write_bytes(b"PAR1")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_after_an_interrupt_costs_nothing(tmp_path, monkeypatch):
+    """Ctrl-C after the system has taken a record, and before it is counted; the next one meets a full disk."""
+    write = os.write
+
+    def interrupted(descriptor, data):
+        write(descriptor, data)
+        raise KeyboardInterrupt
+
+    def full(descriptor, data):
+        write(descriptor, data[: len(data) // 2])
+        monkeypatch.setattr(os, "write", lambda *_: _raise(OSError(errno.ENOSPC, "No space left on device")))
+        return len(data) // 2
+
+    with Store(tmp_path) as store:
+        store.put(RECORDS[0])
+        monkeypatch.setattr(os, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            store.put(RECORDS[1])
+        monkeypatch.setattr(os, "write", write)
+        store.put(RECORDS[2])
+        monkeypatch.setattr(os, "write", full)
+        with pytest.raises(StoreError, match="disk is full"):
+            store.put(RECORDS[3])
+        monkeypatch.setattr(os, "write", write)
+        store.put(RECORDS[4])
+    with Store(tmp_path) as store:
+        assert {record.key for record in store.records()} == {RECORDS[number].key for number in (0, 1, 2, 4)}
+        assert store.notes == []
+
+
+def _raise(error: BaseException) -> None:
+    raise error
+
+
+def _mounted(folder: Path, size: str) -> bool:
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        return False
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def test_a_full_disk_loses_nothing(tmp_path):
+    if not _mounted(tmp_path, "256k"):
+        pytest.skip("a small file system cannot be mounted here")
+    try:
+        store, done = Store(tmp_path), 0
+        message = ""
+        while not message:
+            try:
+                store.put(RECORDS[0]._replace(key=f"{done:032x}"))
+                done += 1
+            except StoreError as error:
+                message = str(error)
+        assert re.search("the disk is full; allowed: free some space.*is kept", message)
+        # Parts need room of their own: without it the journals stay, which is said.
+        store.close()
+        with Store(tmp_path, write=False) as found:
+            assert len(found) == done > 20
+            assert len(list(found.records())) == done
+    finally:
+        subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)

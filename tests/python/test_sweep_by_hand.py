@@ -1,0 +1,105 @@
+"""Intervals and paired differences of sweeps, again from what a store exports, by scipy.stats."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from scipy import stats
+
+from cwndlab import Sweep
+from cwndlab.cli import main
+
+BASE = {
+    "duration": "3s",
+    "measure": ["1s", "3s"],
+    "dumbbell": {
+        "rate": "3Mbit",
+        "delay": "5ms",
+        "access_delay": ["1ms", "9ms"],
+        "queue": {"kind": "drop-tail", "limit": "10pkt"},
+    },
+    "flows": [
+        {"name": "a", "rule": "AIMD(1, 0.5)", "count": 2, "start": ["0s", "500ms"]},
+        {"name": "b", "rule": "CUBIC", "start": ["0s", "500ms"]},
+    ],
+}
+RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)"]
+# What is compared, and with what, is written out: it is not what the sweep itself says.
+SHAPES = {
+    "one cell": ({"replicates": 4}, [], None),
+    "product": (
+        {"replicates": 6, "axes": {"dumbbell.queue.limit": ["5pkt", "9pkt", "30pkt"], "rule": RULES}},
+        ["rule"], {"rule": "AIMD(1, 0.5)"},
+    ),
+    "compared in the middle": (
+        {
+            "replicates": 3, "compare": "dumbbell.rate", "baseline": "9Mbit",
+            "axes": {"rule": RULES[:2], "dumbbell.rate": ["1Mbit", "9Mbit", "4Mbit"], "dumbbell.delay": ["1ms", "9ms"]},
+        },
+        ["dumbbell.rate"], {"dumbbell.rate": "9Mbit"},
+    ),
+    "going together": (
+        {
+            "replicates": 5, "axes": {"dumbbell.queue.limit": ["5pkt", "30pkt"]},
+            "zip": [{"rule": RULES, "flows.b.count": [1, 2, 3]}], "baseline": "AIAD(1, 3) & 2",
+        },
+        ["rule", "flows.b.count"], {"rule": "AIAD(1, 3)", "flows.b.count": "2"},
+    ),
+    "until": (
+        {
+            "replicates": 5, "until": "ci(jain_index) < 8%", "most": 25, "compare": "load",
+            "axes": {"load": {"light": {"flows.a.count": 1}, "heavy": {"flows.a.count": 9, "dumbbell.rate": "1Mbit"}}},
+        },
+        ["load"], {"load": "light"},
+    ),
+    "environments": (
+        {
+            "base": {}, "duration": "4s", "replicates": 3, "metrics": ["goodput", "loss_rate"],
+            "axes": {"env": ["constant", "square"], "queue": ["drop-tail", "red"], "rule": RULES[:2]},
+        },
+        ["rule"], {"rule": "AIMD(1, 0.5)"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_intervals_and_paired_differences_by_another_way(name, tmp_path, capsys):
+    changes, compared, baseline = SHAPES[name]
+    sweep = Sweep.from_dict({"name": "x", "base": BASE, "metrics": ["jain_index", "flows.b.mean_rtt_s"], **changes})
+    found = sweep.run(tmp_path / "store")
+    with pytest.raises(SystemExit):
+        main(["results", str(tmp_path / "store"), "--export", str(tmp_path / "runs.csv")])
+    capsys.readouterr()
+    axes = [column for column in found.summary.columns if column not in ("metric", "mean", "ci95", "replicates")]
+    runs = pl.read_csv(tmp_path / "runs.csv", schema_overrides=dict.fromkeys(axes, pl.String))
+    assert runs.height == found.runs.height
+    for row in found.summary.to_dicts():
+        values = _values(runs, {axis: row[axis] for axis in axes}, row["metric"])
+        _agrees(row, [value for value in values.values() if value is not None])
+    expected = 0
+    for row in found.differences.to_dicts():
+        cell = {axis: row[axis] for axis in axes}
+        assert any(cell[axis] != baseline[axis] for axis in compared)
+        own, other = (_values(runs, labels, row["metric"]) for labels in (cell, {**cell, **baseline}))
+        assert own
+        assert other
+        both = [seed for seed in own if seed in other and None not in (own[seed], other[seed])]
+        interval = stats.ttest_rel([own[seed] for seed in both], [other[seed] for seed in both]).confidence_interval()
+        assert row["replicates"] == len(both)
+        assert (row["mean"] - row["ci95"], row["mean"] + row["ci95"]) == pytest.approx(interval, rel=1e-9, abs=1e-12)
+        expected += 1
+    cells = found.summary.select(axes).unique().height if axes else 1
+    levels = runs.select(compared).unique().height if compared else 1
+    assert expected == (cells - cells // levels) * len(sweep.metrics)
+
+
+def _values(runs: pl.DataFrame, labels: dict[str, str], metric: str) -> dict[int, float | None]:
+    """Values by seed."""
+    chosen = runs.filter(*(pl.col(axis) == label for axis, label in labels.items()))
+    return dict(chosen.select("seed", metric).iter_rows())
+
+
+def _agrees(row: dict, values: list[float]) -> None:
+    assert row["replicates"] == len(values)
+    low, high = stats.t.interval(0.95, len(values) - 1, loc=sum(values) / len(values), scale=stats.sem(values))
+    assert (row["mean"] - row["ci95"], row["mean"] + row["ci95"]) == pytest.approx((low, high), rel=1e-9, abs=1e-12)
