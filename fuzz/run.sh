@@ -1,12 +1,14 @@
 #!/bin/sh
 # Fuzzes all targets, or those named, for so many seconds in all: fuzz/run.sh SECONDS [TARGET...]
+# With `same` for the seconds it makes the same runs every time, as continuous integration does: there a finding must
+# come from a change, not from luck. To look for more, give it minutes.
 #
 # Needs no nightly and no cargo-fuzz: coverage instrumentation is a stable pass of LLVM, and libfuzzer-sys brings the
 # fuzzer itself (a C++ compiler must be there). --target keeps build scripts free of the instrumentation.
 # A finding ends the run with its exit status; the input is printed and kept in fuzz/artifacts.
 set -eu
 cd "$(dirname "$0")"
-seconds=${1:?usage: fuzz/run.sh SECONDS [TARGET...]}
+seconds=${1:?usage: fuzz/run.sh SECONDS|same [TARGET...]}
 shift
 [ $# -gt 0 ] || set -- scenario segments queues packets
 
@@ -19,17 +21,29 @@ RUSTFLAGS="$instrument -Ccodegen-units=1 --cfg fuzzing" \
 
 for target in "$@"; do
     # What is found to be new goes into the corpus (not kept in git), after the seeds.
-    mkdir -p "artifacts/$target" "corpus/$target"
+    corpus=corpus/$target
+    if [ "$seconds" = same ]; then
+        corpus=corpus/same-$target
+        rm -rf "$corpus"
+    fi
+    mkdir -p "artifacts/$target" "$corpus"
     if [ "$target" = scenario ]; then
-        cp ../examples/*.toml seeds/scenario/* "corpus/$target/"
+        cp ../examples/*.toml seeds/scenario/* "$corpus/"
         options="-only_ascii=1 -dict=scenario.dict -max_len=4000"
+        runs=4000
     else
-        cp "seeds/$target/"* "corpus/$target/"
+        cp "seeds/$target/"* "$corpus/"
         options="-max_len=1500"
+        runs=200000
+    fi
+    if [ "$seconds" = same ]; then
+        options="$options -seed=1 -runs=$runs"
+    else
+        options="$options -max_total_time=$((seconds / $#))"
     fi
     # shellcheck disable=SC2086
-    "$target_dir/$host/release/$target" $options -max_total_time=$((seconds / $#)) -timeout=10 -rss_limit_mb=1500 \
-        -print_final_stats=1 -artifact_prefix="artifacts/$target/" "corpus/$target" 2>"artifacts/$target/log" || {
+    "$target_dir/$host/release/$target" $options -timeout=10 -rss_limit_mb=1500 \
+        -print_final_stats=1 -artifact_prefix="artifacts/$target/" "$corpus" 2>"artifacts/$target/log" || {
         status=$?
         tail -n 60 "artifacts/$target/log" >&2
         for input in "artifacts/$target/"crash-* "artifacts/$target/"timeout-* "artifacts/$target/"oom-*; do

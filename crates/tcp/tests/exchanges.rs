@@ -237,3 +237,16 @@ fn proportional_rate_reduction_lets_one_packet_out_for_two() {
     // All that was outstanding at the cut has arrived; the window is the threshold, and nothing leaves in a burst.
     tcp.at(0.3).ack(10, &[14]).window(4.0, 4.0);
 }
+
+#[test]
+fn copies_of_acknowledgements_leave_a_window() {
+    // Sack1 takes a packet off its estimate for every acknowledgement in recovery, copies of old ones too, and there is nothing left to send:
+    // the estimate goes below zero. The window of proportional rate reduction starts from an empty network then, not from less than that.
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, Some(8), Knobs { prr: true, ..ns2() });
+    tcp.at(0.2).sack(0, &[(2, 3)], &[]).sack(0, &[(2, 4)], &[]).sack(0, &[(2, 5)], &[1]);
+    for _ in 0..12 {
+        tcp.sack(0, &[(2, 5)], &[]);
+    }
+    // One more has arrived, and one may leave for it.
+    tcp.sack(0, &[(2, 6)], &[]).window(1.0, 4.0);
+}

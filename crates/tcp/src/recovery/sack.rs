@@ -102,11 +102,11 @@ fn enter_recovery(tcp: &mut Sender, now_s: f64, response: Response, knobs: &Knob
     }
 }
 
-/// Packets believed in the network.
+/// Packets believed in the network. Sack1 counts every acknowledgement as a packet that left, so that copies take its count below zero.
 fn in_flight(tcp: &Sender, knobs: &Knobs) -> i64 {
     match &tcp.scoreboard {
         Some(board) if knobs.sack_rfc6675 => board.pipe(tcp.highest_ack, tcp.highest_sent, knobs.dupack_threshold),
-        _ => tcp.pipe,
+        _ => tcp.pipe.max(0),
     }
 }
 
