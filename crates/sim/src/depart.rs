@@ -1,8 +1,9 @@
 //! Links whose queue owns its packets, as packets meet them: an event for the end of a transmission where something waits.
 
+use crate::kept::Kept;
 use crate::lanes::Lanes;
 use crate::link::{LOST, Owned, Then};
-use crate::packet::{OptionStore, Packet};
+use crate::packet::Packet;
 use crate::pipe::Pipes;
 use crate::scheduler::Scheduler;
 use crate::streams::Waiting;
@@ -87,7 +88,15 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
     }
 
     /// Sees to the packets that a queue has just lost.
+    #[inline]
     fn bury(&mut self, index: u32) {
+        if self.links[index as usize].has_casualties() {
+            self.bury_all(index);
+        }
+    }
+
+    #[cold]
+    fn bury_all(&mut self, index: u32) {
         while let Some(Waiting { packet, flow, stage, place }) = self.links[index as usize].casualty() {
             self.gone(flow, place, stage as usize, packet, LOST);
         }
@@ -112,7 +121,7 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
         self.streams.scheduler = S::new(1);
         self.inboxes = Vec::new();
         self.pipes = Pipes::default();
-        self.options = OptionStore::default();
+        self.options = Kept::default();
         self.timers = Timers::default();
     }
 }

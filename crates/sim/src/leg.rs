@@ -145,9 +145,11 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
     /// it would stall.
     #[inline]
     pub fn carry(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) {
-        match self.routes[place.route as usize].legs[stage] {
-            Some(_) => self.pass(flow, place, stage, packet),
-            None => self.step(flow, place, stage, packet),
+        let route = &self.routes[place.route as usize];
+        match (&route.legs[stage], route.stages[stage].0) {
+            (Some(_), _) => self.pass(flow, place, stage, packet),
+            (None, Stage::Queue(link)) => self.join(link, Waiting { packet, flow, stage: stage as u32, place }),
+            (None, _) => self.step(flow, place, stage, packet),
         }
     }
 

@@ -26,6 +26,7 @@ mod flow;
 mod hash;
 mod histogram;
 mod jitter;
+mod kept;
 mod lanes;
 mod leg;
 mod link;

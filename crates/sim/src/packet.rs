@@ -81,32 +81,3 @@ pub struct AckOptions {
     /// Timestamp echoed.
     pub echo_s: f64,
 }
-
-/// Options of acknowledgements on their way; most carry none.
-#[derive(Debug, Default)]
-pub struct OptionStore {
-    slots: Vec<AckOptions>,
-    free: Vec<u32>,
-}
-
-impl OptionStore {
-    /// Keeps options; the ticket is never 0.
-    pub fn put(&mut self, options: AckOptions) -> u32 {
-        match self.free.pop() {
-            Some(slot) => {
-                self.slots[slot as usize] = options;
-                slot + 1
-            }
-            None => {
-                self.slots.push(options);
-                self.slots.len() as u32
-            }
-        }
-    }
-
-    /// Gives them back.
-    pub fn take(&mut self, ticket: u32) -> AckOptions {
-        self.free.push(ticket - 1);
-        self.slots[ticket as usize - 1]
-    }
-}

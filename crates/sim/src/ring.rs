@@ -88,12 +88,17 @@ impl<T: Copy> Ring<T> {
     /// Puts one before the one at `index`.
     pub fn insert(&mut self, index: usize, value: T) {
         self.push_back(value);
-        for place in (index + 1..self.count).rev() {
-            let (to, from) = (self.slot(place), self.slot(place - 1));
-            self.slots[to] = self.slots[from];
+        let (from, last) = (self.slot(index), self.slot(self.count - 1));
+        if from <= last {
+            self.slots.copy_within(from..last, from + 1);
+        } else {
+            // They go on at the beginning of the slots.
+            let end = self.slots.len() - 1;
+            self.slots.copy_within(..last, 1);
+            self.slots[0] = self.slots[end];
+            self.slots.copy_within(from..end, from + 1);
         }
-        let slot = self.slot(index);
-        self.slots[slot] = value;
+        self.slots[from] = value;
     }
 
     /// How many at the front fulfil a condition that none behind them fulfils.

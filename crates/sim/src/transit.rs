@@ -6,9 +6,10 @@
 
 use crate::cross::CrossSink;
 use crate::flow::{Losses, Sink};
+use crate::kept::Kept;
 use crate::leg::{Head, Leg};
 use crate::link::{LOST, Link, Window};
-use crate::packet::{AckOptions, Flags, OptionStore, Packet};
+use crate::packet::{AckOptions, Flags, Packet};
 use crate::pipe::Pipes;
 use crate::scheduler::{EMPTY, Scheduler};
 use crate::streams::{Inbox, Place, Streams, Waiting};
@@ -77,7 +78,8 @@ pub struct Transit<S: Scheduler, T: Trace> {
     pub(crate) streams: Streams<S>,
     pub(crate) inboxes: Vec<Inbox>,
     pub(crate) knobs: Arc<[Knobs]>,
-    pub(crate) options: OptionStore,
+    /// What only some acknowledgements carry.
+    pub(crate) options: Kept<AckOptions>,
     pub(crate) timers: Timers,
     pub(crate) trace: T,
     pub(crate) window: Window,
@@ -268,7 +270,7 @@ pub(crate) fn trace_receive<T: Trace>(trace: &mut T, flow: u32, packet: &Packet,
 
 /// Keeps what only some acknowledgements carry.
 #[inline(always)]
-pub fn ack_options(ack: &AckSegment, receiver: &Receiver, options: &mut OptionStore) -> u32 {
+pub fn ack_options(ack: &AckSegment, receiver: &Receiver, options: &mut Kept<AckOptions>) -> u32 {
     let blocks = receiver.blocks();
     if blocks.is_none() && ack.echo_s == ack.sent_s {
         return 0;

@@ -5,6 +5,7 @@
 //! today's RFCs is a [`Knobs`] value, not code.
 
 mod application;
+mod bits;
 mod counters;
 mod ecn;
 mod knobs;
@@ -22,12 +23,13 @@ mod timer;
 mod told;
 mod window;
 
+pub use bits::Bits;
 pub use counters::Counters;
 pub use knobs::{Knobs, Profile};
 pub use receiver::Receiver;
 pub use recovery::Recovery;
 pub use rtt::RttEstimator;
-pub use scoreboard::{Bits, Scoreboard};
+pub use scoreboard::Scoreboard;
 pub use segment::{AckSegment, DataSegment, SackBlocks};
 pub use sender::Sender;
 

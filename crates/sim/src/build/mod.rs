@@ -12,9 +12,10 @@ mod traffic;
 use crate::engine::Engine;
 use crate::flow::{Agenda, Bins, Host, Sink};
 use crate::hash::TraceHash;
+use crate::kept::Kept;
 use crate::lanes::{Lane, Lanes};
 use crate::link::Window;
-use crate::packet::{Flags, OptionStore};
+use crate::packet::Flags;
 use crate::pipe::Pipes;
 use crate::random::Stream;
 use crate::scenario::Scenario;
@@ -89,7 +90,7 @@ impl Builder<'_> {
             streams: Streams { all: Vec::new(), lanes: Lanes::default(), scheduler: S::new(1), packets: 0 },
             inboxes: Vec::new(),
             knobs: Arc::from([]),
-            options: OptionStore::default(),
+            options: Kept::default(),
             timers: Timers::default(),
             trace,
             window,

@@ -2,8 +2,8 @@
 
 use super::FlowInfos;
 use super::plan::{Group, Plan};
+use crate::kept::Ticket;
 use crate::scenario::QueueSpec;
-use crate::streams::Waiting;
 use cwndlab_queues::{
     AdaptiveRed, CoDel, CoDelParameters, Discipline, DropTail, Drr, DrrParameters, FqCoDel, FqCoDelParameters, Limit, Pie, PieParameters,
     Priority, Red, RedParameters, Rio, RioParameters, Scheduler, Weight,
@@ -15,7 +15,7 @@ pub enum Queue {
     /// Decides at arrival.
     AtArrival(Discipline),
     /// Owns its packets.
-    Owns(Scheduler<Waiting>),
+    Owns(Scheduler<Ticket>),
 }
 
 /// Limits above this many packets are none.

@@ -5,6 +5,7 @@
 //! the next packet arrives here, or at the latest when the first of them is `behind_s` ago; the plain engine makes each an event.
 
 use super::Link;
+use crate::kept::{Kept, Ticket};
 use crate::packet::Flags;
 use crate::streams::Waiting;
 use cwndlab_queues::{Item, Scheduler, Scheduling};
@@ -15,7 +16,9 @@ const MOST_WAITING: u64 = 15_000_000;
 /// The queue, and what is in service.
 #[derive(Debug)]
 pub struct Owned {
-    queue: Scheduler<Waiting>,
+    queue: Scheduler<Ticket>,
+    /// The packets in it: the queue itself moves only their tickets.
+    packets: Kept<Waiting>,
     /// The stream that schedules the end of a transmission, or when to catch up.
     pub stream: u32,
     /// Whether it does.
@@ -34,17 +37,18 @@ pub struct Owned {
     /// Packets whose transmission began, and their bytes.
     served: u64,
     served_bytes: u64,
+    /// How many wait, up to the end of the run.
+    waiting: u64,
     /// Packets just lost.
-    casualties: Vec<Waiting>,
-    /// What was there when the run ended.
-    left: Option<u64>,
+    casualties: Vec<Ticket>,
 }
 
 impl Owned {
     /// An empty one.
-    pub fn new(queue: Scheduler<Waiting>) -> Self {
+    pub fn new(queue: Scheduler<Ticket>) -> Self {
         Self {
             queue,
+            packets: Kept::default(),
             stream: u32::MAX,
             scheduled: false,
             behind_s: 0.0,
@@ -56,14 +60,14 @@ impl Owned {
             changed_s: 0.0,
             served: 0,
             served_bytes: 0,
+            waiting: 0,
             casualties: Vec::new(),
-            left: None,
         }
     }
 
     /// When to catch up with what waits, if that is not arranged already; it is from now on.
     pub fn arrange(&mut self) -> Option<f64> {
-        let arrange = self.behind_s > 0.0 && !self.scheduled && self.queue.packets() > 0;
+        let arrange = self.behind_s > 0.0 && !self.scheduled && self.waiting > 0;
         self.scheduled |= arrange;
         arrange.then_some(self.busy_until_s + self.behind_s)
     }
@@ -79,16 +83,12 @@ impl Owned {
     pub fn missed(&self, now_s: f64, since_s: f64) -> Option<f64> {
         let begins_s = self.busy_until_s;
         let earlier = begins_s < now_s || (begins_s == now_s && self.since_s < since_s);
-        (earlier && self.behind_s > 0.0 && self.queue.packets() > 0).then_some(begins_s)
-    }
-
-    fn waiting(&self) -> u64 {
-        self.left.unwrap_or_else(|| self.queue.packets())
+        (earlier && self.behind_s > 0.0 && self.waiting > 0).then_some(begins_s)
     }
 
     /// Packets waiting or in service.
     pub fn backlog(&self, now_s: f64) -> u64 {
-        self.waiting() + u64::from(self.busy_until_s > now_s)
+        self.waiting + u64::from(self.busy_until_s > now_s)
     }
 
     /// Packets whose transmission has ended, their bits, and how many of the packets lost after transmission are not yet.
@@ -100,7 +100,7 @@ impl Owned {
 
     /// Integral over time of the number of packets waiting, packet seconds.
     pub fn waiting_area_s(&self, now_s: f64) -> f64 {
-        self.area_s + self.waiting() as f64 * (now_s - self.changed_s)
+        self.area_s + self.waiting as f64 * (now_s - self.changed_s)
     }
 
     fn settle(&mut self, now_s: f64) {
@@ -139,7 +139,7 @@ impl Link {
         self.hash.add(now_s.to_bits() ^ ((waiting.packet.number as u64) << 20) ^ (u64::from(waiting.flow) << 50));
         if struck {
             self.dropped += 1;
-            owned.casualties.push(waiting);
+            owned.casualties.push(owned.packets.put(waiting));
             return Then::Nothing;
         }
         let flags = waiting.packet.flags;
@@ -150,13 +150,14 @@ impl Link {
             marked: false,
             priority: flags.priority(),
             arrived_s: now_s,
-            packet: waiting,
+            packet: owned.packets.put(waiting),
         };
         owned.settle(now_s);
         let casualties = &mut owned.casualties;
-        owned.queue.enqueue(item, &mut |lost: Item<Waiting>| casualties.push(lost.packet));
+        owned.queue.enqueue(item, &mut |lost: Item<Ticket>| casualties.push(lost.packet));
         self.dropped += owned.casualties.len() as u64;
-        self.overflowed |= owned.queue.packets() >= MOST_WAITING;
+        owned.waiting = owned.queue.packets();
+        self.overflowed |= owned.waiting >= MOST_WAITING;
         if owned.scheduled && owned.behind_s == 0.0 {
             return Then::Nothing;
         }
@@ -167,7 +168,7 @@ impl Link {
         if owned.behind_s > 0.0 {
             return owned.arrange().map_or(Then::Nothing, Then::Wait);
         }
-        owned.scheduled = owned.queue.packets() > 0;
+        owned.scheduled = owned.waiting > 0;
         if owned.scheduled { Then::Wait(owned.busy_until_s) } else { Then::Nothing }
     }
 
@@ -183,9 +184,11 @@ impl Link {
         owned.settle(now_s);
         let casualties = &mut owned.casualties;
         let before = casualties.len();
-        let item = owned.queue.dequeue(now_s, &mut |lost: Item<Waiting>| casualties.push(lost.packet));
+        let item = owned.queue.dequeue(now_s, &mut |lost: Item<Ticket>| casualties.push(lost.packet));
         self.dropped += (owned.casualties.len() - before) as u64;
-        let Item { size_bytes, marked, arrived_s, packet: mut waiting, .. } = item?;
+        owned.waiting = owned.queue.packets();
+        let Item { size_bytes, marked, arrived_s, packet, .. } = item?;
+        let mut waiting = owned.packets.take(packet);
         self.marked += u64::from(marked && !waiting.packet.flags.has(Flags::CE));
         waiting.packet.flags = waiting.packet.flags.with(Flags::CE, marked);
         self.hash.add(now_s.to_bits() ^ ((waiting.packet.number as u64) << 20) ^ (u64::from(waiting.flow) << 50) ^ (1 << 63));
@@ -202,23 +205,30 @@ impl Link {
         owned.is_losing = at_s == super::LOST;
         self.lost += u64::from(owned.is_losing);
         if is_event {
-            owned.scheduled = owned.queue.packets() > 0;
+            owned.scheduled = owned.waiting > 0;
         }
         Some((waiting, at_s, (is_event && owned.scheduled).then_some(end_s)))
     }
 
+    /// Whether the queue has just lost any.
+    #[inline]
+    pub fn has_casualties(&self) -> bool {
+        self.owned.as_ref().is_some_and(|owned| !owned.casualties.is_empty())
+    }
+
     /// A packet that the queue has just lost.
     pub fn casualty(&mut self) -> Option<Waiting> {
-        self.owned.as_mut()?.casualties.pop()
+        let owned = self.owned.as_mut()?;
+        owned.casualties.pop().map(|ticket| owned.packets.take(ticket))
     }
 
     /// The run is over: takes out what still waits, one by one.
     pub fn drain(&mut self, now_s: f64) -> Option<Waiting> {
         let owned = self.owned.as_mut()?;
-        owned.left = owned.left.or(Some(owned.queue.packets()));
         // What the queue would lose now waits like the rest.
         let casualties = &mut owned.casualties;
-        let next = owned.queue.dequeue(now_s, &mut |lost: Item<Waiting>| casualties.push(lost.packet));
-        next.map(|item| item.packet).or_else(|| owned.casualties.pop())
+        let next = owned.queue.dequeue(now_s, &mut |lost: Item<Ticket>| casualties.push(lost.packet));
+        let ticket = next.map(|item| item.packet).or_else(|| owned.casualties.pop())?;
+        Some(owned.packets.take(ticket))
     }
 }
