@@ -213,5 +213,8 @@ def test_sensitivity_varies_one_value_at_a_time(tmp_path, monkeypatch):
     told = json.loads((tmp_path / "akella2002/sensitivity.json").read_text())
     assert [entry["met"] for entry in told["variants"]] == [sum(entry.met.values()) for entry in found.variants]
     again = varied.sensitivity("akella2002", out=tmp_path, quick=True)
+    # What runs took stays known, although none is done again.
     assert again.to_dict()["computed_s"] == 0
+    assert again.took_s == pytest.approx(found.to_dict()["computed_s"])
+    assert again.took_s > 0
     assert [entry.met for entry in again.variants] == [entry.met for entry in found.variants]

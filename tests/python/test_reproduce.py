@@ -117,6 +117,16 @@ def test_quantities_between_settings_by_hand():
     assert _measured(data, _claim("change", "better", metric="loss_rate", **given)).mean == pytest.approx(-0.3)
 
 
+def test_a_claim_is_judged_beside_without_one_environment():
+    # B is 0.1 behind A in e0 and 0.1 ahead in e1.
+    claim = _claim("lead", "better", of=["A"], over=["B"], by=["D_a"], also={"without e1": {"without": "e1"}})
+    paper = reproduce.load("akella2002")
+    (entry,) = reproduce.running.judge(paper, [claim], _data(_three(0.0)))
+    assert entry.measured.mean == pytest.approx(0.0)
+    measured, verdict = entry.also["without e1"]
+    assert (measured.mean, verdict) == (pytest.approx(0.1), "holds")
+
+
 def test_noise_makes_a_claim_undecided_and_a_missing_value_leaves_it_without_a_number():
     claim = _claim("lead", "clearly-better", of=["B"], over=["C"], by=["D_a"])
     for noise, verdict in ((0.0, "holds"), (0.3, "undecided")):

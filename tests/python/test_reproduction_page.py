@@ -13,6 +13,7 @@ from conftest import ROOT
 from cwndlab import reproduce
 from cwndlab.errors import ScenarioError
 from cwndlab.reproduce import glance, readings
+from cwndlab.reproduce.sensitivity import Sensitivity, Variant
 
 PAGE = ROOT / "docs" / "reproduction.md"
 
@@ -59,6 +60,20 @@ def test_papers_that_were_not_run_stay(found, tmp_path):
     assert list(json.loads((tmp_path / "reproduction.json").read_text())["papers"]) == ["psaras2009", "zeta1999"]
     assert "| [zeta1999](#zeta1999-other) | 0 | 0 | 0 | 0 | - | 3 |" in text
     assert "| all | 5 | 3 | 2 | 0 | 60 % | 3 |" in text
+
+
+def test_what_assumed_values_decide_is_said_and_stays(found, tmp_path):
+    base = Variant("", "", {"fig7/a": True, "fig7/b": False}, {"D_a sack": 0.9, "D_a reno": 0.7}, 4, 8.0)
+    other = Variant("step", "1s", {"fig7/a": False, "fig7/b": True}, {"D_a sack": 0.4, "D_a reno": 0.7}, 4, 8.0)
+    varied = Sensitivity("psaras2009", is_quick=False, replicates=2, variants=[base, other], took_s=1234.4)
+    with pytest.raises(ScenarioError, match="page: `psaras2009` is not on the page"):
+        glance.vary(varied, tmp_path)
+    glance.update([found], tmp_path)
+    text = glance.vary(varied, tmp_path).read_text()
+    assert "| step | 1s | 1 of 2 | fig7/b | fig7/a | 0.55 | 1 |" in text
+    assert "took 1,234 s of processor time" in text
+    # The paper run anew keeps it.
+    assert glance.update([found], tmp_path).read_text() == text
 
 
 def test_a_part_of_a_paper_is_no_page(found, tmp_path):

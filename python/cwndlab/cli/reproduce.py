@@ -92,7 +92,9 @@ def reproduce(
     assumed = {name: getattr(given, name) for name in values}
     options.make_folder(out)
     if sensitivity:
-        vary(targets, chosen, quick=quick, out=out, jobs=jobs, as_json=as_json, refused={
+        if page is not None and quick:
+            raise click.UsageError("--page: is for what was run in full; allowed: without --quick")
+        vary(targets, chosen, quick=quick, out=out, page=page, jobs=jobs, as_json=as_json, refused={
             "--on": on, "--replicates": replicates, "--assume": assume,
         })  # fmt: skip
         return
@@ -193,6 +195,15 @@ def _print(found: Reproduction) -> None:
         rows.append((claim.id, claim.name, verdict, measured, claim.reading.text, claim.statement))
     columns = ("experiment", "claim", "verdict", "measured ± 95 % CI", "wanted", "the paper states")
     print_table(f"{found.paper.key}: {found.paper.title}", columns, rows, text_columns=6)
+    also = [
+        (entry.claim.id, entry.claim.name, name, f"{SIGNS[verdict]} {verdict}", number(measured))
+        for entry in found.judged
+        for name, (measured, verdict) in entry.also.items()
+        if name in entry.claim.arguments.get("also", {})
+    ]
+    if also:
+        columns = ("experiment", "claim", "about", "verdict", "measured ± 95 % CI")
+        print_table("Judged beside", columns, also, text_columns=4)
     notes = [(entry.claim.id, entry.claim.name, entry.note) for entry in found.judged if entry.note]
     if notes:
         print_table("What is known of claims that do not hold", ("experiment", "claim", "note"), notes, text_columns=3)

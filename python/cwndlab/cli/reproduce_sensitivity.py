@@ -20,10 +20,11 @@ def vary(
     *,
     refused: Mapping[str, Any],
     out: Path,
+    page: Path | None,
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Vary each paper that was asked for, and print the table."""
+    """Vary each paper that was asked for, print the table, and put it on the page of all verdicts where wanted."""
     from cwndlab.cli.sweep_progress import progress_bar
     from cwndlab.reproduce import load
     from cwndlab.reproduce.sensitivity import NAME, sensitivity
@@ -48,6 +49,10 @@ def vary(
         else:
             _print(found)
         say(f"wrote {out / key / NAME}")
+        if page is not None:
+            from cwndlab.reproduce import glance
+
+            say(f"wrote {glance.vary(found, page)}")
 
 
 def teller(key: str, show: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
@@ -85,6 +90,9 @@ def _print(found: Sensitivity) -> None:
     print_table(f"{found.paper}: what the assumed values decide, {found.replicates} replicates", columns, rows,
                 text_columns=2)  # fmt: skip
     say("claims are judged by their means, without intervals")
-    say(f"{data['computed_s']:.0f} s computed, {found.wall_s:.0f} s in all")
+    say(
+        f"{found.took_s:.0f} s of processor time, {data['computed_s']:.0f} s of it now; "
+        f"this call took {found.wall_s:.0f} s"
+    )
     if found.failed:
         say(f"{found.failed} runs failed")

@@ -145,6 +145,14 @@ class Board:
                 values[metric] = np.fmin(values[metric], values[other])
         return cls(*labels, values, series)
 
+    def without(self, case: str) -> Board:
+        """Return the values of all cases but one."""
+        kept = [at for at, known in enumerate(self.cases) if known != case]
+        values, series = (
+            {name: table[:, kept] for name, table in tables.items()} for tables in (self.values, self.series)
+        )
+        return Board(self.settings, tuple(self.cases[at] for at in kept), self.rules, values, series)
+
     def means(self, replicates: Sequence[int]) -> Means:
         """Average over some replicates; where one of them has no value, so has the mean of the others."""
         chosen = list(replicates)
@@ -172,6 +180,10 @@ class Data:
     ) -> None:
         self.boards, self.rules, self.replicates = boards, rules, replicates
         self.means = functools.cache(self._means)
+
+    def without(self, case: str) -> Data:
+        """Return all but one environment or other case."""
+        return Data({name: board.without(case) for name, board in self.boards.items()}, self.rules, self.replicates)
 
     def rule(self, name: str) -> str:
         """Notation of a rule that has a short name; others are returned as they are."""

@@ -23,6 +23,7 @@ from cwndlab.store.layout import write_whole
 
 if TYPE_CHECKING:
     from cwndlab.reproduce.running import Reproduction
+    from cwndlab.reproduce.sensitivity import Sensitivity
 
 NAME = "reproduction"
 WIDTH_PIXELS = 1000
@@ -69,7 +70,35 @@ def update(found: Sequence[Reproduction], folder: Path) -> Path:
     images = folder / "images" / NAME
     images.mkdir(parents=True, exist_ok=True)
     for entry in found:
-        data["papers"][entry.paper.key] = _paper(entry, images)
+        before = data["papers"].get(entry.paper.key, {})
+        varied = {"sensitivity": before["sensitivity"]} if "sensitivity" in before else {}
+        data["papers"][entry.paper.key] = {**_paper(entry, images), **varied}
+    return _write(data, folder)
+
+
+def vary(found: Sensitivity, folder: Path) -> Path:
+    """Put what the assumed values of a paper decide on the page, which must have the paper.
+
+    Raises
+    ------
+    ScenarioError
+        If it has not.
+    """
+    data = read(folder)
+    if found.paper not in data["papers"]:
+        allowed = ", ".join(data["papers"]) or "none yet"
+        raise ScenarioError(f"page: `{found.paper}` is not on the page in {folder}; allowed: {allowed}")
+    keys = ("assumption", "value", "claims", "met", "now_met", "no_longer_met", "medians", "runs")
+    said = found.to_dict()
+    data["papers"][found.paper]["sensitivity"] = {
+        "replicates": found.replicates,
+        "took_s": round(found.took_s),
+        "variants": [{**{key: entry[key] for key in keys}, "moved": len(entry["moved"])} for entry in said["variants"]],
+    }
+    return _write(data, folder)
+
+
+def _write(data: dict[str, Any], folder: Path) -> Path:
     data["papers"] = dict(sorted(data["papers"].items()))
     write_whole(folder / f"{NAME}.json", (dumps(data, 1) + "\n").encode("utf-8"))
     target = folder / f"{NAME}.md"
@@ -133,11 +162,40 @@ def _chapter(key: str, paper: Mapping[str, Any]) -> list[str]:
         signs = " ".join(SIGNS[claim["verdict"]] for claim in by_id[entry["id"]]) or "-"
         rows.append([f"[{entry['id']}](#{_anchor(_heading(key, entry))})", signs, entry["title"]])
     parts.append(_table(["experiment", "claims", "what"], rows))
+    if "sensitivity" in paper:
+        parts += _assumed(key, paper["sensitivity"])
     for entry in paper["experiments"]:
         parts += _section(
             key, entry, by_id[entry["id"]], [row for row in paper["published"] if row["id"] == entry["id"]]
         )
     return parts
+
+
+def _assumed(key: str, varied: Mapping[str, Any]) -> list[str]:
+    """Write what the assumed values decide."""
+    medians = list(varied["variants"][0]["medians"])
+    rows = [
+        [
+            entry["assumption"] or "as assumed",
+            entry["value"],
+            f"{entry['met']} of {entry['claims']}",
+            ", ".join(entry["now_met"]),
+            ", ".join(entry["no_longer_met"]),
+            *(f"{entry['medians'][name]:.2f}" for name in medians),
+            entry["moved"],
+        ]
+        for entry in varied["variants"]
+    ]
+    head = ["assumption", "value", "met", "now met", "no longer met", *(f"median {name}" for name in medians), "moved"]
+    return [
+        f"### {key}: what the assumed values decide\n",
+        f"A coarse plan, {varied['replicates']} replicates, with one value changed at a time: how many of the claims "
+        "that it can judge are met by their means alone, which ones change, the medians of the correlations with "
+        "published numbers, and how many of those moved by more than 0.3. "
+        f"`cwndlab reproduce {key} --sensitivity --page docs` writes it; its runs took {varied['took_s']:,} s of "
+        "processor time.\n",
+        _table(head, rows),
+    ]
 
 
 def _heading(key: str, entry: Mapping[str, Any]) -> str:

@@ -219,7 +219,8 @@ def _judge(paper: Paper, claim: Claim, data: Data) -> Judged:
         also[other] = (measured, claim.reading.verdict(measured))
     for name, changes in claim.arguments.get("also", {}).items():
         again = replace(claim, arguments={**claim.arguments, **changes})
-        measured = data.estimate(lambda chosen, again=again: quantity(chosen, again), again.plans)
+        seen = data.without(changes["without"]) if "without" in changes else data
+        measured = seen.estimate(lambda chosen, again=again: quantity(chosen, again), again.plans)
         also[name] = (measured, claim.reading.verdict(measured, exact=claim.is_exact))
     verdict = claim.reading.verdict(found, exact=claim.is_exact)
     missing = "no value: a run of it is missing or measured nothing" if found.mean is None else ""

@@ -67,6 +67,8 @@ class Variant:
         Numbers of the paper's own by name, such as correlations.
     runs : int
         Runs it needed, shared ones included.
+    took_s : float
+        Processor seconds that they took, whenever they were done.
     computed_s : float
         Processor seconds of those that were done now.
     """
@@ -76,6 +78,7 @@ class Variant:
     met: Mapping[str, bool]
     cells: Mapping[str, float]
     runs: int = 0
+    took_s: float = 0.0
     computed_s: float = 0.0
 
     def to_dict(self, base: Variant) -> dict[str, Any]:
@@ -95,18 +98,28 @@ class Variant:
             },
             "cells": dict(self.cells),
             "runs": self.runs,
+            "took_s": self.took_s,
             "computed_s": self.computed_s,
         }
 
 
 @dataclass
 class Sensitivity:
-    """All variants; the first is where all is as assumed."""
+    """All variants; the first is where all is as assumed.
+
+    Attributes
+    ----------
+    took_s : float
+        Processor seconds that all runs took, whenever they were done; those that variants share count once.
+    wall_s : float
+        Seconds that this call took.
+    """
 
     paper: str
     is_quick: bool
     replicates: int
     variants: list[Variant] = field(default_factory=list)
+    took_s: float = 0.0
     wall_s: float = 0.0
     failed: int = 0
 
@@ -118,6 +131,7 @@ class Sensitivity:
             "replicates": self.replicates,
             "variants": [entry.to_dict(self.variants[0]) for entry in self.variants],
             "runs_failed": self.failed,
+            "took_s": self.took_s,
             "computed_s": sum(entry.computed_s for entry in self.variants),
             "wall_s": self.wall_s,
         }
@@ -167,6 +181,7 @@ def sensitivity(
     asked = {**paper.sensitivity, **(paper.sensitivity["quick"] if quick else {})}
     found = Sensitivity(key, quick, asked["replicates"])
     changes = [("", "", {}), *_values(asked)]
+    took: dict[str, float] = {}
     with Store(Path(out) / "store") as store:
         for number, (name, value, assume) in enumerate(changes, 1):
             if progress is not None:
@@ -174,11 +189,23 @@ def sensitivity(
                 progress({"event": "plan", "plan": title, "number": number, "of": len(changes)})
             board, runs, computed_s, failed = _run(paper, asked, assume, store, jobs, progress)
             found.failed += failed
+            took.update(runs)
             data = _data(paper, asked, board)
-            found.variants.append(Variant(name, value, _met(paper, data), _cells(paper, asked, data), runs, computed_s))
+            found.variants.append(
+                Variant(
+                    name,
+                    value,
+                    _met(paper, data),
+                    _cells(paper, asked, data),
+                    len(runs),
+                    sum(runs.values()),
+                    computed_s,
+                )
+            )
             if not name:
                 found.variants += _measures(paper, asked, board)
                 found.variants += _without(paper, asked, board)
+    found.took_s = sum(took.values())
     found.wall_s = time.perf_counter() - began_s
     folder = Path(out) / key
     folder.mkdir(parents=True, exist_ok=True)
@@ -196,8 +223,9 @@ def _values(asked: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]
 def _run(
     paper: Paper, asked: Mapping[str, Any], assume: Mapping[str, Any], store: Store, jobs: int | None,
     progress: Tell | None,
-) -> tuple[Board, int, float, int]:  # fmt: skip
-    from cwndlab.sweep import Sweep
+) -> tuple[Board, dict[str, float], float, int]:  # fmt: skip
+    """Return what was measured, the seconds of each run by its key, those of runs done now, and how many failed."""
+    from cwndlab.sweep import Sweep, stored_runs
 
     whole = paper.sweep(asked["plan"], assume=assume).to_dict()
     whole["name"] += "-sensitivity"
@@ -213,7 +241,9 @@ def _run(
             progress(event)
 
     findings = Sweep.from_dict(whole).run(store, jobs=jobs, progress=tell)
-    return paper.board(asked["plan"], findings), len(findings), computed_s, len(findings.failed)
+    runs = stored_runs(store, sweep=whole["name"], metrics=asked["metrics"][:1])
+    took = dict(zip(runs["key"].to_list(), runs["duration_s"].to_list(), strict=True))
+    return paper.board(asked["plan"], findings), took, computed_s, len(findings.failed)
 
 
 def _data(paper: Paper, asked: Mapping[str, Any], board: Board) -> Data:
@@ -233,10 +263,7 @@ def _without(paper: Paper, asked: Mapping[str, Any], board: Board) -> Iterator[V
     """Give the variants that leave one case out."""
     for entry in asked.get("without", ()):
         for left_out in entry["cases"]:
-            kept = [at for at, case in enumerate(board.cases) if case != left_out]
-            values = {metric: table[:, kept] for metric, table in board.values.items()}
-            fewer = Board(board.settings, tuple(board.cases[at] for at in kept), board.rules, values)
-            data = _data(paper, asked, fewer)
+            data = _data(paper, asked, board.without(left_out))
             yield Variant(entry["name"], left_out, _met(paper, data), _cells(paper, asked, data))
 
 
