@@ -30,14 +30,14 @@ for target in "$@"; do
     if [ "$target" = scenario ]; then
         cp ../examples/*.toml seeds/scenario/* "$corpus/"
         options="-only_ascii=1 -dict=scenario.dict -max_len=4000"
-        runs=4000
+        runs=40000
     else
         cp "seeds/$target/"* "$corpus/"
         options="-max_len=1500"
-        runs=200000
+        case $target in packets) runs=2000000 ;; *) runs=150000 ;; esac
     fi
     if [ "$seconds" = same ]; then
-        options="$options -seed=1 -runs=$runs"
+        options="$options -seed=1 -runs=$runs -reload=0"
     else
         options="$options -max_total_time=$((seconds / $#))"
     fi

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -29,8 +30,6 @@ def found(tmp_path_factory):
 
 
 def _only(paper, ids):
-    from dataclasses import replace
-
     return replace(paper, experiments={name: paper.experiments[name] for name in ids})
 
 
@@ -72,7 +71,20 @@ def test_what_assumed_values_decide_is_said_and_stays(found, tmp_path):
     text = glance.vary(varied, tmp_path).read_text()
     assert "| step | 1s | 1 of 2 | fig7/b | fig7/a | 0.55 | 1 |" in text
     assert "took 1,234 s of processor time" in text
-    # The paper run anew keeps it.
+    # Claims that the paper has no more: what was said of them goes when it is run anew.
+    assert "fig7/b" not in glance.update([found], tmp_path).read_text()
+    # Where there are all of them it stays.
+    kept = [f"fig7/{entry.claim.name}" for entry in found.judged[:2]]
+    base, other = (
+        replace(base, met=dict(zip(kept, (True, False), strict=True))),
+        replace(
+            other,
+            met=dict(zip(kept, (False, True), strict=True)),
+            cells={"D_a sack": float("nan"), "D_a reno": float("nan")},
+        ),
+    )
+    text = glance.vary(replace(varied, variants=[base, other]), tmp_path).read_text()
+    assert f"| step | 1s | 1 of 2 | {kept[1]} | {kept[0]} | - | 0 |" in text
     assert glance.update([found], tmp_path).read_text() == text
 
 

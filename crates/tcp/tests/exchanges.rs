@@ -247,6 +247,6 @@ fn copies_of_acknowledgements_leave_a_window() {
     for _ in 0..12 {
         tcp.sack(0, &[(2, 5)], &[]);
     }
-    // One more has arrived, and one may leave for it.
-    tcp.sack(0, &[(2, 6)], &[]).window(1.0, 4.0);
+    // One more has arrived, and one may leave for it, as soon as there is one.
+    tcp.sack(0, &[(2, 6)], &[]).window(1.0, 4.0).supply(20, &[9]);
 }

@@ -35,6 +35,11 @@ def vary(
     if any("/" in target for target in targets):
         raise click.UsageError(f"{targets[0]}: is one experiment; allowed: PAPER alone, with --sensitivity")
     papers = [key for key in chosen if targets or load(key).sensitivity]
+    if page is not None:
+        from cwndlab.reproduce import glance
+
+        for key in papers:
+            glance.check(key, page)
     for key in papers:
         with progress_bar() as show:
             try:
@@ -50,8 +55,6 @@ def vary(
             _print(found)
         say(f"wrote {out / key / NAME}")
         if page is not None:
-            from cwndlab.reproduce import glance
-
             say(f"wrote {glance.vary(found, page)}")
 
 

@@ -182,7 +182,9 @@ class Data:
         self.means = functools.cache(self._means)
 
     def without(self, case: str) -> Data:
-        """Return all but one environment or other case."""
+        """Return all but one environment or other case, which a plan must have."""
+        known = [name for board in self.boards.values() for name in board.cases]
+        _place("without", list(dict.fromkeys(known)), case)
         return Data({name: board.without(case) for name, board in self.boards.items()}, self.rules, self.replicates)
 
     def rule(self, name: str) -> str:

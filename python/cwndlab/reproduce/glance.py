@@ -70,9 +70,10 @@ def update(found: Sequence[Reproduction], folder: Path) -> Path:
     images = folder / "images" / NAME
     images.mkdir(parents=True, exist_ok=True)
     for entry in found:
-        before = data["papers"].get(entry.paper.key, {})
-        varied = {"sensitivity": before["sensitivity"]} if "sensitivity" in before else {}
-        data["papers"][entry.paper.key] = {**_paper(entry, images), **varied}
+        before, now = data["papers"].get(entry.paper.key, {}), _paper(entry, images)
+        if _is_about("sensitivity", before, now["claims"]):
+            now["sensitivity"] = before["sensitivity"]
+        data["papers"][entry.paper.key] = now
     return _write(data, folder)
 
 
@@ -84,10 +85,8 @@ def vary(found: Sensitivity, folder: Path) -> Path:
     ScenarioError
         If it has not.
     """
+    check(found.paper, folder)
     data = read(folder)
-    if found.paper not in data["papers"]:
-        allowed = ", ".join(data["papers"]) or "none yet"
-        raise ScenarioError(f"page: `{found.paper}` is not on the page in {folder}; allowed: {allowed}")
     keys = ("assumption", "value", "claims", "met", "now_met", "no_longer_met", "medians", "runs")
     said = found.to_dict()
     data["papers"][found.paper]["sensitivity"] = {
@@ -96,6 +95,22 @@ def vary(found: Sensitivity, folder: Path) -> Path:
         "variants": [{**{key: entry[key] for key in keys}, "moved": len(entry["moved"])} for entry in said["variants"]],
     }
     return _write(data, folder)
+
+
+def check(key: str, folder: Path) -> None:
+    """Raise ScenarioError if a paper is not on the page."""
+    known = read(folder)["papers"]
+    if key not in known:
+        raise ScenarioError(f"page: `{key}` is not on the page in {folder}; allowed: {', '.join(known) or 'none yet'}")
+
+
+def _is_about(part: str, paper: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a paper's page has a part, all of whose claims there still are."""
+    known = {f"{claim['id']}/{claim['claim']}" for claim in claims}
+    named = [
+        name for entry in paper.get(part, {}).get("variants", ()) for name in entry["now_met"] + entry["no_longer_met"]
+    ]
+    return part in paper and known.issuperset(named)
 
 
 def _write(data: dict[str, Any], folder: Path) -> Path:
@@ -171,6 +186,10 @@ def _chapter(key: str, paper: Mapping[str, Any]) -> list[str]:
     return parts
 
 
+def _median(value: float | None) -> str:
+    return "-" if value is None or value != value else f"{value:.2f}"
+
+
 def _assumed(key: str, varied: Mapping[str, Any]) -> list[str]:
     """Write what the assumed values decide."""
     medians = list(varied["variants"][0]["medians"])
@@ -181,7 +200,7 @@ def _assumed(key: str, varied: Mapping[str, Any]) -> list[str]:
             f"{entry['met']} of {entry['claims']}",
             ", ".join(entry["now_met"]),
             ", ".join(entry["no_longer_met"]),
-            *(f"{entry['medians'][name]:.2f}" for name in medians),
+            *(_median(entry["medians"][name]) for name in medians),
             entry["moved"],
         ]
         for entry in varied["variants"]

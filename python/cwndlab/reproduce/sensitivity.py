@@ -241,7 +241,7 @@ def _run(
             progress(event)
 
     findings = Sweep.from_dict(whole).run(store, jobs=jobs, progress=tell)
-    runs = stored_runs(store, sweep=whole["name"], metrics=asked["metrics"][:1])
+    runs = stored_runs(store, sweep=whole["name"], metrics=whole["metrics"][:1])
     took = dict(zip(runs["key"].to_list(), runs["duration_s"].to_list(), strict=True))
     return paper.board(asked["plan"], findings), took, computed_s, len(findings.failed)
 

@@ -82,6 +82,9 @@ fn duplicate_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, blocks: &[(i64,
 
 fn enter_recovery(tcp: &mut Sender, now_s: f64, response: Response, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
     tcp.pipe = tcp.highest_sent - tcp.highest_ack - i64::from(knobs.dupack_threshold);
+    if knobs.prr {
+        tcp.pipe = tcp.pipe.max(0);
+    }
     tcp.restart_after_cut(now_s);
     tcp.in_recovery = true;
     tcp.rescued = false;
@@ -102,11 +105,11 @@ fn enter_recovery(tcp: &mut Sender, now_s: f64, response: Response, knobs: &Knob
     }
 }
 
-/// Packets believed in the network. Sack1 counts every acknowledgement as a packet that left, so that copies take its count below zero.
+/// Packets believed in the network.
 fn in_flight(tcp: &Sender, knobs: &Knobs) -> i64 {
     match &tcp.scoreboard {
         Some(board) if knobs.sack_rfc6675 => board.pipe(tcp.highest_ack, tcp.highest_sent, knobs.dupack_threshold),
-        _ => tcp.pipe.max(0),
+        _ => tcp.pipe,
     }
 }
 
@@ -141,6 +144,8 @@ fn in_recovery(tcp: &mut Sender, now_s: f64, ack: &AckSegment, blocks: &[(i64, i
         tcp.dupacks += 1;
     }
     if let Some((before, after)) = after {
+        // Sack1 counts every acknowledgement as a packet that left, so that copies take its count below zero: a window cannot start from there.
+        tcp.pipe = tcp.pipe.max(0);
         let lost_more = scoreboard(tcp).unreported(before.lost_below.max(highest_ack + 1), after.lost_below.max(highest_ack + 1)) > 0;
         let in_flight = in_flight(tcp, knobs);
         tcp.go_on_reducing(in_flight, after.delivered - before.delivered, partial && !lost_more);
