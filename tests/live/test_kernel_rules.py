@@ -14,6 +14,7 @@ from typing import NamedTuple
 import kernel_path
 import pytest
 from kernel_path import Row
+from surroundings import once_more
 
 from cwndlab.errors import LiveError
 from cwndlab.live import doctor, program
@@ -116,6 +117,7 @@ def _share(stretch: list[Row], law: Law) -> float:
 
 
 @pytest.mark.parametrize("rule", LAWS)
+@once_more
 def test_a_flow_alone_cuts_and_grows_as_its_rule_says(rule):
     law = LAWS[rule]
     # A threshold below the path's capacity: slow start would overshoot, and near-flat cuts keep that for long.
