@@ -5,7 +5,7 @@ from __future__ import annotations
 import cwndlab
 from cwndlab import environments, native, reproduce
 from cwndlab.quantities import rate_text
-from cwndlab.reproduce import glance
+from cwndlab.reproduce import glance, glance_text
 from parts.text import ROOT, code, code_name, table
 
 
@@ -82,7 +82,7 @@ def greedy_share(name: str, duration: str = "30s") -> tuple[float, float]:
 
 def verdicts() -> str:
     """Write what papers' claims came to, from the data that the last full reproduction left here."""
-    return glance.markdown(glance.read(ROOT / "docs"))
+    return glance_text.markdown(glance.read(ROOT / "docs"))
 
 
 def readings() -> str:

@@ -13,8 +13,8 @@ import pytest
 from conftest import ROOT
 from cwndlab import reproduce
 from cwndlab.errors import ScenarioError
-from cwndlab.reproduce import glance, readings
-from cwndlab.reproduce.sensitivity import Sensitivity, Variant
+from cwndlab.reproduce import glance, glance_text, readings
+from cwndlab.reproduce.variants import Sensitivity, Variant
 
 PAGE = ROOT / "docs" / "reproduction.md"
 
@@ -37,7 +37,7 @@ def test_the_page_says_what_was_found(found, tmp_path):
     target = glance.update([found], tmp_path)
     text = target.read_text()
     data = json.loads((tmp_path / "reproduction.json").read_text())
-    assert text == f"{glance.HEAD}<!-- generated: verdicts -->\n{glance.markdown(data)}<!-- end -->\n"
+    assert text == f"{glance.HEAD}<!-- generated: verdicts -->\n{glance_text.markdown(data)}<!-- end -->\n"
     # Three of five hold: equation 3 needs 5 round trips, AIMD 20, and marks slow it down; equation 1 needs 7 or 8.
     assert re.search(r"\| \[psaras2009\]\(#\S+\) \| 5 \| 3 \| 2 \| 0 \| 60 % \| 0 \|", text)
     assert "| round trips to double, MR-AIMD, equation 1 | 6 | 7 | +16.7 % |" in text

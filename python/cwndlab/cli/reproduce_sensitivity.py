@@ -11,7 +11,7 @@ import click
 from cwndlab.cli.output import print_table, say
 
 if TYPE_CHECKING:
-    from cwndlab.reproduce.sensitivity import Sensitivity
+    from cwndlab.reproduce.variants import Sensitivity
 
 
 def vary(

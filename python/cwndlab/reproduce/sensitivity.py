@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +40,7 @@ from cwndlab.reproduce.board import Board, Data
 from cwndlab.reproduce.claims import Claim
 from cwndlab.reproduce.paper import Paper, load
 from cwndlab.reproduce.readings import HOLDS
+from cwndlab.reproduce.variants import Sensitivity, Variant
 from cwndlab.statistics import Estimate
 from cwndlab.store.layout import write_whole
 
@@ -49,92 +49,6 @@ if TYPE_CHECKING:
 
 Tell = Callable[[dict[str, Any]], object]
 NAME = "sensitivity.json"
-MOVED = 0.3
-"""From which change on a number of a cell is said to have moved."""
-
-
-@dataclass
-class Variant:
-    """One value of one assumption, and what came of it.
-
-    Attributes
-    ----------
-    name, value : str
-        What is varied, and to what; both empty where all is as assumed.
-    met : mapping of str to bool
-        ``ID/claim`` to whether its mean lies within its bounds.
-    cells : mapping of str to float
-        Numbers of the paper's own by name, such as correlations.
-    runs : int
-        Runs it needed, shared ones included.
-    took_s : float
-        Processor seconds that they took, whenever they were done.
-    computed_s : float
-        Processor seconds of those that were done now.
-    """
-
-    name: str
-    value: str
-    met: Mapping[str, bool]
-    cells: Mapping[str, float]
-    runs: int = 0
-    took_s: float = 0.0
-    computed_s: float = 0.0
-
-    def to_dict(self, base: Variant) -> dict[str, Any]:
-        """Return it as plain data, beside the variant where all is as assumed."""
-        return {
-            "assumption": self.name,
-            "value": self.value,
-            "claims": len(self.met),
-            "met": sum(self.met.values()),
-            "now_met": sorted(key for key, value in self.met.items() if value and not base.met[key]),
-            "no_longer_met": sorted(key for key, value in self.met.items() if not value and base.met[key]),
-            "medians": _medians(self.cells),
-            "moved": {
-                key: [base.cells[key], value]
-                for key, value in self.cells.items()
-                if abs(value - base.cells[key]) > MOVED
-            },
-            "cells": dict(self.cells),
-            "runs": self.runs,
-            "took_s": self.took_s,
-            "computed_s": self.computed_s,
-        }
-
-
-@dataclass
-class Sensitivity:
-    """All variants; the first is where all is as assumed.
-
-    Attributes
-    ----------
-    took_s : float
-        Processor seconds that all runs took, whenever they were done; those that variants share count once.
-    wall_s : float
-        Seconds that this call took.
-    """
-
-    paper: str
-    is_quick: bool
-    replicates: int
-    variants: list[Variant] = field(default_factory=list)
-    took_s: float = 0.0
-    wall_s: float = 0.0
-    failed: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return {
-            "paper": self.paper,
-            "quick": self.is_quick,
-            "replicates": self.replicates,
-            "variants": [entry.to_dict(self.variants[0]) for entry in self.variants],
-            "runs_failed": self.failed,
-            "took_s": self.took_s,
-            "computed_s": sum(entry.computed_s for entry in self.variants),
-            "wall_s": self.wall_s,
-        }
 
 
 def sensitivity(
@@ -293,11 +207,3 @@ def _is_met(claim: Claim, value: float) -> bool:
 
 def _cells(paper: Paper, asked: Mapping[str, Any], data: Data) -> dict[str, float]:
     return dict(getattr(paper.module("quantities"), asked["cells"])(data)) if "cells" in asked else {}
-
-
-def _medians(cells: Mapping[str, float]) -> dict[str, float]:
-    """Give the median by kind: the names' first word."""
-    kinds = dict.fromkeys(name.split()[0] for name in cells)
-    return {
-        kind: float(np.median([value for name, value in cells.items() if name.split()[0] == kind])) for kind in kinds
-    }
