@@ -60,8 +60,10 @@ fn run(mut scenario: Scenario) {
     limit(&mut scenario);
     // Every stage of every packet is an event of its own here: whatever does not end is not compared.
     let Some(plain) = result(&scenario, SchedulerKind::Set, false) else { return };
-    if let Some(fast) = result(&scenario, SchedulerKind::Tree, true) {
-        assert_eq!(fast, plain, "shortcuts change the result");
+    for scheduler in [SchedulerKind::Tree, SchedulerKind::Calendar] {
+        if let Some(fast) = result(&scenario, scheduler, true) {
+            assert_eq!(fast, plain, "shortcuts change the result");
+        }
     }
 }
 

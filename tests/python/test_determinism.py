@@ -23,7 +23,7 @@ def test_command_line_python_threads_and_schedulers_agree(cli, scenario, tmp_pat
     hashes = [
         cwndlab.run(scenario).trace_hash,
         cwndlab.run(scenario).trace_hash,
-        cwndlab.run(scenario, scheduler="heap").trace_hash,
+        *(cwndlab.run(scenario, scheduler=name).trace_hash for name in ("tree", "calendar", "heap")),
         json.loads(cli("run", "it.json", "--json").stdout)["trace_hash"],
     ]
     for jobs in (1, 2):
@@ -34,10 +34,11 @@ def test_command_line_python_threads_and_schedulers_agree(cli, scenario, tmp_pat
     int(hashes[0], 16)
 
 
-def test_results_agree_with_the_simple_scheduler(scenario):
-    tree, heap = (cwndlab.run(scenario, scheduler=name) for name in ("tree", "heap"))
-    assert tree.flows.equals(heap.flows)
-    assert tree.links.equals(heap.links)
+@pytest.mark.parametrize("name", ["tree", "calendar"])
+def test_results_agree_with_the_simple_scheduler(scenario, name):
+    fast, heap = (cwndlab.run(scenario, scheduler=name) for name in (name, "heap"))
+    assert fast.flows.equals(heap.flows)
+    assert fast.links.equals(heap.links)
 
 
 def test_seeds_differ(scenario):

@@ -101,7 +101,7 @@ fn parse(text: &str, format: &str) -> PyResult<String> {
 
 /// Runs a scenario in JSON; returns its result as JSON and its traces as columns.
 #[pyfunction]
-#[pyo3(signature = (scenario, progress=None, scheduler="tree", pcap=None, look_ahead=true))]
+#[pyo3(signature = (scenario, progress=None, scheduler="fast", pcap=None, look_ahead=true))]
 fn run<'py>(
     py: Python<'py>,
     scenario: &str,
@@ -116,9 +116,11 @@ fn run<'py>(
     let packets_wanted = scenario.trace.packets;
     scenario.trace.packets |= pcap.is_some();
     let scheduler = match scheduler {
+        "fast" => SchedulerKind::Fast,
         "tree" => SchedulerKind::Tree,
+        "calendar" => SchedulerKind::Calendar,
         "heap" | "set" => SchedulerKind::Set,
-        other => return Err(ScenarioError::new_err(format!("scheduler: \"{other}\" is not known, allowed: tree, heap"))),
+        other => return Err(ScenarioError::new_err(format!("scheduler: \"{other}\" is not known, allowed: fast, tree, calendar, heap"))),
     };
     let begin = Instant::now();
     let mut simulation = py.detach(|| Simulation::with(&scenario, scheduler, Options { look_ahead }));

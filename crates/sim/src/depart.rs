@@ -1,7 +1,6 @@
 //! Links whose queue owns its packets, as packets meet them: an event for the end of a transmission where something waits.
 
 use crate::kept::Kept;
-use crate::lanes::Lanes;
 use crate::link::{LOST, Owned, Then};
 use crate::packet::Packet;
 use crate::pipe::Pipes;
@@ -117,8 +116,7 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
     /// The run is over: gives back what only packets on their way needed, so that results can have the memory.
     pub fn release(&mut self) {
         self.streams.all = Vec::new();
-        self.streams.lanes = Lanes::default();
-        self.streams.scheduler = S::new(1);
+        self.streams.scheduler = S::new(1, 0.0);
         self.inboxes = Vec::new();
         self.pipes = Pipes::default();
         self.options = Kept::default();

@@ -11,6 +11,7 @@ use crate::timers::Kind;
 use crate::trace::{PacketEvent, PacketRow, Trace};
 use crate::transit::{CROSS, Transit, row};
 use crate::wire::{MOST_AT_ONCE, Wire};
+use cwndlab_prefetch::prefetch;
 use cwndlab_tcp::{AckSegment, Counters, Knobs, NEVER, SackBlocks, Sender};
 use std::sync::Arc;
 
@@ -40,8 +41,9 @@ pub struct Engine<S: Scheduler, T: Trace> {
     pub(crate) next_edge_s: f64,
     /// Heads of streams that are due at this very moment.
     pub(crate) tied: Vec<Tied>,
-    /// How many there have been.
+    /// How many there have been, and how many goes at them.
     pub(crate) ties: u64,
+    pub(crate) rounds: u64,
     /// Timers that expire at this very moment, when each was armed, last first.
     pub(crate) expiring: Vec<(f64, Kind, u32)>,
 }
@@ -71,6 +73,9 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             }
             if self.fault.is_some() {
                 return Status::Faulty;
+            }
+            if S::KNOWS_AHEAD {
+                self.fetch_ahead();
             }
             let (time_s, stream) = self.transit.streams.scheduler.first();
             let timer_s = self.transit.timers.first_s();
@@ -138,7 +143,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let limit_s = self.next_edge_s.min(self.now_s + self.transit.routes[place.route as usize].ahead_s).min(stop_s);
         let mut next_s = EMPTY;
         for _ in 0..MOST_AHEAD {
-            let Some(packet) = self.transit.streams.pop_alone(stream) else { break };
+            let Some(packet) = self.transit.streams.pop_ahead(stream) else { break };
             self.now_s = packet.at_s;
             self.on_ack(flow, packet);
             next_s = self.transit.streams.next_s(stream);
@@ -150,7 +155,25 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
                 break;
             }
         }
-        self.transit.streams.scheduler.set(stream, next_s);
+        self.transit.streams.scheduler.go_on(stream, next_s);
+    }
+
+    /// Has what the packets after the next will need fetched from memory: first where their flows are, and when that is there, these.
+    #[inline(always)]
+    fn fetch_ahead(&self) {
+        let streams = &self.transit.streams;
+        let pending = |(stream, _): (u32, &Packet)| streams.all.get(stream as usize);
+        streams.scheduler.ahead(8).and_then(pending).inspect(|pending| prefetch(*pending));
+        let Some(soon) = streams.scheduler.ahead(4) else { return };
+        self.transit.options.fetch(soon.1.options);
+        let Some(pending) = pending(soon) else { return };
+        let flow = pending.flow as usize;
+        if let Due::Ack | Due::AckAhead = pending.due {
+            self.hosts.get(flow).inspect(|host| prefetch(*host));
+        } else {
+            self.transit.sinks.get(flow).inspect(|sink| prefetch(*sink));
+        }
+        self.transit.pipes.fetch(pending.place.first_pipe);
     }
 
     /// Handles what [`Engine::take`] took.
@@ -230,9 +253,11 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
 
     #[cold]
     fn on_timer(&mut self) {
-        self.transit.streams.tidy();
         self.now_s = self.transit.timers.first_s();
         let Some((_, kind, flow)) = self.transit.timers.pop() else { return };
+        if S::KNOWS_AHEAD {
+            self.transit.timers.next_flow().and_then(|flow| self.hosts.get(flow as usize)).inspect(|host| prefetch(*host));
+        }
         if self.transit.timers.first_s() > self.now_s {
             return self.expire(kind, flow);
         }

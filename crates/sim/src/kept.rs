@@ -1,5 +1,7 @@
 //! Values kept until their ticket comes back: what is too large to be handed on with every packet, and what only some packets have.
 
+use cwndlab_prefetch::prefetch;
+
 /// The number under which a value is kept; never 0, which can say that there is none.
 pub type Ticket = u32;
 
@@ -30,6 +32,12 @@ impl<T: Copy> Kept<T> {
                 self.places.len() as u32
             }
         }
+    }
+
+    /// A value will be needed soon; ticket 0 stands for none.
+    #[inline(always)]
+    pub fn fetch(&self, ticket: Ticket) {
+        self.places.get((ticket as usize).wrapping_sub(1)).inspect(|value| prefetch(*value));
     }
 
     /// Gives it back.

@@ -1,14 +1,9 @@
 //! Many first-in first-out queues of small values that share one memory: packets on their way, of all flows.
 //!
-//! A lane has a power of two of slots in a common store, so that finding one is a mask, as in a `Ring`. What a lane outgrows serves others. With
-//! many flows lanes also give back what they do not fill any more: flows that start on an empty path have a few hundred packets under way
-//! for a moment and a few ever after, and memory for the most of each would be several times that for the most of all.
+//! A lane has a power of two of slots in a common store, so that finding one is a mask, as in a `Ring`. What a lane outgrows serves others.
 
 /// Sizes of blocks: powers of two up to this.
 const CLASSES: usize = 32;
-
-/// So many slots may lie free anyway.
-const FEW: usize = 1 << 12;
 
 /// The memory of lanes.
 #[derive(Debug)]
@@ -16,12 +11,6 @@ pub struct Lanes<T> {
     slots: Vec<T>,
     /// Begins of blocks that no lane has, by the logarithm of their size.
     free: [Vec<u32>; CLASSES],
-    /// Which sizes have any, as bits.
-    available: u32,
-    /// Slots in them.
-    unused: usize,
-    /// Whether lanes give back what they do not fill.
-    gives_back: bool,
 }
 
 /// One queue: where it is in the store.
@@ -32,13 +21,11 @@ pub struct Lane {
     mask: u32,
     first: u32,
     count: u32,
-    /// With fewer it gives back slots.
-    least: u32,
 }
 
 impl Default for Lane {
     fn default() -> Self {
-        Self { begin: 0, mask: 0u32.wrapping_sub(1), first: 0, count: 0, least: 0 }
+        Self { begin: 0, mask: 0u32.wrapping_sub(1), first: 0, count: 0 }
     }
 }
 
@@ -62,16 +49,11 @@ impl Lane {
 
 impl<T> Default for Lanes<T> {
     fn default() -> Self {
-        Self { slots: Vec::new(), free: [const { Vec::new() }; CLASSES], available: 0, unused: 0, gives_back: false }
+        Self { slots: Vec::new(), free: [const { Vec::new() }; CLASSES] }
     }
 }
 
 impl<T: Copy> Lanes<T> {
-    /// From now on lanes give back what they do not need. It takes a little time, so it is for runs of many flows.
-    pub fn give_back(&mut self) {
-        self.gives_back = true;
-    }
-
     /// Adds one behind all others.
     #[inline(always)]
     pub fn push_back(&mut self, lane: &mut Lane, value: T) {
@@ -91,9 +73,6 @@ impl<T: Copy> Lanes<T> {
         let value = self.slots[lane.slot(0)];
         lane.first = lane.first.wrapping_add(1);
         lane.count -= 1;
-        if lane.count < lane.least {
-            self.shrink(lane);
-        }
         Some(value)
     }
 
@@ -123,94 +102,22 @@ impl<T: Copy> Lanes<T> {
         low
     }
 
-    /// Whether so much lies free between lanes that it is worth moving them together: a lane of thousands fits into no gap that others leave.
-    pub fn is_scattered(&self) -> bool {
-        self.gives_back && self.unused > FEW && self.unused > self.slots.len() / 8
-    }
-
-    /// Moves all lanes together, each with no more slots than it needs. A gap of an eighth has come about since the last time, so what this costs
-    /// is shared by as many packets.
-    pub fn tidy<'a>(&mut self, lanes: impl Iterator<Item = &'a mut Lane>) {
-        let mut held: Vec<&mut Lane> = lanes.filter(|lane| lane.slots() > 0).collect();
-        held.sort_unstable_by_key(|lane| lane.begin);
-        let mut end = 0;
-        for lane in held {
-            let (begin, count) = (lane.begin as usize, lane.count as usize);
-            let slots = count.next_power_of_two();
-            self.slots[begin..begin + lane.slots() as usize].rotate_left((lane.first & lane.mask) as usize);
-            self.slots.copy_within(begin..begin + count, end);
-            *lane = self.lane(end as u32, slots as u32, lane.count);
-            end += slots;
-        }
-        self.slots.truncate(end);
-        self.free.iter_mut().for_each(Vec::clear);
-        (self.available, self.unused) = (0, 0);
-    }
-
-    fn lane(&self, begin: u32, slots: u32, count: u32) -> Lane {
-        Lane { begin, mask: slots - 1, first: 0, count, least: if self.gives_back { slots.div_ceil(4) } else { 0 } }
-    }
-
     /// Twice the slots; what is in them until they are written does not matter.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, lane: &mut Lane, value: T) {
         let class = if lane.slots() == 0 { 0 } else { lane.slots().trailing_zeros() + 1 };
-        let begin = self.take(class, value);
-        self.move_to(lane, begin, 1 << class);
-    }
-
-    /// Half the slots, or none.
-    #[cold]
-    #[inline(never)]
-    fn shrink(&mut self, lane: &mut Lane) {
-        match self.front(lane).copied() {
-            None => {
-                self.give(lane.begin, lane.slots());
-                *lane = Lane::default();
-            }
-            Some(value) => {
-                let class = lane.slots().trailing_zeros() - 1;
-                let begin = self.take(class, value);
-                self.move_to(lane, begin, 1 << class);
-            }
-        }
-    }
-
-    fn move_to(&mut self, lane: &mut Lane, begin: u32, slots: u32) {
+        let begin = self.free[class as usize].pop().unwrap_or_else(|| {
+            self.slots.resize(self.slots.len() + (1 << class), value);
+            self.slots.len() as u32 - (1 << class)
+        });
         for index in 0..lane.count {
             self.slots[(begin + index) as usize] = self.slots[lane.slot(index)];
         }
         if lane.slots() > 0 {
-            self.give(lane.begin, lane.slots());
+            self.free[class as usize - 1].push(lane.begin);
         }
-        *lane = self.lane(begin, slots, lane.count);
-    }
-
-    /// A block of a size: one that is free, the first part of a larger one, or a new one.
-    fn take(&mut self, class: u32, value: T) -> u32 {
-        let larger = self.available >> class;
-        if larger == 0 {
-            let begin = self.slots.len() as u32;
-            self.slots.resize(self.slots.len() + (1 << class), value);
-            return begin;
-        }
-        let found = class + larger.trailing_zeros();
-        self.unused -= 1 << found;
-        let block = self.free[found as usize].pop();
-        if self.free[found as usize].is_empty() {
-            self.available &= !(1 << found);
-        }
-        let begin = block.expect("a size that is available has a block");
-        (class..found).for_each(|half| self.give(begin + (1 << half), 1 << half));
-        begin
-    }
-
-    fn give(&mut self, begin: u32, slots: u32) {
-        let class = slots.trailing_zeros();
-        self.unused += slots as usize;
-        self.free[class as usize].push(begin);
-        self.available |= 1 << class;
+        *lane = Lane { begin, mask: (1 << class) - 1, first: 0, count: lane.count };
     }
 }
 
@@ -224,11 +131,8 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn they_are_queues(gives_back in any::<bool>(), steps in prop::collection::vec((0u8..13, 0usize..3), 0..600)) {
+        fn they_are_queues(steps in prop::collection::vec((0u8..12, 0usize..3), 0..600)) {
             let mut lanes = Lanes::default();
-            if gives_back {
-                lanes.give_back();
-            }
             let (mut all, mut queues) = ([Lane::default(); 3], [const { VecDeque::new() }; 3]);
             for (number, (kind, which)) in steps.into_iter().enumerate() {
                 let (lane, queue) = (&mut all[which], &mut queues[which]);
@@ -238,7 +142,6 @@ mod tests {
                         queue.push_back(number);
                     }
                     6..11 => prop_assert_eq!(lanes.pop_front(lane), queue.pop_front()),
-                    11 => lanes.tidy(all.iter_mut()),
                     _ => {
                         // A value that belongs before the later half.
                         let middle = queue.get(queue.len() / 2).copied().unwrap_or(number);
@@ -261,23 +164,13 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lane_gives_back_serves_others() {
+    fn what_a_lane_outgrows_serves_others() {
         let mut lanes = Lanes::default();
-        lanes.give_back();
         let mut first = Lane::default();
-        (0..1000).for_each(|number| lanes.push_back(&mut first, number));
-        let most = lanes.slots.len();
-        while lanes.pop_front(&mut first).is_some() {}
-        // Nothing is left to the first, and what it had is enough for 500 lanes of two.
-        assert_eq!(first.slots(), 0);
-        let mut others = [Lane::default(); 500];
-        for lane in &mut others {
-            lanes.push_back(lane, 1);
-            lanes.push_back(lane, 2);
-        }
-        assert_eq!(lanes.slots.len(), most);
-        lanes.tidy(others.iter_mut());
-        assert_eq!((lanes.slots.len(), lanes.unused), (1000, 0));
-        assert!(others.iter_mut().all(|lane| lanes.pop_front(lane) == Some(1) && lanes.pop_front(lane) == Some(2)));
+        (0..100).for_each(|number| lanes.push_back(&mut first, number));
+        assert_eq!(lanes.slots.len(), 1 + 2 + 4 + 8 + 16 + 32 + 64 + 128);
+        let mut second = Lane::default();
+        (0..60).for_each(|number| lanes.push_back(&mut second, number));
+        assert_eq!(lanes.slots.len(), 255);
     }
 }

@@ -16,8 +16,10 @@
 
 mod arrivals;
 mod build;
+mod calendar;
 mod course;
 mod cross;
+mod days;
 mod depart;
 mod draw;
 mod engine;
@@ -32,6 +34,7 @@ mod leg;
 mod link;
 mod loss;
 mod marker;
+mod order;
 mod outages;
 mod packet;
 mod passage;

@@ -1,5 +1,7 @@
 //! Flows' own links, which they share with nobody.
 
+use cwndlab_prefetch::prefetch;
+
 /// All of them. Flows of a group have equal rates: each rate is there once.
 #[derive(Debug, Default)]
 pub struct Pipes {
@@ -23,6 +25,15 @@ struct Pipe {
 const UNLIMITED: u32 = u32::MAX;
 
 impl Pipes {
+    /// Those of a flow will be needed soon.
+    #[inline(always)]
+    pub fn fetch(&self, first: u32) {
+        // Most flows have four: of the sender and of the receiver, there and back.
+        if let Some(pipes) = self.pipes.get(first as usize..).and_then(|pipes| pipes.first_chunk::<4>()) {
+            prefetch(pipes);
+        }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.pipes.len()

@@ -5,16 +5,20 @@ use crate::build::{Network, Options, build};
 use crate::engine::Status;
 use crate::results::{RunResult, collect};
 use crate::scenario::Scenario;
-use crate::scheduler::{Scheduler, SortedSet, WinnerTree};
+use crate::scheduler::{Calendar, Heads, Scheduler, SortedSet, WinnerTree};
 use crate::trace::{Recorder, Trace};
 use std::fmt;
 
 /// Which scheduler runs it. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SchedulerKind {
-    /// Winner tree: fast.
+    /// Of the fast ones that which suits the number of flows.
     #[default]
+    Fast,
+    /// Heads of streams in a winner tree.
     Tree,
+    /// A calendar of packets.
+    Calendar,
     /// Sorted set: simple, for tests.
     Set,
 }
@@ -102,7 +106,7 @@ impl Shown for Recorder {
     }
 }
 
-impl<S: Scheduler + Send + Sync, T: Trace + Shown + Send + Sync> Run for Job<S, T> {
+impl<S: Scheduler<Lane: Send + Sync> + Send + Sync, T: Trace + Shown + Send + Sync> Run for Job<S, T> {
     fn advance(&mut self, events: u64) -> Status {
         self.network.engine.advance(events)
     }
@@ -145,6 +149,17 @@ impl<S: Scheduler + Send + Sync, T: Trace + Shown + Send + Sync> Run for Job<S, 
     }
 }
 
+/// With so many flows a calendar is faster: about where what is known of them outgrows the caches.
+const MANY_FLOWS: u64 = 5_000;
+
+/// A run with this scheduler; without traces it has no branch for them.
+fn job<S: Scheduler<Lane: Send + Sync> + Send + Sync + 'static>(scenario: &Scenario, options: Options) -> Box<dyn Run> {
+    if scenario.trace.packets || scenario.trace.cwnd.is_some() || scenario.trace.rate.is_some() {
+        return Box::new(Job { network: build::<S, Recorder>(scenario, options, Recorder::new(scenario)) });
+    }
+    Box::new(Job { network: build::<S, ()>(scenario, options, ()) })
+}
+
 impl<'a> Simulation<'a> {
     /// Ready to run with the default scheduler.
     pub fn new(scenario: &'a Scenario) -> Self {
@@ -153,13 +168,12 @@ impl<'a> Simulation<'a> {
 
     /// Ready to run.
     pub fn with(scenario: &'a Scenario, scheduler: SchedulerKind, options: Options) -> Self {
-        let traced = scenario.trace.packets || scenario.trace.cwnd.is_some() || scenario.trace.rate.is_some();
-        let recorder = || Recorder::new(scenario);
-        let run: Box<dyn Run> = match (scheduler, traced) {
-            (SchedulerKind::Tree, false) => Box::new(Job { network: build::<WinnerTree, ()>(scenario, options, ()) }),
-            (SchedulerKind::Tree, true) => Box::new(Job { network: build::<WinnerTree, Recorder>(scenario, options, recorder()) }),
-            (SchedulerKind::Set, false) => Box::new(Job { network: build::<SortedSet, ()>(scenario, options, ()) }),
-            (SchedulerKind::Set, true) => Box::new(Job { network: build::<SortedSet, Recorder>(scenario, options, recorder()) }),
+        let flows: u64 = scenario.flows.iter().map(|flow| flow.count).sum();
+        let run = match scheduler {
+            SchedulerKind::Fast if flows < MANY_FLOWS => job::<Heads<WinnerTree>>(scenario, options),
+            SchedulerKind::Fast | SchedulerKind::Calendar => job::<Calendar>(scenario, options),
+            SchedulerKind::Tree => job::<Heads<WinnerTree>>(scenario, options),
+            SchedulerKind::Set => job::<Heads<SortedSet>>(scenario, options),
         };
         Self { scenario, run }
     }

@@ -1,9 +1,8 @@
 //! Packets that wait for an event: streams of one flow each, and inboxes that several flows share.
 
-use crate::lanes::{Lane, Lanes};
 use crate::packet::Packet;
 use crate::ring::Ring;
-use crate::scheduler::{EMPTY, Scheduler};
+use crate::scheduler::Scheduler;
 
 /// Where a flow is in the tables.
 #[derive(Clone, Copy, Debug)]
@@ -35,9 +34,9 @@ pub enum Due {
 
 /// Packets on their way to one stage of one flow.
 #[derive(Debug)]
-pub struct Pending {
-    /// The packets, in order of time.
-    pub lane: Lane,
+pub struct Pending<L> {
+    /// What the stream knows of the packets.
+    pub lane: L,
     /// Flow, or number of TCP flows plus number of the cross source.
     pub flow: u32,
     /// What happens at its head.
@@ -46,80 +45,57 @@ pub struct Pending {
     pub place: Place,
 }
 
+impl<L: Default> Pending<L> {
+    /// No packets yet.
+    pub fn new(flow: u32, due: Due, place: Place) -> Self {
+        Self { lane: L::default(), flow, due, place }
+    }
+}
+
 /// All packets that wait for an event, and which comes first.
 #[derive(Debug)]
-pub struct Streams<S> {
+pub struct Streams<S: Scheduler> {
     /// One for each stage of a flow where packets wait.
-    pub all: Vec<Pending>,
+    pub all: Vec<Pending<S::Lane>>,
     /// Their packets.
-    pub lanes: Lanes<Packet>,
-    /// Order of their heads.
     pub scheduler: S,
     /// Packets in all of them, and in inboxes.
     pub packets: u64,
 }
 
 impl<S: Scheduler> Streams<S> {
-    /// Takes the head of a stream that has one, and schedules the next.
+    /// Takes the first packet of the stream that is due first.
     #[inline(always)]
     pub fn pop(&mut self, stream: u32) -> Packet {
-        let packet = self.pop_alone(stream).expect("a scheduled stream has a head");
-        self.schedule(stream);
-        packet
+        self.packets -= 1;
+        self.scheduler.pop(stream, &mut self.all[stream as usize].lane)
     }
 
-    /// Takes the head, if there is one, and leaves the schedule as it is.
+    /// The same, before [`Streams::go_on`]; none where the stream has none that it knows of.
     #[inline(always)]
-    pub fn pop_alone(&mut self, stream: u32) -> Option<Packet> {
-        let packet = self.lanes.pop_front(&mut self.all[stream as usize].lane)?;
+    pub fn pop_ahead(&mut self, stream: u32) -> Option<Packet> {
+        let packet = self.scheduler.pop_ahead(stream, &mut self.all[stream as usize].lane)?;
         self.packets -= 1;
         Some(packet)
     }
 
-    /// When the head is due, seconds.
+    /// When the next is due that may be taken ahead, seconds.
     #[inline(always)]
     pub fn next_s(&self, stream: u32) -> f64 {
-        self.lanes.front(&self.all[stream as usize].lane).map_or(EMPTY, |next| next.at_s)
-    }
-
-    /// Schedules the head.
-    #[inline(always)]
-    pub fn schedule(&mut self, stream: u32) {
-        let next_s = self.next_s(stream);
-        self.scheduler.set(stream, next_s);
-    }
-
-    /// Moves packets together where much lies free between them.
-    pub fn tidy(&mut self) {
-        if self.lanes.is_scattered() {
-            self.lanes.tidy(self.all.iter_mut().map(|pending| &mut pending.lane));
-        }
+        self.scheduler.next_s(&self.all[stream as usize].lane)
     }
 
     /// Adds a packet; times of one stream never decrease.
     #[inline(always)]
     pub fn push(&mut self, stream: u32, packet: Packet) {
-        let lane = &mut self.all[stream as usize].lane;
-        debug_assert!(self.lanes.back(lane).is_none_or(|last| last.at_s <= packet.at_s), "a stream is in order of time");
-        let was_empty = lane.is_empty();
-        let at_s = packet.at_s;
-        self.lanes.push_back(lane, packet);
         self.packets += 1;
-        if was_empty {
-            self.scheduler.set_first(stream, at_s);
-        }
+        self.scheduler.push(stream, &mut self.all[stream as usize].lane, packet);
     }
-}
 
-impl<S: Scheduler> Streams<S> {
     /// Adds a packet where packets may have overtaken each other: behind all that arrive no later.
     pub fn insert(&mut self, stream: u32, packet: Packet) {
-        let lane = &mut self.all[stream as usize].lane;
-        let index = self.lanes.insert(lane, packet, |earlier| earlier.at_s <= packet.at_s);
         self.packets += 1;
-        if index == 0 {
-            self.scheduler.set(stream, packet.at_s);
-        }
+        self.scheduler.insert(stream, &mut self.all[stream as usize].lane, packet);
     }
 }
 

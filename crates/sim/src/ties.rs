@@ -15,8 +15,11 @@ use crate::trace::Trace;
 pub(crate) struct Tied {
     since_s: f64,
     flow: u32,
-    order: u64,
+    /// Of which go it is: what those before it make due at once comes behind them.
+    round: u64,
     stream: u32,
+    /// Packets of one stream stay in order.
+    order: u64,
     head: Option<Packet>,
 }
 
@@ -33,8 +36,8 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             (None, _) => (EMPTY, u32::MAX),
         };
         self.ties += 1;
-        let order = self.ties;
-        self.tied.push(Tied { since_s, flow, order, stream, head });
+        let (order, round) = (self.ties, self.rounds);
+        self.tied.push(Tied { since_s, flow, round, stream, order, head });
     }
 
     /// Several things are due at this very moment. As in ns-2, what was set in motion first comes first: a packet when its last transmission
@@ -51,9 +54,11 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             self.tie(stream, head);
         }
         if self.tied.len() > known {
-            // Last is first, so that taking it costs nothing; packets of one stream stay in order.
-            self.tied.sort_by(|a, b| b.since_s.total_cmp(&a.since_s).then(b.flow.cmp(&a.flow)).then(b.order.cmp(&a.order)));
+            // Last is first, so that taking it costs nothing.
+            let rest = |tied: &Tied| (tied.flow, tied.round, tied.stream, tied.order);
+            self.tied.sort_by(|a, b| b.since_s.total_cmp(&a.since_s).then(rest(b).cmp(&rest(a))));
         }
+        self.rounds += 1;
         if self.transit.timers.first_s() == self.now_s {
             self.collect_timers();
         }

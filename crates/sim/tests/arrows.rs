@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 
 /// Which crates of the workspace each crate may name.
 const ARROWS: &[(&str, &[&str])] = &[
+    ("cwndlab-prefetch", &[]),
     ("cwndlab-units", &[]),
     ("cwndlab-rules", &[]),
     ("cwndlab-queues", &[]),
     ("cwndlab-tcp", &["cwndlab-units", "cwndlab-rules"]),
-    ("cwndlab-sim", &["cwndlab-units", "cwndlab-rules", "cwndlab-queues", "cwndlab-tcp"]),
+    ("cwndlab-sim", &["cwndlab-prefetch", "cwndlab-units", "cwndlab-rules", "cwndlab-queues", "cwndlab-tcp"]),
     ("cwndlab-emulator", &["cwndlab-sim"]),
     ("cwndlab-kernel", &["cwndlab-rules"]),
     ("cwndlab-quic", &["cwndlab-rules", "cwndlab-sim", "cwndlab-emulator"]),

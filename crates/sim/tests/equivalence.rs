@@ -54,7 +54,7 @@ fn shortcuts_change_nothing() {
             let scenario = Scenario::from_json(&json.to_string()).unwrap_or_else(|error| panic!("{error}\n{json}"));
             let plain = result(&scenario, SchedulerKind::Set, false);
             for (scheduler, look_ahead) in
-                [(SchedulerKind::Tree, false), (SchedulerKind::Set, true), (SchedulerKind::Tree, true), (SchedulerKind::Tree, true)]
+                [(SchedulerKind::Tree, false), (SchedulerKind::Set, true), (SchedulerKind::Tree, true), (SchedulerKind::Calendar, true)]
             {
                 let other = result(&scenario, scheduler, look_ahead);
                 let differences = differences("", &plain, &other);

@@ -4,7 +4,6 @@ use super::{Group, Job, Template, Transfer, whole};
 use crate::engine::Engine;
 use crate::flow::{Agenda, Bins, Host, Losses, Sink};
 use crate::hash::TraceHash;
-use crate::lanes::Lane;
 use crate::scheduler::Scheduler;
 use crate::streams::{Pending, Place};
 use crate::timers::Kind;
@@ -82,7 +81,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let (first_stream, first_pipe) = (transit.streams.all.len() as u32, transit.pipes.len() as u32);
         let place = Place { route: template.route, first_stream, first_pipe };
         for &due in &template.dues {
-            transit.streams.all.push(Pending { lane: Lane::default(), flow, due, place });
+            transit.streams.all.push(Pending::new(flow, due, place));
         }
         transit.streams.scheduler.grow(transit.streams.all.len());
         template.pipes.iter().for_each(|&(_, (rate, ..))| transit.pipes.push(rate, 0.0));

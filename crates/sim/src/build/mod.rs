@@ -13,7 +13,6 @@ use crate::engine::Engine;
 use crate::flow::{Agenda, Bins, Host, Sink};
 use crate::hash::TraceHash;
 use crate::kept::Kept;
-use crate::lanes::{Lane, Lanes};
 use crate::link::Window;
 use crate::packet::Flags;
 use crate::pipe::Pipes;
@@ -48,9 +47,6 @@ pub struct Network<S: Scheduler, T: Trace> {
     /// Where each source of cross traffic is in the tables, and when it first sends, seconds.
     pub sources: Vec<(Place, f64)>,
 }
-
-/// With more streams than this, those that are short of packets give back memory: about where flow state outgrows the caches.
-const MANY_STREAMS: usize = 10_000;
 
 struct Builder<'a> {
     plan: Plan<'a>,
@@ -87,7 +83,7 @@ impl Builder<'_> {
             slot_losses: Vec::new(),
             cross: Vec::new(),
             routes: Vec::new(),
-            streams: Streams { all: Vec::new(), lanes: Lanes::default(), scheduler: S::new(1), packets: 0 },
+            streams: Streams { all: Vec::new(), scheduler: S::new(1, 0.0), packets: 0 },
             inboxes: Vec::new(),
             knobs: Arc::from([]),
             options: Kept::default(),
@@ -115,6 +111,7 @@ impl Builder<'_> {
             next_edge_s: window.from_s,
             tied: Vec::new(),
             ties: 0,
+            rounds: 0,
             expiring: Vec::new(),
         };
         if self.options.look_ahead {
@@ -142,17 +139,16 @@ impl Builder<'_> {
                 owned.stream = engine.transit.streams.all.len() as u32;
                 owned.behind_s = if self.options.look_ahead { self.plan.behind_s(i as u32) } else { 0.0 };
                 let place = Place { route: 0, first_stream: owned.stream, first_pipe: 0 };
-                engine.transit.streams.all.push(Pending { lane: Lane::default(), flow: 0, due: Due::Depart(i as u32), place });
+                engine.transit.streams.all.push(Pending::new(0, Due::Depart(i as u32), place));
             }
         }
         let cross_counts = scenario.cross.iter().enumerate().map(|(i, spec)| self.plan.sources(i, spec)).collect();
         (engine.knobs, engine.transit.knobs) = (knobs.clone(), knobs);
         engine.transit.routes = self.routes;
+        // As many as links may carry, there and back.
+        let packets_s = self.plan.links.iter().map(|link| link.rate.largest().bps() as f64 / 8000.0).sum();
         let streams = &mut engine.transit.streams;
-        streams.scheduler = S::new(streams.all.len());
-        if streams.all.len() > MANY_STREAMS {
-            streams.lanes.give_back();
-        }
+        streams.scheduler = S::new(streams.all.len(), packets_s);
         for &(stream, time_s) in &emissions {
             engine.transit.streams.scheduler.set(stream, time_s);
         }

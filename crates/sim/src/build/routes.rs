@@ -3,7 +3,6 @@
 use super::Builder;
 use super::leads::Lead;
 use crate::engine::Engine;
-use crate::lanes::Lane;
 use crate::leg::{Head, Leg};
 use crate::scheduler::Scheduler;
 use crate::streams::{Due, Inbox, Pending, Place};
@@ -80,7 +79,7 @@ impl Builder<'_> {
     pub(super) fn add_streams<S: Scheduler, T: Trace>(&self, route: u32, flow: u32, first_pipe: u32, engine: &mut Engine<S, T>) -> Place {
         let place = Place { route, first_stream: engine.transit.streams.all.len() as u32, first_pipe };
         for due in self.dues(route) {
-            engine.transit.streams.all.push(Pending { lane: Lane::default(), flow, due, place });
+            engine.transit.streams.all.push(Pending::new(flow, due, place));
         }
         place
     }
@@ -113,7 +112,7 @@ impl Builder<'_> {
                 let (inbox, stream) = (engine.transit.inboxes.len() as u32, engine.transit.streams.all.len() as u32);
                 engine.transit.inboxes.push(Inbox::new(if owns { 0.0 } else { (lead_s * SAFE - self.behind_s[link]).max(0.0) }, stream));
                 let place = Place { route: 0, first_stream: stream, first_pipe: 0 };
-                engine.transit.streams.all.push(Pending { lane: Lane::default(), flow: 0, due: Due::Batch(inbox), place });
+                engine.transit.streams.all.push(Pending::new(0, Due::Batch(inbox), place));
                 self.inbox_leads[link] = lead_s;
                 *lead = Lead::Inbox(inbox);
             }

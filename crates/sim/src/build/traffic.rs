@@ -6,7 +6,6 @@ use crate::arrivals::{self, Gaps, Job, Tally, Template, whole};
 use crate::cross::{Activity, CrossFlow, CrossSink};
 use crate::draw::Draw;
 use crate::engine::Engine;
-use crate::lanes::Lane;
 use crate::packet::Flags;
 use crate::population::Population;
 use crate::random::Stream;
@@ -103,7 +102,7 @@ impl Builder<'_> {
                 let place = self.add_streams(route, flow, 0, engine);
                 let first_s = source.first_s(start_s);
                 emissions.push((engine.transit.streams.all.len() as u32, first_s));
-                engine.transit.streams.all.push(Pending { lane: Lane::default(), flow, due: Due::Emit, place });
+                engine.transit.streams.all.push(Pending::new(flow, Due::Emit, place));
                 engine.transit.trace.source(index as u32);
                 engine.cross.push(source);
                 engine.transit.cross.push(CrossSink::default());

@@ -28,7 +28,7 @@ use crate::link::{LOST, Then};
 use crate::packet::{Flags, Packet};
 use crate::results::{CrossResult, LinkResult, Member, cross_results, link_results};
 use crate::scenario::Scenario;
-use crate::scheduler::WinnerTree;
+use crate::scheduler::{Heads, WinnerTree};
 use crate::streams::{Place, Waiting};
 use crate::timers::Kind;
 use crate::transit::{CROSS, Stage};
@@ -91,7 +91,7 @@ pub struct Plays {
 
 /// The links of a scenario, and the packets on them.
 pub struct Passage {
-    network: Network<WinnerTree, ()>,
+    network: Network<Heads<WinnerTree>, ()>,
     plays: Vec<Plays>,
     agenda: Agenda,
     now_s: f64,
@@ -100,7 +100,7 @@ pub struct Passage {
 impl Passage {
     /// An idle network at time 0. Flows that arrive (`[[arrivals]]`) are not played: they have no place in it.
     pub fn new(scenario: &Scenario) -> Self {
-        let mut network = build::<WinnerTree, ()>(scenario, Options { look_ahead: false }, ());
+        let mut network = build::<Heads<WinnerTree>, ()>(scenario, Options { look_ahead: false }, ());
         let plays = plays(&mut network);
         let emissions: Vec<(u32, f64)> = network.sources.iter().enumerate().map(|(i, source)| (i as u32, source.1)).collect();
         let mut passage = Self { network, plays, agenda: Agenda::default(), now_s: 0.0 };
@@ -289,7 +289,7 @@ impl Passage {
 }
 
 /// The listed flows of a network that was built. Its timers say when they start and stop; nobody else asks them here.
-fn plays(network: &mut Network<WinnerTree, ()>) -> Vec<Plays> {
+fn plays(network: &mut Network<Heads<WinnerTree>, ()>) -> Vec<Plays> {
     let engine = &mut network.engine;
     let mut times = vec![(NEVER, NEVER); network.flows.base_rtts_s.len()];
     while let Some((at_s, kind, flow)) = engine.transit.timers.pop() {

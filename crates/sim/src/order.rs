@@ -1,0 +1,178 @@
+//! Which stream of packets has the earliest head: a winner tree for speed, a sorted set for tests.
+//!
+//! Where times are equal any of them is the first: the engine takes all of them, and puts them in order (`ties.rs`).
+
+use crate::scheduler::EMPTY;
+use std::collections::BTreeSet;
+use std::hint::select_unpredictable;
+
+/// Keeps the earliest head among streams `0..n`.
+pub trait Order {
+    /// All streams empty.
+    fn new(streams: usize) -> Self;
+    /// There are more streams now; the new ones are empty.
+    fn grow(&mut self, streams: usize);
+    /// Stream `stream` now has its head at `time_s` ([`EMPTY`] for none).
+    fn set(&mut self, stream: u32, time_s: f64);
+    /// The same for a stream that was empty.
+    fn set_first(&mut self, stream: u32, time_s: f64) {
+        self.set(stream, time_s);
+    }
+    /// Time and number of a stream with the earliest head; time [`EMPTY`] when all are empty.
+    fn first(&self) -> (f64, u32);
+}
+
+/// A winner tree of four children a node: each inner node holds the earliest of its children, so a change costs three comparisons a level
+/// and no branch that could be mispredicted. Four nodes are a cache line; with two a node there are twice the levels to load and store.
+#[derive(Debug)]
+pub struct WinnerTree {
+    /// Children of node n are those of group n: 4n + 1 and the three behind it. The last level are the streams.
+    groups: Vec<[Node; WIDTH]>,
+    /// Number of the first node of the last level, whose groups hold streams.
+    leaves: usize,
+    root: Node,
+}
+
+const WIDTH: usize = 4;
+
+/// Times are kept as bits: doubles that are not negative sort like their bits, and integers compare without a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Node {
+    time: u64,
+    stream: u32,
+}
+
+impl Node {
+    const EMPTY: Self = Self { time: EMPTY.to_bits(), stream: 0 };
+
+    #[inline(always)]
+    fn or_earlier(self, other: Self) -> Self {
+        let earlier = other.time < self.time;
+        Self {
+            time: select_unpredictable(earlier, other.time, self.time),
+            stream: select_unpredictable(earlier, other.stream, self.stream),
+        }
+    }
+}
+
+impl Order for WinnerTree {
+    fn new(streams: usize) -> Self {
+        let groups = streams.div_ceil(WIDTH).max(1);
+        let mut leaves = 0;
+        while 3 * leaves + 1 < groups {
+            leaves = WIDTH * leaves + 1;
+        }
+        Self { groups: vec![[Node::EMPTY; WIDTH]; leaves + groups], leaves, root: Node::EMPTY }
+    }
+
+    fn grow(&mut self, streams: usize) {
+        if streams <= (self.groups.len() - self.leaves) * WIDTH {
+            return;
+        }
+        // Room for as many more: it is done again and again.
+        let mut grown = Self::new(2 * streams);
+        for (stream, leaf) in self.groups[self.leaves..].iter().flatten().enumerate() {
+            grown.set(stream as u32, f64::from_bits(leaf.time));
+        }
+        *self = grown;
+    }
+
+    #[inline]
+    fn set(&mut self, stream: u32, time_s: f64) {
+        let (mut group, mut slot) = (self.leaves + stream as usize / WIDTH, stream as usize % WIDTH);
+        let mut new = Node { time: time_s.to_bits(), stream };
+        while let Some(nodes) = self.groups.get_mut(group) {
+            // Read the others only: reading back what was just written would wait for it.
+            let others = nodes[slot ^ 1].or_earlier(nodes[slot ^ 2].or_earlier(nodes[slot ^ 3]));
+            nodes[slot] = new;
+            new = new.or_earlier(others);
+            if group == 0 {
+                break;
+            }
+            (group, slot) = ((group - 1) / WIDTH, (group - 1) % WIDTH);
+        }
+        self.root = new;
+    }
+
+    #[inline]
+    fn set_first(&mut self, stream: u32, time_s: f64) {
+        let (mut group, mut slot) = (self.leaves + stream as usize / WIDTH, stream as usize % WIDTH);
+        let new = Node { time: time_s.to_bits(), stream };
+        // Above a node that it does not win, nothing changes.
+        while let Some(node) = self.groups.get_mut(group).map(|nodes| &mut nodes[slot]).filter(|node| new.time < node.time) {
+            *node = new;
+            if group == 0 {
+                self.root = self.root.or_earlier(new);
+                return;
+            }
+            (group, slot) = ((group - 1) / WIDTH, (group - 1) % WIDTH);
+        }
+    }
+
+    #[inline]
+    fn first(&self) -> (f64, u32) {
+        (f64::from_bits(self.root.time), self.root.stream)
+    }
+}
+
+/// A sorted set of (time, stream): slow, and obviously right.
+#[derive(Debug)]
+pub struct SortedSet {
+    heads: BTreeSet<(u64, u32)>,
+    times: Vec<f64>,
+}
+
+impl Order for SortedSet {
+    fn new(streams: usize) -> Self {
+        Self { heads: BTreeSet::new(), times: vec![EMPTY; streams] }
+    }
+
+    fn grow(&mut self, streams: usize) {
+        self.times.resize(streams.max(self.times.len()), EMPTY);
+    }
+
+    fn set(&mut self, stream: u32, time_s: f64) {
+        let old = std::mem::replace(&mut self.times[stream as usize], time_s);
+        self.heads.remove(&(old.to_bits(), stream));
+        if time_s != EMPTY {
+            self.heads.insert((time_s.to_bits(), stream));
+        }
+    }
+
+    fn first(&self) -> (f64, u32) {
+        self.heads.first().map_or((EMPTY, 0), |&(time, stream)| (f64::from_bits(time), stream))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+
+    #[test]
+    fn both_schedulers_know_the_earliest() {
+        let mut random = Stream::new(5, "scheduler");
+        for streams in [1usize, 2, 3, 4, 5, 16, 17, 20, 33, 64, 65, 200] {
+            let (mut tree, mut set) = (WinnerTree::new(streams), SortedSet::new(streams));
+            for _ in 0..5000 {
+                let stream = random.integer(0, set.times.len() as u64 - 1) as u32;
+                let time = if random.uniform() < 0.2 { EMPTY } else { random.integer(0, 30) as f64 };
+                if set.times[stream as usize] == EMPTY {
+                    tree.set_first(stream, time)
+                } else {
+                    tree.set(stream, time)
+                }
+                set.set(stream, time);
+                assert_eq!(tree.first().0, set.first().0);
+                if set.first().0 != EMPTY {
+                    assert_eq!(set.times[tree.first().1 as usize], set.first().0);
+                }
+                if random.uniform() < 0.001 {
+                    let more = set.times.len() + random.integer(1, 30) as usize;
+                    tree.grow(more);
+                    set.grow(more);
+                }
+            }
+        }
+    }
+}
