@@ -1,6 +1,6 @@
 //! What a rule is told and what it answers: only what a simulator, a QUIC stack and a kernel can all supply.
 
-/// An acknowledgement. What an endpoint cannot know is zero or false, as in [`Ack::default`].
+/// An acknowledgement. What an endpoint cannot know is zero or false, as in [`Ack::NOTHING`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ack {
     /// When it arrived, seconds.
@@ -42,6 +42,26 @@ pub struct Ack {
 }
 
 impl Ack {
+    /// Nothing is known; as [`Ack::default`], for where a constant is needed.
+    pub const NOTHING: Self = Self {
+        now_s: 0.0,
+        acked_packets: 0,
+        delivered_packets: 0,
+        lost_packets: 0,
+        in_flight_packets: 0,
+        sent_in_flight_packets: 0,
+        delivered_since_sent_packets: 0,
+        lost_since_sent_packets: 0,
+        in_recovery: false,
+        rtt_s: 0.0,
+        srtt_s: 0.0,
+        min_rtt_s: 0.0,
+        delivery_rate_packets_s: 0.0,
+        marked: false,
+        round_start: false,
+        app_limited: false,
+    };
+
     /// Packets it newly acknowledged, one at least: what an RFC that counts segments rather than acknowledgements uses.
     #[inline]
     pub fn segments(&self) -> f64 {

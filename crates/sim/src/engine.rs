@@ -3,16 +3,15 @@
 use crate::arrivals::{Group, Transfer};
 use crate::cross::CrossFlow;
 use crate::flow::Host;
-use crate::packet::{Flags, Packet};
+use crate::packet::Packet;
 use crate::scheduler::{EMPTY, Scheduler};
 use crate::streams::{Due, Pending, Place};
 use crate::ties::Tied;
 use crate::timers::Kind;
-use crate::trace::{PacketEvent, PacketRow, Trace};
-use crate::transit::{CROSS, Transit, row};
-use crate::wire::{MOST_AT_ONCE, Wire};
+use crate::trace::Trace;
+use crate::transit::{CROSS, Transit};
 use cwndlab_prefetch::prefetch;
-use cwndlab_tcp::{AckSegment, Counters, Knobs, NEVER, SackBlocks, Sender};
+use cwndlab_tcp::{Counters, Knobs};
 use std::sync::Arc;
 
 /// Senders, and what lies between them.
@@ -61,9 +60,6 @@ pub enum Status {
     Faulty,
 }
 
-/// Acknowledgements that a sender may handle in one go.
-const MOST_AHEAD: u32 = 32;
-
 impl<S: Scheduler, T: Trace> Engine<S, T> {
     /// Handles up to `events` events.
     pub fn advance(&mut self, events: u64) -> Status {
@@ -95,6 +91,16 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
                     let Pending { flow, due, place, .. } = self.transit.streams.all[stream as usize];
                     if due == Due::AckAhead {
                         self.on_acks(stream, flow, place);
+                        continue;
+                    }
+                    if let Due::Enter(stage) = due {
+                        let packet = self.transit.streams.pop(stream);
+                        if self.transit.streams.scheduler.first().0 > time_s {
+                            self.transit.enter(flow, place, stage as usize, packet);
+                        } else {
+                            self.tie(stream, Some(packet));
+                            self.on_tied();
+                        }
                         continue;
                     }
                     let head = self.take(stream, flow, due);
@@ -134,30 +140,6 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         }
     }
 
-    /// An acknowledgement is due at a sender whose segments meet others' packets only later, by an event. The acknowledgements behind it can be
-    /// handled with it: nobody else can tell when a sender did its sums. Its own timer, the edges of the measuring window and the lead
-    /// of the inbox that its segments go to set the limit.
-    #[inline(always)]
-    fn on_acks(&mut self, stream: u32, flow: u32, place: Place) {
-        let stop_s = self.hosts[flow as usize].agenda.as_ref().map_or(NEVER, |agenda| agenda.stop_s);
-        let limit_s = self.next_edge_s.min(self.now_s + self.transit.routes[place.route as usize].ahead_s).min(stop_s);
-        let mut next_s = EMPTY;
-        for _ in 0..MOST_AHEAD {
-            let Some(packet) = self.transit.streams.pop_ahead(stream) else { break };
-            self.now_s = packet.at_s;
-            self.on_ack(flow, packet);
-            next_s = self.transit.streams.next_s(stream);
-            let host = &self.hosts[flow as usize];
-            if next_s >= limit_s
-                || next_s >= host.sender.deadline_s()
-                || host.agenda.as_ref().is_some_and(|agenda| next_s >= agenda.request_s || next_s >= host.sender.pacing_deadline_s())
-            {
-                break;
-            }
-        }
-        self.transit.streams.scheduler.go_on(stream, next_s);
-    }
-
     /// Has what the packets after the next will need fetched from memory: first where their flows are, and when that is there, these.
     #[inline(always)]
     fn fetch_ahead(&self) {
@@ -186,68 +168,6 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             (Due::Depart(link), _) => self.transit.on_depart(link, self.now_s),
             (_, Some(packet)) => self.transit.carry(flow, place, 0, packet),
             (_, None) => {}
-        }
-    }
-
-    /// An acknowledgement reached its sender.
-    #[inline(always)]
-    fn on_ack(&mut self, flow: u32, packet: Packet) {
-        let mut ack = AckSegment {
-            ack: packet.number,
-            sent_s: packet.sent_s,
-            echo_s: packet.sent_s,
-            ece: packet.flags.has(Flags::ECE),
-            size_bytes: u32::from(packet.size_bytes),
-        };
-        let options = (packet.options > 0).then(|| self.transit.options.take(packet.options));
-        let sack: Option<&SackBlocks> = options.as_ref().and_then(|options| {
-            ack.echo_s = options.echo_s;
-            Some(&options.sack).filter(|sack| !sack.is_empty())
-        });
-        if T::ON {
-            let sender = &self.hosts[flow as usize].sender;
-            let row =
-                PacketRow { cwnd: sender.cwnd(), ssthresh: sender.ssthresh(), echo_s: ack.echo_s, ..row(PacketEvent::Ack, flow, &packet) };
-            self.transit.trace.ack(row, sack);
-        }
-        self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_ack(now_s, &ack, sack, knobs, &mut |segment| wire.send(segment)));
-    }
-
-    /// Lets a sender take an event, and keeps its timer.
-    #[inline(always)]
-    pub(crate) fn on_sender(&mut self, flow: u32, event: impl FnOnce(&mut Sender, f64, &Knobs, &mut Wire<'_, S, T>)) {
-        let now_s = self.now_s;
-        let Host { sender, place, knobs, flags, armed_s, hash, finish_s, agenda } = &mut self.hosts[flow as usize];
-        let knobs = &self.knobs[*knobs as usize];
-        if T::ON {
-            self.transit.trace.before(now_s, flow, sender, knobs);
-        }
-        event(
-            sender,
-            now_s,
-            knobs,
-            &mut Wire { transit: &mut self.transit, hash, flow, place: *place, flags: *flags, now_s, left: MOST_AT_ONCE },
-        );
-        if T::ON {
-            self.transit.trace.after(now_s, flow, sender, knobs);
-        }
-        let deadline_s = sender.deadline_s();
-        if deadline_s < *armed_s {
-            *armed_s = deadline_s;
-            self.transit.timers.push(deadline_s, Kind::Retransmission, flow);
-        }
-        if let Some(agenda) = agenda.as_mut().filter(|agenda| sender.pacing_deadline_s() < agenda.paced_s) {
-            agenda.paced_s = sender.pacing_deadline_s();
-            self.transit.timers.push(agenda.paced_s, Kind::Pace, flow);
-        }
-        if sender.is_faulty() {
-            self.fault = Some(flow);
-        }
-        if deadline_s == NEVER && *finish_s == NEVER && sender.is_finished() {
-            *finish_s = now_s;
-            if agenda.as_ref().is_some_and(|agenda| agenda.job.is_some()) {
-                self.on_finished(flow);
-            }
         }
     }
 

@@ -36,7 +36,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
 
     /// A flow starts.
     pub(crate) fn start(&mut self, flow: u32) {
-        self.on_sender(flow, |sender, now_s, knobs, wire| sender.start(now_s, knobs, &mut |segment| wire.send(segment)));
+        self.on_sender(flow, |sender, now_s, knobs, wire| sender.start(now_s, knobs, wire));
     }
 
     /// A moment is over that no sender may pass ahead of time.
@@ -99,7 +99,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         agenda.paced_s = NEVER;
         let due_s = host.sender.pacing_deadline_s();
         if due_s <= self.now_s {
-            self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_pace(now_s, knobs, &mut |segment| wire.send(segment)));
+            self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_pace(now_s, knobs, wire));
         } else if due_s < NEVER {
             agenda.paced_s = due_s;
             self.transit.timers.push(due_s, Kind::Pace, flow);
@@ -122,7 +122,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             return;
         }
         let is_probing = host.sender.is_probing();
-        self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_timeout(now_s, knobs, &mut |segment| wire.send(segment)));
+        self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_timeout(now_s, knobs, wire));
         if T::ON && !is_probing {
             let sender = &self.hosts[flow as usize].sender;
             let (at_s, number) = (self.now_s, sender.first_unacknowledged());

@@ -55,6 +55,11 @@ impl Host {
         self.agenda.as_ref()?.job.as_ref()
     }
 
+    /// Whether everything was acknowledged just now.
+    pub fn is_over(&self) -> bool {
+        self.finish_s == NEVER && self.sender.deadline_s() == NEVER && self.sender.is_finished()
+    }
+
     /// When everything was acknowledged, seconds.
     pub fn finish_s(&self) -> Option<f64> {
         Some(self.finish_s).filter(|&finish_s| finish_s < NEVER)

@@ -123,52 +123,56 @@ impl Head {
 }
 
 impl<S: Scheduler, T: Trace> Transit<S, T> {
-    /// Takes a packet that its sender has just sent through the first leg.
+    /// Takes a data packet that its sender sends at `sent_s` through the first leg.
     #[inline(always)]
-    pub fn set_out(&mut self, flow: u32, place: Place, packet: Packet) {
-        let Some(head) = self.routes[place.route as usize].head else { return self.carry(flow, place, 0, packet) };
-        let (at_s, since_s) = self.pipes.pass(place.first_pipe + head.pipe, packet.at_s, packet.size_bytes);
+    pub fn set_out(&mut self, flow: u32, place: &Place, sent_s: f64, number: i64, size_bytes: u16, flags: Flags) {
+        let Some(head) = self.routes[place.route as usize].head else {
+            return self.set_out_otherwise(flow, place, sent_s, number, size_bytes, flags);
+        };
+        let (at_s, since_s) = self.pipes.pass(place.first_pipe + head.pipe, sent_s, size_bytes);
         if at_s > self.end_s {
-            return self.gone(flow, place, 0, packet, at_s);
+            return self.set_out_late(flow, place, sent_s, number, size_bytes, flags, at_s);
         }
-        let packet = Packet { at_s, since_s, ..packet };
+        let packet = Packet { at_s, since_s, number, sent_s, size_bytes, flags, options: 0 };
         if head.inbox {
-            self.post(head.exit, Waiting { packet, flow, stage: 1, place });
+            self.post(head.exit, Waiting { packet, flow, stage: 1, place: *place });
         } else {
             self.streams.push(place.first_stream + head.exit, packet);
         }
+    }
+
+    /// Its first leg is another.
+    #[inline(never)]
+    fn set_out_otherwise(&mut self, flow: u32, place: &Place, sent_s: f64, number: i64, size_bytes: u16, flags: Flags) {
+        self.carry(flow, *place, 0, Packet { at_s: sent_s, since_s: sent_s, number, sent_s, size_bytes, flags, options: 0 });
+    }
+
+    /// It arrives after the end.
+    #[cold]
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments, reason = "in registers: put together before the branch, every packet would be written to memory")]
+    fn set_out_late(&mut self, flow: u32, place: &Place, sent_s: f64, number: i64, size_bytes: u16, flags: Flags, at_s: f64) {
+        self.gone(flow, *place, 0, Packet { at_s: sent_s, since_s: sent_s, number, sent_s, size_bytes, flags, options: 0 }, at_s);
     }
 
     /// Takes a packet through the stages from `stage` on, until it must wait for an event, is lost, or ends.
     ///
     /// Times are kept in locals, and the packet is put together again where it is stored: written in parts and read back as a whole
     /// it would stall.
-    #[inline]
-    pub fn carry(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) {
-        let route = &self.routes[place.route as usize];
-        match (&route.legs[stage], route.stages[stage].0) {
-            (Some(_), _) => self.pass(flow, place, stage, packet),
-            (None, Stage::Queue(link)) => self.join(link, Waiting { packet, flow, stage: stage as u32, place }),
-            (None, _) => self.step(flow, place, stage, packet),
-        }
-    }
-
     #[inline(always)]
-    fn pass(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) {
+    pub fn enter(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) {
         let Packet { mut at_s, mut since_s, mut number, sent_s, mut size_bytes, mut flags, mut options } = packet;
         // Left where the packet goes no further: the stage, and the time at which it entered that.
         let (stage, entered_s) = 'way: {
-            let Some(leg) = &self.routes[place.route as usize].legs[stage] else { return };
+            let Some(leg) = &self.routes[place.route as usize].legs[stage] else { return self.enter_otherwise(flow, place, stage, packet) };
             if leg.link != NONE {
                 let entered_s = at_s;
-                let link = &mut self.links[leg.link as usize];
-                (at_s, since_s) = link.arrive(at_s, since_s, number, size_bytes, flow, flags);
-                if let Some(changed) = link.changed_flags() {
-                    flags = changed;
-                }
-                if at_s == LOST {
+                let passed = self.links[leg.link as usize].arrive(at_s, since_s, number, size_bytes, flow, &mut flags);
+                let Some(times) = passed else {
+                    at_s = LOST;
                     break 'way (stage, entered_s);
-                }
+                };
+                (at_s, since_s) = times;
             }
             if leg.pipe != NONE {
                 (at_s, since_s) = self.pipes.pass(place.first_pipe + leg.pipe, at_s, size_bytes);
@@ -203,14 +207,12 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
                 if at_s > self.end_s {
                     break 'way (leg.stage_after as usize, entered_s);
                 }
-                let link = &mut self.links[leg.link_after as usize];
-                (at_s, since_s) = link.arrive(at_s, since_s, number, size_bytes, flow, flags);
-                if let Some(changed) = link.changed_flags() {
-                    flags = changed;
-                }
-                if at_s == LOST {
+                let passed = self.links[leg.link_after as usize].arrive(at_s, since_s, number, size_bytes, flow, &mut flags);
+                let Some(times) = passed else {
+                    at_s = LOST;
                     break 'way (leg.stage_after as usize, entered_s);
-                }
+                };
+                (at_s, since_s) = times;
             }
             for pipe in leg.pipes_last {
                 if pipe != NONE {
@@ -229,5 +231,19 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
         };
         let packet = Packet { at_s: entered_s, since_s, number, sent_s, size_bytes, flags, options };
         self.gone(flow, place, stage, packet, at_s);
+    }
+
+    /// The same where it need not be fast.
+    #[inline(never)]
+    pub fn carry(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) {
+        self.enter(flow, place, stage, packet);
+    }
+
+    #[inline(never)]
+    fn enter_otherwise(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) {
+        match self.routes[place.route as usize].stages[stage].0 {
+            Stage::Queue(link) => self.join(link, Waiting { packet, flow, stage: stage as u32, place }),
+            _ => self.step(flow, place, stage, packet),
+        }
     }
 }

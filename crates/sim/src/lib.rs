@@ -47,6 +47,7 @@ pub mod results;
 mod ring;
 pub mod scenario;
 mod scheduler;
+mod senders;
 mod simulation;
 mod streams;
 mod ties;

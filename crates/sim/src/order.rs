@@ -82,7 +82,7 @@ impl Order for WinnerTree {
         let (mut group, mut slot) = (self.leaves + stream as usize / WIDTH, stream as usize % WIDTH);
         let mut new = Node { time: time_s.to_bits(), stream };
         while let Some(nodes) = self.groups.get_mut(group) {
-            // Read the others only: reading back what was just written would wait for it.
+            // Read the others only: to read back what was just written would take longer.
             let others = nodes[slot ^ 1].or_earlier(nodes[slot ^ 2].or_earlier(nodes[slot ^ 3]));
             nodes[slot] = new;
             new = new.or_earlier(others);

@@ -101,11 +101,8 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
             let kind = stages[stage].0;
             let entered_s = at_s;
             if let Stage::Link(link) = kind {
-                let link = &mut self.links[link as usize];
-                (at_s, since_s) = link.arrive(at_s, since_s, number, size_bytes, flow, flags);
-                if let Some(changed) = link.changed_flags() {
-                    flags = changed;
-                }
+                let passed = self.links[link as usize].arrive(at_s, since_s, number, size_bytes, flow, &mut flags);
+                (at_s, since_s) = passed.unwrap_or((LOST, at_s));
             } else if let Stage::Pipe(offset) = kind {
                 (at_s, since_s) = self.pipes.pass(place.first_pipe + offset, at_s, size_bytes);
             } else if let Stage::Queue(link) = kind {
@@ -200,7 +197,7 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
                 self.streams.scheduler.set(stream, next_s);
                 return self.carry(flow, place, stage as usize, packet);
             }
-            self.carry(flow, place, stage as usize, packet);
+            self.enter(flow, place, stage as usize, packet);
         }
     }
 

@@ -1,10 +1,10 @@
 //! The application's side of a sender: how much data there is, and what idling costs (RFC 5681 section 4.1).
 
-use crate::{DataSegment, Knobs, NEVER, Recovery, Sender, recovery};
+use crate::{Knobs, NEVER, Output, Recovery, Sender, recovery};
 
 impl Sender {
     /// The application has `packets` more of data: sends what the window allows of it. Before the start it is only noted.
-    pub fn supply(&mut self, now_s: f64, packets: u64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    pub fn supply(&mut self, now_s: f64, packets: u64, knobs: &Knobs, out: &mut impl Output) {
         let was_idle = self.is_finished();
         self.limit = self.limit.saturating_add_unsigned(packets);
         if packets == 0 || !self.has_started() {

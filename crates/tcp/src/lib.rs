@@ -30,7 +30,7 @@ pub use receiver::Receiver;
 pub use recovery::Recovery;
 pub use rtt::RttEstimator;
 pub use scoreboard::Scoreboard;
-pub use segment::{AckSegment, DataSegment, SackBlocks};
+pub use segment::{AckSegment, DataSegment, Output, SackBlocks};
 pub use sender::Sender;
 
 /// A deadline that never comes, seconds.

@@ -1,15 +1,16 @@
 //! Sending: how much the window allows, and what goes on the wire.
 
-use crate::{DataSegment, Knobs, NEVER, Recovery, Sender, recovery};
+use crate::{DataSegment, Knobs, NEVER, Output, Recovery, Sender, recovery};
 
 impl Sender {
     /// Window that bounds sending, whole packets.
     pub(crate) fn window(&self) -> i64 {
-        (self.cwnd as i64 + self.dupwnd).min(i64::from(self.max_window))
+        // Beyond 32 bits it is cut off anyway, and to convert to 64 takes twice as many instructions.
+        (i64::from(self.cwnd as u32) + self.dupwnd).min(i64::from(self.max_window))
     }
 
     /// Sends what the window allows.
-    pub(crate) fn send_much(&mut self, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
+    pub(crate) fn send_much(&mut self, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl Output) {
         if self.rack.is_some() {
             return recovery::rack::send_much(self, now_s, knobs, burst, out);
         }
@@ -28,7 +29,7 @@ impl Sender {
     }
 
     /// Limited transmit (RFC 3042): one new packet on an early duplicate acknowledgement.
-    pub(crate) fn send_one(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    pub(crate) fn send_one(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
         let beyond = (self.next - self.highest_ack) as f64;
         if beyond <= knobs.window && self.next < self.limit && beyond <= self.cwnd + f64::from(self.dupacks) {
             self.output(now_s, self.next, knobs, out);
@@ -38,7 +39,7 @@ impl Sender {
 
     /// Puts packet `number` on the wire.
     #[inline(always)]
-    pub(crate) fn output(&mut self, now_s: f64, number: i64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    pub(crate) fn output(&mut self, now_s: f64, number: i64, knobs: &Knobs, out: &mut impl Output) {
         let nothing_outstanding = self.highest_ack == self.highest_sent;
         let retransmission = number <= self.highest_sent;
         self.counters.sent += 1;
@@ -48,7 +49,7 @@ impl Sender {
             self.attend(now_s, number, nothing_outstanding, knobs);
         }
         let (ect, cwr) = if knobs.ecn { self.ecn_flags(number, retransmission, knobs) } else { (false, false) };
-        out(DataSegment {
+        out.send(DataSegment {
             number,
             size_bytes: knobs.wire_size(number),
             retransmission,

@@ -1,6 +1,6 @@
 //! Pacing: packets leave no faster than at a rate (RFC 9002 section 7.7 describes the same for QUIC), a packet's time apart.
 
-use crate::{DataSegment, Knobs, NEVER, Sender};
+use crate::{Knobs, NEVER, Output, Sender};
 use cwndlab_rules::WindowRule;
 
 /// When a paced sender may send.
@@ -58,7 +58,7 @@ impl Sender {
     }
 
     /// That moment has come.
-    pub fn on_pace(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    pub fn on_pace(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
         self.pacer.iter_mut().for_each(|pacer| pacer.deadline_s = NEVER);
         self.settle(now_s);
         self.send_much(now_s, knobs, knobs.max_burst, out);

@@ -43,6 +43,19 @@ impl SackBlocks {
     }
 }
 
+/// Where a sender's segments go. A function will do; what every packet passes implements it, so that it is laid out in line.
+pub trait Output {
+    /// A segment leaves.
+    fn send(&mut self, segment: DataSegment);
+}
+
+impl<F: FnMut(DataSegment)> Output for F {
+    #[inline]
+    fn send(&mut self, segment: DataSegment) {
+        self(segment);
+    }
+}
+
 /// A data packet leaving the sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DataSegment {

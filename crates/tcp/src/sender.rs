@@ -8,7 +8,7 @@ use crate::prr::Prr;
 use crate::rack::Rack;
 use crate::told::Told;
 use crate::window::LastCut;
-use crate::{AckSegment, Counters, DataSegment, Knobs, NEVER, Recovery, RttEstimator, SackBlocks, Scoreboard, recovery};
+use crate::{AckSegment, Counters, Knobs, NEVER, Output, Recovery, RttEstimator, SackBlocks, Scoreboard, recovery};
 use cwndlab_rules::{Rule, WindowRule};
 
 /// Less than any packet's number, and than -1, which stands for none acknowledged.
@@ -146,14 +146,14 @@ impl Sender {
     }
 
     /// Starts sending.
-    pub fn start(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    pub fn start(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
         self.settled_s = now_s;
         self.send_much(now_s, knobs, knobs.max_burst, out);
     }
 
     /// An acknowledgement arrived, with the SACK blocks it carried.
     #[inline(always)]
-    pub fn on_ack(&mut self, now_s: f64, ack: &AckSegment, sack: Option<&SackBlocks>, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    pub fn on_ack(&mut self, now_s: f64, ack: &AckSegment, sack: Option<&SackBlocks>, knobs: &Knobs, out: &mut impl Output) {
         // RFC 9293 section 3.10.7.4: what acknowledges data that was never sent is dropped.
         if ack.ack > self.highest_sent {
             return;

@@ -2,12 +2,12 @@
 
 use crate::recovery::rack::Pending;
 use crate::window::{Cut, LastCut};
-use crate::{AckSegment, DataSegment, Knobs, NEVER, Recovery, Sender, recovery};
+use crate::{AckSegment, Knobs, NEVER, Output, Recovery, Sender, recovery};
 use cwndlab_rules::Congestion;
 
 impl Sender {
     /// The retransmission timer expired.
-    pub fn on_timeout(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+    pub fn on_timeout(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
         self.settle(now_s);
         self.deadline_s = NEVER;
         if self.is_finished() {

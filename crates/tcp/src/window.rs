@@ -22,6 +22,9 @@ pub(crate) enum Cut {
     ToOne(Congestion),
 }
 
+/// What a rule is told that looks at the window alone.
+static NOTHING: Ack = Ack::NOTHING;
+
 impl Sender {
     /// Slow start, or the rule's increase: once per acknowledgement, whatever it acknowledges.
     #[inline(always)]
@@ -38,7 +41,7 @@ impl Sender {
         } else if self.cwnd < self.ssthresh {
             self.cwnd += 1.0;
         } else {
-            self.cwnd = self.rule.increase(self.cwnd, &Ack::default());
+            self.cwnd = self.rule.increase(self.cwnd, &NOTHING);
         }
         if knobs.cap_window {
             self.cwnd = self.cwnd.min(knobs.window);
@@ -61,7 +64,7 @@ impl Sender {
             } else if self.cwnd < self.ssthresh {
                 self.cwnd += 1.0;
             } else {
-                self.cwnd = self.rule.increase(self.cwnd, &Ack::default());
+                self.cwnd = self.rule.increase(self.cwnd, &NOTHING);
             }
         }
     }

@@ -160,7 +160,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let Some((size, _)) = &mut job.requests else { return };
         let packets = whole(size.next());
         (job.began_s, job.packets) = (now_s, packets);
-        self.on_sender(flow, |sender, now_s, knobs, wire| sender.supply(now_s, packets, knobs, &mut |segment| wire.send(segment)));
+        self.on_sender(flow, |sender, now_s, knobs, wire| sender.supply(now_s, packets, knobs, wire));
     }
 
     /// The measuring window ends: what flows did since it began counts.

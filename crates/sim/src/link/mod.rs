@@ -176,12 +176,12 @@ impl Link {
         }
     }
 
-    /// A packet of `flow` arrives at `now`; its transmission on the link before began at `since`. Returns when it reaches the other end
-    /// ([`LOST`] if it does not), and when its transmission here begins. If its flags change, [`Link::changed_flags`] has them.
+    /// A packet of `flow` arrives at `now`; its transmission on the link before began at `since`. Returns when it reaches the other
+    /// end and when its transmission here begins, or nothing where it is lost. Its flags may change.
     ///
     /// Times go in and out in registers, and departures are counted only when the count matters: both halve the cost of a packet.
     #[inline(always)]
-    pub fn arrive(&mut self, now: f64, since: f64, number: i64, size_bytes: u16, flow: u32, flags: Flags) -> (f64, f64) {
+    pub fn arrive(&mut self, now: f64, since: f64, number: i64, size_bytes: u16, flow: u32, flags: &mut Flags) -> Option<(f64, f64)> {
         let size = u32::from(size_bytes);
         let since = if now == self.came_s { since.max(self.came_since_s) } else { since };
         (self.came_s, self.came_since_s) = (now, since);
@@ -189,13 +189,17 @@ impl Link {
             self.arrived += 1;
             self.note(now, number, flow, true);
             let (at, start) = self.pass(now, size);
-            self.leave(size, start, flags, false);
-            return (at, start);
+            self.leave(size, start, *flags, false);
+            return Some((at, start));
         }
-        self.arrive_slowly(now, since, number, size, flow, flags)
+        let times = self.arrive_slowly(now, since, number, size, flow, *flags);
+        if let Some(changed) = self.changed.take() {
+            *flags = changed;
+        }
+        Some(times).filter(|times| times.0 != LOST)
     }
 
-    /// The same where something may befall the packet.
+    /// The same where something may befall the packet; the time is [`LOST`] where it did.
     #[inline(never)]
     fn arrive_slowly(&mut self, now: f64, since: f64, number: i64, size: u32, flow: u32, flags: Flags) -> (f64, f64) {
         if now >= self.next_look_s {
@@ -245,12 +249,6 @@ impl Link {
     fn leave(&mut self, size: u32, start: f64, flags: Flags, lost: bool) {
         self.accepted_bytes += u64::from(size);
         self.backlog.push_back(Leaving::new(self.free_s, start, self.accepted_bytes, flags.priority(), lost));
-    }
-
-    /// The flags of the packet that arrived last, if they changed.
-    #[inline]
-    pub fn changed_flags(&mut self) -> Option<Flags> {
-        if self.changed.is_some() { self.changed.take() } else { None }
     }
 
     /// What befalls a packet before the queue: whether it is lost, and its flags.

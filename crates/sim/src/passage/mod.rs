@@ -191,10 +191,9 @@ impl Passage {
                 (packet.at_s, packet.since_s) = transit.pipes.pass(place.first_pipe + offset, packet.at_s, packet.size_bytes);
             }
             Stage::Link(link) => {
-                let link = &mut transit.links[link as usize];
-                (packet.at_s, packet.since_s) =
-                    link.arrive(packet.at_s, packet.since_s, packet.number, packet.size_bytes, flow, packet.flags);
-                packet.flags = link.changed_flags().unwrap_or(packet.flags);
+                let Packet { at_s, since_s, number, size_bytes, .. } = packet;
+                let passed = transit.links[link as usize].arrive(at_s, since_s, number, size_bytes, flow, &mut packet.flags);
+                (packet.at_s, packet.since_s) = passed.unwrap_or((LOST, at_s));
             }
             Stage::Queue(link) => return self.join(link, waiting, out),
             Stage::Sink | Stage::Source => return self.end(waiting, out),

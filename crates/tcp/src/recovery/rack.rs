@@ -7,7 +7,7 @@ pub(crate) use timer::{expire, on_timer};
 
 use crate::rack::Inspection;
 use crate::window::{Cut, LastCut};
-use crate::{AckSegment, DataSegment, Knobs, SackBlocks, Sender};
+use crate::{AckSegment, Knobs, Output, SackBlocks, Sender};
 use cwndlab_rules::{Congestion, WindowRule};
 use timer::set_timer;
 
@@ -55,7 +55,7 @@ pub(crate) fn on_ack(
     ack: &AckSegment,
     sack: Option<&SackBlocks>,
     knobs: &Knobs,
-    out: &mut impl FnMut(DataSegment),
+    out: &mut impl Output,
 ) {
     let (advanced, highest_sent, highest_ack) = (ack.ack > tcp.highest_ack, tcp.highest_sent, tcp.highest_ack.max(ack.ack));
     let Some(rack) = tcp.rack.as_deref_mut() else { return };
@@ -163,13 +163,13 @@ fn control(tcp: &mut Sender, now_s: f64, ack: &AckSegment, delivered: i64, advan
 }
 
 /// Sends what the window allows, and sees to the timer.
-pub(crate) fn send_much(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
+pub(crate) fn send_much(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl Output) {
     let sent = send(tcp, now_s, knobs, burst, out);
     set_timer(tcp, now_s, false, sent, 0.0, knobs);
 }
 
 /// Sends what is lost, then new data, while the network holds less than a window.
-fn send(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) -> Sent {
+fn send(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl Output) -> Sent {
     let (mut sent, mut count) = (Sent::default(), 0);
     while (burst == 0 || count < burst)
         && let Some(number) = next_packet(tcp)

@@ -2,10 +2,10 @@
 
 use super::Response;
 use crate::window::{Cut, LastCut};
-use crate::{AckSegment, DataSegment, Knobs, Recovery, Sender};
+use crate::{AckSegment, Knobs, Output, Recovery, Sender};
 use cwndlab_rules::Congestion;
 
-pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Knobs, out: &mut impl Output) {
     let newreno = tcp.recovery == Recovery::NewReno;
     if ack.ack > tcp.last_ack {
         if newreno && ack.ack < tcp.recover && tcp.last_cut == LastCut::FastRetransmit {
@@ -50,7 +50,7 @@ fn full_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, newreno: bool, knobs
     tcp.new_ack_and_grow(now_s, ack, knobs);
 }
 
-fn fast_retransmit(tcp: &mut Sender, now_s: f64, newreno: bool, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+fn fast_retransmit(tcp: &mut Sender, now_s: f64, newreno: bool, knobs: &Knobs, out: &mut impl Output) {
     if tcp.is_finished() {
         // A late duplicate acknowledgement: there is nothing to send again.
         return;
@@ -71,7 +71,7 @@ fn fast_retransmit(tcp: &mut Sender, now_s: f64, newreno: bool, knobs: &Knobs, o
 }
 
 /// New data was acknowledged, but not all that was outstanding at the cut (RFC 6582 section 3.2 step 3).
-fn partial_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+fn partial_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Knobs, out: &mut impl Output) {
     if !knobs.partial_window_deflation {
         tcp.dupwnd = 0;
     }

@@ -4,7 +4,7 @@
 //! from the scoreboard), in what may be sent next, and in the rescue retransmission.
 
 use super::Response;
-use crate::{AckSegment, DataSegment, Knobs, SackBlocks, Scoreboard, Sender};
+use crate::{AckSegment, Knobs, Output, SackBlocks, Scoreboard, Sender};
 use cwndlab_rules::Congestion;
 
 #[inline(always)]
@@ -14,7 +14,7 @@ pub(crate) fn on_ack(
     ack: &AckSegment,
     sack: Option<&SackBlocks>,
     knobs: &Knobs,
-    out: &mut impl FnMut(DataSegment),
+    out: &mut impl Output,
 ) {
     let valid = ack.ack >= tcp.last_ack;
     let blocks = sack.map_or(&[][..], SackBlocks::as_slice);
@@ -61,7 +61,7 @@ fn scoreboard(tcp: &mut Sender) -> &mut Scoreboard {
 
 /// A duplicate acknowledgement counts if it reports something new.
 #[inline(never)]
-fn duplicate_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, blocks: &[(i64, i64)], knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+fn duplicate_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, blocks: &[(i64, i64)], knobs: &Knobs, out: &mut impl Output) {
     let (highest_ack, highest_sent) = (tcp.highest_ack, tcp.highest_sent);
     if !scoreboard(tcp).update(highest_ack, highest_sent, blocks) {
         return;
@@ -80,7 +80,7 @@ fn duplicate_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, blocks: &[(i64,
     }
 }
 
-fn enter_recovery(tcp: &mut Sender, now_s: f64, response: Response, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+fn enter_recovery(tcp: &mut Sender, now_s: f64, response: Response, knobs: &Knobs, out: &mut impl Output) {
     tcp.pipe = tcp.highest_sent - tcp.highest_ack - i64::from(knobs.dupack_threshold);
     if knobs.prr {
         tcp.pipe = tcp.pipe.max(0);
@@ -183,7 +183,7 @@ pub(crate) fn on_timeout(tcp: &mut Sender, knobs: &Knobs) {
 }
 
 #[inline(always)]
-pub(crate) fn send_much(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
+pub(crate) fn send_much(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl Output) {
     if tcp.in_recovery {
         return send_in_recovery(tcp, now_s, knobs, burst, out);
     }
@@ -200,7 +200,7 @@ pub(crate) fn send_much(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32,
 
 /// The application has more data. With duplicate acknowledgements at hand but no recovery, Sack1's `send_much` looks at its scoreboard
 /// too: a hole goes out if there ever was a cut, and stops new data if there was none.
-pub(crate) fn send_supply(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+pub(crate) fn send_supply(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
     if !tcp.in_recovery && tcp.dupacks > 0 && !knobs.sack_rfc6675 {
         while tcp.next <= tcp.last_ack + tcp.window() {
             let highest_ack = tcp.highest_ack;
@@ -216,7 +216,7 @@ pub(crate) fn send_supply(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut
 }
 
 #[inline(never)]
-fn send_in_recovery(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl FnMut(DataSegment)) {
+fn send_in_recovery(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl Output) {
     let mut sent = 0;
     while tcp.may_send(now_s)
         && let Some(number) = next_packet(tcp, knobs)

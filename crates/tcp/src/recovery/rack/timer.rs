@@ -2,7 +2,7 @@
 
 use super::{Pending, Phase, Probe, Sent, find_losses, new_data, phase, send};
 use crate::window::{Cut, LastCut};
-use crate::{DataSegment, Knobs, NEVER, Sender};
+use crate::{Knobs, NEVER, Output, Sender};
 use cwndlab_rules::Congestion;
 
 /// What timers wait beyond what is computed, seconds: Linux's `TCP_TIMEOUT_MIN`, two ticks of a millisecond.
@@ -62,7 +62,7 @@ fn probe_after_s(tcp: &Sender, outstanding: i64, knobs: &Knobs) -> Option<f64> {
 }
 
 /// The timer came up. Returns whether that was all: if not, it is a time-out.
-pub(crate) fn on_timer(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) -> bool {
+pub(crate) fn on_timer(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut impl Output) -> bool {
     let pending = tcp.rack.as_ref().map_or(Pending::Retransmission, |rack| rack.pending);
     if tcp.highest_ack == tcp.highest_sent || pending == Pending::Retransmission {
         return false;
@@ -91,7 +91,7 @@ pub(crate) fn on_timer(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut im
 }
 
 /// One packet whatever the window says (RFC 8985 section 7.3): new data if there is any, else the last again. Only one at a time.
-fn send_probe(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut impl FnMut(DataSegment)) {
+fn send_probe(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
     let Some(rack) = tcp.rack.as_deref().filter(|rack| rack.probe.is_none()) else { return };
     let is_copy = match new_data(tcp) {
         Some(number) => {

@@ -1,0 +1,158 @@
+//! What happens to senders: acknowledgements mostly, and many of them at a time where nobody can tell.
+//!
+//! Everything that an acknowledgement passes is laid out in line in one function, [`Engine::on_acks`]; what is rare is called.
+
+use crate::engine::Engine;
+use crate::flow::Host;
+use crate::packet::{Flags, Packet};
+use crate::scheduler::{EMPTY, Scheduler};
+use crate::streams::Place;
+use crate::timers::Kind;
+use crate::trace::{PacketEvent, PacketRow, Trace};
+use crate::transit::{Transit, row};
+use crate::wire::{MOST_AT_ONCE, Wire};
+use cwndlab_tcp::{AckSegment, Knobs, NEVER, SackBlocks, Sender};
+
+/// Acknowledgements that a sender may handle in one go.
+const MOST_AHEAD: u32 = 32;
+
+/// Something that happens to a sender. A function will do; what happens with every packet implements it, so that it is laid out in line.
+trait Happening<S: Scheduler, T: Trace> {
+    fn happen(self, sender: &mut Sender, now_s: f64, knobs: &Knobs, wire: &mut Wire<'_, S, T>);
+}
+
+impl<S: Scheduler, T: Trace, F: FnOnce(&mut Sender, f64, &Knobs, &mut Wire<'_, S, T>)> Happening<S, T> for F {
+    fn happen(self, sender: &mut Sender, now_s: f64, knobs: &Knobs, wire: &mut Wire<'_, S, T>) {
+        self(sender, now_s, knobs, wire);
+    }
+}
+
+/// An acknowledgement arrived, with the blocks that it carries.
+struct Arrived<'a> {
+    ack: AckSegment,
+    sack: Option<&'a SackBlocks>,
+}
+
+impl<S: Scheduler, T: Trace> Happening<S, T> for Arrived<'_> {
+    #[inline(always)]
+    fn happen(self, sender: &mut Sender, now_s: f64, knobs: &Knobs, wire: &mut Wire<'_, S, T>) {
+        sender.on_ack(now_s, &self.ack, self.sack, knobs, wire);
+    }
+}
+
+impl<S: Scheduler, T: Trace> Engine<S, T> {
+    /// An acknowledgement is due at a sender whose segments meet others' packets only later, by an event. The acknowledgements behind it can be
+    /// handled with it: nobody else can tell when a sender did its sums. Its own timer, the edges of the measuring window and the lead
+    /// of the inbox that its segments go to set the limit.
+    #[inline(always)]
+    pub(crate) fn on_acks(&mut self, stream: u32, flow: u32, place: Place) {
+        let Self { hosts, transit, knobs, now_s, .. } = self;
+        let host = &mut hosts[flow as usize];
+        let knobs = &knobs[host.knobs as usize];
+        let stop_s = host.agenda.as_ref().map_or(NEVER, |agenda| agenda.stop_s);
+        let limit_s = self.next_edge_s.min(*now_s + transit.routes[place.route as usize].ahead_s).min(stop_s);
+        let (mut next_s, mut is_notable) = (EMPTY, false);
+        for _ in 0..MOST_AHEAD {
+            let Some(packet) = transit.streams.pop_ahead(stream) else { break };
+            *now_s = packet.at_s;
+            is_notable = acknowledge(host, transit, knobs, flow, packet);
+            next_s = transit.streams.next_s(stream);
+            if is_notable
+                || next_s >= limit_s
+                || next_s >= host.sender.deadline_s()
+                || host.agenda.as_ref().is_some_and(|agenda| next_s >= agenda.request_s || next_s >= host.sender.pacing_deadline_s())
+            {
+                break;
+            }
+        }
+        transit.streams.scheduler.go_on(stream, next_s);
+        if is_notable {
+            self.take_note(flow);
+        }
+    }
+
+    /// An acknowledgement reached its sender.
+    #[inline(never)]
+    pub(crate) fn on_ack(&mut self, flow: u32, packet: Packet) {
+        let host = &mut self.hosts[flow as usize];
+        if acknowledge(host, &mut self.transit, &self.knobs[host.knobs as usize], flow, packet) {
+            self.take_note(flow);
+        }
+    }
+
+    /// Lets a sender take an event, and keeps its timer.
+    pub(crate) fn on_sender(&mut self, flow: u32, event: impl FnOnce(&mut Sender, f64, &Knobs, &mut Wire<'_, S, T>)) {
+        let host = &mut self.hosts[flow as usize];
+        if let_happen(host, &mut self.transit, &self.knobs[host.knobs as usize], flow, self.now_s, event) {
+            self.take_note(flow);
+        }
+    }
+
+    /// A sender has nothing more to do, or its rule gave an answer that is no window.
+    #[cold]
+    #[inline(never)]
+    fn take_note(&mut self, flow: u32) {
+        let host = &mut self.hosts[flow as usize];
+        if host.sender.is_faulty() {
+            self.fault = Some(flow);
+        }
+        if host.is_over() {
+            host.finish_s = self.now_s;
+            if host.job().is_some() {
+                self.on_finished(flow);
+            }
+        }
+    }
+}
+
+/// An acknowledgement arrives at a sender; returns whether that is to be taken note of.
+#[inline(always)]
+fn acknowledge<S: Scheduler, T: Trace>(host: &mut Host, transit: &mut Transit<S, T>, knobs: &Knobs, flow: u32, packet: Packet) -> bool {
+    let mut ack = AckSegment {
+        ack: packet.number,
+        sent_s: packet.sent_s,
+        echo_s: packet.sent_s,
+        ece: packet.flags.has(Flags::ECE),
+        size_bytes: u32::from(packet.size_bytes),
+    };
+    let options = (packet.options > 0).then(|| transit.options.take(packet.options));
+    let sack: Option<&SackBlocks> = options.as_ref().and_then(|options| {
+        ack.echo_s = options.echo_s;
+        Some(&options.sack).filter(|sack| !sack.is_empty())
+    });
+    if T::ON {
+        let (cwnd, ssthresh) = (host.sender.cwnd(), host.sender.ssthresh());
+        transit.trace.ack(PacketRow { cwnd, ssthresh, echo_s: ack.echo_s, ..row(PacketEvent::Ack, flow, &packet) }, sack);
+    }
+    let_happen(host, transit, knobs, flow, packet.at_s, Arrived { ack, sack })
+}
+
+/// Lets a sender take an event, and keeps its timer; returns whether it is over, or its rule at fault.
+#[inline(always)]
+fn let_happen<S: Scheduler, T: Trace>(
+    host: &mut Host,
+    transit: &mut Transit<S, T>,
+    knobs: &Knobs,
+    flow: u32,
+    now_s: f64,
+    event: impl Happening<S, T>,
+) -> bool {
+    let Host { sender, place, flags, armed_s, hash, agenda, .. } = host;
+    if T::ON {
+        transit.trace.before(now_s, flow, sender, knobs);
+    }
+    event.happen(sender, now_s, knobs, &mut Wire { transit, hash, flow, place, flags: *flags, now_s, left: MOST_AT_ONCE });
+    if T::ON {
+        transit.trace.after(now_s, flow, sender, knobs);
+    }
+    let deadline_s = sender.deadline_s();
+    if deadline_s < *armed_s {
+        *armed_s = deadline_s;
+        transit.timers.push(deadline_s, Kind::Retransmission, flow);
+    }
+    if let Some(agenda) = agenda.as_mut().filter(|agenda| sender.pacing_deadline_s() < agenda.paced_s) {
+        agenda.paced_s = sender.pacing_deadline_s();
+        transit.timers.push(agenda.paced_s, Kind::Pace, flow);
+    }
+    host.sender.is_faulty() || (deadline_s == NEVER && host.is_over())
+}
