@@ -31,9 +31,9 @@ from works import read  # noqa: E402
 # The first pattern that fits a file; "library" is what no function of this repository is part of.
 STAGES = (
     ("rule", r"crates/rules/"),
-    ("endpoint", r"crates/tcp/|sim/src/(flow|wire)\.rs"),
+    ("endpoint", r"crates/tcp/|sim/src/(flow|wire|senders)\.rs"),
     ("queue and link", r"crates/queues/|sim/src/(link/|depart|pipe|rate|course|recorded|loss|jitter|marker|outages)"),
-    ("scheduling", r"sim/src/(scheduler|streams|lanes|timers|ties)"),
+    ("scheduling", r"sim/src/(scheduler|order|calendar|days|streams|lanes|timers|ties)|crates/prefetch/"),
     ("flows that come and go", r"sim/src/arrivals/"),
     ("trace hash", r"sim/src/hash\.rs"),
     ("results", r"sim/src/(results/|trace\.rs|histogram|expiry)"),
@@ -47,7 +47,7 @@ RUNS = {"ten-mixed": "30s", "thousand": "12s", "ten-red": "30s", "ten-drr": "30s
 
 def own(files: list[str]) -> str | None:
     """Innermost file of this repository among those that an instruction was inlined through, innermost first."""
-    found = (re.search(r"crates/(rules|queues|tcp|units|sim)/(src|examples)/.*", file) for file in files)
+    found = (re.search(r"crates/(rules|queues|tcp|units|sim|prefetch)/(src|examples)/.*", file) for file in files)
     return next((match[0] for match in found if match), None)
 
 

@@ -98,8 +98,15 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
                         if self.transit.streams.scheduler.first().0 > time_s {
                             self.transit.enter(flow, place, stage as usize, packet);
                         } else {
-                            self.tie(stream, Some(packet));
-                            self.on_tied();
+                            self.on_tied_packet(
+                                stream,
+                                packet.at_s,
+                                packet.since_s,
+                                packet.number,
+                                packet.sent_s,
+                                packet.options,
+                                packet.header(),
+                            );
                         }
                         continue;
                     }

@@ -62,7 +62,7 @@ impl Pipes {
     }
 
     /// A packet enters one at `now`. Returns when it reaches the other end, and when its transmission begins.
-    #[inline]
+    #[inline(always)]
     pub fn pass(&mut self, index: u32, now: f64, size_bytes: u16) -> (f64, f64) {
         let pipe = &mut self.pipes[index as usize];
         if pipe.rate == UNLIMITED {

@@ -1,7 +1,7 @@
 //! Packets that wait for an event, and what comes first of all that is due.
 //!
-//! There are two ways to keep them. Of some hundreds or thousands of streams each keeps its packets, and only their heads are put in order
-//! (`Heads`): little to compare, and a sender can look at all that waits for it. Of a hundred thousand, most have a packet or none, and heads that lie
+//! There are two ways to keep them. Of some hundreds of flows each stream keeps its packets, and only their heads are put in order
+//! (`Heads`): little to compare, and a sender can look at all that waits for it. Of thousands, most have a packet or none, and heads that lie
 //! far apart in memory would be compared one with another: there all packets go into days of one calendar (`calendar.rs`).
 
 use crate::lanes::{Lane, Lanes};

@@ -4,7 +4,7 @@
 
 use crate::engine::Engine;
 use crate::flow::Host;
-use crate::packet::{Flags, Packet};
+use crate::packet::{AckOptions, Flags, Packet};
 use crate::scheduler::{EMPTY, Scheduler};
 use crate::streams::Place;
 use crate::timers::Kind;
@@ -36,7 +36,7 @@ struct Arrived<'a> {
 impl<S: Scheduler, T: Trace> Happening<S, T> for Arrived<'_> {
     #[inline(always)]
     fn happen(self, sender: &mut Sender, now_s: f64, knobs: &Knobs, wire: &mut Wire<'_, S, T>) {
-        sender.on_ack(now_s, &self.ack, self.sack, knobs, wire);
+        sender.on_ack(now_s, self.ack, self.sack, knobs, wire);
     }
 }
 
@@ -108,23 +108,42 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
 /// An acknowledgement arrives at a sender; returns whether that is to be taken note of.
 #[inline(always)]
 fn acknowledge<S: Scheduler, T: Trace>(host: &mut Host, transit: &mut Transit<S, T>, knobs: &Knobs, flow: u32, packet: Packet) -> bool {
-    let mut ack = AckSegment {
-        ack: packet.number,
-        sent_s: packet.sent_s,
-        echo_s: packet.sent_s,
-        ece: packet.flags.has(Flags::ECE),
-        size_bytes: u32::from(packet.size_bytes),
-    };
-    let options = (packet.options > 0).then(|| transit.options.take(packet.options));
-    let sack: Option<&SackBlocks> = options.as_ref().and_then(|options| {
-        ack.echo_s = options.echo_s;
-        Some(&options.sack).filter(|sack| !sack.is_empty())
-    });
+    if packet.options > 0 {
+        return acknowledge_selectively(host, transit, knobs, flow, packet);
+    }
+    let (ack, sack) = (segment(&packet, packet.sent_s), None);
     if T::ON {
-        let (cwnd, ssthresh) = (host.sender.cwnd(), host.sender.ssthresh());
-        transit.trace.ack(PacketRow { cwnd, ssthresh, echo_s: ack.echo_s, ..row(PacketEvent::Ack, flow, &packet) }, sack);
+        trace_ack(&mut transit.trace, flow, &host.sender, &packet, ack.echo_s, sack);
     }
     let_happen(host, transit, knobs, flow, packet.at_s, Arrived { ack, sack })
+}
+
+/// The same for one with more than the least that it can carry.
+#[inline(never)]
+fn acknowledge_selectively<S: Scheduler, T: Trace>(
+    host: &mut Host,
+    transit: &mut Transit<S, T>,
+    knobs: &Knobs,
+    flow: u32,
+    packet: Packet,
+) -> bool {
+    let AckOptions { sack, echo_s } = transit.options.take(packet.options);
+    let (ack, sack) = (segment(&packet, echo_s), Some(&sack).filter(|sack| !sack.is_empty()));
+    if T::ON {
+        trace_ack(&mut transit.trace, flow, &host.sender, &packet, echo_s, sack);
+    }
+    let_happen(host, transit, knobs, flow, packet.at_s, Arrived { ack, sack })
+}
+
+#[inline(always)]
+fn segment(packet: &Packet, echo_s: f64) -> AckSegment {
+    let &Packet { number, sent_s, size_bytes, flags, .. } = packet;
+    AckSegment { ack: number, sent_s, echo_s, ece: flags.has(Flags::ECE), size_bytes: u32::from(size_bytes) }
+}
+
+fn trace_ack<T: Trace>(trace: &mut T, flow: u32, sender: &Sender, packet: &Packet, echo_s: f64, sack: Option<&SackBlocks>) {
+    let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
+    trace.ack(PacketRow { cwnd, ssthresh, echo_s, ..row(PacketEvent::Ack, flow, packet) }, sack);
 }
 
 /// Lets a sender take an event, and keeps its timer; returns whether it is over, or its rule at fault.

@@ -153,7 +153,7 @@ impl Sender {
 
     /// An acknowledgement arrived, with the SACK blocks it carried.
     #[inline(always)]
-    pub fn on_ack(&mut self, now_s: f64, ack: &AckSegment, sack: Option<&SackBlocks>, knobs: &Knobs, out: &mut impl Output) {
+    pub fn on_ack(&mut self, now_s: f64, ack: AckSegment, sack: Option<&SackBlocks>, knobs: &Knobs, out: &mut impl Output) {
         // RFC 9293 section 3.10.7.4: what acknowledges data that was never sent is dropped.
         if ack.ack > self.highest_sent {
             return;
@@ -220,7 +220,7 @@ impl Sender {
 
     /// New data was acknowledged: RTT, timer, and where to send next.
     #[inline(always)]
-    pub(crate) fn new_ack(&mut self, now_s: f64, ack: &AckSegment, knobs: &Knobs) {
+    pub(crate) fn new_ack(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
         if !knobs.timer_after_sample {
             self.restart_timer(now_s, ack.ack);
         }
@@ -249,7 +249,7 @@ impl Sender {
 
     /// The whole of ns-2's `recv_newack_helper`, and the window after the SYN.
     #[inline(always)]
-    pub(crate) fn new_ack_and_grow(&mut self, now_s: f64, ack: &AckSegment, knobs: &Knobs) {
+    pub(crate) fn new_ack_and_grow(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
         let acked = (ack.ack - self.highest_ack).max(0) as u64;
         self.new_ack(now_s, ack, knobs);
         self.ecn.at_one_packet &= ack.ece;

@@ -91,7 +91,7 @@ impl Sender {
 
     /// A timed packet was acknowledged: the back-off ends, unless echoes go on at a window of one packet (ns-2 `newack`).
     #[inline]
-    pub(crate) fn end_backoff(&mut self, ack: &AckSegment, knobs: &Knobs) {
+    pub(crate) fn end_backoff(&mut self, ack: AckSegment, knobs: &Knobs) {
         if self.ecn.at_one_packet && ack.ece && self.ecn.agreed {
             return;
         }

@@ -105,7 +105,7 @@ impl Told {
     }
 
     /// An acknowledgement arrives, of a packet sent at `sent_s`: counts it, and measures the rate while that packet was under way.
-    fn on_ack(&mut self, now_s: f64, ack: &AckSegment) {
+    fn on_ack(&mut self, now_s: f64, ack: AckSegment) {
         let before = self.delivered;
         self.delivered = (before + 1).max(ack.ack.max(0) as u64 + 1);
         self.newly = self.delivered - before;
@@ -129,7 +129,7 @@ impl Told {
 impl Sender {
     /// An acknowledgement arrives, before anything else that it does.
     #[inline(never)]
-    pub(crate) fn tell(&mut self, now_s: f64, ack: &AckSegment, knobs: &Knobs) {
+    pub(crate) fn tell(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
         let Some(told) = &mut self.told else { return };
         if std::mem::take(&mut told.round_shown) {
             told.round_begins = false;
@@ -162,7 +162,7 @@ impl Sender {
         self.told.as_ref().is_some_and(|told| told.is_noted)
     }
 
-    fn event(&self, now_s: f64, ack: &AckSegment, acked: u64, knobs: &Knobs) -> Ack {
+    fn event(&self, now_s: f64, ack: AckSegment, acked: u64, knobs: &Knobs) -> Ack {
         let Some(told) = &self.told else { return Ack::default() };
         let sees_recovery = told.needs.recovery;
         let lost = self.found_lost();
@@ -242,7 +242,7 @@ impl Sender {
     }
 
     /// An acknowledgement in recovery, or a duplicate: for rules that ask to see them.
-    pub(crate) fn show_in_recovery(&mut self, now_s: f64, ack: &AckSegment, knobs: &Knobs) {
+    pub(crate) fn show_in_recovery(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
         let asks = self.told.as_ref().is_some_and(|told| told.needs.recovery && told.delivered > told.shown);
         if asks && (!ack.ece || self.has_noted()) {
             self.grow_told(now_s, ack, 0, knobs);
@@ -251,7 +251,7 @@ impl Sender {
 
     /// What an acknowledgement of new data does to the window, by a rule that looks at more than the window.
     #[inline(never)]
-    pub(crate) fn grow_told(&mut self, now_s: f64, ack: &AckSegment, acked: u64, knobs: &Knobs) {
+    pub(crate) fn grow_told(&mut self, now_s: f64, ack: AckSegment, acked: u64, knobs: &Knobs) {
         self.find_losses(knobs);
         let mut event = self.event(now_s, ack, acked, knobs);
         if let Some(told) = &mut self.told {

@@ -28,7 +28,7 @@ static NOTHING: Ack = Ack::NOTHING;
 impl Sender {
     /// Slow start, or the rule's increase: once per acknowledgement, whatever it acknowledges.
     #[inline(always)]
-    pub(crate) fn grow(&mut self, now_s: f64, ack: &AckSegment, acked: u64, knobs: &Knobs) {
+    pub(crate) fn grow(&mut self, now_s: f64, ack: AckSegment, acked: u64, knobs: &Knobs) {
         // A rule that measures the network decides by itself what an unused window means.
         let measures = self.told.as_ref().is_some_and(|told| told.needs.delivery_rate);
         if knobs.grow_when_limited && !measures && self.next <= self.previous_highest_ack + self.window() {
@@ -51,7 +51,7 @@ impl Sender {
     /// As if every packet had been acknowledged by itself (RFC 3465 in slow start, and in congestion avoidance the same): with delayed
     /// acknowledgements the window grows as fast as without.
     #[inline(never)]
-    fn grow_by_packets(&mut self, now_s: f64, ack: &AckSegment, acked: u64, knobs: &Knobs) {
+    fn grow_by_packets(&mut self, now_s: f64, ack: AckSegment, acked: u64, knobs: &Knobs) {
         if self.told.as_ref().is_some_and(|told| told.needs.recovery) {
             // It counts what was delivered itself.
             return self.grow_told(now_s, ack, acked, knobs);

@@ -66,7 +66,7 @@ fn transfer(knobs: &Knobs, packets: u64, seed: u64, loss: u64, late: u64) -> (Se
                     ack.into_iter().for_each(|ack| path.send(now_s, Arrival::Ack(ack, blocks)));
                 }
                 Arrival::Ack(ack, blocks) => {
-                    sender.on_ack(now_s, &ack, blocks.as_ref(), knobs, &mut |segment| path.send(now_s, Arrival::Data(segment, now_s)));
+                    sender.on_ack(now_s, ack, blocks.as_ref(), knobs, &mut |segment| path.send(now_s, Arrival::Data(segment, now_s)));
                 }
             }
         } else if receiver.deadline_s() <= now_s {

@@ -3,7 +3,7 @@
 mod exchange;
 
 use cwndlab_rules::{Ack, Arithmetic, Congestion, Needs, Rule, RuleSpec, SlowStart, WindowRule};
-use cwndlab_tcp::{Knobs, Receiver, Recovery, Sender};
+use cwndlab_tcp::{DataSegment, Knobs, Receiver, Recovery, Sender};
 use exchange::{Exchange, rfc};
 use std::sync::{Arc, Mutex};
 
@@ -158,7 +158,7 @@ fn paced_packets_leave_one_by_one() {
         now_s += 1.0 / 96.0;
         assert!((tcp.sender.pacing_deadline_s() - now_s).abs() < 1e-9);
         let mut sent = Vec::new();
-        tcp.sender.on_pace(now_s + 1e-9, &tcp.knobs, &mut |segment| sent.push(segment.number));
+        tcp.sender.on_pace(now_s + 1e-9, &tcp.knobs, &mut |segment: DataSegment| sent.push(segment.number));
         assert_eq!(sent, [number]);
         now_s += 1e-9;
     }

@@ -49,14 +49,7 @@ struct Sent {
     head: bool,
 }
 
-pub(crate) fn on_ack(
-    tcp: &mut Sender,
-    now_s: f64,
-    ack: &AckSegment,
-    sack: Option<&SackBlocks>,
-    knobs: &Knobs,
-    out: &mut impl Output,
-) {
+pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: AckSegment, sack: Option<&SackBlocks>, knobs: &Knobs, out: &mut impl Output) {
     let (advanced, highest_sent, highest_ack) = (ack.ack > tcp.highest_ack, tcp.highest_sent, tcp.highest_ack.max(ack.ack));
     let Some(rack) = tcp.rack.as_deref_mut() else { return };
     let found = rack.found;
@@ -150,7 +143,7 @@ fn enter_recovery(tcp: &mut Sender, knobs: &Knobs) {
 }
 
 /// The window after an acknowledgement: on its way to the threshold, or growing (Linux's `tcp_cong_control`).
-fn control(tcp: &mut Sender, now_s: f64, ack: &AckSegment, delivered: i64, advanced: bool, lost_more: bool, knobs: &Knobs) {
+fn control(tcp: &mut Sender, now_s: f64, ack: AckSegment, delivered: i64, advanced: bool, lost_more: bool, knobs: &Knobs) {
     let in_flight = tcp.rack.as_ref().map_or(0, |rack| rack.in_flight());
     let is_cut = matches!(phase(tcp), Phase::Cwr | Phase::Recovery);
     if is_cut && tcp.is_reducing() {

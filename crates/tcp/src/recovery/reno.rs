@@ -5,7 +5,7 @@ use crate::window::{Cut, LastCut};
 use crate::{AckSegment, Knobs, Output, Recovery, Sender};
 use cwndlab_rules::Congestion;
 
-pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Knobs, out: &mut impl Output) {
+pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: AckSegment, knobs: &Knobs, out: &mut impl Output) {
     let newreno = tcp.recovery == Recovery::NewReno;
     if ack.ack > tcp.last_ack {
         if newreno && ack.ack < tcp.recover && tcp.last_cut == LastCut::FastRetransmit {
@@ -37,7 +37,7 @@ pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Kno
 }
 
 /// Recovery, if there was one, is over.
-fn full_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, newreno: bool, knobs: &Knobs) {
+fn full_ack(tcp: &mut Sender, now_s: f64, ack: AckSegment, newreno: bool, knobs: &Knobs) {
     if tcp.last_cut == LastCut::FastRetransmit && (!newreno || tcp.dupwnd > 0) {
         tcp.last_cut = LastCut::Exited;
     }
@@ -71,7 +71,7 @@ fn fast_retransmit(tcp: &mut Sender, now_s: f64, newreno: bool, knobs: &Knobs, o
 }
 
 /// New data was acknowledged, but not all that was outstanding at the cut (RFC 6582 section 3.2 step 3).
-fn partial_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Knobs, out: &mut impl Output) {
+fn partial_ack(tcp: &mut Sender, now_s: f64, ack: AckSegment, knobs: &Knobs, out: &mut impl Output) {
     if !knobs.partial_window_deflation {
         tcp.dupwnd = 0;
     }

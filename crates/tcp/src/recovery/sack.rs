@@ -8,14 +8,7 @@ use crate::{AckSegment, Knobs, Output, SackBlocks, Scoreboard, Sender};
 use cwndlab_rules::Congestion;
 
 #[inline(always)]
-pub(crate) fn on_ack(
-    tcp: &mut Sender,
-    now_s: f64,
-    ack: &AckSegment,
-    sack: Option<&SackBlocks>,
-    knobs: &Knobs,
-    out: &mut impl Output,
-) {
+pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: AckSegment, sack: Option<&SackBlocks>, knobs: &Knobs, out: &mut impl Output) {
     let valid = ack.ack >= tcp.last_ack;
     let blocks = sack.map_or(&[][..], SackBlocks::as_slice);
     if tcp.in_recovery {
@@ -61,7 +54,7 @@ fn scoreboard(tcp: &mut Sender) -> &mut Scoreboard {
 
 /// A duplicate acknowledgement counts if it reports something new.
 #[inline(never)]
-fn duplicate_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, blocks: &[(i64, i64)], knobs: &Knobs, out: &mut impl Output) {
+fn duplicate_ack(tcp: &mut Sender, now_s: f64, ack: AckSegment, blocks: &[(i64, i64)], knobs: &Knobs, out: &mut impl Output) {
     let (highest_ack, highest_sent) = (tcp.highest_ack, tcp.highest_sent);
     if !scoreboard(tcp).update(highest_ack, highest_sent, blocks) {
         return;
@@ -114,7 +107,7 @@ fn in_flight(tcp: &Sender, knobs: &Knobs) -> i64 {
 }
 
 #[inline(never)]
-fn in_recovery(tcp: &mut Sender, now_s: f64, ack: &AckSegment, blocks: &[(i64, i64)], knobs: &Knobs) {
+fn in_recovery(tcp: &mut Sender, now_s: f64, ack: AckSegment, blocks: &[(i64, i64)], knobs: &Knobs) {
     tcp.pipe -= 1;
     if ack.ack >= tcp.recover {
         tcp.recover = 0;
@@ -189,13 +182,29 @@ pub(crate) fn send_much(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32,
     }
     let allowed = (tcp.last_ack + tcp.window()).min(tcp.limit - 1);
     let allowed = if burst > 0 { allowed.min(tcp.next + i64::from(burst) - 1) } else { allowed };
-    while tcp.next <= allowed && tcp.may_send(now_s) {
-        let has_arrived = knobs.sack_rfc6675 && tcp.scoreboard.as_ref().is_some_and(|board| board.is_sacked(tcp.next));
-        if !has_arrived {
-            tcp.output(now_s, tcp.next, knobs, out);
+    // Nearly every acknowledgement lets one packet go: in line.
+    if tcp.next <= allowed && tcp.may_send(now_s) {
+        send_next(tcp, now_s, knobs, out);
+        if tcp.next <= allowed {
+            send_up_to(tcp, now_s, allowed, knobs, out);
         }
-        tcp.next += 1;
     }
+}
+
+#[inline(never)]
+fn send_up_to(tcp: &mut Sender, now_s: f64, allowed: i64, knobs: &Knobs, out: &mut impl Output) {
+    while tcp.next <= allowed && tcp.may_send(now_s) {
+        send_next(tcp, now_s, knobs, out);
+    }
+}
+
+#[inline(always)]
+fn send_next(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
+    let has_arrived = knobs.sack_rfc6675 && tcp.scoreboard.as_ref().is_some_and(|board| board.is_sacked(tcp.next));
+    if !has_arrived {
+        tcp.output(now_s, tcp.next, knobs, out);
+    }
+    tcp.next += 1;
 }
 
 /// The application has more data. With duplicate acknowledgements at hand but no recovery, Sack1's `send_much` looks at its scoreboard

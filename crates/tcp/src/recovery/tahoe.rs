@@ -5,7 +5,7 @@ use crate::window::Cut;
 use crate::{AckSegment, Knobs, Output, Sender};
 use cwndlab_rules::Congestion;
 
-pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: &AckSegment, knobs: &Knobs, out: &mut impl Output) {
+pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: AckSegment, knobs: &Knobs, out: &mut impl Output) {
     if ack.ack > tcp.last_ack {
         tcp.new_ack_and_grow(now_s, ack, knobs);
     } else if ack.ack == tcp.last_ack {

@@ -82,7 +82,7 @@ impl Exchange {
         blocks.iter().for_each(|&block| carried.push(block));
         let segment = AckSegment { ack, sent_s: echo_s, echo_s, size_bytes: 40, ece };
         let carried = Some(&carried).filter(|carried| !carried.is_empty());
-        self.sender.on_ack(self.now_s, &segment, carried, &self.knobs, &mut |segment| self.sent.push(segment));
+        self.sender.on_ack(self.now_s, segment, carried, &self.knobs, &mut |segment| self.sent.push(segment));
         self.sends(sends, &format!("after ack {ack} {blocks:?}"))
     }
 
