@@ -150,7 +150,7 @@ impl<S: Scheduler<Lane: Send + Sync> + Send + Sync, T: Trace + Shown + Send + Sy
 }
 
 /// With so many flows a calendar is faster: about where what is known of them outgrows the caches.
-const MANY_FLOWS: u64 = 1_000;
+const MANY_FLOWS: u64 = 5_000;
 
 /// A run with this scheduler; without traces it has no branch for them.
 fn job<S: Scheduler<Lane: Send + Sync> + Send + Sync + 'static>(scenario: &Scenario, options: Options) -> Box<dyn Run> {
