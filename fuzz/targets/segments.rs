@@ -189,7 +189,7 @@ fn hostile(mut host: Host, mut input: Input<'_>) {
                 let ece = host.knobs.ecn && what & 64 != 0;
                 let ack = AckSegment { ack: number(&mut input), sent_s: 0.0, echo_s: host.now_s, size_bytes: 40, ece };
                 let blocks = Some(&blocks).filter(|blocks| !blocks.is_empty());
-                host.take(|sender, now_s, knobs, out| sender.on_ack(now_s, &ack, blocks, knobs, &mut |segment| out.push(segment)));
+                host.take(|sender, now_s, knobs, out| sender.on_ack(now_s, ack, blocks, knobs, &mut |segment| out.push(segment)));
             }
         }
         host.sent.clear();
@@ -228,7 +228,7 @@ fn network(mut host: Host, mut input: Input<'_>, recovery: Recovery) {
         }
         let answer = if what & 16 == 0 { answers.pop_front() } else { None };
         if let Some((ack, blocks)) = answer {
-            host.take(|sender, now_s, knobs, out| sender.on_ack(now_s, &ack, blocks.as_ref(), knobs, &mut |segment| out.push(segment)));
+            host.take(|sender, now_s, knobs, out| sender.on_ack(now_s, ack, blocks.as_ref(), knobs, &mut |segment| out.push(segment)));
         } else if let Some((segment, sent_s)) = data.pop_front() {
             let ce = segment.ect && what & 32 != 0;
             if let Some(ack) = receiver.on_data(host.now_s, segment.number, sent_s, ce, segment.cwr, &host.knobs).1 {

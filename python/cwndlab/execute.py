@@ -42,8 +42,8 @@ def run(
     progress : callable, optional
         Gets (simulated seconds, packets) about ten times a second. An exception it raises ends the run.
     scheduler : {"fast", "tree", "calendar", "heap"}
-        Event queue: ``"fast"`` takes the calendar for thousands of flows, the tree for fewer; ``"heap"`` is the slow and simple one that
-        tests compare with. Results do not depend on it.
+        Event queue: ``"fast"`` takes the calendar for very many flows, the tree for fewer; ``"heap"`` is the slow and
+        simple one that tests compare with. Results do not depend on it.
     pcap : str or Path, optional
         File to write every packet to, as pcapng.
 
