@@ -80,6 +80,7 @@ def speeds(entries: dict[str, dict]) -> Table:
         "ns-2, ns a packet",
         "ratio, median",
         "least to most",
+        "fastest of each",
         "packets",
         "ns-2",
         "loss",
@@ -91,8 +92,9 @@ def speeds(entries: dict[str, dict]) -> Table:
         if "ratio" in found:
             row += [NS(found["ns2_ns_per_packet"]), f"{found['ratio']:.1f}"]
             row += [f"{found['ratio_least']:.1f} to {found['ratio_most']:.1f}"]
+            row += [f"{found['ns2_ns_per_packet_least'] / found['ns_per_packet_least']:.1f}"]
         else:
-            row += ["-"] * 3
+            row += ["-"] * 4
         for key, form in (("delivered_packets", BYTES), ("loss_rate", "{:.5f}".format)):
             row += [form(found[key]), form(found[f"ns2_{key}"]) if f"ns2_{key}" in found else "-"]
         rows.append(row)

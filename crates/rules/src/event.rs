@@ -1,7 +1,7 @@
 //! What a rule is told and what it answers: only what a simulator, a QUIC stack and a kernel can all supply.
 
 /// An acknowledgement. What an endpoint cannot know is zero or false, as in [`Ack::NOTHING`].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ack {
     /// When it arrived, seconds.
     pub now_s: f64,
@@ -41,8 +41,14 @@ pub struct Ack {
     pub app_limited: bool,
 }
 
+impl Default for Ack {
+    fn default() -> Self {
+        Self::NOTHING
+    }
+}
+
 impl Ack {
-    /// Nothing is known; as [`Ack::default`], for where a constant is needed.
+    /// Nothing is known.
     pub const NOTHING: Self = Self {
         now_s: 0.0,
         acked_packets: 0,

@@ -24,8 +24,8 @@ pub struct Engine<S: Scheduler, T: Trace> {
     pub(crate) groups: Vec<Group>,
     /// Transfers that are complete.
     pub(crate) transfers: Vec<Transfer>,
-    /// A flow whose rule gave an answer that is no window.
-    pub(crate) fault: Option<u32>,
+    /// The first flow whose rule gave an answer that is no window, and when, seconds: senders run ahead, so another may yet be earlier.
+    pub(crate) fault: Option<(f64, u32)>,
     pub(crate) cross: Vec<CrossFlow>,
     pub(crate) transit: Transit<S, T>,
     pub(crate) knobs: Arc<[Knobs]>,
@@ -67,15 +67,18 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             if self.transit.overflowed {
                 return Status::TooLarge;
             }
-            if self.fault.is_some() {
-                return Status::Faulty;
-            }
             if S::KNOWS_AHEAD {
                 self.fetch_ahead();
             }
             let (time_s, stream) = self.transit.streams.scheduler.first();
             let timer_s = self.transit.timers.first_s();
-            if self.tied.is_empty() && self.expiring.is_empty() {
+            let is_untied = self.tied.is_empty() && self.expiring.is_empty();
+            if let Some((fault_s, _)) = self.fault
+                && fault_s <= if is_untied { time_s.min(timer_s) } else { self.now_s }
+            {
+                return Status::Faulty;
+            }
+            if is_untied {
                 if timer_s < time_s {
                     if timer_s > self.transit.end_s {
                         return self.finish();
@@ -93,20 +96,16 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
                         self.on_acks(stream, flow, place);
                         continue;
                     }
+                    // As below, in line: most events.
                     if let Due::Enter(stage) = due {
                         let packet = self.transit.streams.pop(stream);
                         if self.transit.streams.scheduler.first().0 > time_s {
-                            self.transit.enter(flow, place, stage as usize, packet);
+                            if let Some((stream, ack)) = self.transit.enter(flow, place, stage as usize, packet) {
+                                self.on_ack_early(stream, flow, ack);
+                            }
                         } else {
-                            self.on_tied_packet(
-                                stream,
-                                packet.at_s,
-                                packet.since_s,
-                                packet.number,
-                                packet.sent_s,
-                                packet.options,
-                                packet.header(),
-                            );
+                            self.tie(stream, Some(packet));
+                            self.on_tied();
                         }
                         continue;
                     }
@@ -153,15 +152,19 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let streams = &self.transit.streams;
         let pending = |(stream, _): (u32, &Packet)| streams.all.get(stream as usize);
         streams.scheduler.ahead(8).and_then(pending).inspect(|pending| prefetch(*pending));
+        // What these have elsewhere, which they must be there to tell.
+        if let Some(pending) = streams.scheduler.ahead(2).and_then(pending) {
+            self.hosts.get(pending.flow as usize).inspect(|host| host.sender.fetch());
+            self.transit.sinks.get(pending.flow as usize).inspect(|sink| sink.receiver.fetch());
+        }
         let Some(soon) = streams.scheduler.ahead(4) else { return };
         self.transit.options.fetch(soon.1.options);
         let Some(pending) = pending(soon) else { return };
         let flow = pending.flow as usize;
-        if let Due::Ack | Due::AckAhead = pending.due {
-            self.hosts.get(flow).inspect(|host| prefetch(*host));
-        } else {
+        if !matches!(pending.due, Due::Ack | Due::AckAhead) {
             self.transit.sinks.get(flow).inspect(|sink| prefetch(*sink));
         }
+        self.hosts.get(flow).inspect(|host| prefetch(*host));
         self.transit.pipes.fetch(pending.place.first_pipe);
     }
 

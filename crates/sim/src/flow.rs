@@ -47,6 +47,11 @@ impl Agenda {
         let is_needed = stop_s < NEVER || job.is_some() || sender.is_paced();
         is_needed.then(|| Box::new(Self { stop_s, request_s: NEVER, paced_s: NEVER, job }))
     }
+
+    /// Whether nothing of it is due up to `at_s`, and nobody waits for the end of what it is to do; its pacing is due at `pacing_s`.
+    pub fn is_idle_until(&self, at_s: f64, pacing_s: f64) -> bool {
+        self.job.is_none() && at_s < self.stop_s.min(self.request_s).min(pacing_s)
+    }
 }
 
 impl Host {

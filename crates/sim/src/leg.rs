@@ -7,7 +7,7 @@
 use crate::link::LOST;
 use crate::packet::{Flags, Packet};
 use crate::scheduler::Scheduler;
-use crate::streams::{Place, Waiting};
+use crate::streams::{Door, Place, Waiting};
 use crate::timers::Kind;
 use crate::trace::Trace;
 use crate::transit::{Entry, Stage, Transit, ack_options, receive, trace_receive};
@@ -27,35 +27,38 @@ pub struct Leg {
     sink: bool,
     /// Whether cross traffic ends there instead.
     ends: bool,
-    /// Whether the packet goes on through an inbox instead of a stream.
-    inbox: bool,
+    /// The door of an inbox through which the packet goes on, instead of a stream.
+    door: Option<Door>,
     /// After the receiver, or else on the way to it.
     pipe_after: u32,
     link_after: u32,
     pipes_last: [u32; 2],
     /// Stage of `link_after`.
     stage_after: u32,
-    /// Stream (its offset among the flow's) or inbox through which the packet goes on.
+    /// Stream through which the packet goes on, by its offset among the flow's.
     exit: u32,
     /// The stage that it then enters.
     next: u32,
+    /// Whether that is its sender, which may run ahead as far as it likes.
+    is_last: bool,
 }
 
 impl Leg {
     /// The leg that begins with entering stage `first`; none where the stages do not have that shape.
-    pub fn new(stages: &[(Stage, Entry)], first: usize) -> Option<Self> {
+    pub fn new(stages: &[(Stage, Entry)], first: usize, may_run_ahead: bool) -> Option<Self> {
         let mut leg = Self {
             link: NONE,
             pipe: NONE,
             sink: false,
             ends: false,
-            inbox: false,
+            door: None,
             pipe_after: NONE,
             link_after: NONE,
             pipes_last: [NONE; 2],
             stage_after: NONE,
             exit: NONE,
             next: NONE,
+            is_last: false,
         };
         // The slots in order; a stage takes the first free one of its kind behind the last taken.
         let mut slot = 0;
@@ -63,8 +66,13 @@ impl Leg {
             if index > first {
                 match entry {
                     Entry::AtOnce => {}
-                    Entry::Stream(exit) | Entry::Inbox(exit) => {
-                        (leg.inbox, leg.exit, leg.next) = (matches!(entry, Entry::Inbox(_)), exit, index as u32);
+                    Entry::Inbox(door) => {
+                        (leg.door, leg.next) = (Some(door), index as u32);
+                        return Some(leg);
+                    }
+                    Entry::Stream(exit) => {
+                        (leg.exit, leg.next) = (exit, index as u32);
+                        leg.is_last = may_run_ahead && stage == Stage::Source;
                         return Some(leg);
                     }
                     Entry::Sorted(_) => return None,
@@ -107,7 +115,7 @@ impl Leg {
 #[derive(Clone, Copy, Debug)]
 pub struct Head {
     pipe: u32,
-    inbox: bool,
+    door: Option<Door>,
     exit: u32,
 }
 
@@ -115,8 +123,8 @@ impl Head {
     /// The first leg, if it is of that shape.
     pub fn new(stages: &[(Stage, Entry)]) -> Option<Self> {
         match *stages {
-            [(Stage::Pipe(pipe), _), (_, Entry::Stream(exit)), ..] => Some(Self { pipe, inbox: false, exit }),
-            [(Stage::Pipe(pipe), _), (_, Entry::Inbox(exit)), ..] => Some(Self { pipe, inbox: true, exit }),
+            [(Stage::Pipe(pipe), _), (_, Entry::Stream(exit)), ..] => Some(Self { pipe, door: None, exit }),
+            [(Stage::Pipe(pipe), _), (_, Entry::Inbox(door)), ..] => Some(Self { pipe, door: Some(door), exit: NONE }),
             _ => None,
         }
     }
@@ -134,8 +142,8 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
             return self.set_out_late(flow, place, sent_s, number, size_bytes, flags, at_s);
         }
         let packet = Packet { at_s, since_s, number, sent_s, size_bytes, flags, options: 0 };
-        if head.inbox {
-            self.post(head.exit, Waiting { packet, flow, stage: 1, place: *place });
+        if let Some(door) = head.door {
+            self.post(door, Waiting { packet, flow, stage: 1, place: *place });
         } else {
             self.streams.push(place.first_stream + head.exit, packet);
         }
@@ -155,16 +163,20 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
         self.gone(flow, *place, 0, Packet { at_s: sent_s, since_s: sent_s, number, sent_s, size_bytes, flags, options: 0 }, at_s);
     }
 
-    /// Takes a packet through the stages from `stage` on, until it must wait for an event, is lost, or ends.
+    /// Takes a packet through the stages from `stage` on, until it must wait for an event, is lost, or ends. Returns an acknowledgement that
+    /// reaches its sender next, and the stream where it may wait for that.
     ///
     /// Times are kept in locals, and the packet is put together again where it is stored: written in parts and read back as a whole
     /// it would stall.
     #[inline(always)]
-    pub fn enter(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) {
+    pub fn enter(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) -> Option<(u32, Packet)> {
         let Packet { mut at_s, mut since_s, mut number, sent_s, mut size_bytes, mut flags, mut options } = packet;
         // Left where the packet goes no further: the stage, and the time at which it entered that.
         let (stage, entered_s) = 'way: {
-            let Some(leg) = &self.routes[place.route as usize].legs[stage] else { return self.enter_otherwise(flow, place, stage, packet) };
+            let Some(leg) = &self.routes[place.route as usize].legs[stage] else {
+                self.carry(flow, place, stage, packet);
+                return None;
+            };
             if leg.link != NONE {
                 let entered_s = at_s;
                 let passed = self.links[leg.link as usize].arrive(at_s, since_s, number, size_bytes, flow, &mut flags);
@@ -192,11 +204,12 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
                 if knobs.delayed_ack && sink.receiver.deadline_s() != NEVER {
                     self.timers.push(sink.receiver.deadline_s(), Kind::DelayedAck, flow);
                 }
-                let Some(ack) = new.1 else { return };
+                let ack = new.1?;
                 (number, size_bytes, flags) = (ack.ack, ack.size_bytes as u16, flags.only_priority().with(Flags::ECE, ack.ece));
                 options = ack_options(&ack, &sink.receiver, &mut self.options);
             } else if leg.ends {
-                return self.end_cross(flow, at_s, size_bytes);
+                self.end_cross(flow, at_s, size_bytes);
+                return None;
             }
             if leg.pipe_after != NONE {
                 (at_s, since_s) = self.pipes.pass(place.first_pipe + leg.pipe_after, at_s, size_bytes);
@@ -223,27 +236,34 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
                 break 'way (leg.next as usize - 1, at_s);
             }
             let packet = Packet { at_s, since_s, number, sent_s, size_bytes, flags, options };
-            if leg.inbox {
-                let (inbox, stage) = (leg.exit, leg.next);
-                return self.post(inbox, Waiting { packet, flow, stage, place });
+            if leg.is_last {
+                return Some((place.first_stream + leg.exit, packet));
             }
-            return self.streams.push(place.first_stream + leg.exit, packet);
+            if let Some(door) = leg.door {
+                let stage = leg.next;
+                self.post(door, Waiting { packet, flow, stage, place });
+            } else {
+                self.streams.push(place.first_stream + leg.exit, packet);
+            }
+            return None;
         };
         let packet = Packet { at_s: entered_s, since_s, number, sent_s, size_bytes, flags, options };
         self.gone(flow, place, stage, packet, at_s);
+        None
     }
 
-    /// The same where it need not be fast.
+    /// The same where it need not be fast, or its stages could not be laid out.
     #[inline(never)]
     pub fn carry(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) {
-        self.enter(flow, place, stage, packet);
-    }
-
-    #[inline(never)]
-    fn enter_otherwise(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) {
-        match self.routes[place.route as usize].stages[stage].0 {
-            Stage::Queue(link) => self.join(link, Waiting { packet, flow, stage: stage as u32, place }),
-            _ => self.step(flow, place, stage, packet),
+        let route = &self.routes[place.route as usize];
+        match (&route.legs[stage], route.stages[stage].0) {
+            (Some(_), _) => {
+                if let Some((stream, ack)) = self.enter(flow, place, stage, packet) {
+                    self.streams.push(stream, ack);
+                }
+            }
+            (None, Stage::Queue(link)) => self.join(link, Waiting { packet, flow, stage: stage as u32, place }),
+            (None, _) => self.step(flow, place, stage, packet),
         }
     }
 }

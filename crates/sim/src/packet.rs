@@ -21,14 +21,6 @@ pub struct Packet {
     pub options: u32,
 }
 
-impl Packet {
-    /// Its size, and what its header says.
-    #[inline(always)]
-    pub fn header(&self) -> (u16, Flags) {
-        (self.size_bytes, self.flags)
-    }
-}
-
 /// Bits of a header, and the packet's priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u8);

@@ -5,6 +5,9 @@
 
 use std::ops::Index;
 
+/// So many at the front are looked at together.
+pub const FEW: usize = 4;
+
 /// Values in the order in which they were put in.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
@@ -48,7 +51,7 @@ impl<T: Copy> Ring<T> {
     fn grow(&mut self, value: T) {
         self.slots.rotate_left(self.first);
         self.first = 0;
-        let slots = (2 * self.slots.len()).max(4);
+        let slots = (2 * self.slots.len()).max(FEW);
         self.slots.reserve_exact(slots - self.slots.len());
         self.slots.resize(slots, value);
     }
@@ -99,6 +102,21 @@ impl<T: Copy> Ring<T> {
             self.slots.copy_within(from..end, from + 1);
         }
         self.slots[from] = value;
+    }
+
+    /// How many of the first [`FEW`] fulfil a condition that none behind them fulfils, without a branch.
+    #[inline(always)]
+    pub fn of_the_first(&self, condition: impl Fn(&T) -> bool) -> usize {
+        if self.slots.is_empty() {
+            return 0;
+        }
+        (0..FEW).map(|index| usize::from((index < self.count) & condition(&self.slots[self.slot(index)]))).sum()
+    }
+
+    /// What lies before a place: before the first, whatever was left there; nothing in a ring that was always empty.
+    #[inline(always)]
+    pub fn slot_before(&self, index: usize) -> Option<&T> {
+        self.slots.get(self.slot(index.wrapping_sub(1)))
     }
 
     /// How many at the front fulfil a condition that none behind them fulfils.
@@ -156,7 +174,12 @@ mod tests {
                 sorted.sort_unstable();
                 let mut in_order = Ring::default();
                 sorted.iter().for_each(|&value| in_order.push_back(value));
-                prop_assert_eq!(in_order.partition_point(|&value| value < place), sorted.partition_point(|&value| value < place));
+                let fewer = sorted.partition_point(|&value| value < place);
+                prop_assert_eq!(in_order.partition_point(|&value| value < place), fewer);
+                prop_assert_eq!(in_order.of_the_first(|&value| value < place), fewer.min(FEW));
+                if fewer > 0 {
+                    prop_assert_eq!(in_order.slot_before(fewer), sorted.get(fewer - 1));
+                }
             }
         }
     }

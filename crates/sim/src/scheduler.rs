@@ -17,9 +17,9 @@ pub const EMPTY: f64 = f64::INFINITY;
 
 /// Keeps the packets of streams `0..n`, and says which stream is due first. A stream either has packets or is given a time with
 /// [`Scheduler::set`]; where times are equal, any is the first.
-pub trait Scheduler {
+pub trait Scheduler: Send + Sync + 'static {
     /// What a stream itself knows of its packets.
-    type Lane: Clone + Copy + Debug + Default;
+    type Lane: Copy + Debug + Default + Send + Sync;
 
     /// Whether it knows some packets ahead what will be due ([`Scheduler::ahead`]).
     const KNOWS_AHEAD: bool;
@@ -35,6 +35,9 @@ pub trait Scheduler {
 
     /// When the first is due, and which stream it is; [`EMPTY`] when there is none.
     fn first(&self) -> (f64, u32);
+
+    /// Whether a stream has no packets.
+    fn is_empty(&self, lane: &Self::Lane) -> bool;
 
     /// Adds a packet behind those of its stream; times of one stream never decrease.
     fn push(&mut self, stream: u32, lane: &mut Self::Lane, packet: Packet);
@@ -68,7 +71,7 @@ pub struct Heads<O> {
     order: O,
 }
 
-impl<O: Order> Scheduler for Heads<O> {
+impl<O: Order + Send + Sync + 'static> Scheduler for Heads<O> {
     type Lane = Lane;
     const KNOWS_AHEAD: bool = false;
 
@@ -88,6 +91,11 @@ impl<O: Order> Scheduler for Heads<O> {
     #[inline(always)]
     fn first(&self) -> (f64, u32) {
         self.order.first()
+    }
+
+    #[inline(always)]
+    fn is_empty(&self, lane: &Lane) -> bool {
+        lane.is_empty()
     }
 
     #[inline(always)]

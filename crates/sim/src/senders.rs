@@ -71,6 +71,29 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         }
     }
 
+    /// An acknowledgement is on its way to its sender, and will meet nothing before. Where nothing else happens to that sender until then, it may
+    /// be handled now: nobody can tell, as long as what the sender sends meets others' packets only by an event.
+    #[inline(always)]
+    pub(crate) fn on_ack_early(&mut self, stream: u32, flow: u32, packet: Packet) {
+        let Self { hosts, transit, knobs, next_edge_s, .. } = self;
+        let host = &mut hosts[flow as usize];
+        let pending = &transit.streams.all[stream as usize];
+        let is_next = !T::ON
+            && transit.streams.scheduler.is_empty(&pending.lane)
+            && packet.at_s < *next_edge_s
+            && packet.at_s < host.sender.deadline_s()
+            && !host.sender.is_faulty()
+            && host.agenda.as_ref().is_none_or(|agenda| agenda.is_idle_until(packet.at_s, host.sender.pacing_deadline_s()));
+        if !is_next {
+            return transit.streams.push(stream, packet);
+        }
+        let at_s = packet.at_s;
+        if acknowledge(host, transit, &knobs[host.knobs as usize], flow, packet) {
+            self.now_s = at_s;
+            self.take_note(flow);
+        }
+    }
+
     /// An acknowledgement reached its sender.
     #[inline(never)]
     pub(crate) fn on_ack(&mut self, flow: u32, packet: Packet) {
@@ -93,8 +116,8 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     #[inline(never)]
     fn take_note(&mut self, flow: u32) {
         let host = &mut self.hosts[flow as usize];
-        if host.sender.is_faulty() {
-            self.fault = Some(flow);
+        if host.sender.is_faulty() && self.fault.is_none_or(|(fault_s, _)| self.now_s < fault_s) {
+            self.fault = Some((self.now_s, flow));
         }
         if host.is_over() {
             host.finish_s = self.now_s;
@@ -111,11 +134,7 @@ fn acknowledge<S: Scheduler, T: Trace>(host: &mut Host, transit: &mut Transit<S,
     if packet.options > 0 {
         return acknowledge_selectively(host, transit, knobs, flow, packet);
     }
-    let (ack, sack) = (segment(&packet, packet.sent_s), None);
-    if T::ON {
-        trace_ack(&mut transit.trace, flow, &host.sender, &packet, ack.echo_s, sack);
-    }
-    let_happen(host, transit, knobs, flow, packet.at_s, Arrived { ack, sack })
+    hand_over(host, transit, knobs, flow, packet, packet.sent_s, None)
 }
 
 /// The same for one with more than the least that it can carry.
@@ -128,22 +147,26 @@ fn acknowledge_selectively<S: Scheduler, T: Trace>(
     packet: Packet,
 ) -> bool {
     let AckOptions { sack, echo_s } = transit.options.take(packet.options);
-    let (ack, sack) = (segment(&packet, echo_s), Some(&sack).filter(|sack| !sack.is_empty()));
-    if T::ON {
-        trace_ack(&mut transit.trace, flow, &host.sender, &packet, echo_s, sack);
-    }
-    let_happen(host, transit, knobs, flow, packet.at_s, Arrived { ack, sack })
+    hand_over(host, transit, knobs, flow, packet, echo_s, Some(&sack).filter(|sack| !sack.is_empty()))
 }
 
 #[inline(always)]
-fn segment(packet: &Packet, echo_s: f64) -> AckSegment {
-    let &Packet { number, sent_s, size_bytes, flags, .. } = packet;
-    AckSegment { ack: number, sent_s, echo_s, ece: flags.has(Flags::ECE), size_bytes: u32::from(size_bytes) }
-}
-
-fn trace_ack<T: Trace>(trace: &mut T, flow: u32, sender: &Sender, packet: &Packet, echo_s: f64, sack: Option<&SackBlocks>) {
-    let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
-    trace.ack(PacketRow { cwnd, ssthresh, echo_s, ..row(PacketEvent::Ack, flow, packet) }, sack);
+fn hand_over<S: Scheduler, T: Trace>(
+    host: &mut Host,
+    transit: &mut Transit<S, T>,
+    knobs: &Knobs,
+    flow: u32,
+    packet: Packet,
+    echo_s: f64,
+    sack: Option<&SackBlocks>,
+) -> bool {
+    if T::ON {
+        let (cwnd, ssthresh) = (host.sender.cwnd(), host.sender.ssthresh());
+        transit.trace.ack(PacketRow { cwnd, ssthresh, echo_s, ..row(PacketEvent::Ack, flow, &packet) }, sack);
+    }
+    let Packet { number, sent_s, size_bytes, flags, .. } = packet;
+    let ack = AckSegment { ack: number, sent_s, echo_s, ece: flags.has(Flags::ECE), size_bytes: u32::from(size_bytes) };
+    let_happen(host, transit, knobs, flow, packet.at_s, Arrived { ack, sack })
 }
 
 /// Lets a sender take an event, and keeps its timer; returns whether it is over, or its rule at fault.

@@ -106,7 +106,7 @@ impl Shown for Recorder {
     }
 }
 
-impl<S: Scheduler<Lane: Send + Sync> + Send + Sync, T: Trace + Shown + Send + Sync> Run for Job<S, T> {
+impl<S: Scheduler, T: Trace + Shown + Send + Sync> Run for Job<S, T> {
     fn advance(&mut self, events: u64) -> Status {
         self.network.engine.advance(events)
     }
@@ -121,7 +121,7 @@ impl<S: Scheduler<Lane: Send + Sync> + Send + Sync, T: Trace + Shown + Send + Sy
 
     fn stopped(&self, scenario: &Scenario) -> Stopped {
         let engine = &self.network.engine;
-        let Some(number) = engine.fault else { return Stopped::TooLarge };
+        let Some((fault_s, number)) = engine.fault else { return Stopped::TooLarge };
         let host = &engine.hosts[number as usize];
         let arrived = || host.job().and_then(|job| scenario.arrivals.get(job.group as usize));
         let (flow, rule) = match (self.network.flows.of(number), arrived()) {
@@ -130,7 +130,7 @@ impl<S: Scheduler<Lane: Send + Sync> + Send + Sync, T: Trace + Shown + Send + Sy
             (None, None) => Default::default(),
         };
         let fault = host.sender.fault().unwrap_or_default().to_string();
-        Stopped::Faulty { flow, rule, fault, at_ns: (engine.now_s * 1e9) as u64 }
+        Stopped::Faulty { flow, rule, fault, at_ns: (fault_s * 1e9) as u64 }
     }
 
     fn recording(&self) -> Recording<'_> {
@@ -153,7 +153,7 @@ impl<S: Scheduler<Lane: Send + Sync> + Send + Sync, T: Trace + Shown + Send + Sy
 const MANY_FLOWS: u64 = 5_000;
 
 /// A run with this scheduler; without traces it has no branch for them.
-fn job<S: Scheduler<Lane: Send + Sync> + Send + Sync + 'static>(scenario: &Scenario, options: Options) -> Box<dyn Run> {
+fn job<S: Scheduler>(scenario: &Scenario, options: Options) -> Box<dyn Run> {
     if scenario.trace.packets || scenario.trace.cwnd.is_some() || scenario.trace.rate.is_some() {
         return Box::new(Job { network: build::<S, Recorder>(scenario, options, Recorder::new(scenario)) });
     }

@@ -2,7 +2,7 @@
 
 use crate::packet::Packet;
 use crate::ring::Ring;
-use crate::scheduler::Scheduler;
+use crate::scheduler::{EMPTY, Scheduler};
 
 /// Where a flow is in the tables.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ impl<S: Scheduler> Streams<S> {
         self.scheduler.pop(stream, &mut self.all[stream as usize].lane)
     }
 
-    /// The same, before [`Streams::go_on`]; none where the stream has none that it knows of.
+    /// The same, before [`Scheduler::go_on`]; none where the stream has none that it knows of.
     #[inline(always)]
     pub fn pop_ahead(&mut self, stream: u32) -> Option<Packet> {
         let packet = self.scheduler.pop_ahead(stream, &mut self.all[stream as usize].lane)?;
@@ -103,15 +103,26 @@ impl<S: Scheduler> Streams<S> {
 ///
 /// Every packet that will still be put here arrives at least `lead_s` after it is put here: that is how far the stages before
 /// delay it. So when the first is due, all that arrive within the lead can be handled in one go.
+///
+/// Packets come through doors, one for each link before this: those of one door are nearly in order, those of different doors are not at all.
 #[derive(Debug)]
 pub struct Inbox {
-    ring: Ring<Waiting>,
-    /// No packet in it is later than this, seconds.
-    last_s: f64,
+    doors: Vec<Queue>,
+    /// The door of the first packet, and when that is due, seconds; [`EMPTY`] when there is none.
+    first: usize,
+    first_s: f64,
     /// Lead, seconds.
     pub lead_s: f64,
     /// The stream that schedules its first packet.
     pub stream: u32,
+}
+
+/// What came through one door.
+#[derive(Debug)]
+struct Queue {
+    ring: Ring<Waiting>,
+    /// No packet in it is later than this, seconds.
+    last_s: f64,
 }
 
 /// A packet in an inbox.
@@ -127,46 +138,134 @@ pub struct Waiting {
     pub place: Place,
 }
 
-impl Inbox {
-    /// Empty; `stream` schedules its first packet.
-    pub fn new(lead_s: f64, stream: u32) -> Self {
-        Self { ring: Ring::default(), last_s: f64::NEG_INFINITY, lead_s, stream }
-    }
-
-    /// Puts a packet in its place, which is nearly always the last; returns whether it is the first.
+impl Waiting {
+    /// What they are in order of.
     #[inline(always)]
-    pub fn put(&mut self, new: Waiting) -> bool {
+    fn key(&self) -> (f64, f64, u32, u32) {
+        (self.packet.at_s, self.packet.since_s, self.flow, self.stage)
+    }
+}
+
+/// A way into an inbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Door {
+    /// The inbox.
+    pub inbox: u32,
+    /// Which of its doors.
+    pub door: u32,
+}
+
+impl Queue {
+    /// Puts a packet in its place, which is nearly always the last.
+    #[inline(always)]
+    fn put(&mut self, new: Waiting) {
         if new.packet.at_s > self.last_s {
             self.last_s = new.packet.at_s;
             self.ring.push_back(new);
-            return self.ring.len() == 1;
+        } else {
+            self.insert(new);
         }
-        self.insert(new)
     }
 
     #[inline(never)]
-    fn insert(&mut self, new: Waiting) -> bool {
-        let key = |waiting: &Waiting| (waiting.packet.at_s, waiting.packet.since_s, waiting.flow, waiting.stage);
-        let new_key = key(&new);
-        let index = self.ring.partition_point(|old| key(old) <= new_key);
+    fn insert(&mut self, new: Waiting) {
+        let index = self.ring.partition_point(|old| old.key() <= new.key());
         self.ring.insert(index, new);
-        index == 0
+    }
+}
+
+impl Inbox {
+    /// Empty; `stream` schedules its first packet.
+    pub fn new(lead_s: f64, stream: u32) -> Self {
+        Self { doors: Vec::new(), first: 0, first_s: EMPTY, lead_s, stream }
     }
 
-    /// When the first is due.
+    /// So many doors.
+    pub fn open(&mut self, doors: usize) {
+        self.doors.resize_with(doors, || Queue { ring: Ring::default(), last_s: f64::NEG_INFINITY });
+    }
+
+    /// Puts a packet behind a door; returns whether it is earlier than all others, so that the inbox is due earlier.
+    #[inline(always)]
+    pub fn put(&mut self, door: u32, new: Waiting) -> bool {
+        self.doors[door as usize].put(new);
+        let first_s = self.first_s;
+        if new.packet.at_s <= first_s {
+            self.find_first();
+        }
+        new.packet.at_s < first_s
+    }
+
+    /// Which door has the first, and when that is due.
     #[inline]
-    pub fn first_s(&self) -> Option<f64> {
-        self.ring.front().map(|first| first.packet.at_s)
+    fn find_first(&mut self) {
+        let mut first: Option<&Waiting> = None;
+        for (door, queue) in self.doors.iter().enumerate() {
+            if let Some(head) = queue.ring.front()
+                && first.is_none_or(|first| head.key() < first.key())
+            {
+                (self.first, first) = (door, Some(head));
+            }
+        }
+        self.first_s = first.map_or(EMPTY, |first| first.packet.at_s);
+    }
+
+    /// When the first is due; [`EMPTY`] when there is none.
+    #[inline]
+    pub fn first_s(&self) -> f64 {
+        self.first_s
     }
 
     /// When the first was set in motion, and its flow.
     pub fn first(&self) -> Option<(f64, u32)> {
-        self.ring.front().map(|first| (first.packet.since_s, first.flow))
+        let first = self.doors.get(self.first)?.ring.front()?;
+        Some((first.packet.since_s, first.flow))
     }
 
     /// Takes the first.
     #[inline]
     pub fn pop(&mut self) -> Option<Waiting> {
-        self.ring.pop_front()
+        let first = self.doors.get_mut(self.first)?.ring.pop_front();
+        self.find_first();
+        first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Flags;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn an_inbox_is_in_order_whatever_its_doors(steps in prop::collection::vec((0u32..4, 0u8..20, 0u8..3, 0u32..5), 0..300)) {
+            let (mut inbox, mut sorted) = (Inbox::new(0.01, 0), Vec::<Waiting>::new());
+            inbox.open(3);
+            for (door, at, since, flow) in steps {
+                if door == 3 {
+                    let first = (!sorted.is_empty()).then(|| sorted.remove(0));
+                    prop_assert_eq!(inbox.pop().map(|waiting| waiting.key()), first.map(|waiting| waiting.key()));
+                } else {
+                    let packet = Packet {
+                        at_s: f64::from(at),
+                        since_s: f64::from(since),
+                        number: 0,
+                        sent_s: 0.0,
+                        size_bytes: 1000,
+                        flags: Flags::default(),
+                        options: 0,
+                    };
+                    let new = Waiting { packet, flow, stage: 0, place: Place { route: 0, first_stream: 0, first_pipe: 0 } };
+                    let is_earlier = sorted.first().is_none_or(|first| new.packet.at_s < first.packet.at_s);
+                    prop_assert_eq!(inbox.put(door, new), is_earlier);
+                    sorted.insert(sorted.partition_point(|old| old.key() <= new.key()), new);
+                }
+                prop_assert_eq!(inbox.first_s(), sorted.first().map_or(EMPTY, |first| first.packet.at_s));
+                prop_assert_eq!(inbox.first(), sorted.first().map(|first| (first.packet.since_s, first.flow)));
+            }
+        }
     }
 }

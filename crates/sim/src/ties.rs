@@ -4,7 +4,7 @@
 //! packet enters a full queue; flows of equal delays meet like that all the time.
 
 use crate::engine::Engine;
-use crate::packet::{Flags, Packet};
+use crate::packet::Packet;
 use crate::scheduler::{EMPTY, Scheduler};
 use crate::streams::{Due, Pending};
 use crate::timers::Kind;
@@ -38,25 +38,6 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         self.ties += 1;
         let (order, round) = (self.ties, self.rounds);
         self.tied.push(Tied { since_s, flow, round, stream, order, head });
-    }
-
-    /// A packet is due together with others.
-    #[cold]
-    #[inline(never)]
-    #[allow(clippy::too_many_arguments, reason = "in registers: put together before it is known, every packet would be written to memory")]
-    pub(crate) fn on_tied_packet(
-        &mut self,
-        stream: u32,
-        at_s: f64,
-        since_s: f64,
-        number: i64,
-        sent_s: f64,
-        options: u32,
-        header: (u16, Flags),
-    ) {
-        let (size_bytes, flags) = header;
-        self.tie(stream, Some(Packet { at_s, since_s, number, sent_s, size_bytes, flags, options }));
-        self.on_tied();
     }
 
     /// Several things are due at this very moment. As in ns-2, what was set in motion first comes first: a packet when its last transmission

@@ -1,6 +1,6 @@
 //! Timers, outside the packet scheduler and lazily re-armed: a deadline that moves later costs nothing until the earlier entry comes up.
 
-use crate::days::Days;
+use crate::days::{Days, Due};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -31,19 +31,23 @@ pub enum Kind {
 /// the nearest caches. What is due soon is a heap of few; a span is put in order when its turn comes (Varghese and Lauck, 1987, scheme 4).
 #[derive(Debug)]
 pub struct Timers {
-    /// Those due before the end of the present span.
+    /// Those due before the end of the present span, as long as there are any.
     near: BinaryHeap<Reverse<Entry>>,
-    /// The present span: so many have passed since the beginning.
-    span: u64,
     /// Those of spans to come.
-    spans: Days<Entry>,
-    /// Those beyond all spans that are kept apart.
-    beyond: BinaryHeap<Reverse<Entry>>,
+    spans: Days<Reverse<Entry>>,
+    /// Kept beside the heap: asked for at every event.
     first_s: f64,
 }
 
 /// Time as bits, what for, and whose: doubles that are not negative sort like their bits.
 type Entry = (u64, Kind, u32);
+
+impl Due for Reverse<Entry> {
+    #[inline(always)]
+    fn at_s(&self) -> f64 {
+        f64::from_bits(self.0.0)
+    }
+}
 
 /// Spans in a second, and how many are kept apart: two seconds.
 const PER_S: f64 = 512.0;
@@ -51,30 +55,20 @@ const SPANS: usize = 1024;
 
 impl Default for Timers {
     fn default() -> Self {
-        Self { near: BinaryHeap::new(), span: 0, spans: Days::new(SPANS), beyond: BinaryHeap::new(), first_s: f64::INFINITY }
+        Self { near: BinaryHeap::new(), spans: Days::new(PER_S, SPANS), first_s: f64::INFINITY }
     }
-}
-
-fn span(time_s: f64) -> u64 {
-    (time_s * PER_S) as u64
 }
 
 impl Timers {
     /// Adds one.
     pub fn push(&mut self, time_s: f64, kind: Kind, flow: u32) {
-        self.put((time_s.to_bits(), kind, flow));
+        let entry = Reverse((time_s.to_bits(), kind, flow));
+        if !self.spans.put(entry) {
+            self.near.push(entry);
+        } else if self.near.is_empty() {
+            self.spans.turn(&mut self.near);
+        }
         self.first_s = self.first_s.min(time_s);
-    }
-
-    fn put(&mut self, entry: Entry) {
-        let span = span(f64::from_bits(entry.0));
-        if span <= self.span {
-            return self.near.push(Reverse(entry));
-        }
-        if span - self.span >= SPANS as u64 {
-            return self.beyond.push(Reverse(entry));
-        }
-        self.spans.put(span, entry);
     }
 
     /// When the earliest is due, seconds; infinite when there is none.
@@ -85,45 +79,17 @@ impl Timers {
 
     /// Takes the earliest.
     pub fn pop(&mut self) -> Option<(f64, Kind, u32)> {
-        self.go_on();
-        let first = self.near.pop();
-        self.go_on();
-        self.first_s = self.near.peek().map_or(f64::INFINITY, |entry| f64::from_bits(entry.0.0));
-        first.map(|Reverse((bits, kind, flow))| (f64::from_bits(bits), kind, flow))
+        let Reverse((bits, kind, flow)) = self.near.pop()?;
+        if self.near.is_empty() {
+            self.spans.turn(&mut self.near);
+        }
+        self.first_s = self.near.peek().map_or(f64::INFINITY, Due::at_s);
+        Some((f64::from_bits(bits), kind, flow))
     }
 
     /// Whose the earliest is: a hint.
     pub fn next_flow(&self) -> Option<u32> {
         self.near.peek().map(|entry| entry.0.2)
-    }
-
-    /// Goes on to the next span that has any, if the present one has none.
-    fn go_on(&mut self) {
-        while self.near.is_empty() {
-            if !self.spans.is_empty() {
-                self.span += 1;
-            } else if let Some(Reverse(first)) = self.beyond.peek() {
-                self.span = span(f64::from_bits(first.0));
-            } else {
-                return;
-            }
-            self.spans.take(self.span, &mut Heaped(&mut self.near));
-            // What is no longer too far ahead.
-            while let Some(Reverse(first)) = self.beyond.peek().filter(|first| span(f64::from_bits(first.0.0)) - self.span < SPANS as u64) {
-                let first = *first;
-                self.beyond.pop();
-                self.put(first);
-            }
-        }
-    }
-}
-
-/// A heap that takes entries as they are.
-struct Heaped<'a>(&'a mut BinaryHeap<Reverse<Entry>>);
-
-impl Extend<Entry> for Heaped<'_> {
-    fn extend<I: IntoIterator<Item = Entry>>(&mut self, entries: I) {
-        self.0.extend(entries.into_iter().map(Reverse));
     }
 }
 

@@ -11,8 +11,8 @@ use crate::leg::{Head, Leg};
 use crate::link::{LOST, Link, Window};
 use crate::packet::{AckOptions, Flags, Packet};
 use crate::pipe::Pipes;
-use crate::scheduler::{EMPTY, Scheduler};
-use crate::streams::{Inbox, Place, Streams, Waiting};
+use crate::scheduler::Scheduler;
+use crate::streams::{Door, Inbox, Place, Streams, Waiting};
 use crate::timers::{Kind, Timers};
 use crate::trace::{EcnBits, PacketEvent, PacketRow, Trace};
 use cwndlab_tcp::{AckSegment, Knobs, NEVER, Receiver};
@@ -43,7 +43,7 @@ pub enum Entry {
     /// The same, after a stage where packets may overtake each other.
     Sorted(u32),
     /// Together with other flows' packets, through an inbox.
-    Inbox(u32),
+    Inbox(Door),
 }
 
 /// The way of a packet from its sender to the receiver, and of the acknowledgement back.
@@ -140,9 +140,9 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
                     let packet = Packet { at_s, since_s, number, sent_s, size_bytes, flags, options };
                     return self.streams.insert(place.first_stream + offset, packet);
                 }
-                Entry::Inbox(inbox) => {
+                Entry::Inbox(door) => {
                     let packet = Packet { at_s, since_s, number, sent_s, size_bytes, flags, options };
-                    return self.post(inbox, Waiting { packet, flow, stage: stage as u32, place });
+                    return self.post(door, Waiting { packet, flow, stage: stage as u32, place });
                 }
             }
         }
@@ -150,10 +150,10 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
 
     /// Puts a packet in an inbox.
     #[inline(always)]
-    pub(crate) fn post(&mut self, inbox: u32, waiting: Waiting) {
+    pub(crate) fn post(&mut self, Door { inbox, door }: Door, waiting: Waiting) {
         let inbox = &mut self.inboxes[inbox as usize];
         self.streams.packets += 1;
-        if inbox.put(waiting) {
+        if inbox.put(door, waiting) {
             self.streams.scheduler.set(inbox.stream, waiting.packet.at_s);
         }
     }
@@ -174,7 +174,7 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
             Entry::AtOnce => self.carry(flow, place, stage, packet),
             Entry::Stream(offset) => self.streams.push(place.first_stream + offset, packet),
             Entry::Sorted(offset) => self.streams.insert(place.first_stream + offset, packet),
-            Entry::Inbox(inbox) => self.post(inbox, Waiting { packet, flow, stage: stage as u32, place }),
+            Entry::Inbox(door) => self.post(door, Waiting { packet, flow, stage: stage as u32, place }),
         }
     }
 
@@ -183,7 +183,7 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
         let limit_s = now_s + self.inboxes[index as usize].lead_s;
         loop {
             let inbox = &mut self.inboxes[index as usize];
-            let first_s = inbox.first_s().unwrap_or(EMPTY);
+            let first_s = inbox.first_s();
             // The packet that is due goes in any case; one at the very limit might still be preceded by another.
             if first_s > now_s && first_s >= limit_s {
                 return self.streams.scheduler.set(inbox.stream, first_s);
@@ -193,11 +193,11 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
             let alone = inbox.lead_s == 0.0;
             if alone {
                 // Without a lead something else may be due between it and the next.
-                let (stream, next_s) = (inbox.stream, inbox.first_s().unwrap_or(EMPTY));
+                let (stream, next_s) = (inbox.stream, inbox.first_s());
                 self.streams.scheduler.set(stream, next_s);
                 return self.carry(flow, place, stage as usize, packet);
             }
-            self.enter(flow, place, stage as usize, packet);
+            self.carry(flow, place, stage as usize, packet);
         }
     }
 

@@ -9,7 +9,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cwndlab-units", &[]),
     ("cwndlab-rules", &[]),
     ("cwndlab-queues", &[]),
-    ("cwndlab-tcp", &["cwndlab-units", "cwndlab-rules"]),
+    ("cwndlab-tcp", &["cwndlab-prefetch", "cwndlab-units", "cwndlab-rules"]),
     ("cwndlab-sim", &["cwndlab-prefetch", "cwndlab-units", "cwndlab-rules", "cwndlab-queues", "cwndlab-tcp"]),
     ("cwndlab-emulator", &["cwndlab-sim"]),
     ("cwndlab-kernel", &["cwndlab-rules"]),

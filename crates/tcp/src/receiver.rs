@@ -1,6 +1,7 @@
 //! The receiver: cumulative and selective acknowledgements, at once or delayed (ns-2 `tcp-sink.cc`, RFC 2018, RFC 5681 section 4.2).
 
 use crate::{AckSegment, Bits, Knobs, NEVER, SackBlocks};
+use cwndlab_prefetch::prefetch;
 
 /// One TCP receiver.
 #[derive(Clone, Debug)]
@@ -54,6 +55,12 @@ struct Beyond {
 }
 
 impl Receiver {
+    /// Has what it keeps elsewhere fetched from memory: a packet will be here soon.
+    #[inline]
+    pub fn fetch(&self) {
+        self.beyond.as_deref().inspect(|beyond| prefetch(*beyond));
+    }
+
     /// A receiver that expects packet 0; `sack` says whether it reports blocks.
     pub fn new(sack: bool) -> Self {
         Self { next: 0, highest: -1, last_ack_sent: 0, echo_s: 0.0, beyond: None, gap: true, delay: None, sack, echo_mark: false }

@@ -9,6 +9,7 @@ use crate::rack::Rack;
 use crate::told::Told;
 use crate::window::LastCut;
 use crate::{AckSegment, Counters, Knobs, NEVER, Output, Recovery, RttEstimator, SackBlocks, Scoreboard, recovery};
+use cwndlab_prefetch::prefetch;
 use cwndlab_rules::{Rule, WindowRule};
 
 /// Less than any packet's number, and than -1, which stands for none acknowledged.
@@ -63,8 +64,10 @@ pub struct Sender {
     pub(crate) lost_first: bool,
     pub(crate) rtt: RttEstimator,
     pub(crate) rule: Rule,
-    /// What is measured for the rule; none where it looks at the window alone.
+    /// What is measured for the rule; none where it looks at the window alone, or is a formula.
     pub(crate) told: Option<Box<Told>>,
+    /// Whether the rule is a formula.
+    pub(crate) by_formula: bool,
     /// The rule gave an answer that is no window.
     pub(crate) is_faulty: bool,
     /// When it may send next. Where there is one, something is noted about packets sent: for the rule, or because they are spaced out.
@@ -87,7 +90,7 @@ impl Sender {
         let ssthresh = knobs.initial_ssthresh.min(knobs.window);
         let told = Told::of(&rule);
         let rack = (knobs.rack && recovery.uses_sack()).then(|| Box::new(Rack::new()));
-        let is_faulty = told.as_ref().is_some_and(|told| told.needs.faults) && rule.fault().is_some();
+        let is_faulty = rule.needs().faults && rule.fault().is_some();
         Self {
             recovery,
             last_cut: LastCut::None,
@@ -122,6 +125,7 @@ impl Sender {
             rtt: RttEstimator::new(knobs, timer_phase_s),
             pacer: (knobs.pacing || told.is_some() || rack.is_some()).then(Box::default),
             told,
+            by_formula: matches!(rule, Rule::Formula(_)),
             rule,
             is_faulty,
             scoreboard: None,
@@ -174,6 +178,12 @@ impl Sender {
             Recovery::Sack if self.rack.is_some() => recovery::rack::on_ack(self, now_s, ack, sack, knobs, out),
             Recovery::Sack => recovery::sack::on_ack(self, now_s, ack, sack, knobs, out),
         }
+    }
+
+    /// Has what it keeps elsewhere fetched from memory: an acknowledgement will be here soon.
+    #[inline]
+    pub fn fetch(&self) {
+        self.scoreboard.as_deref().inspect(|board| prefetch(*board));
     }
 
     /// The first packet that was not acknowledged.

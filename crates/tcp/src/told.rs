@@ -1,9 +1,9 @@
 //! What a rule is told about acknowledgements, and what is measured for it. Rules that look at the window alone are told nothing, and
-//! nothing is measured for them.
+//! nothing is measured for them; formulas are told the round trip, which is measured anyway.
 
 use crate::window::LastCut;
 use crate::{AckSegment, Knobs, Sender};
-use cwndlab_rules::{Ack, Mark, Needs, Rule, SlowStart, WindowRule};
+use cwndlab_rules::{Ack, Mark, Needs, Rule, WindowRule};
 use std::collections::VecDeque;
 
 /// What is measured for a rule.
@@ -58,9 +58,9 @@ struct Departure {
 }
 
 impl Told {
-    /// For a rule; none if it looks at the window alone.
+    /// For a rule; none if it looks at the window alone, or at the round trip too.
     pub(crate) fn of(rule: &Rule) -> Option<Box<Self>> {
-        if matches!(rule, Rule::Linear(_) | Rule::Gaimd(_) | Rule::Binomial(_)) {
+        if matches!(rule, Rule::Linear(_) | Rule::Gaimd(_) | Rule::Binomial(_) | Rule::Formula(_)) {
             return None;
         }
         let needs = rule.needs();
@@ -264,21 +264,12 @@ impl Sender {
                 told.round_shown = true;
             }
         }
-        if self.cwnd < self.ssthresh {
-            match self.rule.slow_start(self.cwnd, &event) {
-                SlowStart::Grow(cwnd) => self.cwnd = cwnd,
-                SlowStart::Leave(cwnd) => (self.cwnd, self.ssthresh) = (cwnd, cwnd),
-            }
-        } else {
-            self.cwnd = self.rule.increase(self.cwnd, &event);
-        }
-        self.cwnd = self.cwnd.max(knobs.cwnd_floor);
-        self.look_for_fault();
+        self.ask(&event, knobs);
     }
 
     /// A rule that gave no window is not asked again: the run ends.
     pub(crate) fn look_for_fault(&mut self) {
-        let asks = self.told.as_ref().is_some_and(|told| told.needs.faults);
+        let asks = self.told.as_ref().map_or(self.by_formula, |told| told.needs.faults);
         self.is_faulty |= asks && self.rule.fault().is_some();
     }
 

@@ -1,7 +1,7 @@
 //! What becomes of the window: growth on acknowledgements, and cuts (ns-2 `opencwnd`, `slowdown`). The rule decides; this applies.
 
 use crate::{AckSegment, Knobs, Sender};
-use cwndlab_rules::{Ack, Congestion, WindowRule};
+use cwndlab_rules::{Ack, Congestion, SlowStart, WindowRule};
 
 /// What the last change of the window was (ns-2 `last_cwnd_action_`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ impl Sender {
             self.grow_by_packets(now_s, ack, acked, knobs);
         } else if self.told.is_some() {
             self.grow_told(now_s, ack, acked, knobs);
+        } else if self.by_formula {
+            self.grow_by_formula(now_s, ack, knobs);
         } else if self.cwnd < self.ssthresh {
             self.cwnd += 1.0;
         } else {
@@ -61,12 +63,36 @@ impl Sender {
                 self.grow_told(now_s, ack, 1, knobs);
                 // The round trip began once.
                 self.told.iter_mut().for_each(|told| told.end_round_start());
+            } else if self.by_formula {
+                self.grow_by_formula(now_s, ack, knobs);
             } else if self.cwnd < self.ssthresh {
                 self.cwnd += 1.0;
             } else {
                 self.cwnd = self.rule.increase(self.cwnd, &NOTHING);
             }
         }
+    }
+
+    /// By a formula, which looks at the round trip too.
+    #[inline(never)]
+    fn grow_by_formula(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
+        let event = Ack { rtt_s: now_s - ack.sent_s, srtt_s: self.rtt.srtt_s(knobs), ..Ack::NOTHING };
+        self.ask(&event, knobs);
+    }
+
+    /// What a rule that looks at more than the window makes of it.
+    #[inline]
+    pub(crate) fn ask(&mut self, event: &Ack, knobs: &Knobs) {
+        if self.cwnd < self.ssthresh {
+            match self.rule.slow_start(self.cwnd, event) {
+                SlowStart::Grow(cwnd) => self.cwnd = cwnd,
+                SlowStart::Leave(cwnd) => (self.cwnd, self.ssthresh) = (cwnd, cwnd),
+            }
+        } else {
+            self.cwnd = self.rule.increase(self.cwnd, event);
+        }
+        self.cwnd = self.cwnd.max(knobs.cwnd_floor);
+        self.look_for_fault();
     }
 
     /// TcpAgent::slowdown: the rule's target, or half, and what becomes of window and threshold.

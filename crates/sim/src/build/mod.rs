@@ -57,6 +57,8 @@ struct Builder<'a> {
     behind_s: Vec<f64>,
     /// Leads of the links that have an inbox, seconds.
     inbox_leads: Vec<f64>,
+    /// For each inbox the shared links before it, each of which has a door; none stands for senders.
+    doors: Vec<Vec<Option<Stage>>>,
     routes: Vec<Route>,
     route_of: HashMap<Vec<Stage>, u32>,
 }
@@ -67,7 +69,8 @@ pub fn build<S: Scheduler, T: Trace>(scenario: &Scenario, options: Options, trac
     let users = plan.users();
     let (leads, behind_s) = leads::find(&plan, &users);
     let inbox_leads = vec![0.0; leads.len()];
-    Builder { plan, options, users, leads, behind_s, inbox_leads, routes: Vec::new(), route_of: HashMap::new() }.build(trace)
+    Builder { plan, options, users, leads, behind_s, inbox_leads, doors: Vec::new(), routes: Vec::new(), route_of: HashMap::new() }
+        .build(trace)
 }
 
 impl Builder<'_> {
@@ -145,7 +148,8 @@ impl Builder<'_> {
         let cross_counts = scenario.cross.iter().enumerate().map(|(i, spec)| self.plan.sources(i, spec)).collect();
         (engine.knobs, engine.transit.knobs) = (knobs.clone(), knobs);
         engine.transit.routes = self.routes;
-        // As many as links may carry, there and back.
+        engine.transit.inboxes.iter_mut().zip(&self.doors).for_each(|(inbox, doors)| inbox.open(doors.len()));
+        // As many of 1000 bytes as links may carry, there and back.
         let packets_s = self.plan.links.iter().map(|link| link.rate.largest().bps() as f64 / 8000.0).sum();
         let streams = &mut engine.transit.streams;
         streams.scheduler = S::new(streams.all.len(), packets_s);

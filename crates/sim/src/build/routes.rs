@@ -5,7 +5,7 @@ use super::leads::Lead;
 use crate::engine::Engine;
 use crate::leg::{Head, Leg};
 use crate::scheduler::Scheduler;
-use crate::streams::{Due, Inbox, Pending, Place};
+use crate::streams::{Door, Due, Inbox, Pending, Place};
 use crate::trace::Trace;
 use crate::transit::{Entry, Route, Stage};
 
@@ -34,7 +34,13 @@ impl Builder<'_> {
                     // Entering the first stage is the sender's own event.
                     _ if i == 0 => false,
                     Stage::Link(link) | Stage::Queue(link) if let Lead::Inbox(inbox) = self.leads[link as usize] => {
-                        return (stage, Entry::Inbox(inbox));
+                        let before = stages[..i].iter().rfind(|stage| self.shared(**stage));
+                        let doors = &mut self.doors[inbox as usize];
+                        let door = doors.iter().position(|known| known.as_ref() == before).unwrap_or_else(|| {
+                            doors.push(before.copied());
+                            doors.len() - 1
+                        });
+                        return (stage, Entry::Inbox(Door { inbox, door: door as u32 }));
                     }
                     Stage::Link(link) if self.options.look_ahead && matches!(self.leads[link as usize], Lead::InOrder { .. }) => false,
                     Stage::Source => true,
@@ -54,7 +60,8 @@ impl Builder<'_> {
             .collect();
         let sink = stages.iter().position(|stage| *stage == Stage::Sink).unwrap_or_default();
         let ahead_s = self.ahead_s(&route);
-        let legs = (0..route.len()).map(|first| if self.options.look_ahead { Leg::new(&route, first) } else { None }).collect();
+        let leg = |first| Leg::new(&route, first, ahead_s == f64::INFINITY).filter(|_| self.options.look_ahead);
+        let legs = (0..route.len()).map(leg).collect();
         let head = if self.options.look_ahead { Head::new(&route) } else { None };
         self.routes.push(Route { stages: route, legs, head, sink, ahead_s });
         self.route_of.insert(key, self.routes.len() as u32 - 1);
@@ -114,6 +121,7 @@ impl Builder<'_> {
                 let place = Place { route: 0, first_stream: stream, first_pipe: 0 };
                 engine.transit.streams.all.push(Pending::new(0, Due::Batch(inbox), place));
                 self.inbox_leads[link] = lead_s;
+                self.doors.push(Vec::new());
                 *lead = Lead::Inbox(inbox);
             }
         }

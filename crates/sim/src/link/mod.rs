@@ -5,6 +5,7 @@
 //! packet when its transmission on the link before began, the departing one when its own did. That is ns-2's order of insertion, and in
 //! slow start it decides drops: packets arrive in pairs, the first of each exactly when a packet leaves.
 
+mod backlog;
 mod count;
 mod metrics;
 mod owned;
@@ -16,53 +17,14 @@ use crate::packet::Flags;
 use crate::random::Stream;
 use crate::rate::Serializer;
 use crate::ring::Ring;
-use cwndlab_queues::{Admission, Arrival, Backlog, Decision, Departure, Discipline};
+use backlog::Leaving;
+use cwndlab_queues::{Admission, Discipline};
 pub use metrics::{LinkCounts, QueueSampler, Window};
 pub use owned::{Owned, Then};
 pub use touch::Touch;
 
 /// The arrival time of a packet that does not arrive.
 pub const LOST: f64 = f64::INFINITY;
-
-/// Packets in one queue beyond which a run is stopped: about 1.5 GiB.
-const MOST_BACKLOG: usize = 50_000_000;
-
-/// So many departures are found one by one.
-const FEW: usize = 4;
-
-/// A packet that waits or is in service.
-#[derive(Clone, Copy, Debug)]
-struct Leaving {
-    at_s: f64,
-    /// When its transmission began.
-    since_s: f64,
-    /// Bytes accepted up to it, then its priority (two bits), then whether it is lost after transmission.
-    tail: u64,
-}
-
-impl Leaving {
-    fn new(at_s: f64, since_s: f64, accepted_bytes: u64, priority: u8, lost: bool) -> Self {
-        Self { at_s, since_s, tail: accepted_bytes << 3 | u64::from(priority) << 1 | u64::from(lost) }
-    }
-
-    /// Bytes accepted up to this packet, itself included.
-    fn accepted_bytes(self) -> u64 {
-        self.tail >> 3
-    }
-
-    fn priority(self) -> u8 {
-        (self.tail >> 1 & 3) as u8
-    }
-
-    fn lost(self) -> bool {
-        self.tail & 1 == 1
-    }
-
-    /// Whether it has left when a packet arrives at `now_s` whose transmission on the link before began at `since_s`.
-    fn has_left(self, now_s: f64, since_s: f64) -> bool {
-        self.at_s < now_s || (self.at_s == now_s && self.since_s < since_s)
-    }
-}
 
 /// A one-way link.
 #[derive(Debug)]
@@ -262,72 +224,6 @@ impl Link {
             self.changed = Some(new);
         }
         (struck, new)
-    }
-
-    /// Counts what has departed, and asks the discipline.
-    fn admit(&mut self, now_s: f64, since_s: f64, size_bytes: u32, flow: u32, flags: Flags) -> bool {
-        self.depart_until(now_s, since_s);
-        if self.backlog.len() >= MOST_BACKLOG {
-            self.overflowed = true;
-            return false;
-        }
-        self.largest_bytes = self.largest_bytes.max(size_bytes);
-        if self.touch.is_none() {
-            // Counting costs least done for many at once.
-            let patience = (2 * self.backlog.len()).clamp(64, MOST_BACKLOG);
-            self.room = self.discipline.sure_packets(self.largest_bytes).min(patience as u64) as usize;
-        }
-        let backlog = self.backlog();
-        let arrival = Arrival { now_s, size_bytes, flow, ecn: flags.has(Flags::ECT), priority: flags.priority() };
-        let random = &mut self.random;
-        let decision = self.discipline.admit(&arrival, &backlog, &mut || random.uniform());
-        if decision == Decision::Mark && !flags.has(Flags::CE) {
-            self.marked += 1;
-            self.changed = Some(flags.with(Flags::CE, true));
-        }
-        decision != Decision::Drop
-    }
-
-    /// What is at the link now.
-    fn backlog(&self) -> Backlog {
-        let first = self.backlog.front();
-        Backlog {
-            packets: self.backlog.len() as u64,
-            bytes: self.accepted_bytes - self.departed_bytes,
-            in_service_bytes: first.map_or(0, |first| first.accepted_bytes() - self.departed_bytes),
-            in_service_priority: first.map_or(0, |first| first.priority()),
-            idle_since_s: self.free_s,
-        }
-    }
-
-    /// Counts what has left by `now_s`, when a packet arrives whose transmission on the link before began at `since_s`.
-    fn depart_until(&mut self, now_s: f64, since_s: f64) {
-        if self.watched {
-            while let Some(&first) = self.backlog.front().filter(|first| first.has_left(now_s, since_s)) {
-                let size_bytes = (first.accepted_bytes() - self.departed_bytes) as u32;
-                self.depart(1);
-                let departure = Departure { at_s: first.at_s, since_s: first.since_s, size_bytes, priority: first.priority() };
-                let backlog = self.backlog();
-                self.discipline.departed(&departure, &backlog);
-            }
-            return;
-        }
-        // Mostly one has left, or many: those that were not counted because it did not matter.
-        let gone = match self.backlog.get(FEW) {
-            Some(last) if last.has_left(now_s, since_s) => self.backlog.partition_point(|packet| packet.has_left(now_s, since_s)),
-            _ => self.backlog.iter().take(FEW).take_while(|packet| packet.has_left(now_s, since_s)).count(),
-        };
-        self.depart(gone);
-    }
-
-    /// So many leave.
-    fn depart(&mut self, gone: usize) {
-        let Some(last) = gone.checked_sub(1).and_then(|last| self.backlog.get(last)) else { return };
-        self.departed_bytes = last.accepted_bytes();
-        if self.touch.is_some() {
-            self.lost += self.backlog.iter().take(gone).filter(|packet| packet.lost()).count() as u64;
-        }
-        self.backlog.forget(gone);
     }
 
     /// The stream that schedules the ends of its transmissions, where the queue owns its packets, and when the last of them began.

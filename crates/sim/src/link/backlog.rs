@@ -1,0 +1,114 @@
+//! What waits at a link or is in service: the list of departures that lie ahead, and what the discipline is asked about it.
+
+use super::Link;
+use crate::packet::Flags;
+use crate::ring::FEW;
+use cwndlab_queues::{Admission, Arrival, Backlog, Decision, Departure};
+use std::hint::select_unpredictable;
+
+/// Packets in one queue beyond which a run is stopped: about 1.5 GiB.
+const MOST_BACKLOG: usize = 50_000_000;
+
+/// A packet that waits or is in service.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaving {
+    at_s: f64,
+    /// When its transmission began.
+    pub(super) since_s: f64,
+    /// Bytes accepted up to it, then its priority (two bits), then whether it is lost after transmission.
+    tail: u64,
+}
+
+impl Leaving {
+    pub(super) fn new(at_s: f64, since_s: f64, accepted_bytes: u64, priority: u8, lost: bool) -> Self {
+        Self { at_s, since_s, tail: accepted_bytes << 3 | u64::from(priority) << 1 | u64::from(lost) }
+    }
+
+    /// Bytes accepted up to this packet, itself included.
+    fn accepted_bytes(self) -> u64 {
+        self.tail >> 3
+    }
+
+    fn priority(self) -> u8 {
+        (self.tail >> 1 & 3) as u8
+    }
+
+    fn lost(self) -> bool {
+        self.tail & 1 == 1
+    }
+
+    /// Whether it has left when a packet arrives at `now_s` whose transmission on the link before began at `since_s`.
+    #[inline(always)]
+    fn has_left(self, now_s: f64, since_s: f64) -> bool {
+        (self.at_s < now_s) | ((self.at_s == now_s) & (self.since_s < since_s))
+    }
+}
+
+impl Link {
+    /// Counts what has departed, and asks the discipline.
+    pub(super) fn admit(&mut self, now_s: f64, since_s: f64, size_bytes: u32, flow: u32, flags: Flags) -> bool {
+        self.depart_until(now_s, since_s);
+        if self.backlog.len() >= MOST_BACKLOG {
+            self.overflowed = true;
+            return false;
+        }
+        self.largest_bytes = self.largest_bytes.max(size_bytes);
+        if self.touch.is_none() {
+            // Counting costs least done for many at once.
+            let patience = (2 * self.backlog.len()).clamp(64, MOST_BACKLOG);
+            self.room = self.discipline.sure_packets(self.largest_bytes).min(patience as u64) as usize;
+        }
+        let backlog = self.backlog();
+        let arrival = Arrival { now_s, size_bytes, flow, ecn: flags.has(Flags::ECT), priority: flags.priority() };
+        let random = &mut self.random;
+        let decision = self.discipline.admit(&arrival, &backlog, &mut || random.uniform());
+        if decision == Decision::Mark && !flags.has(Flags::CE) {
+            self.marked += 1;
+            self.changed = Some(flags.with(Flags::CE, true));
+        }
+        decision != Decision::Drop
+    }
+
+    /// What is at the link now.
+    pub(super) fn backlog(&self) -> Backlog {
+        let first = self.backlog.front();
+        Backlog {
+            packets: self.backlog.len() as u64,
+            bytes: self.accepted_bytes - self.departed_bytes,
+            in_service_bytes: first.map_or(0, |first| first.accepted_bytes() - self.departed_bytes),
+            in_service_priority: first.map_or(0, |first| first.priority()),
+            idle_since_s: self.free_s,
+        }
+    }
+
+    /// Counts what has left by `now_s`, when a packet arrives whose transmission on the link before began at `since_s`.
+    pub(super) fn depart_until(&mut self, now_s: f64, since_s: f64) {
+        if self.watched {
+            while let Some(&first) = self.backlog.front().filter(|first| first.has_left(now_s, since_s)) {
+                let size_bytes = (first.accepted_bytes() - self.departed_bytes) as u32;
+                self.depart(1);
+                let departure = Departure { at_s: first.at_s, since_s: first.since_s, size_bytes, priority: first.priority() };
+                let backlog = self.backlog();
+                self.discipline.departed(&departure, &backlog);
+            }
+            return;
+        }
+        // Mostly one has left, or none, which nobody foresees; or many: those that were not counted because it did not matter.
+        let has_left = |packet: &Leaving| packet.has_left(now_s, since_s);
+        let gone = match self.backlog.of_the_first(has_left) {
+            FEW => self.backlog.partition_point(has_left),
+            few => few,
+        };
+        self.depart(gone);
+    }
+
+    /// So many leave.
+    fn depart(&mut self, gone: usize) {
+        let Some(last) = self.backlog.slot_before(gone) else { return };
+        self.departed_bytes = select_unpredictable(gone > 0, last.accepted_bytes(), self.departed_bytes);
+        if self.touch.is_some() {
+            self.lost += self.backlog.iter().take(gone).filter(|packet| packet.lost()).count() as u64;
+        }
+        self.backlog.forget(gone);
+    }
+}
