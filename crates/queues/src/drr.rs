@@ -151,7 +151,7 @@ impl<P> Drr<P> {
     }
 
     /// The head of a queue that is not empty.
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, number: u32) -> Option<Item<P>> {
         let queue = &mut self.queues[number as usize];
         let item = self.pool.pop(&mut queue.fifo)?;
@@ -185,7 +185,7 @@ impl<P> Drr<P> {
 }
 
 impl<P> Scheduling<P> for Drr<P> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, item: Item<P>, lost: &mut impl FnMut(Item<P>)) {
         let key = self.key(item.flow);
         let size_bytes = u64::from(item.size_bytes);
@@ -205,7 +205,7 @@ impl<P> Scheduling<P> for Drr<P> {
         self.lose_from_the_longest(lost);
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, _now_s: f64, _lost: &mut impl FnMut(Item<P>)) -> Option<Item<P>> {
         if self.packets == 0 {
             return None;

@@ -74,7 +74,8 @@ impl Average {
     pub(crate) fn update(&mut self, waiting: u64, idle_s: f64) {
         self.pass(idle_s);
         self.value *= 1.0 - self.weight;
-        self.value += self.weight * waiting as f64;
+        // By way of a signed number, which the processor converts itself: nobody has so many packets waiting.
+        self.value += self.weight * waiting as i64 as f64;
     }
 
     fn decay(&mut self, steps: u64) {
@@ -221,7 +222,7 @@ impl Curve {
 
     /// Makes loss intervals uniform instead of geometric (Floyd and Jacobson 1993, section VII).
     fn spread(&self, probability: f64, size_bytes: u32) -> f64 {
-        let count = if self.bytes { self.count_bytes / self.mean_packet_bytes } else { self.count } as f64;
+        let count = if self.bytes { self.count_bytes / self.mean_packet_bytes } else { self.count } as i64 as f64;
         let reach = count * probability;
         let spread = match self.wait {
             true if reach < 1.0 => 0.0,

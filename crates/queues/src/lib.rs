@@ -252,12 +252,12 @@ macro_rules! each_scheduler {
 }
 
 impl<P> Scheduling<P> for Scheduler<P> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, item: Item<P>, lost: &mut impl FnMut(Item<P>)) {
         each_scheduler!(self, queue => queue.enqueue(item, lost));
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, now_s: f64, lost: &mut impl FnMut(Item<P>)) -> Option<Item<P>> {
         each_scheduler!(self, queue => queue.dequeue(now_s, lost))
     }

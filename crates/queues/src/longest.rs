@@ -31,8 +31,17 @@ pub(crate) struct Longest {
 
 impl Longest {
     /// A queue has grown to this length.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn grown(&mut self, queue: u32, length: Length) {
+        let claimed = self.place.get(queue as usize).and_then(|&place| self.heap.get(place as usize));
+        if claimed.is_none_or(|claimed| length.before(claimed.0)) {
+            self.raise(queue, length);
+        }
+    }
+
+    /// Its entry says too little, or it has none.
+    #[inline(never)]
+    fn raise(&mut self, queue: u32, length: Length) {
         if queue as usize >= self.place.len() {
             self.place.resize(queue as usize + 1, NONE);
         }
@@ -40,7 +49,7 @@ impl Longest {
         if place == NONE {
             self.heap.push((length, queue));
             self.rise(self.heap.len() - 1);
-        } else if length.before(self.heap[place as usize].0) {
+        } else {
             self.heap[place as usize].0 = length;
             self.rise(place as usize);
         }

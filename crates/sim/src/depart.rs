@@ -8,7 +8,7 @@ use crate::scheduler::Scheduler;
 use crate::streams::Waiting;
 use crate::timers::Timers;
 use crate::trace::Trace;
-use crate::transit::Transit;
+use crate::transit::{Entry, Transit};
 
 impl<S: Scheduler, T: Trace> Transit<S, T> {
     /// A packet reaches a queue that owns its packets.
@@ -64,6 +64,7 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
     }
 
     /// A link whose queue owns its packets begins its next transmission.
+    #[inline(never)]
     fn serve(&mut self, index: u32, now_s: f64) {
         let served = self.links[index as usize].serve(now_s);
         self.bury(index);
@@ -76,7 +77,14 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
             return self.gone(flow, place, stage, packet, at_s);
         }
         let packet = Packet { at_s, since_s: now_s, ..packet };
-        self.carry_on(flow, place, stage + 1, packet);
+        let route = &self.routes[place.route as usize];
+        if route.stages[stage + 1].1 != Entry::AtOnce || route.legs[stage + 1].is_none() {
+            return self.carry_on(flow, place, stage + 1, packet);
+        }
+        // As most packets go on, in line.
+        if let Some((stream, ack)) = self.enter(flow, place, stage + 1, packet) {
+            self.streams.push(stream, ack);
+        }
     }
 
     /// Schedules the end of a transmission.

@@ -173,8 +173,13 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
         let Packet { mut at_s, mut since_s, mut number, sent_s, mut size_bytes, mut flags, mut options } = packet;
         // Left where the packet goes no further: the stage, and the time at which it entered that.
         let (stage, entered_s) = 'way: {
-            let Some(leg) = &self.routes[place.route as usize].legs[stage] else {
-                self.carry(flow, place, stage, packet);
+            let route = &self.routes[place.route as usize];
+            let Some(leg) = &route.legs[stage] else {
+                if let Stage::Queue(link) = route.stages[stage].0 {
+                    self.join(link, Waiting { packet, flow, stage: stage as u32, place });
+                } else {
+                    self.step(flow, place, stage, packet);
+                }
                 return None;
             };
             if leg.link != NONE {
@@ -252,18 +257,11 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
         None
     }
 
-    /// The same where it need not be fast, or its stages could not be laid out.
+    /// The same where it need not be fast.
     #[inline(never)]
     pub fn carry(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) {
-        let route = &self.routes[place.route as usize];
-        match (&route.legs[stage], route.stages[stage].0) {
-            (Some(_), _) => {
-                if let Some((stream, ack)) = self.enter(flow, place, stage, packet) {
-                    self.streams.push(stream, ack);
-                }
-            }
-            (None, Stage::Queue(link)) => self.join(link, Waiting { packet, flow, stage: stage as u32, place }),
-            (None, _) => self.step(flow, place, stage, packet),
+        if let Some((stream, ack)) = self.enter(flow, place, stage, packet) {
+            self.streams.push(stream, ack);
         }
     }
 }

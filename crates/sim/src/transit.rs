@@ -197,7 +197,9 @@ impl<S: Scheduler, T: Trace> Transit<S, T> {
                 self.streams.scheduler.set(stream, next_s);
                 return self.carry(flow, place, stage as usize, packet);
             }
-            self.carry(flow, place, stage as usize, packet);
+            if let Some((stream, ack)) = self.enter(flow, place, stage as usize, packet) {
+                self.streams.push(stream, ack);
+            }
         }
     }
 

@@ -82,16 +82,10 @@ impl Link {
     }
 
     /// Counts what has left by `now_s`, when a packet arrives whose transmission on the link before began at `since_s`.
+    #[inline(always)]
     pub(super) fn depart_until(&mut self, now_s: f64, since_s: f64) {
         if self.watched {
-            while let Some(&first) = self.backlog.front().filter(|first| first.has_left(now_s, since_s)) {
-                let size_bytes = (first.accepted_bytes() - self.departed_bytes) as u32;
-                self.depart(1);
-                let departure = Departure { at_s: first.at_s, since_s: first.since_s, size_bytes, priority: first.priority() };
-                let backlog = self.backlog();
-                self.discipline.departed(&departure, &backlog);
-            }
-            return;
+            return self.depart_one_by_one(now_s, since_s);
         }
         // Mostly one has left, or none, which nobody foresees; or many: those that were not counted because it did not matter.
         let has_left = |packet: &Leaving| packet.has_left(now_s, since_s);
@@ -102,7 +96,20 @@ impl Link {
         self.depart(gone);
     }
 
+    /// The same, where the discipline is told of each.
+    #[inline(never)]
+    fn depart_one_by_one(&mut self, now_s: f64, since_s: f64) {
+        while let Some(&first) = self.backlog.front().filter(|first| first.has_left(now_s, since_s)) {
+            let size_bytes = (first.accepted_bytes() - self.departed_bytes) as u32;
+            self.depart(1);
+            let departure = Departure { at_s: first.at_s, since_s: first.since_s, size_bytes, priority: first.priority() };
+            let backlog = self.backlog();
+            self.discipline.departed(&departure, &backlog);
+        }
+    }
+
     /// So many leave.
+    #[inline(always)]
     fn depart(&mut self, gone: usize) {
         let Some(last) = self.backlog.slot_before(gone) else { return };
         self.departed_bytes = select_unpredictable(gone > 0, last.accepted_bytes(), self.departed_bytes);

@@ -11,7 +11,7 @@ use crate::streams::Waiting;
 use cwndlab_queues::{Item, Scheduler, Scheduling};
 
 /// Packets that wait in one queue beyond which a run is stopped: about 1.5 GiB.
-const MOST_WAITING: u64 = 15_000_000;
+const MOST_WAITING: u32 = 15_000_000;
 
 /// The queue, and what is in service.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub struct Owned {
     served: u64,
     served_bytes: u64,
     /// How many wait, up to the end of the run.
-    waiting: u64,
+    waiting: u32,
     /// Packets just lost.
     casualties: Vec<Ticket>,
 }
@@ -88,7 +88,7 @@ impl Owned {
 
     /// Packets waiting or in service.
     pub fn backlog(&self, now_s: f64) -> u64 {
-        self.waiting + u64::from(self.busy_until_s > now_s)
+        u64::from(self.waiting) + u64::from(self.busy_until_s > now_s)
     }
 
     /// Packets whose transmission has ended, their bits, and how many of the packets lost after transmission are not yet.
@@ -100,7 +100,7 @@ impl Owned {
 
     /// Integral over time of the number of packets waiting, packet seconds.
     pub fn waiting_area_s(&self, now_s: f64) -> f64 {
-        self.area_s + self.waiting as f64 * (now_s - self.changed_s)
+        self.area_s + f64::from(self.waiting) * (now_s - self.changed_s)
     }
 
     fn settle(&mut self, now_s: f64) {
@@ -122,6 +122,7 @@ pub enum Then {
 
 impl Link {
     /// A packet arrives at the queue. Those lost are to be fetched with [`Link::casualty`].
+    #[inline(always)]
     pub fn offer(&mut self, mut waiting: Waiting) -> Then {
         let (now_s, since_s) = (waiting.packet.at_s, waiting.packet.since_s);
         let size_bytes = u32::from(waiting.packet.size_bytes);
@@ -155,8 +156,11 @@ impl Link {
         owned.settle(now_s);
         let casualties = &mut owned.casualties;
         owned.queue.enqueue(item, &mut |lost: Item<Ticket>| casualties.push(lost.packet));
-        self.dropped += owned.casualties.len() as u64;
-        owned.waiting = owned.queue.packets();
+        let lost = owned.casualties.len();
+        self.dropped += lost as u64;
+        owned.waiting += 1;
+        owned.waiting -= lost as u32;
+        debug_assert_eq!(u64::from(owned.waiting), owned.queue.packets());
         self.overflowed |= owned.waiting >= MOST_WAITING;
         if owned.scheduled && owned.behind_s == 0.0 {
             return Then::Nothing;
@@ -174,6 +178,7 @@ impl Link {
 
     /// The link is free: begins the next transmission. Returns the packet, when it reaches the other end (infinity if it is lost on the way), and
     /// when the link is free again if something waits.
+    #[inline(always)]
     pub fn serve(&mut self, now_s: f64) -> Option<(Waiting, f64, Option<f64>)> {
         if now_s >= self.next_look_s {
             self.look(now_s);
@@ -185,8 +190,10 @@ impl Link {
         let casualties = &mut owned.casualties;
         let before = casualties.len();
         let item = owned.queue.dequeue(now_s, &mut |lost: Item<Ticket>| casualties.push(lost.packet));
-        self.dropped += (owned.casualties.len() - before) as u64;
-        owned.waiting = owned.queue.packets();
+        let lost = owned.casualties.len() - before;
+        self.dropped += lost as u64;
+        owned.waiting -= lost as u32 + u32::from(item.is_some());
+        debug_assert_eq!(u64::from(owned.waiting), owned.queue.packets());
         let Item { size_bytes, marked, arrived_s, packet, .. } = item?;
         let mut waiting = owned.packets.take(packet);
         self.marked += u64::from(marked && !waiting.packet.flags.has(Flags::CE));
