@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Files of Python tests that run side by side.
+JOBS ?= 2
 # The built core is the mark that everything is set up.
 SETUP := python/cwndlab/_core.abi3.so
 CORE_SOURCES := $(shell find $(addprefix crates/,prefetch units rules queues tcp sim python) -type f \( -name '*.rs' -o -name Cargo.toml \) 2>/dev/null) \
@@ -57,7 +59,7 @@ test-live: $(SETUP) $(LIVE) ## run the tests with real flows (root, Linux); what
 	$(BIN)/python -m pytest tests/live
 
 test-python: $(SETUP) ## run the tests of the Python package, its examples and the command line
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
 
 lint: $(SETUP) ## check formatting, lints and the arrows between modules
 	cargo fmt --all --check
