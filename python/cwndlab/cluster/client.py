@@ -80,8 +80,10 @@ def address(on: Any) -> str:
 def _client(where: str) -> Client:
     from distributed import Client
 
-    # It would print that it tries again, and a traceback when it gives up; what matters is said in one line.
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+    # They would print that they try again, and tracebacks of what a lost scheduler breaks; what matters is said in one
+    # line.
+    for part in ("batched", "client", "comm", "core"):
+        logging.getLogger(f"distributed.{part}").setLevel(logging.CRITICAL)
     try:
         return Client(where, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
