@@ -250,7 +250,7 @@ impl Rule {
 }
 
 impl WindowRule for Rule {
-    #[inline]
+    #[inline(always)]
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         // Most flows have it: in line, and one test instead of a jump table.
         if let Self::Linear(rule) = self { rule.increase(cwnd, ack) } else { self.increase_other(cwnd, ack) }

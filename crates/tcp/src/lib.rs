@@ -19,6 +19,7 @@ mod rtt;
 mod scoreboard;
 mod segment;
 mod sender;
+mod steady;
 mod timer;
 mod told;
 mod window;

@@ -59,17 +59,35 @@ impl Sender {
             ssthresh: self.ssthresh,
         });
         if !retransmission {
-            self.highest_sent = number;
-            if !self.rtt_active {
-                self.rtt_active = true;
-                if number > self.rtt_number {
-                    self.rtt_number = number;
-                    self.rtt_sent_s = now_s;
-                }
-            }
+            self.note_new(now_s, number);
         }
         if self.deadline_s == NEVER || nothing_outstanding {
             self.arm_timer(now_s);
+        }
+    }
+
+    /// The next packet, which is new, from a sender that neither paces nor notes anything for its rule and has just armed its timer:
+    /// [`Sender::output`] without the questions.
+    #[inline(always)]
+    pub(crate) fn output_new(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
+        let number = self.next;
+        self.counters.sent += 1;
+        self.sent_s = now_s;
+        let (ect, cwr) = if knobs.ecn { self.ecn_flags(number, false, knobs) } else { (false, false) };
+        let size_bytes = knobs.wire_size(number);
+        out.send(DataSegment { number, size_bytes, retransmission: false, ect, cwr, cwnd: self.cwnd, ssthresh: self.ssthresh });
+        self.note_new(now_s, number);
+        self.next = number + 1;
+    }
+
+    /// Packet `number` was sent for the first time: it is timed, unless another is.
+    fn note_new(&mut self, now_s: f64, number: i64) {
+        self.highest_sent = number;
+        if !self.rtt_active {
+            self.rtt_active = true;
+            if number > self.rtt_number {
+                (self.rtt_number, self.rtt_sent_s) = (number, now_s);
+            }
         }
     }
 

@@ -79,6 +79,8 @@ pub struct Sender {
     pub(crate) board_in_use: bool,
     /// In place of the scoreboard, with the knob.
     pub(crate) rack: Option<Box<Rack>>,
+    /// Whether it may take the short way of steady acknowledgements.
+    pub(crate) short_way: bool,
     /// The receiver's window, whole packets.
     pub(crate) max_window: u32,
     pub(crate) counters: Counters,
@@ -91,7 +93,7 @@ impl Sender {
         let told = Told::of(&rule);
         let rack = (knobs.rack && recovery.uses_sack()).then(|| Box::new(Rack::new()));
         let is_faulty = rule.needs().faults && rule.fault().is_some();
-        Self {
+        let mut new = Self {
             recovery,
             last_cut: LastCut::None,
             first_cut: true,
@@ -132,10 +134,13 @@ impl Sender {
             prr: None,
             board_in_use: false,
             rack,
+            short_way: false,
             // Nobody has four thousand million packets under way: what is beyond is cut off.
             max_window: knobs.window as u32,
             counters: Counters::default(),
-        }
+        };
+        new.short_way = new.has_short_way(knobs);
+        new
     }
 
     /// As [`Sender::new`], in the place of a sender that is over: its scoreboard's memory serves again.
@@ -158,14 +163,20 @@ impl Sender {
     /// An acknowledgement arrived, with the SACK blocks it carried.
     #[inline(always)]
     pub fn on_ack(&mut self, now_s: f64, ack: AckSegment, sack: Option<&SackBlocks>, knobs: &Knobs, out: &mut impl Output) {
+        if self.is_steady(ack) {
+            return self.on_steady_ack(now_s, ack, knobs, out);
+        }
+        self.on_ack_in_general(now_s, ack, sack, knobs, out);
+    }
+
+    #[inline(never)]
+    fn on_ack_in_general(&mut self, now_s: f64, ack: AckSegment, sack: Option<&SackBlocks>, knobs: &Knobs, out: &mut impl Output) {
         // RFC 9293 section 3.10.7.4: what acknowledges data that was never sent is dropped.
         if ack.ack > self.highest_sent {
             return;
         }
         self.settle(now_s);
-        let rtt_s = now_s - ack.sent_s;
-        self.counters.rtt_sum_s += rtt_s;
-        self.counters.rtt_count += 1;
+        self.count_round_trip(now_s, ack);
         if self.told.is_some() {
             self.tell(now_s, ack, knobs);
         }
@@ -228,6 +239,11 @@ impl Sender {
         self.settled_s = now_s;
     }
 
+    pub(crate) fn count_round_trip(&mut self, now_s: f64, ack: AckSegment) {
+        self.counters.rtt_sum_s += now_s - ack.sent_s;
+        self.counters.rtt_count += 1;
+    }
+
     /// New data was acknowledged: RTT, timer, and where to send next.
     #[inline(always)]
     pub(crate) fn new_ack(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
@@ -239,6 +255,15 @@ impl Sender {
         self.previous_highest_ack = self.highest_ack;
         self.highest_ack = ack.ack;
         self.next = self.next.max(ack.ack + 1);
+        self.learn_round_trip(now_s, ack, knobs);
+        if knobs.timer_after_sample {
+            self.restart_timer(now_s, ack.ack);
+        }
+    }
+
+    /// What an acknowledgement of new data says of the round trip: by its timestamp, or if it covers the packet being timed.
+    #[inline]
+    pub(crate) fn learn_round_trip(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
         if knobs.timestamps {
             self.sample_rtt(now_s, ack.echo_s, knobs);
             if knobs.timestamps_reset_backoff {
@@ -251,9 +276,6 @@ impl Sender {
             if !knobs.timestamps {
                 self.sample_rtt(now_s, self.rtt_sent_s, knobs);
             }
-        }
-        if knobs.timer_after_sample {
-            self.restart_timer(now_s, ack.ack);
         }
     }
 

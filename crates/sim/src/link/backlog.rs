@@ -88,12 +88,17 @@ impl Link {
             return self.depart_one_by_one(now_s, since_s);
         }
         // Mostly one has left, or none, which nobody foresees; or many: those that were not counted because it did not matter.
-        let has_left = |packet: &Leaving| packet.has_left(now_s, since_s);
-        let gone = match self.backlog.of_the_first(has_left) {
-            FEW => self.backlog.partition_point(has_left),
-            few => few,
-        };
+        let mut gone = self.backlog.of_the_first(|packet| packet.at_s < now_s);
+        if gone == FEW || self.backlog.get(gone).is_some_and(|next| next.at_s == now_s) {
+            gone = self.gone_exactly(now_s, since_s);
+        }
         self.depart(gone);
+    }
+
+    /// The same where there are many, or one leaves at this very moment.
+    #[inline(never)]
+    fn gone_exactly(&self, now_s: f64, since_s: f64) -> usize {
+        self.backlog.partition_point(|packet| packet.has_left(now_s, since_s))
     }
 
     /// The same, where the discipline is told of each.

@@ -1,0 +1,161 @@
+//! A sender that takes the short way and one that never does stay the same in every field, whatever path and application do.
+
+use super::*;
+use crate::{DataSegment, NEVER, Profile, Receiver, SackBlocks};
+use cwndlab_rules::{Arithmetic, RuleSpec};
+use proptest::prelude::*;
+use std::collections::VecDeque;
+
+/// A step of what happens to the two.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// The next packet reaches the receiver; its acknowledgement may be lost on the way back.
+    Arrives {
+        marked: bool,
+        ack_lost: bool,
+    },
+    /// The next packet is lost, or comes after the one behind it.
+    Lost,
+    Late,
+    /// The retransmission timer expires; the receiver's does.
+    Expires,
+    Delayed,
+    /// The application has more.
+    Supplied(u64),
+}
+
+/// `marks`: how many packets in about two hundred are marked.
+fn step(marks: u32) -> impl Strategy<Value = Step> {
+    prop_oneof![
+        200 => Just(Step::Arrives { marked: false, ack_lost: false }),
+        marks => Just(Step::Arrives { marked: true, ack_lost: false }),
+        3 => Just(Step::Arrives { marked: false, ack_lost: true }),
+        3 => Just(Step::Lost),
+        2 => Just(Step::Late),
+        1 => Just(Step::Expires),
+        2 => Just(Step::Delayed),
+        1 => (0u64..20).prop_map(Step::Supplied),
+    ]
+}
+
+fn knobs() -> impl Strategy<Value = Knobs> {
+    let flips = prop::array::uniform12(prop::bool::weighted(0.2));
+    (prop::sample::select(&Profile::ALL[..]), flips, 0u32..3, 3u32..60).prop_map(|(profile, flips, burst, window)| {
+        let base = Knobs::profile(profile);
+        Knobs {
+            timestamps: base.timestamps ^ flips[0],
+            timestamps_reset_backoff: base.timestamps_reset_backoff ^ flips[1],
+            grow_when_limited: base.grow_when_limited ^ flips[2],
+            cap_window: base.cap_window ^ flips[3],
+            sack_rfc6675: base.sack_rfc6675 ^ flips[4],
+            delayed_ack: base.delayed_ack ^ flips[5],
+            delay_growth: base.delay_growth ^ flips[6],
+            syn: base.syn ^ flips[7],
+            ecn: base.ecn ^ flips[8],
+            timer_after_sample: base.timer_after_sample ^ flips[9],
+            rack: base.rack && flips[10],
+            grow_by_packets: base.grow_by_packets && flips[11],
+            max_burst: if burst == 2 { 4 } else { 0 },
+            window: f64::from(window),
+            ..base
+        }
+    })
+}
+
+/// The two senders, the packets on their way and the receiver.
+struct Pair {
+    short: Sender,
+    long: Sender,
+    knobs: Knobs,
+    now_s: f64,
+    way: VecDeque<(f64, i64, bool)>,
+    receiver: Receiver,
+    steady: u32,
+}
+
+impl Pair {
+    /// Both take an event; they send the same and are the same afterwards.
+    fn both(&mut self, event: impl Fn(&mut Sender, f64, &Knobs, &mut dyn FnMut(DataSegment))) {
+        let (mut sent, mut sent_too) = (Vec::new(), Vec::new());
+        event(&mut self.short, self.now_s, &self.knobs, &mut |segment| sent.push(segment));
+        event(&mut self.long, self.now_s, &self.knobs, &mut |segment| sent_too.push(segment));
+        assert_eq!(sent, sent_too);
+        self.long.short_way = self.short.short_way;
+        assert_eq!(format!("{:?}", self.short), format!("{:?}", self.long));
+        self.long.short_way = false;
+        self.way.extend(sent.iter().map(|segment| (self.now_s, segment.number, segment.cwr)));
+    }
+
+    fn acknowledge(&mut self, ack: Option<AckSegment>, blocks: Option<SackBlocks>) {
+        let Some(ack) = ack else { return };
+        self.steady += u32::from(self.short.is_steady(ack));
+        self.both(|sender, now_s, knobs, mut out| sender.on_ack(now_s, ack, blocks.as_ref(), knobs, &mut out));
+    }
+
+    fn take(&mut self, step: Step) {
+        self.now_s += 0.004;
+        match step {
+            Step::Arrives { marked, ack_lost } => {
+                let Some((sent_s, number, cwr)) = self.way.pop_front() else { return };
+                self.now_s = self.now_s.max(sent_s + 0.05);
+                let (_, ack) = self.receiver.on_data(self.now_s, number, sent_s, marked && self.knobs.ecn, cwr, &self.knobs);
+                let blocks = self.receiver.blocks().copied();
+                self.acknowledge(ack.filter(|_| !ack_lost), blocks);
+            }
+            Step::Lost => drop(self.way.pop_front()),
+            Step::Late if self.way.len() > 1 => self.way.swap(0, 1),
+            Step::Expires if self.short.deadline_s() < NEVER => {
+                self.now_s = self.now_s.max(self.short.deadline_s());
+                self.both(|sender, now_s, knobs, mut out| sender.on_timeout(now_s, knobs, &mut out));
+            }
+            Step::Delayed if self.receiver.deadline_s() < NEVER => {
+                self.now_s = self.now_s.max(self.receiver.deadline_s());
+                let ack = self.receiver.on_timer(&self.knobs);
+                let blocks = self.receiver.blocks().copied();
+                self.acknowledge(ack, blocks);
+            }
+            Step::Supplied(packets) => self.both(|sender, now_s, knobs, mut out| sender.supply(now_s, packets, knobs, &mut out)),
+            Step::Late | Step::Expires | Step::Delayed => {}
+        }
+    }
+}
+
+const RULES: [&str; 6] = ["AIMD(1, 0.5)", "AIMD(1, 0.5)", "GAIMD(0.31, 0.875)", "SQRT", "MIMD(1.125, 0.8)", "CUBIC"];
+
+fn pair(rule: &str, knobs: Knobs, packets: Option<u64>) -> Pair {
+    let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
+    let rule: RuleSpec = rule.parse().unwrap();
+    let short = Sender::new(rule.build(arithmetic), Recovery::Sack, packets, 0.0, &knobs);
+    let mut long = short.clone();
+    long.short_way = false;
+    let mut pair = Pair { short, long, knobs, now_s: 0.0, way: VecDeque::new(), receiver: Receiver::new(true), steady: 0 };
+    pair.both(|sender, now_s, knobs, mut out| sender.start(now_s, knobs, &mut out));
+    pair
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #[test]
+    fn the_short_way_leads_to_the_same_place(
+        rule in prop::sample::select(&RULES[..]), knobs in knobs(), packets in prop::option::of(1u64..300),
+        steps in prop::sample::select(&[3, 300][..]).prop_flat_map(|marks| prop::collection::vec(step(marks), 1..500)),
+    ) {
+        let mut pair = pair(rule, knobs, packets);
+        for step in steps {
+            pair.take(step);
+        }
+    }
+}
+
+#[test]
+fn nearly_every_acknowledgement_of_a_long_flow_takes_it() {
+    for (profile, delayed_ack) in [(Profile::Ns2_235, false), (Profile::Rfc, false), (Profile::Rfc, true)] {
+        let knobs = Knobs { window: 40.0, delayed_ack, ..Knobs::profile(profile) };
+        let mut pair = pair("AIMD(1, 0.5)", knobs, None);
+        for count in 0..5000 {
+            pair.take(if count % 500 == 499 { Step::Lost } else { Step::Arrives { marked: false, ack_lost: false } });
+        }
+        let acks = pair.short.counters(pair.now_s).rtt_count;
+        assert!(f64::from(pair.steady) > 0.85 * acks as f64, "{profile:?}: {} of {acks}", pair.steady);
+    }
+}
