@@ -66,8 +66,8 @@ impl Sender {
         }
     }
 
-    /// The next packet, which is new, from a sender that neither paces nor notes anything for its rule and has just armed its timer:
-    /// [`Sender::output`] without the questions.
+    /// The next packet, which is new, from a sender that neither paces nor notes anything for its rule and has just armed its timer: what
+    /// [`Sender::output`] would do, and the next after it comes next.
     #[inline(always)]
     pub(crate) fn output_new(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
         let number = self.next;

@@ -88,6 +88,7 @@ pub struct Sender {
 
 impl Sender {
     /// A sender that has not started. `packets` of data at first, or unlimited; `timer_phase_s` is its clock's offset in a tick.
+    /// What happens to it later takes the same knobs.
     pub fn new(rule: Rule, recovery: Recovery, packets: Option<u64>, timer_phase_s: f64, knobs: &Knobs) -> Self {
         let ssthresh = knobs.initial_ssthresh.min(knobs.window);
         let told = Told::of(&rule);

@@ -1,20 +1,19 @@
-//! The way of nearly every acknowledgement: it covers new data of a SACK sender from which nothing is missing, and neither rule nor knobs ask
-//! for more than a larger window and the next packet. What it does is what [`Sender::on_ack_in_general`] would do, in the same order, without
-//! the questions whose answers are known (its tests have senders with and without it side by side).
+//! The way of nearly every acknowledgement: it covers new data of a SACK sender whose scoreboard is empty, and neither rule nor knobs ask
+//! for more than a larger window and the next packet. What it does is what [`Sender::on_ack_in_general`] would do, without the questions
+//! whose answers are known (its tests have senders with and without it side by side).
 
 use crate::{AckSegment, Knobs, Output, Recovery, Sender};
-use cwndlab_rules::{Ack, Rule, WindowRule};
 
 impl Sender {
     /// Whether a sender like this may take the short way at all.
     pub(crate) fn has_short_way(&self, knobs: &Knobs) -> bool {
         let sends_at_once = self.recovery == Recovery::Sack && self.rack.is_none() && self.pacer.is_none() && knobs.max_burst == 0;
-        let asks_little = self.told.is_none() && !matches!(self.rule, Rule::Formula(_)) && !knobs.grow_by_packets;
+        let asks_little = self.told.is_none() && !self.by_formula && !knobs.grow_by_packets;
         sends_at_once && asks_little && knobs.timer_after_sample
     }
 
-    /// Whether this acknowledgement may: it covers new data, though not the first packet (a SYN, perhaps) nor the last; packets go out in
-    /// order; and nothing was reported missing.
+    /// Whether this acknowledgement may: it covers new data beyond the first packet (a SYN, perhaps), more data is still to be sent for the
+    /// first time, all before it was, and no report is on the scoreboard.
     #[inline(always)]
     pub(crate) fn is_steady(&self, ack: AckSegment) -> bool {
         let quiet = self.short_way & !self.in_recovery & !self.board_in_use & !ack.ece;
@@ -38,10 +37,10 @@ impl Sender {
             self.learn_round_trip(now_s, ack, knobs);
         }
         self.ecn.at_one_packet = false;
-        // What is sent below would arm it once more, with the same result.
+        // If nothing is outstanding, what is sent below would arm it once more, with the same result.
         self.arm_timer(now_s);
         if !limited {
-            self.cwnd = if self.cwnd < self.ssthresh { self.cwnd + 1.0 } else { self.rule.increase(self.cwnd, &Ack::NOTHING) };
+            self.grow_by_window();
             if knobs.cap_window {
                 self.cwnd = self.cwnd.min(knobs.window);
             }

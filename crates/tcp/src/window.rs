@@ -40,14 +40,18 @@ impl Sender {
             self.grow_told(now_s, ack, acked, knobs);
         } else if self.by_formula {
             self.grow_by_formula(now_s, ack, knobs);
-        } else if self.cwnd < self.ssthresh {
-            self.cwnd += 1.0;
         } else {
-            self.cwnd = self.rule.increase(self.cwnd, &NOTHING);
+            self.grow_by_window();
         }
         if knobs.cap_window {
             self.cwnd = self.cwnd.min(knobs.window);
         }
+    }
+
+    /// By a rule that looks at the window alone.
+    #[inline(always)]
+    pub(crate) fn grow_by_window(&mut self) {
+        self.cwnd = if self.cwnd < self.ssthresh { self.cwnd + 1.0 } else { self.rule.increase(self.cwnd, &NOTHING) };
     }
 
     /// As if every packet had been acknowledged by itself (RFC 3465 in slow start, and in congestion avoidance the same): with delayed
@@ -65,10 +69,8 @@ impl Sender {
                 self.told.iter_mut().for_each(|told| told.end_round_start());
             } else if self.by_formula {
                 self.grow_by_formula(now_s, ack, knobs);
-            } else if self.cwnd < self.ssthresh {
-                self.cwnd += 1.0;
             } else {
-                self.cwnd = self.rule.increase(self.cwnd, &NOTHING);
+                self.grow_by_window();
             }
         }
     }

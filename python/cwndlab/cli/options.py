@@ -93,6 +93,17 @@ def check_plot(path: Path | None) -> None:
         raise click.UsageError(f"--plot: `{path}` has no known ending; allowed: {', '.join(PLOT_ENDINGS)}")
 
 
+def check_cluster(on: str | None, jobs: int | None) -> None:
+    """Refuse threads of this process beside a cluster, whose library then leaves it to us to say what goes wrong."""
+    if on is None:
+        return
+    if jobs is not None:
+        raise click.UsageError("--jobs: is for threads of this process; allowed: without --on")
+    from cwndlab import cluster
+
+    cluster.silence()
+
+
 def check_parent(option: str, path: Path | None) -> None:
     """Refuse a file in a folder that does not exist, before anything is run."""
     if path is not None and not path.parent.is_dir():

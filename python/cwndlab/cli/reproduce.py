@@ -74,8 +74,7 @@ def reproduce(
     Without a target: all of all papers. PAPER/ID is one experiment, such as akella2002/fig4. After Ctrl-C the same
     command goes on where it was.
     """
-    if on is not None and jobs is not None:
-        raise click.UsageError("--jobs: is for threads of this process; allowed: without --on")
+    options.check_cluster(on, jobs)
 
     if is_all and targets:
         raise click.UsageError(f"--all: stands beside `{targets[0]}`; allowed: without PAPER")

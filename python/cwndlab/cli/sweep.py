@@ -71,8 +71,7 @@ def sweep(
     goes on where it was.
     """
     options.check_plot(plot)
-    if on is not None and jobs is not None:
-        raise click.UsageError("--jobs: is for threads of this process; allowed: without --on")
+    options.check_cluster(on, jobs)
     changes = {"until": until, "most": most, "replicates": replicates, "seed": seed, "yes": yes or None}
     given = {key: value for key, value in changes.items() if value is not None}
 

@@ -8,7 +8,7 @@ dask.distributed is an optional extra, imported when a cluster is asked for and 
 
 from __future__ import annotations
 
-from cwndlab.cluster.client import connect
+from cwndlab.cluster.client import connect, silence
 from cwndlab.cluster.executor import Dask
 
-__all__ = ["Dask", "connect"]
+__all__ = ["Dask", "connect", "silence"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
@@ -57,6 +57,19 @@ def connect(on: str | Client, tell: Callable[..., object] | None = None) -> Iter
         client.close(timeout=2)
 
 
+def silence() -> None:
+    """Have the parts of dask.distributed that a client consists of log no more in this process.
+
+    For the command line, whose own lines say what matters: whichever part finds first that the scheduler has gone would
+    log a traceback. A process that has a cluster of its own needs what these parts log.
+    """
+    # Importing it sets levels.
+    with suppress(ImportError):
+        import distributed  # noqa: F401
+    for part in ("batched", "client", "comm", "core"):
+        logging.getLogger(f"distributed.{part}").setLevel(logging.CRITICAL)
+
+
 def address(on: Any) -> str:
     """Return the address of a scheduler as dask.distributed writes it.
 
@@ -80,10 +93,8 @@ def address(on: Any) -> str:
 def _client(where: str) -> Client:
     from distributed import Client
 
-    # They would print that they try again, and tracebacks of what a lost scheduler breaks; what matters is said in one
-    # line.
-    for part in ("batched", "client", "comm", "core"):
-        logging.getLogger(f"distributed.{part}").setLevel(logging.CRITICAL)
+    # It would print that it tries again, and a traceback when it gives up; what matters is said in one line.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         return Client(where, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:

@@ -95,13 +95,13 @@ impl Link {
         self.depart(gone);
     }
 
-    /// The same where there are many, or one leaves at this very moment.
+    /// How many have left, where there are many or one leaves at this very moment.
     #[inline(never)]
     fn gone_exactly(&self, now_s: f64, since_s: f64) -> usize {
         self.backlog.partition_point(|packet| packet.has_left(now_s, since_s))
     }
 
-    /// The same, where the discipline is told of each.
+    /// As [`Link::depart_until`], where the discipline is told of each.
     #[inline(never)]
     fn depart_one_by_one(&mut self, now_s: f64, since_s: f64) {
         while let Some(&first) = self.backlog.front().filter(|first| first.has_left(now_s, since_s)) {
