@@ -170,6 +170,7 @@ impl Sender {
         self.on_ack_in_general(now_s, ack, sack, knobs, out);
     }
 
+    /// The same whatever the sender, its rule and its knobs, and whatever was reported.
     #[inline(never)]
     fn on_ack_in_general(&mut self, now_s: f64, ack: AckSegment, sack: Option<&SackBlocks>, knobs: &Knobs, out: &mut impl Output) {
         // RFC 9293 section 3.10.7.4: what acknowledges data that was never sent is dropped.
