@@ -71,6 +71,31 @@ def test_compare_keeps_what_is_finished(tmp_path, rules):
     assert f"stopped after {table.height} of 10000 runs" in err
 
 
+@pytest.mark.parametrize("wait", ["time.sleep(20)", "__import__('subprocess').run(['sleep', '20'])"])
+def test_an_interrupt_that_python_swallows_comes_again(tmp_path, wait):
+    """While a module is imported many callbacks run, from which an exception goes nowhere."""
+    code = (
+        "import signal, sys, time\n"
+        "from cwndlab.cli.interrupt import interrupts_kept\n"
+        "class Gone:\n"
+        "    def __del__(self):\n"
+        "        signal.raise_signal(signal.SIGINT)\n"
+        "before = sys.unraisablehook\n"
+        "try:\n"
+        "    with interrupts_kept():\n"
+        "        Gone()\n"
+        "        print('goes on', flush=True)\n"
+        f"        {wait}\n"
+        "except KeyboardInterrupt:\n"
+        "    print('stopped', sys.unraisablehook is before)\n"
+    )
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=30)
+    assert done.stdout == "goes on\nstopped True\n"
+    assert done.stderr == ""
+    assert time.perf_counter() - start < 10
+
+
 def test_python_gets_keyboard_interrupt_from_a_long_run(tmp_path):
     (tmp_path / "long.toml").write_text(LONG)
     code = (

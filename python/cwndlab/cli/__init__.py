@@ -12,6 +12,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cwndlab.cli.interrupt import interrupts_kept
+
 if TYPE_CHECKING:
     import click
 
@@ -21,7 +23,8 @@ EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     try:
-        code = _run(arguments)
+        with interrupts_kept():
+            code = _run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
         _say("interrupted")

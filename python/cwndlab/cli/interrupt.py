@@ -1,0 +1,42 @@
+"""Ctrl-C is not lost.
+
+Python raises `KeyboardInterrupt` wherever the main thread happens to be. Where that is a callback or a `__del__`
+(an import has many: the lock of every module ends in one), Python prints "Exception ignored" and goes on, as if
+nobody had asked it to stop. Here such an interrupt is sent once more, a moment later.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+# Long enough to have left the callback; should it hit another one, it comes once more.
+AGAIN_S = 0.02
+
+
+@contextmanager
+def interrupts_kept() -> Iterator[None]:
+    """Within it, an interrupt that Python swallows comes again."""
+    before = sys.unraisablehook
+
+    def swallowed(what: UnraisableHookArgs) -> None:
+        if what.exc_type is not KeyboardInterrupt:
+            before(what)
+            return
+        # A signal, because it also ends a wait in the kernel; to the thread that raises `KeyboardInterrupt`.
+        again = threading.Timer(AGAIN_S, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = swallowed
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
