@@ -173,7 +173,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     pub(crate) fn on_head(&mut self, flow: u32, due: Due, place: Place, head: Option<Packet>) {
         match (due, head) {
             (Due::Ack | Due::AckAhead, Some(packet)) => self.on_ack(flow, packet),
-            (Due::Enter(stage), Some(packet)) => self.transit.carry(flow, place, stage as usize, packet),
+            (Due::Enter(stage), Some(packet)) => self.on_enter(flow, place, stage as usize, packet),
             (Due::Batch(inbox), _) => self.transit.enter_batch(inbox, self.now_s),
             (Due::Depart(link), _) => self.transit.on_depart(link, self.now_s),
             (_, Some(packet)) => self.transit.carry(flow, place, 0, packet),

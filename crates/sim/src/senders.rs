@@ -13,9 +13,6 @@ use crate::transit::{Transit, row};
 use crate::wire::{MOST_AT_ONCE, Wire};
 use cwndlab_tcp::{AckSegment, Knobs, NEVER, SackBlocks, Sender};
 
-/// Acknowledgements that a sender may handle in one go.
-const MOST_AHEAD: u32 = 32;
-
 /// Something that happens to a sender. A function will do; what happens with every packet implements it, so that it is laid out in line.
 trait Happening<S: Scheduler, T: Trace> {
     fn happen(self, sender: &mut Sender, now_s: f64, knobs: &Knobs, wire: &mut Wire<'_, S, T>);
@@ -52,8 +49,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let stop_s = host.agenda.as_ref().map_or(NEVER, |agenda| agenda.stop_s);
         let limit_s = self.next_edge_s.min(*now_s + transit.routes[place.route as usize].ahead_s).min(stop_s);
         let (mut next_s, mut is_notable) = (EMPTY, false);
-        for _ in 0..MOST_AHEAD {
-            let Some(packet) = transit.streams.pop_ahead(stream) else { break };
+        while let Some(packet) = transit.streams.pop_ahead(stream) {
             *now_s = packet.at_s;
             is_notable = acknowledge(host, transit, knobs, flow, packet);
             next_s = transit.streams.next_s(stream);
@@ -92,6 +88,20 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             self.now_s = at_s;
             self.take_note(flow);
         }
+    }
+
+    /// A packet enters a stage of its route where something else is due, too: as [`Engine::advance`] has it in line, but nothing that is due now
+    /// may be overtaken.
+    #[inline(never)]
+    pub(crate) fn on_enter(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) {
+        let Some((stream, ack)) = self.transit.enter(flow, place, stage, packet) else { return };
+        let waits = self.tied.iter().any(|tied| tied.flow == flow) || self.expiring.iter().any(|timer| timer.2 == flow);
+        if waits || ack.at_s <= self.now_s {
+            return self.transit.streams.push(stream, ack);
+        }
+        let now_s = self.now_s;
+        self.on_ack_early(stream, flow, ack);
+        self.now_s = now_s;
     }
 
     /// An acknowledgement reached its sender.

@@ -14,7 +14,7 @@ use crate::trace::Trace;
 #[derive(Debug)]
 pub(crate) struct Tied {
     since_s: f64,
-    flow: u32,
+    pub(crate) flow: u32,
     /// Of which go it is: what those before it make due at once comes behind them.
     round: u64,
     stream: u32,
