@@ -81,8 +81,9 @@ def ten_over(kind: str) -> Work:
     if kind == "rio":
         limited |= {"min": "100pkt", "max": "300pkt"}
     bell = {**read("ten-mixed")["dumbbell"], "queue": limited}
-    patch = {"duration": "200s", "dumbbell": bell}
-    return Work(f"ten-{kind}", f"10 flows, mixed round trips, {kind}", "alone", base="ten-mixed", patch=patch)
+    return Work(
+        f"ten-{kind}", f"10 flows, mixed round trips, {kind}", "alone", base="ten-mixed", patch={"dumbbell": bell}
+    )
 
 
 MIB, GIB = 2**20, 2**30
@@ -104,12 +105,9 @@ WORKS = (
     ),
     Work("million", "1,000,000 flows on 100 Gbit/s", "million", (Target("peak_bytes", most=2 * GIB),), quick_s=0.2),
     Work("arrivals", "short flows arrive on 1 Gbit/s at 80 % load", "arrivals"),
-    Work(
-        "formula", "a rule of two formulas", "formula",
-        (Target("cost", most=1.3),), "ten-mixed", {"duration": "200s"},
-    ),
+    Work("formula", "a rule of two formulas", "formula", (Target("cost", most=1.3),), "ten-mixed"),
     Work("python-rule", "a rule written in Python", "python_rule", base="ten-mixed", patch={"duration": "20s"}),
-    Work("traced", "cwnd and queue recorded every 10 ms", "traced", base="ten-mixed", patch={"duration": "200s"}),
+    Work("traced", "cwnd and queue recorded every 10 ms", "traced", base="ten-mixed"),
     Work(
         "sweep", "64 equal runs of 10 flows, 2 threads against 1", "sweep",
         (Target("speed_up", least=1.9),), "ten-mixed", {"duration": "40s"}, quick_s=1.0,

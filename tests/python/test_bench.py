@@ -109,6 +109,18 @@ def test_a_target_is_met_or_not(bench, value, word):
     assert [row[-1] for row in rows] == [word]
 
 
+def test_a_target_that_the_median_misses_stays_missed_whatever_the_fastest_runs_did(bench):
+    own = [{"wall_s": seconds, "delivered": 1000} for seconds in (0.01, 0.02, 0.03)]
+    peer = [{"wall_s": seconds, "delivered": 1000} for seconds in (0.2, 0.2, 0.16)]
+    figures = bench["engine"].beside(own, peer)
+    _, rows = bench["tables"].targets({"ten-mixed": {"figures": figures}})
+    assert rows[0][2:] == [
+        "10.0 times faster than ns-2",
+        "at least 15 times",
+        "NOT MET, 16.0 times in the fastest run of each",
+    ]
+
+
 def test_what_was_not_measured_says_why(bench):
     entries = {
         "ten-mixed": {"figures": {"ns_per_packet": 50.0}},
