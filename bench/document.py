@@ -56,6 +56,15 @@ def circumstances(record: dict) -> str:
             f"{min(loads):.1f} to {max(loads):.1f}" if loads else "unknown",
         ]
     )
+    cores = [entry["measured"]["core"] for entry in entries if "core" in entry["measured"]]
+    if cores:
+        ranges = {
+            chains: f"{min(core[chains] for core in cores)} to {max(core[chains] for core in cores)}"
+            for chains in cores[0]
+        }
+        rows.append(
+            ["steps a nanosecond when a work began, four chains (and one)", f"{ranges['four']} ({ranges['one']})"]
+        )
     return markdown((["", ""], rows))
 
 
