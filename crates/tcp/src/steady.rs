@@ -1,5 +1,5 @@
 //! The way of nearly every acknowledgement: it covers new data of a SACK sender whose scoreboard is empty, and neither rule nor knobs ask
-//! for more than a larger window and the next packet. What it does is what [`Sender::on_ack_in_general`] would do, without the questions
+//! for more than another window and the next packet. What it does is what [`Sender::on_ack_in_general`] would do, without the questions
 //! whose answers are known (its tests have senders with and without it side by side).
 
 use crate::{AckSegment, Knobs, Output, Recovery, Sender};
@@ -8,7 +8,7 @@ impl Sender {
     /// Whether a sender like this may take the short way at all.
     pub(crate) fn has_short_way(&self, knobs: &Knobs) -> bool {
         let sends_at_once = self.recovery == Recovery::Sack && self.rack.is_none() && self.pacer.is_none() && knobs.max_burst == 0;
-        let asks_little = self.told.is_none() && !self.by_formula && !knobs.grow_by_packets;
+        let asks_little = self.told.is_none() && !knobs.grow_by_packets;
         sends_at_once && asks_little && knobs.timer_after_sample
     }
 
@@ -40,7 +40,11 @@ impl Sender {
         // If nothing is outstanding, what is sent below would arm it once more, with the same result.
         self.arm_timer(now_s);
         if !limited {
-            self.grow_by_window();
+            if self.by_formula {
+                self.grow_by_formula(now_s - ack.sent_s, knobs);
+            } else {
+                self.grow_by_window();
+            }
             if knobs.cap_window {
                 self.cwnd = self.cwnd.min(knobs.window);
             }

@@ -39,7 +39,7 @@ impl Sender {
         } else if self.told.is_some() {
             self.grow_told(now_s, ack, acked, knobs);
         } else if self.by_formula {
-            self.grow_by_formula(now_s, ack, knobs);
+            self.grow_by_formula(now_s - ack.sent_s, knobs);
         } else {
             self.grow_by_window();
         }
@@ -68,7 +68,7 @@ impl Sender {
                 // The round trip began once.
                 self.told.iter_mut().for_each(|told| told.end_round_start());
             } else if self.by_formula {
-                self.grow_by_formula(now_s, ack, knobs);
+                self.grow_by_formula(now_s - ack.sent_s, knobs);
             } else {
                 self.grow_by_window();
             }
@@ -77,8 +77,8 @@ impl Sender {
 
     /// By a formula, which looks at the round trip too.
     #[inline(never)]
-    fn grow_by_formula(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
-        let event = Ack { rtt_s: now_s - ack.sent_s, srtt_s: self.rtt.srtt_s(knobs), ..Ack::NOTHING };
+    pub(crate) fn grow_by_formula(&mut self, rtt_s: f64, knobs: &Knobs) {
+        let event = Ack { rtt_s, srtt_s: self.rtt.srtt_s(knobs), ..Ack::NOTHING };
         self.ask(&event, knobs);
     }
 

@@ -135,7 +135,17 @@ impl Pair {
     }
 }
 
-const RULES: [&str; 6] = ["AIMD(1, 0.5)", "AIMD(1, 0.5)", "GAIMD(0.31, 0.875)", "SQRT", "MIMD(1.125, 0.8)", "CUBIC"];
+/// The last formulas look at the round trip, and give no window at all from some on.
+const RULES: [&str; 8] = [
+    "AIMD(1, 0.5)",
+    "AIMD(1, 0.5)",
+    "GAIMD(0.31, 0.875)",
+    "SQRT",
+    "MIMD(1.125, 0.8)",
+    "CUBIC",
+    "Rule(inc=\"1 / w^0.5\", dec=\"w - 0.5 * w^0.5\")",
+    "Rule(inc=\"10 * rtt + log(12 - w)\", dec=\"w / 2\")",
+];
 
 fn pair(rule: &str, knobs: Knobs, packets: Option<u64>) -> Pair {
     let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
