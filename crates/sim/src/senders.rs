@@ -13,6 +13,9 @@ use crate::transit::{Transit, row};
 use crate::wire::{MOST_AT_ONCE, Wire};
 use cwndlab_tcp::{AckSegment, Knobs, NEVER, SackBlocks, Sender};
 
+/// So many things due at one moment are looked through for those of one flow.
+const FEW_TIED: usize = 8;
+
 /// Something that happens to a sender. A function will do; what happens with every packet implements it, so that it is laid out in line.
 trait Happening<S: Scheduler, T: Trace> {
     fn happen(self, sender: &mut Sender, now_s: f64, knobs: &Knobs, wire: &mut Wire<'_, S, T>);
@@ -90,13 +93,15 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         }
     }
 
-    /// A packet enters a stage of its route where something else is due, too: as [`Engine::advance`] has it in line, but nothing that is due now
-    /// may be overtaken.
+    /// A packet enters a stage of its route where something else is due, too: as [`Engine::advance`] has it in line, but nothing of its flow that
+    /// is due now may be overtaken.
     #[inline(never)]
     pub(crate) fn on_enter(&mut self, flow: u32, place: Place, stage: usize, packet: Packet) {
         let Some((stream, ack)) = self.transit.enter(flow, place, stage, packet) else { return };
-        let waits = self.tied.iter().any(|tied| tied.flow == flow) || self.expiring.iter().any(|timer| timer.2 == flow);
-        if waits || ack.at_s <= self.now_s {
+        // Of very many, each would look through all.
+        let few = self.tied.len() + self.expiring.len() <= FEW_TIED;
+        let waits = || self.tied.iter().any(|tied| tied.flow == flow) || self.expiring.iter().any(|timer| timer.2 == flow);
+        if !few || ack.at_s <= self.now_s || waits() {
             return self.transit.streams.push(stream, ack);
         }
         let now_s = self.now_s;
