@@ -48,9 +48,6 @@ def beside(own: list[dict], peer: list[dict]) -> dict:
     if peer:
         found |= {f"ns2_{name}": value for name, value in speed(peer).items()}
         found |= spread("ratio", ratios(per_packet(peer), per_packet(own)))
-        if peer[0] is not peer[-1]:
-            # Neighbours on a shared machine only ever add time: the fastest runs are those that they disturbed least.
-            found["ratio_fastest"] = min(per_packet(peer)) / min(per_packet(own))
         found["same_work"] = abs(own[0]["delivered"] / peer[0]["delivered"] - 1) <= SAME_WORK
     return found
 

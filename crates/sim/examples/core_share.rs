@@ -1,9 +1,8 @@
 //! How much of a core this process gets: `cargo run --release --example core_share`.
 //!
-//! Prints one line of JSON: steps a nanosecond of one chain of dependent operations, and of four chains side by side. A core of one's own does
-//! about four times as much with four chains. On a machine of many tenants the other hardware thread of the core may be somebody else's, which no
-//! load average shows; then it does less, and a program that does many instructions a cycle is slowed down more than one that waits
-//! for memory. `bench/` says so beside its measurements.
+//! Prints one line of JSON: steps a nanosecond of one chain of dependent operations, and of four chains side by side. A core of one's own may do
+//! up to four times as much with four chains; where the other hardware thread of the core is somebody else's, which no load average shows, it
+//! does less. `bench/` says so beside its measurements.
 
 #![allow(clippy::disallowed_methods, reason = "a program reads the clock, the library does not")]
 

@@ -66,7 +66,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         }
         transit.streams.scheduler.go_on(stream, next_s);
         if is_notable {
-            self.take_note(flow);
+            self.take_note(flow, self.now_s);
         }
     }
 
@@ -88,8 +88,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         }
         let at_s = packet.at_s;
         if acknowledge(host, transit, &knobs[host.knobs as usize], flow, packet) {
-            self.now_s = at_s;
-            self.take_note(flow);
+            self.take_note(flow, at_s);
         }
     }
 
@@ -104,9 +103,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         if !few || ack.at_s <= self.now_s || waits() {
             return self.transit.streams.push(stream, ack);
         }
-        let now_s = self.now_s;
         self.on_ack_early(stream, flow, ack);
-        self.now_s = now_s;
     }
 
     /// An acknowledgement reached its sender.
@@ -114,7 +111,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     pub(crate) fn on_ack(&mut self, flow: u32, packet: Packet) {
         let host = &mut self.hosts[flow as usize];
         if acknowledge(host, &mut self.transit, &self.knobs[host.knobs as usize], flow, packet) {
-            self.take_note(flow);
+            self.take_note(flow, self.now_s);
         }
     }
 
@@ -122,20 +119,20 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
     pub(crate) fn on_sender(&mut self, flow: u32, event: impl FnOnce(&mut Sender, f64, &Knobs, &mut Wire<'_, S, T>)) {
         let host = &mut self.hosts[flow as usize];
         if let_happen(host, &mut self.transit, &self.knobs[host.knobs as usize], flow, self.now_s, event) {
-            self.take_note(flow);
+            self.take_note(flow, self.now_s);
         }
     }
 
-    /// A sender has nothing more to do, or its rule gave an answer that is no window.
+    /// A sender has nothing more to do since `at_s`, or its rule gave an answer that is no window.
     #[cold]
     #[inline(never)]
-    fn take_note(&mut self, flow: u32) {
+    fn take_note(&mut self, flow: u32, at_s: f64) {
         let host = &mut self.hosts[flow as usize];
-        if host.sender.is_faulty() && self.fault.is_none_or(|(fault_s, _)| self.now_s < fault_s) {
-            self.fault = Some((self.now_s, flow));
+        if host.sender.is_faulty() && self.fault.is_none_or(|(fault_s, _)| at_s < fault_s) {
+            self.fault = Some((at_s, flow));
         }
         if host.is_over() {
-            host.finish_s = self.now_s;
+            host.finish_s = at_s;
             if host.job().is_some() {
                 self.on_finished(flow);
             }
