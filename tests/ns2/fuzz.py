@@ -10,7 +10,7 @@ import json
 import sys
 from collections import Counter
 
-from . import compare, ns2, product
+from . import compare, ns2, product, reference
 from .case import Case
 from .generate import random_crowd, random_scenario
 from .generate_binomial import under_new_rules
@@ -20,7 +20,7 @@ from .scenarios import everything
 
 def check(case: Case) -> str | None:
     """None where both agree, else what differs."""
-    theirs = ns2.run(case.scenario, case.draw)
+    theirs = ns2.flows(reference.live(ns2.run_of(case.scenario, case.draw)), case.scenario)
     try:
         ours = product.run(case.scenario, [flow.timer_phase_s for flow in theirs])
     except Exception as error:  # a refusal or a panic of one scenario is a finding, not the end of the run
@@ -40,7 +40,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="of these, the scenarios whose name contains this")
     parser.add_argument("--show-scenario", action="store_true", help="print the scenario of each disagreement")
     arguments = parser.parse_args()
-    if ns2.program() is None:
+    if reference.program() is None:
         print("ns-2 (program `ns`, Debian package ns2) is not installed", file=sys.stderr)
         return 2
     if arguments.listed:

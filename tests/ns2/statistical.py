@@ -11,18 +11,19 @@ import argparse
 import json
 import math
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy
+
 from cwndlab.statistics import estimate
 
-from . import ns2
+from . import reference
+from .reference import Columns, Run
 from .statistical_scenarios import EXPERIMENTS, Experiment
 from .tcl import NETWORK, cross_lines, network_lines, start_lines
 from .translate import instances, number, quantity
@@ -83,20 +84,28 @@ def script(scenario: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
-def run_ns2(scenario: dict) -> dict[str, float]:
-    """Metrics of one replicate in ns-2."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "run.tcl").write_text(script(scenario))
-        command = ["ns", "run.tcl", "counts", "events", str(scenario["seed"])]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        if done.returncode != 0 or done.stderr.strip():
-            raise RuntimeError(f"ns failed ({done.returncode}): {done.stderr.strip()[-2000:]}")
-        begin, end = ([float(x) for x in line.split()] for line in (folder / "counts").read_text().splitlines())
-        events = [line.split() for line in (folder / "events").read_text().splitlines()]
+def run_of(scenario: dict) -> Run:
+    """The run of ns-2 for one replicate."""
     from_s, to_s = (quantity(edge) for edge in scenario["measure"])
-    waiting, arrived, dropped, marked, departed_bytes, idle, *acked = (b - a for a, b in zip(begin, end, strict=True))
-    fired = sum(event[5] == "TIMEOUT" and from_s <= float(event[1]) < to_s for event in events)
+
+    def read(folder: Path) -> Columns:
+        """The counts at both ends of the measuring window, and how many timers expired in it."""
+        counts = [line.split() for line in (folder / "counts").read_text().splitlines()]
+        events = [line.split() for line in (folder / "events").read_text().splitlines()]
+        expired_s = [float(event[1]) for event in events if event[5] == "TIMEOUT"]
+        return {
+            "counts": numpy.array(counts, float),
+            "timeouts": numpy.array([sum(from_s <= time_s < to_s for time_s in expired_s)]),
+        }
+
+    return Run("distributions", script(scenario), ("counts", "events", str(scenario["seed"])), read)
+
+
+def metrics_in_ns2(scenario: dict, columns: Columns) -> dict[str, float]:
+    """Metrics of one replicate from what ns-2 printed."""
+    begin, end = columns["counts"]
+    from_s, to_s = (quantity(edge) for edge in scenario["measure"])
+    waiting, arrived, dropped, marked, departed_bytes, idle, *acked = (end - begin).tolist()
     flows = instances(scenario["flows"])
     sizes = [flow.get("tcp", {}).get("packet_size", 1000) for flow in flows]
     return metrics(
@@ -106,7 +115,7 @@ def run_ns2(scenario: dict) -> dict[str, float]:
         queue=waiting / (to_s - from_s),
         loss=dropped / arrived,
         marks=marked / arrived,
-        timeouts=fired - idle,
+        timeouts=int(columns["timeouts"][0]) - idle,
     )
 
 
@@ -151,21 +160,12 @@ def metrics(flows, *, goodput, utilization, queue, loss, marks, timeouts) -> dic
     return result
 
 
-def compare(experiments: list[Experiment], replicates: int = REPLICATES) -> list[Comparison]:
-    """Runs everything, two processes at a time."""
-    scenarios = [experiment.scenario(i) for experiment in experiments for i in range(replicates)]
-    with ProcessPoolExecutor(2) as pool:
-        theirs = list(pool.map(run_ns2, scenarios))
-        ours = list(pool.map(run_product, scenarios))
-    return [
-        comparison
-        for k, experiment in enumerate(experiments)
-        for comparison in of_one(
-            experiment.name,
-            ours[k * replicates : (k + 1) * replicates],
-            theirs[k * replicates : (k + 1) * replicates],
-        )
-    ]
+def compare(experiment: Experiment, replicates: int = REPLICATES) -> list[Comparison]:
+    scenarios = [experiment.scenario(replicate) for replicate in range(replicates)]
+    with ThreadPoolExecutor() as pool:
+        columns = pool.map(reference.output, map(run_of, scenarios))
+        theirs = [metrics_in_ns2(*pair) for pair in zip(scenarios, columns, strict=True)]
+    return of_one(experiment.name, [run_product(scenario) for scenario in scenarios], theirs)
 
 
 def of_one(name: str, ours: list[dict], theirs: list[dict]) -> list[Comparison]:
@@ -234,12 +234,9 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=[experiment.name for experiment in EXPERIMENTS])
     parser.add_argument("--replicates", type=int, default=REPLICATES)
     arguments = parser.parse_args()
-    if ns2.program() is None:
-        print("ns-2 (program `ns`, Debian package ns2) is not installed", file=sys.stderr)
-        return 2
     chosen = [experiment for experiment in EXPERIMENTS if experiment.name in (arguments.only or experiment.name)]
     begin = time.perf_counter()
-    comparisons = compare(chosen, arguments.replicates)
+    comparisons = [item for experiment in chosen for item in compare(experiment, arguments.replicates)]
     print(table(comparisons))
     differing = [item for item in comparisons if not item.agrees]
     one_sided = [side for side in sides(comparisons) if side.one_sided]

@@ -1,19 +1,14 @@
 """The rules of today follow the law that ns-2's modules of them follow: cuts, and windows in the time after a cut.
 
-Needs the program `ns` (Debian package ns2); without it every test is skipped and says so. `laws.py` has what is
-compared and why no closer.
+What ns-2's windows were is kept (`reference.py`). `laws.py` has what is compared and why no closer.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from . import laws, ns2
+from . import laws
 from .today import ours, theirs
-
-pytestmark = pytest.mark.skipif(
-    ns2.program() is None, reason="ns-2 (program `ns`, Debian package ns2) is not installed"
-)
 
 
 @pytest.mark.parametrize("law", laws.LAWS, ids=[law.name for law in laws.LAWS])

@@ -8,13 +8,14 @@ and the window as a function of the time since the cut, both over the window bef
 from __future__ import annotations
 
 import json
-import subprocess
-import tempfile
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import ns2
+import numpy
+
+from . import reference
+from .reference import Columns, Run, millionths
 from .tcl import NETWORK
 
 HEAD = Path(__file__).with_name("today.tcl")
@@ -107,23 +108,35 @@ def script(side: Side, network: Network) -> str:
     return "\n".join(lines) + "\n"
 
 
+def run_of(side: Side, network: Network) -> Run:
+    """The run of ns-2 that samples the windows."""
+    return Run("windows", script(side, network), ("samples",), _read)
+
+
+def _read(folder: Path) -> Columns:
+    """Times to the nanosecond; flow by flow, which compresses best."""
+    rows = sorted((line.split() for line in (folder / "samples").read_text().splitlines()), key=lambda row: int(row[0]))
+    flow, time_s, cwnd, ssthresh, acked = zip(*rows, strict=True)
+    return {
+        "flow": numpy.array(flow, "i2"),
+        "time_ns": numpy.rint(numpy.array(time_s, float) * 1e9).astype("i8"),
+        "cwnd_millionths": millionths(cwnd),
+        "ssthresh_millionths": millionths(ssthresh),
+        "acked": numpy.array(acked, "i4"),
+    }
+
+
 def theirs(side: Side, network: Network) -> list[Trace]:
     """Each flow in ns-2, every 2 ms from just after its start, when the agent has taken the window's limit for its
     threshold."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "run.tcl").write_text(script(side, network))
-        command = [ns2.program() or "ns", "run.tcl", "samples"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
-        if done.returncode != 0:
-            raise RuntimeError(f"ns failed ({done.returncode}): {done.stderr.strip()[-2000:]}")
-        rows = [[float(x) for x in line.split()] for line in (folder / "samples").read_text().splitlines()]
-    traces = [Trace([], [], [], []) for _ in network.starts_s]
-    for index, *values in rows:
-        trace, start_s = traces[int(index)], network.starts_s[int(index)]
-        if values[0] > start_s + 0.01:
-            for column, value in zip((trace.time_s, trace.cwnd, trace.ssthresh, trace.acked), values, strict=True):
-                column.append(value)
+    columns = reference.output(run_of(side, network))
+    time_s = columns["time_ns"] * 1e-9
+    windows = (columns["cwnd_millionths"] / 1e6, columns["ssthresh_millionths"] / 1e6)
+    values = (time_s, *windows, columns["acked"])
+    traces = []
+    for index, start_s in enumerate(network.starts_s):
+        rows = (columns["flow"] == index) & (time_s > start_s + 0.01)
+        traces.append(Trace(*(column[rows].tolist() for column in values)))
     return traces
 
 
@@ -151,8 +164,6 @@ def scenario(side: Side, network: Network) -> dict:
 
 def ours(side: Side, network: Network) -> list[Trace]:
     """Each flow in cwndlab, at every packet sent."""
-    import numpy
-
     from cwndlab import _core
 
     _, traces = _core.run(json.dumps(scenario(side, network)))
