@@ -115,7 +115,7 @@ bench: $(SETUP) ## measure the engine beside ns-2 and ns-3, profile it, and writ
 guard: $(SETUP) ## count instructions of three runs, and fail where they have grown by a tenth
 	@$(STEP) "instructions of three runs" "1 min" $(BIN)/python bench/guard.py
 
-mutants: ## score of the tests of crates/tcp and crates/queues: which of 120 changes to the code they notice (1 hour)
+mutants: ## score of the tests of crates/tcp and crates/queues: which changes to the code they notice (half an hour)
 	bench/mutants.sh
 
 wheel: $(VENV)/tools.stamp ## build an abi3 wheel into dist/
