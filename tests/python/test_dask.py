@@ -17,6 +17,7 @@ from cwndlab import ClusterError, Store, Sweep
 from cwndlab.cluster import Dask
 from cwndlab.sweep import Findings, execute
 from small_sweeps import BASE
+from waiting import HANG_S, wait_until
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
@@ -50,13 +51,6 @@ def _events(folder: Path) -> list[dict]:
 
 def _keys(events: list[dict]) -> list[str]:
     return [event["key"] for event in events if event["event"] == "run"]
-
-
-def _until(is_true, seconds: float = 30) -> None:
-    deadline_s = time.monotonic() + seconds
-    while not is_true():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.02)
 
 
 def stored(folder: Path) -> dict[str, dict]:
@@ -99,7 +93,7 @@ def test_a_worker_killed_half_way(tmp_path, client):
 
 def test_a_cluster_by_its_address_and_on_the_command_line(tmp_path, cluster):
     (tmp_path / "sweep.json").write_text(json.dumps({"base": BASE, "axes": AXES, "replicates": 3}))
-    assert _start(tmp_path, "--on", address(cluster)).wait(timeout=60) == 0, (tmp_path / "err").read_text()
+    assert _start(tmp_path, "--on", address(cluster)).wait(timeout=HANG_S) == 0, (tmp_path / "err").read_text()
     assert (tmp_path / "err").read_text() == f"{cluster.scheduler_address}: workers 2, threads 2\n"
     events = _events(tmp_path)
     told = {"event": "workers", "address": cluster.scheduler_address, "workers": 2, "threads": 2}
@@ -127,7 +121,7 @@ def test_few_runs_are_at_the_cluster_at_a_time_and_none_stays_there(client):
         assert taken - len(answered) < 6
     assert len(answered) == len(set(answered)) == 200
     assert executor.most_in_flight == 6
-    _until(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
+    wait_until(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
 
 
 def test_a_client_that_goes_away_leaves_the_cluster_free(tmp_path, cluster, client):
@@ -135,13 +129,13 @@ def test_a_client_that_goes_away_leaves_the_cluster_free(tmp_path, cluster, clie
     sweep = {"base": {**BASE, "duration": "500s"}, "axes": AXES, "replicates": 50}
     (tmp_path / "sweep.json").write_text(json.dumps(sweep))
     process = _start(tmp_path, "--on", address(cluster))
-    _until(lambda: len(_keys(_events(tmp_path))) >= 20)
+    wait_until(lambda: len(_keys(_events(tmp_path))) >= 20)
     process.kill()
     process.wait()
-    _until(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
+    wait_until(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
     kept = set(stored(tmp_path / "store"))
     assert 20 <= len(kept) < 200
-    assert _start(tmp_path, "--on", address(cluster)).wait(timeout=60) == 0, (tmp_path / "err").read_text()
+    assert _start(tmp_path, "--on", address(cluster)).wait(timeout=HANG_S) == 0, (tmp_path / "err").read_text()
     computed = _keys(_events(tmp_path))
     assert not kept & set(computed)
     assert len(kept) + len(computed) == 200
@@ -153,37 +147,38 @@ def test_ctrl_c_stops_what_is_under_way_and_keeps_what_is_finished(tmp_path, clu
     sweep = {"base": {**LONG, "duration": "2s"}, "axes": axes, "replicates": 2}
     (tmp_path / "sweep.json").write_text(json.dumps(sweep))
     process = _start(tmp_path, "--on", address(cluster))
-    _until(lambda: len(_keys(_events(tmp_path))) == 2)
+    wait_until(lambda: len(_keys(_events(tmp_path))) == 2)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=10) == 130
+    assert process.wait(timeout=HANG_S) == 130
     said = (tmp_path / "err").read_text()
     assert "stopped after 2 runs, which are kept in store" in said
     assert "Traceback" not in said
     assert len(stored(tmp_path / "store")) == 2
     # The threads of the workers are free at once, where a run takes minutes.
-    _until(lambda: not any(client.run(lambda dask_worker: len(dask_worker.active_threads)).values()), 5)
+    wait_until(lambda: not any(client.run(lambda dask_worker: len(dask_worker.active_threads)).values()))
 
 
 def test_a_scheduler_that_is_lost(tmp_path):
     """Exit code 2, one line; what is finished is kept, and a cluster elsewhere goes on."""
     code = (
-        "import distributed, time\n"
+        "import distributed, sys\n"
         "cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, host='127.0.0.1', processes=False,\n"
         "                                   protocol='tcp', dashboard_address='127.0.0.1:0')\n"
         "print(cluster.scheduler_address, flush=True)\n"
-        "time.sleep(60)\n"
+        "sys.stdin.read()\n"
     )
     command = [sys.executable, "-c", code]
     (tmp_path / "sweep.json").write_text(
         json.dumps({"base": {**BASE, "duration": "500s"}, "axes": AXES, "replicates": 100})
     )
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as scheduler:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True) as scheduler:
         address = scheduler.stdout.readline().strip()
         process = _start(tmp_path, "--on", address)
-        _until(lambda: len(_keys(_events(tmp_path))) >= 10 or process.poll() is not None)
+        wait_until(lambda: len(_keys(_events(tmp_path))) >= 10 or process.poll() is not None)
         scheduler.kill()
-    assert process.wait(timeout=20) == 2
+    assert process.wait(timeout=HANG_S) == 2
     said = (tmp_path / "err").read_text().splitlines()
     assert said[-1].startswith(f"error: on: the scheduler at {address} does not answer any more")
     assert said[-2].startswith("ended by an error after ")

@@ -14,6 +14,7 @@ from cwndlab import Store, Sweep
 from cwndlab.cluster import parcels
 from small_sweeps import BASE
 from test_dask import address, stored, sweep_of
+from waiting import HANG_S
 
 RULE = (ROOT / "examples" / "my_rules.py").read_text()
 
@@ -63,7 +64,7 @@ def test_a_class_of_the_program_itself_is_sent_along(tmp_path, cluster):
     )
     time.sleep(0.05)  # What is written in the tick before a program starts has no key: see cwndlab.sources.
     command = [sys.executable, "program.py", json.dumps(BASE), address(cluster)]
-    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=HANG_S, check=False)
     assert (answer.returncode, answer.stderr) == (0, "")
     assert answer.stdout == "['__main__:Mine(3)', '__main__:Mine(3)']\n"
     assert len(stored(tmp_path / "far")) == 2

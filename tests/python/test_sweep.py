@@ -18,6 +18,7 @@ from cwndlab import Store, Sweep, work
 from cwndlab.comparison import plan_rules
 from cwndlab.sweep import Findings, execute
 from small_sweeps import AXES, MEASURED, small_sweep
+from waiting import HANG_S
 
 
 def _done(events: list[dict]) -> list[str]:
@@ -227,7 +228,7 @@ def test_two_processes_divide_a_sweep(tmp_path):
     outputs = [tmp_path / name for name in ("one.jsonl", "two.jsonl")]
     with outputs[0].open("w") as one, outputs[1].open("w") as two:
         processes = [subprocess.Popen(command, cwd=tmp_path, stdout=output) for output in (one, two)]
-        assert [process.wait(timeout=120) for process in processes] == [0, 0]
+        assert [process.wait(timeout=HANG_S) for process in processes] == [0, 0]
     events = [[json.loads(line) for line in path.read_text().splitlines()] for path in outputs]
     done = [_done(entries) for entries in events]
     assert sorted([*done[0], *done[1]]) == sorted({*done[0], *done[1]})

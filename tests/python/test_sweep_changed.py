@@ -15,6 +15,7 @@ from cwndlab.sweep.base import parse
 from cwndlab.sweep.reading import read_sweep
 from cwndlab.sweep.stored import older_runs
 from small_sweeps import TEXT, refused
+from waiting import HANG_S
 
 
 def test_a_sweep_that_was_changed_is_another_one(cli, sweep_file, tmp_path):
@@ -137,7 +138,7 @@ def test_a_reader_that_goes_away_is_nothing_to_speak_of(cli, sweep_file, tmp_pat
     )
     process.stdout.readline()
     process.stdout.close()
-    assert process.wait(timeout=60) in (0, 1)
+    assert process.wait(timeout=HANG_S) in (0, 1)
     said = process.stderr.read().decode().splitlines()
     process.stderr.close()
     assert [line for line in said if "more; --where chooses" not in line] == []

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import polars as pl
 import pytest
@@ -18,6 +17,7 @@ from cwndlab.plots import save, sweep_points
 from cwndlab.sweep import Sweep
 from cwndlab.work import default_jobs
 from small_sweeps import TEXT, refused
+from waiting import HANG_S, wait_until
 
 
 def test_a_sweep_and_its_results(cli, sweep_file, tmp_path):
@@ -177,13 +177,13 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(sweep_file, tmp_pat
     sweep_file.write_text(TEXT.replace("replicates = 3", "replicates = 500").replace('"2s"', '"100s"'))
     command = [sys.executable, "-m", "cwndlab", "sweep", str(sweep_file), "--store", "store"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 60
-        while sum(path.stat().st_size for path in tmp_path.glob("store/journal/*")) < 20_000:
-            assert time.monotonic() < deadline
-            assert process.poll() is None
-            time.sleep(0.01)
+        journal = (tmp_path / "store").glob
+        wait_until(
+            lambda: process.poll() is not None or sum(path.stat().st_size for path in journal("journal/*")) >= 20_000,
+            "a journal of 20 kB",
+        )
         process.send_signal(signal.SIGINT)
-        _, messages = process.communicate(timeout=30)
+        _, messages = process.communicate(timeout=HANG_S)
     assert process.returncode == 130
     with Store(tmp_path / "store", write=False) as store:
         assert 0 < len(store) < 2000
@@ -272,14 +272,12 @@ def test_many_axes_are_drawn(tmp_path):
 
 
 @pytest.mark.slow
-def test_ten_thousand_short_runs_cost_less_than_a_millisecond_each(monkeypatch):
-    """CPU time, because other work on the machine does not count; memory after a third of them and at their end."""
+def test_ten_thousand_short_runs_are_not_kept_in_memory(monkeypatch):
+    """Memory after a third of them and at their end. What a run costs, `make bench` measures."""
     monkeypatch.syspath_prepend(ROOT / "bench")
     import sweeps
 
     found = sweeps.measure(10_000, default_jobs())
-    assert found.overhead_cpu_ms < 1.0
-    assert found.again.cpu_ms < 1.0
     done, mib = zip(*found.memory, strict=True)
     assert done[-1] == 10_000
     # 2 kB a run, kept in memory, would be 12 MiB more; allocators keep some of what they are given back.
