@@ -206,6 +206,7 @@ def test_assumptions_reach_the_link():
     assert document["dumbbell"]["queue"] == {"kind": "drop-tail", "limit": "0.5bdp"}
 
 
+@pytest.mark.slow
 def test_cli_json_tables_and_picture(cli, tmp_path):
     answer = cli(
         "compare", "CUBIC", STANDARD, "--against", "AIMD(1,.5)", "--flows", "1,2", "--queue", "drop-tail,drr",

@@ -164,6 +164,7 @@ def test_an_unknown_option_is_answered_with_the_nearest_one(command):
     assert "--pcap" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_outgrows_memory_stops_and_says_what_to_limit(cli, tmp_path):
     """A window that grows a millionfold a round trip, nothing to stop it: gigabytes within a few acknowledgements."""
     (tmp_path / "huge.toml").write_text(

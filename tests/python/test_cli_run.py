@@ -81,6 +81,7 @@ def test_set_seed_and_profile_reach_the_scenario(cli, small_file):
     assert (run["seed"], run["profile"]) == (5, "ns2-2.35")
 
 
+@pytest.mark.slow
 def test_json_scenario_gives_the_same_run(cli, small_file, tmp_path):
     (tmp_path / "small.json").write_text(cwndlab.Scenario.load(small_file).to_json())
     hashes = {_json(cli("run", name, "--json"))["trace_hash"] for name in ("small.toml", "small.json")}
@@ -99,6 +100,7 @@ def test_out_writes_tables_and_traces(cli, tmp_path):
     assert cwndlab.Result.load(tmp_path / "result").trace_hash == run["trace_hash"]
 
 
+@pytest.mark.slow
 def test_plot_takes_an_optional_file_and_changes_no_result(cli, small_file, tmp_path):
     plain = _json(cli("run", small_file, "--json"))
     # The option before the scenario must not swallow it.

@@ -75,6 +75,7 @@ def test_traces_of_replicate_0_only():
     assert traced.runs["trace_hash"].to_list() == compare(plan).runs["trace_hash"].to_list()
 
 
+@pytest.mark.slow
 def test_cli_json_and_out(cli, tmp_path):
     answer = cli(
         "compare", *RULES, "--env", "constant,walk", "--replicates", "2", "--duration", "5s", "--jobs", "2",
@@ -96,6 +97,7 @@ def test_cli_json_and_out(cli, tmp_path):
     assert (tmp_path / "bars.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_cli_table(cli):
     answer = cli("compare", *RULES, "--env", "constant", "--env", "square", "--replicates", "2", "--duration", "5s")
     assert answer.returncode == 0
@@ -110,6 +112,7 @@ def test_cli_set_reaches_every_run(cli):
     assert len(json.loads(answer.stdout)["runs"][0]["result"]["flows"]) == 3
 
 
+@pytest.mark.slow
 def test_cli_many_environments_have_means_and_two_pictures(cli, tmp_path):
     answer = cli(
         "compare", *RULES, "--env", "demo,CL", "--setting", "all", "--replicates", "1", "--duration", "2s",
@@ -124,6 +127,7 @@ def test_cli_many_environments_have_means_and_two_pictures(cli, tmp_path):
         assert (tmp_path / name).stat().st_size > 20_000
 
 
+@pytest.mark.slow
 def test_cli_detail_has_a_row_per_environment(cli):
     answer = cli("compare", *RULES, "--env", "demo,CL", "--replicates", "2", "--duration", "2s", "--detail")
     assert answer.returncode == 0, answer.stderr

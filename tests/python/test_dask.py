@@ -67,6 +67,7 @@ def _rows(folder: Path) -> int:
     return sum(pl.read_parquet(path).height for path in (folder / "parts").glob("runs-*.parquet"))
 
 
+@pytest.mark.slow
 def test_a_worker_killed_half_way(tmp_path, client):
     """Its runs are done again by others: the same table, the same results to the last bit, none stored twice."""
     sweep = sweep_of(replicates=20, base={**BASE, "duration": "60s"})
@@ -91,6 +92,7 @@ def test_a_worker_killed_half_way(tmp_path, client):
     assert _rows(tmp_path / "far") == 80, "nothing was recorded twice"
 
 
+@pytest.mark.slow
 def test_a_cluster_by_its_address_and_on_the_command_line(tmp_path, cluster):
     (tmp_path / "sweep.json").write_text(json.dumps({"base": BASE, "axes": AXES, "replicates": 3}))
     assert _start(tmp_path, "--on", address(cluster)).wait(timeout=HANG_S) == 0, (tmp_path / "err").read_text()
@@ -103,6 +105,7 @@ def test_a_cluster_by_its_address_and_on_the_command_line(tmp_path, cluster):
     assert sweep_of().run(on=address(cluster)).runs.equals(local.runs)
 
 
+@pytest.mark.slow
 def test_few_runs_are_at_the_cluster_at_a_time_and_none_stays_there(client):
     taken = 0
 
@@ -124,6 +127,7 @@ def test_few_runs_are_at_the_cluster_at_a_time_and_none_stays_there(client):
     wait_until(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
 
 
+@pytest.mark.slow
 def test_a_client_that_goes_away_leaves_the_cluster_free(tmp_path, cluster, client):
     """Killed half-way: workers stop what nobody waits for, and the same command does the rest and no more."""
     sweep = {"base": {**BASE, "duration": "500s"}, "axes": AXES, "replicates": 50}
@@ -141,6 +145,7 @@ def test_a_client_that_goes_away_leaves_the_cluster_free(tmp_path, cluster, clie
     assert len(kept) + len(computed) == 200
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_what_is_under_way_and_keeps_what_is_finished(tmp_path, cluster, client):
     """Two quick runs and, after them, some that take minutes."""
     axes = {"load": {"short": {"duration": "2s"}, "long": {"duration": LONG["duration"]}}}
@@ -159,6 +164,7 @@ def test_ctrl_c_stops_what_is_under_way_and_keeps_what_is_finished(tmp_path, clu
     wait_until(lambda: not any(client.run(lambda dask_worker: len(dask_worker.active_threads)).values()))
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_lost(tmp_path):
     """Exit code 2, one line; what is finished is kept, and a cluster elsewhere goes on."""
     code = (

@@ -40,6 +40,7 @@ def test_nobody_answers(cli, tmp_path, monkeypatch):
     assert answer.stderr == "error: --jobs: is for threads of this process; allowed: without --on\n"
 
 
+@pytest.mark.slow
 def test_without_dask_the_message_says_how_to_install_it(tmp_path):
     (tmp_path / "sweep.json").write_text(json.dumps({"base": BASE, "axes": AXES}))
     code = (

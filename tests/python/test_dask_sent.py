@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from conftest import ROOT
 from cwndlab import Store, Sweep
 from cwndlab.cluster import parcels
@@ -19,6 +21,7 @@ from waiting import HANG_S
 RULE = (ROOT / "examples" / "my_rules.py").read_text()
 
 
+@pytest.mark.slow
 def test_rules_and_files_are_sent_along(tmp_path, client):
     """The workers see none of the files: they are there under other names, and the results do not show it."""
     folder = tmp_path / 'here "and" not thére'
@@ -46,6 +49,7 @@ def _scenarios(folder: Path) -> list[str]:
         return [record.scenario for record in store.records()]
 
 
+@pytest.mark.slow
 def test_a_class_of_the_program_itself_is_sent_along(tmp_path, cluster):
     """As in a notebook: its module is `__main__`, which no worker can import."""
     (tmp_path / "program.py").write_text(

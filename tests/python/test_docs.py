@@ -62,6 +62,7 @@ def test_links_resolve(path):
             assert anchor in _anchors(file.read_text(encoding="utf-8")), f"{path.name}: {target}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 def test_python_in_the_documents_runs(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -82,6 +83,7 @@ def test_scenarios_in_the_documents_are_valid(path):
             cwndlab.Scenario.from_text(block)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the sessions in the documents run in bash")
 @pytest.mark.parametrize("name", generate.DOCUMENTS)
 def test_generated_parts_are_current(name):

@@ -219,6 +219,7 @@ def test_cli_prints_a_scenario_that_runs_as_it_does_in_a_comparison(cli, tmp_pat
     assert compare(plan).runs.filter(seed=3)["trace_hash"].to_list() == [alone]
 
 
+@pytest.mark.slow
 def test_cli_draws_what_is_left(cli, tmp_path):
     answer = cli("environments", "SQL", "RWA", "RCL", "--assume", "duration=10s", "--plot", "left.svg", "--json")
     assert answer.returncode == 0, answer.stderr

@@ -41,6 +41,7 @@ def test_the_three_lessons_are_there_and_nothing_else():
     assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == NAMES
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", NAMES)
 def test_it_runs_anew_and_prints_what_is_stored(name):
     """Assertions about the text's numbers are cells of the source: they run with it."""
@@ -84,6 +85,7 @@ def test_assertions_are_run_and_not_shown(name):
     assert not [cell for cell in _stored(name).cells if "assert " in cell.source]
 
 
+@pytest.mark.slow
 def test_a_lesson_whose_assertion_fails_is_not_stored():
     with pytest.raises(CellExecutionError, match="assert x == 2"):
         LESSONS.executed('# %%\nx = 1\n\n# %% tags=["check"]\nassert x == 2\n')

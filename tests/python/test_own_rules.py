@@ -182,6 +182,7 @@ def test_beside_the_scenario_file(tmp_path, cli):
     assert str(tmp_path) not in answer.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "says"),
     [

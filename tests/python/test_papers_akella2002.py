@@ -90,6 +90,7 @@ def test_correlation_by_hand():
     assert own.correlation([1.0, 1.0], [1.0, 2.0]) == 0.0
 
 
+@pytest.mark.slow
 def test_iterated_windows_are_those_of_section_5_1(monkeypatch):
     paper = reproduce.load("akella2002")
     own = paper.module("quantities")
@@ -99,6 +100,7 @@ def test_iterated_windows_are_those_of_section_5_1(monkeypatch):
     assert claim.reading.verdict(Estimate(error, None, 1), exact=claim.is_exact) == "holds"
 
 
+@pytest.mark.slow
 def test_a_few_experiments_end_to_end(tmp_path):
     out = tmp_path / "out"
     command = [sys.executable, "-m", "cwndlab", "reproduce", "akella2002/bounds", "akella2002/ring",
@@ -142,7 +144,7 @@ def _quicker(monkeypatch, **changes) -> None:
     monkeypatch.setattr(own, "combinations", own.combinations.__wrapped__)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_quick_form_judges_every_claim(tmp_path, monkeypatch):
     _quicker(monkeypatch)
     found = reproduce.reproduce("akella2002", out=tmp_path, quick=True)

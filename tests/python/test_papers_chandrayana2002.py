@@ -46,6 +46,7 @@ def test_plans_are_those_of_the_catalogue():
     assert {level.label for level in PAPER.sweep("loads").plan.axes["variant"]} == {"quirk", "exact"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [0.5, 0.6, 0.7, 0.8])
 def test_estimators_find_a_known_hurst_parameter(wanted):
     fbm = pytest.importorskip("fbm", reason="needs the package fbm: `make setup` installs it")

@@ -127,6 +127,7 @@ def test_growth_beside_hand_arithmetic(paper):
     assert model.sawtooth(0.5).efficiency(cycles=4) == pytest.approx(0.75)
 
 
+@pytest.mark.slow
 def test_a_few_experiments_in_the_quick_form(tmp_path):
     found = reproduce.reproduce("psaras2009", ["fig1", "fig5"], out=tmp_path, quick=True)
     assert sum(cost.failed for cost in found.costs) == 0

@@ -25,6 +25,7 @@ def count(path, condition):
     return len(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_marks_are_where_rfc_3168_has_them(tmp_path):
     scenario = cwndlab.dumbbell("2Mbit", "20ms", flows="AIMD(1, 0.5)", duration="5s", trace={"packets": True})
     scenario = scenario.set("tcp.ecn", True).set("dumbbell.queue", {"kind": "red", "limit": "50pkt", "ecn": True})

@@ -88,6 +88,7 @@ def test_rules_share_one_scale(result):
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["one", "two"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
 def test_saving_is_repeatable(result, tmp_path, ending, start):
     first, second = (plots.save(result.plot(), tmp_path / f"{name}.{ending}").read_bytes() for name in "ab")
@@ -100,6 +101,7 @@ def test_other_endings_are_refused(result, tmp_path):
         plots.save(result.plot(), tmp_path / "x.gif")
 
 
+@pytest.mark.slow
 def test_pyplot_is_not_used():
     import subprocess
 

@@ -70,6 +70,7 @@ def test_text_is_escaped(html):
     assert "A <title>" not in html
 
 
+@pytest.mark.slow
 def test_demo_writes_report_and_prints_goodput(cli, tmp_path):
     answer = cli("demo", "--duration", "5s", "--out", "demo")
     assert answer.returncode == 0, answer.stderr
@@ -82,6 +83,7 @@ def test_demo_writes_report_and_prints_goodput(cli, tmp_path):
     assert (tmp_path / "demo/windows-constant.png").is_file()
 
 
+@pytest.mark.slow
 def test_differences_are_those_of_a_sweep_of_the_same_runs(comparison):
     axes = {"env": ["constant", "square"], "rule": ["AIMD(1, 0.8)", "MIAD(1.125, 3)"]}
     keys = [metric.key for metric in METRICS]
@@ -93,6 +95,7 @@ def test_differences_are_those_of_a_sweep_of_the_same_runs(comparison):
     assert found.equals(sweep.differences.select(found.columns).sort(ordered))
 
 
+@pytest.mark.slow
 def test_folder_of_a_comparison(cli, tmp_path):
     rules = ("AIMD(1, 0.8)", "CUBIC")
     assert cli("compare", *rules, "--env", "constant", "--duration", "5s", "--out", "two").returncode == 0
@@ -109,6 +112,7 @@ def test_folder_of_a_comparison(cli, tmp_path):
     assert "2 of 6 runs are missing" in (tmp_path / "part.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_contest_is_no_comparison(cli):
     few = ("--flows", "1", "--replicates", "2", "--duration", "5s")
     answer = cli("compare", "CUBIC", "--against", "AIMD(1, 0.5)", *few, "--out", "contest")

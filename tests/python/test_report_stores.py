@@ -12,6 +12,7 @@ from cwndlab import Store, StoreError, Sweep, write_report
 from small_sweeps import LIMITS, LIMITS_SWEEP, RULES
 
 
+@pytest.mark.slow
 def test_an_unfinished_sweep_says_what_is_missing(tmp_path, cli):
     def stop(event):
         if event["event"] == "run" and event["done"] == 10:
@@ -78,6 +79,7 @@ def test_intervals_above_the_target_are_counted(tmp_path):
     assert f"In {unmet} cells the intervals are wider than" in write_report(tmp_path).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_store_of_several_sweeps_has_a_part_for_each(tmp_path, cli):
     Sweep.from_dict(LIMITS_SWEEP).run(tmp_path / "runs")
     Sweep.from_dict({**LIMITS_SWEEP, "name": "other", "axes": {}}).run(tmp_path / "runs")

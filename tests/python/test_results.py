@@ -195,6 +195,7 @@ def test_frames_of_other_traffic_are_saved(traffic, small, tmp_path):
     assert bare.arrivals.schema == traffic.arrivals.schema
 
 
+@pytest.mark.slow
 def test_tables_of_other_traffic_are_printed(cli, tmp_path):
     (tmp_path / "traffic.toml").write_text(TRAFFIC)
     shown = cli("run", "traffic.toml").stdout

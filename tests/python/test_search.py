@@ -127,6 +127,7 @@ def test_a_search_finds_what_is_known_to_be_there():
     assert found.runs == 2 * (10 * 1 + 4 * 5 + 3)
 
 
+@pytest.mark.slow
 def test_the_command_resumes_and_says_the_same(tmp_path):
     command = [sys.executable, "-m", "cwndlab", "search", "--best", "AIAD(1,3)", "--rules", "AIMD(1, 0.8), AIAD(1, 3)",
                "--budget", "5", "--replicates", "1", "--confirm", "2", "--duration", "4s",

@@ -72,6 +72,7 @@ def test_a_place_is_the_last_runs_that_was_given_it(tmp_path):
         assert store.uses() == [places[2]]
 
 
+@pytest.mark.slow
 def test_killed_between_parts_and_journals_nothing_doubles(tmp_path):
     """The journal is still there when its part is: as after a death in between."""
     journal = left_open(tmp_path)
@@ -99,6 +100,7 @@ def test_a_journal_in_use_is_read_and_left_alone(tmp_path):
     assert journals(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_readers_see_every_run_while_parts_are_made_and_merged(tmp_path):
     records = [RECORDS[0]._replace(key=f"{number:032x}") for number in range(300)]
     reader = Store(tmp_path)
@@ -202,6 +204,7 @@ def _write_many(folder: Path, first: int) -> None:
             store.put(RECORDS[0]._replace(key=f"{number:032x}"))
 
 
+@pytest.mark.slow
 def test_processes_share_a_store(tmp_path):
     """Four at once, each of which closes a journal and makes parts of all that are closed on its way."""
     context = multiprocessing.get_context("spawn")

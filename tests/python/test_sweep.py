@@ -219,6 +219,7 @@ def test_a_worker_of_another_build_is_refused(tmp_path):
         assert len(store) == 0
 
 
+@pytest.mark.slow
 def test_two_processes_divide_a_sweep(tmp_path):
     (tmp_path / "sweep.json").write_text(
         json.dumps({"base": {**MEASURED, "duration": "200s"}, "axes": AXES, "replicates": 100})

@@ -18,6 +18,7 @@ from small_sweeps import TEXT, refused
 from waiting import HANG_S
 
 
+@pytest.mark.slow
 def test_a_sweep_that_was_changed_is_another_one(cli, sweep_file, tmp_path):
     """Another base and another group of flows under the same name: what was before is kept and not mixed in."""
     Sweep.load(sweep_file).run(tmp_path / "store")
@@ -108,6 +109,7 @@ def test_conditions_on_one_column_are_alternatives(cli, sweep_file, tmp_path):
     assert len(runs) == 4
 
 
+@pytest.mark.slow
 def test_an_export_replaces_a_file_when_all_is_written(cli, sweep_file, tmp_path):
     Sweep.load(sweep_file).run(tmp_path / "store")
     (tmp_path / "runs.json").write_text("of before")
@@ -125,6 +127,7 @@ def test_an_export_replaces_a_file_when_all_is_written(cli, sweep_file, tmp_path
     assert len(json.loads((tmp_path / "runs.json").read_text())) == 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["sweep small.toml --store store --json", "results store --json", "results store"])
 def test_a_reader_that_goes_away_is_nothing_to_speak_of(cli, sweep_file, tmp_path, command):
     sweep_file.write_text(TEXT.replace("replicates = 3", "replicates = 100").replace('"2s"', '"20s"'))
@@ -144,6 +147,7 @@ def test_a_reader_that_goes_away_is_nothing_to_speak_of(cli, sweep_file, tmp_pat
     assert [line for line in said if "more; --where chooses" not in line] == []
 
 
+@pytest.mark.slow
 def test_a_files_name_may_have_a_comma(cli, sweep_file, tmp_path):
     other = sweep_file.rename(tmp_path / "a,b (2).toml")
     other.write_text(TEXT.replace('name = "small"', ""))

@@ -20,6 +20,7 @@ from small_sweeps import TEXT, refused
 from waiting import HANG_S, wait_until
 
 
+@pytest.mark.slow
 def test_a_sweep_and_its_results(cli, sweep_file, tmp_path):
     done = cli("sweep", sweep_file, "--plot", "small.png")
     assert done.returncode == 0, done.stderr
@@ -42,6 +43,7 @@ def test_a_sweep_and_its_results(cli, sweep_file, tmp_path):
         assert {"machine", "version", "build", "duration_s", "finished", "key"} <= set(frame.columns)
 
 
+@pytest.mark.slow
 def test_a_sweep_without_axes_is_printed(cli, sweep_file):
     lines = TEXT.splitlines()
     sweep_file.write_text("\n".join(lines[: lines.index("[axes]")] + lines[lines.index("[base]") :]))
@@ -53,6 +55,7 @@ def test_a_sweep_without_axes_is_printed(cli, sweep_file):
     assert "3 runs" in cli("results", "out/small").stdout
 
 
+@pytest.mark.slow
 def test_what_a_sweep_says_of_its_cells(cli, sweep_file):
     """Nothing is drawn, transfers have no end, and two ways to write a rate are one run."""
     sweep_file.write_text(
@@ -84,6 +87,7 @@ def test_rules_that_go_with_something_else_are_named_with_it(cli, sweep_file):
     assert "Difference from AIMD(1, 0.5) & 5pkt (rule, dumbbell.queue.limit change together), paired by" in done.stdout
 
 
+@pytest.mark.slow
 def test_metrics_of_stored_runs_are_no_columns_of_another_kind(cli, sweep_file):
     sweep_file.write_text(TEXT.replace('metrics = ["aggregate_goodput_bps", "loss_rate"]', 'metrics = ["loss_rate"]')
                     .replace('"dumbbell.queue.limit" = ["5pkt", "20pkt"]',
@@ -94,6 +98,7 @@ def test_metrics_of_stored_runs_are_no_columns_of_another_kind(cli, sweep_file):
         assert f"metrics: `{name}` is a column of its own in tables" in message
 
 
+@pytest.mark.slow
 def test_results_are_chosen_and_one_is_printed_whole(cli, sweep_file, tmp_path):
     Sweep.load(sweep_file).run(tmp_path / "store")
     found = json.loads(cli("results", "store", "--where", "rule=AIAD(1, 3)", "--where", "replicate=2", "--json").stdout)
@@ -120,6 +125,7 @@ def test_events_are_json_lines(cli, sweep_file):
     assert [line["found"] for line in lines if line["event"] == "end"] == [0]
 
 
+@pytest.mark.slow
 def test_again_until_and_set(cli, sweep_file, tmp_path):
     Sweep.load(sweep_file).run(tmp_path / "store")
     answer = cli("sweep", sweep_file, "--store", "store", "--again", "--json")
@@ -193,6 +199,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(sweep_file, tmp_pat
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no terminals of this kind")
 def test_a_terminal_shows_how_far_it_has_come(sweep_file, tmp_path):
     import os
@@ -221,6 +228,7 @@ def test_a_terminal_shows_how_far_it_has_come(sweep_file, tmp_path):
     assert re.search(r"largest \S+ \(.*\); smallest \S+ \(", text)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_and_the_same_command_goes_on(sweep_file, tmp_path):
     """A limit on the size of a file stands for a full disk: journals beyond it cannot be written."""
     sweep_file.write_text(TEXT.replace("replicates = 3", "replicates = 20"))
@@ -271,6 +279,7 @@ def test_many_axes_are_drawn(tmp_path):
     assert save(found.plot(), tmp_path / "many.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_ten_thousand_short_runs_are_not_kept_in_memory(monkeypatch):
     """Memory after a third of them and at their end. What a run costs, `make bench` measures."""

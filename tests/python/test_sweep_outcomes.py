@@ -155,6 +155,7 @@ def test_rules_that_go_with_something_else_are_compared_with_it():
         _sweep(axes=axes, zip=[together], compare="queue")
 
 
+@pytest.mark.slow
 def test_the_first_of_a_million_cells_begins_at_once(monkeypatch):
     """Before a run is begun few others are got ready, beside the first ten thousand cells, which are checked."""
     ready = []

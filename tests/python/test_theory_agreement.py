@@ -20,7 +20,7 @@ from cwndlab.theory import Binomial, binomial, gaimd, growth
 ERRORS = 3
 """Standard errors that are taken for chance."""
 
-FEW = settings(max_examples=10, deadline=None, derandomize=True, database=None)
+FEW = settings(max_examples=10, derandomize=True, database=None)
 
 
 def _loss_rate_for(alpha: float, beta: float, window: float) -> float:
@@ -147,6 +147,7 @@ def test_binomial_rate_over_periodic_cuts(text, rule, window):
     assert abs(ratios.mean() - 1 - first) < whole_packets + first**2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "window"), [("SQRT(1, 0.5)", 30), ("IIAD(1, 0.5)", 25), ("Binomial(1, 1, 1, 0.5)", 12)]
 )

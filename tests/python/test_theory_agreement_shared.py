@@ -17,7 +17,7 @@ from agreement import with_common_signals
 from cwndlab import theory
 from cwndlab.theory import friendly, gaimd
 
-FEW = settings(max_examples=4, deadline=None, derandomize=True, database=None)
+FEW = settings(max_examples=4, derandomize=True, database=None)
 ROUNDS_LATE = 2
 
 
@@ -56,6 +56,7 @@ def test_under_mimd_ratios_stay(low, high):
     assert ratios == pytest.approx(np.full(count, ratios[0]), rel=2 * ROUNDS_LATE * 0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["AIMD(1, 0.5)", "AIMAD", "Linear(2, 1, -4, 0.8)"])
 def test_steady_state_of_linear_rules(text):
     """Akella et al., section 5.1: the window after the decreases is alpha / (1 - beta) of the steady cycle.

@@ -70,6 +70,7 @@ def test_phase(command):
     assert "never" in command("theory", "phase", "AIAD(1, 3)").stdout
 
 
+@pytest.mark.slow
 def test_fair(command):
     found = _json(command("theory", "fair", "AIMAD", "--json"))
     assert found["verdict"] == "fair"
@@ -129,6 +130,7 @@ def test_bad_input(command, arguments, named):
         assert word in lines[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -121,6 +121,7 @@ def test_pictures_show_every_node_link_and_way(name):
     assert len({line.get_linestyle() + line.get_color() for line in ways}) == len(ways)
 
 
+@pytest.mark.slow
 def test_cli_prints_and_draws(cli, tmp_path):
     (tmp_path / "graph.toml").write_text(GRAPH)
     answer = cli("topology", "graph.toml", "--plot", "graph.png")
