@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
+from waiting import HANG_S
 
 import cwndlab
 import small_sweeps
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 # A shell that starts the tests in the background has them ignore Ctrl-C, and so would what they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Hypothesis would fail an example that takes longer than 200 ms, and inputs that are slow to draw.
+settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no clock")
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -54,9 +60,9 @@ Cli = Callable[..., subprocess.CompletedProcess[str]]
 def cli(tmp_path: Path) -> Cli:
     """The command line in its own process, with standard output and error taken."""
 
-    def call(*arguments: str | Path, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    def call(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "cwndlab", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=timeout, cwd=tmp_path, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, cwd=tmp_path, check=False)
 
     return call
 
@@ -124,7 +130,7 @@ def client(cluster) -> Iterator[Client]:
 
     with Client(cluster, set_as_default=False) as client:
         # One that a test killed comes again.
-        client.wait_for_workers(2, timeout=30)
+        client.wait_for_workers(2, timeout=HANG_S)
         yield client
 
 

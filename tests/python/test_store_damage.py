@@ -43,7 +43,7 @@ def test_a_flipped_bit_costs_its_own_frame_alone(payloads, data):
     assert found == payloads[:hit] + payloads[hit + 1 :]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_of_a_damaged_journal_every_record_that_is_read_is_as_it_was_put(tmp_path_factory, data):
     """Cuts, flips, zeros and rubbish in the middle, then both ways of reading: as a journal and made into a part."""

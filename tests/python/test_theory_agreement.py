@@ -20,7 +20,7 @@ from cwndlab.theory import Binomial, binomial, gaimd, growth
 ERRORS = 3
 """Standard errors that are taken for chance."""
 
-FEW = settings(max_examples=10, deadline=None, derandomize=True, database=None)
+FEW = settings(max_examples=10, derandomize=True, database=None)
 
 
 def _loss_rate_for(alpha: float, beta: float, window: float) -> float:

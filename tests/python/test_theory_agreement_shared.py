@@ -17,7 +17,7 @@ from agreement import with_common_signals
 from cwndlab import theory
 from cwndlab.theory import friendly, gaimd
 
-FEW = settings(max_examples=4, deadline=None, derandomize=True, database=None)
+FEW = settings(max_examples=4, derandomize=True, database=None)
 ROUNDS_LATE = 2
 
 

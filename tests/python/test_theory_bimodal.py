@@ -19,7 +19,7 @@ def _spread_over(starts: list[float], capacity: float) -> np.ndarray:
     return loads / loads.sum() * 0.9 * capacity
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     starts=st.lists(LOADS, min_size=1, max_size=12),
     share=st.floats(5, 500),
@@ -41,7 +41,7 @@ def test_fair_share_is_found_within_two_cycles(starts, share, beta, epsilon, com
     assert errors[1:].max() < 1e-9
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(weights=WEIGHTS, seed=st.integers(0, 1000), epsilon=st.sampled_from([0.05, 0.125, 0.5]))
 def test_proportional_share_is_found_within_two_cycles(weights, seed, epsilon):
     capacity = 50.0 * sum(weights)
@@ -56,7 +56,7 @@ def test_proportional_share_is_found_within_two_cycles(weights, seed, epsilon):
     assert course.jain_index(weights)[-1] == pytest.approx(1.0)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(flows=st.integers(2, 12), data=st.data(), compare=st.sampled_from(["fair", "margin"]))
 def test_after_flows_leave_from_equilibrium_the_next_signal_gives_the_share(flows, data, compare):
     leaving = data.draw(st.integers(1, flows - 1))
@@ -73,7 +73,7 @@ def test_after_flows_leave_from_equilibrium_the_next_signal_gives_the_share(flow
         assert course.calculated[signal + 1, leaving:] == pytest.approx(np.full(flows - leaving, expected), rel=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     starts=st.lists(LOADS, min_size=1, max_size=12),
     share=st.floats(20, 500),

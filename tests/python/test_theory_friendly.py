@@ -73,7 +73,7 @@ def test_ratio_over_loss():
     assert td[4] == pytest.approx(1, abs=0.01)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(beta=BETAS, p=st.floats(1e-4, 0.2), d=st.floats(0.5, 2))
 def test_alpha_at_one_loss_rate(beta, p, d):
     alpha = friendly.alpha_at(beta, p, d=d)

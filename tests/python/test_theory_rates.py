@@ -156,7 +156,7 @@ def test_binomial_rate_by_hand():
 
 
 @given(k=st.floats(0, 2), alpha=st.floats(0.2, 3), beta=st.floats(0.1, 0.9), p=st.floats(1e-8, 1e-3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_binomial_exponent_with_multiplicative_cuts(k, alpha, beta, p):
     """With l = 1 the law holds for all losses: a factor of 2^(k + 2) halves the throughput."""
     often, rarely = binomial.rate(Binomial(k, 1, alpha, beta), [p * 2 ** (k + 2), p], rtt=1)
@@ -164,7 +164,7 @@ def test_binomial_exponent_with_multiplicative_cuts(k, alpha, beta, p):
 
 
 @given(k=st.floats(0, 2), l=st.floats(0, 0.5), alpha=st.floats(0.2, 3), beta=st.floats(0.1, 0.9))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_binomial_exponent_for_rare_losses(k, l, alpha, beta):  # noqa: E741
     """Else where the cut, beta w^(l - 1) of the window, has become small: here below a tenth."""
     rule = Binomial(k, l, alpha, beta)

@@ -185,7 +185,7 @@ def test_iterated_steady_state_is_the_closed_form(text, capacity, flows, window)
         assert found.cycle.window == pytest.approx(window)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(ai=st.floats(0.2, 3), ad=st.floats(0, 3), bd=st.floats(0.3, 0.9), starts=st.lists(LOADS, min_size=2, max_size=6))
 def test_additive_increase_with_any_multiplicative_part_of_the_decrease_is_fair(ai, ad, bd, starts):
     # At most 1000 steps to the first signal and 115 a cycle (23 packets at 0.2 a step), each leaving 0.9 of a

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-# Long enough to have left the callback; should it hit another one, it comes once more.
 AGAIN_S = 0.02
+"""Long enough to have left the callback; should it hit another one, it comes once more."""
 
 
 @contextmanager
@@ -30,10 +30,17 @@ def interrupts_kept() -> Iterator[None]:
         if what.exc_type is not KeyboardInterrupt:
             before(what)
             return
-        # A signal, because it also ends a wait in the kernel; to the thread that raises `KeyboardInterrupt`.
-        again = threading.Timer(AGAIN_S, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
-        again.daemon = True
-        again.start()
+        delay_s = AGAIN_S
+        while True:
+            # A signal, because it also ends a wait in the kernel; to the thread that raises `KeyboardInterrupt`.
+            again = threading.Timer(delay_s, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+            again.daemon = True
+            try:
+                again.start()
+                return
+            except KeyboardInterrupt:
+                # On a busy machine it may come before `start` returns, and Python would swallow it here as well.
+                delay_s *= 2
 
     sys.unraisablehook = swallowed
     try:
