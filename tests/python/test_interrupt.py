@@ -16,6 +16,7 @@ import pytest
 
 import cwndlab
 from terminals import Terminal
+from waiting import HANG_S, wait_until
 
 MANY_HOURS = """
 duration = "1e7s"
