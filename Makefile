@@ -77,6 +77,7 @@ test-live: $(SETUP) $(LIVE) ## run the tests with real flows (root, Linux); what
 	@$(STEP) "live tests" "3 min" $(BIN)/python -m pytest tests/live
 
 test-live-all: test-live ## also those with real flows that take minutes
+	@$(STEP) "Rust tests of live runs that take long" "1 min" cargo test --quiet $(LIVE_PACKAGES) -- --ignored
 	@$(STEP) "live tests that take minutes" "8 min" $(BIN)/python -m pytest tests/live -m nightly
 
 test-python: $(SETUP) ## run the tests of the Python package, its examples and the command line
