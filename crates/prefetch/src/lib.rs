@@ -1,9 +1,11 @@
 //! A hint to the processor: this will be needed soon.
 //!
-//! With a hundred thousand flows most of the time of a packet is spent waiting for memory, one place after another. A hint some events ahead
-//! lets these waits overlap. The standard library has none yet that is stable.
+//! With a hundred thousand flows most of the time of a packet is spent waiting for memory, one
+//! place after another. A hint some events ahead lets these waits overlap. The standard library has
+//! none yet that is stable.
 
-/// Bytes of a cache line on nearly every processor; elsewhere a hint covers less, or is given twice.
+/// Bytes of a cache line on nearly every processor; elsewhere a hint covers less, or is given
+/// twice.
 const LINE: usize = 64;
 
 /// Brings a value into the caches, unless it is there; nothing depends on whether that happens.
@@ -27,7 +29,8 @@ pub fn prefetch<T>(value: &T) {
 #[allow(unsafe_code, reason = "the processor ignores a hint about an address that cannot be read")]
 fn hint(address: *const i8) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    // SAFETY: every x86-64 processor has the instruction, and it neither reads nor writes for the program.
+    // SAFETY: every x86-64 processor has the instruction, and it neither reads nor writes for the
+    // program.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(address) }
 }
 

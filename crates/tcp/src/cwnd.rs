@@ -24,7 +24,7 @@ pub(crate) enum Reduction {
 }
 
 /// Context for rules that need cwnd alone.
-static NO_CONTEXT: Ack = Ack::NOTHING;
+static NO_CONTEXT: Ack = Ack::EMPTY;
 
 impl Sender {
     /// Grows cwnd by slow start or by the rule's increase: once per ACK, however many packets it
@@ -88,7 +88,7 @@ impl Sender {
     /// Growth by a formula, which reads cwnd and the smoothed RTT.
     #[inline(never)]
     pub(crate) fn grow_by_formula(&mut self, rtt_s: f64, knobs: &Knobs) {
-        let ack_context = Ack { rtt_s, srtt_s: self.rtt.srtt_s(knobs), ..Ack::NOTHING };
+        let ack_context = Ack { rtt_s, srtt_s: self.rtt.srtt_s(knobs), ..Ack::EMPTY };
         self.apply_rule(&ack_context, knobs);
     }
 

@@ -4,7 +4,7 @@
 
 use crate::cwnd::CwndAction;
 use crate::{AckSegment, Knobs, Sender};
-use cwndlab_rules::{Ack, Mark, Needs, Rule, WindowRule};
+use cwndlab_rules::{Ack, MarkResponse, Needs, Rule, WindowRule};
 use std::collections::VecDeque;
 
 /// Measures what a rule needs per ACK.
@@ -169,7 +169,7 @@ impl Sender {
         if ack.ece && self.ecn.negotiated {
             sampler.round_start_reported = !sampler.needs.recovery;
             let ack_context = self.ack_context(now_s, ack, 0, knobs);
-            let mark_consumed = self.rule.on_mark(self.cwnd, &ack_context) == Mark::Noted;
+            let mark_consumed = self.rule.on_mark(self.cwnd, &ack_context) == MarkResponse::Consumed;
             self.check_fault();
             let Some(sampler) = &mut self.rate_sampler else { return };
             sampler.mark_consumed = mark_consumed;

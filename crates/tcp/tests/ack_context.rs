@@ -60,7 +60,7 @@ fn rule(text: &str) -> Rule {
 #[test]
 fn delivery_rates_and_rounds_by_hand() {
     let recorder = Recorder::default();
-    let mut tcp = eight_packets(Rule::own(recorder.clone()), rfc(), &[1, 2, 3, 4, 5, 6, 7, 8]);
+    let mut tcp = eight_packets(Rule::custom(recorder.clone()), rfc(), &[1, 2, 3, 4, 5, 6, 7, 8]);
     for k in 1..=8 {
         tcp.at(0.19 + 0.01 * k as f64).echo(k, &[], 0.1, &[k + 8]);
     }
@@ -85,7 +85,7 @@ fn delivery_rates_and_rounds_by_hand() {
 fn a_rule_that_needs_recovery_sees_it() {
     let recorder = Recorder { recovery: true, ..Recorder::default() };
     let mut tcp = eight_packets(
-        Rule::own(recorder.clone()),
+        Rule::custom(recorder.clone()),
         Knobs { limited_transmit: false, ..rfc() },
         &[1, 2, 3, 4, 5, 6, 7, 8],
     );
@@ -123,7 +123,7 @@ fn a_rule_that_needs_recovery_sees_it() {
 fn other_rules_do_not_see_recovery() {
     let recorder = Recorder::default();
     let mut tcp = eight_packets(
-        Rule::own(recorder.clone()),
+        Rule::custom(recorder.clone()),
         Knobs { limited_transmit: false, ..rfc() },
         &[1, 2, 3, 4, 5, 6, 7, 8],
     );
@@ -151,7 +151,7 @@ fn a_rule_may_leave_slow_start() {
     let knobs =
         Knobs { initial_window: 4.0, initial_ssthresh: 100.0, grow_when_limited: false, ..rfc() };
     let mut tcp =
-        Exchange::of(Sender::new(Rule::own(recorder), Recovery::NewReno, None, 0.0, &knobs), knobs);
+        Exchange::of(Sender::new(Rule::custom(recorder), Recovery::NewReno, None, 0.0, &knobs), knobs);
     tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
     // The window after the SYN is the initial window; ssthresh stays where the rule left slow
     // start.
@@ -242,9 +242,9 @@ fn rounds_go_on_while_every_acknowledgement_is_marked() {
         fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
             cwnd
         }
-        fn on_mark(&mut self, _: f64, ack: &Ack) -> cwndlab_rules::Mark {
+        fn on_mark(&mut self, _: f64, ack: &Ack) -> cwndlab_rules::MarkResponse {
             self.0.lock().unwrap().push(ack.round_start);
-            cwndlab_rules::Mark::Congestion
+            cwndlab_rules::MarkResponse::Reduce
         }
         fn needs(&self) -> Needs {
             Needs { rounds: true, exact_marks: true, ..Needs::default() }
@@ -252,7 +252,7 @@ fn rounds_go_on_while_every_acknowledgement_is_marked() {
     }
     let marks = Marks::default();
     let mut tcp = eight_packets(
-        Rule::own(marks.clone()),
+        Rule::custom(marks.clone()),
         Knobs { ecn: true, ..rfc() },
         &[1, 2, 3, 4, 5, 6, 7, 8],
     );
@@ -279,7 +279,7 @@ fn rounds_go_on_while_every_acknowledgement_is_marked() {
 fn packets_delivered_before_are_not_acked_again() {
     let recorder = Recorder::default();
     let mut tcp = eight_packets(
-        Rule::own(recorder.clone()),
+        Rule::custom(recorder.clone()),
         Knobs { limited_transmit: false, ..rfc() },
         &[1, 2, 3, 4, 5, 6, 7, 8],
     );

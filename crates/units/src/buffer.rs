@@ -31,7 +31,11 @@ impl FromStr for Buffer {
         let (digits, unit) = split(text);
         let value = number(digits, text, BUFFER)?;
         let inside = |low: f64, high: f64| {
-            if (low..=high).contains(&value) { Ok(value) } else { Err(format!("\"{text}\" is out of range: write {BUFFER}")) }
+            if (low..=high).contains(&value) {
+                Ok(value)
+            } else {
+                Err(format!("\"{text}\" is out of range: write {BUFFER}"))
+            }
         };
         match unit {
             "pkt" | "packets" | "p" => Ok(Self::Packets(inside(1.0, 1e8)?.round() as u64)),

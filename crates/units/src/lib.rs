@@ -1,7 +1,7 @@
 //! Quantities with units, parsed once at the edge of the program.
 //!
-//! Inside, times are integer nanoseconds and rates are integer bits per second; a scenario writes them as
-//! `"50ms"` or `"10Mbit"`. A bare number means SI units (seconds, bits per second).
+//! Inside, times are integer nanoseconds and rates are integer bits per second; a scenario writes
+//! them as `"50ms"` or `"10Mbit"`. A bare number means SI units (seconds, bits per second).
 //!
 //! ```
 //! use cwndlab_units::{Rate, Time};
@@ -65,7 +65,13 @@ fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end = text
         .char_indices()
-        .find(|&(i, c)| !(c.is_ascii_digit() || c == '.' || c == '_' || (i == 0 && (c == '-' || c == '+')) || is_exponent(text, i)))
+        .find(|&(i, c)| {
+            !(c.is_ascii_digit()
+                || c == '.'
+                || c == '_'
+                || (i == 0 && (c == '-' || c == '+'))
+                || is_exponent(text, i))
+        })
         .map_or(text.len(), |(i, _)| i);
     (&text[..end], text[end..].trim())
 }
@@ -87,6 +93,11 @@ fn is_exponent(text: &str, i: usize) -> bool {
 
 /// Reads the number of a quantity, or says what was expected in its place.
 fn number(text: &str, whole: &str, allowed: &str) -> Result<f64, String> {
-    let value: f64 = text.replace('_', "").parse().map_err(|_| format!("\"{whole}\" is not {allowed}"))?;
-    if value.is_finite() { Ok(value) } else { Err(format!("\"{whole}\" is not finite: write {allowed}")) }
+    let value: f64 =
+        text.replace('_', "").parse().map_err(|_| format!("\"{whole}\" is not {allowed}"))?;
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        Err(format!("\"{whole}\" is not finite: write {allowed}"))
+    }
 }

@@ -26,7 +26,8 @@ pub struct Span {
     pub high: Time,
 }
 
-const TIME: &str = "a time such as \"50ms\" (units ns, us, ms, s, min; a bare number is seconds; 0 to 1e7 s)";
+const TIME: &str =
+    "a time such as \"50ms\" (units ns, us, ms, s, min; a bare number is seconds; 0 to 1e7 s)";
 const RATE: &str = "a rate such as \"10Mbit\" (units bit, kbit, Mbit, Gbit; a bare number is bit/s; 1 bit/s to 10 Tbit/s)";
 const BYTES: &str = "a size such as \"1500B\" (units B, kB, MB; a bare number is bytes)";
 
@@ -49,8 +50,8 @@ impl Time {
         self.0 as f64 / 1e9
     }
 
-    /// Seconds as ns-2 reads a delay written in milliseconds: times 1e-3, in the last bit not always the nearest double. Such a bit
-    /// decides which of two simultaneous events comes first.
+    /// Seconds as ns-2 reads a delay written in milliseconds: times 1e-3, in the last bit not
+    /// always the nearest double. Such a bit decides which of two simultaneous events comes first.
     pub fn link_delay_s(self) -> f64 {
         self.0 as f64 / 1e6 * 1e-3
     }
@@ -77,7 +78,8 @@ impl FromStr for Time {
             "min" => 60.0,
             _ => return Err(format!("\"{text}\" is not {TIME}")),
         };
-        Self::from_seconds(number(digits, text, TIME)? * scale).map_err(|_| format!("\"{text}\" is out of range: write {TIME}"))
+        Self::from_seconds(number(digits, text, TIME)? * scale)
+            .map_err(|_| format!("\"{text}\" is out of range: write {TIME}"))
     }
 }
 
@@ -127,7 +129,8 @@ impl FromStr for Rate {
             "Tbit" | "Tbit/s" | "Tb/s" | "tbit" => 1e12,
             _ => return Err(format!("\"{text}\" is not {RATE}")),
         };
-        Self::from_bps(number(digits, text, RATE)? * scale).map_err(|_| format!("\"{text}\" is out of range: write {RATE}"))
+        Self::from_bps(number(digits, text, RATE)? * scale)
+            .map_err(|_| format!("\"{text}\" is out of range: write {RATE}"))
     }
 }
 
@@ -175,7 +178,12 @@ impl From<Time> for Span {
 }
 
 textual!(Time, TIME, Time::from_seconds, numeric(TIME, "^[0-9.eE_+-]+ *(ns|us|µs|ms|s|min)$"));
-textual!(Rate, RATE, Rate::from_bps, numeric(RATE, "^[0-9.eE_+-]+ *([kKMmGgTt]?bit(/s)?|[kMGT]?b/s)$"));
+textual!(
+    Rate,
+    RATE,
+    Rate::from_bps,
+    numeric(RATE, "^[0-9.eE_+-]+ *([kKMmGgTt]?bit(/s)?|[kMGT]?b/s)$")
+);
 textual!(
     Bytes,
     BYTES,
@@ -217,7 +225,9 @@ impl<'de> Deserialize<'de> for Span {
                 let high: Option<Time> = seq.next_element()?;
                 match (low, high, seq.next_element::<Time>()?) {
                     (Some(low), Some(high), None) if low <= high => Ok(Span { low, high }),
-                    (Some(low), Some(high), None) => Err(de::Error::custom(format!("[{low}, {high}] is out of order: write [low, high]"))),
+                    (Some(low), Some(high), None) => Err(de::Error::custom(format!(
+                        "[{low}, {high}] is out of order: write [low, high]"
+                    ))),
                     _ => Err(de::Error::custom("an interval has two values: [low, high]")),
                 }
             }
@@ -228,7 +238,11 @@ impl<'de> Deserialize<'de> for Span {
 
 impl Serialize for Span {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.low == self.high { self.low.serialize(serializer) } else { [self.low, self.high].serialize(serializer) }
+        if self.low == self.high {
+            self.low.serialize(serializer)
+        } else {
+            [self.low, self.high].serialize(serializer)
+        }
     }
 }
 
