@@ -155,7 +155,12 @@ fn the_departure_rate_is_measured() {
                 ..Backlog::default()
             };
             pie.on_departure(
-                &DepartedPacket { tx_end_s: now_s, tx_start_s: since_s, size_bytes: 1000, priority: 1 },
+                &DepartedPacket {
+                    tx_end_s: now_s,
+                    tx_start_s: since_s,
+                    size_bytes: 1000,
+                    priority: 1,
+                },
                 &backlog,
             );
         }

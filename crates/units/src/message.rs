@@ -13,7 +13,8 @@ const SIMILAR: f64 = 0.6;
 ///
 /// ```
 /// use cwndlab_units::message::invalid;
-/// assert_eq!(invalid("p", 2, "a number from 0 to 1"), "p: 2 is not valid: expected a number from 0 to 1");
+/// let message = invalid("p", 2, "a number from 0 to 1");
+/// assert_eq!(message, "p: 2 is not valid: expected a number from 0 to 1");
 /// ```
 pub fn invalid(key: impl Display, value: impl Display, expected: impl Display) -> String {
     format!("{key}: {}", invalid_value(value, expected))
@@ -29,7 +30,8 @@ pub fn invalid_value(value: impl Display, expected: impl Display) -> String {
 /// ```
 /// use cwndlab_units::message::unknown;
 /// let message = unknown("kind", "rad", &["red", "pie", "codel"]);
-/// assert_eq!(message, "kind: \"rad\" is not known: expected red, pie or codel (did you mean red?)");
+/// let expected = "kind: \"rad\" is not known: expected red, pie or codel (did you mean red?)";
+/// assert_eq!(message, expected);
 /// ```
 pub fn unknown(key: impl Display, value: &str, known: &[impl AsRef<str>]) -> String {
     format!("{key}: {}", unknown_value(value, known))
