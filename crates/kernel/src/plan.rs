@@ -81,7 +81,7 @@ fn table(spec: &RuleSpec) -> Result<(Program, Vec<u8>, Accuracy), KernelError> {
 }
 
 fn refused(spec: &RuleSpec) -> KernelError {
-    let own = if spec.own_text().is_some() { "it is code of your own; " } else { "it has a memory that no program here keeps; " };
+    let own = if spec.custom_text().is_some() { "it is code of your own; " } else { "it has a memory that no program here keeps; " };
     KernelError::Rule(format!(
         "rule \"{spec}\" cannot run in the kernel: {own}possible are rules without memory (AIMD, AIAD, MIMD, MIAD, AIMAD, MAIMD, Linear, \
          NewReno, GAIMD, Binomial, IIAD, SQRT, HighSpeed, Scalable), formulas in w and rtt (Rule), Bimodal and MRAIMD, and the kernel's own \

@@ -8,7 +8,7 @@ mod own;
 mod pcap;
 mod source;
 
-use cwndlab_rules::{FAMILIES, Kind, Parameter, RuleSpec};
+use cwndlab_rules::{FAMILIES, ParameterKind, Parameter, RuleSpec};
 use cwndlab_sim::scenario::{Scenario, Source as _, schema as scenario_schema};
 use cwndlab_sim::{Options, SchedulerKind, Simulation, Status};
 use errors::{RuleError, RunError, ScenarioError};
@@ -56,11 +56,11 @@ fn rules() -> String {
 /// A parameter of a rule: a default as a number, or as the word it stands for.
 fn parameter_json(parameter: &Parameter) -> serde_json::Value {
     let default = match parameter.kind {
-        Kind::Choice(_) => serde_json::json!(parameter.default_text()),
-        Kind::Number | Kind::Formula => serde_json::json!(parameter.default),
+        ParameterKind::Choice(_) => serde_json::json!(parameter.default_text()),
+        ParameterKind::Number | ParameterKind::Formula => serde_json::json!(parameter.default),
     };
     serde_json::json!({
-        "name": parameter.name, "meaning": parameter.meaning, "allowed": parameter.allowed, "default": default, "option": parameter.option,
+        "name": parameter.name, "meaning": parameter.meaning, "allowed": parameter.expected, "default": default, "option": parameter.option,
     })
 }
 
@@ -81,7 +81,7 @@ fn schema() -> String {
 fn rule(text: &str) -> PyResult<String> {
     let spec: RuleSpec = text.parse().map_err(|error: cwndlab_rules::RuleError| RuleError::new_err(error.to_string()))?;
     let outside = Outside::default();
-    let found = spec.own_text().map(|text| outside.rule(text)).transpose();
+    let found = spec.custom_text().map(|text| outside.rule(text)).transpose();
     let spec = found.map_err(|error| outside.refused(RuleError::new_err(format!("rule \"{text}\": {error}"))))?.unwrap_or(spec);
     Ok(spec.to_string())
 }

@@ -2,7 +2,7 @@
 //!
 //! What Python raises, or answers that is no window, ends the run: the first such thing is kept, the rule leaves the window alone since.
 
-use cwndlab_rules::{Ack, Congestion, Mark, Needs, SlowStart, WindowRule};
+use cwndlab_rules::{Ack, Congestion, MarkResponse, Needs, SlowStart, WindowRule};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -277,20 +277,20 @@ impl WindowRule for PythonRule {
         })
     }
 
-    fn on_mark(&mut self, cwnd: f64, ack: &Ack) -> Mark {
+    fn on_mark(&mut self, cwnd: f64, ack: &Ack) -> MarkResponse {
         if self.on_mark.is_none() || self.fault.is_some() {
-            return Mark::Congestion;
+            return MarkResponse::Reduce;
         }
         Python::attach(|py| {
-            let Some(method) = &self.on_mark else { return Mark::Congestion };
+            let Some(method) = &self.on_mark else { return MarkResponse::Reduce };
             let answer = Py::new(py, PyAck::from(ack)).and_then(|ack| method.call1(py, (cwnd, ack))?.is_truthy(py));
             self.ask_rate(py);
             match answer {
-                Ok(true) => Mark::Congestion,
-                Ok(false) => Mark::Noted,
+                Ok(true) => MarkResponse::Reduce,
+                Ok(false) => MarkResponse::Consumed,
                 Err(error) => {
                     self.keep(py, "on_mark", error);
-                    Mark::Noted
+                    MarkResponse::Consumed
                 }
             }
         })

@@ -2,7 +2,7 @@
 //!
 //! A packet is an MTU of acknowledged bytes: rules count packets, and quinn tells of each acknowledged datagram with its size.
 
-use cwndlab_rules::{Ack, Congestion, Mark, Needs, Rule, SlowStart, WindowRule};
+use cwndlab_rules::{Ack, Congestion, MarkResponse, Needs, Rule, SlowStart, WindowRule};
 use std::time::{Duration, Instant};
 
 /// Least window, packets (RFC 9002 section 7.2, kMinimumWindow).
@@ -208,7 +208,7 @@ impl Window {
             let held = self.held.take();
             let of_frame = held.map_or(Ack { acked_packets: 0, ..self.last }, |held| held.ack);
             let ack = Ack { now_s: self.seconds(now), marked: true, lost_packets: self.lost as u64, ..of_frame };
-            if self.rule.on_mark(self.cwnd, &ack) == Mark::Noted {
+            if self.rule.on_mark(self.cwnd, &ack) == MarkResponse::Consumed {
                 return None;
             }
         } else {

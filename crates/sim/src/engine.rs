@@ -154,8 +154,8 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         streams.scheduler.ahead(8).and_then(pending).inspect(|pending| prefetch(*pending));
         // What these have elsewhere, which they must be there to tell.
         if let Some(pending) = streams.scheduler.ahead(2).and_then(pending) {
-            self.hosts.get(pending.flow as usize).inspect(|host| host.sender.fetch());
-            self.transit.sinks.get(pending.flow as usize).inspect(|sink| sink.receiver.fetch());
+            self.hosts.get(pending.flow as usize).inspect(|host| host.sender.prefetch());
+            self.transit.sinks.get(pending.flow as usize).inspect(|sink| sink.receiver.prefetch());
         }
         let Some(soon) = streams.scheduler.ahead(4) else { return };
         self.transit.options.fetch(soon.1.options);

@@ -99,7 +99,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         agenda.paced_s = NEVER;
         let due_s = host.sender.pacing_deadline_s();
         if due_s <= self.now_s {
-            self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_pace(now_s, knobs, wire));
+            self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_pacing_timer(now_s, knobs, wire));
         } else if due_s < NEVER {
             agenda.paced_s = due_s;
             self.transit.timers.push(due_s, Kind::Pace, flow);
@@ -121,11 +121,11 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             }
             return;
         }
-        let is_probing = host.sender.is_probing();
+        let is_probing = host.sender.timer_is_rack_or_tlp();
         self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_timeout(now_s, knobs, wire));
         if T::ON && !is_probing {
             let sender = &self.hosts[flow as usize].sender;
-            let (at_s, number) = (self.now_s, sender.first_unacknowledged());
+            let (at_s, number) = (self.now_s, sender.snd_una());
             let packet = Packet { at_s, since_s: at_s, number, sent_s: at_s, size_bytes: 0, flags: Flags::default(), options: 0 };
             let row = PacketRow { cwnd: sender.cwnd(), ssthresh: sender.ssthresh(), ..row(PacketEvent::Timeout, flow, &packet) };
             self.transit.trace.packet(row);

@@ -103,13 +103,13 @@ impl Sink {
     /// As new, in the place of one whose flow is over. The bins stay: they run on with the time.
     pub fn renew(&mut self, sack: bool) {
         let mut receiver = std::mem::replace(&mut self.receiver, Receiver::new(sack));
-        receiver.renew(sack);
+        receiver.reset(sack);
         *self = Self::new(receiver, self.knobs, Bins { before: 0, ..self.bins });
     }
 
     /// Acknowledgements sent.
     pub fn acks(&self) -> u64 {
-        self.total_delivered - self.receiver.unanswered()
+        self.total_delivered - self.receiver.acks_withheld()
     }
 }
 

@@ -270,7 +270,7 @@ pub(crate) fn trace_receive<T: Trace>(trace: &mut T, flow: u32, packet: &Packet,
 /// Keeps what only some acknowledgements carry.
 #[inline(always)]
 pub fn ack_options(ack: &AckSegment, receiver: &Receiver, options: &mut Kept<AckOptions>) -> u32 {
-    let blocks = receiver.blocks();
+    let blocks = receiver.sack_blocks();
     if blocks.is_none() && ack.echo_s == ack.sent_s {
         return 0;
     }

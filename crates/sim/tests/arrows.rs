@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 const ARROWS: &[(&str, &[&str])] = &[
     ("cwndlab-prefetch", &[]),
     ("cwndlab-units", &[]),
-    ("cwndlab-rules", &[]),
+    ("cwndlab-rules", &["cwndlab-units"]),
     ("cwndlab-queues", &[]),
     ("cwndlab-tcp", &["cwndlab-prefetch", "cwndlab-units", "cwndlab-rules"]),
     ("cwndlab-sim", &["cwndlab-prefetch", "cwndlab-units", "cwndlab-rules", "cwndlab-queues", "cwndlab-tcp"]),

@@ -4,7 +4,7 @@
 use super::*;
 use crate::panics;
 use cwndlab_quic::RuleFactory;
-use cwndlab_rules::{Ack, Congestion, Maker, RuleSpec, WindowRule};
+use cwndlab_rules::{Ack, Congestion, RuleSpec, WindowRule};
 use std::env;
 use std::process::Command;
 
@@ -41,7 +41,8 @@ fn run_with(rule: Broken, seconds: u32) {
     let text = format!("duration = \"{seconds}s\"\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n[[flows]]\nrule = \"AIMD(1, 0.5)\"\n");
     let scenario = Scenario::from_toml(&text).unwrap();
     let mut plan = Plan::new(&scenario, Passage::new(&scenario).flows(), 1e7, None).unwrap();
-    plan.transfers[0].factory = RuleFactory::new(RuleSpec::own("test:Broken", Maker::new(move || rule.clone()))).unwrap();
+    let broken = cwndlab_rules::RuleFactory::new(move || rule.clone());
+    plan.transfers[0].factory = RuleFactory::new(RuleSpec::custom("test:Broken", broken)).unwrap();
     play(&scenario, &plan, 0).unwrap();
 }
 

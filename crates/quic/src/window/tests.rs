@@ -158,7 +158,7 @@ fn in_bytes_a_window_outlives_a_change_of_the_mtu() {
 #[test]
 fn rules_that_need_a_rate_or_an_explanation_are_refused() {
     for (rule, expected) in
-        [("BBR3", "sets the rate"), ("kernel:bbr", "sets the rate"), ("mine:Rule", "is not known here"), ("AIMD(", "AIMD(")]
+        [("BBR3", "sets the rate"), ("kernel:bbr", "sets the rate"), ("mine:Rule", "has no implementation"), ("AIMD(", "AIMD(")]
     {
         let message = rule.parse::<RuleFactory>().unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
@@ -183,7 +183,7 @@ impl WindowRule for Lost {
 fn answers_that_are_no_windows_do_no_harm() {
     let begin = Instant::now();
     let settings = Settings { initial_window: 10.0, initial_ssthresh: 5.0 };
-    let mut window = Window::new(Rule::own(Lost), settings, begin, MTU);
+    let mut window = Window::new(Rule::custom(Lost), settings, begin, MTU);
     window.on_ack(acked(begin + ms(50), begin));
     assert_eq!(window.cwnd(), 10.0);
     assert_eq!(window.fault().unwrap(), "gave an answer that is no window");

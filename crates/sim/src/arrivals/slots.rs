@@ -36,7 +36,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
         let base_rtt_s = base_rtt_s + self.draw_delays(index, flow);
         let knobs = &self.knobs[self.hosts[flow as usize].knobs as usize];
         let host = &mut self.hosts[flow as usize];
-        host.sender.renew(rule, recovery, Some(packets), phase_s, knobs);
+        host.sender.reset(rule, recovery, Some(packets), phase_s, knobs);
         (host.armed_s, host.finish_s) = (NEVER, NEVER);
         let job = Job { group: index, began_s: now_s, packets, base_rtt_s, slowest_s, requests: None, is_cut: false };
         match &mut host.agenda {
@@ -60,7 +60,7 @@ impl<S: Scheduler, T: Trace> Engine<S, T> {
             let counters = sender.counters(now_s);
             let data_gone = counters.sent == sink.total_delivered + sink.total_dropped;
             let acks_gone = counters.rtt_count + losses.acks == sink.acks() && sink.receiver.deadline_s() == NEVER;
-            let long_ago = sender.settled_s() < now_s && losses.last_s < now_s;
+            let long_ago = sender.last_event_s() < now_s && losses.last_s < now_s;
             data_gone && acks_gone && long_ago
         };
         let place = group.retired.iter().take_while(|slot| f64::from_bits(slot.0) < now_s).position(is_quiet)?;

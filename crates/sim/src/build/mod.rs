@@ -208,7 +208,7 @@ impl Builder<'_> {
             if stop_s < NEVER {
                 engine.transit.timers.push(stop_s, Kind::Stop, flow);
             }
-            let rule = if rule.is_shared() { rule.clone() } else { spec.rule.0.build(arithmetic) };
+            let rule = if rule.is_stateless() { rule.clone() } else { spec.rule.0.build(arithmetic) };
             let sender = Sender::new(rule, recovery, packets, phase_s, &knobs);
             let agenda = Agenda::of(&sender, stop_s, job);
             engine.hosts.push(Host {

@@ -6,7 +6,7 @@ use crate::kept::Ticket;
 use crate::scenario::QueueSpec;
 use cwndlab_queues::{
     AdaptiveRed, CoDel, CoDelParameters, Discipline, DropTail, Drr, DrrParameters, FqCoDel, FqCoDelParameters, Limit, Pie, PieParameters,
-    Priority, Red, RedParameters, Rio, RioParameters, Scheduler, Weight,
+    Priority, Red, RedParameters, Rio, RioParameters, ScheduledQueue, Weight,
 };
 use cwndlab_units::{Buffer, Bytes};
 
@@ -15,7 +15,7 @@ pub enum Queue {
     /// Decides at arrival.
     AtArrival(Discipline),
     /// Owns its packets.
-    Owns(Scheduler<Ticket>),
+    Owns(ScheduledQueue<Ticket>),
 }
 
 /// Limits above this many packets are none.
@@ -107,20 +107,20 @@ impl Plan<'_> {
                     ..PieParameters::new(limit, rate_bit_s, size_bytes)
                 })))
             }
-            QueueSpec::Drr { quantum: q, buckets, flow_limit, .. } => Queue::Owns(Scheduler::Drr(Drr::new(&DrrParameters {
+            QueueSpec::Drr { quantum: q, buckets, flow_limit, .. } => Queue::Owns(ScheduledQueue::Drr(Drr::new(&DrrParameters {
                 buckets,
                 flow_limit: flow_limit.map(|buffer| self.limit(buffer, link, flows)),
                 ..DrrParameters::new(limit, quantum(q))
             }))),
-            QueueSpec::Priority { .. } => Queue::Owns(Scheduler::Priority(Priority::new(limit))),
-            QueueSpec::CoDel { target, interval, ecn, .. } => Queue::Owns(Scheduler::CoDel(CoDel::new(&CoDelParameters {
+            QueueSpec::Priority { .. } => Queue::Owns(ScheduledQueue::Priority(Priority::new(limit))),
+            QueueSpec::CoDel { target, interval, ecn, .. } => Queue::Owns(ScheduledQueue::CoDel(CoDel::new(&CoDelParameters {
                 target_s: target.seconds(),
                 interval_s: interval.seconds(),
                 ecn,
                 ..CoDelParameters::new(limit)
             }))),
             QueueSpec::FqCoDel { target, interval, quantum: q, buckets, ecn, .. } => {
-                Queue::Owns(Scheduler::FqCoDel(FqCoDel::new(&FqCoDelParameters {
+                Queue::Owns(ScheduledQueue::FqCoDel(FqCoDel::new(&FqCoDelParameters {
                     target_s: target.seconds(),
                     interval_s: interval.seconds(),
                     ecn,

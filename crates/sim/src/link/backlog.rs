@@ -3,7 +3,7 @@
 use super::Link;
 use crate::packet::Flags;
 use crate::ring::FEW;
-use cwndlab_queues::{Admission, Arrival, Backlog, Decision, Departure};
+use cwndlab_queues::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket};
 use std::hint::select_unpredictable;
 
 /// Packets in one queue beyond which a run is stopped: about 1.5 GiB.
@@ -56,10 +56,10 @@ impl Link {
         if self.touch.is_none() {
             // Counting costs least done for many at once.
             let patience = (2 * self.backlog.len()).clamp(64, MOST_BACKLOG);
-            self.room = self.discipline.sure_packets(self.largest_bytes).min(patience as u64) as usize;
+            self.room = self.discipline.guaranteed_accept_backlog(self.largest_bytes).min(patience as u64) as usize;
         }
         let backlog = self.backlog();
-        let arrival = Arrival { now_s, size_bytes, flow, ecn: flags.has(Flags::ECT), priority: flags.priority() };
+        let arrival = ArrivingPacket { now_s, size_bytes, flow, ecn: flags.has(Flags::ECT), priority: flags.priority() };
         let random = &mut self.random;
         let decision = self.discipline.admit(&arrival, &backlog, &mut || random.uniform());
         if decision == Decision::Mark && !flags.has(Flags::CE) {
@@ -107,9 +107,9 @@ impl Link {
         while let Some(&first) = self.backlog.front().filter(|first| first.has_left(now_s, since_s)) {
             let size_bytes = (first.accepted_bytes() - self.departed_bytes) as u32;
             self.depart(1);
-            let departure = Departure { at_s: first.at_s, since_s: first.since_s, size_bytes, priority: first.priority() };
+            let departure = DepartedPacket { tx_end_s: first.at_s, tx_start_s: first.since_s, size_bytes, priority: first.priority() };
             let backlog = self.backlog();
-            self.discipline.departed(&departure, &backlog);
+            self.discipline.on_departure(&departure, &backlog);
         }
     }
 

@@ -10,7 +10,7 @@ impl Link {
     pub(super) fn look(&mut self, now_s: f64) {
         loop {
             let sample_s = self.sampler.as_ref().map_or(f64::INFINITY, QueueSampler::next_s);
-            let deadline_s = self.discipline.next_deadline_s();
+            let deadline_s = self.discipline.next_update_s();
             let next_s = self.next_mark_s.min(sample_s).min(deadline_s);
             if next_s > now_s {
                 self.next_look_s = next_s;
@@ -24,7 +24,7 @@ impl Link {
                 self.sampler.iter_mut().for_each(|sampler| sampler.samples.push(length));
             } else {
                 let backlog = self.backlog();
-                self.discipline.on_deadline(next_s, &backlog);
+                self.discipline.on_update(next_s, &backlog);
             }
         }
     }

@@ -106,7 +106,7 @@ impl Link {
         Self {
             serializer,
             delay_s,
-            watched: discipline.watches_departures(),
+            watched: discipline.needs_departures(),
             discipline,
             random,
             touch: (!touch.is_empty()).then(|| Box::new(touch)),

@@ -8,7 +8,7 @@ use super::Link;
 use crate::kept::{Kept, Ticket};
 use crate::packet::Flags;
 use crate::streams::Waiting;
-use cwndlab_queues::{Item, Scheduler, Scheduling};
+use cwndlab_queues::{QueueItem, ScheduledQueue, QueueDisc};
 
 /// Packets that wait in one queue beyond which a run is stopped: about 1.5 GiB.
 const MOST_WAITING: u32 = 15_000_000;
@@ -16,7 +16,7 @@ const MOST_WAITING: u32 = 15_000_000;
 /// The queue, and what is in service.
 #[derive(Debug)]
 pub struct Owned {
-    queue: Scheduler<Ticket>,
+    queue: ScheduledQueue<Ticket>,
     /// The packets in it: the queue itself moves only their tickets.
     packets: Kept<Waiting>,
     /// The stream that schedules the end of a transmission, or when to catch up.
@@ -45,7 +45,7 @@ pub struct Owned {
 
 impl Owned {
     /// An empty one.
-    pub fn new(queue: Scheduler<Ticket>) -> Self {
+    pub fn new(queue: ScheduledQueue<Ticket>) -> Self {
         Self {
             queue,
             packets: Kept::default(),
@@ -144,18 +144,18 @@ impl Link {
             return Then::Nothing;
         }
         let flags = waiting.packet.flags;
-        let item = Item {
+        let item = QueueItem {
             size_bytes,
             flow: waiting.flow,
             ecn: flags.has(Flags::ECT),
             marked: false,
             priority: flags.priority(),
-            arrived_s: now_s,
+            enqueued_s: now_s,
             packet: owned.packets.put(waiting),
         };
         owned.settle(now_s);
         let casualties = &mut owned.casualties;
-        owned.queue.enqueue(item, &mut |lost: Item<Ticket>| casualties.push(lost.packet));
+        owned.queue.enqueue(item, &mut |lost: QueueItem<Ticket>| casualties.push(lost.packet));
         let lost = owned.casualties.len();
         self.dropped += lost as u64;
         owned.waiting += 1;
@@ -189,12 +189,12 @@ impl Link {
         owned.settle(now_s);
         let casualties = &mut owned.casualties;
         let before = casualties.len();
-        let item = owned.queue.dequeue(now_s, &mut |lost: Item<Ticket>| casualties.push(lost.packet));
+        let item = owned.queue.dequeue(now_s, &mut |lost: QueueItem<Ticket>| casualties.push(lost.packet));
         let lost = owned.casualties.len() - before;
         self.dropped += lost as u64;
         owned.waiting -= lost as u32 + u32::from(item.is_some());
         debug_assert_eq!(u64::from(owned.waiting), owned.queue.packets());
-        let Item { size_bytes, marked, arrived_s, packet, .. } = item?;
+        let QueueItem { size_bytes, marked, enqueued_s, packet, .. } = item?;
         let mut waiting = owned.packets.take(packet);
         self.marked += u64::from(marked && !waiting.packet.flags.has(Flags::CE));
         waiting.packet.flags = waiting.packet.flags.with(Flags::CE, marked);
@@ -203,8 +203,8 @@ impl Link {
         (owned.since_s, owned.busy_until_s, owned.in_service_bytes) = (now_s, end_s, u64::from(size_bytes));
         owned.served += 1;
         owned.served_bytes += u64::from(size_bytes);
-        if self.window.contains(arrived_s) {
-            if now_s > arrived_s { self.waiting.add(now_s - arrived_s) } else { self.waiting.add_zero() }
+        if self.window.contains(enqueued_s) {
+            if now_s > enqueued_s { self.waiting.add(now_s - enqueued_s) } else { self.waiting.add_zero() }
         }
         if let Some(touch) = &mut self.touch {
             at_s = touch.beyond(at_s, waiting.flow);
@@ -234,7 +234,7 @@ impl Link {
         let owned = self.owned.as_mut()?;
         // What the queue would lose now waits like the rest.
         let casualties = &mut owned.casualties;
-        let next = owned.queue.dequeue(now_s, &mut |lost: Item<Ticket>| casualties.push(lost.packet));
+        let next = owned.queue.dequeue(now_s, &mut |lost: QueueItem<Ticket>| casualties.push(lost.packet));
         let ticket = next.map(|item| item.packet).or_else(|| owned.casualties.pop())?;
         Some(owned.packets.take(ticket))
     }

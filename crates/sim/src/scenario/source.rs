@@ -163,7 +163,7 @@ impl Reader<'_> {
     }
 
     fn rule(&mut self, key: impl fmt::Display, rule: &mut RuleText) -> Result<(), ScenarioError> {
-        let Some(text) = rule.0.own_text() else { return Ok(()) };
+        let Some(text) = rule.0.custom_text() else { return Ok(()) };
         rule.0 = self.source.rule(text).map_err(|error| ScenarioError::at(key, format!("rule \"{text}\": {error}")))?;
         Ok(())
     }

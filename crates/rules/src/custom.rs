@@ -1,9 +1,10 @@
-//! Rules from elsewhere: another crate, another language.
+//! Custom rules: rules of other crates and languages, as trait objects.
 
 use crate::{Ack, Congestion, Needs, Rule, WindowRule};
 use std::{fmt, sync::Arc};
 
-/// A rule of another crate, as a sender holds it: whatever implements [`WindowRule`] and can be cloned, printed and sent to a thread.
+/// A custom rule: any type that implements [`WindowRule`] and is `Clone`, `Debug`, `Send` and
+/// `Sync`.
 ///
 /// ```
 /// use cwndlab_rules::{Ack, Congestion, Rule, WindowRule};
@@ -28,56 +29,56 @@ use std::{fmt, sync::Arc};
 ///     }
 /// }
 ///
-/// let mut rule = Rule::own(Patient::default());
+/// let mut rule = Rule::custom(Patient::default());
 /// assert_eq!(rule.decrease(12.0, Congestion::FastRetransmit), 6.0);
 /// assert_eq!(rule.decrease(12.0, Congestion::FastRetransmit), 8.0);
 /// ```
-pub trait OwnRule: WindowRule + fmt::Debug + Send + Sync {
+pub trait CustomRule: WindowRule + fmt::Debug + Send + Sync {
     /// A copy with the same state.
-    fn copied(&self) -> Box<dyn OwnRule>;
+    fn copied(&self) -> Box<dyn CustomRule>;
 }
 
-impl<T: WindowRule + Clone + fmt::Debug + Send + Sync + 'static> OwnRule for T {
-    fn copied(&self) -> Box<dyn OwnRule> {
+impl<T: WindowRule + Clone + fmt::Debug + Send + Sync + 'static> CustomRule for T {
+    fn copied(&self) -> Box<dyn CustomRule> {
         Box::new(self.clone())
     }
 }
 
-impl Clone for Box<dyn OwnRule> {
+impl Clone for Box<dyn CustomRule> {
     fn clone(&self) -> Self {
         self.as_ref().copied()
     }
 }
 
 impl Rule {
-    /// A rule of another crate.
-    pub fn own(rule: impl OwnRule + 'static) -> Self {
-        Self::Own(Box::new(rule))
+    /// Wraps a custom rule.
+    pub fn custom(rule: impl CustomRule + 'static) -> Self {
+        Self::Custom(Box::new(rule))
     }
 }
 
-/// Makes a rule from elsewhere, afresh for each flow. The default makes one that cannot run and says so.
+/// Creates the custom rule of each flow. The default creates a rule that only reports its absence.
 #[derive(Clone)]
-pub struct Maker(Arc<dyn Fn() -> Box<dyn OwnRule> + Send + Sync>);
+pub struct RuleFactory(Arc<dyn Fn() -> Box<dyn CustomRule> + Send + Sync>);
 
-impl Maker {
-    /// From a function that makes one.
-    pub fn new<R: OwnRule + 'static>(make: impl Fn() -> R + Send + Sync + 'static) -> Self {
+impl RuleFactory {
+    /// A factory from a function.
+    pub fn new<R: CustomRule + 'static>(make: impl Fn() -> R + Send + Sync + 'static) -> Self {
         Self(Arc::new(move || Box::new(make())))
     }
 
-    pub(crate) fn make(&self) -> Box<dyn OwnRule> {
+    pub(crate) fn make(&self) -> Box<dyn CustomRule> {
         (self.0)()
     }
 }
 
-impl Default for Maker {
+impl Default for RuleFactory {
     fn default() -> Self {
         Self::new(|| Missing)
     }
 }
 
-/// Stands where a rule was named and nobody knew it.
+/// Placeholder for a custom rule that is named but has no factory.
 #[derive(Clone, Debug)]
 struct Missing;
 
@@ -95,6 +96,6 @@ impl WindowRule for Missing {
     }
 
     fn fault(&self) -> Option<&str> {
-        Some("is not known here: whoever reads its name must say what it is")
+        Some("has no implementation: only its name is known")
     }
 }

@@ -1,16 +1,20 @@
-//! A set of packet numbers: a window of bits that slides.
+//! A set of packet numbers as a sliding bitmap.
 
-/// Bits for packet numbers from a sliding start; the first 64 live inline, more spill to the heap, which a word stands for: few flows need it.
+/// A set of packet numbers from a sliding base. The first 64 bits are inline; the rest is on the
+/// heap behind a one-word pointer, because few flows need it.
 #[derive(Clone, Debug, Default)]
-pub struct Bits {
+pub struct SequenceSet {
     /// Packet number of the first bit; a multiple of 64.
     base: i64,
     first: u64,
-    #[allow(clippy::box_collection, reason = "a list that is not there takes a word instead of three")]
+    #[allow(
+        clippy::box_collection,
+        reason = "a list that is not there takes a word instead of three"
+    )]
     rest: Option<Box<Vec<u64>>>,
 }
 
-impl Bits {
+impl SequenceSet {
     #[inline]
     fn word(&self, index: usize) -> u64 {
         if index == 0 { self.first } else { self.rest().get(index - 1).copied().unwrap_or(0) }
@@ -24,24 +28,24 @@ impl Bits {
         1 + self.rest().len()
     }
 
-    /// Clears everything.
+    /// Removes all numbers.
     pub fn clear(&mut self) {
         self.first = 0;
         self.rest.iter_mut().for_each(|rest| rest.clear());
     }
 
-    /// As new, for another flow, but for the memory it has.
-    pub fn renew(&mut self) {
+    /// Empties the set for another flow and keeps allocated memory.
+    pub fn reset(&mut self) {
         self.clear();
         self.base = 0;
     }
 
-    /// Whether no bit is set.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.first == 0 && self.rest().iter().all(|&word| word == 0)
     }
 
-    /// Whether packet `number` is set.
+    /// Whether `number` is in the set.
     pub fn contains(&self, number: i64) -> bool {
         number >= self.base && {
             let offset = (number - self.base) as usize;
@@ -49,7 +53,8 @@ impl Bits {
         }
     }
 
-    /// Sets packet `number`; returns whether it was clear. Numbers below where [`Bits::advance`] left off are ignored.
+    /// Inserts `number`; returns whether it was missing. Ignores numbers below the last
+    /// [`SequenceSet::advance`].
     pub fn insert(&mut self, number: i64) -> bool {
         if number < self.base {
             return false;
@@ -70,9 +75,10 @@ impl Bits {
         fresh
     }
 
-    /// Sets the packets of `[from, to)`; returns whether any was clear. Numbers below where [`Bits::advance`] left off are ignored.
+    /// Inserts `[from, to)`; returns whether any number was missing. Ignores numbers below the last
+    /// [`SequenceSet::advance`].
     #[inline]
-    pub fn insert_run(&mut self, from: i64, to: i64) -> bool {
+    pub fn insert_range(&mut self, from: i64, to: i64) -> bool {
         let from = from.max(self.base);
         if to <= from {
             return false;
@@ -84,12 +90,12 @@ impl Bits {
             self.first |= run;
             return fresh;
         }
-        self.insert_long_run(start, last)
+        self.insert_long_range(start, last)
     }
 
-    /// The bits `start` to `last`, the latter beyond the first word.
+    /// Sets bits `start` to `last`, where `last` is beyond the first word.
     #[inline(never)]
-    fn insert_long_run(&mut self, start: usize, last: usize) -> bool {
+    fn insert_long_range(&mut self, start: usize, last: usize) -> bool {
         let rest = self.rest.get_or_insert_default();
         if last / 64 > rest.len() {
             rest.resize(last / 64, 0);
@@ -104,11 +110,12 @@ impl Bits {
         if start / 64 == last / 64 {
             return set(last / 64, above & below);
         }
-        let middle = (start / 64 + 1..last / 64).fold(false, |fresh, index| set(index, u64::MAX) | fresh);
+        let middle =
+            (start / 64 + 1..last / 64).fold(false, |fresh, index| set(index, u64::MAX) | fresh);
         set(start / 64, above) | set(last / 64, below) | middle
     }
 
-    /// Forgets everything below `number`.
+    /// Removes all numbers below `number`.
     pub fn advance(&mut self, number: i64) {
         let shift = ((number & !63) - self.base) / 64;
         if shift > 0 {
@@ -127,8 +134,8 @@ impl Bits {
         }
     }
 
-    /// First clear number at or above `number`.
-    pub fn first_clear(&self, number: i64) -> i64 {
+    /// First number at or above `number` that is missing.
+    pub fn first_missing(&self, number: i64) -> i64 {
         if number < self.base {
             return number;
         }
@@ -142,11 +149,12 @@ impl Bits {
         self.base + (index * 64) as i64 + i64::from(word.trailing_zeros())
     }
 
-    /// First number of the run of set bits that ends at `number`.
+    /// First number of the contiguous run that ends at `number`.
     pub fn run_start(&self, number: i64) -> i64 {
         let mut start = number;
         while start > self.base {
-            let (index, bit) = ((start - 1 - self.base) as usize / 64, (start - 1 - self.base) as u32 % 64);
+            let (index, bit) =
+                ((start - 1 - self.base) as usize / 64, (start - 1 - self.base) as u32 % 64);
             let ones = (self.word(index) << (63 - bit)).leading_ones();
             start -= i64::from(ones);
             if ones <= bit {
@@ -156,15 +164,14 @@ impl Bits {
         start
     }
 
-    /// The highest set number.
+    /// The highest number.
     pub fn highest(&self) -> Option<i64> {
-        (0..self.words())
-            .rev()
-            .find(|&index| self.word(index) != 0)
-            .map(|index| self.base + (index * 64 + 63) as i64 - i64::from(self.word(index).leading_zeros()))
+        (0..self.words()).rev().find(|&index| self.word(index) != 0).map(|index| {
+            self.base + (index * 64 + 63) as i64 - i64::from(self.word(index).leading_zeros())
+        })
     }
 
-    /// How many are set in `[from, to)`.
+    /// How many numbers of `[from, to)` are in the set.
     pub fn count(&self, from: i64, to: i64) -> u64 {
         let from = from.max(self.base);
         if to <= from {
@@ -185,7 +192,7 @@ impl Bits {
             .sum()
     }
 
-    /// The `n`-th highest set number (n from 1), if there are as many.
+    /// The `n`-th highest number (n from 1), if there are as many.
     pub fn nth_highest(&self, n: u32) -> Option<i64> {
         let mut left = n;
         for index in (0..self.words()).rev() {
@@ -208,7 +215,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Small deterministic generator for the model test below.
+    /// A small deterministic generator for the model test below.
     fn random(state: &mut u64) -> u64 {
         *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         *state >> 33
@@ -218,33 +225,46 @@ mod tests {
     fn bits_agree_with_a_set_of_numbers() {
         let mut state = 7;
         for round in 0..200 {
-            let (mut bits, mut model) = (Bits::default(), BTreeSet::new());
+            let (mut sequence_set, mut model) = (SequenceSet::default(), BTreeSet::new());
             let mut low = (random(&mut state) % 1000) as i64;
-            bits.advance(low);
-            bits.insert(low);
+            sequence_set.advance(low);
+            sequence_set.insert(low);
             model.insert(low);
             for _ in 0..150 {
                 if random(&mut state).is_multiple_of(3) {
                     let from = low + (random(&mut state) % 200) as i64;
                     let to = from + (random(&mut state) % 130) as i64;
                     let fresh = (from..to).filter(|&number| model.insert(number)).count() > 0;
-                    assert_eq!(bits.insert_run(from, to), fresh, "round {round}: {from} to {to}");
+                    assert_eq!(
+                        sequence_set.insert_range(from, to),
+                        fresh,
+                        "round {round}: {from} to {to}"
+                    );
                 }
                 let number = low + (random(&mut state) % 300) as i64;
-                assert_eq!(bits.insert(number), model.insert(number), "round {round}");
+                assert_eq!(sequence_set.insert(number), model.insert(number), "round {round}");
                 if random(&mut state).is_multiple_of(10) {
                     low += (random(&mut state) % 90) as i64;
-                    bits.advance(low);
+                    sequence_set.advance(low);
                     model.retain(|&x| x >= low);
                 }
                 let probe = low + (random(&mut state) % 320) as i64;
-                assert_eq!(bits.contains(probe), model.contains(&probe));
-                assert_eq!(bits.highest(), model.last().copied());
-                assert_eq!(bits.first_clear(probe), (probe..).find(|x| !model.contains(x)).unwrap());
-                assert_eq!(bits.count(low, probe), model.range(low..probe.max(low)).count() as u64);
-                assert_eq!(bits.nth_highest(3), model.iter().rev().nth(2).copied());
+                assert_eq!(sequence_set.contains(probe), model.contains(&probe));
+                assert_eq!(sequence_set.highest(), model.last().copied());
+                assert_eq!(
+                    sequence_set.first_missing(probe),
+                    (probe..).find(|x| !model.contains(x)).unwrap()
+                );
+                assert_eq!(
+                    sequence_set.count(low, probe),
+                    model.range(low..probe.max(low)).count() as u64
+                );
+                assert_eq!(sequence_set.nth_highest(3), model.iter().rev().nth(2).copied());
                 if model.contains(&probe) {
-                    assert_eq!(bits.run_start(probe), (low - 1..=probe).rev().find(|x| !model.contains(x)).unwrap() + 1);
+                    assert_eq!(
+                        sequence_set.run_start(probe),
+                        (low - 1..=probe).rev().find(|x| !model.contains(x)).unwrap() + 1
+                    );
                 }
             }
         }

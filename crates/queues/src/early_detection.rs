@@ -1,20 +1,23 @@
-//! Early detection: the average queue, and the curve of probability over it. RED has one of each, RIO two.
+//! Early detection: the average queue (EWMA) and the drop probability as a function of it. RED has
+//! one of each, RIO two.
 //!
-//! Sources and equations are in `red.rs`; the order of the operations is ns-2's (`queue/red.cc`), so that the last digits agree.
+//! Sources and equations are in `red.rs`. The order of operations is that of ns-2 (`queue/red.cc`),
+//! so that the last digits agree.
 
 use crate::{Backlog, Decision};
 
-/// Idle steps that are multiplied out one by one, as ns-2 does.
+/// Idle steps up to which the average is multiplied step by step, as in ns-2.
 pub const EXACT_IDLE_STEPS: u64 = 4096;
 
-/// The weight of a new sample in RED's average.
+/// Weight of a new sample in the average queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Weight {
-    /// This weight.
+    /// A fixed weight.
     Fixed(f64),
-    /// 1 - exp(-1/C), C the link's mean packets in a second (`q_weight_ 0`).
+    /// 1 - exp(-1/C), where C is the link's rate in mean packets per second (`q_weight_ 0`).
     Automatic,
-    /// 1 - exp(-1/(10 R C)), where R is three times the link's delay and a packet's transmission time, at least 0.1 s (`q_weight_ -1`).
+    /// 1 - exp(-1/(10 R C)), where R is three times the link's delay plus a packet's transmission
+    /// time, at least 0.1 s (`q_weight_ -1`).
     AutomaticWithDelay {
         /// Propagation delay of the link, seconds.
         delay_s: f64,
@@ -24,7 +27,7 @@ pub enum Weight {
 }
 
 impl Weight {
-    /// Its value on a link that sends so many mean packets in a second.
+    /// The weight on a link of `packets_per_s` mean packets per second.
     pub fn value(self, packets_per_s: f64) -> f64 {
         match self {
             Self::Fixed(weight) => weight,
@@ -38,20 +41,21 @@ impl Weight {
     }
 }
 
-/// The lower threshold that ns-2 chooses for `thresh_ 0`: half of the target queue, at least 5 packets.
+/// The lower threshold that ns-2 chooses for `thresh_ 0`: half of the target queue, at least 5
+/// packets.
 pub(crate) fn automatic_min_packets(target_delay_s: f64, packets_per_s: f64) -> f64 {
     (target_delay_s * packets_per_s / 2.0).max(5.0)
 }
 
-/// An average queue, decayed over idle times.
+/// Average queue: an EWMA that decays over idle times.
 #[derive(Clone, Debug)]
-pub(crate) struct Average {
+pub(crate) struct AverageQueue {
     value: f64,
     weight: f64,
     packets_per_s: f64,
 }
 
-impl Average {
+impl AverageQueue {
     pub(crate) fn new(weight: f64, packets_per_s: f64) -> Self {
         Self { value: 0.0, weight, packets_per_s }
     }
@@ -61,20 +65,20 @@ impl Average {
         self.value
     }
 
-    /// An idle time of so long ends (0 on a busy link).
+    /// Decays the average over an idle time (0 on a busy link).
     #[inline]
-    pub(crate) fn pass(&mut self, idle_s: f64) {
+    pub(crate) fn decay_idle(&mut self, idle_s: f64) {
         if idle_s > 0.0 {
             self.decay((self.packets_per_s * idle_s) as u64);
         }
     }
 
-    /// Takes in what waits now, after an idle time of so long.
+    /// Adds a sample of what waits after an idle time.
     #[inline]
     pub(crate) fn update(&mut self, waiting: u64, idle_s: f64) {
-        self.pass(idle_s);
+        self.decay_idle(idle_s);
         self.value *= 1.0 - self.weight;
-        // By way of a signed number, which the processor converts itself: nobody has so many packets waiting.
+        // Conversion from a signed integer is one instruction; the count fits.
         self.value += self.weight * waiting as i64 as f64;
     }
 
@@ -89,16 +93,16 @@ impl Average {
         for _ in 0..steps {
             self.value *= 1.0 - self.weight;
         }
-        // Subnormal numbers are slow and never get to 0 by products.
+        // Subnormal numbers are slow and never reach 0 by multiplication.
         if self.value < f64::MIN_POSITIVE {
             self.value = 0.0;
         }
     }
 }
 
-/// The curve of probability over the average, and the spreading of losses along it.
+/// Drop probability as a function of the average queue, and the spacing of drops.
 #[derive(Clone, Debug)]
-pub(crate) struct Curve {
+pub(crate) struct EarlyDetection {
     pub(crate) min: f64,
     pub(crate) max: f64,
     pub(crate) max_p: f64,
@@ -106,51 +110,51 @@ pub(crate) struct Curve {
     /// Between the thresholds: slope and value at 0, in units of `max_p`.
     slope: f64,
     at_zero: f64,
-    /// Beyond: the same.
+    /// Gentle part above `max`: slope and value at 0.
     gentle_slope: f64,
     gentle_at_zero: f64,
     wait: bool,
     bytes: bool,
     mean_packet_bytes: u64,
-    /// Since the last loss at random: arrivals, and their bytes.
+    /// Arrivals since the last unforced drop, and their bytes.
     count: u64,
     count_bytes: u64,
-    /// Whether the last arrival was above `min` too.
-    above: bool,
+    /// Whether the average was at least `min` at the last arrival.
+    was_above_min: bool,
 }
 
-/// How the arrivals along a [`Curve`] are tested.
-pub(crate) struct Spread {
+/// How drops are spaced.
+pub(crate) struct DropSpacing {
     pub(crate) wait: bool,
     pub(crate) bytes: bool,
     pub(crate) mean_packet_bytes: u32,
 }
 
-/// What the curve says about an arrival.
+/// Outcome of early detection for an arrival, in ns-2's terms.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Verdict {
-    /// No loss.
-    Pass,
-    /// A loss at random, or a mark; with the probability before it was spread.
-    Random(f64),
-    /// A loss in any case.
+pub(crate) enum EarlyDrop {
+    /// No drop.
+    None,
+    /// Unforced (early) drop or mark, with the probability before spacing.
+    Unforced(f64),
+    /// Forced drop.
     Forced,
 }
 
-impl Verdict {
-    /// What becomes of the packet, marked instead of lost at random if it may be.
+impl EarlyDrop {
+    /// The decision, with a mark in place of an unforced drop if `may_mark`.
     #[inline]
     pub(crate) fn decision(self, may_mark: bool) -> Decision {
         match self {
-            Self::Pass => Decision::Accept,
-            Self::Random(_) if may_mark => Decision::Mark,
-            Self::Random(_) | Self::Forced => Decision::Drop,
+            Self::None => Decision::Accept,
+            Self::Unforced(_) if may_mark => Decision::Mark,
+            Self::Unforced(_) | Self::Forced => Decision::Drop,
         }
     }
 }
 
-impl Curve {
-    pub(crate) fn new(min: f64, max: f64, max_p: f64, gentle: bool, spread: &Spread) -> Self {
+impl EarlyDetection {
+    pub(crate) fn new(min: f64, max: f64, max_p: f64, gentle: bool, spacing: &DropSpacing) -> Self {
         let width = if max == min { 1.0 } else { max - min };
         Self {
             min,
@@ -161,52 +165,60 @@ impl Curve {
             at_zero: -min / width,
             gentle_slope: (1.0 - max_p) / max,
             gentle_at_zero: 2.0 * max_p - 1.0,
-            wait: spread.wait,
-            bytes: spread.bytes,
-            mean_packet_bytes: u64::from(spread.mean_packet_bytes.max(1)),
+            wait: spacing.wait,
+            bytes: spacing.bytes,
+            mean_packet_bytes: u64::from(spacing.mean_packet_bytes.max(1)),
             count: 0,
             count_bytes: 0,
-            above: false,
+            was_above_min: false,
         }
     }
 
     /// Counts an arrival.
     #[inline]
-    pub(crate) fn arrive(&mut self, size_bytes: u32) {
+    pub(crate) fn count_arrival(&mut self, size_bytes: u32) {
         self.count += 1;
         self.count_bytes += u64::from(size_bytes);
     }
 
-    /// A packet was lost or marked.
+    /// Restarts the count after a drop or mark.
     #[inline]
-    pub(crate) fn restart(&mut self) {
+    pub(crate) fn reset_count(&mut self) {
         self.count = 0;
         self.count_bytes = 0;
     }
 
-    /// What becomes of an arrival that [`Curve::arrive`] has counted, with this average and so much waiting. `forced`: whether all are
-    /// lost beyond the curve's end, instead of tested with probability 1.
+    /// Tests an arrival that [`EarlyDetection::count_arrival`] counted, at this average with
+    /// `waiting` packets or bytes. `forced`: beyond the last threshold every packet is dropped
+    /// instead of tested with probability 1.
     #[inline]
-    pub(crate) fn judge(&mut self, average: f64, waiting: u64, size_bytes: u32, forced: bool, random: &mut impl FnMut() -> f64) -> Verdict {
+    pub(crate) fn test(
+        &mut self,
+        average: f64,
+        waiting: u64,
+        size_bytes: u32,
+        forced: bool,
+        random: &mut impl FnMut() -> f64,
+    ) -> EarlyDrop {
         if average < self.min || waiting <= 1 {
-            self.above = false;
-            return Verdict::Pass;
+            self.was_above_min = false;
+            return EarlyDrop::None;
         }
         if forced && average >= if self.gentle { 2.0 * self.max } else { self.max } {
-            return Verdict::Forced;
+            return EarlyDrop::Forced;
         }
-        if !self.above {
-            self.above = true;
+        if !self.was_above_min {
+            self.was_above_min = true;
             self.count = 1;
             self.count_bytes = u64::from(size_bytes);
-            return Verdict::Pass;
+            return EarlyDrop::None;
         }
         let probability = self.probability(average);
-        if random() <= self.spread(probability, size_bytes) {
-            self.restart();
-            return Verdict::Random(probability);
+        if random() <= self.spaced_probability(probability, size_bytes) {
+            self.reset_count();
+            return EarlyDrop::Unforced(probability);
         }
-        Verdict::Pass
+        EarlyDrop::None
     }
 
     fn probability(&self, average: f64) -> f64 {
@@ -220,9 +232,11 @@ impl Curve {
         probability.min(1.0)
     }
 
-    /// Makes loss intervals uniform instead of geometric (Floyd and Jacobson 1993, section VII).
-    fn spread(&self, probability: f64, size_bytes: u32) -> f64 {
-        let count = if self.bytes { self.count_bytes / self.mean_packet_bytes } else { self.count } as i64 as f64;
+    /// Makes intervals between drops uniform instead of geometric (Floyd and Jacobson 1993, section
+    /// VII).
+    fn spaced_probability(&self, probability: f64, size_bytes: u32) -> f64 {
+        let count = if self.bytes { self.count_bytes / self.mean_packet_bytes } else { self.count }
+            as i64 as f64;
         let reach = count * probability;
         let spread = match self.wait {
             true if reach < 1.0 => 0.0,
@@ -237,7 +251,7 @@ impl Curve {
     }
 }
 
-/// How long the link has been idle at an arrival, seconds; 0 on a busy one.
+/// Idle time of the link before an arrival, seconds; 0 on a busy link.
 #[inline]
 pub(crate) fn idle_s(now_s: f64, backlog: &Backlog) -> f64 {
     if backlog.packets == 0 { now_s - backlog.idle_since_s } else { 0.0 }

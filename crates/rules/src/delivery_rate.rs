@@ -1,16 +1,16 @@
-//! What rules measure from one round trip to the next.
+//! Delivery rate per round trip, for rules that need one sample per round trip.
 
 use crate::Ack;
 
-/// Delivered packets and time since the last round trip began.
+/// Delivered packets and time since the current round trip began.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct DeliveryMeter {
-    /// When the round trip under way began, seconds, and what was delivered by then.
+pub(crate) struct DeliveryRateMeter {
+    /// Start of the current round trip, seconds, and `delivered` then.
     begun: Option<(f64, u64)>,
 }
 
-impl DeliveryMeter {
-    /// The delivery rate of the round trip that ends with this acknowledgement, packets/s, if one does.
+impl DeliveryRateMeter {
+    /// Delivery rate of the round trip that ends with this ACK, packets/s, if one ends.
     pub(crate) fn rate_packets_s(&mut self, ack: &Ack) -> Option<f64> {
         if !ack.round_start {
             return None;

@@ -1,27 +1,30 @@
-//! How much a queue beside the line card holds.
+//! Buffer limit of a queue in which the packet in service does not occupy the buffer.
 
 use crate::{Backlog, Limit};
 
-/// A buffer in which the packet in service takes no room.
+/// A limit on waiting packets or bytes, without the packet in service.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
+pub(crate) struct BufferLimit {
     limit: Limit,
-    /// The mean packet, where a limit in packets means so many bytes.
+    /// Mean packet size, where a limit in packets stands for bytes.
     bytes_per_packet: Option<u64>,
 }
 
-impl Room {
+impl BufferLimit {
     pub(crate) fn new(limit: Limit, bytes_per_packet: Option<u64>) -> Self {
         Self { limit, bytes_per_packet }
     }
 
-    /// Whether an arriving packet finds no room. On an idle link it goes straight into service and needs none.
+    /// Whether the buffer has no space for an arriving packet. On an idle link the packet goes into
+    /// service and needs none.
     #[inline]
     pub(crate) fn is_full(&self, size_bytes: u32, backlog: &Backlog) -> bool {
         backlog.packets > 0
             && match (self.limit, self.bytes_per_packet) {
                 (Limit::Packets(limit), None) => backlog.waiting_packets() >= limit,
-                (Limit::Packets(limit), Some(mean)) => backlog.waiting_bytes() >= limit.saturating_mul(mean),
+                (Limit::Packets(limit), Some(mean)) => {
+                    backlog.waiting_bytes() >= limit.saturating_mul(mean)
+                }
                 (Limit::Bytes(limit), _) => backlog.waiting_bytes() + u64::from(size_bytes) > limit,
             }
     }
