@@ -80,7 +80,10 @@ mod tests {
 
     #[test]
     fn every_value_lies_in_its_bucket_and_buckets_are_fine() {
-        for value in (0..2000).map(|k| f64::from(k) * 1.7e-6).chain((0..30).map(|k| 1e-9 * f64::from(1 << k))) {
+        for value in (0..2000)
+            .map(|k| f64::from(k) * 1.7e-6)
+            .chain((0..30).map(|k| 1e-9 * f64::from(1 << k)))
+        {
             let (low, high) = bounds(bucket(value));
             assert!(low <= value && value < high, "{value}: {low}..{high}");
             assert!(high - low <= (value / 31.9).max(1e-9), "{value}: {low}..{high}");

@@ -1,26 +1,30 @@
 //! What is added to a link's delay, drawn for each packet.
 
-use crate::random::Stream;
+use crate::random_stream::RandomStream;
 use crate::scenario::JitterSpec;
 
 /// A variation of delay made ready, with its own stream.
 #[derive(Clone, Debug)]
 pub struct Jitter {
     spec: JitterSpec,
-    stream: Stream,
+    stream: RandomStream,
 }
 
 impl Jitter {
     /// From a checked scenario; what is drawn comes from `stream`.
-    pub fn new(spec: &JitterSpec, stream: Stream) -> Self {
+    pub fn new(spec: &JitterSpec, stream: RandomStream) -> Self {
         Self { spec: *spec, stream }
     }
 
     /// For the next packet, seconds; never below zero.
     pub fn next(&mut self) -> f64 {
         match self.spec {
-            JitterSpec::Uniform { low, high, .. } => self.stream.between(low.seconds(), high.seconds()),
-            JitterSpec::Normal { mean, deviation, .. } => (mean.seconds() + deviation.seconds() * self.stream.normal()).max(0.0),
+            JitterSpec::Uniform { low, high, .. } => {
+                self.stream.between(low.seconds(), high.seconds())
+            }
+            JitterSpec::Normal { mean, deviation, .. } => {
+                (mean.seconds() + deviation.seconds() * self.stream.normal()).max(0.0)
+            }
             JitterSpec::Exponential { mean, .. } => mean.seconds() * self.stream.exponential(),
         }
     }
@@ -36,7 +40,8 @@ mod tests {
     use super::*;
 
     fn draws(json: &str) -> Vec<f64> {
-        let mut jitter = Jitter::new(&serde_json::from_str(json).unwrap(), Stream::new(9, "jitter"));
+        let mut jitter =
+            Jitter::new(&serde_json::from_str(json).unwrap(), RandomStream::new(9, "jitter"));
         (0..100_000).map(|_| jitter.next()).collect()
     }
 

@@ -1,6 +1,6 @@
 //! When a link is down: nothing leaves, and what arrives waits or is lost.
 
-use crate::scenario::{Arrivals, OutageSpec};
+use crate::scenario::{OutagePolicy, OutageSpec};
 use std::sync::Arc;
 
 /// Times when a link is down, from the first moment of each to just before its last.
@@ -34,8 +34,8 @@ impl Outages {
     }
 
     /// Whether a packet that arrives now is lost.
-    pub fn lost(&self, now_s: f64) -> bool {
-        self.current(now_s).is_some_and(|outage| outage.arrivals == Arrivals::Lost)
+    pub fn drops_arrivals(&self, now_s: f64) -> bool {
+        self.current(now_s).is_some_and(|outage| outage.arrivals == OutagePolicy::Lost)
     }
 
     fn current(&self, now_s: f64) -> Option<&OutageSpec> {
@@ -54,7 +54,7 @@ pub mod tests {
         let outage = |&(from, to): &(u64, u64)| OutageSpec {
             from: Time::ns(from * 1_000_000),
             to: Time::ns(to * 1_000_000),
-            arrivals: Arrivals::Lost,
+            arrivals: OutagePolicy::Lost,
         };
         Outages::new(&times.iter().map(outage).collect::<Vec<_>>())
     }
@@ -62,9 +62,10 @@ pub mod tests {
     #[test]
     fn the_first_moment_is_down_and_the_last_is_up() {
         let outages = outages(&[(10, 20), (30, 40)]);
-        let down = [0.0, 0.0099, 0.01, 0.0199, 0.02, 0.03, 0.04, 1e9].map(|now_s| outages.is_down(now_s));
+        let down =
+            [0.0, 0.0099, 0.01, 0.0199, 0.02, 0.03, 0.04, 1e9].map(|now_s| outages.is_down(now_s));
         assert_eq!(down, [false, false, true, true, false, true, false, false]);
-        assert!(outages.lost(0.01) && !outages.lost(0.02));
+        assert!(outages.drops_arrivals(0.01) && !outages.drops_arrivals(0.02));
         assert_eq!(
             [0, 10_000_000, 20_000_000, 40_000_000].map(|ns| outages.at_ns(ns)),
             [(false, 10_000_000), (true, 20_000_000), (false, 30_000_000), (false, u64::MAX)]
@@ -73,7 +74,7 @@ pub mod tests {
 
     #[test]
     fn arrivals_that_wait_are_not_lost() {
-        let wait = OutageSpec { from: Time::ns(0), to: Time::ns(10), arrivals: Arrivals::Wait };
-        assert!(Outages::new(&[wait]).is_down(0.0) && !Outages::new(&[wait]).lost(0.0));
+        let wait = OutageSpec { from: Time::ns(0), to: Time::ns(10), arrivals: OutagePolicy::Wait };
+        assert!(Outages::new(&[wait]).is_down(0.0) && !Outages::new(&[wait]).drops_arrivals(0.0));
     }
 }

@@ -8,7 +8,7 @@ pub struct Packet {
     /// When it arrives at its next stage, seconds.
     pub at_s: f64,
     /// When its transmission towards that stage began, seconds: what decides between simultaneous events, as in ns-2.
-    pub since_s: f64,
+    pub tx_start_s: f64,
     /// Packet number, or cumulative acknowledgement.
     pub number: i64,
     /// When the data packet was sent; an acknowledgement carries that of the packet it answers.

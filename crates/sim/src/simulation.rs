@@ -1,35 +1,35 @@
 //! One run, whatever scheduler and traces it uses, behind one type.
 
 use crate::arrivals::Transfer;
-use crate::build::{Network, Options, build};
+use crate::build::{BuiltNetwork, Options, build};
 use crate::engine::Status;
+use crate::event_scheduler::{CalendarQueue, EventScheduler, HeadScheduler, SortedSet, WinnerTree};
 use crate::results::{RunResult, collect};
 use crate::scenario::Scenario;
-use crate::scheduler::{Calendar, Heads, Scheduler, SortedSet, WinnerTree};
-use crate::trace::{Recorder, Trace};
+use crate::trace::{TraceRecorder, Tracer};
 use std::fmt;
 
 /// Which scheduler runs it. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SchedulerKind {
+pub enum EventSchedulerKind {
     /// Of the fast ones that which suits the number of flows.
     #[default]
-    Fast,
+    Automatic,
     /// Heads of streams in a winner tree.
-    Tree,
+    WinnerTree,
     /// A calendar of packets.
-    Calendar,
+    CalendarQueue,
     /// Sorted set: simple, for tests.
-    Set,
+    SortedSet,
 }
 
 /// Why a run was stopped before its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stopped {
+pub enum SimulationError {
     /// Packets on their way or recorded rows exceed the memory meant for them.
-    TooLarge,
+    OutOfMemory,
     /// The rule of a flow gave an answer that is no window.
-    Faulty {
+    InvalidWindow {
         /// Name of the flow, or of the group that it arrived with.
         flow: String,
         /// The rule.
@@ -41,20 +41,20 @@ pub enum Stopped {
     },
 }
 
-impl fmt::Display for Stopped {
+impl fmt::Display for SimulationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooLarge => {
+            Self::OutOfMemory => {
                 f.write_str("the run needs too much memory: limit buffers (queue.limit), windows (tcp.window) or what trace records")
             }
-            Self::Faulty { flow, rule, fault, at_ns } => {
+            Self::InvalidWindow { flow, rule, fault, at_ns } => {
                 write!(f, "flow \"{flow}\": rule {rule}: {fault} (after {} s of simulated time)", *at_ns as f64 / 1e9)
             }
         }
     }
 }
 
-impl std::error::Error for Stopped {}
+impl std::error::Error for SimulationError {}
 
 /// A run in progress.
 pub struct Simulation<'a> {
@@ -64,9 +64,9 @@ pub struct Simulation<'a> {
 
 /// Traces of a run, and the names that their indices stand for.
 #[derive(Debug)]
-pub struct Recording<'a> {
+pub struct Traces<'a> {
     /// Rows.
-    pub recorder: Option<&'a Recorder>,
+    pub recorder: Option<&'a TraceRecorder>,
     /// Interval and samples of each link's queue.
     pub queues: Vec<(f64, &'a [u32])>,
     /// Simulated time, seconds: it may cut the last bin of the rate trace.
@@ -81,71 +81,85 @@ trait Run: Send + Sync {
     fn advance(&mut self, events: u64) -> Status;
     fn progress(&self) -> (f64, u64);
     fn collect(&self, scenario: &Scenario) -> RunResult;
-    fn recording(&self) -> Recording<'_>;
-    fn stopped(&self, scenario: &Scenario) -> Stopped;
+    fn traces(&self) -> Traces<'_>;
+    fn error(&self, scenario: &Scenario) -> SimulationError;
 }
 
-struct Job<S: Scheduler, T: Trace> {
-    network: Network<S, T>,
+struct NetworkRun<S: EventScheduler, T: Tracer> {
+    network: BuiltNetwork<S, T>,
 }
 
 /// What a trace can show of itself.
-trait Shown {
-    fn recorder(&self) -> Option<&Recorder>;
+trait HasRecorder {
+    fn recorder(&self) -> Option<&TraceRecorder>;
 }
 
-impl Shown for () {
-    fn recorder(&self) -> Option<&Recorder> {
+impl HasRecorder for () {
+    fn recorder(&self) -> Option<&TraceRecorder> {
         None
     }
 }
 
-impl Shown for Recorder {
-    fn recorder(&self) -> Option<&Recorder> {
+impl HasRecorder for TraceRecorder {
+    fn recorder(&self) -> Option<&TraceRecorder> {
         Some(self)
     }
 }
 
-impl<S: Scheduler, T: Trace + Shown + Send + Sync> Run for Job<S, T> {
+impl<S: EventScheduler, T: Tracer + HasRecorder + Send + Sync> Run for NetworkRun<S, T> {
     fn advance(&mut self, events: u64) -> Status {
         self.network.engine.advance(events)
     }
 
     fn progress(&self) -> (f64, u64) {
-        (self.network.engine.now_s, self.network.engine.transit.delivered)
+        (self.network.engine.now_s, self.network.engine.datapath.delivered)
     }
 
     fn collect(&self, scenario: &Scenario) -> RunResult {
         collect(&self.network, scenario)
     }
 
-    fn stopped(&self, scenario: &Scenario) -> Stopped {
+    fn error(&self, scenario: &Scenario) -> SimulationError {
         let engine = &self.network.engine;
-        let Some((fault_s, number)) = engine.fault else { return Stopped::TooLarge };
-        let host = &engine.hosts[number as usize];
-        let arrived = || host.job().and_then(|job| scenario.arrivals.get(job.group as usize));
+        let Some((fault_s, number)) = engine.fault else { return SimulationError::OutOfMemory };
+        let endpoint = &engine.senders[number as usize];
+        let arrived = || {
+            endpoint.transfer().and_then(|transfer| scenario.arrivals.get(transfer.group as usize))
+        };
         let (flow, rule) = match (self.network.flows.of(number), arrived()) {
             (Some((group, number)), _) => (group.instance(number.into()), group.rule.clone()),
             (None, Some(group)) => (group.name.clone(), group.rule.0.to_string()),
             (None, None) => Default::default(),
         };
-        let fault = host.sender.fault().unwrap_or_default().to_string();
-        Stopped::Faulty { flow, rule, fault, at_ns: (fault_s * 1e9) as u64 }
+        let fault = endpoint.sender.fault().unwrap_or_default().to_string();
+        SimulationError::InvalidWindow { flow, rule, fault, at_ns: (fault_s * 1e9) as u64 }
     }
 
-    fn recording(&self) -> Recording<'_> {
+    fn traces(&self) -> Traces<'_> {
         let engine = &self.network.engine;
         let queues = engine
-            .transit
+            .datapath
             .links
             .iter()
             .filter_map(|link| link.sampler.as_ref())
             .map(|sampler| (sampler.every_s, sampler.samples.as_slice()))
             .collect();
-        let available = self.network.links.iter().map(|link| link.available_bps.as_slice()).filter(|bins| !bins.is_empty()).collect();
+        let available = self
+            .network
+            .links
+            .iter()
+            .map(|link| link.available_bps.as_slice())
+            .filter(|bins| !bins.is_empty())
+            .collect();
         let groups = self.network.transfer_groups.as_slice();
         let transfers = (!groups.is_empty()).then_some((engine.transfers.as_slice(), groups));
-        Recording { recorder: engine.transit.trace.recorder(), queues, end_s: engine.transit.end_s, available, transfers }
+        Traces {
+            recorder: engine.datapath.trace.recorder(),
+            queues,
+            end_s: engine.datapath.end_s,
+            available,
+            transfers,
+        }
     }
 }
 
@@ -153,27 +167,37 @@ impl<S: Scheduler, T: Trace + Shown + Send + Sync> Run for Job<S, T> {
 const MANY_FLOWS: u64 = 5_000;
 
 /// A run with this scheduler; without traces it has no branch for them.
-fn job<S: Scheduler>(scenario: &Scenario, options: Options) -> Box<dyn Run> {
+fn network_run<S: EventScheduler>(scenario: &Scenario, options: Options) -> Box<dyn Run> {
     if scenario.trace.packets || scenario.trace.cwnd.is_some() || scenario.trace.rate.is_some() {
-        return Box::new(Job { network: build::<S, Recorder>(scenario, options, Recorder::new(scenario)) });
+        return Box::new(NetworkRun {
+            network: build::<S, TraceRecorder>(scenario, options, TraceRecorder::new(scenario)),
+        });
     }
-    Box::new(Job { network: build::<S, ()>(scenario, options, ()) })
+    Box::new(NetworkRun { network: build::<S, ()>(scenario, options, ()) })
 }
 
 impl<'a> Simulation<'a> {
     /// Ready to run with the default scheduler.
     pub fn new(scenario: &'a Scenario) -> Self {
-        Self::with(scenario, SchedulerKind::default(), Options::default())
+        Self::with(scenario, EventSchedulerKind::default(), Options::default())
     }
 
     /// Ready to run.
-    pub fn with(scenario: &'a Scenario, scheduler: SchedulerKind, options: Options) -> Self {
+    pub fn with(scenario: &'a Scenario, scheduler: EventSchedulerKind, options: Options) -> Self {
         let flows: u64 = scenario.flows.iter().map(|flow| flow.count).sum();
         let run = match scheduler {
-            SchedulerKind::Fast if flows < MANY_FLOWS => job::<Heads<WinnerTree>>(scenario, options),
-            SchedulerKind::Fast | SchedulerKind::Calendar => job::<Calendar>(scenario, options),
-            SchedulerKind::Tree => job::<Heads<WinnerTree>>(scenario, options),
-            SchedulerKind::Set => job::<Heads<SortedSet>>(scenario, options),
+            EventSchedulerKind::Automatic if flows < MANY_FLOWS => {
+                network_run::<HeadScheduler<WinnerTree>>(scenario, options)
+            }
+            EventSchedulerKind::Automatic | EventSchedulerKind::CalendarQueue => {
+                network_run::<CalendarQueue>(scenario, options)
+            }
+            EventSchedulerKind::WinnerTree => {
+                network_run::<HeadScheduler<WinnerTree>>(scenario, options)
+            }
+            EventSchedulerKind::SortedSet => {
+                network_run::<HeadScheduler<SortedSet>>(scenario, options)
+            }
         };
         Self { scenario, run }
     }
@@ -189,19 +213,19 @@ impl<'a> Simulation<'a> {
     }
 
     /// Runs to the end.
-    pub fn run(&mut self) -> Result<RunResult, Stopped> {
+    pub fn run(&mut self) -> Result<RunResult, SimulationError> {
         loop {
             match self.advance(1 << 20) {
                 Status::Running => {}
                 Status::Done => return Ok(self.result()),
-                Status::TooLarge | Status::Faulty => return Err(self.stopped()),
+                Status::OutOfMemory | Status::InvalidWindow => return Err(self.error()),
             }
         }
     }
 
     /// Why a run that was stopped could not go on.
-    pub fn stopped(&self) -> Stopped {
-        self.run.stopped(self.scenario)
+    pub fn error(&self) -> SimulationError {
+        self.run.error(self.scenario)
     }
 
     /// Results of a run that ended.
@@ -210,7 +234,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Traces.
-    pub fn recording(&self) -> Recording<'_> {
-        self.run.recording()
+    pub fn traces(&self) -> Traces<'_> {
+        self.run.traces()
     }
 }

@@ -1,28 +1,28 @@
 //! Timers, outside the packet scheduler and lazily re-armed: a deadline that moves later costs nothing until the earlier entry comes up.
 
-use crate::days::{Days, Due};
+use crate::calendar_buckets::{CalendarBuckets, Timed};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// What a timer is for. At equal times smaller kinds come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum TimerKind {
     /// The measuring window begins or ends: what happens at its begin counts, what happens at its end does not.
-    Measure,
+    WindowEdge,
     /// A flow starts.
-    Start,
+    FlowStart,
     /// A flow of a group arrives (its number stands for the flow).
-    Arrive,
+    FlowArrival,
     /// A request reaches a sender.
     Request,
     /// An acknowledgement was delayed long enough.
     DelayedAck,
     /// A paced sender may go on.
-    Pace,
+    Pacing,
     /// A retransmission time-out.
     Retransmission,
     /// A flow's application stops.
-    Stop,
+    AppStop,
 }
 
 /// Timers of one span of time in order, and those of later spans in none.
@@ -32,17 +32,17 @@ pub enum Kind {
 #[derive(Debug)]
 pub struct Timers {
     /// Those due before the end of the present span, as long as there are any.
-    near: BinaryHeap<Reverse<Entry>>,
+    current: BinaryHeap<Reverse<Entry>>,
     /// Those of spans to come.
-    spans: Days<Reverse<Entry>>,
+    buckets: CalendarBuckets<Reverse<Entry>>,
     /// Kept beside the heap: asked for at every event.
     first_s: f64,
 }
 
 /// Time as bits, what for, and whose: doubles that are not negative sort like their bits.
-type Entry = (u64, Kind, u32);
+type Entry = (u64, TimerKind, u32);
 
-impl Due for Reverse<Entry> {
+impl Timed for Reverse<Entry> {
     #[inline(always)]
     fn at_s(&self) -> f64 {
         f64::from_bits(self.0.0)
@@ -50,23 +50,27 @@ impl Due for Reverse<Entry> {
 }
 
 /// Spans in a second, and how many are kept apart: two seconds.
-const PER_S: f64 = 512.0;
-const SPANS: usize = 1024;
+const BUCKETS_PER_S: f64 = 512.0;
+const BUCKETS: usize = 1024;
 
 impl Default for Timers {
     fn default() -> Self {
-        Self { near: BinaryHeap::new(), spans: Days::new(PER_S, SPANS), first_s: f64::INFINITY }
+        Self {
+            current: BinaryHeap::new(),
+            buckets: CalendarBuckets::new(BUCKETS_PER_S, BUCKETS),
+            first_s: f64::INFINITY,
+        }
     }
 }
 
 impl Timers {
     /// Adds one.
-    pub fn push(&mut self, time_s: f64, kind: Kind, flow: u32) {
+    pub fn push(&mut self, time_s: f64, kind: TimerKind, flow: u32) {
         let entry = Reverse((time_s.to_bits(), kind, flow));
-        if !self.spans.put(entry) {
-            self.near.push(entry);
-        } else if self.near.is_empty() {
-            self.spans.turn(&mut self.near);
+        if !self.buckets.insert(entry) {
+            self.current.push(entry);
+        } else if self.current.is_empty() {
+            self.buckets.advance(&mut self.current);
         }
         self.first_s = self.first_s.min(time_s);
     }
@@ -78,29 +82,29 @@ impl Timers {
     }
 
     /// Takes the earliest.
-    pub fn pop(&mut self) -> Option<(f64, Kind, u32)> {
-        let Reverse((bits, kind, flow)) = self.near.pop()?;
-        if self.near.is_empty() {
-            self.spans.turn(&mut self.near);
+    pub fn pop(&mut self) -> Option<(f64, TimerKind, u32)> {
+        let Reverse((bits, kind, flow)) = self.current.pop()?;
+        if self.current.is_empty() {
+            self.buckets.advance(&mut self.current);
         }
-        self.first_s = self.near.peek().map_or(f64::INFINITY, Due::at_s);
+        self.first_s = self.current.peek().map_or(f64::INFINITY, Timed::at_s);
         Some((f64::from_bits(bits), kind, flow))
     }
 
     /// Whose the earliest is: a hint.
     pub fn next_flow(&self) -> Option<u32> {
-        self.near.peek().map(|entry| entry.0.2)
+        self.current.peek().map(|entry| entry.0.2)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Stream;
+    use crate::random_stream::RandomStream;
 
     #[test]
     fn they_come_in_order_whatever_their_distance() {
-        let mut random = Stream::new(3, "timers");
+        let mut random = RandomStream::new(3, "timers");
         let (mut timers, mut heap) = (Timers::default(), BinaryHeap::new());
         let mut now_s = 0.0;
         for flow in 0..60_000 {
@@ -111,14 +115,24 @@ mod tests {
                 2 => 0.25,
                 _ => random.uniform(),
             };
-            let kind = if random.uniform() < 0.5 { Kind::Retransmission } else { Kind::Start };
+            let kind = if random.uniform() < 0.5 {
+                TimerKind::Retransmission
+            } else {
+                TimerKind::FlowStart
+            };
             timers.push(now_s + ahead_s, kind, flow);
             heap.push(Reverse(((now_s + ahead_s).to_bits(), kind, flow)));
             // More is taken than put in for a while, then less: they run empty again and again.
-            let taken = if flow / 3000 % 2 == 0 { random.integer(0, 1) } else { random.integer(0, 3) };
+            let taken =
+                if flow / 3000 % 2 == 0 { random.integer(0, 1) } else { random.integer(0, 3) };
             for _ in 0..taken {
-                assert_eq!(timers.first_s(), heap.peek().map_or(f64::INFINITY, |first| f64::from_bits(first.0.0)));
-                let first = heap.pop().map(|Reverse((bits, kind, flow))| (f64::from_bits(bits), kind, flow));
+                assert_eq!(
+                    timers.first_s(),
+                    heap.peek().map_or(f64::INFINITY, |first| f64::from_bits(first.0.0))
+                );
+                let first = heap
+                    .pop()
+                    .map(|Reverse((bits, kind, flow))| (f64::from_bits(bits), kind, flow));
                 assert_eq!(timers.pop(), first);
                 now_s = first.map_or(now_s, |first| first.0);
             }

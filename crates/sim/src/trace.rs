@@ -1,7 +1,7 @@
 //! What can be recorded beside the metrics. The engine is generic over it, so that a run without traces pays nothing.
 
+use crate::datapath::CROSS;
 use crate::scenario::{Sampling, Scenario};
-use crate::transit::CROSS;
 use cwndlab_tcp::{Knobs, SackBlocks, Sender};
 
 /// What happened to a packet.
@@ -24,13 +24,13 @@ pub enum PacketEvent {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EcnBits {
     /// The sender understands marks (ECT).
-    pub capable: bool,
+    pub ect: bool,
     /// A router marked it (CE).
-    pub marked: bool,
+    pub ce: bool,
     /// Data: the sender has reduced its window (CWR).
-    pub reduced: bool,
+    pub cwr: bool,
     /// Acknowledgement: a marked packet was seen (ECE).
-    pub echo: bool,
+    pub ece: bool,
 }
 
 /// One row of the packet trace.
@@ -76,7 +76,7 @@ pub struct WindowRow {
 }
 
 /// Receives what happens, if it wants to.
-pub trait Trace {
+pub trait Tracer {
     /// Whether it wants anything; the engine skips the calls otherwise.
     const ON: bool;
     /// A packet event away from the sender.
@@ -102,7 +102,7 @@ pub trait Trace {
 }
 
 /// Records nothing.
-impl Trace for () {
+impl Tracer for () {
     const ON: bool = false;
 }
 
@@ -114,11 +114,11 @@ fn add(bins: &mut Vec<u64>, index: usize, bits: u64) {
 }
 
 /// Rows beyond which a run is stopped: about 5 GiB.
-const MOST_ROWS: usize = 80_000_000;
+const MAX_ROWS: usize = 80_000_000;
 
 /// Records what a scenario asks for.
 #[derive(Debug, Default)]
-pub struct Recorder {
+pub struct TraceRecorder {
     packets_wanted: bool,
     sampling: Option<Sampling>,
     /// Samples taken, per flow.
@@ -135,12 +135,12 @@ pub struct Recorder {
     /// Bits that each group of cross traffic or arrivals carried, per bin.
     pub carried: Vec<Vec<u64>>,
     /// Group of each cross source, and of each arriving flow by its slot.
-    pub groups: Groups,
+    pub groups: TrafficGroups,
 }
 
 /// Groups of what is not listed as a flow.
 #[derive(Debug, Default)]
-pub struct Groups {
+pub struct TrafficGroups {
     /// Lines of cross traffic: groups of arrivals are numbered after them.
     pub lines: u32,
     /// Of each cross source.
@@ -149,7 +149,7 @@ pub struct Groups {
     pub slots: Vec<u32>,
 }
 
-impl Recorder {
+impl TraceRecorder {
     /// For a scenario.
     pub fn new(scenario: &Scenario) -> Self {
         let flows = scenario.flows.iter().map(|flow| flow.count as usize).sum();
@@ -161,7 +161,7 @@ impl Recorder {
             rate_bin_s: scenario.trace.rate.map(|bin| bin.seconds()),
             rates: vec![Vec::new(); flows],
             carried: vec![Vec::new(); lines + arrivals],
-            groups: Groups { lines: lines as u32, ..Groups::default() },
+            groups: TrafficGroups { lines: lines as u32, ..TrafficGroups::default() },
             ..Self::default()
         }
     }
@@ -177,11 +177,17 @@ impl Recorder {
     }
 
     fn window(&mut self, time_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
-        self.windows.push(WindowRow { time_s, flow, cwnd: sender.cwnd(), ssthresh: sender.ssthresh(), srtt_s: sender.srtt_s(knobs) });
+        self.windows.push(WindowRow {
+            time_s,
+            flow,
+            cwnd: sender.cwnd(),
+            ssthresh: sender.ssthresh(),
+            srtt_s: sender.srtt_s(knobs),
+        });
     }
 }
 
-impl Trace for Recorder {
+impl Tracer for TraceRecorder {
     const ON: bool = true;
 
     fn packet(&mut self, row: PacketRow) {
@@ -238,7 +244,9 @@ impl Trace for Recorder {
         let Some(bin) = self.rate_bin_s else { return };
         let group = match flow.checked_sub(CROSS) {
             Some(source) => self.groups.cross.get(source as usize),
-            None => (flow as usize).checked_sub(self.rates.len()).and_then(|slot| self.groups.slots.get(slot)),
+            None => (flow as usize)
+                .checked_sub(self.rates.len())
+                .and_then(|slot| self.groups.slots.get(slot)),
         };
         if let Some(&group) = group {
             add(&mut self.carried[group as usize], (now_s / bin) as usize, bits);
@@ -246,6 +254,6 @@ impl Trace for Recorder {
     }
 
     fn overflowed(&self) -> bool {
-        self.packets.len() > MOST_ROWS || self.windows.len() > MOST_ROWS
+        self.packets.len() > MAX_ROWS || self.windows.len() > MAX_ROWS
     }
 }

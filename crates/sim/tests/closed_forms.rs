@@ -30,7 +30,10 @@ fn packets_per_round_trip(rule: &str, loss: &str, seconds: u32) -> f64 {
         end = 60 + seconds
     ));
     let flow = &result.flows[0];
-    assert!(flow.timeouts * 100 <= flow.fast_retransmits, "the law is about fast retransmits: {flow:?}");
+    assert!(
+        flow.timeouts * 100 <= flow.fast_retransmits,
+        "the law is about fast retransmits: {flow:?}"
+    );
     flow.delivered_packets as f64 / f64::from(seconds) * flow.mean_rtt_s.unwrap()
 }
 
@@ -56,7 +59,10 @@ fn periodic_loss_gives_the_square_root_law() {
         // Long enough to meet most of the losses listed, at `law` packets every 50 ms, and not more.
         let seconds = (0.8 * packets as f64 / law * 0.05) as u32 - 60;
         let window = packets_per_round_trip(rule, &every(period, packets), seconds);
-        assert!((law * (1.0 - tolerance)..law).contains(&window), "{rule}, a loss every {period} packets: {window}, not {law}");
+        assert!(
+            (law * (1.0 - tolerance)..law).contains(&window),
+            "{rule}, a loss every {period} packets: {window}, not {law}"
+        );
     }
 }
 
@@ -72,7 +78,8 @@ fn random_loss_gives_the_square_root_law() {
         ("AIMD(0.31, 0.875)", 1e-3, 48.2),
         ("AIMD(1, 0.8)", 1e-3, 67.1),
     ] {
-        let window = packets_per_round_trip(rule, &format!(r#"{{ kind = "bernoulli", p = {p} }}"#), 1200);
+        let window =
+            packets_per_round_trip(rule, &format!(r#"{{ kind = "bernoulli", p = {p} }}"#), 1200);
         assert!((window / law - 1.0).abs() < 0.07, "{rule}, p = {p}: {window}, not {law}");
     }
 }
@@ -112,23 +119,35 @@ struct Tooth {
 fn tooth(scenario: &Scenario, delay_s: f64) -> Tooth {
     let mut simulation = Simulation::new(scenario);
     let result = simulation.run().unwrap();
-    let recording = simulation.recording();
-    let rows = &recording.recorder.unwrap().windows;
+    let traces = simulation.traces();
+    let rows = &traces.recorder.unwrap().windows;
     let (mut teeth, mut begun, mut round_trips) = (Vec::new(), None, 0.0);
     for pair in rows.windows(2) {
         let (before, after) = (pair[0], pair[1]);
         // A window of w packets goes round in the time that the link takes for them, or in the empty path's if that is longer.
         round_trips += (after.time_s - before.time_s) / (before.cwnd * 0.001).max(delay_s + 0.001);
         if after.cwnd < 0.95 * before.cwnd {
-            if let Some((begin_s, low)) = begun.filter(|&(begin_s, _)| begin_s > result.measure_from_s) {
-                teeth.push(Tooth { seconds: after.time_s - begin_s, round_trips, low, high: before.cwnd });
+            if let Some((begin_s, low)) =
+                begun.filter(|&(begin_s, _)| begin_s > result.measure_from_s)
+            {
+                teeth.push(Tooth {
+                    seconds: after.time_s - begin_s,
+                    round_trips,
+                    low,
+                    high: before.cwnd,
+                });
             }
             (begun, round_trips) = (Some((after.time_s, after.cwnd)), 0.0);
         }
     }
     let mean = |of: fn(&Tooth) -> f64| teeth.iter().map(of).sum::<f64>() / teeth.len() as f64;
     assert!(teeth.len() > 5, "{} cycles are too few for a mean", teeth.len());
-    Tooth { seconds: mean(|t| t.seconds), round_trips: mean(|t| t.round_trips), low: mean(|t| t.low), high: mean(|t| t.high) }
+    Tooth {
+        seconds: mean(|t| t.seconds),
+        round_trips: mean(|t| t.round_trips),
+        low: mean(|t| t.low),
+        high: mean(|t| t.high),
+    }
 }
 
 /// Whether a value lies within a fraction of what is expected.
@@ -144,10 +163,18 @@ fn the_sawtooth_of_one_aimd_flow_over_drop_tail() {
     let short = tooth(&alone("AIMD(1, 0.5)", 25, 50, 200), 0.05);
     assert!(near(short.high, 101.0, 0.01) && near(short.low, 50.5, 0.01), "{short:?}");
     assert!(near(short.seconds, 3.9, 0.02), "{short:?}");
-    assert!((50.5..53.0).contains(&short.round_trips), "one packet a round trip from 50.5 to 101, and recovery: {short:?}");
+    assert!(
+        (50.5..53.0).contains(&short.round_trips),
+        "one packet a round trip from 50.5 to 101, and recovery: {short:?}"
+    );
     // A buffer of 100: 151, 75.5, (151^2 - 75.5^2)/2 = 8550 ms, and 75 to 151 ms.
     let long = tooth(&alone("AIMD(1, 0.5)", 25, 100, 200), 0.05);
-    assert!(near(long.high, 151.0, 0.01) && near(long.low, 75.5, 0.01) && near(long.seconds, 8.66, 0.02), "{long:?}");
+    assert!(
+        near(long.high, 151.0, 0.01)
+            && near(long.low, 75.5, 0.01)
+            && near(long.seconds, 8.66, 0.02),
+        "{long:?}"
+    );
 }
 
 #[test]
@@ -155,8 +182,12 @@ fn the_period_of_mimd_does_not_depend_on_the_path() {
     // From 0.8 W to W at a factor of 1.01 a round trip: ln(1.25)/ln(1.01) = 22.4 round trips, one of recovery, and at most one more because a
     // packet is lost only when the window reaches the next whole packet.
     for (delay, buffer, seconds) in [(25, 50, 100), (100, 200, 400)] {
-        let tooth = tooth(&alone("MIMD(1.01, 0.8)", delay, buffer, seconds), 0.002 * f64::from(delay));
-        assert!((22.4..24.9).contains(&tooth.round_trips) && near(tooth.low, 0.8 * tooth.high, 0.01), "{tooth:?}");
+        let tooth =
+            tooth(&alone("MIMD(1.01, 0.8)", delay, buffer, seconds), 0.002 * f64::from(delay));
+        assert!(
+            (22.4..24.9).contains(&tooth.round_trips) && near(tooth.low, 0.8 * tooth.high, 0.01),
+            "{tooth:?}"
+        );
     }
 }
 
@@ -164,12 +195,18 @@ fn the_period_of_mimd_does_not_depend_on_the_path() {
 fn the_period_of_aiad_is_what_it_gives_up_over_what_it_gains() {
     // 10 packets given up, half a packet gained a round trip: 20 round trips and one of recovery.
     let tooth = tooth(&alone("AIAD(0.5, 10)", 25, 50, 200), 0.05);
-    assert!((20.5..22.0).contains(&tooth.round_trips) && (tooth.high - tooth.low - 10.0).abs() < 0.1, "{tooth:?}");
+    assert!(
+        (20.5..22.0).contains(&tooth.round_trips) && (tooth.high - tooth.low - 10.0).abs() < 0.1,
+        "{tooth:?}"
+    );
 }
 
 #[test]
 fn a_buffer_of_the_bandwidth_delay_product_keeps_the_link_full() {
-    let utilization = |delay, buffer| Simulation::new(&alone("AIMD(1, 0.5)", delay, buffer, 400)).run().unwrap().links[0].utilization;
+    let utilization = |delay, buffer| {
+        Simulation::new(&alone("AIMD(1, 0.5)", delay, buffer, 400)).run().unwrap().links[0]
+            .utilization
+    };
     let full = utilization(25, 51);
     assert!((0.99..=1.0).contains(&full), "{full}");
     // A fifth of it (40 of 200 packets): the window runs from 0.6 to 1.2 products. Up to 1 the link idles: 0.4 x 200 round trips of 0.8 products on
@@ -199,7 +236,9 @@ fn what_senders_send_arrives_at_the_first_link() {
             "#,
             f64::from(tenths) / 10.0 + 0.001
         ));
-        let sum = |of: fn(&cwndlab_sim::results::FlowResult) -> u64| result.flows.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&cwndlab_sim::results::FlowResult) -> u64| {
+            result.flows.iter().map(of).sum::<u64>()
+        };
         assert_eq!(sum(|flow| flow.total_sent_packets), result.links[0].total_arrived_packets);
         assert_eq!(sum(|flow| flow.total_dropped_packets), result.links[0].total_dropped_packets);
         let left = sum(|flow| flow.total_delivered_packets) + sum(|flow| flow.in_flight_packets);

@@ -1,6 +1,6 @@
 //! Files that scenarios name: read through the caller, refused with the key, the file and the line.
 
-use cwndlab_sim::scenario::{Cdf, Opportunities, Scenario};
+use cwndlab_sim::scenario::{DeliveryOpportunities, EmpiricalCdf, Scenario};
 use std::collections::BTreeMap;
 
 fn files(name: &str, text: &str) -> BTreeMap<String, String> {
@@ -24,32 +24,48 @@ fn a_recording_is_read_and_has_a_mean_rate() {
     // Written out again it names the file, and does not carry it.
     let json = serde_json::to_value(&scenario).unwrap();
     assert_eq!(json["dumbbell"]["rate"], serde_json::json!({ "kind": "trace", "file": "x.down" }));
-    assert_eq!(Scenario::from_json_with(&json.to_string(), &files("x.down", "0\n0\n5\n10")).unwrap(), scenario);
+    assert_eq!(
+        Scenario::from_json_with(&json.to_string(), &files("x.down", "0\n0\n5\n10")).unwrap(),
+        scenario
+    );
 }
 
 #[test]
 fn what_is_said_of_a_recording_that_is_none() {
     for (text, expected) in [
-        ("1\n2\nabc\n", "x.down line 3: \"abc\" is not a millisecond: whole numbers that never decrease"),
-        ("1\n-2\n", "x.down line 2: \"-2\" is not a millisecond: whole numbers that never decrease"),
+        (
+            "1\n2\nabc\n",
+            "x.down line 3: \"abc\" is not a millisecond: whole numbers that never decrease",
+        ),
+        (
+            "1\n-2\n",
+            "x.down line 2: \"-2\" is not a millisecond: whole numbers that never decrease",
+        ),
         ("1\n\n2\n", "x.down line 2: \"\" is not a millisecond: whole numbers that never decrease"),
         ("7\n5\n", "x.down line 2: 5 comes after 7: whole numbers that never decrease"),
         ("99999999999\n", "x.down line 1: 99999999999 ms is too long: at most 10000000000 ms"),
-        ("0\n0\n", "x.down ends at 0: the last line says after how many milliseconds the recording starts again"),
+        (
+            "0\n0\n",
+            "x.down ends at 0: the last line says after how many milliseconds the recording starts again",
+        ),
         ("", "x.down is empty: a millisecond on each line"),
     ] {
-        let error = Scenario::from_toml_with(TRACE, &files("x.down", text)).unwrap_err().to_string();
+        let error =
+            Scenario::from_toml_with(TRACE, &files("x.down", text)).unwrap_err().to_string();
         assert_eq!(error, format!("dumbbell.rate.file: {expected}"));
     }
     let error = Scenario::from_toml_with(TRACE, &files("y.down", "1")).unwrap_err().to_string();
     assert_eq!(error, "dumbbell.rate.file: \"x.down\" cannot be read: there is no such file");
     let error = Scenario::from_toml(TRACE).unwrap_err().to_string();
-    assert_eq!(error, "dumbbell.rate.file: \"x.down\" cannot be read: this scenario was read without access to files");
+    assert_eq!(
+        error,
+        "dumbbell.rate.file: \"x.down\" cannot be read: this scenario was read without access to files"
+    );
 }
 
 #[test]
 fn a_distribution_is_two_numbers_a_line() {
-    assert!(Cdf::parse("0 0\n1 0.5\n1 0.75\n9 1").is_ok());
+    assert!(EmpiricalCdf::parse("0 0\n1 0.5\n1 0.75\n9 1").is_ok());
     for (text, expected) in [
         ("1 0.5\n2\n", "line 2: \"2\" is not two numbers"),
         ("1 0.5 3\n", "line 1: \"1 0.5 3\" is not two numbers"),
@@ -61,7 +77,7 @@ fn a_distribution_is_two_numbers_a_line() {
         ("1 0.5\n", "the last share is not 1"),
         ("", "the last share is not 1"),
     ] {
-        let error = Cdf::parse(text).unwrap_err();
+        let error = EmpiricalCdf::parse(text).unwrap_err();
         assert!(error.contains(expected), "{text:?}: {error}");
     }
 }
@@ -69,23 +85,32 @@ fn a_distribution_is_two_numbers_a_line() {
 #[test]
 fn keys_of_files_name_where_they_are_used() {
     let of = |rest: &str| {
-        let text = format!("duration = \"1s\"\n[dumbbell]\nrate = \"1Mbit\"\ndelay = \"1ms\"\n{rest}");
+        let text =
+            format!("duration = \"1s\"\n[dumbbell]\nrate = \"1Mbit\"\ndelay = \"1ms\"\n{rest}");
         Scenario::from_toml(&text).unwrap_err().to_string().split(':').next().unwrap().to_string()
     };
     let empirical = "{ kind = \"empirical\", file = \"x\" }";
     let trace = "{ kind = \"trace\", file = \"x\" }";
     assert_eq!(of(&format!("[[cross]]\navailable = {trace}")), "cross[0].available.file");
-    assert_eq!(of(&format!("[[cross]]\nrate = \"1Mbit\"\non = \"1s\"\noff = {empirical}")), "cross[0].off.file");
-    assert_eq!(of(&format!("[[arrivals]]\nrule = \"AIMD(1, 0.5)\"\ngap = \"1s\"\nsize = {empirical}")), "arrivals[0].size.file");
-    let flow = format!("[[flows]]\nrule = \"AIMD(1, 0.5)\"\nresponses = {{ size = 3, think = {empirical} }}");
+    assert_eq!(
+        of(&format!("[[cross]]\nrate = \"1Mbit\"\non = \"1s\"\noff = {empirical}")),
+        "cross[0].off.file"
+    );
+    assert_eq!(
+        of(&format!("[[arrivals]]\nrule = \"AIMD(1, 0.5)\"\ngap = \"1s\"\nsize = {empirical}")),
+        "arrivals[0].size.file"
+    );
+    let flow = format!(
+        "[[flows]]\nrule = \"AIMD(1, 0.5)\"\nresponses = {{ size = 3, think = {empirical} }}"
+    );
     assert_eq!(of(&flow), "flows[0].responses.think.file");
 }
 
 #[test]
 fn the_mean_rate_of_a_recording_by_hand() {
     // One opportunity a millisecond is 12 Mbit/s.
-    assert_eq!(Opportunities::parse("1").unwrap().mean().bps(), 12_000_000);
-    assert_eq!(Opportunities::parse("100\n1000").unwrap().mean().bps(), 24_000);
+    assert_eq!(DeliveryOpportunities::parse("1").unwrap().mean().bps(), 12_000_000);
+    assert_eq!(DeliveryOpportunities::parse("100\n1000").unwrap().mean().bps(), 24_000);
 }
 
 #[test]
@@ -102,5 +127,8 @@ on = "1s"
 off = "1s"
 "#;
     let error = Scenario::from_toml_with(bursts, &files("x.down", "1")).unwrap_err().to_string();
-    assert_eq!(error, "cross[0].on: a recording says by itself when packets are sent: bursts need another rate");
+    assert_eq!(
+        error,
+        "cross[0].on: a recording says by itself when packets are sent: bursts need another rate"
+    );
 }

@@ -6,7 +6,9 @@ use cwndlab_sim::{PacketEvent, Simulation};
 use std::collections::BTreeMap;
 
 fn run(toml: &str) -> RunResult {
-    Simulation::new(&Scenario::from_toml(toml).unwrap_or_else(|error| panic!("{error}\n{toml}"))).run().unwrap()
+    Simulation::new(&Scenario::from_toml(toml).unwrap_or_else(|error| panic!("{error}\n{toml}")))
+        .run()
+        .unwrap()
 }
 
 /// `found` is `expected` within this part of it.
@@ -95,8 +97,12 @@ fn losses_in_bursts_have_their_rate() {
             rate = "{rate}Mbit"
             "#
         ));
-        let [sent, delivered] = [result.cross[0].sent_packets, result.cross[0].delivered_packets].map(|n| n as f64);
-        assert!((1.0 - delivered / (transmitted * sent) - 1.0 / 11.0).abs() < 4.0 * 0.00377, "{delivered} of {sent}");
+        let [sent, delivered] =
+            [result.cross[0].sent_packets, result.cross[0].delivered_packets].map(|n| n as f64);
+        assert!(
+            (1.0 - delivered / (transmitted * sent) - 1.0 / 11.0).abs() < 4.0 * 0.00377,
+            "{delivered} of {sent}"
+        );
     }
 }
 
@@ -123,9 +129,14 @@ fn an_outage_stops_delivery_and_nothing_else() {
         let mut simulation = Simulation::new(&scenario);
         let result = simulation.run().unwrap();
         let cross = &result.cross[0];
-        assert!(cross.delivered_packets.abs_diff(delivered) <= 1 && cross.delivered_packets + cross.dropped_packets == 500, "{cross:?}");
-        let recording = simulation.recording();
-        let bins: Vec<u64> = recording.recorder.unwrap().carried[0].iter().map(|bits| bits / 8000).collect();
+        assert!(
+            cross.delivered_packets.abs_diff(delivered) <= 1
+                && cross.delivered_packets + cross.dropped_packets == 500,
+            "{cross:?}"
+        );
+        let traces = simulation.traces();
+        let bins: Vec<u64> =
+            traces.recorder.unwrap().carried[0].iter().map(|bits| bits / 8000).collect();
         // In bins of 50 ms: the last before is delivered at 2.001 s, the first after at 3.011 s or, where those that waited are lost, 3.021 s.
         assert!(bins[40] <= 2 && bins[41..60].iter().all(|&packets| packets == 0), "{bins:?}");
         assert_eq!(bins[60] > 35, arrivals == "wait", "{bins:?}");
@@ -179,8 +190,13 @@ fn with_jitter(jitter: &str, window: u32) -> (f64, bool) {
     let scenario = Scenario::from_toml(&toml).unwrap();
     let mut simulation = Simulation::new(&scenario);
     let result = simulation.run().unwrap();
-    let recording = simulation.recording();
-    let rows = recording.recorder.unwrap().packets.iter().filter(|row| row.event == PacketEvent::Receive && !row.retransmission);
+    let traces = simulation.traces();
+    let rows = traces
+        .recorder
+        .unwrap()
+        .packets
+        .iter()
+        .filter(|row| row.event == PacketEvent::Receive && !row.retransmission);
     let mut received: Vec<(f64, i64)> = rows.map(|row| (row.time_s, row.number)).collect();
     received.sort_by(|a, b| a.0.total_cmp(&b.0));
     (result.flows[0].mean_rtt_s.unwrap(), received.is_sorted_by_key(|row| row.1))
@@ -228,7 +244,11 @@ fn marks_reach_the_sender_from_any_queue_and_only_where_understood() {
         let [new, old] = &result.flows[..] else { panic!() };
         assert!(new.ecn_reductions > 5 && old.ecn_reductions == 0, "{kind}: {new:?} {old:?}");
         assert!(old.dropped_packets > 5, "{kind}: {old:?}");
-        assert!(result.links[0].marked_packets >= new.ecn_reductions && result.links[1].marked_packets == 0, "{kind}");
+        assert!(
+            result.links[0].marked_packets >= new.ecn_reductions
+                && result.links[1].marked_packets == 0,
+            "{kind}"
+        );
     }
 }
 
@@ -248,7 +268,11 @@ fn listed_marks_count_whatever_the_queue() {
             tcp = {{ ecn = true }}
             "#
         ));
-        assert_eq!((result.links[0].marked_packets, result.flows[0].ecn_reductions), (3, 3), "{kind}");
+        assert_eq!(
+            (result.links[0].marked_packets, result.flows[0].ecn_reductions),
+            (3, 3),
+            "{kind}"
+        );
     }
 }
 

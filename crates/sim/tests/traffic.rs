@@ -17,7 +17,7 @@ fn transfers(toml: &str) -> Vec<Transfer> {
     let scenario = scenario(toml);
     let mut simulation = Simulation::new(&scenario);
     simulation.run().unwrap();
-    let mut transfers = simulation.recording().transfers.unwrap().0.to_vec();
+    let mut transfers = simulation.traces().transfers.unwrap().0.to_vec();
     transfers.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
     transfers
 }
@@ -64,7 +64,10 @@ fn waiting_of_random_arrivals_as_in_theory() {
         assert_near(result.arrivals[0].arrived_flows as f64, expected, 4.0 / expected.sqrt());
         // The SYN is left out: there and back 10 ms, its wait, 1 ms of transmission.
         let mean_fct_s = result.arrivals[0].mean_fct_s.unwrap();
-        assert!((mean_fct_s - 0.011 - link.mean_queueing_delay_s.unwrap()).abs() < 1e-5, "{mean_fct_s}");
+        assert!(
+            (mean_fct_s - 0.011 - link.mean_queueing_delay_s.unwrap()).abs() < 1e-5,
+            "{mean_fct_s}"
+        );
     }
 }
 
@@ -74,14 +77,20 @@ fn the_order_of_service_does_not_change_the_mean_wait() {
     let fifo = single_packets("drop-tail", 1250).links.swap_remove(0);
     for queue in ["drr", "priority", "fq-codel"] {
         let link = single_packets(queue, 1250).links.swap_remove(0);
-        assert_eq!((link.arrived_packets, link.dropped_packets), (fifo.arrived_packets, 0), "{queue}");
+        assert_eq!(
+            (link.arrived_packets, link.dropped_packets),
+            (fifo.arrived_packets, 0),
+            "{queue}"
+        );
         assert_near(link.mean_queueing_delay_s.unwrap(), fifo.mean_queueing_delay_s.unwrap(), 1e-4);
         assert_near(link.mean_queue_packets, fifo.mean_queue_packets, 1e-6);
     }
 }
 
 fn source(keys: &str, duration_s: u32) -> RunResult {
-    run(&format!("duration = {duration_s}\n[dumbbell]\nrate = \"100Mbit\"\ndelay = \"1ms\"\n[[cross]]\n{keys}"))
+    run(&format!(
+        "duration = {duration_s}\n[dumbbell]\nrate = \"100Mbit\"\ndelay = \"1ms\"\n[[cross]]\n{keys}"
+    ))
 }
 
 #[test]
@@ -130,7 +139,10 @@ fn phases_change_the_rate_of_arrivals() {
     assert_eq!(by_phase(true, 1), [166, 500]);
     // 40 rounds: 6666.7 and 20,000, with standard deviations 81.6 and 141.4.
     let [slow, fast] = by_phase(false, 40);
-    assert!((slow as f64 - 6666.7).abs() < 4.0 * 81.6 && (fast as f64 - 20_000.0).abs() < 4.0 * 141.4, "{slow} {fast}");
+    assert!(
+        (slow as f64 - 6666.7).abs() < 4.0 * 81.6 && (fast as f64 - 20_000.0).abs() < 4.0 * 141.4,
+        "{slow} {fast}"
+    );
 }
 
 #[test]
@@ -166,11 +178,16 @@ fn completion_of_a_lone_transfer_round_by_round() {
 fn requests_and_responses_by_hand() {
     // The first response comes with the SYN: S + 100 ms + 4 ms + 100 ms. Then 500 ms to think and 104 ms for 4 packets at once: 604 ms a cycle.
     // By 60.3 s (60.3 - 0.204)/0.604 = 99.5 more are complete, and the hundredth more, begun at 60.5 s, has not begun.
-    let toml = format!("duration = 60.3\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\nresponses = {{ size = 4, think = 0.5 }}\n");
+    let toml = format!(
+        "duration = 60.3\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\nresponses = {{ size = 4, think = 0.5 }}\n"
+    );
     let result = run(&toml);
     let group = &result.arrivals[0];
     assert_eq!((group.arrived_flows, group.finished_flows), (100, 100));
-    assert!((group.mean_fct_s.unwrap() - (SYN_S + 0.204 + 99.0 * 0.104) / 100.0).abs() < 1e-9, "{group:?}");
+    assert!(
+        (group.mean_fct_s.unwrap() - (SYN_S + 0.204 + 99.0 * 0.104) / 100.0).abs() < 1e-9,
+        "{group:?}"
+    );
     assert_eq!(group.delivered_packets, 400);
     // 400 packets of 1052 bytes and a SYN of 40.
     assert_near(group.delivered_bps, (400.0 * 1052.0 + 40.0) * 8.0 / 60.3, 1e-12);
@@ -180,17 +197,23 @@ fn requests_and_responses_by_hand() {
 
 #[test]
 fn a_response_that_is_cut_short_is_not_complete() {
-    let result =
-        run(&format!("duration = 20\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\nstop = 5\nresponses = {{ size = 100000, think = 1 }}\n"));
+    let result = run(&format!(
+        "duration = 20\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\nstop = 5\nresponses = {{ size = 100000, think = 1 }}\n"
+    ));
     let group = &result.arrivals[0];
-    assert_eq!((group.arrived_flows, group.finished_flows, group.unfinished_flows), (1, 0, 1), "{group:?}");
+    assert_eq!(
+        (group.arrived_flows, group.finished_flows, group.unfinished_flows),
+        (1, 0, 1),
+        "{group:?}"
+    );
 }
 
 #[test]
 fn short_flows_count_the_bits_that_they_send() {
     // 99 flows arrive until 9.9 s, each a SYN of 40 bytes and a packet of 1052.
-    let result =
-        run(&format!("duration = 11\n{LINK}[[arrivals]]\nrule = \"AIMD(1, 0.5)\"\ngap = 0.1\nregular = true\nsize = 1\nstop = 9.95\n"));
+    let result = run(&format!(
+        "duration = 11\n{LINK}[[arrivals]]\nrule = \"AIMD(1, 0.5)\"\ngap = 0.1\nregular = true\nsize = 1\nstop = 9.95\n"
+    ));
     assert_eq!(result.arrivals[0].finished_flows, 99);
     assert_near(result.arrivals[0].delivered_bps, 99.0 * 1092.0 * 8.0 / 11.0, 1e-12);
     assert_near(result.links[0].left_bps, 8.416e6 - 99.0 * 1092.0 * 8.0 / 11.0, 1e-12);
@@ -216,14 +239,21 @@ fn flows_join_and_leave_as_scheduled() {
     let scenario = scenario(toml);
     let mut simulation = Simulation::new(&scenario);
     let result = simulation.run().unwrap();
-    let recording = simulation.recording();
-    let rates = &recording.recorder.unwrap().rates;
-    for (bin, present) in [1.0, 2.0, 3.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 2.0, 0.0, 0.0].into_iter().enumerate() {
+    let traces = simulation.traces();
+    let rates = &traces.recorder.unwrap().rates;
+    for (bin, present) in
+        [1.0, 2.0, 3.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 2.0, 0.0, 0.0].into_iter().enumerate()
+    {
         let bits: u64 = rates.iter().filter_map(|flow| flow.get(bin)).sum();
         // Joining costs the 100 ms of the SYN (1 %), and leaving may happen anywhere in a round.
         assert!((bits as f64 / 3.2e6 - present).abs() < 0.03, "bin {bin}: {bits}");
     }
-    assert!(result.flows.iter().all(|flow| flow.mean_cwnd_packets.is_finite() && flow.in_flight_packets == 0));
+    assert!(
+        result
+            .flows
+            .iter()
+            .all(|flow| flow.mean_cwnd_packets.is_finite() && flow.in_flight_packets == 0)
+    );
 }
 
 #[test]
@@ -232,6 +262,10 @@ fn who_would_join_after_the_stop_never_starts() {
         "duration = 10\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\ncount = 2\njoin = {{ batch = 1, every = 6 }}\nstop = 5\nresponses = {{ size = 10, think = 10 }}\n"
     ));
     let late = &result.flows[1];
-    assert_eq!((late.total_sent_packets, late.finish_s, late.mean_cwnd_packets), (0, None, 0.0), "{late:?}");
+    assert_eq!(
+        (late.total_sent_packets, late.finish_s, late.mean_cwnd_packets),
+        (0, None, 0.0),
+        "{late:?}"
+    );
     assert_eq!(result.arrivals[0].unfinished_flows, 0);
 }

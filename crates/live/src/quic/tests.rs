@@ -36,7 +36,7 @@ fn run_with(rule: Broken, seconds: u32) {
     panics::are_fatal();
     let text = format!("duration = \"{seconds}s\"\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n[[flows]]\nrule = \"AIMD(1, 0.5)\"\n");
     let scenario = Scenario::from_toml(&text).unwrap();
-    let mut plan = Plan::new(&scenario, Passage::new(&scenario).flows(), 1e7, None).unwrap();
+    let mut plan = Plan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7, None).unwrap();
     plan.transfers[0].factory = RuleFactory::new(RuleSpec::own("test:Broken", Maker::new(move || rule.clone()))).unwrap();
     play(&scenario, &plan, 0).unwrap();
 }

@@ -5,11 +5,11 @@
 
 mod slots;
 
-use crate::draw::Draw;
-use crate::flow::Sink;
+use crate::endpoints::ReceiverEndpoint;
+use crate::event_queues::EventKind;
 use crate::packet::Flags;
-use crate::random::Stream;
-use crate::streams::Due;
+use crate::random_stream::RandomStream;
+use crate::random_variable::RandomVariable;
 use cwndlab_rules::Rule;
 use cwndlab_tcp::{Counters, Recovery};
 use std::collections::VecDeque;
@@ -30,17 +30,17 @@ pub struct Transfer {
 }
 
 /// A flow's own link before its delay is drawn: rate, least and most delay (seconds).
-pub type OwnLink = (Option<u64>, f64, f64);
+pub type AccessLinkRange = (Option<u64>, f64, f64);
 
 /// What every flow of a group is made of.
 #[derive(Clone, Debug)]
-pub struct Template {
+pub struct FlowTemplate {
     /// Its route.
     pub route: u32,
     /// What its streams are due for.
-    pub dues: Vec<Due>,
+    pub event_kinds: Vec<EventKind>,
     /// Its pipes in order; those of one number have the same delay.
-    pub pipes: Vec<(usize, OwnLink)>,
+    pub access_links: Vec<(usize, AccessLinkRange)>,
     /// Index of its knobs.
     pub knobs: u32,
     /// Rule, in its first state.
@@ -50,18 +50,18 @@ pub struct Template {
     /// Header of its packets.
     pub flags: Flags,
     /// Offset of its timer within a tick, seconds.
-    pub phase_s: f64,
+    pub timer_phase_s: f64,
     /// Round trip of propagation delays that are not drawn, seconds.
     pub base_rtt_s: f64,
     /// Seconds a data packet takes on the slowest link of its way.
-    pub slowest_s: f64,
+    pub bottleneck_tx_s: f64,
 }
 
 /// When flows arrive.
 #[derive(Clone, Debug)]
-pub struct Gaps {
+pub struct ArrivalProcess {
     /// In units of the mean gap: exponential, or 1.
-    pub unit: Draw,
+    pub unit: RandomVariable,
     /// Length and mean gap of each phase, seconds; the first follows the last.
     pub phases: Vec<(f64, f64)>,
     /// The present phase, and when it ends.
@@ -72,21 +72,21 @@ pub struct Gaps {
     pub stop_s: f64,
 }
 
-impl Gaps {
+impl ArrivalProcess {
     /// From these phases on, beginning at `start_s`.
-    pub fn new(unit: Draw, phases: Vec<(f64, f64)>, start_s: f64, stop_s: f64) -> Self {
+    pub fn new(unit: RandomVariable, phases: Vec<(f64, f64)>, start_s: f64, stop_s: f64) -> Self {
         let until_s = start_s + phases[0].0;
         Self { unit, phases, phase: 0, until_s, stop_s }
     }
 
     /// The arrival after `now_s`, if it is before the stop: the process runs faster or slower as the mean gap changes, so that none is forgotten at a change.
-    pub fn next_s(&mut self, mut now_s: f64) -> Option<f64> {
+    pub fn next_time_s(&mut self, mut now_s: f64) -> Option<f64> {
         let mut units = self.unit.next();
         loop {
             let gap_s = self.phases[self.phase].1;
-            let next_s = now_s + units * gap_s;
-            if next_s <= self.until_s || now_s >= self.stop_s {
-                return Some(next_s).filter(|&next_s| next_s < self.stop_s);
+            let next_time_s = now_s + units * gap_s;
+            if next_time_s <= self.until_s || now_s >= self.stop_s {
+                return Some(next_time_s).filter(|&next_time_s| next_time_s < self.stop_s);
             }
             units -= (self.until_s - now_s) / gap_s;
             now_s = self.until_s;
@@ -98,24 +98,24 @@ impl Gaps {
 
 /// A group of flows that arrive.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct ArrivalGroup {
     /// What they are made of.
-    pub template: Template,
+    pub template: FlowTemplate,
     /// When.
-    pub gaps: Gaps,
+    pub process: ArrivalProcess,
     /// Packets of each.
-    pub size: Draw,
+    pub size: RandomVariable,
     /// Draws of delays.
-    pub delays: Stream,
+    pub delays: RandomStream,
     /// Slots of flows that are over, by when (bits of a double that is not negative) and number; in order.
     pub retired: VecDeque<(u64, u32)>,
     /// Sums over the measuring window.
-    pub tally: Tally,
+    pub counters: GroupCounters,
 }
 
 /// Sums over the measuring window.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Tally {
+pub struct GroupCounters {
     /// Flows that arrived.
     pub arrived: u64,
     /// Data packets sent.
@@ -132,7 +132,7 @@ pub struct Tally {
     pub arrived_bytes: u64,
 }
 
-impl Tally {
+impl GroupCounters {
     /// Adds what a sender did.
     pub fn add_sent(&mut self, added: &Counters) {
         self.sent += added.sent;
@@ -141,7 +141,7 @@ impl Tally {
     }
 
     /// Adds what reached a receiver.
-    pub fn add_received(&mut self, sink: &Sink) {
+    pub fn add_received(&mut self, sink: &ReceiverEndpoint) {
         self.delivered += sink.delivered;
         self.dropped += sink.dropped;
         self.arrived_bytes += sink.arrived_bytes;
@@ -150,24 +150,24 @@ impl Tally {
 
 /// What a flow is to do, where it is not to send without end.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct ActiveTransfer {
     /// Number of its group among those of transfers.
     pub group: u32,
     /// When the present transfer began, seconds.
-    pub began_s: f64,
+    pub start_s: f64,
     /// Its data packets.
     pub packets: u64,
     /// Base round trip, seconds.
     pub base_rtt_s: f64,
     /// Seconds a data packet takes on the slowest link of its way.
-    pub slowest_s: f64,
+    pub bottleneck_tx_s: f64,
     /// Size of responses and time to think, where it answers requests.
-    pub requests: Option<(Draw, Draw)>,
+    pub requests: Option<(RandomVariable, RandomVariable)>,
     /// Whether the flow stopped in the middle of it: it will not be complete, whatever is acknowledged.
-    pub is_cut: bool,
+    pub is_truncated: bool,
 }
 
 /// A number of packets from a draw: whole, at least one.
-pub fn whole(packets: f64) -> u64 {
+pub fn whole_packets(packets: f64) -> u64 {
     packets.round().clamp(1.0, 1e12) as u64
 }

@@ -19,7 +19,7 @@ pub struct LinkInfo {
     /// Mean rate of cross traffic offered to it over the window, bits per second, as far as it is known ahead.
     pub cross_bps: f64,
     /// What is to be left of it, where sources come and go for that, bits per second.
-    pub asked_bps: Option<f64>,
+    pub target_available_bps: Option<f64>,
     /// Numbers of the cross sources that cross it.
     pub cross: Vec<u32>,
     /// Groups of flows that arrive and cross it, by their number.
@@ -76,7 +76,9 @@ impl FlowInfos {
 
     /// The flows of a group.
     pub fn range(&self, name: &str) -> Range<u32> {
-        let Some(index) = self.groups.iter().position(|(_, group)| group.name == name) else { return 0..0 };
+        let Some(index) = self.groups.iter().position(|(_, group)| group.name == name) else {
+            return 0..0;
+        };
         let first = self.groups[index].0;
         first..first + self.groups[index].1.count as u32
     }
@@ -84,7 +86,9 @@ impl FlowInfos {
     /// Sum of the base round trips of the flows of some groups, seconds, and how many there are.
     pub fn base_rtts_of(&self, groups: &[&str]) -> (f64, u64) {
         let chosen = self.groups.iter().filter(|(_, group)| groups.contains(&group.name.as_str()));
-        let flows = chosen.flat_map(|(first, group)| &self.base_rtts_s[*first as usize..][..group.count as usize]);
+        let flows = chosen.flat_map(|(first, group)| {
+            &self.base_rtts_s[*first as usize..][..group.count as usize]
+        });
         // From -0.0 on, as `Iterator::sum` does.
         flows.fold((-0.0, 0), |(sum, count), base_rtt_s| (sum + base_rtt_s, count + 1))
     }
@@ -92,8 +96,14 @@ impl FlowInfos {
     /// The flow of this name.
     pub fn named(&self, name: &str) -> Option<u32> {
         self.groups.iter().find_map(|(first, group)| {
-            let number = if group.count == 1 { Some(0) } else { name.strip_prefix(&group.name)?.strip_prefix('-')?.parse().ok() };
-            number.filter(|&number| number < group.count && group.instance(number) == name).map(|number| first + number as u32)
+            let number = if group.count == 1 {
+                Some(0)
+            } else {
+                name.strip_prefix(&group.name)?.strip_prefix('-')?.parse().ok()
+            };
+            number
+                .filter(|&number| number < group.count && group.instance(number) == name)
+                .map(|number| first + number as u32)
         })
     }
 }

@@ -2,26 +2,36 @@
 
 use super::Link;
 use crate::packet::Flags;
-use crate::ring::FEW;
+use crate::ring_buffer::LEADING;
 use cwndlab_queues::{Admission, Arrival, Backlog, Decision, Departure};
 use std::hint::select_unpredictable;
 
 /// Packets in one queue beyond which a run is stopped: about 1.5 GiB.
-const MOST_BACKLOG: usize = 50_000_000;
+const MAX_BACKLOG_PACKETS: usize = 50_000_000;
 
 /// A packet that waits or is in service.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Leaving {
+pub(super) struct PendingDeparture {
     at_s: f64,
     /// When its transmission began.
-    pub(super) since_s: f64,
+    pub(super) tx_start_s: f64,
     /// Bytes accepted up to it, then its priority (two bits), then whether it is lost after transmission.
     tail: u64,
 }
 
-impl Leaving {
-    pub(super) fn new(at_s: f64, since_s: f64, accepted_bytes: u64, priority: u8, lost: bool) -> Self {
-        Self { at_s, since_s, tail: accepted_bytes << 3 | u64::from(priority) << 1 | u64::from(lost) }
+impl PendingDeparture {
+    pub(super) fn new(
+        at_s: f64,
+        tx_start_s: f64,
+        accepted_bytes: u64,
+        priority: u8,
+        lost: bool,
+    ) -> Self {
+        Self {
+            at_s,
+            tx_start_s,
+            tail: accepted_bytes << 3 | u64::from(priority) << 1 | u64::from(lost),
+        }
     }
 
     /// Bytes accepted up to this packet, itself included.
@@ -37,34 +47,48 @@ impl Leaving {
         self.tail & 1 == 1
     }
 
-    /// Whether it has left when a packet arrives at `now_s` whose transmission on the link before began at `since_s`.
+    /// Whether it has left when a packet arrives at `now_s` whose transmission on the link before began at `tx_start_s`.
     #[inline(always)]
-    fn has_left(self, now_s: f64, since_s: f64) -> bool {
-        (self.at_s < now_s) | ((self.at_s == now_s) & (self.since_s < since_s))
+    fn has_left(self, now_s: f64, tx_start_s: f64) -> bool {
+        (self.at_s < now_s) | ((self.at_s == now_s) & (self.tx_start_s < tx_start_s))
     }
 }
 
 impl Link {
     /// Counts what has departed, and asks the discipline.
-    pub(super) fn admit(&mut self, now_s: f64, since_s: f64, size_bytes: u32, flow: u32, flags: Flags) -> bool {
-        self.depart_until(now_s, since_s);
-        if self.backlog.len() >= MOST_BACKLOG {
+    pub(super) fn admit(
+        &mut self,
+        now_s: f64,
+        tx_start_s: f64,
+        size_bytes: u32,
+        flow: u32,
+        flags: Flags,
+    ) -> bool {
+        self.depart_until(now_s, tx_start_s);
+        if self.backlog.len() >= MAX_BACKLOG_PACKETS {
             self.overflowed = true;
             return false;
         }
         self.largest_bytes = self.largest_bytes.max(size_bytes);
-        if self.touch.is_none() {
+        if self.impairments.is_none() {
             // Counting costs least done for many at once.
-            let patience = (2 * self.backlog.len()).clamp(64, MOST_BACKLOG);
-            self.room = self.discipline.sure_packets(self.largest_bytes).min(patience as u64) as usize;
+            let patience = (2 * self.backlog.len()).clamp(64, MAX_BACKLOG_PACKETS);
+            self.guaranteed_accept_backlog =
+                self.discipline.sure_packets(self.largest_bytes).min(patience as u64) as usize;
         }
         let backlog = self.backlog();
-        let arrival = Arrival { now_s, size_bytes, flow, ecn: flags.has(Flags::ECT), priority: flags.priority() };
+        let arrival = Arrival {
+            now_s,
+            size_bytes,
+            flow,
+            ecn: flags.has(Flags::ECT),
+            priority: flags.priority(),
+        };
         let random = &mut self.random;
         let decision = self.discipline.admit(&arrival, &backlog, &mut || random.uniform());
         if decision == Decision::Mark && !flags.has(Flags::CE) {
             self.marked += 1;
-            self.changed = Some(flags.with(Flags::CE, true));
+            self.changed_flags = Some(flags.with(Flags::CE, true));
         }
         decision != Decision::Drop
     }
@@ -81,33 +105,42 @@ impl Link {
         }
     }
 
-    /// Counts what has left by `now_s`, when a packet arrives whose transmission on the link before began at `since_s`.
+    /// Counts what has left by `now_s`, when a packet arrives whose transmission on the link before began at `tx_start_s`.
     #[inline(always)]
-    pub(super) fn depart_until(&mut self, now_s: f64, since_s: f64) {
-        if self.watched {
-            return self.depart_one_by_one(now_s, since_s);
+    pub(super) fn depart_until(&mut self, now_s: f64, tx_start_s: f64) {
+        if self.notifies_departures {
+            return self.depart_one_by_one(now_s, tx_start_s);
         }
         // Mostly one has left, or none, which nobody foresees; or many: those that were not counted because it did not matter.
-        let mut gone = self.backlog.of_the_first(|packet| packet.at_s < now_s);
-        if gone == FEW || self.backlog.get(gone).is_some_and(|next| next.at_s == now_s) {
-            gone = self.gone_exactly(now_s, since_s);
+        let mut drop_or_leave_in_flight = self.backlog.count_leading(|packet| packet.at_s < now_s);
+        if drop_or_leave_in_flight == LEADING
+            || self.backlog.get(drop_or_leave_in_flight).is_some_and(|next| next.at_s == now_s)
+        {
+            drop_or_leave_in_flight = self.gone_exactly(now_s, tx_start_s);
         }
-        self.depart(gone);
+        self.depart(drop_or_leave_in_flight);
     }
 
     /// How many have left, where there are many or one leaves at this very moment.
     #[inline(never)]
-    fn gone_exactly(&self, now_s: f64, since_s: f64) -> usize {
-        self.backlog.partition_point(|packet| packet.has_left(now_s, since_s))
+    fn gone_exactly(&self, now_s: f64, tx_start_s: f64) -> usize {
+        self.backlog.partition_point(|packet| packet.has_left(now_s, tx_start_s))
     }
 
     /// As [`Link::depart_until`], where the discipline is told of each.
     #[inline(never)]
-    fn depart_one_by_one(&mut self, now_s: f64, since_s: f64) {
-        while let Some(&first) = self.backlog.front().filter(|first| first.has_left(now_s, since_s)) {
+    fn depart_one_by_one(&mut self, now_s: f64, tx_start_s: f64) {
+        while let Some(&first) =
+            self.backlog.front().filter(|first| first.has_left(now_s, tx_start_s))
+        {
             let size_bytes = (first.accepted_bytes() - self.departed_bytes) as u32;
             self.depart(1);
-            let departure = Departure { at_s: first.at_s, since_s: first.since_s, size_bytes, priority: first.priority() };
+            let departure = Departure {
+                at_s: first.at_s,
+                since_s: first.tx_start_s,
+                size_bytes,
+                priority: first.priority(),
+            };
             let backlog = self.backlog();
             self.discipline.departed(&departure, &backlog);
         }
@@ -115,12 +148,21 @@ impl Link {
 
     /// So many leave.
     #[inline(always)]
-    fn depart(&mut self, gone: usize) {
-        let Some(last) = self.backlog.slot_before(gone) else { return };
-        self.departed_bytes = select_unpredictable(gone > 0, last.accepted_bytes(), self.departed_bytes);
-        if self.touch.is_some() {
-            self.lost += self.backlog.iter().take(gone).filter(|packet| packet.lost()).count() as u64;
+    fn depart(&mut self, drop_or_leave_in_flight: usize) {
+        let Some(last) = self.backlog.slot_before(drop_or_leave_in_flight) else { return };
+        self.departed_bytes = select_unpredictable(
+            drop_or_leave_in_flight > 0,
+            last.accepted_bytes(),
+            self.departed_bytes,
+        );
+        if self.impairments.is_some() {
+            self.lost += self
+                .backlog
+                .iter()
+                .take(drop_or_leave_in_flight)
+                .filter(|packet| packet.lost())
+                .count() as u64;
         }
-        self.backlog.forget(gone);
+        self.backlog.drop_front(drop_or_leave_in_flight);
     }
 }

@@ -2,14 +2,14 @@
 
 /// A window of time [from, to) in which metrics count.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct MeasurementWindow {
     /// Begin, seconds.
     pub from_s: f64,
     /// End, seconds.
     pub to_s: f64,
 }
 
-impl Window {
+impl MeasurementWindow {
     /// Whether a moment lies in it.
     #[inline]
     pub fn contains(&self, time_s: f64) -> bool {
@@ -57,7 +57,7 @@ impl QueueSampler {
     }
 
     /// When the next one is due, seconds.
-    pub fn next_s(&self) -> f64 {
+    pub fn next_time_s(&self) -> f64 {
         self.samples.len() as f64 * self.every_s
     }
 }

@@ -4,14 +4,14 @@ mod flows;
 mod links;
 mod traffic;
 
-use crate::build::Network;
+use crate::build::BuiltNetwork;
 use crate::engine::Engine;
-use crate::hash::TraceHash;
+use crate::event_scheduler::EventScheduler;
 use crate::scenario::Scenario;
-use crate::scheduler::Scheduler;
-use crate::trace::Trace;
+use crate::trace::Tracer;
+use crate::trace_hash::TraceHash;
 use flows::flow_results;
-pub use flows::{FlowResult, Member, fairness_spread, jain_index};
+pub use flows::{FlowIdentity, FlowResult, fairness_spread, jain_index};
 pub use links::LinkResult;
 pub(crate) use links::link_results;
 use serde::Serialize;
@@ -63,17 +63,20 @@ fn mean(sum: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-fn trace_hash<S: Scheduler, T: Trace>(engine: &Engine<S, T>) -> String {
+fn trace_hash<S: EventScheduler, T: Tracer>(engine: &Engine<S, T>) -> String {
     let mut hash = TraceHash::default();
-    engine.hosts.iter().for_each(|host| hash.add(host.hash.value()));
-    engine.transit.links.iter().for_each(|link| hash.add(link.hash.value()));
+    engine.senders.iter().for_each(|endpoint| hash.add(endpoint.hash.value()));
+    engine.datapath.links.iter().for_each(|link| hash.add(link.hash.value()));
     format!("{:016x}", hash.value())
 }
 
 /// Collects the results of a run that ended.
-pub fn collect<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scenario) -> RunResult {
+pub fn collect<S: EventScheduler, T: Tracer>(
+    network: &BuiltNetwork<S, T>,
+    scenario: &Scenario,
+) -> RunResult {
     let engine = &network.engine;
-    let (transit, window) = (&engine.transit, &engine.transit.window);
+    let (datapath, window) = (&engine.datapath, &engine.datapath.window);
     let flows = flow_results(network);
     let arrivals = arrival_results(network, scenario, &flows);
     let goodputs = flows.iter().map(|flow| flow.goodput_bps);
@@ -87,7 +90,7 @@ pub fn collect<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scena
         measure_to_s: window.to_s,
         trace_hash: trace_hash(engine),
         simulated_s: engine.now_s,
-        delivered_packets: transit.delivered,
+        delivered_packets: datapath.delivered,
         jain_index: jain_index(goodputs.clone()),
         rtt_weighted_jain_index: jain_index(weighted),
         fairness_spread: fairness_spread(goodputs.clone()),

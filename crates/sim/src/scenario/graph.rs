@@ -1,12 +1,15 @@
 //! The links of a scenario, one way each, and the nodes between them.
 
-use super::{JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec, QueueSpec, Scenario, ScenarioError, Waveform};
+use super::{
+    JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec, QueueSpec, Scenario, ScenarioError,
+    Waveform,
+};
 use cwndlab_units::{Buffer, RateLimit, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
-pub struct PlannedLink<'a> {
+pub struct OneWayLink<'a> {
     /// Key of its table in the scenario, such as `links[2]`; the two ways of a pair have one.
     pub key: String,
     /// Key of its queue.
@@ -35,22 +38,33 @@ pub struct PlannedLink<'a> {
 
 /// Links in order; a pair of ways lies side by side.
 #[derive(Clone, Debug)]
-pub struct Graph<'a> {
+pub struct NetworkGraph<'a> {
     /// The links; in a dumbbell the bottleneck, and the way back unless its rate is unlimited.
-    pub links: Vec<PlannedLink<'a>>,
+    pub links: Vec<OneWayLink<'a>>,
     by_name: BTreeMap<String, u32>,
 }
 
-impl<'a> Graph<'a> {
+impl<'a> NetworkGraph<'a> {
     /// The links of a scenario, each way by itself; errors where a link's name or its nodes are amiss.
     pub fn new(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
         let links = match (&scenario.dumbbell, scenario.links.is_empty()) {
-            (Some(_), false) => return Err(ScenarioError::at("links", "a scenario has either [dumbbell] or [[links]], not both")),
-            (None, true) => return Err(ScenarioError::at("dumbbell", "there is no network: write [dumbbell] or [[links]]")),
+            (Some(_), false) => {
+                return Err(ScenarioError::at(
+                    "links",
+                    "a scenario has either [dumbbell] or [[links]], not both",
+                ));
+            }
+            (None, true) => {
+                return Err(ScenarioError::at(
+                    "dumbbell",
+                    "there is no network: write [dumbbell] or [[links]]",
+                ));
+            }
             (Some(_), true) => dumbbell_links(scenario),
             (None, false) => return Self::of_links(&scenario.links),
         };
-        let by_name = links.iter().enumerate().map(|(i, link)| (link.name.clone(), i as u32)).collect();
+        let by_name =
+            links.iter().enumerate().map(|(i, link)| (link.name.clone(), i as u32)).collect();
         Ok(Self { links, by_name })
     }
 
@@ -59,17 +73,34 @@ impl<'a> Graph<'a> {
         for (i, spec) in specs.iter().enumerate() {
             let key = |name: &str| format!("links[{i}].{name}");
             match (&spec.from, &spec.to) {
-                (Some(from), None) => return Err(ScenarioError::at(key("to"), format!("missing: a link from \"{from}\" leads to a node"))),
-                (None, Some(to)) => return Err(ScenarioError::at(key("from"), format!("missing: a link to \"{to}\" comes from a node"))),
+                (Some(from), None) => {
+                    return Err(ScenarioError::at(
+                        key("to"),
+                        format!("missing: a link from \"{from}\" leads to a node"),
+                    ));
+                }
+                (None, Some(to)) => {
+                    return Err(ScenarioError::at(
+                        key("from"),
+                        format!("missing: a link to \"{to}\" comes from a node"),
+                    ));
+                }
                 (Some(from), Some(to)) if from == to => {
-                    return Err(ScenarioError::at(key("to"), format!("\"{to}\" is where the link comes from: name another node")));
+                    return Err(ScenarioError::at(
+                        key("to"),
+                        format!("\"{to}\" is where the link comes from: name another node"),
+                    ));
                 }
                 _ => {}
             }
-            for (link, way) in one_or_two(spec, i).into_iter().zip(["", " of its second way"]) {
+            for (link, path) in one_or_two(spec, i).into_iter().zip(["", " of its second way"]) {
                 let index = graph.links.len() as u32;
-                if link.name.is_empty() || graph.by_name.insert(link.name.clone(), index).is_some() {
-                    let message = format!("\"{}\"{way} is empty or taken: every link has its own name", link.name);
+                if link.name.is_empty() || graph.by_name.insert(link.name.clone(), index).is_some()
+                {
+                    let message = format!(
+                        "\"{}\"{path} is empty or taken: every link has its own name",
+                        link.name
+                    );
                     return Err(ScenarioError::at(key("name"), message));
                 }
                 graph.links.push(link);
@@ -94,9 +125,9 @@ impl<'a> Graph<'a> {
     }
 }
 
-fn dumbbell_links(scenario: &Scenario) -> Vec<PlannedLink<'_>> {
+fn dumbbell_links(scenario: &Scenario) -> Vec<OneWayLink<'_>> {
     let Some(dumbbell) = &scenario.dumbbell else { return Vec::new() };
-    let forward = PlannedLink {
+    let forward = OneWayLink {
         key: "dumbbell".into(),
         queue_key: "dumbbell.queue".into(),
         name: "bottleneck".into(),
@@ -116,12 +147,19 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<PlannedLink<'_>> {
         Some(RateLimit::Unlimited) => None,
     };
     // Acknowledgements alone never need a limit; data does.
-    let reversed = scenario.flows.iter().map(|flow| flow.reverse).chain(scenario.arrivals.iter().map(|arrivals| arrivals.reverse));
-    let default = match reversed.chain(scenario.cross.iter().map(|cross| cross.reverse)).any(|reverse| reverse) {
+    let reversed = scenario
+        .flows
+        .iter()
+        .map(|flow| flow.reverse)
+        .chain(scenario.arrivals.iter().map(|arrivals| arrivals.reverse));
+    let default = match reversed
+        .chain(scenario.cross.iter().map(|cross| cross.reverse))
+        .any(|reverse| reverse)
+    {
         true => dumbbell.queue,
         false => QueueSpec::DropTail { limit: Buffer::Unlimited, count_in_service: true },
     };
-    let back = back_rate.map(|rate| PlannedLink {
+    let back = back_rate.map(|rate| OneWayLink {
         queue_key: "dumbbell.back_queue".into(),
         name: "bottleneck-back".into(),
         rate: Waveform::Constant(rate),
@@ -136,13 +174,13 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<PlannedLink<'_>> {
 }
 
 /// A link, and the second one of a duplex pair.
-fn one_or_two(spec: &LinkSpec, index: usize) -> Vec<PlannedLink<'_>> {
+fn one_or_two(spec: &LinkSpec, index: usize) -> Vec<OneWayLink<'_>> {
     let named = !spec.name.is_empty();
     let between = |from: &Option<String>, to: &Option<String>| match (from, to) {
         (Some(from), Some(to)) => format!("{from}-{to}"),
         _ => String::new(),
     };
-    let there = PlannedLink {
+    let forward = OneWayLink {
         key: format!("links[{index}]"),
         queue_key: format!("links[{index}].queue"),
         name: if named { spec.name.clone() } else { between(&spec.from, &spec.to) },
@@ -157,9 +195,9 @@ fn one_or_two(spec: &LinkSpec, index: usize) -> Vec<PlannedLink<'_>> {
         marker: spec.marker,
     };
     if !spec.duplex {
-        return vec![there];
+        return vec![forward];
     }
     let name = if named { format!("{}-back", spec.name) } else { between(&spec.to, &spec.from) };
-    let back = PlannedLink { name, from: there.to, to: there.from, ..there.clone() };
-    vec![there, back]
+    let back = OneWayLink { name, from: forward.to, to: forward.from, ..forward.clone() };
+    vec![forward, back]
 }

@@ -141,7 +141,10 @@ impl LossSpec {
     /// The flow or group that it concerns.
     pub fn flow(&self) -> &Option<String> {
         match self {
-            Self::Bernoulli { flow, .. } | Self::GilbertElliott { flow, .. } | Self::List { flow, .. } | Self::Marks { flow, .. } => flow,
+            Self::Bernoulli { flow, .. }
+            | Self::GilbertElliott { flow, .. }
+            | Self::List { flow, .. }
+            | Self::Marks { flow, .. } => flow,
         }
     }
 }
@@ -189,7 +192,9 @@ impl JitterSpec {
     /// Whether packets may overtake each other.
     pub fn reorders(&self) -> bool {
         match *self {
-            Self::Uniform { reorder, .. } | Self::Normal { reorder, .. } | Self::Exponential { reorder, .. } => reorder,
+            Self::Uniform { reorder, .. }
+            | Self::Normal { reorder, .. }
+            | Self::Exponential { reorder, .. } => reorder,
         }
     }
 }
@@ -204,13 +209,13 @@ pub struct OutageSpec {
     pub to: Time,
     /// What becomes of packets that arrive meanwhile; those that are there wait in either case.
     #[serde(default)]
-    pub arrivals: Arrivals,
+    pub arrivals: OutagePolicy,
 }
 
 /// What becomes of packets that arrive at a link that is down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Arrivals {
+pub enum OutagePolicy {
     /// They join the queue.
     #[default]
     Wait,

@@ -1,8 +1,8 @@
 //! Reading a scenario, with messages that name the key, the value and what is allowed.
 
 use super::Scenario;
-use super::source::{NoFiles, Source};
-use super::words::plain;
+use super::resolver::{NoResolver, Resolver};
+use super::serde_messages::plain;
 use serde::de::DeserializeOwned;
 use std::fmt;
 
@@ -37,29 +37,31 @@ fn one_line(text: &str) -> String {
 impl Scenario {
     /// Reads and checks a scenario in TOML that names nothing outside it.
     pub fn from_toml(text: &str) -> Result<Self, ScenarioError> {
-        Self::from_toml_with(text, &NoFiles)
+        Self::from_toml_with(text, &NoResolver)
     }
 
     /// Reads and checks a scenario in JSON that names nothing outside it.
     pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
-        Self::from_json_with(text, &NoFiles)
+        Self::from_json_with(text, &NoResolver)
     }
 
     /// Reads and checks a scenario in TOML, and fetches what it names.
-    pub fn from_toml_with(text: &str, source: &dyn Source) -> Result<Self, ScenarioError> {
-        let value: toml::Table =
-            toml::from_str(text).map_err(|e| ScenarioError::whole(format!("not TOML: {}", e.message())).in_line(text, e.span()))?;
+    pub fn from_toml_with(text: &str, source: &dyn Resolver) -> Result<Self, ScenarioError> {
+        let value: toml::Table = toml::from_str(text).map_err(|e| {
+            ScenarioError::whole(format!("not TOML: {}", e.message())).in_line(text, e.span())
+        })?;
         let value = serde_json::to_value(value).map_err(ScenarioError::whole)?;
         Self::from_value(value, source)
     }
 
     /// Reads and checks a scenario in JSON, and fetches what it names.
-    pub fn from_json_with(text: &str, source: &dyn Source) -> Result<Self, ScenarioError> {
-        let value = serde_json::from_str(text).map_err(|e| ScenarioError::whole(format!("not JSON: {e}")))?;
+    pub fn from_json_with(text: &str, source: &dyn Resolver) -> Result<Self, ScenarioError> {
+        let value = serde_json::from_str(text)
+            .map_err(|e| ScenarioError::whole(format!("not JSON: {e}")))?;
         Self::from_value(value, source)
     }
 
-    fn from_value(value: serde_json::Value, source: &dyn Source) -> Result<Self, ScenarioError> {
+    fn from_value(value: serde_json::Value, source: &dyn Resolver) -> Result<Self, ScenarioError> {
         let mut scenario: Self = read(value)?;
         scenario.fetch(source)?;
         scenario.check()?;
@@ -87,11 +89,19 @@ fn read<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ScenarioErro
         match Unknown::parse(&message) {
             // The path of an unknown key ends with the key itself.
             Some(unknown) if unknown.what == "field" => {
-                let parent = path.strip_suffix(unknown.name).map_or(path.as_str(), |parent| parent.trim_end_matches('.'));
+                let parent = path
+                    .strip_suffix(unknown.name)
+                    .map_or(path.as_str(), |parent| parent.trim_end_matches('.'));
                 let parent = if parent.is_empty() { "scenario" } else { parent };
-                ScenarioError::at(parent, format!("unknown key \"{}\"{}", unknown.name, unknown.suggestion()))
+                ScenarioError::at(
+                    parent,
+                    format!("unknown key \"{}\"{}", unknown.name, unknown.suggestion()),
+                )
             }
-            Some(unknown) => ScenarioError::at(path, format!("\"{}\" is not known{}", unknown.name, unknown.suggestion())),
+            Some(unknown) => ScenarioError::at(
+                path,
+                format!("\"{}\" is not known{}", unknown.name, unknown.suggestion()),
+            ),
             None => ScenarioError::at(path, plain(&message)),
         }
     })
@@ -99,7 +109,11 @@ fn read<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ScenarioErro
 
 /// In a table with a `kind` serde loses track of the key: it is the one whose value the message quotes.
 fn inside_table(written: &serde_json::Value, path: &str, message: &str) -> Option<String> {
-    let pointer: String = path.split(['.', '[', ']']).filter(|part| !part.is_empty()).map(|part| format!("/{part}")).collect();
+    let pointer: String = path
+        .split(['.', '[', ']'])
+        .filter(|part| !part.is_empty())
+        .map(|part| format!("/{part}"))
+        .collect();
     let table = written.pointer(&pointer)?.as_object()?;
     let mut quoted = table.iter().filter(|(_, value)| message.contains(&value.to_string()));
     match (quoted.next(), quoted.next()) {
@@ -127,8 +141,9 @@ impl<'a> Unknown<'a> {
     fn suggestion(&self) -> String {
         let closeness = |key: &&&str| strsim::jaro_winkler(self.name, key);
         let nearest = self.allowed.iter().max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
-        let did_you_mean =
-            nearest.filter(|key| closeness(key) > 0.6).map_or_else(|| ".".into(), |key| format!(", did you mean \"{key}\"?"));
+        let did_you_mean = nearest
+            .filter(|key| closeness(key) > 0.6)
+            .map_or_else(|| ".".into(), |key| format!(", did you mean \"{key}\"?"));
         format!("{did_you_mean} Allowed: {}", self.allowed.join(", "))
     }
 }

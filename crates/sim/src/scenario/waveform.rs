@@ -1,6 +1,6 @@
 //! Rates that change in time: shapes, as a scenario writes them.
 
-use super::Opportunities;
+use super::DeliveryOpportunities;
 use cwndlab_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -76,7 +76,7 @@ pub enum Shape {
         /// What it says, once the scenario is read.
         #[serde(skip)]
         #[schemars(skip)]
-        opportunities: Opportunities,
+        opportunities: DeliveryOpportunities,
     },
     /// A list of times and rates.
     Points {
@@ -98,7 +98,9 @@ impl Waveform {
             Self::Shape(Shape::Walk { start, .. }) => *start,
             Self::Shape(Shape::Uniform { high, .. }) => *high,
             Self::Shape(Shape::Trace { opportunities, .. }) => opportunities.mean(),
-            Self::Shape(Shape::Points { points, .. }) => points.first().map_or(Rate::bits_per_second(1), |point| point.1),
+            Self::Shape(Shape::Points { points, .. }) => {
+                points.first().map_or(Rate::bits_per_second(1), |point| point.1)
+            }
         }
     }
 
@@ -106,11 +108,15 @@ impl Waveform {
     pub fn largest(&self) -> Rate {
         match self {
             Self::Constant(rate) | Self::Shape(Shape::Constant { rate }) => *rate,
-            Self::Shape(Shape::Square { high, low, .. } | Shape::SawTooth { high, low, .. }) => *high.max(low),
+            Self::Shape(Shape::Square { high, low, .. } | Shape::SawTooth { high, low, .. }) => {
+                *high.max(low)
+            }
             Self::Shape(Shape::Walk { max, .. }) => *max,
             Self::Shape(Shape::Uniform { high, .. }) => *high,
             Self::Shape(Shape::Trace { opportunities, .. }) => opportunities.mean(),
-            Self::Shape(Shape::Points { points, .. }) => points.iter().map(|point| point.1).max().unwrap_or(Rate::bits_per_second(1)),
+            Self::Shape(Shape::Points { points, .. }) => {
+                points.iter().map(|point| point.1).max().unwrap_or(Rate::bits_per_second(1))
+            }
         }
     }
 
@@ -118,11 +124,15 @@ impl Waveform {
     pub fn smallest(&self) -> Rate {
         match self {
             Self::Constant(rate) | Self::Shape(Shape::Constant { rate }) => *rate,
-            Self::Shape(Shape::Square { high, low, .. } | Shape::SawTooth { high, low, .. }) => *high.min(low),
+            Self::Shape(Shape::Square { high, low, .. } | Shape::SawTooth { high, low, .. }) => {
+                *high.min(low)
+            }
             Self::Shape(Shape::Walk { min, .. }) => *min,
             Self::Shape(Shape::Uniform { low, .. }) => *low,
             Self::Shape(Shape::Trace { .. }) => Rate::bits_per_second(1),
-            Self::Shape(Shape::Points { points, .. }) => points.iter().map(|point| point.1).min().unwrap_or(Rate::bits_per_second(1)),
+            Self::Shape(Shape::Points { points, .. }) => {
+                points.iter().map(|point| point.1).min().unwrap_or(Rate::bits_per_second(1))
+            }
         }
     }
 
@@ -132,33 +142,51 @@ impl Waveform {
         match shape {
             Shape::Constant { .. } | Shape::Points { repeat: None, .. } => None,
             Shape::Trace { opportunities, .. } => Some(("file", opportunities.mean_gap())),
-            Shape::Square { every, .. } | Shape::Walk { every, .. } | Shape::Uniform { every, .. } => Some(("every", *every)),
-            Shape::SawTooth { period, step, .. } => Some(("step", step.unwrap_or(Time::ns(period.nanoseconds() / 100)))),
-            Shape::Points { points, repeat: Some(repeat) } => Some(("repeat", Time::ns(repeat.nanoseconds() / points.len().max(1) as u64))),
+            Shape::Square { every, .. }
+            | Shape::Walk { every, .. }
+            | Shape::Uniform { every, .. } => Some(("every", *every)),
+            Shape::SawTooth { period, step, .. } => {
+                Some(("step", step.unwrap_or(Time::ns(period.nanoseconds() / 100))))
+            }
+            Shape::Points { points, repeat: Some(repeat) } => {
+                Some(("repeat", Time::ns(repeat.nanoseconds() / points.len().max(1) as u64)))
+            }
         }
     }
 
     /// What is wrong with it, if anything: the key and a message.
     pub fn problem(&self) -> Option<(&'static str, String)> {
         const SHORTEST: Time = Time::ns(1_000);
-        let at_least = |key: &'static str, time: Time| (time < SHORTEST).then(|| (key, format!("{time} is too short: at least 1us")));
-        let period_at_least =
-            |period: Time| (period < Time::ns(100_000)).then(|| ("period", format!("{period} is too short: at least 100us")));
+        let at_least = |key: &'static str, time: Time| {
+            (time < SHORTEST).then(|| (key, format!("{time} is too short: at least 1us")))
+        };
+        let period_at_least = |period: Time| {
+            (period < Time::ns(100_000))
+                .then(|| ("period", format!("{period} is too short: at least 100us")))
+        };
         let Self::Shape(shape) = self else { return None };
         match shape {
             Shape::Constant { .. } | Shape::Trace { .. } => None,
             Shape::Square { every, .. } => at_least("every", *every),
             Shape::SawTooth { low, high, period, step } => match (low <= high, step) {
                 (false, _) => Some(("low", format!("{low} is above high = {high}"))),
-                (_, Some(step)) if step > period => Some(("step", format!("{step} is longer than period = {period}"))),
-                (_, step) => period_at_least(*period).or_else(|| step.and_then(|step| at_least("step", step))),
+                (_, Some(step)) if step > period => {
+                    Some(("step", format!("{step} is longer than period = {period}")))
+                }
+                (_, step) => period_at_least(*period)
+                    .or_else(|| step.and_then(|step| at_least("step", step))),
             },
-            Shape::Walk { start, every, min, max, .. } => match (min <= start && start <= max, every) {
-                (false, _) => Some(("start", format!("{start} is outside [min, max] = [{min}, {max}]"))),
-                (_, every) => at_least("every", *every),
-            },
+            Shape::Walk { start, every, min, max, .. } => {
+                match (min <= start && start <= max, every) {
+                    (false, _) => {
+                        Some(("start", format!("{start} is outside [min, max] = [{min}, {max}]")))
+                    }
+                    (_, every) => at_least("every", *every),
+                }
+            }
             Shape::Uniform { low, high, every } if low > high => {
-                Some(("low", format!("{low} is above high = {high}"))).or_else(|| at_least("every", *every))
+                Some(("low", format!("{low} is above high = {high}")))
+                    .or_else(|| at_least("every", *every))
             }
             Shape::Uniform { every, .. } => at_least("every", *every),
             Shape::Points { points, repeat } => {

@@ -1,17 +1,19 @@
 //! Links: rates in time, losses, jitter, outages, markers.
 
 use super::queues::check_queue;
-use super::{Checked, MOST_PIECES, refuse, share};
-use crate::scenario::{Graph, JitterSpec, LossSpec, OutageSpec, Scenario, ScenarioError, Waveform};
+use super::{Checked, MAX_RATE_CHANGES, refuse, share};
+use crate::scenario::{
+    JitterSpec, LossSpec, NetworkGraph, OutageSpec, Scenario, ScenarioError, Waveform,
+};
 use cwndlab_units::Time;
 
 /// Longest mean, bound or deviation of jitter.
-const MOST_JITTER: Time = Time::ns(60_000_000_000);
+const MAX_JITTER: Time = Time::ns(60_000_000_000);
 
 impl Scenario {
     /// Checks the links and returns them.
-    pub(super) fn check_links(&self) -> Result<Graph<'_>, ScenarioError> {
-        let graph = Graph::new(self)?;
+    pub(super) fn check_links(&self) -> Result<NetworkGraph<'_>, ScenarioError> {
+        let graph = NetworkGraph::new(self)?;
         for link in &graph.links {
             // The second way of a pair is as the first; the way back of a dumbbell has a queue of its own.
             let key = link.key.as_str();
@@ -54,7 +56,10 @@ impl Scenario {
         }
         if let Some(flow) = loss.flow().as_deref().filter(|flow| !self.has_flow(flow)) {
             let names: Vec<&str> = self.flows.iter().map(|flow| flow.name.as_str()).collect();
-            return refuse(at("flow"), format!("there is no flow \"{flow}\": {}", names.join(", ")));
+            return refuse(
+                at("flow"),
+                format!("there is no flow \"{flow}\": {}", names.join(", ")),
+            );
         }
         Ok(())
     }
@@ -74,8 +79,10 @@ fn check_jitter(key: &str, jitter: &JitterSpec) -> Checked {
         JitterSpec::Normal { mean, deviation, .. } => [("mean", mean), ("deviation", deviation)],
         JitterSpec::Exponential { mean, .. } => [("mean", mean), ("mean", mean)],
     };
-    match times.iter().find(|(_, time)| *time >= MOST_JITTER) {
-        Some((name, time)) => refuse(format!("{key}.{name}"), format!("{time} is too long: below {MOST_JITTER}")),
+    match times.iter().find(|(_, time)| *time >= MAX_JITTER) {
+        Some((name, time)) => {
+            refuse(format!("{key}.{name}"), format!("{time} is too long: below {MAX_JITTER}"))
+        }
         None => Ok(()),
     }
 }
@@ -85,10 +92,15 @@ fn check_outages(key: &str, outages: &[OutageSpec]) -> Checked {
     for (i, outage) in outages.iter().enumerate() {
         let OutageSpec { from, to, .. } = outage;
         if from >= to {
-            return refuse(format!("{key}.outages[{i}].to"), format!("{to} is not after from = {from}"));
+            return refuse(
+                format!("{key}.outages[{i}].to"),
+                format!("{to} is not after from = {from}"),
+            );
         }
         if *from < before {
-            let message = format!("{from} is before the end of the one before, {before}: in order, without overlap");
+            let message = format!(
+                "{from} is before the end of the one before, {before}: in order, without overlap"
+            );
             return refuse(format!("{key}.outages[{i}].from"), message);
         }
         before = *to;
@@ -102,8 +114,12 @@ pub(super) fn check_waveform(key: &str, waveform: &Waveform, duration: Time) -> 
         return refuse(format!("{key}.{name}"), message);
     }
     match waveform.shortest_piece() {
-        Some((name, piece)) if duration.seconds() / piece.seconds().max(1e-12) > MOST_PIECES => {
-            let message = format!("a change every {piece} is too often for a run of {duration}: at most {MOST_PIECES:.0} changes");
+        Some((name, piece))
+            if duration.seconds() / piece.seconds().max(1e-12) > MAX_RATE_CHANGES =>
+        {
+            let message = format!(
+                "a change every {piece} is too often for a run of {duration}: at most {MAX_RATE_CHANGES:.0} changes"
+            );
             refuse(format!("{key}.{name}"), message)
         }
         _ => Ok(()),

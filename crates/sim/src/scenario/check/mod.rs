@@ -1,7 +1,7 @@
 //! What types cannot say: ranges, references between parts, and sizes that would exhaust memory. The first error is told.
 
 mod cross;
-mod draws;
+mod distributions;
 mod knobs;
 mod links;
 mod queues;
@@ -14,11 +14,11 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 
 /// Flows in one scenario.
-const MOST_FLOWS: u64 = 2_000_000;
+const MAX_FLOWS: u64 = 2_000_000;
 /// Changes of a rate in one run: some seconds of work before the first packet.
-const MOST_PIECES: f64 = 1e8;
+const MAX_RATE_CHANGES: f64 = 1e8;
 /// Samples in one trace table: about 2 GiB.
-const MOST_SAMPLES: f64 = 1e8;
+const MAX_SAMPLES: f64 = 1e8;
 /// Last priority.
 const LAST_PRIORITY: u8 = 3;
 
@@ -30,12 +30,20 @@ fn refuse(key: impl Display, message: impl Display) -> Checked {
 }
 
 fn inside<T: PartialOrd + Display>(key: impl Display, value: T, low: T, high: T) -> Checked {
-    if value >= low && value <= high { Ok(()) } else { refuse(key, format!("{value} is out of range: {low} to {high}")) }
+    if value >= low && value <= high {
+        Ok(())
+    } else {
+        refuse(key, format!("{value} is out of range: {low} to {high}"))
+    }
 }
 
 /// A probability or a weight that does something.
 fn share(key: impl Display, value: f64) -> Checked {
-    if value > 0.0 && value <= 1.0 { Ok(()) } else { refuse(key, format!("{value} is out of range: above 0, at most 1")) }
+    if value > 0.0 && value <= 1.0 {
+        Ok(())
+    } else {
+        refuse(key, format!("{value} is out of range: above 0, at most 1"))
+    }
 }
 
 fn positive(key: impl Display, time: Time) -> Checked {
@@ -80,8 +88,10 @@ impl Scenario {
         }
         let [from, to] = self.window();
         if from >= to || to > self.duration {
-            let message =
-                format!("[{from}, {to}] is not a window inside the run: write [from, to] with 0s <= from < to <= {}", self.duration);
+            let message = format!(
+                "[{from}, {to}] is not a window inside the run: write [from, to] with 0s <= from < to <= {}",
+                self.duration
+            );
             return refuse("measure", message);
         }
         if self.rate_bin < Time::ns(1_000_000) {
@@ -97,8 +107,13 @@ impl Scenario {
                 return refuse(key, format!("{every} is too short: at least 1us"));
             }
             let rows = self.duration.seconds() / every.seconds() * each as f64;
-            if rows > MOST_SAMPLES {
-                return refuse(key, format!("{every} makes {rows:.0} rows: at most {MOST_SAMPLES:.0}; sample less often"));
+            if rows > MAX_SAMPLES {
+                return refuse(
+                    key,
+                    format!(
+                        "{every} makes {rows:.0} rows: at most {MAX_SAMPLES:.0}; sample less often"
+                    ),
+                );
             }
             Ok(())
         };

@@ -1,0 +1,209 @@
+//! Packets that a link loses or marks beside what its queue does.
+
+use crate::random_stream::RandomStream;
+use crate::scenario::LossSpec;
+use std::ops::Range;
+
+/// Losses or marks beside the queue's.
+#[derive(Clone, Debug)]
+pub struct LossModel {
+    /// Flows it concerns; all when absent.
+    pub flows: Option<Range<u32>>,
+    /// Which packets.
+    pub kind: LossProcess,
+}
+
+/// What happens to a packet; of several the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LossOutcome {
+    /// Nothing.
+    Pass,
+    /// It is marked, where it may be.
+    Mark,
+    /// It is lost.
+    Drop,
+}
+
+/// Which packets are struck.
+#[derive(Clone, Debug)]
+pub enum LossProcess {
+    /// Each lost with this probability, before the queue or after transmission.
+    Bernoulli { p: f64, stream: RandomStream, after_queue: bool },
+    /// Lost in bursts, before the queue or after transmission.
+    GilbertElliott { chain: TwoStateChain, stream: RandomStream, after_queue: bool },
+    /// These lost, by arrival number from 0.
+    List(PacketList),
+    /// These marked, by arrival number from 0.
+    Marks(PacketList),
+}
+
+/// A chain of two states (Gilbert 1960, Elliott 1963), good at first. At each packet the state changes, or not; then the state that it
+/// is in says how likely the packet is lost. In the long run a share to_bad/(to_bad + to_good) of packets meets the bad state, in runs
+/// of 1/to_good on average.
+#[derive(Clone, Copy, Debug)]
+pub struct TwoStateChain {
+    /// Probability to leave each state, good and bad.
+    leave: [f64; 2],
+    /// Probability of a loss in each state.
+    loss: [f64; 2],
+    state: usize,
+}
+
+impl TwoStateChain {
+    fn judge(&mut self, stream: &mut RandomStream) -> bool {
+        // Two numbers a packet, whatever they are needed for: streams stay aligned when a probability changes.
+        let (change, loss) = (stream.uniform(), stream.uniform());
+        if change < self.leave[self.state] {
+            self.state = 1 - self.state;
+        }
+        loss < self.loss[self.state]
+    }
+}
+
+/// Numbers of packets, sorted, and how many packets have passed.
+#[derive(Clone, Debug)]
+pub struct PacketList {
+    packets: Vec<u64>,
+    seen: u64,
+    next: usize,
+}
+
+impl PacketList {
+    /// From numbers in any order.
+    pub fn new(packets: &[u64]) -> Self {
+        let mut packets = packets.to_vec();
+        packets.sort_unstable();
+        packets.dedup();
+        Self { packets, seen: 0, next: 0 }
+    }
+
+    /// Counts a packet; whether it is one of these.
+    fn contains_next(&mut self) -> bool {
+        let hit = self.packets.get(self.next) == Some(&self.seen);
+        self.seen += 1;
+        self.next += usize::from(hit);
+        hit
+    }
+}
+
+impl LossProcess {
+    /// From a scenario; what is drawn comes from `stream`.
+    pub fn new(spec: &LossSpec, stream: RandomStream) -> Self {
+        match spec {
+            LossSpec::Bernoulli { p, after_queue, .. } => {
+                Self::Bernoulli { p: *p, stream, after_queue: *after_queue }
+            }
+            LossSpec::GilbertElliott {
+                to_bad, to_good, bad_loss, good_loss, after_queue, ..
+            } => Self::GilbertElliott {
+                chain: TwoStateChain {
+                    leave: [*to_bad, *to_good],
+                    loss: [*good_loss, *bad_loss],
+                    state: 0,
+                },
+                stream,
+                after_queue: *after_queue,
+            },
+            LossSpec::List { packets, .. } => Self::List(PacketList::new(packets)),
+            LossSpec::Marks { packets, .. } => Self::Marks(PacketList::new(packets)),
+        }
+    }
+}
+
+impl LossModel {
+    /// What happens to the next packet of `flow`, before the queue or after transmission.
+    pub fn judge(&mut self, flow: u32, after: bool) -> LossOutcome {
+        if self.flows.as_ref().is_some_and(|flows| !flows.contains(&flow)) {
+            return LossOutcome::Pass;
+        }
+        let (hit, strike) = match &mut self.kind {
+            LossProcess::Bernoulli { p, stream, after_queue } => {
+                (*after_queue == after && stream.uniform() < *p, LossOutcome::Drop)
+            }
+            LossProcess::GilbertElliott { chain, stream, after_queue } => {
+                (*after_queue == after && chain.judge(stream), LossOutcome::Drop)
+            }
+            LossProcess::List(numbers) => (!after && numbers.contains_next(), LossOutcome::Drop),
+            LossProcess::Marks(numbers) => (!after && numbers.contains_next(), LossOutcome::Mark),
+        };
+        if hit { strike } else { LossOutcome::Pass }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loss(json: &str, flows: Option<Range<u32>>) -> LossModel {
+        LossModel {
+            flows,
+            kind: LossProcess::new(
+                &serde_json::from_str(json).unwrap(),
+                RandomStream::new(5, "loss"),
+            ),
+        }
+    }
+
+    fn lost(loss: &mut LossModel, after: bool, packets: usize) -> Vec<bool> {
+        (0..packets).map(|_| loss.judge(0, after) == LossOutcome::Drop).collect()
+    }
+
+    #[test]
+    fn bursts_have_their_rate_and_length() {
+        // A quarter of packets meets the bad state, in runs of 1/0.03 = 33.3 packets. 200,000 packets hold about 1,500 runs; run lengths
+        // are geometric, deviation 33, so the mean length has a standard error of 33/sqrt(1500) = 0.85. The share: cycles of 133 packets
+        // whose bad and good parts deviate by 33 and 99; the error of the ratio is 0.25 * 0.75 * sqrt(2/1500) = 0.0068.
+        let mut loss =
+            loss(r#"{"kind": "gilbert-elliott", "to_bad": 0.01, "to_good": 0.03}"#, None);
+        let is_lost = lost(&mut loss, false, 200_000);
+        let count = is_lost.iter().filter(|&&hit| hit).count() as f64;
+        let runs = is_lost.windows(2).filter(|pair| pair[0] && !pair[1]).count() as f64;
+        assert!((count / 2e5 - 0.25).abs() < 4.0 * 0.0068, "{}", count / 2e5);
+        assert!((count / runs - 33.3).abs() < 4.0 * 0.85, "{}", count / runs);
+    }
+
+    #[test]
+    fn both_states_may_lose_some() {
+        // Half of packets in each state: 0.5 * 0.8 + 0.5 * 0.1 = 0.45. With changes at 1 in 2 packets are independent: sqrt(0.25/1e5).
+        let json = r#"{"kind": "gilbert-elliott", "to_bad": 0.5, "to_good": 0.5, "bad_loss": 0.8, "good_loss": 0.1}"#;
+        let count =
+            lost(&mut loss(json, None), false, 100_000).iter().filter(|&&hit| hit).count() as f64;
+        assert!((count / 1e5 - 0.45).abs() < 4.0 * 0.00158, "{}", count / 1e5);
+    }
+
+    #[test]
+    fn the_state_changes_before_the_packet_is_judged() {
+        let mut alternating =
+            loss(r#"{"kind": "gilbert-elliott", "to_bad": 1, "to_good": 1}"#, None);
+        assert_eq!(lost(&mut alternating, false, 4), [true, false, true, false]);
+    }
+
+    #[test]
+    fn before_the_queue_or_after_it() {
+        let mut after = loss(
+            r#"{"kind": "gilbert-elliott", "to_bad": 1, "to_good": 0, "after_queue": true}"#,
+            None,
+        );
+        assert_eq!(lost(&mut after, false, 2), [false, false]);
+        assert_eq!(lost(&mut after, true, 2), [true, true]);
+    }
+
+    #[test]
+    fn lists_count_the_packets_that_they_concern() {
+        let mut marks = loss(r#"{"kind": "marks", "packets": [2, 0, 2]}"#, Some(3..5));
+        let seen: Vec<LossOutcome> = [3, 7, 4, 4, 4].map(|flow| marks.judge(flow, false)).into();
+        assert_eq!(
+            seen,
+            [
+                LossOutcome::Mark,
+                LossOutcome::Pass,
+                LossOutcome::Pass,
+                LossOutcome::Mark,
+                LossOutcome::Pass
+            ]
+        );
+        assert_eq!(marks.judge(3, true), LossOutcome::Pass);
+        let mut list = loss(r#"{"kind": "list", "packets": [1]}"#, None);
+        assert_eq!(lost(&mut list, false, 3), [false, true, false]);
+    }
+}

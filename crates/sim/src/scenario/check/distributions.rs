@@ -1,0 +1,85 @@
+//! Distributions: laws that have a mean, and values that can be.
+
+use super::{Checked, inside, refuse};
+use crate::scenario::{Distribution, Law, Quantity};
+use std::fmt::Display;
+
+/// Largest mean of a size, packets, or of a length, seconds.
+const MOST: f64 = 1e12;
+/// Largest shape of a Pareto distribution, and deviation of a logarithm: beyond them a law is a constant, or overflows.
+const MAX_SHAPE: f64 = 1e3;
+const MAX_SIGMA: f64 = 10.0;
+
+/// Checks a distribution whose mean is at least `least`; `what` says what that is in words.
+pub(super) fn check_draw<T: Quantity + Display>(
+    key: &str,
+    distribution: &Distribution<T>,
+    least: f64,
+    what: &str,
+) -> Checked {
+    let positive = |name: &str, value: &T| match value.value() > 0.0 {
+        true => Ok(()),
+        false => refuse(format!("{key}.{name}"), format!("{value} is not allowed: above 0")),
+    };
+    if let Distribution::Random(law) = distribution {
+        match law {
+            Law::Constant { .. } | Law::Empirical { .. } => {}
+            Law::Uniform { low, high } => {
+                if low.value() < 0.0 {
+                    return refuse(
+                        format!("{key}.low"),
+                        format!("{low} is not allowed: 0 or more"),
+                    );
+                }
+                if low.value() > high.value() {
+                    return refuse(format!("{key}.low"), format!("{low} is above high = {high}"));
+                }
+            }
+            Law::Exponential { mean } => positive("mean", mean)?,
+            Law::Pareto { mean, shape, most } => {
+                positive("mean", mean)?;
+                if !(*shape > 1.0 && *shape <= MAX_SHAPE) {
+                    return refuse(
+                        format!("{key}.shape"),
+                        format!(
+                            "{shape} is out of range: above 1 (the mean is finite) to {MAX_SHAPE}"
+                        ),
+                    );
+                }
+                let first = mean.value() * (shape - 1.0) / shape;
+                if let Some(most) = most.as_ref().filter(|most| most.value() < first) {
+                    return refuse(
+                        format!("{key}.most"),
+                        format!("{most} is below the least value of the law, {first}"),
+                    );
+                }
+            }
+            Law::LogNormal { mean, sigma } => {
+                positive("mean", mean)?;
+                inside(format!("{key}.sigma"), *sigma, 0.0, MAX_SIGMA)?;
+            }
+        }
+    }
+    // The mean that is written; a Pareto distribution's may be cut below it.
+    let mean = if let Distribution::Random(Law::Pareto { mean, .. }) = distribution {
+        mean.value()
+    } else {
+        distribution.mean()
+    };
+    if mean >= least && mean <= MOST {
+        return Ok(());
+    }
+    let name = match distribution {
+        Distribution::Constant(_) => String::new(),
+        Distribution::Random(Law::Constant { .. }) => ".value".into(),
+        Distribution::Random(Law::Uniform { .. }) => ".high".into(),
+        Distribution::Random(Law::Empirical { .. }) => ".file".into(),
+        Distribution::Random(
+            Law::Exponential { .. } | Law::Pareto { .. } | Law::LogNormal { .. },
+        ) => ".mean".into(),
+    };
+    refuse(
+        format!("{key}{name}"),
+        format!("a mean of {mean} is out of range: {what}, at most {MOST:e}"),
+    )
+}

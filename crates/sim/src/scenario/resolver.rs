@@ -1,0 +1,280 @@
+//! What a scenario names and does not contain: recorded links, measured distributions, rules from elsewhere. The core never touches
+//! the file system; whoever reads a scenario passes in a [`Resolver`].
+
+use super::{Distribution, Law, RuleText, Scenario, ScenarioError, Shape, Waveform};
+use cwndlab_rules::RuleSpec;
+use cwndlab_units::{Rate, Time};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// Bits that one opportunity of a recorded link carries: mahimahi's packets of 1500 bytes.
+const OPPORTUNITY_BITS: u128 = 12_000;
+/// Longest recording, milliseconds: the longest time that a scenario may name.
+const MAX_TRACE_MS: u64 = 10_000_000_000;
+/// What a line of a recording must be.
+const MILLISECONDS: &str = "whole numbers that never decrease";
+/// What a line of a distribution must be.
+const SHARES: &str = "a value and the share of draws up to it, such as \"10 0.25\", neither ever decreasing, the last share 1";
+
+/// Where what a scenario names comes from.
+pub trait Resolver {
+    /// The text of a file, or why there is none; `path` is as the scenario writes it.
+    fn read(&self, path: &str) -> Result<String, String>;
+
+    /// A rule that is not built in, such as `my_rules.py:Patient(3)`, or why there is none.
+    fn rule(&self, _text: &str) -> Result<RuleSpec, String> {
+        Err("rules from elsewhere are not known here".into())
+    }
+}
+
+/// For text that comes from nowhere in particular: no file can be beside it.
+pub(super) struct NoResolver;
+
+impl Resolver for NoResolver {
+    fn read(&self, _path: &str) -> Result<String, String> {
+        Err("this scenario was read without access to files".into())
+    }
+}
+
+/// Files in memory.
+impl Resolver for BTreeMap<String, String> {
+    fn read(&self, path: &str) -> Result<String, String> {
+        self.get(path).cloned().ok_or_else(|| "there is no such file".into())
+    }
+}
+
+/// A recorded link: the milliseconds at which 1500 bytes may leave, in order; from the top again after the last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeliveryOpportunities(pub(crate) Arc<[u64]>);
+
+impl DeliveryOpportunities {
+    /// Reads mahimahi's format: a millisecond on each line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut last = 0;
+        let mut all = Vec::new();
+        for (number, line) in lines(text) {
+            match line.parse::<u64>() {
+                Ok(ms) if ms > MAX_TRACE_MS => {
+                    return Err(format!(
+                        "line {number}: {ms} ms is too long: at most {MAX_TRACE_MS} ms"
+                    ));
+                }
+                Ok(ms) if ms < last => {
+                    return Err(format!("line {number}: {ms} comes after {last}: {MILLISECONDS}"));
+                }
+                Ok(ms) => last = ms,
+                Err(_) => {
+                    return Err(format!(
+                        "line {number}: {} is not a millisecond: {MILLISECONDS}",
+                        quoted(line)
+                    ));
+                }
+            }
+            all.push(last);
+        }
+        if all.is_empty() {
+            return Err("is empty: a millisecond on each line".into());
+        }
+        if last == 0 {
+            return Err("ends at 0: the last line says after how many milliseconds the recording starts again".into());
+        }
+        Ok(Self(all.into()))
+    }
+
+    /// Length of the recording, milliseconds.
+    pub fn length_ms(&self) -> u64 {
+        self.0.last().copied().unwrap_or_default()
+    }
+
+    /// Mean time from one to the next.
+    pub fn mean_gap(&self) -> Time {
+        Time::ns(self.length_ms() * 1_000_000 / (self.0.len() as u64).max(1))
+    }
+
+    /// Mean rate of the recording.
+    pub fn mean(&self) -> Rate {
+        let bits = self.0.len() as u128 * OPPORTUNITY_BITS * 1000;
+        Rate::bits_per_second((bits / u128::from(self.length_ms().max(1))) as u64)
+    }
+}
+
+/// A measured distribution: values, and the share of draws up to each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EmpiricalCdf(pub(crate) Arc<[(f64, f64)]>);
+
+impl EmpiricalCdf {
+    /// Reads a value and a share from each line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut all: Vec<(f64, f64)> = Vec::new();
+        for (number, line) in lines(text) {
+            let numbers: Vec<f64> = line
+                .split_whitespace()
+                .filter_map(|word| word.parse().ok())
+                .filter(|x: &f64| x.is_finite())
+                .collect();
+            let point = match numbers[..] {
+                [value, share] if line.split_whitespace().count() == 2 => (value, share),
+                _ => {
+                    return Err(format!(
+                        "line {number}: {} is not two numbers: {SHARES}",
+                        quoted(line)
+                    ));
+                }
+            };
+            let before = all.last().copied().unwrap_or_default();
+            if point.0 < before.0 || point.1 < before.1 || point.1 > 1.0 {
+                return Err(format!("line {number}: {} is out of order: {SHARES}", quoted(line)));
+            }
+            all.push(point);
+        }
+        if all.last().is_none_or(|point| point.1 != 1.0) {
+            return Err(format!("is not complete, the last share is not 1: on each line {SHARES}"));
+        }
+        Ok(Self(all.into()))
+    }
+
+    /// The value that a share `u` < 1 of draws stays below.
+    pub fn quantile(&self, u: f64) -> f64 {
+        let next = self.0.partition_point(|point| point.1 <= u);
+        match (next.checked_sub(1).map(|i| self.0[i]), self.0.get(next)) {
+            (Some((low, from)), Some(&(high, to))) => {
+                low + (high - low) * ((u - from) / (to - from))
+            }
+            (None, Some(first)) => first.0,
+            (last, None) => last.unwrap_or_default().0,
+        }
+    }
+
+    /// Mean: of straight lines between the points.
+    pub fn mean(&self) -> f64 {
+        let first = self.0.first().map_or(0.0, |point| point.0 * point.1);
+        first
+            + self
+                .0
+                .windows(2)
+                .map(|pair| (pair[1].1 - pair[0].1) * (pair[0].0 + pair[1].0) / 2.0)
+                .sum::<f64>()
+    }
+}
+
+/// Lines with their numbers, blank ones at the end left out.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.trim_end().lines().enumerate().map(|(i, line)| (i + 1, line.trim()))
+}
+
+/// A line for a message: short, whatever the file is.
+fn quoted(line: &str) -> String {
+    let start: String = line.chars().take(40).collect();
+    format!("{start:?}")
+}
+
+/// Files already read: each is read and parsed once.
+struct Reader<'a> {
+    source: &'a dyn Resolver,
+    recordings: BTreeMap<String, DeliveryOpportunities>,
+    distributions: BTreeMap<String, EmpiricalCdf>,
+}
+
+impl Reader<'_> {
+    fn waveform(
+        &mut self,
+        key: impl fmt::Display,
+        waveform: &mut Waveform,
+    ) -> Result<(), ScenarioError> {
+        let Waveform::Shape(Shape::Trace { file, opportunities }) = waveform else { return Ok(()) };
+        *opportunities = load(
+            &mut self.recordings,
+            self.source,
+            &format!("{key}.file"),
+            file,
+            DeliveryOpportunities::parse,
+        )?;
+        Ok(())
+    }
+
+    fn distribution<T>(
+        &mut self,
+        key: impl fmt::Display,
+        distribution: &mut Distribution<T>,
+    ) -> Result<(), ScenarioError> {
+        let Distribution::Random(Law::Empirical { file, cdf }) = distribution else {
+            return Ok(());
+        };
+        *cdf = load(
+            &mut self.distributions,
+            self.source,
+            &format!("{key}.file"),
+            file,
+            EmpiricalCdf::parse,
+        )?;
+        Ok(())
+    }
+
+    fn rule(&mut self, key: impl fmt::Display, rule: &mut RuleText) -> Result<(), ScenarioError> {
+        let Some(text) = rule.0.own_text() else { return Ok(()) };
+        rule.0 = self
+            .source
+            .rule(text)
+            .map_err(|error| ScenarioError::at(key, format!("rule \"{text}\": {error}")))?;
+        Ok(())
+    }
+}
+
+fn load<C: Clone>(
+    known: &mut BTreeMap<String, C>,
+    source: &dyn Resolver,
+    key: &str,
+    file: &str,
+    parse: impl Fn(&str) -> Result<C, String>,
+) -> Result<C, ScenarioError> {
+    if let Some(content) = known.get(file) {
+        return Ok(content.clone());
+    }
+    let text = source
+        .read(file)
+        .map_err(|error| ScenarioError::at(key, format!("\"{file}\" cannot be read: {error}")))?;
+    let content =
+        parse(&text).map_err(|error| ScenarioError::at(key, format!("{file} {error}")))?;
+    known.insert(file.to_string(), content.clone());
+    Ok(content)
+}
+
+impl Scenario {
+    /// Fetches what the scenario names.
+    pub(super) fn fetch(&mut self, source: &dyn Resolver) -> Result<(), ScenarioError> {
+        let mut reader =
+            Reader { source, recordings: BTreeMap::new(), distributions: BTreeMap::new() };
+        if let Some(dumbbell) = &mut self.dumbbell {
+            reader.waveform("dumbbell.rate", &mut dumbbell.rate)?;
+        }
+        for (i, link) in self.links.iter_mut().enumerate() {
+            reader.waveform(format!("links[{i}].rate"), &mut link.rate)?;
+        }
+        for (i, flow) in self.flows.iter_mut().enumerate() {
+            reader.rule(format!("flows[{i}].rule"), &mut flow.rule)?;
+            if let Some(responses) = &mut flow.responses {
+                reader.distribution(format!("flows[{i}].responses.size"), &mut responses.size)?;
+                reader.distribution(format!("flows[{i}].responses.think"), &mut responses.think)?;
+            }
+        }
+        for (i, arrivals) in self.arrivals.iter_mut().enumerate() {
+            reader.rule(format!("arrivals[{i}].rule"), &mut arrivals.rule)?;
+            reader.distribution(format!("arrivals[{i}].size"), &mut arrivals.size)?;
+        }
+        for (i, cross) in self.cross.iter_mut().enumerate() {
+            for (name, waveform) in [("rate", &mut cross.rate), ("available", &mut cross.available)]
+            {
+                waveform.iter_mut().try_for_each(|waveform| {
+                    reader.waveform(format!("cross[{i}].{name}"), waveform)
+                })?;
+            }
+            for (name, length) in [("on", &mut cross.on), ("off", &mut cross.off)] {
+                length.iter_mut().try_for_each(|length| {
+                    reader.distribution(format!("cross[{i}].{name}"), length)
+                })?;
+            }
+        }
+        Ok(())
+    }
+}

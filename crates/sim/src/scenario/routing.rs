@@ -1,0 +1,295 @@
+//! Which links each flow, arrival process and source crosses, there and back.
+
+use super::{NetworkGraph, Scenario, ScenarioError};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// Links of a way, as indices into [`NetworkGraph::links`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowPath {
+    /// From source to sink.
+    pub forward: Vec<u32>,
+    /// From sink to source; none where it is a pure delay, as long as the way there, and for traffic that nobody answers.
+    pub back: Vec<u32>,
+}
+
+/// The ways of all traffic, in the scenario's order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Routes {
+    /// Of `flows`, one for each group.
+    pub flows: Vec<FlowPath>,
+    /// Of `arrivals`.
+    pub arrivals: Vec<FlowPath>,
+    /// Of `cross`, without a way back.
+    pub cross: Vec<FlowPath>,
+}
+
+/// What a flow or source says about its way.
+struct PathRequest<'a> {
+    key: String,
+    path: &'a [String],
+    back: &'a [String],
+    from: Option<&'a str>,
+    to: Option<&'a str>,
+    reverse: bool,
+    /// Whether something comes back.
+    answered: bool,
+}
+
+impl Routes {
+    /// The ways through a graph; errors name the flow or source that has none.
+    pub fn new(scenario: &Scenario, graph: &NetworkGraph<'_>) -> Result<Self, ScenarioError> {
+        let mut router =
+            Router { graph, is_dumbbell: scenario.dumbbell.is_some(), trees: BTreeMap::new() };
+        macro_rules! path {
+            ($list:literal, $i:expr, $spec:expr, $back:expr, $answered:expr) => {
+                router.path(&PathRequest {
+                    key: format!("{}[{}]", $list, $i),
+                    path: &$spec.path,
+                    back: $back,
+                    from: $spec.from.as_deref(),
+                    to: $spec.to.as_deref(),
+                    reverse: $spec.reverse,
+                    answered: $answered,
+                })
+            };
+        }
+        Ok(Self {
+            flows: scenario
+                .flows
+                .iter()
+                .enumerate()
+                .map(|(i, flow)| path!("flows", i, flow, &flow.back, true))
+                .collect::<Result<_, _>>()?,
+            arrivals: scenario
+                .arrivals
+                .iter()
+                .enumerate()
+                .map(|(i, arrivals)| path!("arrivals", i, arrivals, &arrivals.back, true))
+                .collect::<Result<_, _>>()?,
+            cross: scenario
+                .cross
+                .iter()
+                .enumerate()
+                .map(|(i, cross)| path!("cross", i, cross, &[], false))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// Finds ways; shortest ones from one node to all others are computed once.
+struct Router<'a> {
+    graph: &'a NetworkGraph<'a>,
+    is_dumbbell: bool,
+    trees: BTreeMap<String, BTreeMap<&'a str, Vec<u32>>>,
+}
+
+impl Router<'_> {
+    fn path(&mut self, request: &PathRequest<'_>) -> Result<FlowPath, ScenarioError> {
+        let at = |name: &str, message: String| {
+            Err(ScenarioError::at(format!("{}.{name}", request.key), message))
+        };
+        if self.is_dumbbell {
+            return self.dumbbell_path(request);
+        }
+        if request.reverse {
+            return at(
+                "reverse",
+                "only a dumbbell has a way back to take: name the path, or from and to".into(),
+            );
+        }
+        match (request.from, request.to) {
+            (Some(_), _) | (_, Some(_)) if !request.path.is_empty() => {
+                at("path", "write either path, or from and to".into())
+            }
+            (Some(from), Some(to)) => self.path_between(request, from, to),
+            (Some(from), None) => {
+                at("to", format!("missing: where does the way from \"{from}\" lead?"))
+            }
+            (None, Some(to)) => {
+                at("from", format!("missing: where does the way to \"{to}\" begin?"))
+            }
+            (None, None) if request.path.is_empty() => at(
+                "path",
+                format!("the list is empty: name at least one of {}", self.graph.link_names()),
+            ),
+            (None, None) => {
+                let forward = self.named(request, "path", request.path, None)?;
+                let back = self.named(request, "back", request.back, forward.last().copied())?;
+                if let (Some(&first), Some(&last)) = (forward.first(), back.last()) {
+                    let [first, last] = [first, last].map(|link| &self.graph.links[link as usize]);
+                    if matches!((last.to, first.from), (Some(to), Some(from)) if to != from) {
+                        return at(
+                            "back",
+                            format!(
+                                "\"{}\" does not end where \"{}\" begins",
+                                last.name, first.name
+                            ),
+                        );
+                    }
+                }
+                Ok(FlowPath { forward, back })
+            }
+        }
+    }
+
+    fn dumbbell_path(&self, request: &PathRequest<'_>) -> Result<FlowPath, ScenarioError> {
+        let at = |name: &str, message: &str| {
+            Err(ScenarioError::at(format!("{}.{name}", request.key), message))
+        };
+        if request.from.is_some() || request.to.is_some() {
+            return at(
+                "from",
+                "a dumbbell has no named nodes: leave from and to out, or use [[links]]",
+            );
+        }
+        if request.answered && !(request.path.is_empty() && request.back.is_empty()) {
+            return at(
+                "path",
+                "in a dumbbell all flows cross the bottleneck: leave path and back out, or use [[links]]",
+            );
+        }
+        if request.reverse && !request.path.is_empty() {
+            return at("reverse", "write either path or reverse");
+        }
+        let (forward, back) = match (request.reverse, self.graph.links.len()) {
+            (true, 1) => {
+                return at(
+                    "reverse",
+                    "there is no link back: give dumbbell.back_rate a rate instead of \"unlimited\"",
+                );
+            }
+            (true, _) => (vec![1], vec![0]),
+            (false, links) => (vec![0], (1..links as u32).collect()),
+        };
+        let forward = if request.path.is_empty() {
+            forward
+        } else {
+            self.named(request, "path", request.path, None)?
+        };
+        Ok(FlowPath { forward, back: if request.answered { back } else { Vec::new() } })
+    }
+
+    /// The links of a list; they hang together, and begin where the link `after` ends, as far as nodes are named.
+    fn named(
+        &self,
+        request: &PathRequest<'_>,
+        list: &str,
+        names: &[String],
+        after: Option<u32>,
+    ) -> Result<Vec<u32>, ScenarioError> {
+        let at =
+            |message: String| Err(ScenarioError::at(format!("{}.{list}", request.key), message));
+        let mut links: Vec<u32> = Vec::new();
+        for name in names {
+            let Some(link) = self.graph.link(name) else {
+                return at(format!("there is no link \"{name}\": {}", self.graph.link_names()));
+            };
+            if links.contains(&link) {
+                return at(format!("link \"{name}\" is there twice: a path crosses a link once"));
+            }
+            if let Some(before) = links.last().copied().or(after) {
+                let [before, next] = [before, link].map(|link| &self.graph.links[link as usize]);
+                if matches!((before.to, next.from), (Some(to), Some(from)) if to != from) {
+                    return at(format!("\"{name}\" does not begin where \"{}\" ends", before.name));
+                }
+            }
+            links.push(link);
+        }
+        Ok(links)
+    }
+
+    fn path_between(
+        &mut self,
+        request: &PathRequest<'_>,
+        from: &str,
+        to: &str,
+    ) -> Result<FlowPath, ScenarioError> {
+        let nodes = self.graph.nodes();
+        for (key, node) in [("from", from), ("to", to)] {
+            if !nodes.contains(node) {
+                let message = match nodes.is_empty() {
+                    true => format!("there is no node \"{node}\": no link says from and to"),
+                    false => format!(
+                        "there is no node \"{node}\": {}",
+                        nodes.iter().copied().collect::<Vec<_>>().join(", ")
+                    ),
+                };
+                return Err(ScenarioError::at(format!("{}.{key}", request.key), message));
+            }
+        }
+        if from == to {
+            return Err(ScenarioError::at(
+                format!("{}.to", request.key),
+                format!("\"{to}\" is where it comes from: name another node"),
+            ));
+        }
+        let Some(forward) = self.shortest(from, to) else {
+            return Err(ScenarioError::at(
+                &request.key,
+                format!("there is no way from \"{from}\" to \"{to}\""),
+            ));
+        };
+        if !request.answered {
+            return Ok(FlowPath { forward, back: Vec::new() });
+        }
+        if request.back.is_empty() {
+            let Some(back) = self.shortest(to, from) else {
+                let message = format!(
+                    "there is no way back from \"{to}\" to \"{from}\": write duplex = true where links lead both ways, or back = [...]"
+                );
+                return Err(ScenarioError::at(&request.key, message));
+            };
+            return Ok(FlowPath { forward, back });
+        }
+        let back = self.named(request, "back", request.back, forward.last().copied())?;
+        match back.last().and_then(|&last| self.graph.links[last as usize].to) {
+            Some(end) if end != from => Err(ScenarioError::at(
+                format!("{}.back", request.key),
+                format!("it ends at \"{end}\" instead of \"{from}\""),
+            )),
+            _ => Ok(FlowPath { forward, back }),
+        }
+    }
+
+    /// The way of least delay; of several the one with fewest links, then the one whose links come first in the scenario.
+    fn shortest(&mut self, from: &str, to: &str) -> Option<Vec<u32>> {
+        if !self.trees.contains_key(from) {
+            self.trees.insert(from.to_string(), tree(self.graph, from));
+        }
+        self.trees[from].get(to).cloned()
+    }
+}
+
+/// Shortest ways from a node to every other (Dijkstra 1959). Labels are (delay, links, which); appending a link keeps their order, so
+/// that the best way to a node is the best way to the one before it and a link.
+fn tree<'a>(graph: &NetworkGraph<'a>, from: &str) -> BTreeMap<&'a str, Vec<u32>> {
+    let mut leaving: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for (i, link) in graph.links.iter().enumerate() {
+        if let Some(node) = link.from {
+            leaving.entry(node).or_default().push(i as u32);
+        }
+    }
+    let mut settled: BTreeMap<&'a str, Vec<u32>> = BTreeMap::new();
+    let mut open = BinaryHeap::from([Reverse((0u64, 0usize, Vec::new()))]);
+    while let Some(Reverse((delay_ns, count, path))) = open.pop() {
+        let node = path.last().map_or(Some(from), |&last: &u32| graph.links[last as usize].to);
+        let Some(node) = node.filter(|node| !settled.contains_key(node)) else { continue };
+        if let Some(&last) = path.last() {
+            settled.extend(graph.links[last as usize].to.map(|to| (to, path.clone())));
+        }
+        for &link in leaving.get(node).into_iter().flatten() {
+            let next = &graph.links[link as usize];
+            if next.to.is_some_and(|to| to != from && !settled.contains_key(to)) {
+                let mut longer = path.clone();
+                longer.push(link);
+                open.push(Reverse((
+                    delay_ns.saturating_add(next.delay.nanoseconds()),
+                    count + 1,
+                    longer,
+                )));
+            }
+        }
+    }
+    settled
+}

@@ -1,0 +1,85 @@
+//! How many sources of a fixed rate take their part of a link that its flows share fairly, so that the flows are left a wanted rate.
+//!
+//! With n flows and m sources on a link of rate C each gets C/(n + m); the flows together get n C/(n + m) = B, so m = n (C - B)/B.
+
+use crate::piecewise_rate::PiecewiseRate;
+use std::sync::Arc;
+
+/// Most sources at a time; checked where the scenario is read.
+pub const MAX_SOURCES: f64 = 1e6;
+
+/// A number of sources that follows the rate which they leave. Copies share what was worked out once: there is one for each source.
+#[derive(Clone, Debug)]
+pub struct SourcePopulation {
+    /// Numbers, and until when, seconds.
+    pieces: Arc<[(u64, f64)]>,
+    next: usize,
+}
+
+impl SourcePopulation {
+    /// Beside `beside` flows on a link of `link_bps`, so that `available` is left of it until `end_s`.
+    pub fn new(mut available: PiecewiseRate, link_bps: u64, beside: u64, end_s: f64) -> Self {
+        let mut pieces: Vec<(u64, f64)> = Vec::new();
+        while pieces.last().is_none_or(|&(_, until_s)| until_s < end_s) {
+            let (available_bps, until_s) = available.next();
+            let count = sources(available_bps, link_bps as f64, beside as f64);
+            match pieces.last_mut().filter(|last| last.0 == count) {
+                Some(last) => last.1 = until_s,
+                None => pieces.push((count, until_s)),
+            }
+        }
+        Self { pieces: pieces.into(), next: 0 }
+    }
+
+    /// How many sources next, and until when, seconds; none after the end.
+    pub fn next(&mut self) -> (u64, f64) {
+        self.next += 1;
+        self.pieces.get(self.next - 1).copied().unwrap_or((0, f64::MAX))
+    }
+
+    /// How many there are at the most.
+    pub fn most(&self) -> u64 {
+        self.pieces.iter().map(|piece| piece.0).max().unwrap_or_default()
+    }
+}
+
+/// n (C - B)/B to the nearest, B within (0, C]: a half is rounded up.
+fn sources(available_bps: f64, link_bps: f64, beside: f64) -> u64 {
+    let left_bps = available_bps.clamp(1.0, link_bps);
+    (beside * (link_bps - left_bps) / left_bps).round().min(MAX_SOURCES) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random_stream::RandomStream;
+
+    #[test]
+    fn ten_flows_that_shall_have_half_the_link_get_ten_sources_beside_them() {
+        // 10 (10 - B)/B for B = 10, 5, 4, 3, 1 Mbit/s: 0, 10, 15, 23.3, 90.
+        assert_eq!(
+            [10e6, 5e6, 4e6, 3e6, 1e6, 2e7].map(|bps| sources(bps, 10e6, 10.0)),
+            [0, 10, 15, 23, 90, 0]
+        );
+        assert_eq!(sources(0.0, 10e6, 10.0), 1_000_000);
+    }
+
+    #[test]
+    fn the_number_follows_the_waveform() {
+        let square = serde_json::from_str(
+            r#"{"kind": "square", "high": "5Mbit", "low": "2Mbit", "every": "1s"}"#,
+        )
+        .unwrap();
+        let mut population = SourcePopulation::new(
+            PiecewiseRate::new(&square, RandomStream::new(1, "x"), None),
+            10_000_000,
+            4,
+            2.5,
+        );
+        assert_eq!(population.most(), 16);
+        assert_eq!(
+            [(); 4].map(|()| population.next()),
+            [(4, 1.0), (16, 2.0), (4, 3.0), (0, f64::MAX)]
+        );
+    }
+}
