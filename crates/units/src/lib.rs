@@ -54,6 +54,7 @@ macro_rules! textual {
 }
 
 mod buffer;
+pub mod message;
 mod quantity;
 
 pub use buffer::{Buffer, RateLimit};
