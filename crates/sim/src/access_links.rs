@@ -1,34 +1,36 @@
-//! Flows' own links, which they share with nobody.
+//! Access links: private links of one flow, with a delay and an optional rate, without loss or
+//! limit.
 
 use cwndlab_prefetch::prefetch;
 
-/// All of them. Flows of a group have equal rates: each rate is there once.
+/// Access links of all flows. Each distinct rate is stored once, since flows of a group have equal
+/// rates.
 #[derive(Debug, Default)]
 pub struct AccessLinks {
     access_links: Vec<AccessLink>,
     rates_bps: Vec<u64>,
 }
 
-/// A flow's own link: no loss, no limit, no metrics; arithmetic only.
+/// One access link: two additions per packet, no queue limit, no metrics.
 #[derive(Clone, Debug)]
 struct AccessLink {
     free_s: f64,
     delay_s: f64,
-    /// How long a packet of the last size seen takes, seconds: packets mostly have one size.
+    /// Transmission time of the last packet size seen, seconds: most packets have one size.
     transmission_s: f64,
     /// Index of its rate, or [`UNLIMITED`].
     rate: u32,
     size_bytes: u16,
 }
 
-/// The rate of a pipe that only delays.
+/// Rate index of an access link that only delays.
 const UNLIMITED: u32 = u32::MAX;
 
 impl AccessLinks {
-    /// Those of a flow will be needed soon.
+    /// Prefetches the access links of a flow.
     #[inline(always)]
     pub fn prefetch(&self, first: u32) {
-        // Most flows have four: of the sender and of the receiver, there and back.
+        // Most flows have four: at the sender and at the receiver, in both directions.
         if let Some(access_links) = self
             .access_links
             .get(first as usize..)
@@ -38,18 +40,18 @@ impl AccessLinks {
         }
     }
 
-    /// How many there are.
+    /// Number of access links.
     pub fn len(&self) -> usize {
         self.access_links.len()
     }
 
-    /// One more, idle; without a rate it only delays.
+    /// Adds an idle access link; without a rate it only delays.
     pub fn push(&mut self, rate_bps: Option<u64>, delay_s: f64) {
         let pipe = self.idle(rate_bps, delay_s);
         self.access_links.push(pipe);
     }
 
-    /// One is idle again, with another delay.
+    /// Makes an access link idle, with another delay.
     pub fn reset(&mut self, index: usize, delay_s: f64) {
         (self.access_links[index].free_s, self.access_links[index].delay_s) = (0.0, delay_s);
     }
@@ -65,7 +67,8 @@ impl AccessLinks {
         AccessLink { free_s: 0.0, delay_s, transmission_s: 0.0, rate, size_bytes: 0 }
     }
 
-    /// A packet enters one at `now`. Returns when it reaches the other end, and when its transmission begins.
+    /// A packet enters at `now`. Returns its arrival time at the other end, and the start of its
+    /// transmission.
     #[inline(always)]
     pub fn transmit(&mut self, index: u32, now: f64, size_bytes: u16) -> (f64, f64) {
         let pipe = &mut self.access_links[index as usize];

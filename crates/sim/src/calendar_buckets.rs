@@ -1,58 +1,61 @@
-//! What is to come, by day: put behind others of its day, in no order, and taken with them when that day is the next.
+//! Calendar buckets: events grouped by time, unsorted within a bucket; the storage of the calendar
+//! queue and of the timers.
 //!
-//! What a day holds lies in chunks of one store, so that it is written and read in long runs, and what one day gives back serves another.
+//! Events of a bucket lie in chunks of one store, so that they are written and read sequentially,
+//! and chunks of a finished bucket are reused.
 
 use std::collections::BTreeMap;
 
-/// So many lie together.
+/// Events per chunk.
 const CHUNK: usize = 16;
 
 /// No chunk.
 const NONE: u32 = u32::MAX;
 
-/// Something due at a time.
+/// An event with a time.
 pub trait Timed: Copy {
-    /// When, seconds.
+    /// Time, seconds.
     fn at_s(&self) -> f64;
 }
 
-/// Where the things of a day are.
+/// Chunks of one bucket.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     first: u32,
     last: u32,
-    /// Things in the last chunk.
+    /// Events in the last chunk.
     count: u32,
 }
 
 impl Bucket {
-    /// As full as can be: the first thing needs a chunk.
+    /// No chunk, counted as full: the first event allocates one.
     const EMPTY: Self = Self { first: NONE, last: NONE, count: CHUNK as u32 };
 }
 
-/// The things of days to come; what is due today, or was before, is elsewhere.
+/// Events of future buckets; those of the current bucket or earlier are elsewhere.
 #[derive(Debug)]
 pub struct CalendarBuckets<T> {
     buckets_per_s: f64,
-    /// So many days have passed since the beginning.
+    /// Number of the current bucket, counted from time 0.
     current: u64,
-    /// A power of two of days are kept apart.
+    /// A power of two of buckets.
     buckets: Vec<Bucket>,
     events: Vec<T>,
-    /// For each chunk of them the next of the same day.
+    /// The next chunk of the same bucket, for each chunk.
     next: Vec<u32>,
-    /// First of the chunks that no day has.
+    /// First free chunk.
     free: u32,
-    /// How many things there are.
+    /// Number of events in buckets.
     count: usize,
-    /// What is due after all days that are kept apart, by time as bits and number: what is due at the same time stays in order.
-    after_transmission: BTreeMap<(u64, u64), T>,
-    /// How many ever went there.
+    /// Events beyond the last bucket, by time as bits and insertion number: events of equal times
+    /// stay in order.
+    overflow: BTreeMap<(u64, u64), T>,
+    /// Insertions into the overflow so far.
     overflow_inserts: u64,
 }
 
 impl<T: Timed> CalendarBuckets<T> {
-    /// Nothing is to come; so many days at least are kept apart.
+    /// No events; at least this number of buckets.
     pub fn new(buckets_per_s: f64, buckets: usize) -> Self {
         Self {
             buckets_per_s,
@@ -62,7 +65,7 @@ impl<T: Timed> CalendarBuckets<T> {
             next: Vec::new(),
             free: NONE,
             count: 0,
-            after_transmission: BTreeMap::new(),
+            overflow: BTreeMap::new(),
             overflow_inserts: 0,
         }
     }
@@ -77,18 +80,18 @@ impl<T: Timed> CalendarBuckets<T> {
         bucket as usize & (self.buckets.len() - 1)
     }
 
-    /// Which part of today a time lies in, from 0 to 1.
+    /// Relative position of a time within the current bucket, from 0 to 1.
     #[inline(always)]
     pub fn part(&self, at_s: f64) -> f64 {
         at_s * self.buckets_per_s - self.current as f64
     }
 
-    /// Whether a time lies before today.
+    /// Whether a time lies before the current bucket.
     pub fn is_past(&self, at_s: f64) -> bool {
         self.bucket(at_s) < self.current
     }
 
-    /// Adds something, if it is due on a day to come; returns whether it is.
+    /// Adds an event if it belongs to a future bucket; returns whether it does.
     #[inline(always)]
     pub fn insert(&mut self, event: T) -> bool {
         let bucket = self.bucket(event.at_s());
@@ -112,11 +115,11 @@ impl<T: Timed> CalendarBuckets<T> {
             return false;
         }
         self.overflow_inserts += 1;
-        self.after_transmission.insert((event.at_s().to_bits(), self.overflow_inserts), event);
+        self.overflow.insert((event.at_s().to_bits(), self.overflow_inserts), event);
         true
     }
 
-    /// One more chunk for a day; what is in it until it is written does not matter.
+    /// Adds a chunk to a bucket; `event` fills it until its slots are written.
     #[inline(never)]
     fn add_chunk(&mut self, index: usize, event: T) {
         let chunk = if self.free == NONE { self.next.len() as u32 } else { self.free };
@@ -136,13 +139,14 @@ impl<T: Timed> CalendarBuckets<T> {
         (bucket.last, bucket.count) = (chunk, 0);
     }
 
-    /// Today is over: takes all of the next day that has anything, in the order in which it was put there; returns whether there is one.
+    /// Goes on to the next bucket that has events and takes all of them, in order of insertion;
+    /// returns whether there is one.
     pub fn advance(&mut self, into: &mut impl Extend<T>) -> bool {
         loop {
             if self.count > 0 {
                 self.current += 1;
-            } else if let Some((&(at, _), _)) = self.after_transmission.first_key_value() {
-                // A day earlier, so that it is one to come.
+            } else if let Some((&(at, _), _)) = self.overflow.first_key_value() {
+                // One bucket earlier, so that this one is a future bucket.
                 self.current = self.bucket(f64::from_bits(at)) - 1;
             } else {
                 return false;
@@ -154,9 +158,9 @@ impl<T: Timed> CalendarBuckets<T> {
         }
     }
 
-    /// Puts to their days what is not too far ahead any more.
+    /// Moves events from the overflow to buckets that now cover them.
     fn migrate_overflow(&mut self) {
-        while let Some(first) = self.after_transmission.first_entry()
+        while let Some(first) = self.overflow.first_entry()
             && (first.get().at_s() * self.buckets_per_s) as u64 - self.current
                 < self.buckets.len() as u64
         {
@@ -165,7 +169,7 @@ impl<T: Timed> CalendarBuckets<T> {
         }
     }
 
-    /// Takes all of a day; returns whether there was anything.
+    /// Takes all events of a bucket; returns whether there are any.
     fn take(&mut self, bucket: u64, into: &mut impl Extend<T>) -> bool {
         let index = self.index(bucket);
         let Bucket { first, last, count } =
@@ -182,14 +186,15 @@ impl<T: Timed> CalendarBuckets<T> {
         first != NONE
     }
 
-    /// Something is due before today: its day is today, and what was left of today is to come again.
+    /// An event lies before the current bucket: its bucket becomes the current one, and the `left`
+    /// events of the old one are inserted again.
     #[cold]
     pub fn rewind(&mut self, at_s: f64, left: impl Iterator<Item = T>) {
         let mut moved: Vec<T> = left.collect();
         let bucket = self.bucket(at_s);
         let (from, buckets) =
             (std::mem::replace(&mut self.current, bucket), self.buckets.len() as u64);
-        // Days that are too far ahead now share their places with some that are not.
+        // Buckets that are now too far ahead share their slots with some that are not.
         for far in (from + 1).max(bucket + buckets)..from + buckets {
             self.take(far, &mut moved);
         }
@@ -216,7 +221,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Beside a map from days, of which there are eight apart, to what they hold.
+        /// Compares with a map from bucket numbers to events; eight buckets.
         #[test]
         fn days_give_in_their_order_what_they_were_given(steps in prop::collection::vec((0u64..30, 0u8..40), 0..400)) {
             let (mut buckets, mut lists, mut current) = (CalendarBuckets::new(1.0, 5), BTreeMap::<u64, Vec<TestEvent>>::new(), 0);
@@ -231,7 +236,7 @@ mod tests {
                         }
                     }
                     8 if ahead < current => {
-                        // Three things are left of today.
+                        // Three events are left in the current bucket.
                         let left: Vec<TestEvent> = (0..3).map(|place| TestEvent(current, 1000 * number + place)).collect();
                         buckets.rewind(ahead as f64, left.iter().copied());
                         lists.insert(current, left);

@@ -1,14 +1,16 @@
-//! Packets of very many flows: a calendar, each day of which is put in order when it comes (Brown, 1988).
+//! Calendar queue of packets, sorted bucket by bucket (Brown 1988): the event scheduler for many
+//! thousands of flows.
 //!
-//! What a packet needs is written once behind others of its day and read once with them, in long runs that the processor foresees. Within a day all
-//! is known that will be due, so that what the next packets need can be fetched while those before them are handled.
+//! A packet is written once, behind others of its bucket, and read once with them, in long
+//! sequential runs that hardware prefetchers follow. All events of the current bucket are known in
+//! order, so state of upcoming packets can be prefetched.
 
 use crate::calendar_buckets::{CalendarBuckets, Timed};
 use crate::event_scheduler::{EventScheduler, NO_EVENT};
 use crate::packet::Packet;
 use crate::winner_tree::{IndexedPriorityQueue, SortedSet};
 
-/// A packet and the stream that it waits in.
+/// A packet and the FIFO in which it waits.
 #[derive(Clone, Copy, Debug)]
 struct Event {
     packet: Packet,
@@ -22,27 +24,29 @@ impl Timed for Event {
     }
 }
 
-/// Packets that a day should have: few enough for the nearest cache, and enough that its begin does not matter.
+/// Packets per bucket to aim at: few enough for the L1 cache, and enough to amortise the cost of a
+/// bucket.
 const EVENTS_PER_BUCKET: f64 = 256.0;
 
-/// Days in a second.
+/// Bounds of the number of buckets per second.
 const MIN_BUCKETS_PER_S: f64 = 1e2;
 const MAX_BUCKETS_PER_S: f64 = 1e5;
 
-/// Seconds whose days are kept apart.
+/// Time span that the buckets cover, seconds.
 const HORIZON_S: f64 = 1.0;
 
-/// The calendar.
+/// The calendar queue.
 #[derive(Debug)]
 pub struct CalendarQueue {
     buckets: CalendarBuckets<Event>,
-    /// Packets of today, and in `order` their times as bits and places, the first of which are over.
+    /// Packets of the current bucket; `order` has their times as bits and their indices, sorted;
+    /// the first `taken` of them are processed.
     current: Vec<Event>,
     order: Vec<(u64, u32)>,
     taken: usize,
-    /// For sorting.
+    /// Workspace of the bucket sort.
     part_ends: Vec<u32>,
-    /// Streams without packets that are due.
+    /// FIFOs without packets that are scheduled for a time.
     packetless: SortedSet,
     earliest: (f64, u32),
 }
@@ -57,7 +61,8 @@ impl CalendarQueue {
         }
     }
 
-    /// A packet of today, or of before: then today has been nothing but ahead.
+    /// Adds a packet to the current bucket. If the packet lies before the current bucket, the
+    /// calendar rewinds: so far it has only looked ahead.
     #[inline(never)]
     fn add_current(&mut self, event: Event) {
         if self.buckets.is_past(event.packet.at_s) {
@@ -79,7 +84,7 @@ impl CalendarQueue {
         self.taken = 0;
     }
 
-    /// Today is over: the next day that has packets, if any has.
+    /// The current bucket is empty: goes on to the next bucket that has packets.
     #[inline(never)]
     fn advance(&mut self) {
         self.clear();
@@ -88,14 +93,15 @@ impl CalendarQueue {
         self.update_earliest();
     }
 
-    /// Puts today in order: by parts of the day, of which there are as many as packets, then within these, where nearly all have one or two.
+    /// Sorts the current bucket by a bucket sort with as many parts as packets: nearly all parts
+    /// have one or two.
     fn sort(&mut self) {
         let parts = self.current.len();
         let part = |event: &Event| {
             ((self.buckets.part(event.packet.at_s) * parts as f64) as usize)
                 .min(parts.saturating_sub(1))
         };
-        // First how many each part has, then where each begins.
+        // Counts the packets of each part, then turns counts into start positions.
         self.part_ends.clear();
         self.part_ends.resize(parts, 0);
         self.current.iter().for_each(|event| self.part_ends[part(event)] += 1);
@@ -109,7 +115,7 @@ impl CalendarQueue {
             self.order[*begin as usize] = (event.packet.at_s.to_bits(), index as u32);
             *begin += 1;
         }
-        // Where one began the next begins now.
+        // Filling a part has advanced its start position to its end.
         let mut begin = 0;
         for &end in &self.part_ends {
             if end - begin > 1 {
@@ -119,7 +125,7 @@ impl CalendarQueue {
         }
     }
 
-    /// What is due first: a packet, or a stream without.
+    /// Updates the earliest event: a packet, or a FIFO without packets.
     #[inline(always)]
     fn update_earliest(&mut self) {
         let other = self.packetless.earliest();
@@ -133,7 +139,7 @@ impl CalendarQueue {
 }
 
 impl EventScheduler for CalendarQueue {
-    /// How many packets it has.
+    /// Number of packets.
     type FifoState = u32;
     const CAN_PEEK_AHEAD: bool = true;
 
@@ -221,7 +227,7 @@ mod tests {
 
     const STREAMS: u32 = 50;
 
-    /// Takes all that is due first: the time, and streams with the numbers of packets, in order.
+    /// Takes all events that are due first: their time, and FIFOs with packet numbers, sorted.
     fn due<S: EventScheduler>(
         scheduler: &mut S,
         states: &mut [S::FifoState],
@@ -245,7 +251,8 @@ mod tests {
     #[test]
     fn packets_come_as_from_streams_of_their_own() {
         let mut random = RandomStream::new(8, "calendar");
-        // Few packets a second and very many: days of seconds, and days so short that all is beyond them.
+        // Very few and very many packets per second: buckets of seconds, and buckets so short that
+        // all events overflow.
         for packets_s in [1.0, 3e4, 1e9] {
             let (mut calendar, mut heads) =
                 (CalendarQueue::new(51, packets_s), HeadScheduler::<SortedSet>::new(51, packets_s));

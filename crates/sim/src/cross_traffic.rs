@@ -1,4 +1,4 @@
-//! Traffic that does not react: when its packets are sent, and what becomes of them.
+//! Cross traffic: open-loop sources (CBR, on-off, varying population) and their sinks.
 
 use crate::event_scheduler::NO_EVENT;
 use crate::link::MeasurementWindow;
@@ -7,35 +7,38 @@ use crate::random_variable::RandomVariable;
 use crate::serializer::Serializer;
 use crate::source_population::SourcePopulation;
 
-/// A source. Its packets are as far apart as its rate takes to send one; the first is complete one such time after the start.
+/// An open-loop source. Its packets are spaced by their transmission time at its rate; the first is
+/// sent one such time after the start.
 #[derive(Clone, Debug)]
 pub struct CrossSource {
-    /// When the next packet is complete.
+    /// Spaces packets by the rate of the source.
     pub serializer: Serializer,
-    /// When it sends at all.
+    /// When the source is on.
     pub activity: Activity,
-    /// Bytes on the wire.
+    /// Packet size on the wire, bytes.
     pub size_bytes: u16,
-    /// Header of its packets.
+    /// Header bits of its packets.
     pub flags: Flags,
     /// Number of the next packet.
     pub next: i64,
-    /// When the last packet was sent, seconds.
+    /// Send time of the last packet, seconds.
     pub last_s: f64,
-    /// When it stops, at the latest just after the end of the run, seconds.
+    /// Stop time, seconds; at the latest just after the end of the run.
     pub stop_s: f64,
-    /// Packets sent in the measuring window.
+    /// Packets sent in the measurement window.
     pub sent: u64,
 }
 
-/// When a source sends.
+/// On and off times of a source.
 #[derive(Clone, Debug)]
 pub enum Activity {
-    /// Always.
+    /// Always on.
     AlwaysOn,
-    /// In bursts: whole packets, at least one, as in ns-2 (`expoo.cc`, `pareto.cc`).
+    /// On-off bursts of whole packets, at least one per burst, as in ns-2 (`expoo.cc`,
+    /// `pareto.cc`). `left` counts the rest of the burst.
     OnOff { on: RandomVariable, off: RandomVariable, left: u64 },
-    /// While more than `number` sources are wanted. `phase`, a share of its interval, keeps sources that begin together apart.
+    /// On while the population holds more than `number` sources. `phase`, a fraction of the packet
+    /// interval, desynchronises sources that start together.
     VaryingPopulation {
         number: u64,
         sources: SourcePopulation,
@@ -46,18 +49,18 @@ pub enum Activity {
 }
 
 impl CrossSource {
-    /// When it sends first, if it starts at `start_s`; [`NO_EVENT`] for never.
+    /// Time of the first packet of a source that starts at `start_s`; [`NO_EVENT`] for never.
     pub fn first_s(&mut self, start_s: f64) -> f64 {
         if !matches!(self.activity, Activity::VaryingPopulation { .. }) {
             return self.after(start_s);
         }
         let (_, interval_s) = self.serializer.finish(start_s, u32::from(self.size_bytes));
-        // Where many begin together their phases keep them apart: none waits for a whole interval.
+        // Phases separate sources that start together, so no source waits for a whole interval.
         let next_time_s = self.activity.after(start_s, start_s, interval_s, self.stop_s);
         self.unless_stopped(next_time_s)
     }
 
-    /// It sends a packet at `now_s`: when it sends the next.
+    /// Sends a packet at `now_s`; returns the time of the next one.
     #[inline]
     pub fn send(&mut self, now_s: f64, window: &MeasurementWindow) -> f64 {
         self.next += 1;
@@ -84,8 +87,8 @@ impl CrossSource {
 }
 
 impl Activity {
-    /// When the packet that would be complete at `end_s` is sent, if the one before was, or the source starts, at `now_s`. What would be after
-    /// `stop_s` need not be known.
+    /// Send time of the packet that would be complete at `end_s`, if the previous packet was sent,
+    /// or the source started, at `now_s`. Times after `stop_s` need not be exact.
     #[inline(never)]
     fn after(&mut self, now_s: f64, end_s: f64, interval_s: f64, stop_s: f64) -> f64 {
         match self {
@@ -116,14 +119,14 @@ impl Activity {
     }
 }
 
-/// Where cross traffic ends: what arrived and what did not, over the measuring window.
+/// Sink of a cross traffic source: counters over the measurement window.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CrossSink {
-    /// Packets that arrived.
+    /// Packets delivered.
     pub delivered: u64,
-    /// Their bytes.
+    /// Bytes delivered.
     pub delivered_bytes: u64,
-    /// Packets lost on the way.
+    /// Packets dropped.
     pub dropped: u64,
 }
 

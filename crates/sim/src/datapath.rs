@@ -1,15 +1,17 @@
-//! The way between senders: links, pipes and receivers, and how packets move through them.
+//! The datapath between senders: links, access links and receivers, and the transport of packets
+//! through them.
 //!
-//! A packet costs an event only where it meets others: at a shared link, and at its sender. Everything else (private links, first-in
-//! first-out departures, a receiver that answers at once) is arithmetic done as soon as its inputs are known. That is exact because a
-//! private stage sees its packets in order of time whoever else is active.
+//! A packet costs an event only where its order relative to other flows matters: at a shared link
+//! and at its sender. All other stages (private links, FIFO departures, a receiver that
+//! acknowledges at once) are computed as soon as their inputs are known. This lookahead is exact
+//! because a private stage sees its packets in order of time whatever other flows do.
 
 use crate::access_links::AccessLinks;
 use crate::cross_traffic::CrossSink;
 use crate::endpoints::{ReceiverEndpoint, SlotLosses};
 use crate::event_queues::{EventQueues, FlowIndices, InputPort, MergeQueue, RoutedPacket};
 use crate::event_scheduler::EventScheduler;
-use crate::fused_stages::{FusedAccess, FusedStages};
+use crate::fused_stages::{FusedFirstHop, FusedStages};
 use crate::link::{LOST, Link, MeasurementWindow};
 use crate::packet::{AckOptions, Flags, Packet};
 use crate::slab::Slab;
@@ -21,13 +23,13 @@ use std::sync::Arc;
 /// A stage of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// The flow's own link, by its offset among the flow's pipes.
+    /// An access link of the flow, by offset among the flow's access links.
     AccessLink(u32),
-    /// A link whose queue decides at arrival.
+    /// A link with an admission queue, which decides at arrival.
     Link(u32),
-    /// A link whose queue owns its packets.
+    /// A link with a scheduled queue, which decides at departure.
     Queue(u32),
-    /// The receiver, or the end of cross traffic.
+    /// The receiver, or the end of a cross traffic route.
     Sink,
     /// The sender.
     Source,
@@ -36,32 +38,33 @@ pub enum Stage {
 /// How a packet enters a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// As soon as it is known when.
+    /// At once: the time of entry is computed without an event.
     Immediate,
-    /// By an event, through a stream of its flow (offset among the flow's).
+    /// By an event, from a FIFO of the flow (offset among the flow's FIFOs).
     Fifo(u32),
-    /// The same, after a stage where packets may overtake each other.
+    /// The same behind a stage that may reorder packets.
     SortedFifo(u32),
-    /// Together with other flows' packets, through an inbox.
+    /// From a merge queue, which the packets of several flows share.
     Merge(InputPort),
 }
 
-/// The way of a packet from its sender to the receiver, and of the acknowledgement back.
+/// Route of a data packet to the receiver and of its ACK back.
 #[derive(Clone, Debug, Default)]
 pub struct Route {
     /// Stages in order, and how a packet enters each.
     pub stages: Vec<(Stage, Entry)>,
-    /// What a packet passes from entering a stage to the next event, where that can be laid out.
+    /// For each stage the fused stages that begin there, if they have the common shape.
     pub fused: Vec<Option<FusedStages>>,
-    /// The first leg, where it is the sender's own link alone.
-    pub head: Option<FusedAccess>,
-    /// Index of the receiver among them.
+    /// The first hop, if it is the access link alone.
+    pub first_hop: Option<FusedFirstHop>,
+    /// Index of the receiver among the stages.
     pub sink: usize,
-    /// How far a sender may run ahead, seconds: 0 where its segments meet others' packets at once.
+    /// Sender lookahead, seconds: 0 if segments of the sender reach a shared stage without an
+    /// event.
     pub sender_lookahead_s: f64,
 }
 
-/// Numbers of cross sources as flows begin here; those of TCP flows, of which more may arrive, at 0.
+/// Flow numbers from here on denote cross traffic sources; lower ones denote TCP flows.
 pub const CROSS: u32 = 1 << 31;
 
 /// Everything between senders.
@@ -69,30 +72,31 @@ pub struct Datapath<S: EventScheduler, T: Tracer> {
     pub(crate) links: Vec<Link>,
     pub(crate) access_links: AccessLinks,
     pub(crate) receivers: Vec<ReceiverEndpoint>,
-    /// Number of the first slot of flows that arrive, and the losses of each.
+    /// Flow number of the first slot for arriving flows, and the losses of each slot.
     pub(crate) first_slot: usize,
     pub(crate) slot_losses: Vec<SlotLosses>,
-    /// Ends of cross traffic, by number of the source.
+    /// Sinks of cross traffic, by number of the source.
     pub(crate) cross: Vec<CrossSink>,
     pub(crate) routes: Vec<Route>,
     pub(crate) event_queues: EventQueues<S>,
     pub(crate) merge_queues: Vec<MergeQueue>,
     pub(crate) knobs: Arc<[Knobs]>,
-    /// What only some acknowledgements carry.
+    /// SACK blocks and timestamp echoes of the ACKs that carry any.
     pub(crate) options: Slab<AckOptions>,
     pub(crate) timers: Timers,
     pub(crate) trace: T,
     pub(crate) window: MeasurementWindow,
     pub(crate) end_s: f64,
     pub(crate) bin_s: f64,
-    /// Data packets that reached receivers.
+    /// Data packets delivered to receivers.
     pub(crate) delivered: u64,
-    /// Whether packets outgrew the memory meant for them.
+    /// Whether the packets in the network exceed the memory limit.
     pub(crate) overflowed: bool,
 }
 
 impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
-    /// Takes a packet through the stages from `stage` on, one by one: the plain way, for routes of any shape.
+    /// A packet traverses its route from `stage` on, one stage at a time: the general form, for
+    /// routes of any shape.
     #[inline(never)]
     pub(crate) fn traverse_stage_by_stage(
         &mut self,
@@ -132,7 +136,8 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                     RoutedPacket { packet, flow, stage: stage as u32, indices },
                 );
             } else {
-                // A sender always waits for an event.
+                // A sender is always entered by an event, so this is a receiver or a cross traffic
+                // sink.
                 let Some(sink) = self.receivers.get_mut(flow as usize) else {
                     return self.end_cross(flow, at_s, size_bytes);
                 };
@@ -166,7 +171,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                     flags,
                     options,
                 };
-                return self.drop_or_leave_in_flight(flow, indices, stage - 1, packet, at_s);
+                return self.end_trip(flow, indices, stage - 1, packet, at_s);
             }
             match stages[stage].1 {
                 Entry::Immediate => {}
@@ -192,7 +197,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         }
     }
 
-    /// Puts a packet in an inbox.
+    /// Inserts a packet into a merge queue.
     #[inline(always)]
     pub(crate) fn merge_packet(
         &mut self,
@@ -206,7 +211,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         }
     }
 
-    /// Cross traffic ends here.
+    /// A packet of cross traffic reaches its sink.
     pub(crate) fn end_cross(&mut self, flow: u32, at_s: f64, size_bytes: u16) {
         if let Some(sink) = self.cross.get_mut((flow & !CROSS) as usize).filter(|_| flow >= CROSS) {
             sink.deliver(at_s, size_bytes, &self.window);
@@ -216,7 +221,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         }
     }
 
-    /// Enters `stage` at the packet's time: at once, or through the stage's stream.
+    /// Enters `stage` at the packet's time: at once, or by an event.
     pub fn enter_or_schedule(
         &mut self,
         flow: u32,
@@ -236,13 +241,15 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         }
     }
 
-    /// The first packet of an inbox is due: it and all that arrive within the inbox's lead enter the link.
+    /// The head of a merge queue is due: it and all packets within the queue's lookahead enter the
+    /// link.
     pub fn run_merge_batch(&mut self, index: u32, now_s: f64) {
         let limit_s = now_s + self.merge_queues[index as usize].lookahead_s;
         loop {
             let merge_queue = &mut self.merge_queues[index as usize];
             let first_s = merge_queue.first_s();
-            // The packet that is due goes in any case; one at the very limit might still be preceded by another.
+            // The head is processed in any case. A packet exactly at the limit may still be
+            // preceded by another.
             if first_s > now_s && first_s >= limit_s {
                 return self.event_queues.scheduler.schedule(merge_queue.fifo, first_s);
             }
@@ -252,7 +259,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             self.event_queues.packets -= 1;
             let alone = merge_queue.lookahead_s == 0.0;
             if alone {
-                // Without a lead something else may be due between it and the next.
+                // Without lookahead another event may lie between this packet and the next.
                 let (fifo, next_time_s) = (merge_queue.fifo, merge_queue.first_s());
                 self.event_queues.scheduler.schedule(fifo, next_time_s);
                 return self.traverse_slow_path(flow, indices, stage as usize, packet);
@@ -263,10 +270,11 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         }
     }
 
-    /// The packet entered `stage` and was lost there, or arrives at the next one (at `at_s`) after the end of the run.
+    /// Ends the trip of a packet that was dropped in `stage` (`at_s` is [`LOST`]) or that reaches
+    /// the next stage after the end of the run, at `at_s`.
     #[cold]
     #[inline(never)]
-    pub(crate) fn drop_or_leave_in_flight(
+    pub(crate) fn end_trip(
         &mut self,
         flow: u32,
         indices: FlowIndices,
@@ -311,7 +319,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
     }
 }
 
-/// A data packet reached the receiver; returns whether it is new, and the acknowledgement to send now, if any.
+/// A data packet reaches the receiver. Returns whether it is new, and the ACK to send now, if any.
 #[inline(always)]
 pub(crate) fn receive(
     sink: &mut ReceiverEndpoint,
@@ -350,7 +358,7 @@ pub(crate) fn trace_receive<T: Tracer>(
     trace.packet(row(PacketEvent::Receive, flow, packet));
 }
 
-/// Keeps what only some acknowledgements carry.
+/// Stores SACK blocks and timestamp echo, if the ACK carries any; returns their key.
 #[inline(always)]
 pub fn ack_options(ack: &AckSegment, receiver: &Receiver, options: &mut Slab<AckOptions>) -> u32 {
     let blocks = receiver.blocks();
@@ -360,7 +368,7 @@ pub fn ack_options(ack: &AckSegment, receiver: &Receiver, options: &mut Slab<Ack
     options.insert(AckOptions { sack: blocks.copied().unwrap_or_default(), echo_s: ack.echo_s })
 }
 
-/// A row of the packet trace, without what only the sender knows.
+/// A row of the packet trace, without the fields that only the sender knows.
 pub fn row(event: PacketEvent, flow: u32, packet: &Packet) -> PacketRow {
     PacketRow {
         time_s: packet.at_s,

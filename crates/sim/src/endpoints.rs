@@ -1,4 +1,4 @@
-//! Per-flow state: the two ends of a TCP flow, cross traffic, and sums for metrics.
+//! TCP endpoints of a flow: sender and receiver with their per-flow state and counters.
 
 use crate::arrivals::ActiveTransfer;
 use crate::event_queues::FlowIndices;
@@ -7,96 +7,98 @@ use crate::packet::Flags;
 use crate::trace_hash::TraceHash;
 use cwndlab_tcp::{NEVER, Receiver, Sender};
 
-/// The sending end of a TCP flow.
+/// The sending endpoint of a flow.
 #[derive(Clone, Debug)]
 pub struct SenderEndpoint {
-    /// Sender.
+    /// TCP sender.
     pub sender: Sender,
-    /// Where the flow is in the tables.
+    /// Indices of the flow in the tables of the datapath.
     pub indices: FlowIndices,
     /// Index of its knobs.
     pub knobs: u32,
-    /// Header of its packets: the priority.
+    /// Header bits of its packets: the priority.
     pub flags: Flags,
     /// Earliest pending entry of its retransmission timer, seconds.
     pub rto_entry_s: f64,
-    /// Hash of what it sent.
+    /// Hash of the segments that it sent.
     pub hash: TraceHash,
-    /// When everything was acknowledged, seconds, or [`NEVER`].
+    /// Completion time (all data acknowledged), seconds, or [`NEVER`].
     pub finish_s: f64,
-    /// What is due to it beside acknowledgements; none where it only sends from its start on.
+    /// Application events and pacing; none for a sender that sends without end and is not paced.
     pub app: Option<Box<ApplicationState>>,
 }
 
-/// What is due to a sender beside acknowledgements and its retransmission timer.
+/// Application schedule and pacing timer of a sender, boxed because few flows need either.
 #[derive(Clone, Debug)]
 pub struct ApplicationState {
-    /// When its application stops, seconds.
+    /// When the application stops, seconds.
     pub stop_s: f64,
-    /// When the next request reaches it, seconds.
+    /// When the next request arrives, seconds.
     pub request_s: f64,
-    /// Earliest pending entry of its pacing, seconds.
+    /// Earliest pending entry of the pacing timer, seconds.
     pub pacing_entry_s: f64,
-    /// What it is to do, where it is not to send without end.
+    /// The transfer in progress; none for a sender without end.
     pub transfer: Option<ActiveTransfer>,
 }
 
 impl ApplicationState {
-    /// For a sender that stops then and has this to do; none where there is nothing to note.
+    /// State of a sender with this stop time and transfer; none if nothing needs to be kept.
     pub fn of(sender: &Sender, stop_s: f64, transfer: Option<ActiveTransfer>) -> Option<Box<Self>> {
         let is_needed = stop_s < NEVER || transfer.is_some() || sender.is_paced();
         is_needed
             .then(|| Box::new(Self { stop_s, request_s: NEVER, pacing_entry_s: NEVER, transfer }))
     }
 
-    /// Whether nothing of it is due up to `at_s`, and nobody waits for the end of what it is to do; its pacing is due at `pacing_s`.
+    /// Whether nothing is due up to `at_s` and no transfer is in progress; `pacing_s` is the pacing
+    /// deadline.
     pub fn is_idle_until(&self, at_s: f64, pacing_s: f64) -> bool {
         self.transfer.is_none() && at_s < self.stop_s.min(self.request_s).min(pacing_s)
     }
 }
 
 impl SenderEndpoint {
-    /// What it is to do, where it is not to send without end.
+    /// The transfer in progress; none for a sender without end.
     pub fn transfer(&self) -> Option<&ActiveTransfer> {
         self.app.as_ref()?.transfer.as_ref()
     }
 
-    /// Whether everything was acknowledged just now.
+    /// Whether the last data was acknowledged just now.
     pub fn is_over(&self) -> bool {
         self.finish_s == NEVER && self.sender.deadline_s() == NEVER && self.sender.is_finished()
     }
 
-    /// When everything was acknowledged, seconds.
+    /// Completion time (all data acknowledged), seconds.
     pub fn finish_s(&self) -> Option<f64> {
         Some(self.finish_s).filter(|&finish_s| finish_s < NEVER)
     }
 }
 
-/// The receiving end of a TCP flow. Sums named `total_` run from start to end, the others over the measuring window.
+/// The receiving endpoint of a flow. Counters named `total_` run from start to end, the others over
+/// the measurement window.
 #[derive(Clone, Debug)]
 pub struct ReceiverEndpoint {
-    /// Receiver.
+    /// TCP receiver.
     pub receiver: Receiver,
     /// Index of its knobs.
     pub knobs: u32,
-    /// New data packets that arrived.
+    /// New data packets received.
     pub delivered: u64,
-    /// Bytes of data packets that arrived, again or anew, the SYN's too.
+    /// Bytes of data packets received, duplicates and the SYN included.
     pub arrived_bytes: u64,
-    /// Data packets lost on the way.
+    /// Data packets dropped in the network.
     pub dropped: u64,
-    /// Data packets that arrived, again or anew.
+    /// Data packets received, duplicates included.
     pub total_delivered: u64,
-    /// Data packets lost on the way.
+    /// Data packets dropped in the network.
     pub total_dropped: u64,
-    /// Data packets on their way when the run ended.
+    /// Data packets in flight at the end of the run.
     pub in_flight: u32,
-    /// Goodput in bins.
+    /// Goodput per bin.
     pub bins: GoodputBins,
 }
 
 impl ReceiverEndpoint {
-    /// Nothing has arrived.
+    /// A receiver that has received nothing.
     pub fn new(receiver: Receiver, knobs: u32, bins: GoodputBins) -> Self {
         Self {
             receiver,
@@ -111,37 +113,38 @@ impl ReceiverEndpoint {
         }
     }
 
-    /// As new, in the place of one whose flow is over. The bins stay: they run on with the time.
+    /// Resets the receiver for another flow in the same slot. The bins go on with time.
     pub fn renew(&mut self, sack: bool) {
         let mut receiver = std::mem::replace(&mut self.receiver, Receiver::new(sack));
         receiver.renew(sack);
         *self = Self::new(receiver, self.knobs, GoodputBins { before: 0, ..self.bins });
     }
 
-    /// Acknowledgements sent.
+    /// ACKs sent.
     pub fn acks(&self) -> u64 {
         self.total_delivered - self.receiver.unanswered()
     }
 }
 
-/// What a slot must know of lost packets to tell when nothing is left of its flow.
+/// Losses of a slot, from which it follows when all packets of its flow have left the network.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotLosses {
-    /// Acknowledgements lost.
+    /// ACKs dropped.
     pub acks: u64,
-    /// When a packet of the flow was lost last, seconds.
+    /// Time of the last drop, seconds.
     pub last_s: f64,
 }
 
 impl SlotLosses {
-    /// None.
+    /// No losses.
     pub const NONE: Self = Self { acks: 0, last_s: f64::NEG_INFINITY };
 }
 
-/// Mean and variance of packets per bin of the measuring window, in one pass over their running number.
+/// Mean and variance of the packets per bin of the measurement window, in one pass over the running
+/// count.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GoodputBins {
-    /// Packets before the current bin, and where that ends.
+    /// Packets before the current bin, and its end.
     before: u64,
     until_s: f64,
     closed: u64,
@@ -149,12 +152,12 @@ pub struct GoodputBins {
 }
 
 impl GoodputBins {
-    /// Bins from `from_s` on, `bin_s` long.
+    /// Bins of length `bin_s` from `from_s` on.
     pub fn new(from_s: f64, bin_s: f64) -> Self {
         Self { until_s: from_s + bin_s, ..Self::default() }
     }
 
-    /// One packet in the window, after `before` others; times never decrease.
+    /// Adds a packet within the window, after `before` others; times never decrease.
     #[inline]
     pub fn add(&mut self, now_s: f64, before: u64, window: &MeasurementWindow, bin_s: f64) {
         while now_s >= self.until_s {
@@ -171,15 +174,15 @@ impl GoodputBins {
         self.until_s = window.from_s + (self.closed + 1) as f64 * bin_s;
     }
 
-    /// Standard deviation over mean of the rate in whole bins of the window, in which there were `packets`; none without packets or with a
-    /// single bin.
+    /// Coefficient of variation (standard deviation over mean) of the rate in whole bins of the
+    /// window, with `packets` in total; none without packets or with a single bin.
     pub fn coefficient_of_variation(
         &self,
         packets: u64,
         window: &MeasurementWindow,
         bin_s: f64,
     ) -> Option<f64> {
-        // A bin that the window's end cuts by rounding only still counts.
+        // A bin that the end of the window truncates by rounding only still counts.
         let bins = (window.seconds() / bin_s + 1e-9) as u64;
         let mut done = *self;
         if done.closed < bins {

@@ -1,4 +1,4 @@
-//! The event loop: whichever comes first, the head of a stream or a timer.
+//! The event loop: processes the earliest event, a FIFO head or a timer, until the end of the run.
 
 use crate::arrivals::{ArrivalGroup, Transfer};
 use crate::cross_traffic::CrossSource;
@@ -14,54 +14,58 @@ use cwndlab_prefetch::prefetch;
 use cwndlab_tcp::{Counters, Knobs};
 use std::sync::Arc;
 
-/// Senders, and what lies between them.
+/// State of a run: senders, the datapath between them, and timers.
 pub struct Engine<S: EventScheduler, T: Tracer> {
-    /// The flows of the scenario, then the slots of those that arrive.
+    /// Senders of the listed flows, then the slots of arriving flows.
     pub(crate) senders: Vec<SenderEndpoint>,
-    /// How many there are of the former.
+    /// Number of listed flows.
     pub(crate) listed_flows: usize,
-    /// Groups of flows that arrive.
+    /// Groups of arriving flows (`[[arrivals]]`).
     pub(crate) groups: Vec<ArrivalGroup>,
-    /// Transfers that are complete.
+    /// Completed transfers.
     pub(crate) transfers: Vec<Transfer>,
-    /// The first flow whose rule gave an answer that is no window, and when, seconds: senders run ahead, so another may yet be earlier.
+    /// Time (seconds) and flow of the earliest invalid congestion window so far. Senders run ahead
+    /// of the clock, so an earlier one may still appear.
     pub(crate) fault: Option<(f64, u32)>,
     pub(crate) cross: Vec<CrossSource>,
     pub(crate) datapath: Datapath<S, T>,
     pub(crate) knobs: Arc<[Knobs]>,
     pub(crate) now_s: f64,
-    /// Senders' sums when the measuring window began; none where it began with the run.
+    /// Counters of each sender at the start of the measurement window; empty if the window starts
+    /// with the run.
     pub(crate) counters_at_window_start: Vec<Counters>,
-    /// What they added to them within the window, once it is over; none where the run ends with it.
+    /// Increments of these counters within the window, once it has ended; empty if the run ends
+    /// with it.
     pub(crate) measured: Vec<Counters>,
-    /// When the measuring window begins and ends.
+    /// Start and end of the measurement window, seconds.
     pub(crate) window_edges_s: Vec<f64>,
-    /// The next of them.
+    /// The next edge of the window, seconds.
     pub(crate) next_window_edge_s: f64,
-    /// Heads of streams that are due at this very moment.
+    /// FIFO heads due at the current instant, still to be processed.
     pub(crate) simultaneous: Vec<SimultaneousEvent>,
-    /// How many there have been, and how many goes at them.
+    /// Simultaneous events seen so far, and passes over them.
     pub(crate) simultaneous_seen: u64,
     pub(crate) rounds: u64,
-    /// Timers that expire at this very moment, when each was armed, last first.
+    /// Timers that expire at the current instant with the time at which each was armed, latest
+    /// first.
     pub(crate) expired_timers: Vec<(f64, TimerKind, u32)>,
 }
 
-/// Where a run stands.
+/// State of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// There is more to do.
+    /// Events are left.
     Running,
-    /// The end was reached.
+    /// The end of the run is reached.
     Done,
-    /// Packets on their way, or recorded rows, exceed the memory meant for them.
+    /// Packets in the network or recorded rows exceed the memory limit.
     OutOfMemory,
-    /// A rule gave an answer that is no window.
+    /// A rule returned an invalid congestion window.
     InvalidWindow,
 }
 
 impl<S: EventScheduler, T: Tracer> Engine<S, T> {
-    /// Handles up to `events` events.
+    /// Processes at most `events` events.
     pub fn advance(&mut self, events: u64) -> Status {
         for _ in 0..events {
             if self.datapath.overflowed {
@@ -97,7 +101,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
                         self.on_ack_batch(fifo, flow, indices);
                         continue;
                     }
-                    // As below, in line: most events.
+                    // The most frequent event, inlined; the general form is `on_head`.
                     if let EventKind::EnterStage(stage) = event {
                         let packet = self.datapath.event_queues.pop(fifo);
                         if self.datapath.event_queues.scheduler.earliest().0 > time_s {
@@ -145,7 +149,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         Status::Done
     }
 
-    /// Takes the head of a stream that is due, and schedules the next: a packet, or nothing where a whole batch is due.
+    /// Takes the head of a FIFO that is due, and schedules its next one. Returns none for events
+    /// that concern a queue instead of one packet.
     #[inline(always)]
     pub(crate) fn take(&mut self, fifo: u32, flow: u32, event: EventKind) -> Option<Packet> {
         match event {
@@ -160,13 +165,14 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         }
     }
 
-    /// Has what the packets after the next will need fetched from memory: first where their flows are, and when that is there, these.
+    /// Prefetches state of upcoming packets: the structs of their flows first, and one packet later
+    /// the memory that these structs point to.
     #[inline(always)]
     fn fetch_ahead(&self) {
         let queues = &self.datapath.event_queues;
         let pending = |(fifo, _): (u32, &Packet)| queues.fifos.get(fifo as usize);
         queues.scheduler.peek_ahead(8).and_then(pending).inspect(|pending| prefetch(*pending));
-        // What these have elsewhere, which they must be there to tell.
+        // Memory that the prefetched structs point to.
         if let Some(pending) = queues.scheduler.peek_ahead(2).and_then(pending) {
             self.senders.get(pending.flow as usize).inspect(|endpoint| endpoint.sender.fetch());
             self.datapath
@@ -185,7 +191,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         self.datapath.access_links.prefetch(pending.indices.first_access_link);
     }
 
-    /// Handles what [`Engine::take`] took.
+    /// Processes what [`Engine::take`] took.
     #[inline(always)]
     pub(crate) fn on_head(
         &mut self,
@@ -202,7 +208,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             (EventKind::MergeBatch(merge_queue), _) => {
                 self.datapath.run_merge_batch(merge_queue, self.now_s)
             }
-            (EventKind::TransmissionEnd(link), _) => self.datapath.on_depart(link, self.now_s),
+            (EventKind::TransmissionEnd(link), _) => self.datapath.on_service_event(link, self.now_s),
             (_, Some(packet)) => self.datapath.traverse_slow_path(flow, indices, 0, packet),
             (_, None) => {}
         }
@@ -226,7 +232,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         self.on_simultaneous();
     }
 
-    /// A source of cross traffic has a packet ready; when it will have the next is known at once.
+    /// A cross traffic source sends a packet; the time of its next packet is known at once.
     #[inline]
     fn emit(&mut self, fifo: u32, flow: u32) -> Packet {
         let source = &mut self.cross[(flow & !CROSS) as usize];

@@ -1,77 +1,78 @@
-//! Packets that wait for an event: streams of one flow each, and inboxes that several flows share.
+//! Event queues of packets: one FIFO per flow and stage, and merge queues that several flows share.
 
 use crate::event_scheduler::{EventScheduler, NO_EVENT};
 use crate::packet::Packet;
 use crate::ring_buffer::RingBuffer;
 
-/// Where a flow is in the tables.
+/// Indices of a flow in the tables of the datapath.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowIndices {
     /// Its route.
     pub route: u32,
-    /// First of its streams.
+    /// First of its FIFOs.
     pub first_fifo: u32,
-    /// First of its pipes.
+    /// First of its access links.
     pub first_access_link: u32,
 }
 
-/// What the head of a stream is due for.
+/// What happens when the head of a FIFO is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// An acknowledgement reaches the sender.
+    /// An ACK reaches its sender.
     Ack,
-    /// The same, at a sender that may run ahead: nothing it sends meets others' packets at once.
+    /// The same at a sender with lookahead: its segments reach a shared stage only by an event.
     AckLookahead,
     /// A packet enters this stage of its route.
     EnterStage(u32),
-    /// A source of cross traffic has a packet ready.
+    /// A cross traffic source sends a packet.
     CrossSend,
-    /// A transmission ends on this link, whose queue owns its packets.
+    /// A transmission ends on this link, which has a scheduled queue.
     TransmissionEnd(u32),
-    /// Packets enter a link through this inbox.
+    /// Packets enter a link from this merge queue.
     MergeBatch(u32),
 }
 
-/// Packets on their way to one stage of one flow.
+/// Packets of one flow that wait to enter one stage.
 #[derive(Debug)]
 pub struct PacketFifo<L> {
-    /// What the stream knows of the packets.
+    /// State that the scheduler keeps per FIFO.
     pub lane: L,
-    /// Flow, or number of TCP flows plus number of the cross source.
+    /// Flow, or `CROSS` plus the number of the cross traffic source.
     pub flow: u32,
-    /// What happens at its head.
+    /// What happens when its head is due.
     pub event: EventKind,
-    /// Where the flow is in the tables.
+    /// Indices of the flow in the tables of the datapath.
     pub indices: FlowIndices,
 }
 
 impl<L: Default> PacketFifo<L> {
-    /// No packets yet.
+    /// An empty FIFO.
     pub fn new(flow: u32, event: EventKind, indices: FlowIndices) -> Self {
         Self { lane: L::default(), flow, event, indices }
     }
 }
 
-/// All packets that wait for an event, and which comes first.
+/// All packets that wait for an event.
 #[derive(Debug)]
 pub struct EventQueues<S: EventScheduler> {
-    /// One for each stage of a flow where packets wait.
+    /// One FIFO for each stage of a flow where packets wait.
     pub fifos: Vec<PacketFifo<S::FifoState>>,
-    /// Their packets.
+    /// The event scheduler, which stores the packets.
     pub scheduler: S,
-    /// Packets in all of them, and in inboxes.
+    /// Packets in all FIFOs and merge queues.
     pub packets: u64,
 }
 
 impl<S: EventScheduler> EventQueues<S> {
-    /// Takes the first packet of the stream that is due first.
+    /// Removes the first packet of the FIFO that is due first.
     #[inline(always)]
     pub fn pop(&mut self, fifo: u32) -> Packet {
         self.packets -= 1;
         self.scheduler.pop(fifo, &mut self.fifos[fifo as usize].lane)
     }
 
-    /// The same, before [`EventScheduler::reschedule`]; none where the stream has none that it knows of.
+    /// The same without rescheduling, which [`EventScheduler::reschedule`] does later; none if the
+    /// scheduler knows of no further packet.
     #[inline(always)]
     pub fn pop_unscheduled(&mut self, fifo: u32) -> Option<Packet> {
         let packet = self.scheduler.pop_unscheduled(fifo, &mut self.fifos[fifo as usize].lane)?;
@@ -79,53 +80,57 @@ impl<S: EventScheduler> EventQueues<S> {
         Some(packet)
     }
 
-    /// When the next is due that may be taken ahead, seconds.
+    /// Time of the next packet that `pop_unscheduled` would take, seconds.
     #[inline(always)]
     pub fn next_time_s(&self, fifo: u32) -> f64 {
         self.scheduler.next_time_s(&self.fifos[fifo as usize].lane)
     }
 
-    /// Adds a packet; times of one stream never decrease.
+    /// Appends a packet; times within a FIFO never decrease.
     #[inline(always)]
     pub fn push(&mut self, fifo: u32, packet: Packet) {
         self.packets += 1;
         self.scheduler.push(fifo, &mut self.fifos[fifo as usize].lane, packet);
     }
 
-    /// Adds a packet where packets may have overtaken each other: behind all that arrive no later.
+    /// Inserts a packet behind all that arrive no later: for a FIFO behind a stage that reorders.
     pub fn insert(&mut self, fifo: u32, packet: Packet) {
         self.packets += 1;
         self.scheduler.insert(fifo, &mut self.fifos[fifo as usize].lane, packet);
     }
 }
 
-/// Packets of several flows on their way to one link, in order of (time, when they were set in motion, flow, stage).
+/// Packets of several flows that wait to enter one link, in order of (time, start of last
+/// transmission, flow, stage).
 ///
-/// Every packet that will still be put here arrives at least `lookahead_s` after it is put here: that is how far the stages before
-/// delay it. So when the first is due, all that arrive within the lead can be handled in one go.
+/// Lookahead (in the sense of conservative parallel simulation): every packet still to be inserted
+/// arrives at least `lookahead_s` after its insertion, since the stages in front delay it that
+/// long. When the head is due, all packets within the lookahead can therefore be processed in one
+/// batch.
 ///
-/// Packets come through doors, one for each link before this: those of one door are nearly in order, those of different doors are not at all.
+/// There is an input port for each link in front. Packets of one port are nearly in order; those of
+/// different ports are not.
 #[derive(Debug)]
 pub struct MergeQueue {
     ports: Vec<InputQueue>,
-    /// The door of the first packet, and when that is due, seconds; [`NO_EVENT`] when there is none.
+    /// Port of the head, and its time, seconds; [`NO_EVENT`] if the queue is empty.
     first: usize,
     first_s: f64,
-    /// Lead, seconds.
+    /// Lookahead, seconds.
     pub lookahead_s: f64,
-    /// The stream that schedules its first packet.
+    /// Number of the FIFO that stands for this queue in the scheduler.
     pub fifo: u32,
 }
 
-/// What came through one door.
+/// Packets of one input port.
 #[derive(Debug)]
 struct InputQueue {
     ring: RingBuffer<RoutedPacket>,
-    /// No packet in it is later than this, seconds.
+    /// Latest time of its packets so far, seconds.
     last_s: f64,
 }
 
-/// A packet in an inbox.
+/// A packet with its flow and its position on the route.
 #[derive(Clone, Copy, Debug)]
 pub struct RoutedPacket {
     /// The packet.
@@ -134,29 +139,29 @@ pub struct RoutedPacket {
     pub flow: u32,
     /// The stage it enters.
     pub stage: u32,
-    /// Where its flow is in the tables.
+    /// Indices of its flow in the tables of the datapath.
     pub indices: FlowIndices,
 }
 
 impl RoutedPacket {
-    /// What they are in order of.
+    /// Sort key.
     #[inline(always)]
     fn key(&self) -> (f64, f64, u32, u32) {
         (self.packet.at_s, self.packet.tx_start_s, self.flow, self.stage)
     }
 }
 
-/// A way into an inbox.
+/// An input port of a merge queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputPort {
-    /// The inbox.
+    /// The merge queue.
     pub merge_queue: u32,
-    /// Which of its doors.
+    /// Number of the port.
     pub port: u32,
 }
 
 impl InputQueue {
-    /// Puts a packet in its place, which is nearly always the last.
+    /// Inserts a packet in order, nearly always at the end.
     #[inline(always)]
     fn put(&mut self, new: RoutedPacket) {
         if new.packet.at_s > self.last_s {
@@ -175,12 +180,12 @@ impl InputQueue {
 }
 
 impl MergeQueue {
-    /// Empty; `fifo` schedules its first packet.
+    /// An empty queue; `fifo` stands for it in the scheduler.
     pub fn new(lookahead_s: f64, fifo: u32) -> Self {
         Self { ports: Vec::new(), first: 0, first_s: NO_EVENT, lookahead_s, fifo }
     }
 
-    /// So many doors.
+    /// Sets the number of input ports.
     pub fn open(&mut self, ports: usize) {
         self.ports.resize_with(ports, || InputQueue {
             ring: RingBuffer::default(),
@@ -188,7 +193,8 @@ impl MergeQueue {
         });
     }
 
-    /// Puts a packet behind a door; returns whether it is earlier than all others, so that the inbox is due earlier.
+    /// Inserts a packet at a port; returns whether it is earlier than all others, so that the queue
+    /// must be rescheduled.
     #[inline(always)]
     pub fn put(&mut self, port: u32, new: RoutedPacket) -> bool {
         self.ports[port as usize].put(new);
@@ -199,7 +205,7 @@ impl MergeQueue {
         new.packet.at_s < first_s
     }
 
-    /// Which door has the first, and when that is due.
+    /// Finds the port of the head.
     #[inline]
     fn find_first(&mut self) {
         let mut first: Option<&RoutedPacket> = None;
@@ -213,19 +219,19 @@ impl MergeQueue {
         self.first_s = first.map_or(NO_EVENT, |first| first.packet.at_s);
     }
 
-    /// When the first is due; [`NO_EVENT`] when there is none.
+    /// Time of the head; [`NO_EVENT`] if the queue is empty.
     #[inline]
     pub fn first_s(&self) -> f64 {
         self.first_s
     }
 
-    /// When the first was set in motion, and its flow.
+    /// Start of the last transmission of the head, and its flow.
     pub fn first(&self) -> Option<(f64, u32)> {
         let first = self.ports.get(self.first)?.ring.front()?;
         Some((first.packet.tx_start_s, first.flow))
     }
 
-    /// Takes the first.
+    /// Removes the head.
     #[inline]
     pub fn pop(&mut self) -> Option<RoutedPacket> {
         let first = self.ports.get_mut(self.first)?.ring.pop_front();

@@ -1,8 +1,10 @@
-//! Packets that wait for an event, and what comes first of all that is due.
+//! Event scheduler: stores packets that wait for an event and finds the earliest.
 //!
-//! There are two ways to keep them. Of some hundreds of flows each stream keeps its packets, and only their heads are put in order
-//! (`HeadScheduler`): little to compare, and a sender can look at all that waits for it. Of thousands, most have a packet or none, and heads that lie
-//! far apart in memory would be compared one with another: there all packets go into days of one calendar (`calendar.rs`).
+//! There are two implementations. With up to some thousands of flows each FIFO keeps its packets,
+//! and only FIFO heads are compared ([`HeadScheduler`]): there is little to compare, and a sender
+//! can see all ACKs that wait for it. With more flows most FIFOs hold one packet or none, and heads
+//! would be compared all over memory: there all packets lie in one calendar queue
+//! (`calendar_queue.rs`).
 
 use crate::packet::Packet;
 use crate::ring_pool::{PooledRing, RingPool};
@@ -12,59 +14,65 @@ use std::fmt::Debug;
 pub use crate::calendar_queue::CalendarQueue;
 pub use crate::winner_tree::{SortedSet, WinnerTree};
 
-/// No packet in the stream.
+/// Time of no event.
 pub const NO_EVENT: f64 = f64::INFINITY;
 
-/// Keeps the packets of streams `0..n`, and says which stream is due first. A stream either has packets or is given a time with
-/// [`EventScheduler::set`]; where times are equal, any is the first.
+/// Stores the packets of the FIFOs `0..n` and finds the FIFO that is due first. A FIFO either has
+/// packets or is scheduled for a time by [`EventScheduler::schedule`]; among equal times any may be
+/// first.
 pub trait EventScheduler: Send + Sync + 'static {
-    /// What a stream itself knows of its packets.
+    /// State kept per FIFO.
     type FifoState: Copy + Debug + Default + Send + Sync;
 
-    /// Whether it knows some packets ahead what will be due ([`EventScheduler::ahead`]).
+    /// Whether upcoming packets are known in order ([`EventScheduler::peek_ahead`]).
     const CAN_PEEK_AHEAD: bool;
 
-    /// All streams empty. About `packets_s` packets a second will be due.
+    /// All FIFOs empty. `packets_s` is the expected number of packets per second.
     fn new(fifos: usize, packets_s: f64) -> Self;
 
-    /// There are more streams now; the new ones are empty.
+    /// Adds FIFOs, all empty.
     fn grow(&mut self, fifos: usize);
 
-    /// A stream without packets is due at `time_s` ([`NO_EVENT`]: not at all).
+    /// Schedules a FIFO without packets for `time_s` ([`NO_EVENT`]: not at all).
     fn schedule(&mut self, fifo: u32, time_s: f64);
 
-    /// When the first is due, and which stream it is; [`NO_EVENT`] when there is none.
+    /// Time and number of the FIFO that is due first; [`NO_EVENT`] if there is none.
     fn earliest(&self) -> (f64, u32);
 
-    /// Whether a stream has no packets.
+    /// Whether a FIFO has no packets.
     fn is_empty(&self, state: &Self::FifoState) -> bool;
 
-    /// Adds a packet behind those of its stream; times of one stream never decrease.
+    /// Appends a packet to its FIFO; times within a FIFO never decrease.
     fn push(&mut self, fifo: u32, state: &mut Self::FifoState, packet: Packet);
 
-    /// Adds a packet where packets may have overtaken each other: behind all of its stream that arrive no later.
+    /// Inserts a packet behind all of its FIFO that arrive no later: for a FIFO behind a stage that
+    /// reorders.
     fn insert(&mut self, fifo: u32, state: &mut Self::FifoState, packet: Packet);
 
-    /// Takes the first packet of the stream that is due first.
+    /// Removes the first packet of the FIFO that is due first.
     fn pop(&mut self, fifo: u32, state: &mut Self::FifoState) -> Packet;
 
-    /// The same, but without looking for what is due next: until [`EventScheduler::reschedule`] more may be taken, as far as the stream's own are known.
+    /// The same without updating the schedule: further packets of the FIFO may be taken until
+    /// [`EventScheduler::reschedule`] is called.
     fn pop_unscheduled(&mut self, fifo: u32, state: &mut Self::FifoState) -> Option<Packet>;
 
-    /// When the next that [`EventScheduler::pop_unscheduled`] would take is due, seconds, or [`NO_EVENT`].
+    /// Time of the packet that [`EventScheduler::pop_unscheduled`] would take next, or
+    /// [`NO_EVENT`].
     fn next_time_s(&self, state: &Self::FifoState) -> f64;
 
-    /// Puts a stream of which some were taken ahead in order again: its next is due at `next_time_s`.
+    /// Updates the schedule after [`EventScheduler::pop_unscheduled`]: the next packet is due at
+    /// `next_time_s`.
     fn reschedule(&mut self, fifo: u32, next_time_s: f64);
 
-    /// What will be due when so many more packets have been, if that is known: a hint.
+    /// The packet that is due after this number of others, if it is known: a hint to prefetch.
     fn peek_ahead(&self, packets: usize) -> Option<(u32, &Packet)> {
         let _ = packets;
         None
     }
 }
 
-/// Each stream keeps its packets; an [`IndexedPriorityQueue`] knows the earliest of their heads.
+/// A scheduler in which each FIFO keeps its packets and an [`IndexedPriorityQueue`] finds the
+/// earliest head.
 #[derive(Debug)]
 pub struct HeadScheduler<O> {
     rings: RingPool<Packet>,

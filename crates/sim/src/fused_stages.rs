@@ -1,8 +1,10 @@
-//! Legs: all that becomes of a packet between two events, in one go.
+//! Event fusion: processes all stages of a route between two events in one pass.
 //!
-//! Nearly every route has the same shape between events: a link, the receiver, the way back, each with the flow's own links around it. For that
-//! shape the stages are laid out once, when the network is built, and a packet passes them in straight-line code. Whatever has another
-//! shape takes its stages one by one (`Datapath::step`); the results are the same, which the plain engine's traces prove.
+//! Nearly all routes have one shape between events: a link, the receiver and the reverse path, with
+//! the access links of the flow around them. The builder finds this shape once ([`FusedStages`]),
+//! and a packet traverses it in straight-line code. Routes of any other shape are processed stage
+//! by stage (`Datapath::traverse_stage_by_stage`), with equal results: `tests/equivalence.rs`
+//! compares both.
 
 use crate::datapath::{Datapath, Entry, Stage, ack_options, receive, trace_receive};
 use crate::event_queues::{FlowIndices, InputPort, RoutedPacket};
@@ -16,41 +18,41 @@ use cwndlab_tcp::NEVER;
 /// No such stage.
 const NONE: u32 = u32::MAX;
 
-/// The stages from one event to the next, where they have this order; any may be missing.
+/// The stages from one event to the next, in this order; each is optional.
 #[derive(Clone, Copy, Debug)]
 pub struct FusedStages {
-    /// A link whose queue decides at arrival.
+    /// A link with an admission queue.
     link: u32,
-    /// The flow's own link, by its offset.
-    pipe: u32,
-    /// Whether the receiver comes next.
+    /// The access link of the flow, by offset.
+    access_link: u32,
+    /// Whether the receiver follows.
     sink: bool,
-    /// Whether cross traffic ends there instead.
-    ends: bool,
-    /// The door of an inbox through which the packet goes on, instead of a stream.
+    /// Whether the route of cross traffic ends there instead.
+    ends_route: bool,
+    /// Input port of the merge queue where the packet waits next; none if it waits in a FIFO.
     port: Option<InputPort>,
-    /// After the receiver, or else on the way to it.
+    /// Access links and a link after the receiver, or in front of it if there is none.
     access_link_after: u32,
     link_after: u32,
     access_links_last: [u32; 2],
-    /// Stage of `link_after`.
+    /// Stage index of `link_after`.
     stage_after: u32,
-    /// Stream through which the packet goes on, by its offset among the flow's.
+    /// FIFO where the packet waits next, by offset among the flow's FIFOs.
     exit: u32,
-    /// The stage that it then enters.
+    /// The stage that the packet enters from there.
     next: u32,
-    /// Whether that is its sender, which may run ahead as far as it likes.
+    /// Whether that stage is a sender with unlimited lookahead.
     is_last: bool,
 }
 
 impl FusedStages {
-    /// The leg that begins with entering stage `first`; none where the stages do not have that shape.
+    /// The fused stages that begin with `first`; none if the stages have another shape.
     pub fn new(stages: &[(Stage, Entry)], first: usize, may_run_ahead: bool) -> Option<Self> {
-        let mut leg = Self {
+        let mut fused = Self {
             link: NONE,
-            pipe: NONE,
+            access_link: NONE,
             sink: false,
-            ends: false,
+            ends_route: false,
             port: None,
             access_link_after: NONE,
             link_after: NONE,
@@ -60,74 +62,74 @@ impl FusedStages {
             next: NONE,
             is_last: false,
         };
-        // The slots in order; a stage takes the first free one of its kind behind the last taken.
+        // Slots in order: a stage takes the first free slot of its kind behind the last one taken.
         let mut slot = 0;
         for (index, &(stage, entry)) in stages.iter().enumerate().skip(first) {
             if index > first {
                 match entry {
                     Entry::Immediate => {}
                     Entry::Merge(port) => {
-                        (leg.port, leg.next) = (Some(port), index as u32);
-                        return Some(leg);
+                        (fused.port, fused.next) = (Some(port), index as u32);
+                        return Some(fused);
                     }
                     Entry::Fifo(exit) => {
-                        (leg.exit, leg.next) = (exit, index as u32);
-                        leg.is_last = may_run_ahead && stage == Stage::Source;
-                        return Some(leg);
+                        (fused.exit, fused.next) = (exit, index as u32);
+                        fused.is_last = may_run_ahead && stage == Stage::Source;
+                        return Some(fused);
                     }
                     Entry::SortedFifo(_) => return None,
                 }
             }
             slot = match stage {
                 Stage::Link(link) if slot < 1 => {
-                    leg.link = link;
+                    fused.link = link;
                     1
                 }
-                Stage::AccessLink(pipe) if slot < 2 => {
-                    leg.pipe = pipe;
+                Stage::AccessLink(access_link) if slot < 2 => {
+                    fused.access_link = access_link;
                     2
                 }
                 Stage::Sink if slot < 3 => {
-                    leg.ends = index + 1 == stages.len();
-                    leg.sink = !leg.ends;
+                    fused.ends_route = index + 1 == stages.len();
+                    fused.sink = !fused.ends_route;
                     3
                 }
-                Stage::AccessLink(pipe) if slot < 4 => {
-                    leg.access_link_after = pipe;
+                Stage::AccessLink(access_link) if slot < 4 => {
+                    fused.access_link_after = access_link;
                     4
                 }
                 Stage::Link(link) if slot < 5 => {
-                    (leg.link_after, leg.stage_after) = (link, index as u32);
+                    (fused.link_after, fused.stage_after) = (link, index as u32);
                     5
                 }
-                Stage::AccessLink(pipe) if slot < 7 => {
-                    leg.access_links_last[usize::from(slot == 6)] = pipe;
+                Stage::AccessLink(access_link) if slot < 7 => {
+                    fused.access_links_last[usize::from(slot == 6)] = access_link;
                     if slot == 6 { 7 } else { 6 }
                 }
                 _ => return None,
             };
         }
-        leg.ends.then_some(leg)
+        fused.ends_route.then_some(fused)
     }
 }
 
-/// The first leg of most routes: the sender's own link, then an event.
+/// The most common first hop: the access link of the sender, then an event.
 #[derive(Clone, Copy, Debug)]
-pub struct FusedAccess {
-    pipe: u32,
+pub struct FusedFirstHop {
+    access_link: u32,
     port: Option<InputPort>,
     exit: u32,
 }
 
-impl FusedAccess {
-    /// The first leg, if it is of that shape.
+impl FusedFirstHop {
+    /// The first hop, if it has this shape.
     pub fn new(stages: &[(Stage, Entry)]) -> Option<Self> {
         match *stages {
-            [(Stage::AccessLink(pipe), _), (_, Entry::Fifo(exit)), ..] => {
-                Some(Self { pipe, port: None, exit })
+            [(Stage::AccessLink(access_link), _), (_, Entry::Fifo(exit)), ..] => {
+                Some(Self { access_link, port: None, exit })
             }
-            [(Stage::AccessLink(pipe), _), (_, Entry::Merge(port)), ..] => {
-                Some(Self { pipe, port: Some(port), exit: NONE })
+            [(Stage::AccessLink(access_link), _), (_, Entry::Merge(port)), ..] => {
+                Some(Self { access_link, port: Some(port), exit: NONE })
             }
             _ => None,
         }
@@ -135,7 +137,7 @@ impl FusedAccess {
 }
 
 impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
-    /// Takes a data packet that its sender sends at `sent_s` through the first leg.
+    /// A data packet that the sender sends at `sent_s` traverses its first hop.
     #[inline(always)]
     pub fn send_data(
         &mut self,
@@ -146,24 +148,24 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         size_bytes: u16,
         flags: Flags,
     ) {
-        let Some(head) = self.routes[indices.route as usize].head else {
+        let Some(first_hop) = self.routes[indices.route as usize].first_hop else {
             return self.send_data_slow_path(flow, indices, sent_s, number, size_bytes, flags);
         };
         let (at_s, tx_start_s) =
-            self.access_links.transmit(indices.first_access_link + head.pipe, sent_s, size_bytes);
+            self.access_links.transmit(indices.first_access_link + first_hop.access_link, sent_s, size_bytes);
         if at_s > self.end_s {
             return self
                 .send_data_after_end(flow, indices, sent_s, number, size_bytes, flags, at_s);
         }
         let packet = Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options: 0 };
-        if let Some(port) = head.port {
+        if let Some(port) = first_hop.port {
             self.merge_packet(port, RoutedPacket { packet, flow, stage: 1, indices: *indices });
         } else {
-            self.event_queues.push(indices.first_fifo + head.exit, packet);
+            self.event_queues.push(indices.first_fifo + first_hop.exit, packet);
         }
     }
 
-    /// Its first leg is another.
+    /// Slow path: the first hop has another shape.
     #[inline(never)]
     fn send_data_slow_path(
         &mut self,
@@ -190,7 +192,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         );
     }
 
-    /// It arrives after the end.
+    /// Slow path: the packet reaches its second stage after the end of the run.
     #[cold]
     #[inline(never)]
     #[allow(
@@ -207,7 +209,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         flags: Flags,
         at_s: f64,
     ) {
-        self.drop_or_leave_in_flight(
+        self.end_trip(
             flow,
             *indices,
             0,
@@ -224,11 +226,12 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         );
     }
 
-    /// Takes a packet through the stages from `stage` on, until it must wait for an event, is lost, or ends. Returns an acknowledgement that
-    /// reaches its sender next, and the stream where it may wait for that.
+    /// A packet traverses its route from `stage` on until it waits for an event, is dropped, or
+    /// reaches its end. Returns an ACK whose next stage is its sender, with the FIFO where it
+    /// waits, so that the caller can process the ACK at once.
     ///
-    /// Times are kept in locals, and the packet is put together again where it is stored: written in parts and read back as a whole
-    /// it would stall.
+    /// Times live in locals and the packet is assembled where it is stored: a struct written in
+    /// parts and read back as a whole stalls store forwarding.
     #[inline(always)]
     pub fn traverse(
         &mut self,
@@ -246,10 +249,10 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             mut flags,
             mut options,
         } = packet;
-        // Left where the packet goes no further: the stage, and the time at which it entered that.
+        // Breaks with the stage where the packet ends, and the time at which it entered that stage.
         let (stage, entered_s) = 'path: {
             let route = &self.routes[indices.route as usize];
-            let Some(leg) = &route.fused[stage] else {
+            let Some(fused) = &route.fused[stage] else {
                 if let Stage::Queue(link) = route.stages[stage].0 {
                     self.enqueue_at_link(
                         link,
@@ -260,9 +263,9 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                 }
                 return None;
             };
-            if leg.link != NONE {
+            if fused.link != NONE {
                 let entered_s = at_s;
-                let passed = self.links[leg.link as usize]
+                let passed = self.links[fused.link as usize]
                     .arrive(at_s, tx_start_s, number, size_bytes, flow, &mut flags);
                 let Some(times) = passed else {
                     at_s = LOST;
@@ -270,9 +273,9 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                 };
                 (at_s, tx_start_s) = times;
             }
-            if leg.pipe != NONE {
+            if fused.access_link != NONE {
                 (at_s, tx_start_s) = self.access_links.transmit(
-                    indices.first_access_link + leg.pipe,
+                    indices.first_access_link + fused.access_link,
                     at_s,
                     size_bytes,
                 );
@@ -280,7 +283,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             if at_s > self.end_s {
                 break 'path (stage, at_s);
             }
-            if leg.sink {
+            if fused.sink {
                 let sink = &mut self.receivers[flow as usize];
                 let knobs = &self.knobs[sink.knobs as usize];
                 self.delivered += 1;
@@ -300,62 +303,62 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                     flags.only_priority().with(Flags::ECE, ack.ece),
                 );
                 options = ack_options(&ack, &sink.receiver, &mut self.options);
-            } else if leg.ends {
+            } else if fused.ends_route {
                 self.end_cross(flow, at_s, size_bytes);
                 return None;
             }
-            if leg.access_link_after != NONE {
+            if fused.access_link_after != NONE {
                 (at_s, tx_start_s) = self.access_links.transmit(
-                    indices.first_access_link + leg.access_link_after,
+                    indices.first_access_link + fused.access_link_after,
                     at_s,
                     size_bytes,
                 );
             }
-            if leg.link_after != NONE {
+            if fused.link_after != NONE {
                 let entered_s = at_s;
-                // Past the end nothing arrives at a link.
+                // Arrivals after the end of the run are not counted at a link.
                 if at_s > self.end_s {
-                    break 'path (leg.stage_after as usize, entered_s);
+                    break 'path (fused.stage_after as usize, entered_s);
                 }
-                let passed = self.links[leg.link_after as usize]
+                let passed = self.links[fused.link_after as usize]
                     .arrive(at_s, tx_start_s, number, size_bytes, flow, &mut flags);
                 let Some(times) = passed else {
                     at_s = LOST;
-                    break 'path (leg.stage_after as usize, entered_s);
+                    break 'path (fused.stage_after as usize, entered_s);
                 };
                 (at_s, tx_start_s) = times;
             }
-            for pipe in leg.access_links_last {
-                if pipe != NONE {
+            for access_link in fused.access_links_last {
+                if access_link != NONE {
                     (at_s, tx_start_s) = self.access_links.transmit(
-                        indices.first_access_link + pipe,
+                        indices.first_access_link + access_link,
                         at_s,
                         size_bytes,
                     );
                 }
             }
             if at_s > self.end_s {
-                break 'path (leg.next as usize - 1, at_s);
+                break 'path (fused.next as usize - 1, at_s);
             }
             let packet = Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
-            if leg.is_last {
-                return Some((indices.first_fifo + leg.exit, packet));
+            if fused.is_last {
+                return Some((indices.first_fifo + fused.exit, packet));
             }
-            if let Some(port) = leg.port {
-                let stage = leg.next;
+            if let Some(port) = fused.port {
+                let stage = fused.next;
                 self.merge_packet(port, RoutedPacket { packet, flow, stage, indices });
             } else {
-                self.event_queues.push(indices.first_fifo + leg.exit, packet);
+                self.event_queues.push(indices.first_fifo + fused.exit, packet);
             }
             return None;
         };
         let packet =
             Packet { at_s: entered_s, tx_start_s, number, sent_s, size_bytes, flags, options };
-        self.drop_or_leave_in_flight(flow, indices, stage, packet, at_s);
+        self.end_trip(flow, indices, stage, packet, at_s);
         None
     }
 
-    /// The same where it need not be fast.
+    /// The same, out of line, for rare callers.
     #[inline(never)]
     pub fn traverse_slow_path(
         &mut self,

@@ -1,4 +1,5 @@
-//! The packet-level simulator: a network from a scenario, run event by event, and its results.
+//! Packet-level discrete-event simulator: builds the network of a scenario, runs it, and collects its
+//! results.
 //!
 //! ```
 //! use cwndlab_sim::{Simulation, scenario::Scenario};

@@ -1,57 +1,58 @@
-//! Packets that a link loses or marks beside what its queue does.
+//! Loss models of a link: Bernoulli, Gilbert-Elliott and listed losses or marks, apart from those
+//! of its queue.
 
 use crate::random_stream::RandomStream;
 use crate::scenario::LossSpec;
 use std::ops::Range;
 
-/// Losses or marks beside the queue's.
+/// A loss model and the flows that it applies to.
 #[derive(Clone, Debug)]
 pub struct LossModel {
-    /// Flows it concerns; all when absent.
+    /// Flows that it applies to; all if none.
     pub flows: Option<Range<u32>>,
-    /// Which packets.
+    /// The loss process.
     pub kind: LossProcess,
 }
 
-/// What happens to a packet; of several the worst.
+/// Outcome for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LossOutcome {
-    /// Nothing.
+    /// The packet passes.
     Pass,
-    /// It is marked, where it may be.
+    /// The packet is marked (CE) if it is ECN-capable.
     Mark,
-    /// It is lost.
+    /// The packet is dropped.
     Drop,
 }
 
-/// Which packets are struck.
+/// A loss process.
 #[derive(Clone, Debug)]
 pub enum LossProcess {
-    /// Each lost with this probability, before the queue or after transmission.
+    /// Independent losses of this probability, before the queue or after transmission.
     Bernoulli { p: f64, stream: RandomStream, after_queue: bool },
-    /// Lost in bursts, before the queue or after transmission.
+    /// Losses in bursts, before the queue or after transmission.
     GilbertElliott { chain: TwoStateChain, stream: RandomStream, after_queue: bool },
-    /// These lost, by arrival number from 0.
+    /// Drops the packets of these arrival numbers, from 0.
     List(PacketList),
-    /// These marked, by arrival number from 0.
+    /// Marks the packets of these arrival numbers, from 0.
     Marks(PacketList),
 }
 
-/// A chain of two states (Gilbert 1960, Elliott 1963), good at first. At each packet the state changes, or not; then the state that it
-/// is in says how likely the packet is lost. In the long run a share to_bad/(to_bad + to_good) of packets meets the bad state, in runs
-/// of 1/to_good on average.
+/// The two-state Markov chain of Gilbert (1960) and Elliott (1963), good at first. At each packet
+/// the state changes or not; then the loss probability of the state applies. In the long run a
+/// share to_bad/(to_bad + to_good) of packets meets the bad state, in runs of 1/to_good on average.
 #[derive(Clone, Copy, Debug)]
 pub struct TwoStateChain {
     /// Probability to leave each state, good and bad.
     leave: [f64; 2],
-    /// Probability of a loss in each state.
+    /// Loss probability in each state.
     loss: [f64; 2],
     state: usize,
 }
 
 impl TwoStateChain {
     fn judge(&mut self, stream: &mut RandomStream) -> bool {
-        // Two numbers a packet, whatever they are needed for: streams stay aligned when a probability changes.
+        // Always two draws per packet, so that streams stay aligned when a probability changes.
         let (change, loss) = (stream.uniform(), stream.uniform());
         if change < self.leave[self.state] {
             self.state = 1 - self.state;
@@ -60,7 +61,7 @@ impl TwoStateChain {
     }
 }
 
-/// Numbers of packets, sorted, and how many packets have passed.
+/// Sorted arrival numbers, and the number of packets so far.
 #[derive(Clone, Debug)]
 pub struct PacketList {
     packets: Vec<u64>,
@@ -69,7 +70,7 @@ pub struct PacketList {
 }
 
 impl PacketList {
-    /// From numbers in any order.
+    /// A list of arrival numbers in any order.
     pub fn new(packets: &[u64]) -> Self {
         let mut packets = packets.to_vec();
         packets.sort_unstable();
@@ -77,7 +78,7 @@ impl PacketList {
         Self { packets, seen: 0, next: 0 }
     }
 
-    /// Counts a packet; whether it is one of these.
+    /// Counts a packet; returns whether it is in the list.
     fn contains_next(&mut self) -> bool {
         let hit = self.packets.get(self.next) == Some(&self.seen);
         self.seen += 1;
@@ -87,7 +88,7 @@ impl PacketList {
 }
 
 impl LossProcess {
-    /// From a scenario; what is drawn comes from `stream`.
+    /// The loss process of a scenario, with random draws from `stream`.
     pub fn new(spec: &LossSpec, stream: RandomStream) -> Self {
         match spec {
             LossSpec::Bernoulli { p, after_queue, .. } => {
@@ -111,7 +112,7 @@ impl LossProcess {
 }
 
 impl LossModel {
-    /// What happens to the next packet of `flow`, before the queue or after transmission.
+    /// Outcome for the next packet of `flow`, before the queue or after transmission.
     pub fn judge(&mut self, flow: u32, after: bool) -> LossOutcome {
         if self.flows.as_ref().is_some_and(|flows| !flows.contains(&flow)) {
             return LossOutcome::Pass;
@@ -150,9 +151,11 @@ mod tests {
 
     #[test]
     fn bursts_have_their_rate_and_length() {
-        // A quarter of packets meets the bad state, in runs of 1/0.03 = 33.3 packets. 200,000 packets hold about 1,500 runs; run lengths
-        // are geometric, deviation 33, so the mean length has a standard error of 33/sqrt(1500) = 0.85. The share: cycles of 133 packets
-        // whose bad and good parts deviate by 33 and 99; the error of the ratio is 0.25 * 0.75 * sqrt(2/1500) = 0.0068.
+        // A quarter of packets meets the bad state, in runs of 1/0.03 = 33.3 packets. 200,000
+        // packets hold about 1,500 runs; run lengths are geometric, deviation 33, so the mean
+        // length has a standard error of 33/sqrt(1500) = 0.85. The share: cycles of 133 packets
+        // whose bad and good parts deviate by 33 and 99; the error of the ratio is 0.25 * 0.75 *
+        // sqrt(2/1500) = 0.0068.
         let mut loss =
             loss(r#"{"kind": "gilbert-elliott", "to_bad": 0.01, "to_good": 0.03}"#, None);
         let is_lost = lost(&mut loss, false, 200_000);
@@ -164,7 +167,8 @@ mod tests {
 
     #[test]
     fn both_states_may_lose_some() {
-        // Half of packets in each state: 0.5 * 0.8 + 0.5 * 0.1 = 0.45. With changes at 1 in 2 packets are independent: sqrt(0.25/1e5).
+        // Half of packets in each state: 0.5 * 0.8 + 0.5 * 0.1 = 0.45. With changes at 1 in 2
+        // packets are independent: sqrt(0.25/1e5).
         let json = r#"{"kind": "gilbert-elliott", "to_bad": 0.5, "to_good": 0.5, "bad_loss": 0.8, "good_loss": 0.1}"#;
         let count =
             lost(&mut loss(json, None), false, 100_000).iter().filter(|&&hit| hit).count() as f64;

@@ -1,24 +1,24 @@
-//! When a link is down: nothing leaves, and what arrives waits or is lost.
+//! Link outages: nothing leaves while a link is down, and arrivals wait or are dropped.
 
 use crate::scenario::{OutagePolicy, OutageSpec};
 use std::sync::Arc;
 
-/// Times when a link is down, from the first moment of each to just before its last.
+/// Outages of a link, each from its first instant to just before its last.
 #[derive(Clone, Debug, Default)]
 pub struct Outages(Arc<[OutageSpec]>);
 
 impl Outages {
-    /// From a checked scenario: in order, without overlap.
+    /// Outages of a checked scenario: in order, without overlap.
     pub fn new(outages: &[OutageSpec]) -> Self {
         Self(outages.into())
     }
 
-    /// Whether there are none.
+    /// Whether there is no outage.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether the link is down at this time, and until when that stays so, nanoseconds.
+    /// Whether the link is down at `now_ns`, and until when this state lasts, nanoseconds.
     pub fn at_ns(&self, now_ns: u64) -> (bool, u64) {
         let past = self.0.partition_point(|outage| outage.to.nanoseconds() <= now_ns);
         match self.0.get(past) {
@@ -33,7 +33,7 @@ impl Outages {
         self.current(now_s).is_some()
     }
 
-    /// Whether a packet that arrives now is lost.
+    /// Whether an arrival is dropped.
     pub fn drops_arrivals(&self, now_s: f64) -> bool {
         self.current(now_s).is_some_and(|outage| outage.arrivals == OutagePolicy::Lost)
     }
@@ -49,7 +49,7 @@ pub mod tests {
     use super::*;
     use cwndlab_units::Time;
 
-    /// Outages from (from, to) in milliseconds, in which arrivals are lost.
+    /// Outages from (from, to) in milliseconds that drop arrivals.
     pub fn outages(times: &[(u64, u64)]) -> Outages {
         let outage = |&(from, to): &(u64, u64)| OutageSpec {
             from: Time::ns(from * 1_000_000),

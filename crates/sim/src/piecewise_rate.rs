@@ -1,37 +1,38 @@
-//! The course of a rate over time: a waveform, piece by piece.
+//! Piecewise constant rate: yields the constant pieces of a waveform one after the other.
 
 use crate::outages::Outages;
 use crate::random_stream::RandomStream;
 use crate::scenario::{Shape, Waveform};
 
-/// Length of a piece that does not end, nanoseconds: sums of some of them still fit.
+/// Length of a piece without end, nanoseconds: a sum of several still fits.
 const ENDLESS_NS: u64 = u64::MAX / 4;
-/// Rate of one opportunity in a millisecond: 1500 bytes.
+/// Rate of one delivery opportunity per millisecond: 1500 bytes.
 const OPPORTUNITY_BPS: u64 = 12_000_000;
 const MILLISECOND_NS: u64 = 1_000_000;
 
-/// The pieces of a waveform, one after the other.
+/// Iterator over the pieces of a waveform.
 #[derive(Clone, Debug)]
 pub struct PiecewiseRate {
     shape: Option<Shape>,
     stream: RandomStream,
     link_rate_bps: Option<u64>,
     outages: Outages,
-    /// Index of the next piece of the shape, and where it begins.
+    /// Index and start of the next piece of the shape.
     index: u64,
     begin_ns: u64,
-    /// Rate of the current one, and how far it was told: outages cut it.
+    /// Rate of the current piece, and the time up to which pieces were yielded; outages split them.
     rate_bps: f64,
     emitted_until_ns: u64,
-    /// State of a walk.
+    /// Current rate of a random walk.
     level: f64,
-    /// In a recording: its next opportunity, and when its round began.
+    /// Of a trace: index of its next opportunity, and the start of the current repetition.
     next: usize,
     round_ms: u64,
 }
 
 impl PiecewiseRate {
-    /// From a waveform whose draws come from `stream`; with `link_rate_bps`, what it leaves of a link of that rate.
+    /// Pieces of a waveform with random draws from `stream`. With `link_rate_bps` the pieces are
+    /// what the waveform leaves of a link of that rate.
     pub fn new(waveform: &Waveform, stream: RandomStream, link_rate_bps: Option<u64>) -> Self {
         let shape = match waveform {
             Waveform::Constant(rate) => Shape::Constant { rate: *rate },
@@ -41,12 +42,12 @@ impl PiecewiseRate {
         Self { shape: Some(shape), stream, link_rate_bps, level, ..Self::silent() }
     }
 
-    /// With a rate of zero while a link is down.
+    /// The same with a rate of zero during outages.
     pub fn with_outages(self, outages: Outages) -> Self {
         Self { outages, ..self }
     }
 
-    /// A rate of zero for ever.
+    /// A rate of zero forever.
     pub fn silent() -> Self {
         Self {
             shape: None,
@@ -63,7 +64,8 @@ impl PiecewiseRate {
         }
     }
 
-    /// Rate of the next piece, and when it ends, seconds. Boundaries are whole nanoseconds, so that they do not drift.
+    /// Rate of the next piece, bit/s, and its end, seconds. Boundaries are integer nanoseconds and
+    /// do not drift.
     pub fn next(&mut self) -> (f64, f64) {
         if self.emitted_until_ns >= self.begin_ns {
             self.advance();
@@ -73,7 +75,7 @@ impl PiecewiseRate {
         (if is_down { 0.0 } else { self.rate_bps }, self.emitted_until_ns as f64 / 1e9)
     }
 
-    /// Goes to the next piece of the shape.
+    /// Goes on to the next piece of the shape.
     fn advance(&mut self) {
         let (rate, length_ns) = match self.shape.take() {
             None => (0, ENDLESS_NS),
@@ -88,7 +90,8 @@ impl PiecewiseRate {
         self.rate_bps = self.link_rate_bps.map_or(rate, |link| link.saturating_sub(rate)) as f64;
     }
 
-    /// Mean rate in each of `count` bins of `bin_s` seconds from 0 on, while it is on from `begin_s` to `end_s`.
+    /// Mean rate in each of `count` bins of `bin_s` seconds, for a source active from `begin_s` to
+    /// `end_s`.
     pub fn bins(mut self, bin_s: f64, count: usize, begin_s: f64, end_s: f64) -> Vec<f64> {
         let mut bins = vec![0.0; count];
         let mut from_s = 0.0;
@@ -106,7 +109,7 @@ impl PiecewiseRate {
         bins
     }
 
-    /// Mean rate from `from_s` to `to_s`, bits per second.
+    /// Mean rate from `from_s` to `to_s`, bit/s.
     pub fn mean_bps(mut self, from_s: f64, to_s: f64) -> f64 {
         let (mut begin_s, mut bits) = (0.0, 0.0);
         while begin_s < to_s {
@@ -159,7 +162,8 @@ impl PiecewiseRate {
 }
 
 impl PiecewiseRate {
-    /// Of a recording: the millisecond from a moment with opportunities on, or the time without any.
+    /// Of a trace: the millisecond that begins now, if it has opportunities, or the gap without
+    /// any.
     fn recorded_piece(&mut self, opportunities: &[u64]) -> (u64, u64) {
         let now_ms = self.begin_ns / MILLISECOND_NS;
         let mut count = 0;
@@ -180,7 +184,8 @@ impl PiecewiseRate {
     }
 }
 
-/// Rate and length of the piece of a saw-tooth that begins at `begin_ns`: the middle of each step lies on the ramp.
+/// Rate and length of the piece of a sawtooth that begins at `begin_ns`: the middle of each step
+/// lies on the ramp.
 fn saw_tooth(low: u64, high: u64, period: u64, step: Option<u64>, begin_ns: u64) -> (u64, u64) {
     let step = step.unwrap_or(period / 100).max(1);
     let place = begin_ns % period;
@@ -218,7 +223,8 @@ mod tests {
 
     #[test]
     fn bins_of_a_square_wave_by_hand() {
-        // 4 and 2 Mbit/s for a second each, on from 0.5 s to 2.5 s, in bins of 1 s: half of 4, all of 2, half of 4.
+        // 4 and 2 Mbit/s for a second each, on from 0.5 s to 2.5 s, in bins of 1 s: half of 4, all
+        // of 2, half of 4.
         let square =
             waveform(r#"{"kind": "square", "high": "4Mbit", "low": "2Mbit", "every": "1s"}"#);
         let bins =
@@ -228,7 +234,8 @@ mod tests {
 
     #[test]
     fn bins_of_a_recording_count_its_opportunities() {
-        // At 0, 2, 2 and 5 ms, again from 5 ms on: 0 | 2 2 | | | 5 5 | | 7 7 | ... so in bins of 5 ms 3, 4, 4 opportunities of 12,000 bits.
+        // At 0, 2, 2 and 5 ms, again from 5 ms on: 0 | 2 2 | | | 5 5 | | 7 7 | ... so in bins of 5
+        // ms 3, 4, 4 opportunities of 12,000 bits.
         let file = crate::scenario::DeliveryOpportunities::parse("0\n2\n2\n5\n").unwrap();
         let trace = Waveform::Shape(Shape::Trace { file: "x".into(), opportunities: file });
         let rate = || PiecewiseRate::new(&trace, RandomStream::new(1, "x"), None);

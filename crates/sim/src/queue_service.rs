@@ -1,4 +1,5 @@
-//! Links whose queue owns its packets, as packets meet them: an event for the end of a transmission where something waits.
+//! Service of scheduled queues: enqueue, start of transmission and end of transmission on links
+//! whose discipline decides at departure.
 
 use crate::access_links::AccessLinks;
 use crate::datapath::{Datapath, Entry};
@@ -11,7 +12,7 @@ use crate::timers::Timers;
 use crate::trace::Tracer;
 
 impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
-    /// A packet reaches a queue that owns its packets.
+    /// A packet reaches a scheduled queue.
     #[inline(never)]
     pub(crate) fn enqueue_at_link(&mut self, index: u32, routed: RoutedPacket) {
         let now_s = routed.packet.at_s;
@@ -30,7 +31,8 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         }
     }
 
-    /// Begins the transmissions that should have begun by now, before a packet arrives that was set in motion at `tx_start_s`.
+    /// Starts the deferred transmissions that precede the arrival of a packet at `now_s` whose own
+    /// last transmission started at `tx_start_s`.
     #[inline]
     fn catch_up(&mut self, index: u32, now_s: f64, tx_start_s: f64) {
         while let Some(begins_s) = self.links[index as usize]
@@ -41,15 +43,15 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         }
     }
 
-    /// Every link catches up: somebody is about to look at what has arrived where.
+    /// Starts all deferred transmissions, on every link: the caller inspects the state of flows.
     pub fn catch_up_all(&mut self, now_s: f64) {
         for index in 0..self.links.len() as u32 {
             self.catch_up(index, now_s, f64::NEG_INFINITY);
         }
     }
 
-    /// The end of a transmission, or the moment to catch up at the latest.
-    pub fn on_depart(&mut self, index: u32, now_s: f64) {
+    /// A transmission ends, or the deferral of a start of transmission reaches its limit.
+    pub fn on_service_event(&mut self, index: u32, now_s: f64) {
         let Some(scheduled_queue) = self.links[index as usize].scheduled_queue_mut() else {
             return;
         };
@@ -57,7 +59,8 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             return self.start_transmission(index, now_s);
         }
         scheduled_queue.on_catch_up();
-        // What begins at this very moment waits: a packet may still arrive that was set in motion earlier.
+        // A transmission that starts at this instant stays deferred: a packet whose own
+        // transmission started earlier may still arrive now.
         self.catch_up(index, now_s, f64::NEG_INFINITY);
         self.schedule_catch_up(index);
     }
@@ -71,7 +74,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         }
     }
 
-    /// A link whose queue owns its packets begins its next transmission.
+    /// A link starts its next transmission.
     #[inline(never)]
     fn start_transmission(&mut self, index: u32, now_s: f64) {
         let served = self.links[index as usize].start_transmission(now_s);
@@ -84,27 +87,27 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         }
         let stage = stage as usize;
         if at_s > self.end_s {
-            return self.drop_or_leave_in_flight(flow, indices, stage, packet, at_s);
+            return self.end_trip(flow, indices, stage, packet, at_s);
         }
         let packet = Packet { at_s, tx_start_s: now_s, ..packet };
         let route = &self.routes[indices.route as usize];
         if route.stages[stage + 1].1 != Entry::Immediate || route.fused[stage + 1].is_none() {
             return self.enter_or_schedule(flow, indices, stage + 1, packet);
         }
-        // As most packets go on, in line.
+        // The common case, inlined.
         if let Some((fifo, ack)) = self.traverse(flow, indices, stage + 1, packet) {
             self.event_queues.push(fifo, ack);
         }
     }
 
-    /// Schedules the end of a transmission.
+    /// Schedules an event of the link: the end of a transmission, or the limit of a deferral.
     fn schedule_end(&mut self, index: u32, until_s: f64) {
         if let Some(scheduled_queue) = self.links[index as usize].scheduled_queue_mut() {
             self.event_queues.scheduler.schedule(scheduled_queue.fifo, until_s);
         }
     }
 
-    /// Sees to the packets that a queue has just lost.
+    /// Processes the packets that the queue just dropped.
     #[inline]
     fn drain_drops(&mut self, index: u32) {
         if self.links[index as usize].has_drops() {
@@ -117,11 +120,11 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         while let Some(RoutedPacket { packet, flow, stage, indices }) =
             self.links[index as usize].pop_drop()
         {
-            self.drop_or_leave_in_flight(flow, indices, stage as usize, packet, LOST);
+            self.end_trip(flow, indices, stage as usize, packet, LOST);
         }
     }
 
-    /// The run is over: what waits in queues that own their packets is on its way.
+    /// The run ends: packets that wait in scheduled queues are in flight.
     pub fn finish(&mut self) {
         let end_s = self.end_s;
         for index in 0..self.links.len() {
@@ -130,12 +133,13 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             while let Some(RoutedPacket { packet, flow, stage, indices }) =
                 self.links[index].drain_at_end(end_s)
             {
-                self.drop_or_leave_in_flight(flow, indices, stage as usize, packet, f64::MAX);
+                self.end_trip(flow, indices, stage as usize, packet, f64::MAX);
             }
         }
     }
 
-    /// The run is over: gives back what only packets on their way needed, so that results can have the memory.
+    /// The run has ended: frees what only packets in the network needed, so that results can use
+    /// the memory.
     pub fn release(&mut self) {
         self.event_queues.fifos = Vec::new();
         self.event_queues.scheduler = S::new(1, 0.0);

@@ -1,15 +1,15 @@
-//! Streams of random numbers: one for each source of randomness, derived from (seed, name), so that adding a source leaves the
-//! draws of all others alone.
+//! Random streams: one independent generator per source of randomness, derived from (seed, name),
+//! so that adding a source leaves all other draws unchanged.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// A named stream.
+/// A named random stream (xoshiro256++).
 #[derive(Clone, Debug)]
 pub struct RandomStream(Xoshiro256PlusPlus);
 
 impl RandomStream {
-    /// The stream of `name` in a run with `seed`.
+    /// The stream `name` of a run with `seed`.
     pub fn new(seed: u64, name: &str) -> Self {
         // FNV-1a over the name; the generator's own seeding (SplitMix64) spreads the result.
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
@@ -47,8 +47,9 @@ impl RandomStream {
     }
 }
 
-/// The value that a normal variable stays below with probability `p` in (0, 1): Acklam's rational approximation (relative error below
-/// 1.15e-9), which is arithmetic but for the tails' square root and logarithm.
+/// Quantile of the standard normal distribution at `p` in (0, 1): Acklam's rational approximation
+/// (relative error below 1.15e-9), which needs arithmetic only, and a square root and a logarithm
+/// in the tails.
 fn normal_quantile(p: f64) -> f64 {
     const A: [f64; 6] = [
         -3.969683028665376e1,
@@ -99,7 +100,8 @@ mod tests {
 
     #[test]
     fn normal_quantiles_as_in_tables() {
-        // NIST/SEMATECH e-Handbook, 1.3.6.7.1: P(Z < 1.959964) = 0.975, P(Z < 1.281552) = 0.9; and P(Z < -3.090232) = 0.001.
+        // NIST/SEMATECH e-Handbook, 1.3.6.7.1: P(Z < 1.959964) = 0.975, P(Z < 1.281552) = 0.9; and
+        // P(Z < -3.090232) = 0.001.
         for (p, z) in [
             (0.5, 0.0),
             (0.975, 1.959_964),

@@ -1,25 +1,25 @@
-//! Drawing from the distributions that a scenario names, by inverting their distribution functions: one uniform number a draw, so that
-//! streams stay aligned whatever the law.
+//! Random variables of a scenario, drawn by inversion: one uniform number per draw, so that
+//! streams stay aligned whatever the distribution.
 //!
-//! | law | value at a uniform u in [0, 1) |
+//! | distribution | value at a uniform u in [0, 1) |
 //! | --- | --- |
 //! | uniform | low + (high - low) u |
 //! | exponential | -mean ln(1 - u) |
-//! | Pareto | m (1 - u)^(-1/shape), m = mean (shape - 1)/shape, cut at `most` |
+//! | Pareto | m (1 - u)^(-1/shape), m = mean (shape - 1)/shape, truncated at `most` |
 //! | log-normal | exp(mu + sigma z(u)), mu = ln(mean) - sigma^2/2, z the normal quantile |
-//! | empirical | straight lines between the points of its file |
+//! | empirical | linear interpolation between the points of its file |
 
 use crate::random_stream::RandomStream;
 use crate::scenario::{Distribution, EmpiricalCdf, Law, Quantity};
 
-/// A distribution made ready, with its own stream.
+/// A distribution with its random stream.
 #[derive(Clone, Debug)]
 pub struct RandomVariable {
     law: PreparedDistribution,
     stream: RandomStream,
 }
 
-/// A law with its constants computed.
+/// A distribution with its constants computed.
 #[derive(Clone, Debug)]
 enum PreparedDistribution {
     Constant(f64),
@@ -31,7 +31,7 @@ enum PreparedDistribution {
 }
 
 impl RandomVariable {
-    /// From a distribution of a checked scenario; what it draws comes from `stream`.
+    /// A distribution of a checked scenario, drawn from `stream`.
     pub fn new<T: Quantity>(distribution: &Distribution<T>, stream: RandomStream) -> Self {
         let law = match distribution {
             Distribution::Constant(value) | Distribution::Random(Law::Constant { value }) => {
@@ -63,7 +63,7 @@ impl RandomVariable {
         Self { law, stream }
     }
 
-    /// The next value: seconds, or packets (not always whole).
+    /// The next value: seconds, or packets (not always an integer).
     pub fn next(&mut self) -> f64 {
         match &self.law {
             PreparedDistribution::Constant(value) => *value,
@@ -108,7 +108,8 @@ mod tests {
         );
     }
 
-    // Each law: standard error of the mean = standard deviation/sqrt(1e5) = deviation/316.2; of a share q: sqrt(q (1-q)/1e5).
+    // Each law: standard error of the mean = standard deviation/sqrt(1e5) = deviation/316.2; of a
+    // share q: sqrt(q (1-q)/1e5).
 
     #[test]
     fn constant() {
@@ -134,7 +135,8 @@ mod tests {
 
     #[test]
     fn pareto_has_its_mean_and_tail_and_is_cut() {
-        // Shape 3, mean 12: least 8, variance 64 * 3/((2)^2 (1)) = 48, deviation 6.93; P(X < 16) = 1 - (8/16)^3 = 0.875.
+        // Shape 3, mean 12: least 8, variance 64 * 3/((2)^2 (1)) = 48, deviation 6.93; P(X < 16) =
+        // 1 - (8/16)^3 = 0.875.
         let json = r#"{"kind": "pareto", "mean": 12, "shape": 3}"#;
         let (mean, share) = mean_and_share(json, 16.0);
         assert_near(mean, 12.0, 0.0219);
@@ -157,8 +159,9 @@ mod tests {
 
     #[test]
     fn empirical_follows_its_file() {
-        // A quarter is 1; half lies evenly in 1..3, a quarter in 3..7. Mean 0.25 + 0.5 * 2 + 0.25 * 5 = 2.5. Mean of squares
-        // 0.25 + 0.5 * 13/3 + 0.25 * 79/3 = 9, so the deviation is sqrt(2.75) = 1.66. Below 2: 0.25 + 0.25.
+        // A quarter is 1; half lies evenly in 1..3, a quarter in 3..7. Mean 0.25 + 0.5 * 2 + 0.25 *
+        // 5 = 2.5. Mean of squares 0.25 + 0.5 * 13/3 + 0.25 * 79/3 = 9, so the deviation is
+        // sqrt(2.75) = 1.66. Below 2: 0.25 + 0.25.
         let (mean, share) = mean_and_share(r#"{"kind": "empirical", "file": "x"}"#, 2.0);
         assert_near(mean, 2.5, 0.0052);
         assert_near(share, 0.5, 0.00158);

@@ -1,14 +1,15 @@
-//! A first-in first-out queue of small values: what a packet meets several times on its way.
+//! Ring buffer: a FIFO queue of small values on the fast path of every packet.
 //!
-//! It holds a power of two of slots, so that finding one is a mask, and it is all written to be laid out in line: with the standard
-//! library's `VecDeque`, a call and twice the instructions, a packet costs about a tenth more.
+//! Its capacity is a power of two, so that indexing is a mask, and all of it is inlined. With
+//! `VecDeque`, which calls out of line and takes twice the instructions, a packet costs about a
+//! tenth more.
 
 use std::ops::Index;
 
-/// So many at the front are looked at together.
+/// Number of leading values that `count_leading` examines at once.
 pub const LEADING: usize = 4;
 
-/// Values in the order in which they were put in.
+/// A FIFO queue.
 #[derive(Clone, Debug)]
 pub struct RingBuffer<T> {
     slots: Vec<T>,
@@ -23,7 +24,7 @@ impl<T> Default for RingBuffer<T> {
 }
 
 impl<T: Copy> RingBuffer<T> {
-    /// How many there are.
+    /// Number of values.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.count
@@ -34,7 +35,7 @@ impl<T: Copy> RingBuffer<T> {
         self.first.wrapping_add(index) & self.slots.len().wrapping_sub(1)
     }
 
-    /// Adds one behind all others.
+    /// Appends a value.
     #[inline(always)]
     pub fn push_back(&mut self, value: T) {
         if self.count == self.slots.len() {
@@ -45,7 +46,7 @@ impl<T: Copy> RingBuffer<T> {
         self.count += 1;
     }
 
-    /// Twice the slots; what is in them until they are written does not matter.
+    /// Doubles the capacity; `value` fills new slots until they are written.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, value: T) {
@@ -56,7 +57,7 @@ impl<T: Copy> RingBuffer<T> {
         self.slots.resize(slots, value);
     }
 
-    /// Takes the first.
+    /// Removes the first value.
     #[inline(always)]
     pub fn pop_front(&mut self) -> Option<T> {
         let value = *self.front()?;
@@ -64,38 +65,38 @@ impl<T: Copy> RingBuffer<T> {
         Some(value)
     }
 
-    /// Takes out the first `count`, which must be there.
+    /// Removes the first `count` values, which must exist.
     #[inline(always)]
     pub fn drop_front(&mut self, count: usize) {
         self.first = self.slot(count);
         self.count -= count;
     }
 
-    /// The one at a place, if there are so many.
+    /// The value at an index, if there are so many.
     #[inline(always)]
     pub fn get(&self, index: usize) -> Option<&T> {
         if index < self.count { Some(&self.slots[self.slot(index)]) } else { None }
     }
 
-    /// The first.
+    /// The first value.
     #[inline(always)]
     pub fn front(&self) -> Option<&T> {
         self.get(0)
     }
 
-    /// All in order.
+    /// All values in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + ExactSizeIterator {
         (0..self.count).map(|index| &self.slots[self.slot(index)])
     }
 
-    /// Puts one before the one at `index`.
+    /// Inserts a value in front of the one at `index`.
     pub fn insert(&mut self, index: usize, value: T) {
         self.push_back(value);
         let (from, last) = (self.slot(index), self.slot(self.count - 1));
         if from <= last {
             self.slots.copy_within(from..last, from + 1);
         } else {
-            // They go on at the beginning of the slots.
+            // The values wrap around the end of the slots.
             let end = self.slots.len() - 1;
             self.slots.copy_within(..last, 1);
             self.slots[0] = self.slots[end];
@@ -104,7 +105,8 @@ impl<T: Copy> RingBuffer<T> {
         self.slots[from] = value;
     }
 
-    /// How many of the first [`LEADING`] fulfil a condition that none behind them fulfils, without a branch.
+    /// Number of values among the first [`LEADING`] that satisfy a condition, without a branch. The
+    /// condition must hold for a prefix.
     #[inline(always)]
     pub fn count_leading(&self, condition: impl Fn(&T) -> bool) -> usize {
         if self.slots.is_empty() {
@@ -117,13 +119,14 @@ impl<T: Copy> RingBuffer<T> {
             .sum()
     }
 
-    /// What lies before a place: before the first, whatever was left there; nothing in a ring that was always empty.
+    /// The slot in front of an index: for index 0 its old content; none in a ring buffer that was
+    /// always empty.
     #[inline(always)]
     pub fn slot_before(&self, index: usize) -> Option<&T> {
         self.slots.get(self.slot(index.wrapping_sub(1)))
     }
 
-    /// How many at the front fulfil a condition that none behind them fulfils.
+    /// Length of the prefix that satisfies a condition.
     pub fn partition_point(&self, condition: impl Fn(&T) -> bool) -> usize {
         let (mut low, mut high) = (0, self.count);
         while low < high {

@@ -1,23 +1,24 @@
-//! Many first-in first-out queues of small values that share one memory: packets on their way, of all flows.
+//! Pool of ring buffers in one store: the FIFO queues of packets of all flows.
 //!
-//! A lane has a power of two of slots in a common store, so that finding one is a mask, as in a `RingBuffer`. What a lane outgrows serves others.
+//! Each ring has a power of two of slots in the common store, so that indexing is a mask, as in
+//! `RingBuffer`. Blocks that a ring outgrows are reused by others.
 
-/// Sizes of blocks: powers of two up to this.
+/// Number of block sizes, which are powers of two.
 const CLASSES: usize = 32;
 
-/// The memory of lanes.
+/// The common store.
 #[derive(Debug)]
 pub struct RingPool<T> {
     slots: Vec<T>,
-    /// Begins of blocks that no lane has, by the logarithm of their size.
+    /// Starts of free blocks, by the logarithm of their size.
     free: [Vec<u32>; CLASSES],
 }
 
-/// One queue: where it is in the store.
+/// A ring: its block and its extent.
 #[derive(Clone, Copy, Debug)]
 pub struct PooledRing {
     begin: u32,
-    /// One less than its slots, of which there is a power of two, or none.
+    /// Number of slots minus one; the number of slots is a power of two or zero.
     mask: u32,
     first: u32,
     count: u32,
@@ -30,7 +31,7 @@ impl Default for PooledRing {
 }
 
 impl PooledRing {
-    /// Whether there is nothing in it.
+    /// Whether the ring is empty.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -54,7 +55,7 @@ impl<T> Default for RingPool<T> {
 }
 
 impl<T: Copy> RingPool<T> {
-    /// Adds one behind all others.
+    /// Appends a value.
     #[inline(always)]
     pub fn push_back(&mut self, ring: &mut PooledRing, value: T) {
         if ring.count == ring.slots() {
@@ -64,7 +65,7 @@ impl<T: Copy> RingPool<T> {
         ring.count += 1;
     }
 
-    /// Takes the first.
+    /// Removes the first value.
     #[inline(always)]
     pub fn pop_front(&mut self, ring: &mut PooledRing) -> Option<T> {
         if ring.count == 0 {
@@ -76,18 +77,19 @@ impl<T: Copy> RingPool<T> {
         Some(value)
     }
 
-    /// The first.
+    /// The first value.
     #[inline(always)]
     pub fn front(&self, ring: &PooledRing) -> Option<&T> {
         if ring.count > 0 { Some(&self.slots[ring.slot(0)]) } else { None }
     }
 
-    /// The last.
+    /// The last value.
     pub fn back(&self, ring: &PooledRing) -> Option<&T> {
         if ring.count > 0 { Some(&self.slots[ring.slot(ring.count - 1)]) } else { None }
     }
 
-    /// Puts one behind those at the front that `precedes` holds for, and returns how many these are; it holds for none behind them.
+    /// Inserts a value behind the prefix that satisfies `precedes`, and returns the length of this
+    /// prefix.
     pub fn insert(
         &mut self,
         ring: &mut PooledRing,
@@ -107,7 +109,7 @@ impl<T: Copy> RingPool<T> {
         low
     }
 
-    /// Twice the slots; what is in them until they are written does not matter.
+    /// Doubles the slots; `value` fills new slots until they are written.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, ring: &mut PooledRing, value: T) {
@@ -148,7 +150,7 @@ mod tests {
                     }
                     6..11 => prop_assert_eq!(pool.pop_front(ring), queue.pop_front()),
                     _ => {
-                        // A value that belongs before the later half.
+                        // A value that belongs in front of the second half.
                         let middle = queue.get(queue.len() / 2).copied().unwrap_or(number);
                         let index = pool.insert(ring, middle, |&earlier| earlier < middle);
                         prop_assert_eq!(index as usize, queue.partition_point(|&earlier| earlier < middle));

@@ -1,6 +1,8 @@
-//! What happens to senders: acknowledgements mostly, and many of them at a time where nobody can tell.
+//! Sender events: ACK arrivals, processed in batches and ahead of time where the processing order
+//! is unobservable.
 //!
-//! Everything that an acknowledgement passes is laid out in line in one function, [`Engine::on_ack_batch`]; what is rare is called.
+//! The code path of an ordinary ACK is inlined into one function, [`Engine::on_ack_batch`]; rare
+//! cases are calls.
 
 use crate::datapath::{Datapath, row};
 use crate::endpoints::SenderEndpoint;
@@ -13,10 +15,11 @@ use crate::timers::TimerKind;
 use crate::trace::{PacketEvent, PacketRow, Tracer};
 use cwndlab_tcp::{AckSegment, Knobs, NEVER, SackBlocks, Sender};
 
-/// So many things due at one moment are looked through for those of one flow.
+/// With more simultaneous events than this, no search for those of one flow takes place.
 const MAX_TIES_SEARCHED: usize = 8;
 
-/// Something that happens to a sender. A function will do; what happens with every packet implements it, so that it is laid out in line.
+/// An event of a sender. Closures implement it; the frequent events are structs, so that they are
+/// inlined.
 trait SenderEvent<S: EventScheduler, T: Tracer> {
     fn apply(
         self,
@@ -41,7 +44,7 @@ impl<S: EventScheduler, T: Tracer, F: FnOnce(&mut Sender, f64, &Knobs, &mut Send
     }
 }
 
-/// An acknowledgement arrived, with the blocks that it carries.
+/// An ACK arrives, with its SACK blocks.
 struct AckArrival<'a> {
     ack: AckSegment,
     sack: Option<&'a SackBlocks>,
@@ -61,9 +64,10 @@ impl<S: EventScheduler, T: Tracer> SenderEvent<S, T> for AckArrival<'_> {
 }
 
 impl<S: EventScheduler, T: Tracer> Engine<S, T> {
-    /// An acknowledgement is due at a sender whose segments meet others' packets only later, by an event. The acknowledgements behind it can be
-    /// handled with it: nobody else can tell when a sender did its sums. Its own timer, the edges of the measuring window and the lead
-    /// of the inbox that its segments go to set the limit.
+    /// Processes an ACK at a sender with lookahead, together with the ACKs behind it in its FIFO.
+    /// The processing order is unobservable because segments of this sender reach a shared stage
+    /// only by an event. The batch ends before the sender's own timers, an edge of the measurement
+    /// window, and the lookahead of the merge queue that its segments enter.
     #[inline(always)]
     pub(crate) fn on_ack_batch(&mut self, fifo: u32, flow: u32, indices: FlowIndices) {
         let Self { senders, datapath, knobs, now_s, .. } = self;
@@ -96,8 +100,9 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         }
     }
 
-    /// An acknowledgement is on its way to its sender, and will meet nothing before. Where nothing else happens to that sender until then, it may
-    /// be handled now: nobody can tell, as long as what the sender sends meets others' packets only by an event.
+    /// Processes an ACK before its arrival time, if no stage lies between it and its sender,
+    /// nothing else is due at that sender until then, and segments of the sender reach a shared
+    /// stage only by an event: the processing order is unobservable then.
     #[inline(always)]
     pub(crate) fn on_ack_early(&mut self, fifo: u32, flow: u32, packet: Packet) {
         let Self { senders, datapath, knobs, next_window_edge_s, .. } = self;
@@ -120,8 +125,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         }
     }
 
-    /// A packet enters a stage of its route where something else is due, too: as [`Engine::advance`] has it in line, but nothing of its flow that
-    /// is due now may be overtaken.
+    /// A packet enters a stage while other events are due at the same instant: like the inlined
+    /// case of [`Engine::advance`], but without overtaking an event of the same flow.
     #[inline(never)]
     pub(crate) fn on_enter(
         &mut self,
@@ -133,7 +138,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let Some((fifo, ack)) = self.datapath.traverse(flow, indices, stage, packet) else {
             return;
         };
-        // Of very many, each would look through all.
+        // With very many simultaneous events each of them would search all others.
         let few = self.simultaneous.len() + self.expired_timers.len() <= MAX_TIES_SEARCHED;
         let waits = || {
             self.simultaneous.iter().any(|simultaneous| simultaneous.flow == flow)
@@ -145,7 +150,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         self.on_ack_early(fifo, flow, ack);
     }
 
-    /// An acknowledgement reached its sender.
+    /// An ACK reaches its sender.
     #[inline(never)]
     pub(crate) fn on_ack(&mut self, flow: u32, packet: Packet) {
         let endpoint = &mut self.senders[flow as usize];
@@ -160,7 +165,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         }
     }
 
-    /// Lets a sender take an event, and keeps its timer.
+    /// Dispatches an event to a sender and arms its timers.
     pub(crate) fn on_sender(
         &mut self,
         flow: u32,
@@ -179,7 +184,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         }
     }
 
-    /// A sender has nothing more to do since `at_s`, or its rule gave an answer that is no window.
+    /// Records that a sender has completed at `at_s`, or that its rule returned an invalid window.
     #[cold]
     #[inline(never)]
     fn note_completion_or_fault(&mut self, flow: u32, at_s: f64) {
@@ -196,7 +201,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     }
 }
 
-/// An acknowledgement arrives at a sender; returns whether that is to be taken note of.
+/// Delivers an ACK to its sender; returns whether the sender has completed or its rule is at fault.
 #[inline(always)]
 fn deliver_ack<S: EventScheduler, T: Tracer>(
     endpoint: &mut SenderEndpoint,
@@ -211,7 +216,7 @@ fn deliver_ack<S: EventScheduler, T: Tracer>(
     dispatch_ack(endpoint, datapath, knobs, flow, packet, packet.sent_s, None)
 }
 
-/// The same for one with more than the least that it can carry.
+/// The same for an ACK with SACK blocks or a timestamp echo of its own.
 #[inline(never)]
 fn deliver_ack_with_options<S: EventScheduler, T: Tracer>(
     endpoint: &mut SenderEndpoint,
@@ -260,7 +265,8 @@ fn dispatch_ack<S: EventScheduler, T: Tracer>(
     dispatch(endpoint, datapath, knobs, flow, packet.at_s, AckArrival { ack, sack })
 }
 
-/// Lets a sender take an event, and keeps its timer; returns whether it is over, or its rule at fault.
+/// Dispatches an event to a sender and arms its timers; returns whether the sender has completed or
+/// its rule is at fault.
 #[inline(always)]
 fn dispatch<S: EventScheduler, T: Tracer>(
     endpoint: &mut SenderEndpoint,

@@ -1,4 +1,4 @@
-//! Where a sender's segments become packets.
+//! The output of a TCP sender: turns its segments into packets and sends them along the route.
 
 use crate::datapath::{Datapath, row};
 use crate::event_queues::FlowIndices;
@@ -8,13 +8,14 @@ use crate::trace::{PacketEvent, PacketRow, Tracer};
 use crate::trace_hash::TraceHash;
 use cwndlab_tcp::{DataSegment, Output};
 
-/// Packets on their way beyond which a run is stopped: about 3 GiB.
+/// Packets in the network beyond which a run stops: about 3 GiB.
 const MAX_PACKETS_IN_NETWORK: u64 = 50_000_000;
 
-/// Packets that one event may send: a window of more is a mistake, and nobody could stop the run while they are sent.
+/// Segments that one event may send. A larger window is a mistake, and a burst cannot be
+/// interrupted.
 pub(crate) const MAX_SEGMENTS_PER_EVENT: u32 = 20_000_000;
 
-/// Where a sender's segments go.
+/// Output of one sender during one event.
 pub(crate) struct SenderOutput<'a, S: EventScheduler, T: Tracer> {
     pub(crate) datapath: &'a mut Datapath<S, T>,
     pub(crate) hash: &'a mut TraceHash,
@@ -22,7 +23,7 @@ pub(crate) struct SenderOutput<'a, S: EventScheduler, T: Tracer> {
     pub(crate) indices: &'a FlowIndices,
     pub(crate) flags: Flags,
     pub(crate) now_s: f64,
-    /// How many more this event may send.
+    /// Segments that this event may still send.
     pub(crate) left: u32,
 }
 
@@ -30,7 +31,7 @@ impl<S: EventScheduler, T: Tracer> Output for SenderOutput<'_, S, T> {
     #[inline(always)]
     fn send(&mut self, segment: DataSegment) {
         if self.datapath.event_queues.packets > MAX_PACKETS_IN_NETWORK || self.left == 0 {
-            // A burst may be larger than memory: it is cut short, and the run stops after this event.
+            // A burst may exceed memory: it is truncated, and the run stops after this event.
             self.datapath.overflowed = true;
             return;
         }

@@ -1,7 +1,9 @@
-//! Serialising at a rate that may change in time.
+//! Serializer: transmission times on a link or source, at a constant rate, a varying rate or
+//! delivery opportunities.
 //!
-//! Rates are piecewise constant and known ahead (a waveform is a function of its seed), so a departure is computed once, at
-//! arrival, even when the rate changes while the packet waits. The packet in service continues at the new rate.
+//! Rates are piecewise constant and known ahead (a waveform is a function of its seed), so a
+//! departure is computed once, at arrival, even if the rate changes while the packet waits. A
+//! packet in service continues at the new rate.
 
 use crate::outages::Outages;
 use crate::piecewise_rate::PiecewiseRate;
@@ -9,33 +11,34 @@ use crate::random_stream::RandomStream;
 use crate::scenario::{Shape, Waveform};
 use crate::trace_driven::TraceDriven;
 
-/// Serialises packets one after the other.
+/// Transmits packets one after the other.
 #[derive(Clone, Debug)]
 pub enum Serializer {
-    /// One rate.
+    /// A constant rate.
     Constant(ConstantRate),
     /// A rate that changes.
     Varying(Box<VaryingRate>),
-    /// A recording of when packets may leave.
+    /// Delivery opportunities of a trace.
     TraceDriven(Box<TraceDriven>),
 }
 
-/// One rate.
+/// A constant rate.
 #[derive(Clone, Debug)]
 pub struct ConstantRate {
     rate_bps: f64,
-    /// The last size seen and how long it takes: packets mostly have one size.
+    /// The last size seen and its transmission time: most packets have one size.
     size_bytes: u32,
     transmission_s: f64,
 }
 
 impl ConstantRate {
-    /// At a rate in bits per second, not zero.
+    /// A rate in bit/s, not zero.
     pub fn new(rate_bps: u64) -> Self {
         Self { rate_bps: rate_bps as f64, size_bytes: 0, transmission_s: 0.0 }
     }
 
-    /// How long a packet takes, seconds; in ns-2's order of operations (LinkDelay::txtime).
+    /// Transmission time of a packet, seconds; in the order of operations of ns-2
+    /// (LinkDelay::txtime).
     #[inline]
     pub fn transmission_s(&mut self, size_bytes: u32) -> f64 {
         if size_bytes != self.size_bytes {
@@ -55,7 +58,7 @@ impl ConstantRate {
 #[derive(Clone, Debug)]
 pub struct VaryingRate {
     rate: PiecewiseRate,
-    /// Current piece: its rate, and when it ends.
+    /// Rate and end of the current piece.
     rate_bps: f64,
     until_s: f64,
     horizon_s: f64,
@@ -67,7 +70,7 @@ impl VaryingRate {
         Self { rate, rate_bps, until_s, horizon_s }
     }
 
-    // Out of line, like everything that is not met by every packet: inlined, it costs the common path its registers.
+    // Out of line, like all that few packets need: inlined, it costs the common path registers.
     #[cold]
     #[inline(never)]
     fn finish(&mut self, start_s: f64, size_bytes: u32) -> f64 {
@@ -77,7 +80,7 @@ impl VaryingRate {
             while self.until_s <= now_s && self.until_s <= self.horizon_s {
                 (self.rate_bps, self.until_s) = self.rate.next();
             }
-            // What changes after the end of the run is not seen: the last rate goes on.
+            // Changes after the end of the run are ignored: the last rate continues.
             let is_last = self.until_s > self.horizon_s;
             let capacity =
                 if is_last { f64::INFINITY } else { self.rate_bps * (self.until_s - now_s) };
@@ -94,7 +97,8 @@ impl VaryingRate {
 }
 
 impl Serializer {
-    /// From a waveform whose draws come from `stream`; `link_rate_bps` turns an available rate into what is left of a link.
+    /// Serializer of a waveform with random draws from `stream`. With `link_rate_bps` the waveform
+    /// is an available rate, and the serializer takes the rest of the link.
     pub fn new(
         waveform: &Waveform,
         stream: RandomStream,
@@ -123,7 +127,7 @@ impl Serializer {
         }
     }
 
-    /// Of a link with this waveform that is down at times; a packet in service then continues afterwards.
+    /// Serializer of a link with outages; a packet in service continues after an outage.
     pub fn with_outages(
         waveform: &Waveform,
         stream: RandomStream,
@@ -146,12 +150,13 @@ impl Serializer {
         Self::Varying(Box::new(VaryingRate::new(rate, horizon_s)))
     }
 
-    /// When a packet that starts at `start_s` has left, and when it is at the other end, `delay_s` further on. Neither ever decreases.
+    /// End of the transmission of a packet that starts at `start_s`, and its arrival at the other
+    /// end, `delay_s` later. Neither ever decreases.
     #[inline(always)]
     pub fn transmit(&mut self, start_s: f64, size_bytes: u32, delay_s: f64) -> (f64, f64) {
         if let Self::Constant(constant) = self {
             let transmission_s = constant.transmission_s(size_bytes);
-            // In ns-2's order of operations (LinkDelay::recv).
+            // In the order of operations of ns-2 (LinkDelay::recv).
             return (start_s + transmission_s, start_s + (transmission_s + delay_s));
         }
         self.transmit_varying(start_s, size_bytes, delay_s)
@@ -161,13 +166,15 @@ impl Serializer {
     fn transmit_varying(&mut self, start_s: f64, size_bytes: u32, delay_s: f64) -> (f64, f64) {
         let (end_s, transmission_s) = self.finish(start_s, size_bytes);
         if let Self::TraceDriven(_) = self {
-            // Packets that share an opportunity have left together: reckoned from their starts, rounding could make the later one arrive first.
+            // Packets that share an opportunity depart together: computed from their starts,
+            // rounding could make the later one arrive first.
             return (end_s, end_s + delay_s);
         }
         (end_s, start_s + (transmission_s + delay_s))
     }
 
-    /// When a packet that starts at `start_s` has left, and how long after `start_s` that is. Starts never decrease from call to call.
+    /// End of the transmission of a packet that starts at `start_s`, and its duration. Starts never
+    /// decrease from call to call.
     #[inline]
     pub fn finish(&mut self, start_s: f64, size_bytes: u32) -> (f64, f64) {
         match self {
@@ -228,7 +235,8 @@ mod tests {
         let square =
             waveform(r#"{"kind": "square", "high": "4Mbit", "low": "1Mbit", "every": "1ms"}"#);
         let mut serializer = Serializer::new(&square, RandomStream::new(1, "x"), 0.0015, None);
-        // 4000 bits by 1 ms, then 1 Mbit/s for ever, because the next change (2 ms) is past the end: 8000 bits end at 5 ms, 8000 more at 13 ms.
+        // 4000 bits by 1 ms, then 1 Mbit/s forever, because the next change (2 ms) is past the end:
+        // 8000 bits end at 5 ms, 8000 more at 13 ms.
         assert!((serializer.finish(0.0, 1000).0 - 0.005).abs() < 1e-12);
         assert!((serializer.finish(0.005, 1000).0 - 0.013).abs() < 1e-12);
     }
@@ -252,7 +260,7 @@ mod tests {
         // 8000 bits take 8 ms: 3 before the first outage, 2 between them, 3 after the second.
         assert!((link.finish(0.0, 1000).0 - 0.023).abs() < 1e-12);
         assert!((link.finish(0.023, 1000).0 - 0.031).abs() < 1e-12);
-        // One that arrives while the link is down begins when it is up.
+        // A packet that arrives while the link is down starts when the link is up.
         let mut late = Serializer::with_outages(
             &waveform(r#""1Mbit""#),
             RandomStream::new(1, "x"),

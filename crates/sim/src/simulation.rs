@@ -1,4 +1,5 @@
-//! One run, whatever scheduler and traces it uses, behind one type.
+//! A simulation run: hides the event scheduler and the tracer, which are type parameters, behind
+//! one type.
 
 use crate::arrivals::Transfer;
 use crate::build::{BuiltNetwork, Options, build};
@@ -9,34 +10,34 @@ use crate::scenario::Scenario;
 use crate::trace::{TraceRecorder, Tracer};
 use std::fmt;
 
-/// Which scheduler runs it. Results do not depend on it.
+/// Event scheduler of a run. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventSchedulerKind {
-    /// Of the fast ones that which suits the number of flows.
+    /// The faster one for the number of flows.
     #[default]
     Automatic,
-    /// Heads of streams in a winner tree.
+    /// Each FIFO keeps its packets; a winner tree finds the FIFO with the earliest head.
     WinnerTree,
-    /// A calendar of packets.
+    /// All packets lie in one calendar queue (Brown 1988).
     CalendarQueue,
-    /// Sorted set: simple, for tests.
+    /// A sorted set of FIFO heads: slow and simple, a reference for tests.
     SortedSet,
 }
 
-/// Why a run was stopped before its end.
+/// Why a run ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SimulationError {
-    /// Packets on their way or recorded rows exceed the memory meant for them.
+    /// Packets in the network or recorded rows exceed the memory limit.
     OutOfMemory,
-    /// The rule of a flow gave an answer that is no window.
+    /// The rule of a flow returned an invalid congestion window.
     InvalidWindow {
-        /// Name of the flow, or of the group that it arrived with.
+        /// Name of the flow, or of its group for a flow of `[[arrivals]]`.
         flow: String,
         /// The rule.
         rule: String,
-        /// What was wrong.
+        /// What is invalid about the window.
         fault: String,
-        /// When, in nanoseconds of simulated time.
+        /// Simulated time, nanoseconds.
         at_ns: u64,
     },
 }
@@ -56,24 +57,24 @@ impl fmt::Display for SimulationError {
 
 impl std::error::Error for SimulationError {}
 
-/// A run in progress.
+/// A run: build it, advance it, take its result and its traces.
 pub struct Simulation<'a> {
     scenario: &'a Scenario,
     run: Box<dyn Run>,
 }
 
-/// Traces of a run, and the names that their indices stand for.
+/// Traces of a run, and the names behind their indices.
 #[derive(Debug)]
 pub struct Traces<'a> {
-    /// Rows.
+    /// Recorded rows, if the scenario asks for any.
     pub recorder: Option<&'a TraceRecorder>,
-    /// Interval and samples of each link's queue.
+    /// Sampling interval (seconds) and queue length samples (packets) of each link.
     pub queues: Vec<(f64, &'a [u32])>,
-    /// Simulated time, seconds: it may cut the last bin of the rate trace.
+    /// End of simulated time, seconds: the last bin of the rate trace may be shorter.
     pub end_s: f64,
-    /// What cross traffic leaves of each link in each bin of the rate trace, bits per second.
+    /// Rate that cross traffic leaves available on each link per bin of the rate trace, bit/s.
     pub available: Vec<&'a [f64]>,
-    /// Transfers that are complete, and the names of their groups; none where the scenario has nothing that makes transfers.
+    /// Completed transfers and the names of their groups; none if the scenario has no transfers.
     pub transfers: Option<(&'a [Transfer], &'a [String])>,
 }
 
@@ -89,7 +90,7 @@ struct NetworkRun<S: EventScheduler, T: Tracer> {
     network: BuiltNetwork<S, T>,
 }
 
-/// What a trace can show of itself.
+/// Access to the recorder of a tracer that has one.
 trait HasRecorder {
     fn recorder(&self) -> Option<&TraceRecorder>;
 }
@@ -163,10 +164,11 @@ impl<S: EventScheduler, T: Tracer + HasRecorder + Send + Sync> Run for NetworkRu
     }
 }
 
-/// With so many flows a calendar is faster: about where what is known of them outgrows the caches.
+/// Number of flows from which the calendar queue is faster: per-flow state outgrows the caches
+/// there.
 const MANY_FLOWS: u64 = 5_000;
 
-/// A run with this scheduler; without traces it has no branch for them.
+/// A run with this event scheduler. Without traces the tracer is `()`, which compiles to nothing.
 fn network_run<S: EventScheduler>(scenario: &Scenario, options: Options) -> Box<dyn Run> {
     if scenario.trace.packets || scenario.trace.cwnd.is_some() || scenario.trace.rate.is_some() {
         return Box::new(NetworkRun {
@@ -177,12 +179,12 @@ fn network_run<S: EventScheduler>(scenario: &Scenario, options: Options) -> Box<
 }
 
 impl<'a> Simulation<'a> {
-    /// Ready to run with the default scheduler.
+    /// Builds a run with the default scheduler.
     pub fn new(scenario: &'a Scenario) -> Self {
         Self::with(scenario, EventSchedulerKind::default(), Options::default())
     }
 
-    /// Ready to run.
+    /// Builds a run with a given scheduler and options.
     pub fn with(scenario: &'a Scenario, scheduler: EventSchedulerKind, options: Options) -> Self {
         let flows: u64 = scenario.flows.iter().map(|flow| flow.count).sum();
         let run = match scheduler {
@@ -202,17 +204,17 @@ impl<'a> Simulation<'a> {
         Self { scenario, run }
     }
 
-    /// Handles up to `events` events.
+    /// Processes at most `events` events.
     pub fn advance(&mut self, events: u64) -> Status {
         self.run.advance(events)
     }
 
-    /// Simulated seconds, and data packets delivered, so far.
+    /// Simulated time (seconds) and data packets delivered so far.
     pub fn progress(&self) -> (f64, u64) {
         self.run.progress()
     }
 
-    /// Runs to the end.
+    /// Runs until the scenario's end.
     pub fn run(&mut self) -> Result<RunResult, SimulationError> {
         loop {
             match self.advance(1 << 20) {
@@ -223,17 +225,17 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Why a run that was stopped could not go on.
+    /// Reason for which a run ended early.
     pub fn error(&self) -> SimulationError {
         self.run.error(self.scenario)
     }
 
-    /// Results of a run that ended.
+    /// Results of a completed run.
     pub fn result(&self) -> RunResult {
         self.run.collect(self.scenario)
     }
 
-    /// Traces.
+    /// Traces recorded so far.
     pub fn traces(&self) -> Traces<'_> {
         self.run.traces()
     }

@@ -1,7 +1,8 @@
-//! Several things due at one moment: the cold path of the event loop.
+//! Simultaneous events: the tie-breaking order of events due at one instant, off the fast path.
 //!
-//! As in ns-2, what was set in motion first comes first: a packet when its last transmission began, a timer when it was armed. It decides whose
-//! packet enters a full queue; flows of equal delays meet like that all the time.
+//! As in ns-2, the event that was scheduled first is processed first: a packet counts from the
+//! start of its last transmission, a timer from when it was armed. The order decides whose packet
+//! enters a full queue; flows of equal delays meet like this all the time.
 
 use crate::engine::Engine;
 use crate::event_queues::{EventKind, PacketFifo};
@@ -10,27 +11,28 @@ use crate::packet::Packet;
 use crate::timers::TimerKind;
 use crate::trace::Tracer;
 
-/// The head of a stream that is due together with others.
+/// A FIFO head that is due together with other events.
 #[derive(Debug)]
 pub(crate) struct SimultaneousEvent {
     tx_start_s: f64,
     pub(crate) flow: u32,
-    /// Of which go it is: what those before it make due at once comes behind them.
+    /// Pass in which the event became due: events that earlier ones cause at the same instant come
+    /// after them.
     round: u64,
     fifo: u32,
-    /// Packets of one stream stay in order.
+    /// Keeps packets of one FIFO in order.
     order: u64,
     head: Option<Packet>,
 }
 
 impl<S: EventScheduler, T: Tracer> Engine<S, T> {
-    /// Puts the head of a stream among what is due at this very moment.
+    /// Adds a FIFO head to the events due at this instant.
     #[cold]
     pub(crate) fn defer_to_tie_break(&mut self, fifo: u32, head: Option<Packet>) {
         let PacketFifo { flow, event, .. } = self.datapath.event_queues.fifos[fifo as usize];
         let (tx_start_s, flow) = match (head, event) {
             (Some(packet), _) => (packet.tx_start_s, flow),
-            // The end of a transmission comes after an arrival that was set in motion at the same moment.
+            // The end of a transmission comes after an arrival that was scheduled at the same time.
             (None, EventKind::TransmissionEnd(link)) => (
                 self.datapath.links[link as usize]
                     .scheduled_queue_mut()
@@ -48,9 +50,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         self.simultaneous.push(SimultaneousEvent { tx_start_s, flow, round, fifo, order, head });
     }
 
-    /// Several things are due at this very moment. As in ns-2, what was set in motion first comes first: a packet when its last transmission
-    /// began, a timer when it was armed; it decides whose packet enters a full queue. (Flows of equal delays meet like that all the time.)
-    /// One is handled at a time: it may make another that is due at once.
+    /// Processes one of several events due at this instant, in the order in which they were
+    /// scheduled. One at a time, because an event may cause another one at the same instant.
     #[cold]
     #[inline(never)]
     pub(crate) fn on_simultaneous(&mut self) {
@@ -62,7 +63,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             self.defer_to_tie_break(fifo, head);
         }
         if self.simultaneous.len() > known {
-            // Last is first, so that taking it costs nothing.
+            // Sorted in reverse, so that the first is popped from the end.
             let rest = |simultaneous: &SimultaneousEvent| {
                 (simultaneous.flow, simultaneous.round, simultaneous.fifo, simultaneous.order)
             };
@@ -83,7 +84,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         }
     }
 
-    /// Takes the timers that expire at this very moment, and orders them by when they were armed.
+    /// Takes the timers that expire at this instant and sorts them by the time at which they were
+    /// armed.
     fn collect_timers(&mut self) {
         while self.datapath.timers.first_s() == self.now_s {
             if let Some((_, kind, flow)) = self.datapath.timers.pop() {
@@ -93,8 +95,9 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         self.expired_timers.sort_by(|a, b| b.0.total_cmp(&a.0).then((b.1, b.2).cmp(&(a.1, a.2))));
     }
 
-    /// When a timer that expires now was armed, seconds. Starts, stops and the measuring window precede everything; so do entries whose
-    /// deadline has moved, which only have to be made again.
+    /// Time at which a timer that expires now was armed, seconds. Starts, stops and window edges
+    /// precede everything; so do entries whose deadline has moved, because they are only armed
+    /// again.
     pub(crate) fn armed_at_s(&self, kind: TimerKind, flow: u32) -> f64 {
         let (deadline_s, armed_at_s) = match kind {
             TimerKind::DelayedAck => {

@@ -1,11 +1,14 @@
-//! Values kept until their ticket comes back: what is too large to be handed on with every packet, and what only some packets have.
+//! Slab: stores values under keys and reuses the entries of removed values.
+//!
+//! The `slab` crate tags each entry as vacant or occupied; entries here are plain values that can
+//! be prefetched.
 
 use cwndlab_prefetch::prefetch;
 
-/// The number under which a value is kept; never 0, which can say that there is none.
+/// Key of a stored value; never 0, which can stand for none.
 pub type SlabKey = u32;
 
-/// The values, and which places are free.
+/// Entries, and the free ones among them.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     entries: Vec<T>,
@@ -19,7 +22,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T: Copy> Slab<T> {
-    /// Keeps a value.
+    /// Stores a value.
     #[inline]
     pub fn insert(&mut self, value: T) -> SlabKey {
         match self.free.pop() {
@@ -34,13 +37,13 @@ impl<T: Copy> Slab<T> {
         }
     }
 
-    /// A value will be needed soon; ticket 0 stands for none.
+    /// Prefetches a value; key 0 stands for none.
     #[inline(always)]
     pub fn prefetch(&self, key: SlabKey) {
         self.entries.get((key as usize).wrapping_sub(1)).inspect(|value| prefetch(*value));
     }
 
-    /// Gives it back.
+    /// Removes a value.
     #[inline]
     pub fn remove(&mut self, key: SlabKey) -> T {
         self.free.push(key - 1);

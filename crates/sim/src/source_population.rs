@@ -1,23 +1,27 @@
-//! How many sources of a fixed rate take their part of a link that its flows share fairly, so that the flows are left a wanted rate.
+//! Population of constant-rate sources that leaves the flows of a fairly shared link a given
+//! available rate.
 //!
-//! With n flows and m sources on a link of rate C each gets C/(n + m); the flows together get n C/(n + m) = B, so m = n (C - B)/B.
+//! With n flows and m sources on a link of rate C each gets C/(n + m); the flows together get n
+//! C/(n + m) = B, so m = n (C - B)/B.
 
 use crate::piecewise_rate::PiecewiseRate;
 use std::sync::Arc;
 
-/// Most sources at a time; checked where the scenario is read.
+/// Largest population; checked when a scenario is read.
 pub const MAX_SOURCES: f64 = 1e6;
 
-/// A number of sources that follows the rate which they leave. Copies share what was worked out once: there is one for each source.
+/// Size of a population over time, which follows the available rate. Clones share the computed
+/// sizes, since each source has one.
 #[derive(Clone, Debug)]
 pub struct SourcePopulation {
-    /// Numbers, and until when, seconds.
+    /// Sizes, and the end of each, seconds.
     pieces: Arc<[(u64, f64)]>,
     next: usize,
 }
 
 impl SourcePopulation {
-    /// Beside `beside` flows on a link of `link_bps`, so that `available` is left of it until `end_s`.
+    /// Population beside `beside` flows on a link of `link_bps` that leaves them `available` until
+    /// `end_s`.
     pub fn new(mut available: PiecewiseRate, link_bps: u64, beside: u64, end_s: f64) -> Self {
         let mut pieces: Vec<(u64, f64)> = Vec::new();
         while pieces.last().is_none_or(|&(_, until_s)| until_s < end_s) {
@@ -31,19 +35,19 @@ impl SourcePopulation {
         Self { pieces: pieces.into(), next: 0 }
     }
 
-    /// How many sources next, and until when, seconds; none after the end.
+    /// Next size, and its end, seconds; zero after the end of the run.
     pub fn next(&mut self) -> (u64, f64) {
         self.next += 1;
         self.pieces.get(self.next - 1).copied().unwrap_or((0, f64::MAX))
     }
 
-    /// How many there are at the most.
+    /// Largest size.
     pub fn most(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.0).max().unwrap_or_default()
     }
 }
 
-/// n (C - B)/B to the nearest, B within (0, C]: a half is rounded up.
+/// n (C - B)/B rounded to the nearest integer, halves up, with B clamped to (0, C].
 fn sources(available_bps: f64, link_bps: f64, beside: f64) -> u64 {
     let left_bps = available_bps.clamp(1.0, link_bps);
     (beside * (link_bps - left_bps) / left_bps).round().min(MAX_SOURCES) as u64

@@ -1,4 +1,5 @@
-//! What is due by itself: flows start and stop, the measuring window begins and ends, timers of endpoints expire.
+//! Timer events: flows start and stop, the measurement window starts and ends, endpoint timers
+//! expire.
 
 use crate::datapath::{ack_options, row};
 use crate::engine::Engine;
@@ -9,7 +10,8 @@ use crate::trace::{PacketEvent, PacketRow, Tracer};
 use cwndlab_tcp::{Counters, NEVER};
 
 impl<S: EventScheduler, T: Tracer> Engine<S, T> {
-    /// A timer expires, or its entry comes up.
+    /// Processes an expired timer. The deadline of a lazily re-armed timer may have moved since its
+    /// entry was made.
     pub(crate) fn expire(&mut self, kind: TimerKind, flow: u32) {
         match kind {
             TimerKind::FlowStart => self.start(flow),
@@ -39,14 +41,14 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         self.on_sender(flow, |sender, now_s, knobs, wire| sender.start(now_s, knobs, wire));
     }
 
-    /// A moment is over that no sender may pass ahead of time.
+    /// Moves on to the next window edge. No sender may run ahead past an edge.
     fn pass_edge(&mut self) {
         let now_s = self.now_s;
         self.next_window_edge_s =
             self.window_edges_s.iter().copied().find(|&edge_s| edge_s > now_s).unwrap_or(NO_EVENT);
     }
 
-    /// The measuring window begins or ends.
+    /// The measurement window starts or ends.
     fn measure(&mut self) {
         let now_s = self.now_s;
         if now_s == self.datapath.window.from_s {
@@ -57,7 +59,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             return;
         }
         self.measure_groups();
-        // Where the run ends with the window, and nothing else is due at that very moment, the sums stay what they are: no need for a copy.
+        // If the run ends with the window and nothing else is due now, the counters stay what they
+        // are and need no copy.
         let is_last = now_s == self.datapath.end_s
             && self.simultaneous.is_empty()
             && self.expired_timers.is_empty();
@@ -68,12 +71,12 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         }
     }
 
-    /// What a sender added to its sums within the measuring window, which is over.
+    /// Counter increments of a sender within the measurement window, which has ended.
     pub(crate) fn measured(&self, flow: usize) -> Counters {
         self.measured.get(flow).copied().unwrap_or_else(|| self.added(flow))
     }
 
-    /// What a sender has added to its sums since the measuring window began.
+    /// Counter increments of a sender since the measurement window started.
     pub(crate) fn added(&self, flow: usize) -> Counters {
         let counters_at_window_start =
             self.counters_at_window_start.get(flow).copied().unwrap_or_default();
@@ -87,7 +90,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         if sink.receiver.deadline_s() != time_s {
             return;
         }
-        // Set in motion when the timer was: so it stays before a packet that arrives at this moment, and before that one's acknowledgement.
+        // The ACK inherits the time at which the timer was armed, so that it precedes a packet that
+        // arrives now and that packet's ACK.
         let tx_start_s = sink.receiver.armed_at_s();
         if let Some(ack) = sink.receiver.on_timer(&self.knobs[sink.knobs as usize]) {
             let options = ack_options(&ack, &sink.receiver, &mut datapath.options);
@@ -100,7 +104,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         }
     }
 
-    /// A paced sender may go on, if it has not done so meanwhile.
+    /// The pacing timer of a sender expires, unless the sender has sent meanwhile.
     fn on_pace(&mut self, flow: u32) {
         let endpoint = &mut self.senders[flow as usize];
         let Some(app) = endpoint.app.as_mut().filter(|app| app.pacing_entry_s == self.now_s) else {
@@ -116,7 +120,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         }
     }
 
-    /// An entry of a retransmission timer came up; the deadline may have moved since it was made.
+    /// An entry of the retransmission timer comes up. If the deadline has moved, the timer is armed
+    /// again.
     fn on_retransmission(&mut self, flow: u32) {
         let endpoint = &mut self.senders[flow as usize];
         if endpoint.rto_entry_s != self.now_s {

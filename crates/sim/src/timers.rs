@@ -1,45 +1,47 @@
-//! Timers, outside the packet scheduler and lazily re-armed: a deadline that moves later costs nothing until the earlier entry comes up.
+//! Timer queue with lazy re-arming: a deadline that moves later costs nothing until its earlier
+//! entry comes up.
 
 use crate::calendar_buckets::{CalendarBuckets, Timed};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What a timer is for. At equal times smaller kinds come first.
+/// Purpose of a timer. At equal times smaller kinds come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TimerKind {
-    /// The measuring window begins or ends: what happens at its begin counts, what happens at its end does not.
+    /// The measurement window [start, end) starts or ends.
     WindowEdge,
     /// A flow starts.
     FlowStart,
-    /// A flow of a group arrives (its number stands for the flow).
+    /// A flow of `[[arrivals]]` arrives; the number of its group stands for the flow.
     FlowArrival,
     /// A request reaches a sender.
     Request,
-    /// An acknowledgement was delayed long enough.
+    /// Delayed ACK.
     DelayedAck,
-    /// A paced sender may go on.
+    /// Pacing of a sender.
     Pacing,
-    /// A retransmission time-out.
+    /// Retransmission timeout (RTO) or tail loss probe.
     Retransmission,
     /// A flow's application stops.
     AppStop,
 }
 
-/// Timers of one span of time in order, and those of later spans in none.
+/// Timers of the current time bucket in a heap, those of later buckets unsorted.
 ///
-/// With very many flows there are as many timers, most of which only come up to be armed again: a heap of all of them would be far larger than
-/// the nearest caches. What is due soon is a heap of few; a span is put in order when its turn comes (Varghese and Lauck, 1987, scheme 4).
+/// With very many flows there are as many timers, and most only come up to be armed again: one heap
+/// of all of them would exceed the caches. A bucket is sorted when its time comes (Varghese and
+/// Lauck 1987, scheme 4).
 #[derive(Debug)]
 pub struct Timers {
-    /// Those due before the end of the present span, as long as there are any.
+    /// Timers due before the end of the current bucket; not empty while any timer is armed.
     current: BinaryHeap<Reverse<Entry>>,
-    /// Those of spans to come.
+    /// Timers of later buckets.
     buckets: CalendarBuckets<Reverse<Entry>>,
-    /// Kept beside the heap: asked for at every event.
+    /// Earliest time, cached because every event compares with it.
     first_s: f64,
 }
 
-/// Time as bits, what for, and whose: doubles that are not negative sort like their bits.
+/// Time as bits, kind, and flow: non-negative doubles sort like their bits.
 type Entry = (u64, TimerKind, u32);
 
 impl Timed for Reverse<Entry> {
@@ -49,7 +51,7 @@ impl Timed for Reverse<Entry> {
     }
 }
 
-/// Spans in a second, and how many are kept apart: two seconds.
+/// Buckets per second, and number of buckets: two seconds.
 const BUCKETS_PER_S: f64 = 512.0;
 const BUCKETS: usize = 1024;
 
@@ -64,7 +66,7 @@ impl Default for Timers {
 }
 
 impl Timers {
-    /// Adds one.
+    /// Adds a timer.
     pub fn push(&mut self, time_s: f64, kind: TimerKind, flow: u32) {
         let entry = Reverse((time_s.to_bits(), kind, flow));
         if !self.buckets.insert(entry) {
@@ -75,13 +77,13 @@ impl Timers {
         self.first_s = self.first_s.min(time_s);
     }
 
-    /// When the earliest is due, seconds; infinite when there is none.
+    /// Earliest expiry, seconds; infinite if there is none.
     #[inline(always)]
     pub fn first_s(&self) -> f64 {
         self.first_s
     }
 
-    /// Takes the earliest.
+    /// Removes the earliest timer.
     pub fn pop(&mut self) -> Option<(f64, TimerKind, u32)> {
         let Reverse((bits, kind, flow)) = self.current.pop()?;
         if self.current.is_empty() {
@@ -91,7 +93,7 @@ impl Timers {
         Some((f64::from_bits(bits), kind, flow))
     }
 
-    /// Whose the earliest is: a hint.
+    /// Flow of the earliest timer, as a hint to prefetch.
     pub fn next_flow(&self) -> Option<u32> {
         self.current.peek().map(|entry| entry.0.2)
     }
@@ -108,7 +110,7 @@ mod tests {
         let (mut timers, mut heap) = (Timers::default(), BinaryHeap::new());
         let mut now_s = 0.0;
         for flow in 0..60_000 {
-            // Mostly within a second or so; now and then at once, at equal times, or in an hour.
+            // Mostly within a second; now and then at once, at equal times, or in an hour.
             let ahead_s = match random.integer(0, 9) {
                 0 => 0.0,
                 1 => 4000.0 * random.uniform(),
@@ -122,7 +124,8 @@ mod tests {
             };
             timers.push(now_s + ahead_s, kind, flow);
             heap.push(Reverse(((now_s + ahead_s).to_bits(), kind, flow)));
-            // More is taken than put in for a while, then less: they run empty again and again.
+            // Removals outnumber insertions for a while, then the reverse, so that both queues run
+            // empty again and again.
             let taken =
                 if flow / 3000 % 2 == 0 { random.integer(0, 1) } else { random.integer(0, 3) };
             for _ in 0..taken {

@@ -1,8 +1,8 @@
-//! A token bucket that sorts packets into those within a profile and those beyond it.
+//! Token bucket marker: gives packets within a traffic profile priority 0, others priority 1.
 
 use crate::scenario::MarkerSpec;
 
-/// A bucket of bytes that fills at a rate, full at first.
+/// A token bucket in bytes, full at first.
 #[derive(Clone, Debug)]
 pub struct TokenBucketMarker {
     bytes_per_s: f64,
@@ -12,7 +12,7 @@ pub struct TokenBucketMarker {
 }
 
 impl TokenBucketMarker {
-    /// From a checked scenario.
+    /// Token bucket of a checked scenario.
     pub fn new(spec: &MarkerSpec) -> Self {
         let burst_bytes = spec.burst.0 as f64;
         Self {
@@ -23,7 +23,8 @@ impl TokenBucketMarker {
         }
     }
 
-    /// Priority of a packet that arrives now: 0 if the bucket holds its size, which it then takes; else 1. Times never decrease.
+    /// Priority of a packet that arrives now: 0 if the bucket holds its size, which is then
+    /// removed; else 1. Times never decrease.
     pub fn priority(&mut self, now_s: f64, size_bytes: u32) -> u8 {
         self.tokens_bytes =
             (self.tokens_bytes + self.bytes_per_s * (now_s - self.last_s)).min(self.burst_bytes);
@@ -52,7 +53,7 @@ mod tests {
         assert_eq!([1.0, 1.0, 1.5, 2.0].map(|now_s| at(&mut marker, now_s)), [0, 1, 1, 0]);
         // However long it waits, the bucket holds no more than 2000.
         assert_eq!([100.0, 100.0, 100.0].map(|now_s| at(&mut marker, now_s)), [0, 0, 1]);
-        // A packet larger than the bucket never fits; small ones still do.
+        // A packet larger than the bucket never conforms; small ones still do.
         assert_eq!((marker.priority(200.0, 2001), marker.priority(200.0, 40)), (1, 0));
     }
 
@@ -61,7 +62,7 @@ mod tests {
         let mut marker = TokenBucketMarker::new(
             &serde_json::from_str(r#"{"rate": "1Mbit", "burst": "10kB"}"#).unwrap(),
         );
-        // 2 Mbit/s offered for 10 s: 10 kB + 1.25 MB are within, to a packet.
+        // 2 Mbit/s offered for 10 s: 10 kB + 1.25 MB conform, to a packet.
         let within =
             (0..2500).filter(|i| marker.priority(f64::from(*i) * 0.004, 1000) == 0).count();
         assert!((1257..=1260).contains(&within), "{within}");

@@ -1,8 +1,10 @@
-//! Serialising over a recorded link: at each opportunity 1500 bytes may leave (mahimahi's link queue, Netravali et al. 2015).
+//! Trace-driven link: 1500 bytes may leave at each delivery opportunity of a mahimahi trace
+//! (Netravali et al. 2015).
 //!
-//! Small packets share an opportunity and large ones take several. What nobody waits for is lost: an opportunity at or before a packet's
-//! arrival is gone for it, and so is the rest of one whose queue runs empty. After its last opportunity the recording starts again, its
-//! millisecond 0 being the last one of the round before.
+//! Small packets share an opportunity and large ones take several. Unused capacity is lost: an
+//! opportunity at or before the arrival of a packet, and the rest of an opportunity when the queue
+//! empties. The trace repeats after its last opportunity, whose millisecond is millisecond 0 of the
+//! next repetition.
 
 use crate::outages::Outages;
 use crate::scenario::DeliveryOpportunities;
@@ -10,22 +12,23 @@ use crate::scenario::DeliveryOpportunities;
 /// Bytes that may leave at an opportunity.
 const OPPORTUNITY_BYTES: u32 = 1500;
 
-/// Opportunities, one after the other.
+/// Serializer over delivery opportunities.
 #[derive(Clone, Debug)]
 pub struct TraceDriven {
     opportunities: DeliveryOpportunities,
     outages: Outages,
     horizon_s: f64,
-    /// The next opportunity, and when its round began.
+    /// Index of the next opportunity, and the start of the current repetition.
     next: usize,
     round_ms: u64,
-    /// When the last packet left, and what was left of its opportunity.
+    /// Departure of the last packet, and the rest of its opportunity.
     last_s: f64,
     left_bytes: u32,
 }
 
 impl TraceDriven {
-    /// From a recording; opportunities while the link is down are lost, those after `horizon_s` are not looked for.
+    /// Serializer of a trace. Opportunities during an outage are lost; those after `horizon_s` are
+    /// ignored.
     pub fn new(opportunities: &DeliveryOpportunities, outages: Outages, horizon_s: f64) -> Self {
         Self {
             opportunities: opportunities.clone(),
@@ -38,9 +41,9 @@ impl TraceDriven {
         }
     }
 
-    /// When a packet that has waited since `start_s` has left; `f64::MAX` if that is after the horizon.
-    /// A packet that starts when the one before it ends has been waiting.
-    // Out of line, as `Varying::finish` is.
+    /// Departure time of a packet that has waited since `start_s`; `f64::MAX` if it is after the
+    /// horizon. A packet that starts when its predecessor ends has been waiting.
+    // Out of line, as `VaryingRate::finish` is.
     #[cold]
     #[inline(never)]
     pub fn finish(&mut self, start_s: f64, size_bytes: u32) -> f64 {
@@ -118,7 +121,8 @@ mod tests {
         let mut small = link("1");
         let ends: Vec<f64> = (0..5).map(|_| small.finish(0.0, 600)).collect();
         assert_eq!(ends, [0.001, 0.001, 0.002, 0.002, 0.002]);
-        // 2000 bytes: 1500 at 1 ms, 500 at 2 ms; the next takes the 1000 left there and 1000 of the third.
+        // 2000 bytes: 1500 at 1 ms, 500 at 2 ms; the next takes the 1000 left there and 1000 of the
+        // third.
         let mut large = link("1");
         assert_eq!([0.0, 0.002].map(|start_s| large.finish(start_s, 2000)), [0.002, 0.003]);
     }
@@ -135,7 +139,8 @@ mod tests {
 
     #[test]
     fn no_opportunity_serves_more_than_it_carries() {
-        // Whatever the sizes, n opportunities carry at most 1500 n bytes, and all of them while the queue is never empty.
+        // Whatever the sizes, n opportunities carry at most 1500 n bytes, and all of them while the
+        // queue is never empty.
         let mut link = link("1\n1\n4\n7");
         let sizes: Vec<u32> = (0u32..200).map(|i| 40 + (i * 7919) % 2900).collect();
         let (mut now_s, mut sent) = (0.0, 0u64);

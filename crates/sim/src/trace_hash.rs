@@ -1,7 +1,8 @@
-//! A hash over what happened, equal on every machine, thread count and scheduler.
+//! Trace hash: a hash over all packets sent and their fate, equal on every machine, thread count
+//! and scheduler.
 //!
-//! Each sender and each link hashes its own events in its own order of time; the run's hash combines them in a fixed order. So an engine
-//! that looks ahead on a private link and one that does not agree.
+//! Each sender and each link hashes its own events in order of time, and the run combines these
+//! hashes in a fixed order. So runs with and without lookahead agree.
 
 /// A running hash.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +15,7 @@ impl Default for TraceHash {
 }
 
 impl TraceHash {
-    /// Takes in one value.
+    /// Adds a value.
     #[inline]
     pub fn add(&mut self, value: u64) {
         self.0 = (self.0.rotate_left(23) ^ value).wrapping_mul(0xff51_afd7_ed55_8ccd);

@@ -1,41 +1,45 @@
-//! Which stream of packets has the earliest head: a winner tree for speed, a sorted set for tests.
+//! Winner tree (tournament tree) over FIFO heads: finds the FIFO with the earliest head; with a
+//! sorted set as reference.
 //!
-//! Where times are equal any of them is the first: the engine takes all of them, and puts them in order (`simultaneous_seen.rs`).
+//! Where times are equal any of the earliest FIFOs may be reported: the engine takes all of them
+//! and orders them itself (`simultaneous_events.rs`).
 
 use crate::event_scheduler::NO_EVENT;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hint::select_unpredictable;
 
-/// Keeps the earliest head among streams `0..n`.
+/// An indexed priority queue: keeps a time for each of the FIFOs `0..n` and finds the earliest.
 pub trait IndexedPriorityQueue {
-    /// All streams empty.
+    /// All FIFOs empty.
     fn new(fifos: usize) -> Self;
-    /// There are more streams now; the new ones are empty.
+    /// Adds FIFOs, all empty.
     fn grow(&mut self, fifos: usize);
-    /// Stream `fifo` now has its head at `time_s` ([`NO_EVENT`] for none).
+    /// Sets the time of the head of `fifo` ([`NO_EVENT`] for none).
     fn schedule(&mut self, fifo: u32, time_s: f64);
-    /// The same for a stream that was empty.
+    /// The same for a FIFO that was empty.
     fn schedule_empty(&mut self, fifo: u32, time_s: f64) {
         self.schedule(fifo, time_s);
     }
-    /// Time and number of a stream with the earliest head; time [`NO_EVENT`] when all are empty.
+    /// Time and number of a FIFO with the earliest head; time [`NO_EVENT`] when all are empty.
     fn earliest(&self) -> (f64, u32);
 }
 
-/// A winner tree of four children a node: each inner node holds the earliest of its children, so a change costs three comparisons a level
-/// and no branch that could be mispredicted. With two there are twice the levels to load and store; four nodes take 64 bytes.
+/// A winner tree with four children per node: each inner node holds the earliest of its children,
+/// so an update costs three comparisons per level and no branch that could be mispredicted. Four
+/// nodes fill a cache line of 64 bytes; a binary tree has twice as many levels to load and store.
 #[derive(Debug)]
 pub struct WinnerTree {
-    /// Children of node n are those of group n: 4n + 1 and the three behind it. The last level are the streams.
+    /// The children of node n are group n: nodes 4n + 1 to 4n + 4. The last level holds the FIFOs.
     groups: Vec<[Node; WIDTH]>,
-    /// Number of the first node of the last level, whose groups hold streams.
+    /// Number of the first node of the last level, whose groups hold FIFOs.
     leaves: usize,
     root: Node,
 }
 
 const WIDTH: usize = 4;
 
-/// Times are kept as bits: doubles that are not negative sort like their bits, and integers compare without a branch.
+/// A time and its FIFO. Times are stored as bits: non-negative doubles sort like their bits, and
+/// integers compare without a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Node {
     time: u64,
@@ -69,7 +73,7 @@ impl IndexedPriorityQueue for WinnerTree {
         if fifos <= (self.groups.len() - self.leaves) * WIDTH {
             return;
         }
-        // Room for as many more: it is done again and again.
+        // Doubles the capacity, since a tree grows again and again.
         let mut grown = Self::new(2 * fifos);
         for (fifo, leaf) in self.groups[self.leaves..].iter().flatten().enumerate() {
             grown.schedule(fifo as u32, f64::from_bits(leaf.time));
@@ -82,7 +86,7 @@ impl IndexedPriorityQueue for WinnerTree {
         let (mut group, mut slot) = (self.leaves + fifo as usize / WIDTH, fifo as usize % WIDTH);
         let mut new = Node { time: time_s.to_bits(), fifo };
         while let Some(nodes) = self.groups.get_mut(group) {
-            // Read the others only: to read back what was just written would take longer.
+            // Reads only the siblings: a load of the node just stored would wait for the store.
             let others = nodes[slot ^ 1].or_earlier(nodes[slot ^ 2].or_earlier(nodes[slot ^ 3]));
             nodes[slot] = new;
             new = new.or_earlier(others);
@@ -98,7 +102,7 @@ impl IndexedPriorityQueue for WinnerTree {
     fn schedule_empty(&mut self, fifo: u32, time_s: f64) {
         let (mut group, mut slot) = (self.leaves + fifo as usize / WIDTH, fifo as usize % WIDTH);
         let new = Node { time: time_s.to_bits(), fifo };
-        // Above a node that it does not win, nothing changes.
+        // An update that does not win at a node leaves everything above unchanged.
         while let Some(node) = self
             .groups
             .get_mut(group)
@@ -120,7 +124,7 @@ impl IndexedPriorityQueue for WinnerTree {
     }
 }
 
-/// A sorted set of (time, stream): slow, and obviously right.
+/// A sorted set of (time, FIFO): a simple reference for tests.
 #[derive(Debug, Default)]
 pub struct SortedSet {
     heads: BTreeSet<(u64, u32)>,

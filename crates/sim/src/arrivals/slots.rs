@@ -1,4 +1,5 @@
-//! The engine's part: flows arrive in slots, finish, and answer requests.
+//! Flow slots: arriving flows start in slots, complete, and release them; requests start further
+//! transfers.
 
 use super::{ActiveTransfer, ArrivalGroup, FlowTemplate, Transfer, whole_packets};
 use crate::endpoints::{
@@ -12,7 +13,7 @@ use crate::trace::Tracer;
 use crate::trace_hash::TraceHash;
 use cwndlab_tcp::{Counters, NEVER, Receiver, Recovery, Sender};
 
-/// Transfers that are kept: about 2 GiB.
+/// Transfers that are recorded: about 2 GiB.
 const MAX_TRANSFERS: usize = 50_000_000;
 
 impl<S: EventScheduler, T: Tracer> Engine<S, T> {
@@ -25,14 +26,14 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         }
         let packets = whole_packets(group.size.next());
         group.counters.arrived += u64::from(self.datapath.window.contains(now_s));
-        // What of a flow that is over is still in a queue decides which slot is quiet.
+        // Packets of completed flows that wait in queues decide which slots are reusable.
         self.datapath.catch_up_all(now_s);
         let flow = match self.reusable_slot(index) {
             Some(flow) => flow,
             None => self.add_slot(index),
         };
         let group = &mut self.groups[index as usize];
-        // Not the whole of it: lists would be copied for every flow.
+        // Copies fields, not the whole template, which would clone its lists for every flow.
         let FlowTemplate { recovery, timer_phase_s, base_rtt_s, bottleneck_tx_s, .. } =
             group.template;
         let rule = group.template.rule.clone();
@@ -60,11 +61,12 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         self.start(flow);
     }
 
-    /// A slot of the group whose flow is over, with nothing of it left in the network.
+    /// A slot of the group whose flow has completed and has no packet left in the network.
     fn reusable_slot(&mut self, index: u32) -> Option<u32> {
         let now_s = self.now_s;
         let group = &self.groups[index as usize];
-        // What has just ended may have ended ahead of time, and only on this engine's way of looking ahead.
+        // A flow that completed at this instant may have done so ahead of time, which depends on
+        // lookahead.
         let is_quiet = |&(_, flow): &(u64, u32)| {
             let (sender, sink) =
                 (&self.senders[flow as usize].sender, &self.datapath.receivers[flow as usize]);
@@ -90,7 +92,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         Some(flow)
     }
 
-    /// One more slot: a host, a receiver, pipes and streams.
+    /// Adds a slot: sender, receiver, access links and FIFOs.
     fn add_slot(&mut self, index: u32) -> u32 {
         let template = &self.groups[index as usize].template;
         let flow = self.senders.len() as u32;
@@ -109,7 +111,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         datapath.trace.slot(index);
         let bins = GoodputBins::new(datapath.window.from_s, datapath.bin_s);
         datapath.slot_losses.push(SlotLosses::NONE);
-        datapath.receivers.push(new_sink(template.knobs, template.recovery, &bins));
+        datapath.receivers.push(new_receiver(template.knobs, template.recovery, &bins));
         let knobs = &self.knobs[template.knobs as usize];
         self.senders.push(SenderEndpoint {
             sender: Sender::new(template.rule.clone(), template.recovery, Some(1), 0.0, knobs),
@@ -124,7 +126,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         flow
     }
 
-    /// Draws the delays of a flow's own links; returns what they add to its round trip, seconds.
+    /// Draws the delays of the access links of a flow; returns their sum over a round trip,
+    /// seconds.
     fn draw_delays(&mut self, index: u32, flow: u32) -> f64 {
         let ArrivalGroup { template, delays, .. } = &mut self.groups[index as usize];
         let first = self.senders[flow as usize].indices.first_access_link as usize;
@@ -140,7 +143,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         sum_s
     }
 
-    /// Everything that a flow had to send was acknowledged.
+    /// A transfer completes: all of its data is acknowledged.
     #[cold]
     #[inline(never)]
     pub(crate) fn on_finished(&mut self, flow: u32) {
@@ -181,7 +184,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         }
     }
 
-    /// A request reaches the sender: it has the response to send.
+    /// A request arrives: the sender transmits its response.
     pub(crate) fn on_request(&mut self, flow: u32) {
         let now_s = self.now_s;
         let endpoint = &mut self.senders[flow as usize];
@@ -197,7 +200,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         });
     }
 
-    /// The measuring window ends: what flows did since it began counts.
+    /// The measurement window ends: adds the counters of flows in progress.
     pub(crate) fn measure_groups(&mut self) {
         for (flow, endpoint) in self.senders.iter().enumerate().skip(self.listed_flows) {
             let Some(transfer) = endpoint.transfer() else { continue };
@@ -209,7 +212,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     }
 }
 
-/// The receiver of a new flow.
-fn new_sink(knobs: u32, recovery: Recovery, bins: &GoodputBins) -> ReceiverEndpoint {
+/// The receiver of a new slot.
+fn new_receiver(knobs: u32, recovery: Recovery, bins: &GoodputBins) -> ReceiverEndpoint {
     ReceiverEndpoint::new(Receiver::new(recovery.uses_sack()), knobs, *bins)
 }

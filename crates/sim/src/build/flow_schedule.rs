@@ -1,10 +1,10 @@
-//! Flows that join and leave as time goes on.
+//! Start and stop times of the flows of a group that joins and leaves in batches.
 
 use crate::scenario::{FlowSpec, Leave};
 use cwndlab_tcp::NEVER;
 
-/// When each flow of a group starts and stops, seconds; none for those whose stop comes first. `drawn_s` is when the flow of a number
-/// starts if none join, `end_s` the end of the run.
+/// Start and stop of each flow of a group, seconds; none for a flow that would stop before it
+/// starts. `drawn_s` is the start without `join`, `end_s` the end of the run.
 pub fn flow_schedule(
     spec: &FlowSpec,
     end_s: f64,
@@ -25,14 +25,14 @@ pub fn flow_schedule(
         .collect()
 }
 
-/// The last to join leave first. Whoever has not joined cannot leave.
+/// The last to join leave first. A flow that has not joined cannot leave.
 fn leave_in_batches(starts: &[f64], stops: &mut [f64], leave: Leave, end_s: f64) {
     let mut joining: Vec<usize> = (0..starts.len()).collect();
     joining.sort_by(|&a, &b| starts[b].total_cmp(&starts[a]).then(b.cmp(&a)));
     let (mut present, mut round) = (Vec::new(), 1u64);
     loop {
         if present.is_empty() {
-            // Nobody leaves until somebody is there.
+            // No flow leaves until one is present.
             let Some(&next) = joining.last() else { return };
             round = round.max((starts[next] / leave.every.seconds()) as u64);
         }
@@ -116,7 +116,8 @@ mod tests {
 
     #[test]
     fn many_who_leave_often_and_join_rarely_take_no_time() {
-        // 2,000,000 flows one by one; and a nanosecond between departures while nobody is there for 100 s.
+        // 2,000,000 flows one by one; and a nanosecond between departures while nobody is there for
+        // 100 s.
         let many = times(
             r#"{"rule": "AIMD(1, 0.5)", "count": 2000000, "leave": {"batch": 1, "every": "1us"}}"#,
         );

@@ -1,4 +1,4 @@
-//! Links as they are built: rates, losses, and what cross traffic leaves of them.
+//! Builds the links of a network: rates, impairments, queues, and their available rates.
 
 use super::network_plan::NetworkPlan;
 use super::queues::{BuiltQueue, UNLIMITED};
@@ -18,7 +18,7 @@ use cwndlab_units::Time;
 use std::ops::Range;
 
 impl NetworkPlan<'_> {
-    /// Builds every link, and says what results say about it.
+    /// Builds all links and their descriptions.
     pub fn build_links(
         &self,
         flows: &FlowInfos,
@@ -104,7 +104,7 @@ impl NetworkPlan<'_> {
         PiecewiseRate::new(&plan.rate, stream, None).with_outages(Outages::new(plan.outages))
     }
 
-    /// Cross traffic on a link whose rate is known ahead: its course, how many sources of it, and when it is on.
+    /// Cross traffic on a link whose rate is known ahead: rate, number of sources, start and stop.
     fn predictable_cross(
         &self,
         link: u32,
@@ -126,7 +126,7 @@ impl NetworkPlan<'_> {
         self.scenario.cross.iter().enumerate().filter_map(known)
     }
 
-    /// Mean cross traffic offered to a link over the window, as far as it is known ahead.
+    /// Mean offered rate of this cross traffic over the window.
     fn cross_bps(&self, link: u32, from_s: f64, to_s: f64) -> f64 {
         let means = self.predictable_cross(link).map(|(rate, count, start_s, stop_s)| {
             let begin = start_s.max(from_s);
@@ -139,7 +139,7 @@ impl NetworkPlan<'_> {
         means.fold(0.0, |sum, mean| sum + mean)
     }
 
-    /// What sources that come and go are to leave of a link over the window.
+    /// Available rate over the window that a varying population of sources aims at.
     fn target_available_bps(&self, link: u32, from_s: f64, to_s: f64) -> Option<f64> {
         let mut cross = self.scenario.cross.iter().enumerate();
         let (_, spec) = cross
@@ -152,7 +152,7 @@ impl NetworkPlan<'_> {
         Some(PiecewiseRate::new(spec.available.as_ref()?, stream, None))
     }
 
-    /// What cross traffic leaves of a link in bins of `bin_s` from 0 to the end of the run, as far as it is known ahead.
+    /// Available rate of a link in bins of `bin_s` over the whole run, as far as it is known ahead.
     fn available_bps(&self, link: u32, bin_s: f64) -> Vec<f64> {
         let count = (self.scenario.duration.seconds() / bin_s).ceil() as usize;
         let mut cross = self.scenario.cross.iter().enumerate();
@@ -175,7 +175,7 @@ impl NetworkPlan<'_> {
         available
     }
 
-    /// Sources whose number follows the rate that they are to leave of their first link.
+    /// The population of sources that leaves the available rate on its first link.
     pub fn population(&self, index: usize, spec: &CrossSpec) -> SourcePopulation {
         let link = self.cross[index][0];
         let available = self
@@ -189,7 +189,8 @@ impl NetworkPlan<'_> {
         )
     }
 
-    /// Four times the fair share of a source that is on only while there are more than `number` sources, bits per second.
+    /// Rate cap of source `number` of a population: four times the fair share that holds when this
+    /// source is on, bit/s.
     pub fn source_rate_cap_bps(&self, index: usize, spec: &CrossSpec, number: u64) -> u64 {
         let link = self.cross[index][0];
         (4 * self.links[link as usize].rate.largest().bps()
@@ -197,7 +198,7 @@ impl NetworkPlan<'_> {
             .max(1)
     }
 
-    /// Listed flows that cross a link with their data.
+    /// Number of listed flows whose data crosses a link.
     fn beside(&self, link: u32, spec: &CrossSpec) -> u64 {
         let listed_flows = self.scenario.flows.iter().zip(&self.groups);
         spec.beside.unwrap_or_else(|| {
@@ -208,12 +209,12 @@ impl NetworkPlan<'_> {
         })
     }
 
-    /// How many sources a line of the scenario stands for: at the most, where their number changes.
+    /// Number of sources of a `[[cross]]` entry; of a varying population the largest.
     pub fn sources(&self, index: usize, spec: &CrossSpec) -> u64 {
         if spec.source_rate.is_some() { self.population(index, spec).most() } else { spec.count }
     }
 
-    /// Numbers of the sources that cross a link.
+    /// Sources that cross a link.
     fn sources_on(&self, link: u32) -> Vec<u32> {
         let mut first = 0;
         let mut numbers = Vec::new();
@@ -227,7 +228,7 @@ impl NetworkPlan<'_> {
         numbers
     }
 
-    /// Numbers of the groups of arriving flows that cross a link with their data.
+    /// Groups of arriving flows whose data crosses a link.
     fn arrivals_on(&self, link: u32) -> Vec<u32> {
         let listed_flows = self.scenario.flows.len();
         (0..self.scenario.arrivals.len() as u32)
@@ -236,7 +237,7 @@ impl NetworkPlan<'_> {
     }
 }
 
-/// The flows that a loss concerns; all when it names none.
+/// The flows that a loss model applies to; all if it names none.
 fn loss_flows(loss: &LossSpec, flows: &FlowInfos) -> Option<Range<u32>> {
     let name = loss.flow().as_ref()?;
     let group = flows.range(name);

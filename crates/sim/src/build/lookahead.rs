@@ -1,42 +1,44 @@
-//! Which links need no event for each packet that reaches them.
+//! Lookahead of links: which links can process packets without an event for each.
 //!
-//! A link must see its packets in order of time. That is certain without an event for each if all of them come from one and the same link with
-//! nothing but equal delays between; and it can be made certain for many at once (an inbox) if all are delayed equally since their last event.
+//! A link must see its packets in order of time. This holds without events if all packets come from
+//! one and the same link with equal delays in between. It can be achieved for batches, by a merge
+//! queue, if all packets are delayed equally since their last event.
 
 use super::network_plan::{FlowGroup, NetworkPlan};
 use crate::scenario::OneWayLink;
 
-/// What is known about the delays with which packets reach a link since their last event.
+/// Delays with which packets reach a link since their last event.
 #[derive(Clone, Copy, Debug)]
 pub enum Lookahead {
-    /// Nothing yet.
+    /// No packets so far.
     Unknown,
-    /// All come straight from this one first-in first-out link, with this delay since: they arrive in order of time.
+    /// All packets come from one FIFO link with this delay, so they arrive in order.
     InOrder { from: u32, lookahead_s: f64 },
-    /// The same for all, seconds.
+    /// Equal delays, seconds.
     Equal(f64),
-    /// Not the same.
+    /// Unequal delays.
     Unequal,
-    /// The same for all, and this inbox collects them.
+    /// Equal delays, collected by this merge queue.
     Merge(u32),
 }
 
-/// How a flow's packets reach a stage: from which shared link, if nothing that depends on their size lies between, and how long after their
-/// last event (least and most, seconds).
+/// How packets of a flow reach a stage: from which shared link, unless something between them
+/// depends on packet size, and the range of the delay since their last event, seconds.
 #[derive(Clone, Copy)]
 struct Upstream {
     from: Option<u32>,
     low_s: f64,
     high_s: f64,
-    /// How long after its last event a packet may be sent on, where a queue that owns its packets was met.
+    /// Longest deferral of the start of a transmission at a scheduled queue on the way, seconds.
     max_deferral_s: f64,
 }
 
 impl NetworkPlan<'_> {
-    /// How long a queue that owns its packets may take to find out that a transmission has begun: its packet is on its way twice as long.
+    /// How long the start of a transmission at this link may be deferred: half of its propagation
+    /// delay.
     pub fn max_deferral_s(&self, link: u32) -> f64 {
-        // What a sender puts straight into the queue comes before a departure of the same moment if the sender's own event does: who finds out
-        // late cannot tell.
+        // A packet that a sender puts straight into the queue precedes a simultaneous departure if
+        // the sender's own event does; after a deferral that order is unknown.
         let enters_at_once = |group: &FlowGroup| {
             let ([rate, _], source, _) = self.access_ranges(&group.spec);
             group.path.forward.first() == Some(&link)
@@ -48,8 +50,8 @@ impl NetworkPlan<'_> {
     }
 }
 
-/// Finds out for every link. Nobody may emit straight into it, and own links must be fast enough not to hold packets back for long.
-/// Returns also how much of each lead may be lost because a queue found out late.
+/// Finds the lookahead of every link, and how much of it deferral may consume. No source may send
+/// straight into the link, and access links must be fast enough not to hold packets back.
 pub fn find_lookaheads(
     plan: &NetworkPlan<'_>,
     flows_per_link: &[u64],
@@ -104,7 +106,8 @@ impl Search<'_> {
             if rate[1].is_some() || knobs.delayed_ack {
                 upstream.from = None;
             }
-            // In the order in which pipes add it up, so that equal delays are equal numbers.
+            // In the order in which access links add delays, so that equal delays are equal
+            // doubles.
             for own in [sink, sink] {
                 upstream.low_s += own.low.link_delay_s();
                 upstream.high_s += own.high.link_delay_s();
@@ -115,14 +118,15 @@ impl Search<'_> {
         }
     }
 
-    /// A flow's packets reach `link` on this way; returns theirs to the next stage.
+    /// Packets of a flow reach `link`; returns how they reach the next stage. `unfit` excludes a
+    /// merge queue.
     fn visit(&mut self, link: u32, upstream: Upstream, unfit: bool) -> Upstream {
         let delay_s = self.plan.links[link as usize].delay.link_delay_s();
         let known_s = &mut self.max_deferral_s[link as usize];
         *known_s = known_s.max(upstream.max_deferral_s);
         let max_deferral_s = upstream.max_deferral_s.max(self.plan.max_deferral_s(link));
         if self.plan.links[link as usize].jitter.is_some() {
-            // Nothing is known of delays that vary; and what overtakes waits for an event of its own.
+            // Jitter makes delays unknown, and packets that overtake wait for events of their own.
             self.lookaheads[link as usize] = if self.flows_per_link[link as usize] < 2 {
                 self.lookaheads[link as usize]
             } else {
@@ -131,7 +135,8 @@ impl Search<'_> {
             return Upstream { from: None, low_s: delay_s, high_s: f64::INFINITY, max_deferral_s };
         }
         if self.flows_per_link[link as usize] < 2 {
-            // Alone on a link, a flow's packets stay in order among themselves, but no longer among the others.
+            // Packets of one flow alone on a link stay in order among themselves, but not among
+            // other flows.
             return Upstream {
                 from: None,
                 low_s: upstream.low_s + delay_s,

@@ -1,4 +1,4 @@
-//! A network from a scenario: endpoints, routes and streams, over the links of the plan.
+//! Builds the network of a scenario: links, endpoints, routes and event queues.
 
 mod flow_schedule;
 mod info;
@@ -32,19 +32,20 @@ use network_plan::{DrawnAccessLinks, FlowGroup, NetworkPlan};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A network ready to run, and what its tables mean.
+/// A network ready to run, with the descriptions of its tables.
 pub struct BuiltNetwork<S: EventScheduler, T: Tracer> {
-    /// What moves.
+    /// The engine.
     pub engine: Engine<S, T>,
     /// Links in order.
     pub links: Vec<LinkInfo>,
     /// Listed TCP flows in order.
     pub flows: FlowInfos,
-    /// Names of the groups that make transfers: those that arrive, then those that respond.
+    /// Names of the groups with transfers: groups of arriving flows, then groups that answer
+    /// requests.
     pub transfer_groups: Vec<String>,
-    /// How many sources each line of cross traffic stands for.
+    /// Number of sources of each `[[cross]]` entry.
     pub cross_counts: Vec<u64>,
-    /// Where each source of cross traffic is in the tables, and when it first sends, seconds.
+    /// Indices of each cross traffic source, and the time of its first packet, seconds.
     pub sources: Vec<(FlowIndices, f64)>,
 }
 
@@ -53,11 +54,12 @@ struct Builder<'a> {
     options: Options,
     flows_per_link: Vec<u64>,
     lookaheads: Vec<Lookahead>,
-    /// How much of each link's lead may be lost.
+    /// How much of the lookahead of each link deferral may consume, seconds.
     max_deferral_s: Vec<f64>,
-    /// Leads of the links that have an inbox, seconds.
+    /// Lookahead of links with a merge queue, seconds.
     merge_lookaheads: Vec<f64>,
-    /// For each inbox the shared links before it, each of which has a door; none stands for senders.
+    /// For each merge queue the shared links in front of it, each with an input port; none stands
+    /// for senders.
     ports: Vec<Vec<Option<Stage>>>,
     routes: Vec<Route>,
     route_of: HashMap<Vec<Stage>, u32>,
@@ -132,7 +134,7 @@ impl Builder<'_> {
             expired_timers: Vec::new(),
         };
         if self.options.look_ahead {
-            self.add_inboxes(&mut engine);
+            self.add_merge_queues(&mut engine);
         }
         let groups = std::mem::take(&mut self.plan.groups);
         let (listed_flows, arriving) = groups.split_at(scenario.flows.len());
@@ -179,7 +181,7 @@ impl Builder<'_> {
             .iter_mut()
             .zip(&self.ports)
             .for_each(|(merge_queue, ports)| merge_queue.open(ports.len()));
-        // As many of 1000 bytes as links may carry, there and back.
+        // As many packets of 1000 bytes as the links can carry, in both directions.
         let packets_s =
             self.plan.links.iter().map(|link| link.rate.largest().bps() as f64 / 8000.0).sum();
         let queues = &mut engine.datapath.event_queues;
@@ -246,11 +248,11 @@ impl Builder<'_> {
             let name = spec.instance(i as u64);
             let flow = engine.senders.len() as u32;
             let access = self.plan.access(spec, &name);
-            let indices = self.indices(group, &access, knobs.delayed_ack, flow, engine);
+            let indices = self.add_route(group, &access, knobs.delayed_ack, flow, engine);
             let timer_phase_s = spec.tcp.timer_phase.or(scenario.tcp.timer_phase).unwrap_or(0.0);
             let base_rtt_s =
                 self.plan.links_rtt_s(&group.path) + 2.0 * (access.source.1 + access.sink.1);
-            // Whose stop comes first never starts.
+            // A flow that would stop before it starts never starts.
             let (start_s, stop_s) = times.unwrap_or((NEVER, NEVER));
             let transfer = transfers
                 .map(|transfers| self.responder(group, &name, transfers, start_s, base_rtt_s));
@@ -284,7 +286,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Stages of a group's route, and its own links: which of source, sink and way back each is (0, 1, 2).
+    /// Stages of the route of a group, and for each access link whose it is: source (0), sink (1),
+    /// reverse path (2).
     fn stages(&self, group: &FlowGroup) -> (Vec<Stage>, Vec<usize>) {
         let ([source_rate, sink_rate], source, sink) = self.plan.access_ranges(&group.spec);
         let forward = |rate: Option<u64>, high_s: f64| rate.is_some() || high_s > 0.0;
@@ -324,8 +327,8 @@ impl Builder<'_> {
         (stages, access_links)
     }
 
-    /// Lays a flow's route: its pipes, the links, and a stream wherever packets must wait for an event.
-    fn indices<S: EventScheduler, T: Tracer>(
+    /// Adds the access links, route and FIFOs of a flow.
+    fn add_route<S: EventScheduler, T: Tracer>(
         &mut self,
         group: &FlowGroup,
         access: &DrawnAccessLinks,

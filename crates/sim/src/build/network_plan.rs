@@ -1,4 +1,5 @@
-//! A scenario read as a network: its links in order, and the ways, delays and knobs of each group of flows. Nothing is built yet.
+//! Network plan: the links of a scenario, and the paths, delays and knobs of its flow groups,
+//! before anything is built.
 
 use crate::random_stream::RandomStream;
 use crate::scenario::{
@@ -9,7 +10,7 @@ use cwndlab_rules::{Arithmetic, WindowRule};
 use cwndlab_tcp::Knobs;
 use cwndlab_units::{RateLimit, Span};
 
-/// A flow's own links, drawn.
+/// Access links of a flow with drawn delays.
 pub struct DrawnAccessLinks {
     /// Rate and delay (seconds) at the source.
     pub source: (Option<u64>, f64),
@@ -17,25 +18,25 @@ pub struct DrawnAccessLinks {
     pub sink: (Option<u64>, f64),
 }
 
-/// Flows that are alike: listed ones, or those that arrive.
+/// Flows that are alike: a `[[flows]]` entry or an `[[arrivals]]` entry.
 pub struct FlowGroup {
-    /// What they are; those that arrive as a single flow.
+    /// Their specification; arriving flows as a single flow.
     pub spec: FlowSpec,
-    /// Their way.
+    /// Their path.
     pub path: FlowPath,
-    /// How many there may be.
+    /// Number of flows; 2 stands for several arriving ones.
     pub count: u64,
 }
 
 /// The network of a scenario.
 pub struct NetworkPlan<'a> {
-    /// Where it comes from.
+    /// The scenario.
     pub scenario: &'a Scenario,
     /// Links in order.
     pub links: Vec<OneWayLink<'a>>,
-    /// Groups of flows: the listed ones, then those that arrive.
+    /// Groups of listed flows, then groups of arriving flows.
     pub groups: Vec<FlowGroup>,
-    /// Links that each cross source takes.
+    /// Links on the path of each `[[cross]]` entry.
     pub cross: Vec<Vec<u32>>,
 }
 
@@ -48,7 +49,7 @@ fn draw_delay(span: Span, seed: u64, name: &str) -> f64 {
     }
 }
 
-/// One of the flows that arrive.
+/// An arriving flow as a listed one.
 fn arriving(spec: &ArrivalSpec) -> FlowSpec {
     let ArrivalSpec { name, rule, recovery, priority, path, back, from, to, reverse, .. } =
         spec.clone();
@@ -79,7 +80,7 @@ fn arriving(spec: &ArrivalSpec) -> FlowSpec {
 }
 
 impl<'a> NetworkPlan<'a> {
-    /// Reads a checked scenario.
+    /// Plan of a checked scenario.
     pub fn new(scenario: &'a Scenario) -> Self {
         let graph = NetworkGraph::new(scenario).expect("a checked scenario has a network");
         let Routes { flows, arrivals, cross } =
@@ -103,7 +104,7 @@ impl<'a> NetworkPlan<'a> {
         }
     }
 
-    /// Whether a link's queue owns its packets.
+    /// Whether a link has a scheduled queue.
     pub fn has_scheduled_queue(&self, link: u32) -> bool {
         match self.links[link as usize].queue {
             QueueSpec::DropTail { .. }
@@ -117,12 +118,13 @@ impl<'a> NetworkPlan<'a> {
         }
     }
 
-    /// Whether packets may overtake each other on a link.
+    /// Whether a link may reorder packets.
     pub fn reorders(&self, link: u32) -> bool {
         self.links[link as usize].jitter.is_some_and(|jitter| jitter.reorders())
     }
 
-    /// How many flows and sources cross each link, in either direction. A queue that owns its packets serves them by events, as if there were more.
+    /// Number of flows and sources that cross each link, in either direction. A scheduled queue
+    /// counts as two, because it is served by events.
     pub fn flows_per_link(&self) -> Vec<u64> {
         let mut flows_per_link: Vec<u64> = (0..self.links.len() as u32)
             .map(|link| if self.has_scheduled_queue(link) { 2 } else { 0 })
@@ -141,7 +143,7 @@ impl<'a> NetworkPlan<'a> {
         flows_per_link
     }
 
-    /// Rates of a flow's own links, and the spans of their delays.
+    /// Rates of the access links of a flow, and the ranges of their delays.
     pub fn access_ranges(&self, flow: &FlowSpec) -> ([Option<u64>; 2], Span, Span) {
         let dumbbell = self.scenario.dumbbell.as_ref();
         let rate = |own: Option<RateLimit>, common: Option<RateLimit>| match own
@@ -167,7 +169,7 @@ impl<'a> NetworkPlan<'a> {
         knobs
     }
 
-    /// Delay of the way back where no link stands for it.
+    /// Delay of the reverse path if it is a pure delay.
     pub fn back_delay(&self, path: &FlowPath) -> f64 {
         if path.back.is_empty() {
             path.forward.iter().map(|&link| self.links[link as usize].delay.link_delay_s()).sum()
@@ -176,7 +178,7 @@ impl<'a> NetworkPlan<'a> {
         }
     }
 
-    /// A flow's own links, its delays drawn.
+    /// Access links of a flow, with drawn delays.
     pub fn access(&self, flow: &FlowSpec, name: &str) -> DrawnAccessLinks {
         let ([source_rate, sink_rate], source, sink) = self.access_ranges(flow);
         let seed = self.scenario.seed;
@@ -186,7 +188,7 @@ impl<'a> NetworkPlan<'a> {
         }
     }
 
-    /// Round trip of the propagation delays of links, seconds.
+    /// Round trip propagation delay of the links on a path, seconds.
     pub fn links_rtt_s(&self, path: &FlowPath) -> f64 {
         let delay = |links: &[u32]| {
             links.iter().map(|&link| self.links[link as usize].delay.seconds()).sum::<f64>()
@@ -194,7 +196,8 @@ impl<'a> NetworkPlan<'a> {
         delay(&path.forward) + delay(&path.back) + self.back_delay(path)
     }
 
-    /// Seconds a data packet takes on the slowest link of its way, each at its fastest.
+    /// Transmission time of a data packet on the slowest link of its path, at the highest rate of
+    /// each, seconds.
     pub fn bottleneck_tx_s(&self, group: &FlowGroup) -> f64 {
         let ([source, sink], ..) = self.access_ranges(&group.spec);
         let links =
@@ -203,7 +206,7 @@ impl<'a> NetworkPlan<'a> {
         f64::from(self.knobs(&group.spec).wire_size(1)) * 8.0 / slowest as f64
     }
 
-    /// The waveform of a source, and the link rate that it leaves something of.
+    /// The waveform of a `[[cross]]` entry; if it is an available rate, with the rate of the link.
     pub fn cross_rate<'b>(&self, index: usize, spec: &'b CrossSpec) -> (&'b Waveform, Option<u64>) {
         match (&spec.rate, &spec.available) {
             (Some(rate), _) => (rate, None),

@@ -1,4 +1,5 @@
-//! Queues as they are built: buffers and thresholds in packets or bytes, and what a scenario leaves open.
+//! Builds queue disciplines: converts buffers and thresholds to packets or bytes, and fills in
+//! defaults.
 
 use super::FlowInfos;
 use super::network_plan::{FlowGroup, NetworkPlan};
@@ -11,25 +12,26 @@ use cwndlab_queues::{
 };
 use cwndlab_units::{Buffer, Bytes};
 
-/// A queue that decides at arrival, or one that owns its packets.
+/// A queue discipline, by when it decides.
 pub enum BuiltQueue {
     /// Decides at arrival.
     Admission(Discipline),
-    /// Owns its packets.
+    /// Decides at departure.
     Scheduling(Scheduler<SlabKey>),
 }
 
-/// Limits above this many packets are none.
+/// Limits above this number of packets count as unlimited.
 pub const UNLIMITED: u64 = u64::MAX / 4;
 
 impl NetworkPlan<'_> {
-    /// Builds the queue of a link.
+    /// Builds the queue discipline of a link.
     pub fn queue(&self, link: u32, flows: &FlowInfos) -> BuiltQueue {
         let plan = &self.links[link as usize];
         let rate_bit_s = plan.rate.first().bps() as f64;
         let size_bytes = self.packet_bytes(link);
         let limit = self.limit(plan.queue.limit(), link, flows);
-        // A buffer that counts as many packets of the size that flows send, where a queue counts packets.
+        // Disciplines count packets, so a threshold in other units is converted at the packet size
+        // of the flows.
         let threshold =
             |buffer: Option<Buffer>| buffer.map(|buffer| self.packets(buffer, link, flows));
         let mean = |bytes: Option<Bytes>| bytes.map_or(size_bytes, |bytes| bytes.0 as u32);
@@ -141,7 +143,7 @@ impl NetworkPlan<'_> {
         }
     }
 
-    /// Groups of flows that cross a link, there or back.
+    /// Groups whose packets cross a link, in either direction.
     fn groups_crossing(&self, link: u32) -> impl Iterator<Item = &FlowGroup> {
         self.groups.iter().filter(move |group| {
             group.path.forward.contains(&link) || group.path.back.contains(&link)
@@ -153,7 +155,8 @@ impl NetworkPlan<'_> {
         self.groups_crossing(link).next().map_or(1000, |group| self.knobs(&group.spec).wire_size(1))
     }
 
-    /// A buffer in packets or bytes. Packets are data packets of the first flow that crosses the link.
+    /// A buffer size in packets or bytes. Packets are data packets of the first flow that crosses
+    /// the link.
     pub fn limit(&self, buffer: Buffer, link: u32, flows: &FlowInfos) -> Limit {
         match buffer {
             Buffer::Packets(packets) => Limit::Packets(packets),
@@ -165,7 +168,7 @@ impl NetworkPlan<'_> {
         }
     }
 
-    /// A buffer in packets, not always whole.
+    /// A buffer size in packets, not always an integer.
     fn packets(&self, buffer: Buffer, link: u32, flows: &FlowInfos) -> f64 {
         let plan = &self.links[link as usize];
         let packets = |bits: f64| bits / 8.0 / f64::from(self.packet_bytes(link));

@@ -1,4 +1,4 @@
-//! Routes: which stages a packet passes, and where it waits for an event.
+//! Builds routes: the stages of a packet, and the event queues where it waits.
 
 use super::Builder;
 use super::lookahead::Lookahead;
@@ -6,16 +6,16 @@ use crate::datapath::{Entry, Route, Stage};
 use crate::engine::Engine;
 use crate::event_queues::{EventKind, FlowIndices, InputPort, MergeQueue, PacketFifo};
 use crate::event_scheduler::EventScheduler;
-use crate::fused_stages::{FusedAccess, FusedStages};
+use crate::fused_stages::{FusedFirstHop, FusedStages};
 use crate::trace::Tracer;
 
-/// A lead is a sum of doubles: this much less of it is certain.
+/// Fraction of a lookahead to rely on, since it is a sum of doubles.
 const LOOKAHEAD_MARGIN: f64 = 1.0 - 1e-6;
 
 impl Builder<'_> {
-    /// The route with these stages; flows alike share it.
+    /// The route with these stages; equal routes are shared.
     pub(super) fn route(&mut self, mut stages: Vec<Stage>, delayed_ack: bool) -> u32 {
-        // Routes with and without events at the receiver differ: the key says which.
+        // Routes with and without events at the receiver differ, and the key tells them apart.
         let key_end = if delayed_ack { Stage::Sink } else { Stage::Source };
         stages.push(key_end);
         if let Some(&route) = self.route_of.get(&stages) {
@@ -31,7 +31,7 @@ impl Builder<'_> {
                 let sorted = i > 0 && matches!(stages[i - 1], Stage::Link(link) | Stage::Queue(link) if self.plan.reorders(link));
                 let waits = match stage {
                     _ if sorted => true,
-                    // Entering the first stage is the sender's own event.
+                    // The sender's own event enters the first stage.
                     _ if i == 0 => false,
                     Stage::Link(link) | Stage::Queue(link) if let Lookahead::Merge(merge_queue) = self.lookaheads[link as usize] => {
                         let before = stages[..i].iter().rfind(|stage| self.shared(**stage));
@@ -45,7 +45,8 @@ impl Builder<'_> {
                     Stage::Link(link) if self.options.look_ahead && matches!(self.lookaheads[link as usize], Lookahead::InOrder { .. }) => false,
                     Stage::Source => true,
                     Stage::Sink if delayed_ack => true,
-                    // A receiver answers as part of the event that brings it a packet, as in ns-2: nothing due at that moment comes between.
+                    // A receiver answers within the event of the packet, as in ns-2: no
+                    // simultaneous event comes in between.
                     _ if !self.options.look_ahead && !delayed_ack && stages[i - 1] == Stage::Sink => false,
                     stage => self.shared(stage) || !self.options.look_ahead,
                 };
@@ -60,18 +61,19 @@ impl Builder<'_> {
             .collect();
         let sink = stages.iter().position(|stage| *stage == Stage::Sink).unwrap_or_default();
         let sender_lookahead_s = self.sender_lookahead_s(&route);
-        let leg = |first| {
+        let fused = |first| {
             FusedStages::new(&route, first, sender_lookahead_s == f64::INFINITY)
                 .filter(|_| self.options.look_ahead)
         };
-        let fused = (0..route.len()).map(leg).collect();
-        let head = if self.options.look_ahead { FusedAccess::new(&route) } else { None };
-        self.routes.push(Route { stages: route, fused, head, sink, sender_lookahead_s });
+        let fused = (0..route.len()).map(fused).collect();
+        let first_hop = if self.options.look_ahead { FusedFirstHop::new(&route) } else { None };
+        self.routes.push(Route { stages: route, fused, first_hop, sink, sender_lookahead_s });
         self.route_of.insert(key, self.routes.len() as u32 - 1);
         self.routes.len() as u32 - 1
     }
 
-    /// How far senders of this route may run ahead. An inbox takes packets in nearly any order, but best in nearly the right one.
+    /// How far senders of this route may run ahead, seconds. A merge queue accepts packets in any
+    /// order, but is fastest when they are nearly in order.
     fn sender_lookahead_s(&self, stages: &[(Stage, Entry)]) -> f64 {
         match stages.iter().find(|(stage, _)| self.shared(*stage)) {
             _ if !self.options.look_ahead => 0.0,
@@ -87,7 +89,7 @@ impl Builder<'_> {
         matches!(stage, Stage::Link(link) | Stage::Queue(link) if self.flows_per_link[link as usize] > 1)
     }
 
-    /// Gives a flow its streams and its place in the tables.
+    /// Adds the FIFOs of a flow; returns its indices.
     pub(super) fn add_fifos<S: EventScheduler, T: Tracer>(
         &self,
         route: u32,
@@ -106,12 +108,12 @@ impl Builder<'_> {
         indices
     }
 
-    /// What the streams of a flow on this route are due for.
+    /// Events of the FIFOs of a flow on this route.
     pub(super) fn event_kinds(&self, route: u32) -> Vec<EventKind> {
         let Route { stages, sender_lookahead_s, .. } = &self.routes[route as usize];
         let event = |(stage, &(kind, entry)): (usize, &(Stage, Entry))| match (kind, entry) {
             (_, Entry::Immediate | Entry::Merge(_)) => None,
-            // An acknowledgement may still overtake those that wait.
+            // An ACK may still overtake waiting ones.
             (Stage::Source, Entry::SortedFifo(_)) => Some(EventKind::Ack),
             (Stage::Source, _) if *sender_lookahead_s > 0.0 => Some(EventKind::AckLookahead),
             (Stage::Source, _) => Some(EventKind::Ack),
@@ -120,10 +122,11 @@ impl Builder<'_> {
         stages.iter().enumerate().filter_map(event).collect()
     }
 
-    /// Gives every link that can have one an inbox.
-    pub(super) fn add_inboxes<S: EventScheduler, T: Tracer>(&mut self, engine: &mut Engine<S, T>) {
+    /// Adds a merge queue to every link that can have one.
+    pub(super) fn add_merge_queues<S: EventScheduler, T: Tracer>(&mut self, engine: &mut Engine<S, T>) {
         for (link, lookahead) in self.lookaheads.iter_mut().enumerate() {
-            // A queue that owns its packets is never ahead of time: its inbox only saves a stream for each flow.
+            // A scheduled queue takes packets exactly when they are due, so its merge queue has no
+            // lookahead and only saves a FIFO per flow.
             let has_scheduled_queue = self.plan.has_scheduled_queue(link as u32);
             let lookahead_s = match *lookahead {
                 Lookahead::Equal(lookahead_s) => Some(lookahead_s),

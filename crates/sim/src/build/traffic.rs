@@ -1,4 +1,5 @@
-//! Traffic beside the listed flows, as it is built: flows that arrive, responses, and sources that do not react.
+//! Builds traffic beside listed flows: arriving flows, request-response transfers and cross
+//! traffic.
 
 use super::Builder;
 use super::network_plan::FlowGroup;
@@ -24,7 +25,7 @@ use cwndlab_units::Time;
 use std::collections::VecDeque;
 
 impl Builder<'_> {
-    /// What a flow that answers requests has to do: the first request comes with its start.
+    /// The first transfer of a flow that answers requests, which starts with the flow.
     pub(super) fn responder(
         &self,
         group: &FlowGroup,
@@ -55,7 +56,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds a group of flows that arrive: nothing of them exists yet but the first arrival.
+    /// Adds a group of arriving flows: no slot yet, only a timer for the first arrival.
     pub(super) fn add_arrivals<S: EventScheduler, T: Tracer>(
         &mut self,
         group: &FlowGroup,
@@ -109,7 +110,7 @@ impl Builder<'_> {
                 .collect(),
         };
         let start_s = arrivals.start.seconds();
-        // An arrival at the very end of the run still is one.
+        // An arrival at the very end of the run counts.
         let stop_s =
             arrivals.stop.map_or(NEVER, Time::seconds).min(scenario.duration.seconds().next_up());
         let mut process =
@@ -129,7 +130,7 @@ impl Builder<'_> {
         });
     }
 
-    /// Adds all sources; returns the stream of each and when it first sends.
+    /// Adds all cross traffic sources; returns the FIFO of each and the time of its first packet.
     pub(super) fn add_cross<S: EventScheduler, T: Tracer>(
         &mut self,
         engine: &mut Engine<S, T>,
@@ -176,7 +177,7 @@ impl Builder<'_> {
         emissions
     }
 
-    /// A stream of random numbers of one source.
+    /// A random stream of one source.
     fn stream(&self, what: &str, spec: &CrossSpec, number: u64) -> RandomStream {
         let name = if number == 0 { spec.name.clone() } else { format!("{}-{number}", spec.name) };
         RandomStream::new(self.plan.scenario.seed, &format!("{what}/{name}"))
@@ -197,7 +198,7 @@ impl Builder<'_> {
             )),
             None => {
                 let (waveform, link_rate_bps) = self.plan.cross_rate(index, spec);
-                // The course of a rate is the same for all sources of a name, like weather.
+                // All sources of an entry share one varying rate, like weather.
                 Serializer::new(waveform, self.stream("rate", spec, 0), horizon_s, link_rate_bps)
             }
         };

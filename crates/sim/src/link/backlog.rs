@@ -1,4 +1,5 @@
-//! What waits at a link or is in service: the list of departures that lie ahead, and what the discipline is asked about it.
+//! Backlog of a link with an admission queue: the list of pending departures, and admission by the
+//! queue discipline.
 
 use super::Link;
 use crate::packet::Flags;
@@ -6,16 +7,17 @@ use crate::ring_buffer::LEADING;
 use cwndlab_queues::{Admission, Arrival, Backlog, Decision, Departure};
 use std::hint::select_unpredictable;
 
-/// Packets in one queue beyond which a run is stopped: about 1.5 GiB.
+/// Packets in one queue beyond which a run stops: about 1.5 GiB.
 const MAX_BACKLOG_PACKETS: usize = 50_000_000;
 
-/// A packet that waits or is in service.
+/// A packet that waits or is in service, with its departure time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PendingDeparture {
     at_s: f64,
-    /// When its transmission began.
+    /// Start of its transmission, seconds.
     pub(super) tx_start_s: f64,
-    /// Bytes accepted up to it, then its priority (two bits), then whether it is lost after transmission.
+    /// Bytes accepted up to this packet, then its priority (two bits), then whether it is lost
+    /// after transmission (one bit).
     tail: u64,
 }
 
@@ -34,7 +36,7 @@ impl PendingDeparture {
         }
     }
 
-    /// Bytes accepted up to this packet, itself included.
+    /// Bytes accepted up to this packet, inclusive.
     fn accepted_bytes(self) -> u64 {
         self.tail >> 3
     }
@@ -47,7 +49,8 @@ impl PendingDeparture {
         self.tail & 1 == 1
     }
 
-    /// Whether it has left when a packet arrives at `now_s` whose transmission on the link before began at `tx_start_s`.
+    /// Whether it has departed before the arrival of a packet at `now_s` whose own last
+    /// transmission started at `tx_start_s`.
     #[inline(always)]
     fn has_left(self, now_s: f64, tx_start_s: f64) -> bool {
         (self.at_s < now_s) | ((self.at_s == now_s) & (self.tx_start_s < tx_start_s))
@@ -55,7 +58,7 @@ impl PendingDeparture {
 }
 
 impl Link {
-    /// Counts what has departed, and asks the discipline.
+    /// Counts departures up to now and asks the discipline for admission.
     pub(super) fn admit(
         &mut self,
         now_s: f64,
@@ -71,7 +74,7 @@ impl Link {
         }
         self.largest_bytes = self.largest_bytes.max(size_bytes);
         if self.impairments.is_none() {
-            // Counting costs least done for many at once.
+            // Counting departures is cheapest in large batches.
             let patience = (2 * self.backlog.len()).clamp(64, MAX_BACKLOG_PACKETS);
             self.guaranteed_accept_backlog =
                 self.discipline.sure_packets(self.largest_bytes).min(patience as u64) as usize;
@@ -93,7 +96,7 @@ impl Link {
         decision != Decision::Drop
     }
 
-    /// What is at the link now.
+    /// The current backlog, as the discipline sees it.
     pub(super) fn backlog(&self) -> Backlog {
         let first = self.backlog.front();
         Backlog {
@@ -105,29 +108,31 @@ impl Link {
         }
     }
 
-    /// Counts what has left by `now_s`, when a packet arrives whose transmission on the link before began at `tx_start_s`.
+    /// Counts the departures that precede the arrival of a packet at `now_s` whose own last
+    /// transmission started at `tx_start_s`.
     #[inline(always)]
     pub(super) fn depart_until(&mut self, now_s: f64, tx_start_s: f64) {
         if self.notifies_departures {
             return self.depart_one_by_one(now_s, tx_start_s);
         }
-        // Mostly one has left, or none, which nobody foresees; or many: those that were not counted because it did not matter.
-        let mut drop_or_leave_in_flight = self.backlog.count_leading(|packet| packet.at_s < now_s);
-        if drop_or_leave_in_flight == LEADING
-            || self.backlog.get(drop_or_leave_in_flight).is_some_and(|next| next.at_s == now_s)
+        // Mostly none or one, which branch prediction cannot foresee; or many that were not counted
+        // before because the count did not matter.
+        let mut departed = self.backlog.count_leading(|packet| packet.at_s < now_s);
+        if departed == LEADING
+            || self.backlog.get(departed).is_some_and(|next| next.at_s == now_s)
         {
-            drop_or_leave_in_flight = self.gone_exactly(now_s, tx_start_s);
+            departed = self.gone_exactly(now_s, tx_start_s);
         }
-        self.depart(drop_or_leave_in_flight);
+        self.depart(departed);
     }
 
-    /// How many have left, where there are many or one leaves at this very moment.
+    /// Number of departures if there are many, or one coincides with the arrival.
     #[inline(never)]
     fn gone_exactly(&self, now_s: f64, tx_start_s: f64) -> usize {
         self.backlog.partition_point(|packet| packet.has_left(now_s, tx_start_s))
     }
 
-    /// As [`Link::depart_until`], where the discipline is told of each.
+    /// As [`Link::depart_until`], for a discipline that is notified of departures.
     #[inline(never)]
     fn depart_one_by_one(&mut self, now_s: f64, tx_start_s: f64) {
         while let Some(&first) =
@@ -146,12 +151,12 @@ impl Link {
         }
     }
 
-    /// So many leave.
+    /// Counts this number of departures.
     #[inline(always)]
-    fn depart(&mut self, drop_or_leave_in_flight: usize) {
-        let Some(last) = self.backlog.slot_before(drop_or_leave_in_flight) else { return };
+    fn depart(&mut self, departed: usize) {
+        let Some(last) = self.backlog.slot_before(departed) else { return };
         self.departed_bytes = select_unpredictable(
-            drop_or_leave_in_flight > 0,
+            departed > 0,
             last.accepted_bytes(),
             self.departed_bytes,
         );
@@ -159,10 +164,10 @@ impl Link {
             self.lost += self
                 .backlog
                 .iter()
-                .take(drop_or_leave_in_flight)
+                .take(departed)
                 .filter(|packet| packet.lost())
                 .count() as u64;
         }
-        self.backlog.drop_front(drop_or_leave_in_flight);
+        self.backlog.drop_front(departed);
     }
 }

@@ -1,10 +1,12 @@
-//! What a link counts, and when: edges of the measuring window, samples of the queue, moments that its discipline waits for.
+//! Counters of a link: at the edges of the measurement window, at queue samples and at deadlines of
+//! its discipline.
 
 use super::{Link, LinkCounts, QueueSampler};
 use cwndlab_queues::Admission;
 
 impl Link {
-    /// Something is due that is not a packet: an edge of the window, a sample of the queue, or a moment the discipline waits for.
+    /// Processes what is due beside packets: edges of the measurement window, queue samples,
+    /// deadlines of the discipline.
     #[cold]
     #[inline(never)]
     pub(super) fn run_due_samples(&mut self, now_s: f64) {
@@ -29,7 +31,7 @@ impl Link {
         }
     }
 
-    /// Counts at `now_s`; what departs until then must have been counted.
+    /// Counters at `now_s`; departures up to then must have been counted.
     pub fn counts(&self, now_s: f64) -> LinkCounts {
         let (lost, departed, departed_bits, waiting_area_s) = match &self.scheduled_queue {
             Some(scheduled_queue) => {
@@ -64,7 +66,7 @@ impl Link {
         }
     }
 
-    /// An edge of the window was reached.
+    /// The measurement window starts or ends.
     fn on_window_edge(&mut self) {
         let counts = self.counts(self.next_window_edge_s);
         if self.next_window_edge_s == self.window.from_s {
@@ -76,13 +78,13 @@ impl Link {
         }
     }
 
-    /// Brings counts and samples up to the end of the run.
+    /// Updates counters and samples up to the end of the run.
     pub fn finish(&mut self, end_s: f64) {
         self.run_due_samples(end_s);
         self.depart_until(end_s, f64::INFINITY);
     }
 
-    /// Packets waiting or in service.
+    /// Packets that wait or are in service.
     fn backlog_packets(&self, now_s: f64) -> u64 {
         self.scheduled_queue
             .as_ref()

@@ -1,4 +1,5 @@
-//! What befalls a packet on a link beside its queue: losses, marks, outages, a changed priority, a delay that varies.
+//! Impairments of a link: loss, marks, outages, a token bucket marker and jitter, all apart from
+//! its queue.
 
 use super::LOST;
 use crate::jitter::Jitter;
@@ -7,23 +8,23 @@ use crate::outages::Outages;
 use crate::packet::Flags;
 use crate::token_bucket::TokenBucketMarker;
 
-/// All that a link does to packets beside queueing and serialising them.
+/// Impairments of a link.
 #[derive(Clone, Debug, Default)]
 pub struct Impairments {
     /// Losses and marks.
     pub losses: Vec<LossModel>,
-    /// Times when the link is down.
+    /// Outages.
     pub outages: Option<Outages>,
-    /// Sets priorities.
+    /// Sets the priority of packets.
     pub marker: Option<TokenBucketMarker>,
-    /// Varies the delay.
+    /// Jitter of the delay.
     pub jitter: Option<Jitter>,
-    /// When the last packet reaches the other end, where none may overtake it.
+    /// Latest arrival time at the other end so far, if jitter must not reorder packets.
     pub last_s: f64,
 }
 
 impl Impairments {
-    /// Whether it does nothing.
+    /// Whether there is no impairment.
     pub fn is_empty(&self) -> bool {
         self.losses.is_empty()
             && self.outages.is_none()
@@ -31,7 +32,8 @@ impl Impairments {
             && self.jitter.is_none()
     }
 
-    /// A packet arrives: whether it is lost before the queue, and its flags.
+    /// Applies impairments in front of the queue; returns whether the packet is dropped, and its
+    /// flags.
     pub fn before_queue(
         &mut self,
         now_s: f64,
@@ -53,9 +55,10 @@ impl Impairments {
         (lost, flags)
     }
 
-    /// A packet is transmitted: when it reaches the other end if it would be there at `at_s` otherwise, [`LOST`] if it does not.
+    /// Applies impairments after transmission to a packet that would arrive at `at_s`; returns its
+    /// arrival time, [`LOST`] if it is dropped.
     pub fn after_transmission(&mut self, at_s: f64, flow: u32) -> f64 {
-        // Every loss counts the packet, also behind one that strikes.
+        // Every loss model counts the packet, even behind one that drops it.
         let lost = self
             .losses
             .iter_mut()

@@ -1,9 +1,11 @@
-//! A link: losses, a queue, a serialiser, a delay.
+//! A one-way link: impairments, a queue, a serializer and a propagation delay.
 //!
-//! Departures of a first-in first-out queue are known at arrival, so a packet costs one event here: the backlog is the list of
-//! departures that lie ahead. Where a departure and an arrival coincide, the one that was set in motion first comes first: the arriving
-//! packet when its transmission on the link before began, the departing one when its own did. That is ns-2's order of insertion, and in
-//! slow start it decides drops: packets arrive in pairs, the first of each exactly when a packet leaves.
+//! Departures of a FIFO queue are known at arrival, so a packet costs one event here: the backlog
+//! is the list of pending departures. If a departure and an arrival coincide, the one that was
+//! scheduled first precedes: the arrival counts from the start of its transmission on the link in
+//! front, the departure from the start of its own. This is the insertion order of ns-2. It decides
+//! drops in slow start, where packets arrive in pairs, the first of each exactly when a packet
+//! departs.
 
 mod backlog;
 mod counters;
@@ -23,7 +25,7 @@ pub use impairments::Impairments;
 pub use metrics::{LinkCounts, MeasurementWindow, QueueSampler};
 pub use scheduled_queue::{ScheduledQueue, ServiceAction};
 
-/// The arrival time of a packet that does not arrive.
+/// Arrival time of a packet that is lost.
 pub const LOST: f64 = f64::INFINITY;
 
 /// A one-way link.
@@ -32,70 +34,73 @@ pub struct Link {
     serializer: Serializer,
     delay_s: f64,
     discipline: Discipline,
-    /// Whether the discipline wants to be told of departures.
+    /// Whether the discipline is notified of departures.
     notifies_departures: bool,
     random: RandomStream,
     impairments: Option<Box<Impairments>>,
-    /// The queue, where it decides at departure; the discipline above then does nothing.
+    /// The queue, if it decides at departure; `discipline` is unused then.
     scheduled_queue: Option<Box<ScheduledQueue>>,
     backlog: RingBuffer<PendingDeparture>,
-    /// Packets that may lie in the backlog, the departed among them, while one more of `largest_bytes` or less is certain to be accepted and
-    /// nothing else happens to it; 0 where nothing is certain.
+    /// Length of the backlog, uncounted departures included, below which a packet of at most
+    /// `largest_bytes` is certain to be accepted and no impairment applies; 0 where nothing is
+    /// certain.
     guaranteed_accept_backlog: usize,
     largest_bytes: u32,
     free_s: f64,
-    /// When the last packet arrived, and the latest of when those of that moment were set in motion: what has left before one of them is gone.
+    /// Time of the last arrival, and the latest start of transmission among the packets that
+    /// arrived then: a departure that precedes one of them has happened.
     last_arrival_s: f64,
     last_arrival_tx_start_s: f64,
     arrived: u64,
     dropped: u64,
     marked: u64,
     accepted_bytes: u64,
-    /// Of those, bytes of packets that were counted as departed.
+    /// Accepted bytes that were counted as departed.
     departed_bytes: u64,
-    /// Sum of waiting times of all packets accepted, as far as they lie before the end of the window, seconds.
+    /// Sum of the waiting times of accepted packets, up to the end of the window, seconds.
     waiting_time_sum_s: f64,
     /// Packets lost after transmission.
     lost: u64,
     window: MeasurementWindow,
-    /// The next edge of the window.
+    /// The next edge of the window, seconds.
     next_window_edge_s: f64,
-    /// The next moment with something to do beside packets: arrivals need compare with it only.
+    /// Time of the next window edge, queue sample or deadline of the discipline: the only time that
+    /// an arrival must compare with.
     next_due_s: f64,
-    /// New flags of the packet that arrived last, where they changed.
+    /// Flags of the last packet, if they changed.
     changed_flags: Option<Flags>,
-    /// Whether the queue outgrew the memory meant for it.
+    /// Whether the queue exceeds the memory limit.
     pub overflowed: bool,
     measuring: bool,
-    /// Waiting times of packets that arrived in the window.
+    /// Queueing delays of packets that arrived in the window.
     pub waiting: Histogram,
-    /// Counts at the edges of the window.
+    /// Counters at the start of the window.
     pub counts_at_window_start: LinkCounts,
-    /// Counts at its end.
+    /// Counters at its end.
     pub counts_at_window_end: LinkCounts,
-    /// Trace of the queue.
+    /// Queue trace.
     pub sampler: Option<QueueSampler>,
-    /// Hash of arrivals and what became of them.
+    /// Hash of arrivals and their outcome.
     pub hash: TraceHash,
 }
 
-/// What a link is made of.
+/// Components of a link.
 pub struct LinkConfig {
-    /// Rate.
+    /// Its rate.
     pub serializer: Serializer,
     /// Propagation delay, seconds.
     pub delay_s: f64,
     /// Queue that decides at arrival.
     pub discipline: Discipline,
-    /// Or one that owns its packets.
+    /// Or a queue that decides at departure.
     pub scheduled_queue: Option<ScheduledQueue>,
-    /// Random numbers for the queue.
+    /// Random stream of the queue.
     pub random: RandomStream,
-    /// What else befalls packets.
+    /// Its impairments.
     pub impairments: Impairments,
-    /// Measuring window.
+    /// Measurement window.
     pub window: MeasurementWindow,
-    /// Samples of the queue.
+    /// Queue trace.
     pub sampler: Option<QueueSampler>,
 }
 
@@ -147,10 +152,12 @@ impl Link {
         }
     }
 
-    /// A packet of `flow` arrives at `now`; its transmission on the link before began at `since`. Returns when it reaches the other
-    /// end and when its transmission here begins, or nothing where it is lost. Its flags may change.
+    /// A packet of `flow` arrives at `now`; its last transmission started at `since`. Returns its
+    /// arrival time at the other end and the start of its transmission here, or none if it is
+    /// dropped. Its flags may change.
     ///
-    /// Times go in and out in registers, and departures are counted only when the count matters: both halve the cost of a packet.
+    /// Times are passed in registers, and departures are counted only when the count matters: each
+    /// halves the cost of a packet.
     #[inline(always)]
     pub fn arrive(
         &mut self,
@@ -185,7 +192,7 @@ impl Link {
         Some(times).filter(|times| times.0 != LOST)
     }
 
-    /// The same where something may befall the packet; the time is [`LOST`] where it did.
+    /// The same if the packet may be impaired or dropped; the time is [`LOST`] if it is.
     #[inline(never)]
     fn arrive_slow_path(
         &mut self,
@@ -220,7 +227,7 @@ impl Link {
         (at, start)
     }
 
-    /// Hashes what became of a packet.
+    /// Hashes the outcome for a packet.
     #[inline(always)]
     fn hash_arrival(&mut self, now: f64, number: i64, flow: u32, accepted: bool) {
         self.hash.add(
@@ -231,20 +238,22 @@ impl Link {
         );
     }
 
-    /// A packet was accepted: when it reaches the other end, and when its transmission begins.
+    /// Transmits an accepted packet: its arrival time at the other end, and the start of its
+    /// transmission.
     #[inline(always)]
     fn transmit(&mut self, now: f64, size: u32) -> (f64, f64) {
         let start = if self.free_s > now { self.free_s } else { now };
         let (end, at) = self.serializer.transmit(start, size, self.delay_s);
         self.free_s = end;
         if start > now {
-            // Only what lies before the end of the window; minimum and maximum would cost every packet more than this test.
+            // Only the part before the end of the window; `min` and `max` would cost every packet
+            // more than this branch.
             self.waiting_time_sum_s += if start <= self.window.to_s {
                 start - now
             } else {
                 (self.window.to_s - now).max(0.0)
             };
-            // What never leaves has no waiting time.
+            // A packet that never departs has no waiting time.
             if self.measuring && start < f64::MAX {
                 self.waiting.add(start - now);
             }
@@ -254,7 +263,7 @@ impl Link {
         (at, start)
     }
 
-    /// It joins the backlog, to leave at the time that `pass` found.
+    /// Appends a packet to the backlog, to depart at the time that `transmit` computed.
     #[inline(always)]
     fn push_departure(&mut self, size: u32, start: f64, flags: Flags, lost: bool) {
         self.accepted_bytes += u64::from(size);
@@ -267,7 +276,8 @@ impl Link {
         ));
     }
 
-    /// What befalls a packet before the queue: whether it is lost, and its flags.
+    /// Applies impairments in front of the queue; returns whether the packet is dropped, and its
+    /// flags.
     #[cold]
     #[inline(never)]
     fn impairments(
@@ -286,7 +296,7 @@ impl Link {
         (is_lost, new)
     }
 
-    /// The stream that schedules the ends of its transmissions, where the queue owns its packets, and when the last of them began.
+    /// The scheduled queue, if the link has one.
     pub fn scheduled_queue_mut(&mut self) -> Option<&mut ScheduledQueue> {
         self.scheduled_queue.as_deref_mut()
     }

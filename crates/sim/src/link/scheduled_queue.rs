@@ -1,8 +1,10 @@
-//! A link whose queue owns its packets, because it decides at departure: what leaves next is known only when the link is free.
+//! Scheduled queue of a link: the discipline decides at departure (DRR, strict priority, CoDel,
+//! FQ-CoDel), so that the next departure is known only when the link is free.
 //!
-//! A packet goes on its way when its transmission begins, for then everything about it is known. That moment need not be an event: nobody can
-//! tell whether a transmission began until its packet arrives elsewhere, a propagation delay later. So the beginnings are caught up with when
-//! the next packet arrives here, or at the latest when the first of them is `max_deferral_s` ago; the plain engine makes each an event.
+//! A packet moves on when its transmission starts, since everything about it is known then. This
+//! start need not be an event: it is unobservable until the packet arrives elsewhere, a propagation
+//! delay later. So starts are deferred until the next arrival at the queue, or until the first of
+//! them is `max_deferral_s` old. Without lookahead each start is an event.
 
 use super::Link;
 use crate::event_queues::RoutedPacket;
@@ -10,41 +12,41 @@ use crate::packet::Flags;
 use crate::slab::{Slab, SlabKey};
 use cwndlab_queues::{Item, Scheduler, Scheduling};
 
-/// Packets that wait in one queue beyond which a run is stopped: about 1.5 GiB.
+/// Packets in one queue beyond which a run stops: about 1.5 GiB.
 const MAX_WAITING_PACKETS: u32 = 15_000_000;
 
-/// The queue, and what is in service.
+/// The discipline with its packets, and the packet in service.
 #[derive(Debug)]
 pub struct ScheduledQueue {
     queue: Scheduler<SlabKey>,
-    /// The packets in it: the queue itself moves only their tickets.
+    /// Its packets: the discipline itself moves only their keys.
     packets: Slab<RoutedPacket>,
-    /// The stream that schedules the end of a transmission, or when to catch up.
+    /// Number of the FIFO that stands for this queue in the event scheduler.
     pub fifo: u32,
-    /// Whether it does.
+    /// Whether an event is scheduled for it.
     has_event: bool,
-    /// How long after the beginning of a transmission it may be found out; 0 where each is an event.
+    /// How long the start of a transmission may be deferred, seconds; 0 if each is an event.
     pub max_deferral_s: f64,
-    /// When the last transmission began, and when it ends.
+    /// Start and end of the last transmission, seconds.
     pub tx_start_s: f64,
     tx_end_s: f64,
     in_service_bytes: u64,
-    /// Whether what is in service, or was last, is lost at the end of its transmission.
+    /// Whether the last packet in service is lost at the end of its transmission.
     in_service_lost: bool,
-    /// Integral over time of the number waiting, up to the last change, packet seconds.
+    /// Time integral of the number of waiting packets, up to the last change, packet seconds.
     waiting_area_packet_s: f64,
     changed_s: f64,
-    /// Packets whose transmission began, and their bytes.
+    /// Packets whose transmission has started, and their bytes.
     served: u64,
     served_bytes: u64,
-    /// How many wait, up to the end of the run.
+    /// Packets that wait.
     waiting: u32,
-    /// Packets just lost.
+    /// Packets just dropped, to be fetched by `pop_drop`.
     drops: Vec<SlabKey>,
 }
 
 impl ScheduledQueue {
-    /// An empty one.
+    /// An empty queue.
     pub fn new(queue: Scheduler<SlabKey>) -> Self {
         Self {
             queue,
@@ -65,20 +67,21 @@ impl ScheduledQueue {
         }
     }
 
-    /// When to catch up with what waits, if that is not arranged already; it is from now on.
+    /// Time of the event at which deferred transmissions must start, if it is not scheduled yet;
+    /// the caller schedules it.
     pub fn schedule_catch_up(&mut self) -> Option<f64> {
         let schedule_catch_up = self.max_deferral_s > 0.0 && !self.has_event && self.waiting > 0;
         self.has_event |= schedule_catch_up;
         schedule_catch_up.then_some(self.tx_end_s + self.max_deferral_s)
     }
 
-    /// The moment has come that was arranged.
+    /// The scheduled event has come.
     pub fn on_catch_up(&mut self) {
         self.has_event = false;
     }
 
-    /// When the transmission began that should be caught up with first, if there is one, where a packet arrives at `now_s` that was set in motion
-    /// at `tx_start_s`: where both fall on one moment, what was set in motion first comes first.
+    /// Start of the first deferred transmission that precedes the arrival of a packet at `now_s`
+    /// whose own last transmission started at `tx_start_s`, if there is one.
     #[inline]
     pub fn deferred_start_s(&self, now_s: f64, tx_start_s: f64) -> Option<f64> {
         let begins_s = self.tx_end_s;
@@ -86,12 +89,13 @@ impl ScheduledQueue {
         (earlier && self.max_deferral_s > 0.0 && self.waiting > 0).then_some(begins_s)
     }
 
-    /// Packets waiting or in service.
+    /// Packets that wait or are in service.
     pub fn backlog(&self, now_s: f64) -> u64 {
         u64::from(self.waiting) + u64::from(self.tx_end_s > now_s)
     }
 
-    /// Packets whose transmission has ended, their bits, and how many of the packets lost after transmission are not yet.
+    /// Packets whose transmission has ended, their bits, and how many packets that will be lost
+    /// after transmission are still in service.
     pub fn departed(&self, now_s: f64) -> (u64, u64, u64) {
         let in_service = self.tx_end_s > now_s;
         let bytes = self.served_bytes - if in_service { self.in_service_bytes } else { 0 };
@@ -102,7 +106,7 @@ impl ScheduledQueue {
         )
     }
 
-    /// Integral over time of the number of packets waiting, packet seconds.
+    /// Time integral of the number of waiting packets, packet seconds.
     pub fn waiting_area_s(&self, now_s: f64) -> f64 {
         self.waiting_area_packet_s + f64::from(self.waiting) * (now_s - self.changed_s)
     }
@@ -118,14 +122,14 @@ impl ScheduledQueue {
 pub enum ServiceAction {
     /// Nothing.
     None,
-    /// It is idle: serve the queue.
+    /// Start a transmission: the link is idle.
     StartTransmission,
-    /// Schedule the end of the transmission that goes on.
+    /// Schedule an event at this time.
     ScheduleAt(f64),
 }
 
 impl Link {
-    /// A packet arrives at the queue. Those lost are to be fetched with [`Link::pop_drop`].
+    /// A packet arrives at the queue. Dropped packets are fetched by [`Link::pop_drop`].
     #[inline(always)]
     pub fn enqueue(&mut self, mut routed: RoutedPacket) -> ServiceAction {
         let (now_s, tx_start_s) = (routed.packet.at_s, routed.packet.tx_start_s);
@@ -174,7 +178,8 @@ impl Link {
         if scheduled_queue.has_event && scheduled_queue.max_deferral_s == 0.0 {
             return ServiceAction::None;
         }
-        // As elsewhere: where an arrival and the end of a transmission coincide, what was set in motion first comes first.
+        // If an arrival and the end of a transmission coincide, the one that was scheduled first
+        // precedes, as elsewhere.
         if scheduled_queue.tx_end_s < now_s
             || (scheduled_queue.tx_end_s == now_s && scheduled_queue.tx_start_s < tx_start_s)
         {
@@ -193,8 +198,9 @@ impl Link {
         }
     }
 
-    /// The link is free: begins the next transmission. Returns the packet, when it reaches the other end (infinity if it is lost on the way), and
-    /// when the link is free again if something waits.
+    /// The link is free: starts the next transmission. Returns the packet, its arrival time at the
+    /// other end ([`LOST`](super::LOST) if it is lost), and the end of its transmission if more
+    /// packets wait and this is an event.
     #[inline(always)]
     pub fn start_transmission(&mut self, now_s: f64) -> Option<(RoutedPacket, f64, Option<f64>)> {
         if now_s >= self.next_due_s {
@@ -246,7 +252,7 @@ impl Link {
         Some((routed, at_s, (is_event && scheduled_queue.has_event).then_some(end_s)))
     }
 
-    /// Whether the queue has just lost any.
+    /// Whether the queue just dropped packets.
     #[inline]
     pub fn has_drops(&self) -> bool {
         self.scheduled_queue
@@ -254,16 +260,16 @@ impl Link {
             .is_some_and(|scheduled_queue| !scheduled_queue.drops.is_empty())
     }
 
-    /// A packet that the queue has just lost.
+    /// A packet that the queue just dropped.
     pub fn pop_drop(&mut self) -> Option<RoutedPacket> {
         let scheduled_queue = self.scheduled_queue.as_mut()?;
         scheduled_queue.drops.pop().map(|key| scheduled_queue.packets.remove(key))
     }
 
-    /// The run is over: takes out what still waits, one by one.
+    /// Removes one waiting packet after the end of the run.
     pub fn drain_at_end(&mut self, now_s: f64) -> Option<RoutedPacket> {
         let scheduled_queue = self.scheduled_queue.as_mut()?;
-        // What the queue would lose now waits like the rest.
+        // Packets that the discipline would drop now are in flight like the rest.
         let drops = &mut scheduled_queue.drops;
         let next = scheduled_queue
             .queue

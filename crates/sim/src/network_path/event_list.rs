@@ -1,24 +1,25 @@
-//! What is to happen on the links of a [`super::NetworkPath`], and in which order.
+//! Future event list of a [`super::NetworkPath`]: a binary heap.
 
 use crate::event_queues::RoutedPacket;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// What is to happen.
+/// An event on the network path.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NetworkEvent {
     /// A packet enters this stage of its route.
     EnterStage(RoutedPacket),
-    /// A link whose queue owns its packets is free.
+    /// A link with a scheduled queue starts a transmission.
     StartTransmission(u32),
-    /// A source of cross traffic has a packet ready.
+    /// A cross traffic source sends a packet.
     CrossSend(u32),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct ScheduledEvent {
     at_s: f64,
-    /// As in the engine: at equal times what was set in motion first goes first, then what was put here first.
+    /// Start of its last transmission: orders simultaneous events as in the engine, followed by
+    /// order of insertion.
     tx_start_s: f64,
     order: u64,
     event: NetworkEvent,
@@ -51,7 +52,7 @@ impl PartialEq for ScheduledEvent {
 
 impl Eq for ScheduledEvent {}
 
-/// What is due, in order of time.
+/// Events in order of time.
 #[derive(Default)]
 pub(super) struct EventList {
     due: BinaryHeap<Reverse<ScheduledEvent>>,
@@ -59,18 +60,18 @@ pub(super) struct EventList {
 }
 
 impl EventList {
-    /// Notes an act for a time, and since when it is due then.
+    /// Adds an event at `at_s`; `tx_start_s` orders it among simultaneous ones.
     pub(super) fn put(&mut self, at_s: f64, tx_start_s: f64, event: NetworkEvent) {
         self.order += 1;
         self.due.push(Reverse(ScheduledEvent { at_s, tx_start_s, order: self.order, event }));
     }
 
-    /// When the next one is due, seconds; infinite for never.
+    /// Time of the next event, seconds; infinite for never.
     pub(super) fn next_time_s(&self) -> f64 {
         self.due.peek().map_or(f64::INFINITY, |Reverse(due)| due.at_s)
     }
 
-    /// Takes the next one, with its time, if it is due by `now_s`.
+    /// Removes the next event, with its time, if it is due by `now_s`.
     pub(super) fn pop(&mut self, now_s: f64) -> Option<(f64, NetworkEvent)> {
         if self.next_time_s() > now_s {
             return None;
@@ -78,7 +79,7 @@ impl EventList {
         self.due.pop().map(|Reverse(due)| (due.at_s, due.event))
     }
 
-    /// Packets that are on their way.
+    /// Number of packets in the network.
     pub(super) fn packets(&self) -> usize {
         self.due
             .iter()

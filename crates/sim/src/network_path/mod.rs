@@ -1,7 +1,8 @@
-//! The network of a scenario without its endpoints: packets come from outside, at times that the caller tells, and leave again.
+//! Network path: the links of a scenario for packets of external endpoints, without simulated ones.
 //!
-//! Links, queues, flows' own links and cross traffic are those that a simulation has (`build`), so that real packets meet what simulated
-//! ones would. Nothing here looks at a clock: crates/emulator brings one.
+//! Links, queues, access links and cross traffic are those of a simulation (`build`), so that real
+//! packets meet the conditions that simulated packets meet. The caller passes the time in:
+//! crates/emulator drives a path by the wall clock.
 //!
 //! ```
 //! use cwndlab_sim::{Fate, ExternalPacket, NetworkPath, scenario::Scenario};
@@ -15,9 +16,10 @@
 //! "#).unwrap();
 //! let mut path = NetworkPath::new(&scenario);
 //! let mut arrivals = Vec::new();
-//! path.inject(0.5, ExternalPacket { size_bytes: 1250, ..ExternalPacket::default() }, &mut |outcome| arrivals.push(outcome));
+//! let packet = ExternalPacket { size_bytes: 1250, ..ExternalPacket::default() };
+//! path.inject(0.5, packet, &mut |outcome| arrivals.push(outcome));
 //! path.advance(1.0, &mut |outcome| arrivals.push(outcome));
-//! // 10 ms to transmit 10,000 bits at 1 Mbit/s, and 20 ms on the way.
+//! // 10 ms to transmit 10,000 bits at 1 Mbit/s, and 20 ms of propagation.
 //! assert!((arrivals[0].at_s - 0.53).abs() < 1e-12 && arrivals[0].fate == Fate::Delivered);
 //! ```
 
@@ -35,61 +37,61 @@ use crate::timers::TimerKind;
 use cwndlab_tcp::{Knobs, NEVER};
 use event_list::{EventList, NetworkEvent};
 
-/// A packet on its way through a [`NetworkPath`].
+/// A packet that the caller sends through a [`NetworkPath`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExternalPacket {
-    /// The caller's own number for it.
+    /// Number that the caller gives it.
     pub token: u32,
-    /// Number of its flow, as in [`NetworkPath::flows`].
+    /// Its flow, by index in [`NetworkPath::flows`].
     pub flow: u32,
-    /// Whether it goes back, from sink to source.
+    /// Whether it travels in the reverse direction, from sink to source.
     pub reverse: bool,
-    /// Bytes on the wire.
+    /// Size on the wire, bytes.
     pub size_bytes: u16,
-    /// Whether it may be marked instead of lost (ECT, RFC 3168).
+    /// ECN-capable transport (RFC 3168).
     pub ect: bool,
-    /// Whether it is marked (CE).
+    /// Congestion experienced (RFC 3168).
     pub ce: bool,
 }
 
-/// How a parcel's way ended.
+/// Fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// At the other side.
+    /// It left the path at the other end.
     Delivered,
-    /// On a link.
+    /// A link dropped it.
     Dropped,
 }
 
-/// A parcel whose way has ended.
+/// A packet that has left the path.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketOutcome {
-    /// The parcel, with the mark that it may have got.
+    /// The packet; a link may have set `ce`.
     pub packet: ExternalPacket,
-    /// When it arrives, or when it arrived at the link that lost it, seconds.
+    /// Arrival time at the other end, or at the link that dropped it, seconds.
     pub at_s: f64,
-    /// How.
+    /// Its fate.
     pub fate: Fate,
 }
 
-/// A listed flow, as far as whoever plays its endpoints must know it.
+/// A listed flow, as the endpoints that the caller provides need to know it.
 #[derive(Clone, Debug)]
 pub struct ExternalFlow {
-    /// Which it is.
+    /// Names of the flow.
     pub identity: FlowIdentity,
-    /// Entry of the scenario's flows.
+    /// Index of its `[[flows]]` entry.
     pub group: usize,
-    /// Round trip of propagation delays, seconds.
+    /// Round trip propagation delay, seconds.
     pub base_rtt_s: f64,
-    /// When it starts, seconds; infinite for never.
+    /// Start time, seconds; infinite for never.
     pub start_s: f64,
-    /// When its application stops, seconds; infinite for never.
+    /// Time at which its application stops, seconds; infinite for never.
     pub stop_s: f64,
-    /// Its endpoint's knobs.
+    /// Knobs of its endpoints.
     pub knobs: Knobs,
 }
 
-/// The links of a scenario, and the packets on them.
+/// The links of a scenario with the packets on them.
 pub struct NetworkPath {
     network: BuiltNetwork<HeadScheduler<WinnerTree>, ()>,
     flows: Vec<ExternalFlow>,
@@ -98,7 +100,7 @@ pub struct NetworkPath {
 }
 
 impl NetworkPath {
-    /// An idle network at time 0. Flows that arrive (`[[arrivals]]`) are not played: they have no place in it.
+    /// An idle network at time 0, without the flows of `[[arrivals]]`.
     pub fn new(scenario: &Scenario) -> Self {
         let mut network =
             build::<HeadScheduler<WinnerTree>, ()>(scenario, Options { look_ahead: false }, ());
@@ -117,13 +119,13 @@ impl NetworkPath {
         &self.flows
     }
 
-    /// When something is due next, seconds; infinite for never.
+    /// Time of the next event, seconds; infinite for never.
     pub fn next_event_s(&self) -> f64 {
         self.event_list.next_time_s()
     }
 
-    /// A packet comes from outside at `now_s`, which never decreases from call to call. `out` gets what is due by then, and the packet
-    /// itself if it is lost at once.
+    /// Sends a packet into the path at `now_s`, which never decreases. `out` receives the packets
+    /// that leave the path by then, and this one if it is dropped at once.
     pub fn inject(
         &mut self,
         now_s: f64,
@@ -149,7 +151,8 @@ impl NetworkPath {
         self.traverse_stage(RoutedPacket { packet, flow, stage, indices }, out);
     }
 
-    /// Time passes: `out` gets every packet whose way ends by `now_s`, arrivals in order of time.
+    /// Advances the time to `now_s`. `out` receives the packets that leave the path by then,
+    /// deliveries in order of time.
     pub fn advance(&mut self, now_s: f64, out: &mut impl FnMut(PacketOutcome)) {
         while let Some((at_s, event)) = self.event_list.pop(now_s) {
             self.now_s = self.now_s.max(at_s);
@@ -162,7 +165,7 @@ impl NetworkPath {
         self.now_s = self.now_s.max(now_s);
     }
 
-    /// The run is over: counts are brought up to `end_s`. Returns the packets that are still on their way.
+    /// Ends the run at `end_s` and updates all counters. Returns the number of packets in flight.
     pub fn finish(&mut self, end_s: f64) -> usize {
         self.advance(end_s, &mut |_| {});
         self.network.engine.now_s = end_s;
@@ -170,22 +173,23 @@ impl NetworkPath {
         self.event_list.packets()
     }
 
-    /// Whether a queue outgrew the memory meant for it.
+    /// Whether a queue exceeds the memory limit.
     pub fn has_overflowed(&self) -> bool {
         self.network.engine.datapath.links.iter().any(|link| link.overflowed)
     }
 
-    /// What the links did; after [`NetworkPath::finish`].
+    /// Results of the links, after [`NetworkPath::finish`].
     pub fn links(&self) -> Vec<LinkResult> {
         link_results(&self.network, &[])
     }
 
-    /// What cross traffic did; after [`NetworkPath::finish`].
+    /// Results of cross traffic, after [`NetworkPath::finish`].
     pub fn cross(&self, scenario: &Scenario) -> Vec<CrossResult> {
         cross_results(&self.network, scenario)
     }
 
-    /// Interval and samples of each link's queue, where the scenario traces them.
+    /// Sampling interval (seconds) and queue length samples (packets) of each link, if the scenario
+    /// traces queues.
     pub fn queue_samples(&self) -> Vec<(f64, &[u32])> {
         let samplers =
             self.network.engine.datapath.links.iter().filter_map(|link| link.sampler.as_ref());
@@ -198,7 +202,7 @@ impl NetworkPath {
         }
     }
 
-    /// Takes a packet through one stage.
+    /// A packet traverses one stage.
     fn traverse_stage(&mut self, routed: RoutedPacket, out: &mut impl FnMut(PacketOutcome)) {
         let RoutedPacket { mut packet, flow, stage, indices } = routed;
         let datapath = &mut self.network.engine.datapath;
@@ -239,7 +243,7 @@ impl NetworkPath {
         );
     }
 
-    /// A packet reaches a queue that owns its packets.
+    /// A packet reaches a scheduled queue.
     fn enqueue_at_link(
         &mut self,
         index: u32,
@@ -258,7 +262,7 @@ impl NetworkPath {
         }
     }
 
-    /// It begins its next transmission.
+    /// The link starts its next transmission.
     fn start_transmission(&mut self, index: u32, now_s: f64, out: &mut impl FnMut(PacketOutcome)) {
         let served = self.network.engine.datapath.links[index as usize].start_transmission(now_s);
         self.drain_drops(index, out);
@@ -277,7 +281,7 @@ impl NetworkPath {
         );
     }
 
-    /// Sees to the packets that a queue has just lost.
+    /// Reports the packets that a queue just dropped.
     fn drain_drops(&mut self, index: u32, out: &mut impl FnMut(PacketOutcome)) {
         while let Some(routed) = self.network.engine.datapath.links[index as usize].pop_drop() {
             self.drop_packet(routed, out);
@@ -324,7 +328,7 @@ impl NetworkPath {
         PacketOutcome { packet, at_s, fate }
     }
 
-    /// A source of cross traffic sends.
+    /// A cross traffic source sends a packet.
     fn emit(&mut self, index: u32, now_s: f64, out: &mut impl FnMut(PacketOutcome)) {
         let engine = &mut self.network.engine;
         let source = &mut engine.cross[index as usize];
@@ -344,7 +348,8 @@ impl NetworkPath {
     }
 }
 
-/// The listed flows of a network that was built. Its timers say when they start and stop; nobody else asks them here.
+/// The listed flows of a network. Their start and stop times are in its timers, which have no other
+/// use here.
 fn flows(network: &mut BuiltNetwork<HeadScheduler<WinnerTree>, ()>) -> Vec<ExternalFlow> {
     let engine = &mut network.engine;
     let mut times = vec![(NEVER, NEVER); network.flows.base_rtts_s.len()];

@@ -1,4 +1,4 @@
-//! Results of the listed flows, and how fairly they share.
+//! Results of listed flows, and fairness metrics.
 
 use super::mean;
 use crate::build::{BuiltNetwork, GroupInfo};
@@ -7,7 +7,7 @@ use crate::trace::Tracer;
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
-/// One TCP flow; over the measuring window unless named `total_`.
+/// One TCP flow, over the measurement window unless named `total_`.
 #[derive(Clone, Debug, Serialize)]
 #[allow(
     missing_docs,
@@ -38,7 +38,7 @@ pub struct FlowResult {
     pub in_flight_packets: u64,
 }
 
-/// Which flow it is: names that flows of a group have in common are there once.
+/// Names of a flow; what flows of a group have in common is shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowIdentity {
     group: Arc<GroupInfo>,
@@ -76,25 +76,25 @@ impl FlowIdentity {
         &self.group.name
     }
 
-    /// Its rule.
+    /// Its window rule.
     pub fn rule(&self) -> &str {
         &self.group.rule
     }
 
-    /// How it recovers.
+    /// Its loss recovery.
     pub fn recovery(&self) -> &'static str {
         self.group.recovery.name()
     }
 }
 
-/// (sum x)^2 / (n sum x^2); none when nothing was delivered.
+/// Jain's fairness index (sum x)^2 / (n sum x^2) (Jain 1984); none if all values are zero.
 pub fn jain_index(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
     let count = values.len() as f64;
     let (sum, squares) = values.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
     (squares > 0.0).then(|| sum * sum / (count * squares))
 }
 
-/// (largest - smallest)/mean; none when nothing was delivered.
+/// Range over mean, (largest - smallest)/mean; none if all values are zero.
 pub fn fairness_spread(values: impl ExactSizeIterator<Item = f64> + Clone) -> Option<f64> {
     let mean = values.clone().sum::<f64>() / values.len() as f64;
     let (low, high) =
@@ -102,11 +102,11 @@ pub fn fairness_spread(values: impl ExactSizeIterator<Item = f64> + Clone) -> Op
     (mean > 0.0).then(|| (high - low) / mean)
 }
 
-/// What every listed flow did.
+/// Results of all listed flows.
 pub fn flow_results<S: EventScheduler, T: Tracer>(network: &BuiltNetwork<S, T>) -> Vec<FlowResult> {
     let BuiltNetwork { engine, flows, .. } = network;
     let (datapath, window) = (&engine.datapath, &engine.datapath.window);
-    // Exactly as many as there are: a list of a million that doubles would take twice the memory.
+    // Exact capacity: growing a list of a million by doubling would take twice the memory.
     let mut results = Vec::with_capacity(flows.base_rtts_s.len());
     for (flow, &base_rtt_s) in flows.base_rtts_s.iter().enumerate() {
         let Some((group, number)) = flows.of(flow as u32) else { continue };

@@ -9,7 +9,7 @@ use crate::link::{Link, LinkCounts, MeasurementWindow};
 use crate::trace::Tracer;
 use serde::Serialize;
 
-/// One link; over the measuring window unless named `total_`.
+/// One link, over the measurement window unless named `total_`.
 #[derive(Clone, Debug, Serialize)]
 #[allow(
     missing_docs,
@@ -38,7 +38,7 @@ pub struct LinkResult {
     pub queued_packets: u64,
 }
 
-/// What the links did.
+/// Results of all links.
 pub fn link_results<S: EventScheduler, T: Tracer>(
     network: &BuiltNetwork<S, T>,
     arrivals: &[ArrivalResult],
@@ -56,7 +56,7 @@ pub fn link_results<S: EventScheduler, T: Tracer>(
     engine.datapath.links.iter().zip(&network.links).map(result).collect()
 }
 
-/// What a link did.
+/// Result of a link.
 fn link_result(
     link: &Link,
     info: &LinkInfo,
@@ -92,16 +92,16 @@ fn link_result(
     }
 }
 
-/// Cross traffic and arrivals on a link, bits per second.
+/// Load of cross traffic and arriving flows on a link, bit/s.
 #[derive(Clone, Copy, Debug, Default)]
 struct MeasuredLoad {
-    /// What sources offered whose rate is not known ahead.
+    /// Offered load of sources whose rate is not known ahead.
     offered_bps: f64,
-    /// What was carried to its end.
+    /// Load delivered at the end of the path.
     carried_bps: f64,
 }
 
-/// What is known of it only afterwards.
+/// Load that is known only after the run.
 fn carried<S: EventScheduler, T: Tracer>(
     engine: &Engine<S, T>,
     info: &LinkInfo,

@@ -1,4 +1,4 @@
-//! Results of cross traffic, of flows that arrive, and of responses.
+//! Results of cross traffic, arriving flows and responses.
 
 use super::{FlowResult, mean};
 use crate::arrivals::GroupCounters;
@@ -12,7 +12,7 @@ use crate::trace::Tracer;
 use cwndlab_tcp::NEVER;
 use serde::Serialize;
 
-/// Cross traffic of one line of the scenario, over the measuring window.
+/// Cross traffic of one `[[cross]]` entry, over the measurement window.
 #[derive(Clone, Debug, Serialize)]
 #[allow(
     missing_docs,
@@ -27,7 +27,7 @@ pub struct CrossResult {
     pub delivered_bps: f64,
 }
 
-/// Flows of one group that arrived, or responses, over the measuring window.
+/// Arriving flows of one group, or responses, over the measurement window.
 #[derive(Clone, Debug, Serialize)]
 #[allow(
     missing_docs,
@@ -54,7 +54,7 @@ pub struct ArrivalResult {
     pub timeouts: u64,
 }
 
-/// One for each line of cross traffic.
+/// Results of all `[[cross]]` entries.
 pub fn cross_results<S: EventScheduler, T: Tracer>(
     network: &BuiltNetwork<S, T>,
     scenario: &Scenario,
@@ -80,13 +80,13 @@ pub fn cross_results<S: EventScheduler, T: Tracer>(
     scenario.cross.iter().zip(&network.cross_counts).map(result).collect()
 }
 
-/// A value below which a share `q` of the sorted values lies.
+/// The quantile `q` of sorted values.
 fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
     sorted.get(rank - 1).copied()
 }
 
-/// One for each group that makes transfers.
+/// Results of all groups with transfers.
 pub fn arrival_results<S: EventScheduler, T: Tracer>(
     network: &BuiltNetwork<S, T>,
     scenario: &Scenario,
@@ -175,7 +175,7 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
     network.transfer_groups.iter().enumerate().map(result).collect()
 }
 
-/// Responses of a group that began in the window and were not complete at the end of the run.
+/// Responses of a group that started in the window and were not complete at the end of the run.
 fn unanswered<S: EventScheduler, T: Tracer>(
     engine: &Engine<S, T>,
     group: usize,

@@ -1,4 +1,4 @@
-//! Quantities drawn at random: a value, or a table with a `kind`.
+//! Distributions of a scenario: a constant value, or a table with a `kind`.
 
 use super::EmpiricalCdf;
 use cwndlab_units::Time;
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
-/// A number of packets, where it is drawn: not always whole.
+/// A number of packets that may be drawn: not always an integer.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Packets(pub f64);
@@ -18,9 +18,9 @@ impl fmt::Display for Packets {
     }
 }
 
-/// What can be drawn: seconds or packets.
+/// A quantity with a distribution: a time or a number of packets.
 pub trait Quantity {
-    /// As a number.
+    /// Its value, in seconds or packets.
     fn value(&self) -> f64;
 }
 
@@ -36,30 +36,30 @@ impl Quantity for Packets {
     }
 }
 
-/// A quantity drawn afresh each time.
+/// A quantity that is drawn each time.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Distribution<T> {
-    /// Always the same.
+    /// A constant.
     Constant(T),
-    /// At random.
+    /// A probability distribution.
     Random(Law<T>),
 }
 
-/// A law of chance.
+/// A probability distribution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Law<T> {
-    /// Always the same.
+    /// A constant.
     Constant {
         /// The value.
         value: T,
     },
     /// Uniform.
     Uniform {
-        /// Least.
+        /// Least value.
         low: T,
-        /// Most.
+        /// Greatest value.
         high: T,
     },
     /// Exponential.
@@ -71,9 +71,9 @@ pub enum Law<T> {
     Pareto {
         /// Mean.
         mean: T,
-        /// Shape, above 1; at most 2 the variance is infinite.
+        /// Shape, above 1; up to 2 the variance is infinite.
         shape: f64,
-        /// Largest value: longer ones are cut.
+        /// Greatest value: larger draws are truncated.
         #[serde(default = "none::<T>", skip_serializing_if = "Option::is_none")]
         most: Option<T>,
     },
@@ -84,12 +84,12 @@ pub enum Law<T> {
         /// Standard deviation of the logarithm.
         sigma: f64,
     },
-    /// As in a file: each line a value and the share of draws up to it, neither ever decreasing, the last share 1; straight lines
-    /// between. Times are seconds.
+    /// Empirical CDF from a file: each line a value and the cumulative probability, neither ever
+    /// decreasing, the last probability 1; linear in between. Times are seconds.
     Empirical {
-        /// The file; in a scenario file, beside it.
+        /// File name, relative to the scenario file.
         file: String,
-        /// What it says, once the scenario is read.
+        /// The parsed file.
         #[serde(skip)]
         #[schemars(skip)]
         cdf: EmpiricalCdf,
@@ -97,7 +97,7 @@ pub enum Law<T> {
 }
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Distribution<T> {
-    /// A table is a law, anything else a value: so that messages speak of what was written.
+    /// A table is a distribution, anything else a value, so that messages quote what was written.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = serde_json::Value::deserialize(deserializer)?;
         let read = if value.is_object() {
@@ -116,7 +116,7 @@ impl<T: Quantity> Distribution<T> {
             Self::Constant(value) | Self::Random(Law::Constant { value }) => value.value(),
             Self::Random(Law::Uniform { low, high }) => (low.value() + high.value()) / 2.0,
             Self::Random(Law::Pareto { mean, shape, most: Some(most) }) => {
-                // What is cut of the mean is the integral of (m/x)^shape from `most` on.
+                // Truncation takes the integral of (m/x)^shape from `most` on from the mean.
                 let least = mean.value() * (shape - 1.0) / shape;
                 mean.value() - least * libm::pow(least / most.value(), shape - 1.0) / (shape - 1.0)
             }

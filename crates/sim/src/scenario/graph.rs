@@ -1,4 +1,4 @@
-//! The links of a scenario, one way each, and the nodes between them.
+//! Network graph: the one-way links of a scenario and the nodes between them.
 
 use super::{
     JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec, QueueSpec, Scenario, ScenarioError,
@@ -10,15 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct OneWayLink<'a> {
-    /// Key of its table in the scenario, such as `links[2]`; the two ways of a pair have one.
+    /// Key of its table in the scenario, such as `links[2]`; both directions of a duplex link share
+    /// it.
     pub key: String,
     /// Key of its queue.
     pub queue_key: String,
-    /// Name.
+    /// Name of the link.
     pub name: String,
-    /// Node it comes from, where nodes are named.
+    /// Node where it starts, if nodes are named.
     pub from: Option<&'a str>,
-    /// Node it leads to.
+    /// Node where it ends.
     pub to: Option<&'a str>,
     /// Rate.
     pub rate: Waveform,
@@ -26,26 +27,26 @@ pub struct OneWayLink<'a> {
     pub delay: Time,
     /// Queue.
     pub queue: QueueSpec,
-    /// Packets lost or marked beside the queue's.
+    /// Loss models.
     pub loss: &'a [LossSpec],
-    /// Variation of its delay.
+    /// Jitter of its delay.
     pub jitter: Option<JitterSpec>,
-    /// When it is down.
+    /// Outages.
     pub outages: &'a [OutageSpec],
-    /// What sets the priority of its packets.
+    /// Token bucket that sets the priority of its packets.
     pub marker: Option<MarkerSpec>,
 }
 
-/// Links in order; a pair of ways lies side by side.
+/// Links in order; both directions of a duplex link are adjacent.
 #[derive(Clone, Debug)]
 pub struct NetworkGraph<'a> {
-    /// The links; in a dumbbell the bottleneck, and the way back unless its rate is unlimited.
+    /// The links; of a dumbbell the bottleneck, and the reverse link unless its rate is unlimited.
     pub links: Vec<OneWayLink<'a>>,
     by_name: BTreeMap<String, u32>,
 }
 
 impl<'a> NetworkGraph<'a> {
-    /// The links of a scenario, each way by itself; errors where a link's name or its nodes are amiss.
+    /// The one-way links of a scenario; fails if a name or a node is invalid.
     pub fn new(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
         let links = match (&scenario.dumbbell, scenario.links.is_empty()) {
             (Some(_), false) => {
@@ -109,12 +110,12 @@ impl<'a> NetworkGraph<'a> {
         Ok(graph)
     }
 
-    /// The link of this name.
+    /// The link with this name.
     pub fn link(&self, name: &str) -> Option<u32> {
         self.by_name.get(name).copied()
     }
 
-    /// Names of all links, for messages.
+    /// Names of all links.
     pub fn link_names(&self) -> String {
         self.by_name.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
     }
@@ -146,7 +147,7 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<OneWayLink<'_>> {
         Some(RateLimit::Limited(rate)) => Some(rate),
         Some(RateLimit::Unlimited) => None,
     };
-    // Acknowledgements alone never need a limit; data does.
+    // Acknowledgements alone need no limit, data does.
     let reversed = scenario
         .flows
         .iter()
@@ -173,7 +174,7 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<OneWayLink<'_>> {
     std::iter::once(forward).chain(back).collect()
 }
 
-/// A link, and the second one of a duplex pair.
+/// A link, and the reverse one if it is duplex.
 fn one_or_two(spec: &LinkSpec, index: usize) -> Vec<OneWayLink<'_>> {
     let named = !spec.name.is_empty();
     let between = |from: &Option<String>, to: &Option<String>| match (from, to) {

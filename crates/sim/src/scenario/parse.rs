@@ -1,4 +1,4 @@
-//! Reading a scenario, with messages that name the key, the value and what is allowed.
+//! Parser of scenarios in TOML and JSON, with error messages that name the key and the value.
 
 use super::Scenario;
 use super::resolver::{NoResolver, Resolver};
@@ -6,17 +6,17 @@ use super::serde_messages::plain;
 use serde::de::DeserializeOwned;
 use std::fmt;
 
-/// What is wrong with a scenario, in one line.
+/// An error in a scenario, as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError(String);
 
 impl ScenarioError {
-    /// About one key.
+    /// An error about one key.
     pub fn at(key: impl fmt::Display, message: impl fmt::Display) -> Self {
         Self(one_line(&format!("{key}: {message}")))
     }
 
-    /// About the text as a whole.
+    /// An error about the whole text.
     pub fn whole(message: impl fmt::Display) -> Self {
         Self(one_line(&message.to_string()))
     }
@@ -35,17 +35,17 @@ fn one_line(text: &str) -> String {
 }
 
 impl Scenario {
-    /// Reads and checks a scenario in TOML that names nothing outside it.
+    /// Parses and checks a scenario in TOML that names no external resources.
     pub fn from_toml(text: &str) -> Result<Self, ScenarioError> {
         Self::from_toml_with(text, &NoResolver)
     }
 
-    /// Reads and checks a scenario in JSON that names nothing outside it.
+    /// Parses and checks a scenario in JSON that names no external resources.
     pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
         Self::from_json_with(text, &NoResolver)
     }
 
-    /// Reads and checks a scenario in TOML, and fetches what it names.
+    /// Parses and checks a scenario in TOML, and resolves the resources that it names.
     pub fn from_toml_with(text: &str, source: &dyn Resolver) -> Result<Self, ScenarioError> {
         let value: toml::Table = toml::from_str(text).map_err(|e| {
             ScenarioError::whole(format!("not TOML: {}", e.message())).in_line(text, e.span())
@@ -54,7 +54,7 @@ impl Scenario {
         Self::from_value(value, source)
     }
 
-    /// Reads and checks a scenario in JSON, and fetches what it names.
+    /// Parses and checks a scenario in JSON, and resolves the resources that it names.
     pub fn from_json_with(text: &str, source: &dyn Resolver) -> Result<Self, ScenarioError> {
         let value = serde_json::from_str(text)
             .map_err(|e| ScenarioError::whole(format!("not JSON: {e}")))?;
@@ -78,7 +78,7 @@ impl ScenarioError {
     }
 }
 
-/// Deserialises, and turns serde's words into ours.
+/// Deserialises, and translates serde's messages.
 fn read<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ScenarioError> {
     let written = value.clone();
     serde_path_to_error::deserialize(value).map_err(|error| {
@@ -107,7 +107,8 @@ fn read<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ScenarioErro
     })
 }
 
-/// In a table with a `kind` serde loses track of the key: it is the one whose value the message quotes.
+/// The key of an error within a table with a `kind`, where serde loses track of it: the key whose
+/// value the message quotes.
 fn inside_table(written: &serde_json::Value, path: &str, message: &str) -> Option<String> {
     let pointer: String = path
         .split(['.', '[', ']'])
@@ -122,7 +123,7 @@ fn inside_table(written: &serde_json::Value, path: &str, message: &str) -> Optio
     }
 }
 
-/// serde's "unknown field `x`, expected one of `a`, `b`", taken apart.
+/// serde's message "unknown field `x`, expected one of `a`, `b`", parsed.
 struct Unknown<'a> {
     what: &'a str,
     name: &'a str,

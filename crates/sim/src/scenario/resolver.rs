@@ -1,5 +1,6 @@
-//! What a scenario names and does not contain: recorded links, measured distributions, rules from elsewhere. The core never touches
-//! the file system; whoever reads a scenario passes in a [`Resolver`].
+//! Resolver of external resources that a scenario names: traces of links, empirical distributions,
+//! rules that are not built in. The core never accesses the file system; the caller passes a
+//! [`Resolver`].
 
 use super::{Distribution, Law, RuleText, Scenario, ScenarioError, Shape, Waveform};
 use cwndlab_rules::RuleSpec;
@@ -8,27 +9,27 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Bits that one opportunity of a recorded link carries: mahimahi's packets of 1500 bytes.
+/// Bits per delivery opportunity: mahimahi's packets of 1500 bytes.
 const OPPORTUNITY_BITS: u128 = 12_000;
-/// Longest recording, milliseconds: the longest time that a scenario may name.
+/// Longest trace, milliseconds: the longest time that a scenario may name.
 const MAX_TRACE_MS: u64 = 10_000_000_000;
-/// What a line of a recording must be.
+/// Valid lines of a trace.
 const MILLISECONDS: &str = "whole numbers that never decrease";
-/// What a line of a distribution must be.
+/// Valid lines of a distribution.
 const SHARES: &str = "a value and the share of draws up to it, such as \"10 0.25\", neither ever decreasing, the last share 1";
 
-/// Where what a scenario names comes from.
+/// Gives access to external resources.
 pub trait Resolver {
-    /// The text of a file, or why there is none; `path` is as the scenario writes it.
+    /// The text of a file, or an error message; `path` is as written in the scenario.
     fn read(&self, path: &str) -> Result<String, String>;
 
-    /// A rule that is not built in, such as `my_rules.py:Patient(3)`, or why there is none.
+    /// A rule that is not built in, such as `my_rules.py:Patient(3)`, or an error message.
     fn rule(&self, _text: &str) -> Result<RuleSpec, String> {
         Err("rules from elsewhere are not known here".into())
     }
 }
 
-/// For text that comes from nowhere in particular: no file can be beside it.
+/// Resolves nothing: for a scenario without access to files.
 pub(super) struct NoResolver;
 
 impl Resolver for NoResolver {
@@ -44,12 +45,13 @@ impl Resolver for BTreeMap<String, String> {
     }
 }
 
-/// A recorded link: the milliseconds at which 1500 bytes may leave, in order; from the top again after the last.
+/// Delivery opportunities of a trace: the milliseconds at which 1500 bytes may leave, in order,
+/// repeated from the start at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryOpportunities(pub(crate) Arc<[u64]>);
 
 impl DeliveryOpportunities {
-    /// Reads mahimahi's format: a millisecond on each line.
+    /// Parses mahimahi's format: a millisecond per line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut last = 0;
         let mut all = Vec::new();
@@ -82,29 +84,29 @@ impl DeliveryOpportunities {
         Ok(Self(all.into()))
     }
 
-    /// Length of the recording, milliseconds.
+    /// Length of the trace, milliseconds.
     pub fn length_ms(&self) -> u64 {
         self.0.last().copied().unwrap_or_default()
     }
 
-    /// Mean time from one to the next.
+    /// Mean time between opportunities.
     pub fn mean_gap(&self) -> Time {
         Time::ns(self.length_ms() * 1_000_000 / (self.0.len() as u64).max(1))
     }
 
-    /// Mean rate of the recording.
+    /// Mean rate of the trace.
     pub fn mean(&self) -> Rate {
         let bits = self.0.len() as u128 * OPPORTUNITY_BITS * 1000;
         Rate::bits_per_second((bits / u128::from(self.length_ms().max(1))) as u64)
     }
 }
 
-/// A measured distribution: values, and the share of draws up to each.
+/// Empirical CDF: values with their cumulative probabilities.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EmpiricalCdf(pub(crate) Arc<[(f64, f64)]>);
 
 impl EmpiricalCdf {
-    /// Reads a value and a share from each line.
+    /// Parses a value and a cumulative probability per line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut all: Vec<(f64, f64)> = Vec::new();
         for (number, line) in lines(text) {
@@ -134,7 +136,7 @@ impl EmpiricalCdf {
         Ok(Self(all.into()))
     }
 
-    /// The value that a share `u` < 1 of draws stays below.
+    /// The quantile at `u` < 1.
     pub fn quantile(&self, u: f64) -> f64 {
         let next = self.0.partition_point(|point| point.1 <= u);
         match (next.checked_sub(1).map(|i| self.0[i]), self.0.get(next)) {
@@ -146,7 +148,7 @@ impl EmpiricalCdf {
         }
     }
 
-    /// Mean: of straight lines between the points.
+    /// Mean, with linear interpolation between the points.
     pub fn mean(&self) -> f64 {
         let first = self.0.first().map_or(0.0, |point| point.0 * point.1);
         first
@@ -158,18 +160,18 @@ impl EmpiricalCdf {
     }
 }
 
-/// Lines with their numbers, blank ones at the end left out.
+/// Lines with their numbers, without trailing blank ones.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.trim_end().lines().enumerate().map(|(i, line)| (i + 1, line.trim()))
 }
 
-/// A line for a message: short, whatever the file is.
+/// A line for a message, truncated.
 fn quoted(line: &str) -> String {
     let start: String = line.chars().take(40).collect();
     format!("{start:?}")
 }
 
-/// Files already read: each is read and parsed once.
+/// Cache of parsed files.
 struct Reader<'a> {
     source: &'a dyn Resolver,
     recordings: BTreeMap<String, DeliveryOpportunities>,
@@ -241,7 +243,7 @@ fn load<C: Clone>(
 }
 
 impl Scenario {
-    /// Fetches what the scenario names.
+    /// Resolves the resources that the scenario names.
     pub(super) fn fetch(&mut self, source: &dyn Resolver) -> Result<(), ScenarioError> {
         let mut reader =
             Reader { source, recordings: BTreeMap::new(), distributions: BTreeMap::new() };

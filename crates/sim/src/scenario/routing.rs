@@ -1,30 +1,32 @@
-//! Which links each flow, arrival process and source crosses, there and back.
+//! Routing: the links that each flow, arrival process and cross traffic source crosses, in both
+//! directions.
 
 use super::{NetworkGraph, Scenario, ScenarioError};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Links of a way, as indices into [`NetworkGraph::links`].
+/// Path of a flow, as indices into [`NetworkGraph::links`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowPath {
     /// From source to sink.
     pub forward: Vec<u32>,
-    /// From sink to source; none where it is a pure delay, as long as the way there, and for traffic that nobody answers.
+    /// From sink to source; empty if the reverse path is a pure delay as long as the forward path,
+    /// and for cross traffic.
     pub back: Vec<u32>,
 }
 
-/// The ways of all traffic, in the scenario's order.
+/// Paths of all traffic, in the order of the scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Routes {
-    /// Of `flows`, one for each group.
+    /// Paths of `[[flows]]` entries.
     pub flows: Vec<FlowPath>,
-    /// Of `arrivals`.
+    /// Paths of `[[arrivals]]` entries.
     pub arrivals: Vec<FlowPath>,
-    /// Of `cross`, without a way back.
+    /// Paths of `[[cross]]` entries, without a reverse path.
     pub cross: Vec<FlowPath>,
 }
 
-/// What a flow or source says about its way.
+/// Keys of a flow or source that determine its path.
 struct PathRequest<'a> {
     key: String,
     path: &'a [String],
@@ -32,12 +34,12 @@ struct PathRequest<'a> {
     from: Option<&'a str>,
     to: Option<&'a str>,
     reverse: bool,
-    /// Whether something comes back.
+    /// Whether there is a reverse path.
     answered: bool,
 }
 
 impl Routes {
-    /// The ways through a graph; errors name the flow or source that has none.
+    /// Finds the paths through a graph; fails for the first flow or source without one.
     pub fn new(scenario: &Scenario, graph: &NetworkGraph<'_>) -> Result<Self, ScenarioError> {
         let mut router =
             Router { graph, is_dumbbell: scenario.dumbbell.is_some(), trees: BTreeMap::new() };
@@ -77,7 +79,7 @@ impl Routes {
     }
 }
 
-/// Finds ways; shortest ones from one node to all others are computed once.
+/// Finds paths; shortest-path trees are computed once per source node.
 struct Router<'a> {
     graph: &'a NetworkGraph<'a>,
     is_dumbbell: bool,
@@ -170,7 +172,8 @@ impl Router<'_> {
         Ok(FlowPath { forward, back: if request.answered { back } else { Vec::new() } })
     }
 
-    /// The links of a list; they hang together, and begin where the link `after` ends, as far as nodes are named.
+    /// The links of a list, which must be contiguous as far as nodes are named, and continue the
+    /// link `after`.
     fn named(
         &self,
         request: &PathRequest<'_>,
@@ -252,7 +255,8 @@ impl Router<'_> {
         }
     }
 
-    /// The way of least delay; of several the one with fewest links, then the one whose links come first in the scenario.
+    /// The path of least delay; among several the one with fewest links, then the one whose links
+    /// come first in the scenario.
     fn shortest(&mut self, from: &str, to: &str) -> Option<Vec<u32>> {
         if !self.trees.contains_key(from) {
             self.trees.insert(from.to_string(), tree(self.graph, from));
@@ -261,8 +265,9 @@ impl Router<'_> {
     }
 }
 
-/// Shortest ways from a node to every other (Dijkstra 1959). Labels are (delay, links, which); appending a link keeps their order, so
-/// that the best way to a node is the best way to the one before it and a link.
+/// Shortest paths from a node to all others (Dijkstra 1959). Labels are (delay, number of links,
+/// links). Appending a link preserves their order, so the best path to a node extends the best path
+/// to its predecessor.
 fn tree<'a>(graph: &NetworkGraph<'a>, from: &str) -> BTreeMap<&'a str, Vec<u32>> {
     let mut leaving: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (i, link) in graph.links.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! serde's messages in the words of those who write scenarios.
+//! Translation of serde's error messages into the terms of scenario files.
 
-/// A message without the names of Rust's types.
+/// A message without names of Rust types.
 pub(super) fn plain(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("missing field `") {
         return format!("missing: it needs \"{}\"", rest.trim_end_matches('`'));
@@ -20,12 +20,12 @@ pub(super) fn plain(message: &str) -> String {
     }
 }
 
-/// What was written: serde says what kind of value it is, and the value of simple ones.
+/// The value that was written: serde names its type, and the value of simple types.
 fn found(written: &str) -> String {
     match written {
         "map" => "a table".into(),
         "sequence" => "a list".into(),
-        // JSON has no nan: it reads as null.
+        // JSON has no NaN and reads it as null.
         "null" | "unit value" => "nothing or nan".into(),
         _ => match written.split_once('`') {
             Some((_, value)) => value.trim_end_matches('`').into(),
@@ -34,7 +34,7 @@ fn found(written: &str) -> String {
     }
 }
 
-/// What was wanted.
+/// The expected type, in plain words.
 fn expected(wanted: &str) -> String {
     let list = ["an array of length ", "a tuple of size ", "fewer elements in array of length "];
     if let Some(length) = list.iter().find_map(|start| wanted.strip_prefix(start)) {

@@ -1,14 +1,14 @@
-//! What a run records beside its metrics.
+//! Traces that a scenario asks for.
 
 use cwndlab_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is recorded.
+/// Traces to record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceSpec {
-    /// Windows, at this interval or "all" (at every acknowledgement and time-out).
+    /// Congestion windows, at this interval or "all" (at every acknowledgement and timeout).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwnd: Option<Sampling>,
     /// Queue lengths, at this interval.
@@ -23,13 +23,13 @@ pub struct TraceSpec {
 }
 
 impl TraceSpec {
-    /// Whether nothing is recorded.
+    /// Whether no trace is recorded.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// At an interval, or at every event.
+/// Sampling at an interval, or at every event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sampling {
     /// At every event.

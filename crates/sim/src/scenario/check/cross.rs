@@ -1,4 +1,4 @@
-//! Traffic that does not react.
+//! Checks of cross traffic.
 
 use super::distributions::check_draw;
 use super::links::check_waveform;
@@ -85,8 +85,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// What is left of a link is known where its rate is constant, and makes sense once. Where sources of a fixed rate leave it, there
-    /// are flows beside which they do so, and not too many sources.
+    /// Checks `available`: the link needs a constant rate, and only one source may shape it. A
+    /// population of sources needs flows beside it, and a bounded size.
     pub(super) fn check_left_over(&self, graph: &NetworkGraph<'_>, routes: &Routes) -> Checked {
         let mut shaped = BTreeSet::new();
         for (i, (cross, path)) in self.cross.iter().zip(&routes.cross).enumerate() {
@@ -136,7 +136,7 @@ impl Scenario {
     }
 }
 
-/// Keys that go with `available`, and those that do not.
+/// Checks the keys that require `available`, and those that exclude it.
 fn check_available(cross: &CrossSpec, key: &dyn Fn(&str) -> String) -> Checked {
     if cross.available.is_some() {
         return match cross.count {

@@ -1,4 +1,4 @@
-//! Distributions: laws that have a mean, and values that can be.
+//! Checks of distributions: finite means and valid parameters.
 
 use super::{Checked, inside, refuse};
 use crate::scenario::{Distribution, Law, Quantity};
@@ -6,11 +6,12 @@ use std::fmt::Display;
 
 /// Largest mean of a size, packets, or of a length, seconds.
 const MOST: f64 = 1e12;
-/// Largest shape of a Pareto distribution, and deviation of a logarithm: beyond them a law is a constant, or overflows.
+/// Largest shape of a Pareto distribution and largest sigma: beyond them a distribution is a
+/// constant, or overflows.
 const MAX_SHAPE: f64 = 1e3;
 const MAX_SIGMA: f64 = 10.0;
 
-/// Checks a distribution whose mean is at least `least`; `what` says what that is in words.
+/// Checks a distribution whose mean is at least `least`; `what` describes this bound.
 pub(super) fn check_draw<T: Quantity + Display>(
     key: &str,
     distribution: &Distribution<T>,
@@ -60,7 +61,7 @@ pub(super) fn check_draw<T: Quantity + Display>(
             }
         }
     }
-    // The mean that is written; a Pareto distribution's may be cut below it.
+    // The mean as written; truncation may lower that of a Pareto distribution.
     let mean = if let Distribution::Random(Law::Pareto { mean, .. }) = distribution {
         mean.value()
     } else {

@@ -1,4 +1,4 @@
-//! Ranges of endpoint knobs.
+//! Checks of endpoint knobs: ranges.
 
 use super::{Checked, refuse};
 use crate::scenario::KnobOverrides;

@@ -1,4 +1,4 @@
-//! Links: rates in time, losses, jitter, outages, markers.
+//! Checks of links: rates, loss models, jitter, outages, token buckets.
 
 use super::queues::check_queue;
 use super::{Checked, MAX_RATE_CHANGES, refuse, share};
@@ -11,11 +11,12 @@ use cwndlab_units::Time;
 const MAX_JITTER: Time = Time::ns(60_000_000_000);
 
 impl Scenario {
-    /// Checks the links and returns them.
+    /// Checks the links and returns them as a graph.
     pub(super) fn check_links(&self) -> Result<NetworkGraph<'_>, ScenarioError> {
         let graph = NetworkGraph::new(self)?;
         for link in &graph.links {
-            // The second way of a pair is as the first; the way back of a dumbbell has a queue of its own.
+            // The reverse link of a duplex link equals it; the reverse link of a dumbbell has its
+            // own queue.
             let key = link.key.as_str();
             check_waveform(&format!("{key}.rate"), &link.rate, self.duration)?;
             check_queue(&link.queue_key, &link.queue, self.duration)?;
@@ -108,7 +109,7 @@ fn check_outages(key: &str, outages: &[OutageSpec]) -> Checked {
     Ok(())
 }
 
-/// Checks a rate in time, in a run of this duration.
+/// Checks a waveform in a run of this duration.
 pub(super) fn check_waveform(key: &str, waveform: &Waveform, duration: Time) -> Checked {
     if let Some((name, message)) = waveform.problem() {
         return refuse(format!("{key}.{name}"), message);

@@ -1,4 +1,5 @@
-//! What types cannot say: ranges, references between parts, and sizes that would exhaust memory. The first error is told.
+//! Checks of a scenario beyond types: ranges, references between tables, and sizes that would
+//! exhaust memory. The first error is reported.
 
 mod cross;
 mod distributions;
@@ -13,16 +14,16 @@ use cwndlab_units::Time;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-/// Flows in one scenario.
+/// Largest number of flows in a scenario.
 const MAX_FLOWS: u64 = 2_000_000;
-/// Changes of a rate in one run: some seconds of work before the first packet.
+/// Largest number of rate changes in a run: some seconds of work before the first packet.
 const MAX_RATE_CHANGES: f64 = 1e8;
-/// Samples in one trace table: about 2 GiB.
+/// Largest number of samples in a trace table: about 2 GiB.
 const MAX_SAMPLES: f64 = 1e8;
-/// Last priority.
+/// Lowest priority.
 const LAST_PRIORITY: u8 = 3;
 
-/// Nothing, or what is wrong.
+/// Success, or the first error.
 type Checked = Result<(), ScenarioError>;
 
 fn refuse(key: impl Display, message: impl Display) -> Checked {
@@ -37,7 +38,7 @@ fn inside<T: PartialOrd + Display>(key: impl Display, value: T, low: T, high: T)
     }
 }
 
-/// A probability or a weight that does something.
+/// Checks a probability or weight, which must not be zero.
 fn share(key: impl Display, value: f64) -> Checked {
     if value > 0.0 && value <= 1.0 {
         Ok(())
@@ -69,7 +70,7 @@ impl Scenario {
         self.check_trace()
     }
 
-    /// Endpoint knobs of a flow with these of its own.
+    /// Endpoint knobs of a flow with these overrides.
     pub fn knobs(&self, own: &KnobOverrides) -> Knobs {
         let mut knobs = Knobs::profile(self.profile.into());
         self.tcp.apply(&mut knobs);
@@ -77,7 +78,7 @@ impl Scenario {
         knobs
     }
 
-    /// The measuring window.
+    /// The measurement window.
     pub fn window(&self) -> [Time; 2] {
         self.measure.unwrap_or([Time::default(), self.duration])
     }

@@ -1,14 +1,14 @@
-//! Parameters of queue disciplines: probabilities, thresholds in order, buffers that hold a packet.
+//! Checks of queue disciplines: probabilities, order of thresholds, buffers that hold a packet.
 
 use super::{Checked, inside, positive, refuse, share};
 use crate::scenario::{NetworkGraph, QueueSpec, Routes, Scenario};
 use cwndlab_units::{Buffer, Bytes, Time};
 
-/// Most queues that flows may share by number.
+/// Largest number of hash buckets.
 const MAX_BUCKETS: u64 = 1_000_000;
-/// Largest quantum, and mean packet: the largest packet there is.
+/// Largest quantum and mean packet size: the largest packet.
 const MAX_PACKET_BYTES: u64 = 65_535;
-/// Largest weight in PIE's equation.
+/// Largest gain of PIE.
 const MAX_GAIN: f64 = 1e3;
 
 /// Checks a queue by itself, in a run of this duration.
@@ -102,7 +102,8 @@ fn target_within_interval(key: &str, target: Time, interval: Time) -> Checked {
     }
 }
 
-/// The lower one is below the upper one. Both are in one unit: what a packet, a time and a product come to depends on the run.
+/// Checks that a lower threshold is below the upper one. Both must have one unit, since conversions
+/// depend on the run.
 fn thresholds(
     key: &str,
     (low_name, low): (&str, Option<Buffer>),
@@ -138,7 +139,7 @@ fn thresholds(
 }
 
 impl Scenario {
-    /// A buffer in bytes has room for each packet that has to pass it on its way to a sink.
+    /// Checks that a buffer in bytes holds each packet that crosses it on its way to a sink.
     pub(super) fn check_buffers(&self, graph: &NetworkGraph<'_>, routes: &Routes) -> Checked {
         let mut largest = vec![0; graph.links.len()];
         let flows = self

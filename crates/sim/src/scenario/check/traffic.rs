@@ -1,4 +1,4 @@
-//! TCP flows, those that are there and those that arrive.
+//! Checks of listed flows and arriving flows.
 
 use super::distributions::check_draw;
 use super::knobs::check_knobs;
@@ -7,7 +7,7 @@ use crate::scenario::{ArrivalSpec, FlowSpec, Leave, Scenario};
 use cwndlab_units::Time;
 use std::collections::BTreeSet;
 
-/// Arrivals of one process, expected in a run.
+/// Largest expected number of arrivals of one process.
 const MAX_ARRIVALS: f64 = 1e7;
 /// Shortest mean time between arrivals.
 const MIN_GAP: Time = Time::ns(1_000);
@@ -88,7 +88,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Either one gap or phases, and not more arrivals than can be.
+    /// Checks that there is either one gap or phases, and a bounded number of arrivals.
     fn check_gaps(&self, arrivals: &ArrivalSpec, key: &dyn Fn(&str) -> String) -> Checked {
         if arrivals.gap.is_some() != arrivals.phases.is_empty() {
             return refuse(key("gap"), "write either gap or phases");
@@ -128,7 +128,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// How many flows arrive in the run, on average; of phases the mean over a round.
+    /// Expected number of arrivals in the run; with phases by their mean rate.
     fn expected_arrivals(&self, arrivals: &ArrivalSpec) -> f64 {
         let end_s = arrivals.stop.map_or(f64::INFINITY, Time::seconds).min(self.duration.seconds());
         let (mut round_s, mut in_round) = (0.0, 0.0);
