@@ -1,8 +1,10 @@
-//! Runs a scenario file without Python and says what that cost: `cargo run --release --example bench -- FILE.toml`.
+//! Runs a scenario file without Python and says what that cost: `cargo run --release --example
+//! bench -- FILE.toml`.
 //!
-//! Prints one line of JSON: seconds to build the network, to run it and to collect its results, the packets and finite flows that it moved,
-//! and the largest resident memory of the process up to the end of the run and up to the end of the results (Linux; elsewhere `null`).
-//! `bench/` measures memory and counts instructions with it.
+//! Prints one line of JSON: seconds to build the network, to run it and to collect its results, the
+//! packets and finite flows that it moved, and the largest resident memory of the process up to the
+//! end of the run and up to the end of the results (Linux; elsewhere `null`). `bench/` measures
+//! memory and counts instructions with it.
 
 #![allow(
     clippy::disallowed_methods,

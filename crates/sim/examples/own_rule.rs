@@ -1,12 +1,15 @@
-//! A window rule of another crate, beside a standard flow: `cargo run --release --example own_rule`.
+//! A window rule of another crate, beside a standard flow: `cargo run --release --example
+//! own_rule`.
 //!
-//! Everything a crate needs is here: implement `WindowRule`, tell the scenario's reader what the rule's name means, run.
+//! Everything a crate needs is here: implement `WindowRule`, tell the scenario's reader what the
+//! rule's name means, run.
 
 use cwndlab_rules::{Ack, Congestion, Maker, RuleSpec, WindowRule};
 use cwndlab_sim::Simulation;
 use cwndlab_sim::scenario::{Resolver, Scenario};
 
-/// Adds a packet per round trip; the n-th loss in a row takes 1/(n + 1) of the window, `most` losses being counted.
+/// Adds a packet per round trip; the n-th loss in a row takes 1/(n + 1) of the window, `most`
+/// losses being counted.
 #[derive(Clone, Debug)]
 struct Patient {
     most: u32,
@@ -27,7 +30,8 @@ impl WindowRule for Patient {
     }
 }
 
-/// Gives the names in a scenario their meaning. A name with a colon is not built in: `mine:Patient(3)`.
+/// Gives the names in a scenario their meaning. A name with a colon is not built in:
+/// `mine:Patient(3)`.
 struct Mine;
 
 impl Resolver for Mine {

@@ -223,7 +223,7 @@ mod tests {
 
         /// Compares with a map from bucket numbers to events; eight buckets.
         #[test]
-        fn days_give_in_their_order_what_they_were_given(steps in prop::collection::vec((0u64..30, 0u8..40), 0..400)) {
+        fn buckets_return_their_events_in_order(steps in prop::collection::vec((0u64..30, 0u8..40), 0..400)) {
             let (mut buckets, mut lists, mut current) = (CalendarBuckets::new(1.0, 5), BTreeMap::<u64, Vec<TestEvent>>::new(), 0);
             for (number, (ahead, kind)) in steps.into_iter().enumerate() {
                 match kind {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_day_gives_back_serves_others() {
+    fn chunks_are_reused() {
         let mut buckets = CalendarBuckets::new(1.0, 1000);
         for bucket in 1..1000 {
             (0..100).for_each(|number| assert!(buckets.insert(TestEvent(bucket, number))));

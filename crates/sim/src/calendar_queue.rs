@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_come_as_from_streams_of_their_own() {
+    fn it_agrees_with_sorted_fifo_heads() {
         let mut random = RandomStream::new(8, "calendar");
         // Very few and very many packets per second: buckets of seconds, and buckets so short that
         // all events overflow.

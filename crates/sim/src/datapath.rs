@@ -35,6 +35,16 @@ pub enum Stage {
     Source,
 }
 
+impl Stage {
+    /// Number of the link, if the stage is one.
+    pub fn link(self) -> Option<u32> {
+        match self {
+            Self::Link(link) | Self::Queue(link) => Some(link),
+            Self::AccessLink(_) | Self::Sink | Self::Source => None,
+        }
+    }
+}
+
 /// How a packet enters a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {

@@ -208,7 +208,9 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             (EventKind::MergeBatch(merge_queue), _) => {
                 self.datapath.run_merge_batch(merge_queue, self.now_s)
             }
-            (EventKind::TransmissionEnd(link), _) => self.datapath.on_service_event(link, self.now_s),
+            (EventKind::TransmissionEnd(link), _) => {
+                self.datapath.on_service_event(link, self.now_s)
+            }
             (_, Some(packet)) => self.datapath.traverse_slow_path(flow, indices, 0, packet),
             (_, None) => {}
         }

@@ -250,7 +250,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn an_inbox_is_in_order_whatever_its_doors(steps in prop::collection::vec((0u32..4, 0u8..20, 0u8..3, 0u32..5), 0..300)) {
+        fn a_merge_queue_is_sorted_over_its_ports(steps in prop::collection::vec((0u32..4, 0u8..20, 0u8..3, 0u32..5), 0..300)) {
             let (mut merge_queue, mut sorted) = (MergeQueue::new(0.01, 0), Vec::<RoutedPacket>::new());
             merge_queue.open(3);
             for (port, at, since, flow) in steps {

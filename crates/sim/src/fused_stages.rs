@@ -151,8 +151,11 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         let Some(first_hop) = self.routes[indices.route as usize].first_hop else {
             return self.send_data_slow_path(flow, indices, sent_s, number, size_bytes, flags);
         };
-        let (at_s, tx_start_s) =
-            self.access_links.transmit(indices.first_access_link + first_hop.access_link, sent_s, size_bytes);
+        let (at_s, tx_start_s) = self.access_links.transmit(
+            indices.first_access_link + first_hop.access_link,
+            sent_s,
+            size_bytes,
+        );
         if at_s > self.end_s {
             return self
                 .send_data_after_end(flow, indices, sent_s, number, size_bytes, flags, at_s);
@@ -197,7 +200,8 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
     #[inline(never)]
     #[allow(
         clippy::too_many_arguments,
-        reason = "in registers: put together before the branch, every packet would be written to memory"
+        reason = "in registers: put together before the branch, every packet would be written to \
+         memory"
     )]
     fn send_data_after_end(
         &mut self,

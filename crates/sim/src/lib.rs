@@ -1,5 +1,4 @@
-//! Packet-level discrete-event simulator: builds the network of a scenario, runs it, and collects its
-//! results.
+//! Packet-level discrete-event simulator: builds the network of a scenario and runs it.
 //!
 //! ```
 //! use cwndlab_sim::{Simulation, scenario::Scenario};

@@ -51,7 +51,7 @@ pub struct TwoStateChain {
 }
 
 impl TwoStateChain {
-    fn judge(&mut self, stream: &mut RandomStream) -> bool {
+    fn apply(&mut self, stream: &mut RandomStream) -> bool {
         // Always two draws per packet, so that streams stay aligned when a probability changes.
         let (change, loss) = (stream.uniform(), stream.uniform());
         if change < self.leave[self.state] {
@@ -113,7 +113,7 @@ impl LossProcess {
 
 impl LossModel {
     /// Outcome for the next packet of `flow`, before the queue or after transmission.
-    pub fn judge(&mut self, flow: u32, after: bool) -> LossOutcome {
+    pub fn apply(&mut self, flow: u32, after: bool) -> LossOutcome {
         if self.flows.as_ref().is_some_and(|flows| !flows.contains(&flow)) {
             return LossOutcome::Pass;
         }
@@ -122,7 +122,7 @@ impl LossModel {
                 (*after_queue == after && stream.uniform() < *p, LossOutcome::Drop)
             }
             LossProcess::GilbertElliott { chain, stream, after_queue } => {
-                (*after_queue == after && chain.judge(stream), LossOutcome::Drop)
+                (*after_queue == after && chain.apply(stream), LossOutcome::Drop)
             }
             LossProcess::List(numbers) => (!after && numbers.contains_next(), LossOutcome::Drop),
             LossProcess::Marks(numbers) => (!after && numbers.contains_next(), LossOutcome::Mark),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     fn lost(loss: &mut LossModel, after: bool, packets: usize) -> Vec<bool> {
-        (0..packets).map(|_| loss.judge(0, after) == LossOutcome::Drop).collect()
+        (0..packets).map(|_| loss.apply(0, after) == LossOutcome::Drop).collect()
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_changes_before_the_packet_is_judged() {
+    fn the_state_changes_before_the_loss_is_drawn() {
         let mut alternating =
             loss(r#"{"kind": "gilbert-elliott", "to_bad": 1, "to_good": 1}"#, None);
         assert_eq!(lost(&mut alternating, false, 4), [true, false, true, false]);
@@ -193,9 +193,9 @@ mod tests {
     }
 
     #[test]
-    fn lists_count_the_packets_that_they_concern() {
+    fn lists_count_the_packets_that_they_apply_to() {
         let mut marks = loss(r#"{"kind": "marks", "packets": [2, 0, 2]}"#, Some(3..5));
-        let seen: Vec<LossOutcome> = [3, 7, 4, 4, 4].map(|flow| marks.judge(flow, false)).into();
+        let seen: Vec<LossOutcome> = [3, 7, 4, 4, 4].map(|flow| marks.apply(flow, false)).into();
         assert_eq!(
             seen,
             [
@@ -206,7 +206,7 @@ mod tests {
                 LossOutcome::Pass
             ]
         );
-        assert_eq!(marks.judge(3, true), LossOutcome::Pass);
+        assert_eq!(marks.apply(3, true), LossOutcome::Pass);
         let mut list = loss(r#"{"kind": "list", "packets": [1]}"#, None);
         assert_eq!(lost(&mut list, false, 3), [false, true, false]);
     }

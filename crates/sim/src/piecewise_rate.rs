@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_link_has_left_is_its_rate_less_the_available_one() {
+    fn cross_traffic_takes_the_link_rate_minus_the_available_rate() {
         let constant = waveform(r#""4Mbit""#);
         assert_eq!(
             PiecewiseRate::new(&constant, RandomStream::new(1, "x"), Some(10_000_000))
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_of_a_recording_count_its_opportunities() {
+    fn bins_of_a_trace_count_its_opportunities() {
         // At 0, 2, 2 and 5 ms, again from 5 ms on: 0 | 2 2 | | | 5 5 | | 7 7 | ... so in bins of 5
         // ms 3, 4, 4 opportunities of 12,000 bits.
         let file = crate::scenario::DeliveryOpportunities::parse("0\n2\n2\n5\n").unwrap();

@@ -155,7 +155,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn it_is_a_queue(steps in prop::collection::vec((0u8..5, 0usize..40), 0..300)) {
+        fn it_is_a_fifo_queue(steps in prop::collection::vec((0u8..5, 0usize..40), 0..300)) {
             let (mut ring, mut queue) = (RingBuffer::default(), VecDeque::new());
             for (number, (kind, place)) in steps.into_iter().enumerate() {
                 match kind {

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lane_outgrows_serves_others() {
+    fn blocks_are_reused() {
         let mut pool = RingPool::default();
         let mut first = PooledRing::default();
         (0..100).for_each(|number| pool.push_back(&mut first, number));

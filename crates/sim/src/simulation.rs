@@ -45,11 +45,17 @@ pub enum SimulationError {
 impl fmt::Display for SimulationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OutOfMemory => {
-                f.write_str("the run needs too much memory: limit buffers (queue.limit), windows (tcp.window) or what trace records")
-            }
+            Self::OutOfMemory => f.write_str(
+                "the run exceeds the memory limit: limit buffers (queue.limit), windows \
+                 (tcp.window) or the traces",
+            ),
             Self::InvalidWindow { flow, rule, fault, at_ns } => {
-                write!(f, "flow \"{flow}\": rule {rule}: {fault} (after {} s of simulated time)", *at_ns as f64 / 1e9)
+                write!(
+                    f,
+                    "flow \"{flow}\": rule {rule}: {fault} (after {} s of simulated \
+                 time)",
+                    *at_ns as f64 / 1e9
+                )
             }
         }
     }

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_back_makes_room_for_others() {
+    fn entries_are_reused() {
         let mut slab = Slab::default();
         let keys = ['a', 'b', 'c'].map(|value| slab.insert(value));
         assert!(!keys.contains(&0));

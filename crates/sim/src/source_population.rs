@@ -59,7 +59,7 @@ mod tests {
     use crate::random_stream::RandomStream;
 
     #[test]
-    fn ten_flows_that_shall_have_half_the_link_get_ten_sources_beside_them() {
+    fn ten_flows_get_half_a_link_beside_ten_sources() {
         // 10 (10 - B)/B for B = 10, 5, 4, 3, 1 Mbit/s: 0, 10, 15, 23.3, 90.
         assert_eq!(
             [10e6, 5e6, 4e6, 3e6, 1e6, 2e7].map(|bps| sources(bps, 10e6, 10.0)),

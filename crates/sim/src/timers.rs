@@ -105,7 +105,7 @@ mod tests {
     use crate::random_stream::RandomStream;
 
     #[test]
-    fn they_come_in_order_whatever_their_distance() {
+    fn timers_expire_in_order() {
         let mut random = RandomStream::new(3, "timers");
         let (mut timers, mut heap) = (Timers::default(), BinaryHeap::new());
         let mut now_s = 0.0;

@@ -101,14 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn packets_leave_at_opportunities_and_the_recording_repeats() {
+    fn packets_leave_at_opportunities_and_the_trace_repeats() {
         let mut link = link("2\n5\n5\n10");
         let ends: Vec<f64> = (0..6).map(|_| link.finish(0.0, 1500)).collect();
         assert_eq!(ends, [0.002, 0.005, 0.005, 0.01, 0.012, 0.015]);
     }
 
     #[test]
-    fn millisecond_0_of_a_round_is_the_last_of_the_round_before() {
+    fn millisecond_0_of_a_repetition_is_the_last_of_the_one_before() {
         let mut link = link("0\n4");
         // At 0 the packet has only just arrived; at 4 ms there are two.
         let ends: Vec<f64> = (0..5).map(|_| link.finish(0.0, 1500)).collect();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_is_lost() {
+    fn unused_capacity_is_lost() {
         let mut link = link("1");
         assert_eq!(link.finish(0.0, 100), 0.001);
         // It arrives after the queue ran empty: the other 1400 bytes at 1 ms are gone.

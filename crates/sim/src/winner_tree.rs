@@ -159,7 +159,7 @@ mod tests {
     use crate::random_stream::RandomStream;
 
     #[test]
-    fn both_know_the_earliest() {
+    fn winner_tree_and_sorted_set_agree() {
         let mut random = RandomStream::new(5, "scheduler");
         for fifos in [1usize, 2, 3, 4, 5, 16, 17, 20, 33, 64, 65, 200] {
             let (mut tree, mut set) = (WinnerTree::new(fifos), SortedSet::new(fifos));

@@ -1,4 +1,5 @@
-//! What holds of every run, whatever the scenario: packets are counted once, windows lie within totals, nothing is negative or infinite.
+//! What holds of every run, whatever the scenario: packets are counted once, windows lie within
+//! totals, nothing is negative or infinite.
 
 mod common;
 
@@ -135,8 +136,9 @@ fn every_packet_is_counted_once() {
 
 #[test]
 fn a_packet_lost_after_transmission_is_at_the_link_until_then() {
-    // 10 kbit/s: a packet of 1000 bytes takes 0.8 s and is lost at the end of it, at 0.88 s, 1.68 s, ... The run ends at 1 s: one is gone, one in
-    // service, the rest of the 12 that were sent by then waits; whether or not the queue owns its packets.
+    // 10 kbit/s: a packet of 1000 bytes takes 0.8 s and is lost at the end of it, at 0.88 s, 1.68
+    // s, ... The run ends at 1 s: one is gone, one in service, the rest of the 12 that were sent by
+    // then waits; whether or not the queue owns its packets.
     for kind in ["drop-tail", "drr", "priority"] {
         let toml = format!(
             r#"
@@ -163,8 +165,9 @@ fn a_packet_lost_after_transmission_is_at_the_link_until_then() {
 }
 
 #[test]
-fn what_waits_at_the_end_is_on_its_way() {
-    // Whenever the run ends: queues that lose packets at departure would lose some of those that are left, too.
+fn packets_that_wait_at_the_end_are_in_flight() {
+    // Whenever the run ends: queues that lose packets at departure would lose some of those that
+    // are left, too.
     for kind in ["codel", "fq-codel", "drr", "priority"] {
         for tenths in 20..80 {
             let toml = format!(
@@ -192,9 +195,10 @@ fn what_waits_at_the_end_is_on_its_way() {
 }
 
 #[test]
-fn flows_that_arrive_leave_nothing_behind() {
-    // Arrivals stop at 10 s, and two minutes later all is over: every packet sent was lost or has arrived. Without SYN and timestamps each has
-    // 1040 bytes. A short queue and losses on the way make for retransmissions and time-outs; slots are used again and again.
+fn arriving_flows_leave_no_packets_behind() {
+    // Arrivals stop at 10 s, and two minutes later all is over: every packet sent was lost or has
+    // arrived. Without SYN and timestamps each has 1040 bytes. A short queue and losses on the way
+    // make for retransmissions and time-outs; slots are used again and again.
     let toml = r#"
         duration = "130s"
         [dumbbell]

@@ -1,4 +1,5 @@
-//! Crates depend downwards only: quantities and rules at the bottom, then endpoints and queues, then the simulator, then the bindings.
+//! Crates depend downwards only: quantities and rules at the bottom, then endpoints and queues,
+//! then the simulator, then the bindings.
 
 use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 use std::collections::BTreeSet;

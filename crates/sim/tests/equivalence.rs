@@ -1,7 +1,9 @@
-//! The engine's shortcuts change nothing: look-ahead over private stages and shared inboxes, and the fast scheduler, give the very
-//! result of the plain engine, which takes an event for every stage of every packet and keeps its streams in a sorted set.
+//! The engine's shortcuts change nothing: look-ahead over private stages and shared inboxes, and
+//! the fast scheduler, give the very result of the plain engine, which takes an event for every
+//! stage of every packet and keeps its streams in a sorted set.
 //!
-//! `CWNDLAB_SCENARIOS=20000 cargo test --release --test equivalence` tries more scenarios than CI does.
+//! `CWNDLAB_SCENARIOS=20000 cargo test --release --test equivalence` tries more scenarios than CI
+//! does.
 
 mod common;
 
@@ -58,7 +60,7 @@ fn config() -> Config {
 }
 
 #[test]
-fn shortcuts_change_nothing() {
+fn lookahead_and_schedulers_do_not_change_results() {
     TestRunner::new(config())
         .run(&common::scenario(), |json| {
             let scenario = Scenario::from_json(&json.to_string())

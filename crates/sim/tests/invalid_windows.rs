@@ -1,10 +1,12 @@
-//! A rule that gives no window ends the run. Senders run ahead of one another: the fault reported is the first all the same.
+//! A rule that gives no window ends the run. Senders run ahead of one another: the fault reported
+//! is the first all the same.
 
 use cwndlab_sim::scenario::Scenario;
 use cwndlab_sim::{EventSchedulerKind, Options, Simulation};
 use std::collections::BTreeSet;
 
-/// All windows grow alike in time, and beyond 9 packets that is no number: faults lie close together, of flows near and far.
+/// All windows grow alike in time, and beyond 9 packets that is no number: faults lie close
+/// together, of flows near and far.
 const NETWORK: &str = r#"
 duration = "20s"
 seed = SEED
@@ -22,7 +24,7 @@ tcp = { initial_ssthresh = 4 }
 "#;
 
 #[test]
-fn every_engine_reports_the_first_fault() {
+fn every_scheduler_reports_the_first_invalid_window() {
     let mut faults = BTreeSet::new();
     for seed in 0..40 {
         let scenario = Scenario::from_toml(&NETWORK.replace("SEED", &seed.to_string())).unwrap();

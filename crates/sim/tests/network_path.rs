@@ -1,10 +1,12 @@
-//! Packets that come from outside meet what simulated ones meet: the same arrivals have the same fate at the same time, to the last bit.
+//! Packets that come from outside meet what simulated ones meet: the same arrivals have the same
+//! fate at the same time, to the last bit.
 
 use cwndlab_sim::scenario::Scenario;
 use cwndlab_sim::{ExternalPacket, Fate, NetworkPath, PacketEvent, PacketRow, Simulation};
 
-/// Runs a scenario, then sends the data packets that its senders sent through a path; compares what receivers and queues saw.
-fn agrees(network: &str) {
+/// Runs a scenario, then sends the data packets that its senders sent through a path; compares what
+/// receivers and queues saw.
+fn assert_agreement(network: &str) {
     let text = format!(
         "duration = \"8s\"\nmeasure = [\"2s\", \"8s\"]\ntrace = {{ packets = true }}\n{network}"
     );
@@ -29,8 +31,8 @@ fn agrees(network: &str) {
     }
     path.advance(8.0, &mut |outcome| outcomes.push(outcome));
     path.finish(8.0);
-    let told = |event| {
-        let mut told: Vec<(u64, u32, i64, bool)> = rows
+    let traced = |event| {
+        let mut traced: Vec<(u64, u32, i64, bool)> = rows
             .iter()
             .filter(|row| row.event == event)
             .map(|row| {
@@ -42,8 +44,8 @@ fn agrees(network: &str) {
                 )
             })
             .collect();
-        told.sort_unstable();
-        told
+        traced.sort_unstable();
+        traced
     };
     let found = |fate| {
         let mut found: Vec<(u64, u32, i64, bool)> = outcomes
@@ -63,8 +65,8 @@ fn agrees(network: &str) {
         found
     };
     assert!(found(Fate::Delivered).len() > 500, "{} packets are no test", outcomes.len());
-    assert_eq!(found(Fate::Delivered), told(PacketEvent::Receive), "arrivals\n{network}");
-    assert_eq!(found(Fate::Dropped), told(PacketEvent::Drop), "losses\n{network}");
+    assert_eq!(found(Fate::Delivered), traced(PacketEvent::Receive), "arrivals\n{network}");
+    assert_eq!(found(Fate::Dropped), traced(PacketEvent::Drop), "losses\n{network}");
     // The way there carries data only, so its links must have counted the same.
     let (ours, theirs) = (&path.links()[0], &simulated.links[0]);
     assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
@@ -72,15 +74,17 @@ fn agrees(network: &str) {
 }
 
 fn dumbbell(queue: &str, more: &str) {
-    agrees(&format!(
-        "[dumbbell]\nrate = \"5Mbit\"\ndelay = \"10ms\"\naccess_delay = [\"1ms\", \"9ms\"]\nqueue = {queue}\n{more}\n\
-         [[flows]]\nname = \"a\"\ncount = 3\nrule = \"AIMD(1, 0.5)\"\nstart = [\"0s\", \"1s\"]\ntcp = {{ ecn = true }}\n\
+    assert_agreement(&format!(
+        "[dumbbell]\nrate = \"5Mbit\"\ndelay = \"10ms\"\naccess_delay = [\"1ms\", \"9ms\"]\nqueue \
+         = {queue}\n{more}\n\
+         [[flows]]\nname = \"a\"\ncount = 3\nrule = \"AIMD(1, 0.5)\"\nstart = [\"0s\", \
+          \"1s\"]\ntcp = {{ ecn = true }}\n\
          [[flows]]\nname = \"b\"\nrule = \"GAIMD(0.31, 0.875)\"\npriority = 0\n"
     ));
 }
 
 #[test]
-fn queues_that_decide_at_arrival() {
+fn admission_queues() {
     dumbbell(r#"{ kind = "drop-tail", limit = "20pkt" }"#, "");
     dumbbell(r#"{ kind = "drop-tail", limit = "20kB" }"#, "");
     dumbbell(r#"{ kind = "red", limit = "60pkt", min = "5pkt", max = "20pkt", ecn = true }"#, "");
@@ -88,14 +92,14 @@ fn queues_that_decide_at_arrival() {
 }
 
 #[test]
-fn queues_that_own_their_packets() {
+fn scheduled_queues() {
     for kind in ["drr", "codel", "fq-codel", "priority"] {
         dumbbell(&format!("{{ kind = \"{kind}\", limit = \"40pkt\" }}"), "");
     }
 }
 
 #[test]
-fn what_befalls_packets_beside_the_queue() {
+fn impairments() {
     let queue = r#"{ kind = "drop-tail", limit = "20pkt" }"#;
     dumbbell(
         queue,
@@ -110,24 +114,30 @@ fn what_befalls_packets_beside_the_queue() {
 }
 
 #[test]
-fn rates_that_change_and_cross_traffic() {
+fn varying_rates_and_cross_traffic() {
     for queue in
         [r#"{ kind = "drop-tail", limit = "20pkt" }"#, r#"{ kind = "codel", limit = "60pkt" }"#]
     {
-        agrees(&format!(
-            "[dumbbell]\nrate = {{ kind = \"square\", high = \"8Mbit\", low = \"2Mbit\", every = \"700ms\" }}\ndelay = \"10ms\"\nqueue = {queue}\n\
+        assert_agreement(&format!(
+            "[dumbbell]\nrate = {{ kind = \"square\", high = \"8Mbit\", low = \"2Mbit\", every = \
+             \"700ms\" }}\ndelay = \"10ms\"\nqueue = {queue}\n\
              [[flows]]\nrule = \"AIMD(1, 0.5)\"\n[[cross]]\nrate = \"1Mbit\"\nstart = \"1s\"\n\
-             [[cross]]\nname = \"bursts\"\nrate = \"2Mbit\"\non = {{ kind = \"exponential\", mean = \"100ms\" }}\noff = \"150ms\"\n"
+             [[cross]]\nname = \"bursts\"\nrate = \"2Mbit\"\non = {{ kind = \"exponential\", mean \
+              = \"100ms\" }}\noff = \"150ms\"\n"
         ));
     }
 }
 
 #[test]
-fn several_links_one_after_the_other() {
-    agrees(
-        "[[links]]\nname = \"one\"\nrate = \"6Mbit\"\ndelay = \"5ms\"\nqueue = { kind = \"drop-tail\", limit = \"15pkt\" }\n\
-         [[links]]\nname = \"two\"\nrate = \"5Mbit\"\ndelay = \"7ms\"\nqueue = { kind = \"codel\", limit = \"30pkt\" }\n\
-         [[flows]]\nname = \"both\"\ncount = 2\nrule = \"AIMD(1, 0.5)\"\npath = [\"one\", \"two\"]\n\
-         [[flows]]\nname = \"first\"\nrule = \"AIMD(1, 0.5)\"\npath = [\"one\"]\naccess_rate = \"20Mbit\"\naccess_delay = \"3ms\"\n",
+fn links_in_series() {
+    assert_agreement(
+        "[[links]]\nname = \"one\"\nrate = \"6Mbit\"\ndelay = \"5ms\"\nqueue = { kind = \
+         \"drop-tail\", limit = \"15pkt\" }\n\
+         [[links]]\nname = \"two\"\nrate = \"5Mbit\"\ndelay = \"7ms\"\nqueue = { kind = \
+          \"codel\", limit = \"30pkt\" }\n\
+         [[flows]]\nname = \"both\"\ncount = 2\nrule = \"AIMD(1, 0.5)\"\npath = [\"one\", \
+          \"two\"]\n\
+         [[flows]]\nname = \"first\"\nrule = \"AIMD(1, 0.5)\"\npath = [\"one\"]\naccess_rate = \
+          \"20Mbit\"\naccess_delay = \"3ms\"\n",
     );
 }

@@ -1,4 +1,5 @@
-//! Every source of randomness has its own stream: what is added to a scenario changes no other draw. And topologies deliver.
+//! Every source of randomness has its own stream: what is added to a scenario changes no other
+//! draw. And topologies deliver.
 
 use cwndlab_sim::Simulation;
 use cwndlab_sim::results::RunResult;
@@ -83,17 +84,24 @@ fn draws(loss: &str, more: &str) -> Draws {
 }
 
 #[test]
-fn what_is_added_changes_no_other_draw() {
+fn additions_leave_other_draws_unchanged() {
     let alone = draws(LOSS, "");
-    // 40 s of 125 packets a second, a tenth lost: 500, and 21 is a standard deviation. 700 flows arrive, deviation 26.
+    // 40 s of 125 packets a second, a tenth lost: 500, and 21 is a standard deviation. 700 flows
+    // arrive, deviation 26.
     assert!(
         alone.lost.abs_diff(500) < 84 && alone.arrivals.len().abs_diff(700) < 106 && alone.sent > 0,
         "{alone:?}"
     );
-    let source = "[[cross]]\nname = \"new\"\nrate = \"3Mbit\"\ncount = 2\non = { kind = \"exponential\", mean = 0.1 }\noff = 0.1\npath = [\"wide\"]\nstart = [0, 1]\n";
-    let group = "[[arrivals]]\nname = \"new\"\nrule = \"AIMD(1, 0.5)\"\ngap = \"20ms\"\nsize = { kind = \"exponential\", mean = 4 }\npath = [\"wide\"]\naccess_delay = [\"1ms\", \"9ms\"]\n";
-    let flows = "[[flows]]\nname = \"new\"\nrule = \"AIMD(1, 0.5)\"\npath = [\"wide\"]\naccess_delay = [\"1ms\", \"20ms\"]\nresponses = { size = { kind = \"exponential\", mean = 9 }, think = 0.1 }\n";
-    let link = "[[links]]\nname = \"new\"\nrate = \"5Mbit\"\ndelay = \"1ms\"\nqueue = { kind = \"red\" }\nloss = [{ kind = \"bernoulli\", p = 0.2 }]\njitter = { kind = \"exponential\", mean = \"1ms\" }\n[[cross]]\nname = \"new\"\nrate = \"8Mbit\"\npath = [\"new\"]\n";
+    let source = "[[cross]]\nname = \"new\"\nrate = \"3Mbit\"\ncount = 2\non = { kind = \
+     \"exponential\", mean = 0.1 }\noff = 0.1\npath = [\"wide\"]\nstart = [0, 1]\n";
+    let group = "[[arrivals]]\nname = \"new\"\nrule = \"AIMD(1, 0.5)\"\ngap = \"20ms\"\nsize = { \
+     kind = \"exponential\", mean = 4 }\npath = [\"wide\"]\naccess_delay = [\"1ms\", \"9ms\"]\n";
+    let flows = "[[flows]]\nname = \"new\"\nrule = \"AIMD(1, 0.5)\"\npath = \
+     [\"wide\"]\naccess_delay = [\"1ms\", \"20ms\"]\nresponses = { size = { kind = \
+     \"exponential\", mean = 9 }, think = 0.1 }\n";
+    let link = "[[links]]\nname = \"new\"\nrate = \"5Mbit\"\ndelay = \"1ms\"\nqueue = { kind = \
+     \"red\" }\nloss = [{ kind = \"bernoulli\", p = 0.2 }]\njitter = { kind = \"exponential\", \
+     mean = \"1ms\" }\n[[cross]]\nname = \"new\"\nrate = \"8Mbit\"\npath = [\"new\"]\n";
     for more in [source, group, flows, link] {
         assert_eq!(draws(LOSS, more), alone, "{more}");
     }
@@ -108,12 +116,14 @@ fn run(toml: &str) -> RunResult {
 }
 
 #[test]
-fn a_transfer_takes_the_shortest_way_there_and_back() {
-    // A ring a-b-c-d of 1, 1, 1 and 5 ms: from a to d over b and c. 50 packets and the SYN there, as many acknowledgements back.
+fn a_transfer_takes_the_shortest_paths() {
+    // A ring a-b-c-d of 1, 1, 1 and 5 ms: from a to d over b and c. 50 packets and the SYN there,
+    // as many acknowledgements back.
     let mut toml = "duration = \"10s\"\n".to_string();
     for (from, to, ms) in [("a", "b", 1), ("b", "c", 1), ("c", "d", 1), ("d", "a", 5)] {
         toml += &format!(
-            "[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nduplex = true\nrate = \"10Mbit\"\ndelay = \"{ms}ms\"\nqueue = {{ kind = \"fq-codel\", limit = \"100pkt\" }}\n"
+            "[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nduplex = true\nrate = \"10Mbit\"\ndelay \
+             = \"{ms}ms\"\nqueue = {{ kind = \"fq-codel\", limit = \"100pkt\" }}\n"
         );
     }
     let result =
@@ -143,7 +153,7 @@ fn a_transfer_takes_the_shortest_way_there_and_back() {
 }
 
 #[test]
-fn data_both_ways_fills_both_ways() {
+fn data_in_both_directions_fills_both() {
     let result = run(r#"
         duration = "60s"
         measure = ["10s", "60s"]
@@ -180,9 +190,10 @@ fn data_both_ways_fills_both_ways() {
 }
 
 #[test]
-fn sources_of_a_fixed_rate_leave_flows_what_was_asked() {
-    // Beside 4 flows on 10 Mbit/s: 8 Mbit/s are left by 4 (10 - 8)/8 = 1 source, 2 by 16, 5 by 4. They send faster than their share, but at most
-    // four times as fast: of 16 sources the last four have 40/17, 40/18, 40/19, 40/20 Mbit/s, so that half the time 38.68 Mbit/s are sent.
+fn a_source_population_leaves_the_available_rate() {
+    // Beside 4 flows on 10 Mbit/s: 8 Mbit/s are left by 4 (10 - 8)/8 = 1 source, 2 by 16, 5 by 4.
+    // They send faster than their share, but at most four times as fast: of 16 sources the last
+    // four have 40/17, 40/18, 40/19, 40/20 Mbit/s, so that half the time 38.68 Mbit/s are sent.
     for (available, offered, left) in [
         ("\"5Mbit\"", 10e6, 5e6),
         (
@@ -219,9 +230,10 @@ fn sources_of_a_fixed_rate_leave_flows_what_was_asked() {
 }
 
 #[test]
-fn sources_that_begin_together_keep_apart() {
-    // 20 sources of 1 % of the link each, from 0 on: in step they would find 9.5 others in front of them on average, 7.6 ms; each at its own
-    // phase they seldom meet, a few hundredths of a millisecond.
+fn sources_that_start_together_are_desynchronised() {
+    // 20 sources of 1 % of the link each, from 0 on: in step they would find 9.5 others in front of
+    // them on average, 7.6 ms; each at its own phase they seldom meet, a few hundredths of a
+    // millisecond.
     let result = run(r#"
         duration = "10s"
         [dumbbell]

@@ -7,7 +7,8 @@ fn network(links: &[(&str, &str, u64, &str)], traffic: &str) -> String {
     let mut text = "duration = \"1s\"\n".to_string();
     for (from, to, delay, rest) in links {
         text += &format!(
-            "[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"1Mbit\"\ndelay = \"{delay}ms\"\n{rest}\n"
+            "[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"1Mbit\"\ndelay = \
+             \"{delay}ms\"\n{rest}\n"
         );
     }
     text + traffic
@@ -32,7 +33,7 @@ const FLOW: &str = "[[flows]]\nrule = \"AIMD(1, 0.5)\"\n";
 const A_TO_D: &str = "[[flows]]\nrule = \"AIMD(1, 0.5)\"\nfrom = \"a\"\nto = \"d\"\n";
 
 #[test]
-fn the_shortest_way_is_that_of_least_delay() {
+fn the_shortest_path_has_the_least_delay() {
     // a-b-c-d takes 3 ms, a-d 4 ms; back there is only d-a.
     let links =
         [("a", "b", 1, ""), ("b", "c", 1, ""), ("c", "d", 1, ""), ("a", "d", 4, "duplex = true")];
@@ -47,7 +48,8 @@ fn of_equal_delays_fewest_links_then_the_first_in_the_scenario() {
         ("b", "d", 1, "duplex = true"),
         ("c", "d", 1, "duplex = true"),
     ];
-    // Both ways take 2 ms and two links: a-c (link 0) comes before a-b; back d-b (link 5) before d-c (link 7).
+    // Both ways take 2 ms and two links: a-c (link 0) comes before a-b; back d-b (link 5) before
+    // d-c (link 7).
     assert_eq!(first_path(&network(&links, A_TO_D)), ("a-c c-d".into(), "d-b b-a".into()));
     let mut shorter = links.to_vec();
     shorter.push(("a", "d", 2, "duplex = true"));
@@ -55,7 +57,7 @@ fn of_equal_delays_fewest_links_then_the_first_in_the_scenario() {
 }
 
 #[test]
-fn links_of_no_delay_make_no_circles() {
+fn links_without_delay_make_no_cycles() {
     let links = [
         ("a", "b", 0, "duplex = true"),
         ("b", "c", 0, "duplex = true"),
@@ -65,7 +67,7 @@ fn links_of_no_delay_make_no_circles() {
 }
 
 #[test]
-fn the_second_way_of_a_named_link_is_named_after_it() {
+fn the_reverse_of_a_named_duplex_link_is_named_after_it() {
     let links = [("a", "b", 1, "name = \"x\"\nduplex = true")];
     let scenario = Scenario::from_toml(&network(
         &links,
@@ -80,7 +82,7 @@ fn the_second_way_of_a_named_link_is_named_after_it() {
 }
 
 #[test]
-fn a_way_back_may_be_given() {
+fn a_reverse_path_may_be_given() {
     let links = [("a", "d", 1, "duplex = true"), ("d", "a", 9, "name = \"slow\"")];
     assert_eq!(
         first_path(&network(&links, &format!("{A_TO_D}back = [\"slow\"]"))),
@@ -93,7 +95,7 @@ fn a_way_back_may_be_given() {
 }
 
 #[test]
-fn a_dumbbell_has_one_way_and_its_reverse() {
+fn a_dumbbell_has_one_path_and_its_reverse() {
     let dumbbell = "duration = \"1s\"\n[dumbbell]\nrate = \"1Mbit\"\ndelay = \"1ms\"\n";
     assert_eq!(
         first_path(&format!("{dumbbell}{FLOW}")),
@@ -107,65 +109,73 @@ fn a_dumbbell_has_one_way_and_its_reverse() {
     assert_eq!(first_path(&one_way), ("bottleneck".into(), String::new()));
     assert_eq!(
         error(&format!("{one_way}reverse = true")),
-        "flows[0].reverse: there is no link back: give dumbbell.back_rate a rate instead of \"unlimited\""
+        "flows[0].reverse: `reverse` needs a reverse link: `dumbbell.back_rate` must not be \
+         \"unlimited\""
     );
 }
 
 #[test]
-fn what_is_said_where_there_is_no_way() {
+fn errors_where_there_is_no_path() {
     let two = [("a", "b", 1, ""), ("c", "d", 1, "")];
     let circle = [("a", "b", 1, ""), ("b", "d", 1, ""), ("d", "a", 1, "")];
     let with = |links: &[(&str, &str, u64, &str)], rest: &str| {
         error(&network(links, &format!("{FLOW}{rest}")))
     };
     for (found, expected) in [
-        (with(&two, "from = \"a\"\nto = \"x\""), "flows[0].to: there is no node \"x\": a, b, c, d"),
-        (with(&two, "from = \"a\"\nto = \"d\""), "flows[0]: there is no way from \"a\" to \"d\""),
-        (with(&two, "from = \"a\""), "flows[0].to: missing: where does the way from \"a\" lead?"),
+        (
+            with(&two, "from = \"a\"\nto = \"x\""),
+            "flows[0].to: \"x\" is not known: expected a, b, c or d",
+        ),
+        (with(&two, "from = \"a\"\nto = \"d\""), "flows[0]: there is no path from \"a\" to \"d\""),
+        (with(&two, "from = \"a\""), "flows[0].to: `to` is required when `from` is given"),
         (
             with(&two, "from = \"a\"\nto = \"a\""),
-            "flows[0].to: \"a\" is where it comes from: name another node",
+            "flows[0].to: \"a\" is not valid: expected another node than `from`",
         ),
         (
             with(&two, "from = \"a\"\nto = \"b\"\npath = [\"a-b\"]"),
-            "flows[0].path: write either path, or from and to",
+            "flows[0].path: `path` must not be given when `from` or `to` is",
         ),
         (
             with(&two, "from = \"a\"\nto = \"b\""),
-            "flows[0]: there is no way back from \"b\" to \"a\": write duplex = true where links lead both ways, or back = [...]",
+            "flows[0]: there is no path from \"b\" back to \"a\": make links duplex, or give \
+             `back`",
         ),
         (
             with(&two, "path = [\"a-b\", \"c-d\"]"),
-            "flows[0].path: \"c-d\" does not begin where \"a-b\" ends",
+            "flows[0].path: link \"c-d\" does not start where \"a-b\" ends",
         ),
         (
             with(&two, "path = [\"a-b\"]\nback = [\"c-d\"]"),
-            "flows[0].back: \"c-d\" does not begin where \"a-b\" ends",
+            "flows[0].back: link \"c-d\" does not start where \"a-b\" ends",
         ),
         (
             with(&circle, "path = [\"a-b\"]\nback = [\"b-d\"]"),
-            "flows[0].back: \"b-d\" does not end where \"a-b\" begins",
+            "flows[0].back: link \"b-d\" does not end where \"a-b\" starts",
         ),
         (
             with(&circle, "from = \"a\"\nto = \"b\"\nback = [\"b-d\"]"),
-            "flows[0].back: it ends at \"d\" instead of \"a\"",
+            "flows[0].back: the path ends at \"d\" instead of \"a\"",
         ),
-        (with(&two, "path = [\"a-c\"]"), "flows[0].path: there is no link \"a-c\": a-b, c-d"),
+        (
+            with(&two, "path = [\"a-c\"]"),
+            "flows[0].path: \"a-c\" is not known: expected a-b or c-d (did you mean a-b?)",
+        ),
         (
             with(&two, "path = []"),
-            "flows[0].path: the list is empty: name at least one of a-b, c-d",
+            "flows[0].path: [] is not valid: expected one or more of a-b, c-d",
         ),
         (
             with(&two, "path = [\"a-b\"]\nreverse = true"),
-            "flows[0].reverse: only a dumbbell has a way back to take: name the path, or from and to",
+            "flows[0].reverse: `reverse` needs a dumbbell: give `path`, or `from` and `to`",
         ),
         (
             with(&[("a", "a", 1, "")], "path = [\"x\"]"),
-            "links[0].to: \"a\" is where the link comes from: name another node",
+            "links[0].to: \"a\" is not valid: expected another node than `from`",
         ),
         (
             with(&[("a", "b", 1, "duplex = true"), ("b", "a", 1, "")], "path = [\"a-b\"]"),
-            "links[1].name: \"b-a\" is empty or taken: every link has its own name",
+            "links[1].name: \"b-a\" is not valid: expected a unique link name",
         ),
     ] {
         assert_eq!(found, expected);

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_not_joined_cannot_leave() {
+    fn flows_that_have_not_joined_cannot_leave() {
         // Two join at 0, two at 10 s; one leaves at 6, 12, 18, 24 s: the last to join first.
         let flows = times(
             r#"{"rule": "AIMD(1, 0.5)", "count": 4, "join": {"batch": 2, "every": "10s"}, "leave": {"batch": 1, "every": "6s"}}"#,
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn who_would_join_after_the_stop_does_not() {
+    fn flows_that_would_join_after_the_stop_never_start() {
         let flows = times(
             r#"{"rule": "AIMD(1, 0.5)", "count": 3, "join": {"batch": 1, "every": "4s"}, "stop": "5s"}"#,
         );
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn many_who_leave_often_and_join_rarely_take_no_time() {
+    fn frequent_leaves_with_rare_joins_are_fast() {
         // 2,000,000 flows one by one; and a nanosecond between departures while nobody is there for
         // 100 s.
         let many = times(

@@ -28,26 +28,36 @@ impl Builder<'_> {
             .iter()
             .enumerate()
             .map(|(i, &stage)| {
-                let sorted = i > 0 && matches!(stages[i - 1], Stage::Link(link) | Stage::Queue(link) if self.plan.reorders(link));
+                let sorted = i > 0 && self.reorders(stages[i - 1]);
                 let waits = match stage {
                     _ if sorted => true,
                     // The sender's own event enters the first stage.
                     _ if i == 0 => false,
-                    Stage::Link(link) | Stage::Queue(link) if let Lookahead::Merge(merge_queue) = self.lookaheads[link as usize] => {
+                    Stage::Link(link) | Stage::Queue(link)
+                        if let Lookahead::Merge(merge_queue) = self.lookaheads[link as usize] =>
+                    {
                         let before = stages[..i].iter().rfind(|stage| self.shared(**stage));
                         let ports = &mut self.ports[merge_queue as usize];
-                        let port = ports.iter().position(|known| known.as_ref() == before).unwrap_or_else(|| {
-                            ports.push(before.copied());
-                            ports.len() - 1
-                        });
+                        let port = ports
+                            .iter()
+                            .position(|known| known.as_ref() == before)
+                            .unwrap_or_else(|| {
+                                ports.push(before.copied());
+                                ports.len() - 1
+                            });
                         return (stage, Entry::Merge(InputPort { merge_queue, port: port as u32 }));
                     }
-                    Stage::Link(link) if self.options.look_ahead && matches!(self.lookaheads[link as usize], Lookahead::InOrder { .. }) => false,
+                    Stage::Link(link) if self.options.look_ahead && self.is_in_order(link) => false,
                     Stage::Source => true,
                     Stage::Sink if delayed_ack => true,
                     // A receiver answers within the event of the packet, as in ns-2: no
                     // simultaneous event comes in between.
-                    _ if !self.options.look_ahead && !delayed_ack && stages[i - 1] == Stage::Sink => false,
+                    _ if !self.options.look_ahead
+                        && !delayed_ack
+                        && stages[i - 1] == Stage::Sink =>
+                    {
+                        false
+                    }
                     stage => self.shared(stage) || !self.options.look_ahead,
                 };
                 fifos += u32::from(waits);
@@ -86,7 +96,17 @@ impl Builder<'_> {
     }
 
     fn shared(&self, stage: Stage) -> bool {
-        matches!(stage, Stage::Link(link) | Stage::Queue(link) if self.flows_per_link[link as usize] > 1)
+        stage.link().is_some_and(|link| self.flows_per_link[link as usize] > 1)
+    }
+
+    /// Whether a stage may reorder packets.
+    fn reorders(&self, stage: Stage) -> bool {
+        stage.link().is_some_and(|link| self.plan.reorders(link))
+    }
+
+    /// Whether packets reach a link in order of time without events.
+    fn is_in_order(&self, link: u32) -> bool {
+        matches!(self.lookaheads[link as usize], Lookahead::InOrder { .. })
     }
 
     /// Adds the FIFOs of a flow; returns its indices.
@@ -123,7 +143,10 @@ impl Builder<'_> {
     }
 
     /// Adds a merge queue to every link that can have one.
-    pub(super) fn add_merge_queues<S: EventScheduler, T: Tracer>(&mut self, engine: &mut Engine<S, T>) {
+    pub(super) fn add_merge_queues<S: EventScheduler, T: Tracer>(
+        &mut self,
+        engine: &mut Engine<S, T>,
+    ) {
         for (link, lookahead) in self.lookaheads.iter_mut().enumerate() {
             // A scheduled queue takes packets exactly when they are due, so its merge queue has no
             // lookahead and only saves a FIFO per flow.

@@ -47,7 +47,7 @@ impl Builder<'_> {
         let bottleneck_tx_s = self.plan.bottleneck_tx_s(group);
         ActiveTransfer {
             group: transfers,
-            start_s: start_s,
+            start_s,
             packets,
             base_rtt_s,
             bottleneck_tx_s,

@@ -118,8 +118,7 @@ impl Link {
         // Mostly none or one, which branch prediction cannot foresee; or many that were not counted
         // before because the count did not matter.
         let mut departed = self.backlog.count_leading(|packet| packet.at_s < now_s);
-        if departed == LEADING
-            || self.backlog.get(departed).is_some_and(|next| next.at_s == now_s)
+        if departed == LEADING || self.backlog.get(departed).is_some_and(|next| next.at_s == now_s)
         {
             departed = self.gone_exactly(now_s, tx_start_s);
         }
@@ -155,18 +154,11 @@ impl Link {
     #[inline(always)]
     fn depart(&mut self, departed: usize) {
         let Some(last) = self.backlog.slot_before(departed) else { return };
-        self.departed_bytes = select_unpredictable(
-            departed > 0,
-            last.accepted_bytes(),
-            self.departed_bytes,
-        );
+        self.departed_bytes =
+            select_unpredictable(departed > 0, last.accepted_bytes(), self.departed_bytes);
         if self.impairments.is_some() {
-            self.lost += self
-                .backlog
-                .iter()
-                .take(departed)
-                .filter(|packet| packet.lost())
-                .count() as u64;
+            self.lost +=
+                self.backlog.iter().take(departed).filter(|packet| packet.lost()).count() as u64;
         }
         self.backlog.drop_front(departed);
     }

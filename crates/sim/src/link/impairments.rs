@@ -46,7 +46,7 @@ impl Impairments {
         }
         let mut lost = self.outages.as_ref().is_some_and(|outages| outages.drops_arrivals(now_s));
         for loss in &mut self.losses {
-            match loss.judge(flow, false) {
+            match loss.apply(flow, false) {
                 LossOutcome::Pass => {}
                 LossOutcome::Drop => lost = true,
                 LossOutcome::Mark => flags = flags.with(Flags::CE, flags.has(Flags::ECT)),
@@ -62,7 +62,7 @@ impl Impairments {
         let lost = self
             .losses
             .iter_mut()
-            .fold(false, |lost, loss| (loss.judge(flow, true) == LossOutcome::Drop) | lost);
+            .fold(false, |lost, loss| (loss.apply(flow, true) == LossOutcome::Drop) | lost);
         if lost { LOST } else { self.delay(at_s) }
     }
 

@@ -52,13 +52,13 @@ impl<'a> NetworkGraph<'a> {
             (Some(_), false) => {
                 return Err(ScenarioError::at(
                     "links",
-                    "a scenario has either [dumbbell] or [[links]], not both",
+                    "`links` must not be given when `dumbbell` is",
                 ));
             }
             (None, true) => {
                 return Err(ScenarioError::at(
                     "dumbbell",
-                    "there is no network: write [dumbbell] or [[links]]",
+                    "a network is missing: write [dumbbell] or [[links]]",
                 ));
             }
             (Some(_), true) => dumbbell_links(scenario),
@@ -74,35 +74,33 @@ impl<'a> NetworkGraph<'a> {
         for (i, spec) in specs.iter().enumerate() {
             let key = |name: &str| format!("links[{i}].{name}");
             match (&spec.from, &spec.to) {
-                (Some(from), None) => {
+                (Some(_), None) => {
                     return Err(ScenarioError::at(
                         key("to"),
-                        format!("missing: a link from \"{from}\" leads to a node"),
+                        "`to` is required when `from` is given",
                     ));
                 }
-                (None, Some(to)) => {
+                (None, Some(_)) => {
                     return Err(ScenarioError::at(
                         key("from"),
-                        format!("missing: a link to \"{to}\" comes from a node"),
+                        "`from` is required when `to` is given",
                     ));
                 }
                 (Some(from), Some(to)) if from == to => {
-                    return Err(ScenarioError::at(
+                    return Err(ScenarioError::invalid(
                         key("to"),
-                        format!("\"{to}\" is where the link comes from: name another node"),
+                        format!("\"{to}\""),
+                        "another node than `from`",
                     ));
                 }
                 _ => {}
             }
-            for (link, path) in one_or_two(spec, i).into_iter().zip(["", " of its second way"]) {
+            for link in one_or_two(spec, i) {
                 let index = graph.links.len() as u32;
                 if link.name.is_empty() || graph.by_name.insert(link.name.clone(), index).is_some()
                 {
-                    let message = format!(
-                        "\"{}\"{path} is empty or taken: every link has its own name",
-                        link.name
-                    );
-                    return Err(ScenarioError::at(key("name"), message));
+                    let name = format!("\"{}\"", link.name);
+                    return Err(ScenarioError::invalid(key("name"), name, "a unique link name"));
                 }
                 graph.links.push(link);
             }
@@ -116,8 +114,8 @@ impl<'a> NetworkGraph<'a> {
     }
 
     /// Names of all links.
-    pub fn link_names(&self) -> String {
-        self.by_name.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+    pub fn link_names(&self) -> Vec<&str> {
+        self.by_name.keys().map(String::as_str).collect()
     }
 
     /// All nodes that links name.

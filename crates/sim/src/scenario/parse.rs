@@ -3,6 +3,7 @@
 use super::Scenario;
 use super::resolver::{NoResolver, Resolver};
 use super::serde_messages::plain;
+use cwndlab_units::message;
 use serde::de::DeserializeOwned;
 use std::fmt;
 
@@ -14,6 +15,20 @@ impl ScenarioError {
     /// An error about one key.
     pub fn at(key: impl fmt::Display, message: impl fmt::Display) -> Self {
         Self(one_line(&format!("{key}: {message}")))
+    }
+
+    /// An invalid value of a key, and what was expected.
+    pub fn invalid(
+        key: impl fmt::Display,
+        value: impl fmt::Display,
+        expected: impl fmt::Display,
+    ) -> Self {
+        Self(one_line(&message::invalid(key, value, expected)))
+    }
+
+    /// A name that is none of the known ones.
+    pub fn unknown(key: impl fmt::Display, name: &str, known: &[impl AsRef<str>]) -> Self {
+        Self(one_line(&message::unknown(key, name, known)))
     }
 
     /// An error about the whole text.
@@ -48,7 +63,7 @@ impl Scenario {
     /// Parses and checks a scenario in TOML, and resolves the resources that it names.
     pub fn from_toml_with(text: &str, source: &dyn Resolver) -> Result<Self, ScenarioError> {
         let value: toml::Table = toml::from_str(text).map_err(|e| {
-            ScenarioError::whole(format!("not TOML: {}", e.message())).in_line(text, e.span())
+            ScenarioError::whole(format!("invalid TOML: {}", e.message())).in_line(text, e.span())
         })?;
         let value = serde_json::to_value(value).map_err(ScenarioError::whole)?;
         Self::from_value(value, source)
@@ -57,7 +72,7 @@ impl Scenario {
     /// Parses and checks a scenario in JSON, and resolves the resources that it names.
     pub fn from_json_with(text: &str, source: &dyn Resolver) -> Result<Self, ScenarioError> {
         let value = serde_json::from_str(text)
-            .map_err(|e| ScenarioError::whole(format!("not JSON: {e}")))?;
+            .map_err(|e| ScenarioError::whole(format!("invalid JSON: {e}")))?;
         Self::from_value(value, source)
     }
 
@@ -93,15 +108,10 @@ fn read<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ScenarioErro
                     .strip_suffix(unknown.name)
                     .map_or(path.as_str(), |parent| parent.trim_end_matches('.'));
                 let parent = if parent.is_empty() { "scenario" } else { parent };
-                ScenarioError::at(
-                    parent,
-                    format!("unknown key \"{}\"{}", unknown.name, unknown.suggestion()),
-                )
+                let key = message::unknown_value(unknown.name, &unknown.allowed);
+                ScenarioError::at(parent, format!("key {key}"))
             }
-            Some(unknown) => ScenarioError::at(
-                path,
-                format!("\"{}\" is not known{}", unknown.name, unknown.suggestion()),
-            ),
+            Some(unknown) => ScenarioError::unknown(path, unknown.name, &unknown.allowed),
             None => ScenarioError::at(path, plain(&message)),
         }
     })
@@ -137,15 +147,6 @@ impl<'a> Unknown<'a> {
         let mut quoted = rest.split('`').skip(1).step_by(2);
         let name = quoted.next()?;
         Some(Self { what, name, allowed: quoted.collect() })
-    }
-
-    fn suggestion(&self) -> String {
-        let closeness = |key: &&&str| strsim::jaro_winkler(self.name, key);
-        let nearest = self.allowed.iter().max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
-        let did_you_mean = nearest
-            .filter(|key| closeness(key) > 0.6)
-            .map_or_else(|| ".".into(), |key| format!(", did you mean \"{key}\"?"));
-        format!("{did_you_mean} Allowed: {}", self.allowed.join(", "))
     }
 }
 

@@ -14,9 +14,10 @@ const OPPORTUNITY_BITS: u128 = 12_000;
 /// Longest trace, milliseconds: the longest time that a scenario may name.
 const MAX_TRACE_MS: u64 = 10_000_000_000;
 /// Valid lines of a trace.
-const MILLISECONDS: &str = "whole numbers that never decrease";
+const MILLISECONDS: &str = "an integer not below the line before";
 /// Valid lines of a distribution.
-const SHARES: &str = "a value and the share of draws up to it, such as \"10 0.25\", neither ever decreasing, the last share 1";
+const SHARES: &str = "a value and its cumulative probability, such as \"10 0.25\", neither ever \
+ decreasing, up to probability 1";
 
 /// Gives access to external resources.
 pub trait Resolver {
@@ -25,7 +26,7 @@ pub trait Resolver {
 
     /// A rule that is not built in, such as `my_rules.py:Patient(3)`, or an error message.
     fn rule(&self, _text: &str) -> Result<RuleSpec, String> {
-        Err("rules from elsewhere are not known here".into())
+        Err("only built-in rules are known here".into())
     }
 }
 
@@ -34,7 +35,7 @@ pub(super) struct NoResolver;
 
 impl Resolver for NoResolver {
     fn read(&self, _path: &str) -> Result<String, String> {
-        Err("this scenario was read without access to files".into())
+        Err("files are not accessible here".into())
     }
 }
 
@@ -59,16 +60,18 @@ impl DeliveryOpportunities {
             match line.parse::<u64>() {
                 Ok(ms) if ms > MAX_TRACE_MS => {
                     return Err(format!(
-                        "line {number}: {ms} ms is too long: at most {MAX_TRACE_MS} ms"
+                        "line {number}: {ms} is not valid: expected at most {MAX_TRACE_MS} ms"
                     ));
                 }
                 Ok(ms) if ms < last => {
-                    return Err(format!("line {number}: {ms} comes after {last}: {MILLISECONDS}"));
+                    return Err(format!(
+                        "line {number}: {ms} is not valid: expected {MILLISECONDS}, {last}"
+                    ));
                 }
                 Ok(ms) => last = ms,
                 Err(_) => {
                     return Err(format!(
-                        "line {number}: {} is not a millisecond: {MILLISECONDS}",
+                        "line {number}: {} is not valid: expected {MILLISECONDS}, {last}",
                         quoted(line)
                     ));
                 }
@@ -76,10 +79,13 @@ impl DeliveryOpportunities {
             all.push(last);
         }
         if all.is_empty() {
-            return Err("is empty: a millisecond on each line".into());
+            return Err("is empty: expected a millisecond per line".into());
         }
         if last == 0 {
-            return Err("ends at 0: the last line says after how many milliseconds the recording starts again".into());
+            return Err(
+                "ends at 0: expected the length of the trace in milliseconds on the last line"
+                    .into(),
+            );
         }
         Ok(Self(all.into()))
     }
@@ -119,19 +125,22 @@ impl EmpiricalCdf {
                 [value, share] if line.split_whitespace().count() == 2 => (value, share),
                 _ => {
                     return Err(format!(
-                        "line {number}: {} is not two numbers: {SHARES}",
+                        "line {number}: {} is not valid: expected {SHARES}",
                         quoted(line)
                     ));
                 }
             };
             let before = all.last().copied().unwrap_or_default();
             if point.0 < before.0 || point.1 < before.1 || point.1 > 1.0 {
-                return Err(format!("line {number}: {} is out of order: {SHARES}", quoted(line)));
+                return Err(format!(
+                    "line {number}: {} is not valid: expected {SHARES}",
+                    quoted(line)
+                ));
             }
             all.push(point);
         }
         if all.last().is_none_or(|point| point.1 != 1.0) {
-            return Err(format!("is not complete, the last share is not 1: on each line {SHARES}"));
+            return Err(format!("is incomplete: expected {SHARES}"));
         }
         Ok(Self(all.into()))
     }

@@ -2,6 +2,7 @@
 //! directions.
 
 use super::{NetworkGraph, Scenario, ScenarioError};
+use cwndlab_units::message;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -97,23 +98,22 @@ impl Router<'_> {
         if request.reverse {
             return at(
                 "reverse",
-                "only a dumbbell has a way back to take: name the path, or from and to".into(),
+                "`reverse` needs a dumbbell: give `path`, or `from` and `to`".into(),
             );
         }
         match (request.from, request.to) {
             (Some(_), _) | (_, Some(_)) if !request.path.is_empty() => {
-                at("path", "write either path, or from and to".into())
+                at("path", "`path` must not be given when `from` or `to` is".into())
             }
             (Some(from), Some(to)) => self.path_between(request, from, to),
-            (Some(from), None) => {
-                at("to", format!("missing: where does the way from \"{from}\" lead?"))
-            }
-            (None, Some(to)) => {
-                at("from", format!("missing: where does the way to \"{to}\" begin?"))
-            }
+            (Some(_), None) => at("to", "`to` is required when `from` is given".into()),
+            (None, Some(_)) => at("from", "`from` is required when `to` is given".into()),
             (None, None) if request.path.is_empty() => at(
                 "path",
-                format!("the list is empty: name at least one of {}", self.graph.link_names()),
+                message::invalid_value(
+                    "[]",
+                    format!("one or more of {}", self.graph.link_names().join(", ")),
+                ),
             ),
             (None, None) => {
                 let forward = self.named(request, "path", request.path, None)?;
@@ -124,7 +124,7 @@ impl Router<'_> {
                         return at(
                             "back",
                             format!(
-                                "\"{}\" does not end where \"{}\" begins",
+                                "link \"{}\" does not end where \"{}\" starts",
                                 last.name, first.name
                             ),
                         );
@@ -140,25 +140,20 @@ impl Router<'_> {
             Err(ScenarioError::at(format!("{}.{name}", request.key), message))
         };
         if request.from.is_some() || request.to.is_some() {
-            return at(
-                "from",
-                "a dumbbell has no named nodes: leave from and to out, or use [[links]]",
-            );
+            return at("from", "`from` and `to` must not be given in a dumbbell: use [[links]]");
         }
         if request.answered && !(request.path.is_empty() && request.back.is_empty()) {
-            return at(
-                "path",
-                "in a dumbbell all flows cross the bottleneck: leave path and back out, or use [[links]]",
-            );
+            return at("path", "`path` and `back` must not be given in a dumbbell: use [[links]]");
         }
         if request.reverse && !request.path.is_empty() {
-            return at("reverse", "write either path or reverse");
+            return at("reverse", "`reverse` must not be given when `path` is");
         }
         let (forward, back) = match (request.reverse, self.graph.links.len()) {
             (true, 1) => {
                 return at(
                     "reverse",
-                    "there is no link back: give dumbbell.back_rate a rate instead of \"unlimited\"",
+                    "`reverse` needs a reverse link: `dumbbell.back_rate` must not be \
+                     \"unlimited\"",
                 );
             }
             (true, _) => (vec![1], vec![0]),
@@ -186,15 +181,18 @@ impl Router<'_> {
         let mut links: Vec<u32> = Vec::new();
         for name in names {
             let Some(link) = self.graph.link(name) else {
-                return at(format!("there is no link \"{name}\": {}", self.graph.link_names()));
+                return at(message::unknown_value(name, &self.graph.link_names()));
             };
             if links.contains(&link) {
-                return at(format!("link \"{name}\" is there twice: a path crosses a link once"));
+                return at(format!("link \"{name}\" occurs twice: a path crosses a link once"));
             }
             if let Some(before) = links.last().copied().or(after) {
                 let [before, next] = [before, link].map(|link| &self.graph.links[link as usize]);
                 if matches!((before.to, next.from), (Some(to), Some(from)) if to != from) {
-                    return at(format!("\"{name}\" does not begin where \"{}\" ends", before.name));
+                    return at(format!(
+                        "link \"{name}\" does not start where \"{}\" ends",
+                        before.name
+                    ));
                 }
             }
             links.push(link);
@@ -211,26 +209,21 @@ impl Router<'_> {
         let nodes = self.graph.nodes();
         for (key, node) in [("from", from), ("to", to)] {
             if !nodes.contains(node) {
-                let message = match nodes.is_empty() {
-                    true => format!("there is no node \"{node}\": no link says from and to"),
-                    false => format!(
-                        "there is no node \"{node}\": {}",
-                        nodes.iter().copied().collect::<Vec<_>>().join(", ")
-                    ),
-                };
-                return Err(ScenarioError::at(format!("{}.{key}", request.key), message));
+                let nodes: Vec<&str> = nodes.iter().copied().collect();
+                return Err(ScenarioError::unknown(format!("{}.{key}", request.key), node, &nodes));
             }
         }
         if from == to {
-            return Err(ScenarioError::at(
+            return Err(ScenarioError::invalid(
                 format!("{}.to", request.key),
-                format!("\"{to}\" is where it comes from: name another node"),
+                format!("\"{to}\""),
+                "another node than `from`",
             ));
         }
         let Some(forward) = self.shortest(from, to) else {
             return Err(ScenarioError::at(
                 &request.key,
-                format!("there is no way from \"{from}\" to \"{to}\""),
+                format!("there is no path from \"{from}\" to \"{to}\""),
             ));
         };
         if !request.answered {
@@ -239,7 +232,8 @@ impl Router<'_> {
         if request.back.is_empty() {
             let Some(back) = self.shortest(to, from) else {
                 let message = format!(
-                    "there is no way back from \"{to}\" to \"{from}\": write duplex = true where links lead both ways, or back = [...]"
+                    "there is no path from \"{to}\" back to \"{from}\": make links duplex, or \
+                     give `back`"
                 );
                 return Err(ScenarioError::at(&request.key, message));
             };
@@ -249,7 +243,7 @@ impl Router<'_> {
         match back.last().and_then(|&last| self.graph.links[last as usize].to) {
             Some(end) if end != from => Err(ScenarioError::at(
                 format!("{}.back", request.key),
-                format!("it ends at \"{end}\" instead of \"{from}\""),
+                format!("the path ends at \"{end}\" instead of \"{from}\""),
             )),
             _ => Ok(FlowPath { forward, back }),
         }

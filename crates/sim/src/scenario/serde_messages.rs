@@ -1,21 +1,23 @@
 //! Translation of serde's error messages into the terms of scenario files.
 
+use cwndlab_units::message::invalid_value;
+
 /// A message without names of Rust types.
 pub(super) fn plain(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("missing field `") {
-        return format!("missing: it needs \"{}\"", rest.trim_end_matches('`'));
+        return format!("key \"{}\" is missing", rest.trim_end_matches('`'));
     }
     if let Some(rest) = message.strip_prefix("duplicate field `") {
-        return format!("\"{}\" is there twice", rest.trim_end_matches('`'));
+        return format!("key \"{}\" occurs twice", rest.trim_end_matches('`'));
     }
     let rest = ["invalid type: ", "invalid value: ", "invalid length "]
         .iter()
         .find_map(|start| message.strip_prefix(start));
     match rest.and_then(|rest| rest.split_once(", expected ")) {
         Some((found, wanted)) if message.starts_with("invalid length") => {
-            format!("{found} entries are not {}", expected(wanted))
+            invalid_value(format!("a list of {found}"), expected(wanted))
         }
-        Some((written, wanted)) => format!("{} is not {}", found(written), expected(wanted)),
+        Some((written, wanted)) => invalid_value(found(written), expected(wanted)),
         None => message.into(),
     }
 }
@@ -26,7 +28,7 @@ fn found(written: &str) -> String {
         "map" => "a table".into(),
         "sequence" => "a list".into(),
         // JSON has no NaN and reads it as null.
-        "null" | "unit value" => "nothing or nan".into(),
+        "null" | "unit value" => "null or nan".into(),
         _ => match written.split_once('`') {
             Some((_, value)) => value.trim_end_matches('`').into(),
             None => written.strip_prefix("string ").unwrap_or(written).into(),
@@ -45,7 +47,7 @@ fn expected(wanted: &str) -> String {
         .any(|start| wanted.starts_with(start));
     match wanted {
         _ if is_table => "a table".into(),
-        "u8" | "u16" | "u32" | "u64" | "usize" | "i64" => "a whole number from 0 on".into(),
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i64" => "an integer of at least 0".into(),
         "f64" | "f32" => "a number".into(),
         "a sequence" => "a list".into(),
         "a boolean" => "true or false".into(),
@@ -67,17 +69,32 @@ mod tests {
     #[test]
     fn types_have_plain_names() {
         for (message, expected) in [
-            ("invalid type: string \"x\", expected u64", "\"x\" is not a whole number from 0 on"),
-            ("invalid value: integer `-1`, expected u8", "-1 is not a whole number from 0 on"),
+            (
+                "invalid type: string \"x\", expected u64",
+                "\"x\" is not valid: expected an integer of at least 0",
+            ),
+            (
+                "invalid value: integer `-1`, expected u8",
+                "-1 is not valid: expected an integer of at least 0",
+            ),
             (
                 "invalid type: floating point `1.5`, expected u64",
-                "1.5 is not a whole number from 0 on",
+                "1.5 is not valid: expected an integer of at least 0",
             ),
-            ("invalid type: integer `3`, expected struct FlowSpec", "3 is not a table"),
-            ("invalid type: map, expected a string", "a table is not text in quotes"),
-            ("invalid type: null, expected f64", "nothing or nan is not a number"),
-            ("invalid length 1, expected an array of length 2", "1 entries are not a list of 2"),
-            ("missing field `rate`", "missing: it needs \"rate\""),
+            (
+                "invalid type: integer `3`, expected struct FlowSpec",
+                "3 is not valid: expected a table",
+            ),
+            (
+                "invalid type: map, expected a string",
+                "a table is not valid: expected text in quotes",
+            ),
+            ("invalid type: null, expected f64", "null or nan is not valid: expected a number"),
+            (
+                "invalid length 1, expected an array of length 2",
+                "a list of 1 is not valid: expected a list of 2",
+            ),
+            ("missing field `rate`", "key \"rate\" is missing"),
             ("\"10ms\" is not a rate", "\"10ms\" is not a rate"),
         ] {
             assert_eq!(plain(message), expected);

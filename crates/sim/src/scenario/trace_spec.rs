@@ -78,6 +78,7 @@ impl JsonSchema for Sampling {
         "Sampling".into()
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "description": "\"all\", or an interval such as \"10ms\"", "anyOf": [{ "type": "string" }, { "type": "number" }] })
+        schemars::json_schema!({ "description": "\"all\", or an interval such as \
+         \"10ms\"", "anyOf": [{ "type": "string" }, { "type": "number" }] })
     }
 }

@@ -1,8 +1,9 @@
 //! Random scenarios for property tests.
 //!
-//! Half of them live on a *grid*: packet sizes, rates and delays are powers of two (in bits and seconds), so that every time is an exact
-//! double and packets of different flows, timers and departures coincide all the time. An engine that orders simultaneous events by
-//! anything but the documented rule fails there first. The other half has the ordinary numbers that people write.
+//! Half of them live on a *grid*: packet sizes, rates and delays are powers of two (in bits and
+//! seconds), so that every time is an exact double and packets of different flows, timers and
+//! departures coincide all the time. An engine that orders simultaneous events by anything but the
+//! documented rule fails there first. The other half has the ordinary numbers that people write.
 
 mod optional_features;
 
@@ -15,7 +16,8 @@ use serde_json::{Value, json};
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers {
     grid: bool,
-    /// One rate, and delays of 0, 1 and 5 ms: flows that cross links out and back meet their own packets.
+    /// One rate, and delays of 0, 1 and 5 ms: flows that cross links out and back meet their own
+    /// packets.
     alike: bool,
 }
 
@@ -268,7 +270,8 @@ fn dumbbell(numbers: Numbers, names: Vec<String>) -> impl Strategy<Value = Value
         })
 }
 
-/// Links l0, l1, ... and, for every flow and source, a path along them: which ones are shared falls out of the draw.
+/// Links l0, l1, ... and, for every flow and source, a path along them: which ones are shared falls
+/// out of the draw.
 fn named_links(
     numbers: Numbers,
     flow_names: Vec<String>,
@@ -280,7 +283,8 @@ fn named_links(
             parts.prop_map(move |(rate, delay, queue, loss)| json!({ "name": format!("l{index}"), "rate": rate, "delay": delay, "queue": queue, "loss": loss })).boxed()
         };
         let names: Vec<String> = (0..count).map(|index| format!("l{index}")).collect();
-        // In order, as in a parking lot, or shuffled, so that paths cross each other in opposite directions.
+        // In order, as in a parking lot, or shuffled, so that paths cross each other in opposite
+        // directions.
         let path = prop_oneof![
             proptest::sample::subsequence(names.clone(), 1..=count),
             proptest::sample::subsequence(names.clone(), 1..=count).prop_shuffle(),
@@ -373,7 +377,8 @@ fn assemble(
             tcp[key] = json!(value);
         }
     }
-    // A run that ends while a flow has not started yet is a case, too; only a stop must follow its start.
+    // A run that ends while a flow has not started yet is a case, too; only a stop must follow its
+    // start.
     for flow in flows.iter_mut().chain(&mut cross) {
         if flow.get("stop").is_some_and(|stop| stop.as_f64() <= flow["start"].as_f64()) {
             flow["stop"] = json!(flow["start"].as_f64().unwrap_or_default() + 0.5);

@@ -1,5 +1,6 @@
-//! What a random scenario may have beside flows, links and sources: all queues, losses in bursts and marks, jitter, outages, markers, flows that
-//! arrive, join, leave and answer requests, bursts, priorities, ECN.
+//! What a random scenario may have beside flows, links and sources: all queues, losses in bursts
+//! and marks, jitter, outages, markers, flows that arrive, join, leave and answer requests, bursts,
+//! priorities, ECN.
 
 use super::{Numbers, RECOVERIES, RULES, object, pick, pick_text};
 use proptest::collection::vec;

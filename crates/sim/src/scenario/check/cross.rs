@@ -2,9 +2,10 @@
 
 use super::distributions::check_draw;
 use super::links::check_waveform;
-use super::{Checked, MAX_RATE_CHANGES, priority, refuse};
+use super::{Checked, MAX_RATE_CHANGES, conflict, invalid, priority};
 use crate::scenario::{CrossSpec, NetworkGraph, Routes, Scenario, Shape, Waveform};
 use crate::source_population::MAX_SOURCES;
+use cwndlab_units::message;
 use std::collections::BTreeSet;
 
 impl Scenario {
@@ -13,16 +14,18 @@ impl Scenario {
         for (i, cross) in self.cross.iter().enumerate() {
             let key = |name: &str| format!("cross[{i}].{name}");
             if cross.name.is_empty() || !names.insert(cross.name.as_str()) {
-                return refuse(
+                return invalid(
                     key("name"),
-                    format!("\"{}\" is empty or taken: every source has its own name", cross.name),
+                    format!("\"{}\"", cross.name),
+                    "a unique traffic name",
                 );
             }
             total = total.saturating_add(cross.count);
             if cross.count == 0 || total as f64 > MAX_SOURCES {
-                return refuse(
+                return invalid(
                     key("count"),
-                    format!("{} is out of range: 1 to {MAX_SOURCES} sources in all", cross.count),
+                    cross.count,
+                    format!("1 to {MAX_SOURCES} sources in all"),
                 );
             }
             match (&cross.rate, &cross.available) {
@@ -30,21 +33,24 @@ impl Scenario {
                 (None, Some(available)) => {
                     check_waveform(&key("available"), available, self.duration)?
                 }
-                _ => return refuse(key("rate"), "write either rate or available"),
+                _ => {
+                    return conflict(
+                        key("rate"),
+                        "exactly one of `rate` and `available` must be given",
+                    );
+                }
             }
             self.check_bursts(cross, &key)?;
             check_available(cross, &key)?;
             if let Some(stop) = cross.stop.filter(|stop| *stop <= cross.start.high) {
-                return refuse(
+                return invalid(
                     key("stop"),
-                    format!("{stop} is not after start = {}", cross.start.high),
+                    stop,
+                    format!("later than start = {}", cross.start.high),
                 );
             }
             if !(20..=65_535).contains(&cross.packet_size.0) {
-                return refuse(
-                    key("packet_size"),
-                    format!("{} is out of range: 20B to 65535B", cross.packet_size),
-                );
+                return invalid(key("packet_size"), cross.packet_size, "20B to 65535B");
             }
             priority(key("priority"), cross.priority)?;
         }
@@ -55,29 +61,24 @@ impl Scenario {
         let (on, off) = match (&cross.on, &cross.off) {
             (Some(on), Some(off)) => (on, off),
             (None, None) => return Ok(()),
-            (Some(_), None) => return refuse(key("off"), "missing: bursts need both on and off"),
-            (None, Some(_)) => return refuse(key("on"), "missing: bursts need both on and off"),
+            (Some(_), None) => return conflict(key("off"), "`off` is required when `on` is given"),
+            (None, Some(_)) => return conflict(key("on"), "`on` is required when `off` is given"),
         };
         if cross.available.is_some() {
-            return refuse(
-                key("on"),
-                "bursts have a rate: what is available is left by a source that is always on",
-            );
+            return conflict(key("on"), "`on` must not be given when `available` is");
         }
         if matches!(cross.rate, Some(Waveform::Shape(Shape::Trace { .. }))) {
-            return refuse(
-                key("on"),
-                "a recording says by itself when packets are sent: bursts need another rate",
-            );
+            return conflict(key("on"), "`on` must not be given when `rate` is a trace");
         }
         check_draw(&key("on"), on, 1e-6, "at least 1us")?;
         check_draw(&key("off"), off, 0.0, "0 s or more")?;
         let bursts = self.duration.seconds() / (on.mean() + off.mean());
         if bursts > MAX_RATE_CHANGES {
-            return refuse(
+            return invalid(
                 key("on"),
+                format!("a mean of {} s", on.mean()),
                 format!(
-                    "about {bursts:.0} bursts in a run of {}: at most {MAX_RATE_CHANGES:.0}",
+                    "at most {MAX_RATE_CHANGES:.0} bursts in a run of {}, not {bursts:.0}",
                     self.duration
                 ),
             );
@@ -100,10 +101,11 @@ impl Scenario {
             );
             if !shaped.insert(index) || !is_constant {
                 let message = format!(
-                    "what is left of \"{}\" needs a link of constant rate, and no other source with available on it",
+                    "`available` needs a constant rate of link \"{}\", and no other source with \
+                     `available` there",
                     first.name
                 );
-                return refuse(key("available"), message);
+                return conflict(key("available"), message);
             }
             if cross.source_rate.is_none() {
                 continue;
@@ -115,21 +117,20 @@ impl Scenario {
                 .filter(|(_, path)| path.forward.contains(&index));
             let beside = cross.beside.unwrap_or_else(|| crossing.map(|(flow, _)| flow.count).sum());
             if beside == 0 {
-                return refuse(
+                return conflict(
                     key("beside"),
-                    format!("no flow crosses \"{}\": say beside how many flows", first.name),
+                    format!("`beside` is required when no flow crosses \"{}\"", first.name),
                 );
             }
             let (link_bps, least_bps) =
                 (first.rate.largest().bps() as f64, available.smallest().bps() as f64);
             let most = beside as f64 * (link_bps - least_bps) / least_bps;
             if most > MAX_SOURCES {
-                let message = format!(
-                    "to leave {} of {} beside {beside} flows takes {most:.0} sources: at most {MAX_SOURCES}",
-                    available.smallest(),
-                    first.rate.largest()
+                let flows = message::count(beside, "flow");
+                let expected = format!(
+                    "a rate that takes at most {MAX_SOURCES} sources beside {flows}, not {most:.0}"
                 );
-                return refuse(key("available"), message);
+                return invalid(key("available"), available.smallest(), expected);
             }
         }
         Ok(())
@@ -141,15 +142,12 @@ fn check_available(cross: &CrossSpec, key: &dyn Fn(&str) -> String) -> Checked {
     if cross.available.is_some() {
         return match cross.count {
             1 => Ok(()),
-            count => refuse(
-                key("count"),
-                format!("{count} is not allowed with available: one source leaves what is wanted"),
-            ),
+            _ => conflict(key("count"), "`count` must be 1 when `available` is given"),
         };
     }
     match (cross.source_rate, cross.beside) {
-        (Some(_), _) => refuse(key("source_rate"), "it goes with available"),
-        (None, Some(_)) => refuse(key("beside"), "it goes with available and source_rate"),
+        (Some(_), _) => conflict(key("source_rate"), "`source_rate` needs `available`"),
+        (None, Some(_)) => conflict(key("beside"), "`beside` needs `available` and `source_rate`"),
         (None, None) => Ok(()),
     }
 }

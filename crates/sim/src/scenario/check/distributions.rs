@@ -1,11 +1,11 @@
 //! Checks of distributions: finite means and valid parameters.
 
-use super::{Checked, inside, refuse};
+use super::{Checked, inside, invalid};
 use crate::scenario::{Distribution, Law, Quantity};
 use std::fmt::Display;
 
 /// Largest mean of a size, packets, or of a length, seconds.
-const MOST: f64 = 1e12;
+const MAX_MEAN: f64 = 1e12;
 /// Largest shape of a Pareto distribution and largest sigma: beyond them a distribution is a
 /// constant, or overflows.
 const MAX_SHAPE: f64 = 1e3;
@@ -20,38 +20,35 @@ pub(super) fn check_draw<T: Quantity + Display>(
 ) -> Checked {
     let positive = |name: &str, value: &T| match value.value() > 0.0 {
         true => Ok(()),
-        false => refuse(format!("{key}.{name}"), format!("{value} is not allowed: above 0")),
+        false => invalid(format!("{key}.{name}"), value, "above 0"),
     };
     if let Distribution::Random(law) = distribution {
         match law {
             Law::Constant { .. } | Law::Empirical { .. } => {}
             Law::Uniform { low, high } => {
                 if low.value() < 0.0 {
-                    return refuse(
-                        format!("{key}.low"),
-                        format!("{low} is not allowed: 0 or more"),
-                    );
+                    return invalid(format!("{key}.low"), low, "0 or more");
                 }
                 if low.value() > high.value() {
-                    return refuse(format!("{key}.low"), format!("{low} is above high = {high}"));
+                    return invalid(format!("{key}.low"), low, format!("at most high = {high}"));
                 }
             }
             Law::Exponential { mean } => positive("mean", mean)?,
             Law::Pareto { mean, shape, most } => {
                 positive("mean", mean)?;
                 if !(*shape > 1.0 && *shape <= MAX_SHAPE) {
-                    return refuse(
+                    return invalid(
                         format!("{key}.shape"),
-                        format!(
-                            "{shape} is out of range: above 1 (the mean is finite) to {MAX_SHAPE}"
-                        ),
+                        shape,
+                        format!("above 1 (for a finite mean), at most {MAX_SHAPE}"),
                     );
                 }
                 let first = mean.value() * (shape - 1.0) / shape;
                 if let Some(most) = most.as_ref().filter(|most| most.value() < first) {
-                    return refuse(
+                    return invalid(
                         format!("{key}.most"),
-                        format!("{most} is below the least value of the law, {first}"),
+                        most,
+                        format!("at least the smallest value, {first}"),
                     );
                 }
             }
@@ -67,7 +64,7 @@ pub(super) fn check_draw<T: Quantity + Display>(
     } else {
         distribution.mean()
     };
-    if mean >= least && mean <= MOST {
+    if mean >= least && mean <= MAX_MEAN {
         return Ok(());
     }
     let name = match distribution {
@@ -79,8 +76,9 @@ pub(super) fn check_draw<T: Quantity + Display>(
             Law::Exponential { .. } | Law::Pareto { .. } | Law::LogNormal { .. },
         ) => ".mean".into(),
     };
-    refuse(
+    invalid(
         format!("{key}{name}"),
-        format!("a mean of {mean} is out of range: {what}, at most {MOST:e}"),
+        format!("a mean of {mean}"),
+        format!("{what}, at most {MAX_MEAN:e}"),
     )
 }

@@ -26,29 +26,29 @@ const LAST_PRIORITY: u8 = 3;
 /// Success, or the first error.
 type Checked = Result<(), ScenarioError>;
 
-fn refuse(key: impl Display, message: impl Display) -> Checked {
+fn conflict(key: impl Display, message: impl Display) -> Checked {
     Err(ScenarioError::at(key, message))
+}
+
+fn invalid(key: impl Display, value: impl Display, expected: impl Display) -> Checked {
+    Err(ScenarioError::invalid(key, value, expected))
 }
 
 fn inside<T: PartialOrd + Display>(key: impl Display, value: T, low: T, high: T) -> Checked {
     if value >= low && value <= high {
         Ok(())
     } else {
-        refuse(key, format!("{value} is out of range: {low} to {high}"))
+        invalid(key, value, format!("{low} to {high}"))
     }
 }
 
 /// Checks a probability or weight, which must not be zero.
 fn share(key: impl Display, value: f64) -> Checked {
-    if value > 0.0 && value <= 1.0 {
-        Ok(())
-    } else {
-        refuse(key, format!("{value} is out of range: above 0, at most 1"))
-    }
+    if value > 0.0 && value <= 1.0 { Ok(()) } else { invalid(key, value, "above 0, at most 1") }
 }
 
 fn positive(key: impl Display, time: Time) -> Checked {
-    if time > Time::default() { Ok(()) } else { refuse(key, "0s is not allowed: a time above 0") }
+    if time > Time::default() { Ok(()) } else { invalid(key, time, "a time above 0") }
 }
 
 fn priority(key: impl Display, priority: u8) -> Checked {
@@ -85,18 +85,18 @@ impl Scenario {
 
     fn check_times(&self) -> Checked {
         if self.duration == Time::default() {
-            return refuse("duration", "0s is not allowed: a time above 0, such as \"60s\"");
+            return invalid("duration", self.duration, "a time above 0");
         }
         let [from, to] = self.window();
         if from >= to || to > self.duration {
-            let message = format!(
-                "[{from}, {to}] is not a window inside the run: write [from, to] with 0s <= from < to <= {}",
-                self.duration
+            return invalid(
+                "measure",
+                format!("[{from}, {to}]"),
+                format!("[from, to] with 0s <= from < to <= {}", self.duration),
             );
-            return refuse("measure", message);
         }
         if self.rate_bin < Time::ns(1_000_000) {
-            return refuse("rate_bin", format!("{} is too short: at least 1ms", self.rate_bin));
+            return invalid("rate_bin", self.rate_bin, "at least 1ms");
         }
         self.bdp.map_or(Ok(()), |bdp| positive("bdp.rtt", bdp.rtt))
     }
@@ -105,15 +105,14 @@ impl Scenario {
         let flows: u64 = self.flows.iter().map(|flow| flow.count).sum();
         let samples = |key: &str, every: Time, each: u64| {
             if every < Time::ns(1_000) {
-                return refuse(key, format!("{every} is too short: at least 1us"));
+                return invalid(key, every, "at least 1us");
             }
             let rows = self.duration.seconds() / every.seconds() * each as f64;
             if rows > MAX_SAMPLES {
-                return refuse(
+                return invalid(
                     key,
-                    format!(
-                        "{every} makes {rows:.0} rows: at most {MAX_SAMPLES:.0}; sample less often"
-                    ),
+                    every,
+                    format!("an interval that makes at most {MAX_SAMPLES:.0} rows, not {rows:.0}"),
                 );
             }
             Ok(())

@@ -1,6 +1,6 @@
 //! Checks of queue disciplines: probabilities, order of thresholds, buffers that hold a packet.
 
-use super::{Checked, inside, positive, refuse, share};
+use super::{Checked, conflict, inside, invalid, positive, share};
 use crate::scenario::{NetworkGraph, QueueSpec, Routes, Scenario};
 use cwndlab_units::{Buffer, Bytes, Time};
 
@@ -64,11 +64,10 @@ pub(super) fn check_queue(key: &str, queue: &QueueSpec, duration: Time) -> Check
                 || duration.seconds() / update.seconds() > super::MAX_RATE_CHANGES
             {
                 let most = super::MAX_RATE_CHANGES;
-                return refuse(
+                return invalid(
                     at("update"),
-                    format!(
-                        "{update} is too often for a run of {duration}: at least 1us, at most {most:.0} updates"
-                    ),
+                    update,
+                    format!("at least 1us, and at most {most:.0} updates in a run of {duration}"),
                 );
             }
             inside(at("alpha"), *alpha, 0.0, MAX_GAIN)?;
@@ -80,7 +79,7 @@ pub(super) fn check_queue(key: &str, queue: &QueueSpec, duration: Time) -> Check
 
 fn holds_a_packet(key: &str, limit: Buffer) -> Checked {
     match limit {
-        Buffer::Packets(0) | Buffer::Bytes(0) => refuse(key, "a buffer holds at least one packet"),
+        Buffer::Packets(0) | Buffer::Bytes(0) => invalid(key, limit, "at least one packet"),
         _ => Ok(()),
     }
 }
@@ -88,7 +87,7 @@ fn holds_a_packet(key: &str, limit: Buffer) -> Checked {
 fn bytes(key: String, size: Bytes) -> Checked {
     match (1..=MAX_PACKET_BYTES).contains(&size.0) {
         true => Ok(()),
-        false => refuse(key, format!("{size} is out of range: 1B to {MAX_PACKET_BYTES}B")),
+        false => invalid(key, size, format!("1B to {MAX_PACKET_BYTES}B")),
     }
 }
 
@@ -96,9 +95,7 @@ fn target_within_interval(key: &str, target: Time, interval: Time) -> Checked {
     positive(format!("{key}.target"), target)?;
     match target <= interval {
         true => Ok(()),
-        false => {
-            refuse(format!("{key}.target"), format!("{target} is above interval = {interval}"))
-        }
+        false => invalid(format!("{key}.target"), target, format!("at most interval = {interval}")),
     }
 }
 
@@ -111,9 +108,10 @@ fn thresholds(
 ) -> Checked {
     for (name, threshold) in [(low_name, low), (high_name, high)] {
         if threshold == Some(Buffer::Unlimited) {
-            return refuse(
+            return invalid(
                 format!("{key}.{name}"),
-                "\"unlimited\" is not a threshold: such as \"5pkt\", or leave it out",
+                "\"unlimited\"",
+                "a threshold such as \"5pkt\"",
             );
         }
     }
@@ -124,17 +122,15 @@ fn thresholds(
         (Buffer::Time(low), Buffer::Time(high)) => low < high,
         (Buffer::Bdp(low), Buffer::Bdp(high)) => low < high,
         _ => {
-            return refuse(
+            return conflict(
                 format!("{key}.{low_name}"),
-                format!("{low} and {high_name} = {high} are in different units: write both in one"),
+                format!("{low_name} = {low} and {high_name} = {high} must be in one unit"),
             );
         }
     };
     match in_order {
         true => Ok(()),
-        false => {
-            refuse(format!("{key}.{low_name}"), format!("{low} is not below {high_name} = {high}"))
-        }
+        false => invalid(format!("{key}.{low_name}"), low, format!("below {high_name} = {high}")),
     }
 }
 
@@ -166,9 +162,12 @@ impl Scenario {
                 if let Some(Buffer::Bytes(bytes)) = limit
                     && bytes < largest
                 {
-                    let message =
-                        format!("{bytes}B is less than a packet of {largest}B that has to pass");
-                    return refuse(format!("{}.{name}", link.queue_key), message);
+                    let expected = format!("at least a packet, {largest}B");
+                    return invalid(
+                        format!("{}.{name}", link.queue_key),
+                        format!("{bytes}B"),
+                        expected,
+                    );
                 }
             }
         }
