@@ -31,13 +31,24 @@ from works import read  # noqa: E402
 # The first pattern that fits a file; "library" is what no function of this repository is part of.
 STAGES = (
     ("rule", r"crates/rules/"),
-    ("endpoint", r"crates/tcp/|sim/src/(flow|wire|senders)\.rs"),
-    ("queue and link", r"crates/queues/|sim/src/(link/|depart|pipe|rate|course|recorded|loss|jitter|marker|outages)"),
-    ("scheduling", r"sim/src/(scheduler|order|calendar|days|streams|lanes|timers|ties)|crates/prefetch/"),
+    ("endpoint", r"crates/tcp/|sim/src/(endpoints|sender_output|sender_events)\.rs"),
+    (
+        "queue and link",
+        r"crates/queues/|sim/src/(link/|queue_service|access_links|serializer|piecewise_rate|trace_driven|"
+        r"loss_model|jitter|token_bucket|outages)",
+    ),
+    (
+        "scheduling",
+        r"sim/src/(event_scheduler|winner_tree|calendar_queue|calendar_buckets|event_queues|ring_pool|timers|"
+        r"simultaneous_events)|crates/prefetch/",
+    ),
     ("flows that come and go", r"sim/src/arrivals/"),
-    ("trace hash", r"sim/src/hash\.rs"),
-    ("results", r"sim/src/(results/|trace\.rs|histogram|expiry)"),
-    ("reading and building", r"sim/src/(scenario/|build/|draw|random|population)|crates/units/|sim/examples/"),
+    ("trace hash", r"sim/src/trace_hash\.rs"),
+    ("results", r"sim/src/(results/|trace\.rs|histogram|timer_expiry)"),
+    (
+        "reading and building",
+        r"sim/src/(scenario/|build/|random_variable|random_stream|source_population)|crates/units/|sim/examples/",
+    ),
     ("engine", r"crates/"),
 )
 LIBRARY = "library"

@@ -45,7 +45,7 @@ def scenario_type(name: str) -> str:
 KINDS = {
     "Time": "time", "Rate": "rate", "Bytes": "bytes", "Buffer": "buffer", "RateLimit": "rate or `\"unlimited\"`",
     "Span": "time, or `[low, high]`", "Waveform": "rate or waveform", "Sampling": "time or `\"all\"`",
-    "ProfileName": "name", "RecoveryName": "name", "Packets": "number", "Arrivals": "`\"wait\"` or `\"lost\"`",
+    "ProfileName": "name", "RecoveryName": "name", "Packets": "number", "OutagePolicy": "`\"wait\"` or `\"lost\"`",
     "Distribution": "number, or a law", "Distribution2": "time, or a law",
 }  # fmt: skip
 

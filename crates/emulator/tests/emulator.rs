@@ -93,7 +93,7 @@ fn capable_packets_are_marked_and_others_lost() {
     // A loss shortens the queue and a mark does not: after few of them the queue is below the thresholds.
     assert!(capable.dropped == 0 && deaf.dropped > 0, "{deaf:?} {capable:?}");
     emulator.finish(100.0);
-    assert_eq!(emulator.passage().links()[0].marked_packets, marks as u64);
+    assert_eq!(emulator.network_path().links()[0].marked_packets, marks as u64);
 }
 
 #[test]

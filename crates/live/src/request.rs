@@ -1,7 +1,7 @@
 //! What is asked for, as JSON on standard input.
 
 use crate::events::Failure;
-use cwndlab_sim::scenario::{Scenario, Source};
+use cwndlab_sim::scenario::{Resolver, Scenario};
 use serde::Deserialize;
 use std::io::Read;
 
@@ -32,7 +32,7 @@ struct Form {
 /// Files as they lie on disk; rules in Python stay in Python.
 struct Files;
 
-impl Source for Files {
+impl Resolver for Files {
     fn read(&self, path: &str) -> Result<String, String> {
         std::fs::read_to_string(path).map_err(|error| error.to_string())
     }

@@ -8,9 +8,9 @@ mod own;
 mod pcap;
 mod source;
 
-use cwndlab_rules::{FAMILIES, ParameterKind, Parameter, RuleSpec};
-use cwndlab_sim::scenario::{Scenario, Source as _, schema as scenario_schema};
-use cwndlab_sim::{Options, SchedulerKind, Simulation, Status};
+use cwndlab_rules::{FAMILIES, Parameter, ParameterKind, RuleSpec};
+use cwndlab_sim::scenario::{Resolver as _, Scenario, schema as scenario_schema};
+use cwndlab_sim::{EventSchedulerKind, Options, Simulation, Status};
 use errors::{RuleError, RunError, ScenarioError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -116,10 +116,10 @@ fn run<'py>(
     let packets_wanted = scenario.trace.packets;
     scenario.trace.packets |= pcap.is_some();
     let scheduler = match scheduler {
-        "fast" => SchedulerKind::Fast,
-        "tree" => SchedulerKind::Tree,
-        "calendar" => SchedulerKind::Calendar,
-        "heap" | "set" => SchedulerKind::Set,
+        "fast" => EventSchedulerKind::Automatic,
+        "tree" => EventSchedulerKind::WinnerTree,
+        "calendar" => EventSchedulerKind::CalendarQueue,
+        "heap" | "set" => EventSchedulerKind::SortedSet,
         other => return Err(ScenarioError::new_err(format!("scheduler: \"{other}\" is not known, allowed: fast, tree, calendar, heap"))),
     };
     let begin = Instant::now();
@@ -134,12 +134,12 @@ fn run<'py>(
         match status {
             Status::Running => {}
             Status::Done => break,
-            Status::TooLarge | Status::Faulty => return Err(outside.error(py, &simulation.stopped().to_string())),
+            Status::OutOfMemory | Status::InvalidWindow => return Err(outside.error(py, &simulation.error().to_string())),
         }
     }
     let wall_s = begin.elapsed().as_secs_f64();
     let result = py.detach(|| convert::result_json(&simulation.result(), wall_s))?;
-    let recording = simulation.recording();
+    let recording = simulation.traces();
     if let Some(path) = &pcap {
         py.detach(|| pcap::write(path, &recording, &scenario))
             .map_err(|error| ScenarioError::new_err(format!("pcap: {}: {error}", path.display())))?;

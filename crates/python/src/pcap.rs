@@ -5,7 +5,7 @@
 
 use crate::convert::in_order;
 use cwndlab_sim::scenario::Scenario;
-use cwndlab_sim::{PacketEvent, PacketRow, Recording};
+use cwndlab_sim::{PacketEvent, PacketRow, Traces};
 use cwndlab_tcp::Knobs;
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement};
 use pcap_file::DataLink;
@@ -37,8 +37,8 @@ struct Endpoint {
 }
 
 /// Writes the capture.
-pub fn write(path: &Path, recording: &Recording<'_>, scenario: &Scenario) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let Some(recorder) = recording.recorder else { return Ok(()) };
+pub fn write(path: &Path, traces: &Traces<'_>, scenario: &Scenario) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let Some(recorder) = traces.recorder else { return Ok(()) };
     let mut writer = PcapNgWriter::new(BufWriter::new(File::create(path)?))?;
     let mut interface = InterfaceDescriptionBlock::new(DataLink::RAW, 0);
     interface.options.push(InterfaceDescriptionOption::IfTsResol(NANOSECONDS));
@@ -105,10 +105,10 @@ fn data_headers(row: &PacketRow, endpoint: &Endpoint) -> Result<(Vec<u8>, u32), 
     if endpoint.knobs.timestamps {
         options.push(TcpOptionElement::Timestamp(milliseconds(row.time_s), endpoint.heard_ms));
     }
-    tcp.cwr = row.ecn.reduced;
+    tcp.cwr = row.ecn.cwr;
     tcp.set_options(&options)?;
     let payload = if syn { 0 } else { endpoint.knobs.packet_size };
-    Ok((headers(endpoint.source, endpoint.sink, &tcp, payload, row.ecn.capable)?, payload))
+    Ok((headers(endpoint.source, endpoint.sink, &tcp, payload, row.ecn.ect)?, payload))
 }
 
 fn ack_headers(row: &PacketRow, sack: &[(i64, i64)], endpoint: &Endpoint) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
@@ -130,7 +130,7 @@ fn ack_headers(row: &PacketRow, sack: &[(i64, i64)], endpoint: &Endpoint) -> Res
     } else if syn {
         options.extend(SYN_OPTIONS);
     }
-    tcp.ece = row.ecn.echo;
+    tcp.ece = row.ecn.ece;
     tcp.set_options(&options)?;
     headers(endpoint.sink, endpoint.source, &tcp, 0, false)
 }

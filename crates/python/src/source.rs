@@ -3,7 +3,7 @@
 use crate::errors::RunError;
 use crate::own::{PythonRule, Raised, explain, is_interrupt};
 use cwndlab_rules::{RuleFactory, RuleSpec};
-use cwndlab_sim::scenario::Source;
+use cwndlab_sim::scenario::Resolver;
 use pyo3::prelude::*;
 use std::cell::Cell;
 
@@ -14,7 +14,7 @@ pub struct Outside {
     rules: Cell<bool>,
 }
 
-impl Source for Outside {
+impl Resolver for Outside {
     fn read(&self, path: &str) -> Result<String, String> {
         std::fs::read_to_string(path).map_err(|error| error.to_string())
     }

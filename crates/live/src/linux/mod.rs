@@ -13,7 +13,7 @@ use crate::events::{Event, Failure, send};
 use crate::outcome::Sample;
 use crate::request::Request;
 use cwndlab_emulator::{Driving, Emulator, Health, Tun, drive};
-use cwndlab_sim::Passage;
+use cwndlab_sim::NetworkPath;
 use cwndlab_sim::scenario::{Sampling, Scenario};
 use namespace::{End, Losses};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -53,7 +53,7 @@ pub fn run(request: Request) -> Result<(), Failure> {
     if !nix::unistd::geteuid().is_root() {
         return Err(Failure::refused("a live run needs root: it makes network namespaces and TUN devices (CAP_SYS_ADMIN, CAP_NET_ADMIN)"));
     }
-    let emulator_plan = Passage::new(&scenario);
+    let emulator_plan = NetworkPath::new(&scenario);
     let plan = Plan::new(&scenario, emulator_plan.flows(), crate::outcome::fastest_bps(&scenario))?;
     let _alone = alone()?;
     let algorithms = Algorithms::new(&scenario)?;

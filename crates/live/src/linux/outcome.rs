@@ -37,7 +37,7 @@ pub fn json(scenario: &Scenario, plan: &Plan, played: &Played, reported: &[Repor
     }
     let books = played.emulator.books().iter();
     let bytes: Vec<&[u64]> = books.map(|book| book.bytes.as_ref().map(|bins| bins.sums.as_slice()).unwrap_or_default()).collect();
-    (fields, traces(scenario, played.rows.iter().copied(), &bytes, played.emulator.passage()))
+    (fields, traces(scenario, played.rows.iter().copied(), &bytes, played.emulator.network_path()))
 }
 
 fn flows(scenario: &Scenario, played: &Played) -> Vec<FlowResult> {
@@ -54,7 +54,7 @@ fn flows(scenario: &Scenario, played: &Played) -> Vec<FlowResult> {
             // When all that the application had was acknowledged.
             finish_s: if seen.is_over { book.acknowledged_s(seen.written) } else { None },
         };
-        flow_result(&played.emulator.passage().flows()[number], book, &did)
+        flow_result(&played.emulator.network_path().flows()[number], book, &did)
     };
     played.watched.iter().enumerate().map(flow).collect()
 }
@@ -83,7 +83,7 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
     let broken = health.broken_packets + played.losses.iter().map(|losses| losses.broken_packets).sum::<u64>();
     say(broken > 0, format!("packets with a wrong checksum: {broken}"));
     say(health.released_packets == 0, "no packet passed".into());
-    say(played.emulator.passage().has_overflowed(), "a queue outgrew the memory meant for it".into());
+    say(played.emulator.network_path().has_overflowed(), "a queue outgrew the memory meant for it".into());
     let end_s = scenario.duration.seconds();
     for (flow, seen) in plan.flows.iter().zip(&played.watched) {
         let name = &flow.name;

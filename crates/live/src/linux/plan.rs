@@ -3,7 +3,7 @@
 use super::rules::initial_ssthresh;
 use crate::events::Failure;
 use crate::refusals::{Endpoints, refuse, written};
-use cwndlab_sim::Plays;
+use cwndlab_sim::ExternalFlow;
 use cwndlab_sim::scenario::{FlowSpec, KnobOverrides, ProfileName, RecoveryName, Sampling, Scenario};
 use cwndlab_tcp::Knobs;
 
@@ -80,7 +80,7 @@ const ENDPOINTS: Endpoints =
 
 impl Plan {
     /// Reads a checked scenario; `plays` are its flows as the network has them, `largest_bps` the rate of its fastest link.
-    pub fn new(scenario: &Scenario, plays: &[Plays], largest_bps: f64) -> Result<Self, Failure> {
+    pub fn new(scenario: &Scenario, plays: &[ExternalFlow], largest_bps: f64) -> Result<Self, Failure> {
         ENDPOINTS.whole(scenario)?;
         knobs("tcp", &scenario.tcp)?;
         for (i, flow) in scenario.flows.iter().enumerate() {
@@ -151,11 +151,11 @@ fn knobs(key: &str, knobs: &KnobOverrides) -> Result<(), Failure> {
     }
 }
 
-fn flow_plan(play: &Plays, spec: &FlowSpec) -> FlowPlan {
+fn flow_plan(play: &ExternalFlow, spec: &FlowSpec) -> FlowPlan {
     let Knobs { packet_size, window, initial_window, ecn, timestamps, delayed_ack, pacing, .. } = play.knobs;
     let limited = |packets: f64| (packets < UNLIMITED_PACKETS).then_some(packets);
     FlowPlan {
-        name: play.member.name(),
+        name: play.identity.name(),
         group: play.group,
         start_s: play.start_s,
         stop_s: play.stop_s,
@@ -174,14 +174,14 @@ fn flow_plan(play: &Plays, spec: &FlowSpec) -> FlowPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwndlab_sim::Passage;
+    use cwndlab_sim::NetworkPath;
 
     fn plan(more: &str, flow: &str) -> Result<Plan, String> {
         let text = format!(
             "duration = \"10s\"\n{more}\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n[[flows]]\nrule = \"kernel:reno\"\n{flow}\n"
         );
         let scenario = Scenario::from_toml(&text).unwrap();
-        Plan::new(&scenario, Passage::new(&scenario).flows(), 1e7).map_err(|failure| failure.message)
+        Plan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7).map_err(|failure| failure.message)
     }
 
     #[test]

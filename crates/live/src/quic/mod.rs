@@ -8,7 +8,7 @@ use crate::linux;
 use crate::request::Request;
 use cwndlab_emulator::{Driving, Emulator, Health, drive};
 use cwndlab_quic::{Endpoints, Playing, Relay, RelayFlow, Report, drops, socket};
-use cwndlab_sim::Passage;
+use cwndlab_sim::NetworkPath;
 use cwndlab_sim::scenario::{Sampling, Scenario};
 use nix::sys::resource::{UsageWho, getrusage};
 use plan::Plan;
@@ -40,9 +40,9 @@ pub struct Played {
 pub fn run(request: Request) -> Result<(), Failure> {
     let Request { scenario, parent, qlog, port } = request;
     linux::end_with(parent)?;
-    let passage = Passage::new(&scenario);
+    let network_path = NetworkPath::new(&scenario);
     let qlog = qlog.as_deref().map(Path::new);
-    let plan = Plan::new(&scenario, passage.flows(), crate::outcome::fastest_bps(&scenario), qlog)?;
+    let plan = Plan::new(&scenario, network_path.flows(), crate::outcome::fastest_bps(&scenario), qlog)?;
     if let Some(folder) = qlog.filter(|folder| !folder.is_dir()) {
         return Err(Failure::refused(format!("qlog: {} is no folder", folder.display())));
     }

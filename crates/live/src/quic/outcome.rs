@@ -40,7 +40,7 @@ pub fn json(scenario: &Scenario, plan: &Plan, played: &Played, wall_s: f64) -> (
         ]);
     }
     let bytes: Vec<&[u64]> = played.report.seen.iter().map(|seen| seen.bins.as_slice()).collect();
-    (fields, traces(scenario, played.report.rows.iter().map(sample), &bytes, played.emulator.passage()))
+    (fields, traces(scenario, played.report.rows.iter().map(sample), &bytes, played.emulator.network_path()))
 }
 
 fn sample(row: &Row) -> Sample {
@@ -90,12 +90,12 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
     );
     say(health.refused_packets > 0, format!("{} packets were not taken by a socket or found no memory", health.refused_packets));
     say(health.released_packets == 0, "no packet passed".into());
-    say(played.emulator.passage().has_overflowed(), "a queue outgrew the memory meant for it".into());
+    say(played.emulator.network_path().has_overflowed(), "a queue outgrew the memory meant for it".into());
     let share = played.machine_share.unwrap_or(0.0);
     say(share > MACHINE_SHARE, format!("the endpoints set the pace: the program used {:.0} % of all processors", 100.0 * share));
     let end_s = scenario.duration.seconds();
     for (flow, seen) in plan.plays.iter().zip(&played.report.seen) {
-        let name = flow.member.name();
+        let name = flow.identity.name();
         if let Some(error) = &seen.failed {
             say(true, format!("flow \"{name}\": {error}"));
         } else {
@@ -131,7 +131,7 @@ fn quic_flows(plan: &Plan, played: &Played) -> Value {
     let row = |(number, seen): (usize, &Seen)| {
         let cuts = &seen.cuts;
         json!({
-            "flow": plan.plays[number].member.name(),
+            "flow": plan.plays[number].identity.name(),
             "min_rtt_s": seen.min_rtt_s,
             "stream_bytes": seen.total_bytes,
             "failed": seen.failed,

@@ -3,7 +3,7 @@
 use crate::events::Failure;
 use crate::refusals::{Endpoints, refuse, written};
 use cwndlab_quic::{HEADER_BYTES, RuleFactory, Transfer};
-use cwndlab_sim::Plays;
+use cwndlab_sim::ExternalFlow;
 use cwndlab_sim::scenario::{KnobOverrides, ProfileName, Sampling, Scenario};
 use std::path::Path;
 
@@ -29,7 +29,7 @@ const SAMPLING_S: [f64; 2] = [5e-3, 10e-3];
 #[derive(Debug)]
 pub struct Plan {
     /// Flows as the network has them.
-    pub plays: Vec<Plays>,
+    pub plays: Vec<ExternalFlow>,
     /// Flows by number.
     pub transfers: Vec<Transfer>,
     /// Whether packets of each may be marked.
@@ -50,7 +50,7 @@ const ENDPOINTS: Endpoints =
 impl Plan {
     /// Reads a checked scenario; `plays` are its flows as the network has them, `largest_bps` the rate of its fastest link. Records of
     /// what happens (qlog) go into a folder if one is given.
-    pub fn new(scenario: &Scenario, plays: &[Plays], largest_bps: f64, qlog: Option<&Path>) -> Result<Self, Failure> {
+    pub fn new(scenario: &Scenario, plays: &[ExternalFlow], largest_bps: f64, qlog: Option<&Path>) -> Result<Self, Failure> {
         let mut notes = Vec::new();
         ENDPOINTS.whole(scenario)?;
         knobs("tcp", &scenario.tcp, &mut notes)?;
@@ -99,8 +99,8 @@ fn knobs(key: &str, knobs: &KnobOverrides, notes: &mut Vec<String>) -> Result<()
 }
 
 /// Datagrams that make packets as large as the simulated ones, if QUIC allows such.
-fn datagram_bytes(plays: &[Plays], notes: &mut Vec<String>) -> Result<u16, Failure> {
-    let size = |play: &Plays| play.knobs.wire_size(1);
+fn datagram_bytes(plays: &[ExternalFlow], notes: &mut Vec<String>) -> Result<u16, Failure> {
+    let size = |play: &ExternalFlow| play.knobs.wire_size(1);
     let wire = size(&plays[0]);
     if plays.iter().any(|play| size(play) != wire) {
         return refuse("tcp.packet_size", "must be the same for all flows over QUIC");
@@ -120,7 +120,7 @@ fn datagram_bytes(plays: &[Plays], notes: &mut Vec<String>) -> Result<u16, Failu
     Ok(bytes as u16)
 }
 
-fn transfer(play: &Plays, scenario: &Scenario, factory: RuleFactory, datagram_bytes: u16, qlog: Option<std::path::PathBuf>) -> Transfer {
+fn transfer(play: &ExternalFlow, scenario: &Scenario, factory: RuleFactory, datagram_bytes: u16, qlog: Option<std::path::PathBuf>) -> Transfer {
     let limited = |packets: f64| (packets < UNLIMITED_PACKETS).then_some(packets);
     let factory = factory.initial_window_packets(play.knobs.initial_window);
     let factory = match limited(play.knobs.initial_ssthresh) {
@@ -141,14 +141,14 @@ fn transfer(play: &Plays, scenario: &Scenario, factory: RuleFactory, datagram_by
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwndlab_sim::Passage;
+    use cwndlab_sim::NetworkPath;
 
     fn plan(more: &str, flow: &str) -> Result<Plan, String> {
         let text = format!(
             "duration = \"10s\"\n{more}\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n[[flows]]\nrule = \"kernel:reno\"\n{flow}\n"
         );
         let scenario = Scenario::from_toml(&text).unwrap();
-        Plan::new(&scenario, Passage::new(&scenario).flows(), 1e7, None).map_err(|failure| failure.message)
+        Plan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7, None).map_err(|failure| failure.message)
     }
 
     #[test]

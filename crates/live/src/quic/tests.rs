@@ -40,7 +40,7 @@ fn run_with(rule: Broken, seconds: u32) {
     panics::are_fatal();
     let text = format!("duration = \"{seconds}s\"\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n[[flows]]\nrule = \"AIMD(1, 0.5)\"\n");
     let scenario = Scenario::from_toml(&text).unwrap();
-    let mut plan = Plan::new(&scenario, Passage::new(&scenario).flows(), 1e7, None).unwrap();
+    let mut plan = Plan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7, None).unwrap();
     let broken = cwndlab_rules::RuleFactory::new(move || rule.clone());
     plan.transfers[0].factory = RuleFactory::new(RuleSpec::custom("test:Broken", broken)).unwrap();
     play(&scenario, &plan, 0).unwrap();
