@@ -10,7 +10,10 @@ from parts.text import code, code_name, table
 
 
 def types() -> dict[str, dict]:
-    """Tables of a scenario by name: the document itself, and every definition or variant that has keys."""
+    """Tables of a scenario by name.
+
+    The document itself, and every definition or variant that has keys.
+    """
     schema = native.schema()
     found = {"Scenario": schema}
     for name, definition in schema["$defs"].items():
@@ -43,9 +46,12 @@ def scenario_type(name: str) -> str:
 
 
 KINDS = {
-    "Time": "time", "Rate": "rate", "Bytes": "bytes", "Buffer": "buffer", "RateLimit": "rate or `\"unlimited\"`",
-    "Span": "time, or `[low, high]`", "Waveform": "rate or waveform", "Sampling": "time or `\"all\"`",
-    "ProfileName": "name", "RecoveryName": "name", "Packets": "number", "Arrivals": "`\"wait\"` or `\"lost\"`",
+    "Time": "time", "Rate": "rate", "Bytes": "bytes", "Buffer": "buffer",
+    "RateLimit": "rate or `\"unlimited\"`",
+    "Span": "time, or `[low, high]`", "Waveform": "rate or waveform",
+    "Sampling": "time or `\"all\"`",
+    "ProfileName": "name", "RecoveryName": "name", "Packets": "number",
+    "Arrivals": "`\"wait\"` or `\"lost\"`",
     "Distribution": "number, or a law", "Distribution2": "time, or a law",
 }  # fmt: skip
 

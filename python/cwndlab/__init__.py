@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# Public name -> module that holds it. Module names differ from the functions' (`execute` has `run`), because
-# importing a submodule would otherwise shadow the function of the same name.
+# Public name -> module that holds it. Module names differ from the functions' (`execute` has
+# `run`), because importing a submodule would otherwise shadow the function of the same name.
 _HOMES = {
     "Ack": "native",
     "ClusterError": "errors",

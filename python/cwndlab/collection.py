@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Collection:
-    """A plan with its finished runs. What is measured on each, and which tables follow, is its subclasses'."""
+    """A plan with its finished runs.
+
+    What is measured on each, and which tables follow, is its subclasses'.
+    """
 
     plan: Plan
     results: dict[int, Result] = field(default_factory=dict)
@@ -34,7 +37,7 @@ class Collection:
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Every table by its name; ``runs``, one row per finished run in the order of the plan, is among them."""
+        """Every table by its name; ``runs`` has one row per finished run, in the plan's order."""
         raise NotImplementedError
 
     def plot(self) -> Figure:
@@ -69,7 +72,10 @@ class Collection:
         return None
 
     def to_dict(self, *, raw: bool = True) -> dict[str, Any]:
-        """Return everything as plain data; `raw` adds the whole result of each run that was kept."""
+        """Return everything as plain data.
+
+        `raw` adds the whole result of each run that was kept.
+        """
         tables = {name: table.to_dicts() for name, table in self.tables.items()}
         runs = tables.pop("runs")
         if raw:
@@ -78,7 +84,11 @@ class Collection:
                 {**row, "result": result.to_dict()} if result is not None else row
                 for row, result in zip(runs, finished, strict=True)
             ]
-        head = {"cwndlab_version": native.version(), "complete": self.complete, "plan": self.plan.to_dict()}
+        head = {
+            "cwndlab_version": native.version(),
+            "complete": self.complete,
+            "plan": self.plan.to_dict(),
+        }
         return {**head, **tables, "runs": runs}
 
     def to_json(self, *, raw: bool = True, indent: int | None = 2) -> str:
@@ -98,7 +108,9 @@ def collect(
     progress: Callable[[int], object] | None = None,
     keep: bool = True,
 ) -> Gathered:
-    """Execute the plan of a collection, and fill it as runs finish: the caller still has them after Ctrl-C.
+    """Execute the plan of a collection, and fill it as runs finish.
+
+    The caller still has them after Ctrl-C.
 
     Parameters
     ----------
@@ -107,14 +119,15 @@ def collect(
     jobs : int, optional
         Threads.
     trace : mapping, optional
-        The ``[trace]`` table of replicate 0 (the others record none: traces of a thousand runs fill memory).
+        The ``[trace]`` table of replicate 0 (the others record none: traces of a thousand runs fill
+        memory).
     on_run : callable, optional
         Gets each run and its result as it finishes; what it saved survives an interruption.
     progress : callable, optional
         Gets packets delivered since the last call.
     keep : bool
-        Whether `Collection.results` keeps every run's result. Without, it keeps those that `trace` is for, and a
-        thousand runs take no memory to speak of.
+        Whether `Collection.results` keeps every run's result. Without, it keeps those that `trace`
+        is for, and a thousand runs take no memory to speak of.
 
     Raises
     ------
@@ -124,10 +137,14 @@ def collect(
     into.plan.check()
 
     def scenario(run: Run) -> dict[str, Any]:
-        return {**run.document, "trace": dict(trace)} if trace and run.replicate == 0 else run.document
+        return (
+            {**run.document, "trace": dict(trace)} if trace and run.replicate == 0 else run.document
+        )
 
     # Closed at once on an exception: its traceback would otherwise keep the threads running.
-    with closing(run_many(((run, scenario(run)) for run in into.plan), jobs=jobs, progress=progress)) as finished:
+    with closing(
+        run_many(((run, scenario(run)) for run in into.plan), jobs=jobs, progress=progress)
+    ) as finished:
         for run, result in finished:
             into.add(run, result)
             if on_run is not None:

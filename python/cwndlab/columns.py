@@ -1,4 +1,7 @@
-"""Columns of the tables and traces that a result has: names, whose last word is the unit, and types."""
+"""Columns of the tables and traces that a result has.
+
+Names, whose last word is the unit, and types.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,10 @@ import numpy as np
 import polars as pl
 
 PACKET_EVENTS = ("send", "receive", "ack", "drop", "timeout")
-"""Meaning of the native module's event codes: 0 sent, 1 arrives at the sink, 2 its ACK arrives at the sender, ..."""
+"""Meaning of the native module's event codes.
+
+0 sent, 1 arrives at the sink, 2 its ACK arrives at the sender, ...
+"""
 TABLES = ("flows", "links", "cross", "arrivals")
 """Tables that every result has, each a data frame."""
 
@@ -111,12 +117,22 @@ def _dtype(column: str) -> type[pl.DataType]:
     return pl.Float64 if column in _FLOATS or column.endswith(("_bps", "_s")) else pl.Int64
 
 
-SCHEMAS = {table: {column: _dtype(column) for column in columns} for table, columns in _COLUMNS.items()}
-"""Columns and types of the frames: the same for every run, also where a run has no flows or a column no values."""
+SCHEMAS = {
+    table: {column: _dtype(column) for column in columns} for table, columns in _COLUMNS.items()
+}
+"""Columns and types of the frames.
+
+The same for every run, also where a run has no flows or a column no values.
+"""
 
 
-def frame_of(columns: Mapping[str, tuple[str, bytes]], names: Mapping[str, list[str]]) -> pl.DataFrame:
-    """Make one trace table of the native module's columns; indices become the names they stand for."""
+def frame_of(
+    columns: Mapping[str, tuple[str, bytes]], names: Mapping[str, list[str]]
+) -> pl.DataFrame:
+    """Make one trace table of the native module's columns.
+
+    Indices become the names they stand for.
+    """
     series = []
     for column, (dtype, buffer) in columns.items():
         values = pl.Series(column, np.frombuffer(buffer, dtype=dtype))

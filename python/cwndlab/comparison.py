@@ -1,9 +1,9 @@
 """Compare rules: execute a plan, then means, confidence intervals and the scores C and D.
 
-Scores as in Akella et al. (2002), per metric and setting: for each environment a rule's distance from the best
-rule there, ``d = best - own`` (``own - best`` where less is better); C is the largest distance over the
-environments, D their sum. The text defines D as the sum; its notation table divides by the number of
-environments, but the published numbers only fit the sum.
+Scores as in Akella et al. (2002), per metric and setting: for each environment a rule's distance
+from the best rule there, ``d = best - own`` (``own - best`` where less is better); C is the largest
+distance over the environments, D their sum. The text defines D as the sum; its notation table
+divides by the number of environments, but the published numbers only fit the sum.
 """
 
 from __future__ import annotations
@@ -62,7 +62,10 @@ class Comparison(Collection):
 
     @property
     def summary(self) -> pl.DataFrame:
-        """One row per cell and metric: ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``."""
+        """One row per cell and metric.
+
+        ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``.
+        """
         runs = self.runs
         rows = []
         for cell, group in runs.group_by(AXES, maintain_order=True):
@@ -73,7 +76,10 @@ class Comparison(Collection):
 
     @property
     def scores(self) -> pl.DataFrame:
-        """One row per setting, metric and rule: ``C_a``, the largest distance, and ``D_a``, their sum."""
+        """One row per setting, metric and rule.
+
+        ``C_a``, the largest distance, and ``D_a``, their sum.
+        """
         return scores(self.summary)
 
     @property
@@ -125,7 +131,8 @@ def plan_rules(
     rules : sequence of str
         Rules in any notation that `cwndlab.rule` reads; one that is named twice counts once.
     recovery, queue, env : sequence of str
-        The levels of the other axes; ``"all"`` for env stands for the thirteen of the paper, ``"demo"`` for four.
+        The levels of the other axes; ``"all"`` for env stands for the thirteen of the paper,
+        ``"demo"`` for four.
     replicates : int
         Runs per cell, with seeds ``seed``, ``seed + 1``, ... in every cell.
     duration_s : float, optional
@@ -146,7 +153,9 @@ def plan_rules(
         chosen = chosen.with_(duration=f"{duration_s!r}s")
     names, queues = environments.names(env), list(dict.fromkeys(queue))
     axes = {
-        "recovery": [Level(name, {f"flows.{TEST_FLOWS}.recovery": name}) for name in dict.fromkeys(recovery)],
+        "recovery": [
+            Level(name, {f"flows.{TEST_FLOWS}.recovery": name}) for name in dict.fromkeys(recovery)
+        ],
         "queue": [Level(name, {}) for name in queues],
         "env": [Level(name, {}) for name in names],
         "rule": [Level(rule, {f"flows.{TEST_FLOWS}.rule": rule}) for rule in canonical],
@@ -157,9 +166,12 @@ def plan_rules(
 
 
 def _joint(
-    names: Sequence[str], queues: Sequence[str], chosen: environments.Assumptions, seeds: Sequence[int]
+    names: Sequence[str],
+    queues: Sequence[str],
+    chosen: environments.Assumptions,
+    seeds: Sequence[int],
 ) -> Iterator[Joint]:
-    """Give the networks: an environment has another one under each queue, so that no axis could set it alone."""
+    """Give the networks: each queue changes an environment's network, so one axis cannot set it."""
     for queue, name in itertools.product(queues, names):
         where = {"queue": queue, "env": name}
         yield Joint(where, environments.network(name, queue, chosen))
@@ -187,7 +199,8 @@ def compare(
     jobs : int, optional
         Threads.
     trace : mapping, optional
-        The ``[trace]`` table of replicate 0 (the others record none: traces of a thousand runs fill memory).
+        The ``[trace]`` table of replicate 0 (the others record none: traces of a thousand runs fill
+        memory).
     on_run : callable, optional
         Gets each run and its result as it finishes; what it saved survives an interruption.
     progress : callable, optional
@@ -195,8 +208,8 @@ def compare(
     into : Comparison, optional
         Filled as runs finish, so that the caller still has them after Ctrl-C.
     keep : bool
-        Whether `Comparison.results` keeps every run's result. Without, it keeps those that `trace` is for, and a
-        thousand runs take no memory to speak of.
+        Whether `Comparison.results` keeps every run's result. Without, it keeps those that `trace`
+        is for, and a thousand runs take no memory to speak of.
     """
     collection = into if into is not None else Comparison(plan)
     return collect(collection, jobs=jobs, trace=trace, on_run=on_run, progress=progress, keep=keep)

@@ -1,17 +1,20 @@
 """One rule against another on one bottleneck: the share it takes, and the harm it does.
 
-A mixed run has n flows of a rule beside n flows of the other; a run of the other's own kind has 2n flows of the other,
-with the same random numbers: every flow has the start and the round trip that the flow in its place had in the mixed
-run. What the other's flows get in the first, over what flows get in the second, is their harm: how much worse off they
-are than beside as many of themselves. This is the question of RFC 9743, section 5.2 (does a new algorithm harm flows
-that share its bottleneck more than the standard ones do), in goodput, round trip and loss. Ware et al. (2019), who
-brought the word in, measure harm against a flow that is alone; what its own kind would have done is then the bar.
+A mixed run has n flows of a rule beside n flows of the other; a run of the other's own kind has 2n
+flows of the other, with the same random numbers: every flow has the start and the round trip that
+the flow in its place had in the mixed run. What the other's flows get in the first, over what flows
+get in the second, is their harm: how much worse off they are than beside as many of themselves.
+This is the question of RFC 9743, section 5.2 (does a new algorithm harm flows that share its
+bottleneck more than the standard ones do), in goodput, round trip and loss. Ware et al. (2019), who
+brought the word in, measure harm against a flow that is alone; what its own kind would have done is
+then the bar.
 
 References
 ----------
-.. [1] M. Duke, G. Fairhurst (eds.), "Specifying New Congestion Control Algorithms", RFC 9743, 2025, section 5.2.
-.. [2] R. Ware, M. K. Mukerjee, S. Seshan, J. Sherry, "Beyond Jain's Fairness Index: Setting the Bar For The
-   Deployment of Congestion Control Algorithms", HotNets 2019.
+.. [1] M. Duke, G. Fairhurst (eds.), "Specifying New Congestion Control Algorithms", RFC 9743, 2025,
+   section 5.2.
+.. [2] R. Ware, M. K. Mukerjee, S. Seshan, J. Sherry, "Beyond Jain's Fairness Index: Setting the Bar
+   For The Deployment of Congestion Control Algorithms", HotNets 2019.
 """
 
 from __future__ import annotations
@@ -38,10 +41,13 @@ if TYPE_CHECKING:
 AXES = ("recovery", "queue", "env", "flows", "rule")
 SETTING = ("recovery", "queue", "env")
 LINK = "link"
-"""Stands in the place of an environment where there is a link of constant rate and nothing else on it."""
+"""Name in the place of an environment for a link of constant rate with no other traffic."""
 FLOWS = (1, 2, 4, 8, 16)
 REPLICATES = 20
-"""Of few flows behind a full queue which one loses is luck: their shares differ much from run to run."""
+"""Of few flows behind a full queue which one loses is luck.
+
+Their shares differ much from run to run.
+"""
 RATE = "20Mbit"
 MOST_FLOWS = 10_000
 
@@ -73,8 +79,12 @@ class Contest(Collection):
 
         What is of the other rule's own kind, and harm, is null where that run has not finished.
         """
-        rows = pl.DataFrame(self.rows(), schema=_RUN_SCHEMA).with_columns(pl.col("flows").cast(pl.Int64))
-        own = rows.filter(rule=self.against).select(*_PAIRED, pl.col(OWN_KIND).name.replace("both", "own_kind"))
+        rows = pl.DataFrame(self.rows(), schema=_RUN_SCHEMA).with_columns(
+            pl.col("flows").cast(pl.Int64)
+        )
+        own = rows.filter(rule=self.against).select(
+            *_PAIRED, pl.col(OWN_KIND).name.replace("both", "own_kind")
+        )
         paired = rows.drop(OWN_KIND).join(own, on=_PAIRED, how="left", maintain_order="left")
         ratio = pl.col("against_goodput_bps") / pl.col("own_kind_goodput_bps")
         harm = pl.when(pl.col("own_kind_goodput_bps") > 0).then(1.0 - ratio)
@@ -82,7 +92,9 @@ class Contest(Collection):
 
     @property
     def summary(self) -> pl.DataFrame:
-        """One row per cell and measure: ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``.
+        """One row per cell and measure.
+
+        ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``.
 
         Harm is a mean over replicates, each run beside the one of the same random numbers.
         """
@@ -92,7 +104,10 @@ class Contest(Collection):
         return pl.DataFrame(rows, schema=_SUMMARY_SCHEMA, orient="row")
 
     def to_dict(self, *, raw: bool = True) -> dict[str, Any]:
-        """Return everything as plain data; `raw` adds the whole result of each run that was kept."""
+        """Return everything as plain data.
+
+        `raw` adds the whole result of each run that was kept.
+        """
         return {"against": self.against, "rules": list(self.rules), **super().to_dict(raw=raw)}
 
     def plot(self) -> Figure:
@@ -136,7 +151,7 @@ def plan_contest(
     seed: int = 1,
     patch: Mapping[str, Any] | None = None,
 ) -> Contest:
-    """Plan rules against another, over flow counts, queues, recovery schemes and perhaps environments.
+    """Plan rules against another, over flow counts, queues, recovery schemes and environments.
 
     Parameters are those of `against`.
 
@@ -170,11 +185,15 @@ def plan_contest(
         "env": [Level(name, {}) for name in names],
         "flows": [Level(str(count), {}) for count in counts],
         # The other rule itself comes last: its own kind, which harm is measured by.
-        "rule": [Level(rule, {f"flows.{RULE}.rule": rule}) for rule in dict.fromkeys((*asked, other))],
+        "rule": [
+            Level(rule, {f"flows.{RULE}.rule": rule}) for rule in dict.fromkeys((*asked, other))
+        ],
     }
     joint = list(_joint(where, link, range(seed, seed + replicates)))
     base = environments.document(link.tables("drop-tail", LINK, 1), chosen)
-    plan = Plan(base, axes, replicates, seed, joint, {f"flows.{AGAINST}.rule": other, **(patch or {})})
+    plan = Plan(
+        base, axes, replicates, seed, joint, {f"flows.{AGAINST}.rule": other, **(patch or {})}
+    )
     return Contest(plan, against=other, rules=asked)
 
 
@@ -198,7 +217,8 @@ def against(
     queue, recovery : sequence of str
         Queues at the bottleneck as in the environments, and loss recovery of all flows.
     env : sequence of str, optional
-        Environments, whose link grows with the number of flows; by default one link of constant rate.
+        Environments, whose link grows with the number of flows; by default one link of constant
+        rate.
     rate : str or float
         Rate of that link, whatever the number of flows (bit/s if a bare number).
     replicates : int
@@ -226,10 +246,13 @@ def against(
 
     Examples
     --------
-    A rule that adds a sixteenth to its window every round trip takes most of a link from one that adds a packet:
+    A rule that adds a sixteenth of its window per RTT takes most of a link from one that adds a
+    packet:
 
-    >>> contest = against("MIMD(1.0625, 0.5)", "AIMD(1, 0.5)", flows=[4], replicates=2, duration_s=40.0)
-    >>> means = dict(contest.summary.filter(rule="MIMD(1.0625, 0.5)").select("measure", "mean").iter_rows())
+    >>> contest = against("MIMD(1.0625, 0.5)", "AIMD(1, 0.5)", flows=[4], replicates=2,
+    ...                   duration_s=40.0)
+    >>> rows = contest.summary.filter(rule="MIMD(1.0625, 0.5)")
+    >>> means = dict(rows.select("measure", "mean").iter_rows())
     >>> means["share"] > 0.6, means["harm"] > 0.2
     (True, True)
     """
@@ -243,7 +266,9 @@ class _Bottleneck:
     def __init__(self, chosen: environments.Assumptions, rate: Quantity) -> None:
         self.chosen, self.rate_bps = chosen, bits_per_second(rate)
         if not (self.rate_bps or 0.0) > 0.0:
-            raise ScenarioError(f"rate: `{rate}` is not allowed; allowed: a rate above 0, such as 20Mbit")
+            raise ScenarioError(
+                f"rate: `{rate}` is not allowed; allowed: a rate above 0, such as 20Mbit"
+            )
 
     def tables(self, queue: str, env: str, count: int, seed: int = 1) -> dict[str, Any]:
         """Give the network's tables, the two groups first among its flows."""
@@ -257,17 +282,24 @@ class _Bottleneck:
         return {**tables, "flows": [*groups, *others]}
 
 
-def _joint(where: Sequence[tuple[str, str, int]], link: _Bottleneck, seeds: Sequence[int]) -> Iterator[Joint]:
+def _joint(
+    where: Sequence[tuple[str, str, int]], link: _Bottleneck, seeds: Sequence[int]
+) -> Iterator[Joint]:
     """Give the networks: another one for each queue, environment and number of flows."""
     for queue, env, count in where:
         cell = {"queue": queue, "env": env, "flows": str(count)}
         yield Joint(cell, link.tables(queue, env, count))
         is_drawn = env != LINK and environments.environment(env).is_drawn
         for replicate, seed in enumerate(seeds if is_drawn else ()):
-            yield Joint({**cell, "replicate": replicate}, {"cross": link.tables(queue, env, count, seed)["cross"]})
+            yield Joint(
+                {**cell, "replicate": replicate},
+                {"cross": link.tables(queue, env, count, seed)["cross"]},
+            )
 
 
 def _checked(count: int) -> int:
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_FLOWS:
-        raise ScenarioError(f"flows: `{count}` is not allowed; allowed: whole numbers from 1 to {MOST_FLOWS}")
+        raise ScenarioError(
+            f"flows: `{count}` is not allowed; allowed: whole numbers from 1 to {MOST_FLOWS}"
+        )
     return count

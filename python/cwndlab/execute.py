@@ -1,4 +1,4 @@
-"""Run scenarios: one, or many side by side on threads (the native core releases the interpreter)."""
+"""Run scenarios, one or many on threads; the native core releases the interpreter lock."""
 
 from __future__ import annotations
 
@@ -40,10 +40,11 @@ def run(
     seed : int, optional
         Used instead of the scenario's.
     progress : callable, optional
-        Gets (simulated seconds, packets) about ten times a second. An exception it raises ends the run.
+        Gets (simulated seconds, packets) about ten times a second. An exception it raises ends the
+        run.
     scheduler : {"fast", "tree", "calendar", "heap"}
-        Event queue: ``"fast"`` takes the calendar for very many flows, the tree for fewer; ``"heap"`` is the slow and
-        simple one that tests compare with. Results do not depend on it.
+        Event queue: ``"fast"`` takes the calendar for very many flows, the tree for fewer;
+        ``"heap"`` is the slow and simple one that tests compare with. Results do not depend on it.
     pcap : str or Path, optional
         File to write every packet to, as pcapng.
 
@@ -71,7 +72,9 @@ def run(
     if seed is not None:
         document["seed"] = seed
     text = Scenario(document).to_json(indent=None)
-    answer, traces = native.run(text, progress, scheduler, None if pcap is None else os.fspath(pcap))
+    answer, traces = native.run(
+        text, progress, scheduler, None if pcap is None else os.fspath(pcap)
+    )
     return Result.from_native(answer, traces, document)
 
 
@@ -90,13 +93,14 @@ def run_many(
     jobs : int, optional
         Threads; by default one for each processor this process may use.
     progress : callable, optional
-        Gets the number of packets delivered since it was last called, over all runs; called on the threads.
+        Gets the number of packets delivered since it was last called, over all runs; called on the
+        threads.
 
     Yields
     ------
     (key, Result)
-        In the order of finishing. On Ctrl-C, or when the caller stops early, the runs under way are stopped
-        within a fraction of a second; results already given stay with the caller.
+        In the order of finishing. On Ctrl-C, or when the caller stops early, the runs under way are
+        stopped within a fraction of a second; results already given stay with the caller.
 
     Examples
     --------

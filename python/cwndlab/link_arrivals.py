@@ -1,8 +1,8 @@
 """Packets that arrive at a dumbbell's bottleneck, counted in bins, from the trace of packets.
 
-The trace says when packets leave their senders. Between there and the bottleneck is a flow's own link: first in first
-out, without loss, of a rate and a delay that the scenario gives; so the time of arrival follows. What has been counted
-is a thousandth of the trace.
+The trace says when packets leave their senders. Between there and the bottleneck is a flow's own
+link: first in first out, without loss, of a rate and a delay that the scenario gives; so the time
+of arrival follows. What has been counted is a thousandth of the trace.
 """
 
 from __future__ import annotations
@@ -33,15 +33,20 @@ def check(scenario: Mapping[str, Any]) -> None:
     Raises
     ------
     ScenarioError
-        If it is no dumbbell whose packets are all those of listed flows with links alike, or packets are not traced.
+        If it is no dumbbell whose packets are all those of listed flows with links alike, or
+        packets are not traced.
     """
     wrong = next((key for key in ("links", "cross", "arrivals") if scenario.get(key)), None)
     own = next((key for flow in scenario.get("flows", ()) for key in _OWN if flow.get(key)), None)
     if wrong or own or "dumbbell" not in scenario:
         what = f"flows.{own}" if own else wrong or "network"
-        raise ScenarioError(f"count_arrivals: `{what}` is in its way; allowed: a dumbbell with listed flows alone")
+        raise ScenarioError(
+            f"count_arrivals: `{what}` is in its way; allowed: a dumbbell with listed flows alone"
+        )
     if not (scenario.get("trace") or {}).get("packets"):
-        raise ScenarioError("count_arrivals: packets are not traced; allowed: with trace.packets = true")
+        raise ScenarioError(
+            "count_arrivals: packets are not traced; allowed: with trace.packets = true"
+        )
 
 
 def count(result: Result, length: Quantity) -> pl.DataFrame:
@@ -57,8 +62,8 @@ def count(result: Result, length: Quantity) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each whole bin of the run: ``time_s``, its begin; ``link``; ``arrived_packets``, whether accepted
-        or not.
+        A row for each whole bin of the run: ``time_s``, its begin; ``link``; ``arrived_packets``,
+        whether accepted or not.
 
     Raises
     ------
@@ -68,7 +73,8 @@ def count(result: Result, length: Quantity) -> pl.DataFrame:
     Examples
     --------
     >>> from cwndlab import dumbbell, run
-    >>> scenario = dumbbell("2Mbit", "10ms", flows="AIMD(1, 0.5)", duration="10s", trace={"packets": True})
+    >>> scenario = dumbbell("2Mbit", "10ms", flows="AIMD(1, 0.5)", duration="10s",
+    ...                     trace={"packets": True})
     >>> result = run(scenario)
     >>> counted = count(result, "500ms")
     >>> counted.height, counted["arrived_packets"].sum() == result.links["total_arrived_packets"][0]
@@ -79,7 +85,9 @@ def count(result: Result, length: Quantity) -> pl.DataFrame:
     check(result.scenario)
     bin_s = seconds(length)
     if not bin_s or not 0 < bin_s <= result.duration_s:
-        raise ScenarioError(f"count_arrivals: `{length}` is no length of a bin; allowed: above 0, such as 100ms")
+        raise ScenarioError(
+            f"count_arrivals: `{length}` is no length of a bin; allowed: above 0, such as 100ms"
+        )
     times = _times(result)
     whole = int(result.duration_s / bin_s * (1 + 1e-12))
     edges = np.arange(whole + 1) * bin_s
@@ -99,13 +107,17 @@ def _times(result: Result) -> np.ndarray:
     behind_s = (seconds(place["delay"]) or 0.0) + (seconds(place.get("sink_delay", 0)) or 0.0)
     if isinstance(place.get("sink_delay"), list):
         raise ScenarioError("count_arrivals: `sink_delay` is drawn; allowed: a single value")
-    delays_s = dict(zip(result.flows["flow"], result.flows["base_rtt_s"] / 2 - behind_s, strict=True))
+    delays_s = dict(
+        zip(result.flows["flow"], result.flows["base_rtt_s"] / 2 - behind_s, strict=True)
+    )
     sent = result.traces["packets"].filter(pl.col("event") == "send")
     found = []
     for (flow,), rows in sent.partition_by("flow", as_dict=True).items():
         service_s = rows["size_bytes"].to_numpy() * 8 / rate_bps
         passed_s = np.cumsum(service_s)
         # A packet's transmission ends when all since the last idle moment have been sent.
-        ends_s = np.maximum.accumulate(rows["time_s"].to_numpy() - (passed_s - service_s)) + passed_s
+        ends_s = (
+            np.maximum.accumulate(rows["time_s"].to_numpy() - (passed_s - service_s)) + passed_s
+        )
         found.append(ends_s + delays_s[flow])
     return np.concatenate(found) if found else np.empty(0)

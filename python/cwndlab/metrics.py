@@ -1,10 +1,13 @@
-"""What is compared between rules: each metric's name, unit, direction, and how it is read off a run.
+"""What is compared between rules.
 
-Goodput is normalised as in Akella et al. (2002): unique payload delivered by all flows, divided by the
-bandwidth that was to be left for them, both over the measuring window. Headers take their share of the
-bandwidth but carry no payload, so that 1000-byte payloads under 40-byte headers reach at most 1000/1040,
-unless the cross traffic loses packets as well: the flows then get its share. So it is also divided by what the
-cross traffic really left. Where arriving flows are the cross traffic, nothing else is known.
+Each metric's name, unit, direction, and how it is read off a run.
+
+Goodput is normalised as in Akella et al. (2002): unique payload delivered by all flows, divided by
+the bandwidth that was to be left for them, both over the measuring window. Headers take their share
+of the bandwidth but carry no payload, so that 1000-byte payloads under 40-byte headers reach at
+most 1000/1040, unless the cross traffic loses packets as well: the flows then get its share. So it
+is also divided by what the cross traffic really left. Where arriving flows are the cross traffic,
+nothing else is known.
 """
 
 from __future__ import annotations
@@ -51,12 +54,14 @@ METRICS: tuple[Metric, ...] = (
     Metric("goodput", "goodput / available", "", True,
            lambda run, link: _ratio(run["aggregate_goodput_bps"], _asked(run, link))),
     Metric("loss_rate", "loss rate", "%", False,
-           lambda run, _: _ratio(_total(run, "dropped_packets"), _total(run, "sent_packets")), 100.0),
+           lambda run, _: _ratio(_total(run, "dropped_packets"), _total(run, "sent_packets")),
+           100.0),
     Metric("mean_queueing_delay_s", "mean queueing delay", "ms", False,
            lambda _, link: link["mean_queueing_delay_s"], 1e3, 1),
     Metric("fairness_spread", "fairness spread", "", False, lambda run, _: run["fairness_spread"]),
     Metric("jain_index", "Jain's index", "", True, lambda run, _: run["jain_index"]),
-    Metric("timeouts", "time-outs", "per run", False, lambda run, _: _total(run, "timeouts"), 1.0, 1),
+    Metric("timeouts", "time-outs", "per run", False, lambda run, _: _total(run, "timeouts"), 1.0,
+    1),
     Metric("goodput_left", "goodput / left", "", True,
            lambda run, link: _ratio(run["aggregate_goodput_bps"], link["left_bps"])),
 )  # fmt: skip
@@ -64,7 +69,9 @@ METRICS: tuple[Metric, ...] = (
 BY_KEY = {metric.key: metric for metric in METRICS}
 
 
-def measure(run: Mapping[str, Any], link_name: str = "bottleneck", group: str | None = None) -> dict[str, float | None]:
+def measure(
+    run: Mapping[str, Any], link_name: str = "bottleneck", group: str | None = None
+) -> dict[str, float | None]:
     """Every metric of one run.
 
     Parameters
@@ -95,7 +102,8 @@ def only(run: Mapping[str, Any], group: str) -> Mapping[str, Any]:
 
     Examples
     --------
-    >>> flows = [{"group": group, "goodput_bps": bps} for group, bps in [("a", 1e6), ("a", 3e6), ("b", 5e6)]]
+    >>> rates = [("a", 1e6), ("a", 3e6), ("b", 5e6)]
+    >>> flows = [{"group": group, "goodput_bps": bps} for group, bps in rates]
     >>> alone = only({"flows": flows}, "a")
     >>> alone["aggregate_goodput_bps"], alone["fairness_spread"], alone["jain_index"]
     (4000000.0, 1.0, 0.8)
@@ -113,5 +121,7 @@ def only(run: Mapping[str, Any], group: str) -> Mapping[str, Any]:
         "flows": flows,
         "aggregate_goodput_bps": total,
         "fairness_spread": (max(rates) - min(rates)) * len(rates) / total if total > 0 else None,
-        "jain_index": total**2 / (len(rates) * sum(rate**2 for rate in rates)) if total > 0 else None,
+        "jain_index": total**2 / (len(rates) * sum(rate**2 for rate in rates))
+        if total > 0
+        else None,
     }

@@ -1,4 +1,6 @@
-"""Window rules written in Python: a class with `increase` and `decrease`, run in the simulator like any other rule.
+"""Window rules written in Python.
+
+A class with `increase` and `decrease`, run in the simulator like any other rule.
 
 >>> class Patient:
 ...     '''Adds a packet per round trip; the n-th loss in a row takes 1/(n + 1) of the window.'''
@@ -12,8 +14,9 @@
 ...         self.losses = min(self.losses + 1, self.most)
 ...         return cwnd * (1 - 1 / (self.losses + 1))
 
-In a file ``my_rules.py`` it is called ``"my_rules.py:Patient(3)"``, in scenarios and on the command line; where it
-was defined in the program that runs, `cwndlab.rule` gives its name: ``cwndlab.rule(Patient, 3)``.
+In a file ``my_rules.py`` it is called ``"my_rules.py:Patient(3)"``, in scenarios and on the command
+line; where it was defined in the program that runs, `cwndlab.rule` gives its name:
+``cwndlab.rule(Patient, 3)``.
 """
 
 from __future__ import annotations
@@ -35,25 +38,32 @@ from cwndlab import sources
 if TYPE_CHECKING:
     from cwndlab.native import Ack
 
-NOTATION = re.compile(r"(?P<place>[^:(]+|.+\.py):(?P<name>[A-Za-z_][\w.]*)\s*(?:\((?P<arguments>.*)\))?", re.DOTALL)
+NOTATION = re.compile(
+    r"(?P<place>[^:(]+|.+\.py):(?P<name>[A-Za-z_][\w.]*)\s*(?:\((?P<arguments>.*)\))?", re.DOTALL
+)
 ALLOWED = 'allowed: "FILE.py:Class(values)" or "package.module:Class(values)"'
 
 
 class WindowRule(Protocol):
-    """What a rule is asked. Only `increase` and `decrease` are needed; a class need not inherit from this one.
+    """What a rule is asked. Only `increase` and `decrease` are needed.
 
-    Windows are packets, times seconds. Each flow has an instance of its own. Every answer is a finite number; what a
-    rule that subtracts may ask for below one packet is lifted to the endpoint's floor. Anything else, and anything
-    that is raised, ends the run with a `RunError`. Four more things are looked for:
+    A class need not inherit from this one.
+
+    Windows are packets, times seconds. Each flow has an instance of its own. Every answer is a
+    finite number; what a rule that subtracts may ask for below one packet is lifted to the
+    endpoint's floor. Anything else, and anything that is raised, ends the run with a `RunError`.
+    Four more things are looked for:
 
     ``needs``
-        A collection of ``"delivery_rate"``, ``"rounds"``, ``"exact_marks"`` and ``"recovery"``: what the endpoint
-        should measure for ``ack.delivery_rate_packets_s`` and ``ack.round_start``, whether the receiver echoes every
-        mark (DCTCP), and whether the rule sees acknowledgements in recovery, too (BBR).
+        A collection of ``"delivery_rate"``, ``"rounds"``, ``"exact_marks"`` and ``"recovery"``:
+        what the endpoint should measure for ``ack.delivery_rate_packets_s`` and
+        ``ack.round_start``, whether the receiver echoes every mark (DCTCP), and whether the rule
+        sees acknowledgements in recovery, too (BBR).
     ``halves_in_slow_start``
         True where a cut in slow start halves whatever `decrease` says.
     ``on_mark(cwnd, ack)``
-        Called for each acknowledgement that echoes a mark: True where `decrease` shall be asked, once per window.
+        Called for each acknowledgement that echoes a mark: True where `decrease` shall be asked,
+        once per window.
     ``pacing_rate()``
         Packets/s at which packets leave, or None; asked after every other call.
     """
@@ -63,11 +73,17 @@ class WindowRule(Protocol):
         ...
 
     def decrease(self, cwnd: float, signal: Literal["loss", "ecn", "timeout"]) -> float:
-        """Return the window after congestion; of a time-out only the slow-start threshold is taken from it."""
+        """Return the window after congestion.
+
+        Of a time-out only the slow-start threshold is taken from it.
+        """
         ...
 
     def slow_start(self, cwnd: float, ack: Ack) -> float:  # noqa: ARG002 (what it is given is documented here)
-        """Return the window after an acknowledgement in slow start; a `Leave` ends it. A packet more unless defined."""
+        """Return the window after an acknowledgement in slow start; a `Leave` ends it.
+
+        A packet more unless defined.
+        """
         return cwnd + 1
 
 
@@ -90,7 +106,8 @@ def name_of(rule: type, *values: object, **named: object) -> str:
     Raises
     ------
     ValueError
-        If the class stands inside a function, where no name reaches it, or a value is not a literal.
+        If the class stands inside a function, where no name reaches it, or a value is not a
+        literal.
 
     Examples
     --------
@@ -100,7 +117,8 @@ def name_of(rule: type, *values: object, **named: object) -> str:
     """
     if "<locals>" in rule.__qualname__:
         raise ValueError(
-            f"{rule.__qualname__}: stands inside a function; allowed: a class of a module or of a notebook"
+            f"{rule.__qualname__}: stands inside a function; allowed: a class of a module or of a "
+            "notebook"
         )
     place = rule.__module__
     _named[place, rule.__qualname__] = rule
@@ -113,8 +131,9 @@ def find(text: str) -> tuple[str, Callable[[], object]]:
     Raises
     ------
     ValueError
-        If the notation, the module, the class or a value is not as it must be. Nothing is called that is not a class
-        with `increase` and `decrease`; to import its module runs that, as any import does.
+        If the notation, the module, the class or a value is not as it must be. Nothing is called
+        that is not a class with `increase` and `decrease`; to import its module runs that, as any
+        import does.
 
     Examples
     --------
@@ -131,7 +150,9 @@ def find(text: str) -> tuple[str, Callable[[], object]]:
 
 
 def source(text: str) -> str | None:
-    """Return the source that a rule was read from, its whole module; None where what runs may be another one.
+    """Return the source that a rule was read from, its whole module.
+
+    None where what runs may be another one.
 
     Examples
     --------
@@ -163,7 +184,9 @@ def class_of(text: str) -> tuple[str, Callable[..., object]]:
 
 
 def know(place: str, name: str, load: Callable[[], type]) -> None:
-    """Let ``place:name`` stand for a class that no module has; it is loaded unless it is known already.
+    """Let ``place:name`` stand for a class that no module has.
+
+    It is loaded unless it is known already.
 
     Examples
     --------
@@ -199,8 +222,12 @@ def explain(error: BaseException) -> str:
     if isinstance(error, Unusable):
         return str(error)
     what = " ".join("".join(traceback.format_exception_only(error)[-1:]).split())
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
-    return f"{what} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else what
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__
+    ]
+    return (
+        f"{what} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else what
+    )
 
 
 class Unusable(ValueError):
@@ -216,16 +243,24 @@ def _read(text: str) -> tuple[str, str, list[Any], dict[str, Any]]:
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             raise ValueError
         values = [ast.literal_eval(value) for value in call.args]
-        named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
+        named = {
+            str(keyword.arg): ast.literal_eval(keyword.value)
+            for keyword in call.keywords
+            if keyword.arg
+        }
         if len(named) < len(call.keywords):
             raise ValueError
     except (SyntaxError, ValueError):
-        raise Unusable(f"({found['arguments']}) are not values; allowed: numbers, texts, True, False, None") from None
+        raise Unusable(
+            f"({found['arguments']}) are not values; allowed: numbers, texts, True, False, None"
+        ) from None
     return found["place"].strip(), found["name"], values, named
 
 
 def _written(place: str, name: str, values: Iterable[object], named: dict[str, object]) -> str:
-    arguments = [_literal(value) for value in values] + [f"{key}={_literal(value)}" for key, value in named.items()]
+    arguments = [_literal(value) for value in values] + [
+        f"{key}={_literal(value)}" for key, value in named.items()
+    ]
     return f"{place}:{name}({', '.join(arguments)})" if arguments else f"{place}:{name}"
 
 
@@ -236,7 +271,9 @@ def _literal(value: object) -> str:
             return text
     except (SyntaxError, ValueError):
         pass
-    raise Unusable(f"{text} is not a value that can be written; allowed: numbers, texts, True, False, None")
+    raise Unusable(
+        f"{text} is not a value that can be written; allowed: numbers, texts, True, False, None"
+    )
 
 
 def _class(place: str, name: str) -> Callable[..., object]:
@@ -254,7 +291,10 @@ def _class(place: str, name: str) -> Callable[..., object]:
     if found is None:
         found = _named.get((place, name))
     if not inspect.isclass(found):
-        known = ", ".join(key for key, value in vars(module).items() if inspect.isclass(value)) or "none"
+        known = (
+            ", ".join(key for key, value in vars(module).items() if inspect.isclass(value))
+            or "none"
+        )
         raise Unusable(f"{place} has no {name}; classes there: {known}")
     return found
 
@@ -275,7 +315,10 @@ def _file(path: Path) -> ModuleType:
     if path in _loaded and _loaded[path][0] == content:
         return _loaded[path][1]
     if path in _reading:
-        raise Unusable(f"{path.name} asks for a rule of its own while it is read; allowed: under `if __name__ == ...`")
+        raise Unusable(
+            f"{path.name} asks for a rule of its own while it is read; allowed: under `if "
+            "__name__ == ...`"
+        )
     # A name that no other module has: two folders may have a rules.py each.
     name = f"cwndlab_rules_{abs(hash(str(path))):x}_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -286,7 +329,8 @@ def _file(path: Path) -> ModuleType:
     sys.modules[name] = module
     _reading.add(path)
     try:
-        # Not the loader's `exec_module`, which takes a file of the same second and length for unchanged.
+        # Not the loader's `exec_module`, which takes a file of the same second and length for
+        # unchanged.
         exec(compile(content, str(path), "exec", dont_inherit=True), vars(module))
     except Exception as error:
         del sys.modules[name]

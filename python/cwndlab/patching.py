@@ -37,8 +37,9 @@ def patched(document: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, 
     document : mapping
         Tables, lists and plain values, as read from TOML or JSON.
     patch : mapping
-        Dotted key to value. A table that is missing on the way is made. Inside a list a part of the key is an
-        index, the ``name`` of an entry, or ``*`` for every entry. The value None removes the key.
+        Dotted key to value. A table that is missing on the way is made. Inside a list a part of the
+        key is an index, the ``name`` of an entry, or ``*`` for every entry. The value None removes
+        the key.
 
     Raises
     ------
@@ -70,7 +71,9 @@ def _assign(node: Any, parts: list[str], value: Any, key: str) -> None:
             else:
                 node[index] = copy.deepcopy(value)
     elif not isinstance(node, dict):
-        raise ScenarioError(f"key `{key}`: `{part}` lies inside the plain value `{node}`; allowed: keys of a table")
+        raise ScenarioError(
+            f"key `{key}`: `{part}` lies inside the plain value `{node}`; allowed: keys of a table"
+        )
     elif rest:
         _assign(node.setdefault(part, {}), rest, value, key)
     elif value is None:
@@ -89,6 +92,7 @@ def _entries(entries: list[Any], part: str, key: str) -> list[int]:
     if not found:
         allowed = "".join(f"`{name}`, " for name in names if name)
         raise ScenarioError(
-            f"key `{key}`: the list has no entry `{part}`; allowed: {allowed}an index below {len(entries)}, or `*`"
+            f"key `{key}`: the list has no entry `{part}`; allowed: {allowed}an index below "
+            f"{len(entries)}, or `*`"
         )
     return found

@@ -37,7 +37,10 @@ class Joint:
     """
 
     cell: Mapping[str, str | int]
-    """Axis to label: the cells it is for are those that have all of these. With ``replicate``, that one alone."""
+    """Axis to label: the cells it is for are those that have all of these.
+
+    With ``replicate``, that one alone.
+    """
     patch: Mapping[str, Any]
 
 
@@ -64,7 +67,9 @@ class Cell:
         return {**self._common, "seed": self._plan.seed + replicate}
 
     def _patched(self, replicate: int) -> dict[str, Any]:
-        joint = (joint for joint in self._joint if joint.cell.get(REPLICATE, replicate) == replicate)
+        joint = (
+            joint for joint in self._joint if joint.cell.get(REPLICATE, replicate) == replicate
+        )
         document = self._plan.base.to_dict()
         for part in (*joint, *self._levels):
             document = patched(document, part.patch)
@@ -92,8 +97,8 @@ class Run(NamedTuple):
 class Plan:
     """Base scenario, axes, replicates and seeds.
 
-    Replicate i has seed ``seed + i`` in EVERY cell: the cells share their random numbers (starts, delays,
-    waveforms, losses), so that differences between cells are not differences of luck.
+    Replicate i has seed ``seed + i`` in EVERY cell: the cells share their random numbers (starts,
+    delays, waveforms, losses), so that differences between cells are not differences of luck.
 
     Parameters
     ----------
@@ -115,15 +120,16 @@ class Plan:
     Raises
     ------
     ScenarioError
-        If there are no replicates, or more than there are seeds left, an axis is empty or repeats a label, a joint
-        names an axis or a label that is not there, or the runs are too many.
+        If there are no replicates, or more than there are seeds left, an axis is empty or repeats a
+        label, a joint names an axis or a label that is not there, or the runs are too many.
 
     Examples
     --------
     >>> from cwndlab import dumbbell
     >>> base = dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="1s")
     >>> plan = Plan(base, {"rate": [Level("slow", {"dumbbell.rate": "1Mbit"}),
-    ...                             Level("fast", {"dumbbell.rate": "9Mbit"})]}, replicates=2, seed=5)
+    ...                             Level("fast", {"dumbbell.rate": "9Mbit"})]},
+    ...             replicates=2, seed=5)
     >>> [(run.cell["rate"], run.seed) for run in plan]
     [('slow', 5), ('slow', 6), ('fast', 5), ('fast', 6)]
     """
@@ -140,18 +146,25 @@ class Plan:
         if self.replicates < 1:
             raise ScenarioError(f"replicates: {self.replicates} is not allowed; allowed: 1 or more")
         if not 0 <= self.seed <= SEEDS - self.replicates:
-            allowed = f"allowed: a whole number from 0 to {SEEDS - self.replicates} for {self.replicates} replicates"
+            allowed = (
+                f"allowed: a whole number from 0 to {SEEDS - self.replicates} for "
+                f"{self.replicates} replicates"
+            )
             raise ScenarioError(f"seed: {self.seed} is not allowed; {allowed}")
         for name, levels in self.axes.items():
             labels = [level.label for level in levels]
             if not labels:
                 raise ScenarioError(f"axis `{name}`: has no levels; allowed: one or more")
             if repeated := {label for label, times in Counter(labels).items() if times > 1}:
-                raise ScenarioError(f"axis `{name}`: repeats `{min(repeated)}`; allowed: each label once")
+                raise ScenarioError(
+                    f"axis `{name}`: repeats `{min(repeated)}`; allowed: each label once"
+                )
         for joint in self.joint:
             for axis, label in joint.cell.items():
                 if label not in self._labels(axis):
-                    raise ScenarioError(f"joint: `{axis}` = `{label}` is in no cell; allowed: a label of an axis")
+                    raise ScenarioError(
+                        f"joint: `{axis}` = `{label}` is in no cell; allowed: a label of an axis"
+                    )
         if self.count > self.most_runs:
             raise ScenarioError(f"plan: {self.count} runs are too many; allowed: {self.most_runs}")
 
@@ -174,7 +187,9 @@ class Plan:
         for cell in self.cells():
             for replicate in range(self.replicates):
                 index = cell.index * self.replicates + replicate
-                yield Run(index, cell.labels, replicate, self.seed + replicate, cell.document(replicate))
+                yield Run(
+                    index, cell.labels, replicate, self.seed + replicate, cell.document(replicate)
+                )
 
     def cells(self) -> Iterator[Cell]:
         """Go through the cells, the last axis fastest."""
@@ -203,8 +218,13 @@ class Plan:
         return [joint for _, joint in sorted(found, key=lambda entry: entry[0])]
 
     @functools.cached_property
-    def _joints(self) -> dict[tuple[str, ...], dict[tuple[str | int, ...], list[tuple[int, Joint]]]]:
-        """Joints by the axes that they name and the labels there: an environment sweep has thousands."""
+    def _joints(
+        self,
+    ) -> dict[tuple[str, ...], dict[tuple[str | int, ...], list[tuple[int, Joint]]]]:
+        """Joints by the axes that they name and the labels there.
+
+        An environment sweep has thousands.
+        """
         found: dict[tuple[str, ...], dict[tuple[str | int, ...], list[tuple[int, Joint]]]] = {}
         for place, joint in enumerate(self.joint):
             axes = tuple(axis for axis in joint.cell if axis != REPLICATE)
@@ -234,7 +254,9 @@ class Plan:
             "axes": axes,
             "replicates": self.replicates,
             "seed": self.seed,
-            "joint": [{"cell": dict(joint.cell), "patch": dict(joint.patch)} for joint in self.joint],
+            "joint": [
+                {"cell": dict(joint.cell), "patch": dict(joint.patch)} for joint in self.joint
+            ],
             "patch": dict(self.patch),
         }
 
@@ -250,4 +272,11 @@ class Plan:
             for name, levels in data["axes"].items()
         }
         joint = tuple(Joint(entry["cell"], entry["patch"]) for entry in data.get("joint", ()))
-        return cls(Scenario(data["base"]), axes, data["replicates"], data["seed"], joint, data.get("patch", {}))
+        return cls(
+            Scenario(data["base"]),
+            axes,
+            data["replicates"],
+            data["seed"],
+            joint,
+            data.get("patch", {}),
+        )

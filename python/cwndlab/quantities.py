@@ -1,4 +1,7 @@
-"""Quantities with units, for display and for options: those of a scenario are read by the native core."""
+"""Quantities with units, for display and for options.
+
+Those of a scenario are read by the native core.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,8 @@ def bits_per_second(quantity: Quantity) -> float | None:
 
     Examples
     --------
-    >>> bits_per_second("10Mbit"), bits_per_second("2.5Mb/s"), bits_per_second(8000), bits_per_second("10ms")
-    (10000000.0, 2500000.0, 8000.0, None)
+    >>> [bits_per_second(value) for value in ("10Mbit", "2.5Mb/s", 8000, "10ms")]
+    [10000000.0, 2500000.0, 8000.0, None]
     """
     text = str(quantity).strip().removesuffix("/s")
     return _read(f"{text}it" if text.endswith("b") else text, _RATE_UNITS, "bit")

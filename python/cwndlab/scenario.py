@@ -1,4 +1,7 @@
-"""Scenarios: what is simulated. The definition itself is the native core's; this gives it a Python shape."""
+"""Scenarios: what is simulated. The definition itself is the native core's.
+
+This gives it a Python shape.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,9 @@ from cwndlab.quantities import Quantity, seconds
 
 
 class Scenario:
-    """A network, its traffic, and what is measured; checked when it is made, never changed afterwards.
+    """A network, its traffic, and what is measured.
+
+    Checked when it is made, never changed afterwards.
 
     Examples
     --------
@@ -34,7 +39,9 @@ class Scenario:
         try:
             text = json.dumps(self._document)
         except (TypeError, ValueError) as error:
-            raise ScenarioError(f"scenario: {error}; allowed: tables, lists, text, numbers, true, false") from None
+            raise ScenarioError(
+                f"scenario: {error}; allowed: tables, lists, text, numbers, true, false"
+            ) from None
         native.parse(text, "json")
 
     @classmethod
@@ -44,8 +51,8 @@ class Scenario:
         Parameters
         ----------
         source : str or Path
-            Path of a ``.toml`` or ``.json`` file. A string with a line break or a leading ``{`` is taken as
-            the text itself. Files that a scenario file names are looked for beside it.
+            Path of a ``.toml`` or ``.json`` file. A string with a line break or a leading ``{`` is
+            taken as the text itself. Files that a scenario file names are looked for beside it.
 
         Raises
         ------
@@ -71,7 +78,9 @@ class Scenario:
         except UnicodeDecodeError:
             raise ScenarioError(f"{path}: is not UTF-8 text; allowed: TOML or JSON text") from None
         try:
-            return cls.from_text(_with_absolute_files(text, path), "json" if path.suffix == ".json" else "toml")
+            return cls.from_text(
+                _with_absolute_files(text, path), "json" if path.suffix == ".json" else "toml"
+            )
         except ScenarioError as error:
             raise type(error)(f"{path}: {error}") from None
 
@@ -88,12 +97,15 @@ class Scenario:
     def set(self, key: str, value: Any) -> Scenario:
         """Return the scenario with one dotted key set: ``scenario.set("dumbbell.rate", "20Mbit")``.
 
-        Inside a list a part of the key is an index, an entry's name, or ``*`` for all: ``flows.*.recovery``.
+        Inside a list a part of the key is an index, an entry's name, or ``*`` for all:
+        ``flows.*.recovery``.
         """
         return self.patch({key: value})
 
     def patch(self, patch: Mapping[str, Any]) -> Scenario:
-        """Return the scenario with several dotted keys set at once, in their order; None removes a key.
+        """Return the scenario with several dotted keys set at once, in their order.
+
+        None removes a key.
 
         A table that becomes another kind keeps those of its keys that this kind has.
 
@@ -142,7 +154,10 @@ class Scenario:
 
     def __repr__(self) -> str:
         rules = ", ".join(str(flow.get("rule")) for flow in self._document["flows"])
-        return f"<Scenario {self._document.get('name') or 'unnamed'}: {rules} for {self._document['duration']}>"
+        return (
+            f"<Scenario {self._document.get('name') or 'unnamed'}: {rules} for "
+            f"{self._document['duration']}>"
+        )
 
 
 def _fitting(node: Any, before: Any) -> Any:
@@ -151,7 +166,11 @@ def _fitting(node: Any, before: Any) -> Any:
         return [_fitting(*pair) for pair in zip(node, before, strict=True)]
     if not (isinstance(node, dict) and isinstance(before, dict)):
         return node
-    keys = _keys_of_kind(before.get("kind"), node["kind"]) if node.get("kind") != before.get("kind") else None
+    keys = (
+        _keys_of_kind(before.get("kind"), node["kind"])
+        if node.get("kind") != before.get("kind")
+        else None
+    )
     return {
         key: _fitting(value, before.get(key))
         for key, value in node.items()
@@ -172,7 +191,9 @@ def _keys_of_kind(before: Any, kind: Any) -> set[str] | None:
     return None
 
 
-_FILE = re.compile(r"""(?P<key>(?<![\w.-])["']?file["']?\s*[=:]\s*)(?P<quote>["'])(?P<name>[^"'\n]+)(?P=quote)""")
+_FILE = re.compile(
+    r"""(?P<key>(?<![\w.-])["']?file["']?\s*[=:]\s*)(?P<quote>["'])(?P<name>[^"'\n]+)(?P=quote)"""
+)
 _RULE = re.compile(
     r"""(?P<key>(?<![\w.-])["']?rule["']?\s*[=:]\s*)"""
     r"""(?:"(?P<name>[^"\n:]+\.py)(?=:)|'(?P<literal>[^'\n:]+\.py)(?P<rest>:[^'\n]*)')"""
@@ -180,13 +201,18 @@ _RULE = re.compile(
 
 
 def _with_absolute_files(text: str, path: Path) -> str:
-    """Make the files that a scenario names (``file = "x.down"``, ``rule = "x.py:Mine"``) absolute: they lie beside it.
+    """Make the files that a scenario names (``file = "x.down"``, ``rule = "x.py:Mine"``) absolute.
 
-    In the text, because the native core reads them as it reads the scenario. Lines stay the lines they were.
+    They lie beside it.
+
+    In the text, because the native core reads them as it reads the scenario. Lines stay the lines
+    they were.
     """
 
     def absolute(found: re.Match[str]) -> str:
-        return found["key"] + json.dumps(str((path.parent / found["name"]).resolve()), ensure_ascii=False)
+        return found["key"] + json.dumps(
+            str((path.parent / found["name"]).resolve()), ensure_ascii=False
+        )
 
     def absolute_rule(found: re.Match[str]) -> str:
         file = str((path.parent / (found["name"] or found["literal"])).resolve())
@@ -218,18 +244,20 @@ def dumbbell(
     delay : str or float
         One-way propagation delay of the bottleneck (seconds if a bare number).
     flows : str or sequence
-        A rule such as ``"AIMD(1, 0.5)"``, or a list of rules and tables (``{"rule": ..., "count": 10}``). Flows
-        without a name are called ``flow-1``, ``flow-2`` and so on.
+        A rule such as ``"AIMD(1, 0.5)"``, or a list of rules and tables (``{"rule": ..., "count":
+        10}``). Flows without a name are called ``flow-1``, ``flow-2`` and so on.
     duration : str or float
         How long to simulate (seconds if a bare number).
     queue : mapping, optional
         The bottleneck's queue; by default drop-tail, one bandwidth-delay product.
     link : mapping, optional
-        Other keys of the bottleneck: ``loss``, ``access_delay``, ``access_rate``, ``back_rate``, ...
+        Other keys of the bottleneck: ``loss``, ``access_delay``, ``access_rate``, ``back_rate``,
+        ...
     cross : sequence of mapping
         Constant-bit-rate cross traffic.
     **settings
-        Other keys of the scenario: ``name``, ``seed``, ``measure``, ``profile``, ``tcp``, ``trace``, ...
+        Other keys of the scenario: ``name``, ``seed``, ``measure``, ``profile``, ``tcp``,
+        ``trace``, ...
 
     Raises
     ------

@@ -1,18 +1,23 @@
-"""Sources of classes as they were when Python read them: what a rule is, and so what the key of its runs depends on.
+"""Sources of classes as they were when Python read them.
 
-A file may be edited while a program runs; what runs is then the code that was read before, not what the file has now.
-A source is therefore only given where it is known to be that of the code in memory:
+What a rule is, and so what the key of its runs depends on.
 
-===================================  ==============================================================================
-module that `imported` imports       its file read before and after, if both are equal
-file that `keep` was told of         what it was told
-module that was there already,       its file, if it has not been changed since this process began
-or the program itself
-class of a notebook                  the cells that it and the functions it calls stand in, as IPython keeps them
-===================================  ==============================================================================
+A file may be edited while a program runs; what runs is then the code that was read before, not what
+the file has now. A source is therefore only given where it is known to be that of the code in
+memory:
 
-and only as long as the file stays as it was. Of a program (``__main__``) the values of the constants that the class
-refers to count as well: ``STEP = float(sys.argv[1])`` is another rule for another argument.
+===================================
+============================================================================== module that
+`imported` imports       its file read before and after, if both are equal file that `keep` was told
+of         what it was told module that was there already,       its file, if it has not been
+changed since this process began or the program itself class of a notebook                  the
+cells that it and the functions it calls stand in, as IPython keeps them
+===================================
+==============================================================================
+
+and only as long as the file stays as it was. Of a program (``__main__``) the values of the
+constants that the class refers to count as well: ``STEP = float(sys.argv[1])`` is another rule for
+another argument.
 """
 
 from __future__ import annotations
@@ -35,18 +40,19 @@ MOST_LETTERS = 100_000
 _SIMPLE = (int, float, complex, str, bytes, type(None))
 _HOLDERS = (list, tuple, set, frozenset, dict)
 
-# By name: the module's spec when it was first seen, which is another one once it has been loaded again, and the source.
+# By name: the module's spec when it was first seen, which is another one once it has been loaded
+# again, and the source.
 _seen: dict[str, tuple[object, bytes | None]] = {}
 
 
 def of_class(rule: Callable[..., object], place: str) -> str | None:
-    """Return the source of a class, and that of the module by which it is called if this is another one.
+    """Return the source of a class, and that of the module that names it if it is another one.
 
     Returns
     -------
     str or None
-        All of the modules; of the program itself also the constants that the class refers to. None where it cannot be
-        had, or has been edited since it was read.
+        All of the modules; of the program itself also the constants that the class refers to. None
+        where it cannot be had, or has been edited since it was read.
 
     Examples
     --------
@@ -110,7 +116,10 @@ def of_module(module: ModuleType) -> str | None:
 
 
 def of_program(rule: Callable[..., object]) -> str | None:
-    """Return what a class of the program itself (``__main__``) is made of; None where that cannot be had."""
+    """Return what a class of the program itself (``__main__``) is made of.
+
+    None where that cannot be had.
+    """
     program = sys.modules["__main__"]
     reached = _Reached(vars(program), rule)
     if _is_typed(program):
@@ -124,7 +133,9 @@ def of_program(rule: Callable[..., object]) -> str | None:
         if text is None:
             return None
         texts = [text]
-    return "\0".join([*texts, *(f"{name} = {value}" for name, value in sorted(reached.values.items()))])
+    return "\0".join(
+        [*texts, *(f"{name} = {value}" for name, value in sorted(reached.values.items()))]
+    )
 
 
 def decoded(source: bytes) -> str | None:
@@ -209,18 +220,27 @@ def _global_names(code: CodeType) -> Iterator[str]:
 def _is_plain(value: Any) -> bool:
     if isinstance(value, dict):
         return type(value) is dict and all(map(_is_plain, [*value, *value.values()]))
-    return type(value) in (bool, *_SIMPLE) or (type(value) in _HOLDERS and all(map(_is_plain, value)))
+    return type(value) in (bool, *_SIMPLE) or (
+        type(value) in _HOLDERS and all(map(_is_plain, value))
+    )
 
 
 def _written(value: Any) -> str:
     # Sets have another order in every process.
-    return f"{type(value).__name__} {sorted(map(repr, value))}" if isinstance(value, set | frozenset) else repr(value)
+    return (
+        f"{type(value).__name__} {sorted(map(repr, value))}"
+        if isinstance(value, set | frozenset)
+        else repr(value)
+    )
 
 
 def _is_typed(program: ModuleType) -> bool:
     """Whether the program is a notebook or a prompt: what is typed there is in no file."""
     return (
-        _file(program) is None or hasattr(sys, "ps1") or bool(sys.flags.interactive) or "get_ipython" in vars(program)
+        _file(program) is None
+        or hasattr(sys, "ps1")
+        or bool(sys.flags.interactive)
+        or "get_ipython" in vars(program)
     )
 
 
@@ -232,7 +252,10 @@ def _cell(name: str) -> str | None:
 
 
 def _see(module: ModuleType) -> bytes | None:
-    """Return the source of a module as it was when it was first seen; None where it may have been edited before."""
+    """Return the source of a module as it was when it was first seen.
+
+    None where it may have been edited before.
+    """
     name, spec = module.__name__, getattr(module, "__spec__", None)
     if name not in _seen or _seen[name][0] is not spec:
         file = _file(module)
@@ -245,7 +268,8 @@ def _is_older(file: Path) -> bool:
         status = file.stat()
     except OSError:
         return False
-    # When its content or its place was last changed; a time of modification alone can be set to anything.
+    # When its content or its place was last changed; a time of modification alone can be set to
+    # anything.
     return max(status.st_ctime_ns, status.st_mtime_ns) < _BEGAN_NS
 
 
@@ -273,15 +297,27 @@ def _read(file: Path | None) -> bytes | None:
 
 
 def _process_began_ns() -> int:
-    """When this process began, in the clock of files; where the system does not say, the time of this call."""
+    """When this process began, in the clock of files.
+
+    Where the system does not say, the time of this call.
+    """
     try:
-        fields = Path("/proc/self/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        fields = (
+            Path("/proc/self/stat")
+            .read_text(encoding="ascii", errors="replace")
+            .rpartition(")")[2]
+            .split()
+        )
         # proc(5): the 22nd field, in ticks since the system was started; two are gone.
-        # A tick earlier than that: times of files come from a clock that may be a tick behind. A program edited in the
-        # last moment before it was started has no key, which costs a run; a wrong key would give another's result.
+        # A tick earlier than that: times of files come from a clock that may be a tick behind. A
+        # program edited in the last moment before it was started has no key, which costs a run; a
+        # wrong key would give another's result.
         began_ns = (int(fields[19]) - 1) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
-        # Where this process had to wait between the two clocks the difference is too small: the largest is right.
-        return began_ns + max(time.time_ns() - time.clock_gettime_ns(time.CLOCK_BOOTTIME) for _ in range(9))
+        # Where this process had to wait between the two clocks the difference is too small: the
+        # largest is right.
+        return began_ns + max(
+            time.time_ns() - time.clock_gettime_ns(time.CLOCK_BOOTTIME) for _ in range(9)
+        )
     except (OSError, AttributeError, ValueError, IndexError):
         return time.time_ns()
 

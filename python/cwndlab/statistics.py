@@ -55,11 +55,13 @@ def estimate(values: Iterable[float | None], level: float = 0.95) -> Estimate:
     return Estimate(mean, quantile * math.sqrt(variance / count), count)
 
 
-def jackknife(statistic: Callable[[Sequence[int]], float], count: int, level: float = 0.95) -> Estimate:
+def jackknife(
+    statistic: Callable[[Sequence[int]], float], count: int, level: float = 0.95
+) -> Estimate:
     """Value and confidence interval of any statistic of replicates, by leaving each out in turn.
 
-    Of a mean it gives what `estimate` gives. Of largest distances or correlations it gives an interval where no
-    formula does; where two candidates for a largest are close it is a rough one.
+    Of a mean it gives what `estimate` gives. Of largest distances or correlations it gives an
+    interval where no formula does; where two candidates for a largest are close it is a rough one.
 
     Parameters
     ----------
@@ -73,17 +75,20 @@ def jackknife(statistic: Callable[[Sequence[int]], float], count: int, level: fl
     Returns
     -------
     Estimate
-        The statistic of all replicates, half-width ``t * s`` with the jackknife's standard error s [1]_ and Student's t
-        of ``count - 1`` degrees of freedom, and `count`. Without a value (NaN) it is None.
+        The statistic of all replicates, half-width ``t * s`` with the jackknife's standard error s
+        [1]_ and Student's t of ``count - 1`` degrees of freedom, and `count`. Without a value (NaN)
+        it is None.
 
     References
     ----------
-    .. [1] B. Efron, C. Stein, "The jackknife estimate of variance", Annals of Statistics 9(3), 1981.
+    .. [1] B. Efron, C. Stein, "The jackknife estimate of variance", Annals of Statistics 9(3),
+       1981.
 
     Examples
     --------
     >>> values = [1.0, 2.0, 3.0]
-    >>> mean, half_width, count = jackknife(lambda chosen: sum(values[i] for i in chosen) / len(chosen), 3)
+    >>> mean, half_width, count = jackknife(
+    ...     lambda chosen: sum(values[i] for i in chosen) / len(chosen), 3)
     >>> mean, round(half_width, 4), count
     (2.0, 2.4841, 3)
     """
@@ -92,7 +97,9 @@ def jackknife(statistic: Callable[[Sequence[int]], float], count: int, level: fl
         return Estimate(None, None, count)
     if count < 2:
         return Estimate(whole, None, count)
-    without = [statistic([other for other in range(count) if other != left]) for left in range(count)]
+    without = [
+        statistic([other for other in range(count) if other != left]) for left in range(count)
+    ]
     centre = math.fsum(without) / count
     variance = (count - 1) / count * math.fsum((value - centre) ** 2 for value in without)
     if not math.isfinite(variance):

@@ -26,11 +26,16 @@ def number(value: float | None, metric: Shown) -> str:
     Examples
     --------
     >>> from cwndlab.metrics import BY_KEY
-    >>> number(0.0123, BY_KEY["loss_rate"]), number(None, BY_KEY["goodput"]), number(-1e-9, BY_KEY["goodput"])
+    >>> goodput = BY_KEY["goodput"]
+    >>> number(0.0123, BY_KEY["loss_rate"]), number(None, goodput), number(-1e-9, goodput)
     ('1.230', '-', '0.000')
     """
     # Adding 0 makes a negative zero positive.
-    return MISSING if value is None else f"{round(value * metric.scale, metric.digits) + 0.0:.{metric.digits}f}"
+    return (
+        MISSING
+        if value is None
+        else f"{round(value * metric.scale, metric.digits) + 0.0:.{metric.digits}f}"
+    )
 
 
 def with_interval(row: Mapping[str, Any] | None, metric: Shown) -> str:

@@ -6,8 +6,8 @@ Links lead one way; acknowledgements take as long back, and nothing else happens
 >>> topologies.ring(4, "10Mbit", "15ms", rule="AIAD(1, 3)")
 <Scenario ring: AIAD(1, 3), AIAD(1, 3), AIAD(1, 3), AIAD(1, 3) for 60s>
 
-A dumbbell with unequal round trips needs no builder of its own: give `cwndlab.dumbbell` flows with an `access_delay`
-each, or one interval for all of them.
+A dumbbell with unequal round trips needs no builder of its own: give `cwndlab.dumbbell` flows with
+an `access_delay` each, or one interval for all of them.
 
 >>> from cwndlab import dumbbell
 >>> unequal = dumbbell("10Mbit", "10ms", flows=[
@@ -92,8 +92,8 @@ def ring(
 ) -> Scenario:
     """Build links in a circle: every flow crosses two of them, each shared with another flow.
 
-    Flow i enters at node i, crosses links i and i + 1 and leaves: it meets flow i - 1 on its first link and flow
-    i + 1 on its second (Akella et al. 2002, section 4.1.3).
+    Flow i enters at node i, crosses links i and i + 1 and leaves: it meets flow i - 1 on its first
+    link and flow i + 1 on its second (Akella et al. 2002, section 4.1.3).
 
     Parameters
     ----------
@@ -124,7 +124,10 @@ def ring(
         raise ScenarioError(f"size: {size} is not allowed; allowed: 3 or more")
     links = [_link(f"R{i}", f"R{(i + 1) % size}", rate, delay, queue) for i in range(size)]
     names = [link["name"] for link in links]
-    flows = [{"name": f"flow-{i}", **_flow(rule), "path": [names[i], names[(i + 1) % size]]} for i in range(size)]
+    flows = [
+        {"name": f"flow-{i}", **_flow(rule), "path": [names[i], names[(i + 1) % size]]}
+        for i in range(size)
+    ]
     return _scenario("ring", links, flows, duration, settings)
 
 
@@ -141,7 +144,7 @@ def second_topology(
     duration: Quantity = "60s",
     **settings: Any,
 ) -> Scenario:
-    """Build the network in which arriving flows are the cross traffic (Akella et al. 2002, figure 3b).
+    """Build a network whose cross traffic are arriving flows (Akella et al. 2002, figure 3b).
 
     ::
 
@@ -149,8 +152,9 @@ def second_topology(
         place-holders -->   (leave at R1)
         test flows   ----------------> R1
 
-    R0 shares its link fairly between the arriving flows and the place-holders, as many as there are test flows: what
-    arrives at the bottleneck is the share it would have among the test flows. There it has priority.
+    R0 shares its link fairly between the arriving flows and the place-holders, as many as there are
+    test flows: what arrives at the bottleneck is the share it would have among the test flows.
+    There it has priority.
 
     Parameters
     ----------
@@ -191,7 +195,9 @@ def second_topology(
         {"name": "place-holder", **holder, "path": ["entry"]},
     ]
     crossing = {"name": "cross", "priority": 0, **arrivals, "path": ["entry", "bottleneck"]}
-    return _scenario("second-topology", links, flows, duration, {"arrivals": [crossing], **settings})
+    return _scenario(
+        "second-topology", links, flows, duration, {"arrivals": [crossing], **settings}
+    )
 
 
 def _flow(given: str | Table) -> dict[str, Any]:
@@ -199,14 +205,31 @@ def _flow(given: str | Table) -> dict[str, Any]:
 
 
 def _link(
-    start: str, end: str, rate: Quantity | Table, delay: Quantity, queue: Table | None, name: str = ""
+    start: str,
+    end: str,
+    rate: Quantity | Table,
+    delay: Quantity,
+    queue: Table | None,
+    name: str = "",
 ) -> dict[str, Any]:
-    link: dict[str, Any] = {"name": name or f"{start}-{end}", "from": start, "to": end, "rate": rate, "delay": delay}
+    link: dict[str, Any] = {
+        "name": name or f"{start}-{end}",
+        "from": start,
+        "to": end,
+        "rate": rate,
+        "delay": delay,
+    }
     return {**link, "queue": dict(queue)} if queue else link
 
 
 def _scenario(
     name: str, links: Sequence[Table], flows: Sequence[Table], duration: Quantity, settings: Table
 ) -> Scenario:
-    document = {"name": name, "duration": duration, **settings, "links": list(links), "flows": list(flows)}
+    document = {
+        "name": name,
+        "duration": duration,
+        **settings,
+        "links": list(links),
+        "flows": list(flows),
+    }
     return Scenario(document)

@@ -1,6 +1,7 @@
 """Who sends over which links, read off a scenario: what a picture of its network needs.
 
-The native core decides what is simulated; this repeats its reading of links and routes for people to look at.
+The native core decides what is simulated; this repeats its reading of links and routes for people
+to look at.
 """
 
 from __future__ import annotations
@@ -106,7 +107,11 @@ def wiring(document: Mapping[str, Any]) -> Wiring:
 def _what(table: Mapping[str, Any]) -> str:
     if "rule" in table:
         return table["rule"]
-    return waveform_text(table["rate"]) if "rate" in table else f"leaves {waveform_text(table['available'])}"
+    return (
+        waveform_text(table["rate"])
+        if "rate" in table
+        else f"leaves {waveform_text(table['available'])}"
+    )
 
 
 def waveform_text(waveform: str | Mapping[str, Any]) -> str:
@@ -114,7 +119,8 @@ def waveform_text(waveform: str | Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> waveform_text("10Mbit"), waveform_text({"kind": "square", "high": "9Mbit", "low": "1Mbit", "every": "5s"})
+    >>> square = {"kind": "square", "high": "9Mbit", "low": "1Mbit", "every": "5s"}
+    >>> waveform_text("10Mbit"), waveform_text(square)
     ('10Mbit', 'square 1Mbit to 9Mbit')
     """
     if isinstance(waveform, str):
@@ -122,20 +128,35 @@ def waveform_text(waveform: str | Mapping[str, Any]) -> str:
     kind = waveform["kind"]
     if kind == "constant":
         return waveform["rate"]
-    low, high = (waveform.get(names[0], waveform.get(names[1])) for names in (("low", "min"), ("high", "max")))
+    low, high = (
+        waveform.get(names[0], waveform.get(names[1]))
+        for names in (("low", "min"), ("high", "max"))
+    )
     return f"{kind} {low} to {high}" if low and high else kind
 
 
 def _link(table: Mapping[str, Any], name: str, start: str, end: str) -> Link:
     queue = table["queue"]
-    return Link(name, start, end, waveform_text(table["rate"]), table["delay"], queue["kind"], queue["limit"])
+    return Link(
+        name,
+        start,
+        end,
+        waveform_text(table["rate"]),
+        table["delay"],
+        queue["kind"],
+        queue["limit"],
+    )
 
 
 def _dumbbell(document: Mapping[str, Any]) -> list[Link]:
     table = document["dumbbell"]
     links = [_link(table, "bottleneck", "router 1", "router 2")]
     if table.get("back_rate") != "unlimited":
-        turned = any(entry.get("reverse") for kind in (FLOWS, ARRIVALS, CROSS) for entry in document.get(kind, ()))
+        turned = any(
+            entry.get("reverse")
+            for kind in (FLOWS, ARRIVALS, CROSS)
+            for entry in document.get(kind, ())
+        )
         usual = table["queue"] if turned else {"kind": "drop-tail", "limit": "unlimited"}
         back = {
             "rate": table.get("back_rate", table["rate"]),
@@ -156,7 +177,10 @@ def _one_or_two(table: Mapping[str, Any]) -> list[Link]:
 
 
 def _with_nodes(links: list[Link], document: Mapping[str, Any]) -> list[Link]:
-    """Name the nodes of links that name none: where a path goes from one link to the next there is one node."""
+    """Name the nodes of links that name none.
+
+    Where a path goes from one link to the next there is one node.
+    """
     # Ends of links in sets that are one node; each set goes by its first member.
     node_of = {(link.name, side): (link.name, side) for link in links for side in ("start", "end")}
 
@@ -167,7 +191,9 @@ def _with_nodes(links: list[Link], document: Mapping[str, Any]) -> list[Link]:
         for path in (table.get("path", ()), table.get("back", ())):
             for before, after in itertools.pairwise(path):
                 node_of[root((after, "start"))] = root((before, "end"))
-    named = {root((link.name, side)): getattr(link, side) for link in links for side in ("start", "end")}
+    named = {
+        root((link.name, side)): getattr(link, side) for link in links for side in ("start", "end")
+    }
     given = {name for link in links for name in (link.start, link.end)}
     spare = (f"n{number}" for number in itertools.count(1) if f"n{number}" not in given)
     names = {end: name or next(spare) for end, name in named.items()}
@@ -205,7 +231,7 @@ def _back(table: Mapping[str, Any], links: list[Link]) -> tuple[str, ...]:
 
 
 def _shortest(links: list[Link], start: str, end: str) -> tuple[str, ...]:
-    """Way of least delay; of several the one with fewest links, then whose links come first (as in the core)."""
+    """Path of least delay; ties go to fewer links, then to earlier links (as in the core)."""
     open_ways: list[tuple[int, int, tuple[int, ...], str]] = [(0, 0, (), start)]
     done = set()
     while open_ways:

@@ -1,12 +1,14 @@
 """Where runs are done: threads of this process, or something else that looks the same.
 
-An **executor** is a callable that takes (key, scenario) pairs and gives (key, `Outcome`) pairs as runs finish, in any
-order, each key once. It takes the next pair when it has room for it. A scenario is plain text (canonical JSON), an
-outcome plain values, so that both can travel to another process or machine; whoever does a run there calls `perform`.
-The key comes back as it is. Closing the iterator stops what is under way and forgets what is waiting.
-Where a worker is lost, its runs are the executor's to do again.
+An **executor** is a callable that takes (key, scenario) pairs and gives (key, `Outcome`) pairs as
+runs finish, in any order, each key once. It takes the next pair when it has room for it. A scenario
+is plain text (canonical JSON), an outcome plain values, so that both can travel to another process
+or machine; whoever does a run there calls `perform`. The key comes back as it is. Closing the
+iterator stops what is under way and forgets what is waiting. Where a worker is lost, its runs are
+the executor's to do again.
 
-A run that fails has `Outcome.error` instead of a result; executors raise only for what ends the whole sweep.
+A run that fails has `Outcome.error` instead of a result; executors raise only for what ends the
+whole sweep.
 """
 
 from __future__ import annotations
@@ -56,13 +58,15 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
     scenario : str
         As JSON.
     progress : callable, optional
-        Gets (simulated seconds, packets) about twenty times a second; what it raises ends the run, and is raised.
+        Gets (simulated seconds, packets) about twenty times a second; what it raises ends the run,
+        and is raised.
 
     Examples
     --------
     >>> from cwndlab import dumbbell
     >>> scenario = dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="1s").to_json()
-    >>> '"trace_hash"' in perform(scenario).result, perform(scenario.replace("AIMD", "AIM")).error[:30]
+    >>> wrong = scenario.replace("AIMD", "AIM")
+    >>> '"trace_hash"' in perform(scenario).result, perform(wrong).error[:30]
     (True, 'flows[0].rule: rule "AIM" is u')
     """
     began_s = time.perf_counter()
@@ -75,7 +79,13 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
         if cause is not None:
             error += f" ({type(cause).__name__}: {' '.join(str(cause).split())})"
     return Outcome(
-        result, time.perf_counter() - began_s, machine(), native.version(), native.build(), error, traces or None
+        result,
+        time.perf_counter() - began_s,
+        machine(),
+        native.version(),
+        native.build(),
+        error,
+        traces or None,
     )
 
 
@@ -90,7 +100,9 @@ class Threads:
         Gets the number of packets delivered since it was last called; called on the threads.
     """
 
-    def __init__(self, jobs: int | None = None, packets: Callable[[int], object] | None = None) -> None:
+    def __init__(
+        self, jobs: int | None = None, packets: Callable[[int], object] | None = None
+    ) -> None:
         self.jobs, self._packets = jobs or default_jobs(), packets
 
     def __call__(self, tasks: Iterable[tuple[Any, str]], /) -> Iterator[tuple[Any, Outcome]]:
@@ -104,7 +116,9 @@ def machine() -> str:
     processor = platform.processor() or platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        processor = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        processor = next(
+            line.partition(":")[2].strip() for line in lines if line.startswith("model name")
+        )
     except (OSError, StopIteration):
         pass
     return f"{platform.node()} ({processor}, {platform.system()} {platform.machine()})"

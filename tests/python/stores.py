@@ -32,7 +32,9 @@ def journals(folder: Path) -> list[Path]:
 
 def left_open(folder: Path, records: list[Record] = RECORDS) -> Path:
     """A store whose process is gone without closing it: its journal is all there is."""
-    process = multiprocessing.get_context("spawn").Process(target=put_and_die, args=(folder, records))
+    process = multiprocessing.get_context("spawn").Process(
+        target=put_and_die, args=(folder, records)
+    )
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL

@@ -1,4 +1,5 @@
-"""`compare --against`: share and harm of one rule beside another, by hand, by closed forms and on small runs."""
+"""`compare --against`: share and harm of one rule beside another, by hand, by closed forms and on
+small runs."""
 
 from __future__ import annotations
 
@@ -26,17 +27,36 @@ def _mean(contest, rule, measure, **where):
 
 def _row(contest, rule, replicate, **measured):
     """A finished run as `Collection.add` would enter it."""
-    (index,) = [run.index for run in contest.plan if run.cell["rule"] == rule and run.replicate == replicate]
+    (index,) = [
+        run.index for run in contest.plan if run.cell["rule"] == rule and run.replicate == replicate
+    ]
     cell = {"recovery": "sack", "queue": "drop-tail", "env": "link", "flows": "2", "rule": rule}
-    contest.measured[index] = {**cell, "replicate": replicate, "seed": 1 + replicate, "trace_hash": "", **measured}
+    contest.measured[index] = {
+        **cell,
+        "replicate": replicate,
+        "seed": 1 + replicate,
+        "trace_hash": "",
+        **measured,
+    }
 
 
 def test_harm_by_hand():
-    """Beside CUBIC 3 and 1 Mbit/s a flow, beside their own kind 4 and 4: harm 1/4 and 3/4, in the mean 1/2."""
+    """Beside CUBIC 3 and 1 Mbit/s a flow, beside their own kind 4 and 4.
+
+    Harm 1/4 and 3/4, in the mean 1/2.
+    """
     contest = plan_contest(["CUBIC"], STANDARD, flows=[2], replicates=2)
     _row(contest, "CUBIC", 0, share=0.625, against_goodput_bps=3e6, both_goodput_bps=4e6)
     _row(contest, "CUBIC", 1, share=0.875, against_goodput_bps=1e6, both_goodput_bps=4e6)
-    _row(contest, STANDARD, 0, share=0.5, against_goodput_bps=4e6, both_goodput_bps=4e6, both_rtt_s=0.2)
+    _row(
+        contest,
+        STANDARD,
+        0,
+        share=0.5,
+        against_goodput_bps=4e6,
+        both_goodput_bps=4e6,
+        both_rtt_s=0.2,
+    )
     assert contest.runs.filter(rule="CUBIC")["harm"].to_list() == [0.25, None]
     assert contest.runs.filter(rule="CUBIC")["own_kind_rtt_s"].to_list() == [0.2, None]
     _row(contest, STANDARD, 1, share=0.5, against_goodput_bps=4e6, both_goodput_bps=4e6)
@@ -47,8 +67,13 @@ def test_harm_by_hand():
 
 
 def test_the_network_is_one_link_whatever_the_number_of_flows():
-    contest = plan_contest(["CUBIC"], STANDARD, flows=[1, 8], queue=["drop-tail", "ecn"], replicates=1, rate="30Mbit")
-    found = {(run.cell["flows"], run.cell["queue"], run.cell["rule"]): run.document for run in contest.plan}
+    contest = plan_contest(
+        ["CUBIC"], STANDARD, flows=[1, 8], queue=["drop-tail", "ecn"], replicates=1, rate="30Mbit"
+    )
+    found = {
+        (run.cell["flows"], run.cell["queue"], run.cell["rule"]): run.document
+        for run in contest.plan
+    }
     for (count, queue, rule), document in found.items():
         assert document["dumbbell"]["rate"] == "30Mbit"
         assert "cross" not in document
@@ -56,7 +81,9 @@ def test_the_network_is_one_link_whatever_the_number_of_flows():
             ("rule", rule, int(count)), ("against", STANDARD, int(count)),
         ]  # fmt: skip
         # All flows understand marks where the queue sets them, and none where it does not.
-        assert [flow.get("tcp") for flow in document["flows"]] == [{"ecn": True} if queue == "ecn" else None] * 2
+        assert [flow.get("tcp") for flow in document["flows"]] == [
+            {"ecn": True} if queue == "ecn" else None
+        ] * 2
     assert {rule for _, _, rule in found} == {"CUBIC", STANDARD}
 
 
@@ -65,20 +92,27 @@ def test_own_kind_has_the_round_trips_and_starts_of_the_mixed_run():
     collect(contest, trace={"packets": True})
     base = {}
     for replicate in (0, 1):
-        mixed, own = (contest.result(replicate=replicate, rule=rule) for rule in ("CUBIC", STANDARD))
+        mixed, own = (
+            contest.result(replicate=replicate, rule=rule) for rule in ("CUBIC", STANDARD)
+        )
         assert mixed.flows["rule"].to_list() == ["CUBIC"] * 3 + [STANDARD] * 3
         assert own.flows["rule"].to_list() == [STANDARD] * 6
         base[replicate] = mixed.flows["base_rtt_s"].to_list()
         assert base[replicate] == own.flows["base_rtt_s"].to_list()
     assert base[0] != base[1]
-    sends = [contest.result(rule=rule).traces["packets"].filter(event="send") for rule in ("CUBIC", STANDARD)]
+    sends = [
+        contest.result(rule=rule).traces["packets"].filter(event="send")
+        for rule in ("CUBIC", STANDARD)
+    ]
     starts = [frame.group_by("flow").agg(pl.col("time_s").min()).sort("flow") for frame in sends]
     assert starts[0].equals(starts[1])
     assert starts[0]["time_s"].n_unique() == 6
 
 
 def test_a_rule_against_itself_shares_in_halves():
-    contest = cwndlab.against(STANDARD, STANDARD, flows=[4], queue=["drop-tail", "red"], replicates=20, duration_s=60.0)
+    contest = cwndlab.against(
+        STANDARD, STANDARD, flows=[4], queue=["drop-tail", "red"], replicates=20, duration_s=60.0
+    )
     assert contest.rules == [STANDARD]
     assert contest.runs.height == 2 * 20
     for queue in ("drop-tail", "red"):
@@ -95,7 +129,12 @@ def test_a_rule_against_itself_shares_in_halves():
 @pytest.fixture(scope="module")
 def steep():
     return cwndlab.against(
-        STEEP, STANDARD, flows=[2, 4], queue=["drop-tail", "drr", "fq-codel"], replicates=5, duration_s=60.0
+        STEEP,
+        STANDARD,
+        flows=[2, 4],
+        queue=["drop-tail", "drr", "fq-codel"],
+        replicates=5,
+        duration_s=60.0,
     )
 
 
@@ -106,11 +145,16 @@ def test_mimd_harms_aimd_behind_drop_tail(steep):
         harm, harm_ci = _mean(steep, STEEP, "harm", **where)
         assert share - share_ci > 0.5
         assert harm - harm_ci > 0.25
-        assert _mean(steep, STEEP, "against_loss_rate", **where) > _mean(steep, STEEP, "own_kind_loss_rate", **where)
+        assert _mean(steep, STEEP, "against_loss_rate", **where) > _mean(
+            steep, STEEP, "own_kind_loss_rate", **where
+        )
 
 
 def test_fair_queues_keep_the_harm_away(steep):
-    """DRR gives each flow with a backlog its part; CoDel in each queue cuts AIMD below it, but who is beside hardly."""
+    """DRR gives each flow with a backlog its part.
+
+    CoDel in each queue cuts AIMD below it, but who is beside hardly.
+    """
     for flows in (2, 4):
         before = _mean(steep, STEEP, "harm", queue="drop-tail", flows=flows)[0]
         assert abs(_mean(steep, STEEP, "harm", queue="drr", flows=flows)[0]) < 0.01
@@ -129,7 +173,8 @@ def test_shares_of_both_sides_make_up_the_whole():
 
 @pytest.mark.parametrize(
     ("rule", "ratio"),
-    # AIMD's rate at a loss rate is as sqrt(a (1 + b) / (2 (1 - b))) (Yang and Lam 2000, equation 3), b what is kept.
+    # AIMD's rate at a loss rate is as sqrt(a (1 + b) / (2 (1 - b))) (Yang and Lam 2000, equation
+    # 3), b what is kept.
     [
         ("AIMD(2, 0.5)", math.sqrt(2)),
         ("AIMD(4, 0.5)", 2.0),
@@ -137,24 +182,36 @@ def test_shares_of_both_sides_make_up_the_whole():
     ],
 )
 def test_shares_behind_red_are_those_of_the_square_root_law(rule, ratio):
-    """Where both see one loss rate and one round trip, shares are as the rates that the formula gives.
+    """Where both see one loss rate and one round trip, shares are as the rates that the formula
+    gives.
 
-    The law is one of losses that come alone and of windows well above a packet; behind RED they come in small groups.
-    So the share may be off by 0.025, less than half of what the nearest of these shares (0.555) is from equal ones.
+    The law is one of losses that come alone and of windows well above a packet; behind RED they
+    come in small groups. So the share may be off by 0.025, less than half of what the nearest of
+    these shares (0.555) is from equal ones.
     """
-    contest = cwndlab.against(rule, STANDARD, flows=[8], queue=["red"], replicates=8, duration_s=60.0)
+    contest = cwndlab.against(
+        rule, STANDARD, flows=[8], queue=["red"], replicates=8, duration_s=60.0
+    )
     share, half_width = _mean(contest, rule, "share")
     assert half_width < 0.02
     assert share == pytest.approx(ratio / (1 + ratio), abs=0.025)
 
 
 def test_environments_grow_with_the_flows_and_drawn_ones_have_a_course_per_replicate():
-    contest = plan_contest(["CUBIC"], STANDARD, flows=[1, 5], env=["SQL", "RWM", "RSQ"], replicates=2)
+    contest = plan_contest(
+        ["CUBIC"], STANDARD, flows=[1, 5], env=["SQL", "RWM", "RSQ"], replicates=2
+    )
     found = {
-        (run.cell["env"], run.cell["flows"], run.cell["rule"], run.replicate): run.document for run in contest.plan
+        (run.cell["env"], run.cell["flows"], run.cell["rule"], run.replicate): run.document
+        for run in contest.plan
     }
-    assert [found["SQL", flows, "CUBIC", 0]["dumbbell"]["rate"] for flows in ("1", "5")] == ["20Mbit", "100Mbit"]
-    course = {key: found[key]["cross"][0]["available"]["points"] for key in found if key[0] == "RWM"}
+    assert [found["SQL", flows, "CUBIC", 0]["dumbbell"]["rate"] for flows in ("1", "5")] == [
+        "20Mbit",
+        "100Mbit",
+    ]
+    course = {
+        key: found[key]["cross"][0]["available"]["points"] for key in found if key[0] == "RWM"
+    }
     assert course["RWM", "5", "CUBIC", 0] == course["RWM", "5", STANDARD, 0]
     assert course["RWM", "5", "CUBIC", 0] != course["RWM", "5", "CUBIC", 1]
     others = [flow["name"] for flow in found["RSQ", "5", "CUBIC", 0]["flows"]]
@@ -177,7 +234,9 @@ def test_what_is_not_finished_has_no_harm_and_is_still_printed(capsys):
     assert contest.runs["harm"].to_list() == [None] * 2
     assert contest.runs["share"].null_count() == 0
     print_contest(contest)
-    line = next(line for line in capsys.readouterr().out.splitlines() if "CUBIC" in line and "2 + 2" in line)
+    line = next(
+        line for line in capsys.readouterr().out.splitlines() if "CUBIC" in line and "2 + 2" in line
+    )
     assert " - " in line
     assert json.loads(contest.to_json())["complete"] is False
 
@@ -193,14 +252,18 @@ def test_picture_has_a_line_per_queue_or_a_column(steep):
     drawn = figure.axes[0].containers[0].lines[0].get_ydata()
     expected = steep.summary.filter(rule=STEEP, measure="share", queue="drop-tail")["mean"]
     assert list(drawn) == expected.to_list()
-    several = plan_contest(["CUBIC", STEEP], STANDARD, flows=[1], queue=["red", "drr"], replicates=1, duration_s=3.0)
+    several = plan_contest(
+        ["CUBIC", STEEP], STANDARD, flows=[1], queue=["red", "drr"], replicates=1, duration_s=3.0
+    )
     figure = collect(several).plot()
     assert [axes.get_title(loc="left") for axes in figure.axes[:2]] == ["red", "drr"]
     assert figure.axes[0].get_legend_handles_labels()[1] == ["CUBIC", STEEP]
 
 
 def test_assumptions_reach_the_link():
-    contest = plan_contest(["CUBIC"], STANDARD, flows=[2], assume=Assumptions(rtt="60ms", buffer="0.5bdp"))
+    contest = plan_contest(
+        ["CUBIC"], STANDARD, flows=[2], assume=Assumptions(rtt="60ms", buffer="0.5bdp")
+    )
     document = next(iter(contest.plan)).document
     assert document["bdp"] == {"rate": "20Mbit", "rtt": "60ms"}
     assert document["dumbbell"]["queue"] == {"kind": "drop-tail", "limit": "0.5bdp"}
@@ -208,8 +271,10 @@ def test_assumptions_reach_the_link():
 
 def test_cli_json_tables_and_picture(cli, tmp_path):
     answer = cli(
-        "compare", "CUBIC", STANDARD, "--against", "AIMD(1,.5)", "--flows", "1,2", "--queue", "drop-tail,drr",
-        "--replicates", "2", "--duration", "5s", "--jobs", "2", "--json", "--out", "result", "--plot", "share.png",
+        "compare", "CUBIC", STANDARD, "--against", "AIMD(1,.5)", "--flows", "1,2", "--queue",
+        "drop-tail,drr",
+        "--replicates", "2", "--duration", "5s", "--jobs", "2", "--json", "--out", "result",
+        "--plot", "share.png",
     )  # fmt: skip
     assert answer.returncode == 0, answer.stderr
     data = json.loads(answer.stdout)
@@ -220,16 +285,25 @@ def test_cli_json_tables_and_picture(cli, tmp_path):
         goodput = {flow["group"]: 0.0 for flow in run["result"]["flows"]}
         for flow in run["result"]["flows"]:
             goodput[flow["group"]] += flow["goodput_bps"]
-        assert run["share"] == pytest.approx(goodput["rule"] / (goodput["rule"] + goodput["against"]))
+        assert run["share"] == pytest.approx(
+            goodput["rule"] / (goodput["rule"] + goodput["against"])
+        )
     assert pl.read_parquet(tmp_path / "result/runs.parquet").height == 16
-    assert pl.read_parquet(tmp_path / "result/summary.parquet").filter(measure="harm")["mean"].null_count() == 0
+    assert (
+        pl.read_parquet(tmp_path / "result/summary.parquet")
+        .filter(measure="harm")["mean"]
+        .null_count()
+        == 0
+    )
     assert len(list((tmp_path / "result/runs").glob("*/run.json"))) == 16
     assert (tmp_path / "share.png").stat().st_size > 20_000
 
 
 def test_cli_table(cli):
     choices = ["--flows", "2", "--replicates", "2", "--duration", "5s", "--recovery", "reno"]
-    answer = cli("compare", "CUBIC", "--against", "NewReno", *choices, "--set", "flows.rule.recovery=sack")
+    answer = cli(
+        "compare", "CUBIC", "--against", "NewReno", *choices, "--set", "flows.rule.recovery=sack"
+    )
     assert answer.returncode == 0, answer.stderr
     assert answer.stderr == ""
     assert "against NewReno, reno over drop-tail" in answer.stdout
@@ -237,7 +311,16 @@ def test_cli_table(cli):
     # The other rule by itself is run, and not shown: nobody asked for it.
     assert len(rows) == 1
     assert rows[0].startswith(" CUBIC")
-    for word in ("share of", "harm to", "its own", "±", "0.5 is fair", "[Mbit/s]", "RTT [ms]", "loss [%]"):
+    for word in (
+        "share of",
+        "harm to",
+        "its own",
+        "±",
+        "0.5 is fair",
+        "[Mbit/s]",
+        "RTT [ms]",
+        "loss [%]",
+    ):
         assert word in answer.stdout
 
 

@@ -37,8 +37,12 @@ def test_the_page_says_what_was_found(found, tmp_path):
     target = glance.update([found], tmp_path)
     text = target.read_text()
     data = json.loads((tmp_path / "reproduction.json").read_text())
-    assert text == f"{glance.HEAD}<!-- generated: verdicts -->\n{glance_text.markdown(data)}<!-- end -->\n"
-    # Three of five hold: equation 3 needs 5 round trips, AIMD 20, and marks slow it down; equation 1 needs 7 or 8.
+    assert (
+        text
+        == f"{glance.HEAD}<!-- generated: verdicts -->\n{glance_text.markdown(data)}<!-- end -->\n"
+    )
+    # Three of five hold: equation 3 needs 5 round trips, AIMD 20, and marks slow it down; equation
+    # 1 needs 7 or 8.
     assert re.search(r"\| \[psaras2009\]\(#\S+\) \| 5 \| 3 \| 2 \| 0 \| 60 % \| 0 \|", text)
     assert "| round trips to double, MR-AIMD, equation 1 | 6 | 7 | +16.7 % |" in text
     image = tmp_path / "images" / "reproduction" / "psaras2009-fig7.png"
@@ -56,15 +60,24 @@ def test_papers_that_were_not_run_stay(found, tmp_path):
     other = {"title": "Other", "runs": 3, "claims": [], "published": [], "experiments": []}
     (tmp_path / "reproduction.json").write_text(json.dumps({"papers": {"zeta1999": other}}))
     text = glance.update([found], tmp_path).read_text()
-    assert list(json.loads((tmp_path / "reproduction.json").read_text())["papers"]) == ["psaras2009", "zeta1999"]
+    assert list(json.loads((tmp_path / "reproduction.json").read_text())["papers"]) == [
+        "psaras2009",
+        "zeta1999",
+    ]
     assert "| [zeta1999](#zeta1999-other) | 0 | 0 | 0 | 0 | - | 3 |" in text
     assert "| all | 5 | 3 | 2 | 0 | 60 % | 3 |" in text
 
 
 def test_what_assumed_values_decide_is_said_and_stays(found, tmp_path):
-    base = Variant("", "", {"fig7/a": True, "fig7/b": False}, {"D_a sack": 0.9, "D_a reno": 0.7}, 4, 8.0)
-    other = Variant("step", "1s", {"fig7/a": False, "fig7/b": True}, {"D_a sack": 0.4, "D_a reno": 0.7}, 4, 8.0)
-    varied = Sensitivity("psaras2009", is_quick=False, replicates=2, variants=[base, other], took_s=1234.4)
+    base = Variant(
+        "", "", {"fig7/a": True, "fig7/b": False}, {"D_a sack": 0.9, "D_a reno": 0.7}, 4, 8.0
+    )
+    other = Variant(
+        "step", "1s", {"fig7/a": False, "fig7/b": True}, {"D_a sack": 0.4, "D_a reno": 0.7}, 4, 8.0
+    )
+    varied = Sensitivity(
+        "psaras2009", is_quick=False, replicates=2, variants=[base, other], took_s=1234.4
+    )
     with pytest.raises(ScenarioError, match="page: `psaras2009` is not on the page"):
         glance.vary(varied, tmp_path)
     glance.update([found], tmp_path)
@@ -104,10 +117,16 @@ def test_the_committed_page_is_of_its_data_and_of_the_papers_that_there_are():
     assert glance.HEAD in PAGE.read_text()
     for key, entry in data["papers"].items():
         paper = reproduce.load(key)
-        assert [claim["claim"] for claim in entry["claims"]] == [claim.name for claim in paper.claims]
+        assert [claim["claim"] for claim in entry["claims"]] == [
+            claim.name for claim in paper.claims
+        ]
         # Bounds are those that stand in the readings today.
-        assert [claim["bounds"] for claim in entry["claims"]] == [claim.reading.text for claim in paper.claims]
-        assert [row["published"] for row in entry["published"]] == [number.value for number in paper.published]
+        assert [claim["bounds"] for claim in entry["claims"]] == [
+            claim.reading.text for claim in paper.claims
+        ]
+        assert [row["published"] for row in entry["published"]] == [
+            number.value for number in paper.published
+        ]
         for experiment in entry["experiments"]:
             assert experiment["id"] in paper.experiments
             if experiment["image"]:
@@ -119,7 +138,9 @@ def test_every_reading_is_used_by_a_paper():
     assert used <= set(readings())
     # Papers whose folder is not whole yet have their readings already.
     waiting = set(readings()) - used
-    written = "".join(path.read_text() for path in (ROOT / "python/cwndlab/papers").glob("*/claims.toml"))
+    written = "".join(
+        path.read_text() for path in (ROOT / "python/cwndlab/papers").glob("*/claims.toml")
+    )
     assert all(f'"{name}"' in written for name in waiting)
 
 

@@ -1,4 +1,5 @@
-"""Search of environments: aims by hand, families and their bounds, a small search end to end, bad input."""
+"""Search of environments: aims by hand, families and their bounds, a small search end to end, bad
+input."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def test_margins_by_hand(aim, margins):
 
 
 def test_a_rule_does_not_win_by_pushing_cross_traffic_out():
-    # Goodput over what was asked for is above 1 where the cross traffic lost packets: what it really left counts.
+    # Goodput over what was asked for is above 1 where the cross traffic lost packets: what it
+    # really left counts.
     assert Aim(best=A).value({"goodput": 1.3, "goodput_left": 0.9}) == 0.9
     assert Aim(best=A).value({"goodput": 0.7, "goodput_left": 0.9}) == 0.7
     assert Aim(best=A).value({"goodput": 0.7, "goodput_left": None}) == 0.7
@@ -52,7 +54,9 @@ def test_every_position_is_a_waveform_within_its_bounds(name):
     for position in [*corners, *stream.random((50, len(found.parameters)))]:
         values = found.values(position)
         for parameter in found.parameters:
-            assert parameter.low * (1 - 1e-9) <= values[parameter.name] <= parameter.high * (1 + 1e-9)
+            assert (
+                parameter.low * (1 - 1e-9) <= values[parameter.name] <= parameter.high * (1 + 1e-9)
+            )
         assert values["low"] <= values["high"] * (1 + 1e-9)
 
 
@@ -89,7 +93,9 @@ def test_bounds_are_read_and_refused():
             read_bounds("square", texts)
     with pytest.raises(ScenarioError, match=r"`blob`.*square"):
         family("blob")
-    with pytest.raises(ScenarioError, match="`duty` is no parameter of saw-tooth; allowed: high, low, period"):
+    with pytest.raises(
+        ScenarioError, match="`duty` is no parameter of saw-tooth; allowed: high, low, period"
+    ):
         family("saw-tooth").bounded({"duty": (0.1, 0.2)})
 
 
@@ -113,8 +119,9 @@ def test_rules_are_split_outside_their_parentheses():
 
 
 def test_a_search_finds_what_is_known_to_be_there():
-    # A square wave of 20 s between 0.2 and 4 Mb/s: one packet a round trip takes longer than a half period to climb
-    # (60 packets of 1000 bytes at 120 ms), a doubling every two round trips does not.
+    # A square wave of 20 s between 0.2 and 4 Mb/s: one packet a round trip takes longer than a half
+    # period to climb (60 packets of 1000 bytes at 120 ms), a doubling every two round trips does
+    # not.
     aim = Aim(best="MIMD(1.4, 0.5)", rules=("AIMD(1, 0.5)", "MIMD(1.4, 0.5)"))
     bounds = {"high": (4e6, 4e6), "low": (0.1e6, 3.9e6), "period": (4.0, 12.0), "duty": (0.5, 0.5)}
     found = search.search(aim, bounds=bounds, budget=10, replicates=1, confirm=3, duration="24s")
@@ -123,15 +130,20 @@ def test_a_search_finds_what_is_known_to_be_there():
     assert found.values["low"] < 2e6
     assert (found.values["high"], found.values["duty"]) == pytest.approx((4e6, 0.5))
     assert len(found.history) == found.tried == 10
-    assert found.table()["margin"].max() == pytest.approx(max(entry["margin"] for entry in found.history))
+    assert found.table()["margin"].max() == pytest.approx(
+        max(entry["margin"] for entry in found.history)
+    )
     assert found.runs == 2 * (10 * 1 + 4 * 5 + 3)
 
 
 def test_the_command_resumes_and_says_the_same(tmp_path):
-    command = [sys.executable, "-m", "cwndlab", "search", "--best", "AIAD(1,3)", "--rules", "AIMD(1, 0.8), AIAD(1, 3)",
+    command = [sys.executable, "-m", "cwndlab", "search", "--best", "AIAD(1,3)", "--rules",
+               "AIMD(1, 0.8), AIAD(1, 3)",
                "--budget", "5", "--replicates", "1", "--confirm", "2", "--duration", "4s",
                "--out", "found", "--json"]  # fmt: skip
-    first, second = (json.loads(subprocess.check_output(command, text=True, cwd=tmp_path)) for _ in range(2))
+    first, second = (
+        json.loads(subprocess.check_output(command, text=True, cwd=tmp_path)) for _ in range(2)
+    )
     # Every run of the second is in the store, which asks for the same ones.
     assert {key: value for key, value in first.items() if key != "wall_s"} == {
         key: value for key, value in second.items() if key != "wall_s"

@@ -1,4 +1,7 @@
-"""What a sweep refuses, before its first run: one line that names the key, the value and what is allowed."""
+"""What a sweep refuses, before its first run.
+
+One line that names the key, the value and what is allowed.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +26,20 @@ from small_sweeps import AXES, small_sweep
         ({"axes": {"load": {"light": 3}}}, "axis `load`: `light` is no table"),
         ({"axes": {"seed": [1, 2]}}, "axis `seed`: replicates have the seeds"),
         ({"axes": {"dumbbell.rate": ["1Mbit", "-1Mbit"]}}, "axis `dumbbell.rate`: -1Mbit: "),
-        ({"zip": [{"dumbbell.rate": ["1Mbit"], "flows.a.count": [1, 2]}]}, "zip: .* allowed: equally many"),
+        ({"zip": [{"dumbbell.rate": ["1Mbit"], "flows.a.count": [1, 2]}]},
+        "zip: .* allowed: equally many"),
         ({"zip": [{"rule": ["CUBIC"]}]}, "axis `rule`: is there twice"),
         ({"replicates": 0}, "replicates: `0` is not allowed; allowed: a whole number from 1"),
-        ({"replicates": 3_000_000}, "sweep: 12000000 runs are more than 10000000; allowed: .* or --yes"),
+        ({"replicates": 3_000_000},
+        "sweep: 12000000 runs are more than 10000000; allowed: .* or --yes"),
         ({"metrics": []}, "metrics: is empty"),
         ({"metrics": ["links.bottleneck.god"]}, "metrics: `links.bottleneck.god` is not known"),
         ({"metrics": ["name"]}, "metrics: `name` is no number of a run"),
         ({"metrics": ["flows.b.loss_rate"]}, "the run has no `b`; allowed: a, or"),
         ({"link": "west"}, "link: `west` is not in this run; allowed: bottleneck"),
         ({"group": "b"}, "no entry `b`"),
-        ({"until": "goodput < 1%"}, r"until: `goodput < 1%` is not allowed; allowed: \"ci\(METRIC\) < 1%\""),
+        ({"until": "goodput < 1%"},
+        r"until: `goodput < 1%` is not allowed; allowed: " r"\"ci\(METRIC\) " r"< 1%\""),
         ({"until": "ci(goodput) < 0"}, "until: `ci"),
         ({"until": "ci(timeouts) < 1%"}, "until: `timeouts` is not measured"),
         ({"compare": "rules"}, "compare: `rules` is no axis; allowed: rule, dumbbell.queue.limit"),

@@ -8,8 +8,10 @@ from cwndlab import theory
 
 
 def test_notation_round_trips():
-    for text in ("AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)", "AIMAD(1, 1, 0.9)",
-                 "MAIMD(1, 1.1, 0.8)", "Linear(1, 1, -1, 0.9)", "GAIMD(0.31, 0.875)", "Binomial(0.5, 0.5, 1, 0.5)",
+    for text in ("AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)",
+                 "AIMAD(1, 1, 0.9)",
+                 "MAIMD(1, 1.1, 0.8)", "Linear(1, 1, -1, 0.9)", "GAIMD(0.31, 0.875)",
+                 "Binomial(0.5, 0.5, 1, 0.5)",
                  "IIAD(1, 0.5)", "SQRT(1, 0.5)", "Bimodal(1, 0.5, 0.125)",
                  "MRAIMD(1, 0.5, 0.005, 0.5)"):  # fmt: skip
         assert theory.parse(text).text == text

@@ -15,15 +15,23 @@ duration = "20s"
 links = [
     { from = "client", to = "edge", rate = "100Mbit", delay = "1ms", duplex = true },
     { from = "edge", to = "core", rate = "50Mbit", delay = "5ms", duplex = true },
-    { from = "core", to = "server", rate = "20Mbit", delay = "10ms", duplex = true, name = "trunk" },
+    {name = "trunk", from = "core", to = "server", rate = "20Mbit", delay = "10ms", duplex = true},
     { from = "edge", to = "cache", rate = "100Mbit", delay = "1ms", duplex = true },
     { from = "cache", to = "server", rate = "10Mbit", delay = "14ms", duplex = true },
 ]
-flows = [
-    { name = "down", rule = "AIMD(1, 0.5)", from = "server", to = "client" },
-    { name = "up", rule = "AIAD(1, 3)", from = "client", to = "server", count = 2, access_delay = ["1ms", "5ms"] },
-]
 cross = [{ name = "cbr", rate = "1Mbit", from = "cache", to = "client" }]
+[[flows]]
+name = "down"
+rule = "AIMD(1, 0.5)"
+from = "server"
+to = "client"
+[[flows]]
+name = "up"
+rule = "AIAD(1, 3)"
+from = "client"
+to = "server"
+count = 2
+access_delay = ["1ms", "5ms"]
 """
 
 
@@ -35,7 +43,9 @@ def _scenarios() -> dict[str, cwndlab.Scenario]:
     return {
         "graph": cwndlab.Scenario.from_text(GRAPH),
         "lot": topologies.parking_lot(3, "10Mbit", "15ms", rule="AIMD(1, 0.5)", duration="10s"),
-        "ring": topologies.ring(5, "10Mbit", "15ms", rule={"rule": "AIMD(1, 0.5)", "count": 2}, duration="10s"),
+        "ring": topologies.ring(
+            5, "10Mbit", "15ms", rule={"rule": "AIMD(1, 0.5)", "count": 2}, duration="10s"
+        ),
         "second": environments.scenario("RSQ", queue="ecn"),
         "dumbbell": environments.scenario("SQH", queue="drr"),
     }
@@ -44,7 +54,8 @@ def _scenarios() -> dict[str, cwndlab.Scenario]:
 def test_routes_of_least_delay_there_and_back():
     read = _read(cwndlab.Scenario.from_text(GRAPH))
     down, up, cbr = read.ways
-    # By the cache 1 + 1 + 14 ms, by the core 1 + 5 + 10: equal delay and links, so the links that come first decide.
+    # By the cache 1 + 1 + 14 ms, by the core 1 + 5 + 10: equal delay and links, so the links that
+    # come first decide.
     assert up.there == ("client-edge", "edge-core", "trunk")
     assert up.back == ("trunk-back", "core-edge", "edge-client")
     assert down.there == up.back
@@ -67,7 +78,10 @@ def test_nodes_of_links_without_names_are_found_by_the_paths():
     scenario = cwndlab.Scenario.from_text(
         """
         duration = "5s"
-        links = [{ name = "a", rate = "1Mbit", delay = "1ms" }, { name = "b", rate = "1Mbit", delay = "1ms" }]
+        links = [
+            { name = "a", rate = "1Mbit", delay = "1ms" },
+            { name = "b", rate = "1Mbit", delay = "1ms" },
+        ]
         flows = [{ rule = "AIMD(1, 0.5)", path = ["b", "a"] }]
         """
     )
@@ -84,7 +98,9 @@ def test_every_flow_of_a_ring_meets_another_on_each_of_its_links():
 
 
 def test_parking_lot_favours_the_short():
-    result = cwndlab.run(topologies.parking_lot(3, "10Mbit", "15ms", rule="AIMD(1, 0.5)", duration="60s"))
+    result = cwndlab.run(
+        topologies.parking_lot(3, "10Mbit", "15ms", rule="AIMD(1, 0.5)", duration="60s")
+    )
     goodput = dict(result.flows.select("flow", "goodput_bps").iter_rows())
     assert goodput["long"] < min(goodput[f"short-{i}"] for i in (1, 2, 3)) / 2
 

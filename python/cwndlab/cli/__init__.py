@@ -1,7 +1,8 @@
 """The command line: parsing and printing only.
 
-Data goes to standard output, messages and progress to standard error. Exit codes: 0 done, 2 bad input (one line
-that says what and what is allowed), 130 interrupted (what had finished is written), 1 anything else.
+Data goes to standard output, messages and progress to standard error. Exit codes: 0 done, 2 bad
+input (one line that says what and what is allowed), 130 interrupted (what had finished is written),
+1 anything else.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _say("interrupted")
         code = EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader (`| head`) has gone; leave quietly, also when the interpreter flushes at its end.
+        # The reader (`| head`) has gone; leave quietly, also when the interpreter flushes at its
+        # end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_FAILED
     sys.exit(code)
@@ -73,7 +75,10 @@ def _explain(error: Exception) -> int:
         return EXIT_BAD_INPUT
     if isinstance(error, OSError):
         name = f"{error.filename}: " if error.filename else ""
-        _say(f"error: {name}{_one_line(error.strerror or str(error))}; allowed: a file that can be read or written")
+        _say(
+            f"error: {name}{_one_line(error.strerror or str(error))}; allowed: a file that can be "
+            "read or written"
+        )
         return EXIT_BAD_INPUT
     _say(f"error: {type(error).__name__}: {_one_line(str(error))} (CWNDLAB_DEBUG=1 shows where)")
     return EXIT_FAILED

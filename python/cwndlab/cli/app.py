@@ -39,7 +39,8 @@ class Commands(click.Group):
         """Look the first argument up."""
         if args and not args[0].startswith("-") and args[0] not in self.commands:
             raise click.UsageError(
-                f"command `{args[0]}`: does not exist; allowed: {', '.join(self.list_commands(ctx))}"
+                f"command `{args[0]}`: does not exist; allowed: "
+                f"{', '.join(self.list_commands(ctx))}"
             )
         return super().resolve_command(ctx, args)
 
@@ -65,7 +66,8 @@ def app(context: click.Context) -> None:
 
 
 COMMANDS = (
-    run, compare, sweep, results, report, reproduce, search, environments, topology, rules, knobs, schema, demo, theory,
+    run, compare, sweep, results, report, reproduce, search, environments, topology, rules, knobs,
+    schema, demo, theory,
     live, doctor,
 )  # fmt: skip
 for command in COMMANDS:

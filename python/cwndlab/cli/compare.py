@@ -20,7 +20,12 @@ ENVIRONMENTS, REPLICATES = ("constant",), 3
 
 @click.command()
 @click.argument("rules", nargs=-1, metavar="RULE...")
-@click.option("--recovery", multiple=True, metavar="NAMES", help="tahoe, reno, newreno, sack.  [default: sack]")
+@click.option(
+    "--recovery",
+    multiple=True,
+    metavar="NAMES",
+    help="tahoe, reno, newreno, sack.  [default: sack]",
+)
 @click.option(
     "--queue",
     multiple=True,
@@ -38,21 +43,26 @@ ENVIRONMENTS, REPLICATES = ("constant",), 3
     "--env",
     multiple=True,
     metavar="NAMES",
-    help='Environments (`cwndlab environments` lists them); "all" for the thirteen of the paper, "demo" for four.'
+    help='Environments (`cwndlab environments` lists them); "all" for the thirteen of the paper, '
+    '"demo" for four.'
     "  [default: constant; none with --against]",
 )
 @click.option(
     "--against",
     metavar="RULE",
-    help="Let each RULE share a bottleneck with this one: its share, and the harm it does to the other.",
+    help="Let each RULE share a bottleneck with this one: its share, and the harm it does to the "
+    "other.",
 )
-@click.option("--flows", multiple=True, metavar="NUMBERS", help="Flows of either kind.  [default: 1,2,4,8,16]")
+@click.option(
+    "--flows", multiple=True, metavar="NUMBERS", help="Flows of either kind.  [default: 1,2,4,8,16]"
+)
 @click.option("--rate", metavar="RATE", help="Rate of the link without --env.  [default: 20Mbit]")
 @click.option(
     "--replicates",
     type=options.WholeNumber(1, 100_000),
     metavar="N",
-    help=f"Runs of a cell, each with a seed of its own.  [default: {REPLICATES}; 20 with --against]",
+    help=f"Runs of a cell, each with a seed of its own.  [default: {REPLICATES}; 20 with "
+    "--against]",
 )
 @click.option("--duration", metavar="TIME", help="Simulated time of a run.  [default: 100s]")
 @options.assume_option
@@ -66,7 +76,9 @@ ENVIRONMENTS, REPLICATES = ("constant",), 3
     metavar="FILE",
     help="Plot means (.png, .svg, .pdf); of many environments also the scores, into FILE-scores.",
 )
-@click.option("--detail", is_flag=True, help="Print every environment's means, however many there are.")
+@click.option(
+    "--detail", is_flag=True, help="Print every environment's means, however many there are."
+)
 @options.out_option
 def compare(
     rules: tuple[str, ...],
@@ -90,15 +102,17 @@ def compare(
 ) -> None:
     """Compare rules such as "AIMD(1, 0.5)": mean, 95 % confidence interval, C_a and D_a.
 
-    Up to four environments each have a column. Of more the tables have means, and --detail, --plot, --json and --out
-    the rest. Lists are given with commas or by repeating the option. Replicate i has the same random numbers for
-    every rule and environment.
+    Up to four environments each have a column. Of more the tables have means, and --detail, --plot,
+    --json and --out the rest. Lists are given with commas or by repeating the option. Replicate i
+    has the same random numbers for every rule and environment.
 
-    With --against, rules are not compared on their own: n flows of each share one link with n flows of another rule.
-    --flows and --rate are for that.
+    With --against, rules are not compared on their own: n flows of each share one link with n flows
+    of another rule. --flows and --rate are for that.
     """
     if not rules:
-        raise click.UsageError('RULE: is missing; allowed: one or more rules such as "AIMD(1, 0.5)"')
+        raise click.UsageError(
+            'RULE: is missing; allowed: one or more rules such as "AIMD(1, 0.5)"'
+        )
     options.check_plot(plot)
     recoveries, queues = _settings(recovery, queue, setting)
     from cwndlab.comparison import Comparison, plan_rules
@@ -118,11 +132,16 @@ def compare(
             common["env"] = options.names_of("--env", env)
         if replicates is not None:
             common["replicates"] = replicates
-        compare_against(rules, against, flows, rate, common, jobs=jobs, as_json=as_json, plot=plot, out=out)
+        compare_against(
+            rules, against, flows, rate, common, jobs=jobs, as_json=as_json, plot=plot, out=out
+        )
         return
     refuse_alone(flows=flows, rate=rate)
     plan = plan_rules(
-        rules, env=options.names_of("--env", env or ENVIRONMENTS), replicates=replicates or REPLICATES, **common
+        rules,
+        env=options.names_of("--env", env or ENVIRONMENTS),
+        replicates=replicates or REPLICATES,
+        **common,
     )
     comparison = execute_plan(Comparison(plan), jobs=jobs, out=out, keep=as_json)
     if plot is not None:
@@ -142,7 +161,9 @@ def _settings(
             "--queue", queue or ("drop-tail",)
         )
     if recovery or queue:
-        raise click.UsageError("--setting: names both already; allowed: without --recovery and --queue")
+        raise click.UsageError(
+            "--setting: names both already; allowed: without --recovery and --queue"
+        )
     from cwndlab.environments import QUEUES, RECOVERIES
 
     names = options.names_of("--setting", setting)

@@ -32,22 +32,34 @@ KEYS = (
 )
 
 
-def refuse_together(*, detail: bool, has_rate: bool, env: tuple[str, ...], assume: tuple[str, ...]) -> None:
+def refuse_together(
+    *, detail: bool, has_rate: bool, env: tuple[str, ...], assume: tuple[str, ...]
+) -> None:
     """Refuse what --against leaves no meaning."""
     if detail:
-        raise click.UsageError("--detail: has no meaning with --against; allowed: without it, whose tables have it all")
+        raise click.UsageError(
+            "--detail: has no meaning with --against; allowed: without it, whose tables have it all"
+        )
     if has_rate and env:
-        raise click.UsageError("--rate: an environment has its own; allowed: without --env, or --assume for its rates")
+        raise click.UsageError(
+            "--rate: an environment has its own; allowed: without --env, or --assume for its rates"
+        )
     if any(text.partition("=")[0].strip() == "flows" for text in assume):
-        raise click.UsageError("--assume: `flows` is not used with --against; allowed: --flows, flows of either kind")
+        raise click.UsageError(
+            "--assume: `flows` is not used with --against; allowed: --flows, flows of either kind"
+        )
 
 
 def refuse_alone(*, flows: tuple[str, ...], rate: str | None) -> None:
     """Refuse what has no meaning without --against."""
     if flows:
-        raise click.UsageError("--flows: needs --against; allowed: --against RULE, or --assume flows=N without it")
+        raise click.UsageError(
+            "--flows: needs --against; allowed: --against RULE, or --assume flows=N without it"
+        )
     if rate is not None:
-        raise click.UsageError("--rate: needs --against; allowed: --against RULE, or --assume for environments' rates")
+        raise click.UsageError(
+            "--rate: needs --against; allowed: --against RULE, or --assume for environments' rates"
+        )
 
 
 def compare_against(
@@ -69,7 +81,9 @@ def compare_against(
     given: dict[str, Any] = {} if rate is None else {"rate": rate}
     if flows:
         given["flows"] = [_count(text) for text in options.names_of("--flows", flows)]
-    contest = execute_plan(plan_contest(rules, against, **given, **common), jobs=jobs, out=out, keep=as_json)
+    contest = execute_plan(
+        plan_contest(rules, against, **given, **common), jobs=jobs, out=out, keep=as_json
+    )
     if plot is not None:
         say(f"wrote {plots.save(contest.plot(), plot)}")
     if as_json:
@@ -101,13 +115,22 @@ def print_contest(contest: Contest) -> None:
         rows = []
         for rule in contest.rules:
             for flows in found["flows"].unique(maintain_order=True):
-                cells = {row["measure"]: row for row in found.filter(rule=rule, flows=flows).to_dicts()}
+                cells = {
+                    row["measure"]: row for row in found.filter(rule=rule, flows=flows).to_dicts()
+                }
                 texts = [
-                    with_interval(cells[key], BY_KEY[key]) if interval else number(cells[key]["mean"], BY_KEY[key])
+                    with_interval(cells[key], BY_KEY[key])
+                    if interval
+                    else number(cells[key]["mean"], BY_KEY[key])
                     for _, key, interval in COLUMNS
                 ]
                 rows.append([rule, f"{flows} + {flows}", *texts])
         where = "" if env == LINK else f", {env}"
         columns = ["rule", "flows", *(heading for heading, _, _ in COLUMNS)]
-        print_table(f"against {contest.against}, {recovery} over {queue}{where}", columns, rows, text_columns=2)
+        print_table(
+            f"against {contest.against}, {recovery} over {queue}{where}",
+            columns,
+            rows,
+            text_columns=2,
+        )
     print(KEYS)

@@ -28,7 +28,10 @@ def execute_plan(
     trace: Mapping[str, Any] | None = None,
     keep: bool = True,
 ) -> Gathered:
-    """Run the plan of a collection; with `out`, each finished run is on disk at once, the tables also after Ctrl-C."""
+    """Run the plan of a collection.
+
+    With `out`, each finished run is on disk at once, the tables also after Ctrl-C.
+    """
     from cwndlab.collection import collect
 
     began_s, plan = time.perf_counter(), collection.plan
@@ -46,7 +49,14 @@ def execute_plan(
                 result.save(_folder(out, run.index))
 
         try:
-            collect(collection, jobs=jobs, trace=trace, on_run=finished, progress=progress.packets, keep=keep)
+            collect(
+                collection,
+                jobs=jobs,
+                trace=trace,
+                on_run=finished,
+                progress=progress.packets,
+                keep=keep,
+            )
         except KeyboardInterrupt:
             say(f"stopped after {len(collection.measured)} of {len(plan)} runs")
             _write_interrupted(collection, out)

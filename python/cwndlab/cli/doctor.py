@@ -23,7 +23,9 @@ def doctor(as_json: bool) -> None:
     if as_json:
         from cwndlab.jsontext import dumps
 
-        click.echo(dumps({"parts": [asdict(part) | {"there": part.found is not None} for part in parts]}))
+        click.echo(
+            dumps({"parts": [asdict(part) | {"there": part.found is not None} for part in parts]})
+        )
         return
     missing = [part for part in parts if part.found is None]
     rows = [
@@ -36,5 +38,10 @@ def doctor(as_json: bool) -> None:
         )
         for part in parts
     ]
-    print_table("This machine", ["what", "there", "found", "needed for", "how to get it"], rows, text_columns=5)
+    print_table(
+        "This machine",
+        ["what", "there", "found", "needed for", "how to get it"],
+        rows,
+        text_columns=5,
+    )
     say(f"{len(missing)} of {len(parts)} missing" if missing else "nothing is missing")

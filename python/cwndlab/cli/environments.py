@@ -19,12 +19,20 @@ STEP = "500ms"
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 @click.option("--setting", default="sack/drop-tail", show_default=True, metavar="RECOVERY/QUEUE")
-@click.option("--rule", default="AIMD(1, 0.5)", show_default=True, metavar="RULE", help="Rule of the test flows.")
+@click.option(
+    "--rule",
+    default="AIMD(1, 0.5)",
+    show_default=True,
+    metavar="RULE",
+    help="Rule of the test flows.",
+)
 @options.assume_option
 @options.seed_option
 @click.option("--toml", "as_toml", is_flag=True, help="Print the scenario of one environment.")
 @options.json_option
-@click.option("--assumptions", "with_assumptions", is_flag=True, help="List what is assumed, and why.")
+@click.option(
+    "--assumptions", "with_assumptions", is_flag=True, help="List what is assumed, and why."
+)
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -44,7 +52,8 @@ def environments(
 ) -> None:
     """List environments: what bandwidth each leaves per test flow, on which network.
 
-    NAME is one of them, "all" for the thirteen of Akella et al. (2002), or "demo"; without, all are listed.
+    NAME is one of them, "all" for the thirteen of Akella et al. (2002), or "demo"; without, all are
+    listed.
     """
     options.check_plot(plot)
     from cwndlab import environments as catalogue
@@ -52,7 +61,13 @@ def environments(
     recovery, queue = options.setting_of(setting)
     chosen = catalogue.Assumptions.from_texts(assume)
     listed = catalogue.names(names) if names else list(catalogue.ENVIRONMENTS)
-    build = {"rule": rule, "recovery": recovery, "queue": queue, "assume": chosen, "seed": 1 if seed is None else seed}
+    build = {
+        "rule": rule,
+        "recovery": recovery,
+        "queue": queue,
+        "assume": chosen,
+        "seed": 1 if seed is None else seed,
+    }
     if as_toml:
         if len(listed) != 1:
             raise click.UsageError("--toml: prints one scenario; allowed: one NAME")
@@ -94,12 +109,32 @@ def _print_list(listed: list[str], chosen: Assumptions, as_json: bool) -> None:
     from cwndlab.quantities import rate_text
 
     table = [
-        [row["name"], row["title"], row["left_per_flow"], rate_text(row["link_bps"]), row["topology"]] for row in rows
+        [
+            row["name"],
+            row["title"],
+            row["left_per_flow"],
+            rate_text(row["link_bps"]),
+            row["topology"],
+        ]
+        for row in rows
     ]
-    print_table("Environments", ["name", "title", "left per test flow", "link", "topology"], table, text_columns=5)
-    settings = ", ".join(f"{recovery}/{queue}" for recovery in catalogue.RECOVERIES for queue in catalogue.QUEUES)
-    click.echo(f"{chosen.flows} test flows, {chosen.duration} a run, changes every {chosen.step}; settings: {settings}")
-    click.echo("NAME --toml prints a scenario, --assumptions what is assumed and why, --assume KEY=VALUE changes it.")
+    print_table(
+        "Environments",
+        ["name", "title", "left per test flow", "link", "topology"],
+        table,
+        text_columns=5,
+    )
+    settings = ", ".join(
+        f"{recovery}/{queue}" for recovery in catalogue.RECOVERIES for queue in catalogue.QUEUES
+    )
+    click.echo(
+        f"{chosen.flows} test flows, {chosen.duration} a run, changes every {chosen.step}; "
+        f"settings: {settings}"
+    )
+    click.echo(
+        "NAME --toml prints a scenario, --assumptions what is assumed and why, --assume KEY=VALUE "
+        "changes it."
+    )
 
 
 def _print_assumptions(chosen: Assumptions, as_json: bool) -> None:
@@ -123,10 +158,15 @@ def _plot(listed: list[str], build: dict[str, Any], path: Path) -> None:
     from cwndlab.cli.output import meter, say
 
     # All scenarios first: what is wrong with one is said before anything is run.
-    scenarios = [(name, catalogue.scenario(name, **build).set("trace", {"rate": STEP})) for name in listed]
+    scenarios = [
+        (name, catalogue.scenario(name, **build).set("trace", {"rate": STEP})) for name in listed
+    ]
     results = {}
     with meter("environments", len(listed), "runs") as progress:
         for name, result in execute.run_many(scenarios, progress=progress.packets):
             progress.finished_run()
             results[name] = result
-    say(f"wrote {plots.save(plots.available_bandwidths({name: results[name] for name in listed}), path)}")
+    say(
+        "wrote "
+        f"{plots.save(plots.available_bandwidths({name: results[name] for name in listed}), path)}"
+    )

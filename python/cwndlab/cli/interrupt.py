@@ -1,8 +1,9 @@
 """Ctrl-C is not lost.
 
-Python raises `KeyboardInterrupt` wherever the main thread happens to be. Where that is a callback or a `__del__`
-(an import has many: the lock of every module ends in one), Python prints "Exception ignored" and goes on, as if
-nobody had asked it to stop. Here such an interrupt is sent once more, a moment later.
+Python raises `KeyboardInterrupt` wherever the main thread happens to be. Where that is a callback
+or a `__del__` (an import has many: the lock of every module ends in one), Python prints "Exception
+ignored" and goes on, as if nobody had asked it to stop. Here such an interrupt is sent once more, a
+moment later.
 """
 
 from __future__ import annotations
@@ -30,8 +31,11 @@ def interrupts_kept() -> Iterator[None]:
         if what.exc_type is not KeyboardInterrupt:
             before(what)
             return
-        # A signal, because it also ends a wait in the kernel; to the thread that raises `KeyboardInterrupt`.
-        again = threading.Timer(AGAIN_S, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+        # A signal, because it also ends a wait in the kernel; to the thread that raises
+        # `KeyboardInterrupt`.
+        again = threading.Timer(
+            AGAIN_S, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)
+        )
         again.daemon = True
         again.start()
 

@@ -23,10 +23,19 @@ def knobs(as_json: bool) -> None:
 
     profiles = list(entries[0]["values"])
     rows = [
-        [entry["name"], *(_text(entry["values"][profile]) for profile in profiles), entry["meaning"]]
+        [
+            entry["name"],
+            *(_text(entry["values"][profile]) for profile in profiles),
+            entry["meaning"],
+        ]
         for entry in entries
     ]
-    print_table("Knobs of the TCP endpoints", ["knob", *profiles, "meaning"], rows, text_columns=2 + len(profiles))
+    print_table(
+        "Knobs of the TCP endpoints",
+        ["knob", *profiles, "meaning"],
+        rows,
+        text_columns=2 + len(profiles),
+    )
 
 
 def _text(value: object) -> str:

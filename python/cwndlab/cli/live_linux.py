@@ -13,7 +13,9 @@ from cwndlab.cli.live_tables import print_live
 
 @click.command()
 @file_argument
-@click.option("--beside", is_flag=True, help="Simulate it, too, with the profile linux; print and plot both.")
+@click.option(
+    "--beside", is_flag=True, help="Simulate it, too, with the profile linux; print and plot both."
+)
 @options.json_option
 @options.out_option
 @plot_option
@@ -28,7 +30,7 @@ def linux(
     settings: tuple[str, ...],
     seed: int | None,
 ) -> None:
-    """Run the scenario in FILE.toml with flows of this machine's kernel, through an emulated network."""
+    """Run the scenario in FILE.toml with Linux TCP flows through an emulated network."""
     from cwndlab.live.run import counterpart
     from cwndlab.live.run import linux as play
 

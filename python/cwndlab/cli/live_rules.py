@@ -10,20 +10,29 @@ from cwndlab.cli.output import print_table, say
 
 @click.command()
 @click.argument("rule", metavar="RULE")
-@click.option("--name", required=True, metavar="NAME", help="What programs call it: 1 to 15 letters, digits, _ and -.")
+@click.option(
+    "--name",
+    required=True,
+    metavar="NAME",
+    help="What programs call it: 1 to 15 letters, digits, _ and -.",
+)
 @click.option(
     "--initial-ssthresh",
     type=options.WholeNumber(2, 1_000_000),
     metavar="PACKETS",
     help="Slow-start threshold that its flows begin with.  [default: none]",
 )
-@click.option("--until-stopped", is_flag=True, help="Only until this command ends, in whatever way.")
+@click.option(
+    "--until-stopped", is_flag=True, help="Only until this command ends, in whatever way."
+)
 @options.json_option
-def install(rule: str, name: str, initial_ssthresh: int | None, until_stopped: bool, as_json: bool) -> None:
+def install(
+    rule: str, name: str, initial_ssthresh: int | None, until_stopped: bool, as_json: bool
+) -> None:
     """Register RULE as a congestion control of this host, for any program to choose by NAME.
 
-    It stays until `live remove NAME` or the next start of the machine; flows that use it keep it until they close.
-    Needs root.
+    It stays until `live remove NAME` or the next start of the machine; flows that use it keep it
+    until they close. Needs root.
     """
     from cwndlab.live import program
 
@@ -54,7 +63,8 @@ def _tell(answer: dict, as_json: bool) -> None:
     if answer["program"] in ("table", "surface"):
         growth, cut = answer["growth_error_share"], answer["cut_error_share"]
         click.echo(
-            f"between the points of its table growth is at most {growth:.1e} of itself off, cuts {cut:.1e} packets"
+            f"between the points of its table growth is at most {growth:.1e} of itself off, cuts "
+            f"{cut:.1e} packets"
         )
 
 

@@ -1,4 +1,7 @@
-"""What `cwndlab live linux` and `cwndlab live quic` share: a run, what is simulated beside it, files and output."""
+"""What `cwndlab live linux` and `cwndlab live quic` share.
+
+A run, what is simulated beside it, files and output.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +82,11 @@ def carry_out(
     if asked.as_json:
         from cwndlab.jsontext import dumps
 
-        whole = result.to_dict() if simulated is None else {"live": result.to_dict(), "simulated": simulated.to_dict()}
+        whole = (
+            result.to_dict()
+            if simulated is None
+            else {"live": result.to_dict(), "simulated": simulated.to_dict()}
+        )
         click.echo(dumps(whole))
         return
     show(result)
@@ -96,7 +103,11 @@ def _scenario_of(asked: Asked, *, with_traces: bool) -> Scenario:
     if asked.seed is not None:
         patch["seed"] = asked.seed
     scenario = scenario.patch(patch) if patch else scenario
-    return scenario.set("trace", {**TRACES, **scenario.to_dict().get("trace", {})}) if with_traces else scenario
+    return (
+        scenario.set("trace", {**TRACES, **scenario.to_dict().get("trace", {})})
+        if with_traces
+        else scenario
+    )
 
 
 def _simulate(file: Path, scenario: Scenario) -> Result:

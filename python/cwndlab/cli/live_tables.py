@@ -21,14 +21,22 @@ def print_live(result: Result) -> None:
     print_tables(result)
     health, kernel = result.health, result.kernel
     columns = ["packets", *LATENESS, "lost\noutside", "broken", "CPU\n[%]"]
-    lost = health["refused_packets"] + sum(end["dropped_packets"] for end in result.namespaces.values())
-    broken = health["broken_packets"] + sum(end["broken_packets"] for end in result.namespaces.values())
+    lost = health["refused_packets"] + sum(
+        end["dropped_packets"] for end in result.namespaces.values()
+    )
+    broken = health["broken_packets"] + sum(
+        end["broken_packets"] for end in result.namespaces.values()
+    )
     cpu = scaled(health["cpu_share"], 100, 1)
     row = [str(health["released_packets"]), *lateness(health), str(lost), str(broken), cpu]
     print_table(f"Emulator, beside {kernel}", columns, [row], text_columns=0)
-    rules = [[rule["rule"], rule["name"], str(rule["skipped_callbacks"])] for rule in result.kernel_rules]
+    rules = [
+        [rule["rule"], rule["name"], str(rule["skipped_callbacks"])] for rule in result.kernel_rules
+    ]
     if rules:
-        print_table("Rules in the kernel", ["rule", "name", "skipped\ncallbacks"], rules, text_columns=2)
+        print_table(
+            "Rules in the kernel", ["rule", "name", "skipped\ncallbacks"], rules, text_columns=2
+        )
     least = [[row["flow"], scaled(row["min_rtt_s"], 1e3, 3), scaled(row["wire_min_rtt_s"], 1e3, 3)]
              for row in result.kernel_flows[:20]]  # fmt: skip
     base = dict(result.flows.select("flow", "base_rtt_s").iter_rows())
@@ -39,7 +47,10 @@ def print_live(result: Result) -> None:
 
 
 def print_verdict(result: Result, network: str, document: str) -> None:
-    """Print the numbers of the whole run, and whether it is valid: its network is called so, and explained there."""
+    """Print the numbers of the whole run, and whether it is valid.
+
+    Its network is called so, and explained there.
+    """
     click.echo(
         f"aggregate goodput {result.aggregate_goodput_bps / 1e6:.3f} Mbit/s, Jain's index "
         f"{scaled(result.jain_index, 1, 4)}, fairness spread {scaled(result.fairness_spread, 1, 3)}"
@@ -58,20 +69,34 @@ def print_beside(simulated: Result, live: Result) -> None:
 
     both = (simulated, live)
     found = [shares(result) for result in both]
-    rows = [[label, f"{100 * share:.1f}", f"{100 * found[1][label]:.1f}", f"{100 * (found[1][label] - share):+.1f}"]
+    rows = [[label, f"{100 * share:.1f}", f"{100 * found[1][label]:.1f}",
+            f"{100 * (found[1][label] - share):+.1f}"]
             for label, share in found[0].items()]  # fmt: skip
-    print_table("Shares of the goodput", ["group", "simulated\n[%]", "live\n[%]", "difference\n[points]"], rows)
+    print_table(
+        "Shares of the goodput",
+        ["group", "simulated\n[%]", "live\n[%]", "difference\n[points]"],
+        rows,
+    )
     links = [bottleneck(result) for result in both]
     rows = [
         _row("goodput [Mbit/s]", [result.aggregate_goodput_bps / 1e6 for result in both]),
         _row("utilization [%]", [100 * link["utilization"] for link in links]),
-        _row("mean queueing delay [ms]", [1e3 * (link["mean_queueing_delay_s"] or 0) for link in links]),
-        _row("p95 queueing delay [ms]", [1e3 * (link["p95_queueing_delay_s"] or 0) for link in links]),
+        _row(
+            "mean queueing delay [ms]",
+            [1e3 * (link["mean_queueing_delay_s"] or 0) for link in links],
+        ),
+        _row(
+            "p95 queueing delay [ms]", [1e3 * (link["p95_queueing_delay_s"] or 0) for link in links]
+        ),
         _row("dropped [packets]", [link["dropped_packets"] for link in links]),
         _row("marked [packets]", [link["marked_packets"] for link in links]),
         _row("Jain's index", [result.jain_index or 0 for result in both], digits=4),
     ]
-    print_table(f"Beside each other, at {links[0]['link']}", ["", "simulated", "live", "difference\n[%]"], rows)
+    print_table(
+        f"Beside each other, at {links[0]['link']}",
+        ["", "simulated", "live", "difference\n[%]"],
+        rows,
+    )
 
 
 def _row(name: str, values: list[float], digits: int = 2) -> list[str]:

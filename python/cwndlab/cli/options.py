@@ -26,11 +26,18 @@ class WholeNumber(click.ParamType):
         except ValueError:
             number = None
         if number is None or not self.least <= number <= self.most:
-            self.fail(f"`{value}` is not allowed; allowed: a whole number from {self.least} to {self.most}", param, ctx)
+            self.fail(
+                f"`{value}` is not allowed; allowed: a whole number from {self.least} to "
+                f"{self.most}",
+                param,
+                ctx,
+            )
         return number
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object instead of tables."
+)
 set_option = click.option(
     "--set",
     "settings",
@@ -48,14 +55,19 @@ assume_option = click.option(
     "--assume",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Change what the environments assume, e.g. floor=200kbit; `cwndlab environments --assumptions` lists it.",
+    help="Change what the environments assume, e.g. floor=200kbit; `cwndlab environments "
+    "--assumptions` lists it.",
 )
-jobs_option = click.option("--jobs", type=WholeNumber(1, 1024), metavar="N", help="Threads; by default all processors.")
+jobs_option = click.option(
+    "--jobs", type=WholeNumber(1, 1024), metavar="N", help="Threads; by default all processors."
+)
 
 
 def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--seed N`."""
-    return click.option("--seed", type=WholeNumber(0, 2**63 - 1), metavar="N", help="Seed.")(command)
+    return click.option("--seed", type=WholeNumber(0, 2**63 - 1), metavar="N", help="Seed.")(
+        command
+    )
 
 
 def patch_of(settings: tuple[str, ...]) -> dict[str, Any]:
@@ -75,7 +87,9 @@ def names_of(option: str, values: tuple[str, ...]) -> list[str]:
     """Split lists given with commas, as repeated options, or both."""
     names = [name.strip() for value in values for name in value.split(",")]
     if not all(names):
-        raise click.UsageError(f"{option}: `{','.join(values)}` has an empty name; allowed: names joined by commas")
+        raise click.UsageError(
+            f"{option}: `{','.join(values)}` has an empty name; allowed: names joined by commas"
+        )
     return names
 
 
@@ -83,18 +97,22 @@ def setting_of(text: str) -> tuple[str, str]:
     """Split a setting such as ``sack/drr`` into recovery and queue."""
     recovery, slash, queue = (part.strip() for part in text.partition("/"))
     if not (recovery and slash and queue):
-        raise click.UsageError(f"--setting: `{text}` is not a setting; allowed: recovery/queue, such as sack/drr")
+        raise click.UsageError(
+            f"--setting: `{text}` is not a setting; allowed: recovery/queue, such as sack/drr"
+        )
     return recovery, queue
 
 
 def check_plot(path: Path | None) -> None:
     """Refuse a plot file whose format is not known, before anything is run."""
     if path is not None and path.suffix.lower() not in PLOT_ENDINGS:
-        raise click.UsageError(f"--plot: `{path}` has no known ending; allowed: {', '.join(PLOT_ENDINGS)}")
+        raise click.UsageError(
+            f"--plot: `{path}` has no known ending; allowed: {', '.join(PLOT_ENDINGS)}"
+        )
 
 
 def check_cluster(on: str | None, jobs: int | None) -> None:
-    """Refuse threads of this process beside a cluster, whose library then leaves it to us to say what goes wrong."""
+    """Refuse `--jobs` with a cluster, and keep the cluster library's own log quiet."""
     if on is None:
         return
     if jobs is not None:
@@ -107,7 +125,9 @@ def check_cluster(on: str | None, jobs: int | None) -> None:
 def check_parent(option: str, path: Path | None) -> None:
     """Refuse a file in a folder that does not exist, before anything is run."""
     if path is not None and not path.parent.is_dir():
-        raise click.UsageError(f"{option}: `{path}` is in no folder; allowed: a file in a folder that exists")
+        raise click.UsageError(
+            f"{option}: `{path}` is in no folder; allowed: a file in a folder that exists"
+        )
 
 
 def make_folder(path: Path | None) -> None:
@@ -123,6 +143,7 @@ def seconds_of(option: str, text: str) -> float:
     value = seconds(text)
     if value is None or not 0 < value < float("inf"):
         raise click.UsageError(
-            f"{option}: `{text}` is not a length of time; allowed: above 0, such as 100s, 500ms, 2min"
+            f"{option}: `{text}` is not a length of time; allowed: above 0, such as 100s, 500ms, "
+            "2min"
         )
     return value

@@ -22,8 +22,9 @@ from cwndlab.cli.output import say, steps
 def report(folder: Path, sweep: str | None, output: Path | None) -> None:
     """Write what DIR holds as one HTML file that needs nothing else.
 
-    DIR is a store of sweeps, or what `cwndlab compare --out` wrote. The file has plots and tables with intervals, the
-    settings, and where the runs come from. What has not finished is left out, and the file says so.
+    DIR is a store of sweeps, or what `cwndlab compare --out` wrote. The file has plots and tables
+    with intervals, the settings, and where the runs come from. What has not finished is left out,
+    and the file says so.
     """
     from cwndlab.report import write_report
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 @click.argument("targets", nargs=-1, metavar="[PAPER[/ID]]...")
 @click.option("--list", "is_list", is_flag=True, help="List papers and their experiments.")
 @click.option(
-    "--quick", is_flag=True, help="Few and short runs, to see that all of it works; no verdicts on the paper."
+    "--quick",
+    is_flag=True,
+    help="Few and short runs, to see that all of it works; no verdicts on the paper.",
 )
 @click.option(
     "--out",
@@ -33,19 +35,27 @@ if TYPE_CHECKING:
     "--replicates",
     type=options.WholeNumber(2, 100_000),
     metavar="N",
-    help="At most that many of each run: a first look, that the same command without it goes on from.",
+    help="At most that many of each run: a first look, that the same command without it goes on "
+    "from.",
 )
 @click.option(
     "--sensitivity",
     is_flag=True,
-    help="Instead: how verdicts move when what the paper leaves open is varied, from a coarse plan.",
+    help="Instead: how verdicts move when what the paper leaves open is varied, from a coarse "
+    "plan.",
 )
-@click.option("--all", "is_all", is_flag=True, help="All experiments of all papers, which is what no PAPER means, too.")
+@click.option(
+    "--all",
+    "is_all",
+    is_flag=True,
+    help="All experiments of all papers, which is what no PAPER means, too.",
+)
 @click.option(
     "--page",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write all verdicts at a glance there: reproduction.md, its data, the plots. Papers not run stay as they are.",
+    help="Write all verdicts at a glance there: reproduction.md, its data, the plots. Papers not "
+    "run stay as they are.",
 )
 @options.assume_option
 @options.jobs_option
@@ -71,8 +81,8 @@ def reproduce(
 ) -> None:
     """Run the experiments of papers again, and judge what the papers say of them.
 
-    Without a target: all of all papers. PAPER/ID is one experiment, such as akella2002/fig4. After Ctrl-C the same
-    command goes on where it was.
+    Without a target: all of all papers. PAPER/ID is one experiment, such as akella2002/fig4. After
+    Ctrl-C the same command goes on where it was.
     """
     options.check_cluster(on, jobs)
 
@@ -105,14 +115,17 @@ def reproduce(
             or any(len(ids) < len(papers.load(key).experiments) for key, ids in chosen.items())
         ):
             raise click.UsageError(
-                "--page: is for whole papers; allowed: without ID, --quick, --assume and --replicates"
+                "--page: is for whole papers; allowed: without ID, --quick, --assume and "
+                "--replicates"
             )
         options.make_folder(page)
     if not quick:
         _announce(chosen, jobs)
     done = []
     for key, ids in chosen.items():
-        found = _reproduce(key, ids, quick=quick, out=out, assume=assumed, replicates=replicates, jobs=jobs, on=on)
+        found = _reproduce(
+            key, ids, quick=quick, out=out, assume=assumed, replicates=replicates, jobs=jobs, on=on
+        )
         if as_json:
             from cwndlab.jsontext import dumps
 
@@ -144,7 +157,10 @@ def _announce(chosen: dict[str, list[str]], jobs: int | None) -> None:
         paper = papers.load(key)
         if paper.expected_cpu_s and len(ids) == len(paper.experiments):
             minutes = paper.expected_cpu_s / threads / 60
-            say(f"{key}: about {minutes:.0f} minutes on {threads} threads, less what is in the store")
+            say(
+                f"{key}: about {minutes:.0f} minutes on {threads} threads, less what is in the "
+                "store"
+            )
 
 
 def _print_all(done: list[Reproduction]) -> None:
@@ -166,7 +182,10 @@ def _reproduce(key: str, ids: list[str], *, out: Path, **given: Any) -> Reproduc
         try:
             return papers.reproduce(key, ids, out=out, progress=teller(key, show), **given)
         except KeyboardInterrupt:
-            say(f"stopped; finished runs are kept in {out / 'store'}, and the same command goes on there")
+            say(
+                f"stopped; finished runs are kept in {out / 'store'}, and the same command goes "
+                "on there"
+            )
             raise
 
 
@@ -176,11 +195,21 @@ def _list(chosen: dict[str, list[str]]) -> None:
     for key, ids in chosen.items():
         paper = papers.load(key)
         rows = [
-            (f"{key}/{name}", experiment.section, str(len(paper.claims_of([name]))), experiment.title)
+            (
+                f"{key}/{name}",
+                experiment.section,
+                str(len(paper.claims_of([name]))),
+                experiment.title,
+            )
             for name, experiment in paper.experiments.items()
             if name in ids
         ]
-        print_table(f"{key}: {paper.title}", ("experiment", "section", "claims", "what"), rows, text_columns=4)
+        print_table(
+            f"{key}: {paper.title}",
+            ("experiment", "section", "claims", "what"),
+            rows,
+            text_columns=4,
+        )
 
 
 def _print(found: Reproduction) -> None:
@@ -205,10 +234,17 @@ def _print(found: Reproduction) -> None:
         print_table("Judged beside", columns, also, text_columns=4)
     notes = [(entry.claim.id, entry.claim.name, entry.note) for entry in found.judged if entry.note]
     if notes:
-        print_table("What is known of claims that do not hold", ("experiment", "claim", "note"), notes, text_columns=3)
+        print_table(
+            "What is known of claims that do not hold",
+            ("experiment", "claim", "note"),
+            notes,
+            text_columns=3,
+        )
     if found.beside:
         _print_beside(found)
-    found_counts = ", ".join(f"{count} {verdict}" for verdict, count in counts(found.judged).items())
+    found_counts = ", ".join(
+        f"{count} {verdict}" for verdict, count in counts(found.judged).items()
+    )
     runs = sum(cost.runs for cost in found.costs)
     say(f"{len(found.judged)} claims: {found_counts}; {runs} runs, {found.wall_s:.0f} s")
     if found.is_quick:
@@ -220,7 +256,8 @@ def _print_beside(found: Reproduction) -> None:
 
     rows = [
         (
-            entry.printed.claim.id, entry.printed.claim.name, f"{entry.printed.value:g} {entry.printed.unit}".strip(),
+            entry.printed.claim.id, entry.printed.claim.name,
+            f"{entry.printed.value:g} {entry.printed.unit}".strip(),
             number(entry.ours, exact=entry.printed.claim.is_exact), relative(entry.relative),
         )
         for entry in found.beside

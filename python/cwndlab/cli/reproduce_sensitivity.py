@@ -24,16 +24,20 @@ def vary(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Vary each paper that was asked for, print the table, and put it on the page of all verdicts where wanted."""
+    """Vary each paper's assumptions, print the table, and update the page of verdicts."""
     from cwndlab.cli.sweep_progress import progress_bar
     from cwndlab.reproduce import load
     from cwndlab.reproduce.sensitivity import NAME, sensitivity
 
     for option, value in refused.items():
         if value:
-            raise click.UsageError(f"{option}: the plan of --sensitivity is fixed; allowed: without --sensitivity")
+            raise click.UsageError(
+                f"{option}: the plan of --sensitivity is fixed; allowed: without --sensitivity"
+            )
     if any("/" in target for target in targets):
-        raise click.UsageError(f"{targets[0]}: is one experiment; allowed: PAPER alone, with --sensitivity")
+        raise click.UsageError(
+            f"{targets[0]}: is one experiment; allowed: PAPER alone, with --sensitivity"
+        )
     papers = [key for key in chosen if targets or load(key).sensitivity]
     if page is not None:
         from cwndlab.reproduce import glance
@@ -45,7 +49,10 @@ def vary(
             try:
                 found = sensitivity(key, out=out, progress=teller(key, show), **given)
             except KeyboardInterrupt:
-                say(f"stopped; finished runs are kept in {out / 'store'}, and the same command goes on there")
+                say(
+                    f"stopped; finished runs are kept in {out / 'store'}, and the same command "
+                    "goes on there"
+                )
                 raise
         if as_json:
             from cwndlab.jsontext import dumps
@@ -89,8 +96,17 @@ def _print(found: Sensitivity) -> None:
         )
         for entry in data["variants"]
     ]
-    columns = ("assumption", "value", "claims met", "change", *(f"median {kind}" for kind in kinds), "moved", "s now")
-    print_table(f"{found.paper}: what the assumed values decide, {found.replicates} replicates", columns, rows,
+    columns = (
+        "assumption",
+        "value",
+        "claims met",
+        "change",
+        *(f"median {kind}" for kind in kinds),
+        "moved",
+        "s now",
+    )
+    print_table(f"{found.paper}: what the assumed values decide, {found.replicates} replicates",
+                columns, rows,
                 text_columns=2)  # fmt: skip
     say("claims are judged by their means, without intervals")
     say(

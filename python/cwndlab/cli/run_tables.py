@@ -76,7 +76,11 @@ def print_tables(result: Result) -> None:
         print_table("Cross traffic", *_rows(result.cross, ("source",), _CROSS_NUMBERS))
     if result.arrivals.height:
         title = "Finite flows and responses (FCT: flow completion time)"
-        print_table(title, *_rows(result.arrivals, ("group", "rule", "recovery"), _ARRIVAL_NUMBERS), text_columns=3)
+        print_table(
+            title,
+            *_rows(result.arrivals, ("group", "rule", "recovery"), _ARRIVAL_NUMBERS),
+            text_columns=3,
+        )
 
 
 def print_result(result: Result) -> None:
@@ -85,7 +89,8 @@ def print_result(result: Result) -> None:
     fields = result.fields
     click.echo(
         f"aggregate goodput {fields['aggregate_goodput_bps'] / 1e6:.3f} Mbit/s, "
-        f"Jain's index {_text(fields['jain_index'], 1, 4)}, fairness spread {_text(fields['fairness_spread'], 1, 3)}"
+        f"Jain's index {_text(fields['jain_index'], 1, 4)}, fairness spread "
+        f"{_text(fields['fairness_spread'], 1, 3)}"
     )
     click.echo(
         f"simulated {fields['simulated_s']:g} s in {fields['wall_s']:.2f} s "
@@ -105,10 +110,20 @@ def _flows(result: Result) -> tuple[list[str], list[list[str]]]:
 
 def _groups(result: Result) -> tuple[list[str], list[list[str]]]:
     numbers = _flow_numbers(result)
-    columns = ["group", "rule", "recovery", "flows", *(f"mean {heading}" for heading, *_ in numbers)]
+    columns = [
+        "group",
+        "rule",
+        "recovery",
+        "flows",
+        *(f"mean {heading}" for heading, *_ in numbers),
+    ]
     rows = []
-    for (group, rule, recovery), frame in result.flows.group_by("group", "rule", "recovery", maintain_order=True):
-        means = (_text(frame[key].mean(), scale, max(digits, 1)) for _, key, scale, digits in numbers)
+    for (group, rule, recovery), frame in result.flows.group_by(
+        "group", "rule", "recovery", maintain_order=True
+    ):
+        means = (
+            _text(frame[key].mean(), scale, max(digits, 1)) for _, key, scale, digits in numbers
+        )
         rows.append([group, shown(rule), recovery, str(frame.height), *means])
     return columns, rows
 
@@ -122,9 +137,14 @@ def _links(result: Result) -> tuple[list[str], list[list[str]]]:
     return _rows(result.links, ("link", "queue"), numbers)
 
 
-def _rows(frame: pl.DataFrame, names: Sequence[str], numbers: Sequence[Number]) -> tuple[list[str], list[list[str]]]:
+def _rows(
+    frame: pl.DataFrame, names: Sequence[str], numbers: Sequence[Number]
+) -> tuple[list[str], list[list[str]]]:
     rows = [
-        [*(shown(row[name]) for name in names), *(_text(row[key], scale, digits) for _, key, scale, digits in numbers)]
+        [
+            *(shown(row[name]) for name in names),
+            *(_text(row[key], scale, digits) for _, key, scale, digits in numbers),
+        ]
         for row in frame.to_dicts()
     ]
     return [*names, *(heading for heading, *_ in numbers)], rows

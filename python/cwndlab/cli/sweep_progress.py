@@ -12,7 +12,10 @@ Show = Callable[[dict[str, Any]], None]
 
 @contextmanager
 def progress_bar() -> Iterator[Show]:
-    """Show runs done, rate, time left, and the best and worst cell; silent when standard error is no terminal."""
+    """Show runs done, rate, time left, and the best and worst cell.
+
+    Silent when standard error is no terminal.
+    """
     if not sys.stderr.isatty():
         yield lambda _event: None
         return
@@ -26,7 +29,9 @@ def progress_bar() -> Iterator[Show]:
         TextColumn("{task.completed:.0f}/{task.total:.0f} runs"),
         TextColumn("{task.fields[rate]}"),
         # Takes what room is left: of a narrow terminal the numbers are the last to go.
-        TextColumn("{task.fields[ends]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
+        TextColumn(
+            "{task.fields[ends]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")
+        ),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True, expand=True) as progress:
         bar = progress.add_task("", total=0, rate="", ends="")
@@ -45,7 +50,9 @@ def progress_bar() -> Iterator[Show]:
 
 def _rate(event: dict[str, Any]) -> str:
     left = event["remaining_s"]
-    return f"{event['rate_per_s']:.1f}/s" + (f", {time_text(left)} left" if left is not None else "")
+    return f"{event['rate_per_s']:.1f}/s" + (
+        f", {time_text(left)} left" if left is not None else ""
+    )
 
 
 def time_text(seconds: float) -> str:

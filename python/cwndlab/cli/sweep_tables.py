@@ -24,12 +24,20 @@ def print_findings(findings: Findings) -> None:
     import numpy as np
 
     cells = findings.finished
-    _print(f"{sweep.name}: mean ± 95 % CI{_replicates(findings)}", findings, findings.summary_of(cells[:MOST_ROWS]))
+    _print(
+        f"{sweep.name}: mean ± 95 % CI{_replicates(findings)}",
+        findings,
+        findings.summary_of(cells[:MOST_ROWS]),
+    )
     _say_more(len(cells))
     pairs = findings.pairs(cells)
     if pairs:
         differences = findings.differences_of(np.array([cell for cell, _ in pairs[:MOST_ROWS]]))
-        _print(f"Difference from {_baseline(sweep)}, paired by replicate: mean ± 95 % CI", findings, differences)
+        _print(
+            f"Difference from {_baseline(sweep)}, paired by replicate: mean ± 95 % CI",
+            findings,
+            differences,
+        )
         _say_more(len(pairs))
 
 
@@ -58,7 +66,8 @@ def _print(title: str, findings: Findings, table: pl.DataFrame) -> None:
     for row in table.to_dicts():
         cells.setdefault(tuple(row[name] for name in axes), {})[row["metric"]] = row
     rows = [
-        [*cell, *(with_interval(found.get(entry.key), entry) for entry in measures)] for cell, found in cells.items()
+        [*cell, *(with_interval(found.get(entry.key), entry) for entry in measures)]
+        for cell, found in cells.items()
     ]
     columns = [*axes, *(_heading(entry.title) for entry in measures)]
     print_table(title, columns, rows, text_columns=len(axes))

@@ -29,7 +29,7 @@ INSTANT_S = 1e-6
     help="Draw nodes, links and the ways of the flows (.png, .svg, .pdf).",
 )
 def topology(file: Path, settings: tuple[str, ...], as_json: bool, plot: Path | None) -> None:
-    """Print the links of a scenario, and which of them its flows cross, with their base round trip."""
+    """Print the links of a scenario, the links that its flows cross, and the flows' base RTT."""
     options.check_plot(plot)
     from cwndlab import native
     from cwndlab.execute import run

@@ -23,28 +23,34 @@ INSTALL = "pip install 'cwndlab[dask]'"
 
 @contextmanager
 def connect(on: str | Client, tell: Callable[..., object] | None = None) -> Iterator[Dask]:
-    """Connect to a cluster, see that its workers can do what this process would, and give an executor there.
+    """Connect to a cluster, check that its workers have this engine, and return an executor.
 
     Parameters
     ----------
     on : str or distributed.Client
         An address such as ``dask://127.0.0.1:8786``, or a client, which is left open.
     tell : callable, optional
-        Gets ``address``, ``workers`` and ``threads`` as named arguments, at first and when they change.
+        Gets ``address``, ``workers`` and ``threads`` as named arguments, at first and when they
+        change.
 
     Raises
     ------
     ClusterError
-        If dask.distributed is not installed, nobody answers, or a worker has another build of the engine or none.
+        If dask.distributed is not installed, nobody answers, or a worker has another build of the
+        engine or none.
     """
     try:
         import distributed
     except ImportError as error:
-        raise ClusterError(f"on: a cluster needs dask.distributed ({error}); install it with {INSTALL}") from None
+        raise ClusterError(
+            f"on: a cluster needs dask.distributed ({error}); install it with {INSTALL}"
+        ) from None
 
     if isinstance(on, distributed.Client):
         if on.asynchronous:
-            raise ClusterError("on: the client is asynchronous; allowed: one made without `asynchronous=True`")
+            raise ClusterError(
+                "on: the client is asynchronous; allowed: one made without `asynchronous=True`"
+            )
         if on.status != "running":
             raise ClusterError(f"on: the client is {on.status}; allowed: one that is connected")
         yield _checked(on, tell)
@@ -60,8 +66,9 @@ def connect(on: str | Client, tell: Callable[..., object] | None = None) -> Iter
 def silence() -> None:
     """Have the parts of dask.distributed that a client consists of log no more in this process.
 
-    For the command line, whose own lines say what matters: whichever part finds first that the scheduler has gone would
-    log a traceback. A process that has a cluster of its own needs what these parts log.
+    For the command line, whose own lines say what matters: whichever part finds first that the
+    scheduler has gone would log a traceback. A process that has a cluster of its own needs what
+    these parts log.
     """
     # Importing it sets levels.
     with suppress(ImportError):
@@ -85,21 +92,30 @@ def address(on: Any) -> str:
     """
     scheme, _, rest = on.partition("://") if isinstance(on, str) else ("", "", "")
     host, _, port = rest.rstrip("/").rpartition(":")
-    if scheme not in ("dask", "tcp", "tls") or not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise ClusterError(f"on: `{on}` is not allowed; allowed: {ADDRESSES}, and in Python a distributed.Client")
+    if (
+        scheme not in ("dask", "tcp", "tls")
+        or not host
+        or not port.isdecimal()
+        or not 0 < int(port) < 65536
+    ):
+        raise ClusterError(
+            f"on: `{on}` is not allowed; allowed: {ADDRESSES}, and in Python a distributed.Client"
+        )
     return f"{'tcp' if scheme == 'dask' else scheme}://{host}:{port}"
 
 
 def _client(where: str) -> Client:
     from distributed import Client
 
-    # It would print that it tries again, and a traceback when it gives up; what matters is said in one line.
+    # It would print that it tries again, and a traceback when it gives up; what matters is said in
+    # one line.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         return Client(where, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(
-            f"on: no scheduler answers at {where} ({' '.join(str(error).split())}); allowed: {ADDRESSES}"
+            f"on: no scheduler answers at {where} ({' '.join(str(error).split())}); allowed: "
+            f"{ADDRESSES}"
         ) from None
 
 
@@ -112,7 +128,8 @@ def _checked(client: Client, tell: Callable[..., object] | None) -> Dask:
             continue  # Lost while it was asked.
         if isinstance(answer, BaseException):
             raise ClusterError(
-                f"worker {worker}: cannot import cwndlab as it is here ({type(answer).__name__}: {answer});"
+                f"worker {worker}: cannot import cwndlab as it is here ({type(answer).__name__}: "
+                f"{answer});"
                 f" allowed: cwndlab {native.version()}, installed on each worker and the scheduler"
             )
         machine, build = answer
@@ -122,5 +139,11 @@ def _checked(client: Client, tell: Callable[..., object] | None) -> Dask:
 
 
 def other_build(worker: str, machine: str, build: str) -> str:
-    """Say that a worker has another build of the engine: its results need not be those of this one."""
-    return f"worker {worker} on {machine}: has build {build} of the engine; allowed: {native.build()}, as here"
+    """Say that a worker has another build of the engine.
+
+    Its results need not be those of this one.
+    """
+    return (
+        f"worker {worker} on {machine}: has build {build} of the engine; allowed: "
+        f"{native.build()}, as here"
+    )

@@ -1,10 +1,12 @@
 """What a scenario names and does not contain, packed for a worker on another machine.
 
-====================================  =====================================================================
-``file`` keys, ``FILE.py:Class()``    sent; the worker writes it to a file of its own and names that one
-a class of this program (notebook)    sent as cloudpickle writes it, with what it refers to in this program
+====================================
+===================================================================== ``file`` keys,
+``FILE.py:Class()``    sent; the worker writes it to a file of its own and names that one a class of
+this program (notebook)    sent as cloudpickle writes it, with what it refers to in this program
 ``package.module:Class()``            not sent: the worker has to have it, with the same source
-====================================  =====================================================================
+====================================
+=====================================================================
 
 What is sent is replaced by a token in the scenario's text.
 """
@@ -41,16 +43,19 @@ class Parcel(NamedTuple):
 
 
 class Packer:
-    """Packs scenarios; what several of them name is read once, and again where the file has changed."""
+    """Packs scenarios; reads each named file once, and again when it has changed."""
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[tuple[int, int], Parcel, bytes]] = {}
         self._classes: dict[type, tuple[Parcel, bytes]] = {}
 
     def pack(self, scenario: str) -> tuple[str, list[tuple[Parcel, bytes | None]]]:
-        """Give the scenario as it travels, and what travels beside it: parcels with their content, if they have one.
+        """Give the scenario as it travels, and what travels beside it.
 
-        What cannot be read is left as it is: the worker's message says so, as the one at home would.
+        Parcels with their content, if they have one.
+
+        What cannot be read is left as it is: the worker's message says so, as the one at home
+        would.
         """
         if not has_outside(scenario):
             return scenario, []

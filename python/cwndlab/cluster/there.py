@@ -1,4 +1,4 @@
-"""What a worker does: unpack what came with a run, do it, and answer as if it had been done at home.
+"""A worker's side of a run: unpack its payload, run it, and answer as a local run would.
 
 These functions are called by name on a worker, which has the same package installed.
 """
@@ -32,17 +32,23 @@ def about() -> tuple[str, str]:
 
 
 def hold(content: bytes) -> bytes:
-    """Be the content of a parcel: a task of its own, so that it travels to each worker once, and not with each run."""
+    """Be the content of a parcel.
+
+    A task of its own, so that it travels to each worker once, and not with each run.
+    """
     return content
 
 
-def perform_there(build: str, scenario: str, parcels: Sequence[tuple[str, ...]], *contents: bytes) -> Outcome:
+def perform_there(
+    build: str, scenario: str, parcels: Sequence[tuple[str, ...]], *contents: bytes
+) -> Outcome:
     """Do a run for another process.
 
     Parameters
     ----------
     build : str
-        Fingerprint of the engine there; with another one here the run is not done, and the answer says so.
+        Fingerprint of the engine there; with another one here the run is not done, and the answer
+        says so.
     scenario : str
         As `parcels.pack` wrote it.
     parcels : sequence of tuple
@@ -65,7 +71,8 @@ def perform_there(build: str, scenario: str, parcels: Sequence[tuple[str, ...]],
         outcome = perform(scenario, _watch())
     except NotWanted:
         return _refused(NOT_WANTED)
-    # As if the run had been done where the file lies: results are equal to the last bit wherever they come from.
+    # As if the run had been done where the file lies: results are equal to the last bit wherever
+    # they come from.
     result, error = outcome.result, outcome.error
     for place, here in back:
         result, error = result.replace(escaped(place), escaped(here)), error.replace(place, here)
@@ -79,7 +86,8 @@ def _refused(error: str) -> Outcome:
 def _differs(parcel: Parcel) -> str:
     place = parcel.here.partition(":")[0]
     return (
-        f"rule {parcel.here}: module {place} is not the same at the worker on {machine()}, or cannot be imported there;"
+        f"rule {parcel.here}: module {place} is not the same at the worker on {machine()}, or "
+        "cannot be imported there;"
         ' allowed: the same source, or "FILE.py:Class(values)", which is sent along'
     )
 
@@ -93,7 +101,8 @@ def _unpacked(parcel: Parcel, content: bytes) -> str:
     file = _folder() / parcel.digest / parcel.name
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        # Several threads may unpack the same: each writes a file of its own, and the whole one takes its place at once.
+        # Several threads may unpack the same: each writes a file of its own, and the whole one
+        # takes its place at once.
         handle, name = tempfile.mkstemp(dir=file.parent)
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
@@ -109,10 +118,12 @@ def _folder() -> Path:
 
 
 def _watch() -> Progress:
-    """Return what a run calls as it goes on: it ends the run when its answer is not wanted any more.
+    """Return what a run calls as it goes on.
 
-    A worker cannot stop a thread. But it knows when the client has cancelled a task or has gone: such a task is in the
-    state "cancelled" as long as its thread runs.
+    It ends the run when its answer is not wanted any more.
+
+    A worker cannot stop a thread. But it knows when the client has cancelled a task or has gone:
+    such a task is in the state "cancelled" as long as its thread runs.
     """
     from distributed import get_worker
 

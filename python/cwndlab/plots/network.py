@@ -1,4 +1,4 @@
-"""A network as a picture: nodes, links with their rate, delay and queue, and the ways of the flows."""
+"""Draws a network: nodes, links with rate, delay and queue, and the flows' paths."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def network(wiring: Wiring) -> Figure:
     width = max(xs) - min(xs) + 1.2
     scale = min(1.35, 11.0 / width)
     listed = min(len(wiring.ways), MAX_LEGEND)
-    figure, (axes,) = panels(1, width=max(6.0, scale * width), height=scale * (high - low) + 0.22 * listed)
+    figure, (axes,) = panels(
+        1, width=max(6.0, scale * width), height=scale * (high - low) + 0.22 * listed
+    )
     axes.set_axis_off()
     axes.set_aspect("equal")
     axes.set_xlim(min(xs) - 0.6, max(xs) + 0.6)
@@ -63,7 +65,11 @@ def _lanes(wiring: Wiring) -> dict[str, int]:
     taken: dict[str, set[int]] = {}
     lanes = {}
     for way in wiring.ways:
-        lane = next(lane for lane in itertools.count(1) if all(lane not in taken.get(name, ()) for name in way.there))
+        lane = next(
+            lane
+            for lane in itertools.count(1)
+            if all(lane not in taken.get(name, ()) for name in way.there)
+        )
         for name in way.there:
             taken.setdefault(name, set()).add(lane)
         lanes[way.name] = lane
@@ -71,10 +77,14 @@ def _lanes(wiring: Wiring) -> dict[str, int]:
 
 
 def _places(wiring: Wiring) -> dict[str, Place]:
-    """Put nodes in a row, in a circle where links close one, or in columns by their distance from the sources."""
+    """Put nodes in a row, in a circle if links close one, or in columns by hop count."""
     nodes = list(wiring.nodes)
     after = {node: [link.end for link in wiring.links if link.start == node] for node in nodes}
-    if len(nodes) >= 3 and all(len(after[node]) == 1 for node in nodes) and len(_walk(nodes[0], after)) == len(nodes):
+    if (
+        len(nodes) >= 3
+        and all(len(after[node]) == 1 for node in nodes)
+        and len(_walk(nodes[0], after)) == len(nodes)
+    ):
         # A ring: clockwise from the top.
         order = _walk(nodes[0], after)
         radius = max(1.7, 2.0 / (2 * math.sin(math.pi / len(order))))
@@ -98,7 +108,9 @@ def _places(wiring: Wiring) -> dict[str, Place]:
 def _height(node: str, wiring: Wiring, places: dict[str, Place]) -> float:
     """Mean height of the neighbours that have a place already."""
     links = [(link.start, link.end) for link in wiring.links if node in (link.start, link.end)]
-    known = [places[other][1] for ends in links for other in ends if other != node and other in places]
+    known = [
+        places[other][1] for ends in links for other in ends if other != node and other in places
+    ]
     return sum(known) / len(known) if known else 0.0
 
 
@@ -118,7 +130,9 @@ def _columns(wiring: Wiring) -> dict[str, int]:
             route = wiring.route(way.there)
             for before, node in itertools.pairwise(route):
                 # Ways against each other would push for ever: only as far as there are columns.
-                if columns[node] <= columns[before] < len(wiring.nodes) - 1 and not _turns_back(wiring, before, node):
+                if columns[node] <= columns[before] < len(wiring.nodes) - 1 and not _turns_back(
+                    wiring, before, node
+                ):
                     columns[node] = columns[before] + 1
     return columns
 
@@ -141,9 +155,17 @@ def _left(start: Place, end: Place) -> np.ndarray:
     return np.array([-dy, dx]) / math.hypot(dx, dy)
 
 
-def _draw_link(axes: Axes, link: Link, wiring: Wiring, places: dict[str, Place], lanes: dict[str, int]) -> None:
+def _draw_link(
+    axes: Axes, link: Link, wiring: Wiring, places: dict[str, Place], lanes: dict[str, int]
+) -> None:
     start, end = places[link.start], places[link.end]
-    axes.plot(*zip(start, end, strict=True), color=LINK_COLOR, linewidth=5, solid_capstyle="round", zorder=1)
+    axes.plot(
+        *zip(start, end, strict=True),
+        color=LINK_COLOR,
+        linewidth=5,
+        solid_capstyle="round",
+        zorder=1,
+    )
     twins = [other for other in wiring.links if (other.start, other.end) == (link.end, link.start)]
     text = f"{link.name}\n{link.label}\n{link.queue}, {link.limit}"
     if twins:
@@ -153,8 +175,11 @@ def _draw_link(axes: Axes, link: Link, wiring: Wiring, places: dict[str, Place],
         # Both directions share a label, which says what differs.
         same = (twin.label, twin.queue, twin.limit) == (link.label, link.queue, link.limit)
         text += "\n(both ways)" if same else f"\nback: {twin.label},\n{twin.queue}, {twin.limit}"
-    # Ways go on the left of a link, so that its label goes on the right, behind the ways that come towards it.
-    towards = [lanes[way.name] for way in wiring.ways if any(twin.name in way.there for twin in twins)]
+    # Ways go on the left of a link, so that its label goes on the right, behind the ways that come
+    # towards it.
+    towards = [
+        lanes[way.name] for way in wiring.ways if any(twin.name in way.there for twin in twins)
+    ]
     right = -_left(start, end)
     spot = (np.array(start) + np.array(end)) / 2 + right * (0.13 + LANE * max(towards, default=0))
     horizontal = "left" if right[0] > 0.3 else "right" if right[0] < -0.3 else "center"
@@ -162,8 +187,10 @@ def _draw_link(axes: Axes, link: Link, wiring: Wiring, places: dict[str, Place],
     axes.text(*spot, text, ha=horizontal, va=vertical, fontsize=7.5, linespacing=1.15, zorder=4)
 
 
-def _draw_way(axes: Axes, way: Way, route: list[str], places: dict[str, Place], lane: int, index: int) -> None:
-    """Draw one way beside the links it crosses, an open dot where it begins and an arrow where it ends."""
+def _draw_way(
+    axes: Axes, way: Way, route: list[str], places: dict[str, Place], lane: int, index: int
+) -> None:
+    """Draw one path beside its links, from an open dot to an arrow."""
     nodes = [np.array(places[node]) for node in route]
     lefts = [_left(start, end) for start, end in itertools.pairwise(nodes)]
     line = [nodes[0] + lefts[0] * lane * LANE]
@@ -188,5 +215,17 @@ def _draw_way(axes: Axes, way: Way, route: list[str], places: dict[str, Place], 
     )
     axes.scatter(*line[0], s=16, facecolor="white", edgecolor=style.color, linewidth=1.3, zorder=4)
     direction = (line[-1] - line[-2]) / np.linalg.norm(line[-1] - line[-2])
-    arrow = {"arrowstyle": "-|>", "color": style.color, "shrinkA": 0, "shrinkB": 0, "linewidth": 1.2}
-    axes.annotate("", xy=tuple(line[-1]), xytext=tuple(line[-1] - 0.12 * direction), arrowprops=arrow, zorder=4)
+    arrow = {
+        "arrowstyle": "-|>",
+        "color": style.color,
+        "shrinkA": 0,
+        "shrinkB": 0,
+        "linewidth": 1.2,
+    }
+    axes.annotate(
+        "",
+        xy=tuple(line[-1]),
+        xytext=tuple(line[-1] - 0.12 * direction),
+        arrowprops=arrow,
+        zorder=4,
+    )

@@ -38,7 +38,8 @@ def overview(result: Result, *, width: float = 9.0, height: float = 2.4) -> Figu
     present = [table for table in PANELS if table in result.traces]
     if not present:
         raise ValueError(
-            "plot: the result has no traces; allowed: a scenario whose [trace] has one of " + ", ".join(PANELS)
+            "plot: the result has no traces; allowed: a scenario whose [trace] has one of "
+            + ", ".join(PANELS)
         )
     figure, axes = panels(len(present), sharex=True, width=width, height=height)
     for table, panel in zip(present, axes, strict=True):

@@ -1,4 +1,4 @@
-"""One rule against another: the share it takes and the harm it does, against the number of flows."""
+"""Plots one rule against another: its share and its harm over the number of flows."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ LONG = 24
 def shares(contest: Contest) -> Figure:
     """Draw share above and harm beneath, against the number of flows of each kind.
 
-    Of one rule every setting (queue, recovery, environment) is a line. Of several rules every rule is one, and
-    settings have a column each.
+    Of one rule every setting (queue, recovery, environment) is a line. Of several rules every rule
+    is one, and settings have a column each.
 
     Parameters
     ----------
@@ -33,10 +33,14 @@ def shares(contest: Contest) -> Figure:
         Only its `summary`, `rules` and `against` are read.
     """
     summary = contest.summary.filter(pl.col("rule").is_in(contest.rules))
-    settings = summary.select("recovery", "queue", "env").unique(maintain_order=True).rows(named=True)
+    settings = (
+        summary.select("recovery", "queue", "env").unique(maintain_order=True).rows(named=True)
+    )
     labels = _labels(settings)
     if len(contest.rules) == 1:
-        columns = [(labels[0] if len(labels) == 1 else "", dict(zip(labels, settings, strict=True)))]
+        columns = [
+            (labels[0] if len(labels) == 1 else "", dict(zip(labels, settings, strict=True)))
+        ]
     else:
         columns = [
             (label, {rule: {**where, "rule": rule} for rule in contest.rules})
@@ -54,9 +58,13 @@ def shares(contest: Contest) -> Figure:
         above.set_ylim(0, 1)
         beneath.set_xlabel("flows of each kind")
         _ticks(beneath, sorted(summary["flows"].unique()))
-    who = contest.rules[0] if len(contest.rules) == 1 and len(contest.rules[0]) < LONG else "the rule"
+    who = (
+        contest.rules[0] if len(contest.rules) == 1 and len(contest.rules[0]) < LONG else "the rule"
+    )
     axes[0].set_ylabel(f"share of goodput\nthat {who} gets")
-    axes[len(columns)].set_ylabel(f"harm to\n{contest.against if len(contest.against) < LONG else 'the other'}")
+    axes[len(columns)].set_ylabel(
+        f"harm to\n{contest.against if len(contest.against) < LONG else 'the other'}"
+    )
     # Room for the words beneath the line at 0.
     axes[len(columns)].set_ylim(min(-0.15, axes[len(columns)].get_ylim()[0]), 1)
     names = " and ".join(contest.rules) if len(contest.rules) < 3 else f"{len(contest.rules)} rules"
@@ -64,7 +72,9 @@ def shares(contest: Contest) -> Figure:
     figure.suptitle(title, x=0.01, ha="left", fontsize=10.5)
     handles, texts = axes[0].get_legend_handles_labels()
     if len(texts) > 1:
-        figure.legend(handles, texts, loc="outside lower center", ncols=min(4, len(texts)), handlelength=3)
+        figure.legend(
+            handles, texts, loc="outside lower center", ncols=min(4, len(texts)), handlelength=3
+        )
     return figure
 
 
@@ -97,7 +107,8 @@ def _reference(axes: Axes, height: float, text: str) -> None:
     axes.axhline(height, color=REFERENCE, linestyle=":", linewidth=1.1, zorder=1)
     if text:
         axes.annotate(
-            text, (0.995, height), xycoords=("axes fraction", "data"), xytext=(0, -3), textcoords="offset points",
+            text, (0.995, height), xycoords=("axes fraction", "data"), xytext=(0, -3),
+            textcoords="offset points",
             ha="right", va="top", fontsize=8.5, color=REFERENCE,
         )  # fmt: skip
 

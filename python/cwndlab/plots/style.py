@@ -19,7 +19,7 @@ Drawn = TypeVar("Drawn")
 
 
 class Look(NamedTuple):
-    """How one series is drawn; no two of the first eight share a colour, a line style and a marker."""
+    """How one series is drawn; the first eight differ in colour, line style and marker."""
 
     color: str
     linestyle: str | tuple[int, tuple[int, ...]]
@@ -27,7 +27,8 @@ class Look(NamedTuple):
     hatch: str
 
 
-# Okabe and Ito's palette, which people with colour-blindness can tell apart; its yellow is too light for lines.
+# Okabe and Ito's palette, which people with colour-blindness can tell apart; its yellow is too
+# light for lines.
 LOOKS = (
     Look("#0072B2", "-", "o", ""),
     Look("#D55E00", "--", "s", "///"),
@@ -87,7 +88,10 @@ def styled(draw: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
 def panels(
     rows: int, columns: int = 1, *, width: float = 8.0, height: float = 2.3, **subplots: Any
 ) -> tuple[Figure, list[Axes]]:
-    """Make a figure of `rows` x `columns` axes; `height` is inches per row. Axes come row by row."""
+    """Make a figure of `rows` x `columns` axes; `height` is inches per row.
+
+    Axes come row by row.
+    """
     figure = LabFigure(figsize=(width, height * rows), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False, **subplots)
     return figure, list(grid.ravel())

@@ -8,8 +8,9 @@
 >>> claim.statement, claim.reading.text
 ('All four rules have near-identical goodput', '<= 0.02')
 
-A claim is a sentence of the paper, in our words, with a number that decides it and bounds for that number
-(`readings.toml`), both written down before the first full run. `reproduce.reproduce` does the runs.
+A claim is a sentence of the paper, in our words, with a number that decides it and bounds for that
+number (`readings.toml`), both written down before the first full run. `reproduce.reproduce` does
+the runs.
 """
 
 from __future__ import annotations

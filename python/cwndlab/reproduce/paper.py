@@ -8,10 +8,10 @@
       claims.toml     every sentence as a quantity and a reading
       plans/*.toml    sweeps; or waveforms that a search found (`cwndlab.reproduce.waveforms`)
       published.csv   numbers the paper prints, with their place; or
-      published.toml  the same with the quantity that is ours, which puts them beside each other in the report
-      measures.py     what it measures itself on a run: function(run, traces) -> numbers and arrays by name
-      quantities.py   quantities that are the paper's own: function(data, claim) -> float
-      figures.py      plots of its experiments: function(data, experiment) -> Figure
+      published.toml  the same with the quantity that is ours, which puts them beside each other in
+      the report measures.py     what it measures itself on a run: function(run, traces) -> numbers
+      and arrays by name quantities.py   quantities that are the paper's own: function(data, claim)
+      -> float figures.py      plots of its experiments: function(data, experiment) -> Figure
       tables.py       their data, and summaries of it: function(data, experiment) -> DataFrame
 
 Nothing imports a paper; it is found by its folder and loaded by its name.
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 FOLDER = "papers"
 Measure = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
-"""From a run as a dictionary, and the traces that were kept of it, to numbers and arrays by name."""
+"""A function from a run (a dictionary) and its traces to numbers and arrays by name."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,8 @@ class Paper:
         quick : bool
             With few, short runs.
         assume : mapping, optional
-            What environments assume, beside what the plan says; it does not touch plans with a network of their own.
+            What environments assume, beside what the plan says; it does not touch plans with a
+            network of their own.
         replicates : int, optional
             At most that many.
         """
@@ -168,7 +169,9 @@ class Paper:
         assumed = {**self.assume, **(assume or {})}
         file = self.folder / "plans" / f"{plan}.toml"
         data = waveforms.read(file)
-        whole = (waveforms.sweep(data, assumed) if waveforms.KEY in data else Sweep.load(file)).to_dict()
+        whole = (
+            waveforms.sweep(data, assumed) if waveforms.KEY in data else Sweep.load(file)
+        ).to_dict()
         has_environments = "env" in whole["axes"]
         if has_environments and assumed:
             whole["assume"] = {**assumed, **whole.get("assume", {})}
@@ -181,17 +184,28 @@ class Paper:
             if has_environments:
                 whole["duration"] = form["duration"]
             else:
-                whole["base"] = {**whole["base"], "duration": form["duration"], "measure": form["measure"]}
+                whole["base"] = {
+                    **whole["base"],
+                    "duration": form["duration"],
+                    "measure": form["measure"],
+                }
         return Sweep.from_dict(whole)
 
     def board(self, plan: str, findings: Findings, own: Sequence[Mapping[str, Any]] = ()) -> Board:
-        """Put what a plan's sweep found into arrays, with what the paper measures itself on each run."""
+        """Put the results of a plan's sweep, and the paper's own measures, into arrays."""
         return Board.of(
-            findings, queue=self.queues.get(plan, ""), scale=self.scales.get(plan), bounded=self.bounded, own=own
+            findings,
+            queue=self.queues.get(plan, ""),
+            scale=self.scales.get(plan),
+            bounded=self.bounded,
+            own=own,
         )
 
     def quantity(self, claim: Claim) -> Quantity:
-        """Find the function that a claim names: one of `cwndlab.reproduce.quantities`, or the paper's own."""
+        """Find the function that a claim names.
+
+        One of `cwndlab.reproduce.quantities`, or the paper's own.
+        """
         own = self.module("quantities")
         found = QUANTITIES.get(claim.quantity) or getattr(own, claim.quantity, None)
         if found is None:
@@ -203,10 +217,17 @@ class Paper:
 
     def summary(self, data: Data, experiment: Experiment) -> pl.DataFrame | None:
         """Give the small table that an experiment's numbers come down to, where it has one."""
-        return getattr(self.module("tables"), experiment.summary)(data, experiment) if experiment.summary else None
+        return (
+            getattr(self.module("tables"), experiment.summary)(data, experiment)
+            if experiment.summary
+            else None
+        )
 
     def measure(self, plan: str) -> Measure | None:
-        """Find the function that measures what is the paper's own on each run of a plan; None where there is none."""
+        """Find the function that measures what is the paper's own on each run of a plan.
+
+        None where there is none.
+        """
         name = self.measures.get(plan)
         return getattr(self.module("measures"), name) if name else None
 
@@ -249,17 +270,24 @@ def load(key: str) -> Paper:
     claims = read_claims(folder / "claims.toml")
     for claim in claims:
         if claim.id not in experiments:
-            raise ScenarioError(f"claim {claim.id}/{claim.name}: no such experiment; allowed: {', '.join(experiments)}")
+            raise ScenarioError(
+                f"claim {claim.id}/{claim.name}: no such experiment; allowed: "
+                f"{', '.join(experiments)}"
+            )
     return Paper(
-        key, about["title"], about["citation"], experiments, claims, about["rules"], about.get("assumed", ()),
-        about.get("changes", ()), about.get("also", {}), about.get("scale", {}), about.get("queues", {}),
-        about.get("bounded", {}), about["quick"], about.get("sensitivity", {}), about.get("assume", {}),
-        about.get("measures", {}), folder, read_published(folder / "published.toml"), about.get("expected_cpu_s"),
+        key, about["title"], about["citation"], experiments, claims, about["rules"],
+        about.get("assumed", ()),
+        about.get("changes", ()), about.get("also", {}), about.get("scale", {}),
+        about.get("queues", {}),
+        about.get("bounded", {}), about["quick"], about.get("sensitivity", {}),
+        about.get("assume", {}),
+        about.get("measures", {}), folder, read_published(folder / "published.toml"),
+        about.get("expected_cpu_s"),
     )  # fmt: skip
 
 
 def choose(targets: Sequence[str]) -> dict[str, list[str]]:
-    """Read targets such as ``akella2002`` and ``akella2002/fig4`` as papers with the IDs that are meant.
+    """Read targets such as ``akella2002`` and ``akella2002/fig4`` as papers with experiment IDs.
 
     Without any: all papers, all IDs.
 
@@ -278,13 +306,19 @@ def choose(targets: Sequence[str]) -> dict[str, list[str]]:
         key, slash, single = target.partition("/")
         known = load(key).experiments
         if slash and single not in known:
-            raise ScenarioError(f"{key}: `{single}` is no experiment of this paper; allowed: {', '.join(known)}")
+            raise ScenarioError(
+                f"{key}: `{single}` is no experiment of this paper; allowed: {', '.join(known)}"
+            )
         wanted = [single] if slash else list(known)
         chosen[key] = [name for name in known if name in {*chosen.get(key, ()), *wanted}]
     return chosen
 
 
 def _experiment(entry: Mapping[str, Any]) -> Experiment:
-    own = {key: entry[key] for key in ("id", "title", "section", "figure", "table", "summary", "about") if key in entry}
+    own = {
+        key: entry[key]
+        for key in ("id", "title", "section", "figure", "table", "summary", "about")
+        if key in entry
+    }
     rest = {key: value for key, value in entry.items() if key not in {*own, "plans"}}
     return Experiment(**own, plans=tuple(entry.get("plans", ())), arguments=rest)

@@ -1,4 +1,7 @@
-"""What words of papers mean as numbers, and the verdict that follows: one table, `readings.toml`."""
+"""What words of papers mean as numbers, and the verdict that follows.
+
+One table, `readings.toml`.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +45,8 @@ class Reading(NamedTuple):
         Returns
         -------
         str
-            ``"holds"`` if the whole interval is within the bounds, ``"fails"`` if it is outside, ``"undecided"`` where
-            it is partly so or there is none.
+            ``"holds"`` if the whole interval is within the bounds, ``"fails"`` if it is outside,
+            ``"undecided"`` where it is partly so or there is none.
 
         Examples
         --------
@@ -67,7 +70,10 @@ class Reading(NamedTuple):
 @functools.cache
 def readings() -> dict[str, Reading]:
     """Return every reading by its name."""
-    return {name: Reading(name, **entry) for name, entry in read_toml(resources.files(__package__) / "readings.toml")}
+    return {
+        name: Reading(name, **entry)
+        for name, entry in read_toml(resources.files(__package__) / "readings.toml")
+    }
 
 
 def reading(name: str) -> Reading:

@@ -1,4 +1,4 @@
-"""Search environments: of a family of waveforms, find the one on which a chosen rule is best, or worst.
+"""Searches a family of waveforms for the one on which a chosen rule is best, or worst.
 
 >>> from cwndlab import search
 >>> aim = search.Aim(best="AIAD(1, 3)", rules=("AIMD(1, 0.8)", "AIAD(1, 3)"))
@@ -14,4 +14,14 @@ from cwndlab.search.families import FAMILIES, Family, Parameter, family, read_bo
 from cwndlab.search.found import Found
 from cwndlab.search.running import search, sweep_of
 
-__all__ = ["FAMILIES", "Aim", "Family", "Found", "Parameter", "family", "read_bounds", "search", "sweep_of"]
+__all__ = [
+    "FAMILIES",
+    "Aim",
+    "Family",
+    "Found",
+    "Parameter",
+    "family",
+    "read_bounds",
+    "search",
+    "sweep_of",
+]

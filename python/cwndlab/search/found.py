@@ -21,7 +21,7 @@ NAME = "found.json"
 
 @dataclass
 class Found:
-    """The waveform that meets the aim best, and how well it does on seeds that the search has not seen.
+    """The best waveform of a search, and its margins on seeds that the search did not use.
 
     Attributes
     ----------
@@ -75,7 +75,10 @@ class Found:
             "waveform": dict(self.shape),
             "met": self.is_met,
             "margin": {"mean": self.confirmed.mean, "ci95": self.confirmed.half_width},
-            "rules": {rule: {"mean": found.mean, "ci95": found.half_width} for rule, found in self.rules.items()},
+            "rules": {
+                rule: {"mean": found.mean, "ci95": found.half_width}
+                for rule, found in self.rules.items()
+            },
             "replicates": self.confirmed.count,
             "waveforms_tried": self.tried,
             "runs": self.runs,
@@ -83,7 +86,10 @@ class Found:
         }
 
     def table(self) -> pl.DataFrame:
-        """One row per waveform tried: its parameters and ``margin``, in the order in which they were tried."""
+        """One row per waveform tried.
+
+        Its parameters and ``margin``, in the order in which they were tried.
+        """
         import polars as pl
 
         return pl.DataFrame(list(self.history))
@@ -93,7 +99,9 @@ class Found:
         from cwndlab.plots import waveform
 
         values = {rule: (found.mean, found.half_width) for rule, found in self.rules.items()}
-        return waveform(self.shape, values, title=f"{self.family}: {self.aim.text}", metric=self.aim.metric)
+        return waveform(
+            self.shape, values, title=f"{self.family}: {self.aim.text}", metric=self.aim.metric
+        )
 
     def save(self, folder: Path) -> Path:
         """Write ``found.json``, ``tried.parquet`` and ``plot.png``; returns the first."""

@@ -1,4 +1,7 @@
-"""Frames of a journal: a mark, the length, a checksum, the payload. What was cut or changed is never taken for good."""
+"""Frames of a journal: a mark, the length, a checksum, the payload.
+
+What was cut or changed is never taken for good.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,10 @@ import struct
 from typing import NamedTuple
 
 MARK = b"\xf0cwj"
-"""Begins every frame. Payloads are ASCII, which its first byte is not: whoever looks for the next frame finds one."""
+"""Begins every frame. Payloads are ASCII, which its first byte is not.
+
+Whoever looks for the next frame finds one.
+"""
 _HEAD = struct.Struct("<4sI8s")
 MOST_BYTES = 1 << 30
 """No payload is longer: a length beyond it is damage."""
@@ -39,8 +45,8 @@ def frame(payload: bytes) -> bytes:
 def read(data: bytes | memoryview) -> Frames:
     """Read every good frame; what lies between is passed over.
 
-    A frame whose end is missing is the last thing in a journal that is being written, or whose process was killed:
-    it lies after `good_bytes`.
+    A frame whose end is missing is the last thing in a journal that is being written, or whose
+    process was killed: it lies after `good_bytes`.
 
     Examples
     --------
@@ -74,5 +80,6 @@ def _payload(data: bytes, at: int) -> bytes | None:
 
 
 def _checksum(payload: bytes) -> bytes:
-    # 64 bits: that damage passes for good has a chance of 5e-20. The length is in it, as part of what is hashed.
+    # 64 bits: that damage passes for good has a chance of 5e-20. The length is in it, as part of
+    # what is hashed.
     return hashlib.blake2b(payload, digest_size=8, salt=len(payload).to_bytes(8, "little")).digest()

@@ -2,8 +2,8 @@
 
 They survive what befalls the program, replicate until they know enough, and can run elsewhere.
 
-`Sweep` says what is to be done, `cwndlab.store.Store` keeps what is finished, an executor (`cwndlab.work`) does the
-runs, `Findings` has what came out.
+`Sweep` says what is to be done, `cwndlab.store.Store` keeps what is finished, an executor
+(`cwndlab.work`) does the runs, `Findings` has what came out.
 """
 
 from __future__ import annotations

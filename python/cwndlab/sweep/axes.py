@@ -12,7 +12,10 @@ from cwndlab.plan import Level
 from cwndlab.scenario import Scenario
 
 SHORT = ("rule", "recovery", "queue")
-"""Axes whose names stand for dotted keys: rule and recovery of the flows, kind of the queue at the link."""
+"""Axes whose names stand for dotted keys.
+
+Rule and recovery of the flows, kind of the queue at the link.
+"""
 ENVIRONMENT = "env"
 VALUES = "a list of values, or a table of label = { key = value }"
 
@@ -61,7 +64,9 @@ def levels(name: str, values: Any, base: Scenario, group: str | None, link: str)
         If there are none, or what is there are no values.
     """
     if isinstance(values, Mapping):
-        wrong = next((text for text, patch in values.items() if not isinstance(patch, Mapping)), None)
+        wrong = next(
+            (text for text, patch in values.items() if not isinstance(patch, Mapping)), None
+        )
         if wrong is not None:
             raise ScenarioError(f"axis `{name}`: `{wrong}` is no table; allowed: {VALUES}")
         found = [Level(text, dict(patch)) for text, patch in values.items()]
@@ -103,7 +108,9 @@ def zipped(columns: Mapping[str, Any], base: Scenario, group: str | None, link: 
         patch = {key: value for part in row for key, value in part.patch.items()}
         joined.append(Level(JOINER.join(part.label for part in row), patch))
         parts.append({name: part.label for name, part in zip(each, row, strict=True)})
-    return Zipped(JOINER.join(each), joined, parts, {name: keys_of(found) for name, found in each.items()})
+    return Zipped(
+        JOINER.join(each), joined, parts, {name: keys_of(found) for name, found in each.items()}
+    )
 
 
 JOINER = " & "
@@ -120,7 +127,8 @@ def _queue(value: Any, base: Scenario, link: str) -> Level:
     key = "dumbbell" if "dumbbell" in base else f"links.{link}"
     if isinstance(value, Mapping):
         return Level(label(value), {f"{key}.queue": dict(value)})
-    # Of the queue that is there stays what the new kind has, too: its limit above all, which may be another axis.
+    # Of the queue that is there stays what the new kind has, too: its limit above all, which may be
+    # another axis.
     changed = base.set(f"{key}.queue.kind", _text("queue", value))
     before, after = (_table(scenario, key, link) for scenario in (base, changed))
     gone = {f"{key}.queue.{name}": None for name in before if name not in after}

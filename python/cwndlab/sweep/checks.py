@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 PROVENANCE = ("duration_s", "finished", "machine", "version", "build", "key")
 """Columns that say where a run comes from."""
 RESERVED = (
-    "sweep", "replicate", "replicates", "seed", "definition", "trace_hash", "metric", "mean", "ci95", "baseline",
+    "sweep", "replicate", "replicates", "seed", "definition", "trace_hash", "metric", "mean",
+    "ci95", "baseline",
     *PROVENANCE,
 )  # fmt: skip
-"""Columns that the tables of a sweep and what is written of a store have beside axes and metrics."""
+"""Columns of a sweep's tables beside axes and metrics."""
 
 _TEXT, _TABLE, _LIST, _FLAG = "text", "a table", "a list", "true or false"
 _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -67,13 +68,17 @@ def check_kinds(fields: Mapping[str, Any]) -> None:
         if value is None and key in _OPTIONAL:
             continue
         # A truth value is a whole number, and text a sequence, to Python alone.
-        is_other = (isinstance(value, bool) and kind is not bool) or (isinstance(value, str) and kind is Sequence)
+        is_other = (isinstance(value, bool) and kind is not bool) or (
+            isinstance(value, str) and kind is Sequence
+        )
         if is_other or not isinstance(value, kind):
             raise ScenarioError(f"{key}: `{value}` is not allowed; allowed: {words}")
     for key, least in (("replicates", 1), ("most", 1), ("seed", 0)):
         value = fields.get(key)
         if value is not None and not least <= value < 2**63:
-            raise ScenarioError(f"{key}: `{value}` is not allowed; allowed: a whole number from {least}")
+            raise ScenarioError(
+                f"{key}: `{value}` is not allowed; allowed: a whole number from {least}"
+            )
     for key, kind in (("zip", Mapping), ("metrics", str)):
         for value in fields.get(key, ()):
             if not isinstance(value, kind):
@@ -81,7 +86,9 @@ def check_kinds(fields: Mapping[str, Any]) -> None:
 
 
 def check_names(sweep: Sweep) -> None:
-    """See that axes and metrics have names of their own: each is a column, beside those that tables have anyway.
+    """See that axes and metrics have names of their own.
+
+    Each is a column, beside those that tables have anyway.
 
     Raises
     ------
@@ -95,35 +102,45 @@ def check_names(sweep: Sweep) -> None:
     others = f"other names than {', '.join(RESERVED)}"
     for name in sweep.metrics:
         if name in RESERVED:
-            raise ScenarioError(f"metrics: `{name}` is a column of its own in tables; allowed: {others}")
+            raise ScenarioError(
+                f"metrics: `{name}` is a column of its own in tables; allowed: {others}"
+            )
     # A metric of comparisons may be asked of a store's runs later, when the axes are given.
     taken = {*RESERVED, *BY_KEY, *sweep.metrics}
     for name in (*sweep.axes, *(name for columns in sweep.zip for name in columns)):
         if name == "seed":
             raise ScenarioError(
-                "axis `seed`: replicates have the seeds; allowed: `replicates`, and `seed` of the first one"
+                "axis `seed`: replicates have the seeds; allowed: `replicates`, and `seed` of the "
+                "first one"
             )
         if name in taken or not name:
             raise ScenarioError(
-                f"axis `{name}`: is a column of its own in tables; allowed: {others}, and than those of metrics,"
+                f"axis `{name}`: is a column of its own in tables; allowed: {others}, and than "
+                "those of metrics,"
                 f" {', '.join(dict.fromkeys([*BY_KEY, *sweep.metrics]))}"
             )
 
 
 def check_targets(sweep: Sweep) -> None:
-    """See that what `Sweep.until` asks for is measured, and that there may be as many replicates as are done anyway."""
+    """Check that the metrics of `Sweep.until` are measured, and that the replicates suffice."""
     for target in sweep.targets:
         if target.metric not in sweep.metrics:
-            raise ScenarioError(f"until: `{target.metric}` is not measured; allowed: {', '.join(sweep.metrics)}")
+            raise ScenarioError(
+                f"until: `{target.metric}` is not measured; allowed: {', '.join(sweep.metrics)}"
+            )
     if sweep.until and sweep.most < sweep.first_replicates:
         raise ScenarioError(
-            f"most: `{sweep.most}` is below the replicates before the first look: `replicates`, and at least {LEAST};"
+            f"most: `{sweep.most}` is below the replicates before the first look: `replicates`, "
+            f"and at least {LEAST};"
             f" allowed: a whole number from {sweep.first_replicates}"
         )
 
 
 def check_arrivals(sweep: Sweep) -> None:
-    """See that arrivals can be counted where `Sweep.count_arrivals` asks for that: traced, and of a dumbbell."""
+    """See that arrivals can be counted where `Sweep.count_arrivals` asks for that.
+
+    Traced, and of a dumbbell.
+    """
     if sweep.count_arrivals is None:
         return
     if not sweep.traces:
@@ -133,9 +150,13 @@ def check_arrivals(sweep: Sweep) -> None:
 
 def check_compared(sweep: Sweep) -> None:
     """See that there is an axis to compare, and a baseline on it."""
-    names = list(dict.fromkeys(name for axis in sweep.plan.axes for name in (axis, *sweep.parts(axis))))
+    names = list(
+        dict.fromkeys(name for axis in sweep.plan.axes for name in (axis, *sweep.parts(axis)))
+    )
     if sweep.compare is not None and sweep.compare not in names:
-        raise ScenarioError(f"compare: `{sweep.compare}` is no axis; allowed: {', '.join(names) or 'none'}")
+        raise ScenarioError(
+            f"compare: `{sweep.compare}` is no axis; allowed: {', '.join(names) or 'none'}"
+        )
     if sweep.baseline is not None and sweep.baseline not in sweep.compared_labels:
         allowed = ", ".join(sweep.compared_labels) or "none without axes"
         raise ScenarioError(f"baseline: `{sweep.baseline}` is not there; allowed: {allowed}")

@@ -1,4 +1,7 @@
-"""What a sweep measures on a run: the metrics of comparisons, or any number of a result by its name."""
+"""What a sweep measures on a run.
+
+The metrics of comparisons, or any number of a result by its name.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ from cwndlab.statistics import estimate
 
 ALLOWED = (
     f"allowed: {', '.join(BY_KEY)}; a number of the run, such as aggregate_goodput_bps;"
-    f" or TABLE.NAME.COLUMN of {', '.join(TABLES)}, such as links.bottleneck.utilization or flows.*.mean_rtt_s"
+    f" or TABLE.NAME.COLUMN of {', '.join(TABLES)}, such as links.bottleneck.utilization or "
+    "flows.*.mean_rtt_s"
 )
 _NAMES = {"flows": "group", "links": "link", "cross": "source", "arrivals": "group"}
 _UNITS = {"bps": ("Mbit/s", 1e-6), "s": ("ms", 1e3), "packets": ("packets", 1.0)}
@@ -55,19 +59,34 @@ def find(key: str) -> Measure:
     if key in BY_KEY:
         metric = BY_KEY[key]
         return Measure(
-            key, metric.label, metric.unit, metric.scale, metric.digits, metric.more_is_better, metric.read,
+            key, metric.label, metric.unit, metric.scale, metric.digits, metric.more_is_better,
+            metric.read,
             needs_link=_reads_link(key),
         )  # fmt: skip
     unit, scale = _UNITS.get(key.rsplit("_", 1)[-1], ("", 1.0))
     parts = key.split(".")
     if len(parts) == 1:
-        return Measure(key, key, unit, scale, 3, None, lambda run, _: _number(key, run), needs_link=False)
+        return Measure(
+            key, key, unit, scale, 3, None, lambda run, _: _number(key, run), needs_link=False
+        )
     # A name may have dots of its own: only the ends are fixed.
     table, name, column = parts[0], ".".join(parts[1:-1]), parts[-1]
-    if table not in TABLES or column not in SCHEMAS[table] or not name or SCHEMAS[table][column] == pl.String:
+    if (
+        table not in TABLES
+        or column not in SCHEMAS[table]
+        or not name
+        or SCHEMAS[table][column] == pl.String
+    ):
         raise ScenarioError(f"metrics: `{key}` is not known; {ALLOWED}")
     return Measure(
-        key, key, unit, scale, 3, None, lambda run, _: _mean(key, run[table], _NAMES[table], name, column), False
+        key,
+        key,
+        unit,
+        scale,
+        3,
+        None,
+        lambda run, _: _mean(key, run[table], _NAMES[table], name, column),
+        False,
     )
 
 
@@ -113,7 +132,9 @@ def _number(key: str, run: Mapping[str, Any]) -> float | None:
     return value
 
 
-def _mean(key: str, rows: Sequence[Mapping[str, Any]], names: str, name: str, column: str) -> float | None:
+def _mean(
+    key: str, rows: Sequence[Mapping[str, Any]], names: str, name: str, column: str
+) -> float | None:
     chosen = [row[column] for row in rows if name in ("*", row[names], row.get("flow"))]
     if not chosen:
         known = ", ".join(dict.fromkeys(row[names] for row in rows)) or "none"

@@ -19,10 +19,16 @@ class Kept(NamedTuple):
 
     findings: Findings
     runs: list[dict[str, Any]]
-    """Finished runs in the order of the sweep: ``cell``, ``replicate``, ``seed``, ``trace_hash`` and where each comes
+    """Finished runs in the order of the sweep.
+
+    ``cell``, ``replicate``, ``seed``, ``trace_hash`` and where each comes
+
     from (`PROVENANCE`)."""
     others: int
-    """Runs under the sweep's name that its latest definition does not ask for: it had another base, axes or values."""
+    """Runs under the sweep's name that its latest definition does not ask for.
+
+    It had another base, axes or values.
+    """
 
     @property
     def wanted(self) -> int:
@@ -44,10 +50,14 @@ class Kept(NamedTuple):
     @property
     def wide(self) -> int:
         """Cells with runs whose intervals are still wider than `Sweep.until` asks for."""
-        return sum(self.findings.needed(cell) is not None for cell in self.findings.finished.tolist())
+        return sum(
+            self.findings.needed(cell) is not None for cell in self.findings.finished.tolist()
+        )
 
 
-def read_sweep(store: Store, name: str, progress: Callable[[int, int], object] | None = None) -> Kept:
+def read_sweep(
+    store: Store, name: str, progress: Callable[[int, int], object] | None = None
+) -> Kept:
     """Read the finished runs of a sweep.
 
     Parameters
@@ -62,7 +72,8 @@ def read_sweep(store: Store, name: str, progress: Callable[[int, int], object] |
     Raises
     ------
     StoreError
-        If the store has no such sweep, or its definition cannot be read here: it names a file that is elsewhere.
+        If the store has no such sweep, or its definition cannot be read here: it names a file that
+        is elsewhere.
 
     Examples
     --------
@@ -84,13 +95,16 @@ def read_sweep(store: Store, name: str, progress: Callable[[int, int], object] |
         sweep = Sweep.from_dict(definitions[name])
     except (OSError, ScenarioError) as error:
         raise StoreError(
-            f"sweep: the definition of `{name}` cannot be read here ({error}); allowed: with the files that it names"
+            f"sweep: the definition of `{name}` cannot be read here ({error}); allowed: with the "
+            "files that it names"
         ) from error
     found = _gather(store, sweep, store.uses(name), progress)
     return found._replace(others=found.others + older_runs(store, name).get(name, 0))
 
 
-def _gather(store: Store, sweep: Sweep, uses: list[Use], progress: Callable[[int, int], object] | None) -> Kept:
+def _gather(
+    store: Store, sweep: Sweep, uses: list[Use], progress: Callable[[int, int], object] | None
+) -> Kept:
     findings = Findings(sweep)
     places: dict[str, list[tuple[int, int]]] = {}
     others = 0

@@ -33,7 +33,11 @@ class Texts:
         """Return the key of a replicate; empty where it has none."""
         if self._cell.is_drawn:
             return self.key_of(self.text(replicate))
-        return "" if self._digest is None else seeded_key(self._digest, self._cell.document(replicate)["seed"])
+        return (
+            ""
+            if self._digest is None
+            else seeded_key(self._digest, self._cell.document(replicate)["seed"])
+        )
 
     def key_of(self, text: str) -> str:
         """Return the key of a replicate's text as things are now; empty where it has none."""

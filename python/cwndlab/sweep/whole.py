@@ -11,7 +11,9 @@ from types import FrameType
 
 @contextmanager
 def whole() -> Iterator[None]:
-    """Let Ctrl-C wait until the body is done; in threads other than the main one, which it never meets, do nothing.
+    """Let Ctrl-C wait until the body is done.
+
+    In threads other than the main one, which it never meets, do nothing.
 
     Examples
     --------

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 
-def within(name: str, values: ArrayLike, allowed: str, *, above: float = -np.inf, below: float = np.inf) -> np.ndarray:
+def within(
+    name: str, values: ArrayLike, allowed: str, *, above: float = -np.inf, below: float = np.inf
+) -> np.ndarray:
     """Return `values` as an array of floats, all strictly between two bounds.
 
     Raises
@@ -41,5 +43,7 @@ def fraction(name: str, values: ArrayLike) -> np.ndarray:
 def whole(name: str, value: int, least: int, most: int) -> int:
     """Return a whole number within two bounds, both allowed."""
     if value != int(value) or not least <= value <= most:
-        raise ValueError(f"{name}: {value} is not allowed; allowed: a whole number from {least} to {most}")
+        raise ValueError(
+            f"{name}: {value} is not allowed; allowed: a whole number from {least} to {most}"
+        )
     return int(value)

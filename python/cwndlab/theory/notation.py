@@ -1,7 +1,8 @@
-"""The text form of rules: ``AIMD(1, 0.5)``, ``GAIMD(0.31, 0.875)``, ``Binomial(1, 0, 1, 0.5)``, ``IIAD``.
+"""The text form of rules, such as ``AIMD(1, 0.5)``, ``GAIMD(0.31, 0.875)`` and ``IIAD``.
 
-The simulator has a parser of its own; this one shares nothing with it, so that a rule misread there is not misread
-here. Names do not depend on case. Where all parameters have a default the parentheses may be left out.
+The simulator has a parser of its own; this one shares nothing with it, so that a rule misread there
+is not misread here. Names do not depend on case. Where all parameters have a default the
+parentheses may be left out.
 """
 
 from __future__ import annotations
@@ -76,7 +77,10 @@ def _linear(values: list[float], text: str) -> Rule:
 
 def _binomial(values: list[float], text: str) -> Rule:
     if values[1] == 1 and values[3] >= 1:
-        raise ValueError(f'rule "{text}": beta = {values[3]:g} is not allowed: where l is 1, beta must be below 1')
+        raise ValueError(
+            f'rule "{text}": beta = {values[3]:g} is not allowed: where l is 1, beta must be '
+            "below 1"
+        )
     return Binomial(*values, text=text)
 
 
@@ -84,26 +88,33 @@ FAMILIES = (
     Family("AIMD", "AIMD(1, 0.5)", (ADD.or_default(1), FACTOR.or_default(0.5)),
            lambda v, text: Linear(v[0], 1, 0, v[1], text)),
     Family("AIAD", "AIAD(1, 3)", (ADD, SUBTRACT), lambda v, text: Linear(v[0], 1, -v[1], 1, text)),
-    Family("MIMD", "MIMD(1.125, 0.8)", (TIMES, FACTOR), lambda v, text: Linear(0, v[0], 0, v[1], text)),
-    Family("MIAD", "MIAD(1.125, 3)", (TIMES, SUBTRACT), lambda v, text: Linear(0, v[0], -v[1], 1, text)),
-    Family("AIMAD", "AIMAD(1, 1, 0.9)", (ADD.or_default(1), SUBTRACT.or_default(1), FACTOR.or_default(0.9)),
+    Family("MIMD", "MIMD(1.125, 0.8)", (TIMES, FACTOR), lambda v,
+    text: Linear(0, v[0], 0, v[1], text)),
+    Family("MIAD", "MIAD(1.125, 3)", (TIMES, SUBTRACT), lambda v,
+    text: Linear(0, v[0], -v[1], 1, text)),
+    Family("AIMAD", "AIMAD(1, 1, 0.9)",
+           (ADD.or_default(1), SUBTRACT.or_default(1), FACTOR.or_default(0.9)),
            lambda v, text: Linear(v[0], 1, -v[1], v[2], text)),
-    Family("MAIMD", "MAIMD(1, 1.1, 0.8)", (ADD.or_default(1), TIMES.or_default(1.1), FACTOR.or_default(0.8)),
+    Family("MAIMD", "MAIMD(1, 1.1, 0.8)",
+           (ADD.or_default(1), TIMES.or_default(1.1), FACTOR.or_default(0.8)),
            lambda v, text: Linear(v[0], v[1], 0, v[2], text)),
     Family("Linear", "Linear(1, 1, -1, 0.9)",
            (Parameter("ai", "from 0 to 1e6", lambda x: 0 <= x <= HUGE),
             Parameter("bi", "from 1 to 1e6", lambda x: 1 <= x <= HUGE),
             Parameter("ad", "from -1e6 to 0", lambda x: -HUGE <= x <= 0),
             Parameter("bd", "above 0, at most 1", lambda x: 0 < x <= 1)), _linear),
-    Family("GAIMD", "GAIMD(0.31, 0.875)", (ALPHA, _between("beta")), lambda v, text: Linear(v[0], 1, 0, v[1], text)),
+    Family("GAIMD", "GAIMD(0.31, 0.875)", (ALPHA, _between("beta")), lambda v,
+    text: Linear(v[0], 1, 0, v[1], text)),
     Family("Binomial", "Binomial(1, 0, 1, 0.5)", (K, L, ONE, HALF), _binomial, 2),
     Family("IIAD", "IIAD(1, 0.5)", (ONE, HALF), lambda v, text: Binomial(1, 0, *v, text=text)),
     Family("SQRT", "SQRT(1, 0.5)", (ONE, HALF), lambda v, text: Binomial(0.5, 0.5, *v, text=text)),
     Family("Bimodal", "Bimodal(1, 0.5, 0.125)",
-           (ALPHA.or_default(1), _between("beta").or_default(0.5), _between("epsilon").or_default(0.125)),
+           (ALPHA.or_default(1), _between("beta").or_default(0.5),
+           _between("epsilon").or_default(0.125)),
            lambda v, text: Bimodal(*v, text=text)),
     Family("MRAIMD", "MRAIMD(1, 0.5, 0.005, 0.5)",
-           (_above_zero("a0").or_default(1), _from_zero("a'").or_default(0.5), _from_zero("a'_ecn").or_default(0.005),
+           (_above_zero("a0").or_default(1), _from_zero("a'").or_default(0.5),
+            _from_zero("a'_ecn").or_default(0.005),
             _between("b").or_default(0.5)),
            lambda v, text: MultiRate(*v, text=text)),
 )  # fmt: skip
@@ -125,7 +136,8 @@ def parse(text: str) -> Rule:
     Raises
     ------
     ValueError
-        If it is no rule; the message is one line that names the rule, the parameter and what is allowed.
+        If it is no rule; the message is one line that names the rule, the parameter and what is
+        allowed.
 
     Examples
     --------
@@ -139,10 +151,14 @@ def parse(text: str) -> Rule:
     text = text.strip()
     name, opened, inside = text.partition("(")
     if opened and not inside.endswith(")"):
-        raise ValueError(f'rule "{text}" has no closing parenthesis: write a rule such as AIMD(1, 0.5)')
+        raise ValueError(
+            f'rule "{text}" has no closing parenthesis: write a rule such as AIMD(1, 0.5)'
+        )
     family = _family(name.strip())
     given = _numbers(text, inside[:-1]) if opened else []
-    if len(given) > len(family.parameters) or (opened and len(given) < (family.needed or len(family.parameters))):
+    if len(given) > len(family.parameters) or (
+        opened and len(given) < (family.needed or len(family.parameters))
+    ):
         raise ValueError(_wrong_count(text, family, len(given)))
     rest = [parameter.default for parameter in family.parameters[len(given) :]]
     values = given + [default for default in rest if default is not None]
@@ -150,7 +166,10 @@ def parse(text: str) -> Rule:
         raise ValueError(_wrong_count(text, family, len(given)))
     for parameter, value in zip(family.parameters, values, strict=True):
         if not (math.isfinite(value) and parameter.accepts(value)):
-            what = f"{parameter.name} = {value:g} is not allowed: {parameter.name} must be {parameter.allowed}"
+            what = (
+                f"{parameter.name} = {value:g} is not allowed: {parameter.name} must be "
+                f"{parameter.allowed}"
+            )
             raise ValueError(f'rule "{text}": {what}')
     return family.build(values, f"{family.name}({', '.join(_short(value) for value in values)})")
 
@@ -187,6 +206,7 @@ def _numbers(text: str, inside: str) -> list[float]:
 def _wrong_count(text: str, family: Family, count: int) -> str:
     names = ", ".join(parameter.name for parameter in family.parameters)
     return (
-        f'rule "{text}" has {count} parameters, {family.name}({names}) needs {len(family.parameters)}, '
+        f'rule "{text}" has {count} parameters, {family.name}({names}) needs '
+        f"{len(family.parameters)}, "
         f"for example {family.example}"
     )

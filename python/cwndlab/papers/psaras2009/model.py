@@ -1,4 +1,7 @@
-"""What the paper says by arithmetic: areas under saw-teeth (section 2.1), growth of the window (section 4.4)."""
+"""What the paper says by arithmetic.
+
+Areas under saw-teeth (section 2.1), growth of the window (section 4.4).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,9 @@ FIRST_WINDOW = 20.0
 @functools.cache
 def sawtooth(increase: float) -> Trajectory:
     """Window of one flow of AIMD(a, 0.5) that is cut exactly at the capacity, from half of it."""
-    return theory.simulate(f"AIMD({increase:g}, 0.5)", [CAPACITY / 2], capacity=CAPACITY, steps=STEPS, exact=True)
+    return theory.simulate(
+        f"AIMD({increase:g}, 0.5)", [CAPACITY / 2], capacity=CAPACITY, steps=STEPS, exact=True
+    )
 
 
 def events_per_round_trip(increase: float) -> float:
