@@ -29,6 +29,7 @@ import polars as pl
 from cwndlab import environments, native
 from cwndlab.collection import Collection, collect
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
 from cwndlab.plan import Joint, Level, Plan
 from cwndlab.quantities import Quantity, bits_per_second
 from cwndlab.results import Result
@@ -168,7 +169,7 @@ def plan_contest(
     """
     other, asked = native.rule(against), list(dict.fromkeys(native.rule(text) for text in rules))
     if not asked:
-        raise ScenarioError("rules: is empty; allowed: one or more rules")
+        raise ScenarioError(invalid("rules", [], "one or more rules"))
     counts = list(dict.fromkeys(_checked(count) for count in flows))
     chosen = assume or environments.Assumptions()
     if duration_s is not None:
@@ -242,7 +243,7 @@ def against(
     Raises
     ------
     ScenarioError
-        If a rule, queue, recovery, environment, rate or number of flows is not allowed.
+        If a rule, queue, recovery, environment, rate or number of flows is not valid.
 
     Examples
     --------
@@ -266,9 +267,7 @@ class _Bottleneck:
     def __init__(self, chosen: environments.Assumptions, rate: Quantity) -> None:
         self.chosen, self.rate_bps = chosen, bits_per_second(rate)
         if not (self.rate_bps or 0.0) > 0.0:
-            raise ScenarioError(
-                f"rate: `{rate}` is not allowed; allowed: a rate above 0, such as 20Mbit"
-            )
+            raise ScenarioError(invalid("rate", rate, "a rate above 0, such as 20Mbit"))
 
     def tables(self, queue: str, env: str, count: int, seed: int = 1) -> dict[str, Any]:
         """Give the network's tables, the two groups first among its flows."""
@@ -299,7 +298,5 @@ def _joint(
 
 def _checked(count: int) -> int:
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_FLOWS:
-        raise ScenarioError(
-            f"flows: `{count}` is not allowed; allowed: whole numbers from 1 to {MOST_FLOWS}"
-        )
+        raise ScenarioError(invalid("flows", count, f"whole numbers from 1 to {MOST_FLOWS}"))
     return count

@@ -1,6 +1,6 @@
 r"""Exceptions of the package; all are `ValueError`.
 
-Their text is one line that names the key, the value and what is allowed.
+Their text is one line that names the key, the value and what is expected (`cwndlab.message`).
 
 >>> import cwndlab
 >>> try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
 from cwndlab.quantities import Quantity, bits_per_second, seconds
 
 if TYPE_CHECKING:
@@ -41,12 +42,11 @@ def check(scenario: Mapping[str, Any]) -> None:
     if wrong or own or "dumbbell" not in scenario:
         what = f"flows.{own}" if own else wrong or "network"
         raise ScenarioError(
-            f"count_arrivals: `{what}` is in its way; allowed: a dumbbell with listed flows alone"
+            "`count_arrivals` needs a dumbbell with listed flows alone, and the scenario has "
+            f"`{what}`"
         )
     if not (scenario.get("trace") or {}).get("packets"):
-        raise ScenarioError(
-            "count_arrivals: packets are not traced; allowed: with trace.packets = true"
-        )
+        raise ScenarioError("`count_arrivals` needs traced packets, `trace.packets = true`")
 
 
 def count(result: Result, length: Quantity) -> pl.DataFrame:
@@ -86,7 +86,7 @@ def count(result: Result, length: Quantity) -> pl.DataFrame:
     bin_s = seconds(length)
     if not bin_s or not 0 < bin_s <= result.duration_s:
         raise ScenarioError(
-            f"count_arrivals: `{length}` is no length of a bin; allowed: above 0, such as 100ms"
+            invalid("count_arrivals", length, "the length of a bin above 0, such as 100ms")
         )
     times = _times(result)
     whole = int(result.duration_s / bin_s * (1 + 1e-12))
@@ -106,7 +106,7 @@ def _times(result: Result) -> np.ndarray:
     rate_bps = bits_per_second(place.get("access_rate", "unlimited")) or np.inf
     behind_s = (seconds(place["delay"]) or 0.0) + (seconds(place.get("sink_delay", 0)) or 0.0)
     if isinstance(place.get("sink_delay"), list):
-        raise ScenarioError("count_arrivals: `sink_delay` is drawn; allowed: a single value")
+        raise ScenarioError("`count_arrivals` needs a single value of `sink_delay`, not a range")
     delays_s = dict(
         zip(result.flows["flow"], result.flows["base_rtt_s"] / 2 - behind_s, strict=True)
     )

@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cwndlab.message import unknown
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -93,8 +95,8 @@ def measure(
     for link in run["links"]:
         if link["link"] == link_name:
             return {metric.key: metric.read(run, link) for metric in METRICS}
-    names = ", ".join(link["link"] for link in run["links"])
-    raise ValueError(f"link: `{link_name}` is not in this run; allowed: {names}")
+    names = [link["link"] for link in run["links"]]
+    raise ValueError(unknown("link", link_name, names))
 
 
 def only(run: Mapping[str, Any], group: str) -> Mapping[str, Any]:
@@ -110,8 +112,8 @@ def only(run: Mapping[str, Any], group: str) -> Mapping[str, Any]:
     """
     flows = [flow for flow in run["flows"] if flow["group"] == group]
     if not flows:
-        names = ", ".join(dict.fromkeys(flow["group"] for flow in run["flows"]))
-        raise ValueError(f"group: `{group}` is not in this run; allowed: {names}")
+        names = dict.fromkeys(flow["group"] for flow in run["flows"])
+        raise ValueError(unknown("group", group, names))
     if len(flows) == len(run["flows"]):
         return run
     rates = [flow["goodput_bps"] for flow in flows]

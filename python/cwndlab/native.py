@@ -77,7 +77,7 @@ def rule(rule: str | type, *values: object, **named: object) -> str:
     Raises
     ------
     RuleError
-        If there is no such rule or its parameters are not allowed.
+        If there is no such rule or its parameters are not valid.
 
     Examples
     --------

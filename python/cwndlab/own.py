@@ -34,6 +34,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from cwndlab import sources
+from cwndlab.message import invalid, invalid_value
 
 if TYPE_CHECKING:
     from cwndlab.native import Ack
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
 NOTATION = re.compile(
     r"(?P<place>[^:(]+|.+\.py):(?P<name>[A-Za-z_][\w.]*)\s*(?:\((?P<arguments>.*)\))?", re.DOTALL
 )
-ALLOWED = 'allowed: "FILE.py:Class(values)" or "package.module:Class(values)"'
+NOTATION_TEXT = '"FILE.py:Class(values)" or "package.module:Class(values)"'
+VALUES = "numbers, texts, True, False or None"
 
 
 class WindowRule(Protocol):
@@ -117,8 +119,9 @@ def name_of(rule: type, *values: object, **named: object) -> str:
     """
     if "<locals>" in rule.__qualname__:
         raise ValueError(
-            f"{rule.__qualname__}: stands inside a function; allowed: a class of a module or of a "
-            "notebook"
+            invalid(
+                "rule", rule.__qualname__, "a class at the top level of a module or of a notebook"
+            )
         )
     place = rule.__module__
     _named[place, rule.__qualname__] = rule
@@ -237,7 +240,7 @@ class Unusable(ValueError):
 def _read(text: str) -> tuple[str, str, list[Any], dict[str, Any]]:
     found = NOTATION.fullmatch(text.strip())
     if found is None:
-        raise Unusable(f"is not a name of a class; {ALLOWED}")
+        raise Unusable(f"is not valid: expected {NOTATION_TEXT}")
     try:
         call = ast.parse(f"f({found['arguments'] or ''})", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
@@ -251,9 +254,7 @@ def _read(text: str) -> tuple[str, str, list[Any], dict[str, Any]]:
         if len(named) < len(call.keywords):
             raise ValueError
     except (SyntaxError, ValueError):
-        raise Unusable(
-            f"({found['arguments']}) are not values; allowed: numbers, texts, True, False, None"
-        ) from None
+        raise Unusable(invalid_value(f"({found['arguments']})", VALUES)) from None
     return found["place"].strip(), found["name"], values, named
 
 
@@ -271,9 +272,7 @@ def _literal(value: object) -> str:
             return text
     except (SyntaxError, ValueError):
         pass
-    raise Unusable(
-        f"{text} is not a value that can be written; allowed: numbers, texts, True, False, None"
-    )
+    raise Unusable(invalid_value(text, VALUES))
 
 
 def _class(place: str, name: str) -> Callable[..., object]:
@@ -303,7 +302,9 @@ def _module(place: str) -> ModuleType:
     try:
         return sources.imported(place)
     except ImportError as error:
-        raise Unusable(f"module {place} cannot be imported: {error}; {ALLOWED}") from None
+        raise Unusable(
+            f"module {place} cannot be imported: {error}: expected {NOTATION_TEXT}"
+        ) from None
 
 
 def _file(path: Path) -> ModuleType:
@@ -311,12 +312,14 @@ def _file(path: Path) -> ModuleType:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise Unusable(f"{path.name} cannot be read: {error.strerror}; {ALLOWED}") from None
+        raise Unusable(
+            f"{path.name} cannot be read: {error.strerror}: expected {NOTATION_TEXT}"
+        ) from None
     if path in _loaded and _loaded[path][0] == content:
         return _loaded[path][1]
     if path in _reading:
         raise Unusable(
-            f"{path.name} asks for a rule of its own while it is read; allowed: under `if "
+            f"{path.name} builds a rule of its own while it is imported: move that under `if "
             "__name__ == ...`"
         )
     # A name that no other module has: two folders may have a rules.py each.

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
 
 
 def value_from_text(text: str) -> Any:
@@ -57,7 +58,7 @@ def patched(document: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, 
     for key, value in patch.items():
         parts = key.split(".")
         if not all(parts):
-            raise ScenarioError(f"key `{key}`: has an empty part; allowed: names joined by dots")
+            raise ScenarioError(invalid("key", key, "names joined by dots, none of them empty"))
         _assign(result, parts, value, key)
     return result
 
@@ -71,9 +72,7 @@ def _assign(node: Any, parts: list[str], value: Any, key: str) -> None:
             else:
                 node[index] = copy.deepcopy(value)
     elif not isinstance(node, dict):
-        raise ScenarioError(
-            f"key `{key}`: `{part}` lies inside the plain value `{node}`; allowed: keys of a table"
-        )
+        raise ScenarioError(f"`{key}` cannot be set: `{part}` lies inside the plain value `{node}`")
     elif rest:
         _assign(node.setdefault(part, {}), rest, value, key)
     elif value is None:
@@ -90,9 +89,6 @@ def _entries(entries: list[Any], part: str, key: str) -> list[int]:
     names = [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
     found = [index for index, name in enumerate(names) if name == part]
     if not found:
-        allowed = "".join(f"`{name}`, " for name in names if name)
-        raise ScenarioError(
-            f"key `{key}`: the list has no entry `{part}`; allowed: {allowed}an index below "
-            f"{len(entries)}, or `*`"
-        )
+        listed = "".join(f"{name}, " for name in names if name)
+        raise ScenarioError(invalid(f"{key}", part, f"{listed}an index below {len(entries)} or *"))
     return found

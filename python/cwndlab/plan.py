@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, plural
 from cwndlab.patching import patched
 from cwndlab.scenario import Scenario
 
@@ -144,29 +145,30 @@ class Plan:
 
     def __post_init__(self) -> None:
         if self.replicates < 1:
-            raise ScenarioError(f"replicates: {self.replicates} is not allowed; allowed: 1 or more")
+            raise ScenarioError(invalid("replicates", self.replicates, "a whole number from 1"))
         if not 0 <= self.seed <= SEEDS - self.replicates:
-            allowed = (
-                f"allowed: a whole number from 0 to {SEEDS - self.replicates} for "
-                f"{self.replicates} replicates"
+            raise ScenarioError(
+                invalid(
+                    "seed",
+                    self.seed,
+                    f"a whole number from 0 to {SEEDS - self.replicates} for "
+                    f"{plural(self.replicates, 'replicate')}",
+                )
             )
-            raise ScenarioError(f"seed: {self.seed} is not allowed; {allowed}")
         for name, levels in self.axes.items():
             labels = [level.label for level in levels]
             if not labels:
-                raise ScenarioError(f"axis `{name}`: has no levels; allowed: one or more")
+                raise ScenarioError(invalid(f"axes.{name}", [], "one level or more"))
             if repeated := {label for label, times in Counter(labels).items() if times > 1}:
-                raise ScenarioError(
-                    f"axis `{name}`: repeats `{min(repeated)}`; allowed: each label once"
-                )
+                raise ScenarioError(f"axis `{name}` must not repeat the label `{min(repeated)}`")
         for joint in self.joint:
             for axis, label in joint.cell.items():
                 if label not in self._labels(axis):
-                    raise ScenarioError(
-                        f"joint: `{axis}` = `{label}` is in no cell; allowed: a label of an axis"
-                    )
+                    raise ScenarioError(invalid(f"joint.{axis}", label, "a label of the axis"))
         if self.count > self.most_runs:
-            raise ScenarioError(f"plan: {self.count} runs are too many; allowed: {self.most_runs}")
+            raise ScenarioError(
+                invalid("plan", plural(self.count, "run"), f"at most {self.most_runs}")
+            )
 
     def _labels(self, axis: str) -> Container[str | int]:
         if axis == REPLICATE:

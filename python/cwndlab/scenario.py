@@ -40,7 +40,7 @@ class Scenario:
             text = json.dumps(self._document)
         except (TypeError, ValueError) as error:
             raise ScenarioError(
-                f"scenario: {error}; allowed: tables, lists, text, numbers, true, false"
+                f"scenario: {error}: expected tables, lists, text, numbers, true or false"
             ) from None
         native.parse(text, "json")
 
@@ -76,7 +76,9 @@ class Scenario:
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            raise ScenarioError(f"{path}: is not UTF-8 text; allowed: TOML or JSON text") from None
+            raise ScenarioError(
+                f"{path}: the file is not valid: expected TOML or JSON in UTF-8"
+            ) from None
         try:
             return cls.from_text(
                 _with_absolute_files(text, path), "json" if path.suffix == ".json" else "toml"
@@ -262,7 +264,7 @@ def dumbbell(
     Raises
     ------
     ScenarioError
-        If a key or value is not allowed.
+        If a key or value is not valid.
 
     Examples
     --------

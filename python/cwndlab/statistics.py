@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from cwndlab.message import invalid
+
 
 class Estimate(NamedTuple):
     """A mean over replicates, with the half-width of its confidence interval."""
@@ -38,7 +40,7 @@ def estimate(values: Iterable[float | None], level: float = 0.95) -> Estimate:
     (2.0, 2.4841, 3)
     """
     if not 0 < level < 1:
-        raise ValueError(f"level: {level} is not allowed; allowed: between 0 and 1")
+        raise ValueError(invalid("level", level, "a number between 0 and 1"))
     numbers = [float(value) for value in values if value is not None and math.isfinite(value)]
     count = len(numbers)
     if count == 0:

@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
 from cwndlab.scenario import Quantity, Scenario, dumbbell
 
 __all__ = ["dumbbell", "parking_lot", "ring", "second_topology"]
@@ -62,7 +63,7 @@ def parking_lot(
     Raises
     ------
     ScenarioError
-        If there is no link, or a key or value is not allowed.
+        If there is no link, or a key or value is not valid.
 
     Examples
     --------
@@ -71,7 +72,7 @@ def parking_lot(
     ['long', 'short-1', 'short-2', 'short-3']
     """
     if hops < 1:
-        raise ScenarioError(f"hops: {hops} is not allowed; allowed: 1 or more")
+        raise ScenarioError(invalid("hops", hops, "1 or more"))
     single = _flow(rule if short is None else short)
     links = [_link(f"R{i}", f"R{i + 1}", rate, delay, queue) for i in range(hops)]
     names = [link["name"] for link in links]
@@ -113,7 +114,7 @@ def ring(
     Raises
     ------
     ScenarioError
-        If the ring is too small, or a key or value is not allowed.
+        If the ring is too small, or a key or value is not valid.
 
     Examples
     --------
@@ -121,7 +122,7 @@ def ring(
     ['R2-R0', 'R0-R1']
     """
     if size < 3:
-        raise ScenarioError(f"size: {size} is not allowed; allowed: 3 or more")
+        raise ScenarioError(invalid("size", size, "3 or more"))
     links = [_link(f"R{i}", f"R{(i + 1) % size}", rate, delay, queue) for i in range(size)]
     names = [link["name"] for link in links]
     flows = [
@@ -182,7 +183,7 @@ def second_topology(
     Raises
     ------
     ScenarioError
-        If a key or value is not allowed.
+        If a key or value is not valid.
     """
     test = _flow(rule)
     holder = {"count": test.get("count", 1), **_flow(placeholder)}

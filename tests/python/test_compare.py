@@ -63,7 +63,7 @@ def test_metrics_by_hand():
     }  # fmt: skip
     # Where arriving flows are the cross traffic nothing was asked for: what they left counts.
     assert measure({**run, "arrivals": [{"group": "cross"}]})["goodput"] == 0.6
-    with pytest.raises(ValueError, match=r"link: `other` .* allowed: bottleneck"):
+    with pytest.raises(ValueError, match=r'link: "other" .* expected bottleneck'):
         measure(run, "other")
 
 

@@ -77,4 +77,4 @@ def test_a_rule_of_a_module_that_the_workers_have_not(tmp_path, client, monkeypa
     assert found.runs["rule"].to_list() == ["CUBIC"]
     (failed,) = found.failed
     assert failed["error"].startswith("rule only_here:Patient(3): module only_here is not the same at the worker on ")
-    assert 'allowed: the same source, or "FILE.py:Class(values)", which is sent along' in failed["error"]
+    assert 'expected the same source, or "FILE.py:Class(values)", whose file is sent' in failed["error"]

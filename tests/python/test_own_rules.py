@@ -222,16 +222,16 @@ def test_what_goes_wrong_stops_the_run(rules, cli, tmp_path, name, says):
         ("nowhere.py:Standard", "cannot be read"),
         ("no_such_module:Standard", "cannot be imported"),
         ("twins.py:Standard(3)", "Standard() takes no arguments"),
-        ("twins.py:Scaled(x)", "not values"),
+        ("twins.py:Scaled(x)", '(x)" is not valid'),
         (
             "twins.py:Wishing",
             'needs: "bandwidth" is not known, allowed: delivery_rate, exact_marks, recovery, '
             "rounds",
         ),
-        ("twins.py:", "not a name of a class"),
+        ("twins.py:", "is not valid: expected"),
         ("os:getcwd", "has no getcwd; classes there"),
         ("subprocess:Popen('true')", "has no method increase"),
-        ("itself.py:Mine", "itself.py asks for a rule of its own while it is read"),
+        ("itself.py:Mine", "itself.py builds a rule of its own while it is imported"),
         ("fractions:Fraction(1)", "has no method increase"),
     ],
 )

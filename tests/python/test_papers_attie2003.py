@@ -68,7 +68,7 @@ def test_phases_of_a_made_up_trace_by_hand(paper):
     assert found["jain.0"] == pytest.approx(10_000 / 13_200)
     assert found["goodput.1"] == pytest.approx(0.45)
     assert found["jain.1"] == pytest.approx(0.8)
-    with pytest.raises(ValueError, match=r"`tcp-0`.*from-15-0"):
+    with pytest.raises(ValueError, match=r"\"tcp-0\".*from-15-0"):
         paper.module("measures").is_present("tcp-0", 0)
 
 

@@ -146,9 +146,9 @@ def test_counts_in_other_bins_are_other_runs(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"traces": False}, "nothing is traced"),
-        ({"base": {**BASE, "trace": {}}}, "packets are not traced"),
-        ({"base": {**BASE, "cross": [{"rate": "1Mbit"}]}}, "`cross` is in its way"),
+        ({"traces": False}, "needs `traces = true`"),
+        ({"base": {**BASE, "trace": {}}}, "needs traced packets"),
+        ({"base": {**BASE, "cross": [{"rate": "1Mbit"}]}}, "the scenario has `cross`"),
         (
             {"base": {**BASE, "flows": [{**BASE["flows"][0], "access_rate": "1Mbit"}]}},
             "`flows.access_rate`",

@@ -69,14 +69,14 @@ def test_plan_survives_json(plan):
     ("changes", "message"),
     [
         ({"replicates": 0}, "replicates: 0"),
-        ({"axes": {"x": []}}, "axis `x`: has no levels"),
-        ({"axes": {"x": [Level("one", {}), Level("one", {})]}}, "repeats `one`"),
-        ({"replicates": 10**9}, "too many"),
+        ({"axes": {"x": []}}, r"axes.x: \[\] is not valid: expected one level"),
+        ({"axes": {"x": [Level("one", {}), Level("one", {})]}}, "must not repeat the label `one`"),
+        ({"replicates": 10**9}, "plan: .* runs.* is not valid: expected at most"),
         (
             {"seed": 2**63 - 1, "replicates": 2},
-            f"seed: {2**63 - 1} is not allowed; .* from 0 to {2**63 - 2} for 2 rep",
+            f"seed: {2**63 - 1} is not valid: expected .* from 0 to {2**63 - 2} for 2 rep",
         ),
-        ({"seed": -1}, "seed: -1 is not allowed; allowed: a whole number from 0"),
+        ({"seed": -1}, "seed: -1 is not valid: expected a whole number from 0"),
     ],
 )
 def test_bad_plans(small, changes, message):

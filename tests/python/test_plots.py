@@ -87,7 +87,7 @@ def test_start_up_is_clipped_and_said(result):
 
 def test_no_traces_no_plot(result):
     bare = cwndlab.Result(result.fields, result.flows, result.links)
-    with pytest.raises(ValueError, match=r"no traces; allowed: .*cwnd"):
+    with pytest.raises(ValueError, match=r"no traces to plot: expected .*cwnd"):
         plots.overview(bare)
 
 
@@ -110,7 +110,7 @@ def test_saving_is_repeatable(result, tmp_path, ending, start):
 
 
 def test_other_endings_are_refused(result, tmp_path):
-    with pytest.raises(ValueError, match=r"\.gif.*allowed: \.png, \.svg, \.pdf"):
+    with pytest.raises(ValueError, match=r"\.gif.*expected .*\.png, \.svg or \.pdf"):
         plots.save(result.plot(), tmp_path / "x.gif")
 
 

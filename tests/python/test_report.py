@@ -126,7 +126,5 @@ def test_a_contest_is_no_comparison(cli):
     assert answer.returncode == 0
     answer = cli("report", "contest")
     assert answer.returncode == 2
-    assert answer.stderr.startswith(
-        "error: report: `contest` is no comparison of rules side by side; allowed:"
-    )
+    assert answer.stderr.startswith('error: report: "contest" is not valid: expected a comparison')
     assert answer.stderr.count("\n") == 1

@@ -108,11 +108,11 @@ def test_a_store_of_several_sweeps_has_a_part_for_each(tmp_path, cli):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nowhere"], "`nowhere` holds no results; allowed:"),
-        (["empty"], "has no finished run of a sweep; allowed:"),
+        (["nowhere"], 'report: "nowhere" is not valid: expected'),
+        (["empty"], "has no finished run of a sweep"),
         (
             ["runs", "--sweep", "other"],
-            "sweep: `other` is not in the store `runs`; allowed: limits",
+            'sweep of the store "runs": "other" is not known: expected limits',
         ),
         (["runs", "-o", "folder"], "folder"),
         (["runs", "-o", "file/report.html"], "file"),

@@ -164,9 +164,9 @@ def test_replicates_are_paired():
 
 def test_unknown_names_are_refused_with_those_allowed():
     for call, words in (
-        (lambda: reading("rather"), "`rather`.*near-identical"),
-        (lambda: reproduce.load("akella"), "`akella`.*akella2002"),
-        (lambda: reproduce.choose(["akella2002/fig3"]), "`fig3`.*fig4"),
+        (lambda: reading("rather"), '"rather".*near-identical'),
+        (lambda: reproduce.load("akella"), '"akella".*akella2002'),
+        (lambda: reproduce.choose(["akella2002/fig3"]), '"fig3".*fig4'),
         (
             lambda: lead(
                 _data(_three(0)), _claim("lead", "better", of=["A"], over=["D"], by=["D_a"])
@@ -175,7 +175,7 @@ def test_unknown_names_are_refused_with_those_allowed():
         ),
         (
             lambda: lead(_data(_three(0)), _claim("lead", "better", of=["A"])),
-            "`over` is missing|`by` is missing",
+            "(over|by) is missing",
         ),
     ):
         with pytest.raises(ScenarioError, match=words):
@@ -186,18 +186,18 @@ def test_claims_about_one_case_look_at_no_other():
     data = _data(_three(0.0))
     claim = _claim("lead", "better", of=["A"], over=["B"], by=["D_a"], cases=["e0"])
     assert _measured(data, claim).mean == pytest.approx(0.1)
-    with pytest.raises(ScenarioError, match="case: `e7` is not in the plan; allowed: e0, e1"):
+    with pytest.raises(ScenarioError, match='case: "e7" is not known: expected e0 or e1'):
         _measured(data, _claim("lead", "better", of=["A"], over=["B"], by=["D_a"], cases=["e7"]))
 
 
 def test_bad_input_is_one_line(command):
     for arguments, words in (
-        (["nobody2001"], "paper: `nobody2001` is not known; allowed: akella2002"),
-        (["akella2002/fig3"], "`fig3` is no experiment"),
-        (["akella2002/ring", "--assume", "speed=1"], "`speed` is not an assumption"),
+        (["nobody2001"], 'paper: "nobody2001" is not known: expected akella2002'),
+        (["akella2002/fig3"], 'experiment: "fig3" is not known'),
+        (["akella2002/ring", "--assume", "speed=1"], 'assume: "speed" is not known'),
         (["akella2002/ring", "--jobs", "0"], "--jobs"),
         (["akella2002/ring", "--replicates", "1"], "--replicates"),
-        (["akella2002/ring", "--sensitivity"], "akella2002/ring: is one experiment"),
+        (["akella2002/ring", "--sensitivity"], "`akella2002/ring` is one experiment"),
         (["akella2002", "--sensitivity", "--replicates", "3"], "--replicates"),
     ):
         answer = command("reproduce", *arguments)

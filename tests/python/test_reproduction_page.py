@@ -78,7 +78,7 @@ def test_what_assumed_values_decide_is_said_and_stays(found, tmp_path):
     varied = Sensitivity(
         "psaras2009", is_quick=False, replicates=2, variants=[base, other], took_s=1234.4
     )
-    with pytest.raises(ScenarioError, match="page: `psaras2009` is not on the page"):
+    with pytest.raises(ScenarioError, match='page: "psaras2009" is not known'):
         glance.vary(varied, tmp_path)
     glance.update([found], tmp_path)
     text = glance.vary(varied, tmp_path).read_text()
@@ -147,9 +147,9 @@ def test_every_reading_is_used_by_a_paper():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--all", "attie2003"], "--all: stands beside `attie2003`; allowed: without PAPER"),
-        (["attie2003/model", "--page", "docs"], "--page: is for whole papers"),
-        (["attie2003", "--quick", "--page", "docs"], "--page: is for whole papers"),
+        (["--all", "attie2003"], "`--all` cannot be used with `attie2003`"),
+        (["attie2003/model", "--page", "docs"], "`--page` cannot be used with `ID`"),
+        (["attie2003", "--quick", "--page", "docs"], "`--page` cannot be used with `ID`"),
     ],
 )
 def test_bad_input_is_one_line(arguments, words, tmp_path):

@@ -48,9 +48,7 @@ def test_a_store_of_another_format_is_refused_untouched(tmp_path):
         store.put(RECORDS[0])
     (tmp_path / "store.json").write_text(json.dumps({"format": 3, "cwndlab_version": "9.0.0"}))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    with pytest.raises(
-        StoreError, match=r"has format 3, written by cwndlab 9\.0\.0; allowed: format 2"
-    ):
+    with pytest.raises(StoreError, match=r"has format 3 \(cwndlab 9\.0\.0\): expected format 2"):
         Store(tmp_path)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
@@ -116,10 +114,10 @@ def test_a_store_of_format_1_is_read_and_goes_on_as_one_of_this_format(tmp_path)
 def test_a_folder_with_other_files_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("")
     with pytest.raises(
-        StoreError, match="holds other files; allowed: a store, an empty or a new directory"
+        StoreError, match="is not valid: expected a store, or an empty or new directory"
     ):
         Store(tmp_path)
-    with pytest.raises(StoreError, match="is no store"):
+    with pytest.raises(StoreError, match="is not valid: expected a directory that"):
         Store(tmp_path, write=False)
 
 

@@ -24,14 +24,14 @@ from stores import RECORDS, journals
 def test_a_folder_that_may_not_be_written_is_said(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(
-        StoreError, match="permission denied; allowed: a directory that can be written"
+        StoreError, match="permission denied: expected a directory that can be written"
     ):
         Store(tmp_path / "new")
 
 
 def test_a_file_in_place_of_a_folder_is_said(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="allowed: a directory that can be written"):
+    with pytest.raises(StoreError, match="expected a directory that can be written"):
         Store(tmp_path / "file" / "store")
 
 
@@ -58,7 +58,7 @@ def test_where_no_more_can_be_written_nothing_is_lost(tmp_path, limit):
     done, message, known = answer.get()
     process.join()
     assert done == known > 0
-    assert "What was finished before is kept" in message
+    assert "finished runs are kept" in message
     (journal,) = journals(tmp_path)
     # What had been written of the last one has been cut off again.
     assert read(journal.read_bytes()) == (
@@ -173,7 +173,7 @@ def test_a_full_disk_loses_nothing(tmp_path):
                 done += 1
             except StoreError as error:
                 message = str(error)
-        assert re.search("the disk is full; allowed: free some space.*is kept", message)
+        assert re.search("the disk is full: free some space.*are kept", message)
         # Parts need room of their own: without it the journals stay, which is said.
         store.close()
         with Store(tmp_path, write=False) as found:

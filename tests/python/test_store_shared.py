@@ -154,7 +154,7 @@ def test_a_store_that_is_closed_says_so(tmp_path, write):
         lambda: cwndlab.Sweep(base=DOCUMENT, replicates=1).run(store),
     )
     for change in changes:
-        with pytest.raises(StoreError, match="is closed, or open for reading; allowed: "):
+        with pytest.raises(StoreError, match="is closed, or open for reading only"):
             change()
     store.give_back("00" * 16)
     assert list(store.records()) == []

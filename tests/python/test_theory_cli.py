@@ -23,7 +23,7 @@ def _json(answer) -> dict:
 
 def test_theory_runs_without_the_simulator():
     """As an oracle must: the native module cannot be imported, and nothing of the package but
-    theory is."""
+    theory and the forms of messages is."""
     code = (
         "import sys; sys.modules['cwndlab._core'] = None\n"
         "from cwndlab import theory\n"
@@ -34,7 +34,7 @@ def test_theory_runs_without_the_simulator():
         "print('matplotlib' in sys.modules, 'polars' in sys.modules)"
     )
     output = subprocess.check_output([sys.executable, "-c", code], text=True)
-    assert output == "['cwndlab._core']\nFalse False\n"
+    assert output == "['cwndlab._core', 'cwndlab.message']\nFalse False\n"
 
 
 def test_friendly(command):
@@ -132,14 +132,14 @@ def test_growth(command):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["phse", "AIMD"], ["phse", "allowed", "phase"]),
+        (["phse", "AIMD"], ["phse", "did you mean phase"]),
         (["phase", "AIDM"], ["AIDM", "AIMD"]),
         (["phase", "AIMD", "--start", "1"], ["--start", "1", "such as 8,64"]),
         (["phase", "AIMD", "--capacity", "-3"], ["--capacity", "-3", "above 0"]),
         (["phase", "IIAD", "--start", "0,1"], ["IIAD", "floor"]),
         (["phase", "AIMD", "--plot", "x.gif"], ["--plot", "x.gif", ".png"]),
         (["phase", "AIMD", "--plot", "nowhere/x.png"], ["--plot", "nowhere"]),
-        (["fair", "IIAD"], ["IIAD", "not linear", "AIMAD"]),
+        (["fair", "IIAD"], ["IIAD", "a linear rule", "AIMAD"]),
         (["rate", "MIMD(1.125, 0.8)"], ["MIMD", "GAIMD"]),
         (["rate", "AIMD", "--loss", "1"], ["--loss", "1", "above 0 and below 1"]),
         (["rate", "AIMD", "--loss", "often"], ["--loss", "often"]),

@@ -38,7 +38,7 @@ def test_targets_are_read(text, targets):
 )
 def test_other_texts_are_refused(text):
     with pytest.raises(
-        ScenarioError, match=r'until: .* is not allowed; allowed: "ci\(METRIC\) < 1%"'
+        ScenarioError, match=r'until: .* is not valid: expected "ci\(METRIC\) < 1%"'
     ):
         read(text)
 

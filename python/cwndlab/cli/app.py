@@ -20,6 +20,7 @@ from cwndlab.cli.search import search
 from cwndlab.cli.sweep import sweep
 from cwndlab.cli.theory import theory
 from cwndlab.cli.topology import topology
+from cwndlab.message import unknown
 
 
 def _print_version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
@@ -38,10 +39,7 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Look the first argument up."""
         if args and not args[0].startswith("-") and args[0] not in self.commands:
-            raise click.UsageError(
-                f"command `{args[0]}`: does not exist; allowed: "
-                f"{', '.join(self.list_commands(ctx))}"
-            )
+            raise click.UsageError(unknown("command", args[0], self.list_commands(ctx)))
         return super().resolve_command(ctx, args)
 
 

@@ -11,6 +11,7 @@ from cwndlab.cli import options
 from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_together
 from cwndlab.cli.compare_tables import print_comparison
 from cwndlab.cli.compare_work import execute_plan
+from cwndlab.message import invalid, missing
 
 if TYPE_CHECKING:
     from cwndlab.comparison import Comparison
@@ -110,9 +111,7 @@ def compare(
     of another rule. --flows and --rate are for that.
     """
     if not rules:
-        raise click.UsageError(
-            'RULE: is missing; allowed: one or more rules such as "AIMD(1, 0.5)"'
-        )
+        raise click.UsageError(missing("RULE", 'one or more rules such as "AIMD(1, 0.5)"'))
     options.check_plot(plot)
     recoveries, queues = _settings(recovery, queue, setting)
     from cwndlab.comparison import Comparison, plan_rules
@@ -162,7 +161,7 @@ def _settings(
         )
     if recovery or queue:
         raise click.UsageError(
-            "--setting: names both already; allowed: without --recovery and --queue"
+            "`--setting` cannot be used with `--recovery` or `--queue`: it names both"
         )
     from cwndlab.environments import QUEUES, RECOVERIES
 
@@ -173,8 +172,11 @@ def _settings(
     recoveries, queues = (list(dict.fromkeys(part)) for part in zip(*pairs, strict=True))
     if len(pairs) != len(recoveries) * len(queues):
         raise click.UsageError(
-            f"--setting: `{','.join(names)}` is not every recovery with every queue;"
-            " allowed: all, one pair, or pairs that are"
+            invalid(
+                "--setting",
+                ",".join(names),
+                "all, one pair, or every pair of the recovery schemes and queues named",
+            )
         )
     return recoveries, queues
 

@@ -10,6 +10,7 @@ import click
 from cwndlab.cli import options
 from cwndlab.cli.compare_work import execute_plan
 from cwndlab.cli.output import print_table, say
+from cwndlab.message import invalid
 
 if TYPE_CHECKING:
     from cwndlab.contest import Contest
@@ -38,27 +39,26 @@ def refuse_together(
     """Refuse what --against leaves no meaning."""
     if detail:
         raise click.UsageError(
-            "--detail: has no meaning with --against; allowed: without it, whose tables have it all"
+            "`--detail` cannot be used with `--against`, whose tables are detailed already"
         )
     if has_rate and env:
         raise click.UsageError(
-            "--rate: an environment has its own; allowed: without --env, or --assume for its rates"
+            "`--rate` cannot be used with `--env`: use `--assume` to change an environment's rates"
         )
     if any(text.partition("=")[0].strip() == "flows" for text in assume):
         raise click.UsageError(
-            "--assume: `flows` is not used with --against; allowed: --flows, flows of either kind"
+            "`--assume flows` cannot be used with `--against`: use `--flows`, the flows of each "
+            "rule"
         )
 
 
 def refuse_alone(*, flows: tuple[str, ...], rate: str | None) -> None:
     """Refuse what has no meaning without --against."""
     if flows:
-        raise click.UsageError(
-            "--flows: needs --against; allowed: --against RULE, or --assume flows=N without it"
-        )
+        raise click.UsageError("`--flows` needs `--against`: use `--assume flows=N` without it")
     if rate is not None:
         raise click.UsageError(
-            "--rate: needs --against; allowed: --against RULE, or --assume for environments' rates"
+            "`--rate` needs `--against`: use `--assume` to change an environment's rates"
         )
 
 
@@ -99,7 +99,7 @@ def _count(text: str) -> int:
         return int(text)
     except ValueError:
         raise click.UsageError(
-            f"--flows: `{text}` is not allowed; allowed: whole numbers from 1 to {MOST_FLOWS}"
+            invalid("--flows", text, f"whole numbers from 1 to {MOST_FLOWS}")
         ) from None
 
 

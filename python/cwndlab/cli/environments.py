@@ -70,7 +70,7 @@ def environments(
     }
     if as_toml:
         if len(listed) != 1:
-            raise click.UsageError("--toml: prints one scenario; allowed: one NAME")
+            raise click.UsageError("`--toml` prints one scenario and needs exactly one `NAME`")
         click.echo(catalogue.scenario(listed[0], **build).to_toml(), nl=False)
         return
     if plot is not None:

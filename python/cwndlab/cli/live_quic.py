@@ -26,7 +26,7 @@ from cwndlab.errors import ScenarioError
 @click.option("--qlog", is_flag=True, help="Record each flow in DIR/qlog for qvis; needs --out.")
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=options.WholeNumber(0, 65535),
     default=0,
     help="Port of the relay; any that is free if 0.",
 )
@@ -45,7 +45,7 @@ def quic(
 ) -> None:
     """Run the scenario in FILE.toml with QUIC transfers on 127.0.0.1 through a relay."""
     if qlog and out is None:
-        raise ScenarioError("--qlog: needs a folder; allowed: with --out DIR")
+        raise ScenarioError("`--qlog` needs `--out`, the directory of its files")
 
     from cwndlab.live.quic import counterpart
     from cwndlab.live.quic import quic as play

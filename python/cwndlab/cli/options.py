@@ -8,11 +8,13 @@ from typing import Any
 
 import click
 
+from cwndlab.message import invalid, invalid_value, one_of, unknown_value
+
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
 
 class WholeNumber(click.ParamType):
-    """A whole number within bounds, both allowed."""
+    """A whole number within bounds, both included."""
 
     name = "integer"
 
@@ -20,19 +22,33 @@ class WholeNumber(click.ParamType):
         self.least, self.most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read it, or say what is allowed."""
+        """Read it, or say what is expected."""
         try:
             number = int(value)
         except ValueError:
             number = None
         if number is None or not self.least <= number <= self.most:
             self.fail(
-                f"`{value}` is not allowed; allowed: a whole number from {self.least} to "
-                f"{self.most}",
+                invalid_value(value, f"a whole number from {self.least} to {self.most}"),
                 param,
                 ctx,
             )
         return number
+
+
+class Choice(click.ParamType):
+    """One of a few names."""
+
+    name = "choice"
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Read it, or say what is expected."""
+        if value not in self.names:
+            self.fail(unknown_value(value, self.names), param, ctx)
+        return value
 
 
 json_option = click.option(
@@ -78,7 +94,7 @@ def patch_of(settings: tuple[str, ...]) -> dict[str, Any]:
     for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals or not key:
-            raise click.UsageError(f"--set: `{setting}` is not a setting; allowed: key=value")
+            raise click.UsageError(invalid("--set", setting, "key=value"))
         patch[key.strip()] = value_from_text(text.strip())
     return patch
 
@@ -88,7 +104,7 @@ def names_of(option: str, values: tuple[str, ...]) -> list[str]:
     names = [name.strip() for value in values for name in value.split(",")]
     if not all(names):
         raise click.UsageError(
-            f"{option}: `{','.join(values)}` has an empty name; allowed: names joined by commas"
+            invalid(option, ",".join(values), "names joined by commas, none of them empty")
         )
     return names
 
@@ -97,9 +113,7 @@ def setting_of(text: str) -> tuple[str, str]:
     """Split a setting such as ``sack/drr`` into recovery and queue."""
     recovery, slash, queue = (part.strip() for part in text.partition("/"))
     if not (recovery and slash and queue):
-        raise click.UsageError(
-            f"--setting: `{text}` is not a setting; allowed: recovery/queue, such as sack/drr"
-        )
+        raise click.UsageError(invalid("--setting", text, "RECOVERY/QUEUE, such as sack/drr"))
     return recovery, queue
 
 
@@ -107,7 +121,7 @@ def check_plot(path: Path | None) -> None:
     """Refuse a plot file whose format is not known, before anything is run."""
     if path is not None and path.suffix.lower() not in PLOT_ENDINGS:
         raise click.UsageError(
-            f"--plot: `{path}` has no known ending; allowed: {', '.join(PLOT_ENDINGS)}"
+            invalid("--plot", path, f"a file that ends in {one_of(PLOT_ENDINGS)}")
         )
 
 
@@ -116,7 +130,9 @@ def check_cluster(on: str | None, jobs: int | None) -> None:
     if on is None:
         return
     if jobs is not None:
-        raise click.UsageError("--jobs: is for threads of this process; allowed: without --on")
+        raise click.UsageError(
+            "`--jobs` cannot be used with `--on`: it sets the threads of this process"
+        )
     from cwndlab import cluster
 
     cluster.silence()
@@ -126,7 +142,7 @@ def check_parent(option: str, path: Path | None) -> None:
     """Refuse a file in a folder that does not exist, before anything is run."""
     if path is not None and not path.parent.is_dir():
         raise click.UsageError(
-            f"{option}: `{path}` is in no folder; allowed: a file in a folder that exists"
+            f'{option}: "{path}" cannot be written: its parent directory does not exist'
         )
 
 
@@ -143,7 +159,6 @@ def seconds_of(option: str, text: str) -> float:
     value = seconds(text)
     if value is None or not 0 < value < float("inf"):
         raise click.UsageError(
-            f"{option}: `{text}` is not a length of time; allowed: above 0, such as 100s, 500ms, "
-            "2min"
+            invalid(option, text, "a duration above 0, such as 100s, 500ms or 2min")
         )
     return value

@@ -87,7 +87,9 @@ def reproduce(
     options.check_cluster(on, jobs)
 
     if is_all and targets:
-        raise click.UsageError(f"--all: stands beside `{targets[0]}`; allowed: without PAPER")
+        raise click.UsageError(
+            f"`--all` cannot be used with `{targets[0]}`: it reproduces every paper"
+        )
 
     from cwndlab import reproduce as papers
     from cwndlab.environments import Assumptions
@@ -102,7 +104,9 @@ def reproduce(
     options.make_folder(out)
     if sensitivity:
         if page is not None and quick:
-            raise click.UsageError("--page: is for what was run in full; allowed: without --quick")
+            raise click.UsageError(
+                "`--page` cannot be used with `--quick`: the page has full reproductions only"
+            )
         vary(targets, chosen, quick=quick, out=out, page=page, jobs=jobs, as_json=as_json, refused={
             "--on": on, "--replicates": replicates, "--assume": assume,
         })  # fmt: skip
@@ -115,8 +119,9 @@ def reproduce(
             or any(len(ids) < len(papers.load(key).experiments) for key, ids in chosen.items())
         ):
             raise click.UsageError(
-                "--page: is for whole papers; allowed: without ID, --quick, --assume and "
-                "--replicates"
+                "`--page` cannot be used with `ID`, `--quick`, `--assume` or `--replicates`: the "
+                "page has "
+                "whole papers only"
             )
         options.make_folder(page)
     if not quick:

@@ -32,11 +32,11 @@ def vary(
     for option, value in refused.items():
         if value:
             raise click.UsageError(
-                f"{option}: the plan of --sensitivity is fixed; allowed: without --sensitivity"
+                f"`{option}` cannot be used with `--sensitivity`, whose plan is fixed"
             )
     if any("/" in target for target in targets):
         raise click.UsageError(
-            f"{targets[0]}: is one experiment; allowed: PAPER alone, with --sensitivity"
+            f"`--sensitivity` needs a whole `PAPER`, and `{targets[0]}` is one experiment"
         )
     papers = [key for key in chosen if targets or load(key).sensitivity]
     if page is not None:

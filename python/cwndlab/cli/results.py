@@ -10,6 +10,7 @@ import click
 
 from cwndlab.cli import options
 from cwndlab.cli.output import print_table, say
+from cwndlab.message import invalid, one_of, plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,7 +80,7 @@ def results(
     for path in export:
         if path.suffix.lower() not in ENDINGS:
             raise click.UsageError(
-                f"--export: `{path}` has no known ending; allowed: {', '.join(ENDINGS)}"
+                invalid("--export", path, f"a file that ends in {one_of(ENDINGS)}")
             )
         options.check_parent("--export", path)
 
@@ -121,7 +122,7 @@ def results(
 def _condition(text: str) -> tuple[str, str]:
     column, equals, value = text.partition("=")
     if not equals or not column:
-        raise click.UsageError(f"--where: `{text}` is no condition; allowed: COLUMN=TEXT")
+        raise click.UsageError(invalid("--where", text, "COLUMN=TEXT"))
     return column.strip(), value.strip()
 
 
@@ -229,13 +230,11 @@ def _print_provenance(found: dict[str, Any], *, with_sweeps: bool) -> None:
 def _print_run(store: Store, prefix: str, *, as_json: bool) -> None:
     """Print one run whole."""
     if not prefix or not set(prefix.lower()) <= set("0123456789abcdef"):
-        raise click.UsageError(
-            f"--run: `{prefix}` is no key; allowed: the first digits of one, as the table has them"
-        )
+        raise click.UsageError(invalid("--run", prefix, "the first digits of a key in the table"))
     found = [record for record in store.records() if record.key.startswith(prefix.lower())]
     if len(found) != 1:
         raise click.UsageError(
-            f"--run: `{prefix}` begins {len(found)} keys; allowed: the key of one run"
+            invalid("--run", prefix, f"the digits of one key; {plural(len(found), 'key')} begin so")
         )
     record = found[0]
     scenario, about = json.loads(record.scenario), record._asdict()

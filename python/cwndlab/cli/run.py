@@ -10,6 +10,7 @@ import click
 from cwndlab.cli import options
 from cwndlab.cli.output import meter, say
 from cwndlab.cli.run_tables import print_result
+from cwndlab.message import missing
 
 if TYPE_CHECKING:
     from cwndlab.scenario import Scenario
@@ -55,7 +56,7 @@ def run(
         # `run --plot FILE.toml`: the file was meant as the scenario.
         file, plot = Path(plot), DEFAULT_PLOT
     if file is None:
-        raise click.UsageError("FILE.toml: is missing; allowed: a scenario in TOML or JSON")
+        raise click.UsageError(missing("FILE.toml", "a scenario in TOML or JSON"))
     picture = _picture(plot, file, out)
     options.check_plot(picture)
     scenario = _scenario(

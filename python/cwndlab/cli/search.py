@@ -11,6 +11,7 @@ import click
 
 from cwndlab.cli import options
 from cwndlab.cli.output import print_table, say
+from cwndlab.message import invalid
 
 if TYPE_CHECKING:
     from cwndlab.search import Found
@@ -153,7 +154,7 @@ def _split(texts: tuple[str, ...]) -> list[str]:
             found.append(text[begin:].strip())
     if not all(found):
         raise click.UsageError(
-            f"--rules: `{', '.join(texts)}` has an empty name; allowed: rules joined by commas"
+            invalid("--rules", ", ".join(texts), "rules joined by commas, none of them empty")
         )
     return found
 

@@ -98,10 +98,10 @@ def sweep(
 
     chosen = Sweep.load(file, patch=options.patch_of(settings), **given)
     if most is not None and not chosen.until:
-        raise click.UsageError("--most: needs --until; allowed: --replicates N without it")
+        raise click.UsageError("`--most` needs `--until`: use `--replicates N` without it")
     if plot is not None and chosen.replicates < 2 and not chosen.until:
         raise click.UsageError(
-            "--plot: one replicate has no interval to draw; allowed: --replicates 2 or more"
+            "`--plot` draws confidence intervals and needs `--replicates 2` or more"
         )
     findings = Findings(chosen)
     folder = store or Path("out") / chosen.name

@@ -18,6 +18,7 @@ from cwndlab.cli.theory_options import (
     floor_option,
     plot_option,
 )
+from cwndlab.message import invalid, one_of, unknown
 
 
 class Models(click.Group):
@@ -28,9 +29,7 @@ class Models(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Look the first argument up."""
         if args and not args[0].startswith("-") and args[0] not in self.commands:
-            raise click.UsageError(
-                f"theory: `{args[0]}` does not exist; allowed: {', '.join(self.list_commands(ctx))}"
-            )
+            raise click.UsageError(unknown("theory", args[0], self.list_commands(ctx)))
         return super().resolve_command(ctx, args)
 
 
@@ -116,7 +115,7 @@ def fair(
     parsed = models.parse(rule)
     if not isinstance(parsed, models.Linear):
         raise click.UsageError(
-            f"RULE: `{rule}` is not linear; allowed: AIMD, AIAD, MIMD, MIAD, AIMAD, MAIMD, Linear"
+            invalid("RULE", rule, "a linear rule: AIMD, AIAD, MIMD, MIAD, AIMAD, MAIMD or Linear")
         )
     # Unequal starts that use 0.9 of the capacity: flow i has i shares.
     starts = [0.9 * capacity * 2 * (flow + 1) / (flows * (flows + 1)) for flow in range(flows)]
@@ -159,8 +158,10 @@ def rate(
     if not (
         isinstance(parsed, models.Binomial) or (isinstance(parsed, models.Linear) and parsed.gaimd)
     ):
-        allowed = "GAIMD, AIMD, Binomial, IIAD, SQRT"
-        raise click.UsageError(f"RULE: `{rule}` has no formula for its rate; allowed: {allowed}")
+        known = ("GAIMD", "AIMD", "Binomial", "IIAD", "SQRT")
+        raise click.UsageError(
+            invalid("RULE", rule, f"a rule with a rate formula: {one_of(known)}")
+        )
     if plot is not None:
         from cwndlab.plots import theory as draw
 
@@ -202,7 +203,8 @@ def rate(
     help="Time-out in round trips.",
 )
 @click.option(
-    "--formula", type=click.Choice(["2", "55", "55, 47"]), default="2", show_default=True,
+    "--formula", type=options.Choice("2", "55", "55, 47"), metavar="2|55|'55, 47'",
+    default="2", show_default=True,
     help="Equation of Yang and Lam (2000) for the rates; 47 takes 3/w for Q.",
 )  # fmt: skip
 @options.json_option
@@ -282,9 +284,7 @@ def bimodal(
     """Measure how soon Bimodal flows know their fair share."""
     _check(plot)
     if leave >= flows:
-        raise click.UsageError(
-            f"--leave: `{leave}` is not allowed; allowed: fewer than --flows, {flows}"
-        )
+        raise click.UsageError(invalid("--leave", leave, f"fewer than --flows, {flows}"))
     from cwndlab.cli import theory_tables
 
     case = theory_tables.BimodalCase(
@@ -348,7 +348,7 @@ def growth(
     goal = 2 * start if target is None else target
     if not start < goal <= 1e4:
         raise click.UsageError(
-            f"--to: `{goal:g}` is not allowed; allowed: above {start:g} (--from), at most 10000"
+            invalid("--to", f"{goal:g}", f"a window above {start:g} (--from), at most 10000")
         )
     rounds = theory_rates.growth_rounds(start, goal, a, acceleration)
     if plot is not None:

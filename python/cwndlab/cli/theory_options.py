@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
+from cwndlab.message import invalid_value
+
 
 class Number(click.ParamType):
-    """A number between two bounds, both excluded unless `most` is said to be allowed."""
+    """A number between two bounds, both excluded unless `most` is set."""
 
     name = "number"
 
@@ -19,7 +21,7 @@ class Number(click.ParamType):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Read it, or say what is allowed."""
+        """Read it, or say what is expected."""
         try:
             number = float(value)
         except ValueError:
@@ -31,7 +33,7 @@ class Number(click.ParamType):
                 else f"{', at most' if self.most else ' and below'} {self.below:g}"
             )
             self.fail(
-                f"`{value}` is not allowed; allowed: a number above {self.above:g}{upper}",
+                invalid_value(value, f"a number above {self.above:g}{upper}"),
                 param,
                 ctx,
             )
@@ -46,14 +48,14 @@ class Pair(click.ParamType):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[float, float]:
-        """Read it, or say what is allowed."""
+        """Read it, or say what is expected."""
         try:
             first, second = (float(part) for part in str(value).split(","))
         except ValueError:
             first = second = float("nan")
         if not (0 <= first < float("inf") and 0 <= second < float("inf")):
             self.fail(
-                f"`{value}` is not allowed; allowed: two loads of 0 or above, such as 8,64",
+                invalid_value(value, "two loads of 0 or above, such as 8,64"),
                 param,
                 ctx,
             )

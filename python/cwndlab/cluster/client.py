@@ -11,6 +11,7 @@ from cwndlab import native
 from cwndlab.cluster import there
 from cwndlab.cluster.executor import Dask
 from cwndlab.errors import ClusterError
+from cwndlab.message import invalid
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -49,10 +50,10 @@ def connect(on: str | Client, tell: Callable[..., object] | None = None) -> Iter
     if isinstance(on, distributed.Client):
         if on.asynchronous:
             raise ClusterError(
-                "on: the client is asynchronous; allowed: one made without `asynchronous=True`"
+                "`on` must be a synchronous client: `asynchronous=True` is not supported"
             )
         if on.status != "running":
-            raise ClusterError(f"on: the client is {on.status}; allowed: one that is connected")
+            raise ClusterError(f"`on` must be a connected client: this one is {on.status}")
         yield _checked(on, tell)
         return
     client = _client(address(on))
@@ -98,9 +99,7 @@ def address(on: Any) -> str:
         or not port.isdecimal()
         or not 0 < int(port) < 65536
     ):
-        raise ClusterError(
-            f"on: `{on}` is not allowed; allowed: {ADDRESSES}, and in Python a distributed.Client"
-        )
+        raise ClusterError(invalid("on", on, f"{ADDRESSES}, or in Python a distributed.Client"))
     return f"{'tcp' if scheme == 'dask' else scheme}://{host}:{port}"
 
 
@@ -114,7 +113,7 @@ def _client(where: str) -> Client:
         return Client(where, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(
-            f"on: no scheduler answers at {where} ({' '.join(str(error).split())}); allowed: "
+            f"on: no scheduler answers at {where} ({' '.join(str(error).split())}): expected "
             f"{ADDRESSES}"
         ) from None
 
@@ -128,9 +127,8 @@ def _checked(client: Client, tell: Callable[..., object] | None) -> Dask:
             continue  # Lost while it was asked.
         if isinstance(answer, BaseException):
             raise ClusterError(
-                f"worker {worker}: cannot import cwndlab as it is here ({type(answer).__name__}: "
-                f"{answer});"
-                f" allowed: cwndlab {native.version()}, installed on each worker and the scheduler"
+                f"worker {worker}: cannot import the same cwndlab ({type(answer).__name__}: "
+                f"{answer}): expected cwndlab {native.version()} on each worker and the scheduler"
             )
         machine, build = answer
         if build != native.build():
@@ -144,6 +142,6 @@ def other_build(worker: str, machine: str, build: str) -> str:
     Its results need not be those of this one.
     """
     return (
-        f"worker {worker} on {machine}: has build {build} of the engine; allowed: "
+        f"worker {worker} on {machine}: has build {build} of the engine: expected "
         f"{native.build()}, as here"
     )

@@ -168,9 +168,9 @@ class Dask:
                 f"every worker that began it was lost: {error}",
             )
         raise ClusterError(
-            f"worker: cannot do what is asked ({type(error).__name__}: "
-            f"{' '.join(str(error).split())});"
-            f" allowed: cwndlab {native.version()}, installed on each worker and the scheduler"
+            f"worker: cannot perform a run ({type(error).__name__}: "
+            f"{' '.join(str(error).split())}): expected cwndlab {native.version()} on each worker "
+            "and the scheduler"
         )
 
     def look(self) -> None:
@@ -204,7 +204,6 @@ class Dask:
 
     def _gone(self, why: str) -> str:
         return (
-            f"on: the scheduler at {self._address} does not answer any more ({why}); what is "
-            "finished is kept;"
-            " allowed: a scheduler that runs"
+            f"on: the scheduler at {self._address} does not answer any more ({why}): "
+            "finished runs are kept"
         )

@@ -87,8 +87,8 @@ def _differs(parcel: Parcel) -> str:
     place = parcel.here.partition(":")[0]
     return (
         f"rule {parcel.here}: module {place} is not the same at the worker on {machine()}, or "
-        "cannot be imported there;"
-        ' allowed: the same source, or "FILE.py:Class(values)", which is sent along'
+        "cannot be imported there:"
+        ' expected the same source, or "FILE.py:Class(values)", whose file is sent'
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, unknown
 from cwndlab.patching import value_from_text
 from cwndlab.quantities import bits_per_second, seconds
 
@@ -33,7 +34,7 @@ class Assumptions:
     Raises
     ------
     ScenarioError
-        If a value is not allowed.
+        If a value is not valid.
 
     Examples
     --------
@@ -196,9 +197,7 @@ class Assumptions:
         known = [entry.name for entry in fields(self)]
         for name in values:
             if name not in known:
-                raise ScenarioError(
-                    f"assume: `{name}` is not an assumption; allowed: {', '.join(known)}"
-                )
+                raise ScenarioError(unknown("assume", name, known))
         return replace(self, **values)
 
     @classmethod
@@ -214,7 +213,7 @@ class Assumptions:
         for text in texts:
             key, equals, value = text.partition("=")
             if not equals or not key.strip():
-                raise ScenarioError(f"--assume: `{text}` is not a setting; allowed: key=value")
+                raise ScenarioError(invalid("--assume", text, "key=value"))
             values[key.strip()] = value_from_text(value.strip())
         return cls().with_(**values)
 
@@ -253,16 +252,12 @@ def assumptions(chosen: Assumptions | None = None) -> list[dict[str, Any]]:
 
 
 def _check(entry: Field[Any], value: Any) -> None:
-    allowed = _ALLOWED[entry.metadata["kind"]]
+    kind = _KINDS[entry.metadata["kind"]]
     least, most = _BOUNDS.get(entry.name, (0, float("inf")))
-    if not allowed.test(value):
-        raise ScenarioError(
-            f"assume: {entry.name} = `{value}` is not allowed; allowed: {allowed.text}"
-        )
+    if not kind.test(value):
+        raise ScenarioError(invalid(f"assume.{entry.name}", value, kind.text))
     if _is_number(value) and not least <= value <= most:
-        raise ScenarioError(
-            f"assume: {entry.name} = `{value}` is not allowed; allowed: {least:g} to {most:g}"
-        )
+        raise ScenarioError(invalid(f"assume.{entry.name}", value, f"{least:g} to {most:g}"))
 
 
 class _Kind(NamedTuple):
@@ -274,9 +269,9 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-_ALLOWED = {
+_KINDS = {
     "rate": _Kind("a rate such as 10Mbit", lambda value: (bits_per_second(value) or 0.0) > 0.0),
-    "time": _Kind("a length of time such as 120ms", lambda value: (seconds(value) or 0.0) > 0.0),
+    "time": _Kind("a duration such as 120ms", lambda value: (seconds(value) or 0.0) > 0.0),
     "delay": _Kind(
         "a delay such as 4ms, or 0ms",
         lambda value: (-1.0 if seconds(value) is None else seconds(value)) >= 0.0,

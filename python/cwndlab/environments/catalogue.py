@@ -11,6 +11,7 @@ from typing import Any
 
 from cwndlab.environments.assumptions import Assumptions
 from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
 
 MBIT = 1e6
 DRAWN = "drawn"
@@ -187,8 +188,7 @@ def environment(name: str) -> Environment:
     '10 and 1 Mb/s in turn, 5 s each'
     """
     if name not in ENVIRONMENTS:
-        allowed = ", ".join([*GROUPS, *ENVIRONMENTS])
-        raise ScenarioError(f"env: `{name}` is not an environment; allowed: {allowed}")
+        raise ScenarioError(unknown("env", name, [*GROUPS, *ENVIRONMENTS]))
     return ENVIRONMENTS[name]
 
 

@@ -15,6 +15,7 @@ from cwndlab.environments.assumptions import Assumptions
 from cwndlab.environments.catalogue import DEMO, DRAWN, Environment, environment
 from cwndlab.environments.queues import BOTTLENECK, FAIR, PRIORITY, check_queue
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, one_of
 from cwndlab.quantities import rate_text
 from cwndlab.scenario import Scenario
 from cwndlab.topologies import second_topology
@@ -60,7 +61,7 @@ def scenario(
     Raises
     ------
     ScenarioError
-        If there is no such environment or queue, or a key or value is not allowed.
+        If there is no such environment or queue, or a key or value is not valid.
 
     Examples
     --------
@@ -263,10 +264,8 @@ def _sources(found: Environment, capacity: float, chosen: Assumptions) -> dict[s
 
 def _second(found: Environment, capacity: float, queue: str, chosen: Assumptions) -> dict[str, Any]:
     if queue not in PRIORITY:
-        allowed = ", ".join(PRIORITY)
         raise ScenarioError(
-            f"queue: `{queue}` has no form that knows priorities for {found.name}; allowed: "
-            f"{allowed}"
+            invalid("queue", queue, f"a queue with priorities for {found.name}: {one_of(PRIORITY)}")
         )
     delay, spread = _delays(chosen)
     own = {"access_rate": rate_text(chosen.access_ratio * capacity), "access_delay": spread}
@@ -301,8 +300,11 @@ def _delays(chosen: Assumptions) -> tuple[str, list[str]]:
     rest = chosen.seconds("rtt") / 2 - access
     if rest < 0:
         raise ScenarioError(
-            f"assume: rtt_spread = `{chosen.rtt_spread}` is not allowed with rtt = `{chosen.rtt}`;"
-            " allowed: up to twice the round trip, which is at least 20ms"
+            invalid(
+                "assume.rtt_spread",
+                chosen.rtt_spread,
+                f"at most twice the RTT, {chosen.rtt}, which is at least 20ms",
+            )
         )
     return f"{rest * 1e3:g}ms", [
         f"{(access - half_spread) * 1e3:g}ms",

@@ -80,7 +80,7 @@ class Held:
         """
         code = self._process.wait()
         raise RunError(
-            f"live: {self.answer['name']} is gone: its program ended without a word (exit code "
+            f"live: {self.answer['name']} is gone: its program ended without a message (exit code "
             f"{code})"
         )
 

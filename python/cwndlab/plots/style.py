@@ -12,6 +12,8 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from cwndlab.message import invalid, one_of
+
 FORMATS = ("png", "svg", "pdf")
 
 Arguments = ParamSpec("Arguments")
@@ -108,8 +110,8 @@ def save(figure: Figure, path: str | Path) -> Path:
     """
     target = Path(path)
     if target.suffix.lstrip(".").lower() not in FORMATS:
-        endings = ", ".join(f".{name}" for name in FORMATS)
-        raise ValueError(f"plot: `{target}` has no known ending; allowed: {endings}")
+        endings = one_of(f".{name}" for name in FORMATS)
+        raise ValueError(invalid("plot", target, f"a file that ends in {endings}"))
     target.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(target, dpi=150, metadata=_undated(target.suffix))
     return target

@@ -42,8 +42,8 @@ def sweep_points(findings: Findings) -> Figure:
     summary, sweep = findings.summary.drop_nulls("ci95"), findings.sweep
     if summary.height == 0:
         raise ValueError(
-            "plot: no mean has an interval; allowed: two or more replicates that are not all one "
-            "run"
+            "the sweep has no confidence interval to plot: expected two `replicates` or more with "
+            "different results"
         )
     series_axis = _series(findings)
     others = [name for name in findings.axes if name != series_axis]

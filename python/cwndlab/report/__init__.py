@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cwndlab.errors import StoreError
+from cwndlab.message import invalid, missing
 from cwndlab.report import page
 from cwndlab.report.chapter import Chapter
 
@@ -72,7 +73,7 @@ def write_report(
     tell = progress or (lambda _what, _done, _of: None)
     heading, chapters, folder = _chapters(what, sweep, tell)
     if path is None and folder is None:
-        raise ValueError("path: is missing; allowed: a file, as what is reported has no folder")
+        raise ValueError(missing("path", "a file, as the comparison was not read from a directory"))
     target = Path(path) if path is not None else folder / "report.html"  # type: ignore[operator]
     return page.write(target, title or heading, chapters, tell)
 
@@ -92,7 +93,8 @@ def _chapters(
         if from_comparison.is_folder(folder):
             if sweep is not None:
                 raise StoreError(
-                    f"sweep: `{folder}` is a comparison; allowed: a store, or no name of a sweep"
+                    f"`sweep` must not be given for the comparison in `{folder}`: only a store "
+                    "has sweeps"
                 )
             comparison, engine = from_comparison.read(folder)
             return (
@@ -102,8 +104,11 @@ def _chapters(
             )
         if not (folder / layout.MARKER).exists():
             raise StoreError(
-                f"report: `{folder}` holds no results; allowed: a directory that `cwndlab sweep` or"
-                " `cwndlab compare --out` has written"
+                invalid(
+                    "report",
+                    folder,
+                    "a directory that `cwndlab sweep` or `cwndlab compare --out` wrote",
+                )
             )
         what = Store(folder, write=False)
     return (*_of_store(what, sweep, tell), what.path)
@@ -120,10 +125,7 @@ def _of_store(store: Store, sweep: str | None, tell: Progress) -> tuple[str, lis
     ]
     found = [entry for entry in kept if len(entry.findings)]
     if not found:
-        raise StoreError(
-            f"report: `{store.path}` has no finished run of a sweep; allowed: one finished run or "
-            "more"
-        )
+        raise StoreError(f"report: `{store.path}` has no finished run of a sweep")
     notes = [f"Store: {note}." for note in store.notes]
     empty = [
         f"No run of the sweep {entry.findings.sweep.name} has finished."

@@ -16,6 +16,7 @@ from cwndlab import native, plots
 from cwndlab.comparison import AXES, SETTING, Comparison
 from cwndlab.environments import ENVIRONMENTS
 from cwndlab.errors import StoreError
+from cwndlab.message import invalid
 from cwndlab.metrics import METRICS, Metric
 from cwndlab.plan import Plan
 from cwndlab.report.chapter import Chapter
@@ -182,12 +183,10 @@ def read(folder: Path) -> tuple[Comparison, dict[str, str]]:
         ]
     except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
         raise StoreError(
-            f"report: `{folder}` cannot be read ({error}); allowed: what `--out` wrote"
+            f"report: `{folder}` cannot be read ({error}): expected what `--out` wrote"
         ) from error
     if list(plan.axes) != list(AXES) or not {metric.key for metric in METRICS} <= set(runs.columns):
-        raise StoreError(
-            f"report: `{folder}` is no comparison of rules side by side; allowed: that, or a store"
-        )
+        raise StoreError(invalid("report", folder, "a comparison of rules, or a store"))
     measured = {(*(row[axis] for axis in AXES), row["replicate"]): row for row in runs.to_dicts()}
     comparison = Comparison(plan)
     for run in plan:

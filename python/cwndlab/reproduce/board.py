@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
 from cwndlab.metrics import BY_KEY
 from cwndlab.statistics import Estimate, jackknife
 
@@ -58,9 +59,7 @@ class Means:
     def value(self, metric: str, setting: str, rule: str) -> np.ndarray:
         """Value in each case, shape (cases,), in the metric's unit."""
         if metric not in self.values:
-            raise ScenarioError(
-                f"metric: `{metric}` is not measured; allowed: {', '.join(self.values)}"
-            )
+            raise ScenarioError(unknown("metric", metric, self.values))
         place = (
             _place("setting", self.settings, setting),
             slice(None),
@@ -248,7 +247,7 @@ def _mean(table: np.ndarray) -> np.ndarray:
 
 def _place(kind: str, known: Sequence[str], name: str) -> int:
     if name not in known:
-        raise ScenarioError(f"{kind}: `{name}` is not in the plan; allowed: {', '.join(known)}")
+        raise ScenarioError(unknown(kind, name, known))
     return known.index(name)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import missing
 from cwndlab.reproduce.readings import UNDECIDED, Reading, read_toml, reading
 from cwndlab.statistics import Estimate
 
@@ -46,8 +47,7 @@ class Claim:
         """Return an argument."""
         if key not in self.arguments:
             raise ScenarioError(
-                f"claim {self.id}/{self.name}: `{key}` is missing; allowed: what {self.quantity} "
-                "needs"
+                missing(f"claim {self.id}/{self.name}: {key}", f"what {self.quantity} needs")
             )
         return self.arguments[key]
 
@@ -125,9 +125,7 @@ def read_claims(file: Any) -> list[Claim]:
     names = [(claim.id, claim.name) for claim in claims]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
-        raise ScenarioError(
-            f"claim: `{twice[0]}/{twice[1]}` is there twice; allowed: each name once"
-        )
+        raise ScenarioError(f"claim `{twice[0]}/{twice[1]}` must not be repeated")
     return claims
 
 

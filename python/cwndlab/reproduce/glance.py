@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab import native
 from cwndlab.errors import ScenarioError
 from cwndlab.jsontext import dumps
+from cwndlab.message import unknown
 from cwndlab.reproduce.glance_text import markdown
 from cwndlab.store.layout import write_whole
 
@@ -61,8 +62,8 @@ def update(found: Sequence[Reproduction], folder: Path) -> Path:
     for entry in found:
         if entry.is_quick or entry.assume or list(entry.ids) != list(entry.paper.experiments):
             raise ScenarioError(
-                f"page: `{entry.paper.key}` was not run as a whole; allowed: papers without an "
-                "ID, --quick and --assume"
+                f"`page` needs whole papers, and `{entry.paper.key}` was run with an ID, --quick "
+                "or --assume"
             )
     data = read(folder)
     images = folder / "images" / NAME
@@ -102,10 +103,7 @@ def check(key: str, folder: Path) -> None:
     """Raise ScenarioError if a paper is not on the page."""
     known = read(folder)["papers"]
     if key not in known:
-        raise ScenarioError(
-            f"page: `{key}` is not on the page in {folder}; allowed: "
-            f"{', '.join(known) or 'none yet'}"
-        )
+        raise ScenarioError(unknown("page", key, known))
 
 
 def _is_about(part: str, paper: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> bool:

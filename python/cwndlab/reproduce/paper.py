@@ -28,6 +28,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
 from cwndlab.reproduce import waveforms
 from cwndlab.reproduce.board import Board
 from cwndlab.reproduce.claims import Claim, read_claims
@@ -210,8 +211,11 @@ class Paper:
         found = QUANTITIES.get(claim.quantity) or getattr(own, claim.quantity, None)
         if found is None:
             raise ScenarioError(
-                f"claim {claim.id}/{claim.name}: quantity `{claim.quantity}` is not known;"
-                f" allowed: {', '.join(QUANTITIES)}, or a function of {own.__name__}"
+                unknown(
+                    f"claim {claim.id}/{claim.name}: quantity",
+                    claim.quantity,
+                    [*QUANTITIES, f"a function of {own.__name__}"],
+                )
             )
         return found
 
@@ -263,7 +267,7 @@ def load(key: str) -> Paper:
     ('4.1.1', 7)
     """
     if key not in names():
-        raise ScenarioError(f"paper: `{key}` is not known; allowed: {', '.join(names())}")
+        raise ScenarioError(unknown("paper", key, names()))
     folder = Path(str(resources.files("cwndlab") / FOLDER / key))
     about = dict(read_toml(folder / "paper.toml"))
     experiments = {entry["id"]: _experiment(entry) for entry in about["experiment"]}
@@ -271,8 +275,7 @@ def load(key: str) -> Paper:
     for claim in claims:
         if claim.id not in experiments:
             raise ScenarioError(
-                f"claim {claim.id}/{claim.name}: no such experiment; allowed: "
-                f"{', '.join(experiments)}"
+                unknown(f"claim {claim.id}/{claim.name}: experiment", claim.id, experiments)
             )
     return Paper(
         key, about["title"], about["citation"], experiments, claims, about["rules"],
@@ -306,9 +309,7 @@ def choose(targets: Sequence[str]) -> dict[str, list[str]]:
         key, slash, single = target.partition("/")
         known = load(key).experiments
         if slash and single not in known:
-            raise ScenarioError(
-                f"{key}: `{single}` is no experiment of this paper; allowed: {', '.join(known)}"
-            )
+            raise ScenarioError(unknown(f"{key}: experiment", single, known))
         wanted = [single] if slash else list(known)
         chosen[key] = [name for name in known if name in {*chosen.get(key, ()), *wanted}]
     return chosen

@@ -12,6 +12,7 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
 from cwndlab.statistics import Estimate
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
@@ -85,7 +86,7 @@ def reading(name: str) -> Reading:
         If there is none of that name.
     """
     if name not in readings():
-        raise ScenarioError(f"reading: `{name}` is not known; allowed: {', '.join(readings())}")
+        raise ScenarioError(unknown("reading", name, readings()))
     return readings()[name]
 
 

@@ -92,7 +92,7 @@ def sensitivity(
     paper = load(key)
     if not paper.sensitivity:
         raise ScenarioError(
-            f"sensitivity: {key} does not say what may be varied; allowed: papers that do"
+            f"`sensitivity` needs a paper that says what may be varied, and `{key}` does not"
         )
     asked = {**paper.sensitivity, **(paper.sensitivity["quick"] if quick else {})}
     found = Sensitivity(key, quick, asked["replicates"])

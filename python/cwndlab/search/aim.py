@@ -9,6 +9,7 @@ import numpy as np
 
 from cwndlab import native
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, missing, unknown
 from cwndlab.metrics import BY_KEY
 
 REPRESENTATIVES = ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)")
@@ -66,26 +67,20 @@ class Aim:
             self, "rules", tuple(dict.fromkeys(native.rule(text) for text in self.rules))
         )
         if len(self.rules) < 2:
-            raise ScenarioError(
-                f"rules: `{', '.join(self.rules)}` is not enough; allowed: two or more"
-            )
+            raise ScenarioError(invalid("rules", ", ".join(self.rules), "two rules or more"))
         if not (self.best or self.worst):
-            raise ScenarioError("best, worst: both are missing; allowed: one of them, or both")
+            raise ScenarioError(missing("best or worst", "one of them, or both"))
         for key in ("best", "worst"):
             if not getattr(self, key):
                 continue
             rule = native.rule(getattr(self, key))
             if rule not in self.rules:
-                raise ScenarioError(
-                    f"{key}: `{rule}` is not compared; allowed: {', '.join(self.rules)}"
-                )
+                raise ScenarioError(unknown(key, rule, self.rules))
             object.__setattr__(self, key, rule)
         if self.best == self.worst:
-            raise ScenarioError(f"worst: `{self.worst}` shall be best; allowed: another rule")
+            raise ScenarioError("`best` and `worst` must name different rules")
         if self.metric not in BY_KEY:
-            raise ScenarioError(
-                f"metric: `{self.metric}` is not known; allowed: {', '.join(BY_KEY)}"
-            )
+            raise ScenarioError(unknown("metric", self.metric, BY_KEY))
 
     @property
     def measured(self) -> list[str]:

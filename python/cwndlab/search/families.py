@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, one_of, unknown
 from cwndlab.quantities import bits_per_second, seconds
 
 RATE, TIME, SHARE = "rate", "time", "share"
@@ -87,9 +88,7 @@ class Family:
         names = [parameter.name for parameter in self.parameters]
         for name in bounds:
             if name not in names:
-                raise ScenarioError(
-                    f"bound: `{name}` is no parameter of {self.name}; allowed: {', '.join(names)}"
-                )
+                raise ScenarioError(unknown("bound", name, names))
         chosen = tuple(
             parameter._replace(low=bounds[parameter.name][0], high=bounds[parameter.name][1])
             if parameter.name in bounds
@@ -189,7 +188,7 @@ def family(name: str) -> Family:
         If there is none of that name.
     """
     if name not in FAMILIES:
-        raise ScenarioError(f"family: `{name}` is not known; allowed: {', '.join(FAMILIES)}")
+        raise ScenarioError(unknown("family", name, FAMILIES))
     return FAMILIES[name]
 
 
@@ -212,7 +211,7 @@ def read_bounds(name: str, texts: Sequence[str]) -> dict[str, tuple[float, float
         key, equals, span = (part.strip() for part in text.partition("="))
         if not equals or key not in known:
             raise ScenarioError(
-                f"bound: `{text}` is not allowed; allowed: NAME=LOW..HIGH with {', '.join(known)}"
+                invalid("bound", text, f"NAME=LOW..HIGH, NAME being {one_of(known)}")
             )
         low_text, dots, high_text = span.partition("..")
         reader = READERS[known[key].kind]
@@ -220,8 +219,7 @@ def read_bounds(name: str, texts: Sequence[str]) -> dict[str, tuple[float, float
         above = known[key].kind == SHARE
         if low is None or high is None or not 0 < low <= high or (above and high >= 1):
             raise ScenarioError(
-                f"bound: {key} = `{span}` is not allowed; allowed: LOW..HIGH, each "
-                f"{WORDS[known[key].kind]}"
+                invalid(f"bound.{key}", span, f"LOW..HIGH, each {WORDS[known[key].kind]}")
             )
         found[key] = (low, high)
     return found

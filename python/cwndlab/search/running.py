@@ -21,6 +21,7 @@ import numpy as np
 
 from cwndlab import environments
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
 from cwndlab.search.aim import Aim
 from cwndlab.search.families import Family, family
 from cwndlab.search.found import Found
@@ -98,9 +99,7 @@ def search(
         If there is no such family, parameter, recovery or queue, or the budget is below 5.
     """
     if budget < MEMBERS[0]:
-        raise ScenarioError(
-            f"budget: `{budget}` is not allowed; allowed: {MEMBERS[0]} waveforms or more"
-        )
+        raise ScenarioError(invalid("budget", budget, f"{MEMBERS[0]} waveforms or more"))
     chosen = assume or environments.Assumptions()
     if duration is not None:
         chosen = chosen.with_(duration=duration)

@@ -9,6 +9,8 @@ import hashlib
 import struct
 from typing import NamedTuple
 
+from cwndlab.message import invalid, plural
+
 MARK = b"\xf0cwj"
 """Begins every frame. Payloads are ASCII, which its first byte is not.
 
@@ -38,7 +40,7 @@ def frame(payload: bytes) -> bytes:
     Frames(payloads=[b'one', b'two'], good_bytes=38, damaged_bytes=0)
     """
     if len(payload) > MOST_BYTES:
-        raise ValueError(f"record: {len(payload)} bytes are too many; allowed: {MOST_BYTES}")
+        raise ValueError(invalid("record", plural(len(payload), "byte"), f"at most {MOST_BYTES}"))
     return _HEAD.pack(MARK, len(payload), _checksum(payload)) + payload
 
 

@@ -18,8 +18,8 @@ except ImportError:  # Windows
 def _needed() -> None:
     if fcntl is None:
         raise StoreError(
-            f"store: there are no file locks on {sys.platform}; allowed: Linux, macOS or another "
-            "Unix"
+            f"a store needs file locks, which {sys.platform} lacks: expected Linux, macOS or "
+            "another Unix"
         )
 
 

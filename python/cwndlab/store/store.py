@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import StoreError
+from cwndlab.message import invalid
 from cwndlab.store import journal, layout, parts
 from cwndlab.store.compaction import compact, keep_later
 from cwndlab.store.index import Index
@@ -184,9 +185,12 @@ class Store:
         self._check_writable()
         if not SWEEP_NAME.fullmatch(name) or len(name.encode()) > 200:
             raise StoreError(
-                f"name: `{name}` is not allowed; allowed: at most 100 letters, digits, spaces and"
-                " . , ; = + - _ @ # % & ~ ! ^ ' ( ) [ ] { }, at the beginning letters, digits, . "
-                "+ - _"
+                invalid(
+                    "name",
+                    name,
+                    "at most 100 letters, digits, spaces and . , ; = + - _ @ # % & ~ ! ^ ' ( ) [ "
+                    "] { }, the first of them a letter, a digit or one of . + - _",
+                )
             )
         text = json.dumps({"name": name, "definition": digest, **definition}, indent=2)
         with layout.disk_errors(self.path):
@@ -272,10 +276,7 @@ class Store:
 
     def _check_writable(self) -> None:
         if not self._write:
-            raise StoreError(
-                f"store: `{self.path}` is closed, or open for reading; allowed: Store(path), "
-                "which writes"
-            )
+            raise StoreError(f"the store `{self.path}` is closed, or open for reading only")
 
     def _roll(self) -> None:
         assert self._journal is not None

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from cwndlab import native, own, tomltext
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
 from cwndlab.plan import Level
 from cwndlab.scenario import Scenario
 
@@ -68,12 +69,12 @@ def levels(name: str, values: Any, base: Scenario, group: str | None, link: str)
             (text for text, patch in values.items() if not isinstance(patch, Mapping)), None
         )
         if wrong is not None:
-            raise ScenarioError(f"axis `{name}`: `{wrong}` is no table; allowed: {VALUES}")
+            raise ScenarioError(invalid(f"axes.{name}.{wrong}", label(values[wrong]), VALUES))
         found = [Level(text, dict(patch)) for text, patch in values.items()]
     else:
         found = [level(name, value, base, group, link) for value in listed(name, values)]
     if not found:
-        raise ScenarioError(f"axis `{name}`: is empty; allowed: one or more values")
+        raise ScenarioError(invalid(f"axes.{name}", [], "one value or more"))
     return found
 
 
@@ -98,11 +99,11 @@ def zipped(columns: Mapping[str, Any], base: Scenario, group: str | None, link: 
     """Make one axis of several that go together: the first values of all, the second, and so on."""
     each = {name: levels(name, values, base, group, link) for name, values in columns.items()}
     if not each:
-        raise ScenarioError("zip: is empty; allowed: axes with equally many values")
+        raise ScenarioError(invalid("zip", {}, "axes with equally many values"))
     lengths = {name: len(found) for name, found in each.items()}
     if len(set(lengths.values())) > 1:
         counts = ", ".join(f"`{name}` has {count}" for name, count in lengths.items())
-        raise ScenarioError(f"zip: {counts} values; allowed: equally many")
+        raise ScenarioError(f"axes of one `[[zip]]` must have equally many values: {counts}")
     joined, parts = [], []
     for row in zip(*each.values(), strict=True):
         patch = {key: value for part in row for key, value in part.patch.items()}
@@ -119,7 +120,7 @@ JOINER = " & "
 def listed(name: str, values: Any) -> Sequence[Any]:
     """See that an axis has a list of values."""
     if not isinstance(values, Sequence) or isinstance(values, str | bytes):
-        raise ScenarioError(f"axis `{name}`: `{label(values)}` is no list; allowed: {VALUES}")
+        raise ScenarioError(invalid(f"axes.{name}", label(values), VALUES))
     return values
 
 
@@ -144,5 +145,5 @@ def _table(scenario: Scenario, key: str, link: str) -> Mapping[str, Any]:
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise ScenarioError(f"axis `{name}`: `{label(value)}` is not allowed; allowed: text")
+        raise ScenarioError(invalid(f"axes.{name}", label(value), "text"))
     return value

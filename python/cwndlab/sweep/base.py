@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, missing, plural
 from cwndlab.patching import patched
 from cwndlab.plan import Joint, Level, Plan
 from cwndlab.scenario import Scenario
@@ -39,7 +40,7 @@ def read(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise ScenarioError("is not UTF-8 text; allowed: TOML or JSON text") from None
+        raise ScenarioError("the file is not valid: expected TOML or JSON in UTF-8") from None
     return parse(text, is_json=path.suffix == ".json")
 
 
@@ -58,9 +59,12 @@ def parse(text: str, *, is_json: bool = False) -> dict[str, Any]:
     try:
         data = json.loads(text) if is_json else tomllib.loads(text)
     except ValueError as error:
-        raise ScenarioError(f"{error}; allowed: {'JSON' if is_json else 'TOML'}") from None
+        raise ScenarioError(f"{error}: expected {'JSON' if is_json else 'TOML'}") from None
     if not isinstance(data, dict):
-        raise ScenarioError("is no table; allowed: the keys of a sweep")
+        raise ScenarioError(
+            f"{'JSON' if is_json else 'TOML'}: the file is not valid: expected a table with the "
+            "keys of a sweep"
+        )
     return data
 
 
@@ -82,8 +86,7 @@ def _base(given: Any, folder: Path | None) -> dict[str, Any]:
         return Scenario.load(where / given).to_dict()
     if not isinstance(given, Mapping):
         raise ScenarioError(
-            f"base: `{label(given)}` is not allowed; allowed: a scenario as a table, or its "
-            "file's name"
+            invalid("base", label(given), "a scenario as a table, or the path of its file")
         )
     # Through text, as a scenario's own file is read: the files that it names lie beside the
     # sweep's.
@@ -134,20 +137,17 @@ def build(sweep: Sweep, replicates: int, most_runs: int) -> Built:
     Raises
     ------
     ScenarioError
-        If an axis is empty, its values are not allowed, or it overwrites another one, or the runs
+        If an axis is empty, its values are not valid, or it overwrites another one, or the runs
         are too many.
     """
     if ENVIRONMENT in sweep.axes:
         return _over_environments(sweep, replicates, most_runs)
     for key in ("assume", "duration"):
         if getattr(sweep, key):
-            raise ScenarioError(
-                f"{key}: is for environments; allowed: with an axis `env`, or a key of `base` "
-                "instead"
-            )
+            raise ScenarioError(f"`{key}` needs an axis `env`; without one, set it in `base`")
     if not sweep.base:
         raise ScenarioError(
-            "base: is missing; allowed: a scenario as a table, its file's name, or an axis `env`"
+            missing("base", "a scenario as a table, the path of its file, or an axis `env`")
         )
     document = dict(sweep.base)
     if not sweep.traces:
@@ -164,10 +164,7 @@ def _over_environments(sweep: Sweep, replicates: int, most_runs: int) -> Built:
     from cwndlab.quantities import seconds
 
     if "flows" in sweep.base or "dumbbell" in sweep.base or "links" in sweep.base:
-        raise ScenarioError(
-            "base: has a network, and environments are networks; allowed: no network, or no axis "
-            "`env`"
-        )
+        raise ScenarioError("`base` must not define a network when axis `env` is used")
     given = {
         name: list(listed(name, sweep.axes[name]))
         for name in (*SHORT, ENVIRONMENT)
@@ -175,12 +172,10 @@ def _over_environments(sweep: Sweep, replicates: int, most_runs: int) -> Built:
     }
     for name, values in given.items():
         if not values:
-            raise ScenarioError(f"axis `{name}`: is empty; allowed: one or more values")
+            raise ScenarioError(invalid(f"axes.{name}", [], "one value or more"))
     duration_s = None if sweep.duration is None else seconds(sweep.duration)
     if sweep.duration is not None and not (duration_s or 0) > 0:
-        raise ScenarioError(
-            f"duration: `{sweep.duration}` is no length of time; allowed: above 0, such as 100s"
-        )
+        raise ScenarioError(invalid("duration", sweep.duration, "a duration above 0, such as 100s"))
     # Truth values as TOML and JSON write them.
     texts = {
         key: str(value).lower() if isinstance(value, bool) else value
@@ -245,7 +240,7 @@ def _axes(
         together = zipped(columns_together, start, group, link)
         if twice := [part for part in together.keys if part in keys]:
             raise ScenarioError(
-                f"axis `{twice[0]}`: is there twice; allowed: once, in [axes] or in one [[zip]]"
+                f"axis `{twice[0]}` must not be repeated, in `[axes]` or in `[[zip]]`"
             )
         axes[together.name] = together.levels
         keys.update(together.keys)
@@ -255,16 +250,14 @@ def _axes(
         )
     for name, own in keys.items():
         if "seed" in own:
-            raise ScenarioError(
-                f"axis `{name}`: sets `seed`, which replicates have; allowed: other keys"
-            )
+            raise ScenarioError(f"axis `{name}` must not set `seed`: replicates set it")
     refuse_overlaps(keys, start.to_dict())
     _check_keys(axes, start)
     return axes, columns, keys
 
 
 def _check_keys(axes: Mapping[str, list[Level]], start: Scenario) -> None:
-    """See that every value is allowed where the other axes have their first.
+    """Check every value in the cell where the other axes have their first level.
 
     That cell is one of the sweep's.
 
@@ -273,7 +266,7 @@ def _check_keys(axes: Mapping[str, list[Level]], start: Scenario) -> None:
     first = {name: axis[0] for name, axis in axes.items()}
     fault = _fault(first, start)
     if fault is not None:
-        # The axis without which it is allowed; else all of them together.
+        # The axis without which the cell is valid; otherwise all of them.
         blamed = [
             name
             for name in axes
@@ -309,8 +302,11 @@ def _seed(sweep: Sweep) -> int:
 def _counted(plan: Plan, most_runs: int) -> Plan:
     if plan.count > most_runs:
         raise ScenarioError(
-            f"sweep: {plan.count} runs are more than {most_runs}; allowed: fewer values or "
-            "replicates,"
-            " or --yes (in Python and files: yes = true)"
+            invalid(
+                "sweep",
+                plural(plan.count, "run"),
+                f"at most {most_runs}; use fewer values or replicates, or --yes (in Python and "
+                "files: yes = true)",
+            )
         )
     return plan

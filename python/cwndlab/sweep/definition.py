@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
 from cwndlab.plan import MAX_RUNS, Plan
 from cwndlab.sweep import axes as axis
 from cwndlab.sweep import base as bases
@@ -175,16 +175,12 @@ class Sweep:
         known = [entry.name for entry in dataclasses.fields(cls)]
         for key in data:
             if key not in (*known, "set"):
-                near = difflib.get_close_matches(key, known, n=1)
-                hint = f", did you mean `{near[0]}`?" if near else ";"
-                raise ScenarioError(
-                    f"key `{key}` is not known{hint} allowed: {', '.join([*known, 'set'])}"
-                )
+                raise ScenarioError(unknown("key", key, [*known, "set"]))
         fields = {key: value for key, value in data.items() if key != "set"}
         where = None if folder is None else Path(folder)
         if data.get("seed") is not None and "seed" in data.get("set", {}):
             raise ScenarioError(
-                "set `seed`: the sweep has a seed of its own; allowed: `seed`, or --seed N"
+                "`seed` and `set.seed` must not both be given: use `seed`, or `--seed N`"
             )
         check_kinds({key: value for key, value in data.items() if key != "base"})
         fields["base"] = bases.base(

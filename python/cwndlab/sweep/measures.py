@@ -12,11 +12,12 @@ import polars as pl
 
 from cwndlab.columns import SCHEMAS, TABLES
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, unknown
 from cwndlab.metrics import BY_KEY, only
 from cwndlab.statistics import estimate
 
-ALLOWED = (
-    f"allowed: {', '.join(BY_KEY)}; a number of the run, such as aggregate_goodput_bps;"
+METRIC = (
+    f"{', '.join(BY_KEY)}; a number of the run, such as aggregate_goodput_bps;"
     f" or TABLE.NAME.COLUMN of {', '.join(TABLES)}, such as links.bottleneck.utilization or "
     "flows.*.mean_rtt_s"
 )
@@ -77,7 +78,7 @@ def find(key: str) -> Measure:
         or not name
         or SCHEMAS[table][column] == pl.String
     ):
-        raise ScenarioError(f"metrics: `{key}` is not known; {ALLOWED}")
+        raise ScenarioError(invalid("metrics", key, METRIC))
     return Measure(
         key,
         key,
@@ -119,8 +120,8 @@ def measure(
         raise ScenarioError(str(error)) from None
     place = next((entry for entry in run["links"] if entry["link"] == link), None)
     if place is None and any(entry.needs_link for entry in measures):
-        names = ", ".join(entry["link"] for entry in run["links"])
-        raise ScenarioError(f"link: `{link}` is not in this run; allowed: {names}")
+        names = [entry["link"] for entry in run["links"]]
+        raise ScenarioError(unknown("link", link, names))
     return {entry.key: entry.read(counted, place) for entry in measures}
 
 
@@ -128,7 +129,7 @@ def _number(key: str, run: Mapping[str, Any]) -> float | None:
     # Whatever is no number of its own is refused like a name that is not there.
     value = run.get(key, "")
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise ScenarioError(f"metrics: `{key}` is no number of a run; {ALLOWED}")
+        raise ScenarioError(invalid("metrics", key, METRIC))
     return value
 
 
@@ -137,6 +138,6 @@ def _mean(
 ) -> float | None:
     chosen = [row[column] for row in rows if name in ("*", row[names], row.get("flow"))]
     if not chosen:
-        known = ", ".join(dict.fromkeys(row[names] for row in rows)) or "none"
-        raise ScenarioError(f"metrics: `{key}`: the run has no `{name}`; allowed: {known}, or *")
+        known = dict.fromkeys(row[names] for row in rows)
+        raise ScenarioError(unknown(f"metrics: {key}: {names}", name, [*known, "*"]))
     return estimate(chosen).mean

@@ -11,8 +11,6 @@ from typing import Any
 
 from cwndlab.errors import ScenarioError
 
-ALLOWED = "allowed: keys that are not the same, and of which none lies in the other"
-
 
 def refuse_overlaps(keys: Mapping[str, Iterable[str]], document: Mapping[str, Any]) -> None:
     """See that no two axes set the same place of a scenario, or one a place inside the other's.
@@ -37,13 +35,13 @@ def refuse_overlaps(keys: Mapping[str, Iterable[str]], document: Mapping[str, An
     >>> refuse_overlaps({"rule": ["flows.*.rule"], "flows.a.rule": ["flows.a.rule"]}, base)
     Traceback (most recent call last):
     ...
-    cwndlab.ScenarioError: axes `rule` (sets `flows.*.rule`) and `flows.a.rule`: one...
+    cwndlab.ScenarioError: axes `rule` (sets `flows.*.rule`) and `flows.a.rule` must...
     """
     for (one, first), (other, second) in itertools.combinations(keys.items(), 2):
         if found := _shared(first, second, document):
             raise ScenarioError(
-                f"axes {_named(one, found[0])} and {_named(other, found[1])}: one overwrites the "
-                f"other; {ALLOWED}"
+                f"axes {_named(one, found[0])} and {_named(other, found[1])} must not set the "
+                "same key"
             )
 
 
@@ -62,8 +60,7 @@ def refuse_settings(
     for setting, (axis, own) in itertools.product(settings, keys.items()):
         if found := _shared([setting], own, document):
             raise ScenarioError(
-                f"set `{setting}`: axis {_named(axis, found[1])} overwrites it, or is overwritten;"
-                " allowed: keys that no axis sets"
+                f"`set.{setting}` and axis {_named(axis, found[1])} must not set the same key"
             )
 
 

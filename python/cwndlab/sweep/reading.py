@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from cwndlab.errors import ScenarioError, StoreError
+from cwndlab.message import unknown
 from cwndlab.store import Store, Use
 from cwndlab.sweep.checks import PROVENANCE
 from cwndlab.sweep.definition import Sweep
@@ -89,14 +90,13 @@ def read_sweep(
     """
     definitions = store.definitions()
     if name not in definitions:
-        allowed = ", ".join(definitions) or "none yet"
-        raise StoreError(f"sweep: `{name}` is not in the store `{store.path}`; allowed: {allowed}")
+        raise StoreError(unknown(f'sweep of the store "{store.path}"', name, definitions))
     try:
         sweep = Sweep.from_dict(definitions[name])
     except (OSError, ScenarioError) as error:
         raise StoreError(
-            f"sweep: the definition of `{name}` cannot be read here ({error}); allowed: with the "
-            "files that it names"
+            f"sweep: the definition of `{name}` cannot be read here ({error}): expected the files "
+            "that it names"
         ) from error
     found = _gather(store, sweep, store.uses(name), progress)
     return found._replace(others=found.others + older_runs(store, name).get(name, 0))

@@ -61,7 +61,9 @@ def execute(
     The caller still has them after Ctrl-C.
     """
     if on is not None and (jobs or executor):
-        raise ScenarioError("on: the cluster does the runs; allowed: without `jobs` and `executor`")
+        raise ScenarioError(
+            "`on` cannot be used with `jobs` or `executor`: the cluster performs the runs"
+        )
     report = Report(sweep, findings, progress)
     if on is not None:
         with cluster.connect(on, report.workers) as there:
@@ -164,7 +166,7 @@ class _Work:
         self.report.end()
 
     def _check_cells(self, many: int) -> None:
-        """See that cells can be run: axes may be allowed one by one, and not together."""
+        """Check cells before they run: axes may be valid one by one, and not together."""
         for index in range(many):
             self._digest(index)
             self.report.checked(index + 1, many)
@@ -270,7 +272,7 @@ class _Work:
             return
         if outcome.build != native.build():
             raise RunError(
-                f"worker: {outcome.machine} has build {outcome.build} of the engine; allowed: "
+                f"worker: {outcome.machine} has build {outcome.build} of the engine: expected "
                 f"{native.build()}, as here"
             )
         run = json.loads(outcome.result)

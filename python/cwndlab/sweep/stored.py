@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, unknown
 from cwndlab.store import Record, Store, Use
 from cwndlab.sweep.checks import PROVENANCE, RESERVED
 from cwndlab.sweep.definition import METRICS
@@ -81,9 +82,7 @@ def stored_runs(
     }
     uses = store.uses(older=older or "definition" in conditions)
     if sweep is not None and sweep not in {*definitions, *(use.sweep for use in uses)}:
-        raise ScenarioError(
-            f"sweep: `{sweep}` is not in the store; allowed: {', '.join(definitions) or 'none yet'}"
-        )
+        raise ScenarioError(unknown("sweep", sweep, definitions))
     chosen = [use for use in uses if sweep in (None, use.sweep)]
     axes = list(dict.fromkeys(axis for use in chosen for axis in use.cell))
     kept = _where(chosen, axes, conditions)
@@ -95,10 +94,8 @@ def stored_runs(
     rows = _rows(store, kept, rest, measures, definitions, {*metrics} if metrics else set())
     columns = list(dict.fromkeys(key for keys in named.values() for key in keys))
     if taken := [key for key in columns if key in (*RESERVED, *axes)]:
-        allowed = ", ".join([*RESERVED, *axes])
         raise ScenarioError(
-            f"metrics: `{taken[0]}` is a column of its own in tables; allowed: other names than "
-            f"{allowed}"
+            invalid("metrics", taken[0], f"other names than {', '.join([*RESERVED, *axes])}")
         )
     schema = {
         "sweep": pl.String, **dict.fromkeys(axes, pl.String), "replicate": pl.Int64,
@@ -138,9 +135,7 @@ def older_runs(store: Store, sweep: str | None = None) -> dict[str, int]:
 def _where(uses: list[Use], axes: list[str], where: Mapping[str, list[str]]) -> list[Use]:
     for column in where:
         if column not in (*axes, *_FIXED):
-            raise ScenarioError(
-                f"where: `{column}` is no column; allowed: {', '.join([*axes, *_FIXED])}"
-            )
+            raise ScenarioError(unknown("where", column, [*axes, *_FIXED]))
     labels = {axis: texts for axis, texts in where.items() if axis in axes}
     # Cells in the order in which they were first seen, which is the sweep's.
     order = {text: place for place, text in enumerate(dict.fromkeys(use.labels for use in uses))}

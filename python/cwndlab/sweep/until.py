@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
 from cwndlab.statistics import estimate
 
 LEAST, MOST = 5, 100
@@ -26,7 +27,7 @@ LEAST, MOST = 5, 100
 _ONE = re.compile(
     r"ci\(\s*(?P<metric>[^()\s]+)\s*\)\s*<\s*(?P<number>[0-9.eE+-]+)\s*(?P<percent>%?)"
 )
-ALLOWED = 'allowed: "ci(METRIC) < 1%" (of the mean) or "ci(METRIC) < 0.01", several joined by "and"'
+CONDITION = '"ci(METRIC) < 1%" (of the mean) or "ci(METRIC) < 0.01", several joined by "and"'
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def read(text: str) -> tuple[Target, ...]:
         except ValueError:
             number = math.nan
         if found is None or not 0 < number < math.inf:
-            raise ScenarioError(f"until: `{text}` is not allowed; {ALLOWED}")
+            raise ScenarioError(invalid("until", text, CONDITION))
         is_relative = found["percent"] == "%"
         targets.append(
             Target(found["metric"], number / 100 if is_relative else number, is_relative)

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cwndlab.message import invalid, unknown
 from cwndlab.theory import checks
 
 COMPARISONS = ("fair", "margin")
@@ -68,11 +69,9 @@ class Bimodal:
         checks.fraction("beta", self.beta)
         checks.fraction("epsilon", self.epsilon)
         if self.compare not in COMPARISONS:
-            raise ValueError(
-                f"compare: `{self.compare}` is not allowed; allowed: {', '.join(COMPARISONS)}"
-            )
+            raise ValueError(unknown("compare", self.compare, COMPARISONS))
         if not 0 <= self.band < np.inf:
-            raise ValueError(f"band: {self.band} is not allowed; allowed: 0 or above, in packets")
+            raise ValueError(invalid("band", self.band, "0 packets or above"))
         if not self.text:
             object.__setattr__(
                 self, "text", f"Bimodal({self.alpha:g}, {self.beta:g}, {self.epsilon:g})"

@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cwndlab.message import invalid
 from cwndlab.theory.checks import fraction, positive
 from cwndlab.theory.rules import Binomial
 
@@ -90,7 +91,7 @@ def peak_window(rule: Binomial, p: float) -> float:
     least = rule.beta ** (1 / (1 - rule.l)) if rule.l < 1 else 1e-12
     if too_many(least) > 0:
         raise ValueError(
-            f"p: {p:g} is not allowed; allowed: rarer losses, so that {rule.text} keeps a window"
+            invalid("p", f"{p:g}", f"rarer losses, so that {rule.text} keeps a window")
         )
     return float(brentq(too_many, least, LARGEST, xtol=1e-12, rtol=1e-14))
 

@@ -24,6 +24,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cwndlab.message import unknown
 from cwndlab.theory.checks import fraction, positive, within
 from cwndlab.theory.gaimd import rate, rate_approximation
 
@@ -90,9 +91,7 @@ def rate_ratio(
     """
     path = {"rtt": 1.0, "rto": positive("rto_over_rtt", rto_over_rtt), "b": b}
     if formula not in FORMULAS:
-        raise ValueError(
-            f"formula: `{formula}` is not allowed; allowed: {', '.join(map(repr, FORMULAS))}"
-        )
+        raise ValueError(unknown("formula", formula, FORMULAS))
     return FORMULAS[formula](alpha, beta, p, **path) / FORMULAS[formula](1, 0.5, p, **path)
 
 
@@ -214,6 +213,6 @@ def alpha_at(
     least, most = np.log(1e-9), np.log(1e9)
     if too_much(least) > 0 or too_much(most) < 0:
         raise ValueError(
-            f"d: {d:g} is not allowed; allowed: a ratio that some alpha reaches at p = {p:g}"
+            f"d: {d:g} is not valid: expected a ratio that some alpha reaches at p = {p:g}"
         )
     return float(np.exp(brentq(too_much, least, most, xtol=1e-13)))

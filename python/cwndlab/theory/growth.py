@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from cwndlab.message import invalid, plural, unknown
 from cwndlab.theory import checks
 
 LAWS = {
@@ -80,7 +81,8 @@ def rounds_to(start: float, target: float, *, most: int = 10_000, **growth: floa
         if next(course) >= target:
             return rounds
     raise ValueError(
-        f"target: {target:g} is not reached in {most} round trips; allowed: a smaller one"
+        f"target: {target:g} is not valid: expected a window that is reached in "
+        f"{plural(most, 'round trip')}"
     )
 
 
@@ -90,9 +92,9 @@ def _course(
     window = float(checks.positive("start", start))
     checks.positive("a", a)
     if not 0 <= acceleration < np.inf:
-        raise ValueError(f"acceleration: {acceleration} is not allowed; allowed: 0 or above")
+        raise ValueError(invalid("acceleration", acceleration, "0 or above"))
     if law not in LAWS:
-        raise ValueError(f"law: `{law}` is not allowed; allowed: {', '.join(LAWS)}")
+        raise ValueError(unknown("law", law, LAWS))
     for n in itertools.count(1):
         yield window
         if law == "per ACK":

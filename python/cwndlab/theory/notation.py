@@ -7,11 +7,11 @@ parentheses may be left out.
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cwndlab.message import invalid, plural, unknown
 from cwndlab.theory.bimodal import Bimodal
 from cwndlab.theory.multirate import MultiRate
 from cwndlab.theory.rules import Binomial, Linear, Rule
@@ -24,13 +24,13 @@ class Parameter:
     """One number between the parentheses."""
 
     name: str
-    allowed: str
+    expected: str
     accepts: Callable[[float], bool]
     default: float | None = None
 
     def or_default(self, value: float) -> Parameter:
         """Return the same parameter with a default."""
-        return Parameter(self.name, self.allowed, self.accepts, value)
+        return Parameter(self.name, self.expected, self.accepts, value)
 
 
 @dataclass(frozen=True)
@@ -69,17 +69,16 @@ ONE, HALF = ALPHA.or_default(1.0), BETA.or_default(0.5)
 def _linear(values: list[float], text: str) -> Rule:
     ai, bi, ad, bd = values
     if ai == 0 and bi == 1:
-        raise ValueError(f'rule "{text}": it never grows: ai above 0 or bi above 1')
+        raise ValueError(f'rule "{text}" never grows: expected ai above 0 or bi above 1')
     if ad == 0 and bd == 1:
-        raise ValueError(f'rule "{text}": it never shrinks: ad below 0 or bd below 1')
+        raise ValueError(f'rule "{text}" never shrinks: expected ad below 0 or bd below 1')
     return Linear(ai, bi, ad, bd, text)
 
 
 def _binomial(values: list[float], text: str) -> Rule:
     if values[1] == 1 and values[3] >= 1:
         raise ValueError(
-            f'rule "{text}": beta = {values[3]:g} is not allowed: where l is 1, beta must be '
-            "below 1"
+            invalid(f'rule "{text}": beta', values[3], "a number below 1 where l is 1")
         )
     return Binomial(*values, text=text)
 
@@ -136,8 +135,8 @@ def parse(text: str) -> Rule:
     Raises
     ------
     ValueError
-        If it is no rule; the message is one line that names the rule, the parameter and what is
-        allowed.
+        If it is no rule; the message is one line that names the rule, the parameter and what
+        is expected.
 
     Examples
     --------
@@ -146,13 +145,14 @@ def parse(text: str) -> Rule:
     >>> parse("AIMD(1, 2)")
     Traceback (most recent call last):
         ...
-    ValueError: rule "AIMD(1, 2)": b = 2 is not allowed: b must be between 0 and 1, both excluded
+    ValueError: rule "AIMD(1, 2)": b: 2 is not valid: expected a number between 0 and 1, both
+    excluded
     """
     text = text.strip()
     name, opened, inside = text.partition("(")
     if opened and not inside.endswith(")"):
         raise ValueError(
-            f'rule "{text}" has no closing parenthesis: write a rule such as AIMD(1, 0.5)'
+            f'rule "{text}" has no closing parenthesis: expected a rule such as AIMD(1, 0.5)'
         )
     family = _family(name.strip())
     given = _numbers(text, inside[:-1]) if opened else []
@@ -166,11 +166,8 @@ def parse(text: str) -> Rule:
         raise ValueError(_wrong_count(text, family, len(given)))
     for parameter, value in zip(family.parameters, values, strict=True):
         if not (math.isfinite(value) and parameter.accepts(value)):
-            what = (
-                f"{parameter.name} = {value:g} is not allowed: {parameter.name} must be "
-                f"{parameter.allowed}"
-            )
-            raise ValueError(f'rule "{text}": {what}')
+            key = f'rule "{text}": {parameter.name}'
+            raise ValueError(invalid(key, value, f"a number {parameter.expected}"))
     return family.build(values, f"{family.name}({', '.join(_short(value) for value in values)})")
 
 
@@ -188,9 +185,7 @@ def _family(name: str) -> Family:
         if family.name.lower() == name.lower():
             return family
     lowered = {family.name.lower(): family.name for family in FAMILIES}
-    near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.0)
-    guess = f", did you mean {lowered[near[0]]}?" if near and name else "."
-    raise ValueError(f'rule "{name}" is unknown{guess} Rules: {", ".join(lowered.values())}')
+    raise ValueError(unknown("rule", name, lowered.values()))
 
 
 def _numbers(text: str, inside: str) -> list[float]:
@@ -199,14 +194,11 @@ def _numbers(text: str, inside: str) -> list[float]:
         try:
             numbers.append(float(part))
         except ValueError:
-            raise ValueError(f'rule "{text}": "{part.strip()}" is not a number') from None
+            raise ValueError(invalid(f'rule "{text}"', part.strip(), "a number")) from None
     return numbers
 
 
 def _wrong_count(text: str, family: Family, count: int) -> str:
     names = ", ".join(parameter.name for parameter in family.parameters)
-    return (
-        f'rule "{text}" has {count} parameters, {family.name}({names}) needs '
-        f"{len(family.parameters)}, "
-        f"for example {family.example}"
-    )
+    needed = plural(len(family.parameters), "parameter")
+    return f'rule "{text}" takes {needed} ({names}), got {count}: for example {family.example}'

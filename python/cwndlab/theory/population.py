@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cwndlab.message import invalid, plural
 from cwndlab.theory.notation import as_rule
 from cwndlab.theory.rules import Controller, Rule
 
@@ -72,7 +73,7 @@ class Population:
             )
         self.first = np.concatenate(groups)
         if not (np.isfinite(self.first) & (self.first >= 0)).all() or len(starts) == 0:
-            raise ValueError("starts: allowed: one load or more, each 0 or above")
+            raise ValueError(invalid("starts", [], "one load or more, each 0 or above"))
         self.count = len(self.first)
         self.loads = np.full(self.count, np.nan)
         self.loads[: len(starts)] = np.maximum(starts, floor)
@@ -101,8 +102,7 @@ class Population:
         for flow in change.flows:
             if not (0 <= flow < self.count and np.isfinite(self.loads[flow])):
                 raise ValueError(
-                    f"flows: {flow} cannot leave at step {change.step}; allowed: a flow that is "
-                    "there"
+                    f"flow {flow} cannot leave at step {change.step}: it is not present"
                 )
             self.loads[flow] = np.nan
 
@@ -143,7 +143,7 @@ class Population:
                 at = self.loads[flows][~np.isfinite(moved)][0]
                 text = self.rules[flows[0]].text
                 raise ValueError(
-                    f"rule `{text}`: gives no finite load from {at:g}; allowed: a floor above 0"
+                    f"rule `{text}` gives no finite load from {at:g}: expected a floor above 0"
                 )
             after[flows] = moved
         return after
@@ -154,6 +154,7 @@ def _one_each(name: str, rules: Rule | str | Sequence[Rule | str], count: int) -
         return [as_rule(rules)] * count
     if len(rules) != count:
         raise ValueError(
-            f"{name}: {len(rules)} for {count} flows; allowed: one for all, or one each"
+            f"`{name}` must have one rule, or one per flow: {plural(len(rules), 'rule')} for "
+            f"{plural(count, 'flow')}"
         )
     return [as_rule(rule) for rule in rules]

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cwndlab.message import missing
 from cwndlab.theory import checks
 from cwndlab.theory.population import Join, Leave, Population
 from cwndlab.theory.rules import Rule
@@ -289,7 +290,7 @@ def phase(
     """
     pairs = np.atleast_2d(np.asarray(starts, dtype=float))
     if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise ValueError("starts: allowed: pairs of loads, such as [[8, 64]]")
+        raise ValueError(missing("starts", "pairs of loads, such as [[8, 64]]"))
     courses = tuple(
         simulate(rules, pair, capacity=capacity, steps=steps, exact=exact, floor=floor)
         for pair in pairs

@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from cwndlab.message import invalid
+
 PHASE_S = 15
 LINK_BPS = 100e6
 GROUP = re.compile(r"(?P<side>from|until)-(?P<time_s>\d+)")
@@ -28,9 +30,7 @@ def is_present(flow: str, phase: int) -> bool:
     """
     found = GROUP.match(flow)
     if found is None:
-        raise ValueError(
-            f"flow: `{flow}` is not allowed; allowed: names such as from-15-0 and until-30-2"
-        )
+        raise ValueError(invalid("flow", flow, "a name such as from-15-0 or until-30-2"))
     at = int(found["time_s"]) // PHASE_S
     return phase >= at if found["side"] == "from" else phase < at
 
