@@ -33,7 +33,7 @@ from cwndlab.message import invalid
 from cwndlab.plan import Joint, Level, Plan
 from cwndlab.quantities import Quantity, bits_per_second
 from cwndlab.results import Result
-from cwndlab.sharing import AGAINST, BY_KEY, OWN_KIND, RULE, measure
+from cwndlab.sharing import AGAINST, BASELINE, BY_KEY, RULE, measure
 from cwndlab.statistics import estimate
 
 if TYPE_CHECKING:
@@ -84,11 +84,11 @@ class Contest(Collection):
             pl.col("flows").cast(pl.Int64)
         )
         own = rows.filter(rule=self.against).select(
-            *_PAIRED, pl.col(OWN_KIND).name.replace("both", "own_kind")
+            *_PAIRED, pl.col(BASELINE).name.replace("both", "baseline")
         )
-        paired = rows.drop(OWN_KIND).join(own, on=_PAIRED, how="left", maintain_order="left")
-        ratio = pl.col("against_goodput_bps") / pl.col("own_kind_goodput_bps")
-        harm = pl.when(pl.col("own_kind_goodput_bps") > 0).then(1.0 - ratio)
+        paired = rows.drop(BASELINE).join(own, on=_PAIRED, how="left", maintain_order="left")
+        ratio = pl.col("against_goodput_bps") / pl.col("baseline_goodput_bps")
+        harm = pl.when(pl.col("baseline_goodput_bps") > 0).then(1.0 - ratio)
         return paired.with_columns(harm=harm).select(*AXES, *_RUN, *BY_KEY)
 
     @property
@@ -125,8 +125,8 @@ _RUN_SCHEMA: dict[str, Any] = {
     "replicate": pl.Int64,
     "seed": pl.Int64,
     "trace_hash": pl.String,
-    **{key: pl.Float64 for key in BY_KEY if key != "harm" and not key.startswith("own_kind")},
-    **dict.fromkeys(OWN_KIND, pl.Float64),
+    **{key: pl.Float64 for key in BY_KEY if key != "harm" and not key.startswith("baseline")},
+    **dict.fromkeys(BASELINE, pl.Float64),
 }
 _SUMMARY_SCHEMA: dict[str, Any] = {
     **dict.fromkeys((*AXES, "measure"), pl.String),

@@ -62,9 +62,9 @@ METRICS: tuple[Metric, ...] = (
            lambda _, link: link["mean_queueing_delay_s"], 1e3, 1),
     Metric("fairness_spread", "fairness spread", "", False, lambda run, _: run["fairness_spread"]),
     Metric("jain_index", "Jain's index", "", True, lambda run, _: run["jain_index"]),
-    Metric("timeouts", "time-outs", "per run", False, lambda run, _: _total(run, "timeouts"), 1.0,
+    Metric("timeouts", "timeouts", "per run", False, lambda run, _: _total(run, "timeouts"), 1.0,
     1),
-    Metric("goodput_left", "goodput / left", "", True,
+    Metric("goodput_left", "goodput / residual bandwidth", "", True,
            lambda run, link: _ratio(run["aggregate_goodput_bps"], link["left_bps"])),
 )  # fmt: skip
 

@@ -77,7 +77,7 @@ class WindowRule(Protocol):
     def decrease(self, cwnd: float, signal: Literal["loss", "ecn", "timeout"]) -> float:
         """Return the window after congestion.
 
-        Of a time-out only the slow-start threshold is taken from it.
+        Of a timeout only the slow-start threshold is taken from it.
         """
         ...
 

@@ -30,19 +30,17 @@ class Measure(NamedTuple):
 MEASURES = (
     Measure("share", "share of goodput"),
     Measure("harm", "harm"),
-    Measure("rule_goodput_bps", "goodput a flow", "Mbit/s", 1e-6),
-    Measure("against_goodput_bps", "goodput a flow of the other", "Mbit/s", 1e-6),
-    Measure(
-        "own_kind_goodput_bps", "goodput a flow of the other beside its own kind", "Mbit/s", 1e-6
-    ),
-    Measure("against_rtt_s", "round trip of the other", "ms", 1e3, 1),
-    Measure("own_kind_rtt_s", "round trip of the other beside its own kind", "ms", 1e3, 1),
+    Measure("rule_goodput_bps", "goodput per flow", "Mbit/s", 1e-6),
+    Measure("against_goodput_bps", "goodput per flow of the other", "Mbit/s", 1e-6),
+    Measure("baseline_goodput_bps", "goodput per flow of the baseline", "Mbit/s", 1e-6),
+    Measure("against_rtt_s", "RTT of the other", "ms", 1e3, 1),
+    Measure("baseline_rtt_s", "RTT of the baseline", "ms", 1e3, 1),
     Measure("against_loss_rate", "loss rate of the other", "%", 100.0),
-    Measure("own_kind_loss_rate", "loss rate of the other beside its own kind", "%", 100.0),
+    Measure("baseline_loss_rate", "loss rate of the baseline", "%", 100.0),
 )
 BY_KEY = {measure.key: measure for measure in MEASURES}
-OWN_KIND = {
-    key: key.replace("both", "own_kind")
+BASELINE = {
+    key: key.replace("both", "baseline")
     for key in ("both_goodput_bps", "both_rtt_s", "both_loss_rate")
 }
 """What is measured over both groups, to what it is called where both are the other rule."""

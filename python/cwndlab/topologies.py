@@ -150,10 +150,10 @@ def second_topology(
     ::
 
         arrivals     --> R0 ---------> R1 ==bottleneck==> R2   test flows and arrivals end here
-        place-holders -->   (leave at R1)
+        placeholders -->   (leave at R1)
         test flows   ----------------> R1
 
-    R0 shares its link fairly between the arriving flows and the place-holders, as many as there are
+    R0 shares its link fairly between the arriving flows and the placeholders, as many as there are
     test flows: what arrives at the bottleneck is the share it would have among the test flows.
     There it has priority.
 
@@ -168,7 +168,7 @@ def second_topology(
     arrivals : mapping
         Keys of ``[[arrivals]]``: at least ``rule``, ``size`` and ``gap`` or ``phases``.
     placeholder : str or mapping
-        The place-holder flows; as many as test flows if it has no ``count``.
+        The placeholder flows; as many as test flows if it has no ``count``.
     queue : mapping, optional
         Queue of the bottleneck; by default RIO.
     entry_queue : mapping, optional
@@ -193,6 +193,7 @@ def second_topology(
     ]
     flows = [
         {"name": "flow", **test, "path": ["bottleneck"]},
+        # The hyphen stays: the name of a group seeds the random numbers of its flows.
         {"name": "place-holder", **holder, "path": ["entry"]},
     ]
     crossing = {"name": "cross", "priority": 0, **arrivals, "path": ["entry", "bottleneck"]}

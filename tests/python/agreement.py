@@ -45,7 +45,7 @@ class Observed:
 
     @property
     def time_in_timeouts(self) -> float:
-        """Part of the time spent in time-outs, each with two round trips of slow start from one
+        """Part of the time spent in timeouts, each with two round trips of slow start from one
         packet."""
         lost = self.timeouts * (self.flows["mean_rto_s"].mean() + 2 * self.rtt)
         return lost / (self.seconds * len(self.flows))
@@ -97,7 +97,7 @@ def at_random(
     """
     cycle = rtt / (p * window)
     begin = SKIPPED_CYCLES * cycle + 20 * rtt
-    # The round trip never varies: without a floor the time-out would fall to just a round trip (RFC
+    # The round trip never varies: without a floor the timeout would fall to just a round trip (RFC
     # 6298, section 2).
     tcp = {"initial_ssthresh": max(2, window), "min_rto": rto_rtts * rtt}
     table = {"name": "f", "rule": rule, "count": flows, "recovery": recovery}
@@ -119,7 +119,7 @@ def periodic(
 ) -> Observed:
     """One flow for each distance, of whose packets every so many-th is marked.
 
-    Cuts without losses or time-outs.
+    Cuts without losses or timeouts.
     """
     cycle = max(distances) * rtt / window
     begin = skipped * cycle + 20 * rtt

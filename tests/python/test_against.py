@@ -58,7 +58,7 @@ def test_harm_by_hand():
         both_rtt_s=0.2,
     )
     assert contest.runs.filter(rule="CUBIC")["harm"].to_list() == [0.25, None]
-    assert contest.runs.filter(rule="CUBIC")["own_kind_rtt_s"].to_list() == [0.2, None]
+    assert contest.runs.filter(rule="CUBIC")["baseline_rtt_s"].to_list() == [0.2, None]
     _row(contest, STANDARD, 1, share=0.5, against_goodput_bps=4e6, both_goodput_bps=4e6)
     # Two replicates: t(1, 0.975) = 12.7062 (tables), half-width t * |a - b| / 2.
     mean, half_width = _mean(contest, "CUBIC", "harm")
@@ -87,7 +87,7 @@ def test_the_network_is_one_link_whatever_the_number_of_flows():
     assert {rule for _, _, rule in found} == {"CUBIC", STANDARD}
 
 
-def test_own_kind_has_the_round_trips_and_starts_of_the_mixed_run():
+def test_the_baseline_has_the_round_trips_and_starts_of_the_mixed_run():
     contest = plan_contest(["CUBIC"], STANDARD, flows=[3], replicates=2, duration_s=5.0)
     collect(contest, trace={"packets": True})
     base = {}
@@ -146,7 +146,7 @@ def test_mimd_harms_aimd_behind_drop_tail(steep):
         assert share - share_ci > 0.5
         assert harm - harm_ci > 0.25
         assert _mean(steep, STEEP, "against_loss_rate", **where) > _mean(
-            steep, STEEP, "own_kind_loss_rate", **where
+            steep, STEEP, "baseline_loss_rate", **where
         )
 
 
@@ -314,7 +314,7 @@ def test_cli_table(cli):
     for word in (
         "share of",
         "harm to",
-        "its own",
+        "baseline",
         "±",
         "0.5 is fair",
         "[Mbit/s]",

@@ -185,7 +185,7 @@ def test_cross_traffic_of_the_second_topology_takes_its_share_and_loses_nothing_
         assert link["left_bps"] == pytest.approx(
             link["rate_bps"] - cross["delivered_bps"], rel=0.02
         )
-        # The place-holders lose at R0; whoever loses at R1 are test flows.
+        # The placeholders lose at R0; whoever loses at R1 are test flows.
         tested = result.flows.filter(group="flow")["dropped_packets"].sum()
         assert tested >= 0.98 * link["dropped_packets"], queue
 

@@ -58,7 +58,7 @@ def test_one_flow_sawtooth():
 
 
 def test_random_loss():
-    # sqrt(1.5 / 0.01) = 12.2 packets; losses that end in time-outs take a little off.
+    # sqrt(1.5 / 0.01) = 12.2 packets; losses that end in timeouts take a little off.
     assert 9.5 < _run("random-loss").flows["mean_cwnd_packets"].mean() < 13
     fewer = _run("random-loss").scenario["dumbbell"]["loss"]
     quarter = _run("random-loss", dumbbell__loss=[{**fewer[0], "p": 0.0025}])

@@ -163,3 +163,11 @@ def test_refusals_of_the_package(call):
     with pytest.raises((ValueError, TypeError)) as error:
         call()
     assert _has_the_form(str(error.value)), str(error.value)
+
+
+@pytest.mark.parametrize("group", [(), ("theory",), ("live",)], ids=" ".join)
+def test_the_lines_of_commands_in_help_are_whole(command, monkeypatch, group):
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = command(*group, "--help").stdout.partition("Commands:\n")[2].splitlines()
+    assert len(listed) > 3
+    assert not [line for line in listed if line.endswith("...")]

@@ -155,9 +155,9 @@ def test_verdicts_follow_from_the_interval_and_the_direction(limits_store, table
         for metric, (text, _) in zip(LIMITS_SWEEP["metrics"], row[1:], strict=True):
             said = {
                 word: int(number)
-                for number, word in re.findall(r"(\d+) (better|worse|more|less|not)", text)
+                for number, word in re.findall(r"(\d+) (better|worse|more|less|no)", text)
             }
-            kinds = {kind.replace("same", "not"): count for (rule, key, kind),
+            kinds = {kind.replace("same", "no"): count for (rule, key, kind),
                      count in counts.items()
                      if (rule, key) == (row[0][0], metric)}  # fmt: skip
             assert said == kinds

@@ -221,7 +221,7 @@ def test_tables_of_other_traffic_are_printed(cli, tmp_path):
         "Finite flows and responses",
         "slowdown",
         "web",
-        "left",
+        "residual",
     ):
         assert word in shown
     data = json.loads(cli("run", "traffic.toml", "--json").stdout)

@@ -147,6 +147,6 @@ def test_bbr3_counts_losses_under_every_recovery(recovery):
         "10Mbit", "20ms", flows=[{"rule": "BBR3", "recovery": recovery}], duration="60s",
         link={"loss": [{"kind": "bernoulli", "p": 0.001}]},
     )  # fmt: skip
-    # With Reno and Tahoe a loss costs time-outs or packets sent again; taken for 2 % it leaves a
+    # With Reno and Tahoe a loss costs timeouts or packets sent again; taken for 2 % it leaves a
     # third of the link.
     assert cwndlab.run(scenario).aggregate_goodput_bps > 7e6

@@ -43,9 +43,9 @@ def _loss_rate_for(alpha: float, beta: float, window: float) -> float:
 def test_rate_over_independent_losses(alpha, beta, window, rtt, seed):
     p = _loss_rate_for(alpha, beta, window)
     seen = at_random(f"AIMD({alpha}, {beta})", p, window, rtt=rtt, cycles=25, seed=seed)
-    # A lost retransmission ends in a time-out whatever the recovery; with few of them their time
+    # A lost retransmission ends in a timeout whatever the recovery; with few of them their time
     # can be taken off.
-    event(f"time-outs: {'none' if seen.timeouts == 0 else 'some'}")
+    event(f"timeouts: {'none' if seen.timeouts == 0 else 'some'}")
     assume(seen.time_in_timeouts < 0.02)
     ratio, error = seen.over(lambda p: gaimd.independent_loss_rate(alpha, beta, p, rtt=rtt))
     expected = Expansion.of(alpha, beta, p)
@@ -98,7 +98,7 @@ def test_rate_without_timeouts_of_yang_and_lam(alpha, beta, window):
     assert window < 60 or 0.95 < ratio < 1.1
 
 
-# Reno where losses end in time-outs
+# Reno where losses end in timeouts
 
 
 @pytest.mark.parametrize("p", [0.05, 0.1, 0.2])
@@ -108,18 +108,18 @@ def test_rate_with_timeouts(p):
     To 20 % losses, as far as the report calls it accurate.
 
     With windows of 3 to 6 packets no expansion in 1 / window says how near it comes; what is asked
-    is that the time-outs it adds to equation 33 explain four fifths of what that is off by. T0 is
+    is that the timeouts it adds to equation 33 explain four fifths of what that is off by. T0 is
     four round trips, as in figure 9.
     """
     seen = at_random("AIMD(1, 0.5)", p, 5, rtt=0.1, cycles=2000, recovery="reno", rto_rtts=4)
-    # The round trip never varies, so a first time-out lasts as long as its floor.
+    # The round trip never varies, so a first timeout lasts as long as its floor.
     full = float(gaimd.rate(1, 0.5, p, rtt=0.1, rto=0.4))
     without = float(gaimd.rate_without_timeouts(1, 0.5, p, rtt=0.1))
     rate, error = seen.rates.mean(), seen.rates.std(ddof=1) / np.sqrt(len(seen.rates))
     assert without - rate > 10 * error
     assert abs(full - rate) < 0.2 * (without - rate) + ERRORS * error
     # The model loses the rest of a round with its first loss; with independent losses fewer end in
-    # time-outs.
+    # timeouts.
     found = seen.timeouts / seen.flows["window_reductions"].sum()
     assert p < found < float(gaimd.timeout_probability(gaimd.mean_window(1, 0.5, p), p))
 

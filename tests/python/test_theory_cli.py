@@ -208,5 +208,5 @@ def test_curves_differ_without_colour():
     assert [axes.get_xlabel() for axes in figure.axes] == [
         "beta",
         "loss rate",
-        "alpha [packets per round trip]",
+        "alpha [packets per RTT]",
     ]

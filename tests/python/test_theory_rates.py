@@ -107,7 +107,7 @@ def test_formula_of_padhye(p, b):
 def test_rate_by_hand():
     """p = 1/4, (1, 1/2): E[W] = 1 + sqrt(1 + 8/3 x 3) = 4, E[X] = 1/2 x 4 = 2.
 
-    Without time-outs (3 + 4) / (3 RTT).
+    Without timeouts (3 + 4) / (3 RTT).
     """
     assert float(gaimd.mean_window(1, 0.5, 0.25)) == pytest.approx(4)
     assert float(gaimd.mean_rounds(1, 0.5, 0.25)) == pytest.approx(2)

@@ -8,7 +8,7 @@ import pytest
 
 import cwndlab
 from cwndlab import environments, native, plots, topologies
-from cwndlab.wiring import Wiring, wiring
+from cwndlab.topology import Topology, topology
 
 GRAPH = """
 duration = "20s"
@@ -35,8 +35,8 @@ access_delay = ["1ms", "5ms"]
 """
 
 
-def _read(scenario: cwndlab.Scenario) -> Wiring:
-    return wiring(native.parse(scenario.to_json(), "json"))
+def _read(scenario: cwndlab.Scenario) -> Topology:
+    return topology(native.parse(scenario.to_json(), "json"))
 
 
 def _scenarios() -> dict[str, cwndlab.Scenario]:
@@ -53,15 +53,15 @@ def _scenarios() -> dict[str, cwndlab.Scenario]:
 
 def test_routes_of_least_delay_there_and_back():
     read = _read(cwndlab.Scenario.from_text(GRAPH))
-    down, up, cbr = read.ways
+    down, up, cbr = read.paths
     # By the cache 1 + 1 + 14 ms, by the core 1 + 5 + 10: equal delay and links, so the links that
     # come first decide.
-    assert up.there == ("client-edge", "edge-core", "trunk")
+    assert up.forward == ("client-edge", "edge-core", "trunk")
     assert up.back == ("trunk-back", "core-edge", "edge-client")
-    assert down.there == up.back
-    assert cbr.there == ("cache-edge", "edge-client")
+    assert down.forward == up.back
+    assert cbr.forward == ("cache-edge", "edge-client")
     assert cbr.back == ()
-    assert read.route(up.there) == ["client", "edge", "core", "server"]
+    assert read.route(up.forward) == ["client", "edge", "core", "server"]
 
 
 def test_the_core_goes_the_same_ways():
@@ -93,8 +93,8 @@ def test_nodes_of_links_without_names_are_found_by_the_paths():
 def test_every_flow_of_a_ring_meets_another_on_each_of_its_links():
     read = _read(topologies.ring(5, "10Mbit", "15ms", rule="AIMD(1, 0.5)"))
     for link in read.links:
-        assert sum(link.name in way.there for way in read.ways) == 2
-    assert all(len(way.there) == 2 for way in read.ways)
+        assert sum(link.name in way.forward for way in read.paths) == 2
+    assert all(len(way.forward) == 2 for way in read.paths)
 
 
 def test_parking_lot_favours_the_short():
@@ -130,11 +130,11 @@ def test_pictures_show_every_node_link_and_way(name):
     assert {frozenset((read.link(link).start, read.link(link).end)) for link in shown} == {
         frozenset((link.start, link.end)) for link in read.links
     }
-    ways = [line for line in axes.get_lines() if not line.get_label().startswith("_")]
-    assert [line.get_label().split(":")[0].removesuffix(" (arriving)") for line in ways] == [
-        way.name for way in read.ways
+    paths = [line for line in axes.get_lines() if not line.get_label().startswith("_")]
+    assert [line.get_label().split(":")[0].removesuffix(" (arriving)") for line in paths] == [
+        way.name for way in read.paths
     ]
-    assert len({line.get_linestyle() + line.get_color() for line in ways}) == len(ways)
+    assert len({line.get_linestyle() + line.get_color() for line in paths}) == len(paths)
 
 
 def test_cli_prints_and_draws(cli, tmp_path):
@@ -146,7 +146,7 @@ def test_cli_prints_and_draws(cli, tmp_path):
     assert (tmp_path / "graph.png").stat().st_size > 10_000
     data = json.loads(cli("topology", "graph.toml", "--json").stdout)
     assert data["nodes"] == ["client", "edge", "core", "server", "cache"]
-    assert data["ways"][0]["least_base_rtt_s"] == pytest.approx(0.032)
+    assert data["paths"][0]["least_base_rtt_s"] == pytest.approx(0.032)
     assert data["links"][0]["limit_packets"] > 0
 
 

@@ -38,7 +38,7 @@ ENVIRONMENTS, REPLICATES = ("constant",), 3
     "setting",
     multiple=True,
     metavar="NAMES",
-    help='Both at once: "all" for the eight of the paper, or pairs such as sack/drr.',
+    help='Pairs of both such as sack/drr, or "all" for the eight of the paper.',
 )
 @click.option(
     "--env",
@@ -51,19 +51,17 @@ ENVIRONMENTS, REPLICATES = ("constant",), 3
 @click.option(
     "--against",
     metavar="RULE",
-    help="Let each RULE share a bottleneck with this one: its share, and the harm it does to the "
-    "other.",
+    help="Let each RULE share a bottleneck with this one; measure its share and its harm.",
 )
 @click.option(
-    "--flows", multiple=True, metavar="NUMBERS", help="Flows of either kind.  [default: 1,2,4,8,16]"
+    "--flows", multiple=True, metavar="NUMBERS", help="Flows of each rule.  [default: 1,2,4,8,16]"
 )
 @click.option("--rate", metavar="RATE", help="Rate of the link without --env.  [default: 20Mbit]")
 @click.option(
     "--replicates",
     type=options.WholeNumber(1, 100_000),
     metavar="N",
-    help=f"Runs of a cell, each with a seed of its own.  [default: {REPLICATES}; 20 with "
-    "--against]",
+    help=f"Runs per cell, each with its own seed.  [default: {REPLICATES}; 20 with --against]",
 )
 @click.option("--duration", metavar="TIME", help="Simulated time of a run.  [default: 100s]")
 @options.assume_option
@@ -75,11 +73,9 @@ ENVIRONMENTS, REPLICATES = ("constant",), 3
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Plot means (.png, .svg, .pdf); of many environments also the scores, into FILE-scores.",
+    help="Plot means (.png, .svg, .pdf); with many environments also the scores, to FILE-scores.",
 )
-@click.option(
-    "--detail", is_flag=True, help="Print every environment's means, however many there are."
-)
+@click.option("--detail", is_flag=True, help="Print the means of every environment.")
 @options.out_option
 def compare(
     rules: tuple[str, ...],
@@ -101,14 +97,14 @@ def compare(
     detail: bool,
     out: Path | None,
 ) -> None:
-    """Compare rules such as "AIMD(1, 0.5)": mean, 95 % confidence interval, C_a and D_a.
+    """Compare rules over environments, or against another rule.
 
-    Up to four environments each have a column. Of more the tables have means, and --detail, --plot,
-    --json and --out the rest. Lists are given with commas or by repeating the option. Replicate i
-    has the same random numbers for every rule and environment.
+    Means with 95 % confidence intervals, and the scores C_a and D_a. Up to four environments have a
+    column each; for more, the tables have means over them, and --detail, --plot, --json and --out
+    have the rest. Lists take commas, or repeat the option. Replicate i has the same random numbers
+    for every rule and environment.
 
-    With --against, rules are not compared on their own: n flows of each share one link with n flows
-    of another rule. --flows and --rate are for that.
+    With --against, n flows of each RULE share one link with n flows of another rule.
     """
     if not rules:
         raise click.UsageError(missing("RULE", 'one or more rules such as "AIMD(1, 0.5)"'))

@@ -19,17 +19,18 @@ COLUMNS = (
     # heading, measure, with its interval
     ("share of\ngoodput", "share", True),
     ("harm to\nthe other", "harm", True),
-    ("goodput a flow\n[Mbit/s]", "rule_goodput_bps", False),
+    ("goodput per\nflow [Mbit/s]", "rule_goodput_bps", False),
     ("the\nother's", "against_goodput_bps", False),
-    ("its own\nkind", "own_kind_goodput_bps", False),
+    ("baseline", "baseline_goodput_bps", False),
     ("RTT [ms],\nthe other's", "against_rtt_s", False),
-    ("its own\nkind", "own_kind_rtt_s", False),
+    ("baseline", "baseline_rtt_s", False),
     ("loss [%],\nthe other's", "against_loss_rate", False),
-    ("its own\nkind", "own_kind_loss_rate", False),
+    ("baseline", "baseline_loss_rate", False),
 )
 KEYS = (
-    "share: 0.5 is fair; its own kind: flows of the other beside as many of themselves;\n"
-    "harm: what the other's goodput falls short of that, 0 none, 1 all; mean ± 95 % CI"
+    "share: 0.5 is fair; baseline: the other rule's flows share the link with as many of their "
+    "own;\n"
+    "harm: loss of the other's goodput against the baseline, 0 none, 1 all; mean ± 95 % CI"
 )
 
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 SUMMARY = (
     # heading, metric, with scores
     ("goodput /\navailable", "goodput", True),
-    ("goodput\n/ left", "goodput_left", False),
+    ("goodput /\nresidual", "goodput_left", False),
     ("loss\n[%]", "loss_rate", False),
     ("delay\n[ms]", "mean_queueing_delay_s", False),
-    ("fairness\nspread", "fairness_spread", False),
+    ("spread", "fairness_spread", False),
     ("Jain's\nindex", "jain_index", False),
 )
 """Columns of the table over many environments: means over these; goodput also has its scores."""

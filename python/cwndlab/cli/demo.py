@@ -28,10 +28,10 @@ TRACE = {"cwnd": "100ms", "queue": "100ms", "rate": "500ms"}
 @click.option("--duration", default=f"{DURATION_S:g}s", show_default=True, metavar="TIME")
 @options.jobs_option
 def demo(out: Path, duration: str, jobs: int | None) -> None:
-    """Run the four linear rules, 10 flows each, SACK over drop-tail, and write a report.
+    """Run the four linear rules in four environments.
 
-    The available bandwidth is constant, a square wave, a saw-tooth and a random walk, all around 10
-    Mbit/s.
+    Ten flows each, SACK over drop-tail, with a report. The residual bandwidth is constant, a square
+    wave, a sawtooth and a random walk, all around 10 Mbit/s.
     """
     from cwndlab import environments, plots
     from cwndlab.comparison import Comparison, plan_rules

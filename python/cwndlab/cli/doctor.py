@@ -11,9 +11,9 @@ from cwndlab.cli.output import print_table, say
 @click.command()
 @json_option
 def doctor(as_json: bool) -> None:
-    """Look at what this machine has of what real flows need, and how to get what is missing.
+    """Check what this machine has for real flows.
 
-    Everything else works without any of it.
+    It also says how to install what is missing. Simulations need none of it.
     """
     from dataclasses import asdict
 

@@ -31,13 +31,16 @@ STEP = "500ms"
 @click.option("--toml", "as_toml", is_flag=True, help="Print the scenario of one environment.")
 @options.json_option
 @click.option(
-    "--assumptions", "with_assumptions", is_flag=True, help="List what is assumed, and why."
+    "--assumptions",
+    "with_assumptions",
+    is_flag=True,
+    help="List the assumptions and their reasons.",
 )
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Plot what each leaves over time (.png, .svg, .pdf); this runs them.",
+    help="Run the environments and plot their residual bandwidth over time (.png, .svg, .pdf).",
 )
 def environments(
     names: tuple[str, ...],
@@ -50,10 +53,10 @@ def environments(
     with_assumptions: bool,
     plot: Path | None,
 ) -> None:
-    """List environments: what bandwidth each leaves per test flow, on which network.
+    """List environments and their residual bandwidths.
 
-    NAME is one of them, "all" for the thirteen of Akella et al. (2002), or "demo"; without, all are
-    listed.
+    NAME is an environment, "all" for the thirteen of Akella et al. (2002), or "demo"; the default
+    is every environment.
     """
     options.check_plot(plot)
     from cwndlab import environments as catalogue

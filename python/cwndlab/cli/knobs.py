@@ -10,7 +10,7 @@ from cwndlab.cli.options import json_option
 @click.command()
 @json_option
 def knobs(as_json: bool) -> None:
-    """List the knobs of the TCP endpoints and their value in each profile."""
+    """List the knobs of the TCP endpoints by profile."""
     from cwndlab import native
 
     entries = native.knobs()

@@ -11,7 +11,7 @@ from cwndlab.cli.live_rules import clean, install, list_, remove
 
 @click.group()
 def live() -> None:
-    """Run real flows: Linux TCP, QUIC, or rules in the kernel (needs `make live`)."""
+    """Run real flows: Linux TCP or QUIC (needs `make live`)."""
 
 
 for command in (linux, quic, install, list_, remove, clean):

@@ -14,7 +14,9 @@ from cwndlab.cli.live_tables import print_live
 @click.command()
 @file_argument
 @click.option(
-    "--beside", is_flag=True, help="Simulate it, too, with the profile linux; print and plot both."
+    "--beside",
+    is_flag=True,
+    help="Also simulate the scenario with profile linux; print and plot both.",
 )
 @options.json_option
 @options.out_option
@@ -30,7 +32,10 @@ def linux(
     settings: tuple[str, ...],
     seed: int | None,
 ) -> None:
-    """Run the scenario in FILE.toml with Linux TCP flows through an emulated network."""
+    """Run a scenario with Linux TCP flows.
+
+    They cross an emulated network on this machine.
+    """
     from cwndlab.live.run import counterpart
     from cwndlab.live.run import linux as play
 

@@ -18,7 +18,7 @@ from cwndlab.errors import ScenarioError
 @click.option(
     "--beside",
     is_flag=True,
-    help="Simulate it, too, with quinn's packets and pacing; print and plot both.",
+    help="Also simulate the scenario with quinn's packets and pacing; print and plot both.",
 )
 @options.json_option
 @options.out_option
@@ -28,7 +28,7 @@ from cwndlab.errors import ScenarioError
     "--port",
     type=options.WholeNumber(0, 65535),
     default=0,
-    help="Port of the relay; any that is free if 0.",
+    help="Port of the relay; 0 takes a free one.",
 )
 @options.set_option
 @options.seed_option
@@ -43,7 +43,10 @@ def quic(
     settings: tuple[str, ...],
     seed: int | None,
 ) -> None:
-    """Run the scenario in FILE.toml with QUIC transfers on 127.0.0.1 through a relay."""
+    """Run a scenario with QUIC transfers.
+
+    They cross a relay on 127.0.0.1 that emulates the network.
+    """
     if qlog and out is None:
         raise ScenarioError("`--qlog` needs `--out`, the directory of its files")
 

@@ -26,7 +26,7 @@ TRACES = {"cwnd": "20ms", "queue": "20ms", "rate": "500ms"}
 file_argument = click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
 plot_option = click.option(
     "--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-    help="Plot windows, goodput and queue, with --beside of both (.png, .svg, .pdf).",
+    help="Plot windows, goodput and queue (.png, .svg, .pdf); with --beside of both.",
 )  # fmt: skip
 
 

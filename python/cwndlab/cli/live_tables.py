@@ -42,7 +42,7 @@ def print_live(result: Result) -> None:
     base = dict(result.flows.select("flow", "base_rtt_s").iter_rows())
     least = [[name, f"{base[name] * 1e3:.3f}", *rest] for name, *rest in least]
     columns = ["flow", "propagation\n[ms]", "kernel's least\n[ms]", "least on the wire\n[ms]"]
-    print_table("Round trips", columns, least)
+    print_table("RTTs", columns, least)
     print_verdict(result, "emulation", "live.md")
 
 

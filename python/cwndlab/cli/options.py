@@ -65,17 +65,17 @@ out_option = click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write Parquet tables there.",
+    help="Write Parquet tables to DIR.",
 )
 assume_option = click.option(
     "--assume",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Change what the environments assume, e.g. floor=200kbit; `cwndlab environments "
-    "--assumptions` lists it.",
+    help="Change an assumption of the environments, e.g. floor=200kbit; `cwndlab environments "
+    "--assumptions` lists them.",
 )
 jobs_option = click.option(
-    "--jobs", type=WholeNumber(1, 1024), metavar="N", help="Threads; by default all processors."
+    "--jobs", type=WholeNumber(1, 1024), metavar="N", help="Threads; by default one per processor."
 )
 
 

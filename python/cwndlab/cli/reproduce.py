@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option(
     "--quick",
     is_flag=True,
-    help="Few and short runs, to see that all of it works; no verdicts on the paper.",
+    help="Few and short runs, as a test; no verdicts on the paper.",
 )
 @click.option(
     "--out",
@@ -29,42 +29,40 @@ if TYPE_CHECKING:
     default=Path("out/reproduce"),
     show_default=True,
     metavar="DIR",
-    help="For reports, plots, data, and the store that keeps finished runs.",
+    help="Directory of reports, plots, data, and the store of finished runs.",
 )
 @click.option(
     "--replicates",
     type=options.WholeNumber(2, 100_000),
     metavar="N",
-    help="At most that many of each run: a first look, that the same command without it goes on "
-    "from.",
+    help="At most N replicates, for a first look; the same command without it resumes.",
 )
 @click.option(
     "--sensitivity",
     is_flag=True,
-    help="Instead: how verdicts move when what the paper leaves open is varied, from a coarse "
-    "plan.",
+    help="Vary what the paper leaves open, and show which verdicts change (coarse plan).",
 )
 @click.option(
     "--all",
     "is_all",
     is_flag=True,
-    help="All experiments of all papers, which is what no PAPER means, too.",
+    help="All experiments of all papers (the default).",
 )
 @click.option(
     "--page",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write all verdicts at a glance there: reproduction.md, its data, the plots. Papers not "
-    "run stay as they are.",
+    help="Write the summary of all verdicts to DIR: reproduction.md, its data, the plots. Papers "
+    "that were not run stay as they are.",
 )
 @options.assume_option
 @options.jobs_option
 @click.option(
     "--on",
     metavar="ADDRESS",
-    help="Do the runs on a cluster of dask.distributed, whose scheduler is at dask://HOST:PORT.",
+    help="Run on a dask.distributed cluster, whose scheduler is at dask://HOST:PORT.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print verdicts, one JSON object a paper.")
+@click.option("--json", "as_json", is_flag=True, help="Print verdicts, one JSON object per paper.")
 def reproduce(
     targets: tuple[str, ...],
     is_list: bool,
@@ -79,10 +77,10 @@ def reproduce(
     on: str | None,
     as_json: bool,
 ) -> None:
-    """Run the experiments of papers again, and judge what the papers say of them.
+    """Reproduce papers and judge their claims.
 
-    Without a target: all of all papers. PAPER/ID is one experiment, such as akella2002/fig4. After
-    Ctrl-C the same command goes on where it was.
+    The default is every paper. PAPER/ID is one experiment, such as akella2002/fig4. After Ctrl-C
+    the same command resumes.
     """
     options.check_cluster(on, jobs)
 
@@ -187,10 +185,7 @@ def _reproduce(key: str, ids: list[str], *, out: Path, **given: Any) -> Reproduc
         try:
             return papers.reproduce(key, ids, out=out, progress=teller(key, show), **given)
         except KeyboardInterrupt:
-            say(
-                f"stopped; finished runs are kept in {out / 'store'}, and the same command goes "
-                "on there"
-            )
+            say(f"stopped; finished runs are kept in {out / 'store'}, and the same command resumes")
             raise
 
 
@@ -226,7 +221,7 @@ def _print(found: Reproduction) -> None:
         measured = number(entry.measured, exact=claim.is_exact)
         verdict = f"{SIGNS[entry.verdict]} {entry.verdict}"
         rows.append((claim.id, claim.name, verdict, measured, claim.reading.text, claim.statement))
-    columns = ("experiment", "claim", "verdict", "measured ± 95 % CI", "wanted", "the paper states")
+    columns = ("experiment", "claim", "verdict", "measured ± 95 % CI", "bounds", "the paper states")
     print_table(f"{found.paper.key}: {found.paper.title}", columns, rows, text_columns=6)
     also = [
         (entry.claim.id, entry.claim.name, name, f"{SIGNS[verdict]} {verdict}", number(measured))
@@ -236,11 +231,11 @@ def _print(found: Reproduction) -> None:
     ]
     if also:
         columns = ("experiment", "claim", "about", "verdict", "measured ± 95 % CI")
-        print_table("Judged beside", columns, also, text_columns=4)
+        print_table("Also judged", columns, also, text_columns=4)
     notes = [(entry.claim.id, entry.claim.name, entry.note) for entry in found.judged if entry.note]
     if notes:
         print_table(
-            "What is known of claims that do not hold",
+            "Notes on claims that do not hold",
             ("experiment", "claim", "note"),
             notes,
             text_columns=3,
@@ -253,7 +248,7 @@ def _print(found: Reproduction) -> None:
     runs = sum(cost.runs for cost in found.costs)
     say(f"{len(found.judged)} claims: {found_counts}; {runs} runs, {found.wall_s:.0f} s")
     if found.is_quick:
-        say("the quick form says whether all of it works; verdicts need the full one")
+        say("--quick is a test; verdicts need a full run")
 
 
 def _print_beside(found: Reproduction) -> None:

@@ -51,7 +51,7 @@ def vary(
             except KeyboardInterrupt:
                 say(
                     f"stopped; finished runs are kept in {out / 'store'}, and the same command "
-                    "goes on there"
+                    "resumes"
                 )
                 raise
         if as_json:

@@ -28,35 +28,34 @@ ENDINGS = (".csv", ".parquet", ".json")
     "--where",
     multiple=True,
     metavar="COLUMN=TEXT",
-    help="Only runs that have it: an axis, replicate, seed, machine, ..., e.g. --where "
+    help="Only runs with this value of an axis, replicate, seed, machine, ..., e.g. --where "
     '"rule=AIMD(1, 0.5)".'
-    " Given more than once: of one column any of its texts, of several columns all.",
+    " If repeated: any of the values of one column, and all of the columns.",
 )
 @click.option(
     "--all",
     "older",
     is_flag=True,
-    help="Also runs of definitions that a sweep had before it was changed.",
+    help="Also list runs of earlier definitions of a sweep.",
 )
 @click.option(
     "--metrics",
     multiple=True,
     metavar="NAMES",
-    help="What is measured; by default what the sweep measures.",
+    help="Metrics to list; by default those of the sweep.",
 )
 @click.option(
     "--export",
     multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the runs as .csv, .parquet or .json; a file that is there is replaced when all is "
-    "written.",
+    help="Write the runs as .csv, .parquet or .json; an existing file is replaced at the end.",
 )
 @click.option(
     "--run",
     "run_key",
     metavar="KEY",
-    help="Print one run: where it comes from, and its scenario as TOML.",
+    help="Print one run: its origin, and its scenario as TOML.",
 )
 @options.json_option
 def results(
@@ -69,9 +68,9 @@ def results(
     run_key: str | None,
     as_json: bool,
 ) -> None:
-    """List the runs in the store DIR, export them, and say where they come from.
+    """List and export the runs in a store.
 
-    Of a sweep that was changed and done again under the same name the runs of its latest definition
+    If a sweep was changed and run again under the same name, only the runs of its latest definition
     are listed.
     """
     conditions: dict[str, list[str]] = {}

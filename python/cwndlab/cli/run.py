@@ -30,7 +30,7 @@ DEFAULT_PLOT = "="
     "--pcap",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write packets as pcapng.",
+    help="Write the packets as pcapng.",
 )
 @options.set_option
 @options.seed_option
@@ -47,7 +47,10 @@ def run(
     seed: int | None,
     profile: str | None,
 ) -> None:
-    """Simulate the scenario in FILE.toml (or .json) and print its flows and links."""
+    """Simulate a scenario and print its flows and links.
+
+    FILE is TOML or JSON.
+    """
     if (
         file is None
         and plot not in (None, DEFAULT_PLOT)

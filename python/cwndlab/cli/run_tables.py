@@ -26,9 +26,9 @@ _FLOW_NUMBERS = (
     ("loss\n[%]", "loss_rate", 100, 3),
     ("RTT\n[ms]", "mean_rtt_s", 1e3, 1),
     ("window\n[packets]", "mean_cwnd_packets", 1, 1),
-    ("resent", "retransmitted_packets", 1, 0),
+    ("retrans-\nmitted", "retransmitted_packets", 1, 0),
     ("fast\nretransmits", "fast_retransmits", 1, 0),
-    ("time-outs", "timeouts", 1, 0),
+    ("timeouts", "timeouts", 1, 0),
 )
 _LINK_NUMBERS = (
     ("rate\n[Mbit/s]", "rate_bps", 1e-6, 3),
@@ -40,7 +40,7 @@ _LINK_NUMBERS = (
     ("mean delay\n[ms]", "mean_queueing_delay_s", 1e3, 2),
     ("p95 delay\n[ms]", "p95_queueing_delay_s", 1e3, 2),
 )
-_LEFT = ("left\n[Mbit/s]", "left_bps", 1e-6, 3)
+_LEFT = ("residual\n[Mbit/s]", "left_bps", 1e-6, 3)
 _MARKED = ("marked", "marked_packets", 1, 0)
 _CUTS = ("ECN\ncuts", "ecn_reductions", 1, 0)
 _CROSS_NUMBERS = (
@@ -60,7 +60,7 @@ _ARRIVAL_NUMBERS = (
     ("p99\n[ms]", "p99_fct_s", 1e3, 1),
     ("mean\nslowdown", "mean_slowdown", 1, 2),
     ("dropped", "dropped_packets", 1, 0),
-    ("time-outs", "timeouts", 1, 0),
+    ("timeouts", "timeouts", 1, 0),
 )
 
 

@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--best", metavar="RULE", help="The rule that shall be best.")
-@click.option(
-    "--worst", metavar="RULE", help="The rule that shall be worst; may stand beside --best."
-)
+@click.option("--best", metavar="RULE", help="Rule to be best.")
+@click.option("--worst", metavar="RULE", help="Rule to be worst; may be combined with --best.")
 @click.option(
     "--rules",
     multiple=True,
@@ -31,17 +29,21 @@ if TYPE_CHECKING:
     ' MIMD(1.125, 0.8), MIAD(1.125, 3)"]',
 )
 @click.option(
-    "--family", default="square", show_default=True, metavar="NAME", help="Waveforms to look among."
+    "--family",
+    default="square",
+    show_default=True,
+    metavar="NAME",
+    help="Family of waveforms to search.",
 )
 @click.option(
     "--bound",
     multiple=True,
     metavar="NAME=LOW..HIGH",
-    help="Where to look for one parameter, e.g. period=1s..4s; rates are per test flow. "
-    "NAME=VALUE fixes it.",
+    help="Bounds of one parameter, e.g. period=1s..4s; rates are per test flow. NAME=VALUE fixes "
+    "it.",
 )
 @click.option(
-    "--list", "is_list", is_flag=True, help="List families, their parameters and usual bounds."
+    "--list", "is_list", is_flag=True, help="List families, their parameters and default bounds."
 )
 @click.option("--setting", default="sack/drop-tail", show_default=True, metavar="RECOVERY/QUEUE")
 @click.option(
@@ -49,19 +51,19 @@ if TYPE_CHECKING:
     default="goodput",
     show_default=True,
     metavar="NAME",
-    help="What best and worst mean.",
+    help="Metric that ranks the rules.",
 )
 @click.option(
     "--budget", type=options.WholeNumber(5, 100_000), default=96, show_default=True, metavar="N",
-    help="Waveforms to try at most.",
+    help="Largest number of waveforms to try.",
 )  # fmt: skip
 @click.option(
     "--replicates", type=options.WholeNumber(1, 1000), default=2, show_default=True, metavar="N",
-    help="Runs of each rule under a waveform while searching.",
+    help="Runs of each rule per waveform during the search.",
 )  # fmt: skip
 @click.option(
     "--confirm", type=options.WholeNumber(2, 10_000), default=10, show_default=True, metavar="N",
-    help="Runs of each rule under what was found, with seeds of their own.",
+    help="Runs of each rule on the result, with new seeds.",
 )  # fmt: skip
 @click.option(
     "--duration", metavar="TIME", help="Simulated time of a run.  [default: as assumed, 100s]"
@@ -74,8 +76,8 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="For plot, numbers, all that was tried, and a store of finished runs: the same command "
-    "goes on there.",
+    help="Directory of the plot, the numbers, every tried waveform, and the store of finished "
+    "runs: the same command resumes.",
 )
 def search(
     best: str | None,
@@ -96,11 +98,11 @@ def search(
     as_json: bool,
     out: Path | None,
 ) -> None:
-    """Search for the waveform on which a rule is best, or worst.
+    """Search for the waveform on which a rule is best or worst.
 
-    The available bandwidth of a bottleneck follows a waveform of the family; an optimiser moves its
-    parameters until the rule is ahead of the runner-up (or behind the last but one) by as much as
-    can be. What it finds is confirmed on new seeds.
+    The residual bandwidth of a bottleneck follows a waveform of the family. An optimiser varies its
+    parameters until the rule's lead over the runner-up (or its distance behind the last but one) is
+    largest. New seeds confirm the result.
     """
     from cwndlab import search as searches
     from cwndlab.environments import Assumptions
@@ -127,7 +129,7 @@ def search(
             if out is not None:
                 say(
                     f"stopped; finished runs are kept in {out / 'store'}, and the same command "
-                    "goes on there"
+                    "resumes"
                 )
             raise
     if as_json:

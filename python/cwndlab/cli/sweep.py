@@ -23,9 +23,9 @@ EXIT_FAILED = 1
     "--store",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Where finished runs are kept, also those of other sweeps.  [default: out/NAME]",
+    help="Store of finished runs; several sweeps may share it.  [default: out/NAME]",
 )
-@click.option("--again", is_flag=True, help="Do every run, also those that the store has.")
+@click.option("--again", is_flag=True, help="Run every cell again, also those in the store.")
 @click.option(
     "--until",
     metavar="TARGET",
@@ -37,10 +37,10 @@ EXIT_FAILED = 1
     "--most",
     type=options.WholeNumber(1, 1_000_000),
     metavar="N",
-    help="With --until, replicates at most.",
+    help="Largest number of replicates with --until.",
 )
 @click.option(
-    "--replicates", type=options.WholeNumber(1, 1_000_000), metavar="N", help="Runs of a cell."
+    "--replicates", type=options.WholeNumber(1, 1_000_000), metavar="N", help="Runs per cell."
 )
 @options.seed_option
 @options.set_option
@@ -48,14 +48,14 @@ EXIT_FAILED = 1
 @click.option(
     "--on",
     metavar="ADDRESS",
-    help="Do the runs on a cluster of dask.distributed, whose scheduler is at dask://HOST:PORT.",
+    help="Run on a dask.distributed cluster, whose scheduler is at dask://HOST:PORT.",
 )
 @click.option("--yes", is_flag=True, help="Allow more than ten million runs.")
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
-    help="Print events, one JSON object a line; the last has the tables.",
+    help="Print events, one JSON object per line; the last has the tables.",
 )
 @click.option(
     "--plot",
@@ -78,10 +78,10 @@ def sweep(
     as_json: bool,
     plot: Path | None,
 ) -> None:
-    """Do all runs of the sweep in FILE.toml: a base scenario, axes, replicates.
+    """Run a sweep: a base scenario, axes, replicates.
 
-    What is finished is kept at once, and never done again: after Ctrl-C, a crash or a full disk,
-    the same command goes on where it was.
+    Finished runs are stored at once and never run again: after Ctrl-C, a crash or a full disk, the
+    same command resumes.
     """
     options.check_plot(plot)
     options.check_cluster(on, jobs)
@@ -154,7 +154,7 @@ def _execute(
             if len(findings) or kind == "stopped":
                 say(
                     f"{kind} after {len(findings)} runs, which are kept in {folder}; the same "
-                    "command goes on there"
+                    "command resumes"
                 )
             raise
     findings.notes += kept.notes

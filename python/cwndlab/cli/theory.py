@@ -36,10 +36,7 @@ class Models(click.Group):
 @click.group(cls=Models, invoke_without_command=True)
 @click.pass_context
 def theory(context: click.Context) -> None:
-    """Compute what theory says of a rule.
-
-    Phase plots, fairness, sending rates, TCP-friendly parameters.
-    """
+    """Compute what theory says about a rule."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -53,7 +50,7 @@ def theory(context: click.Context) -> None:
     type=Pair(),
     multiple=True,
     metavar="X1,X2",
-    help="First loads; several start several runs.",
+    help="First loads; repeat for more runs.",
 )
 @capacity_option
 @click.option(
@@ -76,7 +73,7 @@ def phase(
 ) -> None:
     """Step two flows under the same binary feedback.
 
-    RULE is for both unless OTHER is given for the second.
+    RULE holds for both flows unless OTHER is given for the second.
     """
     _check(plot)
     from cwndlab import theory as models
@@ -104,9 +101,9 @@ def phase(
 def fair(
     rule: str, flows: int, capacity: float, floor: float, as_json: bool, plot: Path | None
 ) -> None:
-    """Say whether a linear RULE is fair, and its steady window.
+    """Test a linear RULE for fairness; give its steady window.
 
-    From the parameters, closed form and by iteration.
+    From the parameters, in closed form, and by iteration.
     """
     _check(plot)
     from cwndlab import theory as models
@@ -129,25 +126,28 @@ def fair(
 
 @theory.command()
 @click.argument("rule")
-@click.option("--rtt", default="100ms", show_default=True, metavar="TIME", help="Mean round trip.")
+@click.option("--rtt", default="100ms", show_default=True, metavar="TIME", help="Mean RTT.")
 @click.option(
     "--loss", type=FRACTION, default=0.01, show_default=True, metavar="P", help="Loss rate."
 )
-@click.option("--rto", metavar="TIME", help="Mean time-out T0; by default 4 round trips.")
+@click.option("--rto", metavar="TIME", help="Mean RTO, T0; by default 4 RTTs.")
 @click.option(
     "--packets-per-ack",
     "b",
     type=Number(0.999999, 1000),
     default=1,
     metavar="B",
-    help="2 with delayed ACKs.",
+    help="Packets per ACK: 2 with delayed ACKs.",
 )
 @options.json_option
 @plot_option
 def rate(
     rule: str, rtt: str, loss: float, rto: str | None, b: float, as_json: bool, plot: Path | None
 ) -> None:
-    """Give the rate of a GAIMD or binomial RULE under random loss, next to TCP's."""
+    """Give the rate of a RULE under random loss.
+
+    RULE is GAIMD or binomial; the table also has standard TCP.
+    """
     _check(plot)
     rtt_s = options.seconds_of("--rtt", rtt)
     rto_s = 4 * rtt_s if rto is None else options.seconds_of("--rto", rto)
@@ -168,7 +168,7 @@ def rate(
         curves = theory_rates.rate_curves(parsed, loss, rtt_s, rto_s, b)
         title = f"{parsed.text}, RTT {rtt_s * 1e3:g} ms"
         if isinstance(parsed, models.Linear):
-            title += f", time-out {rto_s * 1e3:g} ms"
+            title += f", timeout {rto_s * 1e3:g} ms"
         _save(draw.rates(curves, loss, title), plot)
     theory_rates.rate(parsed, loss, rtt_s, rto_s, b, as_json)
 
@@ -177,7 +177,7 @@ def rate(
 @click.option(
     "--beta", "betas", type=FRACTION, multiple=True, default=(0.875,), show_default=True,
     metavar="BETA",
-    help="Factor on a loss; several give several.",
+    help="Decrease factor; may be repeated.",
 )  # fmt: skip
 @click.option(
     "--ratio",
@@ -186,13 +186,13 @@ def rate(
     default=1.0,
     show_default=True,
     metavar="D",
-    help="Rate wanted / TCP's.",
+    help="Target rate / TCP's rate.",
 )
 @click.option(
     "--threshold", "thresholds", type=Number(0, 1, most=True), multiple=True,
     default=(0.1, 0.3, 0.7),
     show_default=True, metavar="P",
-    help="Loss rate up to which the error is minimised; several give several.",
+    help="Loss rate up to which the error is minimised; may be repeated.",
 )  # fmt: skip
 @click.option(
     "--rto-rtts",
@@ -200,7 +200,7 @@ def rate(
     default=4.0,
     show_default=True,
     metavar="N",
-    help="Time-out in round trips.",
+    help="T0 / RTT.",
 )
 @click.option(
     "--formula", type=options.Choice("2", "55", "55, 47"), metavar="2|55|'55, 47'",
@@ -218,7 +218,10 @@ def friendly(
     as_json: bool,
     plot: Path | None,
 ) -> None:
-    """Give the alpha that makes general AIMD with a beta friendly to TCP, by three criteria."""
+    """Give TCP-friendly alpha for a beta of general AIMD.
+
+    By three criteria.
+    """
     _check(plot)
     from cwndlab.cli import theory_rates
 
@@ -242,7 +245,7 @@ def friendly(
     type=options.WholeNumber(0, 1000),
     default=0,
     metavar="N",
-    help="Flows that join, from load 0.",
+    help="Flows that join with load 0.",
 )
 @click.option(
     "--leave", type=options.WholeNumber(0, 999), default=0, metavar="N", help="Flows that leave."
@@ -253,7 +256,7 @@ def friendly(
     default=100.0,
     show_default=True,
     metavar="PACKETS",
-    help="B / n at the end.",
+    help="Fair share B / n after the change.",
 )
 @click.option("--beta", type=FRACTION, default=0.5, show_default=True, metavar="BETA")
 @click.option("--epsilon", type=FRACTION, default=0.125, show_default=True, metavar="EPSILON")
@@ -264,7 +267,7 @@ def friendly(
               metavar="N",
               help="Congestion signals after the change.")  # fmt: skip
 @click.option(
-    "--steps", "discrete", is_flag=True, help="Whole steps: congestion falls up to a step after B."
+    "--steps", "discrete", is_flag=True, help="Whole steps: congestion occurs up to a step after B."
 )
 @options.json_option
 @plot_option
@@ -306,13 +309,13 @@ def bimodal(
     default=20.0,
     show_default=True,
     metavar="PACKETS",
-    help="First window.",
+    help="Initial window.",
 )
 @click.option(
     "--to",
     "target",
     type=POSITIVE,
-    help="Window to reach; by default twice the first.",
+    help="Target window; by default twice the first.",
     metavar="PACKETS",
 )
 @click.option(
@@ -321,7 +324,7 @@ def bimodal(
     default=1.0,
     show_default=True,
     metavar="A",
-    help="First increase per round trip.",
+    help="First increase per RTT, packets.",
 )
 @click.option(
     "--acceleration",
@@ -329,7 +332,7 @@ def bimodal(
     default=0.5,
     show_default=True,
     metavar="A'",
-    help="Growth of the increase.",
+    help="Growth of the increase per RTT, packets.",
 )
 @options.json_option
 @plot_option
@@ -341,7 +344,7 @@ def growth(
     as_json: bool,
     plot: Path | None,
 ) -> None:
-    """Count the round trips in which MR-AIMD grows from one window to another."""
+    """Count the RTTs in which MR-AIMD grows a window."""
     _check(plot)
     from cwndlab.cli import theory_rates
 

@@ -54,7 +54,7 @@ def rate(
     ]
     title = f"{rule.text}, loss rate {loss:g}, RTT {rtt_s * 1e3:g} ms"
     if isinstance(rule, theory.Linear):
-        title += f", time-out {rto_s * 1e3:g} ms, packets per ACK {b:g}"
+        title += f", timeout {rto_s * 1e3:g} ms, packets per ACK {b:g}"
     print_table(title, ["", "source", "rule", "AIMD(1, 0.5)", "ratio"], table, text_columns=2)
 
 
@@ -74,7 +74,7 @@ def _gaimd_rows(
         lambda *ab: gaimd.rate(*ab, p, rto=rto_s, **path)),
         row("rate_approximation_pps", "rate, approximation [packets/s]", "equation 2",
             lambda *ab: gaimd.rate_approximation(*ab, p, rto=rto_s, **path)),
-        row("rate_without_timeouts_pps", "rate without time-outs [packets/s]", "equation 33",
+        row("rate_without_timeouts_pps", "rate without timeouts [packets/s]", "equation 33",
             lambda *ab: gaimd.rate_without_timeouts(*ab, p, **path)),
         row("square_root_rate_pps", "its leading term [packets/s]", "equation 34",
             lambda *ab: gaimd.square_root_rate(*ab, p, **path)),
@@ -82,7 +82,7 @@ def _gaimd_rows(
             lambda *ab: gaimd.mean_window(*ab, p, b)),
         row("mean_rounds", "round of a loss, E[X]", "equation 28",
         lambda *ab: gaimd.mean_rounds(*ab, p, b)),
-        row("timeout_probability", "losses that end in a time-out, Q", "equation 45",
+        row("timeout_probability", "losses that end in a timeout, Q", "equation 45",
             lambda *ab: gaimd.timeout_probability(gaimd.mean_window(*ab, p, b), p)),
     ]  # fmt: skip
 
@@ -135,7 +135,7 @@ def rate_curves(
     return {
         rule.text: (losses, gaimd.rate(*rule.gaimd, losses, rto=rto_s, **path)),
         "AIMD(1, 0.5)": (losses, gaimd.rate(1, 0.5, losses, rto=rto_s, **path)),
-        f"{rule.text} without time-outs": (
+        f"{rule.text} without timeouts": (
             losses,
             gaimd.square_root_rate(*rule.gaimd, losses, **path),
         ),
@@ -181,7 +181,7 @@ def friendly(
         for row in rows
     ]
     title = f"Alpha for {d:g} times TCP's rate, and rate / TCP's rate; equation {path['formula']}"
-    print_table(f"{title}, time-out {path['rto_over_rtt']:g} RTT", columns, table, text_columns=2)
+    print_table(f"{title}, timeout {path['rto_over_rtt']:g} RTT", columns, table, text_columns=2)
 
 
 def _choices(
@@ -269,7 +269,7 @@ def growth(start: float, target: float, rounds: Mapping[str, int], as_json: bool
     rows = [[name, notes[name], str(count)] for name, count in rounds.items()]
     print_table(
         f"From {start:g} to {target:g} packets without congestion",
-        ["", "how", "round trips"],
+        ["", "how", "RTTs"],
         rows,
         text_columns=2,
     )

@@ -58,7 +58,7 @@ def phase(found: theory.Phase, as_json: bool) -> None:
         "signals",
         "Jain's index",
         "spread",
-        "fair after\n[round trips]",
+        "fair after\n[RTTs]",
         "efficiency",
     ]
     print_table(

@@ -84,12 +84,12 @@ class Assumptions:
         "At 1 a flow alone would queue there and lose nothing; bursts are still spaced out",
     )
     rtt: str = _assumed(
-        "120ms", "time", "mean round trip without queueing", "Stated in section 3.2 (as 120s)"
+        "120ms", "time", "mean RTT without queueing", "Stated in section 3.2 (as 120s)"
     )
     rtt_spread: str = _assumed(
         "4ms",
         "delay",
-        "width of the interval of round trips",
+        "width of the interval of RTTs",
         "'Slightly' randomised, section 3.3: 118 to 122 ms",
     )
     buffer: str = _assumed(
@@ -108,12 +108,12 @@ class Assumptions:
         "1s",
         "time",
         "time between changes of the random environments",
-        "Eight round trips: a rule has time to react",
+        "Eight RTTs: a rule has time to react",
     )
     floor: str = _assumed(
         "100kbit",
         "rate",
-        "least bandwidth left, per test flow",
+        "least residual bandwidth, per test flow",
         "Without one RWM's median falls to nothing within 100 steps and n(C - B)/B has no value. "
         "100 kb/s let a flow"
         " have a packet or two on its way",
@@ -172,14 +172,14 @@ class Assumptions:
     cross_rule: str = _assumed(
         "AIMD(1, 0.5)",
         "text",
-        "rule of arriving flows and place-holders",
+        "rule of arriving flows and placeholders",
         "'TCP-SACK flows implementing AIMD'",
     )
     placeholders: int = _assumed(
-        0, "count", "place-holder flows; 0: as many as test flows", "Stated in section 3.3: as many"
+        0, "count", "placeholder flows; 0: as many as test flows", "Stated in section 3.3: as many"
     )
     entry_delay: str = _assumed(
-        "1ms", "delay", "delay of the link R0-R1", "Gives all flows about the same round trip"
+        "1ms", "delay", "delay of the link R0-R1", "Gives all flows about the same RTT"
     )
     profile: str = _assumed(
         "ns2-2.35",

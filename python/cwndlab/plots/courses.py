@@ -56,7 +56,7 @@ def available_bandwidths(results: Mapping[str, Result], *, group: str = TEST_FLO
     for panel in axes[max(0, len(results) - columns) : len(results)]:
         panel.set_xlabel("time [s]")
         panel.tick_params(labelbottom=True)
-    figure.supylabel("bandwidth left per flow [Mbit/s]", fontsize=10)
+    figure.supylabel("residual bandwidth per flow [Mbit/s]", fontsize=10)
     figure.suptitle("Bandwidth left per flow; dotted: its mean", x=0.01, ha="left", fontsize=10.5)
     return figure
 

@@ -53,7 +53,7 @@ def shares(contest: Contest) -> Figure:
         _lines(above, summary.filter(measure="share"), series)
         _lines(beneath, summary.filter(measure="harm"), series)
         _reference(above, 0.5, "fair: half" if column == 0 else "")
-        _reference(beneath, 0.0, "no worse than beside its own kind" if column == 0 else "")
+        _reference(beneath, 0.0, "no worse than the baseline" if column == 0 else "")
         above.set_title(title)
         above.set_ylim(0, 1)
         beneath.set_xlabel("flows of each kind")

@@ -104,7 +104,7 @@ def settled(found: Settled, title: str = "", shown: int = 300) -> Figure:
     axes.set_xlim(0, len(loads) - 1)
     axes.set_ylim(bottom=0)
     axes.set_title(title or found.trajectory.rules[0])
-    axes.set_xlabel("time [round trips]")
+    axes.set_xlabel("time [RTTs]")
     axes.set_ylabel("window [packets]")
     return figure
 
@@ -165,7 +165,7 @@ def friendly(
     first.axvline(beta, color=REFERENCE, linestyle=":", linewidth=1.0)
     first.set_title("TCP-friendly alpha")
     first.set_xlabel("beta")
-    first.set_ylabel("alpha [packets per round trip]")
+    first.set_ylabel("alpha [packets per RTT]")
     _curves(second, ratios)
     second.set_xscale("log")
     second.axhline(1.0, color=REFERENCE, linestyle=":", linewidth=1.0)
@@ -179,7 +179,7 @@ def friendly(
             alphas[least], values[least], look(index).marker, color=look(index).color, markersize=7
         )
     third.set_title(f"Error, beta {beta:g}; marks: least")
-    third.set_xlabel("alpha [packets per round trip]")
+    third.set_xlabel("alpha [packets per RTT]")
     third.set_ylabel("mean |rate / TCP's rate - 1|")
     return figure
 
@@ -210,7 +210,7 @@ def growth(courses: Mapping[str, Sequence[float]], target: float) -> Figure:
     axes.axhline(target, color=REFERENCE, linestyle=":", linewidth=1.0)
     axes.set_ylim(0, 1.6 * target)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("time [round trips]")
+    axes.set_xlabel("time [RTTs]")
     axes.set_ylabel("window [packets]")
     axes.set_title(f"Round trips until the window is {target:g}")
     axes.legend(loc="lower right", fontsize=8.5, handlelength=3)
@@ -246,7 +246,7 @@ def shares(courses: Mapping[str, Trajectory], change: float | None = None) -> Fi
             panel.axvline(change, color=REFERENCE, linestyle=":", linewidth=1.0)
         panel.set_title(title)
         panel.set_ylim(0, 1.6 * float(actual.max()))
-    axes[-1].set_xlabel("time [round trips]")
+    axes[-1].set_xlabel("time [RTTs]")
     figure.supylabel("fair share [packets]", fontsize=10)
     title = (
         "Fair shares as flows calculate them (gaps: not known); thin: flows that join; "

@@ -59,7 +59,7 @@ def course(panel: Axes, shape: Mapping[str, Any]) -> None:
     panel.set_xlim(0, span)
     panel.set_ylim(0, 1.1 * max(levels) / 1e6)
     panel.set_xlabel("time [s]")
-    panel.set_ylabel("bandwidth left\nper flow [Mbit/s]")
+    panel.set_ylabel("residual bandwidth\nper flow [Mbit/s]")
 
 
 def rates(

@@ -14,7 +14,7 @@ WORDS = {
     "worse": "worse",
     "more": "more",
     "less": "less",
-    "same": "not told apart",
+    "same": "no significant difference",
 }
 
 

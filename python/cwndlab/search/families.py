@@ -137,7 +137,7 @@ def _uniform(given: Mapping[str, float]) -> dict[str, Any]:
     }
 
 
-_HIGH = Parameter("high", RATE, 0.5e6, 10e6, "highest bandwidth left, per test flow")
+_HIGH = Parameter("high", RATE, 0.5e6, 10e6, "highest residual bandwidth, per test flow")
 _LOW = Parameter("low", RATE, 0.1e6, 5e6, "lowest")
 _PERIOD = Parameter("period", TIME, 0.5, 20.0, "length of a period")
 _STEP = Parameter("step", TIME, 0.1, 10.0, "time between changes")

@@ -1,13 +1,13 @@
 """TCP-friendly parameters of general AIMD: which alpha goes with a beta.
 
 Section 3 of [1]_, whose equation numbers these are. No alpha gives TCP's rate at every loss rate,
-except 1 with beta = 1/2. Three choices: equal rates without time-outs (the TD curve, equation 6),
-equal time spent in time-outs (the TO curve, equation 7), and the least mean relative error over a
+except 1 with beta = 1/2. Three choices: equal rates without timeouts (the TD curve, equation 6),
+equal time spent in timeouts (the TO curve, equation 7), and the least mean relative error over a
 range of loss rates (equation 8). All three take a service ratio d, equation 5: the rate wanted over
 TCP's.
 
 Which formula the paper's figures 9 to 11 are drawn from it does not say; `FORMULAS` has three. The
-published minimisers (0.26 to 0.30) come out of the third, with a time-out of eight round trips
+published minimisers (0.26 to 0.30) come out of the third, with a timeout of eight round trips
 where the text says four.
 
 References
@@ -44,7 +44,7 @@ POINTS = 20_000
 
 
 def td_alpha(beta: ArrayLike, d: ArrayLike = 1) -> np.ndarray:
-    """Alpha for `d` times TCP's rate where no loss ends in a time-out.
+    """Alpha for `d` times TCP's rate where no loss ends in a timeout.
 
     ``3 d^2 (1 - beta) / (1 + beta)``, equation 6.
 
@@ -58,7 +58,7 @@ def td_alpha(beta: ArrayLike, d: ArrayLike = 1) -> np.ndarray:
 
 
 def to_alpha(beta: ArrayLike, d: ArrayLike = 1) -> np.ndarray:
-    """Alpha for which time-outs cost 1/d of what they cost TCP.
+    """Alpha for which timeouts cost 1/d of what they cost TCP.
 
     ``4 d^2 (1 - beta^2) / 3``, equation 7.
 

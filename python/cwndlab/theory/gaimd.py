@@ -88,7 +88,7 @@ def mean_rounds(alpha: ArrayLike, beta: ArrayLike, p: ArrayLike, b: ArrayLike = 
 
 
 def timeout_probability(window: ArrayLike, p: ArrayLike) -> np.ndarray:
-    """Probability that a loss in a window ends in a time-out, Q, equation 45.
+    """Probability that a loss in a window ends in a timeout, Q, equation 45.
 
     Parameters
     ----------
@@ -115,9 +115,9 @@ def timeout_probability(window: ArrayLike, p: ArrayLike) -> np.ndarray:
 
 
 def timeout_series(p: ArrayLike) -> np.ndarray:
-    """Mean duration of a sequence of time-outs, E[Z^TO], in units of T0, equations 54 and 56.
+    """Mean duration of a sequence of timeouts, E[Z^TO], in units of T0, equations 54 and 56.
 
-    Each retransmission that is lost doubles the time-out, up to 64 T0.
+    Each retransmission that is lost doubles the timeout, up to 64 T0.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def rate(
     rtt : array_like
         Mean round trip, seconds.
     rto : array_like
-        T0, mean duration of a first time-out, seconds.
+        T0, mean duration of a first timeout, seconds.
     simple : bool
         Take ``min(1, 3 / w)`` for Q (equation 47) in place of equation 45.
 
@@ -188,7 +188,7 @@ def rate_without_timeouts(
 def duplicate_term(
     alpha: ArrayLike, beta: ArrayLike, p: ArrayLike, *, rtt: ArrayLike, b: ArrayLike = 1
 ) -> np.ndarray:
-    """Part TD of the denominator of equation 2, equation 3: seconds per packet without time-outs.
+    """Part TD of the denominator of equation 2, equation 3: seconds per packet without timeouts.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def duplicate_term(
 def timeout_term(
     alpha: ArrayLike, beta: ArrayLike, p: ArrayLike, *, rto: ArrayLike, b: ArrayLike = 1
 ) -> np.ndarray:
-    """Part TO of the denominator of equation 2, equation 4: seconds per packet spent in time-outs.
+    """Part TO of the denominator of equation 2, equation 4: seconds per packet spent in timeouts.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def rate_approximation(
 def square_root_rate(
     alpha: ArrayLike, beta: ArrayLike, p: ArrayLike, *, rtt: ArrayLike, b: ArrayLike = 1
 ) -> np.ndarray:
-    """Leading term for small p without time-outs, equation 34.
+    """Leading term for small p without timeouts, equation 34.
 
     ``sqrt(3 / (2 b p)) / RTT`` with (1, 1/2).
 

@@ -274,7 +274,7 @@ def unequal_rtt(data: Data, experiment: Experiment) -> Figure:
             quantities.ROUND_TRIPS_MS, [str(rtt) for rtt in quantities.ROUND_TRIPS_MS], fontsize=8
         )
         panel.set_xticks([], minor=True)
-        panel.set_xlabel("round trip [ms]")
+        panel.set_xlabel("RTT [ms]")
         panel.legend(fontsize=7.5)
     axes[0].set_ylabel("goodput of a flow [Mbit/s]")
     return figure
@@ -341,7 +341,7 @@ def sync(_data: Data, _experiment: Experiment) -> Figure:
             )
         panel.set_title(f"{text}: {theory.condition(rule).verdict}")
     for panel in axes[3:]:
-        panel.set_xlabel("round trips")
+        panel.set_xlabel("RTTs")
     for panel in (axes[0], axes[3]):
         panel.set_ylabel("window [packets]")
     return figure

@@ -65,7 +65,7 @@ def _two_flows(panel: Axes) -> None:
             )
     panel.set_xlim(0, 150)
     panel.set_ylim(0, 72)
-    panel.set_xlabel("round trips")
+    panel.set_xlabel("RTTs")
     panel.set_ylabel("load [packets]")
     panel.set_title("Two flows find their share (AIMD dotted)")
 

@@ -22,10 +22,10 @@ LABELS = {
     "goodput": "throughput / link",
     "rtt_weighted_jain_index": "Jain's index, RTT-weighted",
     "loss_per_flow": "loss rate of a flow [%]",
-    "timeout_share": "time-outs / window reductions",
+    "timeout_share": "timeouts / window reductions",
     "ratio": "throughput of TCP / binomial",
     "loss_share": "TCP's share of losses",
-    "timeouts_share": "TCP's share of time-outs",
+    "timeouts_share": "TCP's share of timeouts",
 }
 SCALES = {"loss_per_flow": 100.0}
 METHOD_LABELS = {"absolute": "absolute values", "rescaled": "R/S", "periodogram": "periodogram"}
@@ -107,8 +107,8 @@ def robust(data: Data, _experiment: Experiment) -> Figure:
     """Draw AIMD's relative lead over the best other k in each network, a panel per metric."""
     shown = (
         ("robust", "goodput", "throughput"), ("robust", "rtt_weighted_jain_index", "fairness"),
-        ("robust", "timeout_share", "share of time-outs"), ("robust", "loss_per_flow", "loss rate"),
-        ("robust", "flows.flow.mean_rtt_s", "round trip"),
+        ("robust", "timeout_share", "share of timeouts"), ("robust", "loss_per_flow", "loss rate"),
+        ("robust", "flows.flow.mean_rtt_s", "RTT"),
         ("short", "arrivals.short.mean_fct_s", "completion"),
     )  # fmt: skip
     figure, axes = panels(1, len(shown), width=13, height=4.2)

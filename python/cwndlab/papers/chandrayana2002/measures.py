@@ -24,8 +24,8 @@ def flows(run: Mapping[str, Any], traces: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``loss_per_flow``: a flow's loss rate, mean over flows; ``timeout_share``: time-outs over
-        window reductions, mean over flows that have any; ``timeouts_per_loss``: time-outs over
+        ``loss_per_flow``: a flow's loss rate, mean over flows; ``timeout_share``: timeouts over
+        window reductions, mean over flows that have any; ``timeouts_per_loss``: timeouts over
         dropped packets, mean over flows that lost any. With the trace of arrivals ``hurst`` and
         ``hurst-METHOD``, of the bins within the measuring window.
     """

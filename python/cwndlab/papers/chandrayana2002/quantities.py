@@ -74,7 +74,7 @@ def faster_fall_with_load(data: Data, claim: Claim) -> float:
 
 
 def recovered_share(data: Data, claim: Claim) -> float:
-    """1 less AIMD's share of time-outs, the least over the cases."""
+    """1 less AIMD's share of timeouts, the least over the cases."""
     k, values = table(data, claim)
     return _least(1 - values[:, k == 0][:, 0])
 
@@ -120,7 +120,7 @@ def relative_leads(data: Data, claim: Claim) -> np.ndarray:
     own, others = values[:, k == 0][:, 0], values[:, k != 0]
     lead = sign * own - (sign * others).max(axis=1)
     mean = values.mean(axis=1)
-    # Where nobody has a time-out all are alike.
+    # Where nobody has a timeout all are alike.
     return np.divide(lead, mean, out=np.where(mean == 0, 0.0, np.nan), where=mean > 0)
 
 
@@ -138,7 +138,7 @@ def ratios(data: Data, claim: Claim) -> np.ndarray:
 
 
 def shares(data: Data, claim: Claim) -> np.ndarray:
-    """TCP's share of losses or time-outs, shape (cases, k)."""
+    """TCP's share of losses or timeouts, shape (cases, k)."""
     own, other = (
         table(data, claim, f"{COUNTED[claim['metric']]}-{kind}")[1] for kind in ("tcp", "binomial")
     )

@@ -60,7 +60,7 @@ def sawteeth(data: Data, _experiment: Experiment) -> Figure:
     )
     axes[0].set_xlim(0, 162)
     axes[0].set_ylim(0, 1.3 * model.CAPACITY)
-    axes[0].set_xlabel("round trips")
+    axes[0].set_xlabel("RTTs")
     axes[0].set_ylabel("window [packets]")
     axes[0].legend(ncols=2, loc="upper left")
     axes[0].set_title("Equal areas, half the congestion events")
@@ -111,7 +111,7 @@ def _beside_printed(panel: Axes, data: Data, id: str, unit: str) -> None:
             label=f"{flows} flows", **_style(index),
         )  # fmt: skip
         panel.plot(rates, [number.value for number in chosen], **_hollow(index), label="printed")
-    panel.set_xlabel("a [packets per round trip]")
+    panel.set_xlabel("a [packets per RTT]")
     panel.set_ylim(bottom=0)
     panel.legend(ncols=2, fontsize=8.5)
 
@@ -249,7 +249,7 @@ def growth(_data: Data, _experiment: Experiment) -> Figure:
     panel.annotate(
         "the paper: within 6", (6, 20.5), xytext=(4, 0), textcoords="offset points", fontsize=9
     )
-    panel.set_xlabel("round trips")
+    panel.set_xlabel("RTTs")
     panel.set_ylabel("window [packets]")
     panel.set_title("From 20 packets to 40")
     panel.legend(loc="lower right", fontsize=8.5)

@@ -1,6 +1,6 @@
 """What the paper says by arithmetic.
 
-Areas under saw-teeth (section 2.1), growth of the window (section 4.4).
+Areas under sawtooths (section 2.1), growth of the window (section 4.4).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from cwndlab import theory
 from cwndlab.theory import Trajectory, growth
 
 CAPACITY = 40.0
-"""Packets, of figure 1's saw-teeth; any other gives the same ratios."""
+"""Packets, of figure 1's sawtooths; any other gives the same ratios."""
 STEPS = 2000
 FIRST_WINDOW = 20.0
 """Packets, section 4.4."""

@@ -21,7 +21,7 @@ LINK_DELAY_MS = 20.0
 
 
 def sawtooth_efficiency(_data: Data, _claim: Claim) -> float:
-    """Difference between the areas under the saw-teeth of a = 1 and a = 0.5, over the capacity."""
+    """Difference between the areas under the sawtooths of a = 1 and a = 0.5, over the capacity."""
     return abs(model.sawtooth(1).efficiency(cycles=8) - model.sawtooth(0.5).efficiency(cycles=8))
 
 

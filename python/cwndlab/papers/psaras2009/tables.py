@@ -14,7 +14,7 @@ from cwndlab.theory import growth
 RETRANSMITTED = "flows.*.retransmitted_packets"
 VARIANTS = {
     "MR-AIMD": ("MR-AIMD", "AIMD"),
-    "a falls to 0.5 on time-outs": ("MRAIMD, reset 0.5", "AIMD"),
+    "a falls to 0.5 on timeouts": ("MRAIMD, reset 0.5", "AIMD"),
     "a' stays low once marked": ("MRAIMD, a' stays low", "AIMD"),
     "beside AIMD that is marked": ("MR-AIMD", "AIMD, marked"),
 }

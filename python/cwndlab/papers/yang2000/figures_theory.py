@@ -17,7 +17,7 @@ REFERENCE = "#222222"
 
 @styled
 def formula(data: Data, experiment: Experiment) -> Figure:
-    """Draw the rate by both equations over the loss rate, and the share of the time-outs' term."""
+    """Draw the rate by both equations over the loss rate, and the share of the timeouts' term."""
     found = tables.formula_table(data, experiment)
     figure, axes = panels(1, 2, width=10, height=3.6)
     for index, (alpha, beta) in enumerate(((1.0, 0.5), (0.31, 0.875))):
@@ -56,7 +56,7 @@ def formula(data: Data, experiment: Experiment) -> Figure:
     axes[0].set_title("Rate, RTT 0.1 s, T0 0.4 s")
     axes[1].axhline(0.5, color=REFERENCE, linewidth=0.8, linestyle=":")
     axes[1].set_ylim(0, 1)
-    axes[1].set_title("Share of time-outs in a packet's time, equation 2")
+    axes[1].set_title("Share of timeouts in a packet's time, equation 2")
     return figure
 
 

@@ -27,7 +27,7 @@ def prediction(run: Mapping[str, Any], _traces: Mapping[str, Any]) -> dict[str, 
     dict
         For each group ``ratio-GROUP``, ``ratio-by-drops-GROUP`` (with dropped packets over packets
         sent as the loss rate), ``loss-GROUP``, ``timeouts-GROUP`` (share of reductions that are
-        time-outs), ``probability-GROUP`` (the Q of equation 2) and ``spread-GROUP`` (coefficient of
+        timeouts), ``probability-GROUP`` (the Q of equation 2) and ``spread-GROUP`` (coefficient of
         variation of the flows' ratios); arrays ``ratios-GROUP`` and ``losses-GROUP``, a number for
         each flow.
     """
@@ -53,7 +53,7 @@ def prediction(run: Mapping[str, Any], _traces: Mapping[str, Any]) -> dict[str, 
                 for *path, rate in zip(loss, rtt, rto, actual, strict=True)
             ]
         )
-        # A flow that took no sample of its round trip in the window has no time-out of its own
+        # A flow that took no sample of its round trip in the window has no timeout of its own
         # either.
         p, mean_rtt, mean_rto = (float(np.nanmean(values)) for values in (loss, rtt, rto))
         found |= {

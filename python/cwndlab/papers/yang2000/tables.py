@@ -48,7 +48,7 @@ def formula_table(_data: Data, _experiment: Experiment) -> pl.DataFrame:
 def accuracy_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     """Means of each cell with one beta.
 
-    Predicted over actual rate, loss rate, share of time-outs beside Q.
+    Predicted over actual rate, loss rate, share of timeouts beside Q.
     """
     found = cell_table(data, experiment.plans[0]).filter(
         ~pl.col("metric").str.starts_with("flows.")

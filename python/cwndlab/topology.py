@@ -36,7 +36,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Way:
+class FlowPath:
     """A group of flows, of arrivals, or of cross traffic, and the links it crosses."""
 
     name: str
@@ -45,16 +45,16 @@ class Way:
     count: int
     what: str
     """Its rule, or its rate."""
-    there: tuple[str, ...]
+    forward: tuple[str, ...]
     back: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Wiring:
-    """Nodes, links and ways of a scenario, in its order."""
+class Topology:
+    """Nodes, links and paths of a scenario, in its order."""
 
     links: tuple[Link, ...]
-    ways: tuple[Way, ...]
+    paths: tuple[FlowPath, ...]
     nodes: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class Wiring:
         return [links[0].start, *(link.end for link in links)] if links else []
 
 
-def wiring(document: Mapping[str, Any]) -> Wiring:
+def topology(document: Mapping[str, Any]) -> Topology:
     """Read the network of a checked scenario in its canonical form.
 
     Examples
@@ -80,8 +80,8 @@ def wiring(document: Mapping[str, Any]) -> Wiring:
     >>> flow = {"name": "a", "rule": "AIMD(1, 0.5)", "count": 1, "from": "A", "to": "C"}
     >>> ends = [("A", "B"), ("B", "C"), ("A", "C")]
     >>> links = [{**link, "from": start, "to": end, "duplex": True} for start, end in ends]
-    >>> read = wiring({"links": links, "flows": [flow]})
-    >>> read.ways[0].there, read.ways[0].back
+    >>> read = topology({"links": links, "flows": [flow]})
+    >>> read.paths[0].forward, read.paths[0].back
     (('A-C',), ('C-A',))
     """
     if "dumbbell" in document:
@@ -89,19 +89,19 @@ def wiring(document: Mapping[str, Any]) -> Wiring:
     else:
         links = [link for table in document["links"] for link in _one_or_two(table)]
     links = _with_nodes(links, document)
-    ways = [
-        Way(
+    paths = [
+        FlowPath(
             name=table["name"],
             kind=kind,
             count=table.get("count", 1),
             what=_what(table),
-            there=_there(table, links),
+            forward=_forward(table, links),
             back=_back(table, links) if kind != CROSS else (),
         )
         for kind in (FLOWS, ARRIVALS, CROSS)
         for table in document.get(kind, ())
     ]
-    return Wiring(tuple(links), tuple(ways))
+    return Topology(tuple(links), tuple(paths))
 
 
 def _what(table: Mapping[str, Any]) -> str:
@@ -211,7 +211,7 @@ def _with_nodes(links: list[Link], document: Mapping[str, Any]) -> list[Link]:
     ]
 
 
-def _there(table: Mapping[str, Any], links: list[Link]) -> tuple[str, ...]:
+def _forward(table: Mapping[str, Any], links: list[Link]) -> tuple[str, ...]:
     if table.get("path"):
         return tuple(table["path"])
     if table.get("from"):
@@ -232,17 +232,17 @@ def _back(table: Mapping[str, Any], links: list[Link]) -> tuple[str, ...]:
 
 def _shortest(links: list[Link], start: str, end: str) -> tuple[str, ...]:
     """Path of least delay; ties go to fewer links, then to earlier links (as in the core)."""
-    open_ways: list[tuple[int, int, tuple[int, ...], str]] = [(0, 0, (), start)]
+    open_paths: list[tuple[int, int, tuple[int, ...], str]] = [(0, 0, (), start)]
     done = set()
-    while open_ways:
-        delay_ns, count, way, node = heapq.heappop(open_ways)
+    while open_paths:
+        delay_ns, count, path, node = heapq.heappop(open_paths)
         if node == end:
-            return tuple(links[index].name for index in way)
+            return tuple(links[index].name for index in path)
         if node in done:
             continue
         done.add(node)
         for index, link in enumerate(links):
             if link.start == node and link.end not in done:
                 longer_ns = delay_ns + round((seconds(link.delay) or 0.0) * 1e9)
-                heapq.heappush(open_ways, (longer_ns, count + 1, (*way, index), link.end))
+                heapq.heappush(open_paths, (longer_ns, count + 1, (*path, index), link.end))
     return ()
