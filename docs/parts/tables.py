@@ -5,7 +5,7 @@ from __future__ import annotations
 import cwndlab
 from cwndlab import environments, native, reproduce
 from cwndlab.quantities import rate_text
-from cwndlab.reproduce import glance, glance_text
+from cwndlab.reproduce import summary, summary_text
 from parts.text import ROOT, code, code_name, table
 
 
@@ -104,7 +104,7 @@ def greedy_share(name: str, duration: str = "30s") -> tuple[float, float]:
 
 def verdicts() -> str:
     """Write the verdicts on the papers' claims from the data of the last full reproduction."""
-    return glance_text.markdown(glance.read(ROOT / "docs"))
+    return summary_text.markdown(summary.read(ROOT / "docs"))
 
 
 def readings() -> str:

@@ -8,7 +8,6 @@ sentence that has the keys in backticks.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from pathlib import PurePath
 
@@ -60,6 +59,9 @@ def missing(key: str, expected: str) -> str:
 
 def nearest(value: str, known: Iterable[str]) -> str | None:
     """Return the known name most similar to `value`, ignoring case; None if none is similar."""
+    # Imported here: only an error needs it.
+    import difflib
+
     lowered = {name.lower(): name for name in known}
     near = difflib.get_close_matches(value.lower(), lowered, n=1)
     return lowered[near[0]] if near else None

@@ -1,23 +1,18 @@
-"""Sources of classes as they were when Python read them.
+"""Sources of classes as Python read them: they identify a rule, and so enter the key of its runs.
 
-What a rule is, and so what the key of its runs depends on.
+A file may be edited while a program runs; the code that runs is then the one that was read, not the
+file's. A source is therefore only given if it is known to be that of the code in memory:
 
-A file may be edited while a program runs; what runs is then the code that was read before, not what
-the file has now. A source is therefore only given where it is known to be that of the code in
-memory:
+- a module that `imported` imports: its file, read before and after, if both are equal;
+- a file given to `keep`: the content given;
+- a module imported before, or the program itself: its file, if it is unchanged since this process
+  began;
+- a class of a notebook: the cells of the class and of the functions it calls, as IPython keeps
+  them;
 
-===================================
-============================================================================== module that
-`imported` imports       its file read before and after, if both are equal file that `keep` was told
-of         what it was told module that was there already,       its file, if it has not been
-changed since this process began or the program itself class of a notebook                  the
-cells that it and the functions it calls stand in, as IPython keeps them
-===================================
-==============================================================================
-
-and only as long as the file stays as it was. Of a program (``__main__``) the values of the
-constants that the class refers to count as well: ``STEP = float(sys.argv[1])`` is another rule for
-another argument.
+and only as long as the file is unchanged. For a program (``__main__``) the values of the constants
+that the class refers to count as well: ``STEP = float(sys.argv[1])`` is another rule for another
+argument.
 """
 
 from __future__ import annotations

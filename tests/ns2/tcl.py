@@ -178,9 +178,9 @@ def generator(cross: dict) -> tuple[str, dict[str, str]]:
 def loss_lines(bell: dict, flows: list[dict]) -> list[str]:
     """The lists of packets that are lost or marked.
 
-    Ns-2 puts a later model before an earlier one: those that mark
-
-    come last, so that everything passes them and is counted."""
+    ns-2 puts a later model before an earlier one: those that mark come last, so that everything
+    passes them and is counted.
+    """
     names = [flow["name"] for flow in flows]
     lists: dict[tuple[str, str | None], set[int]] = {}
     for loss in bell.get("loss", []):

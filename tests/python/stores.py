@@ -8,7 +8,7 @@ import signal
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from cwndlab import work
+from cwndlab import executors
 from cwndlab.store import Record, Store, canonical, run_key
 
 DOCUMENT = {
@@ -20,7 +20,7 @@ DOCUMENT = {
 
 def record(seed: int = 1) -> Record:
     text = canonical({**DOCUMENT, "seed": seed})
-    return Record.of(run_key(text), text, work.perform(text))
+    return Record.of(run_key(text), text, executors.perform(text))
 
 
 RECORDS = [record(seed) for seed in range(1, 7)]

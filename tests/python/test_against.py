@@ -10,28 +10,30 @@ import polars as pl
 import pytest
 
 import cwndlab
-from cwndlab.cli.compare_against import print_contest
+from cwndlab.cli.compare_against import print_pairwise
 from cwndlab.collection import collect
-from cwndlab.contest import plan_contest
 from cwndlab.environments import Assumptions
+from cwndlab.pairwise import plan_pairwise
 from cwndlab.statistics import estimate
 
 STANDARD = "AIMD(1, 0.5)"
 STEEP = "MIMD(1.125, 0.8)"
 
 
-def _mean(contest, rule, measure, **where):
-    (row,) = contest.summary.filter(rule=rule, measure=measure, **where).to_dicts()
+def _mean(pairwise, rule, measure, **where):
+    (row,) = pairwise.summary.filter(rule=rule, measure=measure, **where).to_dicts()
     return row["mean"], row["ci95"]
 
 
-def _row(contest, rule, replicate, **measured):
+def _row(pairwise, rule, replicate, **measured):
     """A finished run as `Collection.add` would enter it."""
     (index,) = [
-        run.index for run in contest.plan if run.cell["rule"] == rule and run.replicate == replicate
+        run.index
+        for run in pairwise.plan
+        if run.cell["rule"] == rule and run.replicate == replicate
     ]
     cell = {"recovery": "sack", "queue": "drop-tail", "env": "link", "flows": "2", "rule": rule}
-    contest.measured[index] = {
+    pairwise.measured[index] = {
         **cell,
         "replicate": replicate,
         "seed": 1 + replicate,
@@ -45,11 +47,11 @@ def test_harm_by_hand():
 
     Harm 1/4 and 3/4, in the mean 1/2.
     """
-    contest = plan_contest(["CUBIC"], STANDARD, flows=[2], replicates=2)
-    _row(contest, "CUBIC", 0, share=0.625, against_goodput_bps=3e6, both_goodput_bps=4e6)
-    _row(contest, "CUBIC", 1, share=0.875, against_goodput_bps=1e6, both_goodput_bps=4e6)
+    pairwise = plan_pairwise(["CUBIC"], STANDARD, flows=[2], replicates=2)
+    _row(pairwise, "CUBIC", 0, share=0.625, against_goodput_bps=3e6, both_goodput_bps=4e6)
+    _row(pairwise, "CUBIC", 1, share=0.875, against_goodput_bps=1e6, both_goodput_bps=4e6)
     _row(
-        contest,
+        pairwise,
         STANDARD,
         0,
         share=0.5,
@@ -57,22 +59,22 @@ def test_harm_by_hand():
         both_goodput_bps=4e6,
         both_rtt_s=0.2,
     )
-    assert contest.runs.filter(rule="CUBIC")["harm"].to_list() == [0.25, None]
-    assert contest.runs.filter(rule="CUBIC")["baseline_rtt_s"].to_list() == [0.2, None]
-    _row(contest, STANDARD, 1, share=0.5, against_goodput_bps=4e6, both_goodput_bps=4e6)
+    assert pairwise.runs.filter(rule="CUBIC")["harm"].to_list() == [0.25, None]
+    assert pairwise.runs.filter(rule="CUBIC")["baseline_rtt_s"].to_list() == [0.2, None]
+    _row(pairwise, STANDARD, 1, share=0.5, against_goodput_bps=4e6, both_goodput_bps=4e6)
     # Two replicates: t(1, 0.975) = 12.7062 (tables), half-width t * |a - b| / 2.
-    mean, half_width = _mean(contest, "CUBIC", "harm")
+    mean, half_width = _mean(pairwise, "CUBIC", "harm")
     assert (mean, half_width) == (0.5, pytest.approx(12.7062 * 0.5 / 2, rel=1e-4))
-    assert _mean(contest, "CUBIC", "share")[0] == 0.75
+    assert _mean(pairwise, "CUBIC", "share")[0] == 0.75
 
 
 def test_the_network_is_one_link_whatever_the_number_of_flows():
-    contest = plan_contest(
+    pairwise = plan_pairwise(
         ["CUBIC"], STANDARD, flows=[1, 8], queue=["drop-tail", "ecn"], replicates=1, rate="30Mbit"
     )
     found = {
         (run.cell["flows"], run.cell["queue"], run.cell["rule"]): run.document
-        for run in contest.plan
+        for run in pairwise.plan
     }
     for (count, queue, rule), document in found.items():
         assert document["dumbbell"]["rate"] == "30Mbit"
@@ -88,12 +90,12 @@ def test_the_network_is_one_link_whatever_the_number_of_flows():
 
 
 def test_the_baseline_has_the_round_trips_and_starts_of_the_mixed_run():
-    contest = plan_contest(["CUBIC"], STANDARD, flows=[3], replicates=2, duration_s=5.0)
-    collect(contest, trace={"packets": True})
+    pairwise = plan_pairwise(["CUBIC"], STANDARD, flows=[3], replicates=2, duration_s=5.0)
+    collect(pairwise, trace={"packets": True})
     base = {}
     for replicate in (0, 1):
         mixed, own = (
-            contest.result(replicate=replicate, rule=rule) for rule in ("CUBIC", STANDARD)
+            pairwise.result(replicate=replicate, rule=rule) for rule in ("CUBIC", STANDARD)
         )
         assert mixed.flows["rule"].to_list() == ["CUBIC"] * 3 + [STANDARD] * 3
         assert own.flows["rule"].to_list() == [STANDARD] * 6
@@ -101,7 +103,7 @@ def test_the_baseline_has_the_round_trips_and_starts_of_the_mixed_run():
         assert base[replicate] == own.flows["base_rtt_s"].to_list()
     assert base[0] != base[1]
     sends = [
-        contest.result(rule=rule).traces["packets"].filter(event="send")
+        pairwise.result(rule=rule).traces["packets"].filter(event="send")
         for rule in ("CUBIC", STANDARD)
     ]
     starts = [frame.group_by("flow").agg(pl.col("time_s").min()).sort("flow") for frame in sends]
@@ -110,19 +112,19 @@ def test_the_baseline_has_the_round_trips_and_starts_of_the_mixed_run():
 
 
 def test_a_rule_against_itself_shares_in_halves():
-    contest = cwndlab.against(
+    pairwise = cwndlab.against(
         STANDARD, STANDARD, flows=[4], queue=["drop-tail", "red"], replicates=20, duration_s=60.0
     )
-    assert contest.rules == [STANDARD]
-    assert contest.runs.height == 2 * 20
+    assert pairwise.rules == [STANDARD]
+    assert pairwise.runs.height == 2 * 20
     for queue in ("drop-tail", "red"):
-        shares = contest.runs.filter(queue=queue)["share"]
+        shares = pairwise.runs.filter(queue=queue)["share"]
         # At 99.9 %, as one of twenty intervals of 95 % is meant to miss.
         mean, half_width, _ = estimate(shares, 0.999)
         assert abs(mean - 0.5) <= half_width < 0.2
         assert shares.std() > 0
         # Both groups together are the own kind: 1 - a / ((r + a) / 2) = 2 share - 1.
-        harms = contest.runs.filter(queue=queue)["harm"]
+        harms = pairwise.runs.filter(queue=queue)["harm"]
         assert harms.to_list() == pytest.approx((2 * shares - 1).to_list())
 
 
@@ -189,21 +191,21 @@ def test_shares_behind_red_are_those_of_the_square_root_law(rule, ratio):
     come in small groups. So the share may be off by 0.025, less than half of what the nearest of
     these shares (0.555) is from equal ones.
     """
-    contest = cwndlab.against(
+    pairwise = cwndlab.against(
         rule, STANDARD, flows=[8], queue=["red"], replicates=8, duration_s=60.0
     )
-    share, half_width = _mean(contest, rule, "share")
+    share, half_width = _mean(pairwise, rule, "share")
     assert half_width < 0.02
     assert share == pytest.approx(ratio / (1 + ratio), abs=0.025)
 
 
 def test_environments_grow_with_the_flows_and_drawn_ones_have_a_course_per_replicate():
-    contest = plan_contest(
+    pairwise = plan_pairwise(
         ["CUBIC"], STANDARD, flows=[1, 5], env=["SQL", "RWM", "RSQ"], replicates=2
     )
     found = {
         (run.cell["env"], run.cell["flows"], run.cell["rule"], run.replicate): run.document
-        for run in contest.plan
+        for run in pairwise.plan
     }
     assert [found["SQL", flows, "CUBIC", 0]["dumbbell"]["rate"] for flows in ("1", "5")] == [
         "20Mbit",
@@ -217,28 +219,28 @@ def test_environments_grow_with_the_flows_and_drawn_ones_have_a_course_per_repli
     others = [flow["name"] for flow in found["RSQ", "5", "CUBIC", 0]["flows"]]
     assert others[:2] == ["rule", "against"]
     assert len(others) == 3
-    contest.plan.check()
+    pairwise.plan.check()
 
 
 def test_what_is_not_finished_has_no_harm_and_is_still_printed(capsys):
-    contest = plan_contest(["CUBIC"], STANDARD, flows=[2], replicates=2, duration_s=3.0)
+    pairwise = plan_pairwise(["CUBIC"], STANDARD, flows=[2], replicates=2, duration_s=3.0)
 
     def stop(run, _result):
         if run.index == 1:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        collect(contest, jobs=1, on_run=stop)
-    assert not contest.complete
-    assert contest.runs["rule"].to_list() == ["CUBIC"] * 2
-    assert contest.runs["harm"].to_list() == [None] * 2
-    assert contest.runs["share"].null_count() == 0
-    print_contest(contest)
+        collect(pairwise, jobs=1, on_run=stop)
+    assert not pairwise.complete
+    assert pairwise.runs["rule"].to_list() == ["CUBIC"] * 2
+    assert pairwise.runs["harm"].to_list() == [None] * 2
+    assert pairwise.runs["share"].null_count() == 0
+    print_pairwise(pairwise)
     line = next(
         line for line in capsys.readouterr().out.splitlines() if "CUBIC" in line and "2 + 2" in line
     )
     assert " - " in line
-    assert json.loads(contest.to_json())["complete"] is False
+    assert json.loads(pairwise.to_json())["complete"] is False
 
 
 def test_picture_has_a_line_per_queue_or_a_column(steep):
@@ -252,7 +254,7 @@ def test_picture_has_a_line_per_queue_or_a_column(steep):
     drawn = figure.axes[0].containers[0].lines[0].get_ydata()
     expected = steep.summary.filter(rule=STEEP, measure="share", queue="drop-tail")["mean"]
     assert list(drawn) == expected.to_list()
-    several = plan_contest(
+    several = plan_pairwise(
         ["CUBIC", STEEP], STANDARD, flows=[1], queue=["red", "drr"], replicates=1, duration_s=3.0
     )
     figure = collect(several).plot()
@@ -261,10 +263,10 @@ def test_picture_has_a_line_per_queue_or_a_column(steep):
 
 
 def test_assumptions_reach_the_link():
-    contest = plan_contest(
+    pairwise = plan_pairwise(
         ["CUBIC"], STANDARD, flows=[2], assume=Assumptions(rtt="60ms", buffer="0.5bdp")
     )
-    document = next(iter(contest.plan)).document
+    document = next(iter(pairwise.plan)).document
     assert document["bdp"] == {"rate": "20Mbit", "rtt": "60ms"}
     assert document["dumbbell"]["queue"] == {"kind": "drop-tail", "limit": "0.5bdp"}
 
@@ -356,13 +358,13 @@ def test_bad_options(command, arguments, named):
 @pytest.mark.parametrize("flows", [[0], [-1], [1.0], [True], ["2"]])
 def test_python_refuses_what_is_no_number_of_flows(flows):
     with pytest.raises(cwndlab.ScenarioError, match=r"flows: .* whole numbers from 1 to"):
-        plan_contest(["CUBIC"], STANDARD, flows=flows)
+        plan_pairwise(["CUBIC"], STANDARD, flows=flows)
 
 
 def test_python_refuses_empty_lists():
     with pytest.raises(cwndlab.ScenarioError, match="flows"):
-        plan_contest(["CUBIC"], STANDARD, flows=[])
+        plan_pairwise(["CUBIC"], STANDARD, flows=[])
     with pytest.raises(cwndlab.ScenarioError, match="queue"):
-        plan_contest(["CUBIC"], STANDARD, queue=[])
+        plan_pairwise(["CUBIC"], STANDARD, queue=[])
     with pytest.raises(cwndlab.ScenarioError, match="rules"):
-        plan_contest([], STANDARD)
+        plan_pairwise([], STANDARD)

@@ -15,7 +15,7 @@ import pytest
 
 from cwndlab import ClusterError, Store, Sweep
 from cwndlab.cluster import Dask
-from cwndlab.sweep import Findings, execute
+from cwndlab.sweep import SweepResult, execute
 from small_sweeps import BASE
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
@@ -243,7 +243,7 @@ def test_workers_of_another_build_are_refused_before_the_first_run(tmp_path, cli
 
 def test_ctrl_c_in_python_leaves_findings_with_the_caller(tmp_path, client):
     sweep = sweep_of(replicates=100)
-    findings = Findings(sweep)
+    findings = SweepResult(sweep)
 
     def interrupt(event):
         if event["event"] == "run" and event["done"] == 20:

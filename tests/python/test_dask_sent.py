@@ -11,7 +11,7 @@ from pathlib import Path
 
 from conftest import ROOT
 from cwndlab import Store, Sweep
-from cwndlab.cluster import parcels
+from cwndlab.cluster import payload
 from small_sweeps import BASE
 from test_dask import address, stored, sweep_of
 
@@ -29,7 +29,7 @@ def test_rules_and_files_are_sent_along(tmp_path, client):
     sweep = Sweep.load(folder / "own.json")
     local = sweep.run(tmp_path / "local")
     assert local.failed == []
-    read = [text for _, _, text in parcels.named_outside(json.loads(next(iter(_scenarios(tmp_path / "local")))))]
+    read = [text for _, _, text in payload.named_outside(json.loads(next(iter(_scenarios(tmp_path / "local")))))]
     assert {str(folder / "my_rules.py") + ":Patient(3)", str(folder / "sizes.cdf")} <= set(read)
     assert sweep.run(tmp_path / "far", on=client).runs.equals(local.runs)
     assert stored(tmp_path / "far") == stored(tmp_path / "local")

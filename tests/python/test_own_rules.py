@@ -251,7 +251,7 @@ def test_a_class_in_a_function_has_no_name():
     class Hidden(Local):
         pass
 
-    with pytest.raises(cwndlab.RuleError, match="inside a function"):
+    with pytest.raises(cwndlab.RuleError, match="at the top level of a module"):
         cwndlab.rule(Hidden, 0.5)
 
 

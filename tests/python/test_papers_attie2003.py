@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from cwndlab import reproduce
-from cwndlab.reproduce import Board, Claim, Data, reading
+from cwndlab.reproduce import Claim, Data, ResultsGrid, reading
 from whole_papers import check_whole
 
 # The catalogue of experiments has these of the paper; `assumed` shows what is left open.
@@ -100,7 +100,9 @@ def test_factor_between_flows_beside_each_other_by_hand(paper):
         "flows.own.goodput_bps": np.array([[[[3e6], [9e6]], [[1e6], [9e6]]]]),
         "flows.other.goodput_bps": np.array([[[[2e6], [9e6]], [[2e6], [9e6]]]]),
     }
-    board = Board(("sack/red",), ("10", "100"), ("Bimodal(1, 0.5, 0.5)", "AIMD(1, 0.5)"), values)
+    board = ResultsGrid(
+        ("sack/red",), ("10", "100"), ("Bimodal(1, 0.5, 0.5)", "AIMD(1, 0.5)"), values
+    )
     data = Data({"coexist": board}, {})
     given = {"plan": "coexist", "settings": "all"}
     for rule, factor in (("Bimodal(1, 0.5, 0.5)", 2.0), ("AIMD(1, 0.5)", 1.0)):
@@ -119,7 +121,7 @@ def test_factor_between_flows_beside_each_other_by_hand(paper):
 def test_gains_by_hand(paper):
     # Goodput of AIMD 0.8, 0.9; of Bimodal 0.84, 0.9: 5 % and nothing more.
     values = {"goodput": np.array([[[[0.8], [0.84]], [[0.9], [0.9]]]])}
-    data = Data({"p": Board(("sack/red",), ("10", "100"), RULES, values)}, {})
+    data = Data({"p": ResultsGrid(("sack/red",), ("10", "100"), RULES, values)}, {})
     given = {
         "plan": "p",
         "metric": "goodput",
@@ -145,7 +147,7 @@ def test_deviation_needs_two_replicates(paper):
     values = {"goodput": np.array([[[[0.9, 1.1]]]])}
     claim = Claim("x", "x", "", "", reading("steady"), "deviation",
                   arguments={"plan": "p", "metric": "goodput", "settings": "all"})  # fmt: skip
-    data = Data({"p": Board(("sack/red",), ("10",), RULES[:1], values)}, {})
+    data = Data({"p": ResultsGrid(("sack/red",), ("10",), RULES[:1], values)}, {})
     # Deviations of 0.1 on either side of 1, divided by n - 1 = 1.
     assert paper.quantity(claim)(data, claim) == pytest.approx(np.sqrt(0.02))
     assert np.isnan(paper.quantity(claim)(Data(data.boards, {}, (0,)), claim))

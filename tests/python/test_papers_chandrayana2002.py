@@ -10,7 +10,7 @@ import pytest
 from cwndlab import Store, Sweep, link_arrivals, reproduce, run
 from cwndlab.errors import ScenarioError
 from cwndlab.papers.chandrayana2002 import hurst, measures
-from cwndlab.reproduce import Board, Data
+from cwndlab.reproduce import Data, ResultsGrid
 
 CATALOGUE = {"fig2a", "fig2b", "fig2c", "fig2d", "fig3", "robust", "fig4a", "fig4b", "fig4c"}
 PAPER = reproduce.load("chandrayana2002")
@@ -192,7 +192,7 @@ def _loads(**tables) -> Data:
     values = {
         name: np.array(rows)[None, :, :, None].repeat(3, axis=-1) for name, rows in tables.items()
     }
-    return Data({"loads": Board(("quirk",), ("40", "80"), rules, values)}, {})
+    return Data({"loads": ResultsGrid(("quirk",), ("40", "80"), rules, values)}, {})
 
 
 def test_quantities_by_hand():
@@ -224,7 +224,7 @@ def test_quantities_of_mixed_flows_by_hand():
     values = {
         name: np.array(rows)[None, :, :, None].repeat(2, axis=-1) for name, rows in tables.items()
     }
-    data = Data({"mixed": Board(("quirk",), ("20", "50"), rules, values)}, {})
+    data = Data({"mixed": ResultsGrid(("quirk",), ("20", "50"), rules, values)}, {})
     assert _value(data, "fig4a", "beaten-at-20") == pytest.approx(1 - (0.5 + 0.25) / 2)
     assert _value(data, "fig4a", "fair-at-50") == pytest.approx((0 + 0.2) / 2)
     assert _value(data, "fig4a", "fairer-with-more") == pytest.approx(0.625 - 0.1)
@@ -236,7 +236,7 @@ def test_leads_are_signed_and_divided_by_the_mean():
     rules = ("Binomial(0, 1, 1, 0.5)", "Binomial(1, 0, 1, 0.5)")
     values = {"goodput": [[3.0, 1.0]], "loss_per_flow": [[3.0, 1.0]], "timeout_share": [[0.0, 0.0]]}
     tables = {name: np.array(rows)[None, :, :, None] for name, rows in values.items()}
-    data = Data({"robust": Board(("",), ("one",), rules, tables)}, {})
+    data = Data({"robust": ResultsGrid(("",), ("one",), rules, tables)}, {})
     claims = {claim.name: claim for claim in PAPER.claims if claim.id == "robust"}
     assert own.relative_lead(data, claims["throughput"]) == pytest.approx(1.0)
     assert own.relative_lead(data, claims["loss"]) == pytest.approx(-1.0)

@@ -11,7 +11,7 @@ import pytest
 
 import cwndlab
 from cwndlab import reproduce
-from cwndlab.reproduce import Board, Claim, Data, reading
+from cwndlab.reproduce import Claim, Data, ResultsGrid, reading
 from whole_papers import check_whole
 
 # The catalogue of experiments has these of the paper; `assumed` shows what is left open.
@@ -118,7 +118,7 @@ def test_the_fit_finds_a_delay_that_is_known(paper):
 def test_orders_of_increases_by_hand(paper):
     rules = ("A", "B", "C")
     values = {"goodput": np.array([[[[1.0], [2.0], [3.0]], [[2.0], [2.2], [2.1]]]])}
-    data = Data({"p": Board(("sack/red",), ("2", "4"), rules, values)}, {})
+    data = Data({"p": ResultsGrid(("sack/red",), ("2", "4"), rules, values)}, {})
     given = {"plan": "p", "metric": "goodput", "settings": "all", "of": rules, "cases": ["2"]}
 
     def measured(quantity: str, **changes: object) -> float:

@@ -10,7 +10,7 @@ from cwndlab import reproduce
 from cwndlab.papers.yang2000 import measures, windows
 from cwndlab.papers.yang2000.crossing import crossing
 from cwndlab.papers.yang2000.published import published
-from cwndlab.reproduce import Board, Data
+from cwndlab.reproduce import Data, ResultsGrid
 
 # The catalogue of experiments has these rows, but for the last two: what the paper leaves open, and
 # what it prints.
@@ -161,7 +161,7 @@ def test_quantities_by_hand():
         "gaimd": own[..., None].repeat(3, axis=-1),
         "tcp": (2 - own)[..., None].repeat(3, axis=-1),
     }
-    board = Board(("1.5/drop-tail/reno", "1.5/drop-tail/sack"), flows, rules, values)
+    board = ResultsGrid(("1.5/drop-tail/reno", "1.5/drop-tail/sack"), flows, rules, values)
     data = Data({"friendliness": board}, {})
     assert _value(data, "fig13", "friendly") == pytest.approx((0.3 + 0.1 + 0.1) / 3)
     # Only 2 and 32 flows are below 64; leads 0.6 and 0.2.

@@ -7,7 +7,7 @@ import pytest
 
 from cwndlab import reproduce
 from cwndlab.errors import ScenarioError
-from cwndlab.reproduce import Board, Claim, Data, reading
+from cwndlab.reproduce import Claim, Data, ResultsGrid, reading
 from cwndlab.reproduce.quantities import QUANTITIES, lead
 from cwndlab.statistics import Estimate, estimate, jackknife
 
@@ -18,7 +18,7 @@ def _data(goodput: np.ndarray, loss: np.ndarray | None = None) -> Data:
     """Make the data of one plan, one setting: arrays of shape (environments, rules, replicates)."""
     values = {"goodput": goodput[None], "loss_rate": (goodput if loss is None else loss)[None]}
     cases = tuple(f"e{at}" for at in range(goodput.shape[0]))
-    return Data({"plan": Board(("sack/red",), cases, RULES, values)}, {})
+    return Data({"plan": ResultsGrid(("sack/red",), cases, RULES, values)}, {})
 
 
 def _claim(quantity: str, wanted: str, **arguments) -> Claim:
@@ -116,7 +116,7 @@ def test_quantities_by_hand(claim, value):
 def test_quantities_between_settings_by_hand():
     one, two = _three(0.0)[None], _three(0.0)[None] / 2
     values = {"goodput": np.concatenate([one, two]), "loss_rate": np.concatenate([one, two])}
-    data = Data({"plan": Board(("sack/red", "reno/red"), ("e0", "e1"), RULES, values)}, {})
+    data = Data({"plan": ResultsGrid(("sack/red", "reno/red"), ("e0", "e1"), RULES, values)}, {})
     given = {"settings": ["sack/red"], "against": "reno/red", "of": RULES}
     assert _measured(
         data, _claim("ratio", "well-below", pick="largest", **given)

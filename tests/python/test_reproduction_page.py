@@ -1,4 +1,4 @@
-"""All verdicts at a glance: the page is made of its data alone, and says what that says."""
+"""All verdicts at a summary: the page is made of its data alone, and says what that says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT
 from cwndlab import reproduce
 from cwndlab.errors import ScenarioError
-from cwndlab.reproduce import glance, glance_text, readings
+from cwndlab.reproduce import readings, summary, summary_text
 from cwndlab.reproduce.variants import Sensitivity, Variant
 
 PAGE = ROOT / "docs" / "reproduction.md"
@@ -34,13 +34,11 @@ def _only(paper, ids):
 
 
 def test_the_page_says_what_was_found(found, tmp_path):
-    target = glance.update([found], tmp_path)
+    target = summary.update([found], tmp_path)
     text = target.read_text()
     data = json.loads((tmp_path / "reproduction.json").read_text())
-    assert (
-        text
-        == f"{glance.HEAD}<!-- generated: verdicts -->\n{glance_text.markdown(data)}<!-- end -->\n"
-    )
+    part = f"<!-- generated: verdicts -->\n{summary_text.markdown(data)}<!-- end -->\n"
+    assert text == summary.HEAD + part
     # Three of five hold: equation 3 needs 5 round trips, AIMD 20, and marks slow it down; equation
     # 1 needs 7 or 8.
     assert re.search(r"\| \[psaras2009\]\(#\S+\) \| 5 \| 3 \| 2 \| 0 \| 60 % \| 0 \|", text)
@@ -59,7 +57,7 @@ def test_the_page_says_what_was_found(found, tmp_path):
 def test_papers_that_were_not_run_stay(found, tmp_path):
     other = {"title": "Other", "runs": 3, "claims": [], "published": [], "experiments": []}
     (tmp_path / "reproduction.json").write_text(json.dumps({"papers": {"zeta1999": other}}))
-    text = glance.update([found], tmp_path).read_text()
+    text = summary.update([found], tmp_path).read_text()
     assert list(json.loads((tmp_path / "reproduction.json").read_text())["papers"]) == [
         "psaras2009",
         "zeta1999",
@@ -79,13 +77,13 @@ def test_what_assumed_values_decide_is_said_and_stays(found, tmp_path):
         "psaras2009", is_quick=False, replicates=2, variants=[base, other], took_s=1234.4
     )
     with pytest.raises(ScenarioError, match='page: "psaras2009" is not known'):
-        glance.vary(varied, tmp_path)
-    glance.update([found], tmp_path)
-    text = glance.vary(varied, tmp_path).read_text()
+        summary.vary(varied, tmp_path)
+    summary.update([found], tmp_path)
+    text = summary.vary(varied, tmp_path).read_text()
     assert "| step | 1s | 1 of 2 | fig7/b | fig7/a | 0.55 | 1 |" in text
     assert "took 1,234 s of processor time" in text
     # Claims that the paper has no more: what was said of them goes when it is run anew.
-    assert "fig7/b" not in glance.update([found], tmp_path).read_text()
+    assert "fig7/b" not in summary.update([found], tmp_path).read_text()
     # Where there are all of them it stays.
     kept = [f"fig7/{entry.claim.name}" for entry in found.judged[:2]]
     base, other = (
@@ -96,9 +94,9 @@ def test_what_assumed_values_decide_is_said_and_stays(found, tmp_path):
             cells={"D_a sack": float("nan"), "D_a reno": float("nan")},
         ),
     )
-    text = glance.vary(replace(varied, variants=[base, other]), tmp_path).read_text()
+    text = summary.vary(replace(varied, variants=[base, other]), tmp_path).read_text()
     assert f"| step | 1s | 1 of 2 | {kept[1]} | {kept[0]} | - | 0 |" in text
-    assert glance.update([found], tmp_path).read_text() == text
+    assert summary.update([found], tmp_path).read_text() == text
 
 
 def test_a_part_of_a_paper_is_no_page(found, tmp_path):
@@ -106,15 +104,15 @@ def test_a_part_of_a_paper_is_no_page(found, tmp_path):
 
     for changes in ({"is_quick": True}, {"assume": {"floor": 1}}, {"ids": []}):
         with pytest.raises(ScenarioError, match="psaras2009"):
-            glance.update([replace(found, **changes)], tmp_path)
+            summary.update([replace(found, **changes)], tmp_path)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="no page has been written")
 def test_the_committed_page_is_of_its_data_and_of_the_papers_that_there_are():
-    data = glance.read(PAGE.parent)
+    data = summary.read(PAGE.parent)
     # The part itself is compared in test_docs.py, as those of all documents are.
-    assert glance.HEAD in PAGE.read_text()
+    assert summary.HEAD in PAGE.read_text()
     for key, entry in data["papers"].items():
         paper = reproduce.load(key)
         assert [claim["claim"] for claim in entry["claims"]] == [

@@ -38,10 +38,9 @@ def _link(result: cwndlab.Result) -> dict:
 def test_ledbat_keeps_its_target_delay(target_s):
     """RFC 6817 section 2.4.2: at rest off_target is 0.
 
-    The base round trip is that of the first packet, which is
-
-    shorter than others, so that the queue is short by up to a packet's time; a whole window is up
-    to another off."""
+    The base round trip is that of the first packet, which is shorter than others, so that the queue
+    is short by up to a packet's time; a whole window is up to another off.
+    """
     link = _link(_one_bottleneck(f"LEDBAT({target_s})", "4bdp", measure=("30s", "60s")))
     assert link["mean_queueing_delay_s"] == pytest.approx(target_s, abs=2 * PACKET_S)
     assert link["dropped_packets"] == 0
@@ -51,10 +50,10 @@ def test_ledbat_keeps_its_target_delay(target_s):
 def test_dctcp_queue_and_marks_are_those_of_its_analysis(threshold, flows):
     """Alizadeh et al. 2010, section 3.3.
 
-    Flows in step, marked from `threshold` packets on, swing between K + N and K
-
-    + N - A with A = sqrt(2 N (C RTT + K)) / 2, and a share alpha = sqrt(2 / W) of the packets is
-    marked, W = (C RTT + K) / N. The link never idles."""
+    Flows in step, marked from `threshold` packets on, swing between K + N and K + N - A with A =
+    sqrt(2 N (C RTT + K)) / 2, and a share alpha = sqrt(2 / W) of the packets is marked, W = (C RTT
+    + K) / N. The link never idles.
+    """
     queue = {
         "kind": "red",
         "limit": "500pkt",
@@ -104,10 +103,10 @@ def test_one_bbr_flow_fills_the_link_whatever_the_buffer(rule, buffer):
 def test_bbr3_bounds_the_losses_that_bbr1_does_not():
     """Four flows over half a product.
 
-    Version 1 keeps up to two products in flight each and loses more than 5 % (Hock,
-
-    Bless and Zitterbart 2017 report as much and more); version 3 probes up to 2 % (draft,
-    LossThresh), and loses about that."""
+    Version 1 keeps up to two products in flight each and loses more than 5 % (Hock, Bless and
+    Zitterbart 2017 report as much and more); version 3 probes up to 2 % (draft, LossThresh), and
+    loses about that.
+    """
     first, third = (
         _one_bottleneck(rule, "24pkt", flows=4, measure=("20s", "60s")) for rule in ("BBR1", "BBR3")
     )

@@ -14,7 +14,7 @@ import pytest
 from cwndlab import environments, run, search
 from cwndlab.cli.search import _split
 from cwndlab.errors import ScenarioError
-from cwndlab.search import FAMILIES, Aim, family, read_bounds
+from cwndlab.search import FAMILIES, Objective, family, read_bounds
 
 A, B, C = "AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)"
 # Two replicates by hand: A is ahead of B by 0.1 and 0.2; C is behind B by 0.3 and 0.05.
@@ -22,28 +22,28 @@ VALUES = {A: np.array([0.9, 0.8]), B: np.array([0.8, 0.6]), C: np.array([0.5, 0.
 
 
 @pytest.mark.parametrize(
-    ("aim", "margins"),
+    ("objective", "margins"),
     [
-        (Aim(best=A, rules=(A, B, C)), [0.1, 0.2]),
-        (Aim(worst=C, rules=(A, B, C)), [0.3, 0.05]),
-        (Aim(best=A, worst=C, rules=(A, B, C)), [0.1, 0.05]),
-        (Aim(best=B, rules=(A, B, C)), [-0.1, -0.2]),
-        (Aim(worst=A, rules=(A, B, C)), [-0.4, -0.25]),
+        (Objective(best=A, rules=(A, B, C)), [0.1, 0.2]),
+        (Objective(worst=C, rules=(A, B, C)), [0.3, 0.05]),
+        (Objective(best=A, worst=C, rules=(A, B, C)), [0.1, 0.05]),
+        (Objective(best=B, rules=(A, B, C)), [-0.1, -0.2]),
+        (Objective(worst=A, rules=(A, B, C)), [-0.4, -0.25]),
         # Of losses less is better.
-        (Aim(best=C, rules=(A, B, C), metric="loss_rate"), [0.3, 0.05]),
+        (Objective(best=C, rules=(A, B, C), metric="loss_rate"), [0.3, 0.05]),
     ],
 )
-def test_margins_by_hand(aim, margins):
-    assert aim.margins(VALUES) == pytest.approx(margins)
+def test_margins_by_hand(objective, margins):
+    assert objective.margins(VALUES) == pytest.approx(margins)
 
 
 def test_a_rule_does_not_win_by_pushing_cross_traffic_out():
     # Goodput over what was asked for is above 1 where the cross traffic lost packets: what it
     # really left counts.
-    assert Aim(best=A).value({"goodput": 1.3, "goodput_left": 0.9}) == 0.9
-    assert Aim(best=A).value({"goodput": 0.7, "goodput_left": 0.9}) == 0.7
-    assert Aim(best=A).value({"goodput": 0.7, "goodput_left": None}) == 0.7
-    assert Aim(best=A, metric="loss_rate").value({"loss_rate": 0.1}) == 0.1
+    assert Objective(best=A).value({"goodput": 1.3, "goodput_left": 0.9}) == 0.9
+    assert Objective(best=A).value({"goodput": 0.7, "goodput_left": 0.9}) == 0.7
+    assert Objective(best=A).value({"goodput": 0.7, "goodput_left": None}) == 0.7
+    assert Objective(best=A, metric="loss_rate").value({"loss_rate": 0.1}) == 0.1
 
 
 @pytest.mark.parametrize("name", list(FAMILIES))
@@ -108,9 +108,9 @@ def test_aims_are_refused_with_what_is_allowed():
         ({"best": A, "metric": "speed"}, '"speed" is not known: expected goodput'),
     ):
         with pytest.raises(ScenarioError, match=words):
-            Aim(**given)
+            Objective(**given)
     with pytest.raises(ScenarioError, match="budget: 4 is not valid"):
-        search.search(Aim(best=A), budget=4)
+        search.search(Objective(best=A), budget=4)
 
 
 def test_rules_are_split_outside_their_parentheses():
@@ -122,9 +122,11 @@ def test_a_search_finds_what_is_known_to_be_there():
     # A square wave of 20 s between 0.2 and 4 Mb/s: one packet a round trip takes longer than a half
     # period to climb (60 packets of 1000 bytes at 120 ms), a doubling every two round trips does
     # not.
-    aim = Aim(best="MIMD(1.4, 0.5)", rules=("AIMD(1, 0.5)", "MIMD(1.4, 0.5)"))
+    objective = Objective(best="MIMD(1.4, 0.5)", rules=("AIMD(1, 0.5)", "MIMD(1.4, 0.5)"))
     bounds = {"high": (4e6, 4e6), "low": (0.1e6, 3.9e6), "period": (4.0, 12.0), "duty": (0.5, 0.5)}
-    found = search.search(aim, bounds=bounds, budget=10, replicates=1, confirm=3, duration="24s")
+    found = search.search(
+        objective, bounds=bounds, budget=10, replicates=1, confirm=3, duration="24s"
+    )
     assert found.is_met
     # Where little is left in between there is more to climb.
     assert found.values["low"] < 2e6

@@ -14,9 +14,9 @@ import pytest
 
 import cwndlab
 from conftest import ROOT
-from cwndlab import Store, Sweep, work
+from cwndlab import Store, Sweep, executors
 from cwndlab.comparison import plan_rules
-from cwndlab.sweep import Findings, execute
+from cwndlab.sweep import SweepResult, execute
 from small_sweeps import AXES, MEASURED, small_sweep
 
 
@@ -240,9 +240,9 @@ def test_an_executor_of_ones_own(tmp_path):
     """Plain text goes in, plain values come out, in any order; the sweep is the same."""
 
     def backwards(tasks):
-        outcomes = [(key, json.dumps(tuple(work.perform(text)))) for key, text in tasks]
+        outcomes = [(key, json.dumps(tuple(executors.perform(text)))) for key, text in tasks]
         for key, outcome in reversed(outcomes):
-            yield key, work.Outcome(*json.loads(outcome))
+            yield key, executors.Outcome(*json.loads(outcome))
 
     assert small_sweep().run(executor=backwards).runs.equals(small_sweep().run(tmp_path).runs)
 
@@ -250,7 +250,7 @@ def test_an_executor_of_ones_own(tmp_path):
 def test_a_worker_of_another_build_is_refused(tmp_path):
     def foreign(tasks):
         for key, text in tasks:
-            yield key, work.perform(text)._replace(build="0" * 16, machine="elsewhere")
+            yield key, executors.perform(text)._replace(build="0" * 16, machine="elsewhere")
 
     with pytest.raises(cwndlab.RunError, match="worker: elsewhere has build 0000"):
         small_sweep().run(tmp_path, executor=foreign)
@@ -314,7 +314,7 @@ def test_until_stops_at_the_most_and_says_so():
 def test_ctrl_c_leaves_what_is_finished(tmp_path):
     """With the caller, and in the store."""
     sweep = small_sweep(replicates=1000)
-    findings = Findings(sweep)
+    findings = SweepResult(sweep)
 
     def interrupt(event):
         if event["event"] == "run" and event["done"] == 20:

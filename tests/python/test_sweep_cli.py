@@ -14,9 +14,9 @@ import pytest
 
 from conftest import ROOT
 from cwndlab import Store
+from cwndlab.executors import default_jobs
 from cwndlab.plots import save, sweep_points
 from cwndlab.sweep import Sweep
-from cwndlab.work import default_jobs
 from small_sweeps import TEXT, refused
 
 

@@ -10,8 +10,8 @@ import json
 import numpy as np
 import pytest
 
-from cwndlab import ScenarioError, Sweep, native, work
-from cwndlab.sweep import Findings, execute, texts
+from cwndlab import ScenarioError, Sweep, executors, native
+from cwndlab.sweep import SweepResult, cell_scenarios, execute
 from cwndlab.sweep.until import LEAST
 
 FIXED = {
@@ -34,7 +34,7 @@ def _answers(value):
     an error."""
 
     def execute(tasks):
-        template = json.loads(work.perform(json.dumps(FIXED)).result)
+        template = json.loads(executors.perform(json.dumps(FIXED)).result)
         for place, text in tasks:
             scenario = json.loads(text)
             found = value(scenario)
@@ -47,7 +47,7 @@ def _answers(value):
                 "trace_hash": hashed,
                 "aggregate_goodput_bps": number,
             }
-            yield place, work.Outcome(json.dumps(run), 0.0, "here", "0", native.build(), error)
+            yield place, executors.Outcome(json.dumps(run), 0.0, "here", "0", native.build(), error)
 
     return execute
 
@@ -222,7 +222,7 @@ def test_the_first_of_a_million_cells_begins_at_once(monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr(texts, "canonical", counted)
+    monkeypatch.setattr(cell_scenarios, "canonical", counted)
     axes = {
         "dumbbell.rate": [f"{number}Mbit" for number in range(1, 101)],
         "dumbbell.delay": [f"{number}ms" for number in range(1, 101)],
@@ -230,7 +230,7 @@ def test_the_first_of_a_million_cells_begins_at_once(monkeypatch):
     }
     sweep = _sweep(axes=axes)
     with pytest.raises(KeyboardInterrupt):
-        execute(sweep, Findings(sweep), executor=first_alone)
+        execute(sweep, SweepResult(sweep), executor=first_alone)
     # A tenth of a second's worth, at some 10,000 a second.
     assert 10_000 < len(ready) < 30_000
 
@@ -252,7 +252,7 @@ def test_axes_that_are_not_allowed_together_are_refused_before_the_first_run(tmp
 def test_cells_are_found_by_their_columns():
     together = {"dumbbell.rate": ["1Mbit", "3Mbit"], "flows.a.count": [1, 2]}
     sweep = _sweep(axes={"rule": RULES, "dumbbell.queue.limit": ["5pkt", "20pkt"]}, zip=[together])
-    findings = Findings(sweep)
+    findings = SweepResult(sweep)
     assert [sweep.cell_of(findings.labels(cell)) for cell in range(8)] == list(range(8))
     known = findings.labels(0)
     for other in ({**known, "flows.a.count": "2"}, {**known, "more": "1"}, {"rule": RULES[0]}, {}):

@@ -13,7 +13,7 @@ from cwndlab.cli.output import print_table, say
 from cwndlab.message import invalid
 
 if TYPE_CHECKING:
-    from cwndlab.contest import Contest
+    from cwndlab.pairwise import Pairwise
 
 COLUMNS = (
     # heading, measure, with its interval
@@ -77,24 +77,24 @@ def compare_against(
 ) -> None:
     """Run rules against another, and print, draw or write what came out."""
     from cwndlab import plots
-    from cwndlab.contest import plan_contest
+    from cwndlab.pairwise import plan_pairwise
 
     given: dict[str, Any] = {} if rate is None else {"rate": rate}
     if flows:
         given["flows"] = [_count(text) for text in options.names_of("--flows", flows)]
-    contest = execute_plan(
-        plan_contest(rules, against, **given, **common), jobs=jobs, out=out, keep=as_json
+    pairwise = execute_plan(
+        plan_pairwise(rules, against, **given, **common), jobs=jobs, out=out, keep=as_json
     )
     if plot is not None:
-        say(f"wrote {plots.save(contest.plot(), plot)}")
+        say(f"wrote {plots.save(pairwise.plot(), plot)}")
     if as_json:
-        click.echo(contest.to_json())
+        click.echo(pairwise.to_json())
     else:
-        print_contest(contest)
+        print_pairwise(pairwise)
 
 
 def _count(text: str) -> int:
-    from cwndlab.contest import MOST_FLOWS
+    from cwndlab.pairwise import MOST_FLOWS
 
     try:
         return int(text)
@@ -104,17 +104,17 @@ def _count(text: str) -> int:
         ) from None
 
 
-def print_contest(contest: Contest) -> None:
+def print_pairwise(pairwise: Pairwise) -> None:
     """Print one table per setting: rules and flow counts as rows."""
-    from cwndlab.contest import LINK, SETTING
+    from cwndlab.pairwise import LINK, SETTING
     from cwndlab.sharing import BY_KEY
     from cwndlab.tables import number, with_interval
 
-    summary = contest.summary
+    summary = pairwise.summary
     for recovery, queue, env in summary.select(SETTING).unique(maintain_order=True).rows():
         found = summary.filter(recovery=recovery, queue=queue, env=env)
         rows = []
-        for rule in contest.rules:
+        for rule in pairwise.rules:
             for flows in found["flows"].unique(maintain_order=True):
                 cells = {
                     row["measure"]: row for row in found.filter(rule=rule, flows=flows).to_dicts()
@@ -129,7 +129,7 @@ def print_contest(contest: Contest) -> None:
         where = "" if env == LINK else f", {env}"
         columns = ["rule", "flows", *(heading for heading, _, _ in COLUMNS)]
         print_table(
-            f"against {contest.against}, {recovery} over {queue}{where}",
+            f"against {pairwise.against}, {recovery} over {queue}{where}",
             columns,
             rows,
             text_columns=2,

@@ -142,9 +142,9 @@ def reproduce(
             say(f"{failed} runs failed; claims about them have no value")
         done.append(found)
     if page is not None:
-        from cwndlab.reproduce import glance
+        from cwndlab.reproduce import summary
 
-        say(f"wrote {glance.update(done, page)}")
+        say(f"wrote {summary.update(done, page)}")
     elif len(done) > 1:
         _print_all(done)
 

@@ -40,10 +40,10 @@ def vary(
         )
     papers = [key for key in chosen if targets or load(key).sensitivity]
     if page is not None:
-        from cwndlab.reproduce import glance
+        from cwndlab.reproduce import summary
 
         for key in papers:
-            glance.check(key, page)
+            summary.check(key, page)
     for key in papers:
         with progress_bar() as show:
             try:
@@ -62,7 +62,7 @@ def vary(
             _print(found)
         say(f"wrote {out / key / NAME}")
         if page is not None:
-            say(f"wrote {glance.vary(found, page)}")
+            say(f"wrote {summary.vary(found, page)}")
 
 
 def teller(key: str, show: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:

@@ -14,7 +14,7 @@ from cwndlab.cli.output import print_table, say
 from cwndlab.message import invalid
 
 if TYPE_CHECKING:
-    from cwndlab.search import Found
+    from cwndlab.search import SearchResult
 
 
 @click.command()
@@ -110,16 +110,16 @@ def search(
     if is_list:
         _list(as_json)
         return
-    compared = tuple(_split(rules)) or searches.aim.REPRESENTATIVES
-    aim = searches.Aim(best or "", worst or "", compared, metric)
+    compared = tuple(_split(rules)) or searches.objective.REPRESENTATIVES
+    objective = searches.Objective(best or "", worst or "", compared, metric)
     bounds = searches.read_bounds(family, bound)
     recovery, queue = options.setting_of(setting)
     assumed = Assumptions.from_texts(assume)
     options.make_folder(out)
-    with _progress(budget, len(aim.rules) * replicates) as show:
+    with _progress(budget, len(objective.rules) * replicates) as show:
         try:
             found = searches.search(
-                aim, family, bounds=bounds, recovery=recovery, queue=queue, budget=budget,
+                objective, family, bounds=bounds, recovery=recovery, queue=queue, budget=budget,
                 replicates=replicates,
                 confirm=confirm, duration=duration, assume=assumed,
                 seed=1 if seed is None else seed, jobs=jobs,
@@ -189,11 +189,11 @@ def _value(kind: str, value: float) -> str:
     return rate_text(value) if kind == "rate" else f"{value:.3g}" + ("s" if kind == "time" else "")
 
 
-def _print(found: Found) -> None:
+def _print(found: SearchResult) -> None:
     from cwndlab.metrics import BY_KEY
     from cwndlab.search import family
 
-    metric = BY_KEY[found.aim.metric]
+    metric = BY_KEY[found.objective.metric]
     sign = -1 if metric.more_is_better else 1
     ordered = sorted(found.rules.items(), key=lambda entry: sign * (entry[1].mean or 0.0))
     rows = [(rule, _number(metric.scale, metric.digits, *entry[:2])) for rule, entry in ordered]
@@ -208,7 +208,7 @@ def _print(found: Found) -> None:
     )
     verdict = "found" if found.is_met else "not found: the interval of the margin is not above 0"
     say(
-        f"{found.aim.text}: {verdict}; margin "
+        f"{found.objective.text}: {verdict}; margin "
         f"{_number(metric.scale, metric.digits + 1, *found.confirmed[:2])}"
     )
     say(f"{found.tried} waveforms, {found.runs} runs, {found.wall_s:.0f} s")

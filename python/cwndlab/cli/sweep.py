@@ -12,7 +12,7 @@ from cwndlab.cli.output import say
 from cwndlab.cli.sweep_tables import print_findings
 
 if TYPE_CHECKING:
-    from cwndlab.sweep import Findings, Sweep
+    from cwndlab.sweep import Sweep, SweepResult
 
 EXIT_FAILED = 1
 
@@ -94,7 +94,7 @@ def sweep(
     }
     given = {key: value for key, value in changes.items() if value is not None}
 
-    from cwndlab.sweep import Findings, Sweep
+    from cwndlab.sweep import Sweep, SweepResult
 
     chosen = Sweep.load(file, patch=options.patch_of(settings), **given)
     if most is not None and not chosen.until:
@@ -103,7 +103,7 @@ def sweep(
         raise click.UsageError(
             "`--plot` draws confidence intervals and needs `--replicates 2` or more"
         )
-    findings = Findings(chosen)
+    findings = SweepResult(chosen)
     folder = store or Path("out") / chosen.name
     _execute(chosen, findings, folder, jobs=jobs, on=on, again=again, as_json=as_json)
     if as_json:
@@ -119,7 +119,7 @@ def sweep(
 
 def _execute(
     chosen: Sweep,
-    findings: Findings,
+    findings: SweepResult,
     folder: Path,
     *,
     jobs: int | None,
@@ -168,7 +168,7 @@ def _workers(event: dict[str, Any]) -> str:
     return f"{event['address']}: workers {event['workers']}, threads {event['threads']}"
 
 
-def _say_what_is_missing(findings: Findings) -> None:
+def _say_what_is_missing(findings: SweepResult) -> None:
     if wide := [entry for entry in findings.unmet if entry["wide"]]:
         say(
             f"{len(wide)} cells did not reach `{findings.sweep.until}` with {findings.sweep.most} "

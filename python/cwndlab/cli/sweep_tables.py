@@ -9,13 +9,13 @@ from cwndlab.cli.output import print_table, say
 if TYPE_CHECKING:
     import polars as pl
 
-    from cwndlab.sweep import Findings, Sweep
+    from cwndlab.sweep import Sweep, SweepResult
 
 MOST_ROWS = 100
 """Beyond it a table is no longer read; files have it all."""
 
 
-def print_findings(findings: Findings) -> None:
+def print_findings(findings: SweepResult) -> None:
     """Print means with intervals, a row per cell, then differences from the baseline."""
     sweep = findings.sweep
     if len(findings) == 0:
@@ -41,7 +41,7 @@ def print_findings(findings: Findings) -> None:
         _say_more(len(pairs))
 
 
-def _replicates(findings: Findings) -> str:
+def _replicates(findings: SweepResult) -> str:
     counts = findings.counts[findings.finished]
     least, most = counts.min(), counts.max()
     return f", {most} replicates" if least == most else f", {least} to {most} replicates"
@@ -58,7 +58,7 @@ def _say_more(cells: int) -> None:
         say(f"{cells - MOST_ROWS} more cells; `cwndlab results DIR` writes all of them")
 
 
-def _print(title: str, findings: Findings, table: pl.DataFrame) -> None:
+def _print(title: str, findings: SweepResult, table: pl.DataFrame) -> None:
     from cwndlab.tables import with_interval
 
     measures, axes = findings.sweep.measures, findings.axes

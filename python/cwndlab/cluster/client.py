@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
-from cwndlab.cluster import there
+from cwndlab.cluster import worker
 from cwndlab.cluster.executor import Dask
 from cwndlab.errors import ClusterError
 from cwndlab.message import invalid
@@ -122,17 +122,17 @@ def _checked(client: Client, tell: Callable[..., object] | None) -> Dask:
     """Ask the workers there are what they are. Those that come later are asked with each run."""
     executor = Dask(client, tell)
     executor.look()
-    for worker, answer in executor.ask(there.about).items():
+    for name, answer in executor.ask(worker.about).items():
         if isinstance(answer, OSError):
             continue  # Lost while it was asked.
         if isinstance(answer, BaseException):
             raise ClusterError(
-                f"worker {worker}: cannot import the same cwndlab ({type(answer).__name__}: "
+                f"worker {name}: cannot import the same cwndlab ({type(answer).__name__}: "
                 f"{answer}): expected cwndlab {native.version()} on each worker and the scheduler"
             )
         machine, build = answer
         if build != native.build():
-            raise ClusterError(other_build(worker, machine, build))
+            raise ClusterError(other_build(name, machine, build))
     return executor
 
 

@@ -16,10 +16,10 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
-from cwndlab.cluster import there
-from cwndlab.cluster.parcels import Packer
+from cwndlab.cluster import worker
+from cwndlab.cluster.payload import Packer
 from cwndlab.errors import ClusterError
-from cwndlab.work import Outcome
+from cwndlab.executors import Outcome
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -99,27 +99,27 @@ class Dask:
         scenario, beside = self._packer.pack(scenario)
         with self._reaching():
             contents = [
-                self._content(parcel.digest, content)
-                for parcel, content in beside
+                self._content(payload.digest, content)
+                for payload, content in beside
                 if content is not None
             ]
             # A name of its own for each: equal runs are the store's business, not the scheduler's.
             future = self._client.submit(
-                there.perform_there, native.build(), scenario,
-                [tuple(parcel) for parcel, _ in beside], *contents,
+                worker.perform_payload, native.build(), scenario,
+                [tuple(payload) for payload, _ in beside], *contents,
                 key=f"cwndlab-run-{uuid.uuid4().hex}", pure=False,
             )  # fmt: skip
             future.add_done_callback(self._finished.put)
         return future
 
     def _content(self, digest: str, content: bytes) -> Future:
-        """Return the content of a parcel as a task of its own.
+        """Return the content of a payload as a task of its own.
 
         The scheduler can do it again where a worker is lost.
         """
         if digest not in self._sent or self._sent[digest].cancelled():
             self._sent[digest] = self._client.submit(
-                there.hold, content, key=f"cwndlab-parcel-{digest}", pure=False
+                worker.hold, content, key=f"cwndlab-payload-{digest}", pure=False
             )
         return self._sent[digest]
 
@@ -150,7 +150,7 @@ class Dask:
                 from cwndlab.cluster.client import other_build
 
                 raise ClusterError(other_build("that came later", given.machine, given.build))
-            return None if given.error == there.NOT_WANTED else given
+            return None if given.error == worker.NOT_WANTED else given
         if future.status != "error":
             # Somebody restarted the cluster, or the connection broke and is there again.
             self._see_that_it_is_there()

@@ -1,9 +1,8 @@
-"""Every value that Akella et al.
+"""Assumptions of the environments: every value that Akella et al. (2002) leave open.
 
-(2002) leave open, named once, with its default and the reason for it.
-
-What the paper does state and what one may still want to vary (the number of flows, the round trip,
-the buffer, the gaps between arrivals) stands here too, and says where it is stated.
+Each has a default and a reason. Values that the paper states and a user may vary (the number of
+flows, the RTT, the buffer, the gaps between arrivals) are here too, with the section that states
+them.
 """
 
 from __future__ import annotations

@@ -13,10 +13,9 @@ from cwndlab.scenario import Scenario
 OVERHEAD_BYTES = 61
 """Headers of a packet with data: IPv4 and UDP 28.
 
-QUIC's first byte, connection id of 8, number of 2 and tag of 16
-
-(RFC 9000 section 17.3, RFC 9001 section 5.3); type, stream and offset of 4 of a STREAM frame (RFC
-9000 section 19.8)."""
+QUIC's first byte, connection id of 8, number of 2 and tag of 16 (RFC 9000 section 17.3, RFC 9001
+section 5.3); type, stream and offset of 4 of a STREAM frame (RFC 9000 section 19.8).
+"""
 
 
 def quic(

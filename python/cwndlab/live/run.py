@@ -11,7 +11,7 @@ import polars as pl
 from cwndlab import native
 from cwndlab.columns import SCHEMAS, TABLES
 from cwndlab.errors import RunError
-from cwndlab.live.conversation import converse
+from cwndlab.live.protocol import exchange
 from cwndlab.results import Result
 from cwndlab.scenario import Scenario
 
@@ -92,7 +92,7 @@ def play(
     command: str, scenario: Scenario, more: Mapping[str, Any], progress: Progress | None
 ) -> Result:
     """Have the program run a scenario, with what else the command asks for."""
-    for event in converse(command, {"scenario": scenario.to_dict(), **more}):
+    for event in exchange(command, {"scenario": scenario.to_dict(), **more}):
         if event["event"] == "progress" and progress is not None:
             progress(event["time_s"], event["packets"])
         if event["event"] == "result":

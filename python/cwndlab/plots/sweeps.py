@@ -13,7 +13,7 @@ from cwndlab.plots.style import look, panels, styled
 from cwndlab.quantities import bits_per_second, seconds
 
 if TYPE_CHECKING:
-    from cwndlab.sweep import Findings
+    from cwndlab.sweep import SweepResult
 
 MOST_METRICS = 4
 MOST_COLUMNS = 4
@@ -22,7 +22,7 @@ SPREAD = 0.3
 
 
 @styled
-def sweep_points(findings: Findings) -> Figure:
+def sweep_points(findings: SweepResult) -> Figure:
     """Draw the mean of every metric with its 95 % confidence interval; what has none is not drawn.
 
     The compared axis gives the series. Of the others, the one with the most values lies along the
@@ -31,7 +31,7 @@ def sweep_points(findings: Findings) -> Figure:
 
     Parameters
     ----------
-    findings : Findings
+    findings : SweepResult
         Its `summary` and its sweep's names are read.
 
     Raises
@@ -95,7 +95,7 @@ def sweep_points(findings: Findings) -> Figure:
     return figure
 
 
-def _series(findings: Findings) -> str | None:
+def _series(findings: SweepResult) -> str | None:
     """Column of the compared axis; of axes that go together the first."""
     compared = findings.sweep.compared
     if compared is None:
@@ -107,7 +107,7 @@ def _series(findings: Findings) -> str | None:
     )
 
 
-def _first(findings: Findings, axis: str) -> dict[str, str]:
+def _first(findings: SweepResult, axis: str) -> dict[str, str]:
     return {axis: findings.sweep.plan.axes[axis][0].label}
 
 
@@ -115,7 +115,7 @@ def _short(name: str) -> str:
     return name.rsplit(".", 1)[-1]
 
 
-def _title(findings: Findings) -> str:
+def _title(findings: SweepResult) -> str:
     summary = findings.summary
     drawn = summary.drop_nulls("ci95")["replicates"]
     replicates = (

@@ -1,7 +1,7 @@
 """Results as one self-contained HTML file: tables, plots, settings, where they come from.
 
 Every source becomes chapters (`chapter`), and every chapter is drawn by the same parts: plots as
-SVG (`charts`, `marks`), tables (`tables`), the page around them (`page` and the templates). The
+SVG (`charts`, `glyphs`), tables (`tables`), the page around them (`page` and the templates). The
 file loads nothing, and is whole without JavaScript, which only chooses, hides and sorts.
 """
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
-from cwndlab.report import marks
+from cwndlab.report import glyphs
 from cwndlab.report.chapter import MOST_PANELS, Cell, Chapter, Measure, named
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def plots(
     plots.
     """
     cells = chapter.cells(table, measure.key)
-    scale = marks.scale(cells.values(), measure, with_zero=are_differences)
+    scale = glyphs.scale(cells.values(), measure, with_zero=are_differences)
     if scale is None:
         return []
     lines = chapter.is_ordered and _fits(chapter.levels[chapter.ground or ""])
@@ -62,7 +62,7 @@ def plots(
 
 
 def _fits(labels: Sequence[str]) -> bool:
-    room = (marks.WIDTH - LEFT - RIGHT) / len(labels)
+    room = (glyphs.WIDTH - LEFT - RIGHT) / len(labels)
     return max(map(len, labels)) * CHARACTER <= room - 4
 
 
@@ -85,7 +85,7 @@ def _places(
         return [
             (index, label, row)
             for index, label, row in rows
-            if row is not None and marks.is_drawn(row)
+            if row is not None and glyphs.is_drawn(row)
         ]
 
     if chapter.ground is None:
@@ -100,7 +100,7 @@ def _places(
 def _upright(
     chapter: Chapter,
     places: list[_Place],
-    scale: marks.Scale,
+    scale: glyphs.Scale,
     measure: Measure,
     title: str,
     are_differences: bool,
@@ -110,44 +110,44 @@ def _upright(
     Lines say that what lies between two is like them.
     """
     y = scale.over(HEIGHT - BOTTOM, TOP)
-    step = (marks.WIDTH - LEFT - RIGHT) / len(places)
+    step = (glyphs.WIDTH - LEFT - RIGHT) / len(places)
     count = len(chapter.series)
     parts = [
-        _grid(f"M{LEFT},{y.at(tick):.1f}H{marks.WIDTH - RIGHT}", tick, are_differences)
+        _grid(f"M{LEFT},{y.at(tick):.1f}H{glyphs.WIDTH - RIGHT}", tick, are_differences)
         for tick in y.ticks
     ]
-    parts += [marks.text(LEFT - 5, y.at(tick) + 4, y.text(tick), "end") for tick in y.ticks]
+    parts += [glyphs.text(LEFT - 5, y.at(tick) + 4, y.text(tick), "end") for tick in y.ticks]
     at = {}
     for index, place in enumerate(places):
-        parts.append(marks.text(LEFT + (index + 0.5) * step, HEIGHT - BOTTOM + 15, place.label))
+        parts.append(glyphs.text(LEFT + (index + 0.5) * step, HEIGHT - BOTTOM + 15, place.label))
         for number, label, row in place.marks:
             x = LEFT + (index + 0.5 + SPREAD * (number - (count - 1) / 2) / count) * step
             at.setdefault(number, []).append(
                 (x, y, row, _names(chapter, label, place.label, title))
             )
     parts.append(
-        marks.text((LEFT + marks.WIDTH) / 2, HEIGHT - 5, chapter.ground or "", kind="axis")
+        glyphs.text((LEFT + glyphs.WIDTH) / 2, HEIGHT - 5, chapter.ground or "", kind="axis")
     )
     for number, points in at.items():
         path = "L".join(
             f"{x:.1f},{y.at(row['mean'] * measure.scale):.1f}" for x, y, row, _ in points
         )
-        style = f'class="line s{number % len(marks.LOOKS)}" data-series="{number}"'
+        style = f'class="line s{number % len(glyphs.LOOKS)}" data-series="{number}"'
         parts.append(
-            Markup(f'<path {style} stroke-dasharray="{marks.dashes(number)}" d="M{path}"/>')
+            Markup(f'<path {style} stroke-dasharray="{glyphs.dashes(number)}" d="M{path}"/>')
         )
     for number, points in at.items():
         for x, y, row, names in points:
             low, mean, high = (y.at(value) for value in _ends(row, measure))
-            words = marks.tip(names, row, measure, is_difference=are_differences)
-            parts.append(marks.mark(number, x, mean, (low, high, True), words))
-    return marks.frame(HEIGHT, _spoken(measure, title, are_differences), parts)
+            words = glyphs.tip(names, row, measure, is_difference=are_differences)
+            parts.append(glyphs.mark(number, x, mean, (low, high, True), words))
+    return glyphs.frame(HEIGHT, _spoken(measure, title, are_differences), parts)
 
 
 def _lying(
     chapter: Chapter,
     places: list[_Place],
-    scale: marks.Scale,
+    scale: glyphs.Scale,
     measure: Measure,
     title: str,
     are_differences: bool,
@@ -156,22 +156,22 @@ def _lying(
 
     Names of any length have room, also on a phone.
     """
-    x = scale.over(INSET, marks.WIDTH - INSET)
+    x = scale.over(INSET, glyphs.WIDTH - INSET)
     heights = [LABEL + ROW * max(1, len(place.marks)) + GAP for place in places]
     bottom = sum(heights)
     parts = [_grid(f"M{x.at(tick):.1f},0V{bottom:.1f}", tick, are_differences) for tick in x.ticks]
-    parts += [marks.text(x.at(tick), bottom + 14, x.text(tick)) for tick in x.ticks]
+    parts += [glyphs.text(x.at(tick), bottom + 14, x.text(tick)) for tick in x.ticks]
     top = 0.0
     for place, height in zip(places, heights, strict=True):
-        parts.append(marks.text(2, top + LABEL - 3, place.label, "start", "name"))
+        parts.append(glyphs.text(2, top + LABEL - 3, place.label, "start", "name"))
         for row_number, (number, label, row) in enumerate(place.marks):
             y = top + LABEL + ROW * (row_number + 0.5)
             low, mean, high = (x.at(value) for value in _ends(row, measure))
             names = _names(chapter, label, "" if chapter.ground is None else place.label, title)
-            words = marks.tip(names, row, measure, is_difference=are_differences)
-            parts.append(marks.mark(number, mean, y, (low, high, False), words))
+            words = glyphs.tip(names, row, measure, is_difference=are_differences)
+            parts.append(glyphs.mark(number, mean, y, (low, high, False), words))
         top += height
-    return marks.frame(bottom + 20, _spoken(measure, title, are_differences), parts)
+    return glyphs.frame(bottom + 20, _spoken(measure, title, are_differences), parts)
 
 
 def _names(chapter: Chapter, label: str, place: str, title: str) -> list[str]:

@@ -11,10 +11,10 @@ import polars as pl
 from cwndlab import tomltext
 from cwndlab.environments import ENVIRONMENTS
 from cwndlab.report.chapter import Chapter, short
-from cwndlab.sweep.remarks import notes_on_runs
+from cwndlab.sweep.notes import notes_on_runs
 
 if TYPE_CHECKING:
-    from cwndlab.sweep import Findings, Sweep
+    from cwndlab.sweep import Sweep, SweepResult
     from cwndlab.sweep.reading import Kept
 
 MOST_RUNS = 2000
@@ -47,7 +47,7 @@ def chapter_of(kept: Kept, notes: Sequence[str] = ()) -> Chapter:
     )
 
 
-def _joined(findings: Findings, table: pl.DataFrame) -> pl.DataFrame:
+def _joined(findings: SweepResult, table: pl.DataFrame) -> pl.DataFrame:
     """Give axes that go together one column again, as the plan has them."""
     sweep = findings.sweep
     for name, levels in sweep.plan.axes.items():

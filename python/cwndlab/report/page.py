@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cwndlab.report import charts, marks, tables
+from cwndlab.report import charts, glyphs, tables
 from cwndlab.report.chapter import MOST_PANELS, Chapter, named, short
 from cwndlab.store.layout import write_whole
 
@@ -53,7 +53,7 @@ def _content(chapter: Chapter, number: int, metrics: list[dict[str, Any]]) -> di
             {
                 "index": index,
                 "label": label,
-                "sample": marks.sample(index),
+                "sample": glyphs.sample(index),
                 "is_baseline": label == chapter.baseline,
             }
             for index, label in enumerate(chapter.series)

@@ -15,14 +15,13 @@ the runs.
 
 from __future__ import annotations
 
-from cwndlab.reproduce.board import Board, Data, Means
 from cwndlab.reproduce.claims import Claim, Judged
 from cwndlab.reproduce.paper import Experiment, Paper, choose, load, names
 from cwndlab.reproduce.readings import Reading, reading, readings
+from cwndlab.reproduce.results_grid import Data, Means, ResultsGrid
 from cwndlab.reproduce.running import Reproduction, judge, reproduce
 
 __all__ = [
-    "Board",
     "Claim",
     "Data",
     "Experiment",
@@ -31,6 +30,7 @@ __all__ = [
     "Paper",
     "Reading",
     "Reproduction",
+    "ResultsGrid",
     "choose",
     "judge",
     "load",

@@ -12,7 +12,7 @@ from cwndlab.statistics import estimate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from cwndlab.reproduce.board import Data
+    from cwndlab.reproduce.results_grid import Data
 
 
 def curve(

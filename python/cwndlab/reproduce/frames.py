@@ -11,7 +11,7 @@ from cwndlab.statistics import estimate
 if TYPE_CHECKING:
     import polars as pl
 
-    from cwndlab.reproduce.board import Data
+    from cwndlab.reproduce.results_grid import Data
 
 
 def cell_table(data: Data, plan: str, settings: Sequence[str] | None = None) -> pl.DataFrame:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
 from cwndlab.metrics import BY_KEY
-from cwndlab.reproduce.board import MEASURED
 from cwndlab.reproduce.claims import Judged
 from cwndlab.reproduce.readings import VERDICTS
+from cwndlab.reproduce.results_grid import MEASURED
 from cwndlab.statistics import Estimate
 from cwndlab.store.layout import write_whole
 

@@ -1,4 +1,4 @@
-"""A paper's folder: what it states, which plans it needs, which of its experiments there are.
+"""A paper's folder: its claims, plans and experiments.
 
 ::
 
@@ -6,15 +6,15 @@
       README.md       claim, setup, assumptions, expected run time
       paper.toml      title, experiments, short names of rules, what `--quick` means
       claims.toml     every sentence as a quantity and a reading
-      plans/*.toml    sweeps; or waveforms that a search found (`cwndlab.reproduce.waveforms`)
-      published.csv   numbers the paper prints, with their place; or
-      published.toml  the same with the quantity that is ours, which puts them beside each other in
-      the report measures.py     what it measures itself on a run: function(run, traces) -> numbers
-      and arrays by name quantities.py   quantities that are the paper's own: function(data, claim)
-      -> float figures.py      plots of its experiments: function(data, experiment) -> Figure
-      tables.py       their data, and summaries of it: function(data, experiment) -> DataFrame
+      plans/*.toml    sweeps; or waveforms of a search (`cwndlab.reproduce.waveforms`)
+      published.csv   printed numbers with their place; or
+      published.toml  the same, with the quantity to compare each number with
+      measures.py     the paper's measures of a run: function(run, traces) -> numbers by name
+      quantities.py   the paper's quantities: function(data, claim) -> float
+      figures.py      plots of its experiments: function(data, experiment) -> Figure
+      tables.py       their data and summaries: function(data, experiment) -> DataFrame
 
-Nothing imports a paper; it is found by its folder and loaded by its name.
+Nothing imports a paper: it is found by its folder and loaded by its name.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
 from cwndlab.reproduce import waveforms
-from cwndlab.reproduce.board import Board
 from cwndlab.reproduce.claims import Claim, read_claims
 from cwndlab.reproduce.published import Printed, read_published
 from cwndlab.reproduce.quantities import QUANTITIES, Quantity
 from cwndlab.reproduce.readings import read_toml
+from cwndlab.reproduce.results_grid import ResultsGrid
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from cwndlab.reproduce.board import Data
-    from cwndlab.sweep import Findings, Sweep
+    from cwndlab.reproduce.results_grid import Data
+    from cwndlab.sweep import Sweep, SweepResult
 
 FOLDER = "papers"
 Measure = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
@@ -87,7 +87,7 @@ class Paper:
     scales, queues : mapping
         Plan to factors on its metrics, and to the queue of plans that have no such axis.
     bounded : mapping of str to str
-        Metric to another that it is never above (`Board.of`).
+        Metric to another that it is never above (`ResultsGrid.of`).
     quick : mapping
         What ``--quick`` means: ``replicates``, ``duration``, ``measure``.
     sensitivity : mapping
@@ -192,9 +192,11 @@ class Paper:
                 }
         return Sweep.from_dict(whole)
 
-    def board(self, plan: str, findings: Findings, own: Sequence[Mapping[str, Any]] = ()) -> Board:
+    def board(
+        self, plan: str, findings: SweepResult, own: Sequence[Mapping[str, Any]] = ()
+    ) -> ResultsGrid:
         """Put the results of a plan's sweep, and the paper's own measures, into arrays."""
-        return Board.of(
+        return ResultsGrid.of(
             findings,
             queue=self.queues.get(plan, ""),
             scale=self.scales.get(plan),

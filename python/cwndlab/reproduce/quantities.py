@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cwndlab.reproduce.board import Data, Means
 from cwndlab.reproduce.claims import Claim
+from cwndlab.reproduce.results_grid import Data, Means
 
 Quantity = Callable[[Data, Claim], float]
 PICKS: dict[str, Callable[[Sequence[float]], float]] = {

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.jsontext import dumps
-from cwndlab.reproduce.board import Board, Data
 from cwndlab.reproduce.claims import Claim, Judged, not_searched
 from cwndlab.reproduce.paper import Experiment, Paper, load
 from cwndlab.reproduce.published import Beside
 from cwndlab.reproduce.readings import HOLDS
+from cwndlab.reproduce.results_grid import Data, ResultsGrid
 from cwndlab.store.layout import write_whole
 
 if TYPE_CHECKING:
     from cwndlab.store import Store
-    from cwndlab.sweep import Findings, Sweep
+    from cwndlab.sweep import Sweep, SweepResult
 
 Tell = Callable[[dict[str, Any]], object]
 
@@ -167,7 +167,7 @@ def reproduce(
     paper = load(key)
     chosen = list(paper.experiments) if ids is None else list(ids)
     folder = Path(out)
-    boards: dict[str, Board] = {}
+    boards: dict[str, ResultsGrid] = {}
     costs = []
     plans = paper.plans_of(chosen)
     if plans:
@@ -246,7 +246,7 @@ def _run(
     jobs: int | None,
     on: str | None,
     progress: Tell | None,
-) -> tuple[Board, Cost]:
+) -> tuple[ResultsGrid, Cost]:
     cost = Cost(plan, replicates=sweep.replicates)
 
     def tell(event: dict[str, Any]) -> None:
@@ -262,12 +262,12 @@ def _run(
     return paper.board(plan, findings, own), cost
 
 
-def _own(paper: Paper, plan: str, findings: Findings, store: Store) -> list[Mapping[str, Any]]:
+def _own(paper: Paper, plan: str, findings: SweepResult, store: Store) -> list[Mapping[str, Any]]:
     """Measure what is the paper's own on every run, in the order of ``findings.runs``."""
     measure = paper.measure(plan)
     if measure is None:
         return []
-    from cwndlab.sweep.texts import Texts
+    from cwndlab.sweep.cell_scenarios import Texts
 
     sweep = findings.sweep
     texts = {

@@ -1,25 +1,27 @@
-"""How much of what a paper's reproduction says hangs on what the paper leaves open.
+"""Sensitivity of a paper's verdicts to what the paper leaves open.
 
-One coarse plan is run for the assumed values, and again with one of them changed at a time. Claims
-are judged by their means alone, without intervals, as replicates are few. `paper.toml` says what is
+One coarse plan runs with the assumed values, and again with one of them changed at a time. Claims
+are judged by their means, without intervals, because replicates are few. `paper.toml` says what is
 varied::
 
     [sensitivity]
-    plan = "appendix"                       # run for each value, with:
-    stands_for = ["representatives"]        # other plans whose claims can be judged by its runs
+    plan = "appendix"                     # runs for each value, with:
+    stands_for = ["representatives"]      # other plans whose claims its runs can judge
     replicates = 2
     quick = { replicates = 1, duration = "3s" }
-    cells = "cell_correlations"             # function(data) of the paper's quantities: numbers by
-    name metrics = [...] axes = { rule = [...] }                 # instead of the plan's
+    cells = "cell_correlations"           # function(data) of quantities.py: numbers by name
+    metrics = [...]
+    axes = { rule = [...] }               # instead of the plan's
 
     [[sensitivity.vary]]
     name = "profile"
-    values = [{ profile = "ns2-2000" }]     # what environments assume
+    values = [{ profile = "ns2-2000" }]   # an assumption of the environments
 
-    [[sensitivity.measure]]                 # no new runs: another metric in place of the one of
-    claims metric = "goodput" instead = ["goodput_left"]
+    [[sensitivity.measure]]               # no new runs: another metric of the claims
+    metric = "goodput"
+    instead = ["goodput_left"]
 
-    [[sensitivity.without]]                 # no new runs: one case left out at a time
+    [[sensitivity.without]]               # no new runs: one case left out at a time
     name = "environment left out"
     cases = ["SQH"]
 """
@@ -35,10 +37,10 @@ import numpy as np
 
 from cwndlab.errors import ScenarioError
 from cwndlab.jsontext import dumps
-from cwndlab.reproduce.board import Board, Data
 from cwndlab.reproduce.claims import Claim
 from cwndlab.reproduce.paper import Paper, load
 from cwndlab.reproduce.readings import HOLDS
+from cwndlab.reproduce.results_grid import Data, ResultsGrid
 from cwndlab.reproduce.variants import Sensitivity, Variant
 from cwndlab.statistics import Estimate
 from cwndlab.store.layout import write_whole
@@ -143,7 +145,7 @@ def _run(
     paper: Paper, asked: Mapping[str, Any], assume: Mapping[str, Any], store: Store,
     jobs: int | None,
     progress: Tell | None,
-) -> tuple[Board, dict[str, float], float, int]:  # fmt: skip
+) -> tuple[ResultsGrid, dict[str, float], float, int]:  # fmt: skip
     """Return the data, the seconds of each run by key, those of new runs, and the failure count."""
     from cwndlab.sweep import Sweep, stored_runs
 
@@ -166,20 +168,22 @@ def _run(
     return paper.board(asked["plan"], findings), took, computed_s, len(findings.failed)
 
 
-def _data(paper: Paper, asked: Mapping[str, Any], board: Board) -> Data:
+def _data(paper: Paper, asked: Mapping[str, Any], board: ResultsGrid) -> Data:
     return Data(dict.fromkeys((asked["plan"], *asked.get("stands_for", ())), board), paper.rules)
 
 
-def _measures(paper: Paper, asked: Mapping[str, Any], board: Board) -> Iterator[Variant]:
+def _measures(paper: Paper, asked: Mapping[str, Any], board: ResultsGrid) -> Iterator[Variant]:
     """Give the variants that look at another metric of the same runs."""
     for entry in asked.get("measure", ()):
         for other in entry["instead"]:
             values = {**board.values, entry["metric"]: board.values[other]}
-            data = _data(paper, asked, Board(board.settings, board.cases, board.rules, values))
+            data = _data(
+                paper, asked, ResultsGrid(board.settings, board.cases, board.rules, values)
+            )
             yield Variant(entry["metric"], other, _met(paper, data), _cells(paper, asked, data))
 
 
-def _without(paper: Paper, asked: Mapping[str, Any], board: Board) -> Iterator[Variant]:
+def _without(paper: Paper, asked: Mapping[str, Any], board: ResultsGrid) -> Iterator[Variant]:
     """Give the variants that leave one case out."""
     for entry in asked.get("without", ()):
         for left_out in entry["cases"]:

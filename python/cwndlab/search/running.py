@@ -22,9 +22,9 @@ import numpy as np
 from cwndlab import environments
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
-from cwndlab.search.aim import Aim
 from cwndlab.search.families import Family, family
-from cwndlab.search.found import Found
+from cwndlab.search.objective import Objective
+from cwndlab.search.result import SearchResult
 from cwndlab.statistics import estimate
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ MEMBERS = (5, 16)
 
 
 def search(
-    aim: Aim,
+    objective: Objective,
     name: str = "square",
     *,
     bounds: Mapping[str, tuple[float, float]] | None = None,
@@ -57,12 +57,12 @@ def search(
     jobs: int | None = None,
     store: Store | str | Path | None = None,
     progress: Tell | None = None,
-) -> Found:
-    """Find the waveform of a family that meets an aim best.
+) -> SearchResult:
+    """Find the waveform of a family that meets an objective best.
 
     Parameters
     ----------
-    aim : Aim
+    objective : Objective
         Which rule shall be best, which worst.
     name : str
         The family (`FAMILIES`).
@@ -91,7 +91,7 @@ def search(
 
     Returns
     -------
-    Found
+    SearchResult
 
     Raises
     ------
@@ -107,18 +107,27 @@ def search(
     began_s = time.perf_counter()
     with _opened(store) as opened:
         work = _Search(
-            aim, shapes, (recovery, queue), chosen, budget, replicates, seed, jobs, opened, progress
+            objective,
+            shapes,
+            (recovery, queue),
+            chosen,
+            budget,
+            replicates,
+            seed,
+            jobs,
+            opened,
+            progress,
         )
         work.evolve()
         position = work.shortlisted()
         if progress is not None:
             progress({"event": "confirming"})
         values = work.measure([position], confirm, seed + 2 * SEED_STEP)[0]
-    return Found(
-        aim, name, f"{recovery}/{queue}", shapes.values(position),
+    return SearchResult(
+        objective, name, f"{recovery}/{queue}", shapes.values(position),
         shapes.shape(shapes.values(position)),
         {rule: estimate(list(found)) for rule, found in values.items()},
-        estimate(list(aim.margins(values))),
+        estimate(list(objective.margins(values))),
         len(work.history), work.runs, time.perf_counter() - began_s, work.history,
     )  # fmt: skip
 
@@ -190,12 +199,12 @@ class _Search:
     """One search: positions in the unit cube of the free parameters, and their measured values."""
 
     def __init__(
-        self, aim: Aim, shapes: Family, setting: tuple[str, str], chosen: environments.Assumptions,
-        budget: int,
+        self, objective: Objective, shapes: Family, setting: tuple[str, str],
+        chosen: environments.Assumptions, budget: int,
         replicates: int, seed: int, jobs: int | None, store: Store | None, progress: Tell | None,
     ) -> None:  # fmt: skip
-        self.aim, self.shapes, self.setting, self.chosen, self.budget = (
-            aim,
+        self.objective, self.shapes, self.setting, self.chosen, self.budget = (
+            objective,
             shapes,
             setting,
             chosen,
@@ -250,7 +259,7 @@ class _Search:
         if len(few) == 1:
             return few[0]
         measured = self.measure(few, SHORTLIST_REPLICATES, self.seed + SEED_STEP)
-        means = [float(np.mean(self.aim.margins(values))) for values in measured]
+        means = [float(np.mean(self.objective.margins(values))) for values in measured]
         return few[int(np.argmax(means))]
 
     def measure(
@@ -263,18 +272,20 @@ class _Search:
         }
         sweep = sweep_of(
             shapes,
-            self.aim.rules,
+            self.objective.rules,
             self.setting,
             self.chosen,
             replicates=replicates,
             seed=seed,
-            metrics=self.aim.measured,
+            metrics=self.objective.measured,
         )
         findings = sweep.run(self.store, jobs=self.jobs)
         self.runs += len(findings)
-        found = [{rule: np.full(replicates, np.nan) for rule in self.aim.rules} for _ in positions]
+        found = [
+            {rule: np.full(replicates, np.nan) for rule in self.objective.rules} for _ in positions
+        ]
         for row in findings.runs.to_dicts():
-            value = self.aim.value(row)
+            value = self.objective.value(row)
             found[int(row["case"])][row["rule"]][row["replicate"]] = (
                 np.nan if value is None else value
             )
@@ -292,8 +303,8 @@ class _Search:
         whole = np.full((len(free), len(self.shapes.parameters)), 0.5)
         whole[:, self.free] = np.clip(free, 0.0, 1.0)
         measured = self.measure(list(whole), self.replicates, self.seed)
-        margins = [float(np.mean(self.aim.margins(values))) for values in measured]
-        # A run that measured nothing cannot meet an aim.
+        margins = [float(np.mean(self.objective.margins(values))) for values in measured]
+        # A run that measured nothing cannot meet an objective.
         margins = [-np.inf if np.isnan(margin) else margin for margin in margins]
         self.positions += list(whole)
         self.margins += margins

@@ -16,9 +16,8 @@ ENDING = ".journal"
 SYNC_EVERY_S = 1.0
 """How long what was put may take to be on the disk itself, for the case of a power cut.
 
-Once a second costs nothing;
-
-after every run of a few milliseconds it would be most of the time."""
+Once a second costs nothing; after every run of a few milliseconds it would be most of the time.
+"""
 ROLL_BYTES = 32 << 20
 ROLL_RECORDS = 4096
 """A journal of this size is closed and made into a part.

@@ -8,8 +8,8 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from cwndlab.executors import Outcome
     from cwndlab.results import Result
-    from cwndlab.work import Outcome
 
 
 class Record(NamedTuple):

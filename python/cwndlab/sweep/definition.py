@@ -29,9 +29,9 @@ from cwndlab.sweep.overlaps import refuse_settings
 if TYPE_CHECKING:
     from distributed import Client
 
+    from cwndlab.executors import Executor
     from cwndlab.store import Store
-    from cwndlab.sweep.findings import Findings
-    from cwndlab.work import Executor
+    from cwndlab.sweep.result import SweepResult
 
 METRICS = ("goodput", "loss_rate", "mean_queueing_delay_s", "jain_index")
 REPLICATES = 5
@@ -304,7 +304,7 @@ class Sweep:
         on: str | Client | None = None,
         again: bool = False,
         progress: Callable[[dict[str, Any]], object] | None = None,
-    ) -> Findings:
+    ) -> SweepResult:
         """Do the runs that the store has not, and return what all of them gave.
 
         Parameters
@@ -314,7 +314,7 @@ class Sweep:
         jobs : int, optional
             Threads.
         executor : Executor, optional
-            Where runs are done (`cwndlab.work`), by default threads of this process.
+            Where runs are done (`cwndlab.executors`), by default threads of this process.
         on : str or distributed.Client, optional
             A cluster that does the runs: ``dask://HOST:PORT``, or a client of dask.distributed
             (docs/sweeps.md).
@@ -332,14 +332,14 @@ class Sweep:
 
         Returns
         -------
-        Findings
+        SweepResult
         """
-        from cwndlab.sweep.findings import Findings
+        from cwndlab.sweep.result import SweepResult
         from cwndlab.sweep.running import execute
 
         return execute(
             self,
-            Findings(self),
+            SweepResult(self),
             store,
             jobs=jobs,
             executor=executor,

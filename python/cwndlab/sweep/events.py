@@ -1,16 +1,16 @@
-"""Events of a sweep that is under way, as dictionaries: for a progress bar, or another program.
+"""Events of a running sweep, as dictionaries: for a progress bar, or another program.
 
-``begin``     sweep, store, cells, runs
-``checked``   at most every `EVERY_S`, before the first run: cells (that can be run), of (those that
-are looked at) ``note``      something to be said beside the numbers: text ``run``       one more
-has been done: key, cell, replicate, seed, trace_hash, duration_s, metrics, done, runs ``progress``
-at most every `EVERY_S`: done, runs, found (those the store had), failed, rate_per_s, remaining_s,
-and
-              ``best`` and ``worst`` (``largest``, ``smallest``): cell, metric, mean
-``workers``   where runs are done on a cluster, at first and when it changes: address, workers,
-threads ``round``     replicates are added: round, cells (that need more), more (runs), runs
-``failed``    a run ended with an error: cell, replicate, error ``end``       done, runs, found,
-failed, unmet (cells that did not reach the target), elapsed_s
+- ``begin``: sweep, store, cells, runs
+- ``checked``: at most every `EVERY_S`, before the first run: cells (valid ones), of (checked ones)
+- ``note``: text that belongs to the numbers
+- ``run``: one more run is done: key, cell, replicate, seed, trace_hash, duration_s, metrics, done,
+  runs
+- ``progress``: at most every `EVERY_S`: done, runs, found (those in the store), failed, rate_per_s,
+  remaining_s, and ``best`` and ``worst`` (``largest``, ``smallest``): cell, metric, mean
+- ``workers``: of the cluster, at first and after a change: address, workers, threads
+- ``round``: replicates are added: round, cells (that need more), more (runs), runs
+- ``failed``: a run ended with an error: cell, replicate, error
+- ``end``: done, runs, found, failed, unmet (cells that missed the target), elapsed_s
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cwndlab.sweep.definition import Sweep
-    from cwndlab.sweep.findings import Findings
+    from cwndlab.sweep.result import SweepResult
 
 EVERY_S = 0.5
 
@@ -30,7 +30,7 @@ class Report:
     """Counts, and tells whoever listens."""
 
     def __init__(
-        self, sweep: Sweep, findings: Findings, tell: Callable[[dict[str, Any]], object] | None
+        self, sweep: Sweep, findings: SweepResult, tell: Callable[[dict[str, Any]], object] | None
     ) -> None:
         self._sweep, self._findings, self._tell = sweep, findings, tell
         self._began_s = self._told_s = time.monotonic()

@@ -10,21 +10,20 @@ from cwndlab.message import unknown
 from cwndlab.store import Store, Use
 from cwndlab.sweep.checks import PROVENANCE
 from cwndlab.sweep.definition import Sweep
-from cwndlab.sweep.findings import Findings
 from cwndlab.sweep.measures import measure
+from cwndlab.sweep.result import SweepResult
 from cwndlab.sweep.stored import older_runs
 
 
-class Kept(NamedTuple):
+class StoredSweep(NamedTuple):
     """A sweep of a store: what it asks for, and what is there of it."""
 
-    findings: Findings
+    findings: SweepResult
     runs: list[dict[str, Any]]
     """Finished runs in the order of the sweep.
 
-    ``cell``, ``replicate``, ``seed``, ``trace_hash`` and where each comes
-
-    from (`PROVENANCE`)."""
+    ``cell``, ``replicate``, ``seed``, ``trace_hash`` and where each comes from (`PROVENANCE`).
+    """
     others: int
     """Runs under the sweep's name that its latest definition does not ask for.
 
@@ -58,7 +57,7 @@ class Kept(NamedTuple):
 
 def read_sweep(
     store: Store, name: str, progress: Callable[[int, int], object] | None = None
-) -> Kept:
+) -> StoredSweep:
     """Read the finished runs of a sweep.
 
     Parameters
@@ -104,8 +103,8 @@ def read_sweep(
 
 def _gather(
     store: Store, sweep: Sweep, uses: list[Use], progress: Callable[[int, int], object] | None
-) -> Kept:
-    findings = Findings(sweep)
+) -> StoredSweep:
+    findings = SweepResult(sweep)
     places: dict[str, list[tuple[int, int]]] = {}
     others = 0
     for use in uses:
@@ -125,4 +124,4 @@ def _gather(
         if progress is not None:
             progress(done, len(places))
     found.sort(key=lambda entry: entry[0])
-    return Kept(findings, [row for _, row in found], others)
+    return StoredSweep(findings, [row for _, row in found], others)

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cwndlab import cluster, native
 from cwndlab.errors import RunError, ScenarioError
+from cwndlab.executors import Executor, Outcome, Threads, perform
 from cwndlab.store import Record, Store, Use, definition_digest, has_outside
+from cwndlab.sweep.cell_scenarios import CellScenarios
 from cwndlab.sweep.definition import Sweep
 from cwndlab.sweep.events import Report
-from cwndlab.sweep.findings import Findings
 from cwndlab.sweep.measures import measure
-from cwndlab.sweep.remarks import named, notes_on_runs, same_runs, unmet
-from cwndlab.sweep.texts import Texts
+from cwndlab.sweep.notes import named, notes_on_runs, same_runs, unmet
+from cwndlab.sweep.result import SweepResult
+from cwndlab.sweep.signals import uninterrupted
 from cwndlab.sweep.traces import kept_traces
-from cwndlab.sweep.whole import whole
-from cwndlab.work import Executor, Outcome, Threads, perform
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
 def execute(
     sweep: Sweep,
-    findings: Findings,
+    findings: SweepResult,
     store: Store | str | Path | None = None,
     *,
     jobs: int | None = None,
@@ -55,7 +55,7 @@ def execute(
     on: str | Client | None = None,
     again: bool = False,
     progress: Callable[[dict[str, Any]], object] | None = None,
-) -> Findings:
+) -> SweepResult:
     """Do a sweep as `Sweep.run` does, filling `findings`.
 
     The caller still has them after Ctrl-C.
@@ -95,7 +95,7 @@ class _Work:
     def __init__(
         self,
         sweep: Sweep,
-        findings: Findings,
+        findings: SweepResult,
         store: Store | None,
         executor: Executor,
         again: bool,
@@ -104,7 +104,7 @@ class _Work:
         self.sweep, self.findings, self.store, self.report = sweep, findings, store, report
         self._executor, self._again = executor, again
         self._claimed: set[str] = set()
-        self._texts: tuple[int, Texts] | None = None
+        self._texts: tuple[int, CellScenarios] | None = None
         self._unkept = 0
         self.definition = ""
         self._reading_s = 0.0
@@ -277,7 +277,7 @@ class _Work:
             )
         run = json.loads(outcome.result)
         values = measure(run, self.sweep.measures, self.sweep.link, self.sweep.measured_group)
-        with whole():  # What is kept is what is counted.
+        with uninterrupted():  # What is kept is what is counted.
             if self.store is not None:
                 self._keep(place, outcome, labels)
             self.findings.put(place.cell, place.replicate, run["trace_hash"], values)
@@ -330,8 +330,11 @@ class _Work:
             self._claimed.discard(place.key)
             self.store.give_back(place.key)
 
-    def _text(self, index: int) -> Texts:
-        """Texts of a cell; runs come cell by cell, so that one at a time will do."""
+    def _text(self, index: int) -> CellScenarios:
+        """CellScenarios of a cell; runs come cell by cell, so that one at a time will do."""
         if self._texts is None or self._texts[0] != index:
-            self._texts = index, Texts(self.sweep.plan.cell(index), self.sweep.count_arrivals)
+            self._texts = (
+                index,
+                CellScenarios(self.sweep.plan.cell(index), self.sweep.count_arrivals),
+            )
         return self._texts[1]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.jsontext import dumps
-from cwndlab.search.aim import Aim
+from cwndlab.search.objective import Objective
 from cwndlab.statistics import Estimate
 from cwndlab.store.layout import write_whole
 
@@ -20,12 +20,12 @@ NAME = "found.json"
 
 
 @dataclass
-class Found:
+class SearchResult:
     """The best waveform of a search, and its margins on seeds that the search did not use.
 
     Attributes
     ----------
-    aim : Aim
+    objective : Objective
         What was looked for.
     family : str
         Among which waveforms.
@@ -45,7 +45,7 @@ class Found:
         Each of them, with its margin over the searching seeds.
     """
 
-    aim: Aim
+    objective: Objective
     family: str
     setting: str
     values: Mapping[str, float]
@@ -66,9 +66,9 @@ class Found:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {
-            "best": self.aim.best,
-            "worst": self.aim.worst,
-            "metric": self.aim.metric,
+            "best": self.objective.best,
+            "worst": self.objective.worst,
+            "metric": self.objective.metric,
             "family": self.family,
             "setting": self.setting,
             "values": dict(self.values),
@@ -100,7 +100,10 @@ class Found:
 
         values = {rule: (found.mean, found.half_width) for rule, found in self.rules.items()}
         return waveform(
-            self.shape, values, title=f"{self.family}: {self.aim.text}", metric=self.aim.metric
+            self.shape,
+            values,
+            title=f"{self.family}: {self.objective.text}",
+            metric=self.objective.metric,
         )
 
     def save(self, folder: Path) -> Path:

@@ -1,6 +1,6 @@
 """The page of all verdicts as text.
 
-Markdown, made of ``reproduction.json`` alone (`cwndlab.reproduce.glance`).
+Markdown, made of ``reproduction.json`` alone (`cwndlab.reproduce.summary`).
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from cwndlab.sweep.findings import Findings
+from cwndlab.sweep.result import SweepResult
 
 
-def unmet(findings: Findings, cell: int, done: int) -> dict[str, Any] | None:
+def unmet(findings: SweepResult, cell: int, done: int) -> dict[str, Any] | None:
     """Return what a cell did not reach of `Sweep.until` with the replicates that were done.
 
     None if it did.
@@ -32,7 +32,7 @@ def unmet(findings: Findings, cell: int, done: int) -> dict[str, Any] | None:
     return {"cell": labels, "replicates": replicates, "wide": wide, "without": without}
 
 
-def notes_on_runs(findings: Findings) -> list[str]:
+def notes_on_runs(findings: SweepResult) -> list[str]:
     """Say which cells gave one and the same run in every replicate."""
     cells = findings.of_one_run
     if not len(cells):
@@ -48,7 +48,7 @@ def notes_on_runs(findings: Findings) -> list[str]:
     ]
 
 
-def same_runs(findings: Findings, digests: Sequence[int]) -> list[str]:
+def same_runs(findings: SweepResult, digests: Sequence[int]) -> list[str]:
     """Say which cells are the same run as another one, judged by the digests of all cells.
 
     0 stands for none.

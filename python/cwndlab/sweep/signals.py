@@ -10,7 +10,7 @@ from types import FrameType
 
 
 @contextmanager
-def whole() -> Iterator[None]:
+def uninterrupted() -> Iterator[None]:
     """Let Ctrl-C wait until the body is done.
 
     In threads other than the main one, which it never meets, do nothing.
@@ -19,7 +19,7 @@ def whole() -> Iterator[None]:
     --------
     >>> done = []
     >>> try:
-    ...     with whole():
+    ...     with uninterrupted():
     ...         signal.raise_signal(signal.SIGINT)
     ...         done.append("kept")
     ... except KeyboardInterrupt:

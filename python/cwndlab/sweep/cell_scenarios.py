@@ -10,10 +10,10 @@ from cwndlab.plan import Cell
 from cwndlab.quantities import seconds
 from cwndlab.store import canonical, run_key, scenario_digest
 from cwndlab.store.keys import seeded_key
-from cwndlab.sweep.remarks import named
+from cwndlab.sweep.notes import named
 
 
-class Texts:
+class CellScenarios:
     """Canonical scenarios of a cell's replicates, and their keys."""
 
     def __init__(self, cell: Cell, count_arrivals: str | float | None = None) -> None:

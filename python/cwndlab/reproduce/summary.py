@@ -1,4 +1,4 @@
-"""All verdicts at a glance: a page in Markdown, with the data it is made of and the plots.
+"""The summary of all verdicts: a page in Markdown, with the data it is made of and the plots.
 
 ``reproduction.json`` is what was found; ``reproduction.md`` is made of it alone, so that it can be
 checked without a single run. Papers that were not run this time stay as they are.
@@ -15,7 +15,7 @@ from cwndlab import native
 from cwndlab.errors import ScenarioError
 from cwndlab.jsontext import dumps
 from cwndlab.message import unknown
-from cwndlab.reproduce.glance_text import markdown
+from cwndlab.reproduce.summary_text import markdown
 from cwndlab.store.layout import write_whole
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ GRACE_S = 5.0
 """How long the program may take to be gone once it was killed."""
 
 
-def converse(command: str, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def exchange(command: str, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Start the program with a request, and give its events until it is done.
 
     Closing the iterator, or an exception such as Ctrl-C, ends the program; it ends with this

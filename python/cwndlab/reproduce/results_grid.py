@@ -20,7 +20,7 @@ from cwndlab.statistics import Estimate, jackknife
 if TYPE_CHECKING:
     import polars as pl
 
-    from cwndlab.sweep import Findings
+    from cwndlab.sweep import SweepResult
 
 CASES = ("env", "case")
 """Axes that say in which network: environments, or a plan's own cases."""
@@ -74,16 +74,16 @@ class Means:
         )
 
     def distances(self, metric: str, setting: str, rule: str, among: Sequence[str]) -> np.ndarray:
-        """Distance from the best rule of `among` in each case, shape (cases,): d of Akella et al.
+        """Distance from the best rule of `among` in each case, shape (cases,).
 
-        (2002), section 3.
+        It is d of Akella et al. (2002), section 3.
         """
         best = np.max([self.merit(metric, setting, other) for other in among], axis=0)
         return best - self.merit(metric, setting, rule)
 
 
 @dataclass(frozen=True)
-class Board:
+class ResultsGrid:
     """Values of every run of a plan; as `Means`, with replicates as the last axis of `values`.
 
     Attributes
@@ -106,18 +106,18 @@ class Board:
     @classmethod
     def of(
         cls,
-        findings: Findings,
+        findings: SweepResult,
         *,
         queue: str = "",
         scale: Mapping[str, float] | None = None,
         bounded: Mapping[str, str] | None = None,
         own: Sequence[Mapping[str, Any]] = (),
-    ) -> Board:
+    ) -> ResultsGrid:
         """Make it from what a sweep found.
 
         Parameters
         ----------
-        findings : Findings
+        findings : SweepResult
             Of a sweep with an axis rule, and one of env and case; the others, joined by a slash,
             are the settings.
         queue : str
@@ -163,14 +163,14 @@ class Board:
                 values[metric] = np.fmin(values[metric], values[other])
         return cls(*labels, values, series)
 
-    def without(self, case: str) -> Board:
+    def without(self, case: str) -> ResultsGrid:
         """Return the values of all cases but one."""
         kept = [at for at, known in enumerate(self.cases) if known != case]
         values, series = (
             {name: table[:, kept] for name, table in tables.items()}
             for tables in (self.values, self.series)
         )
-        return Board(
+        return ResultsGrid(
             self.settings, tuple(self.cases[at] for at in kept), self.rules, values, series
         )
 
@@ -191,7 +191,7 @@ class Data:
 
     Parameters
     ----------
-    boards : mapping of str to Board
+    boards : mapping of str to ResultsGrid
         By the names of plans.
     rules : mapping of str to str
         Short names of rules, as claims have them (``AIMD``), to their notation.
@@ -201,7 +201,7 @@ class Data:
 
     def __init__(
         self,
-        boards: Mapping[str, Board],
+        boards: Mapping[str, ResultsGrid],
         rules: Mapping[str, str],
         replicates: Sequence[int] | None = None,
     ) -> None:

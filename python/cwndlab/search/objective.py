@@ -19,13 +19,13 @@ REPRESENTATIVES = ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125
 BOUNDS = {"goodput": "goodput_left"}
 """The bandwidth available is what was asked for, or what the cross traffic left where that is more.
 
-So goodput is the
-
-smaller of the two measures, and a rule does not win by pushing the cross traffic out."""
+So goodput is the smaller of the two measures, and a rule does not win by pushing the cross traffic
+out.
+"""
 
 
 @dataclass(frozen=True)
-class Aim:
+class Objective:
     """Which of some rules shall be best, which worst, by which metric.
 
     Parameters
@@ -48,11 +48,12 @@ class Aim:
 
     Examples
     --------
-    >>> aim = Aim(best="AIAD(1,3)")
-    >>> aim.best, aim.text
+    >>> objective = Objective(best="AIAD(1,3)")
+    >>> objective.best, objective.text
     ('AIAD(1, 3)', 'AIAD(1, 3) best')
-    >>> margins = aim.margins({"AIMD(1, 0.8)": 0.7, "AIAD(1, 3)": 0.9, "MIMD(1.125, 0.8)": 0.8,
-    ...                        "MIAD(1.125, 3)": 0.6})
+    >>> margins = objective.margins({"AIMD(1, 0.8)": 0.7, "AIAD(1, 3)": 0.9,
+    ...                              "MIMD(1.125, 0.8)": 0.8,
+    ...                              "MIAD(1.125, 3)": 0.6})
     >>> round(float(margins), 6)
     0.1
     """
@@ -92,7 +93,7 @@ class Aim:
 
         Examples
         --------
-        >>> Aim(best="AIAD(1, 3)").value({"goodput": 1.1, "goodput_left": 0.9})
+        >>> Objective(best="AIAD(1, 3)").value({"goodput": 1.1, "goodput_left": 0.9})
         0.9
         """
         known = [value for key in self.measured if (value := row[key]) is not None]
@@ -106,7 +107,7 @@ class Aim:
         )
 
     def margins(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
-        """By how much the aim is met.
+        """By how much the objective is met.
 
         The smaller of what `best` is ahead by, and what `worst` is behind by.
 
@@ -118,7 +119,7 @@ class Aim:
         Returns
         -------
         ndarray
-            In the metric's unit, of that shape; above 0 where the aim is met.
+            In the metric's unit, of that shape; above 0 where the objective is met.
         """
         sign = 1.0 if BY_KEY[self.metric].more_is_better else -1.0
         merits = {rule: sign * np.asarray(values[rule]) for rule in self.rules}

@@ -54,7 +54,7 @@ MOST_FLOWS = 10_000
 
 
 @dataclass
-class Contest(Collection):
+class Pairwise(Collection):
     """Rules against another: results of a plan whose axes are recovery, queue, env, flows and rule.
 
     The runs of the other rule's own kind are those where `rule` is the other rule itself.
@@ -137,7 +137,7 @@ _SUMMARY_SCHEMA: dict[str, Any] = {
 }
 
 
-def plan_contest(
+def plan_pairwise(
     rules: Sequence[str],
     against: str,
     *,
@@ -151,20 +151,20 @@ def plan_contest(
     assume: environments.Assumptions | None = None,
     seed: int = 1,
     patch: Mapping[str, Any] | None = None,
-) -> Contest:
+) -> Pairwise:
     """Plan rules against another, over flow counts, queues, recovery schemes and environments.
 
     Parameters are those of `against`.
 
     Returns
     -------
-    Contest
+    Pairwise
         Without runs; `cwndlab.collection.collect` fills it.
 
     Examples
     --------
-    >>> contest = plan_contest(["CUBIC"], "AIMD(1,.5)", flows=[2, 8], replicates=3)
-    >>> len(contest.plan), contest.against, [level.label for level in contest.plan.axes["rule"]]
+    >>> pairwise = plan_pairwise(["CUBIC"], "AIMD(1,.5)", flows=[2, 8], replicates=3)
+    >>> len(pairwise.plan), pairwise.against, [level.label for level in pairwise.plan.axes["rule"]]
     (12, 'AIMD(1, 0.5)', ['CUBIC', 'AIMD(1, 0.5)'])
     """
     other, asked = native.rule(against), list(dict.fromkeys(native.rule(text) for text in rules))
@@ -195,7 +195,7 @@ def plan_contest(
     plan = Plan(
         base, axes, replicates, seed, joint, {f"flows.{AGAINST}.rule": other, **(patch or {})}
     )
-    return Contest(plan, against=other, rules=asked)
+    return Pairwise(plan, against=other, rules=asked)
 
 
 def against(
@@ -204,7 +204,7 @@ def against(
     *,
     jobs: int | None = None,
     **choices: Any,
-) -> Contest:
+) -> Pairwise:
     """Run rules against another on one bottleneck.
 
     Parameters
@@ -237,7 +237,7 @@ def against(
 
     Returns
     -------
-    Contest
+    Pairwise
         Its `runs` and `summary` are data frames, `plot` draws it.
 
     Raises
@@ -250,15 +250,15 @@ def against(
     A rule that adds a sixteenth of its window per RTT takes most of a link from one that adds a
     packet:
 
-    >>> contest = against("MIMD(1.0625, 0.5)", "AIMD(1, 0.5)", flows=[4], replicates=2,
+    >>> pairwise = against("MIMD(1.0625, 0.5)", "AIMD(1, 0.5)", flows=[4], replicates=2,
     ...                   duration_s=40.0)
-    >>> rows = contest.summary.filter(rule="MIMD(1.0625, 0.5)")
+    >>> rows = pairwise.summary.filter(rule="MIMD(1.0625, 0.5)")
     >>> means = dict(rows.select("measure", "mean").iter_rows())
     >>> means["share"] > 0.6, means["harm"] > 0.2
     (True, True)
     """
     listed = [rules] if isinstance(rules, str) else rules
-    return collect(plan_contest(listed, other, **choices), jobs=jobs)
+    return collect(plan_pairwise(listed, other, **choices), jobs=jobs)
 
 
 class _Bottleneck:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cwndlab.sweep.definition import Sweep
 
 
-class Findings:
+class SweepResult:
     """Measured values of a sweep's finished runs, by cell and replicate.
 
     Attributes
