@@ -1,6 +1,6 @@
 """cwndlab: a laboratory for TCP congestion-window rules.
 
-Build or load a scenario, run it, look at the data frames.
+Build or load a scenario, run it, and read its data frames.
 
 >>> import cwndlab
 >>> scenario = cwndlab.dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="5s")
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# Public name -> module that holds it. Module names differ from the functions' (`execute` has
-# `run`), because importing a submodule would otherwise shadow the function of the same name.
+# Public name -> its module. Modules and functions have different names (`execute` has `run`),
+# because importing a submodule would shadow a function of the same name.
 _HOMES = {
     "Ack": "native",
     "ClusterError": "errors",

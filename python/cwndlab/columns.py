@@ -1,7 +1,4 @@
-"""Columns of the tables and traces that a result has.
-
-Names, whose last word is the unit, and types.
-"""
+"""Columns of a result's tables and traces: names, whose last word is the unit, and types."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ PACKET_EVENTS = ("send", "receive", "ack", "drop", "timeout")
 0 sent, 1 arrives at the sink, 2 its ACK arrives at the sender, ...
 """
 TABLES = ("flows", "links", "cross", "arrivals")
-"""Tables that every result has, each a data frame."""
+"""Tables of every result, each a data frame."""
 
 _TEXT = ("flow", "group", "rule", "recovery", "link", "queue", "source")
 _FLOATS = (
@@ -122,16 +119,16 @@ SCHEMAS = {
 }
 """Columns and types of the frames.
 
-The same for every run, also where a run has no flows or a column no values.
+They are equal for every run, even without flows or without values in a column.
 """
 
 
 def frame_of(
     columns: Mapping[str, tuple[str, bytes]], names: Mapping[str, list[str]]
 ) -> pl.DataFrame:
-    """Make one trace table of the native module's columns.
+    """Make a trace table from the native module's columns.
 
-    Indices become the names they stand for.
+    Names replace indices.
     """
     series = []
     for column, (dtype, buffer) in columns.items():
@@ -140,7 +137,7 @@ def frame_of(
             labels = pl.Series(column, names[column], dtype=pl.Enum(names[column]))
             values = labels.gather(values)
         elif values.dtype.is_float():
-            # Not a number means not known: null, as in JSON.
+            # NaN means unknown: null, as in JSON.
             values = values.fill_nan(None)
         elif column in ("retransmission", "marked"):
             values = values.cast(pl.Boolean)

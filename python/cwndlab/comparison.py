@@ -84,13 +84,13 @@ class Comparison(Collection):
 
     @property
     def has_many_environments(self) -> bool:
-        """Whether there are too many for a column each."""
+        """Whether there are too many environments for a column each."""
         return len(self.plan.axes["env"]) > MANY_ENVIRONMENTS
 
     def plot(self) -> Figure:
-        """Draw each metric's mean and confidence interval per environment and rule (matplotlib).
+        """Plot each metric's mean and confidence interval per environment and rule (matplotlib).
 
-        Of many environments: goodput alone, one panel per setting.
+        With many environments: goodput alone, one panel per setting.
         """
         from cwndlab.plots import comparison_bars, goodput_points
 
@@ -129,16 +129,16 @@ def plan_rules(
     Parameters
     ----------
     rules : sequence of str
-        Rules in any notation that `cwndlab.rule` reads; one that is named twice counts once.
+        Rules in any notation that `cwndlab.rule` reads; duplicates count once.
     recovery, queue, env : sequence of str
         The levels of the other axes; ``"all"`` for env stands for the thirteen of the paper,
         ``"demo"`` for four.
     replicates : int
         Runs per cell, with seeds ``seed``, ``seed + 1``, ... in every cell.
     duration_s : float, optional
-        Length of a run in seconds instead of the assumed one.
+        Duration of a run in seconds, instead of the assumed one.
     assume : Assumptions, optional
-        What the environments assume.
+        Assumptions of the environments.
     patch : mapping, optional
         Dotted keys to set in all runs, last.
 
@@ -202,14 +202,14 @@ def compare(
         The ``[trace]`` table of replicate 0 (the others record none: traces of a thousand runs fill
         memory).
     on_run : callable, optional
-        Gets each run and its result as it finishes; what it saved survives an interruption.
+        Gets each run and its result as it finishes; files that it writes survive an interruption.
     progress : callable, optional
         Gets packets delivered since the last call.
     into : Comparison, optional
-        Filled as runs finish, so that the caller still has them after Ctrl-C.
+        Filled as runs finish, so that the caller keeps them after Ctrl-C.
     keep : bool
-        Whether `Comparison.results` keeps every run's result. Without, it keeps those that `trace`
-        is for, and a thousand runs take no memory to speak of.
+        Whether `Comparison.results` keeps every run's result. Without, it keeps only the traced
+        ones, and a thousand runs take little memory.
     """
     collection = into if into is not None else Comparison(plan)
     return collect(collection, jobs=jobs, trace=trace, on_run=on_run, progress=progress, keep=keep)
@@ -218,7 +218,7 @@ def compare(
 def scores(summary: pl.DataFrame) -> pl.DataFrame:
     """C and D of every rule from the means of a `Comparison.summary`.
 
-    A rule without a mean in some environment gets null: it cannot be ranked.
+    A rule without a mean in one of the environments gets null: it cannot be ranked.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Packets that arrive at a dumbbell's bottleneck, counted in bins, from the trace of packets.
+"""Counts packets that arrive at a dumbbell's bottleneck in bins, from the packet trace.
 
-The trace says when packets leave their senders. Between there and the bottleneck is a flow's own
-link: first in first out, without loss, of a rate and a delay that the scenario gives; so the time
-of arrival follows. What has been counted is a thousandth of the trace.
+The trace has the times at which packets leave their senders. Between a sender and the bottleneck is
+the flow's access link: FIFO, without loss, with the scenario's rate and delay, which determine the
+arrival time. The counts take a thousandth of the trace's memory.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 TRACE = "link_arrivals"
 COLUMNS = ("time_s", "event", "flow", "size_bytes")
-"""Of the trace of packets, what is needed here."""
+"""Columns of the packet trace that the count needs."""
 LINK = "bottleneck"
 _OWN = ("access_rate", "access_delay", "sink_rate", "sink_delay", "reverse", "path", "from")
 
 
 def check(scenario: Mapping[str, Any]) -> None:
-    """See that arrivals can be counted in a scenario.
+    """Check that arrivals can be counted in a scenario.
 
     Raises
     ------
     ScenarioError
-        If it is no dumbbell whose packets are all those of listed flows with links alike, or
-        packets are not traced.
+        If the scenario is not a dumbbell with listed flows alone and equal access links, or does
+        not trace packets.
     """
     wrong = next((key for key in ("links", "cross", "arrivals") if scenario.get(key)), None)
     own = next((key for flow in scenario.get("flows", ()) for key in _OWN if flow.get(key)), None)
@@ -62,13 +62,13 @@ def count(result: Result, length: Quantity) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each whole bin of the run: ``time_s``, its begin; ``link``; ``arrived_packets``,
-        whether accepted or not.
+        One row per whole bin of the run: ``time_s``, its start; ``link``; ``arrived_packets``,
+        accepted or dropped.
 
     Raises
     ------
     ScenarioError
-        If the scenario is of another kind (`check`), or the length is none.
+        If the scenario does not qualify (`check`), or the length is not valid.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def count(result: Result, length: Quantity) -> pl.DataFrame:
 
 
 def _times(result: Result) -> np.ndarray:
-    """When packets arrive at the bottleneck, seconds, flow after flow."""
+    """Arrival times at the bottleneck, seconds, flow by flow."""
     import polars as pl
 
     place = result.scenario["dumbbell"]
@@ -115,7 +115,7 @@ def _times(result: Result) -> np.ndarray:
     for (flow,), rows in sent.partition_by("flow", as_dict=True).items():
         service_s = rows["size_bytes"].to_numpy() * 8 / rate_bps
         passed_s = np.cumsum(service_s)
-        # A packet's transmission ends when all since the last idle moment have been sent.
+        # A packet's transmission ends when all packets since the last idle moment have been sent.
         ends_s = (
             np.maximum.accumulate(rows["time_s"].to_numpy() - (passed_s - service_s)) + passed_s
         )

@@ -1,8 +1,8 @@
 """Error messages in the forms that the native core uses, too (`crates/units/src/message.rs`).
 
-``KEY: VALUE is not valid: expected WHAT`` is said of a value out of range or of the wrong kind,
-``KEY: "VALUE" is not known: expected A, B or C (did you mean A?)`` of a name that is no choice, and
-``KEY is missing: expected WHAT`` of what was not given. A conflict between keys is one plain
+``KEY: VALUE is not valid: expected WHAT`` is for a value out of range or of the wrong kind, ``KEY:
+"VALUE" is not known: expected A, B or C (did you mean A?)`` for a name that is none of the choices,
+and ``KEY is missing: expected WHAT`` for a missing value. A conflict between keys is one plain
 sentence that has the keys in backticks.
 """
 
@@ -47,7 +47,7 @@ def unknown_value(value: object, known: Iterable[str]) -> str:
 
 
 def missing(key: str, expected: str) -> str:
-    """Say that something was not given.
+    """Say that a value is missing.
 
     Examples
     --------

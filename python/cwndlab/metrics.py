@@ -1,13 +1,11 @@
-"""What is compared between rules.
-
-Each metric's name, unit, direction, and how it is read off a run.
+"""Metrics of rules: name, unit, direction, and the function that measures a run.
 
 Goodput is normalised as in Akella et al. (2002): unique payload delivered by all flows, divided by
-the bandwidth that was to be left for them, both over the measuring window. Headers take their share
-of the bandwidth but carry no payload, so that 1000-byte payloads under 40-byte headers reach at
-most 1000/1040, unless the cross traffic loses packets as well: the flows then get its share. So it
-is also divided by what the cross traffic really left. Where arriving flows are the cross traffic,
-nothing else is known.
+the nominal residual bandwidth, both over the measuring window. Headers take their share of the
+bandwidth but carry no payload, so that 1000-byte payloads under 40-byte headers reach at most
+1000/1040, unless the cross traffic loses packets as well: the flows then get its share.
+``goodput_left`` therefore divides it by the measured residual bandwidth. With arriving flows as
+cross traffic there is no nominal residual bandwidth, and both use the measured one.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ class Metric:
     """Unit of the value times `scale`, as shown."""
     more_is_better: bool
     read: Callable[[Mapping[str, Any], Mapping[str, Any]], float | None]
-    """From a run (as a dictionary) and its bottleneck link."""
+    """Measures a run (a dictionary) with its bottleneck link."""
     scale: float = 1.0
     digits: int = 3
 
@@ -44,7 +42,7 @@ def _ratio(part: float | None, whole: float | None) -> float | None:
 
 
 def _asked(run: Mapping[str, Any], link: Mapping[str, Any]) -> float | None:
-    """Bandwidth that was to be left: measured where flows that arrive are the cross traffic."""
+    """Nominal residual bandwidth; the measured one if arriving flows are the cross traffic."""
     return link["left_bps"] if run.get("arrivals") else link["available_bps"]
 
 
@@ -74,14 +72,14 @@ BY_KEY = {metric.key: metric for metric in METRICS}
 def measure(
     run: Mapping[str, Any], link_name: str = "bottleneck", group: str | None = None
 ) -> dict[str, float | None]:
-    """Every metric of one run.
+    """Measure every metric of one run.
 
     Parameters
     ----------
     run : mapping
         A run as `Result.to_dict` gives it.
     link_name : str
-        The link whose available bandwidth and queue count.
+        The bottleneck: its residual bandwidth and queue count.
     group : str, optional
         The group of flows that counts; by default all do.
 
@@ -100,7 +98,7 @@ def measure(
 
 
 def only(run: Mapping[str, Any], group: str) -> Mapping[str, Any]:
-    """Return a run as if it had the flows of one group alone.
+    """Return a run with the flows of one group alone.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The one Python module that touches the native extension `cwndlab._core`."""
+"""The interface to the native extension `cwndlab._core`; no other module imports it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def version() -> str:
 def build() -> str:
     """Fingerprint of the sources of the native core.
 
-    Builds that have it in common give equal results.
+    Builds with equal fingerprints give equal results.
 
     Examples
     --------

@@ -47,27 +47,26 @@ VALUES = "numbers, texts, True, False or None"
 
 
 class WindowRule(Protocol):
-    """What a rule is asked. Only `increase` and `decrease` are needed.
+    """The methods of a rule; only `increase` and `decrease` are required.
 
     A class need not inherit from this one.
 
-    Windows are packets, times seconds. Each flow has an instance of its own. Every answer is a
-    finite number; what a rule that subtracts may ask for below one packet is lifted to the
-    endpoint's floor. Anything else, and anything that is raised, ends the run with a `RunError`.
-    Four more things are looked for:
+    Windows are in packets, times in seconds. Each flow has its own instance. Methods return finite
+    numbers; the endpoint raises a window below its floor, such as a subtractive rule may return, to
+    the floor. Any other value and any exception ends the run with a `RunError`. Four more
+    attributes are optional:
 
     ``needs``
-        A collection of ``"delivery_rate"``, ``"rounds"``, ``"exact_marks"`` and ``"recovery"``:
-        what the endpoint should measure for ``ack.delivery_rate_packets_s`` and
+        A collection of ``"delivery_rate"``, ``"rounds"``, ``"exact_marks"`` and ``"recovery"``: the
+        measurements that the rule needs: for ``ack.delivery_rate_packets_s`` and
         ``ack.round_start``, whether the receiver echoes every mark (DCTCP), and whether the rule
         sees acknowledgements in recovery, too (BBR).
     ``halves_in_slow_start``
-        True where a cut in slow start halves whatever `decrease` says.
+        True if a cut in slow start halves the window, whatever `decrease` returns.
     ``on_mark(cwnd, ack)``
-        Called for each acknowledgement that echoes a mark: True where `decrease` shall be asked,
-        once per window.
+        Called for each acknowledgement that echoes a mark; True calls `decrease`, once per window.
     ``pacing_rate()``
-        Packets/s at which packets leave, or None; asked after every other call.
+        Pacing rate in packets/s, or None; called after every other method.
     """
 
     def increase(self, cwnd: float, ack: Ack) -> float:
@@ -77,27 +76,27 @@ class WindowRule(Protocol):
     def decrease(self, cwnd: float, signal: Literal["loss", "ecn", "timeout"]) -> float:
         """Return the window after congestion.
 
-        Of a timeout only the slow-start threshold is taken from it.
+        After a timeout, it sets ssthresh only.
         """
         ...
 
     def slow_start(self, cwnd: float, ack: Ack) -> float:  # noqa: ARG002 (what it is given is documented here)
         """Return the window after an acknowledgement in slow start; a `Leave` ends it.
 
-        A packet more unless defined.
+        Without this method, the window grows by one packet.
         """
         return cwnd + 1
 
 
 class Leave(float):
-    """The window with which slow start ends: ``return Leave(cwnd)`` in `WindowRule.slow_start`."""
+    """The window at the end of slow start: ``return Leave(cwnd)`` in `WindowRule.slow_start`."""
 
 
-# Classes named by `name_of`, by place and name: found here where their module does not show them.
+# Classes named by `name_of`, by place and name, for classes that their module does not export.
 _named: dict[tuple[str, str], type] = {}
-# Modules read from files, by path, with what was read: it is read again where the file has changed.
+# Modules read from files, by path, with their content: a changed file is read again.
 _loaded: dict[Path, tuple[bytes, ModuleType]] = {}
-# Files that are being read: one that asks for a rule of its own meanwhile would wait for itself.
+# Files being imported: a file that builds one of its rules meanwhile would wait for itself.
 _reading: set[Path] = set()
 _lock = threading.RLock()
 
@@ -108,8 +107,7 @@ def name_of(rule: type, *values: object, **named: object) -> str:
     Raises
     ------
     ValueError
-        If the class stands inside a function, where no name reaches it, or a value is not a
-        literal.
+        If the class is defined inside a function, or a value is not a literal.
 
     Examples
     --------
@@ -134,9 +132,8 @@ def find(text: str) -> tuple[str, Callable[[], object]]:
     Raises
     ------
     ValueError
-        If the notation, the module, the class or a value is not as it must be. Nothing is called
-        that is not a class with `increase` and `decrease`; to import its module runs that, as any
-        import does.
+        If the notation, the module, the class or a value is not valid. Only a class with `increase`
+        and `decrease` is called; importing its module runs the module, as any import does.
 
     Examples
     --------
@@ -153,9 +150,9 @@ def find(text: str) -> tuple[str, Callable[[], object]]:
 
 
 def source(text: str) -> str | None:
-    """Return the source that a rule was read from, its whole module.
+    """Return the source of a rule's whole module.
 
-    None where what runs may be another one.
+    None if the code in memory may differ.
 
     Examples
     --------
@@ -175,7 +172,7 @@ def class_of(text: str) -> tuple[str, Callable[..., object]]:
     Raises
     ------
     ValueError
-        If there is none.
+        If there is no such class.
 
     Examples
     --------
@@ -187,9 +184,9 @@ def class_of(text: str) -> tuple[str, Callable[..., object]]:
 
 
 def know(place: str, name: str, load: Callable[[], type]) -> None:
-    """Let ``place:name`` stand for a class that no module has.
+    """Register a class that no module has as ``place:name``.
 
-    It is loaded unless it is known already.
+    It is loaded unless it is registered already.
 
     Examples
     --------
@@ -215,7 +212,7 @@ def shown(text: str) -> str:
 
 
 def explain(error: BaseException) -> str:
-    """Say in one line what was raised, and where.
+    """Describe an exception and its place in one line.
 
     Examples
     --------
@@ -234,7 +231,7 @@ def explain(error: BaseException) -> str:
 
 
 class Unusable(ValueError):
-    """A rule that cannot be used; the message says all, without the place where it was raised."""
+    """A rule that cannot be used; the message needs no source location."""
 
 
 def _read(text: str) -> tuple[str, str, list[Any], dict[str, Any]]:
@@ -282,7 +279,7 @@ def _class(place: str, name: str) -> Callable[..., object]:
         with _lock:
             module = _file(Path(place))
     else:
-        # Without the lock: to import takes locks of its own.
+        # Not under the lock: an import takes locks itself.
         module = _module(place)
     found: Any = module
     for part in name.split("."):
@@ -322,17 +319,17 @@ def _file(path: Path) -> ModuleType:
             f"{path.name} builds a rule of its own while it is imported: move that under `if "
             "__name__ == ...`"
         )
-    # A name that no other module has: two folders may have a rules.py each.
+    # A unique module name: two directories may have a rules.py each.
     name = f"cwndlab_rules_{abs(hash(str(path))):x}_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None, "a .py file has a loader"
     assert spec.loader is not None, "a .py file has a loader"
     module = importlib.util.module_from_spec(spec)
-    # Known while it runs, as `import` does: dataclasses look themselves up.
+    # Registered during its execution, as by `import`: dataclasses look their module up.
     sys.modules[name] = module
     _reading.add(path)
     try:
-        # Not the loader's `exec_module`, which takes a file of the same second and length for
+        # Not the loader's `exec_module`: it takes a file of the same second and length for
         # unchanged.
         exec(compile(content, str(path), "exec", dont_inherit=True), vars(module))
     except Exception as error:

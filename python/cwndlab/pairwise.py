@@ -1,13 +1,12 @@
-"""One rule against another on one bottleneck: the share it takes, and the harm it does.
+"""Pairwise comparison of rules on one bottleneck: share and harm.
 
-A mixed run has n flows of a rule beside n flows of the other; a run of the other's own kind has 2n
-flows of the other, with the same random numbers: every flow has the start and the round trip that
-the flow in its place had in the mixed run. What the other's flows get in the first, over what flows
-get in the second, is their harm: how much worse off they are than beside as many of themselves.
-This is the question of RFC 9743, section 5.2 (does a new algorithm harm flows that share its
-bottleneck more than the standard ones do), in goodput, round trip and loss. Ware et al. (2019), who
-brought the word in, measure harm against a flow that is alone; what its own kind would have done is
-then the bar.
+A mixed run has n flows of a rule and n flows of the other rule; a baseline run has 2n flows of the
+other, with the same random numbers: every flow has the start and the RTT of the flow in its place
+in the mixed run. Harm is the loss of goodput of the other's flows from the baseline to the mixed
+run. RFC 9743 [1]_, section 5.2, asks for it (does a new algorithm harm flows that share its
+bottleneck more than the standard ones do?), in goodput, RTT and loss. Ware et al. [2]_ introduced
+harm relative to a flow alone, and compare it with the harm that the other rule does itself, which
+is the baseline here.
 
 References
 ----------
@@ -45,28 +44,25 @@ LINK = "link"
 """Name in the place of an environment for a link of constant rate with no other traffic."""
 FLOWS = (1, 2, 4, 8, 16)
 REPLICATES = 20
-"""Of few flows behind a full queue which one loses is luck.
-
-Their shares differ much from run to run.
-"""
+"""Chance decides which of few flows behind a full queue loses, so shares vary between runs."""
 RATE = "20Mbit"
 MOST_FLOWS = 10_000
 
 
 @dataclass
 class Pairwise(Collection):
-    """Rules against another: results of a plan whose axes are recovery, queue, env, flows and rule.
+    """Results of a plan with the axes recovery, queue, env, flows and rule.
 
-    The runs of the other rule's own kind are those where `rule` is the other rule itself.
+    The baseline runs are those whose `rule` is the other rule itself.
     """
 
     against: str = field(kw_only=True)
     """The other rule."""
     rules: Sequence[str] = field(kw_only=True)
-    """Rules that were asked for."""
+    """The rules compared with it."""
 
     def measure(self, result: Result) -> dict[str, Any]:
-        """Share, and what flows of either group and of both got on average."""
+        """Measure the share, and the means over each group and over both."""
         return measure(result.to_dict())
 
     @property
@@ -78,7 +74,7 @@ class Pairwise(Collection):
     def runs(self) -> pl.DataFrame:
         """One row per finished run: its cell, replicate, seed, trace hash, and every measure.
 
-        What is of the other rule's own kind, and harm, is null where that run has not finished.
+        Baseline measures and harm are null while the baseline run is missing.
         """
         rows = pl.DataFrame(self.rows(), schema=_RUN_SCHEMA).with_columns(
             pl.col("flows").cast(pl.Int64)
@@ -97,7 +93,7 @@ class Pairwise(Collection):
 
         ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``.
 
-        Harm is a mean over replicates, each run beside the one of the same random numbers.
+        Harm is a mean over replicates, each run paired with the baseline run of the same seed.
         """
         rows = []
         for cell, group in self.runs.group_by(AXES, maintain_order=True):
@@ -107,12 +103,12 @@ class Pairwise(Collection):
     def to_dict(self, *, raw: bool = True) -> dict[str, Any]:
         """Return everything as plain data.
 
-        `raw` adds the whole result of each run that was kept.
+        `raw` adds the whole result of each kept run.
         """
         return {"against": self.against, "rules": list(self.rules), **super().to_dict(raw=raw)}
 
     def plot(self) -> Figure:
-        """Draw share and harm against the number of flows (matplotlib)."""
+        """Plot share and harm over the number of flows (matplotlib)."""
         from cwndlab.plots import shares
 
         return shares(self)
@@ -159,7 +155,7 @@ def plan_pairwise(
     Returns
     -------
     Pairwise
-        Without runs; `cwndlab.collection.collect` fills it.
+        It has no runs yet; `cwndlab.collection.collect` fills it.
 
     Examples
     --------
@@ -185,7 +181,7 @@ def plan_pairwise(
         "queue": [Level(name, {}) for name in queues],
         "env": [Level(name, {}) for name in names],
         "flows": [Level(str(count), {}) for count in counts],
-        # The other rule itself comes last: its own kind, which harm is measured by.
+        # The other rule itself comes last: the baseline of harm.
         "rule": [
             Level(rule, {f"flows.{RULE}.rule": rule}) for rule in dict.fromkeys((*asked, other))
         ],
@@ -210,11 +206,11 @@ def against(
     Parameters
     ----------
     rules : str or sequence of str
-        The rule, or rules one after the other, in any notation that `cwndlab.rule` reads.
+        One rule or several, in any notation that `cwndlab.rule` reads.
     other : str
-        The rule that they meet.
+        The rule that shares the bottleneck with each of them.
     flows : sequence of int
-        Flow counts n: n flows of the rule beside n of the other.
+        Flow counts n: n flows of the rule and n of the other.
     queue, recovery : sequence of str
         Queues at the bottleneck as in the environments, and loss recovery of all flows.
     env : sequence of str, optional
@@ -225,9 +221,9 @@ def against(
     replicates : int
         Runs per cell, with seeds ``seed``, ``seed + 1``, ... in every cell.
     duration_s : float, optional
-        Length of a run in seconds instead of the assumed one.
+        Duration of a run in seconds, instead of the assumed one.
     assume : Assumptions, optional
-        Round trip, buffer, measuring window and the like; its number of flows is not used.
+        RTT, buffer, measuring window and the like; its number of flows is not used.
     seed : int
         Seed of replicate 0.
     patch : mapping, optional
@@ -238,7 +234,7 @@ def against(
     Returns
     -------
     Pairwise
-        Its `runs` and `summary` are data frames, `plot` draws it.
+        `runs` and `summary` are data frames; `plot` makes a figure.
 
     Raises
     ------
@@ -262,7 +258,7 @@ def against(
 
 
 class _Bottleneck:
-    """The networks: n flows of either group on a link of their own, or in an environment."""
+    """The networks: n flows of each group on one link, or in an environment."""
 
     def __init__(self, chosen: environments.Assumptions, rate: Quantity) -> None:
         self.chosen, self.rate_bps = chosen, bits_per_second(rate)
@@ -270,7 +266,7 @@ class _Bottleneck:
             raise ScenarioError(invalid("rate", rate, "a rate above 0, such as 20Mbit"))
 
     def tables(self, queue: str, env: str, count: int, seed: int = 1) -> dict[str, Any]:
-        """Give the network's tables, the two groups first among its flows."""
+        """Return the network's tables, with the two groups first among its flows."""
         both = self.chosen.with_(flows=2 * count)
         if env == LINK:
             tables = environments.link(self.rate_bps, queue, both)
@@ -284,7 +280,7 @@ class _Bottleneck:
 def _joint(
     where: Sequence[tuple[str, str, int]], link: _Bottleneck, seeds: Sequence[int]
 ) -> Iterator[Joint]:
-    """Give the networks: another one for each queue, environment and number of flows."""
+    """Return the networks, one per queue, environment and number of flows."""
     for queue, env, count in where:
         cell = {"queue": queue, "env": env, "flows": str(count)}
         yield Joint(cell, link.tables(queue, env, count))

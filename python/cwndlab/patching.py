@@ -1,4 +1,4 @@
-"""Change a nested document by dotted keys: what `--set` and the axes of a plan do."""
+"""Dotted keys: changes to a nested document by `--set` and by the axes of a plan."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cwndlab.message import invalid
 
 
 def value_from_text(text: str) -> Any:
-    """Read the value of `--set key=value`: JSON where it is JSON, otherwise the text itself.
+    """Read the value of `--set key=value`: JSON if it parses, otherwise the text itself.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def value_from_text(text: str) -> Any:
 
 
 def _refuse(constant: str) -> None:
-    """NaN and Infinity are not JSON: as text they are refused by the key they are given to."""
+    """NaN and Infinity are not JSON: they stay text, which their key refuses."""
     raise ValueError(constant)
 
 
@@ -38,9 +38,8 @@ def patched(document: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, 
     document : mapping
         Tables, lists and plain values, as read from TOML or JSON.
     patch : mapping
-        Dotted key to value. A table that is missing on the way is made. Inside a list a part of the
-        key is an index, the ``name`` of an entry, or ``*`` for every entry. The value None removes
-        the key.
+        Dotted key to value. Missing tables are created. Inside a list a part of the key is an
+        index, the ``name`` of an entry, or ``*`` for every entry. The value None removes the key.
 
     Raises
     ------

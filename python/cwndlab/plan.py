@@ -1,4 +1,4 @@
-"""A plan: one object for many runs. `compare`, sweeps and papers all execute it."""
+"""Plans: many runs as one object, for `compare`, sweeps and papers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cwndlab.scenario import Scenario
 MAX_RUNS = 10_000_000
 REPLICATE = "replicate"
 SEEDS = 2**63
-"""Seeds are below it, as whole numbers in TOML and in tables are."""
+"""Upper bound of seeds: integers of TOML and of tables are below it."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,15 @@ class Level:
 
 @dataclass(frozen=True)
 class Joint:
-    """Dotted keys that depend on several axes at once: what no axis can set by itself.
+    """Dotted keys that depend on several axes at once.
 
-    An environment, for example, is another network under DRR than under drop-tail.
+    For example, an environment has another network under DRR than under drop-tail.
     """
 
     cell: Mapping[str, str | int]
-    """Axis to label: the cells it is for are those that have all of these.
+    """Axis to label: it applies to the cells that have all of these labels.
 
-    With ``replicate``, that one alone.
+    With ``replicate``, it applies to that replicate alone.
     """
     patch: Mapping[str, Any]
 
@@ -58,7 +58,7 @@ class Cell:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether replicates differ in more than their seed."""
+        """Whether a joint makes replicates differ in more than their seed."""
         return any(REPLICATE in joint.cell for joint in self._joint)
 
     def document(self, replicate: int = 0) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Run(NamedTuple):
     replicate: int
     seed: int
     document: dict[str, Any]
-    """The scenario as a dictionary; made into a `Scenario` when it is run."""
+    """The scenario as a dictionary."""
 
     @property
     def scenario(self) -> Scenario:
@@ -99,7 +99,7 @@ class Plan:
     """Base scenario, axes, replicates and seeds.
 
     Replicate i has seed ``seed + i`` in EVERY cell: the cells share their random numbers (starts,
-    delays, waveforms, losses), so that differences between cells are not differences of luck.
+    delays, waveforms, losses), so that chance does not add to differences between cells.
 
     Parameters
     ----------
@@ -116,13 +116,13 @@ class Plan:
     patch : mapping
         Dotted keys set last, in all runs.
     most_runs : int
-        More are refused, rather than begun by mistake.
+        Largest number of runs; a larger plan is refused.
 
     Raises
     ------
     ScenarioError
-        If there are no replicates, or more than there are seeds left, an axis is empty or repeats a
-        label, a joint names an axis or a label that is not there, or the runs are too many.
+        If there are no replicates, or more than seeds, an axis is empty or repeats a label, a joint
+        names an unknown axis or label, or there are too many runs.
 
     Examples
     --------
@@ -177,7 +177,7 @@ class Plan:
 
     @property
     def count(self) -> int:
-        """Number of runs; beyond what `len` can say, too."""
+        """Number of runs; it may exceed the range of `len`."""
         return self.replicates * math.prod(len(levels) for levels in self.axes.values())
 
     def __len__(self) -> int:
@@ -185,7 +185,7 @@ class Plan:
         return self.count
 
     def __iter__(self) -> Iterator[Run]:
-        """Go through the runs, all replicates of a cell together, in a fixed order."""
+        """Iterate over the runs in a fixed order, all replicates of a cell together."""
         for cell in self.cells():
             for replicate in range(self.replicates):
                 index = cell.index * self.replicates + replicate
@@ -194,7 +194,7 @@ class Plan:
                 )
 
     def cells(self) -> Iterator[Cell]:
-        """Go through the cells, the last axis fastest."""
+        """Iterate over the cells, the last axis fastest."""
         for index, levels in enumerate(itertools.product(*self.axes.values())):
             yield Cell(self, index, levels)
 
@@ -208,12 +208,12 @@ class Plan:
         return Cell(self, index, levels)
 
     def stride(self, axis: str) -> int:
-        """Return how many cells lie between two that differ by one level of an axis alone."""
+        """Return the stride of an axis: the distance of cells that differ by one of its levels."""
         names = list(self.axes)
         return math.prod(len(self.axes[later]) for later in names[names.index(axis) + 1 :])
 
     def joint_of(self, labels: Mapping[str, str]) -> list[Joint]:
-        """Return the joints of a cell, in their order: those of all its replicates, and of each."""
+        """Return the joints of a cell in order: those of all its replicates, and those of each."""
         found: list[tuple[int, Joint]] = []
         for axes, joints in self._joints.items():
             found += joints.get(tuple(labels[axis] for axis in axes), ())
@@ -225,7 +225,7 @@ class Plan:
     ) -> dict[tuple[str, ...], dict[tuple[str | int, ...], list[tuple[int, Joint]]]]:
         """Joints by the axes that they name and the labels there.
 
-        An environment sweep has thousands.
+        The index matters: an environment sweep has thousands of joints.
         """
         found: dict[tuple[str, ...], dict[tuple[str | int, ...], list[tuple[int, Joint]]]] = {}
         for place, joint in enumerate(self.joint):
@@ -240,7 +240,7 @@ class Plan:
         Raises
         ------
         ScenarioError
-            The first cell's message.
+            With the message of the first invalid cell.
         """
         for cell in self.cells():
             Scenario(cell.document())
@@ -268,7 +268,7 @@ class Plan:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Plan:
-        """Read a plan from what `to_dict` gave."""
+        """Read a plan from the output of `to_dict`."""
         axes = {
             name: tuple(Level(level["label"], level["patch"]) for level in levels)
             for name, levels in data["axes"].items()

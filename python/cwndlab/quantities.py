@@ -1,6 +1,6 @@
 """Quantities with units, for display and for options.
 
-Those of a scenario are read by the native core.
+The native core reads the quantities of scenarios.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _RATE_UNITS = {"bit": 1.0, "kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9, "Tbit": 1e12}
 
 
 def seconds(quantity: Quantity) -> float | None:
-    """Read a time in seconds; None if it is not one.
+    """Read a time in seconds; None if it is not a time.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def seconds(quantity: Quantity) -> float | None:
 
 
 def bits_per_second(quantity: Quantity) -> float | None:
-    """Read a rate in bit/s; None if it is not one.
+    """Read a rate in bit/s; None if it is not a rate.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def bits_per_second(quantity: Quantity) -> float | None:
 
 
 def rate_text(bps: float) -> str:
-    """Write a rate in the largest unit that leaves it short.
+    """Write a rate in the largest suitable unit.
 
     Examples
     --------

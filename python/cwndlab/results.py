@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _OPTIONAL = ("cross", "arrivals")
-"""Not saved where they have no rows: most runs have neither."""
+"""Saved only if they have rows, which most runs do not."""
 
 
 class Result:
-    """What one run gave.
+    """The result of one run.
 
     The run's own fields (``trace_hash``, ``aggregate_goodput_bps``, ``jain_index``, ...) are
     attributes.
@@ -37,10 +37,10 @@ class Result:
         One row per flow, per link, per source of cross traffic, per group of finite flows or of
         responses.
     traces : dict of polars.DataFrame
-        Those the scenario's ``[trace]`` table asked for: ``cwnd``, ``queue``, ``rate``,
-        ``packets``; and, where there are finite flows, ``transfers``.
+        The traces that the scenario's ``[trace]`` table selects: ``cwnd``, ``queue``, ``rate``,
+        ``packets``; and ``transfers`` if there are finite flows.
     scenario : dict
-        The scenario that was run.
+        The scenario of the run.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Result:
     def from_native(
         cls, text: str, traces: Mapping[str, Any], scenario: Mapping[str, Any]
     ) -> Result:
-        """Give the native module's answer (JSON text, and buffers of columns) its shape."""
+        """Make a result from the native core's JSON text and column buffers."""
         run = json.loads(text)
         frames = {
             table: pl.DataFrame(run.pop(table, []), schema=SCHEMAS[table]) for table in TABLES
@@ -102,7 +102,7 @@ class Result:
         return dict(self._run)
 
     def __getattr__(self, name: str) -> Any:
-        # `_run` itself is missing while a copy is being made.
+        # `_run` itself is missing during a copy.
         run = self.__dict__.get("_run", {})
         if name in run:
             return run[name]
@@ -118,14 +118,14 @@ class Result:
         return {**self._run, **{table: getattr(self, table).to_dicts() for table in TABLES}}
 
     def to_json(self, indent: int | None = 2) -> str:
-        """Return `to_dict` as JSON text; what is not finite is null."""
+        """Return `to_dict` as JSON text; numbers that are not finite are null."""
         return dumps(self.to_dict(), indent)
 
     def save(self, directory: str | Path) -> Path:
         """Write ``flows.parquet``, ``links.parquet``, ``trace-*.parquet`` and ``run.json``.
 
-        ``cross.parquet`` and ``arrivals.parquet`` are there where they have rows. ``run.json`` is
-        written last, so that a directory that has one is complete.
+        ``cross.parquet`` and ``arrivals.parquet`` are written if they have rows. ``run.json`` is
+        written last, so that a directory with it is complete.
 
         Returns
         -------
@@ -155,7 +155,7 @@ class Result:
 
     @classmethod
     def load(cls, directory: str | Path) -> Result:
-        """Read what `save` wrote.
+        """Read a result that `save` wrote.
 
         Raises
         ------
@@ -180,7 +180,7 @@ class Result:
         return cls(record["run"], traces=traces, scenario=record["scenario"], **frames)
 
     def plot(self) -> Figure:
-        """Draw windows, goodput and queue over time, as far as they were traced (matplotlib)."""
+        """Plot the traced windows, goodput and queue over time (matplotlib)."""
         from cwndlab.plots import overview
 
         return overview(self)

@@ -1,7 +1,4 @@
-"""Scenarios: what is simulated. The definition itself is the native core's.
-
-This gives it a Python shape.
-"""
+"""Scenarios: the Python interface to the native core's definition."""
 
 from __future__ import annotations
 
@@ -19,9 +16,9 @@ from cwndlab.quantities import Quantity, seconds
 
 
 class Scenario:
-    """A network, its traffic, and what is measured.
+    """A network, its traffic, and its measurements.
 
-    Checked when it is made, never changed afterwards.
+    A scenario is validated when it is made, and never changes.
 
     Examples
     --------
@@ -52,7 +49,7 @@ class Scenario:
         ----------
         source : str or Path
             Path of a ``.toml`` or ``.json`` file. A string with a line break or a leading ``{`` is
-            taken as the text itself. Files that a scenario file names are looked for beside it.
+            taken as the text itself. Paths in a scenario file are relative to its directory.
 
         Raises
         ------
@@ -109,7 +106,7 @@ class Scenario:
 
         None removes a key.
 
-        A table that becomes another kind keeps those of its keys that this kind has.
+        A table whose ``kind`` changes keeps the keys that the new kind has.
 
         Examples
         --------
@@ -126,13 +123,13 @@ class Scenario:
 
     @property
     def duration_s(self) -> float:
-        """How long it simulates, in seconds."""
+        """Simulated time, seconds."""
         value = seconds(self._document["duration"])
         assert value is not None, "the native core has checked it"
         return value
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the scenario as a dictionary of its own."""
+        """Return the scenario as a new dictionary."""
         return copy.deepcopy(self._document)
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -163,7 +160,7 @@ class Scenario:
 
 
 def _fitting(node: Any, before: Any) -> Any:
-    """Drop the keys that belong to the kind which a table was before."""
+    """Drop the keys that only a table's former kind has."""
     if isinstance(node, list) and isinstance(before, list):
         return [_fitting(*pair) for pair in zip(node, before, strict=True)]
     if not (isinstance(node, dict) and isinstance(before, dict)):
@@ -181,7 +178,7 @@ def _fitting(node: Any, before: Any) -> Any:
 
 
 def _keys_of_kind(before: Any, kind: Any) -> set[str] | None:
-    """Keys of a kind of table that can also be the kind `before`; None if there is none such."""
+    """Keys of a kind of table that may also be of kind `before`; None if there is no such kind."""
     for definition in native.schema()["$defs"].values():
         kinds = {
             variant["properties"]["kind"]["const"]: set(variant["properties"])
@@ -203,12 +200,12 @@ _RULE = re.compile(
 
 
 def _with_absolute_files(text: str, path: Path) -> str:
-    """Make the files that a scenario names (``file = "x.down"``, ``rule = "x.py:Mine"``) absolute.
+    """Make the paths in a scenario (``file = "x.down"``, ``rule = "x.py:Mine"``) absolute.
 
-    They lie beside it.
+    They are relative to its directory.
 
-    In the text, because the native core reads them as it reads the scenario. Lines stay the lines
-    they were.
+    This changes the text, because the native core reads the files while it reads the scenario. Line
+    numbers stay.
     """
 
     def absolute(found: re.Match[str]) -> str:
@@ -220,7 +217,7 @@ def _with_absolute_files(text: str, path: Path) -> str:
         file = str((path.parent / (found["name"] or found["literal"])).resolve())
         if found["name"]:
             return found["key"] + json.dumps(file, ensure_ascii=False)[:-1]
-        # A literal string of TOML has no escapes: it becomes one that has.
+        # A literal string of TOML has no escapes: it becomes a basic string.
         return found["key"] + json.dumps(file + found["rest"], ensure_ascii=False)
 
     return _RULE.sub(absolute_rule, _FILE.sub(absolute, text))
@@ -249,7 +246,7 @@ def dumbbell(
         A rule such as ``"AIMD(1, 0.5)"``, or a list of rules and tables (``{"rule": ..., "count":
         10}``). Flows without a name are called ``flow-1``, ``flow-2`` and so on.
     duration : str or float
-        How long to simulate (seconds if a bare number).
+        Simulated time (seconds if a bare number).
     queue : mapping, optional
         The bottleneck's queue; by default drop-tail, one bandwidth-delay product.
     link : mapping, optional

@@ -43,11 +43,11 @@ BASELINE = {
     key: key.replace("both", "baseline")
     for key in ("both_goodput_bps", "both_rtt_s", "both_loss_rate")
 }
-"""What is measured over both groups, to what it is called where both are the other rule."""
+"""Measures over both groups, to their names in a baseline run."""
 
 
 def measure(run: Mapping[str, Any]) -> dict[str, float | None]:
-    """Read one mixed run: shares and means over the flows of the groups ``rule`` and ``against``.
+    """Measure a mixed run: share, and means over the groups ``rule`` and ``against``.
 
     Parameters
     ----------
@@ -58,8 +58,7 @@ def measure(run: Mapping[str, Any]) -> dict[str, float | None]:
     -------
     dict
         ``share``, and ``goodput_bps`` (of a flow, bit/s), ``rtt_s`` (of a flow, s) and
-        ``loss_rate`` of groups; None where nothing was delivered, no acknowledgement came or
-        nothing was sent.
+        ``loss_rate`` of groups; None without delivered packets, acknowledgements or sent packets.
 
     Examples
     --------

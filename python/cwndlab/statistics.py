@@ -24,7 +24,7 @@ def estimate(values: Iterable[float | None], level: float = 0.95) -> Estimate:
     Parameters
     ----------
     values : iterable of float or None
-        One value a replicate; None and non-finite values are left out.
+        One value per replicate; None and non-finite values are left out.
     level : float
         Confidence level, between 0 and 1.
 
@@ -48,9 +48,9 @@ def estimate(values: Iterable[float | None], level: float = 0.95) -> Estimate:
     mean = math.fsum(numbers) / count
     if count == 1:
         return Estimate(mean, None, 1)
-    # Products, because a power beyond what a float holds is an error where a product is infinite.
+    # Products, because an overflowing power raises, while a product becomes infinite.
     variance = math.fsum((value - mean) * (value - mean) for value in numbers) / (count - 1)
-    # scipy.special alone: scipy.stats takes a second to import.
+    # Only scipy.special: scipy.stats takes a second to import.
     from scipy.special import stdtrit
 
     quantile = float(stdtrit(count - 1, 0.5 + level / 2))
@@ -62,15 +62,15 @@ def jackknife(
 ) -> Estimate:
     """Value and confidence interval of any statistic of replicates, by leaving each out in turn.
 
-    Of a mean it gives what `estimate` gives. Of largest distances or correlations it gives an
-    interval where no formula does; where two candidates for a largest are close it is a rough one.
+    For a mean it equals `estimate`. For largest distances or correlations, which have no formula,
+    the interval is rough if two candidates for the largest are close.
 
     Parameters
     ----------
     statistic : callable
-        From the numbers of the replicates that it may use to its value.
+        Function from the indices of the replicates to its value.
     count : int
-        Replicates there are.
+        Number of replicates.
     level : float
         Confidence level, between 0 and 1.
 
@@ -78,8 +78,7 @@ def jackknife(
     -------
     Estimate
         The statistic of all replicates, half-width ``t * s`` with the jackknife's standard error s
-        [1]_ and Student's t of ``count - 1`` degrees of freedom, and `count`. Without a value (NaN)
-        it is None.
+        [1]_ and Student's t of ``count - 1`` degrees of freedom, and `count`. None instead of NaN.
 
     References
     ----------

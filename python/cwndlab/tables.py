@@ -1,4 +1,4 @@
-"""Numbers as people read them, the same in terminal tables and in reports."""
+"""Formatting of numbers in terminal tables and reports."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ MISSING = "-"
 
 
 class Shown(Protocol):
-    """What says how a number is shown: a metric, or a measure."""
+    """A metric or measure, with the format of its numbers."""
 
     @property
     def scale(self) -> float:
-        """Shown is the value times this."""
+        """Factor from the value to the shown number."""
 
     @property
     def digits(self) -> int:

@@ -13,7 +13,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 def dumps(document: Mapping[str, Any]) -> str:
     """Write a document as TOML: plain values first, then tables, then lists of tables.
 
-    Tables within these are written inline. None has no form in TOML and is left out.
+    Tables within these are written inline. None has no TOML form and is left out.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def dumps(document: Mapping[str, Any]) -> str:
 
 
 def inline(value: Any) -> str:
-    """Write one value as it stands behind a key.
+    """Write one value in TOML's inline form.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Networks beyond the dumbbell: builders that return scenarios of links between named nodes.
 
-Links lead one way; acknowledgements take as long back, and nothing else happens to them.
+Links are unidirectional; acknowledgements return with the same delay, without queueing or loss.
 
 >>> from cwndlab import topologies
 >>> topologies.ring(4, "10Mbit", "15ms", rule="AIAD(1, 3)")
@@ -41,7 +41,7 @@ def parking_lot(
     duration: Quantity = "60s",
     **settings: Any,
 ) -> Scenario:
-    """Build links in a row: one flow crosses all of them, and each has a flow of its own.
+    """Build a parking lot: one flow crosses all links, and each link has a flow of its own.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ def parking_lot(
     rule : str or mapping
         The long flow: a rule, or a table of flow keys with one.
     short : str or mapping, optional
-        The flow of each single link; by default like the long one.
+        The flow of each single link; by default the long flow's rule.
     queue : mapping, optional
         Queue of every link; by default drop-tail, one bandwidth-delay product.
     duration : str or float
-        How long to simulate.
+        Simulated time.
     **settings
         Other keys of the scenario.
 
@@ -91,7 +91,7 @@ def ring(
     duration: Quantity = "60s",
     **settings: Any,
 ) -> Scenario:
-    """Build links in a circle: every flow crosses two of them, each shared with another flow.
+    """Build a ring of links: every flow crosses two of them, each shared with another flow.
 
     Flow i enters at node i, crosses links i and i + 1 and leaves: it meets flow i - 1 on its first
     link and flow i + 1 on its second (Akella et al. 2002, section 4.1.3).
@@ -103,7 +103,7 @@ def ring(
     rate, delay : str, float or mapping
         Of every link (bit/s and seconds if bare numbers).
     rule : str or mapping
-        Every flow: a rule, or a table of flow keys with one; ``count`` makes several of each.
+        The flows: a rule, or a table of flow keys with one; ``count`` makes several per node.
     queue : mapping, optional
         Queue of every link; by default drop-tail, one bandwidth-delay product.
     duration : str or float

@@ -1,7 +1,6 @@
-"""Who sends over which links, read off a scenario: what a picture of its network needs.
+"""The topology of a scenario: nodes, links and the paths of its flows, for pictures and tables.
 
-The native core decides what is simulated; this repeats its reading of links and routes for people
-to look at.
+The native core defines links and routes; this module derives the same ones for display.
 """
 
 from __future__ import annotations
@@ -177,11 +176,11 @@ def _one_or_two(table: Mapping[str, Any]) -> list[Link]:
 
 
 def _with_nodes(links: list[Link], document: Mapping[str, Any]) -> list[Link]:
-    """Name the nodes of links that name none.
+    """Name the nodes of links that have no `from` and `to`.
 
-    Where a path goes from one link to the next there is one node.
+    Two links that follow each other on a path share a node.
     """
-    # Ends of links in sets that are one node; each set goes by its first member.
+    # Disjoint sets of link ends that are one node; the first member names the set.
     node_of = {(link.name, side): (link.name, side) for link in links for side in ("start", "end")}
 
     def root(end: tuple[str, str]) -> tuple[str, str]:

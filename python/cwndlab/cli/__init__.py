@@ -31,8 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _say("interrupted")
         code = EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader (`| head`) has gone; leave quietly, also when the interpreter flushes at its
-        # end.
+        # The reader (`| head`) has closed the pipe: exit without a message, also at the final
+        # flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_FAILED
     sys.exit(code)

@@ -32,7 +32,7 @@ def _print_version(context: click.Context, _parameter: click.Parameter, asked: b
 
 
 class Commands(click.Group):
-    """A group whose message for an unknown command names those there are."""
+    """A group that lists its commands in the message for an unknown one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,4 +1,4 @@
-"""`cwndlab compare RULE --against RULE2`: what it takes, runs and prints."""
+"""`cwndlab compare RULE --against RULE2`: options, runs and tables."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KEYS = (
 def refuse_together(
     *, detail: bool, has_rate: bool, env: tuple[str, ...], assume: tuple[str, ...]
 ) -> None:
-    """Refuse what --against leaves no meaning."""
+    """Refuse options that have no meaning with --against."""
     if detail:
         raise click.UsageError(
             "`--detail` cannot be used with `--against`, whose tables are detailed already"
@@ -54,7 +54,7 @@ def refuse_together(
 
 
 def refuse_alone(*, flows: tuple[str, ...], rate: str | None) -> None:
-    """Refuse what has no meaning without --against."""
+    """Refuse options that have no meaning without --against."""
     if flows:
         raise click.UsageError("`--flows` needs `--against`: use `--assume flows=N` without it")
     if rate is not None:
@@ -75,7 +75,7 @@ def compare_against(
     plot: Path | None,
     out: Path | None,
 ) -> None:
-    """Run rules against another, and print, draw or write what came out."""
+    """Run rules against another one; print, plot or write the results."""
     from cwndlab import plots
     from cwndlab.pairwise import plan_pairwise
 

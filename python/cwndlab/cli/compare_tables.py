@@ -1,4 +1,4 @@
-"""The tables that `cwndlab compare` and `cwndlab demo` print."""
+"""Tables of `cwndlab compare` and `cwndlab demo`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUMMARY = (
     ("spread", "fairness_spread", False),
     ("Jain's\nindex", "jain_index", False),
 )
-"""Columns of the table over many environments: means over these; goodput also has its scores."""
+"""Columns of the table over many environments: means, and the scores of goodput."""
 
 
 def print_comparison(
@@ -29,8 +29,8 @@ def print_comparison(
 ) -> None:
     """Print one table per setting and metric: environments as columns, then C_a and D_a.
 
-    Of many environments, one table per setting with means over them; in detail, environments become
-    rows.
+    With many environments, print one table per setting with means over them; `detail` adds tables
+    with environments as rows.
     """
     summary, scores = comparison.summary, comparison.scores
     settings = summary.select("recovery", "queue").unique(maintain_order=True).rows()

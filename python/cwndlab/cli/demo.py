@@ -1,4 +1,4 @@
-"""`cwndlab demo`: the four linear rules over four available bandwidths, with a report."""
+"""`cwndlab demo`: the four linear rules in four environments, with a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cwndlab doctor`: what this machine can do."""
+"""`cwndlab doctor`: whether this machine can run real flows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cwndlab environments`: the available bandwidths that rules are compared on."""
+"""`cwndlab environments`: the residual bandwidths on which rules are compared."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cwndlab.environments import Assumptions
 
 STEP = "500ms"
-"""Bins of the plot."""
+"""Width of the plot's bins, seconds."""
 
 
 @click.command()
@@ -160,7 +160,7 @@ def _plot(listed: list[str], build: dict[str, Any], path: Path) -> None:
     from cwndlab import execute, plots
     from cwndlab.cli.output import meter, say
 
-    # All scenarios first: what is wrong with one is said before anything is run.
+    # Build all scenarios first, so that an error stops the command before any run.
     scenarios = [
         (name, catalogue.scenario(name, **build).set("trace", {"rate": STEP})) for name in listed
     ]

@@ -1,9 +1,8 @@
-"""Ctrl-C is not lost.
+"""Delivers a Ctrl-C that Python would lose.
 
-Python raises `KeyboardInterrupt` wherever the main thread happens to be. Where that is a callback
-or a `__del__` (an import has many: the lock of every module ends in one), Python prints "Exception
-ignored" and goes on, as if nobody had asked it to stop. Here such an interrupt is sent once more, a
-moment later.
+Python raises `KeyboardInterrupt` wherever the main thread is. In a callback or a `__del__` (an
+import has many: the lock of every module ends in one), Python prints "Exception ignored" and
+continues. This module sends such an interrupt again, a moment later.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-# Long enough to have left the callback; should it hit another one, it comes once more.
+# Long enough to leave the callback; an interrupt that hits another callback is sent again.
 AGAIN_S = 0.02
 
 
 @contextmanager
 def interrupts_kept() -> Iterator[None]:
-    """Within it, an interrupt that Python swallows comes again."""
+    """Send an interrupt again that Python swallows within the body."""
     before = sys.unraisablehook
 
     def swallowed(what: UnraisableHookArgs) -> None:

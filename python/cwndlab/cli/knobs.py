@@ -1,4 +1,4 @@
-"""`cwndlab knobs`: what a scenario's [tcp] table can set."""
+"""`cwndlab knobs`: the keys of a scenario's [tcp] table."""
 
 from __future__ import annotations
 

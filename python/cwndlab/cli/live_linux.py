@@ -1,4 +1,4 @@
-"""`cwndlab live linux`: scenarios with flows of this machine's kernel."""
+"""`cwndlab live linux`: scenarios with Linux TCP flows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `cwndlab live quic` prints."""
+"""Tables of `cwndlab live quic`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cwndlab.results import Result
 
 MAX_ROWS = 20
-"""Flows whose cuts are listed, at most."""
+"""Largest number of flows whose window reductions are listed."""
 
 
 def print_quic(result: Result) -> None:

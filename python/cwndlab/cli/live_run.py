@@ -1,6 +1,6 @@
-"""What `cwndlab live linux` and `cwndlab live quic` share.
+"""Runs, files and output that `cwndlab live linux` and `cwndlab live quic` share.
 
-A run, what is simulated beside it, files and output.
+With --beside, the same scenario is simulated, too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cwndlab.scenario import Scenario
 
 TRACES = {"cwnd": "20ms", "queue": "20ms", "rate": "500ms"}
-"""What a plot needs, where the scenario does not say."""
+"""Traces that a plot needs; the scenario's own take precedence."""
 
 file_argument = click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
 plot_option = click.option(
@@ -32,7 +32,7 @@ plot_option = click.option(
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line asks of a live run."""
+    """Arguments of a live run."""
 
     file: Path
     beside: bool
@@ -50,18 +50,18 @@ def carry_out(
     counterpart: Callable[[Scenario, Result], Scenario],
     show: Callable[[Result], None],
 ) -> None:
-    """Run a scenario live, and do with it what was asked for.
+    """Run a scenario live; print, plot or write its result.
 
     Parameters
     ----------
     asked : Asked
         The command line's arguments.
     how : str
-        What the run is called while it goes on.
+        Name of the run in the progress bar.
     play : callable
         Runs a scenario, and takes `progress`.
     counterpart : callable
-        Gives the scenario to simulate beside the one that was run, of that and its result.
+        Gives the scenario to simulate, from the live one and its result.
     show : callable
         Prints the tables of the result.
     """
@@ -95,7 +95,7 @@ def carry_out(
 
 
 def _scenario_of(asked: Asked, *, with_traces: bool) -> Scenario:
-    """Read the scenario of a live run, with what a plot needs of traces."""
+    """Read the scenario of a live run, with the traces that a plot needs."""
     from cwndlab.scenario import Scenario
 
     patch: dict[str, Any] = options.patch_of(asked.settings)
@@ -111,7 +111,7 @@ def _scenario_of(asked: Asked, *, with_traces: bool) -> Scenario:
 
 
 def _simulate(file: Path, scenario: Scenario) -> Result:
-    """Simulate it, showing how far it is."""
+    """Simulate the scenario with a progress bar."""
     from cwndlab import execute
 
     with meter(f"{file.stem}, simulated", scenario.duration_s, "s") as progress:
@@ -119,7 +119,7 @@ def _simulate(file: Path, scenario: Scenario) -> Result:
 
 
 def _save(out: Path | None, plot: Path | None, live: Result, simulated: Result | None) -> None:
-    """Save a live run, what was simulated beside it, and the plot, where they are asked for."""
+    """Write the results and the plot to `out` and `plot`, if given."""
     if out is not None:
         say(f"wrote {live.save(out if simulated is None else out / 'live')}")
         if simulated is not None:

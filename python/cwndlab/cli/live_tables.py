@@ -1,4 +1,4 @@
-"""What `cwndlab live` prints."""
+"""Tables of `cwndlab live`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def print_live(result: Result) -> None:
 def print_verdict(result: Result, network: str, document: str) -> None:
     """Print the numbers of the whole run, and whether it is valid.
 
-    Its network is called so, and explained there.
+    `network` is the name of its network, `document` the file that explains validity.
     """
     click.echo(
         f"aggregate goodput {result.aggregate_goodput_bps / 1e6:.3f} Mbit/s, Jain's index "
@@ -63,7 +63,7 @@ def print_verdict(result: Result, network: str, document: str) -> None:
 
 
 def print_beside(simulated: Result, live: Result) -> None:
-    """Print shares, delay and losses of both runs, and how far they are apart."""
+    """Print shares, delay and losses of both runs, and their differences."""
     from cwndlab.plots.beside import shares
     from cwndlab.plots.timelines import bottleneck
 
@@ -106,10 +106,10 @@ def _row(name: str, values: list[float], digits: int = 2) -> list[str]:
 
 
 def lateness(health: dict[str, Any]) -> list[str]:
-    """Columns under `LATENESS`: how late packets were handed over."""
+    """Columns under `LATENESS`: how late packets were released."""
     return [scaled(health[f"lateness_{what}_s"], 1e3, 3) for what in ("p50", "p99", "max")]
 
 
 def scaled(value: float | None, scale: float, digits: int) -> str:
-    """Write a number in a table; none is a dash."""
+    """Write a number in a table; a dash for None."""
     return "-" if value is None else f"{value * scale:.{digits}f}"

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their values are read."""
+"""Options that several commands share, and the parsing of their values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class WholeNumber(click.ParamType):
         self.least, self.most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read it, or say what is expected."""
+        """Read the value, or raise an error that says what is expected."""
         try:
             number = int(value)
         except ValueError:
@@ -118,7 +118,7 @@ def setting_of(text: str) -> tuple[str, str]:
 
 
 def check_plot(path: Path | None) -> None:
-    """Refuse a plot file whose format is not known, before anything is run."""
+    """Refuse a plot file of unknown format, before any run."""
     if path is not None and path.suffix.lower() not in PLOT_ENDINGS:
         raise click.UsageError(
             invalid("--plot", path, f"a file that ends in {one_of(PLOT_ENDINGS)}")
@@ -139,7 +139,7 @@ def check_cluster(on: str | None, jobs: int | None) -> None:
 
 
 def check_parent(option: str, path: Path | None) -> None:
-    """Refuse a file in a folder that does not exist, before anything is run."""
+    """Refuse a file whose parent directory does not exist, before any run."""
     if path is not None and not path.parent.is_dir():
         raise click.UsageError(
             f'{option}: "{path}" cannot be written: its parent directory does not exist'
@@ -147,7 +147,7 @@ def check_parent(option: str, path: Path | None) -> None:
 
 
 def make_folder(path: Path | None) -> None:
-    """Make an output folder before anything is run, so that a wrong path costs no time."""
+    """Make an output directory before any run, so that a wrong path fails early."""
     if path is not None:
         path.mkdir(parents=True, exist_ok=True)
 

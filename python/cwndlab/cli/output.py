@@ -37,12 +37,12 @@ def print_table(
     for row in rows:
         table.add_row(*map(Text, row))
     console = Console(file=sys.stdout, width=WIDTH, highlight=False)
-    # Not the table's own title, which would be folded at the table's width.
+    # The table's own title would wrap at the table's width.
     console.print(Text(title, style="bold"), table, sep="\n", end="")
 
 
 class Meter(Protocol):
-    """What a command calls while it works."""
+    """Progress of a command."""
 
     def simulated(self, seconds: float, packets: int) -> None:
         """Progress of one run: simulated seconds and packets so far."""
@@ -61,7 +61,7 @@ def meter(description: str, total: float, unit: str) -> Iterator[Meter]:
     Parameters
     ----------
     description : str
-        What is under way.
+        Name of the work.
     total : float
         Simulated seconds, or number of runs.
     unit : str
@@ -90,7 +90,7 @@ def meter(description: str, total: float, unit: str) -> Iterator[Meter]:
 
 @contextmanager
 def steps() -> Iterator[Callable[[str, int, int], None]]:
-    """Give what shows work of several kinds, each with its count.
+    """Yield a function that shows progress of several steps, each with its count.
 
     Silent when standard error is no terminal.
     """

@@ -1,4 +1,4 @@
-"""`cwndlab reproduce`: what papers found, found again, and a verdict on each of their claims."""
+"""`cwndlab reproduce`: papers' experiments, and a verdict on each of their claims."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def reproduce(
 
 
 def _announce(chosen: dict[str, list[str]], jobs: int | None) -> None:
-    """Say what whole papers are expected to take; what is in the store already takes no time."""
+    """Print the expected time of whole papers; runs in the store take none."""
     import os
 
     from cwndlab import reproduce as papers

@@ -1,4 +1,4 @@
-"""`cwndlab reproduce --sensitivity`: how verdicts move with what a paper leaves open."""
+"""`cwndlab reproduce --sensitivity`: verdicts under varied assumptions."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def vary(
 
 
 def teller(key: str, show: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
-    """Give what tells a reproduction's events on standard error."""
+    """Return a function that prints a reproduction's events to standard error."""
 
     def tell(event: dict[str, Any]) -> None:
         if event["event"] == "plan":

@@ -1,4 +1,4 @@
-"""`cwndlab results`: what a store holds, and where it comes from."""
+"""`cwndlab results`: the runs in a store and their origin."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def _print_runs(table: pl.DataFrame, more: list[str]) -> None:
 
 
 def _print_sweeps(table: pl.DataFrame) -> None:
-    """Print which sweeps there are, where their runs are too many to list side by side."""
+    """Print the names of the sweeps if there are too many runs to list."""
     axes = table.columns[table.columns.index("sweep") + 1 : table.columns.index("replicate")]
     rows = []
     for (name,), runs in table.group_by("sweep", maintain_order=True):
@@ -185,7 +185,7 @@ def _print_sweeps(table: pl.DataFrame) -> None:
 
 
 def _provenance(store: Store, table: pl.DataFrame, left_out: dict[str, int]) -> dict[str, Any]:
-    """Sum up where the runs of a table come from, and what else there is."""
+    """Print the origin of the listed runs, and how many other runs there are."""
     from cwndlab.store.layout import FORMAT
 
     def distinct(column: str, rows: pl.DataFrame = table) -> list[Any]:
@@ -227,7 +227,7 @@ def _print_provenance(found: dict[str, Any], *, with_sweeps: bool) -> None:
 
 
 def _print_run(store: Store, prefix: str, *, as_json: bool) -> None:
-    """Print one run whole."""
+    """Print one run with its scenario."""
     if not prefix or not set(prefix.lower()) <= set("0123456789abcdef"):
         raise click.UsageError(invalid("--run", prefix, "the first digits of a key in the table"))
     found = [record for record in store.records() if record.key.startswith(prefix.lower())]

@@ -1,4 +1,4 @@
-"""The tables that `cwndlab run` prints."""
+"""Tables of `cwndlab run`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Number = tuple[str, str, float, int]
 """A column: heading, key, scale, digits."""
 
 MAX_FLOW_ROWS = 20
-"""Beyond this many flows the table has one row per group."""
+"""With more flows, the table has one row per group."""
 
 _FLOW_NUMBERS = (
     ("goodput\n[Mbit/s]", "goodput_bps", 1e-6, 3),
@@ -65,7 +65,7 @@ _ARRIVAL_NUMBERS = (
 
 
 def print_tables(result: Result) -> None:
-    """Print flows (by group where they are many), links, and other traffic."""
+    """Print flows (by group if there are many), links, and other traffic."""
     fields = result.fields
     many = result.flows.height > MAX_FLOW_ROWS
     window = f"{fields['measure_from_s']:g} to {fields['measure_to_s']:g} s"
@@ -100,7 +100,7 @@ def print_result(result: Result) -> None:
 
 
 def _flow_numbers(result: Result) -> tuple[Number, ...]:
-    """Cuts because of marks have a column where there are any."""
+    """Add a column of ECN cuts if there are any."""
     return (*_FLOW_NUMBERS, _CUTS) if result.flows["ecn_reductions"].sum() else _FLOW_NUMBERS
 
 

@@ -1,4 +1,4 @@
-"""`cwndlab search`: waveforms of available bandwidth on which a rule is best, or worst."""
+"""`cwndlab search`: waveforms of the residual bandwidth on which a rule is best or worst."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cwndlab sweep`: many runs, kept as they finish."""
+"""`cwndlab sweep`: many runs, stored as they finish."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _execute(
         try:
             execute(chosen, findings, kept, jobs=jobs, on=on, again=again, progress=tell)
         except BrokenPipeError:
-            # Whoever read the events (`| head`) has gone, and knows it.
+            # The reader of the events (`| head`) has closed the pipe.
             raise
         except BaseException as error:
             kind = "stopped" if isinstance(error, KeyboardInterrupt) else "ended by an error"
@@ -200,5 +200,5 @@ def _where(entry: dict[str, Any]) -> str:
 def _print_event(event: dict[str, Any]) -> None:
     from cwndlab.jsontext import dumps
 
-    # At once, also into a pipe: another program waits for it.
+    # Flush: another program may read the events through a pipe.
     print(dumps(event, indent=None), flush=True)

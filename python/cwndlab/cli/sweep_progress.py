@@ -1,4 +1,4 @@
-"""How far a sweep has come, on a terminal."""
+"""The progress of a sweep on a terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def progress_bar() -> Iterator[Show]:
         BarColumn(bar_width=12),
         TextColumn("{task.completed:.0f}/{task.total:.0f} runs"),
         TextColumn("{task.fields[rate]}"),
-        # Takes what room is left: of a narrow terminal the numbers are the last to go.
+        # The text takes the remaining width; on a narrow terminal the numbers stay.
         TextColumn(
             "{task.fields[ends]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")
         ),
@@ -56,7 +56,7 @@ def _rate(event: dict[str, Any]) -> str:
 
 
 def time_text(seconds: float) -> str:
-    """Write a length of time for people.
+    """Write a duration for people.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def time_text(seconds: float) -> str:
 
 
 def _ends(event: dict[str, Any]) -> str:
-    """Write both ends of the first metric, cells by their labels."""
+    """Write the extremes of the first metric, with the labels of their cells."""
     ends = []
     for name in ("best", "worst", "largest", "smallest"):
         if name in event:

@@ -1,4 +1,4 @@
-"""The tables that `cwndlab sweep` prints."""
+"""Tables of `cwndlab sweep`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cwndlab.sweep import Sweep, SweepResult
 
 MOST_ROWS = 100
-"""Beyond it a table is no longer read; files have it all."""
+"""Longer tables are cut; files have every row."""
 
 
 def print_findings(findings: SweepResult) -> None:
@@ -48,7 +48,7 @@ def _replicates(findings: SweepResult) -> str:
 
 
 def _baseline(sweep: Sweep) -> str:
-    """Name the baseline; where axes that go together are compared, levels differ in all of them."""
+    """Name the baseline; levels of zipped axes differ in all of them."""
     label, parts = sweep.compared_labels[0], sweep.parts(sweep.compared or "")
     return label if len(parts) == 1 else f"{label} ({', '.join(parts)} change together)"
 

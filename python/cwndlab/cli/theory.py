@@ -1,4 +1,4 @@
-"""`cwndlab theory`: what papers and arithmetic say about a rule, without simulating it."""
+"""`cwndlab theory`: formulas and recurrences for rules, without simulation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cwndlab.message import invalid, one_of, unknown
 
 
 class Models(click.Group):
-    """A group whose message for an unknown model names those there are."""
+    """A group that lists its models in the message for an unknown one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,4 +1,4 @@
-"""Options that the commands of `cwndlab theory` share, and the kinds of numbers they take."""
+"""Options that the commands of `cwndlab theory` share, and their number types."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Number(click.ParamType):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Read it, or say what is expected."""
+        """Read the value, or raise an error that says what is expected."""
         try:
             number = float(value)
         except ValueError:

@@ -13,7 +13,7 @@ from cwndlab.cli.output import print_table
 from cwndlab.jsontext import dumps
 
 LOSSES = (0.001, 0.01, 0.05, 0.1, 0.3)
-"""Loss rates at which the table shows what a friendly choice gets."""
+"""Loss rates at which the table shows the rates of a friendly pair."""
 Curve = tuple[np.ndarray, np.ndarray]
 
 
@@ -115,7 +115,7 @@ def _binomial_rows(rule: theory.Binomial, p: float, rtt_s: float) -> list[dict[s
 def rate_curves(
     rule: theory.Linear | theory.Binomial, loss: float, rtt_s: float, rto_s: float, b: float
 ) -> dict[str, Curve]:
-    """Compute rates over the loss rate, `loss` within, of the rule and of standard TCP."""
+    """Compute the rates of the rule and of standard TCP over the loss rate around `loss`."""
     from cwndlab.theory import binomial, gaimd
 
     binomial_rule = isinstance(rule, theory.Binomial)
@@ -159,7 +159,7 @@ def friendly(
     path: Mapping[str, Any],
     as_json: bool,
 ) -> None:
-    """Print the friendly alphas and what each gets."""
+    """Print the friendly alphas and their rates."""
     from cwndlab.theory.friendly import rate_ratio
 
     rows = []
@@ -241,7 +241,7 @@ def growth_rounds(start: float, target: float, a: float, acceleration: float) ->
 def growth_courses(
     start: float, rounds: Mapping[str, int], a: float, acceleration: float
 ) -> dict[str, np.ndarray]:
-    """Compute windows for each reading, as long as the slowest takes."""
+    """Compute windows for each reading, for as long as the slowest one grows."""
     from cwndlab.theory.growth import windows
 
     longest = min(100_000, max(rounds.values()))

@@ -13,11 +13,11 @@ from cwndlab.cli.output import print_table
 from cwndlab.jsontext import dumps
 
 WITHIN = 0.02
-"""Fair shares this close, relative, count as found."""
+"""Relative error below which a fair share counts as found."""
 
 
 def phase(found: theory.Phase, as_json: bool) -> None:
-    """Print where each of several starts ends."""
+    """Print the end state of each start."""
     rows = []
     for course in found.trajectories:
         signals = course.signals
@@ -157,12 +157,12 @@ class BimodalCase:
 
     @property
     def change_step(self) -> int:
-        """Step before which flows join or leave: after many cycles, and in the middle of one."""
+        """Step before which flows join or leave: after many cycles, in the middle of one."""
         return int(20 * self.share)
 
     @property
     def shown_change(self) -> float | None:
-        """The same in time of the plot, which begins shortly before."""
+        """The change in the plot's time, which begins shortly before."""
         return 0.0 if self.join or self.leave else None
 
     def courses(self) -> dict[str, theory.Trajectory]:
@@ -197,7 +197,7 @@ class BimodalCase:
         return known[since][: self.cycles], errors[since][: self.cycles]
 
     def drawn(self, courses: Mapping[str, theory.Trajectory]) -> dict[str, theory.Trajectory]:
-        """Cut the courses to what shows the change, time 0 at it."""
+        """Cut the courses to the time around the change, which is time 0."""
         changed = self.shown_change is not None
         shown = {}
         for name, course in courses.items():
@@ -213,7 +213,7 @@ class BimodalCase:
 
 
 def bimodal(case: BimodalCase, courses: Mapping[str, theory.Trajectory], as_json: bool) -> None:
-    """Print how soon, and how well, the flows know their fair shares."""
+    """Print how soon and how exactly the flows know their fair shares."""
     rows = []
     for name, course in courses.items():
         known, errors = case.signals(course)

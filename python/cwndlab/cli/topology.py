@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cwndlab.topology import FlowPath, Topology
 
 INSTANT_S = 1e-6
-"""A run of this length builds the network, and measures nothing."""
+"""Duration of a run that only builds the network, seconds."""
 
 
 @click.command()
