@@ -2,9 +2,10 @@
 
     python bench/stages.py [--only NAME]... [--record]
 
-Each instruction that callgrind counts is given to the innermost function of this repository that it was compiled from,
-inlined ones included (addr2line -i), and that function's file to a stage. Shares of instructions are not shares of
-time: an instruction that waits for memory counts as one. --record keeps the figures in bench/results.json.
+Each instruction that callgrind counts is given to the innermost function of this repository that it
+was compiled from, inlined ones included (addr2line -i), and that function's file to a stage. Shares
+of instructions are not shares of time: an instruction that waits for memory counts as one. --record
+keeps the figures in bench/results.json.
 """
 
 from __future__ import annotations
@@ -57,13 +58,16 @@ RUNS = {"ten-mixed": "30s", "thousand": "12s", "ten-red": "30s", "ten-drr": "30s
 
 
 def own(files: list[str]) -> str | None:
-    """Innermost file of this repository among those that an instruction was inlined through, innermost first."""
-    found = (re.search(r"crates/(rules|queues|tcp|units|sim|prefetch)/(src|examples)/.*", file) for file in files)
+    """Return the innermost file of this repository that an instruction was inlined through."""
+    found = (
+        re.search(r"crates/(rules|queues|tcp|units|sim|prefetch)/(src|examples)/.*", file)
+        for file in files
+    )
     return next((match[0] for match in found if match), None)
 
 
 def stage(files: list[str]) -> str:
-    """Stage of an instruction, from the files of the functions it was inlined through, innermost first."""
+    """Return the stage of an instruction, from the files that it was inlined through."""
     file = own(files)
     return next((name for name, pattern in STAGES if file and re.search(pattern, file)), LIBRARY)
 
@@ -104,9 +108,15 @@ def profile(name: str, duration: str, most_files: int) -> dict:
 def main() -> int:
     """Profile from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=list(RUNS), action="append", metavar="NAME", help=", ".join(RUNS))
-    parser.add_argument("--files", type=int, default=0, metavar="N", help="also the N files that have most of them")
-    parser.add_argument("--record", action="store_true", help="keep the figures in bench/results.json")
+    parser.add_argument(
+        "--only", choices=list(RUNS), action="append", metavar="NAME", help=", ".join(RUNS)
+    )
+    parser.add_argument(
+        "--files", type=int, default=0, metavar="N", help="also the N files that have most of them"
+    )
+    parser.add_argument(
+        "--record", action="store_true", help="keep the figures in bench/results.json"
+    )
     arguments = parser.parse_args()
     reason = callgrind.missing()
     if shutil.which("addr2line") is None:

@@ -1,10 +1,12 @@
 """What a sweep adds to its runs: many short ones alone, and as a sweep with a store.
 
-``python bench/sweeps.py`` prints time a run of either, their difference, and the memory of the process on the way. CPU
-time is that of all threads; it is what the difference is judged by, because a busy machine spoils the other.
+``python bench/sweeps.py`` prints time a run of either, their difference, and the memory of the
+process on the way. CPU time is that of all threads; it is what the difference is judged by, because
+a busy machine spoils the other.
 
-``python bench/sweeps.py --cells 1000000`` does a sweep of so many cells (or the next lower cube) with an executor that
-answers without simulating, and prints when the first run was begun, and the memory of the process at its highest.
+``python bench/sweeps.py --cells 1000000`` does a sweep of so many cells (or the next lower cube)
+with an executor that answers without simulating, and prints when the first run was begun, and the
+memory of the process at its highest.
 """
 
 from __future__ import annotations
@@ -55,8 +57,13 @@ class Measured(NamedTuple):
 def measure(runs: int, jobs: int) -> Measured:
     """Do `runs` runs alone, then as a sweep, then find them in the store."""
     axes = {"rule": RULES}
-    sweep = Sweep(name="short", base=BASE, axes={"rule": list(RULES)}, replicates=runs // len(RULES))
-    texts = [canonical(run.document) for run in Sweep(base=BASE, axes={"rule": list(axes["rule"])}, replicates=1).plan]
+    sweep = Sweep(
+        name="short", base=BASE, axes={"rule": list(RULES)}, replicates=runs // len(RULES)
+    )
+    texts = [
+        canonical(run.document)
+        for run in Sweep(base=BASE, axes={"rule": list(axes["rule"])}, replicates=1).plan
+    ]
 
     def alone() -> None:
         for _ in work.Threads(jobs)((index, texts[index % len(texts)]) for index in range(runs)):
@@ -117,7 +124,9 @@ def measure_many(cells: int) -> Many:
 def _cost(what: Any, runs: int) -> Cost:
     wall_s, cpu_s = time.perf_counter(), time.process_time()
     what()
-    return Cost((time.perf_counter() - wall_s) / runs * 1e3, (time.process_time() - cpu_s) / runs * 1e3)
+    return Cost(
+        (time.perf_counter() - wall_s) / runs * 1e3, (time.process_time() - cpu_s) / runs * 1e3
+    )
 
 
 def _resident_mib() -> float:
@@ -130,7 +139,9 @@ def _resident_mib() -> float:
 
 
 def _peak_mib() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2 ** (10 if sys.platform == "linux" else 20)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2 ** (
+        10 if sys.platform == "linux" else 20
+    )
 
 
 def main() -> None:
@@ -138,7 +149,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--jobs", type=int, default=work.default_jobs())
-    parser.add_argument("--cells", type=int, metavar="N", help="do a sweep of N cells that simulates nothing, instead")
+    parser.add_argument(
+        "--cells",
+        type=int,
+        metavar="N",
+        help="do a sweep of N cells that simulates nothing, instead",
+    )
     given = parser.parse_args()
     if given.cells:
         many = measure_many(given.cells)

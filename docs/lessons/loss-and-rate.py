@@ -1,10 +1,12 @@
 # %% [markdown]
 # # Loss and rate
 #
-# **The question.** A path loses one packet in a hundred, at random, and the round trip takes a tenth of a second. How
-# fast can a sender with AIMD(1, 0.5) be? The link may carry a gigabit a second: the answer will not depend on it.
+# **The question.** A path loses one packet in a hundred, at random, and the round trip takes a
+# tenth of a second. How fast can a sender with AIMD(1, 0.5) be? The link may carry a gigabit a
+# second: the answer will not depend on it.
 #
-# *You need:* the sawtooth of AIMD ([why AIMD converges](why-aimd-converges.ipynb)). *Time:* a quarter of an hour.
+# *You need:* the sawtooth of AIMD ([why AIMD converges](why-aimd-converges.ipynb)). *Time:* a
+# quarter of an hour.
 
 # %%
 import numpy as np
@@ -15,24 +17,28 @@ from cwndlab import theory
 from cwndlab.plots import theory as draw
 from cwndlab.plots.style import look, panels, styled
 
-_ = pl.Config(float_precision=3, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, tbl_rows=20)
+_ = pl.Config(
+    float_precision=3, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, tbl_rows=20
+)
 
 # %% [markdown]
 # ## Theory: the area under a tooth
 #
-# Let the window climb from $W/2$ to $W$, lose one packet, and fall back to $W/2$. It gains 1 per round trip, so a tooth
-# takes $W/2$ round trips; the mean window is $\tfrac34 W$; so a tooth holds $\tfrac12 W \cdot \tfrac34 W = \tfrac38
-# W^2$ packets, of which one is lost. Hence $p = 8 / (3 W^2)$, and the rate, mean window over round trip, is
+# Let the window climb from $W/2$ to $W$, lose one packet, and fall back to $W/2$. It gains 1 per
+# round trip, so a tooth takes $W/2$ round trips; the mean window is $\tfrac34 W$; so a tooth holds
+# $\tfrac12 W \cdot \tfrac34 W = \tfrac38 W^2$ packets, of which one is lost. Hence $p = 8 / (3
+# W^2)$, and the rate, mean window over round trip, is
 #
 # $$\frac{\tfrac34 W}{RTT} = \frac{1}{RTT}\sqrt{\frac{3}{2p}} .$$
 #
-# A hundred times the loss, a tenth of the rate; twice the round trip, half of the rate. Nothing else is in it: not the
-# link, not the queue. The answer to the question:
+# A hundred times the loss, a tenth of the rate; twice the round trip, half of the rate. Nothing
+# else is in it: not the link, not the queue. The answer to the question:
 
 # %%
 answer = float(theory.gaimd.square_root_rate(1, 0.5, 0.01, rtt=0.1))
 print(
-    f"{answer:.0f} packets/s: a mean window of {answer * 0.1:.1f} packets, {answer * 8000 / 1e6:.2f} Mbit/s of payload"
+    f"{answer:.0f} packets/s: a mean window of {answer * 0.1:.1f} packets, "
+    f"{answer * 8000 / 1e6:.2f} Mbit/s of payload"
 )
 
 # %% tags=["check"]
@@ -40,14 +46,15 @@ print(
 assert abs(answer - 122.47) < 0.01
 
 # %% [markdown]
-# With many losses the tooth is not the whole story. A window of two or three packets cannot produce three duplicate
-# acknowledgements, and the sender must wait for a time-out. Padhye et al. (1998) added those; their formula is
-# `theory.gaimd.rate`, and it wants to know how long a first time-out is (here 1 s, the least that RFC 6298 allows).
+# With many losses the tooth is not the whole story. A window of two or three packets cannot produce
+# three duplicate acknowledgements, and the sender must wait for a time-out. Padhye et al. (1998)
+# added those; their formula is `theory.gaimd.rate`, and it wants to know how long a first time-out
+# is (here 1 s, the least that RFC 6298 allows).
 #
 # ## Simulation: a link that loses packets at random
 #
-# Eight flows on a gigabit link without a full queue anywhere, so that they do not feel each other; each packet is lost
-# with probability $p$. We count packets *sent*, as the formulas do.
+# Eight flows on a gigabit link without a full queue anywhere, so that they do not feel each other;
+# each packet is lost with probability $p$. We count packets *sent*, as the formulas do.
 
 # %%
 LOSSES = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1]
@@ -63,13 +70,18 @@ def lossy(loss, rule="AIMD(1, 0.5)", delay="50ms", recovery="sack", **tcp):
         measure=["30s", f"{30 + MEASURED_S}s"],
         queue={"kind": "drop-tail", "limit": "unlimited"},
         link={"loss": [loss]},
-        flows=[{"name": "flow", "rule": rule, "recovery": recovery, "count": 8, "start": ["0s", "5s"]}],
+        flows=[
+            {"name": "flow", "rule": rule, "recovery": recovery, "count": 8, "start": ["0s", "5s"]}
+        ],
         tcp=tcp,
     )
 
 
 def totals(result):
-    """What the formulas talk about, of all flows of a run together; per cents are of the packets sent."""
+    """What the formulas talk about, of all flows of a run together.
+
+    Per cents are of the packets sent.
+    """
     flows = result.flows
     sent = flows["sent_packets"].sum()
     return {
@@ -90,12 +102,16 @@ measured.select("losses [%]", "packets/s", "mean window", "time-outs per cut")
 # %% [markdown]
 # ## The two side by side
 #
-# Our senders are today's: SACK tells them what is missing, and limited transmit keeps acknowledgements coming in small
-# windows. The formula with time-outs was made for the Reno of 1998, which has neither. So simulate that one as well.
+# Our senders are today's: SACK tells them what is missing, and limited transmit keeps
+# acknowledgements coming in small windows. The formula with time-outs was made for the Reno of
+# 1998, which has neither. So simulate that one as well.
 
 # %%
 found = dict(
-    cwndlab.run_many((p, lossy({"kind": "bernoulli", "p": p}, recovery="reno", limited_transmit=False)) for p in LOSSES)
+    cwndlab.run_many(
+        (p, lossy({"kind": "bernoulli", "p": p}, recovery="reno", limited_transmit=False))
+        for p in LOSSES
+    )
 )
 reno = pl.DataFrame([totals(found[p]) for p in LOSSES])
 p = np.geomspace(2e-4, 0.15, 60)
@@ -105,9 +121,18 @@ curves = {
 }
 figure = draw.rates(curves, 0.01, "Two formulas, two generations of senders")
 axes = figure.axes[0]
-for index, (label, frame) in enumerate({"simulated: SACK": measured, "simulated: Reno of 1998": reno}.items(), 2):
+for index, (label, frame) in enumerate(
+    {"simulated: SACK": measured, "simulated: Reno of 1998": reno}.items(), 2
+):
     losses = frame["losses [%]"] / 100
-    axes.plot(losses, frame["packets/s"], look(index).marker, color=look(index).color, markersize=7, label=label)
+    axes.plot(
+        losses,
+        frame["packets/s"],
+        look(index).marker,
+        color=look(index).color,
+        markersize=7,
+        label=label,
+    )
 axes.legend(loc="lower left", fontsize=8.5, handlelength=3, frameon=False)
 figure
 
@@ -132,8 +157,8 @@ sides = pl.DataFrame(
 sides
 
 # %% tags=["check"]
-# "Within 6 %, over windows from a dozen to seventy packets", "promises twice too much", "within 4 % everywhere",
-# "half as fast again".
+# "Within 6 %, over windows from a dozen to seventy packets", "promises twice too much", "within 4 %
+# everywhere", "half as fast again".
 assert (sides["SACK / root"][:4] - 1).abs().max() < 0.06
 assert 11 < measured["mean window"][3] < 13
 assert 65 < measured["mean window"][0] < 75
@@ -143,15 +168,17 @@ assert 1.4 < sides["SACK / time-outs"][5] < 1.6
 assert measured["time-outs per cut"][5] < reno["time-outs per cut"][5]
 
 # %% [markdown]
-# For SACK a line of algebra describes a packet simulator up to a loss rate of 1 % within 6 %, over windows from a dozen
-# to seventy packets. At 10 % it promises twice too much: a window of two has no tooth. The formula with time-outs fits
-# the senders that it was made for within 4 % at *every* loss rate; today's are half as fast again as it says where a
-# tenth is lost, because fewer of their cuts are time-outs. A formula for "TCP" is a formula for some TCP.
+# For SACK a line of algebra describes a packet simulator up to a loss rate of 1 % within 6 %, over
+# windows from a dozen to seventy packets. At 10 % it promises twice too much: a window of two has
+# no tooth. The formula with time-outs fits the senders that it was made for within 4 % at *every*
+# loss rate; today's are half as fast again as it says where a tenth is lost, because fewer of their
+# cuts are time-outs. A formula for "TCP" is a formula for some TCP.
 #
 # ## Surprise 1: the same loss rate, several times the rate
 #
-# Let losses come in bursts: the link has good times and bad times, and loses *everything* in a bad one (Gilbert and
-# Elliott's model). We make bad times longer and rarer, so that the loss rate stays at half a per cent.
+# Let losses come in bursts: the link has good times and bad times, and loses *everything* in a bad
+# one (Gilbert and Elliott's model). We make bad times longer and rarer, so that the loss rate stays
+# at half a per cent.
 
 # %%
 P = 0.005
@@ -177,7 +204,9 @@ rows = []
 for length in BURSTS:
     row = totals(found[length])
     law = {
-        f"law of {name}": float(theory.gaimd.square_root_rate(1, 0.5, row[key] / 100, rtt=row["RTT"]))
+        f"law of {name}": float(
+            theory.gaimd.square_root_rate(1, 0.5, row[key] / 100, rtt=row["RTT"])
+        )
         for name, key in (("losses", "losses [%]"), ("cuts", "cuts [%]"))
     }
     rows.append({"burst": length, "losses [%]": row["losses [%]"], "cuts [%]": row["cuts [%]"]})
@@ -191,7 +220,11 @@ bursts
 def by_burst(bursts):
     figure, (axes,) = panels(1, width=6.6, height=3.6)
     for index, (column, label) in enumerate(
-        {"packets/s": "simulated", "law of losses": "law, losses", "law of cuts": "law, cuts"}.items()
+        {
+            "packets/s": "simulated",
+            "law of losses": "law, losses",
+            "law of cuts": "law, cuts",
+        }.items()
     ):
         style = look(index)
         axes.plot(
@@ -220,22 +253,28 @@ assert bursts["losses [%]"].is_between(0.44, 0.56).all()
 assert ((bursts["packets/s"] / bursts["law of cuts"] - 1).abs() < 0.1).all()
 
 # %% [markdown]
-# The $p$ of the law is not the share of packets that are lost. It is the number of *cuts* per packet: a sender cuts
-# once per window, however many packets of it are missing. Put the measured cuts into the law and it holds again, within
-# a tenth. Who quotes a loss rate without saying how losses cluster has not said much about TCP.
+# The $p$ of the law is not the share of packets that are lost. It is the number of *cuts* per
+# packet: a sender cuts once per window, however many packets of it are missing. Put the measured
+# cuts into the law and it holds again, within a tenth. Who quotes a loss rate without saying how
+# losses cluster has not said much about TCP.
 #
 # ## Surprise 2: the law backwards
 #
-# So far the network set the loss rate and TCP answered with a rate. On a shared link it is the other way round. $n$
-# flows fill a link of $C$ packets per second, each gets $C/n$, and the law says what loss rate makes them do so:
+# So far the network set the loss rate and TCP answered with a rate. On a shared link it is the
+# other way round. $n$ flows fill a link of $C$ packets per second, each gets $C/n$, and the law
+# says what loss rate makes them do so:
 #
 # $$p = \frac32 \left(\frac{n}{C \cdot RTT}\right)^2 .$$
 #
-# The queue has no choice: it has to lose that many. Twice the flows on the same link, *four times* the loss rate.
+# The queue has no choice: it has to lose that many. Twice the flows on the same link, *four times*
+# the loss rate.
 
 # %%
 FLOWS = [2, 4, 8, 16, 32]
-QUEUES = {"RED": {"kind": "red", "limit": "100pkt"}, "drop-tail": {"kind": "drop-tail", "limit": "1bdp"}}
+QUEUES = {
+    "RED": {"kind": "red", "limit": "100pkt"},
+    "drop-tail": {"kind": "drop-tail", "limit": "1bdp"},
+}
 
 
 def shared(flows, queue):
@@ -292,12 +331,18 @@ def who_asks(demand):
 who_asks(demand)
 
 # %%
-doubling = {name: demand.filter(pl.col("queue") == name)["losses [%]"].to_numpy() for name in QUEUES}
+doubling = {
+    name: demand.filter(pl.col("queue") == name)["losses [%]"].to_numpy() for name in QUEUES
+}
 for name, course in doubling.items():
-    print(f"{name:10} each doubling of the flows multiplies the loss rate by", np.round(course[1:] / course[:-1], 1))
+    print(
+        f"{name:10} each doubling of the flows multiplies the loss rate by",
+        np.round(course[1:] / course[:-1], 1),
+    )
 
 # %% tags=["check"]
-# "By about three on average", "within a third up to 16 flows, ", "drop-tail loses twice what is needed".
+# "By about three on average", "within a third up to 16 flows, ", "drop-tail loses twice what is
+# needed".
 for course in doubling.values():
     assert 2.5 < (course[-1] / course[0]) ** (1 / 4) < 3.5
 eight = demand.filter(pl.col("flows").is_in([4, 8, 16]))
@@ -306,32 +351,42 @@ tail = demand.filter(pl.col("queue") == "drop-tail")
 assert (tail["losses [%]"] / tail["cuts [%]"]).is_between(1.6, 2.4).all()
 
 # %% [markdown]
-# Nobody configured these loss rates; the flows ask for them. From 4 to 16 flows the law gives the cuts per packet
-# within a third, from nothing but the number of flows, the link and the round trip. A doubling multiplies the loss rate
-# by about three on average, not by four: few flows do not keep RED's short queue busy, a longer drop-tail queue
-# lengthens the round trip, and many flows have windows so small that time-outs do part of the work. And drop-tail loses
-# about two packets where one would do: an overflow takes several at once, but a sender cuts once. More on what the
-# queue decides in [what a router changes](what-a-router-changes.ipynb).
+# Nobody configured these loss rates; the flows ask for them. From 4 to 16 flows the law gives the
+# cuts per packet within a third, from nothing but the number of flows, the link and the round trip.
+# A doubling multiplies the loss rate by about three on average, not by four: few flows do not keep
+# RED's short queue busy, a longer drop-tail queue lengthens the round trip, and many flows have
+# windows so small that time-outs do part of the work. And drop-tail loses about two packets where
+# one would do: an overflow takes several at once, but a sender cuts once. More on what the queue
+# decides in [what a router changes](what-a-router-changes.ipynb).
 #
 # ## What to remember
 #
 # * Rate = $\sqrt{3/(2p)}$ packets per round trip, as long as losses are rare.
 # * The $p$ in it counts cuts, not lost packets.
-# * On a shared link the flows decide what is lost: loss is how a queue tells $n$ flows to take $1/n$ each.
+# * On a shared link the flows decide what is lost: loss is how a queue tells $n$ flows to take
+# $1/n$ each.
 #
 # ## Exercises
 #
-# 1. **Another round trip.** Call `lossy` with `delay="10ms"`. By what factor does the rate change? At which loss rate
+# 1. **Another round trip.** Call `lossy` with `delay="10ms"`. By what factor does the rate change?
+# At which loss rate
 #    do time-outs begin to matter now, and why is it the same one or another?
-# 2. **Another rule.** For AIMD(a, b) the law is $\sqrt{a(1+b)/(2(1-b)p)}/RTT$ (derive it from the tooth). Which `a`
-#    makes `b = 0.875` as fast as TCP? Compare with `theory.friendly.to_alpha(0.875)` and simulate `GAIMD` with both.
-# 3. **CUBIC.** Pass `rule="CUBIC"` to `lossy`. Plot its rate over $p$ beside AIMD's: where is it steeper, where the
+# 2. **Another rule.** For AIMD(a, b) the law is $\sqrt{a(1+b)/(2(1-b)p)}/RTT$ (derive it from the
+# tooth). Which `a`
+#    makes `b = 0.875` as fast as TCP? Compare with `theory.friendly.to_alpha(0.875)` and
+#    simulate `GAIMD` with both.
+# 3. **CUBIC.** Pass `rule="CUBIC"` to `lossy`. Plot its rate over $p$ beside AIMD's: where is it
+# steeper, where the
 #    same? (RFC 9438 says that it behaves like AIMD where AIMD is faster.)
-# 4. **Which half helps?** Between the Reno of 1998 and SACK lie `recovery="newreno"` and limited transmit alone. Run
+# 4. **Which half helps?** Between the Reno of 1998 and SACK lie `recovery="newreno"` and limited
+# transmit alone. Run
 #    both: which of the two repairs the 1 % of losses, which the 10 %? Then pass `min_rto="200ms"`.
-# 5. **Kinder drop-tail.** In `QUEUES` change the limit of drop-tail to `"10pkt"`, then to `"4bdp"`. What happens to the
-#    loss rate at 32 flows, and to the round trip? What does the formula say about a network with endless buffers?
+# 5. **Kinder drop-tail.** In `QUEUES` change the limit of drop-tail to `"10pkt"`, then to `"4bdp"`.
+# What happens to the
+#    loss rate at 32 flows, and to the round trip? What does the formula say about a network
+#    with endless buffers?
 #
-# *Sources:* M. Mathis et al., "The macroscopic behavior of the TCP congestion avoidance algorithm", 1997. J. Padhye et
-# al., "Modeling TCP throughput", 1998. Y. R. Yang, S. S. Lam, "General AIMD congestion control", 2000 (the formulas
-# that `theory.gaimd` has). R. Morris, "Scalable TCP congestion control", 2000 (flows ask for loss).
+# *Sources:* M. Mathis et al., "The macroscopic behavior of the TCP congestion avoidance algorithm",
+# 1997. J. Padhye et al., "Modeling TCP throughput", 1998. Y. R. Yang, S. S. Lam, "General AIMD
+# congestion control", 2000 (the formulas that `theory.gaimd` has). R. Morris, "Scalable TCP
+# congestion control", 2000 (flows ask for loss).

@@ -1,4 +1,7 @@
-"""The sections of docs/rules.md about single rules: what each is, and its window on one lossy link."""
+"""The sections of docs/rules.md about single rules.
+
+What each is, and its window on one lossy link.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from parts.text import ROOT, code_name, table
 
 WINDOW = "examples/rules-window.toml"
 MARKS = "examples/rules-marks.toml"
-# Rules are shown as `cwndlab rules` writes them, except where that is another's law or its shape is too small to see on
-# this link. (LEDBAT's usual target, 100 ms, is more than its queue holds.)
+# Rules are shown as `cwndlab rules` writes them, except where that is another's law or its shape is
+# too small to see on this link. (LEDBAT's usual target, 100 ms, is more than its queue holds.)
 SHOWN = {
     "Binomial": "Binomial(0.25, 0.75, 2, 0.5)",
     "IIAD": "IIAD(50, 20)",
@@ -45,23 +48,35 @@ def section(family: str) -> str:
     shown = notation(family)
     text = f"{code_name(entry['notation'])}: {entry['summary']}.\n\n```text\n{law(family)}```\n\n"
     if entry["parameters"]:
-        text += table(["parameter", "what, and its unit", "allowed", "default"], [_row(p) for p in entry["parameters"]])
+        text += table(
+            ["parameter", "what, and its unit", "allowed", "default"],
+            [_row(p) for p in entry["parameters"]],
+        )
     else:
         text += "No parameters.\n"
     text += f"\nSource: {entry['source']}.\n\n"
     marked = ", and below it where the queue marks" if family in MARKED else ""
-    return text + f"![Window of {shown} over 60 s on one lossy link{marked}](images/{picture(family)[12:]})\n"
+    return (
+        text + f"![Window of {shown} over 60 s on one lossy "
+        f"link{marked}](images/{picture(family)[12:]})\n"
+    )
 
 
 def _row(parameter: dict[str, Any]) -> list[str]:
     name = f"{parameter['name']}=" if parameter["option"] else parameter["name"]
     default = parameter["default"]
-    shown = "none" if default is None else f"{default:g}" if isinstance(default, float) else str(default)
+    shown = (
+        "none"
+        if default is None
+        else f"{default:g}"
+        if isinstance(default, float)
+        else str(default)
+    )
     return [code_name(name), parameter["meaning"], parameter["allowed"], shown]
 
 
 def windows(family: str) -> Iterator[tuple[str, Result]]:
-    """Run the rule of a family on the lossy link, and again with marks where it answers them in its own way."""
+    """Run the rule of a family on the lossy link, and again with ECN marks if it answers them."""
     scenario = Scenario.load(ROOT / WINDOW).set("flows.*.rule", notation(family))
     yield notation(family), run(scenario)
     if family in MARKED:
@@ -84,5 +99,12 @@ def events() -> str:
                 f"{flow['fast_retransmits']}",
                 f"{flow['timeouts']}",
             ])  # fmt: skip
-    head = ["rule", "goodput / rate", "mean queueing delay, ms", "mean window, packets", "lost", "fast retransmits"]
+    head = [
+        "rule",
+        "goodput / rate",
+        "mean queueing delay, ms",
+        "mean window, packets",
+        "lost",
+        "fast retransmits",
+    ]
     return table([*head, "time-outs"], rows)

@@ -8,12 +8,14 @@ from pathlib import Path
 from parts.text import ROOT
 
 SOURCES = ROOT / "crates" / "rules" / "src"
-# A file's header has the law of its rule; where several families share a file, the special cases stand below.
+# A file's header has the law of its rule; where several families share a file, the special cases
+# stand below.
 FILES = {
     "Linear": "linear.rs", "GAIMD": "gaimd.rs", "Binomial": "binomial.rs", "Bimodal": "bimodal.rs",
     "MRAIMD": "mraimd.rs", "CUBIC": "cubic.rs", "DCTCP": "dctcp.rs", "HighSpeed": "highspeed.rs",
     "Scalable": "scalable.rs", "Westwood": "westwood.rs", "Vegas": "vegas.rs", "HTCP": "htcp.rs",
-    "Illinois": "illinois.rs", "BIC": "bic.rs", "LEDBAT": "ledbat.rs", "BBR1": "bbr/v1.rs", "BBR3": "bbr/v3.rs",
+    "Illinois": "illinois.rs", "BIC": "bic.rs", "LEDBAT": "ledbat.rs", "BBR1": "bbr/v1.rs",
+    "BBR3": "bbr/v3.rs",
     "Rule": "formula/mod.rs",
 }  # fmt: skip
 SPECIAL = {
@@ -41,9 +43,14 @@ def law(family: str) -> str:
     """
     if family in SPECIAL:
         grown, cut = SPECIAL[family]
-        return f"without loss, per round trip:  w <- {grown}\non loss:                       w <- {cut}\n"
+        return (
+            f"without loss, per round trip:  w <- {grown}\non loss:                       w <- "
+            f"{cut}\n"
+        )
     if family not in FILES:
-        raise KeyError(f"{family}: has no law; allowed: a line of FILES or SPECIAL in docs/parts/laws.py")
+        raise KeyError(
+            f"{family}: has no law; allowed: a line of FILES or SPECIAL in docs/parts/laws.py"
+        )
     return header_law(SOURCES / FILES[family])
 
 
@@ -51,6 +58,10 @@ def header_law(path: Path) -> str:
     """Return the equations at the top of a rule's source file."""
     found = HEADER.search(path.read_text(encoding="utf-8"))
     if found is None:
-        raise KeyError(f"{path.name}: has no equations in its header; allowed: a block ```text after `//!`")
-    lines = [line.removeprefix("//!").removeprefix(" ").rstrip() for line in found["law"].splitlines()]
+        raise KeyError(
+            f"{path.name}: has no equations in its header; allowed: a block ```text after `//!`"
+        )
+    lines = [
+        line.removeprefix("//!").removeprefix(" ").rstrip() for line in found["law"].splitlines()
+    ]
     return "\n".join(lines) + "\n"

@@ -10,7 +10,10 @@ from parts.text import code, code_name, table
 
 
 def types() -> dict[str, dict]:
-    """Tables of a scenario by name: the document itself, and every definition or variant that has keys."""
+    """Tables of a scenario by name.
+
+    The document itself, and every definition or variant that has keys.
+    """
     schema = native.schema()
     found = {"Scenario": schema}
     for name, definition in schema["$defs"].items():

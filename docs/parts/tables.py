@@ -5,7 +5,7 @@ from __future__ import annotations
 import cwndlab
 from cwndlab import environments, native, reproduce
 from cwndlab.quantities import rate_text
-from cwndlab.reproduce import glance, glance_text
+from cwndlab.reproduce import summary, summary_text
 from parts.text import ROOT, code, code_name, table
 
 
@@ -14,7 +14,11 @@ def knobs() -> str:
     entries = native.knobs()
     profiles = list(entries[0]["values"])
     rows = [
-        [code_name(entry["name"]), *(knob_value(entry["values"][name]) for name in profiles), entry["meaning"]]
+        [
+            code_name(entry["name"]),
+            *(knob_value(entry["values"][name]) for name in profiles),
+            entry["meaning"],
+        ]
         for entry in entries
     ]
     return table(["knob", *profiles, "meaning"], rows)
@@ -31,7 +35,9 @@ def rules() -> str:
     """Table of the window rules."""
     rows = []
     for rule in native.rules():
-        allowed = "; ".join(f"{p['name']}: {p['meaning']}, {p['allowed']}" for p in rule["parameters"])
+        allowed = "; ".join(
+            f"{p['name']}: {p['meaning']}, {p['allowed']}" for p in rule["parameters"]
+        )
         rows.append([code_name(rule["notation"]), rule["summary"], allowed, rule["source"]])
     return table(["rule", "what it does", "parameters", "source"], rows)
 
@@ -41,7 +47,13 @@ def environment_table() -> str:
     assume = environments.Assumptions()
     found = environments.ENVIRONMENTS.values()
     rows = [
-        [code_name(entry.name), entry.title, entry.summary, rate_text(entry.capacity_bps(assume)), entry.topology]
+        [
+            code_name(entry.name),
+            entry.title,
+            entry.summary,
+            rate_text(entry.capacity_bps(assume)),
+            entry.topology,
+        ]
         for entry in found
     ]
     return table(["name", "title", "left per test flow", "link", "topology"], rows)
@@ -67,25 +79,37 @@ def share_table() -> str:
 
 
 def greedy_share(name: str, duration: str = "30s") -> tuple[float, float]:
-    """Bandwidth per flow, bit/s: what an environment asks for under DRR, and what sources that never stop get."""
+    """Bandwidth per flow, bit/s: specified by an environment, and got by long flows under DRR."""
     assume = environments.Assumptions(duration=duration)
     document = environments.scenario(name, queue="drr", assume=assume).to_dict()
     capacity = environments.ENVIRONMENTS[name].capacity_bps(assume)
     # Twice the largest share each: they have packets in their queues all the time.
-    greedy = {"name": "greedy", "count": assume.flows, "rate": rate_text(2 * capacity / assume.flows)}
-    document |= {"flows": [], "cross": [*document.get("cross", []), {**greedy, "start": ["0s", "1s"]}]}
+    greedy = {
+        "name": "greedy",
+        "count": assume.flows,
+        "rate": rate_text(2 * capacity / assume.flows),
+    }
+    document |= {
+        "flows": [],
+        "cross": [*document.get("cross", []), {**greedy, "start": ["0s", "1s"]}],
+    }
     result = cwndlab.run(document)
-    # The course is the same under every queue; here the greedy sources would count as cross traffic themselves.
+    # The course is the same under every queue; here the greedy sources would count as cross traffic
+    # themselves.
     asked = cwndlab.run(environments.scenario(name, assume=assume)).links["available_bps"][0]
-    return asked / assume.flows, result.cross.filter(source="greedy")["delivered_bps"][0] / assume.flows
+    return asked / assume.flows, result.cross.filter(source="greedy")["delivered_bps"][
+        0
+    ] / assume.flows
 
 
 def verdicts() -> str:
-    """Write what papers' claims came to, from the data that the last full reproduction left here."""
-    return glance_text.markdown(glance.read(ROOT / "docs"))
+    """Write the verdicts on the papers' claims from the data of the last full reproduction."""
+    return summary_text.markdown(summary.read(ROOT / "docs"))
 
 
 def readings() -> str:
     """Table of what words of papers mean as numbers."""
-    rows = [[code_name(name), entry.text, entry.meaning] for name, entry in reproduce.readings().items()]
+    rows = [
+        [code_name(name), entry.text, entry.meaning] for name, entry in reproduce.readings().items()
+    ]
     return table(["reading", "bounds", "meaning"], rows)

@@ -66,8 +66,12 @@ def measure(rate_mbit: float, seconds: float) -> dict[str, Any]:
 def main() -> None:
     """Print a line for each rate."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {seconds:g} s measured after 2 s")
-    print("rate [Mbit/s]  goodput  ideal    error [%]  min RTT - 20 ms [ms]  late p99 [ms]  CPU [%]  valid")
+    print(
+        f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {seconds:g} s measured after 2 s"
+    )
+    print(
+        "rate [Mbit/s]  goodput  ideal    error [%]  min RTT - 20 ms [ms]  late p99 [ms]  CPU [%]  valid"
+    )
     for rate in RATES_MBIT:
         row = measure(rate, seconds)
         print(

@@ -21,7 +21,11 @@ def pytest_collection_modifyitems(items):
     """Skip what cannot run here."""
     reason = missing()
     for item in items:
-        if reason is not None and Path(__file__).parent in item.path.parents and "anywhere" not in item.keywords:
+        if (
+            reason is not None
+            and Path(__file__).parent in item.path.parents
+            and "anywhere" not in item.keywords
+        ):
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
@@ -46,6 +50,8 @@ def cli(tmp_path):
 
     def run(*arguments: str, **named) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "cwndlab", *map(str, arguments)]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=HANG_S, **named)
+        return subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, timeout=HANG_S, **named
+        )
 
     return run

@@ -85,12 +85,17 @@ class _Namespace:
     @property
     def pid(self) -> int:
         """The process inside: `unshare` waits outside for it."""
-        inside = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        inside = (
+            Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        )
         return int(inside[0])
 
     def do(self, *command: str) -> None:
         subprocess.run(
-            ["nsenter", "-t", str(self.pid), "-n", *command], check=True, capture_output=True, timeout=HANG_S
+            ["nsenter", "-t", str(self.pid), "-n", *command],
+            check=True,
+            capture_output=True,
+            timeout=HANG_S,
         )
 
     def go(self) -> None:
@@ -101,7 +106,11 @@ class _Namespace:
 def missing() -> str | None:
     """What of this machine is missing, if anything."""
     lacking = [tool for tool in TOOLS if shutil.which(tool) is None]
-    return f"{', '.join(lacking)} not installed (apt-get install iproute2 procps util-linux)" if lacking else None
+    return (
+        f"{', '.join(lacking)} not installed (apt-get install iproute2 procps util-linux)"
+        if lacking
+        else None
+    )
 
 
 @contextmanager
@@ -131,9 +140,19 @@ def run_flow(name: str, seconds: float, *, buffer_packets: int = 60) -> list[Row
         source.do("ip", "route", "add", "default", "via", "10.9.1.2")
         sink.do("ip", "route", "add", "default", "via", "10.9.0.1")
         for end in (source, sink):
-            buffers = ("net.ipv4.tcp_wmem=4096 1000000 4000000", "net.ipv4.tcp_rmem=4096 4000000 8000000")
+            buffers = (
+                "net.ipv4.tcp_wmem=4096 1000000 4000000",
+                "net.ipv4.tcp_rmem=4096 4000000 8000000",
+            )
             end.do("sysctl", "-qw", "net.ipv4.tcp_no_metrics_save=1", *buffers)
-        bucket = ("rate", f"{RATE_MBIT}mbit", "burst", str(2 * FRAME_BYTES), "limit", str(buffer_packets * FRAME_BYTES))
+        bucket = (
+            "rate",
+            f"{RATE_MBIT}mbit",
+            "burst",
+            str(2 * FRAME_BYTES),
+            "limit",
+            str(buffer_packets * FRAME_BYTES),
+        )
         router.do("tc", "qdisc", "add", "dev", "right0", "root", "tbf", *bucket)
         sink.go()
         sink.process.stdout.readline()
@@ -145,7 +164,20 @@ def run_flow(name: str, seconds: float, *, buffer_packets: int = 60) -> list[Row
 def _join(near: _Namespace, far: _Namespace, network: str, device: str) -> None:
     """Connect two namespaces by a cable that carries packets as a network would: none larger than its MTU."""
     ends = (f"{device}0", f"{device}1")
-    near.do("ip", "link", "add", "name", ends[0], "type", "veth", "peer", "name", ends[1], "netns", str(far.pid))
+    near.do(
+        "ip",
+        "link",
+        "add",
+        "name",
+        ends[0],
+        "type",
+        "veth",
+        "peer",
+        "name",
+        ends[1],
+        "netns",
+        str(far.pid),
+    )
     for place, (end, name) in enumerate(zip((near, far), ends, strict=True), start=1):
         end.do("ip", "addr", "add", f"{network}.{place}/24", "dev", name)
         end.do("ip", "link", "set", name, "gso_max_segs", "1", "up")

@@ -113,11 +113,18 @@ class Samples:
             total += rate * BIN_S / 8 / PAYLOAD_BYTES
             delivered.append(total)
         thresholds = trace["ssthresh_packets"].fill_null(float("inf"))
-        return cls(trace["time_s"].to_list(), trace["cwnd_packets"].to_list(), thresholds.to_list(), delivered)
+        return cls(
+            trace["time_s"].to_list(),
+            trace["cwnd_packets"].to_list(),
+            thresholds.to_list(),
+            delivered,
+        )
 
     def acknowledged(self, sample: int) -> float:
         """Packets delivered at the sink of which the source had word at a sample."""
-        return self.delivered[max(0, min(int((self.time_s[sample] - ONE_WAY_S) / BIN_S), len(self.delivered) - 1))]
+        return self.delivered[
+            max(0, min(int((self.time_s[sample] - ONE_WAY_S) / BIN_S), len(self.delivered) - 1))
+        ]
 
 
 def episodes(samples: Samples) -> Iterator[Cut | None]:
@@ -157,7 +164,9 @@ def is_seen(samples: Samples, cut: Cut, law: Law) -> bool:
     return not is_late and gap_s < max(UNSEEN_PACKETS / (PACKETS_S * by_packet), 2 * BIN_S)
 
 
-def stretches(samples: Samples, cuts: list[Cut | None], law: Law) -> Iterator[tuple[float, float, float]]:
+def stretches(
+    samples: Samples, cuts: list[Cut | None], law: Law
+) -> Iterator[tuple[float, float, float]]:
     """Give growth between cuts in packets, that by the law, and the round trips that it took.
 
     From one step to the next the window is taken halfway between both, for the law and for the round trips: 1/w bends
@@ -165,7 +174,9 @@ def stretches(samples: Samples, cuts: list[Cut | None], law: Law) -> Iterator[tu
     """
     known = [(last, cut) for last, cut in pairwise(cuts) if last is not None and cut is not None]
     for last, cut in known:
-        steps = [at for at in range(last.growing, cut.begin) if samples.cwnd[at] > samples.cwnd[at - 1]]
+        steps = [
+            at for at in range(last.growing, cut.begin) if samples.cwnd[at] > samples.cwnd[at - 1]
+        ]
         by_law = rounds = 0.0
         for earlier, later in pairwise(steps):
             window = (samples.cwnd[earlier] + samples.cwnd[later]) / 2
@@ -201,7 +212,11 @@ def measure(rule: str, seconds: float) -> dict[str, Any]:
     grown = list(stretches(samples, found, law))
     worst = max(judged, key=lambda cut: cut.off(law), default=None)
     slope = median(grew / by_law for grew, by_law, _ in grown) if grown else None
-    by_law_rtt = sum(by_law for _, by_law, _ in grown) / sum(rounds for *_, rounds in grown) if grown else None
+    by_law_rtt = (
+        sum(by_law for _, by_law, _ in grown) / sum(rounds for *_, rounds in grown)
+        if grown
+        else None
+    )
     return {
         "rule": rule,
         "episodes": len(found),
@@ -226,7 +241,11 @@ def line(row: dict[str, Any]) -> str:
     def number(value: float | None, form: str) -> str:
         return "none" if value is None else format(value, form)
 
-    cut = "none" if row["worst_cut"] is None else " > ".join(f"{packets:g}" for packets in row["worst_cut"])
+    cut = (
+        "none"
+        if row["worst_cut"] is None
+        else " > ".join(f"{packets:g}" for packets in row["worst_cut"])
+    )
     return (
         f"{row['rule']:35}  {row['cuts']:3} of {row['episodes']:3}   {number(row['worst'], '.2f'):>14}  {cut:>12}"
         f"  {number(row['slope_packets'], '.3f'):>15}  {number(row['law_slope_packets'], '.3f'):>6}"
@@ -242,9 +261,7 @@ def main() -> None:
         f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; one flow over {RATE_MBIT} Mbit/s and "
         f"{2e3 * ONE_WAY_S:g} ms, {seconds:g} s each"
     )
-    columns = (
-        "cuts judged  off, of allowed   of this cut  packets per RTT, law's  off [%]  stretches  guard hits  valid"
-    )
+    columns = "cuts judged  off, of allowed   of this cut  packets per RTT, law's  off [%]  stretches  guard hits  valid"
     print(f"{'rule':35}  {columns}")
     for rule in sys.argv[2:] or LAWS:
         print(line(measure(rule, seconds)), flush=True)

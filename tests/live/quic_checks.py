@@ -35,10 +35,19 @@ QUEUES = {
 
 
 def scenario(
-    rate_mbit: float, seconds: float, flows: list[dict[str, Any]], rtt_ms: float = RTT_MS, begin_s: float = 2, **link
+    rate_mbit: float,
+    seconds: float,
+    flows: list[dict[str, Any]],
+    rtt_ms: float = RTT_MS,
+    begin_s: float = 2,
+    **link,
 ) -> Scenario:
     """Flows over one link, measured from `begin_s` on for so many seconds."""
-    dumbbell = {"rate": f"{rate_mbit}Mbit", "delay": f"{rtt_ms / 2}ms", "queue": {"kind": "drop-tail", "limit": "2bdp"}}
+    dumbbell = {
+        "rate": f"{rate_mbit}Mbit",
+        "delay": f"{rtt_ms / 2}ms",
+        "queue": {"kind": "drop-tail", "limit": "2bdp"},
+    }
     return Scenario.from_dict(
         {
             "name": "quic",
@@ -76,7 +85,8 @@ def shares(seconds: float) -> Iterator[tuple[str, bool, bool]]:
         live = quic(asked)
         pair = (live, execute.run(counterpart(asked, live.packet_bytes)))
         found = [
-            result.flows.filter(group="gaimd")["goodput_bps"].sum() / result.aggregate_goodput_bps for result in pair
+            result.flows.filter(group="gaimd")["goodput_bps"].sum() / result.aggregate_goodput_bps
+            for result in pair
         ]
         text = f"{name}: GAIMD's share {100 * found[0]:.1f} %, simulated {100 * found[1]:.1f} %"
         yield f"{text}; {verdict(live)}", abs(found[0] - found[1]) <= 0.05, live.valid
@@ -84,7 +94,10 @@ def shares(seconds: float) -> Iterator[tuple[str, bool, bool]]:
 
 def answered(flow: dict[str, Any]) -> list[tuple[float, float, bool]]:
     """Windows before and after each cut that the rule decided, and whether it was in slow start."""
-    columns = (flow[f"cut_{name}"] for name in ("cause", "before_packets", "after_packets", "in_slow_start"))
+    columns = (
+        flow[f"cut_{name}"]
+        for name in ("cause", "before_packets", "after_packets", "in_slow_start")
+    )
     return [row[1:] for row in zip(*columns, strict=True) if row[0] != "persistent congestion"]
 
 
@@ -93,8 +106,13 @@ def cuts(seconds: float) -> Iterator[tuple[str, bool, bool]]:
     for rule, left in CUTS.items():
         result = quic(scenario(10, seconds, [{"name": "flow", "rule": rule}]))
         (flow,) = result.quic_flows
-        pairs = [(before, after) for before, after, in_slow_start in answered(flow) if not in_slow_start]
-        worst = max((abs(after - left(before)) / max(1, 0.02 * left(before)) for before, after in pairs), default=9.9)
+        pairs = [
+            (before, after) for before, after, in_slow_start in answered(flow) if not in_slow_start
+        ]
+        worst = max(
+            (abs(after - left(before)) / max(1, 0.02 * left(before)) for before, after in pairs),
+            default=9.9,
+        )
         text = f"{rule}: {len(pairs)} cuts, the worst {worst:.3f} of what is allowed"
         yield f"{text}; {verdict(result)}", worst <= 1, result.valid
 
@@ -113,11 +131,11 @@ def faults(_: float) -> Iterator[tuple[str, bool, bool]]:
     """Lose half of the packets; lose all for 2 s."""
     flow = [{"name": "flow", "rule": "AIMD(1, 0.5)"}]
     result = quic(scenario(10, 4, flow, loss=HALF))
-    text = (
-        f"loss of 50 %: {result.flows['delivered_packets'][0]} packets arrived, {result.flows['timeouts'][0]} collapses"
-    )
+    text = f"loss of 50 %: {result.flows['delivered_packets'][0]} packets arrived, {result.flows['timeouts'][0]} collapses"
     yield f"{text}; {verdict(result)}", result.delivered_packets > 0, result.valid
-    asked = scenario(10, 8, flow, outages=[{"from": "3s", "to": "5s"}]).set("trace", {"rate": "500ms"})
+    asked = scenario(10, 8, flow, outages=[{"from": "3s", "to": "5s"}]).set(
+        "trace", {"rate": "500ms"}
+    )
     result = quic(asked)
     rates = dict(result.traces["rate"].select("time_s", "goodput_bps").iter_rows())
     text = f"outage from 3 to 5 s: {rates[4.0] / 1e6:.2f} Mbit/s in it, {rates[9.0] / 1e6:.2f} Mbit/s at 9 s"
@@ -130,11 +148,16 @@ CHECKS = {"goodput": goodput, "shares": shares, "cuts": cuts, "many": many, "fau
 def main() -> None:
     """Print what was found."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {seconds:g} s measured after 2 s")
+    print(
+        f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {seconds:g} s measured after 2 s"
+    )
     for name in sys.argv[2:] or CHECKS:
         for text, is_as_wanted, is_valid in CHECKS[name](seconds):
             said = "as wanted" if is_as_wanted else "NOT as wanted"
-            print(f"{name}: {said if is_valid or name == 'faults' else f'no verdict ({said})'}: {text}", flush=True)
+            print(
+                f"{name}: {said if is_valid or name == 'faults' else f'no verdict ({said})'}: {text}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

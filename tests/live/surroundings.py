@@ -45,8 +45,14 @@ class Load:
     def disturbances(self) -> list[str]:
         """Say which figures are those of a machine that is too busy."""
         figures = (
-            (self.steal_share > STEAL_SHARE, f"{100 * self.steal_share:.0f} % of processor time was stolen"),
-            (self.others_share > OTHERS_SHARE, f"others took {100 * self.others_share:.0f} % of processor time"),
+            (
+                self.steal_share > STEAL_SHARE,
+                f"{100 * self.steal_share:.0f} % of processor time was stolen",
+            ),
+            (
+                self.others_share > OTHERS_SHARE,
+                f"others took {100 * self.others_share:.0f} % of processor time",
+            ),
             (self.latency_ms > LATENCY_MS, f"a process was woken up {self.latency_ms:.0f} ms late"),
         )
         return [text for is_too_much, text in figures if is_too_much]
@@ -71,13 +77,17 @@ def measured() -> Iterator[Load]:
     """Measure what the machine does beside the block; the figures are there after it."""
     load = Load()
     pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", PROBE], stdin=pipe, stdout=pipe, text=True) as probe:
+    with subprocess.Popen(
+        [sys.executable, "-c", PROBE], stdin=pipe, stdout=pipe, text=True
+    ) as probe:
         probe.stdout.readline()
         before = _processor_s()
         try:
             yield load
         finally:
-            busy_s, steal_s, all_s, ours_s = (b - a for a, b in zip(before, _processor_s(), strict=True))
+            busy_s, steal_s, all_s, ours_s = (
+                b - a for a, b in zip(before, _processor_s(), strict=True)
+            )
             load.steal_share = steal_s / max(all_s, 0.01)
             load.others_share = max(busy_s - ours_s, 0.0) / max(all_s, 0.01)
             load.latency_ms = float(probe.communicate()[0])
@@ -102,7 +112,9 @@ def unless_busy(load: Load, *results: Result) -> Iterator[None]:
         yield
     except AssertionError as miss:
         if figures := [*load.disturbances(), *filter(None, map(late, results))]:
-            pytest.skip(f"the machine was too busy: {'; '.join(figures)}; missed: {_first_line(miss)}")
+            pytest.skip(
+                f"the machine was too busy: {'; '.join(figures)}; missed: {_first_line(miss)}"
+            )
         raise
 
 
@@ -187,12 +199,21 @@ def missing() -> str | None:
 
 def machine() -> tuple[str, str, str, str]:
     """Read what a run must leave as it was: devices, named namespaces, rules of a run, a switch of the host's."""
-    links = json.loads(subprocess.run(["ip", "-j", "link"], capture_output=True, text=True, check=True).stdout)
-    spaces = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+    links = json.loads(
+        subprocess.run(["ip", "-j", "link"], capture_output=True, text=True, check=True).stdout
+    )
+    spaces = subprocess.run(
+        ["ip", "netns", "list"], capture_output=True, text=True, check=True
+    ).stdout
     ipv4 = Path("/proc/sys/net/ipv4")
     controls = (ipv4 / "tcp_available_congestion_control").read_text().split()
     ours = [name for name in controls if name.startswith("cwndlab_")]
-    return str([link["ifname"] for link in links]), spaces, str(ours), (ipv4 / "tcp_ecn").read_text()
+    return (
+        str([link["ifname"] for link in links]),
+        spaces,
+        str(ours),
+        (ipv4 / "tcp_ecn").read_text(),
+    )
 
 
 def wait_for_others() -> None:

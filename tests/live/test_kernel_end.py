@@ -32,9 +32,21 @@ def errors(tmp_path) -> Path:
 @pytest.fixture
 def command(errors) -> Iterator[subprocess.Popen[str]]:
     """The command, in a process group of its own as a shell gives it; it ends with the test."""
-    arguments = [sys.executable, "-m", "cwndlab", "live", "install", "AIMD(1, 0.5)", "--name", NAME, "--until-stopped"]
+    arguments = [
+        sys.executable,
+        "-m",
+        "cwndlab",
+        "live",
+        "install",
+        "AIMD(1, 0.5)",
+        "--name",
+        NAME,
+        "--until-stopped",
+    ]
     with errors.open("w") as stderr:
-        process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=stderr, text=True, start_new_session=True)
+        process = subprocess.Popen(
+            arguments, stdout=subprocess.PIPE, stderr=stderr, text=True, start_new_session=True
+        )
     try:
         yield process
     finally:
@@ -56,7 +68,11 @@ def _holders() -> list[str]:
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             lines.append(path.read_bytes().decode(errors="replace"))
-    return [line for line in lines if line.split("\0")[0] == str(program.BUILT) and NAME in line.split("\0")]
+    return [
+        line
+        for line in lines
+        if line.split("\0")[0] == str(program.BUILT) and NAME in line.split("\0")
+    ]
 
 
 def _gone() -> bool:
@@ -85,7 +101,9 @@ def test_nothing_stays_registered(command, errors, how, code):
         os.kill(child, signal.SIGKILL)
     else:
         command.send_signal(
-            {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}[how.split()[0]]
+            {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}[
+                how.split()[0]
+            ]
         )
     command.communicate(timeout=HANG_S)
     said = errors.read_text()
@@ -110,7 +128,9 @@ def test_an_early_interrupt_leaves_nothing_either(command, errors, after_s):
     while command.poll() is None:
         os.killpg(command.pid, signal.SIGINT)
         sent += 1
-        wait_until(lambda sent=sent: command.poll() is not None or _swallowed(errors) >= sent, "an end")
+        wait_until(
+            lambda sent=sent: command.poll() is not None or _swallowed(errors) >= sent, "an end"
+        )
     assert command.returncode != 0
     # One that was being started ends when it finds its input closed.
     wait_until(lambda: not _holders(), "the end of the program")

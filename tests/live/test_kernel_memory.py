@@ -45,7 +45,9 @@ def test_bimodal_finds_its_share_in_two_cycles():
         rows: list[Row] = kernel_path.run_flow("cwl_t_bimodal", 5)
         hits = held.end()["hits"]
     seen = cuts(rows, LAWS["AIMD(1, 0.5)"])
-    print(f"\n{[(before, after) for before, after, _ in seen]}, {hits['skipped_ssthresh']} skipped and repaired")
+    print(
+        f"\n{[(before, after) for before, after, _ in seen]}, {hits['skipped_ssthresh']} skipped and repaired"
+    )
     with unless_busy(load):
         assert len(seen) >= 2
         first, second = seen[0], seen[1]
@@ -65,7 +67,9 @@ def test_marks_leave_the_window_of_mraimd_alone():
     # From the end of slow start on: before the connection stands, the window is another.
     windows = result.traces["cwnd"].filter(pl.col("time_s") > 1)["cwnd_packets"].to_list()
     falls = sum(after < before - 1 for before, after in pairwise(windows))
-    print(f"\n{flow['ecn_reductions']} windows with marks, {flow['dropped_packets']} drops, {falls} falls")
+    print(
+        f"\n{flow['ecn_reductions']} windows with marks, {flow['dropped_packets']} drops, {falls} falls"
+    )
     print(f"  windows: {windows[::400]} packets")
     with unless_busy(load, result):
         assert flow["ecn_reductions"] >= 3

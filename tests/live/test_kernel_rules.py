@@ -25,7 +25,13 @@ INFINITE = 0x7FFFFFFF
 
 def _reason_to_skip() -> str | None:
     parts = {part.name: part for part in doctor.look()}
-    needed = ("kernel types (BTF)", "struct_ops for TCP", "privileges", "network namespaces", "cwndlab-live")
+    needed = (
+        "kernel types (BTF)",
+        "struct_ops for TCP",
+        "privileges",
+        "network namespaces",
+        "cwndlab-live",
+    )
     for name in needed:
         if parts[name].found is None:
             return f"no {name}: {parts[name].how}"
@@ -138,16 +144,22 @@ def _keeps(law: Law, rows: list[Row]) -> None:
     assert len(seen) >= 5, f"{len(seen)} cuts"
     # The window that was cut has a fraction that is not shown: the rule's answer lies between those at its whole part
     # and at one packet more.
-    off = [max(law.cut(before) - after, after - law.cut(before + 1), 0.0) for before, after, _ in seen]
+    off = [
+        max(law.cut(before) - after, after - law.cut(before + 1), 0.0) for before, after, _ in seen
+    ]
     share, stretches = slope(rows, law)
     windows = f"{min(b for b, _, _ in seen)} to {max(b for b, _, _ in seen)} packets"
     print(f"\n{len(seen)} cuts at {windows}, at most {max(off):.2f} packets off")
     print(f"  slope {share:.4f} of the rule's, median of {stretches} stretches")
     for (before, threshold, after), distance in zip(seen, off, strict=True):
-        assert distance <= max(1.0, 0.02 * law.cut(before)), f"{before} packets were cut to {threshold}"
+        assert distance <= max(1.0, 0.02 * law.cut(before)), (
+            f"{before} packets were cut to {threshold}"
+        )
         # Proportional rate reduction ends at the threshold (RFC 6937); what one acknowledgement then adds may be shown
         # with it.
-        assert abs(after - threshold) <= max(1.0, 0.02 * threshold), f"threshold {threshold}, window {after}"
+        assert abs(after - threshold) <= max(1.0, 0.02 * threshold), (
+            f"threshold {threshold}, window {after}"
+        )
     assert share == pytest.approx(1, abs=0.03)
 
 
@@ -160,12 +172,19 @@ def test_the_guard_repairs_episodes_that_were_skipped():
     ):
         rows = kernel_path.run_flow("cwl_t_guard", 5)
         hits = held.end()["hits"]
-    off = [max(law.cut(before) - after, after - law.cut(before + 1), 0.0) for before, after, _ in cuts(rows, law)]
+    off = [
+        max(law.cut(before) - after, after - law.cut(before + 1), 0.0)
+        for before, after, _ in cuts(rows, law)
+    ]
     wild = max(row.ssthresh for row in rows if row.ssthresh != INFINITE)
-    print(f"\n{hits['left_unanswered']} episodes left unanswered, {hits['skipped_ssthresh']} repaired")
+    print(
+        f"\n{hits['left_unanswered']} episodes left unanswered, {hits['skipped_ssthresh']} repaired"
+    )
     print(f"  thresholds at most {wild}")
     print(f"  {len(off)} cuts seen, at most {max(off, default=0.0):.2f} packets off")
-    assert hits["skipped_ssthresh"] >= hits["left_unanswered"] - 1  # the last may have come as the flow ended
+    assert (
+        hits["skipped_ssthresh"] >= hits["left_unanswered"] - 1
+    )  # the last may have come as the flow ended
     assert rows[-1].ssthresh < 1000
     with unless_busy(load):
         assert hits["left_unanswered"] >= 2
@@ -184,10 +203,17 @@ def test_install_and_remove():
             received = 0
             while received < 100_000:
                 received += len(connection.recv(65536))
-            assert client.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0") == b"cwl_t_stay"
+            assert (
+                client.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0")
+                == b"cwl_t_stay"
+            )
             connection.close()
         [entry] = [entry for entry in program.ask("list")["rules"] if entry["name"] == "cwl_t_stay"]
-        assert (entry["rule"], entry["installed"], entry["hits"]["flows"]) == ("SQRT(1, 0.5)", True, 1)
+        assert (entry["rule"], entry["installed"], entry["hits"]["flows"]) == (
+            "SQRT(1, 0.5)",
+            True,
+            1,
+        )
         with pytest.raises(LiveError, match='name "cwl_t_stay" is in use'):
             program.ask("install", "SQRT(1, 0.5)", "--name", "cwl_t_stay")
     finally:
@@ -219,7 +245,10 @@ def test_nothing_stays_however_the_command_ends(end):
     ("arguments", "says"),
     [
         (("CUBIC", "--name", "x1"), 'rule "CUBIC" cannot run in the kernel: it has a memory'),
-        (("AIMD(1, 0.5)", "--name", "much_too_long_name"), "it has 18 characters; allowed are 1 to 15"),
+        (
+            ("AIMD(1, 0.5)", "--name", "much_too_long_name"),
+            "it has 18 characters; allowed are 1 to 15",
+        ),
         (("AIMD(1, 0.5)", "--name", "a.b"), "'.' is not allowed"),
         (("AIMD(1, 0.5)", "--name", "1ab"), "does not begin with a letter"),
         (("AIMD(1, 0.5)", "--name", "reno"), 'name "reno" is in use'),

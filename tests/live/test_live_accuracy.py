@@ -12,7 +12,10 @@ QUICK_MBIT = 100
 
 @pytest.mark.parametrize(
     "rate_mbit",
-    [rate if rate == QUICK_MBIT else pytest.param(rate, marks=pytest.mark.nightly) for rate in RATES_MBIT],
+    [
+        rate if rate == QUICK_MBIT else pytest.param(rate, marks=pytest.mark.nightly)
+        for rate in RATES_MBIT
+    ],
 )
 @once_more
 def test_goodput_and_round_trip(rate_mbit):
@@ -26,6 +29,8 @@ def test_goodput_and_round_trip(rate_mbit):
         assert abs(found["error"]) < 0.01
     if found["min_rtt_error_ms"] >= 0.3 and (wakes := wake_ms()) > 0.1:
         # A packet on an idle path wakes a thread at each of four places.
-        pytest.skip(f"min RTT {found['min_rtt_error_ms']:.2f} ms above; two wake-ups alone take {wakes:.2f} ms here")
+        pytest.skip(
+            f"min RTT {found['min_rtt_error_ms']:.2f} ms above; two wake-ups alone take {wakes:.2f} ms here"
+        )
     with unless_busy(load):
         assert found["min_rtt_error_ms"] < 0.3

@@ -81,7 +81,9 @@ def test_nothing_stays_behind(start, how, code, lines):
     assert process.returncode == code, err
     assert len(err.strip().splitlines()) == lines, err
     # The lock is gone, too: another run starts.
-    assert linux(Scenario.load(SMALL).patch({"duration": "0.3s", "measure": None})).duration_s == 0.3
+    assert (
+        linux(Scenario.load(SMALL).patch({"duration": "0.3s", "measure": None})).duration_s == 0.3
+    )
 
 
 @pytest.mark.usefixtures("unchanged")
@@ -98,7 +100,11 @@ def test_a_second_run_at_the_same_time_is_refused(start):
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("flows.0.rule", "kernel:westwood", 'rule "kernel:westwood" is not known: allowed are kernel:reno'),
+        (
+            "flows.0.rule",
+            "kernel:westwood",
+            'rule "kernel:westwood" is not known: allowed are kernel:reno',
+        ),
         ("tcp", {"max_burst": 3}, "tcp.max_burst: is Linux's own business"),
         ("profile", "ns2-2.35", "profile: "),
         ("trace", {"packets": True}, "trace.packets: "),
@@ -121,7 +127,13 @@ def test_without_root_the_message_says_what_is_needed(tmp_path):
         folder.chmod(0o755)
     with (tmp_path / "request.json").open() as request:
         done = subprocess.run(
-            [copy, "linux"], stdin=request, capture_output=True, text=True, user=65534, group=65534, timeout=HANG_S
+            [copy, "linux"],
+            stdin=request,
+            capture_output=True,
+            text=True,
+            user=65534,
+            group=65534,
+            timeout=HANG_S,
         )
     assert done.returncode == 2
     assert "needs root" in done.stdout

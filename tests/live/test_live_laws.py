@@ -15,7 +15,8 @@ QUICK = 'Rule(inc="2", dec="w - 0.25*w^0.9")'
 @pytest.mark.skipif(REASON is not None, reason=REASON or "")
 @pytest.mark.usefixtures("unchanged")
 @pytest.mark.parametrize(
-    "rule", [rule if rule == QUICK else pytest.param(rule, marks=pytest.mark.nightly) for rule in LAWS]
+    "rule",
+    [rule if rule == QUICK else pytest.param(rule, marks=pytest.mark.nightly) for rule in LAWS],
 )
 @once_more
 def test_a_flow_alone_keeps_its_rules_law(rule):
@@ -26,7 +27,11 @@ def test_a_flow_alone_keeps_its_rules_law(rule):
         reasons = found["reasons"]
         if found["hits"] > 0:
             # The kernel skipped a callback, the guard counted it, and a sample fell between that and its repair.
-            reasons = [reason for reason in reasons if "ssthresh was above twice the largest window" not in reason]
+            reasons = [
+                reason
+                for reason in reasons
+                if "ssthresh was above twice the largest window" not in reason
+            ]
         assert reasons == []
         assert found["cuts"] >= 3
         assert found["worst"] <= 1, found["windows"]
@@ -51,10 +56,14 @@ def test_an_episode_is_read_where_it_begins_and_where_growth_sets_in():
     assert (cut.threshold, cut.after) == (10, 12)
     assert cut.off(laws.LAWS["AIMD(1, 0.5)"]) == 2.0
     # Two answers of the rule in one episode, and a cut in slow start: counted, not judged.
-    assert list(laws.episodes(samples((20, 15), (15, 10), (10, 10), (8, 7), (7, 7), (8, 7)))) == [None]
+    assert list(laws.episodes(samples((20, 15), (15, 10), (10, 10), (8, 7), (7, 7), (8, 7)))) == [
+        None
+    ]
     assert list(laws.episodes(samples((20, 30), (10, 10), (11, 10)))) == [None]
     # What a skipped callback leaves until the guard's repair is no answer of the rule.
-    assert list(laws.episodes(samples((20, 15), (19, 2e9), (10, 10), (11, 10)))) == [laws.Cut(1, 3, 20, 10, 10)]
+    assert list(laws.episodes(samples((20, 15), (19, 2e9), (10, 10), (11, 10)))) == [
+        laws.Cut(1, 3, 20, 10, 10)
+    ]
 
 
 @pytest.mark.anywhere
@@ -77,7 +86,15 @@ def test_a_cut_is_not_judged_where_the_window_may_have_grown_unseen():
 @pytest.mark.anywhere
 def test_the_slope_is_growth_in_a_windows_worth_of_packets():
     # From 10 to 12 packets while 21 are delivered, ten at the first window and eleven at the second.
-    saw = [(20.0, 15.0), (9.0, 9.0), *[(10.0, 9.0)] * 10, *[(11.0, 9.0)] * 11, (12.0, 9.0), (6.0, 6.0), (7.0, 6.0)]
+    saw = [
+        (20.0, 15.0),
+        (9.0, 9.0),
+        *[(10.0, 9.0)] * 10,
+        *[(11.0, 9.0)] * 11,
+        (12.0, 9.0),
+        (6.0, 6.0),
+        (7.0, 6.0),
+    ]
     course = samples(*saw)
     found = list(laws.episodes(course))
     ((grew, by_law, rounds),) = laws.stretches(course, found, laws.LAWS["AIMD(1, 0.5)"])
@@ -86,5 +103,7 @@ def test_the_slope_is_growth_in_a_windows_worth_of_packets():
     assert by_law == pytest.approx(1.909, abs=0.001)
     assert rounds == pytest.approx(1.909, abs=0.001)
     # Twice the law is twice the growth, whatever the window came to.
-    ((_, doubled, _),) = laws.stretches(course, found, laws.LAWS['Rule(inc="2", dec="w - 0.25*w^0.9")'])
+    ((_, doubled, _),) = laws.stretches(
+        course, found, laws.LAWS['Rule(inc="2", dec="w - 0.25*w^0.9")']
+    )
     assert doubled == pytest.approx(2 * 1.909, abs=0.002)

@@ -15,7 +15,9 @@ pytestmark = pytest.mark.usefixtures("unchanged")
 
 
 def _run(text: str = SMALL, **patch) -> tuple[cwndlab.Result, Load]:
-    scenario = cwndlab.Scenario.load(text).patch({key.replace("__", "."): value for key, value in patch.items()})
+    scenario = cwndlab.Scenario.load(text).patch(
+        {key.replace("__", "."): value for key, value in patch.items()}
+    )
     with measured() as load:
         result = linux(scenario)
     assert result.valid == (result.reasons == [])
@@ -28,9 +30,13 @@ def test_a_flow_fills_the_link_and_its_packets_add_up():
     # Packets of 1000 + 40 + 12 bytes at 10 Mbit/s.
     ideal = 10e6 * 1000 / 1052
     assert flow["goodput_bps"] < 1.01 * ideal
-    sent = flow["total_delivered_packets"] + flow["total_dropped_packets"] + flow["in_flight_packets"]
+    sent = (
+        flow["total_delivered_packets"] + flow["total_dropped_packets"] + flow["in_flight_packets"]
+    )
     assert flow["total_sent_packets"] == sent
-    arrived = link["total_departed_packets"] + link["total_dropped_packets"] + link["queued_packets"]
+    arrived = (
+        link["total_departed_packets"] + link["total_dropped_packets"] + link["queued_packets"]
+    )
     assert link["total_arrived_packets"] == arrived
     assert link["mean_queue_packets"] <= 40
     # No round trip is shorter than the propagation there and back and the transmission of a SYN and its answer, 60
@@ -80,7 +86,13 @@ def test_marks_instead_of_losses():
 def test_flows_start_stop_and_finish_when_the_scenario_says():
     flows = [
         {"name": "short", "rule": "kernel:reno", "packets": 100},
-        {"name": "late", "rule": "kernel:cubic", "start": "1s", "stop": "2s", "access_delay": "20ms"},
+        {
+            "name": "late",
+            "rule": "kernel:cubic",
+            "start": "1s",
+            "stop": "2s",
+            "access_delay": "20ms",
+        },
         {"name": "last", "rule": "kernel:bbr", "start": "2.5s"},
     ]
     result, load = _run(flows=flows, trace={"rate": "500ms"})
@@ -91,7 +103,9 @@ def test_flows_start_stop_and_finish_when_the_scenario_says():
     assert rates.filter(pl.col("time_s") < 1)["goodput_bps"].sum() == 0
     with unless_busy(load, result):
         assert result.reasons == []
-        finish_s = {name: row["finish_s"] for name, row in rows.items() if row["finish_s"] is not None}
+        finish_s = {
+            name: row["finish_s"] for name, row in rows.items() if row["finish_s"] is not None
+        }
         assert set(finish_s) == {"short", "late"}
         # 100 packets take at least four round trips from a window of four packets: SYN, 4, 8, 16, 32, and the rest.
         assert 5 * 0.02 < finish_s["short"] < 1.5
@@ -99,7 +113,11 @@ def test_flows_start_stop_and_finish_when_the_scenario_says():
         assert 2.0 < finish_s["late"] < 3.0
         assert rows["last"]["total_sent_packets"] > 10
         # From 1 s to 2 s it has the link for itself.
-        assert rates.filter((pl.col("time_s") >= 1) & (pl.col("time_s") < 2))["goodput_bps"].sum() * 0.5 > 2e6
+        assert (
+            rates.filter((pl.col("time_s") >= 1) & (pl.col("time_s") < 2))["goodput_bps"].sum()
+            * 0.5
+            > 2e6
+        )
 
 
 def test_settings_of_the_scenario_reach_the_kernel():

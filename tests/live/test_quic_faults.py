@@ -38,7 +38,14 @@ name = "flow"
 count = 2
 rule = "AIMD(1, 0.5)"
 """
-SOCKETS = ["relay to the sources", "relay to the sinks", "client 0", "client 1", "server 0", "server 1"]
+SOCKETS = [
+    "relay to the sources",
+    "relay to the sinks",
+    "client 0",
+    "client 1",
+    "server 0",
+    "server 1",
+]
 """In the order in which they are bound."""
 FOREVER_S = int(HANG_S)
 """Of a run that ends only because something ends it."""
@@ -72,7 +79,8 @@ pytestmark = [
     pytest.mark.skipif(not program.BUILT.is_file(), reason="cwndlab-live is not built: make live"),
 ]
 destroys = pytest.mark.skipif(
-    not _can_destroy(), reason="sockets cannot be destroyed here: root, ss, a kernel with CONFIG_INET_DIAG_DESTROY"
+    not _can_destroy(),
+    reason="sockets cannot be destroyed here: root, ss, a kernel with CONFIG_INET_DIAG_DESTROY",
 )
 
 
@@ -88,7 +96,8 @@ def start(tmp_path):
         process = subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True)
         started.append(process)
         wait_until(
-            lambda: process.poll() is not None or len(_ports(_child(process))) == len(SOCKETS), "the sockets of a run"
+            lambda: process.poll() is not None or len(_ports(_child(process))) == len(SOCKETS),
+            "the sockets of a run",
         )
         assert process.poll() is None, process.communicate()
         child = _child(process)
@@ -108,7 +117,9 @@ def _child(process: subprocess.Popen[str]) -> int:
 
 def _ports(pid: int) -> list[int]:
     """Ports of a process's UDP sockets, in the order of their descriptors."""
-    listed = subprocess.run(["ss", "-uanpH"], capture_output=True, text=True, timeout=HANG_S, check=False).stdout
+    listed = subprocess.run(
+        ["ss", "-uanpH"], capture_output=True, text=True, timeout=HANG_S, check=False
+    ).stdout
     found = re.findall(rf"127\.0\.0\.1:(\d+) .*pid={pid},fd=(\d+)\)", listed)
     return [int(port) for port, descriptor in sorted(found, key=lambda row: int(row[1]))]
 
@@ -126,7 +137,9 @@ def test_a_run_without_its_relay_ends_and_says_so(start, which):
     out, err = process.communicate(timeout=HANG_S)
     # No result: it did not go on to its end.
     assert (process.returncode, out) == (2, ""), err
-    assert re.search(r"^error: live: relay: .*abort.* \(exit code 1\)$", err.strip(), re.MULTILINE), err
+    assert re.search(
+        r"^error: live: relay: .*abort.* \(exit code 1\)$", err.strip(), re.MULTILINE
+    ), err
     wait_until(lambda: _is_over(child), "the end of the program")
 
 
@@ -159,7 +172,9 @@ def test_a_flow_without_one_end_is_named_and_the_others_go_on(start, whose):
     wait_until(lambda: _is_over(child), "the end of the program")
 
 
-@pytest.mark.parametrize(("files", "part"), [(5, "relay"), (8, "endpoints"), (11, "endpoints"), (12, "endpoints")])
+@pytest.mark.parametrize(
+    ("files", "part"), [(5, "relay"), (8, "endpoints"), (11, "endpoints"), (12, "endpoints")]
+)
 def test_without_files_enough_the_run_ends_and_says_which_part(files, part, monkeypatch):
     # Ten are its own: three standard ones, the name that keeps others out, six sockets. What comes then is asked for by
     # threads that have started already.
@@ -167,7 +182,9 @@ def test_without_files_enough_the_run_ends_and_says_which_part(files, part, monk
 
     def limited(command, **named):
         limit = (files, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
-        return start(command, **named, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit))
+        return start(
+            command, **named, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+        )
 
     monkeypatch.setattr(subprocess, "Popen", limited)
     with pytest.raises(RunError, match=f"live: {part}: Too many open files"):

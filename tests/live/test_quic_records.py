@@ -103,7 +103,10 @@ def test_events_are_of_one_connection_in_order_of_time(run):
 
 def test_packets_can_be_drawn_and_paired(run):
     result, events = run.result, run.events
-    sent, received = _named(events, "transport:packet_sent"), _named(events, "transport:packet_received")
+    sent, received = (
+        _named(events, "transport:packet_sent"),
+        _named(events, "transport:packet_received"),
+    )
     for packet in sent + received:
         kind, number = _number(packet)
         assert kind in TYPES
@@ -147,7 +150,11 @@ def test_windows_are_those_that_the_adapter_set(run):
         assert flow["cut_time_s"]
     for time_s, packets in zip(flow["cut_time_s"], flow["cut_after_packets"], strict=True):
         # quinn tells the rule and its record the same time; records have seven digits of it.
-        (after,) = [window for time_ms, window in windows if math.isclose(time_ms, time_s * 1e3, abs_tol=1e-2)]
+        (after,) = [
+            window
+            for time_ms, window in windows
+            if math.isclose(time_ms, time_s * 1e3, abs_tol=1e-2)
+        ]
         # Whole bytes.
         assert math.isclose(after, packets * DATAGRAM_BYTES, abs_tol=2)
 

@@ -36,7 +36,9 @@ def _run(asked: Scenario, **named) -> tuple[Result, Load]:
 
 
 def test_a_run_has_the_result_of_a_simulated_one():
-    asked = Scenario.load(SMALL).patch({"trace": {"cwnd": "20ms", "queue": "20ms", "rate": "500ms"}})
+    asked = Scenario.load(SMALL).patch(
+        {"trace": {"cwnd": "20ms", "queue": "20ms", "rate": "500ms"}}
+    )
     result, load = _run(asked)
     simulated = execute.run(counterpart(asked, result.packet_bytes))
     assert result.flows.schema == simulated.flows.schema
@@ -75,7 +77,14 @@ def test_windows_after_a_cut_are_the_rules():
 
 
 def test_marks_cut_windows_and_nothing_is_lost():
-    queue = {"kind": "red", "limit": "500pkt", "min": "5pkt", "max": "200pkt", "max_p": 0.5, "ecn": True}
+    queue = {
+        "kind": "red",
+        "limit": "500pkt",
+        "min": "5pkt",
+        "max": "200pkt",
+        "max_p": 0.5,
+        "ecn": True,
+    }
     asked = scenario(5, 1, [FLOW], begin_s=1, queue=queue).patch({"tcp.initial_ssthresh": 10})
     # Without ECN the queue drops, and no cut is for a mark.
     deaf, _ = _run(asked)
@@ -116,7 +125,9 @@ def test_half_of_the_packets_lost_is_survived():
 
 
 def test_an_outage_is_survived():
-    asked = scenario(5, 2, [FLOW], begin_s=1, outages=[{"from": "0.8s", "to": "1.6s"}]).set("trace", {"rate": "500ms"})
+    asked = scenario(5, 2, [FLOW], begin_s=1, outages=[{"from": "0.8s", "to": "1.6s"}]).set(
+        "trace", {"rate": "500ms"}
+    )
     result, load = _run(asked)
     rates = dict(result.traces["rate"].select("time_s", "goodput_bps").iter_rows())
     with unless_busy(load, result):
@@ -125,7 +136,9 @@ def test_an_outage_is_survived():
 
 
 def test_records_are_json_text_sequences(tmp_path):
-    result, load = _run(Scenario.load(SMALL).patch({"duration": "1s", "measure": None}), qlog=tmp_path / "qlog")
+    result, load = _run(
+        Scenario.load(SMALL).patch({"duration": "1s", "measure": None}), qlog=tmp_path / "qlog"
+    )
     (path,) = [Path(flow["qlog"]) for flow in result.quic_flows]
     # RFC 7464: each record begins with 0x1E.
     records = [json.loads(record) for record in path.read_text().split("\x1e")[1:-1]]
@@ -171,11 +184,15 @@ def test_nothing_stays_behind(tmp_path, how, code):
     # A run that ends only because something ends it.
     (tmp_path / "long.toml").write_text(SMALL.replace('"3s"', f'"{HANG_S:.0f}s"'))
     command = [sys.executable, "-m", "cwndlab", "live", "quic", "long.toml"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     try:
         child = _running(process)
         verb, _, whom = how.partition(" the ")
-        number = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}[verb]
+        number = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}[
+            verb
+        ]
         os.kill(child if whom == "program" else process.pid, number)
         _, err = process.communicate(timeout=HANG_S)
     finally:
@@ -184,7 +201,10 @@ def test_nothing_stays_behind(tmp_path, how, code):
     assert process.returncode == code, err
     if how == "kill the program":
         assert "ended without a word (exit code -9)" in err
-    wait_until(lambda: not Path(f"/proc/{child}/task").exists() and not is_running(), "the end of the program")
+    wait_until(
+        lambda: not Path(f"/proc/{child}/task").exists() and not is_running(),
+        "the end of the program",
+    )
 
 
 def _running(process: subprocess.Popen[str]) -> int:
@@ -193,6 +213,9 @@ def _running(process: subprocess.Popen[str]) -> int:
     def children() -> list[str]:
         return Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
 
-    wait_until(lambda: process.poll() is not None or (children() and is_running()), "the start of the program")
+    wait_until(
+        lambda: process.poll() is not None or (children() and is_running()),
+        "the start of the program",
+    )
     assert process.poll() is None, process.communicate()
     return int(children()[0])

@@ -41,7 +41,15 @@ class Law:
 
 
 LAWS = [
-    Law(Side("reno", "AIMD(1, 0.5)"), FAST, (0, 1), (0.5, 2, 4, 6), 0.01, 0.01, "the control: rounding"),
+    Law(
+        Side("reno", "AIMD(1, 0.5)"),
+        FAST,
+        (0, 1),
+        (0.5, 2, 4, 6),
+        0.01,
+        0.01,
+        "the control: rounding",
+    ),
     Law(
         Side("cubic", "CUBIC(beta=0.8)"),
         FAST,
@@ -64,7 +72,12 @@ LAWS = [
         " (smooth_part), and is not compared",
     ),
     Law(
-        Side("Sack1", "HighSpeed", {"windowOption_": 8}, {"halve_first_cut": True, "halve_in_slow_start": True}),
+        Side(
+            "Sack1",
+            "HighSpeed",
+            {"windowOption_": 8},
+            {"halve_first_cut": True, "halve_in_slow_start": True},
+        ),
         FAST,
         (1, 2, 3),
         (0.5, 1.5, 2.5, 3.5, 4.5),
@@ -140,7 +153,9 @@ VEGAS = [
     (Side("vegas", "Vegas(2, 4)"), Network(10e6, duration_s=35), 1040),
     # ns-2's own agent has no headers, and its base round trip comes from a packet of full size.
     (
-        Side("Vegas", "Vegas(2, 4)", {"v_alpha_": 2, "v_beta_": 4}, {"header_size": 0, "syn": False}),
+        Side(
+            "Vegas", "Vegas(2, 4)", {"v_alpha_": 2, "v_beta_": 4}, {"header_size": 0, "syn": False}
+        ),
         Network(10e6, duration_s=20),
         1000,
     ),
@@ -206,7 +221,10 @@ def share(traces: list[Trace]) -> tuple[float, float]:
     to_s = SHARED.duration_s - 0.1
     rate = mean = 0.0
     for trace in traces:
-        first, last = (next(i for i, t in enumerate(trace.time_s) if t >= edge) for edge in (SHARED_FROM_S, to_s))
+        first, last = (
+            next(i for i, t in enumerate(trace.time_s) if t >= edge)
+            for edge in (SHARED_FROM_S, to_s)
+        )
         rate += (trace.acked[last] - trace.acked[first]) / (to_s - SHARED_FROM_S)
         steps = int((to_s - SHARED_FROM_S) / 0.01)
         mean += sum(trace.at(SHARED_FROM_S + 0.01 * i) for i in range(steps)) / steps
@@ -214,15 +232,21 @@ def share(traces: list[Trace]) -> tuple[float, float]:
 
 
 def main() -> None:
-    print("cut: largest difference of the factor; window: largest relative difference at the same time since the cut")
+    print(
+        "cut: largest difference of the factor; window: largest relative difference at the same time since the cut"
+    )
     for law in LAWS:
         found = difference(law, compared := pairs(law))
         cut = "not compared" if law.cut is None else f"{found.cut:.3f} (allowed {law.cut})"
-        print(f"\n{law.name}: cut {cut}, window {found.window:.3f} (allowed {law.window})\n  {law.why}")
+        print(
+            f"\n{law.name}: cut {cut}, window {found.window:.3f} (allowed {law.window})\n  {law.why}"
+        )
         for index, pair in zip(law.epochs, compared, strict=True):
             a, b = cuts(law, pair)
             row = "  ".join(f"{x:.3f}/{y:.3f}" for x, y in windows(law, pair))
-            print(f"  cut {index + 1} at {pair[0].before:.0f}/{pair[1].before:.0f} packets: x {a:.3f}/{b:.3f}; {row}")
+            print(
+                f"  cut {index + 1} at {pair[0].before:.0f}/{pair[1].before:.0f} packets: x {a:.3f}/{b:.3f}; {row}"
+            )
     print("\nVegas, packets queued at the end")
     for side, network, size in VEGAS:
         product = network.rate_bps / (8 * size) * (0.1 + 8 * size / network.rate_bps)
@@ -230,7 +254,10 @@ def main() -> None:
         print(f"  {side.module}: {a:.1f}/{b:.1f}")
     print("\nFour flows on 20 Mbit/s: packets/s, mean windows together")
     for side in SHARED_SIDES:
-        (rate, mean), (their_rate, their_mean) = share(ours(side, SHARED)), share(theirs(side, SHARED))
+        (rate, mean), (their_rate, their_mean) = (
+            share(ours(side, SHARED)),
+            share(theirs(side, SHARED)),
+        )
         print(f"  {side.module:10} {rate:.0f}/{their_rate:.0f}  {mean:.0f}/{their_mean:.0f}")
 
 

@@ -42,7 +42,10 @@ def run_of(scenario: dict, draw: int = 0) -> Run:
 
 def _read(folder: Path) -> Columns:
     """Times to the nanosecond; flow by flow, which compresses best."""
-    rows = sorted((line.split() for line in (folder / "sends").read_text().splitlines()), key=lambda row: int(row[0]))
+    rows = sorted(
+        (line.split() for line in (folder / "sends").read_text().splitlines()),
+        key=lambda row: int(row[0]),
+    )
     flow, time_s, seq, size, cwnd, ssthresh, timeouts, backoff = zip(*rows, strict=True)
     return {
         "flow": numpy.array(flow, "i2"),
@@ -71,7 +74,9 @@ def flows(columns: Columns, scenario: dict) -> list[Flow]:
     )
     for index, flow in enumerate(found):
         own = columns["flow"] == index
-        flow.sends = [Send(*row) for row in zip(*(column[own].tolist() for column in sent), strict=True)]
+        flow.sends = [
+            Send(*row) for row in zip(*(column[own].tolist() for column in sent), strict=True)
+        ]
         if own.any():
             flow.timeouts = int(columns["timeouts"][own][-1])
             flow.max_backoff = max(1, int(columns["backoff"][own].max()))

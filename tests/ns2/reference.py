@@ -68,9 +68,16 @@ def installed_version() -> str | None:
     if ns is None:
         return None
     done = subprocess.run(
-        [ns, "-"], input='puts "version [ns-version]"; exit 0', capture_output=True, text=True, check=False
+        [ns, "-"],
+        input='puts "version [ns-version]"; exit 0',
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    return next((line.split()[1] for line in done.stdout.splitlines() if line.startswith("version")), "unknown")
+    return next(
+        (line.split()[1] for line in done.stdout.splitlines() if line.startswith("version")),
+        "unknown",
+    )
 
 
 def live(run: Run) -> Columns:
@@ -81,7 +88,9 @@ def live(run: Run) -> Columns:
         command = [program() or "ns", "run.tcl", *run.arguments]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode != 0 or done.stderr.strip():
-            raise RuntimeError(f"ns failed ({done.returncode}): {done.stderr.strip()[-2000:]}{done.stdout[-500:]}")
+            raise RuntimeError(
+                f"ns failed ({done.returncode}): {done.stderr.strip()[-2000:]}{done.stdout[-500:]}"
+            )
         return run.read(folder)
 
 
@@ -91,7 +100,9 @@ def output(run: Run) -> Columns:
     if found is not None:
         return found
     if installed_version() != VERSION:
-        raise NotKeptError(f"not kept, and ns-2 {VERSION} is not installed: python -m tests.ns2.reference")
+        raise NotKeptError(
+            f"not kept, and ns-2 {VERSION} is not installed: python -m tests.ns2.reference"
+        )
     return live(run)
 
 
@@ -113,7 +124,9 @@ def _packed(columns: Columns) -> bytes:
     """Integers by their differences, which compress to a byte or two."""
     buffer = io.BytesIO()
     stored = {
-        name: numpy.diff(column, prepend=column.dtype.type(0)) if column.dtype.kind == "i" else column
+        name: numpy.diff(column, prepend=column.dtype.type(0))
+        if column.dtype.kind == "i"
+        else column
         for name, column in columns.items()
     }
     numpy.savez(buffer, **stored)
@@ -159,7 +172,11 @@ def record(runs: Iterable[Run], anew: bool) -> Iterator[tuple[str, int, int]]:
     for run in runs:
         groups.setdefault(run.archive, {})[run.key] = run
     for name, wanted in groups.items():
-        before = {} if anew else {key: data for key, run in wanted.items() if (data := kept(run)) is not None}
+        before = (
+            {}
+            if anew
+            else {key: data for key, run in wanted.items() if (data := kept(run)) is not None}
+        )
         missing = [run for key, run in wanted.items() if key not in before]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             now = dict(zip((run.key for run in missing), pool.map(live, missing), strict=True))
@@ -182,13 +199,18 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="run ns-2 for everything anew")
     arguments = parser.parse_args()
     if installed_version() != VERSION:
-        print(f"ns-2 {VERSION} (program `ns`, Debian package ns2) is not installed", file=sys.stderr)
+        print(
+            f"ns-2 {VERSION} (program `ns`, Debian package ns2) is not installed", file=sys.stderr
+        )
         return 2
     begin_s = time.perf_counter()
     for name, count, done in record(everything(), arguments.all):
         size_kb = (FOLDER / f"{name}.zip").stat().st_size / 1e3
         elapsed_s = time.perf_counter() - begin_s
-        print(f"{name}: {count} runs, {done} done now, {size_kb:.0f} kB; {elapsed_s:.0f} s", flush=True)
+        print(
+            f"{name}: {count} runs, {done} done now, {size_kb:.0f} kB; {elapsed_s:.0f} s",
+            flush=True,
+        )
     return 0
 
 

@@ -64,7 +64,9 @@ class Comparison:
 
     @property
     def allowed(self) -> float:
-        return max(2 * statistics.stdev(self.theirs), TOLERANCE * abs(statistics.fmean(self.theirs)))
+        return max(
+            2 * statistics.stdev(self.theirs), TOLERANCE * abs(statistics.fmean(self.theirs))
+        )
 
     @property
     def agrees(self) -> bool:
@@ -80,7 +82,11 @@ def script(scenario: dict) -> str:
         lines += [f"watch {index}", *start_lines(scenario, index, flow)]
     lines += cross_lines(scenario)
     begin, end = (number(quantity(edge)) for edge in scenario["measure"])
-    lines += [f"$ns at {begin} snapshot", f"$ns at {end} {{ snapshot; close $out; close $events; exit 0 }}", "$ns run"]
+    lines += [
+        f"$ns at {begin} snapshot",
+        f"$ns at {end} {{ snapshot; close $out; close $events; exit 0 }}",
+        "$ns run",
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -110,7 +116,9 @@ def metrics_in_ns2(scenario: dict, columns: Columns) -> dict[str, float]:
     sizes = [flow.get("tcp", {}).get("packet_size", 1000) for flow in flows]
     return metrics(
         flows,
-        goodput=[8 * size * packets / (to_s - from_s) for size, packets in zip(sizes, acked, strict=True)],
+        goodput=[
+            8 * size * packets / (to_s - from_s) for size, packets in zip(sizes, acked, strict=True)
+        ],
         utilization=8 * departed_bytes / (to_s - from_s) / quantity(scenario["dumbbell"]["rate"]),
         queue=waiting / (to_s - from_s),
         loss=dropped / arrived,
@@ -170,7 +178,10 @@ def compare(experiment: Experiment, replicates: int = REPLICATES) -> list[Compar
 
 def of_one(name: str, ours: list[dict], theirs: list[dict]) -> list[Comparison]:
     """Metrics that are 0 throughout on both sides say nothing and are left out."""
-    compared = [Comparison(name, key, [run[key] for run in ours], [run[key] for run in theirs]) for key in theirs[0]]
+    compared = [
+        Comparison(name, key, [run[key] for run in ours], [run[key] for run in theirs])
+        for key in theirs[0]
+    ]
     return [item for item in compared if any(item.ours) or any(item.theirs)]
 
 
@@ -187,7 +198,11 @@ class Side:
     @property
     def one_sided(self) -> bool:
         """Off to the same side throughout, and by more than chance explains."""
-        return self.above + self.below > 2 and min(self.above, self.below) == 0 and abs(self.mean) > self.half_width
+        return (
+            self.above + self.below > 2
+            and min(self.above, self.below) == 0
+            and abs(self.mean) > self.half_width
+        )
 
 
 def sides(comparisons: list[Comparison]) -> list[Side]:
@@ -200,9 +215,16 @@ def sides(comparisons: list[Comparison]) -> list[Side]:
     for metric, items in by_metric.items():
         scales = [abs(statistics.fmean(item.theirs)) or 1.0 for item in items]
         relative = [item.mean_difference / scale for item, scale in zip(items, scales, strict=True)]
-        error = math.sqrt(sum((item.standard_error / scale) ** 2 for item, scale in zip(items, scales, strict=True)))
+        error = math.sqrt(
+            sum(
+                (item.standard_error / scale) ** 2
+                for item, scale in zip(items, scales, strict=True)
+            )
+        )
         above, below = sum(x > 0 for x in relative), sum(x < 0 for x in relative)
-        rows.append(Side(metric, above, below, statistics.fmean(relative), Z_POOLED * error / len(items)))
+        rows.append(
+            Side(metric, above, below, statistics.fmean(relative), Z_POOLED * error / len(items))
+        )
     return rows
 
 
@@ -219,7 +241,10 @@ def table(comparisons: list[Comparison]) -> str:
             f" {statistics.stdev(item.ours):>9.3g} {item.mean_difference:>+10.3g}"
             f" {f'[{low:+.3g}, {high:+.3g}]':>22} {item.allowed:>9.3g}{'' if item.agrees else '  DISAGREES'}"
         )
-    lines += ["", f"{'over all experiments':<26} {'above':>6} {'below':>6} {'pooled':>9} {'95 % interval':>22}"]
+    lines += [
+        "",
+        f"{'over all experiments':<26} {'above':>6} {'below':>6} {'pooled':>9} {'95 % interval':>22}",
+    ]
     for side in sides(comparisons):
         low, high = 100 * (side.mean - side.half_width), 100 * (side.mean + side.half_width)
         lines.append(
@@ -231,17 +256,28 @@ def table(comparisons: list[Comparison]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", action="append", choices=[experiment.name for experiment in EXPERIMENTS])
+    parser.add_argument(
+        "--only", action="append", choices=[experiment.name for experiment in EXPERIMENTS]
+    )
     parser.add_argument("--replicates", type=int, default=REPLICATES)
     arguments = parser.parse_args()
-    chosen = [experiment for experiment in EXPERIMENTS if experiment.name in (arguments.only or experiment.name)]
+    chosen = [
+        experiment
+        for experiment in EXPERIMENTS
+        if experiment.name in (arguments.only or experiment.name)
+    ]
     begin = time.perf_counter()
-    comparisons = [item for experiment in chosen for item in compare(experiment, arguments.replicates)]
+    comparisons = [
+        item for experiment in chosen for item in compare(experiment, arguments.replicates)
+    ]
     print(table(comparisons))
     differing = [item for item in comparisons if not item.agrees]
     one_sided = [side for side in sides(comparisons) if side.one_sided]
     print(f"\n{len(comparisons) - len(differing)} of {len(comparisons)} agree;", end=" ")
-    print(f"{len(one_sided)} metrics off to one side throughout; {time.perf_counter() - begin:.0f} s", flush=True)
+    print(
+        f"{len(one_sided)} metrics off to one side throughout; {time.perf_counter() - begin:.0f} s",
+        flush=True,
+    )
     return 1 if differing or one_sided else 0
 
 

@@ -18,7 +18,9 @@ CASES = scenarios.everything()
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_same_packets_as_ns2(case):
     theirs = ns2.flows(reference.output(ns2.run_of(case.scenario, case.draw)), case.scenario)
-    assert all(len(flow.sends) > 1 for flow in theirs), "ns-2 sent nothing: the scenario tests nothing"
+    assert all(len(flow.sends) > 1 for flow in theirs), (
+        "ns-2 sent nothing: the scenario tests nothing"
+    )
     ours = product.run(case.scenario, [flow.timer_phase_s for flow in theirs])
     for a, b in zip(ours, theirs, strict=True):
         message = compare.describe(a, b, case.scenario["duration"])
@@ -35,8 +37,12 @@ def test_the_list_covers_what_it_should():
     assert kinds["red"] >= 40
     assert kinds["drr"] >= 25
     marked = [
-        case for case in CASES if any(loss["kind"] == "marks" for loss in case.scenario["dumbbell"].get("loss", []))
+        case
+        for case in CASES
+        if any(loss["kind"] == "marks" for loss in case.scenario["dumbbell"].get("loss", []))
     ]
     assert {case.scenario["flows"][0]["recovery"] for case in marked} == set(RECOVERIES)
-    rules = Counter(flow["rule"].partition("(")[0] for case in CASES for flow in case.scenario["flows"])
+    rules = Counter(
+        flow["rule"].partition("(")[0] for case in CASES for flow in case.scenario["flows"]
+    )
     assert min(rules[name] for name in ("GAIMD", "IIAD", "SQRT", "Binomial")) >= 30

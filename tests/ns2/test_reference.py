@@ -25,7 +25,9 @@ def test_every_run_is_kept_and_no_other():
     assert not missing, f"{len(missing)} runs are not kept: python -m tests.ns2.reference"
     for name in {run.archive for run in runs}:
         wanted = {run.key for run in runs if run.archive == name}
-        assert set(reference.keys(name)) == wanted, "python -m tests.ns2.reference drops what no test asks for"
+        assert set(reference.keys(name)) == wanted, (
+            "python -m tests.ns2.reference drops what no test asks for"
+        )
 
 
 @pytest.mark.skipif(

@@ -15,12 +15,20 @@ from .today import ours, theirs
 def test_same_law_as_in_ns2(law):
     compared = laws.pairs(law)
     found = laws.difference(law, compared)
-    seen = "\n".join(f"cut {laws.cuts(law, pair)}, windows {laws.windows(law, pair)}" for pair in compared)
-    assert law.cut is None or found.cut <= law.cut, f"a loss cuts by other factors (cwndlab, ns-2):\n{seen}"
-    assert found.window <= law.window, f"windows differ by {found.window:.3f} (cwndlab, ns-2):\n{seen}"
+    seen = "\n".join(
+        f"cut {laws.cuts(law, pair)}, windows {laws.windows(law, pair)}" for pair in compared
+    )
+    assert law.cut is None or found.cut <= law.cut, (
+        f"a loss cuts by other factors (cwndlab, ns-2):\n{seen}"
+    )
+    assert found.window <= law.window, (
+        f"windows differ by {found.window:.3f} (cwndlab, ns-2):\n{seen}"
+    )
 
 
-@pytest.mark.parametrize(("side", "network", "size"), laws.VEGAS, ids=[side.module for side, *_ in laws.VEGAS])
+@pytest.mark.parametrize(
+    ("side", "network", "size"), laws.VEGAS, ids=[side.module for side, *_ in laws.VEGAS]
+)
 def test_vegas_comes_to_rest_with_a_few_packets_queued(side, network, size):
     """Any number from alpha = 2 to beta = 4 is at rest, judged by a base round trip that the small first packet may
     have made a packet's time too short, and by counts that are cut to whole packets: 0 to 5."""

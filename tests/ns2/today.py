@@ -92,7 +92,9 @@ def script(side: Side, network: Network) -> str:
     """The Tcl that samples the windows."""
     variables = " ".join(f"{name} {value}" for name, value in side.parameters.items())
     lines = [HEAD.read_text(), NETWORK.read_text(), "set r1 [$ns node]", "set r2 [$ns node]"]
-    lines += [f"bottleneck $r1 $r2 {network.rate_bps} {1e3 * network.delay_s}ms DropTail {network.limit}"]
+    lines += [
+        f"bottleneck $r1 $r2 {network.rate_bps} {1e3 * network.delay_s}ms DropTail {network.limit}"
+    ]
     for index, start_s in enumerate(network.starts_s):
         source, sink = f"$s({index})", f"$d({index})"
         lines += [f"set s({index}) [$ns node]", f"set d({index}) [$ns node]"]
@@ -104,7 +106,11 @@ def script(side: Side, network: Network) -> str:
         lines.append(f'$ns at {start_s} "$ftp({index}) start"')
     if network.drops:
         lines.append(f"drops $r1 $r2 {{{' '.join(map(str, network.drops))}}} 0")
-    lines += [f"sample {EVERY_S}", f"$ns at {network.duration_s} {{ close $out; exit 0 }}", "$ns run"]
+    lines += [
+        f"sample {EVERY_S}",
+        f"$ns at {network.duration_s} {{ close $out; exit 0 }}",
+        "$ns run",
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -115,7 +121,10 @@ def run_of(side: Side, network: Network) -> Run:
 
 def _read(folder: Path) -> Columns:
     """Times to the nanosecond; flow by flow, which compresses best."""
-    rows = sorted((line.split() for line in (folder / "samples").read_text().splitlines()), key=lambda row: int(row[0]))
+    rows = sorted(
+        (line.split() for line in (folder / "samples").read_text().splitlines()),
+        key=lambda row: int(row[0]),
+    )
     flow, time_s, cwnd, ssthresh, acked = zip(*rows, strict=True)
     return {
         "flow": numpy.array(flow, "i2"),
@@ -167,7 +176,9 @@ def ours(side: Side, network: Network) -> list[Trace]:
     from cwndlab import _core
 
     _, traces = _core.run(json.dumps(scenario(side, network)))
-    columns = {name: numpy.frombuffer(data, dtype=kind) for name, (kind, data) in traces["packets"].items()}
+    columns = {
+        name: numpy.frombuffer(data, dtype=kind) for name, (kind, data) in traces["packets"].items()
+    }
     result = []
     for index in range(len(network.starts_s)):
         sent = (columns["event"] == 0) & (columns["flow"] == index)

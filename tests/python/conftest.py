@@ -62,7 +62,9 @@ def cli(tmp_path: Path) -> Cli:
 
     def call(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "cwndlab", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, cwd=tmp_path, check=False)
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=HANG_S, cwd=tmp_path, check=False
+        )
 
     return call
 
@@ -119,7 +121,11 @@ def cluster() -> Iterator[LocalCluster]:
     """Two worker processes of one thread each; a nanny starts a new one where one is lost."""
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
+        n_workers=2,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        silence_logs=50,
     ) as cluster:
         yield cluster
 

@@ -41,13 +41,17 @@ AFTER_SOME_WORK = (
 
 def _python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANG_S, check=False)
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=HANG_S, check=False
+    )
 
 
 @pytest.mark.slow
 def test_run_stops(tmp_path):
     (tmp_path / "long.toml").write_text(MANY_HOURS)
-    with Terminal("run", "long.toml", "--json", folder=tmp_path, stdout=subprocess.PIPE) as terminal:
+    with Terminal(
+        "run", "long.toml", "--json", folder=tmp_path, stdout=subprocess.PIPE
+    ) as terminal:
         # Its bar says how many seconds have been simulated.
         terminal.read_until(r"[1-9]\d*\.\d/10000000\.0 s")
         terminal.process.send_signal(signal.SIGINT)
@@ -66,7 +70,9 @@ def test_run_stops_where_no_bar_is_shown(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rules", [["AIMD(1, 0.5)", "AIAD(1, 3)"], ["CUBIC", "--against", "NewReno", "--flows", "2"]])
+@pytest.mark.parametrize(
+    "rules", [["AIMD(1, 0.5)", "AIAD(1, 3)"], ["CUBIC", "--against", "NewReno", "--flows", "2"]]
+)
 def test_compare_keeps_what_is_finished(tmp_path, rules):
     amount = ["--duration", "1000s", "--replicates", "5000"]
     process = subprocess.Popen(
@@ -74,7 +80,9 @@ def test_compare_keeps_what_is_finished(tmp_path, rules):
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     runs = tmp_path / "result" / "runs"
-    wait_until(lambda: len(list(runs.glob("*/run.json"))) >= 3 or process.poll() is not None, "a third run")
+    wait_until(
+        lambda: len(list(runs.glob("*/run.json"))) >= 3 or process.poll() is not None, "a third run"
+    )
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=HANG_S)
     assert process.returncode == 130, err
@@ -87,8 +95,12 @@ def test_compare_keeps_what_is_finished(tmp_path, rules):
     assert f"stopped after {table.height} of 10000 runs" in err
 
 
-@pytest.mark.parametrize("early", [False, True], ids=["a moment later", "before its thread has started"])
-@pytest.mark.parametrize("wait", [f"time.sleep({2 * HANG_S})", "subprocess.Popen(['cat'], stdin=-1).wait()"])
+@pytest.mark.parametrize(
+    "early", [False, True], ids=["a moment later", "before its thread has started"]
+)
+@pytest.mark.parametrize(
+    "wait", [f"time.sleep({2 * HANG_S})", "subprocess.Popen(['cat'], stdin=-1).wait()"]
+)
 def test_an_interrupt_that_python_swallows_comes_again(tmp_path, wait, early):
     """While a module is imported many callbacks run, from which an exception goes nowhere.
 

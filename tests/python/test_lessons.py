@@ -1,4 +1,5 @@
-"""The lessons: each runs anew without error, its text's assertions hold, and it prints what is stored."""
+"""The lessons: each runs anew without error, its text's assertions hold, and it prints what is
+stored."""
 
 from __future__ import annotations
 
@@ -54,9 +55,15 @@ def test_what_is_stored_can_be_read_without_running_it(name):
     stored = _stored(name)
     nbformat.validate(stored)
     outputs = [output for cell in stored.cells for output in cell.get("outputs", [])]
-    assert {output.output_type for output in outputs} <= {"stream", "execute_result", "display_data"}
+    assert {output.output_type for output in outputs} <= {
+        "stream",
+        "execute_result",
+        "display_data",
+    }
     assert not [output for output in outputs if output.get("name") == "stderr"]
-    pictures = [output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})]
+    pictures = [
+        output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})
+    ]
     assert len(pictures) >= 3
     assert all(base64.b64decode(picture).startswith(b"\x89PNG") for picture in pictures)
     assert len([output for output in outputs if "text/html" in output.get("data", {})]) >= 2

@@ -41,10 +41,20 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def _make(folder: Path, target: str) -> str:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "CARGO", "STEP"))}
+    environment = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("MAKE", "CARGO", "STEP"))
+    }
     environment["PATH"] = f"{folder / 'tools'}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["make", target], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=HANG_S
+        ["make", target],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=HANG_S,
     )
     assert done.returncode == 0, done.stderr
     return done.stderr
@@ -54,8 +64,19 @@ def _make(folder: Path, target: str) -> str:
     ("target", "steps"),
     [
         ("demo", ["build tool maturin", "simulator core in Rust, Python packages", "demo"]),
-        ("test", ["compile Rust tests", "Rust tests", "simulator core in Rust, Python packages", "Python tests"]),
-        ("check", ["simulator core in Rust, Python packages", "compile Rust tests", "quick Python tests"]),
+        (
+            "test",
+            [
+                "compile Rust tests",
+                "Rust tests",
+                "simulator core in Rust, Python packages",
+                "Python tests",
+            ],
+        ),
+        (
+            "check",
+            ["simulator core in Rust, Python packages", "compile Rust tests", "quick Python tests"],
+        ),
     ],
 )
 def test_each_long_step_is_announced_and_timed(checkout, target, steps):

@@ -9,7 +9,15 @@ import pytest
 
 from conftest import ROOT
 
-CLOCKS = {"perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time", "time_ns", "thread_time"}
+CLOCKS = {
+    "perf_counter",
+    "perf_counter_ns",
+    "monotonic",
+    "monotonic_ns",
+    "process_time",
+    "time_ns",
+    "thread_time",
+}
 # What measures the machine or keeps real traffic going, and fails nothing by the clock.
 MEASURES = {
     "tests/waiting.py": "ends what would hang for ever",
@@ -26,8 +34,14 @@ def _faults(tree: ast.Module) -> list[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in CLOCKS:
             found.append(f"line {node.lineno}: reads the clock ({node.attr})")
-        if isinstance(node, ast.keyword) and node.arg == "timeout" and isinstance(node.value, ast.Constant):
-            found.append(f"line {node.value.lineno}: a limit of its own (timeout={node.value.value})")
+        if (
+            isinstance(node, ast.keyword)
+            and node.arg == "timeout"
+            and isinstance(node.value, ast.Constant)
+        ):
+            found.append(
+                f"line {node.value.lineno}: a limit of its own (timeout={node.value.value})"
+            )
     return found
 
 

@@ -14,9 +14,9 @@ import pytest
 
 import cwndlab
 from conftest import ROOT
-from cwndlab import Store, Sweep, work
+from cwndlab import Store, Sweep, executors
 from cwndlab.comparison import plan_rules
-from cwndlab.sweep import Findings, execute
+from cwndlab.sweep import SweepResult, execute
 from small_sweeps import AXES, MEASURED, small_sweep
 from waiting import HANG_S
 
@@ -31,7 +31,11 @@ def test_a_run_is_what_the_scenario_alone_gives():
     for row in found.runs.sample(4, seed=1).to_dicts():
         flow = {**MEASURED["flows"][0], "rule": row["rule"]}
         queue = {"kind": "drop-tail", "limit": row["dumbbell.queue.limit"]}
-        document = {**MEASURED, "flows": [flow], "dumbbell": {**MEASURED["dumbbell"], "queue": queue}}
+        document = {
+            **MEASURED,
+            "flows": [flow],
+            "dumbbell": {**MEASURED["dumbbell"], "queue": queue},
+        }
         result = cwndlab.run(document, seed=row["seed"])
         assert row["trace_hash"] == result.trace_hash
         assert row["jain_index"] == result.jain_index
@@ -39,9 +43,14 @@ def test_a_run_is_what_the_scenario_alone_gives():
 
 
 def test_replicates_share_their_random_numbers():
-    """Drawn access delays of a replicate are the same in every cell, and other ones in other replicates."""
+    """Drawn access delays of a replicate are the same in every cell, and other ones in other
+    replicates."""
     runs = small_sweep(metrics=["flows.*.base_rtt_s"]).run().runs
-    drawn = runs.group_by("replicate", "seed").agg(pl.col("flows.*.base_rtt_s").unique()).sort("replicate")
+    drawn = (
+        runs.group_by("replicate", "seed")
+        .agg(pl.col("flows.*.base_rtt_s").unique())
+        .sort("replicate")
+    )
     assert drawn["seed"].to_list() == [1, 2, 3]
     assert drawn["flows.*.base_rtt_s"].list.len().to_list() == [1, 1, 1]
     assert runs["flows.*.base_rtt_s"].n_unique() == 3
@@ -57,7 +66,9 @@ def test_finished_runs_are_not_repeated(tmp_path):
     assert not {*_done(more)} & {*_done(events)}
     assert second.runs.filter(pl.col("replicate") < 3).equals(first.runs)
     once_more: list[dict] = []
-    assert small_sweep().run(tmp_path, again=True, progress=once_more.append).runs.equals(first.runs)
+    assert (
+        small_sweep().run(tmp_path, again=True, progress=once_more.append).runs.equals(first.runs)
+    )
     assert sorted(_done(once_more)) == sorted(_done(events))
 
 
@@ -65,9 +76,14 @@ def test_sweeps_share_runs_and_keep_their_places(tmp_path):
     small_sweep().run(tmp_path)
     events: list[dict] = []
     other = {
-        "base": {**MEASURED, "dumbbell": {**MEASURED["dumbbell"], "queue": {"kind": "drop-tail", "limit": "5pkt"}}}
+        "base": {
+            **MEASURED,
+            "dumbbell": {**MEASURED["dumbbell"], "queue": {"kind": "drop-tail", "limit": "5pkt"}},
+        }
     }
-    small_sweep(name="other", axes={"rule": ["AIMD(1, 0.5)", "CUBIC"]}, **other).run(tmp_path, progress=events.append)
+    small_sweep(name="other", axes={"rule": ["AIMD(1, 0.5)", "CUBIC"]}, **other).run(
+        tmp_path, progress=events.append
+    )
     assert len(_done(events)) == 3
     with Store(tmp_path, write=False) as store:
         assert len(store) == 15
@@ -80,7 +96,8 @@ def test_cells_that_are_the_same_run_are_run_once(tmp_path):
     """Two ways to write one duration."""
     events: list[dict] = []
     sweep = small_sweep(
-        axes={"duration": ["1s", "1000ms"]}, base={key: MEASURED[key] for key in MEASURED if key != "measure"}
+        axes={"duration": ["1s", "1000ms"]},
+        base={key: MEASURED[key] for key in MEASURED if key != "measure"},
     )
     found = sweep.run(tmp_path, progress=events.append)
     assert len(_done(events)) == 3
@@ -89,7 +106,8 @@ def test_cells_that_are_the_same_run_are_run_once(tmp_path):
 
 def test_axes_that_go_together():
     sweep = small_sweep(
-        axes={"rule": AXES["rule"]}, zip=[{"dumbbell.rate": ["1Mbit", "3Mbit"], "flows.a.count": [1, 3]}]
+        axes={"rule": AXES["rule"]},
+        zip=[{"dumbbell.rate": ["1Mbit", "3Mbit"], "flows.a.count": [1, 3]}],
     )
     runs = sweep.run().runs
     assert runs.columns[:3] == ["rule", "dumbbell.rate", "flows.a.count"]
@@ -100,14 +118,22 @@ def test_axes_that_go_together():
 
 
 def test_an_axis_of_named_changes():
-    axes = {"load": {"light": {"flows.a.count": 1}, "heavy": {"flows.a.count": 6, "dumbbell.rate": "1Mbit"}}}
+    axes = {
+        "load": {
+            "light": {"flows.a.count": 1},
+            "heavy": {"flows.a.count": 6, "dumbbell.rate": "1Mbit"},
+        }
+    }
     sweep = small_sweep(axes=axes, metrics=["aggregate_goodput_bps"])
     means = dict(sweep.run().summary.select("load", "mean").iter_rows())
     assert means["light"] > 1.2e6 > 1e6 > means["heavy"]
 
 
 def test_queues_keep_their_limit():
-    documents = [cell.document() for cell in small_sweep(axes={"queue": ["drop-tail", "codel", "red"]}).plan.cells()]
+    documents = [
+        cell.document()
+        for cell in small_sweep(axes={"queue": ["drop-tail", "codel", "red"]}).plan.cells()
+    ]
     assert [document["dumbbell"]["queue"] for document in documents] == [
         {"kind": kind, "limit": "10pkt"} for kind in ("drop-tail", "codel", "red")
     ]
@@ -115,8 +141,12 @@ def test_queues_keep_their_limit():
 
 def test_environments_are_those_of_comparisons():
     axes = {"env": ["constant", "square"], "rule": ["AIMD(1, 0.5)", "AIAD(1, 3)"]}
-    sweep = Sweep.from_dict({"axes": axes, "replicates": 2, "duration": "5s", "metrics": ["goodput", "loss_rate"]})
-    plan = plan_rules(["AIMD(1, 0.5)", "AIAD(1, 3)"], env=["constant", "square"], replicates=2, duration_s=5.0)
+    sweep = Sweep.from_dict(
+        {"axes": axes, "replicates": 2, "duration": "5s", "metrics": ["goodput", "loss_rate"]}
+    )
+    plan = plan_rules(
+        ["AIMD(1, 0.5)", "AIAD(1, 3)"], env=["constant", "square"], replicates=2, duration_s=5.0
+    )
     compared = cwndlab.compare(plan)
     keys = ["env", "rule", "replicate", "trace_hash", "goodput", "loss_rate"]
     assert sweep.run().runs.select(keys).sort(keys).equals(compared.runs.select(keys).sort(keys))
@@ -124,7 +154,10 @@ def test_environments_are_those_of_comparisons():
 
 def test_a_rule_beside_the_file_that_changes_is_another_run(tmp_path):
     shutil.copy(ROOT / "examples" / "my_rules.py", tmp_path)
-    text = 'replicates = 2\nbase = "base.json"\naxes.rule = ["my_rules.py:Patient(3)", "AIMD(1, 0.5)"]\n'
+    text = (
+        'replicates = 2\nbase = "base.json"\naxes.rule = ["my_rules.py:Patient(3)", "AIMD(1, '
+        '0.5)"]\n'
+    )
     (tmp_path / "own.toml").write_text(text)
     (tmp_path / "base.json").write_text(json.dumps(MEASURED))
     sweep = Sweep.load(tmp_path / "own.toml")
@@ -136,13 +169,17 @@ def test_a_rule_beside_the_file_that_changes_is_another_run(tmp_path):
     rules.write_text(rules.read_text() + "# A comment changes nothing, but who knows that?\n")
     events: list[dict] = []
     Sweep.load(tmp_path / "own.toml").run(tmp_path / "store", progress=events.append)
-    assert {event["cell"]["rule"] for event in events if event["event"] == "run"} == {"my_rules.py:Patient(3)"}
+    assert {event["cell"]["rule"] for event in events if event["event"] == "run"} == {
+        "my_rules.py:Patient(3)"
+    }
     assert len(_done(events)) == 2
 
 
 def test_a_rule_that_fails_spoils_its_own_runs_alone(tmp_path):
     text = "class Bad:\n    def increase(self, w, ack):\n        return w / 0\n"
-    (tmp_path / "bad.py").write_text(text + "    def decrease(self, w, signal):\n        return w / 2\n")
+    (tmp_path / "bad.py").write_text(
+        text + "    def decrease(self, w, signal):\n        return w / 2\n"
+    )
     sweep = small_sweep(axes={"rule": [f"{tmp_path}/bad.py:Bad", "AIMD(1, 0.5)"]})
     found = sweep.run(tmp_path / "store")
     assert found.runs["rule"].to_list() == ["AIMD(1, 0.5)"] * 3
@@ -169,7 +206,9 @@ def test_paired_differences_against_hand_arithmetic():
 
 
 def test_the_baseline_and_the_compared_axis_can_be_chosen():
-    sweep = small_sweep(compare="dumbbell.queue.limit", baseline="20pkt", metrics=["loss_rate"], replicates=2)
+    sweep = small_sweep(
+        compare="dumbbell.queue.limit", baseline="20pkt", metrics=["loss_rate"], replicates=2
+    )
     found = sweep.run().differences
     assert found.select("rule", "dumbbell.queue.limit", "baseline").rows() == [
         ("AIMD(1, 0.5)", "5pkt", "20pkt"), ("AIAD(1, 3)", "5pkt", "20pkt"),
@@ -190,7 +229,8 @@ def test_traces_are_kept_where_asked_for(tmp_path):
 
 def test_a_sweep_survives_its_own_text():
     sweep = small_sweep(
-        zip=[{"dumbbell.rate": ["1Mbit", "3Mbit"], "flows.a.count": [1, 3]}], until="ci(jain_index) < 5%"
+        zip=[{"dumbbell.rate": ["1Mbit", "3Mbit"], "flows.a.count": [1, 3]}],
+        until="ci(jain_index) < 5%",
     )
     again = Sweep.from_dict(json.loads(json.dumps(sweep.to_dict())))
     assert list(again.plan) == list(sweep.plan)
@@ -201,9 +241,9 @@ def test_an_executor_of_ones_own(tmp_path):
     """Plain text goes in, plain values come out, in any order; the sweep is the same."""
 
     def backwards(tasks):
-        outcomes = [(key, json.dumps(tuple(work.perform(text)))) for key, text in tasks]
+        outcomes = [(key, json.dumps(tuple(executors.perform(text)))) for key, text in tasks]
         for key, outcome in reversed(outcomes):
-            yield key, work.Outcome(*json.loads(outcome))
+            yield key, executors.Outcome(*json.loads(outcome))
 
     assert small_sweep().run(executor=backwards).runs.equals(small_sweep().run(tmp_path).runs)
 
@@ -211,7 +251,7 @@ def test_an_executor_of_ones_own(tmp_path):
 def test_a_worker_of_another_build_is_refused(tmp_path):
     def foreign(tasks):
         for key, text in tasks:
-            yield key, work.perform(text)._replace(build="0" * 16, machine="elsewhere")
+            yield key, executors.perform(text)._replace(build="0" * 16, machine="elsewhere")
 
     with pytest.raises(cwndlab.RunError, match="worker: elsewhere has build 0000"):
         small_sweep().run(tmp_path, executor=foreign)
@@ -224,11 +264,24 @@ def test_two_processes_divide_a_sweep(tmp_path):
     (tmp_path / "sweep.json").write_text(
         json.dumps({"base": {**MEASURED, "duration": "200s"}, "axes": AXES, "replicates": 100})
     )
-    command = [sys.executable, "-m", "cwndlab", "sweep", "sweep.json", "--store", "store", "--jobs", "1", "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "cwndlab",
+        "sweep",
+        "sweep.json",
+        "--store",
+        "store",
+        "--jobs",
+        "1",
+        "--json",
+    ]
     # Into files: one that waits for its reader would keep what it has claimed.
     outputs = [tmp_path / name for name in ("one.jsonl", "two.jsonl")]
     with outputs[0].open("w") as one, outputs[1].open("w") as two:
-        processes = [subprocess.Popen(command, cwd=tmp_path, stdout=output) for output in (one, two)]
+        processes = [
+            subprocess.Popen(command, cwd=tmp_path, stdout=output) for output in (one, two)
+        ]
         assert [process.wait(timeout=HANG_S) for process in processes] == [0, 0]
     events = [[json.loads(line) for line in path.read_text().splitlines()] for path in outputs]
     done = [_done(entries) for entries in events]
@@ -253,7 +306,9 @@ def test_until_adds_replicates_where_they_are_needed():
 
 
 def test_until_stops_at_the_most_and_says_so():
-    found = small_sweep(until="ci(jain_index) < 0.000001", metrics=["jain_index"], replicates=5, most=7).run()
+    found = small_sweep(
+        until="ci(jain_index) < 0.000001", metrics=["jain_index"], replicates=5, most=7
+    ).run()
     assert found.summary["replicates"].to_list() == [7] * 4
     assert [entry["replicates"] for entry in found.unmet] == [7] * 4
 
@@ -261,7 +316,7 @@ def test_until_stops_at_the_most_and_says_so():
 def test_ctrl_c_leaves_what_is_finished(tmp_path):
     """With the caller, and in the store."""
     sweep = small_sweep(replicates=1000)
-    findings = Findings(sweep)
+    findings = SweepResult(sweep)
 
     def interrupt(event):
         if event["event"] == "run" and event["done"] == 20:

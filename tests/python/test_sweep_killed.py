@@ -16,7 +16,10 @@ from waiting import HANG_S, wait_until
 SWEEP = {
     "replicates": 40,
     "metrics": ["goodput", "loss_rate", "jain_index"],
-    "axes": {"rule": ["AIMD(1, 0.5)", "AIAD(1, 3)", "CUBIC"], "dumbbell.queue.limit": ["5pkt", "20pkt"]},
+    "axes": {
+        "rule": ["AIMD(1, 0.5)", "AIAD(1, 3)", "CUBIC"],
+        "dumbbell.queue.limit": ["5pkt", "20pkt"],
+    },
     "base": {
         "duration": "120s",
         "dumbbell": {
@@ -41,7 +44,11 @@ def _start(folder: Path, output: Path) -> subprocess.Popen[str]:
 
 def _events(output: Path) -> list[dict]:
     """Whole lines: the last one may have been cut when the process was killed."""
-    return [json.loads(line) for line in output.read_text().splitlines(keepends=True) if line.endswith("\n")]
+    return [
+        json.loads(line)
+        for line in output.read_text().splitlines(keepends=True)
+        if line.endswith("\n")
+    ]
 
 
 def _keys(events: list[dict]) -> list[str]:
@@ -72,13 +79,20 @@ def _has_come(moment: int, folder: Path) -> bool:
 
 @pytest.mark.parametrize(
     "moment",
-    [pytest.param(moment, marks=[] if moment % 6 == 1 else pytest.mark.nightly) for moment in range(MOMENTS)],
+    [
+        pytest.param(moment, marks=[] if moment % 6 == 1 else pytest.mark.nightly)
+        for moment in range(MOMENTS)
+    ],
 )
 def test_killed_and_finished(tmp_path, expected, moment):
     # From before the first run until after the last: also while the process makes parts of its journal.
     (tmp_path / "sweep.json").write_text(json.dumps(SWEEP))
     process = _start(tmp_path, tmp_path / "killed")
-    wait_until(lambda: process.poll() is not None or _has_come(moment, tmp_path), f"moment {moment}", poll_s=0.001)
+    wait_until(
+        lambda: process.poll() is not None or _has_come(moment, tmp_path),
+        f"moment {moment}",
+        poll_s=0.001,
+    )
     process.kill()
     process.communicate()
 

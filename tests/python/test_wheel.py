@@ -20,7 +20,11 @@ def _environment_without_rust(binaries: Path, tools: Path) -> dict[str, str]:
     """Of a machine with a shell and no compiler, wherever this one has its `cargo`."""
     tools.mkdir()
     (tools / "sh").symlink_to(shutil.which("sh"))
-    kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV", "CARGO_HOME")}
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("PYTHONPATH", "VIRTUAL_ENV", "CARGO_HOME")
+    }
     return {**kept, "PATH": os.pathsep.join([str(binaries), str(tools)])}
 
 
@@ -39,7 +43,9 @@ def test_wheel_runs_without_rust(tmp_path):
         assert shutil.which(program, path=environment["PATH"]) is None
 
     def call(*command: str | Path) -> str:
-        answer = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        answer = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
         assert answer.returncode == 0, answer.stderr
         return answer.stdout
 

@@ -1,7 +1,8 @@
-"""Runs on a cluster: an executor (`cwndlab.work`) on `dask.distributed`.
+"""Runs on a cluster: an executor (`cwndlab.executors`) on `dask.distributed`.
 
-`connect` finds the cluster and asks its workers what they are; `Dask` keeps them busy; `parcels` packs what a scenario
-names and does not contain, so that workers need no file of ours; `there` is what a worker does.
+`connect` finds the cluster and asks its workers what they are; `Dask` keeps them busy; `payloads`
+packs what a scenario names and does not contain, so that workers need no file of ours; `worker` is
+what a worker does.
 
 dask.distributed is an optional extra, imported when a cluster is asked for and not before.
 """

@@ -8,9 +8,10 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
-from cwndlab.cluster import there
+from cwndlab.cluster import worker
 from cwndlab.cluster.executor import Dask
 from cwndlab.errors import ClusterError
+from cwndlab.message import invalid
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -23,30 +24,36 @@ INSTALL = "pip install 'cwndlab[dask]'"
 
 @contextmanager
 def connect(on: str | Client, tell: Callable[..., object] | None = None) -> Iterator[Dask]:
-    """Connect to a cluster, see that its workers can do what this process would, and give an executor there.
+    """Connect to a cluster, check that its workers have this engine, and return an executor.
 
     Parameters
     ----------
     on : str or distributed.Client
         An address such as ``dask://127.0.0.1:8786``, or a client, which is left open.
     tell : callable, optional
-        Gets ``address``, ``workers`` and ``threads`` as named arguments, at first and when they change.
+        Gets ``address``, ``workers`` and ``threads`` as named arguments, at first and when they
+        change.
 
     Raises
     ------
     ClusterError
-        If dask.distributed is not installed, nobody answers, or a worker has another build of the engine or none.
+        If dask.distributed is not installed, nobody answers, or a worker has another build of the
+        engine or none.
     """
     try:
         import distributed
     except ImportError as error:
-        raise ClusterError(f"on: a cluster needs dask.distributed ({error}); install it with {INSTALL}") from None
+        raise ClusterError(
+            f"on: a cluster needs dask.distributed ({error}); install it with {INSTALL}"
+        ) from None
 
     if isinstance(on, distributed.Client):
         if on.asynchronous:
-            raise ClusterError("on: the client is asynchronous; allowed: one made without `asynchronous=True`")
+            raise ClusterError(
+                "`on` must be a synchronous client: `asynchronous=True` is not supported"
+            )
         if on.status != "running":
-            raise ClusterError(f"on: the client is {on.status}; allowed: one that is connected")
+            raise ClusterError(f"`on` must be a connected client: this one is {on.status}")
         yield _checked(on, tell)
         return
     client = _client(address(on))
@@ -60,8 +67,9 @@ def connect(on: str | Client, tell: Callable[..., object] | None = None) -> Iter
 def silence() -> None:
     """Have the parts of dask.distributed that a client consists of log no more in this process.
 
-    For the command line, whose own lines say what matters: whichever part finds first that the scheduler has gone would
-    log a traceback. A process that has a cluster of its own needs what these parts log.
+    For the command line, whose own lines say what matters: whichever part finds first that the
+    scheduler has gone would log a traceback. A process that has a cluster of its own needs what
+    these parts log.
     """
     # Importing it sets levels.
     with suppress(ImportError):
@@ -85,21 +93,28 @@ def address(on: Any) -> str:
     """
     scheme, _, rest = on.partition("://") if isinstance(on, str) else ("", "", "")
     host, _, port = rest.rstrip("/").rpartition(":")
-    if scheme not in ("dask", "tcp", "tls") or not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise ClusterError(f"on: `{on}` is not allowed; allowed: {ADDRESSES}, and in Python a distributed.Client")
+    if (
+        scheme not in ("dask", "tcp", "tls")
+        or not host
+        or not port.isdecimal()
+        or not 0 < int(port) < 65536
+    ):
+        raise ClusterError(invalid("on", on, f"{ADDRESSES}, or in Python a distributed.Client"))
     return f"{'tcp' if scheme == 'dask' else scheme}://{host}:{port}"
 
 
 def _client(where: str) -> Client:
     from distributed import Client
 
-    # It would print that it tries again, and a traceback when it gives up; what matters is said in one line.
+    # It would print that it tries again, and a traceback when it gives up; what matters is said in
+    # one line.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         return Client(where, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(
-            f"on: no scheduler answers at {where} ({' '.join(str(error).split())}); allowed: {ADDRESSES}"
+            f"on: no scheduler answers at {where} ({' '.join(str(error).split())}): expected "
+            f"{ADDRESSES}"
         ) from None
 
 
@@ -107,20 +122,26 @@ def _checked(client: Client, tell: Callable[..., object] | None) -> Dask:
     """Ask the workers there are what they are. Those that come later are asked with each run."""
     executor = Dask(client, tell)
     executor.look()
-    for worker, answer in executor.ask(there.about).items():
+    for name, answer in executor.ask(worker.about).items():
         if isinstance(answer, OSError):
             continue  # Lost while it was asked.
         if isinstance(answer, BaseException):
             raise ClusterError(
-                f"worker {worker}: cannot import cwndlab as it is here ({type(answer).__name__}: {answer});"
-                f" allowed: cwndlab {native.version()}, installed on each worker and the scheduler"
+                f"worker {name}: cannot import the same cwndlab ({type(answer).__name__}: "
+                f"{answer}): expected cwndlab {native.version()} on each worker and the scheduler"
             )
         machine, build = answer
         if build != native.build():
-            raise ClusterError(other_build(worker, machine, build))
+            raise ClusterError(other_build(name, machine, build))
     return executor
 
 
 def other_build(worker: str, machine: str, build: str) -> str:
-    """Say that a worker has another build of the engine: its results need not be those of this one."""
-    return f"worker {worker} on {machine}: has build {build} of the engine; allowed: {native.build()}, as here"
+    """Say that a worker has another build of the engine.
+
+    Its results need not be those of this one.
+    """
+    return (
+        f"worker {worker} on {machine}: has build {build} of the engine: expected "
+        f"{native.build()}, as here"
+    )

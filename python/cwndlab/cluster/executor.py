@@ -1,8 +1,9 @@
 """The executor: few runs at the cluster at a time, each answered once.
 
-dask.distributed does the runs of a lost worker again by itself, on another. Here is what it leaves open: no more
-runs than keep the workers busy are handed over, answers are fetched as they come and forgotten there, runs that the
-scheduler forgot are handed over again, and what nobody waits for is cancelled.
+dask.distributed does the runs of a lost worker again by itself, on another. Here is what it leaves
+open: no more runs than keep the workers busy are handed over, answers are fetched as they come and
+forgotten there, runs that the scheduler forgot are handed over again, and what nobody waits for is
+cancelled.
 """
 
 from __future__ import annotations
@@ -15,16 +16,19 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
-from cwndlab.cluster import there
-from cwndlab.cluster.parcels import Packer
+from cwndlab.cluster import worker
+from cwndlab.cluster.payload import Packer
 from cwndlab.errors import ClusterError
-from cwndlab.work import Outcome
+from cwndlab.executors import Outcome
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
 PER_THREAD = 3
-"""Runs at the cluster for each thread of a worker: one that is done, and those that wait for it to be free."""
+"""Runs at the cluster for each thread of a worker.
+
+One that is done, and those that wait for it to be free.
+"""
 AT_LEAST = 4
 """Runs at the cluster while it has no worker: they begin as soon as there is one."""
 LOOK_EVERY_S = 2.0
@@ -41,7 +45,8 @@ class Dask:
     client : distributed.Client
         Connected, and not asynchronous.
     tell : callable, optional
-        Gets ``address``, ``workers`` and ``threads`` as named arguments, at first and when they change.
+        Gets ``address``, ``workers`` and ``threads`` as named arguments, at first and when they
+        change.
     """
 
     def __init__(self, client: Client, tell: Callable[..., object] | None = None) -> None:
@@ -55,7 +60,10 @@ class Dask:
         self.most_in_flight = 0
 
     def ask(self, question: Callable[[], Any]) -> dict[str, Any]:
-        """Call a function on every worker there is; where it raises, the answer is the exception."""
+        """Call a function on every worker there is.
+
+        Where it raises, the answer is the exception.
+        """
         with self._reaching():
             return self._client.run(question, on_error="return")
 
@@ -90,23 +98,36 @@ class Dask:
     def _submit(self, scenario: str) -> Future:
         scenario, beside = self._packer.pack(scenario)
         with self._reaching():
-            contents = [self._content(parcel.digest, content) for parcel, content in beside if content is not None]
+            contents = [
+                self._content(payload.digest, content)
+                for payload, content in beside
+                if content is not None
+            ]
             # A name of its own for each: equal runs are the store's business, not the scheduler's.
             future = self._client.submit(
-                there.perform_there, native.build(), scenario, [tuple(parcel) for parcel, _ in beside], *contents,
+                worker.perform_payload, native.build(), scenario,
+                [tuple(payload) for payload, _ in beside], *contents,
                 key=f"cwndlab-run-{uuid.uuid4().hex}", pure=False,
             )  # fmt: skip
             future.add_done_callback(self._finished.put)
         return future
 
     def _content(self, digest: str, content: bytes) -> Future:
-        """Return the content of a parcel as a task of its own: the scheduler can do it again where a worker is lost."""
+        """Return the content of a payload as a task of its own.
+
+        The scheduler can do it again where a worker is lost.
+        """
         if digest not in self._sent or self._sent[digest].cancelled():
-            self._sent[digest] = self._client.submit(there.hold, content, key=f"cwndlab-parcel-{digest}", pure=False)
+            self._sent[digest] = self._client.submit(
+                worker.hold, content, key=f"cwndlab-payload-{digest}", pure=False
+            )
         return self._sent[digest]
 
     def _answers(self, futures: dict[str, Future]) -> list[tuple[str, Outcome | None]]:
-        """Wait a little for runs to finish, and fetch what they gave; None for those to be handed over again."""
+        """Wait a little for runs to finish, and fetch what they gave.
+
+        None for those to be handed over again.
+        """
         finished = []
         with suppress(queue.Empty):
             finished.append(self._finished.get(timeout=ANSWER_S))
@@ -118,7 +139,8 @@ class Dask:
         if not named:
             return []
         with self._reaching():
-            # A worker that is lost before it has handed over what it did: this waits until another has done it again.
+            # A worker that is lost before it has handed over what it did: this waits until another
+            # has done it again.
             given = self._client.gather(named, errors="skip")
         return [(name, self._outcome(future, given[name])) for name, future in named.items()]
 
@@ -128,7 +150,7 @@ class Dask:
                 from cwndlab.cluster.client import other_build
 
                 raise ClusterError(other_build("that came later", given.machine, given.build))
-            return None if given.error == there.NOT_WANTED else given
+            return None if given.error == worker.NOT_WANTED else given
         if future.status != "error":
             # Somebody restarted the cluster, or the connection broke and is there again.
             self._see_that_it_is_there()
@@ -138,11 +160,17 @@ class Dask:
         error = future.exception()
         if isinstance(error, KilledWorker):
             return Outcome(
-                "", 0.0, "", native.version(), native.build(), f"every worker that began it was lost: {error}"
+                "",
+                0.0,
+                "",
+                native.version(),
+                native.build(),
+                f"every worker that began it was lost: {error}",
             )
         raise ClusterError(
-            f"worker: cannot do what is asked ({type(error).__name__}: {' '.join(str(error).split())});"
-            f" allowed: cwndlab {native.version()}, installed on each worker and the scheduler"
+            f"worker: cannot perform a run ({type(error).__name__}: "
+            f"{' '.join(str(error).split())}): expected cwndlab {native.version()} on each worker "
+            "and the scheduler"
         )
 
     def look(self) -> None:
@@ -170,10 +198,12 @@ class Dask:
         try:
             yield
         except (OSError, CancelledError, TimeoutError) as error:
-            raise ClusterError(self._gone(" ".join(str(error).split()) or type(error).__name__)) from None
+            raise ClusterError(
+                self._gone(" ".join(str(error).split()) or type(error).__name__)
+            ) from None
 
     def _gone(self, why: str) -> str:
         return (
-            f"on: the scheduler at {self._address} does not answer any more ({why}); what is finished is kept;"
-            " allowed: a scheduler that runs"
+            f"on: the scheduler at {self._address} does not answer any more ({why}): "
+            "finished runs are kept"
         )

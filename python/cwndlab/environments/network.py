@@ -1,8 +1,9 @@
 """An environment under a setting as a scenario: link, queue, cross traffic, flows.
 
-Two networks. In the simple one a CBR source leaves of one link what the environment says; where the queue shares the
-link fairly, a varying number of sources does, since one alone would get no more than a flow's share. In the second one
-flows that arrive are the cross traffic; they have priority at the bottleneck.
+Two networks. In the simple one a CBR source leaves of one link what the environment says; where the
+queue shares the link fairly, a varying number of sources does, since one alone would get no more
+than a flow's share. In the second one flows that arrive are the cross traffic; they have priority
+at the bottleneck.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from cwndlab.environments.assumptions import Assumptions
 from cwndlab.environments.catalogue import DEMO, DRAWN, Environment, environment
 from cwndlab.environments.queues import BOTTLENECK, FAIR, PRIORITY, check_queue
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, one_of
 from cwndlab.quantities import rate_text
 from cwndlab.scenario import Scenario
 from cwndlab.topologies import second_topology
@@ -59,7 +61,7 @@ def scenario(
     Raises
     ------
     ScenarioError
-        If there is no such environment or queue, or a key or value is not allowed.
+        If there is no such environment or queue, or a key or value is not valid.
 
     Examples
     --------
@@ -70,7 +72,9 @@ def scenario(
     tables = network(name, queue, chosen, seed)
     test = {**tables["flows"][0], "rule": rule, "recovery": recovery}
     return document(
-        {**tables, "name": f"{name}-{recovery}-{queue}", "flows": [test, *tables["flows"][1:]]}, chosen, seed
+        {**tables, "name": f"{name}-{recovery}-{queue}", "flows": [test, *tables["flows"][1:]]},
+        chosen,
+        seed,
     )
 
 
@@ -92,27 +96,40 @@ def common(chosen: Assumptions) -> dict[str, Any]:
 
 
 def network(name: str, queue: str, chosen: Assumptions, seed: int = 1) -> dict[str, Any]:
-    """Give the tables of an environment under a queue, None for those it has not: a patch of whole top-level keys.
+    """Give the tables of an environment under a queue, None for those it has not.
 
-    The test flows are the first entry of ``flows``, and `seed` matters to environments that are drawn here.
+    A patch of whole top-level keys.
+
+    The test flows are the first entry of ``flows``, and `seed` matters to environments that are
+    drawn here.
     """
     found = environment(name)
     check_queue(queue)
     capacity = found.capacity_bps(chosen)
-    tables = _second(found, capacity, queue, chosen) if found.gaps else _simple(found, capacity, queue, chosen, seed)
+    tables = (
+        _second(found, capacity, queue, chosen)
+        if found.gaps
+        else _simple(found, capacity, queue, chosen, seed)
+    )
     usual = {"name": f"{name}-{queue}", "bdp": {"rate": rate_text(capacity), "rtt": chosen.rtt}}
     return {**dict.fromkeys(("dumbbell", "links", "cross", "arrivals")), **usual, **tables}
 
 
-def under(shape: dict[str, Any], queue: str = "drop-tail", chosen: Assumptions | None = None) -> dict[str, Any]:
-    """Give the tables of the simple network under any waveform: a patch of whole top-level keys, as `network` gives.
+def under(
+    shape: dict[str, Any], queue: str = "drop-tail", chosen: Assumptions | None = None
+) -> dict[str, Any]:
+    """Give the tables of the simple network under any waveform.
 
-    The link leaves the waveform's highest rate, and has a buffer of one bandwidth-delay product of that.
+    A patch of whole top-level keys, as `network` gives.
+
+    The link leaves the waveform's highest rate, and has a buffer of one bandwidth-delay product of
+    that.
 
     Parameters
     ----------
     shape : dict
-        A waveform as a scenario has it (docs/scenario.md), except that rates are numbers: bit/s per test flow.
+        A waveform as a scenario has it (docs/scenario.md), except that rates are numbers: bit/s per
+        test flow.
     queue : str
         At the bottleneck.
     chosen : Assumptions, optional
@@ -137,7 +154,9 @@ def under(shape: dict[str, Any], queue: str = "drop-tail", chosen: Assumptions |
     if points is not None:
         floor = chosen.bps("floor")
         given["points"] = [[at, max(float(rate), floor)] for at, rate in points]
-    highest = max([given[key] for key in PEAKS if key in given] or [rate for _, rate in given["points"]])
+    highest = max(
+        [given[key] for key in PEAKS if key in given] or [rate for _, rate in given["points"]]
+    )
     capacity = chosen.flows * highest
     found = Environment("waveform", "waveform", "", "", given)
     tables = _simple(found, capacity, queue, chosen, seed=1)
@@ -164,26 +183,45 @@ def link(capacity: float, queue: str, chosen: Assumptions) -> dict[str, Any]:
     }
 
 
-def _simple(found: Environment, capacity: float, queue: str, chosen: Assumptions, seed: int) -> dict[str, Any]:
-    tables = {key: value for key, value in link(capacity, queue, chosen).items() if key in ("dumbbell", "flows")}
+def _simple(
+    found: Environment, capacity: float, queue: str, chosen: Assumptions, seed: int
+) -> dict[str, Any]:
+    tables = {
+        key: value
+        for key, value in link(capacity, queue, chosen).items()
+        if key in ("dumbbell", "flows")
+    }
     available = _available(found, capacity, chosen, seed)
     if available != {"kind": "constant", "rate": rate_text(capacity)}:
-        # Random courses are drawn from a stream that goes by this name: so two walks are not one walk scaled.
+        # Random courses are drawn from a stream that goes by this name: so two walks are not one
+        # walk scaled.
         cross = {
             "name": "cross" if found.name in DEMO else found.name,
             "available": available,
             "packet_size": chosen.cross_packet,
         }
-        tables["cross"] = [{**cross, **(_sources(found, capacity, chosen) if queue in FAIR else {})}]
+        tables["cross"] = [
+            {**cross, **(_sources(found, capacity, chosen) if queue in FAIR else {})}
+        ]
     return tables
 
 
-def _available(found: Environment, capacity: float, chosen: Assumptions, seed: int) -> dict[str, Any]:
-    """Give what is left for all test flows together: n times the share of one, within the floor and the link."""
+def _available(
+    found: Environment, capacity: float, chosen: Assumptions, seed: int
+) -> dict[str, Any]:
+    """Give what is left for all test flows together.
+
+    N times the share of one, within the floor and the link.
+    """
     floor = chosen.flows * chosen.bps("floor")
-    total = {key: chosen.flows * value if key in RATES else value for key, value in found.shape.items()}
+    total = {
+        key: chosen.flows * value if key in RATES else value for key, value in found.shape.items()
+    }
     if "points" in total:
-        return {**total, "points": [[at, rate_text(chosen.flows * rate)] for at, rate in total["points"]]}
+        return {
+            **total,
+            "points": [[at, rate_text(chosen.flows * rate)] for at, rate in total["points"]],
+        }
     if total["kind"] in ("walk", DRAWN):
         total = {"min": floor, "max": capacity, **total}
     if total["kind"] in ("walk", "uniform"):
@@ -197,7 +235,7 @@ def _available(found: Environment, capacity: float, chosen: Assumptions, seed: i
 
 
 def _drawn(name: str, shape: dict[str, Any], chosen: Assumptions, seed: int) -> list[list[Any]]:
-    """Draw a course: each rate uniform on [0, factor * last + add], put between the floor and the link."""
+    """Draw a waveform: each rate uniform on [0, factor * last + add], then clipped."""
     from numpy.random import default_rng
 
     # A stream for each seed and name, as in the native core.
@@ -214,14 +252,21 @@ def _drawn(name: str, shape: dict[str, Any], chosen: Assumptions, seed: int) -> 
 def _sources(found: Environment, capacity: float, chosen: Assumptions) -> dict[str, Any]:
     """Rate of the single sources: a little above the largest share that one is ever given."""
     one_source = capacity / (chosen.flows + 1)
-    largest = max((found.shape[key] for key in ("rate", "high", "max") if key in found.shape), default=one_source)
-    return {"source_rate": rate_text(chosen.drr_source * min(largest, one_source)), "beside": chosen.flows}
+    largest = max(
+        (found.shape[key] for key in ("rate", "high", "max") if key in found.shape),
+        default=one_source,
+    )
+    return {
+        "source_rate": rate_text(chosen.drr_source * min(largest, one_source)),
+        "beside": chosen.flows,
+    }
 
 
 def _second(found: Environment, capacity: float, queue: str, chosen: Assumptions) -> dict[str, Any]:
     if queue not in PRIORITY:
-        allowed = ", ".join(PRIORITY)
-        raise ScenarioError(f"queue: `{queue}` has no form that knows priorities for {found.name}; allowed: {allowed}")
+        raise ScenarioError(
+            invalid("queue", queue, f"a queue with priorities for {found.name}: {one_of(PRIORITY)}")
+        )
     delay, spread = _delays(chosen)
     own = {"access_rate": rate_text(chosen.access_ratio * capacity), "access_delay": spread}
     phases = [{"length": "5s", "gap": getattr(chosen, name)} for name in found.gaps]
@@ -230,14 +275,16 @@ def _second(found: Environment, capacity: float, queue: str, chosen: Assumptions
         rate_text(capacity),
         delay,
         rule={
-            "rule": "AIMD(1, 0.5)", "count": chosen.flows, "start": ["0s", "1s"], **own, **_understands(queue),
+            "rule": "AIMD(1, 0.5)", "count": chosen.flows, "start": ["0s", "1s"], **own,
+            **_understands(queue),
         },
         arrivals={
             "rule": chosen.cross_rule, "size": size, **own,
             **({"phases": phases} if len(phases) > 1 else {"gap": phases[0]["gap"]}),
         },
         placeholder={
-            "rule": chosen.cross_rule, "count": chosen.placeholders or chosen.flows, "start": ["0s", "1s"], **own,
+            "rule": chosen.cross_rule, "count": chosen.placeholders or chosen.flows,
+            "start": ["0s", "1s"], **own,
         },
         queue=PRIORITY[queue](chosen),
         entry_queue={"kind": "drr", "limit": chosen.buffer},
@@ -253,10 +300,16 @@ def _delays(chosen: Assumptions) -> tuple[str, list[str]]:
     rest = chosen.seconds("rtt") / 2 - access
     if rest < 0:
         raise ScenarioError(
-            f"assume: rtt_spread = `{chosen.rtt_spread}` is not allowed with rtt = `{chosen.rtt}`;"
-            " allowed: up to twice the round trip, which is at least 20ms"
+            invalid(
+                "assume.rtt_spread",
+                chosen.rtt_spread,
+                f"at most twice the RTT, {chosen.rtt}, which is at least 20ms",
+            )
         )
-    return f"{rest * 1e3:g}ms", [f"{(access - half_spread) * 1e3:g}ms", f"{(access + half_spread) * 1e3:g}ms"]
+    return f"{rest * 1e3:g}ms", [
+        f"{(access - half_spread) * 1e3:g}ms",
+        f"{(access + half_spread) * 1e3:g}ms",
+    ]
 
 
 def _understands(queue: str) -> dict[str, Any]:

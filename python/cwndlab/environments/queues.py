@@ -7,6 +7,7 @@ from typing import Any
 
 from cwndlab.environments.assumptions import AUTOMATIC, Assumptions
 from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
 
 QUEUES = ("drop-tail", "red", "ecn", "drr")
 """Queues of the paper's settings; ``ecn`` is RED that marks, with flows that understand it."""
@@ -63,4 +64,4 @@ def check_queue(queue: str) -> None:
         If there is none of that name.
     """
     if queue not in BOTTLENECK:
-        raise ScenarioError(f"queue: `{queue}` is not a queue; allowed: {', '.join(BOTTLENECK)}")
+        raise ScenarioError(unknown("queue", queue, BOTTLENECK))

@@ -24,7 +24,9 @@ def find() -> Path:
         If it was not built.
     """
     if not BUILT.is_file():
-        raise LiveError("the program cwndlab-live is not built; run `make live` in the source tree (Linux)")
+        raise LiveError(
+            "the program cwndlab-live is not built; run `make live` in the source tree (Linux)"
+        )
     return BUILT
 
 
@@ -38,7 +40,9 @@ def ask(*arguments: str, timeout_s: float = 60) -> dict[str, Any]:
     """
     command = [str(find()), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=timeout_s, check=False
+        )
     except subprocess.TimeoutExpired:
         raise LiveError(f"cwndlab-live {arguments[0]} did not end within {timeout_s:g} s") from None
     return _answer(done.stdout.splitlines(), done.returncode, done.stderr)
@@ -57,7 +61,9 @@ class Held:
 
     def __init__(self, *arguments: str) -> None:
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen([str(find()), *arguments], stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        self._process = subprocess.Popen(
+            [str(find()), *arguments], stdin=pipe, stdout=pipe, stderr=pipe, text=True
+        )
         first = self._process.stdout.readline()
         if '"answer"' not in first:
             _, errors = self._process.communicate(timeout=END_S)
@@ -73,7 +79,10 @@ class Held:
             If somebody else has ended it.
         """
         code = self._process.wait()
-        raise RunError(f"live: {self.answer['name']} is gone: its program ended without a word (exit code {code})")
+        raise RunError(
+            f"live: {self.answer['name']} is gone: its program ended without a message (exit code "
+            f"{code})"
+        )
 
     def close(self) -> None:
         """End it in any case, without an answer."""
@@ -82,7 +91,10 @@ class Held:
             self._process.communicate(timeout=END_S)
 
     def end(self) -> dict[str, Any] | None:
-        """End it, and give its last answer; none if it has ended by itself, as it does on Ctrl-C."""
+        """End it, and give its last answer.
+
+        None if it has ended by itself, as it does on Ctrl-C.
+        """
         rest, errors = self._process.communicate(timeout=END_S)
         return _answer(rest.splitlines(), self._process.returncode, errors) if rest else None
 

@@ -59,10 +59,12 @@ def course(panel: Axes, shape: Mapping[str, Any]) -> None:
     panel.set_xlim(0, span)
     panel.set_ylim(0, 1.1 * max(levels) / 1e6)
     panel.set_xlabel("time [s]")
-    panel.set_ylabel("bandwidth left\nper flow [Mbit/s]")
+    panel.set_ylabel("residual bandwidth\nper flow [Mbit/s]")
 
 
-def rates(panel: Axes, values: Mapping[str, tuple[float | None, float | None]], metric: str) -> None:
+def rates(
+    panel: Axes, values: Mapping[str, tuple[float | None, float | None]], metric: str
+) -> None:
     """Draw a row for each rule, with its value written beside the mark."""
     names, scale = list(values), BY_KEY[metric].scale
     for index, name in enumerate(names):
@@ -70,7 +72,14 @@ def rates(panel: Axes, values: Mapping[str, tuple[float | None, float | None]], 
         if found is None:
             continue
         style, mean = look(index), scale * found
-        panel.errorbar([mean], [index], xerr=[scale * (width or 0)], fmt=style.marker, color=style.color, capsize=3)
+        panel.errorbar(
+            [mean],
+            [index],
+            xerr=[scale * (width or 0)],
+            fmt=style.marker,
+            color=style.color,
+            capsize=3,
+        )
         panel.annotate(
             f"{mean:.{BY_KEY[metric].digits}f}",
             (mean, index),
@@ -91,7 +100,9 @@ def _points(shape: Mapping[str, Any]) -> tuple[Sequence[float], Sequence[float],
     if kind == "points":
         repeat = float(shape["repeat"])
         span = PERIODS * repeat
-        pairs = [(turn * repeat + at, rate) for turn in range(PERIODS) for at, rate in shape["points"]]
+        pairs = [
+            (turn * repeat + at, rate) for turn in range(PERIODS) for at, rate in shape["points"]
+        ]
         times, levels = zip(*pairs, (span, pairs[-1][1]), strict=True)
         return times, levels, span
     if kind == "saw-tooth":
@@ -109,5 +120,7 @@ def _points(shape: Mapping[str, Any]) -> tuple[Sequence[float], Sequence[float],
         return list(times), list(stream.uniform(low, high, len(times))), span
     levels = [shape["start"]]
     for _ in times[1:]:
-        levels.append(float(np.clip(levels[-1] + stream.uniform(-1, 1) * shape["spread"], low, high)))
+        levels.append(
+            float(np.clip(levels[-1] + stream.uniform(-1, 1) * shape["spread"], low, high))
+        )
     return list(times), levels, span

@@ -51,7 +51,7 @@ class Chapter:
     summary: pl.DataFrame
     """A row per cell and metric: the axes, ``metric``, ``mean``, ``ci95``, ``replicates``."""
     differences: pl.DataFrame
-    """As `summary`: what a level has more than the baseline, over pairs of runs with the same seed."""
+    """Like `summary`: differences from the baseline over pairs of runs with the same seed."""
     lead: str
     missing: Sequence[str] = ()
     """What is not there, a sentence each."""
@@ -88,13 +88,17 @@ class Chapter:
 
     @property
     def ground(self) -> str | None:
-        """The axis along the ground of plots: the longest of those that vary, the last of equally long ones.
+        """The axis along the ground of plots.
 
-        Where more series are compared than can be told apart by their marks, they lie along the ground themselves,
-        each with its name.
+        The longest of those that vary, the last of equally long ones.
+
+        Where more series are compared than can be told apart by their marks, they lie along the
+        ground themselves, each with its name.
         """
         varied = self.varied if len(self.series) <= len(LOOKS) else []
-        return max(varied, key=lambda name: (len(self.levels[name]), varied.index(name)), default=None)
+        return max(
+            varied, key=lambda name: (len(self.levels[name]), varied.index(name)), default=None
+        )
 
     @property
     def is_ordered(self) -> bool:
@@ -106,12 +110,18 @@ class Chapter:
         return list(self._product([name for name in self.varied if name != self.ground]))
 
     def rows(self) -> list[dict[str, str]]:
-        """Labels of the rows of tables: every combination of what varies beside the compared axis."""
+        """Labels of the rows of tables.
+
+        Every combination of what varies beside the compared axis.
+        """
         return list(self._product(self.varied))
 
     def cells(self, table: pl.DataFrame, metric: str) -> dict[Cell, dict[str, Any]]:
         """Rows of a table for one metric, by cell."""
-        return {tuple(row[name] for name in self.axes): row for row in table.filter(metric=metric).to_dicts()}
+        return {
+            tuple(row[name] for name in self.axes): row
+            for row in table.filter(metric=metric).to_dicts()
+        }
 
     def cell(self, labels: Mapping[str, str], series: str) -> Cell:
         """Return the cell with these labels; axes of one level have that."""

@@ -11,10 +11,10 @@ import polars as pl
 from cwndlab import tomltext
 from cwndlab.environments import ENVIRONMENTS
 from cwndlab.report.chapter import Chapter, short
-from cwndlab.sweep.remarks import notes_on_runs
+from cwndlab.sweep.notes import notes_on_runs
 
 if TYPE_CHECKING:
-    from cwndlab.sweep import Findings, Sweep
+    from cwndlab.sweep import Sweep, SweepResult
     from cwndlab.sweep.reading import Kept
 
 MOST_RUNS = 2000
@@ -28,7 +28,9 @@ def chapter_of(kept: Kept, notes: Sequence[str] = ()) -> Chapter:
     labels = sweep.compared_labels
     return Chapter(
         name=sweep.name,
-        levels={name: [level.label for level in levels] for name, levels in sweep.plan.axes.items()},
+        levels={
+            name: [level.label for level in levels] for name, levels in sweep.plan.axes.items()
+        },
         compared=sweep.compared,
         baseline=labels[0] if len(labels) > 1 else None,
         measures=sweep.measures,
@@ -45,7 +47,7 @@ def chapter_of(kept: Kept, notes: Sequence[str] = ()) -> Chapter:
     )
 
 
-def _joined(findings: Findings, table: pl.DataFrame) -> pl.DataFrame:
+def _joined(findings: SweepResult, table: pl.DataFrame) -> pl.DataFrame:
     """Give axes that go together one column again, as the plan has them."""
     sweep = findings.sweep
     for name, levels in sweep.plan.axes.items():
@@ -73,7 +75,8 @@ def _missing(kept: Kept) -> list[str]:
     sweep, found = kept.findings.sweep, []
     if kept.missing:
         found.append(
-            f"Not finished: {kept.missing} of {kept.wanted} runs are missing, and {kept.cells_without_runs} cells have"
+            f"Not finished: {kept.missing} of {kept.wanted} runs are missing, and "
+            f"{kept.cells_without_runs} cells have"
             " none."
             " Numbers are of the runs that are there."
         )
@@ -81,19 +84,26 @@ def _missing(kept: Kept) -> list[str]:
         found.append(f"In {kept.wide} cells the intervals are wider than `{sweep.until}`.")
     found += [f"{note}." for note in notes_on_runs(kept.findings)]
     if kept.others:
-        found.append(f"{kept.others} runs are of what the sweep was before it was changed; they are left out.")
+        found.append(
+            f"{kept.others} runs are of what the sweep was before it was changed; they are left "
+            "out."
+        )
     return found
 
 
 def _facts(sweep: Sweep) -> dict[str, str]:
     last = f"until {sweep.until}, at most {sweep.most}" if sweep.until else ""
     facts = {
-        "compared": f"{sweep.compared}, with {sweep.compared_labels[0]}" if len(sweep.compared_labels) > 1 else "",
+        "compared": f"{sweep.compared}, with {sweep.compared_labels[0]}"
+        if len(sweep.compared_labels) > 1
+        else "",
         "replicates": f"{sweep.replicates} {last}".strip(),
         "measured": f"link {sweep.link}, "
         + (f"flows of group {sweep.measured_group}" if sweep.measured_group else "all flows"),
         "duration": str(sweep.duration or sweep.base.get("duration", "")),
-        "measuring window": " to ".join(map(str, sweep.base["measure"])) if sweep.base.get("measure") else "",
+        "measuring window": " to ".join(map(str, sweep.base["measure"]))
+        if sweep.base.get("measure")
+        else "",
         "profile": str(sweep.base.get("profile", "")),
         "assumed": ", ".join(f"{key} = {value}" for key, value in sweep.assume.items()),
     }
@@ -113,8 +123,10 @@ def _origin(runs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         "build of the engine": listed("build"),
         "machine": listed("machine"),
         "seeds": f"{min(row['seed'] for row in runs)} to {max(row['seed'] for row in runs)}",
-        "finished": f"{min(row['finished'] for row in runs)} to {max(row['finished'] for row in runs)}",
-        "time of all runs": f"{sum(row['duration_s'] for row in own.values()):.3g} s, one after the other",
+        "finished": f"{min(row['finished'] for row in runs)} to "
+        f"{max(row['finished'] for row in runs)}",
+        "time of all runs": f"{sum(row['duration_s'] for row in own.values()):.3g} s, one after "
+        "the other",
         "hash of all runs": digest(runs),
     }
 
@@ -125,10 +137,14 @@ def digest(runs: Sequence[Mapping[str, Any]]) -> str:
     Examples
     --------
     >>> run = {"cell": {"rule": "CUBIC"}, "replicate": 0, "seed": 1, "trace_hash": "00ff"}
-    >>> digest([run]) == digest([dict(run)]), digest([run]) == digest([{**run, "trace_hash": "00fe"}])
+    >>> other = {**run, "trace_hash": "00fe"}
+    >>> digest([run]) == digest([dict(run)]), digest([run]) == digest([other])
     (True, False)
     """
-    rows = sorted(repr((sorted(row["cell"].items()), row["replicate"], row["seed"], row["trace_hash"])) for row in runs)
+    rows = sorted(
+        repr((sorted(row["cell"].items()), row["replicate"], row["seed"], row["trace_hash"]))
+        for row in runs
+    )
     return hashlib.blake2b("\n".join(rows).encode(), digest_size=8).hexdigest()
 
 

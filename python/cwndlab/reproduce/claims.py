@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import missing
 from cwndlab.reproduce.readings import UNDECIDED, Reading, read_toml, reading
 from cwndlab.statistics import Estimate
 
@@ -28,8 +29,9 @@ class Claim:
     is_exact : bool
         The number comes from theory and has no interval.
     arguments : mapping
-        Whatever the quantity needs: plan, metric, rules, settings. `also` has the same claim about something else:
-        name to the arguments that differ. `why` says what is known where it does not hold.
+        Whatever the quantity needs: plan, metric, rules, settings. `also` has the same claim about
+        something else: name to the arguments that differ. `why` says what is known where it does
+        not hold.
     """
 
     id: str
@@ -44,7 +46,9 @@ class Claim:
     def __getitem__(self, key: str) -> Any:
         """Return an argument."""
         if key not in self.arguments:
-            raise ScenarioError(f"claim {self.id}/{self.name}: `{key}` is missing; allowed: what {self.quantity} needs")
+            raise ScenarioError(
+                missing(f"claim {self.id}/{self.name}: {key}", f"what {self.quantity} needs")
+            )
         return self.arguments[key]
 
     @property
@@ -67,7 +71,7 @@ class Judged:
     measured: Estimate
     verdict: str
     also: Mapping[str, tuple[Estimate, str]] = field(default_factory=dict)
-    """The same claim by another measure of the same thing, such as goodput over what was really left."""
+    """The same claim by another metric, such as goodput over the measured residual bandwidth."""
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,7 +116,8 @@ def read_claims(file: Any) -> list[Claim]:
         rest = {key: value for key, value in entry.items() if key not in _OWN}
         claims.append(
             Claim(
-                entry["id"], entry["claim"], entry["section"], entry["statement"], reading(entry["reading"]),
+                entry["id"], entry["claim"], entry["section"], entry["statement"],
+                reading(entry["reading"]),
                 entry["quantity"] if entry.get("searched", True) else "", entry.get("exact", False),
                 {**defaults, **rest},
             )
@@ -120,7 +125,7 @@ def read_claims(file: Any) -> list[Claim]:
     names = [(claim.id, claim.name) for claim in claims]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
-        raise ScenarioError(f"claim: `{twice[0]}/{twice[1]}` is there twice; allowed: each name once")
+        raise ScenarioError(f"claim `{twice[0]}/{twice[1]}` must not be repeated")
     return claims
 
 

@@ -12,11 +12,12 @@ from cwndlab.statistics import estimate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from cwndlab.reproduce.board import Data
+    from cwndlab.reproduce.results_grid import Data
 
 
 def curve(
-    panel: Axes, data: Data, plan: str, setting: str, metric: str, rule: str, *, at: Sequence[float] | None = None,
+    panel: Axes, data: Data, plan: str, setting: str, metric: str, rule: str, *,
+    at: Sequence[float] | None = None,
     scale: float = 1.0, **style: Any,
 ) -> None:  # fmt: skip
     """Draw the means of a metric over the plan's cases, with their 95 % confidence intervals.
@@ -35,9 +36,13 @@ def curve(
         As ``errorbar`` takes it.
     """
     board = data.boards[plan]
-    values = board.values[metric][board.settings.index(setting), :, board.rules.index(data.rule(rule))]
+    values = board.values[metric][
+        board.settings.index(setting), :, board.rules.index(data.rule(rule))
+    ]
     found = [estimate(row) for row in values]
     places = [float(case) for case in board.cases] if at is None else list(at)
     means = [np.nan if entry.mean is None else entry.mean * scale for entry in found]
     widths = [(entry.half_width or 0.0) * scale for entry in found]
-    panel.errorbar(places, means, yerr=widths, **{"capsize": 2, "markersize": 4, "elinewidth": 0.8, **style})
+    panel.errorbar(
+        places, means, yerr=widths, **{"capsize": 2, "markersize": 4, "elinewidth": 0.8, **style}
+    )

@@ -52,7 +52,8 @@ class Beside:
 
         Examples
         --------
-        >>> number = Printed(Claim("table1", "goodput", "table 1", "", Reading("printed", "")), 50.0, "KB/s")
+        >>> number = Printed(Claim("table1", "goodput", "table 1", "", Reading("printed", "")),
+        ...                  50.0, "KB/s")
         >>> Beside(number, Estimate(75.0, 1.0, 10)).relative
         0.5
         """
@@ -85,7 +86,8 @@ def read_published(file: Any) -> list[Printed]:
     for entry in data["number"]:
         rest = {key: value for key, value in entry.items() if key not in _OWN}
         claim = Claim(
-            entry["id"], entry["what"], entry["place"], "", Reading("published", "the number that is printed"),
+            entry["id"], entry["what"], entry["place"], "",
+            Reading("published", "the number that is printed"),
             entry["quantity"], entry.get("exact", False), {**data.get("defaults", {}), **rest},
         )  # fmt: skip
         found.append(Printed(claim, float(entry["value"]), entry.get("unit", "")))

@@ -1,6 +1,7 @@
 """Numbers that claims of several papers are about: from means over replicates to one number.
 
-Differences are signed so that more is better, whichever way the metric goes. D_a is taken per environment.
+Differences are signed so that more is better, whichever way the metric goes. D_a is taken per
+environment.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cwndlab.reproduce.board import Data, Means
 from cwndlab.reproduce.claims import Claim
+from cwndlab.reproduce.results_grid import Data, Means
 
 Quantity = Callable[[Data, Claim], float]
 PICKS: dict[str, Callable[[Sequence[float]], float]] = {
@@ -53,12 +54,16 @@ def lead(data: Data, claim: Claim) -> float:
                 rule: _score(means, claim, setting, rule, by, rules(data, claim, "among"))
                 for rule in (*rules(data, claim), *rules(data, claim, "over"))
             }
-            found += [score[other] - score[own] for own in rules(data, claim) for other in rules(data, claim, "over")]
+            found += [
+                score[other] - score[own]
+                for own in rules(data, claim)
+                for other in rules(data, claim, "over")
+            ]
     return _picked(found, min)
 
 
 def behind(data: Data, claim: Claim) -> float:
-    """Distance of the worst of `of` from the best of `among`, average over the environments, in the worst setting."""
+    """Distance of the worst of `of` from the best of `among`, averaged, in the worst setting."""
     means = means_of(data, claim)
     among = rules(data, claim, "among")
     merits = {
@@ -77,7 +82,7 @@ def behind(data: Data, claim: Claim) -> float:
 
 
 def gap(data: Data, claim: Claim) -> float:
-    """Give the largest difference between two of the rules, averages over the environments, in the worst setting."""
+    """Largest difference between two rules' averages over environments, in the worst setting."""
     levels = _levels(data, claim)
     return _picked([max(row) - min(row) for row in levels], max)
 
@@ -88,15 +93,17 @@ def level(data: Data, claim: Claim) -> float:
 
 
 def ratio(data: Data, claim: Claim) -> float:
-    """Average over the environments, beside the same rule's under the setting `against`, as a ratio."""
+    """Average over the environments divided by the same rule's under the setting `against`."""
     own, other = _levels(data, claim), _levels(data, claim, [claim["against"]])[0]
     if claim.arguments.get("together"):
         return float(np.mean(own[0]) / np.mean(other))
-    return _picked([a / b for row in own for a, b in zip(row, other, strict=True)], PICKS[claim["pick"]])
+    return _picked(
+        [a / b for row in own for a, b in zip(row, other, strict=True)], PICKS[claim["pick"]]
+    )
 
 
 def change(data: Data, claim: Claim) -> float:
-    """Give what the setting has over `against`, signed so that more is better, over all rules together."""
+    """Gain of the setting over `against`, over all rules together; positive means better."""
     means = means_of(data, claim)
     own, other = (
         np.mean([means.merit(claim["metric"], setting, rule) for rule in rules(data, claim)])
@@ -110,7 +117,8 @@ def share(data: Data, claim: Claim) -> float:
     means = means_of(data, claim)
     found = [
         float(
-            np.mean(means.value(claim["metric"], setting, own)) / np.mean(means.value(claim["metric"], setting, rule))
+            np.mean(means.value(claim["metric"], setting, own))
+            / np.mean(means.value(claim["metric"], setting, rule))
         )
         for setting in settings(means, claim)
         for own in rules(data, claim)
@@ -120,10 +128,12 @@ def share(data: Data, claim: Claim) -> float:
 
 
 def advantage(data: Data, claim: Claim) -> float:
-    """Rule `of` beside rule `over`, case by case: `by` difference, relative difference or ratio of each of `metrics`.
+    """Rule `of` beside rule `over`, case by case.
 
-    The `pick` is taken over settings, metrics, and `cases`, which are all of the plan's without that key. With `stated`
-    it is divided by what the paper states.
+    `by` difference, relative difference or ratio of each of `metrics`.
+
+    The `pick` is taken over settings, metrics, and `cases`, which are all of the plan's without
+    that key. With `stated` it is divided by what the paper states.
     """
     means = data.means(claim["plan"])
     compare = COMPARED[claim["by"]]
@@ -132,14 +142,19 @@ def advantage(data: Data, claim: Claim) -> float:
         compare(float(own[case]), float(other[case]))
         for setting in settings(means, claim)
         for metric in claim.arguments.get("metrics", [claim.arguments.get("metric")])
-        for own, other in [[means.value(metric, setting, rules(data, claim, key)[0]) for key in ("of", "over")]]
+        for own, other in [
+            [means.value(metric, setting, rules(data, claim, key)[0]) for key in ("of", "over")]
+        ]
         for case in chosen
     ]
     return _picked(found, PICKS[claim["pick"]]) / claim.arguments.get("stated", 1.0)
 
 
 def value(data: Data, claim: Claim) -> float:
-    """Give the metric itself, case by case, times `scale`: the `pick` over settings, rules and `cases`."""
+    """Give the metric itself, case by case, times `scale`.
+
+    The `pick` over settings, rules and `cases`.
+    """
     means = data.means(claim["plan"])
     chosen = [means.cases.index(case) for case in claim.arguments.get("cases", means.cases)]
     found = [
@@ -164,11 +179,24 @@ def above_the_rest(data: Data, claim: Claim) -> float:
 
 QUANTITIES: dict[str, Quantity] = {
     function.__name__: function
-    for function in (lead, behind, gap, level, ratio, change, share, advantage, value, above_the_rest)
+    for function in (
+        lead,
+        behind,
+        gap,
+        level,
+        ratio,
+        change,
+        share,
+        advantage,
+        value,
+        above_the_rest,
+    )
 }
 
 
-def _score(means: Means, claim: Claim, setting: str, rule: str, by: str, among: Sequence[str]) -> float:
+def _score(
+    means: Means, claim: Claim, setting: str, rule: str, by: str, among: Sequence[str]
+) -> float:
     """C_a or D_a per environment; less is better for both."""
     if by == "C_a":
         return float(np.max(means.distances(claim["metric"], setting, rule, among)))
@@ -176,7 +204,9 @@ def _score(means: Means, claim: Claim, setting: str, rule: str, by: str, among: 
     return -float(np.mean(means.merit(claim["metric"], setting, rule)))
 
 
-def _levels(data: Data, claim: Claim, of_settings: Sequence[str] | None = None) -> list[list[float]]:
+def _levels(
+    data: Data, claim: Claim, of_settings: Sequence[str] | None = None
+) -> list[list[float]]:
     means = means_of(data, claim)
     return [
         [float(np.mean(means.value(claim["metric"], setting, rule))) for rule in rules(data, claim)]

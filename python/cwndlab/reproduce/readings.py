@@ -1,4 +1,7 @@
-"""What words of papers mean as numbers, and the verdict that follows: one table, `readings.toml`."""
+"""What words of papers mean as numbers, and the verdict that follows.
+
+One table, `readings.toml`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
 from cwndlab.statistics import Estimate
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
@@ -42,8 +46,8 @@ class Reading(NamedTuple):
         Returns
         -------
         str
-            ``"holds"`` if the whole interval is within the bounds, ``"fails"`` if it is outside, ``"undecided"`` where
-            it is partly so or there is none.
+            ``"holds"`` if the whole interval is within the bounds, ``"fails"`` if it is outside,
+            ``"undecided"`` where it is partly so or there is none.
 
         Examples
         --------
@@ -67,7 +71,10 @@ class Reading(NamedTuple):
 @functools.cache
 def readings() -> dict[str, Reading]:
     """Return every reading by its name."""
-    return {name: Reading(name, **entry) for name, entry in read_toml(resources.files(__package__) / "readings.toml")}
+    return {
+        name: Reading(name, **entry)
+        for name, entry in read_toml(resources.files(__package__) / "readings.toml")
+    }
 
 
 def reading(name: str) -> Reading:
@@ -79,7 +86,7 @@ def reading(name: str) -> Reading:
         If there is none of that name.
     """
     if name not in readings():
-        raise ScenarioError(f"reading: `{name}` is not known; allowed: {', '.join(readings())}")
+        raise ScenarioError(unknown("reading", name, readings()))
     return readings()[name]
 
 

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.jsontext import dumps
-from cwndlab.reproduce.board import Board, Data
 from cwndlab.reproduce.claims import Claim, Judged, not_searched
 from cwndlab.reproduce.paper import Experiment, Paper, load
 from cwndlab.reproduce.published import Beside
 from cwndlab.reproduce.readings import HOLDS
+from cwndlab.reproduce.results_grid import Data, ResultsGrid
 from cwndlab.store.layout import write_whole
 
 if TYPE_CHECKING:
     from cwndlab.store import Store
-    from cwndlab.sweep import Findings, Sweep
+    from cwndlab.sweep import Sweep, SweepResult
 
 Tell = Callable[[dict[str, Any]], object]
 
@@ -110,8 +110,9 @@ def reproduce(
 ) -> Reproduction:
     """Reproduce experiments of a paper.
 
-    Runs are kept in ``OUT/store`` as they finish and never done again. ``OUT/KEY`` gets ``report.html``,
-    ``claims.json``, and a folder per experiment with ``data.parquet`` and ``plot.png``.
+    Runs are kept in ``OUT/store`` as they finish and never done again. ``OUT/KEY`` gets
+    ``report.html``, ``claims.json``, and a folder per experiment with ``data.parquet`` and
+    ``plot.png``.
 
     Parameters
     ----------
@@ -126,13 +127,15 @@ def reproduce(
     jobs : int, optional
         Threads.
     on : str, optional
-        Where a cluster of dask.distributed has its scheduler, ``dask://HOST:PORT``; the runs are done there.
+        Where a cluster of dask.distributed has its scheduler, ``dask://HOST:PORT``; the runs are
+        done there.
     assume : mapping, optional
         What environments assume (`cwndlab.environments.Assumptions`).
     replicates : int, optional
         At most that many, in every plan: a first look, that a later call adds the others to.
     progress : callable, optional
-        Gets the events of the sweeps, and ``{"event": "plan", "plan": ..., "of": ..., "number": ...}`` before each.
+        Gets the events of the sweeps, and ``{"event": "plan", "plan": ..., "of": ..., "number":
+        ...}`` before each.
 
     Returns
     -------
@@ -152,8 +155,10 @@ def reproduce(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     found = reproduce("akella2002", ["bounds"], out=folder)
-    ...     [entry.verdict for entry in found.judged], (Path(folder) / "akella2002" / "report.html").exists()
-    (['fails', 'holds', 'holds'], True)
+    ...     (Path(folder) / "akella2002" / "report.html").exists()
+    True
+    >>> [entry.verdict for entry in found.judged]
+    ['fails', 'holds', 'holds']
     """
     from cwndlab.reproduce.page import write
     from cwndlab.store import Store
@@ -162,7 +167,7 @@ def reproduce(
     paper = load(key)
     chosen = list(paper.experiments) if ids is None else list(ids)
     folder = Path(out)
-    boards: dict[str, Board] = {}
+    boards: dict[str, ResultsGrid] = {}
     costs = []
     plans = paper.plans_of(chosen)
     if plans:
@@ -224,12 +229,24 @@ def _judge(paper: Paper, claim: Claim, data: Data) -> Judged:
         also[name] = (measured, claim.reading.verdict(measured, exact=claim.is_exact))
     verdict = claim.reading.verdict(found, exact=claim.is_exact)
     missing = "no value: a run of it is missing or measured nothing" if found.mean is None else ""
-    return Judged(claim, found, verdict, also, missing or ("" if verdict == HOLDS else claim.arguments.get("why", "")))
+    return Judged(
+        claim,
+        found,
+        verdict,
+        also,
+        missing or ("" if verdict == HOLDS else claim.arguments.get("why", "")),
+    )
 
 
 def _run(
-    sweep: Sweep, paper: Paper, plan: str, store: Store, jobs: int | None, on: str | None, progress: Tell | None
-) -> tuple[Board, Cost]:
+    sweep: Sweep,
+    paper: Paper,
+    plan: str,
+    store: Store,
+    jobs: int | None,
+    on: str | None,
+    progress: Tell | None,
+) -> tuple[ResultsGrid, Cost]:
     cost = Cost(plan, replicates=sweep.replicates)
 
     def tell(event: dict[str, Any]) -> None:
@@ -245,16 +262,17 @@ def _run(
     return paper.board(plan, findings, own), cost
 
 
-def _own(paper: Paper, plan: str, findings: Findings, store: Store) -> list[Mapping[str, Any]]:
+def _own(paper: Paper, plan: str, findings: SweepResult, store: Store) -> list[Mapping[str, Any]]:
     """Measure what is the paper's own on every run, in the order of ``findings.runs``."""
     measure = paper.measure(plan)
     if measure is None:
         return []
-    from cwndlab.sweep.texts import Texts
+    from cwndlab.sweep.cell_scenarios import Texts
 
     sweep = findings.sweep
     texts = {
-        tuple(sweep.columns(cell.labels).values()): Texts(cell, sweep.count_arrivals) for cell in sweep.plan.cells()
+        tuple(sweep.columns(cell.labels).values()): Texts(cell, sweep.count_arrivals)
+        for cell in sweep.plan.cells()
     }
     places = findings.runs.select(*findings.axes, "replicate").iter_rows()
     keys = [texts[tuple(labels)].key(replicate) for *labels, replicate in places]

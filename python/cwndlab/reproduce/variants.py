@@ -1,4 +1,4 @@
-"""What came of varying what a paper leaves open, and how it differs from where all is as assumed."""
+"""Verdicts under varied assumptions, and their differences from the paper's assumptions."""
 
 from __future__ import annotations
 
@@ -47,8 +47,12 @@ class Variant:
             "value": self.value,
             "claims": len(self.met),
             "met": sum(self.met.values()),
-            "now_met": sorted(key for key, value in self.met.items() if value and not base.met[key]),
-            "no_longer_met": sorted(key for key, value in self.met.items() if not value and base.met[key]),
+            "now_met": sorted(
+                key for key, value in self.met.items() if value and not base.met[key]
+            ),
+            "no_longer_met": sorted(
+                key for key, value in self.met.items() if not value and base.met[key]
+            ),
             "medians": _medians(self.cells),
             "moved": {
                 key: [base.cells[key], value]
@@ -69,7 +73,8 @@ class Sensitivity:
     Attributes
     ----------
     took_s : float
-        Processor seconds that all runs took, whenever they were done; those that variants share count once.
+        Processor seconds that all runs took, whenever they were done; those that variants share
+        count once.
     wall_s : float
         Seconds that this call took.
     """
@@ -100,5 +105,6 @@ def _medians(cells: Mapping[str, float]) -> dict[str, float]:
     """Give the median by kind: the names' first word."""
     kinds = dict.fromkeys(name.split()[0] for name in cells)
     return {
-        kind: float(np.median([value for name, value in cells.items() if name.split()[0] == kind])) for kind in kinds
+        kind: float(np.median([value for name, value in cells.items() if name.split()[0] == kind]))
+        for kind in kinds
     }

@@ -1,4 +1,6 @@
-"""Plans over waveforms that a search found: a file that names them, as data, with the command that finds each.
+"""Plans over waveforms that a search found.
+
+A file that names them, as data, with the command that finds each.
 
 ::
 
@@ -39,7 +41,9 @@ def shapes(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     found = {}
     for case, entry in data[KEY].items():
         family = search.family(entry["family"])
-        bounds = search.read_bounds(family.name, [f"{name}={value}" for name, value in entry["values"].items()])
+        bounds = search.read_bounds(
+            family.name, [f"{name}={value}" for name, value in entry["values"].items()]
+        )
         found[case] = family.shape({name: bounds[name][0] for name in bounds})
     return found
 
@@ -57,5 +61,6 @@ def sweep(data: Mapping[str, Any], assume: Mapping[str, Any]) -> Sweep:
     recovery, _, queue = data["setting"].partition("/")
     return search.sweep_of(
         shapes(data), data["rules"], (recovery, queue), Assumptions().with_(**assume),
-        replicates=data["replicates"], seed=data["seed"], metrics=data["metrics"], name=data["name"],
+        replicates=data["replicates"], seed=data["seed"], metrics=data["metrics"],
+        name=data["name"],
     )  # fmt: skip

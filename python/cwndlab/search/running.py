@@ -1,11 +1,12 @@
-"""Search: differential evolution over the parameters of a family, then confirmation on seeds it has not seen.
+"""Search by differential evolution over a family's parameters, then confirmation on new seeds.
 
-Every waveform is evaluated by a sweep over the rules, with the same seeds for all of them (common random numbers), so
-that what luck does to all rules alike cancels in the margin. A search with the same seed asks for the same runs in
-the same order: with a store it goes on where it was stopped.
+Every waveform is evaluated by a sweep over the rules, with the same seeds for all of them (common
+random numbers), so that what luck does to all rules alike cancels in the margin. A search with the
+same seed asks for the same runs in the same order: with a store it goes on where it was stopped.
 
-Differential evolution needs no gradient and bears noise: R. Storn, K. Price, "Differential evolution - a simple and
-efficient heuristic for global optimization over continuous spaces", Journal of Global Optimization 11, 1997.
+Differential evolution needs no gradient and bears noise: R. Storn, K. Price, "Differential
+evolution - a simple and efficient heuristic for global optimization over continuous spaces",
+Journal of Global Optimization 11, 1997.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ import numpy as np
 
 from cwndlab import environments
 from cwndlab.errors import ScenarioError
-from cwndlab.search.aim import Aim
+from cwndlab.message import invalid
 from cwndlab.search.families import Family, family
-from cwndlab.search.found import Found
+from cwndlab.search.objective import Objective
+from cwndlab.search.result import SearchResult
 from cwndlab.statistics import estimate
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ MEMBERS = (5, 16)
 
 
 def search(
-    aim: Aim,
+    objective: Objective,
     name: str = "square",
     *,
     bounds: Mapping[str, tuple[float, float]] | None = None,
@@ -55,17 +57,18 @@ def search(
     jobs: int | None = None,
     store: Store | str | Path | None = None,
     progress: Tell | None = None,
-) -> Found:
-    """Find the waveform of a family that meets an aim best.
+) -> SearchResult:
+    """Find the waveform of a family that meets an objective best.
 
     Parameters
     ----------
-    aim : Aim
+    objective : Objective
         Which rule shall be best, which worst.
     name : str
         The family (`FAMILIES`).
     bounds : mapping, optional
-        Parameter to its bounds, instead of the family's: bit/s per test flow, seconds. Equal bounds fix it.
+        Parameter to its bounds, instead of the family's: bit/s per test flow, seconds. Equal bounds
+        fix it.
     recovery, queue : str
         The setting.
     budget : int
@@ -88,7 +91,7 @@ def search(
 
     Returns
     -------
-    Found
+    SearchResult
 
     Raises
     ------
@@ -96,22 +99,35 @@ def search(
         If there is no such family, parameter, recovery or queue, or the budget is below 5.
     """
     if budget < MEMBERS[0]:
-        raise ScenarioError(f"budget: `{budget}` is not allowed; allowed: {MEMBERS[0]} waveforms or more")
+        raise ScenarioError(invalid("budget", budget, f"{MEMBERS[0]} waveforms or more"))
     chosen = assume or environments.Assumptions()
     if duration is not None:
         chosen = chosen.with_(duration=duration)
     shapes = family(name).bounded(bounds or {})
     began_s = time.perf_counter()
     with _opened(store) as opened:
-        work = _Search(aim, shapes, (recovery, queue), chosen, budget, replicates, seed, jobs, opened, progress)
+        work = _Search(
+            objective,
+            shapes,
+            (recovery, queue),
+            chosen,
+            budget,
+            replicates,
+            seed,
+            jobs,
+            opened,
+            progress,
+        )
         work.evolve()
         position = work.shortlisted()
         if progress is not None:
             progress({"event": "confirming"})
         values = work.measure([position], confirm, seed + 2 * SEED_STEP)[0]
-    return Found(
-        aim, name, f"{recovery}/{queue}", shapes.values(position), shapes.shape(shapes.values(position)),
-        {rule: estimate(list(found)) for rule, found in values.items()}, estimate(list(aim.margins(values))),
+    return SearchResult(
+        objective, name, f"{recovery}/{queue}", shapes.values(position),
+        shapes.shape(shapes.values(position)),
+        {rule: estimate(list(found)) for rule, found in values.items()},
+        estimate(list(objective.margins(values))),
         len(work.history), work.runs, time.perf_counter() - began_s, work.history,
     )  # fmt: skip
 
@@ -132,8 +148,8 @@ def sweep_of(
     Parameters
     ----------
     shapes : mapping of str to mapping
-        Label to waveform, rates in bit/s per test flow; each is a level of the axis ``case``. The axis
-        ``recovery`` has one level.
+        Label to waveform, rates in bit/s per test flow; each is a level of the axis ``case``. The
+        axis ``recovery`` has one level.
     rules : sequence of str
         Levels of the axis ``rule``.
     setting : (str, str)
@@ -150,7 +166,8 @@ def sweep_of(
     Examples
     --------
     >>> wave = {"kind": "square", "high": 2e6, "low": 1e6, "every": "1s"}
-    >>> plan = sweep_of({"a": wave}, ["AIMD(1, 0.8)"], ("sack", "red"), environments.Assumptions(), replicates=2).plan
+    >>> plan = sweep_of({"a": wave}, ["AIMD(1, 0.8)"], ("sack", "red"), environments.Assumptions(),
+    ...                 replicates=2).plan
     >>> plan.count
     2
     """
@@ -179,19 +196,34 @@ class _Failed(Exception):
 
 
 class _Search:
-    """One search: positions in the unit cube of the parameters that are free, and what was measured there."""
+    """One search: positions in the unit cube of the free parameters, and their measured values."""
 
     def __init__(
-        self, aim: Aim, shapes: Family, setting: tuple[str, str], chosen: environments.Assumptions, budget: int,
+        self, objective: Objective, shapes: Family, setting: tuple[str, str],
+        chosen: environments.Assumptions, budget: int,
         replicates: int, seed: int, jobs: int | None, store: Store | None, progress: Tell | None,
     ) -> None:  # fmt: skip
-        self.aim, self.shapes, self.setting, self.chosen, self.budget = aim, shapes, setting, chosen, budget
-        self.replicates, self.seed, self.jobs, self.store, self.progress = replicates, seed, jobs, store, progress
+        self.objective, self.shapes, self.setting, self.chosen, self.budget = (
+            objective,
+            shapes,
+            setting,
+            chosen,
+            budget,
+        )
+        self.replicates, self.seed, self.jobs, self.store, self.progress = (
+            replicates,
+            seed,
+            jobs,
+            store,
+            progress,
+        )
         self.history: list[dict[str, float]] = []
         self.positions: list[np.ndarray] = []
         self.margins: list[float] = []
         self.runs = 0
-        self.free = [at for at, parameter in enumerate(shapes.parameters) if parameter.low < parameter.high]
+        self.free = [
+            at for at, parameter in enumerate(shapes.parameters) if parameter.low < parameter.high
+        ]
 
     def evolve(self) -> None:
         """Try as many waveforms as the budget has."""
@@ -211,8 +243,10 @@ class _Search:
         # Without polishing, which would follow the noise; stopped by the budget alone.
         try:
             differential_evolution(
-                self._cost, [(0.0, 1.0)] * len(self.free), init=first, maxiter=generations, tol=0.0, atol=0.0,
-                polish=False, vectorized=True, updating="deferred", mutation=(0.4, 0.9), recombination=0.8,
+                self._cost, [(0.0, 1.0)] * len(self.free), init=first, maxiter=generations, tol=0.0,
+                atol=0.0,
+                polish=False, vectorized=True, updating="deferred", mutation=(0.4, 0.9),
+                recombination=0.8,
                 seed=self.seed,
             )  # fmt: skip
         except _Failed as failed:
@@ -225,27 +259,36 @@ class _Search:
         if len(few) == 1:
             return few[0]
         measured = self.measure(few, SHORTLIST_REPLICATES, self.seed + SEED_STEP)
-        means = [float(np.mean(self.aim.margins(values))) for values in measured]
+        means = [float(np.mean(self.objective.margins(values))) for values in measured]
         return few[int(np.argmax(means))]
 
-    def measure(self, positions: Sequence[np.ndarray], replicates: int, seed: int) -> list[dict[str, np.ndarray]]:
+    def measure(
+        self, positions: Sequence[np.ndarray], replicates: int, seed: int
+    ) -> list[dict[str, np.ndarray]]:
         """Run every rule under the waveforms there: rule to values by replicate, for each."""
-        shapes = {str(at): self.shapes.shape(self.shapes.values(place)) for at, place in enumerate(positions)}
+        shapes = {
+            str(at): self.shapes.shape(self.shapes.values(place))
+            for at, place in enumerate(positions)
+        }
         sweep = sweep_of(
             shapes,
-            self.aim.rules,
+            self.objective.rules,
             self.setting,
             self.chosen,
             replicates=replicates,
             seed=seed,
-            metrics=self.aim.measured,
+            metrics=self.objective.measured,
         )
         findings = sweep.run(self.store, jobs=self.jobs)
         self.runs += len(findings)
-        found = [{rule: np.full(replicates, np.nan) for rule in self.aim.rules} for _ in positions]
+        found = [
+            {rule: np.full(replicates, np.nan) for rule in self.objective.rules} for _ in positions
+        ]
         for row in findings.runs.to_dicts():
-            value = self.aim.value(row)
-            found[int(row["case"])][row["rule"]][row["replicate"]] = np.nan if value is None else value
+            value = self.objective.value(row)
+            found[int(row["case"])][row["rule"]][row["replicate"]] = (
+                np.nan if value is None else value
+            )
         return found
 
     def _cost(self, candidates: np.ndarray) -> np.ndarray:
@@ -260,16 +303,24 @@ class _Search:
         whole = np.full((len(free), len(self.shapes.parameters)), 0.5)
         whole[:, self.free] = np.clip(free, 0.0, 1.0)
         measured = self.measure(list(whole), self.replicates, self.seed)
-        margins = [float(np.mean(self.aim.margins(values))) for values in measured]
-        # A run that measured nothing cannot meet an aim.
+        margins = [float(np.mean(self.objective.margins(values))) for values in measured]
+        # A run that measured nothing cannot meet an objective.
         margins = [-np.inf if np.isnan(margin) else margin for margin in margins]
         self.positions += list(whole)
         self.margins += margins
         self.history += [
-            {**self.shapes.values(place), "margin": margin} for place, margin in zip(whole, margins, strict=True)
+            {**self.shapes.values(place), "margin": margin}
+            for place, margin in zip(whole, margins, strict=True)
         ]
         if self.progress is not None:
-            self.progress({"event": "tried", "done": len(self.history), "of": self.budget, "margin": max(self.margins)})
+            self.progress(
+                {
+                    "event": "tried",
+                    "done": len(self.history),
+                    "of": self.budget,
+                    "margin": max(self.margins),
+                }
+            )
         return np.array(margins)
 
 

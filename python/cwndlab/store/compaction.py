@@ -29,8 +29,8 @@ class _Taken(NamedTuple):
 def compact(root: Path, runs: Parts[Record], uses: Parts[Use]) -> Iterator[list[Record]]:
     """Make parts of journals, as many at a time as one part takes; gives the runs each time.
 
-    Killed at any moment, it has lost nothing: a journal goes when all of it is in parts. What is then in both does no
-    harm, since of a run that is there twice one is read.
+    Killed at any moment, it has lost nothing: a journal goes when all of it is in parts. What is
+    then in both does no harm, since of a run that is there twice one is read.
     """
     for unfinished in (root / "parts").glob(".*.tmp"):
         # Its writer was killed: whoever writes parts holds the lock.
@@ -73,8 +73,9 @@ def _take(root: Path) -> list[_Taken]:
 def keep_later(into: dict[Any, Row], row: Row, *, before: bool = False) -> None:
     """Take in a row, unless there is one of the same run or place that is later.
 
-    Which file has it says nothing: a process that was begun first may have written last. Only between two of the same
-    moment the one that is read later counts, or the earlier one with `before`.
+    Which file has it says nothing: a process that was begun first may have written last. Only
+    between two of the same moment the one that is read later counts, or the earlier one with
+    `before`.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""Frames of a journal: a mark, the length, a checksum, the payload. What was cut or changed is never taken for good."""
+"""Frames of a journal: a mark, the length, a checksum, the payload.
+
+What was cut or changed is never taken for good.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,13 @@ import hashlib
 import struct
 from typing import NamedTuple
 
+from cwndlab.message import invalid, plural
+
 MARK = b"\xf0cwj"
-"""Begins every frame. Payloads are ASCII, which its first byte is not: whoever looks for the next frame finds one."""
+"""Begins every frame. Payloads are ASCII, which its first byte is not.
+
+Whoever looks for the next frame finds one.
+"""
 _HEAD = struct.Struct("<4sI8s")
 MOST_BYTES = 1 << 30
 """No payload is longer: a length beyond it is damage."""
@@ -32,15 +40,15 @@ def frame(payload: bytes) -> bytes:
     Frames(payloads=[b'one', b'two'], good_bytes=38, damaged_bytes=0)
     """
     if len(payload) > MOST_BYTES:
-        raise ValueError(f"record: {len(payload)} bytes are too many; allowed: {MOST_BYTES}")
+        raise ValueError(invalid("record", plural(len(payload), "byte"), f"at most {MOST_BYTES}"))
     return _HEAD.pack(MARK, len(payload), _checksum(payload)) + payload
 
 
 def read(data: bytes | memoryview) -> Frames:
     """Read every good frame; what lies between is passed over.
 
-    A frame whose end is missing is the last thing in a journal that is being written, or whose process was killed:
-    it lies after `good_bytes`.
+    A frame whose end is missing is the last thing in a journal that is being written, or whose
+    process was killed: it lies after `good_bytes`.
 
     Examples
     --------
@@ -74,5 +82,6 @@ def _payload(data: bytes, at: int) -> bytes | None:
 
 
 def _checksum(payload: bytes) -> bytes:
-    # 64 bits: that damage passes for good has a chance of 5e-20. The length is in it, as part of what is hashed.
+    # 64 bits: that damage passes for good has a chance of 5e-20. The length is in it, as part of
+    # what is hashed.
     return hashlib.blake2b(payload, digest_size=8, salt=len(payload).to_bytes(8, "little")).digest()

@@ -1,4 +1,7 @@
-"""What is in a store, as far as this process has looked: keys of runs and places of sweeps, not the runs themselves."""
+"""What is in a store, as far as this process has looked.
+
+Keys of runs and places of sweeps, not the runs themselves.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from cwndlab.store.parts import Parts
 from cwndlab.store.records import Record, Use, decode, finished_of, moment_s
 
 CLOCK_NS = 50_000_000
-"""File systems tell times apart no better than this (ticks of the kernel's clock are 1 to 10 ms)."""
+"""Resolution of file times, seconds (ticks of the kernel's clock are 1 to 10 ms)."""
 
 
 class Index:
@@ -37,8 +40,8 @@ class Index:
 
     def refresh(self, own: Path | None) -> None:
         """Take note of what has come; `own` is the journal that this process writes."""
-        # Journals before parts: what leaves a journal in between is in a part by then. Where something else went
-        # away in between, another look finds where it went.
+        # Journals before parts: what leaves a journal in between is in a part by then. Where
+        # something else went away in between, another look finds where it went.
         while not (self._note_journals(own) and self._note_parts()):
             self._listed.clear()
 
@@ -86,7 +89,9 @@ class Index:
             elif isinstance(use := decode(payload), Use):
                 self.note_use(use)
         if reader.damaged_bytes > before:
-            self.notes.append(f"{reader.path.name}: {reader.damaged_bytes} damaged bytes are left out")
+            self.notes.append(
+                f"{reader.path.name}: {reader.damaged_bytes} damaged bytes are left out"
+            )
         return True
 
     def _note_parts(self) -> bool:
@@ -113,7 +118,10 @@ class Index:
         return True
 
     def _has_changed(self, folder: str) -> bool:
-        """Whether files may have come or gone since this was last asked: it is asked before every run."""
+        """Whether files may have come or gone since this was last asked.
+
+        It is asked before every run.
+        """
         try:
             changed_ns, now_ns = (self._root / folder).stat().st_mtime_ns, time.time_ns()
         except FileNotFoundError:
@@ -121,6 +129,7 @@ class Index:
             return False
         if self._listed.get(folder) == changed_ns:
             return False
-        # What happens in the same tick of the file system's clock leaves no trace: then look again next time.
+        # What happens in the same tick of the file system's clock leaves no trace: then look again
+        # next time.
         self._listed[folder] = changed_ns if now_ns - changed_ns > CLOCK_NS else -1
         return True

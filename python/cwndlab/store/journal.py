@@ -14,11 +14,16 @@ from cwndlab.store.locks import lock_whole
 
 ENDING = ".journal"
 SYNC_EVERY_S = 1.0
-"""How long what was put may take to be on the disk itself, for the case of a power cut. Once a second costs nothing;
-after every run of a few milliseconds it would be most of the time."""
+"""How long what was put may take to be on the disk itself, for the case of a power cut.
+
+Once a second costs nothing; after every run of a few milliseconds it would be most of the time.
+"""
 ROLL_BYTES = 32 << 20
 ROLL_RECORDS = 4096
-"""A journal of this size is closed and made into a part: memory that reading takes stays bounded."""
+"""A journal of this size is closed and made into a part.
+
+Memory that reading takes stays bounded.
+"""
 
 
 class Journal:
@@ -26,11 +31,15 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         while True:
-            name = f"{time.time_ns():020d}-{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}{ENDING}"
+            writer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+            name = f"{time.time_ns():020d}-{writer}{ENDING}"
             self.path = folder / name
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-            self._descriptor = os.open(self.path, flags, 0o666)  # What the umask leaves of it, as of any file.
-            # Between the two, somebody who compacts may have found it unlocked and empty, and removed it.
+            self._descriptor = os.open(
+                self.path, flags, 0o666
+            )  # What the umask leaves of it, as of any file.
+            # Between the two, somebody who compacts may have found it unlocked and empty, and
+            # removed it.
             if lock_whole(self._descriptor) and self.path.exists():
                 break
             os.close(self._descriptor)
@@ -54,13 +63,15 @@ class Journal:
         """
         data = memoryview(b"".join(map(frame, payloads)))
         written = 0
-        # Asked of the system: after Ctrl-C in here what this object has counted may be less than what is there.
+        # Asked of the system: after Ctrl-C in here what this object has counted may be less than
+        # what is there.
         begin = os.fstat(self._descriptor).st_size
         try:
             while written < len(data):
                 written += os.write(self._descriptor, data[written:])
         except OSError:
-            # A frame without its end would be passed over anyhow; cut off, the next one follows a good one.
+            # A frame without its end would be passed over anyhow; cut off, the next one follows a
+            # good one.
             os.ftruncate(self._descriptor, begin)
             raise
         self.size += len(data)
@@ -121,7 +132,10 @@ def read_whole(path: Path) -> Frames:
 
 
 def take_abandoned(path: Path) -> int | None:
-    """Lock a journal whose process is gone or has closed it; None where it is in use. The descriptor holds the lock."""
+    """Lock a journal whose process is gone or has closed it; None where it is in use.
+
+    The descriptor holds the lock.
+    """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except (FileNotFoundError, PermissionError):

@@ -13,11 +13,16 @@ from typing import Any
 from cwndlab import native, own
 
 SCHEME = "cwndlab run 1"
-"""Changes when keys are made otherwise: what was stored before is then not found, not taken for something else."""
+"""Changes when keys are made otherwise.
+
+What was stored before is then not found, not taken for something else.
+"""
 
 
 def canonical(document: Mapping[str, Any]) -> str:
-    """Check a scenario, and write it with every default and in the core's own notation: on one line of JSON.
+    """Check a scenario, and write it with every default and in the core's own notation.
+
+    On one line of JSON.
 
     Raises
     ------
@@ -42,7 +47,8 @@ def run_key(scenario: str, counted_s: float | None = None) -> str | None:
     scenario : str
         What `canonical` gave, with its seed.
     counted_s : float, optional
-        Length of the bins in which arrivals are counted, where only these are kept of the trace of packets.
+        Length of the bins in which arrivals are counted, where only these are kept of the trace of
+        packets.
 
     Returns
     -------
@@ -51,7 +57,8 @@ def run_key(scenario: str, counted_s: float | None = None) -> str | None:
 
     Examples
     --------
-    >>> document = {"dumbbell": {"rate": "1Mbit", "delay": "20ms"}, "flows": [{"rule": "AIMD(1, 0.5)"}]}
+    >>> document = {"dumbbell": {"rate": "1Mbit", "delay": "20ms"},
+    ...             "flows": [{"rule": "AIMD(1, 0.5)"}]}
     >>> keys = {run_key(canonical({**document, "seed": seed, "duration": text})) for seed in (1, 2)
     ...         for text in ("5s", "5000ms")}
     >>> len(keys)
@@ -63,7 +70,10 @@ def run_key(scenario: str, counted_s: float | None = None) -> str | None:
 
 
 def scenario_digest(document: Mapping[str, Any], counted_s: float | None = None) -> bytes | None:
-    """Hash a canonical scenario without its seed, and what lies outside it: what all replicates of a cell share."""
+    """Hash a canonical scenario without its seed, and what lies outside it.
+
+    What all replicates of a cell share.
+    """
     document = copy.deepcopy({key: value for key, value in document.items() if key != "seed"})
     outside: list[str] = []
     for table, key, text in list(named_outside(document)):
@@ -71,9 +81,15 @@ def scenario_digest(document: Mapping[str, Any], counted_s: float | None = None)
         if content is None:
             return None
         outside.append(content)
-        # Where it lies says nothing about what it is: the same file elsewhere, on a cluster, is the same run.
+        # Where it lies says nothing about what it is: the same file elsewhere, on a cluster, is the
+        # same run.
         table[key] = own.shown(text) if key == "rule" else ""
-    parts = [SCHEME, native.build(), json.dumps(document, sort_keys=True, separators=(",", ":")), *outside]
+    parts = [
+        SCHEME,
+        native.build(),
+        json.dumps(document, sort_keys=True, separators=(",", ":")),
+        *outside,
+    ]
     if counted_s is not None:
         parts.append(f"arrivals counted in {counted_s} s")
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).digest()
@@ -85,7 +101,9 @@ def seeded_key(digest: bytes, seed: int) -> str:
 
 
 def definition_digest(definition: Mapping[str, Any]) -> str:
-    """Hash what says which runs a sweep has, with what lies outside it and the engine's build: 16 digits.
+    """Hash what says which runs a sweep has, with what lies outside it and the engine's build.
+
+    16 digits.
 
     Parameters
     ----------
@@ -104,7 +122,7 @@ def definition_digest(definition: Mapping[str, Any]) -> str:
 
 
 def _texts(key: str, node: Any) -> Iterator[tuple[str, str]]:
-    """Give the texts at any depth that name a rule in Python or a file, as `_content` takes them."""
+    """Yield the texts at any depth that name a rule in Python or a file, for `_content`."""
     if isinstance(node, Mapping):
         for name, value in node.items():
             # Axes and settings have dotted keys.
@@ -117,7 +135,7 @@ def _texts(key: str, node: Any) -> Iterator[tuple[str, str]]:
 
 
 def has_outside(scenario: str) -> bool:
-    """Whether a canonical scenario depends on files or on rules written in Python, which may change meanwhile."""
+    """Whether a canonical scenario depends on files or on rules written in Python."""
     return '"file"' in scenario or any(True for _ in named_outside(json.loads(scenario)))
 
 
@@ -147,4 +165,6 @@ def _content(key: str, text: str) -> str | None:
         return None
     if data is None:
         return None
-    return hashlib.blake2b(data.encode() if isinstance(data, str) else data, digest_size=16).hexdigest()
+    return hashlib.blake2b(
+        data.encode() if isinstance(data, str) else data, digest_size=16
+    ).hexdigest()

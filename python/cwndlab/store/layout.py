@@ -12,11 +12,15 @@ from pathlib import Path
 
 from cwndlab import native
 from cwndlab.errors import StoreError
+from cwndlab.message import invalid
 
 FORMAT = 2
-"""Of the directory. Others cannot be read, or written, by this version, but for those of `OLDER`."""
+"""Format of the directory; this version reads and writes only this one and those of `OLDER`."""
 OLDER = (1,)
-"""Formats that are read, too. Written to, such a store becomes one of `FORMAT`: what is in it stays as it is."""
+"""Formats that are read, too.
+
+Written to, such a store becomes one of `FORMAT`: what is in it stays as it is.
+"""
 MARKER = "store.json"
 FOLDERS = ("journal", "parts", "sweeps", "traces")
 
@@ -34,11 +38,12 @@ def prepare(root: Path) -> None:
             other = root.is_dir() and any(not _is_ours(entry.name) for entry in root.iterdir())
             # Unless another process is making it a store at this moment.
             if other and not (root / MARKER).exists():
-                raise StoreError(f"store: `{root}` holds other files; allowed: a store, an empty or a new directory")
+                raise StoreError(invalid("store", root, "a store, or an empty or new directory"))
             root.mkdir(parents=True, exist_ok=True)
             _mark(root)
         if check(root) != FORMAT:
-            # Before anything is written that older versions do not understand: they refuse it from now on.
+            # Before anything is written that older versions do not understand: they refuse it from
+            # now on.
             _mark(root)
         for name in FOLDERS:
             (root / name).mkdir(exist_ok=True)
@@ -63,16 +68,18 @@ def check(root: Path) -> int:
     """
     marker = root / MARKER
     if not marker.is_file():
-        raise StoreError(f"store: `{root}` is no store; allowed: a directory that `cwndlab sweep` has written")
+        raise StoreError(invalid("store", root, "a directory that `cwndlab sweep` wrote"))
     try:
         found = json.loads(marker.read_bytes())
         number, version = found["format"], found["cwndlab_version"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"store: `{marker}` cannot be read ({error}); allowed: what `cwndlab sweep` wrote") from None
+        raise StoreError(
+            f'store: "{marker}" cannot be read ({error}): expected what `cwndlab sweep` wrote'
+        ) from None
     if number not in (FORMAT, *OLDER):
         raise StoreError(
-            f"store: `{root}` has format {number}, written by cwndlab {version}; allowed: format {FORMAT},"
-            f" which cwndlab {native.version()} reads. Nothing in it was changed"
+            f'store: "{root}" has format {number} (cwndlab {version}): expected format {FORMAT}, '
+            f"which cwndlab {native.version()} reads; nothing in the directory was changed"
         )
     return number
 
@@ -85,7 +92,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Give the name of a file to be written, which takes the place of `path` when it is on the disk.
+    """Give the name of a temporary file that replaces `path` once it is on the disk.
 
     Examples
     --------
@@ -125,8 +132,13 @@ def disk_errors(root: Path) -> Iterator[None]:
         yield
     except OSError as error:
         what = {
-            errno.ENOSPC: "the disk is full; allowed: free some space, or another directory",
-            errno.EDQUOT: "the quota is used up; allowed: free some space, or another directory",
-            errno.EFBIG: "a file would be larger than the system's limit (ulimit -f); allowed: a higher limit",
-        }.get(error.errno or 0, f"{(error.strerror or str(error)).lower()}; allowed: a directory that can be written")
-        raise StoreError(f"store: `{error.filename or root}`: {what}. What was finished before is kept") from error
+            errno.ENOSPC: "the disk is full: free some space, or use another directory",
+            errno.EDQUOT: "the quota is used up: free some space, or use another directory",
+            errno.EFBIG: "a file would exceed the system's limit (ulimit -f): raise it",
+        }.get(
+            error.errno or 0,
+            f"{(error.strerror or str(error)).lower()}: expected a directory that can be written",
+        )
+        raise StoreError(
+            f'store: "{error.filename or root}": {what}; finished runs are kept'
+        ) from error

@@ -17,7 +17,10 @@ except ImportError:  # Windows
 
 def _needed() -> None:
     if fcntl is None:
-        raise StoreError(f"store: there are no file locks on {sys.platform}; allowed: Linux, macOS or another Unix")
+        raise StoreError(
+            f"a store needs file locks, which {sys.platform} lacks: expected Linux, macOS or "
+            "another Unix"
+        )
 
 
 def lock_whole(descriptor: int) -> bool:
@@ -39,10 +42,12 @@ class _File:
 class Claims:
     """Runs that this process has under way, as locks on single bytes of a file that has none.
 
-    A key stands for a byte. Two keys share one with a chance of 4e-15; the second run then waits for the first.
+    A key stands for a byte. Two keys share one with a chance of 4e-15; the second run then waits
+    for the first.
     """
 
-    # By file: locks on bytes belong to the process, and closing ANY descriptor of the file would let go of them all.
+    # By file: locks on bytes belong to the process, and closing ANY descriptor of the file would
+    # let go of them all.
     _open: dict[tuple[int, int], _File] = {}
     _guard = threading.Lock()
 
@@ -59,7 +64,10 @@ class Claims:
         self._own: set[int] = set()
 
     def close(self) -> None:
-        """Give back what is claimed here; close the file when the last one of this process is done with it."""
+        """Give back what is claimed here.
+
+        Close the file when the last one of this process is done with it.
+        """
         with self._guard:
             for at in list(self._own):
                 self._let_go(at)
@@ -87,7 +95,8 @@ class Claims:
             self._let_go(_byte(key))
 
     def _let_go(self, at: int) -> None:
-        # A process that was forked has not got the locks of the one it comes from, and holds nothing yet.
+        # A process that was forked has not got the locks of the one it comes from, and holds
+        # nothing yet.
         if at in self._own and at in self._file.held:
             self._file.held.discard(at)
             fcntl.lockf(self._file.descriptor, fcntl.LOCK_UN, 1, at)

@@ -31,7 +31,11 @@ class Parts(Generic[Row]):
 
     def paths(self) -> list[Path]:
         """List them, the oldest first."""
-        found = [path for path in self.folder.glob(f"{self.kind}-*.parquet") if self._name.fullmatch(path.name)]
+        found = [
+            path
+            for path in self.folder.glob(f"{self.kind}-*.parquet")
+            if self._name.fullmatch(path.name)
+        ]
         return sorted((path for path in found if path.is_file()), key=self.number)
 
     def number(self, path: Path) -> int:
@@ -54,9 +58,15 @@ class Parts(Generic[Row]):
             return None
         there = pl.read_parquet_schema(io.BytesIO(data))
         # Parts of format 1 have columns less, whose defaults say so.
-        missing = [pl.lit(value).alias(name) for name, value in self._row._field_defaults.items() if name not in there]
+        missing = [
+            pl.lit(value).alias(name)
+            for name, value in self._row._field_defaults.items()
+            if name not in there
+        ]
         chosen = list(columns or self._row._fields)
-        frame = pl.read_parquet(io.BytesIO(data), columns=[name for name in chosen if name in there])
+        frame = pl.read_parquet(
+            io.BytesIO(data), columns=[name for name in chosen if name in there]
+        )
         return frame.with_columns(missing).select(chosen)
 
     def rows(self, path: Path) -> Iterator[Row]:
@@ -72,7 +82,9 @@ class Parts(Generic[Row]):
         number = max(map(self.number, self.paths()), default=0)
         written = []
         for chunk in _chunks(rows):
-            frame = pl.DataFrame([list(row) for row in chunk], schema=_schema(self._row), orient="row")
+            frame = pl.DataFrame(
+                [list(row) for row in chunk], schema=_schema(self._row), orient="row"
+            )
             buffer = io.BytesIO()
             frame.write_parquet(buffer, compression="zstd", statistics=False)
             number += 1
@@ -82,11 +94,18 @@ class Parts(Generic[Row]):
         return written
 
     def small(self) -> list[Path]:
-        """List parts that may be merged with what comes: the last ones, while they are less than half full."""
+        """List parts that may be merged with what comes.
+
+        The last ones, while they are less than half full.
+        """
         found: list[Path] = []
         for path in reversed(self.paths()):
             frame = self.frame(path, self._row._fields[:1])
-            if frame is None or frame.height >= MOST_ROWS // 2 or path.stat().st_size >= MOST_BYTES // 8:
+            if (
+                frame is None
+                or frame.height >= MOST_ROWS // 2
+                or path.stat().st_size >= MOST_BYTES // 8
+            ):
                 break
             found.insert(0, path)
         return found

@@ -8,8 +8,8 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from cwndlab.executors import Outcome
     from cwndlab.results import Result
-    from cwndlab.work import Outcome
 
 
 class Record(NamedTuple):
@@ -30,14 +30,18 @@ class Record(NamedTuple):
     scenario: str
     """Canonical, one line of JSON."""
     result: str
-    """One line of JSON, exactly as the native core wrote it: fields, flows, links, cross, arrivals."""
+    """One line of JSON, exactly as the native core wrote it.
+
+    Fields, flows, links, cross, arrivals.
+    """
 
     @classmethod
     def of(cls, key: str, scenario: str, outcome: Outcome, traces: str = "") -> Record:
         """Make the record of a run that has just finished."""
         run = json.loads(outcome.result)
         return cls(
-            key, run["seed"], run["trace_hash"], _now(), outcome.duration_s, outcome.machine, outcome.version,
+            key, run["seed"], run["trace_hash"], _now(), outcome.duration_s, outcome.machine,
+            outcome.version,
             outcome.build, traces, scenario, outcome.result,
         )  # fmt: skip
 
@@ -71,7 +75,10 @@ class Use(NamedTuple):
     replicate: int
     key: str
     definition: str = ""
-    """Which of the definitions that the sweep has had (`keys.definition_digest`); empty in stores of format 1."""
+    """Which of the definitions that the sweep has had (`keys.definition_digest`).
+
+    Empty in stores of format 1.
+    """
     placed: str = ""
     """When it was given this place, in UTC (ISO 8601); empty in stores of format 1."""
 
@@ -91,7 +98,9 @@ class Use(NamedTuple):
         return json.loads(self.labels)
 
     @classmethod
-    def of(cls, sweep: str, cell: Mapping[str, str], replicate: int, key: str, definition: str = "") -> Use:
+    def of(
+        cls, sweep: str, cell: Mapping[str, str], replicate: int, key: str, definition: str = ""
+    ) -> Use:
         """Give a run a place, now."""
         return cls(sweep, json.dumps(dict(cell)), replicate, key, definition, _now())
 
@@ -134,7 +143,9 @@ def key_of(payload: bytes) -> bytes | None:
 
 
 def finished_of(payload: bytes) -> tuple[bytes, str] | None:
-    r"""Return a run's key, and when it was finished, without reading the rest; None where the payload is no run.
+    r"""Return a run's key, and when it was finished, without reading the rest.
+
+    None where the payload is no run.
 
     Examples
     --------
@@ -148,7 +159,9 @@ def finished_of(payload: bytes) -> tuple[bytes, str] | None:
 
 
 def moment_s(text: str) -> float:
-    """Read a moment (ISO 8601) as seconds since 1970; 0 where it is none: then everything else is later.
+    """Read a moment (ISO 8601) as seconds since 1970.
+
+    0 where it is none: then everything else is later.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import StoreError
+from cwndlab.message import invalid
 from cwndlab.store import journal, layout, parts
 from cwndlab.store.compaction import compact, keep_later
 from cwndlab.store.index import Index
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 SWEEP_NAME = re.compile(r"[\w.+-][\w.+ ,;=@#%&~!()\[\]{}'^-]{0,99}")
-"""It is a file's name on any system, here with letters in front that no other program takes for something else."""
+"""Characters of a name, which must be a file name on any system."""
 
 
 class Store:
@@ -70,7 +71,9 @@ class Store:
             self._index.refresh(self._journal.path if self._journal else None)
 
     def put(self, record: Record, use: Use | None = None) -> None:
-        """Keep a finished run, with its place in a sweep. When this returns it is safe from the death of the process.
+        """Keep a finished run, with its place in a sweep.
+
+        When this returns it is safe from the death of the process.
 
         Raises
         ------
@@ -89,7 +92,9 @@ class Store:
             self._index.note_use(use)
 
     def claim(self, key: str) -> bool:
-        """Claim a run that is to be done; False where another has it under way. The claim dies with the process.
+        """Claim a run that is to be done; False where another has it under way.
+
+        The claim dies with the process.
 
         Raises
         ------
@@ -109,7 +114,8 @@ class Store:
     def records(self, keys: Collection[str] | None = None) -> Iterator[Record]:
         """Read runs, each once; one part or journal is in memory at a time.
 
-        Of a run that was done again the one that was finished last counts, by the clocks of those who did them.
+        Of a run that was done again the one that was finished last counts, by the clocks of those
+        who did them.
 
         Parameters
         ----------
@@ -142,7 +148,8 @@ class Store:
                             yield record
                 return
             except FileNotFoundError:
-                # Made into a part, or merged with another one, since the files were listed: look again.
+                # Made into a part, or merged with another one, since the files were listed: look
+                # again.
                 continue
 
     def uses(self, sweep: str | None = None, *, older: bool = False) -> list[Use]:
@@ -169,16 +176,21 @@ class Store:
         return [
             use
             for use in found.values()
-            if sweep in (None, use.sweep) and (older or use.definition == latest.get(use.sweep, use.definition))
+            if sweep in (None, use.sweep)
+            and (older or use.definition == latest.get(use.sweep, use.definition))
         ]
 
     def define(self, name: str, definition: Mapping[str, Any], digest: str = "") -> None:
-        """Keep the definition of a sweep, and the digest that its places have from now on (`Use.definition`)."""
+        """Keep the definition of a sweep, and the digest of its new entries (`Use.definition`)."""
         self._check_writable()
         if not SWEEP_NAME.fullmatch(name) or len(name.encode()) > 200:
             raise StoreError(
-                f"name: `{name}` is not allowed; allowed: at most 100 letters, digits, spaces and"
-                " . , ; = + - _ @ # % & ~ ! ^ ' ( ) [ ] { }, at the beginning letters, digits, . + - _"
+                invalid(
+                    "name",
+                    name,
+                    "at most 100 letters, digits, spaces and . , ; = + - _ @ # % & ~ ! ^ ' ( ) [ "
+                    "] { }, the first of them a letter, a digit or one of . + - _",
+                )
             )
         text = json.dumps({"name": name, "definition": digest, **definition}, indent=2)
         with layout.disk_errors(self.path):
@@ -187,10 +199,16 @@ class Store:
     def definitions(self) -> dict[str, dict[str, Any]]:
         """Read the latest definitions of all sweeps by name."""
         found = self._read_definitions()
-        return {name: {key: text[key] for key in text if key != "definition"} for name, text in found.items()}
+        return {
+            name: {key: text[key] for key in text if key != "definition"}
+            for name, text in found.items()
+        }
 
     def put_traces(self, key: str, traces: Mapping[str, pl.DataFrame]) -> str:
-        """Keep the traces of a run, before its record is put; returns their names, for the record."""
+        """Keep the traces of a run, before its record is put.
+
+        Returns their names, for the record.
+        """
         self._check_writable()
         with layout.disk_errors(self.path):
             for name, frame in traces.items():
@@ -203,10 +221,14 @@ class Store:
         """Read the traces of a run that were kept."""
         import polars as pl
 
-        return {name: pl.read_parquet(self._trace(record.key, name)) for name in record.traces.split()}
+        return {
+            name: pl.read_parquet(self._trace(record.key, name)) for name in record.traces.split()
+        }
 
     def compact(self) -> None:
-        """Make parts of the journals whose processes are gone; where another process is at it, do nothing.
+        """Make parts of the journals whose processes are gone.
+
+        Where another process is at it, do nothing.
 
         If the disk is full nothing is lost: the journals stay.
         """
@@ -217,7 +239,10 @@ class Store:
                     self._index.note_runs([run.key for run in runs], [run.finished for run in runs])
 
     def close(self) -> None:
-        """Bring everything to the disk, make parts of it, and let go of claims. A store that is closed can be read."""
+        """Bring everything to the disk, make parts of it, and let go of claims.
+
+        A store that is closed can be read.
+        """
         try:
             if self._journal is not None:
                 self._roll()
@@ -251,7 +276,7 @@ class Store:
 
     def _check_writable(self) -> None:
         if not self._write:
-            raise StoreError(f"store: `{self.path}` is closed, or open for reading; allowed: Store(path), which writes")
+            raise StoreError(f"the store `{self.path}` is closed, or open for reading only")
 
     def _roll(self) -> None:
         assert self._journal is not None
@@ -278,7 +303,9 @@ class Store:
             try:
                 found[path.stem] = {"definition": "", **json.loads(path.read_bytes())}
             except (OSError, ValueError, TypeError) as error:
-                note = f"sweeps/{path.name}: is left out ({error}); the sweep itself writes it again"
+                note = (
+                    f"sweeps/{path.name}: is left out ({error}); the sweep itself writes it again"
+                )
                 if note not in self.notes:
                     self.notes.append(note)
         return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,20 +11,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
 from cwndlab.plan import MAX_RUNS, Plan
 from cwndlab.sweep import axes as axis
 from cwndlab.sweep import base as bases
 from cwndlab.sweep import until as targets
-from cwndlab.sweep.checks import check_arrivals, check_compared, check_kinds, check_names, check_targets
+from cwndlab.sweep.checks import (
+    check_arrivals,
+    check_compared,
+    check_kinds,
+    check_names,
+    check_targets,
+)
 from cwndlab.sweep.measures import Measure, find
 from cwndlab.sweep.overlaps import refuse_settings
 
 if TYPE_CHECKING:
     from distributed import Client
 
+    from cwndlab.executors import Executor
     from cwndlab.store import Store
-    from cwndlab.sweep.findings import Findings
-    from cwndlab.work import Executor
+    from cwndlab.sweep.result import SweepResult
 
 METRICS = ("goodput", "loss_rate", "mean_queueing_delay_s", "jain_index")
 REPLICATES = 5
@@ -44,10 +50,12 @@ class Sweep:
     name : str
         Under which its runs are found in a store.
     base : mapping
-        What all runs share: a scenario as a dictionary, or without a network where there is an axis ``env``.
+        What all runs share: a scenario as a dictionary, or without a network where there is an axis
+        ``env``.
     axes : mapping
-        Name to list of values, or to a table of label = table of dotted keys. The cells are their product. Names are
-        dotted keys of the scenario, or ``rule``, ``recovery``, ``queue``, ``env``.
+        Name to list of values, or to a table of label = table of dotted keys. The cells are their
+        product. Names are dotted keys of the scenario, or ``rule``, ``recovery``, ``queue``,
+        ``env``.
     zip : sequence of mapping
         Axes that go together: the first values of all, the second, and so on.
     replicates : int
@@ -57,9 +65,11 @@ class Sweep:
     metrics : sequence of str
         What is measured (docs/sweeps.md lists it); the first one leads.
     link, group : str
-        The link and the group of flows that metrics are of; by default ``bottleneck`` and all flows.
+        The link and the group of flows that metrics are of; by default ``bottleneck`` and all
+        flows.
     compare, baseline : str, optional
-        Axis whose levels are compared, and with which; by default ``rule``, or the first axis, and its first level.
+        Axis whose levels are compared, and with which; by default ``rule``, or the first axis, and
+        its first level.
     until : str, optional
         Such as ``"ci(goodput) < 1%"``: add replicates until every cell's interval is that narrow.
     most : int
@@ -67,8 +77,8 @@ class Sweep:
     traces : bool
         Keep the traces that the base scenario asks for; otherwise nothing is traced.
     count_arrivals : str, optional
-        Keep of the trace ``packets`` the number of packets that arrive at a dumbbell's bottleneck in bins of this
-        length, as the trace ``link_arrivals``, in its place.
+        Keep of the trace ``packets`` the number of packets that arrive at a dumbbell's bottleneck
+        in bins of this length, as the trace ``link_arrivals``, in its place.
     assume, duration : mapping, str
         With ``env``: what environments assume, and length of a run.
     yes : bool
@@ -84,7 +94,8 @@ class Sweep:
     >>> from cwndlab import dumbbell
     >>> base = dumbbell("2Mbit", "10ms", flows="AIMD(1, 0.5)", duration="5s")
     >>> sweep = Sweep(name="limits", base=base.to_dict(), replicates=2,
-    ...               axes={"rule": ["AIMD(1, 0.5)", "AIAD(1, 3)"], "dumbbell.queue.limit": ["5pkt", "20pkt"]})
+    ...               axes={"rule": ["AIMD(1, 0.5)", "AIAD(1, 3)"],
+    ...                     "dumbbell.queue.limit": ["5pkt", "20pkt"]})
     >>> found = sweep.run()
     >>> found.runs.height, found.summary.columns
     (8, ['rule', 'dumbbell.queue.limit', 'metric', 'mean', 'ci95', 'replicates'])
@@ -125,7 +136,9 @@ class Sweep:
         check_compared(self)
 
     @classmethod
-    def load(cls, path: str | Path, *, patch: Mapping[str, Any] | None = None, **changes: Any) -> Sweep:
+    def load(
+        cls, path: str | Path, *, patch: Mapping[str, Any] | None = None, **changes: Any
+    ) -> Sweep:
         """Read a sweep from a TOML or JSON file. Files that it names lie beside it.
 
         Parameters
@@ -155,21 +168,28 @@ class Sweep:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], folder: str | Path | None = None) -> Sweep:
-        """Make a sweep from a dictionary shaped like its file; files that it names lie in `folder`."""
+        """Make a sweep from a dictionary shaped like its file.
+
+        Files that it names lie in `folder`.
+        """
         known = [entry.name for entry in dataclasses.fields(cls)]
         for key in data:
             if key not in (*known, "set"):
-                near = difflib.get_close_matches(key, known, n=1)
-                hint = f", did you mean `{near[0]}`?" if near else ";"
-                raise ScenarioError(f"key `{key}` is not known{hint} allowed: {', '.join([*known, 'set'])}")
+                raise ScenarioError(unknown("key", key, [*known, "set"]))
         fields = {key: value for key, value in data.items() if key != "set"}
         where = None if folder is None else Path(folder)
         if data.get("seed") is not None and "seed" in data.get("set", {}):
-            raise ScenarioError("set `seed`: the sweep has a seed of its own; allowed: `seed`, or --seed N")
+            raise ScenarioError(
+                "`seed` and `set.seed` must not both be given: use `seed`, or `--seed N`"
+            )
         check_kinds({key: value for key, value in data.items() if key != "base"})
-        fields["base"] = bases.base(data.get("base", {}), where, data.get("set", {}), over=data.get("axes", {}))
+        fields["base"] = bases.base(
+            data.get("base", {}), where, data.get("set", {}), over=data.get("axes", {})
+        )
         fields["axes"] = bases.with_absolute_files(data.get("axes", {}), where)
-        fields["zip"] = [bases.with_absolute_files(columns, where) for columns in data.get("zip", ())]
+        fields["zip"] = [
+            bases.with_absolute_files(columns, where) for columns in data.get("zip", ())
+        ]
         made = cls(**fields)
         refuse_settings(data.get("set", {}), made._built.keys, made.plan.base.to_dict())
         return made
@@ -179,7 +199,9 @@ class Sweep:
         return {
             entry.name: value
             for entry in dataclasses.fields(self)
-            if (value := getattr(self, entry.name)) is not None and value is not False and value not in ([], {})
+            if (value := getattr(self, entry.name)) is not None
+            and value is not False
+            and value not in ([], {})
         }
 
     @property
@@ -189,11 +211,18 @@ class Sweep:
 
     @functools.cached_property
     def _built(self) -> bases.Built:
-        return bases.build(self, self.most if self.until else self.replicates, sys.maxsize if self.yes else MAX_RUNS)
+        return bases.build(
+            self,
+            self.most if self.until else self.replicates,
+            sys.maxsize if self.yes else MAX_RUNS,
+        )
 
     @property
     def first_replicates(self) -> int:
-        """Replicates of every cell that are done in any case; with `until` those before the first look."""
+        """Replicates of every cell that are done in any case.
+
+        With `until` those before the first look.
+        """
         return max(self.replicates, targets.LEAST) if self.until else self.replicates
 
     @functools.cached_property
@@ -213,9 +242,14 @@ class Sweep:
 
     @property
     def compared(self) -> str | None:
-        """The axis whose levels are compared; None without axes. Of axes that go together it is all of them."""
+        """The axis whose levels are compared; None without axes.
+
+        Of axes that go together it is all of them.
+        """
         wanted, axes = self.compare or "rule", self.plan.axes
-        return next((name for name in axes if wanted in (name, *self.parts(name))), next(iter(axes), None))
+        return next(
+            (name for name in axes if wanted in (name, *self.parts(name))), next(iter(axes), None)
+        )
 
     @property
     def compared_labels(self) -> list[str]:
@@ -223,7 +257,11 @@ class Sweep:
         if self.compared is None:
             return []
         labels = [level.label for level in self.plan.axes[self.compared]]
-        return sorted(labels, key=lambda label: label != self.baseline) if self.baseline in labels else labels
+        return (
+            sorted(labels, key=lambda label: label != self.baseline)
+            if self.baseline in labels
+            else labels
+        )
 
     def columns(self, labels: Mapping[str, str]) -> dict[str, str]:
         """Give the columns of a cell: axes that go together have one each."""
@@ -246,7 +284,10 @@ class Sweep:
     def _places(self) -> dict[str, dict[tuple[str | None, ...], int]]:
         """Axis to the columns of its levels to their places."""
         return {
-            name: {tuple(self.columns({name: level.label}).values()): at for at, level in enumerate(levels)}
+            name: {
+                tuple(self.columns({name: level.label}).values()): at
+                for at, level in enumerate(levels)
+            }
             for name, levels in self.plan.axes.items()
         }
 
@@ -263,7 +304,7 @@ class Sweep:
         on: str | Client | None = None,
         again: bool = False,
         progress: Callable[[dict[str, Any]], object] | None = None,
-    ) -> Findings:
+    ) -> SweepResult:
         """Do the runs that the store has not, and return what all of them gave.
 
         Parameters
@@ -273,9 +314,10 @@ class Sweep:
         jobs : int, optional
             Threads.
         executor : Executor, optional
-            Where runs are done (`cwndlab.work`), by default threads of this process.
+            Where runs are done (`cwndlab.executors`), by default threads of this process.
         on : str or distributed.Client, optional
-            A cluster that does the runs: ``dask://HOST:PORT``, or a client of dask.distributed (docs/sweeps.md).
+            A cluster that does the runs: ``dask://HOST:PORT``, or a client of dask.distributed
+            (docs/sweeps.md).
         again : bool
             Do every run, also those that the store has.
         progress : callable, optional
@@ -290,9 +332,18 @@ class Sweep:
 
         Returns
         -------
-        Findings
+        SweepResult
         """
-        from cwndlab.sweep.findings import Findings
+        from cwndlab.sweep.result import SweepResult
         from cwndlab.sweep.running import execute
 
-        return execute(self, Findings(self), store, jobs=jobs, executor=executor, on=on, again=again, progress=progress)
+        return execute(
+            self,
+            SweepResult(self),
+            store,
+            jobs=jobs,
+            executor=executor,
+            on=on,
+            again=again,
+            progress=progress,
+        )

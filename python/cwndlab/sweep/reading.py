@@ -6,23 +6,29 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from cwndlab.errors import ScenarioError, StoreError
+from cwndlab.message import unknown
 from cwndlab.store import Store, Use
 from cwndlab.sweep.checks import PROVENANCE
 from cwndlab.sweep.definition import Sweep
-from cwndlab.sweep.findings import Findings
 from cwndlab.sweep.measures import measure
+from cwndlab.sweep.result import SweepResult
 from cwndlab.sweep.stored import older_runs
 
 
-class Kept(NamedTuple):
+class StoredSweep(NamedTuple):
     """A sweep of a store: what it asks for, and what is there of it."""
 
-    findings: Findings
+    findings: SweepResult
     runs: list[dict[str, Any]]
-    """Finished runs in the order of the sweep: ``cell``, ``replicate``, ``seed``, ``trace_hash`` and where each comes
-    from (`PROVENANCE`)."""
+    """Finished runs in the order of the sweep.
+
+    ``cell``, ``replicate``, ``seed``, ``trace_hash`` and where each comes from (`PROVENANCE`).
+    """
     others: int
-    """Runs under the sweep's name that its latest definition does not ask for: it had another base, axes or values."""
+    """Runs under the sweep's name that its latest definition does not ask for.
+
+    It had another base, axes or values.
+    """
 
     @property
     def wanted(self) -> int:
@@ -44,10 +50,14 @@ class Kept(NamedTuple):
     @property
     def wide(self) -> int:
         """Cells with runs whose intervals are still wider than `Sweep.until` asks for."""
-        return sum(self.findings.needed(cell) is not None for cell in self.findings.finished.tolist())
+        return sum(
+            self.findings.needed(cell) is not None for cell in self.findings.finished.tolist()
+        )
 
 
-def read_sweep(store: Store, name: str, progress: Callable[[int, int], object] | None = None) -> Kept:
+def read_sweep(
+    store: Store, name: str, progress: Callable[[int, int], object] | None = None
+) -> StoredSweep:
     """Read the finished runs of a sweep.
 
     Parameters
@@ -62,7 +72,8 @@ def read_sweep(store: Store, name: str, progress: Callable[[int, int], object] |
     Raises
     ------
     StoreError
-        If the store has no such sweep, or its definition cannot be read here: it names a file that is elsewhere.
+        If the store has no such sweep, or its definition cannot be read here: it names a file that
+        is elsewhere.
 
     Examples
     --------
@@ -78,20 +89,22 @@ def read_sweep(store: Store, name: str, progress: Callable[[int, int], object] |
     """
     definitions = store.definitions()
     if name not in definitions:
-        allowed = ", ".join(definitions) or "none yet"
-        raise StoreError(f"sweep: `{name}` is not in the store `{store.path}`; allowed: {allowed}")
+        raise StoreError(unknown(f'sweep of the store "{store.path}"', name, definitions))
     try:
         sweep = Sweep.from_dict(definitions[name])
     except (OSError, ScenarioError) as error:
         raise StoreError(
-            f"sweep: the definition of `{name}` cannot be read here ({error}); allowed: with the files that it names"
+            f"sweep: the definition of `{name}` cannot be read here ({error}): expected the files "
+            "that it names"
         ) from error
     found = _gather(store, sweep, store.uses(name), progress)
     return found._replace(others=found.others + older_runs(store, name).get(name, 0))
 
 
-def _gather(store: Store, sweep: Sweep, uses: list[Use], progress: Callable[[int, int], object] | None) -> Kept:
-    findings = Findings(sweep)
+def _gather(
+    store: Store, sweep: Sweep, uses: list[Use], progress: Callable[[int, int], object] | None
+) -> StoredSweep:
+    findings = SweepResult(sweep)
     places: dict[str, list[tuple[int, int]]] = {}
     others = 0
     for use in uses:
@@ -111,4 +124,4 @@ def _gather(store: Store, sweep: Sweep, uses: list[Use], progress: Callable[[int
         if progress is not None:
             progress(done, len(places))
     found.sort(key=lambda entry: entry[0])
-    return Kept(findings, [row for _, row in found], others)
+    return StoredSweep(findings, [row for _, row in found], others)

@@ -10,8 +10,8 @@ from cwndlab import link_arrivals
 if TYPE_CHECKING:
     import polars as pl
 
+    from cwndlab.executors import Outcome
     from cwndlab.sweep.definition import Sweep
-    from cwndlab.work import Outcome
 
 
 def kept_traces(sweep: Sweep, outcome: Outcome, text: str) -> dict[str, pl.DataFrame]:

@@ -7,14 +7,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 NOT_DONE = 0
-"""Stands for a trace hash where a run has not finished. A run whose hash is this number has a chance of 5e-20."""
+"""Stands for a trace hash where a run has not finished.
+
+A run whose hash is this number has a chance of 5e-20.
+"""
 
 
 class Values:
     """One number for each run and metric, and each run's trace hash.
 
-    In arrays over all cells, a replicate after the other: 40 bytes a run with four metrics. What is not written takes
-    none, since the system gives memory when it is first written.
+    In arrays over all cells, a replicate after the other: 40 bytes a run with four metrics. What is
+    not written takes none, since the system gives memory when it is first written.
 
     Parameters
     ----------
@@ -36,7 +39,9 @@ class Values:
         self.done = 0
         """Finished runs."""
 
-    def put(self, cell: int, replicate: int, trace_hash: int, values: Mapping[str, float | None]) -> None:
+    def put(
+        self, cell: int, replicate: int, trace_hash: int, values: Mapping[str, float | None]
+    ) -> None:
         """Take a finished run in."""
         if replicate >= len(self.hashes):
             self._grow(replicate + 1)
@@ -47,12 +52,18 @@ class Values:
             self.numbers[replicate, at, cell] = np.nan if value is None else value
 
     def of(self, cell: int, metric: str) -> list[float | None]:
-        """Values by replicate up to the last that has finished; None where a run has none, or has not finished."""
+        """Values by replicate up to the last that has finished.
+
+        None where a run has none, or has not finished.
+        """
         finished = self.hashes[:, cell] != NOT_DONE
         last = int(finished.nonzero()[0].max(initial=-1))
         column = self.numbers[: last + 1, self.metrics[metric], cell]
         known = finished[: last + 1] & ~np.isnan(column)
-        return [value if is_known else None for value, is_known in zip(column.tolist(), known.tolist(), strict=True)]
+        return [
+            value if is_known else None
+            for value, is_known in zip(column.tolist(), known.tolist(), strict=True)
+        ]
 
     def counts(self) -> np.ndarray:
         """Finished replicates of every cell."""
@@ -75,7 +86,10 @@ class Values:
         return np.divide(total, count, out=np.full(self.cells, np.nan), where=count > 0)
 
     def is_one_run(self, cell: int, other: int | None = None) -> bool:
-        """Whether two or more replicates of a cell are all the same run; with another cell, pairs of both."""
+        """Whether two or more replicates of a cell are all the same run.
+
+        With another cell, pairs of both.
+        """
         rows = self.hashes[:, [cell] if other is None else [cell, other]]
         pairs = rows[(rows != NOT_DONE).all(axis=1)]
         return len(pairs) > 1 and bool((pairs == pairs[0]).all())
@@ -89,8 +103,12 @@ class Values:
         return (is_same & (self.counts() > 1)).nonzero()[0]
 
     def _grow(self, least: int) -> None:
-        # Twice as many at once: a sweep that adds replicates one by one copies each of them once on average.
+        # Twice as many at once: a sweep that adds replicates one by one copies each of them once on
+        # average.
         many = max(least, self._expected, 2 * len(self.hashes))
-        numbers, hashes = np.zeros((many, *self.numbers.shape[1:])), np.zeros((many, self.cells), dtype=np.uint64)
+        numbers, hashes = (
+            np.zeros((many, *self.numbers.shape[1:])),
+            np.zeros((many, self.cells), dtype=np.uint64),
+        )
         numbers[: len(self.numbers)], hashes[: len(self.hashes)] = self.numbers, self.hashes
         self.numbers, self.hashes = numbers, hashes

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cwndlab.message import invalid, plural
 from cwndlab.theory.notation import as_rule
 from cwndlab.theory.rules import Controller, Rule
 
@@ -55,7 +56,11 @@ class Population:
     """
 
     def __init__(
-        self, rules: Rule | str | Sequence[Rule | str], starts: np.ndarray, changes: list[Join | Leave], floor: float
+        self,
+        rules: Rule | str | Sequence[Rule | str],
+        starts: np.ndarray,
+        changes: list[Join | Leave],
+        floor: float,
     ) -> None:
         self.rules = _one_each("rules", rules, len(starts))
         self.changes = changes
@@ -63,10 +68,12 @@ class Population:
         joins = [change for change in changes if isinstance(change, Join)]
         groups = [starts, *(np.atleast_1d(np.asarray(join.loads, dtype=float)) for join in joins)]
         for join, group in zip(joins, groups[1:], strict=True):
-            self.rules += _one_each("rules", self.rules[0] if join.rules is None else join.rules, len(group))
+            self.rules += _one_each(
+                "rules", self.rules[0] if join.rules is None else join.rules, len(group)
+            )
         self.first = np.concatenate(groups)
         if not (np.isfinite(self.first) & (self.first >= 0)).all() or len(starts) == 0:
-            raise ValueError("starts: allowed: one load or more, each 0 or above")
+            raise ValueError(invalid("starts", [], "one load or more, each 0 or above"))
         self.count = len(self.first)
         self.loads = np.full(self.count, np.nan)
         self.loads[: len(starts)] = np.maximum(starts, floor)
@@ -94,11 +101,16 @@ class Population:
     def _leave(self, change: Leave) -> None:
         for flow in change.flows:
             if not (0 <= flow < self.count and np.isfinite(self.loads[flow])):
-                raise ValueError(f"flows: {flow} cannot leave at step {change.step}; allowed: a flow that is there")
+                raise ValueError(
+                    f"flow {flow} cannot leave at step {change.step}: it is not present"
+                )
             self.loads[flow] = np.nan
 
     def increase(self, room: float | None) -> float:
-        """Let all increase, until the sum has grown by `room` if given; return the part of the step this took."""
+        """Let all increase, until the sum has grown by `room` if given.
+
+        Return the part of the step this took.
+        """
         grown = self._stepped(lambda controller, loads, flows: controller.increase(loads, flows))
         more = float(np.nansum(grown - self.loads))
         part = 1.0 if room is None or more <= room else room / more
@@ -120,7 +132,9 @@ class Population:
             shares[flows] = controller.calculated(flows)
         return shares
 
-    def _stepped(self, move: Callable[[Controller, np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+    def _stepped(
+        self, move: Callable[[Controller, np.ndarray, np.ndarray], np.ndarray]
+    ) -> np.ndarray:
         after = np.full(self.count, np.nan)
         for controller, members in zip(self.controllers, self.members, strict=True):
             flows = members[np.isfinite(self.loads[members])]
@@ -128,7 +142,9 @@ class Population:
             if not np.isfinite(moved).all():
                 at = self.loads[flows][~np.isfinite(moved)][0]
                 text = self.rules[flows[0]].text
-                raise ValueError(f"rule `{text}`: gives no finite load from {at:g}; allowed: a floor above 0")
+                raise ValueError(
+                    f"rule `{text}` gives no finite load from {at:g}: expected a floor above 0"
+                )
             after[flows] = moved
         return after
 
@@ -137,5 +153,8 @@ def _one_each(name: str, rules: Rule | str | Sequence[Rule | str], count: int) -
     if isinstance(rules, str) or not isinstance(rules, Sequence):
         return [as_rule(rules)] * count
     if len(rules) != count:
-        raise ValueError(f"{name}: {len(rules)} for {count} flows; allowed: one for all, or one each")
+        raise ValueError(
+            f"`{name}` must have one rule, or one per flow: {plural(len(rules), 'rule')} for "
+            f"{plural(count, 'flow')}"
+        )
     return [as_rule(rule) for rule in rules]

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 def crossing(flows: ArrayLike, ratios: ArrayLike) -> float:
     """Find the number of flows at which a falling ratio passes 1.
 
-    The ratios are first replaced by the nearest course that never rises (isotonic regression), so that noise makes no
-    crossings of its own; between two numbers of flows the logarithm of the ratio is linear in that of the number.
+    The ratios are first replaced by the nearest course that never rises (isotonic regression), so
+    that noise makes no crossings of its own; between two numbers of flows the logarithm of the
+    ratio is linear in that of the number.
 
     Parameters
     ----------
@@ -22,8 +23,8 @@ def crossing(flows: ArrayLike, ratios: ArrayLike) -> float:
     Returns
     -------
     float
-        The first number where all are below 1, the last one where none is: then the crossing is there or beyond. NaN
-        where a ratio is missing.
+        The first number where all are below 1, the last one where none is: then the crossing is
+        there or beyond. NaN where a ratio is missing.
 
     Examples
     --------
@@ -36,7 +37,10 @@ def crossing(flows: ArrayLike, ratios: ArrayLike) -> float:
     """
     from scipy.optimize import isotonic_regression
 
-    numbers, values = np.log(np.asarray(flows, dtype=float)), np.log(np.asarray(ratios, dtype=float))
+    numbers, values = (
+        np.log(np.asarray(flows, dtype=float)),
+        np.log(np.asarray(ratios, dtype=float)),
+    )
     if not np.isfinite(values).all():
         return float("nan")
     fit = isotonic_regression(values, increasing=False).x

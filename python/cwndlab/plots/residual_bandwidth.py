@@ -20,7 +20,9 @@ TEST_FLOWS = "flow"
 
 @styled
 def available_bandwidths(results: Mapping[str, Result], *, group: str = TEST_FLOWS) -> Figure:
-    """Draw the bandwidth that each run left per flow: as asked for, or as measured where finite flows left it.
+    """Draw the bandwidth that each run left per flow.
+
+    As asked for, or as measured where finite flows left it.
 
     Parameters
     ----------
@@ -38,7 +40,13 @@ def available_bandwidths(results: Mapping[str, Result], *, group: str = TEST_FLO
         flows = max(1, result.flows.filter(group=group).height)
         style = look(1) if measured else look(0)
         rates = rates / flows / 1e6
-        panel.step([*times, result.simulated_s], [*rates, rates[-1]], where="post", color=style.color, linewidth=1.1)
+        panel.step(
+            [*times, result.simulated_s],
+            [*rates, rates[-1]],
+            where="post",
+            color=style.color,
+            linewidth=1.1,
+        )
         panel.axhline(float(np.mean(rates)), color=REFERENCE, linestyle=":", linewidth=0.9)
         panel.set_title(title + (" (measured)" if measured else ""))
         panel.set_xlim(0, result.simulated_s)
@@ -48,7 +56,7 @@ def available_bandwidths(results: Mapping[str, Result], *, group: str = TEST_FLO
     for panel in axes[max(0, len(results) - columns) : len(results)]:
         panel.set_xlabel("time [s]")
         panel.tick_params(labelbottom=True)
-    figure.supylabel("bandwidth left per flow [Mbit/s]", fontsize=10)
+    figure.supylabel("residual bandwidth per flow [Mbit/s]", fontsize=10)
     figure.suptitle("Bandwidth left per flow; dotted: its mean", x=0.01, ha="left", fontsize=10.5)
     return figure
 
@@ -62,5 +70,9 @@ def _left(result: Result) -> tuple[np.ndarray, np.ndarray]:
     """Rate of the bottleneck less what finite flows carried, in the same bins."""
     times, rates = _asked(result)
     carried = result.traces["cross"].group_by("time_s").agg(pl.col("carried_bps").sum())
-    taken = pl.DataFrame({"time_s": times}).join(carried, on="time_s", how="left")["carried_bps"].fill_null(0.0)
+    taken = (
+        pl.DataFrame({"time_s": times})
+        .join(carried, on="time_s", how="left")["carried_bps"]
+        .fill_null(0.0)
+    )
     return times, rates - taken.to_numpy()

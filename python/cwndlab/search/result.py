@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.jsontext import dumps
-from cwndlab.search.aim import Aim
+from cwndlab.search.objective import Objective
 from cwndlab.statistics import Estimate
 from cwndlab.store.layout import write_whole
 
@@ -20,12 +20,12 @@ NAME = "found.json"
 
 
 @dataclass
-class Found:
-    """The waveform that meets the aim best, and how well it does on seeds that the search has not seen.
+class SearchResult:
+    """The best waveform of a search, and its margins on seeds that the search did not use.
 
     Attributes
     ----------
-    aim : Aim
+    objective : Objective
         What was looked for.
     family : str
         Among which waveforms.
@@ -45,7 +45,7 @@ class Found:
         Each of them, with its margin over the searching seeds.
     """
 
-    aim: Aim
+    objective: Objective
     family: str
     setting: str
     values: Mapping[str, float]
@@ -66,16 +66,19 @@ class Found:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {
-            "best": self.aim.best,
-            "worst": self.aim.worst,
-            "metric": self.aim.metric,
+            "best": self.objective.best,
+            "worst": self.objective.worst,
+            "metric": self.objective.metric,
             "family": self.family,
             "setting": self.setting,
             "values": dict(self.values),
             "waveform": dict(self.shape),
             "met": self.is_met,
             "margin": {"mean": self.confirmed.mean, "ci95": self.confirmed.half_width},
-            "rules": {rule: {"mean": found.mean, "ci95": found.half_width} for rule, found in self.rules.items()},
+            "rules": {
+                rule: {"mean": found.mean, "ci95": found.half_width}
+                for rule, found in self.rules.items()
+            },
             "replicates": self.confirmed.count,
             "waveforms_tried": self.tried,
             "runs": self.runs,
@@ -83,7 +86,10 @@ class Found:
         }
 
     def table(self) -> pl.DataFrame:
-        """One row per waveform tried: its parameters and ``margin``, in the order in which they were tried."""
+        """One row per waveform tried.
+
+        Its parameters and ``margin``, in the order in which they were tried.
+        """
         import polars as pl
 
         return pl.DataFrame(list(self.history))
@@ -93,7 +99,12 @@ class Found:
         from cwndlab.plots import waveform
 
         values = {rule: (found.mean, found.half_width) for rule, found in self.rules.items()}
-        return waveform(self.shape, values, title=f"{self.family}: {self.aim.text}", metric=self.aim.metric)
+        return waveform(
+            self.shape,
+            values,
+            title=f"{self.family}: {self.objective.text}",
+            metric=self.objective.metric,
+        )
 
     def save(self, folder: Path) -> Path:
         """Write ``found.json``, ``tried.parquet`` and ``plot.png``; returns the first."""

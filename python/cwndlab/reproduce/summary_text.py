@@ -1,4 +1,7 @@
-"""The page of all verdicts as text: Markdown, made of ``reproduction.json`` alone (`cwndlab.reproduce.glance`)."""
+"""The page of all verdicts as text.
+
+Markdown, made of ``reproduction.json`` alone (`cwndlab.reproduce.summary`).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ def markdown(data: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> claim = {"id": "fig1", "statement": "A is best", "bounds": "> 0", "measured": 0.2, "interval": [0.1, 0.3],
+    >>> claim = {"id": "fig1", "statement": "A is best", "bounds": "> 0",
+    ...          "measured": 0.2, "interval": [0.1, 0.3],
     ...          "verdict": "holds", "note": ""}
     >>> paper = {"title": "On A", "runs": 10, "claims": [claim], "published": [], "experiments": [
     ...     {"id": "fig1", "title": "A", "section": "1", "about": "", "image": ""}]}
@@ -30,10 +34,20 @@ def markdown(data: Mapping[str, Any]) -> str:
         for key, paper in papers.items()
     ]
     if len(papers) > 1:
-        rows.append(["all", *_counts([claim for paper in papers.values() for claim in paper["claims"]]),
+        rows.append(["all",
+                     *_counts([claim for paper in papers.values() for claim in paper["claims"]]),
                      sum(paper["runs"] for paper in papers.values())])  # fmt: skip
     parts = [
-        _table(["paper", "claims", *(f"{SIGNS[verdict]} {verdict}" for verdict in VERDICTS), "hold", "runs"], rows)
+        _table(
+            [
+                "paper",
+                "claims",
+                *(f"{SIGNS[verdict]} {verdict}" for verdict in VERDICTS),
+                "hold",
+                "runs",
+            ],
+            rows,
+        )
     ]
     for key, paper in papers.items():
         parts += _chapter(key, paper)
@@ -65,7 +79,10 @@ def _chapter(key: str, paper: Mapping[str, Any]) -> list[str]:
         parts += _assumed(key, paper["sensitivity"])
     for entry in paper["experiments"]:
         parts += _section(
-            key, entry, by_id[entry["id"]], [row for row in paper["published"] if row["id"] == entry["id"]]
+            key,
+            entry,
+            by_id[entry["id"]],
+            [row for row in paper["published"] if row["id"] == entry["id"]],
         )
     return parts
 
@@ -89,13 +106,24 @@ def _assumed(key: str, varied: Mapping[str, Any]) -> list[str]:
         ]
         for entry in varied["variants"]
     ]
-    head = ["assumption", "value", "met", "now met", "no longer met", *(f"median {name}" for name in medians), "moved"]
+    head = [
+        "assumption",
+        "value",
+        "met",
+        "now met",
+        "no longer met",
+        *(f"median {name}" for name in medians),
+        "moved",
+    ]
     return [
         f"### {key}: what the assumed values decide\n",
-        f"A coarse plan, {varied['replicates']} replicates, with one value changed at a time: how many of the claims "
-        "that it can judge are met by their means alone, which ones change, the medians of the correlations with "
+        f"A coarse plan, {varied['replicates']} replicates, with one value changed at a time: how "
+        "many of the claims "
+        "that it can judge are met by their means alone, which ones change, the medians of the "
+        "correlations with "
         "published numbers, and how many of those moved by more than 0.3. "
-        f"`cwndlab reproduce {key} --sensitivity --page docs` writes it; its runs took {varied['took_s']:,} s of "
+        f"`cwndlab reproduce {key} --sensitivity --page docs` writes it; its runs took "
+        f"{varied['took_s']:,} s of "
         "processor time.\n",
         _table(head, rows),
     ]
@@ -106,9 +134,15 @@ def _heading(key: str, entry: Mapping[str, Any]) -> str:
 
 
 def _section(
-    key: str, entry: Mapping[str, Any], claims: Sequence[Mapping[str, Any]], published: Sequence[Mapping[str, Any]]
+    key: str,
+    entry: Mapping[str, Any],
+    claims: Sequence[Mapping[str, Any]],
+    published: Sequence[Mapping[str, Any]],
 ) -> list[str]:
-    parts = [f"### {_heading(key, entry)}\n", f"Section {entry['section']}. {entry['about']}".rstrip() + "\n"]
+    parts = [
+        f"### {_heading(key, entry)}\n",
+        f"Section {entry['section']}. {entry['about']}".rstrip() + "\n",
+    ]
     if entry["image"]:
         parts.append(f"![{entry['title']}]({entry['image']})\n")
     if claims:
@@ -146,7 +180,9 @@ def _measured(entry: Mapping[str, Any], key: str) -> str:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+    return "".join(
+        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |\n" for line in lines
+    )
 
 
 def _anchor(heading: str) -> str:

@@ -1,4 +1,7 @@
-"""What is to be said of a sweep beside its numbers: cells that are one run, and targets that were not reached."""
+"""What is to be said of a sweep beside its numbers.
+
+Cells that are one run, and targets that were not reached.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from cwndlab.sweep.findings import Findings
+from cwndlab.sweep.result import SweepResult
 
 
-def unmet(findings: Findings, cell: int, done: int) -> dict[str, Any] | None:
-    """Return what a cell did not reach of `Sweep.until` with the replicates that were done; None if it did."""
+def unmet(findings: SweepResult, cell: int, done: int) -> dict[str, Any] | None:
+    """Return what a cell did not reach of `Sweep.until` with the replicates that were done.
+
+    None if it did.
+    """
     without, wide = [], []
     is_short = findings.needed(cell, done) is not None
     for target in findings.sweep.targets:
@@ -26,7 +32,7 @@ def unmet(findings: Findings, cell: int, done: int) -> dict[str, Any] | None:
     return {"cell": labels, "replicates": replicates, "wide": wide, "without": without}
 
 
-def notes_on_runs(findings: Findings) -> list[str]:
+def notes_on_runs(findings: SweepResult) -> list[str]:
     """Say which cells gave one and the same run in every replicate."""
     cells = findings.of_one_run
     if not len(cells):
@@ -34,15 +40,22 @@ def notes_on_runs(findings: Findings) -> list[str]:
     first = int(cells[0])
     more = ", and `until` asks for no more replicates" if findings.sweep.targets else ""
     return [
-        f"{_cells(len(cells))} gave the same run with every seed, the first: {named(findings.labels(first))}, in"
-        f" {findings.count(first)} replicates. Nothing there is drawn, or what is makes no difference: it has one"
+        f"{_cells(len(cells))} gave the same run with every seed, the first: "
+        f"{named(findings.labels(first))}, in"
+        f" {findings.count(first)} replicates. Nothing there is drawn, or what is makes no "
+        "difference: it has one"
         f" outcome and no interval{more}"
     ]
 
 
-def same_runs(findings: Findings, digests: Sequence[int]) -> list[str]:
-    """Say which cells are the same run as another one, judged by the digests of all cells; 0 stands for none."""
-    found = np.frombuffer(digests, dtype=np.uint64) if len(digests) else np.zeros(0, dtype=np.uint64)
+def same_runs(findings: SweepResult, digests: Sequence[int]) -> list[str]:
+    """Say which cells are the same run as another one, judged by the digests of all cells.
+
+    0 stands for none.
+    """
+    found = (
+        np.frombuffer(digests, dtype=np.uint64) if len(digests) else np.zeros(0, dtype=np.uint64)
+    )
     order = found.argsort(kind="stable")
     is_again = (found[order][1:] == found[order][:-1]) & (found[order][1:] != 0)
     again = order[1:][is_again]
@@ -51,7 +64,8 @@ def same_runs(findings: Findings, digests: Sequence[int]) -> list[str]:
     at = int(again.argmin())
     cell, before = int(again[at]), int(order[:-1][is_again][at])
     return [
-        f"{_cells(len(again))} {'is' if len(again) == 1 else 'are'} the same run as another one, the first:"
+        f"{_cells(len(again))} {'is' if len(again) == 1 else 'are'} the same run as another one, "
+        "the first:"
         f" {named(findings.labels(cell))}, which is {named(findings.labels(before))}:"
         " what tells them apart changes nothing"
     ]

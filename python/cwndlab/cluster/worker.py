@@ -1,4 +1,4 @@
-"""What a worker does: unpack what came with a run, do it, and answer as if it had been done at home.
+"""A worker's side of a run: unpack its payload, run it, and answer as a local run would.
 
 These functions are called by name on a worker, which has the same package installed.
 """
@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from cwndlab import native, own
-from cwndlab.cluster.parcels import BY_FILE, BY_VALUE, Parcel, escaped, fingerprint
+from cwndlab.cluster.payload import BY_FILE, BY_VALUE, Payload, escaped, fingerprint
 from cwndlab.execute import Progress
-from cwndlab.work import Outcome, machine, perform
+from cwndlab.executors import Outcome, machine, perform
 
 LOOK_EVERY_S = 0.2
 """Between looks whether a run is still wanted."""
@@ -32,40 +32,47 @@ def about() -> tuple[str, str]:
 
 
 def hold(content: bytes) -> bytes:
-    """Be the content of a parcel: a task of its own, so that it travels to each worker once, and not with each run."""
+    """Be the content of a payload.
+
+    A task of its own, so that it travels to each worker once, and not with each run.
+    """
     return content
 
 
-def perform_there(build: str, scenario: str, parcels: Sequence[tuple[str, ...]], *contents: bytes) -> Outcome:
+def perform_payload(
+    build: str, scenario: str, payloads: Sequence[tuple[str, ...]], *contents: bytes
+) -> Outcome:
     """Do a run for another process.
 
     Parameters
     ----------
     build : str
-        Fingerprint of the engine there; with another one here the run is not done, and the answer says so.
+        Fingerprint of the engine there; with another one here the run is not done, and the answer
+        says so.
     scenario : str
-        As `parcels.pack` wrote it.
-    parcels : sequence of tuple
-        What its tokens stand for, each a `Parcel`.
+        As `payload.pack` wrote it.
+    payloads : sequence of tuple
+        What its tokens stand for, each a `Payload`.
     *contents : bytes
-        Of those parcels that have one, in order.
+        Of those payloads that have one, in order.
     """
     if native.build() != build:
         return _refused("")
     pieces = iter(contents)
     back: list[tuple[str, str]] = []
-    for parcel in (Parcel(*fields) for fields in parcels):
-        if parcel.kind in (BY_FILE, BY_VALUE):
-            place = _unpacked(parcel, next(pieces))
-            scenario = scenario.replace(parcel.token, escaped(place))
-            back.append((place, parcel.here))
-        elif fingerprint(parcel.here) != parcel.digest:
-            return _refused(_differs(parcel))
+    for payload in (Payload(*fields) for fields in payloads):
+        if payload.kind in (BY_FILE, BY_VALUE):
+            place = _unpacked(payload, next(pieces))
+            scenario = scenario.replace(payload.token, escaped(place))
+            back.append((place, payload.here))
+        elif fingerprint(payload.here) != payload.digest:
+            return _refused(_differs(payload))
     try:
         outcome = perform(scenario, _watch())
     except NotWanted:
         return _refused(NOT_WANTED)
-    # As if the run had been done where the file lies: results are equal to the last bit wherever they come from.
+    # As if the run had been done where the file lies: results are equal to the last bit wherever
+    # they come from.
     result, error = outcome.result, outcome.error
     for place, here in back:
         result, error = result.replace(escaped(place), escaped(here)), error.replace(place, here)
@@ -76,24 +83,26 @@ def _refused(error: str) -> Outcome:
     return Outcome("", 0.0, machine(), native.version(), native.build(), error)
 
 
-def _differs(parcel: Parcel) -> str:
-    place = parcel.here.partition(":")[0]
+def _differs(payload: Payload) -> str:
+    place = payload.here.partition(":")[0]
     return (
-        f"rule {parcel.here}: module {place} is not the same at the worker on {machine()}, or cannot be imported there;"
-        ' allowed: the same source, or "FILE.py:Class(values)", which is sent along'
+        f"rule {payload.here}: module {place} is not the same at the worker on {machine()}, or "
+        "cannot be imported there:"
+        ' expected the same source, or "FILE.py:Class(values)", whose file is sent'
     )
 
 
-def _unpacked(parcel: Parcel, content: bytes) -> str:
-    """Put a parcel where a scenario can name it, and return that name."""
-    if parcel.kind == BY_VALUE:
-        place = f"cwndlab_sent_{parcel.digest}"
-        own.know(place, parcel.name, lambda: pickle.loads(content))
+def _unpacked(payload: Payload, content: bytes) -> str:
+    """Put a payload where a scenario can name it, and return that name."""
+    if payload.kind == BY_VALUE:
+        place = f"cwndlab_sent_{payload.digest}"
+        own.know(place, payload.name, lambda: pickle.loads(content))
         return place
-    file = _folder() / parcel.digest / parcel.name
+    file = _folder() / payload.digest / payload.name
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        # Several threads may unpack the same: each writes a file of its own, and the whole one takes its place at once.
+        # Several threads may unpack the same: each writes a file of its own, and the whole one
+        # takes its place at once.
         handle, name = tempfile.mkstemp(dir=file.parent)
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
@@ -109,10 +118,12 @@ def _folder() -> Path:
 
 
 def _watch() -> Progress:
-    """Return what a run calls as it goes on: it ends the run when its answer is not wanted any more.
+    """Return what a run calls as it goes on.
 
-    A worker cannot stop a thread. But it knows when the client has cancelled a task or has gone: such a task is in the
-    state "cancelled" as long as its thread runs.
+    It ends the run when its answer is not wanted any more.
+
+    A worker cannot stop a thread. But it knows when the client has cancelled a task or has gone:
+    such a task is in the state "cancelled" as long as its thread runs.
     """
     from distributed import get_worker
 

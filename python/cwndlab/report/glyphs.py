@@ -1,7 +1,7 @@
 """What the plots of a page are made of: axes with round numbers, and marks with whiskers, as SVG.
 
-Colours are the page's (classes ``s0`` to ``s7``), so that they suit a light and a dark screen; every series has a
-marker and a line style of its own as well, those of the package's other plots.
+Colours are the page's (classes ``s0`` to ``s7``), so that they suit a light and a dark screen;
+every series has a marker and a line style of its own as well, those of the package's other plots.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def scale(rows: Iterable[Mapping[str, Any]], measure: Measure, *, with_zero: boo
 
     # What never is negative, such as a delay, has no room for it on its axis.
     low, high = (low if low == 0 and not with_zero else low - room), high + room
-    ticks = [float(tick) for tick in MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)]
+    ticks = [
+        float(tick) for tick in MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    ]
     return Scale(low, high, 0.0, 1.0, tuple(tick for tick in ticks if low <= tick <= high))
 
 
@@ -92,7 +94,8 @@ def mark(index: int, x: float, y: float, whisker: tuple[float, float, bool], tip
     else:
         line = f"M{low:.1f},{y - 3:.1f}v6M{low:.1f},{y:.1f}H{high:.1f}M{high:.1f},{y - 3:.1f}v6"
     return Markup(
-        '<g class="mark s{c}" data-series="{i}"><title>{tip}</title><path class="reach" d="{line}"/>'
+        '<g class="mark s{c}" data-series="{i}"><title>{tip}</title><path class="reach" '
+        'd="{line}"/>'
         '<path class="whisker" d="{line}"/>{symbol}</g>'
     ).format(c=index % len(LOOKS), i=index, tip=tip, line=Markup(line), symbol=symbol(index, x, y))
 
@@ -100,7 +103,10 @@ def mark(index: int, x: float, y: float, whisker: tuple[float, float, bool], tip
 def symbol(index: int, x: float, y: float) -> Markup:
     """Draw the marker of a series."""
     shape = _SHAPES[look(index).marker]
-    return Markup(f'<path class="symbol" transform="translate({x:.1f} {y:.1f}) scale({RADIUS:g})" d="{shape}"/>')
+    return Markup(
+        f'<path class="symbol" transform="translate({x:.1f} {y:.1f}) scale({RADIUS:g})" '
+        f'd="{shape}"/>'
+    )
 
 
 def dashes(index: int) -> str:
@@ -115,11 +121,14 @@ def sample(index: int) -> Markup:
     """Draw a series' sample for the legend."""
     return Markup(
         f'<svg class="sample s{index % len(LOOKS)}" viewBox="0 0 30 12" aria-hidden="true">'
-        f'<path class="line" stroke-dasharray="{dashes(index)}" d="M1,6H29"/>{symbol(index, 15, 6)}</svg>'
+        f'<path class="line" stroke-dasharray="{dashes(index)}" '
+        f'd="M1,6H29"/>{symbol(index, 15, 6)}</svg>'
     )
 
 
-def tip(names: Iterable[str], row: Mapping[str, Any], measure: Measure, *, is_difference: bool) -> str:
+def tip(
+    names: Iterable[str], row: Mapping[str, Any], measure: Measure, *, is_difference: bool
+) -> str:
     """Say in words what a mark stands for."""
     sign = "+" if is_difference and round(row["mean"] * measure.scale, measure.digits) > 0 else ""
     unit = f" {measure.unit}" if measure.unit else ""

@@ -10,14 +10,16 @@ from types import FrameType
 
 
 @contextmanager
-def whole() -> Iterator[None]:
-    """Let Ctrl-C wait until the body is done; in threads other than the main one, which it never meets, do nothing.
+def uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait until the body is done.
+
+    In threads other than the main one, which it never meets, do nothing.
 
     Examples
     --------
     >>> done = []
     >>> try:
-    ...     with whole():
+    ...     with uninterrupted():
     ...         signal.raise_signal(signal.SIGINT)
     ...         done.append("kept")
     ... except KeyboardInterrupt:

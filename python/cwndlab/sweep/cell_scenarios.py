@@ -10,10 +10,10 @@ from cwndlab.plan import Cell
 from cwndlab.quantities import seconds
 from cwndlab.store import canonical, run_key, scenario_digest
 from cwndlab.store.keys import seeded_key
-from cwndlab.sweep.remarks import named
+from cwndlab.sweep.notes import named
 
 
-class Texts:
+class CellScenarios:
     """Canonical scenarios of a cell's replicates, and their keys."""
 
     def __init__(self, cell: Cell, count_arrivals: str | float | None = None) -> None:
@@ -33,7 +33,11 @@ class Texts:
         """Return the key of a replicate; empty where it has none."""
         if self._cell.is_drawn:
             return self.key_of(self.text(replicate))
-        return "" if self._digest is None else seeded_key(self._digest, self._cell.document(replicate)["seed"])
+        return (
+            ""
+            if self._digest is None
+            else seeded_key(self._digest, self._cell.document(replicate)["seed"])
+        )
 
     def key_of(self, text: str) -> str:
         """Return the key of a replicate's text as things are now; empty where it has none."""

@@ -1,7 +1,7 @@
-"""All verdicts at a glance: a page in Markdown, with the data it is made of and the plots.
+"""The summary of all verdicts: a page in Markdown, with the data it is made of and the plots.
 
-``reproduction.json`` is what was found; ``reproduction.md`` is made of it alone, so that it can be checked without a
-single run. Papers that were not run this time stay as they are.
+``reproduction.json`` is what was found; ``reproduction.md`` is made of it alone, so that it can be
+checked without a single run. Papers that were not run this time stay as they are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from cwndlab import native
 from cwndlab.errors import ScenarioError
 from cwndlab.jsontext import dumps
-from cwndlab.reproduce.glance_text import markdown
+from cwndlab.message import unknown
+from cwndlab.reproduce.summary_text import markdown
 from cwndlab.store.layout import write_whole
 
 if TYPE_CHECKING:
@@ -28,17 +29,18 @@ PART = "verdicts"
 """Name of the generated part in the page (docs/generate.py)."""
 HEAD = """# Five papers, run again
 
-What `cwndlab reproduce` finds: each claim of a paper as a number with its 95 % confidence interval, and whether that is
-what the paper says. A claim holds (✓) if the whole interval lies within the bounds that were written down before the
-first full run, fails (✗) if all of it lies outside, and is undecided (?) otherwise; [papers](papers.md) has the
-readings and how it is judged. Where a claim does not hold, the words in italics say what is known of the reason. This
-page, its data (`reproduction.json`) and its plots are written by `cwndlab reproduce --all --page docs`.
+What `cwndlab reproduce` finds: each claim of a paper as a number with its 95 % confidence interval,
+and whether that is what the paper says. A claim holds (✓) if the whole interval lies within the
+bounds that were written down before the first full run, fails (✗) if all of it lies outside, and is
+undecided (?) otherwise; [papers](papers.md) has the readings and how it is judged. Where a claim
+does not hold, the words in italics say what is known of the reason. This page, its data
+(`reproduction.json`) and its plots are written by `cwndlab reproduce --all --page docs`.
 
 """
 
 
 def update(found: Sequence[Reproduction], folder: Path) -> Path:
-    """Write ``reproduction.json``, ``reproduction.md`` and the plots, ``images/reproduction/PAPER-ID.png``.
+    """Write ``reproduction.json``, ``reproduction.md`` and ``images/reproduction/PAPER-ID.png``.
 
     Parameters
     ----------
@@ -60,7 +62,8 @@ def update(found: Sequence[Reproduction], folder: Path) -> Path:
     for entry in found:
         if entry.is_quick or entry.assume or list(entry.ids) != list(entry.paper.experiments):
             raise ScenarioError(
-                f"page: `{entry.paper.key}` was not run as a whole; allowed: papers without an ID, --quick and --assume"
+                f"`page` needs whole papers, and `{entry.paper.key}` was run with an ID, --quick "
+                "or --assume"
             )
     data = read(folder)
     images = folder / "images" / NAME
@@ -88,7 +91,10 @@ def vary(found: Sensitivity, folder: Path) -> Path:
     data["papers"][found.paper]["sensitivity"] = {
         "replicates": found.replicates,
         "took_s": round(found.took_s),
-        "variants": [{**{key: entry[key] for key in keys}, "moved": len(entry["moved"])} for entry in said["variants"]],
+        "variants": [
+            {**{key: entry[key] for key in keys}, "moved": len(entry["moved"])}
+            for entry in said["variants"]
+        ],
     }
     return _write(data, folder)
 
@@ -97,14 +103,16 @@ def check(key: str, folder: Path) -> None:
     """Raise ScenarioError if a paper is not on the page."""
     known = read(folder)["papers"]
     if key not in known:
-        raise ScenarioError(f"page: `{key}` is not on the page in {folder}; allowed: {', '.join(known) or 'none yet'}")
+        raise ScenarioError(unknown("page", key, known))
 
 
 def _is_about(part: str, paper: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> bool:
     """Whether a paper's page has a part, all of whose claims there still are."""
     known = {f"{claim['id']}/{claim['claim']}" for claim in claims}
     named = [
-        name for entry in paper.get(part, {}).get("variants", ()) for name in entry["now_met"] + entry["no_longer_met"]
+        name
+        for entry in paper.get(part, {}).get("variants", ())
+        for name in entry["now_met"] + entry["no_longer_met"]
     ]
     return part in paper and known.issuperset(named)
 
@@ -136,9 +144,25 @@ def _paper(found: Reproduction, images: Path) -> dict[str, Any]:
             _shrink(plot, images / f"{paper.key}-{entry.id}.png")
             image = f"images/{NAME}/{paper.key}-{entry.id}.png"
         experiments.append(
-            {"id": entry.id, "title": entry.title, "section": entry.section, "about": entry.about, "image": image}
+            {
+                "id": entry.id,
+                "title": entry.title,
+                "section": entry.section,
+                "about": entry.about,
+                "image": image,
+            }
         )
-    keys = ("id", "claim", "section", "statement", "bounds", "measured", "interval", "verdict", "note")
+    keys = (
+        "id",
+        "claim",
+        "section",
+        "statement",
+        "bounds",
+        "measured",
+        "interval",
+        "verdict",
+        "note",
+    )
     return {
         "title": paper.title,
         "citation": paper.citation,
@@ -155,10 +179,15 @@ def _paper(found: Reproduction, images: Path) -> dict[str, Any]:
 
 
 def _shrink(source: Path, target: Path) -> None:
-    """Make a small picture of a plot: fewer pixels and colours. Pillow is there, as matplotlib needs it."""
+    """Make a small picture of a plot: fewer pixels and colours.
+
+    Pillow is there, as matplotlib needs it.
+    """
     from PIL import Image
 
     with Image.open(source) as picture:
         height = round(picture.height * WIDTH_PIXELS / picture.width)
         small = picture.convert("RGB").resize((WIDTH_PIXELS, height), Image.Resampling.LANCZOS)
-        small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(target, optimize=True)
+        small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+            target, optimize=True
+        )

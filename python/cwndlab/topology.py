@@ -1,6 +1,6 @@
-"""Who sends over which links, read off a scenario: what a picture of its network needs.
+"""The topology of a scenario: nodes, links and the paths of its flows, for pictures and tables.
 
-The native core decides what is simulated; this repeats its reading of links and routes for people to look at.
+The native core defines links and routes; this module derives the same ones for display.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Way:
+class FlowPath:
     """A group of flows, of arrivals, or of cross traffic, and the links it crosses."""
 
     name: str
@@ -44,16 +44,16 @@ class Way:
     count: int
     what: str
     """Its rule, or its rate."""
-    there: tuple[str, ...]
+    forward: tuple[str, ...]
     back: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Wiring:
-    """Nodes, links and ways of a scenario, in its order."""
+class Topology:
+    """Nodes, links and paths of a scenario, in its order."""
 
     links: tuple[Link, ...]
-    ways: tuple[Way, ...]
+    paths: tuple[FlowPath, ...]
     nodes: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,7 +70,7 @@ class Wiring:
         return [links[0].start, *(link.end for link in links)] if links else []
 
 
-def wiring(document: Mapping[str, Any]) -> Wiring:
+def topology(document: Mapping[str, Any]) -> Topology:
     """Read the network of a checked scenario in its canonical form.
 
     Examples
@@ -79,8 +79,8 @@ def wiring(document: Mapping[str, Any]) -> Wiring:
     >>> flow = {"name": "a", "rule": "AIMD(1, 0.5)", "count": 1, "from": "A", "to": "C"}
     >>> ends = [("A", "B"), ("B", "C"), ("A", "C")]
     >>> links = [{**link, "from": start, "to": end, "duplex": True} for start, end in ends]
-    >>> read = wiring({"links": links, "flows": [flow]})
-    >>> read.ways[0].there, read.ways[0].back
+    >>> read = topology({"links": links, "flows": [flow]})
+    >>> read.paths[0].forward, read.paths[0].back
     (('A-C',), ('C-A',))
     """
     if "dumbbell" in document:
@@ -88,25 +88,29 @@ def wiring(document: Mapping[str, Any]) -> Wiring:
     else:
         links = [link for table in document["links"] for link in _one_or_two(table)]
     links = _with_nodes(links, document)
-    ways = [
-        Way(
+    paths = [
+        FlowPath(
             name=table["name"],
             kind=kind,
             count=table.get("count", 1),
             what=_what(table),
-            there=_there(table, links),
+            forward=_forward(table, links),
             back=_back(table, links) if kind != CROSS else (),
         )
         for kind in (FLOWS, ARRIVALS, CROSS)
         for table in document.get(kind, ())
     ]
-    return Wiring(tuple(links), tuple(ways))
+    return Topology(tuple(links), tuple(paths))
 
 
 def _what(table: Mapping[str, Any]) -> str:
     if "rule" in table:
         return table["rule"]
-    return waveform_text(table["rate"]) if "rate" in table else f"leaves {waveform_text(table['available'])}"
+    return (
+        waveform_text(table["rate"])
+        if "rate" in table
+        else f"leaves {waveform_text(table['available'])}"
+    )
 
 
 def waveform_text(waveform: str | Mapping[str, Any]) -> str:
@@ -114,7 +118,8 @@ def waveform_text(waveform: str | Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> waveform_text("10Mbit"), waveform_text({"kind": "square", "high": "9Mbit", "low": "1Mbit", "every": "5s"})
+    >>> square = {"kind": "square", "high": "9Mbit", "low": "1Mbit", "every": "5s"}
+    >>> waveform_text("10Mbit"), waveform_text(square)
     ('10Mbit', 'square 1Mbit to 9Mbit')
     """
     if isinstance(waveform, str):
@@ -122,20 +127,35 @@ def waveform_text(waveform: str | Mapping[str, Any]) -> str:
     kind = waveform["kind"]
     if kind == "constant":
         return waveform["rate"]
-    low, high = (waveform.get(names[0], waveform.get(names[1])) for names in (("low", "min"), ("high", "max")))
+    low, high = (
+        waveform.get(names[0], waveform.get(names[1]))
+        for names in (("low", "min"), ("high", "max"))
+    )
     return f"{kind} {low} to {high}" if low and high else kind
 
 
 def _link(table: Mapping[str, Any], name: str, start: str, end: str) -> Link:
     queue = table["queue"]
-    return Link(name, start, end, waveform_text(table["rate"]), table["delay"], queue["kind"], queue["limit"])
+    return Link(
+        name,
+        start,
+        end,
+        waveform_text(table["rate"]),
+        table["delay"],
+        queue["kind"],
+        queue["limit"],
+    )
 
 
 def _dumbbell(document: Mapping[str, Any]) -> list[Link]:
     table = document["dumbbell"]
     links = [_link(table, "bottleneck", "router 1", "router 2")]
     if table.get("back_rate") != "unlimited":
-        turned = any(entry.get("reverse") for kind in (FLOWS, ARRIVALS, CROSS) for entry in document.get(kind, ()))
+        turned = any(
+            entry.get("reverse")
+            for kind in (FLOWS, ARRIVALS, CROSS)
+            for entry in document.get(kind, ())
+        )
         usual = table["queue"] if turned else {"kind": "drop-tail", "limit": "unlimited"}
         back = {
             "rate": table.get("back_rate", table["rate"]),
@@ -156,8 +176,11 @@ def _one_or_two(table: Mapping[str, Any]) -> list[Link]:
 
 
 def _with_nodes(links: list[Link], document: Mapping[str, Any]) -> list[Link]:
-    """Name the nodes of links that name none: where a path goes from one link to the next there is one node."""
-    # Ends of links in sets that are one node; each set goes by its first member.
+    """Name the nodes of links that have no `from` and `to`.
+
+    Two links that follow each other on a path share a node.
+    """
+    # Disjoint sets of link ends that are one node; the first member names the set.
     node_of = {(link.name, side): (link.name, side) for link in links for side in ("start", "end")}
 
     def root(end: tuple[str, str]) -> tuple[str, str]:
@@ -167,7 +190,9 @@ def _with_nodes(links: list[Link], document: Mapping[str, Any]) -> list[Link]:
         for path in (table.get("path", ()), table.get("back", ())):
             for before, after in itertools.pairwise(path):
                 node_of[root((after, "start"))] = root((before, "end"))
-    named = {root((link.name, side)): getattr(link, side) for link in links for side in ("start", "end")}
+    named = {
+        root((link.name, side)): getattr(link, side) for link in links for side in ("start", "end")
+    }
     given = {name for link in links for name in (link.start, link.end)}
     spare = (f"n{number}" for number in itertools.count(1) if f"n{number}" not in given)
     names = {end: name or next(spare) for end, name in named.items()}
@@ -185,7 +210,7 @@ def _with_nodes(links: list[Link], document: Mapping[str, Any]) -> list[Link]:
     ]
 
 
-def _there(table: Mapping[str, Any], links: list[Link]) -> tuple[str, ...]:
+def _forward(table: Mapping[str, Any], links: list[Link]) -> tuple[str, ...]:
     if table.get("path"):
         return tuple(table["path"])
     if table.get("from"):
@@ -205,18 +230,18 @@ def _back(table: Mapping[str, Any], links: list[Link]) -> tuple[str, ...]:
 
 
 def _shortest(links: list[Link], start: str, end: str) -> tuple[str, ...]:
-    """Way of least delay; of several the one with fewest links, then whose links come first (as in the core)."""
-    open_ways: list[tuple[int, int, tuple[int, ...], str]] = [(0, 0, (), start)]
+    """Path of least delay; ties go to fewer links, then to earlier links (as in the core)."""
+    open_paths: list[tuple[int, int, tuple[int, ...], str]] = [(0, 0, (), start)]
     done = set()
-    while open_ways:
-        delay_ns, count, way, node = heapq.heappop(open_ways)
+    while open_paths:
+        delay_ns, count, path, node = heapq.heappop(open_paths)
         if node == end:
-            return tuple(links[index].name for index in way)
+            return tuple(links[index].name for index in path)
         if node in done:
             continue
         done.add(node)
         for index, link in enumerate(links):
             if link.start == node and link.end not in done:
                 longer_ns = delay_ns + round((seconds(link.delay) or 0.0) * 1e9)
-                heapq.heappush(open_ways, (longer_ns, count + 1, (*way, index), link.end))
+                heapq.heappush(open_paths, (longer_ns, count + 1, (*path, index), link.end))
     return ()

@@ -1,4 +1,7 @@
-"""A run by the program `cwndlab-live`: a request in JSON, then what it says, line by line, until it is done."""
+"""A run by the program `cwndlab-live`.
+
+A request in JSON, then what it says, line by line, until it is done.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,11 @@ GRACE_S = 5.0
 """How long the program may take to be gone once it was killed."""
 
 
-def converse(command: str, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def exchange(command: str, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Start the program with a request, and give its events until it is done.
 
-    Closing the iterator, or an exception such as Ctrl-C, ends the program; it ends with this process in any case.
+    Closing the iterator, or an exception such as Ctrl-C, ends the program; it ends with this
+    process in any case.
 
     Raises
     ------

@@ -1,4 +1,7 @@
-"""Values of a plan in arrays, by setting, environment, rule and replicate: what claims and plots of papers look at."""
+"""Values of a plan in arrays, by setting, environment, rule and replicate.
+
+What claims and plots of papers look at.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
 from cwndlab.metrics import BY_KEY
 from cwndlab.statistics import Estimate, jackknife
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from cwndlab.sweep import Findings
+    from cwndlab.sweep import SweepResult
 
 CASES = ("env", "case")
 """Axes that say in which network: environments, or a plan's own cases."""
@@ -46,14 +50,21 @@ class Means:
         """Return those of some cases."""
         chosen = [_place("case", self.cases, case) for case in cases]
         return Means(
-            self.settings, tuple(cases), self.rules, {key: table[:, chosen] for key, table in self.values.items()}
+            self.settings,
+            tuple(cases),
+            self.rules,
+            {key: table[:, chosen] for key, table in self.values.items()},
         )
 
     def value(self, metric: str, setting: str, rule: str) -> np.ndarray:
         """Value in each case, shape (cases,), in the metric's unit."""
         if metric not in self.values:
-            raise ScenarioError(f"metric: `{metric}` is not measured; allowed: {', '.join(self.values)}")
-        place = _place("setting", self.settings, setting), slice(None), _place("rule", self.rules, rule)
+            raise ScenarioError(unknown("metric", metric, self.values))
+        place = (
+            _place("setting", self.settings, setting),
+            slice(None),
+            _place("rule", self.rules, rule),
+        )
         return self.values[metric][place]
 
     def merit(self, metric: str, setting: str, rule: str) -> np.ndarray:
@@ -63,13 +74,16 @@ class Means:
         )
 
     def distances(self, metric: str, setting: str, rule: str, among: Sequence[str]) -> np.ndarray:
-        """Distance from the best rule of `among` in each case, shape (cases,): d of Akella et al. (2002), section 3."""
+        """Distance from the best rule of `among` in each case, shape (cases,).
+
+        It is d of Akella et al. (2002), section 3.
+        """
         best = np.max([self.merit(metric, setting, other) for other in among], axis=0)
         return best - self.merit(metric, setting, rule)
 
 
 @dataclass(frozen=True)
-class Board:
+class ResultsGrid:
     """Values of every run of a plan; as `Means`, with replicates as the last axis of `values`.
 
     Attributes
@@ -92,28 +106,30 @@ class Board:
     @classmethod
     def of(
         cls,
-        findings: Findings,
+        findings: SweepResult,
         *,
         queue: str = "",
         scale: Mapping[str, float] | None = None,
         bounded: Mapping[str, str] | None = None,
         own: Sequence[Mapping[str, Any]] = (),
-    ) -> Board:
+    ) -> ResultsGrid:
         """Make it from what a sweep found.
 
         Parameters
         ----------
-        findings : Findings
-            Of a sweep with an axis rule, and one of env and case; the others, joined by a slash, are the settings.
+        findings : SweepResult
+            Of a sweep with an axis rule, and one of env and case; the others, joined by a slash,
+            are the settings.
         queue : str
             Which queue it is where there is no such axis.
         scale : mapping, optional
             Metric to a factor on its values.
         bounded : mapping, optional
-            Metric to another that it is never above: of each run the smaller is taken, and what was measured is kept as
-            ``METRIC_measured``.
+            Metric to another that it is never above: of each run the smaller is taken, and what was
+            measured is kept as ``METRIC_measured``.
         own : sequence of mapping, optional
-            What the paper measures itself on each run, a mapping for each row of ``findings.runs``: numbers and arrays.
+            What the paper measures itself on each run, a mapping for each row of ``findings.runs``:
+            numbers and arrays.
         """
         runs = findings.runs
         others = [runs[axis] for axis in findings.axes if axis not in (*CASES, RULE)]
@@ -132,7 +148,9 @@ class Board:
         values, series = {}, {}
         for metric in findings.sweep.metrics:
             values[metric] = np.full(shape, np.nan)
-            values[metric][place] = runs[metric].fill_null(np.nan).to_numpy() * (scale or {}).get(metric, 1.0)
+            values[metric][place] = runs[metric].fill_null(np.nan).to_numpy() * (scale or {}).get(
+                metric, 1.0
+            )
         for found, *at in zip(own, *place, strict=False):
             for name, value in found.items():
                 if isinstance(value, np.ndarray):
@@ -145,16 +163,22 @@ class Board:
                 values[metric] = np.fmin(values[metric], values[other])
         return cls(*labels, values, series)
 
-    def without(self, case: str) -> Board:
+    def without(self, case: str) -> ResultsGrid:
         """Return the values of all cases but one."""
         kept = [at for at, known in enumerate(self.cases) if known != case]
         values, series = (
-            {name: table[:, kept] for name, table in tables.items()} for tables in (self.values, self.series)
+            {name: table[:, kept] for name, table in tables.items()}
+            for tables in (self.values, self.series)
         )
-        return Board(self.settings, tuple(self.cases[at] for at in kept), self.rules, values, series)
+        return ResultsGrid(
+            self.settings, tuple(self.cases[at] for at in kept), self.rules, values, series
+        )
 
     def means(self, replicates: Sequence[int]) -> Means:
-        """Average over some replicates; where one of them has no value, so has the mean of the others."""
+        """Average over some replicates.
+
+        Where one of them has no value, so has the mean of the others.
+        """
         chosen = list(replicates)
         return Means(
             self.settings, self.cases, self.rules,
@@ -167,7 +191,7 @@ class Data:
 
     Parameters
     ----------
-    boards : mapping of str to Board
+    boards : mapping of str to ResultsGrid
         By the names of plans.
     rules : mapping of str to str
         Short names of rules, as claims have them (``AIMD``), to their notation.
@@ -176,7 +200,10 @@ class Data:
     """
 
     def __init__(
-        self, boards: Mapping[str, Board], rules: Mapping[str, str], replicates: Sequence[int] | None = None
+        self,
+        boards: Mapping[str, ResultsGrid],
+        rules: Mapping[str, str],
+        replicates: Sequence[int] | None = None,
     ) -> None:
         self.boards, self.rules, self.replicates = boards, rules, replicates
         self.means = functools.cache(self._means)
@@ -185,7 +212,11 @@ class Data:
         """Return all but one environment or other case, which a plan must have."""
         known = [name for board in self.boards.values() for name in board.cases]
         _place("without", list(dict.fromkeys(known)), case)
-        return Data({name: board.without(case) for name, board in self.boards.items()}, self.rules, self.replicates)
+        return Data(
+            {name: board.without(case) for name, board in self.boards.items()},
+            self.rules,
+            self.replicates,
+        )
 
     def rule(self, name: str) -> str:
         """Notation of a rule that has a short name; others are returned as they are."""
@@ -198,10 +229,13 @@ class Data:
     def estimate(self, quantity: Callable[[Data], float], plans: Sequence[str]) -> Estimate:
         """Value and 95 % confidence interval of a quantity that looks at these plans.
 
-        Replicate i has the same random numbers everywhere, so that one is left out of all plans at once.
+        Replicate i has the same random numbers everywhere, so that one is left out of all plans at
+        once.
         """
         count = min((self.boards[plan].replicates for plan in plans), default=1)
-        return jackknife(lambda chosen: quantity(Data(self.boards, self.rules, tuple(chosen))), count)
+        return jackknife(
+            lambda chosen: quantity(Data(self.boards, self.rules, tuple(chosen))), count
+        )
 
 
 def _mean(table: np.ndarray) -> np.ndarray:
@@ -213,7 +247,7 @@ def _mean(table: np.ndarray) -> np.ndarray:
 
 def _place(kind: str, known: Sequence[str], name: str) -> int:
     if name not in known:
-        raise ScenarioError(f"{kind}: `{name}` is not in the plan; allowed: {', '.join(known)}")
+        raise ScenarioError(unknown(kind, name, known))
     return known.index(name)
 
 
@@ -221,5 +255,7 @@ def _joined(columns: Sequence[pl.Series], last: str, runs: pl.DataFrame) -> pl.S
     """Join the labels of some axes, and one that all rows share, by slashes."""
     import polars as pl
 
-    rows = ["/".join(filter(None, (*row, last))) for row in zip(*columns, strict=True)] or [last] * runs.height
+    rows = ["/".join(filter(None, (*row, last))) for row in zip(*columns, strict=True)] or [
+        last
+    ] * runs.height
     return pl.Series(rows, dtype=pl.String)

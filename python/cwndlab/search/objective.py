@@ -9,6 +9,7 @@ import numpy as np
 
 from cwndlab import native
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, missing, unknown
 from cwndlab.metrics import BY_KEY
 
 REPRESENTATIVES = ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)")
@@ -16,12 +17,15 @@ REPRESENTATIVES = ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125
 
 
 BOUNDS = {"goodput": "goodput_left"}
-"""The bandwidth available is what was asked for, or what the cross traffic left where that is more: so goodput is the
-smaller of the two measures, and a rule does not win by pushing the cross traffic out."""
+"""The bandwidth available is what was asked for, or what the cross traffic left where that is more.
+
+So goodput is the smaller of the two measures, and a rule does not win by pushing the cross traffic
+out.
+"""
 
 
 @dataclass(frozen=True)
-class Aim:
+class Objective:
     """Which of some rules shall be best, which worst, by which metric.
 
     Parameters
@@ -31,21 +35,25 @@ class Aim:
     rules : sequence of str
         The rules that are compared, in any notation.
     metric : str
-        By what (docs/metrics.md, comparisons); ``goodput`` counts no more than what the cross traffic left.
+        By what (docs/metrics.md, comparisons); ``goodput`` counts no more than what the cross
+        traffic left.
 
     Raises
     ------
     ScenarioError
-        If neither is given, one is not among the rules, the rules are fewer than two, or the metric is not known.
+        If neither is given, one is not among the rules, the rules are fewer than two, or the metric
+        is not known.
     RuleError
         If a rule is not known.
 
     Examples
     --------
-    >>> aim = Aim(best="AIAD(1,3)")
-    >>> aim.best, aim.text
+    >>> objective = Objective(best="AIAD(1,3)")
+    >>> objective.best, objective.text
     ('AIAD(1, 3)', 'AIAD(1, 3) best')
-    >>> margins = aim.margins({"AIMD(1, 0.8)": 0.7, "AIAD(1, 3)": 0.9, "MIMD(1.125, 0.8)": 0.8, "MIAD(1.125, 3)": 0.6})
+    >>> margins = objective.margins({"AIMD(1, 0.8)": 0.7, "AIAD(1, 3)": 0.9,
+    ...                              "MIMD(1.125, 0.8)": 0.8,
+    ...                              "MIAD(1.125, 3)": 0.6})
     >>> round(float(margins), 6)
     0.1
     """
@@ -56,22 +64,24 @@ class Aim:
     metric: str = "goodput"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rules", tuple(dict.fromkeys(native.rule(text) for text in self.rules)))
+        object.__setattr__(
+            self, "rules", tuple(dict.fromkeys(native.rule(text) for text in self.rules))
+        )
         if len(self.rules) < 2:
-            raise ScenarioError(f"rules: `{', '.join(self.rules)}` is not enough; allowed: two or more")
+            raise ScenarioError(invalid("rules", ", ".join(self.rules), "two rules or more"))
         if not (self.best or self.worst):
-            raise ScenarioError("best, worst: both are missing; allowed: one of them, or both")
+            raise ScenarioError(missing("best or worst", "one of them, or both"))
         for key in ("best", "worst"):
             if not getattr(self, key):
                 continue
             rule = native.rule(getattr(self, key))
             if rule not in self.rules:
-                raise ScenarioError(f"{key}: `{rule}` is not compared; allowed: {', '.join(self.rules)}")
+                raise ScenarioError(unknown(key, rule, self.rules))
             object.__setattr__(self, key, rule)
         if self.best == self.worst:
-            raise ScenarioError(f"worst: `{self.worst}` shall be best; allowed: another rule")
+            raise ScenarioError("`best` and `worst` must name different rules")
         if self.metric not in BY_KEY:
-            raise ScenarioError(f"metric: `{self.metric}` is not known; allowed: {', '.join(BY_KEY)}")
+            raise ScenarioError(unknown("metric", self.metric, BY_KEY))
 
     @property
     def measured(self) -> list[str]:
@@ -83,7 +93,7 @@ class Aim:
 
         Examples
         --------
-        >>> Aim(best="AIAD(1, 3)").value({"goodput": 1.1, "goodput_left": 0.9})
+        >>> Objective(best="AIAD(1, 3)").value({"goodput": 1.1, "goodput_left": 0.9})
         0.9
         """
         known = [value for key in self.measured if (value := row[key]) is not None]
@@ -92,10 +102,14 @@ class Aim:
     @property
     def text(self) -> str:
         """What is looked for, in words."""
-        return ", ".join(f"{rule} {key}" for key in ("best", "worst") if (rule := getattr(self, key)))
+        return ", ".join(
+            f"{rule} {key}" for key in ("best", "worst") if (rule := getattr(self, key))
+        )
 
     def margins(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
-        """By how much the aim is met: the smaller of what `best` is ahead by, and what `worst` is behind by.
+        """By how much the objective is met.
+
+        The smaller of what `best` is ahead by, and what `worst` is behind by.
 
         Parameters
         ----------
@@ -105,13 +119,16 @@ class Aim:
         Returns
         -------
         ndarray
-            In the metric's unit, of that shape; above 0 where the aim is met.
+            In the metric's unit, of that shape; above 0 where the objective is met.
         """
         sign = 1.0 if BY_KEY[self.metric].more_is_better else -1.0
         merits = {rule: sign * np.asarray(values[rule]) for rule in self.rules}
         found = []
         if self.best:
-            found.append(merits[self.best] - np.max([merits[rule] for rule in self.rules if rule != self.best], axis=0))
+            found.append(
+                merits[self.best]
+                - np.max([merits[rule] for rule in self.rules if rule != self.best], axis=0)
+            )
         if self.worst:
             rest = [merits[rule] for rule in self.rules if rule != self.worst]
             found.append(np.min(rest, axis=0) - merits[self.worst])

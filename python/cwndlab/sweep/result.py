@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cwndlab.sweep.definition import Sweep
 
 
-class Findings:
+class SweepResult:
     """Measured values of a sweep's finished runs, by cell and replicate.
 
     Attributes
@@ -31,10 +31,12 @@ class Findings:
     failed : list of dict
         Runs that ended with an error: ``cell``, ``replicate``, ``error``.
     unmet : list of dict
-        Cells that did not reach what `Sweep.until` asks for: ``cell``, ``replicates``, ``wide`` (metrics whose
-        intervals stayed above it), ``without`` (metrics of which no replicate has a value).
+        Cells that did not reach what `Sweep.until` asks for: ``cell``, ``replicates``, ``wide``
+        (metrics whose intervals stayed above it), ``without`` (metrics of which no replicate has a
+        value).
     notes : list of str
-        What else is to be said: damage in the store, runs that could not be kept, cells that are the same run.
+        What else is to be said: damage in the store, runs that could not be kept, cells that are
+        the same run.
     """
 
     def __init__(self, sweep: Sweep) -> None:
@@ -49,7 +51,9 @@ class Findings:
         """Count finished runs."""
         return self._values.done
 
-    def put(self, cell: int, replicate: int, trace_hash: str, values: Mapping[str, float | None]) -> None:
+    def put(
+        self, cell: int, replicate: int, trace_hash: str, values: Mapping[str, float | None]
+    ) -> None:
         """Take a finished run in."""
         self._values.put(cell, replicate, int(trace_hash, 16), values)
 
@@ -73,14 +77,22 @@ class Findings:
 
     @property
     def of_one_run(self) -> np.ndarray:
-        """Cells whose replicates, two or more, are all the same run: they have one outcome, and no interval."""
+        """Cells whose replicates, two or more, are all the same run.
+
+        They have one outcome, and no interval.
+        """
         return self._values.cells_of_one_run()
 
     def needed(self, cell: int, done: int | None = None) -> int | None:
-        """Replicates that a cell needs for `Sweep.until`; None where those it has will do, or more would not help."""
+        """Replicates that a cell needs for `Sweep.until`.
+
+        None where those it has will do, or more would not help.
+        """
         if self.count(cell) >= LEAST and self._values.is_one_run(cell):
             return None
-        needed = (target.needed(self.values(cell, target.metric), done) for target in self.sweep.targets)
+        needed = (
+            target.needed(self.values(cell, target.metric), done) for target in self.sweep.targets
+        )
         return max((count for count in needed if count is not None), default=None)
 
     def labels(self, cell: int) -> dict[str, str]:
@@ -94,16 +106,23 @@ class Findings:
 
     @property
     def runs(self) -> pl.DataFrame:
-        """One row per finished run: its cell, ``replicate``, ``seed``, ``trace_hash`` and every metric."""
+        """One row per run: cell, ``replicate``, ``seed``, ``trace_hash`` and every metric."""
         cells, replicates = (self._values.hashes != NOT_DONE).T.nonzero()
         hashes = [f"{found:016x}" for found in self._values.hashes[replicates, cells].tolist()]
-        metrics = {metric: self._values.numbers[replicates, at, cells] for metric, at in self._values.metrics.items()}
+        metrics = {
+            metric: self._values.numbers[replicates, at, cells]
+            for metric, at in self._values.metrics.items()
+        }
         seeds = self.sweep.plan.seed + replicates
-        return self._frame(cells, {"replicate": replicates, "seed": seeds, "trace_hash": hashes, **metrics})
+        return self._frame(
+            cells, {"replicate": replicates, "seed": seeds, "trace_hash": hashes, **metrics}
+        )
 
     @property
     def summary(self) -> pl.DataFrame:
-        """One row per cell and metric: ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``.
+        """One row per cell and metric.
+
+        ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``.
 
         A cell whose replicates are all the same run has no interval: it has one outcome.
         """
@@ -118,15 +137,18 @@ class Findings:
             for is_one in (self._values.is_one_run(cell),)
             for metric in metrics
         ]
-        return self._frame(cells.repeat(len(metrics)), {"metric": list(metrics) * len(cells), **_columns(found)})
+        return self._frame(
+            cells.repeat(len(metrics)), {"metric": list(metrics) * len(cells), **_columns(found)}
+        )
 
     @property
     def differences(self) -> pl.DataFrame:
-        """What each level of the compared axis has more than the baseline, in otherwise equal cells.
+        """Differences of the compared axis's levels from the baseline, in otherwise equal cells.
 
-        One row per cell and metric: ``baseline``, ``mean`` of the differences between runs of the same replicate, which
-        share their random numbers, its ``ci95``, and ``replicates``: pairs that have both. Axes that go together
-        are one: where the compared one is among them, levels differ in all of them.
+        One row per cell and metric: ``baseline``, ``mean`` of the differences between runs of the
+        same replicate, which share their random numbers, its ``ci95``, and ``replicates``: pairs
+        that have both. Axes that go together are one: where the compared one is among them, levels
+        differ in all of them.
         """
         return self.differences_of(self.finished)
 
@@ -139,12 +161,15 @@ class Findings:
                 pairs = zip(self.values(cell, metric), self.values(other, metric), strict=False)
                 between = estimate(None if a is None or b is None else a - b for a, b in pairs)
                 found.append(_without_interval(between, is_one))
-        names = {"baseline": self.sweep.compared_labels[:1] * len(found), "metric": metrics * len(compared)}
+        names = {
+            "baseline": self.sweep.compared_labels[:1] * len(found),
+            "metric": metrics * len(compared),
+        }
         rows = np.array([cell for cell, _ in compared], dtype=np.int64).repeat(len(metrics))
         return self._frame(rows, {**names, **_columns(found)})
 
     def pairs(self, cells: np.ndarray) -> list[tuple[int, int]]:
-        """Return cells beside those of the baseline that differ in the compared axis alone, where these have runs."""
+        """Pair each cell with the baseline's cell that is otherwise equal, if both have runs."""
         axis = self.sweep.compared
         if axis is None:
             return []
@@ -162,7 +187,11 @@ class Findings:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
         tables = {name: table.to_dicts() for name, table in self.tables.items()}
-        head = {"cwndlab_version": native.version(), "build": native.build(), "sweep": self.sweep.to_dict()}
+        head = {
+            "cwndlab_version": native.version(),
+            "build": native.build(),
+            "sweep": self.sweep.to_dict(),
+        }
         return {
             **head,
             "complete": not self.failed,
@@ -209,15 +238,26 @@ class Findings:
             at = pl.Series(cells // plan.stride(axis) % len(levels), dtype=pl.UInt32)
             parts = [self.sweep.columns({axis: level.label}) for level in levels]
             for name in parts[0]:
-                found.append(pl.Series(name, [part[name] for part in parts], dtype=pl.String).gather(at))
+                found.append(
+                    pl.Series(name, [part[name] for part in parts], dtype=pl.String).gather(at)
+                )
         for name, values in columns.items():
-            dtype = pl.String if isinstance(values, list) else pl.Int64 if values.dtype.kind == "i" else pl.Float64
+            dtype = (
+                pl.String
+                if isinstance(values, list)
+                else pl.Int64
+                if values.dtype.kind == "i"
+                else pl.Float64
+            )
             found.append(pl.Series(name, values, dtype=dtype))
         return pl.DataFrame(found).fill_nan(None)
 
 
 def _without_interval(found: Estimate, is_one_run: bool) -> Estimate:
-    """Take the interval away where all replicates are one run: that they agree says nothing of others."""
+    """Take the interval away where all replicates are one run.
+
+    That they agree says nothing of others.
+    """
     return found._replace(half_width=None) if is_one_run else found
 
 
@@ -225,7 +265,9 @@ def _columns(found: list[Estimate]) -> dict[str, np.ndarray]:
     """Make columns of estimates; NaN stands for None."""
 
     def column(values: Any, dtype: Any = np.float64) -> np.ndarray:
-        return np.fromiter((math.nan if value is None else value for value in values), dtype, len(found))
+        return np.fromiter(
+            (math.nan if value is None else value for value in values), dtype, len(found)
+        )
 
     return {
         "mean": column(entry.mean for entry in found),

@@ -1,12 +1,11 @@
-"""What a scenario names and does not contain, packed for a worker on another machine.
+"""Packs for a worker what a scenario names and does not contain.
 
-====================================  =====================================================================
-``file`` keys, ``FILE.py:Class()``    sent; the worker writes it to a file of its own and names that one
-a class of this program (notebook)    sent as cloudpickle writes it, with what it refers to in this program
-``package.module:Class()``            not sent: the worker has to have it, with the same source
-====================================  =====================================================================
+- ``file`` keys and rules ``FILE.py:Class()``: the content is sent; the worker writes it to a file
+  of its own.
+- Classes of this program or notebook: sent as a cloudpickle, with everything they refer to here.
+- ``package.module:Class()``: not sent; the worker must have the module, with the same source.
 
-What is sent is replaced by a token in the scenario's text.
+A token in the scenario's text stands for what is sent.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from cwndlab.store.keys import has_outside, named_outside
 BY_FILE, BY_VALUE, BY_NAME = "file", "class", "module"
 
 
-class Parcel(NamedTuple):
+class Payload(NamedTuple):
     """One thing outside a scenario."""
 
     kind: str
@@ -37,56 +36,63 @@ class Parcel(NamedTuple):
     @property
     def token(self) -> str:
         """What stands for it on the way."""
-        return f"cwndlab-parcel-{self.digest}"
+        return f"cwndlab-payload-{self.digest}"
 
 
 class Packer:
-    """Packs scenarios; what several of them name is read once, and again where the file has changed."""
+    """Packs scenarios; reads each named file once, and again when it has changed."""
 
     def __init__(self) -> None:
-        self._files: dict[str, tuple[tuple[int, int], Parcel, bytes]] = {}
-        self._classes: dict[type, tuple[Parcel, bytes]] = {}
+        self._files: dict[str, tuple[tuple[int, int], Payload, bytes]] = {}
+        self._classes: dict[type, tuple[Payload, bytes]] = {}
 
-    def pack(self, scenario: str) -> tuple[str, list[tuple[Parcel, bytes | None]]]:
-        """Give the scenario as it travels, and what travels beside it: parcels with their content, if they have one.
+    def pack(self, scenario: str) -> tuple[str, list[tuple[Payload, bytes | None]]]:
+        """Give the scenario as it travels, and what travels beside it.
 
-        What cannot be read is left as it is: the worker's message says so, as the one at home would.
+        Parcels with their content, if they have one.
+
+        What cannot be read is left as it is: the worker's message says so, as the one at home
+        would.
         """
         if not has_outside(scenario):
             return scenario, []
         document = json.loads(scenario)
-        packed: dict[Parcel, bytes | None] = {}
+        packed: dict[Payload, bytes | None] = {}
         for table, key, text in list(named_outside(document)):
             found = self._rule(text) if key == "rule" else self._file(text)
             if found is None:
                 continue
-            parcel, content = found
-            packed[parcel] = content
+            payload, content = found
+            packed[payload] = content
             if content is not None:
-                table[key] = parcel.token + text.removeprefix(parcel.here)
+                table[key] = payload.token + text.removeprefix(payload.here)
         return json.dumps(document, separators=(",", ":")), list(packed.items())
 
-    def _rule(self, text: str) -> tuple[Parcel, bytes | None] | None:
+    def _rule(self, text: str) -> tuple[Payload, bytes | None] | None:
         place = text.partition(":")[0]
         if place.endswith(".py"):
             return self._file(place)
         if place == "__main__":
             return self._class(place, text)
-        return Parcel(BY_NAME, text, text, fingerprint(text)), None
+        return Payload(BY_NAME, text, text, fingerprint(text)), None
 
-    def _file(self, path: str) -> tuple[Parcel, bytes] | None:
+    def _file(self, path: str) -> tuple[Payload, bytes] | None:
         try:
             status = Path(path).stat()
             changed = status.st_mtime_ns, status.st_size
             if path not in self._files or self._files[path][0] != changed:
                 content = Path(path).read_bytes()
                 digest = _hash(path.encode(), content)
-                self._files[path] = changed, Parcel(BY_FILE, path, Path(path).name, digest), content
+                self._files[path] = (
+                    changed,
+                    Payload(BY_FILE, path, Path(path).name, digest),
+                    content,
+                )
         except OSError:
             return None
         return self._files[path][1:]
 
-    def _class(self, place: str, text: str) -> tuple[Parcel, bytes] | None:
+    def _class(self, place: str, text: str) -> tuple[Payload, bytes] | None:
         import cloudpickle
 
         try:
@@ -95,7 +101,7 @@ class Packer:
             return None
         if rule not in self._classes:
             content = cloudpickle.dumps(rule)
-            self._classes[rule] = Parcel(BY_VALUE, place, name, _hash(content)), content
+            self._classes[rule] = Payload(BY_VALUE, place, name, _hash(content)), content
         return self._classes[rule]
 
 

@@ -1,12 +1,13 @@
-"""Where runs are done: threads of this process, or something else that looks the same.
+"""Executors: threads of this process, or anything with the same interface.
 
-An **executor** is a callable that takes (key, scenario) pairs and gives (key, `Outcome`) pairs as runs finish, in any
-order, each key once. It takes the next pair when it has room for it. A scenario is plain text (canonical JSON), an
-outcome plain values, so that both can travel to another process or machine; whoever does a run there calls `perform`.
-The key comes back as it is. Closing the iterator stops what is under way and forgets what is waiting.
-Where a worker is lost, its runs are the executor's to do again.
+An **executor** is a callable that takes (key, scenario) pairs and yields (key, `Outcome`) pairs as
+runs finish, in any order, each key once. It takes the next pair when it has capacity. A scenario is
+text (canonical JSON) and an outcome has plain values, so that both can be sent to another process
+or machine, which calls `perform`. Keys are returned unchanged. Closing the iterator stops running
+simulations and drops waiting ones. An executor repeats the runs of a lost worker.
 
-A run that fails has `Outcome.error` instead of a result; executors raise only for what ends the whole sweep.
+A run that fails has `Outcome.error` instead of a result; executors raise only if the whole sweep
+must end.
 """
 
 from __future__ import annotations
@@ -26,43 +27,45 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Outcome(NamedTuple):
-    """What came of one run, as plain values."""
+    """The outcome of one run, as plain values."""
 
     result: str
-    """What the native core answered, as one line of JSON; `Result.from_native` reads it."""
+    """The native core's result, as one line of JSON; `Result.from_native` reads it."""
     duration_s: float
     machine: str
     version: str
     build: str
-    """Fingerprint of the engine that did it."""
+    """Fingerprint of the engine that did the run."""
     error: str = ""
-    """Why there is no result, where there is none."""
+    """Why there is no result; empty if there is one."""
     traces: dict[str, dict[str, tuple[str, bytes]]] | None = None
-    """The native core's columns, where the scenario asked for traces."""
+    """The native core's columns, if the scenario has traces."""
 
 
 class Executor(Protocol):
-    """What does runs; see the module's text."""
+    """An executor, as the module defines it."""
 
     def __call__(self, tasks: Iterable[tuple[Key, str]], /) -> Iterator[tuple[Key, Outcome]]:
-        """Do every run, and give each as it finishes."""
+        """Do every run, and yield each as it finishes."""
 
 
 def perform(scenario: str, progress: Progress | None = None) -> Outcome:
-    """Do one run, here and now.
+    """Do one run in this thread.
 
     Parameters
     ----------
     scenario : str
         As JSON.
     progress : callable, optional
-        Gets (simulated seconds, packets) about twenty times a second; what it raises ends the run, and is raised.
+        Gets (simulated seconds, packets) about twenty times a second; an exception it raises ends
+        the run, and is raised.
 
     Examples
     --------
     >>> from cwndlab import dumbbell
     >>> scenario = dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="1s").to_json()
-    >>> '"trace_hash"' in perform(scenario).result, perform(scenario.replace("AIMD", "AIM")).error[:30]
+    >>> wrong = scenario.replace("AIMD", "AIM")
+    >>> '"trace_hash"' in perform(scenario).result, perform(wrong).error[:30]
     (True, 'flows[0].rule: rule "AIM" is u')
     """
     began_s = time.perf_counter()
@@ -75,7 +78,13 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
         if cause is not None:
             error += f" ({type(cause).__name__}: {' '.join(str(cause).split())})"
     return Outcome(
-        result, time.perf_counter() - began_s, machine(), native.version(), native.build(), error, traces or None
+        result,
+        time.perf_counter() - began_s,
+        machine(),
+        native.version(),
+        native.build(),
+        error,
+        traces or None,
     )
 
 
@@ -85,12 +94,14 @@ class Threads:
     Parameters
     ----------
     jobs : int, optional
-        How many; by default one for each processor this process may use.
+        Number of threads; by default one per processor that this process may use.
     packets : callable, optional
         Gets the number of packets delivered since it was last called; called on the threads.
     """
 
-    def __init__(self, jobs: int | None = None, packets: Callable[[int], object] | None = None) -> None:
+    def __init__(
+        self, jobs: int | None = None, packets: Callable[[int], object] | None = None
+    ) -> None:
         self.jobs, self._packets = jobs or default_jobs(), packets
 
     def __call__(self, tasks: Iterable[tuple[Any, str]], /) -> Iterator[tuple[Any, Outcome]]:
@@ -104,7 +115,9 @@ def machine() -> str:
     processor = platform.processor() or platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        processor = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        processor = next(
+            line.partition(":")[2].strip() for line in lines if line.startswith("model name")
+        )
     except (OSError, StopIteration):
         pass
     return f"{platform.node()} ({processor}, {platform.system()} {platform.machine()})"
