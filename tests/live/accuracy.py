@@ -59,6 +59,7 @@ def measure(rate_mbit: float, seconds: float) -> dict[str, Any]:
         "cpu": result.health["cpu_share"],
         "valid": result.valid,
         "reasons": result.reasons,
+        "result": result,
     }
 
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from waiting import HANG_S
+
 TOOLS = ("ip", "tc", "nsenter", "unshare", "sysctl")
 PORT = 5001
 # Ethernet frame of a full packet, and what the bucket may send at once: two of them.
@@ -87,7 +89,9 @@ class _Namespace:
         return int(inside[0])
 
     def do(self, *command: str) -> None:
-        subprocess.run(["nsenter", "-t", str(self.pid), "-n", *command], check=True, capture_output=True, timeout=20)
+        subprocess.run(
+            ["nsenter", "-t", str(self.pid), "-n", *command], check=True, capture_output=True, timeout=HANG_S
+        )
 
     def go(self) -> None:
         self.process.stdin.write("\n")
@@ -118,7 +122,7 @@ def run_flow(name: str, seconds: float, *, buffer_packets: int = 60) -> list[Row
     """Run one flow with the congestion control `name` and give each change of its state, as `TCP_INFO` showed it."""
     with (
         _namespace(SINK, str(PORT)) as sink,
-        _namespace("import time; time.sleep(600)") as router,
+        _namespace("") as router,
         _namespace(SOURCE, str(PORT), name, str(seconds), "") as source,
     ):
         _join(source, router, "10.9.1", "left")
@@ -134,7 +138,7 @@ def run_flow(name: str, seconds: float, *, buffer_packets: int = 60) -> list[Row
         sink.go()
         sink.process.stdout.readline()
         source.go()
-        answer, _ = source.process.communicate(timeout=seconds + 30)
+        answer, _ = source.process.communicate(timeout=seconds + HANG_S)
         return [Row(*row) for row in json.loads(answer)]
 
 

@@ -216,6 +216,7 @@ def measure(rule: str, seconds: float) -> dict[str, Any]:
         "hits": sum(rule["skipped_callbacks"] for rule in result.kernel_rules),
         "valid": result.valid,
         "reasons": result.reasons,
+        "result": result,
     }
 
 

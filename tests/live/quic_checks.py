@@ -34,14 +34,16 @@ QUEUES = {
 }
 
 
-def scenario(rate_mbit: float, seconds: float, flows: list[dict[str, Any]], rtt_ms: float = RTT_MS, **link) -> Scenario:
-    """Flows over one link, measured from 2 s on."""
+def scenario(
+    rate_mbit: float, seconds: float, flows: list[dict[str, Any]], rtt_ms: float = RTT_MS, begin_s: float = 2, **link
+) -> Scenario:
+    """Flows over one link, measured from `begin_s` on for so many seconds."""
     dumbbell = {"rate": f"{rate_mbit}Mbit", "delay": f"{rtt_ms / 2}ms", "queue": {"kind": "drop-tail", "limit": "2bdp"}}
     return Scenario.from_dict(
         {
             "name": "quic",
-            "duration": f"{2 + seconds}s",
-            "measure": ["2s", f"{2 + seconds}s"],
+            "duration": f"{begin_s + seconds}s",
+            "measure": [f"{begin_s}s", f"{begin_s + seconds}s"],
             "dumbbell": dumbbell | {"back_rate": "unlimited"} | link,
             "flows": flows,
             "tcp": {"packet_size": 1448},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -14,7 +13,8 @@ from typing import NamedTuple
 import kernel_path
 import pytest
 from kernel_path import Row
-from surroundings import once_more
+from surroundings import measured, once_more, unless_busy
+from waiting import HANG_S, wait_until
 
 from cwndlab.errors import LiveError
 from cwndlab.live import doctor, program
@@ -105,6 +105,7 @@ def slope(rows: list[Row], law: Law) -> tuple[float, int]:
         elif row.cwnd > last.cwnd and last.state in (OPEN, DISORDER):
             stretches[-1].append(row)
     shares = [_share(stretch, law) for stretch in stretches if len(stretch) > 1]
+    assert shares, "no stretch between cuts"
     return median(shares), len(shares)
 
 
@@ -116,48 +117,60 @@ def _share(stretch: list[Row], law: Law) -> float:
     return (last.cwnd - first.cwnd) / (window - first.cwnd)
 
 
+# In the quick tier, tests/live/test_live_laws.py has a rule of these through the emulator.
+@pytest.mark.nightly
 @pytest.mark.parametrize("rule", LAWS)
 @once_more
 def test_a_flow_alone_cuts_and_grows_as_its_rule_says(rule):
     law = LAWS[rule]
     # A threshold below the path's capacity: slow start would overshoot, and near-flat cuts keep that for long.
-    with registered(rule, "cwl_t_law", "--initial-ssthresh", "50") as held:
+    with measured() as load, registered(rule, "cwl_t_law", "--initial-ssthresh", "50") as held:
         rows = kernel_path.run_flow("cwl_t_law", 20)
         hits = held.end()["hits"]
+    assert hits["beyond_table"] == 0
+    with unless_busy(load):
+        _keeps(law, rows)
+    print(f"  {hits['cuts']} calls of ssthresh(), {hits['skipped_ssthresh']} skipped and repaired")
+
+
+def _keeps(law: Law, rows: list[Row]) -> None:
     seen = cuts(rows, law)
-    assert len(seen) >= 5, f"{rule}: {len(seen)} cuts"
+    assert len(seen) >= 5, f"{len(seen)} cuts"
     # The window that was cut has a fraction that is not shown: the rule's answer lies between those at its whole part
     # and at one packet more.
     off = [max(law.cut(before) - after, after - law.cut(before + 1), 0.0) for before, after, _ in seen]
     share, stretches = slope(rows, law)
     windows = f"{min(b for b, _, _ in seen)} to {max(b for b, _, _ in seen)} packets"
-    print(f"\n{rule}: {len(seen)} cuts at {windows}, at most {max(off):.2f} packets off")
+    print(f"\n{len(seen)} cuts at {windows}, at most {max(off):.2f} packets off")
     print(f"  slope {share:.4f} of the rule's, median of {stretches} stretches")
-    print(f"  {hits['cuts']} calls of ssthresh(), {hits['skipped_ssthresh']} skipped and repaired")
-    assert hits["beyond_table"] == 0
     for (before, threshold, after), distance in zip(seen, off, strict=True):
-        assert distance <= max(1.0, 0.02 * law.cut(before)), f"{rule}: {before} packets were cut to {threshold}"
+        assert distance <= max(1.0, 0.02 * law.cut(before)), f"{before} packets were cut to {threshold}"
         # Proportional rate reduction ends at the threshold (RFC 6937); what one acknowledgement then adds may be shown
         # with it.
-        assert abs(after - threshold) <= max(1.0, 0.02 * threshold), f"{rule}: threshold {threshold}, window {after}"
+        assert abs(after - threshold) <= max(1.0, 0.02 * threshold), f"threshold {threshold}, window {after}"
     assert share == pytest.approx(1, abs=0.03)
 
 
 def test_the_guard_repairs_episodes_that_were_skipped():
     """Every fourth ssthresh() and its set_state() go missing, with garbage for an answer: windows are right."""
-    rule, law = "GAIMD(0.31, 0.875)", LAWS["GAIMD(0.31, 0.875)"]
-    with registered(rule, "cwl_t_guard", "--initial-ssthresh", "50", "--skip-every", "4") as held:
-        rows = kernel_path.run_flow("cwl_t_guard", 15)
+    rule, law = "AIAD(1, 3)", LAWS["AIAD(1, 3)"]
+    with (
+        measured() as load,
+        registered(rule, "cwl_t_guard", "--initial-ssthresh", "50", "--skip-every", "4") as held,
+    ):
+        rows = kernel_path.run_flow("cwl_t_guard", 5)
         hits = held.end()["hits"]
     off = [max(law.cut(before) - after, after - law.cut(before + 1), 0.0) for before, after, _ in cuts(rows, law)]
     wild = max(row.ssthresh for row in rows if row.ssthresh != INFINITE)
     print(f"\n{hits['left_unanswered']} episodes left unanswered, {hits['skipped_ssthresh']} repaired")
     print(f"  thresholds at most {wild}")
-    print(f"  {len(off)} cuts seen, at most {max(off):.2f} packets off")
-    assert hits["left_unanswered"] >= 2
+    print(f"  {len(off)} cuts seen, at most {max(off, default=0.0):.2f} packets off")
     assert hits["skipped_ssthresh"] >= hits["left_unanswered"] - 1  # the last may have come as the flow ended
     assert rows[-1].ssthresh < 1000
-    assert max(off) <= 1.0
+    with unless_busy(load):
+        assert hits["left_unanswered"] >= 2
+        assert len(off) >= 2
+        assert max(off) <= 1.0
 
 
 def test_install_and_remove():
@@ -197,13 +210,9 @@ def test_nothing_stays_however_the_command_ends(end):
         held.end()
     else:
         getattr(process, end)()
-        process.communicate(timeout=10)
+        process.communicate(timeout=HANG_S)
     # The kernel takes it back after a grace period of RCU.
-    for _ in range(100):
-        if "cwl_t_gone" not in available():
-            break
-        time.sleep(0.05)
-    assert "cwl_t_gone" not in available()
+    wait_until(lambda: "cwl_t_gone" not in available(), "the end of the rule")
 
 
 @pytest.mark.parametrize(

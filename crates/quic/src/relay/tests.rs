@@ -4,6 +4,9 @@ use cwndlab_sim::scenario::Scenario;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
+/// Ends a test that would hang for ever.
+const HANG: Duration = Duration::from_secs(900);
+
 struct Place {
     relay: Relay,
     sources: Vec<UdpSocket>,
@@ -23,10 +26,11 @@ fn place(count: usize, ecn: bool, largest: u16) -> Place {
     Place { relay: Relay::new(outer, inner, flows, largest).unwrap(), sources, sinks, outer: outer_address, inner: inner_address }
 }
 
-/// Everything that has come, waited for at most a second.
+/// What comes, waited for until it is so many.
 fn take_all(relay: &mut Relay, side: Side, count: usize) -> Vec<(Received, Vec<u8>)> {
-    let (mut all, until) = (Vec::new(), Instant::now() + Duration::from_secs(1));
-    while all.len() < count && Instant::now() < until {
+    let (mut all, until) = (Vec::new(), Instant::now() + HANG);
+    while all.len() < count {
+        assert!(Instant::now() < until, "{} of {count} datagrams came", all.len());
         let mut buffer = vec![0; relay.largest()];
         if let Some(received) = relay.receive(side, &mut buffer).unwrap() {
             all.push((received, buffer));
@@ -100,9 +104,10 @@ fn an_emulated_network_lies_between() {
     let mut emulator = Emulator::new(&scenario, relay.largest());
     let begin = Instant::now();
     sources[0].send_to(&[1; 1222], outer).unwrap();
-    let health = drive(&mut emulator, &mut relay, Driving::new(begin, 0.3), |_, health| health.released_packets == 0).unwrap();
+    let health =
+        drive(&mut emulator, &mut relay, Driving::new(begin, HANG.as_secs_f64()), |_, health| health.released_packets == 0).unwrap();
     let waited = begin.elapsed();
-    sinks[0].set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    sinks[0].set_read_timeout(Some(HANG)).unwrap();
     let mut got = [0; 2000];
     assert_eq!(sinks[0].recv(&mut got).unwrap(), 1222);
     // 1250 bytes at 10 Mbit/s take 1 ms; 20 ms of delay. Earlier would be wrong on any machine; how late depends on the machine.
