@@ -16,8 +16,10 @@ CORE_SOURCES := $(shell find $(addprefix crates/,prefetch units rules queues tcp
 # The program behind `cwndlab live`, and the crates that only it needs.
 LIVE := python/cwndlab/_bin/cwndlab-live
 LIVE_SOURCES := $(shell find crates -type f 2>/dev/null) $(wildcard Cargo.toml Cargo.lock)
-# What rules in the kernel need: clang with BPF, the headers of libelf and zlib, and the kernel's own types.
-BPF := $(shell printf '\043include <libelf.h>\n\043include <zlib.h>\n' | $(CC) -E - >/dev/null 2>&1 \
+# What rules in the kernel need: clang with BPF, the headers of libelf and zlib, the kernel's own types, and for
+# libbpf's Makefile a path without a space.
+BPF := $(shell case '$(or $(CARGO_TARGET_DIR),$(CURDIR))' in (*' '*) exit;; esac; \
+	printf '\043include <libelf.h>\n\043include <zlib.h>\n' | $(CC) -E - >/dev/null 2>&1 \
 	&& clang -print-targets 2>/dev/null | grep -qw bpf && test -r /sys/kernel/btf/vmlinux && echo yes)
 LIVE_PACKAGES := -p cwndlab-emulator -p cwndlab-quic -p cwndlab-live --features cwndlab-quic/transfers \
 	$(if $(BPF),-p cwndlab-kernel --features cwndlab-live/kernel)
@@ -51,7 +53,8 @@ live: $(LIVE) ## build the program behind `cwndlab live` (Linux): real TCP flows
 
 # In the profile of the tests, whose dependencies are built already: it waits more than it computes.
 $(LIVE): $(LIVE_SOURCES)
-	$(if $(BPF),,@echo "no clang, libelf or zlib headers, or /sys/kernel/btf/vmlinux: rules in the kernel are left out" >&2)
+	$(if $(BPF),,@echo "rules in the kernel are left out: no clang, libelf or zlib headers, no" \
+		"/sys/kernel/btf/vmlinux, or a space in the build's path (CARGO_TARGET_DIR)" >&2)
 	@$(STEP) "program for live runs" "2 min" cargo build -p cwndlab-live $(if $(BPF),--features kernel)
 	@mkdir -p $(@D)
 	@install -m 755 "$(or $(CARGO_TARGET_DIR),target)/debug/cwndlab-live" $@

@@ -59,16 +59,19 @@ fn play(end_s: f64, relayed_packets: u64) -> Played {
 
 #[test]
 fn endpoints_whose_relay_dies_end_with_the_run() {
-    // 200 packets leave the network in some 0.2 s.
-    let Played { report, released_packets, took } = play(3.0, 200);
+    // 200 packets leave the network in some 0.2 s; on a busy machine a run may be over before both flows have had theirs.
+    let has_data = |played: &Played| played.released_packets >= 200 && played.report.seen.iter().all(|seen| seen.total_bytes > 0);
+    let (end_s, played) =
+        [1.0, 4.0, 16.0, 64.0, 256.0].into_iter().map(|end_s| (end_s, play(end_s, 200))).find(|(_, played)| has_data(played)).unwrap();
+    let Played { report, released_packets, took } = played;
     for seen in &report.seen {
-        assert!(seen.has_connected && seen.total_bytes > 0 && seen.last_s.is_some());
+        assert!(seen.has_connected && seen.last_s.is_some());
         // Their own sockets are as they were, and QUIC goes on probing.
         assert_eq!(seen.failed, None);
     }
     let bytes: u64 = report.seen.iter().map(|seen| seen.total_bytes).sum();
     assert!(bytes <= released_packets * u64::from(DATAGRAM_BYTES), "{bytes}");
-    assert!(took.as_secs_f64() >= 3.0, "{took:?}");
+    assert!(took.as_secs_f64() >= end_s, "{took:?}");
 }
 
 #[test]
