@@ -41,7 +41,7 @@ def law(family: str) -> str:
     """
     if family in SPECIAL:
         grown, cut = SPECIAL[family]
-        return f"without loss, per RTT:  w <- {grown}\non loss:                w <- {cut}\n"
+        return f"without loss, per round trip:  w <- {grown}\non loss:                       w <- {cut}\n"
     if family not in FILES:
         raise KeyError(f"{family}: has no law; allowed: a line of FILES or SPECIAL in docs/parts/laws.py")
     return header_law(SOURCES / FILES[family])
