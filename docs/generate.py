@@ -1,18 +1,14 @@
 """Writes the generated parts of the documents: ``python docs/generate.py``.
 
-``--check`` only says what is out of date.
-
-A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Names: ``knobs``
-(table of endpoint knobs), ``scenario TYPE`` (table of a type's keys, from the JSON schema),
-``rules`` (table of window rules), ``rule FAMILY`` (what a family of rules is), ``events`` (what
-befalls each on the lossy link), ``four SCENARIO`` (all of them on one of the four scenarios),
-``luck`` (how much those numbers differ by seed), ``environments`` (their table), ``assumptions``
-(what they assume, and why), ``shares`` (what DRR gives a flow in them), ``readings`` (what words of
-papers mean), ``verdicts`` (of papers, from docs/reproduction.json, which `cwndlab reproduce --all
---page docs` writes), ``simulated rates`` (beside theory's), and ``$ COMMAND`` (the command and what
-it printed, run from the repository's root). What depends on the machine, the time a run took, is
-not compared. Pictures are drawn anew as well, but not compared. ``bench NAME`` is what `make bench`
-measured last, from its record (bench/document.py).
+A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Names: ``knobs`` (table of
+endpoint knobs), ``scenario TYPE`` (table of a type's keys, from the JSON schema), ``rules`` (table of window rules),
+``rule FAMILY`` (definition of a family of rules), ``events`` (results of each family on the lossy link),
+``four SCENARIO`` (results of all families on one of the four scenarios), ``luck`` (variation of these results over
+seeds), ``environments`` (their table), ``assumptions`` (their assumptions and the reasons), ``shares`` (bandwidth of a
+flow under DRR), ``readings`` (numerical meaning of words in papers), ``verdicts`` (of papers, from
+docs/reproduction.json, which `cwndlab reproduce --all --page docs` writes), ``simulated rates`` (beside theory's),
+``$ COMMAND`` (the command and its output, run from the repository's root), and ``bench NAME`` (the last record of
+`make bench`, from bench/document.py). ``--check`` ignores run times, and does not compare pictures.
 """
 
 from __future__ import annotations
@@ -50,7 +46,7 @@ WALL_CLOCK = re.compile(r"in \d+\.\d+ s \(\d+\.\d+ M packets/s\)")
 
 
 def console(command: str) -> str:
-    """Run a command and quote it with what it printed, messages included."""
+    """Run a command and quote it with its output, messages included."""
     folder = Path(sys.executable).parent
     environment = {
         **os.environ,
@@ -69,7 +65,7 @@ def console(command: str) -> str:
 
 
 def generate(name: str) -> str:
-    """Text of the part called `name`."""
+    """Return the text of the part `name`."""
     if name.startswith("$ "):
         return console(name[2:])
     if name.startswith("bench "):
@@ -94,7 +90,7 @@ def generate(name: str) -> str:
 
 
 def measured(name: str) -> str:
-    """Quote what is on record of the benchmark."""
+    """Quote the record of the benchmark."""
     spec = importlib.util.spec_from_file_location("bench_document", ROOT / "bench" / "document.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -102,15 +98,12 @@ def measured(name: str) -> str:
 
 
 def comparable(text: str) -> str:
-    """Take out what depends on the machine."""
+    """Remove what depends on the machine."""
     return WALL_CLOCK.sub("in T s (P M packets/s)", text)
 
 
 def refreshed(text: str) -> str:
-    """Return a document with its generated parts made anew.
-
-    A part that says the same stays as it is.
-    """
+    """Return a document with its parts generated again; a part that is equal but for run times is kept."""
 
     def part(found: re.Match[str]) -> str:
         new = generate(found["name"])

@@ -15,13 +15,13 @@ from parts.text import ROOT, table
 
 SCENARIOS = {
     "shared": "8 flows, 10 Mbit/s, drop-tail",
-    "unequal": "2 flows, round trips 20 and 100 ms, 100 Mbit/s, RED with ECN",
+    "unequal": "2 flows, RTTs of 20 and 100 ms, 100 Mbit/s, RED with ECN",
     "random": "4 flows, 20 Mbit/s, 1 % random loss",
     "square": "4 flows, rate 20 / 5 Mbit/s",
 }
 METRICS = ("goodput", "mean_queueing_delay_s", "loss_rate", "jain_index", "timeouts")
 SEEDS = 3
-LUCK_SEEDS = 10
+VARIATION_SEEDS = 10
 
 Means = dict[str, dict[str, float]]
 """Family -> metric -> mean over the seeds, in the units shown."""
@@ -33,10 +33,7 @@ def scenario(name: str) -> Scenario:
 
 
 def rule_of(family: str) -> str:
-    """Return the rule that stands for a family: its example.
-
-    LEDBAT with a target that these queues can reach.
-    """
+    """Return the rule that represents a family: its example; LEDBAT with a target that these queues can reach."""
     return SHOWN["LEDBAT"] if family == "LEDBAT" else families()[family]["example"]
 
 
@@ -81,10 +78,10 @@ def four(name: str) -> str:
 
 
 def luck() -> str:
-    """Table of how much one rule's numbers differ from seed to seed."""
+    """Table of the mean and standard deviation of one rule's numbers over seeds."""
     rows = []
     for name in SCENARIOS:
-        values = measured(name, LUCK_SEEDS, "NewReno")["NewReno"]
+        values = measured(name, VARIATION_SEEDS, "NewReno")["NewReno"]
         rows.append(
             [
                 f"`rules-{name}`",

@@ -1,14 +1,11 @@
 """One example for each key of a scenario."""
 
-# One example for each key of a scenario, as JSON; tests put every one of them into a scenario and
-# check it.
-WAY = {
-    "path": ["west"], "back": ["east"], "from": "A", "to": "B", "reverse": True,
-    "access_rate": "100Mbit",
-    "access_delay": "5ms", "sink_rate": "unlimited", "sink_delay": "1ms",
-    "tcp": {"delayed_ack": True},
+# One example for each key of a scenario, as JSON; tests put every one of them into a scenario and check it.
+ROUTE = {
+    "path": ["west"], "back": ["east"], "from": "A", "to": "B", "reverse": True, "access_rate": "100Mbit",
+    "access_delay": "5ms", "sink_rate": "unlimited", "sink_delay": "1ms", "tcp": {"delayed_ack": True},
 }  # fmt: skip
-BESIDE = {
+IMPAIRMENTS = {
     "loss": [{"kind": "bernoulli", "p": 0.01}], "jitter": {"kind": "uniform", "high": "5ms"},
     "outages": [{"from": "20s", "to": "22s"}], "marker": {"rate": "2Mbit", "burst": "15kB"},
 }  # fmt: skip
@@ -25,15 +22,14 @@ EXAMPLES = {
     },
     "Bdp": {"rate": "10Mbit", "rtt": "120ms"},
     "Dumbbell": {
-        "rate": "10Mbit", "delay": "20ms", "queue": {"kind": "drop-tail", "limit": "100pkt"},
-        **BESIDE,
+        "rate": "10Mbit", "delay": "20ms", "queue": {"kind": "drop-tail", "limit": "100pkt"}, **IMPAIRMENTS,
         "access_rate": "100Mbit", "access_delay": ["1ms", "10ms"],
         "sink_rate": "1Gbit", "sink_delay": "2ms", "back_rate": "unlimited",
         "back_queue": {"kind": "drop-tail", "limit": "50pkt"},
     },
     "LinkSpec": {
         "name": "west", "from": "A", "to": "B", "duplex": True, "rate": "10Mbit", "delay": "15ms",
-        "queue": {"kind": "drop-tail", "limit": "64kB"}, **BESIDE,
+        "queue": {"kind": "drop-tail", "limit": "64kB"}, **IMPAIRMENTS,
     },
     "QueueSpec drop-tail": {"kind": "drop-tail", "limit": "50ms", "count_in_service": False},
     "QueueSpec red": {
@@ -82,17 +78,15 @@ EXAMPLES = {
         "name": "a", "count": 10, "rule": "AIMD(1, 0.5)", "recovery": "newreno",
         "start": ["0s", "1s"], "stop": "50s",
         "join": {"batch": 2, "every": "5s"}, "leave": {"share": 0.5, "every": "10s"},
-        "responses": {"size": 20, "think": "1s"}, "priority": 0, "packets": 1000, **WAY,
+        "responses": {"size": 20, "think": "1s"}, "priority": 0, "packets": 1000, **ROUTE,
     },
     "Join": {"batch": 2, "every": "5s"},
     "Leave": {"share": 0.5, "batch": 2, "every": "10s"},
     "Responses": {"size": 20, "think": {"kind": "exponential", "mean": "1s"}},
     "ArrivalSpec": {
         "name": "web", "rule": "AIMD(1, 0.5)", "recovery": "newreno", "gap": "100ms",
-        "phases": [{"length": "5s", "gap": "30ms"}, {"length": "5s", "gap": "10ms"}],
-        "regular": True,
-        "size": {"kind": "pareto", "mean": 12, "shape": 1.2}, "start": "1s", "stop": "50s",
-        "priority": 0, **WAY,
+        "phases": [{"length": "5s", "gap": "30ms"}, {"length": "5s", "gap": "10ms"}], "regular": True,
+        "size": {"kind": "pareto", "mean": 12, "shape": 1.2}, "start": "1s", "stop": "50s", "priority": 0, **ROUTE,
     },
     "Phase": {"length": "5s", "gap": "30ms"},
     "CrossSpec": {

@@ -1,4 +1,4 @@
-"""The laws of the window rules, as the rules' own source files state them."""
+"""The equations of the window rules, from the headers of the rules' source files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 from parts.text import ROOT
 
 SOURCES = ROOT / "crates" / "rules" / "src"
-# A file's header has the law of its rule; where several families share a file, the special cases
-# stand below.
+# A file's header has the equations of its rule; families that share a file with another are in SPECIAL.
 FILES = {
     "Linear": "linear.rs", "GAIMD": "gaimd.rs", "Binomial": "binomial.rs", "Bimodal": "bimodal.rs",
     "MRAIMD": "mraimd.rs", "CUBIC": "cubic.rs", "DCTCP": "dctcp.rs", "HighSpeed": "highspeed.rs",
@@ -29,7 +28,7 @@ SPECIAL = {
     "IIAD": ("w + alpha / w", "w - beta"),
     "SQRT": ("w + alpha / sqrt(w)", "w - beta sqrt(w)"),
 }
-"""Window after a round trip without loss, and after a loss."""
+"""Window after an RTT without loss, and after a loss."""
 HEADER = re.compile(r"^//! ```text\n(?P<law>(?://!.*\n)+?)//! ```$", re.MULTILINE)
 
 
@@ -39,7 +38,7 @@ def law(family: str) -> str:
     Raises
     ------
     KeyError
-        If the family has no law here, nor a file whose header has one.
+        If the family has no equations here, nor a file whose header has them.
     """
     if family in SPECIAL:
         grown, cut = SPECIAL[family]

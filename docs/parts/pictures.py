@@ -19,7 +19,7 @@ from parts.text import ROOT
 OVERVIEW = "docs/images/rules-four.png"
 MOST_PACKETS = 340
 BURST_S, DOWN_S = 20.0, (40.0, 41.0)
-"""When the link of examples/rules-window.toml loses what arrives."""
+"""When the link of examples/rules-window.toml drops all arriving packets."""
 
 
 def draw_all() -> Iterator[str]:
@@ -36,7 +36,7 @@ def _written(figure: Figure, name: str) -> str:
 
 @styled
 def window_figure(results: dict[str, Result]) -> Figure:
-    """Draw a window over time, one panel per run, with its losses, marks and timeouts."""
+    """Draw a window over time, one panel for each run, with its losses, marks and timeouts."""
     figure, axes = panels(
         len(results), sharex=True, width=8.0, height=2.0 if len(results) == 1 else 1.75
     )
@@ -59,11 +59,11 @@ def _window(axes: Axes, title: str, result: Result) -> None:
             0.02,
         ),
         "lost": (packets.filter(pl.col("event") == "drop"), LOOKS[1].color, "|", 0.06),
-        "time-out": (packets.filter(pl.col("event") == "timeout"), REFERENCE, "x", 0.83),
+        "timeout": (packets.filter(pl.col("event") == "timeout"), REFERENCE, "x", 0.83),
     }
     for label, (frame, color, marker, height) in events.items():
         if frame.height:
-            # One mark for each tenth of a second is all that can be seen.
+            # More than one symbol per tenth of a second would overlap.
             times = (10 * frame["time_s"]).round().unique() / 10
             line = {
                 "color": color,

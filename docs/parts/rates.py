@@ -1,4 +1,4 @@
-"""What theory and the simulator say of the same random losses."""
+"""Sending rates of theory and of the simulator with the same random losses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from parts.text import table
 
 
 def simulated_rates() -> str:
-    """Table of packets per round trip by theory and by the simulator, with independent losses."""
+    """Table of packets per RTT from theory and from the simulator, with independent losses."""
     head = [
         "rule",
         "loss rate",
@@ -16,7 +16,7 @@ def simulated_rates() -> str:
         "equation 33",
         "independent losses",
         "simulated",
-        "time-outs",
+        "timeouts",
     ]
     rows = []
     for rule in ("GAIMD(1, 0.5)", "GAIMD(0.58, 0.75)", "GAIMD(0.31, 0.875)"):
@@ -46,7 +46,7 @@ def simulated_rates() -> str:
 
 
 def lossy_rate(rule: str, loss: float, window: float) -> tuple[float, float, str]:
-    """Packets sent per round trip with the standard error, and the timeouts' share of cuts."""
+    """Packets sent per RTT, with the standard error, and the fraction of window reductions that were timeouts."""
     rtt, flows, cycles = 0.1, 20, 60
     cycle = rtt / (loss * window)
     begin, end = 10 * cycle, (10 + cycles) * cycle
@@ -55,11 +55,11 @@ def lossy_rate(rule: str, loss: float, window: float) -> tuple[float, float, str
         measure=[begin, end],
         queue={"kind": "drop-tail", "limit": "unlimited"},
         link={"loss": [{"kind": "bernoulli", "p": loss}], "back_rate": "unlimited"},
-        # The round trip never varies: a floor keeps the time-out from falling to just a round trip.
+        # The RTT never varies, so without a floor the RTO would converge to the RTT.
         tcp={"initial_ssthresh": window, "min_rto": 2 * rtt},
     )  # fmt: skip
     found = cwndlab.run(scenario).flows
-    # A flow that happened to lose more than its share is slower for that alone.
+    # Each flow is scaled to the same loss rate: one that lost more by chance is slower.
     own = found["dropped_packets"] / found["sent_packets"]
     sent = found["sent_packets"] * (rtt / (end - begin)) * (own / loss) ** 0.5
     timeouts = found["timeouts"].sum() / found["window_reductions"].sum()

@@ -56,34 +56,34 @@ def environment_table() -> str:
         ]
         for entry in found
     ]
-    return table(["name", "title", "left per test flow", "link", "topology"], rows)
+    return table(["name", "title", "residual bandwidth per test flow", "link", "topology"], rows)
 
 
 def assumption_table() -> str:
-    """Table of what the environments assume."""
+    """Table of the assumptions of the environments."""
     rows = [
         [code_name(entry["name"]), code(entry["default"]), entry["meaning"], entry["reason"]]
         for entry in environments.assumptions()
     ]
-    return table(["key", "value", "what", "why"], rows)
+    return table(["key", "value", "meaning", "reason"], rows)
 
 
 def share_table() -> str:
-    """Table of what DRR gives a greedy flow, beside what was asked for."""
+    """Table of the bandwidth of a greedy flow under DRR, beside the intended residual bandwidth."""
     rows = []
     for name in environments.PAPER:
         if environments.ENVIRONMENTS[name].topology == "simple":
             asked, got = greedy_share(name)
             rows.append([name, f"{asked / 1e6:.3f}", f"{got / 1e6:.3f}", f"{got / asked:.3f}"])
-    return table(["environment", "asked for, Mb/s", "got, Mb/s", "ratio"], rows)
+    return table(["environment", "intended, Mb/s", "measured, Mb/s", "ratio"], rows)
 
 
 def greedy_share(name: str, duration: str = "30s") -> tuple[float, float]:
-    """Bandwidth per flow, bit/s: specified by an environment, and got by long flows under DRR."""
+    """Bandwidth per flow under DRR, bit/s: intended by the environment, and measured with greedy sources."""
     assume = environments.Assumptions(duration=duration)
     document = environments.scenario(name, queue="drr", assume=assume).to_dict()
     capacity = environments.ENVIRONMENTS[name].capacity_bps(assume)
-    # Twice the largest share each: they have packets in their queues all the time.
+    # Each sends twice the largest share, so its queue is always backlogged.
     greedy = {
         "name": "greedy",
         "count": assume.flows,
@@ -94,8 +94,7 @@ def greedy_share(name: str, duration: str = "30s") -> tuple[float, float]:
         "cross": [*document.get("cross", []), {**greedy, "start": ["0s", "1s"]}],
     }
     result = cwndlab.run(document)
-    # The course is the same under every queue; here the greedy sources would count as cross traffic
-    # themselves.
+    # The waveform is the same with every queue; in this run the greedy sources would count as cross traffic.
     asked = cwndlab.run(environments.scenario(name, assume=assume)).links["available_bps"][0]
     return asked / assume.flows, result.cross.filter(source="greedy")["delivered_bps"][
         0
@@ -103,12 +102,12 @@ def greedy_share(name: str, duration: str = "30s") -> tuple[float, float]:
 
 
 def verdicts() -> str:
-    """Write the verdicts on the papers' claims from the data of the last full reproduction."""
-    return summary_text.markdown(summary.read(ROOT / "docs"))
+    """Write the verdicts on the papers' claims, from the data of the last full reproduction."""
+    return glance_text.markdown(glance.read(ROOT / "docs"))
 
 
 def readings() -> str:
-    """Table of what words of papers mean as numbers."""
+    """Table of the numerical meaning of words in papers."""
     rows = [
         [code_name(name), entry.text, entry.meaning] for name, entry in reproduce.readings().items()
     ]

@@ -20,7 +20,9 @@ from cwndlab.sharing import MEASURES
 from cwndlab.sweep import base as sweep_base
 from parts import tables
 
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/lessons/*.md")])
+DOCUMENTS = sorted(
+    path for glob in ("*.md", "docs/*.md", "docs/decisions/*.md", "docs/lessons/*.md") for path in ROOT.glob(glob)
+)
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 
 

@@ -79,12 +79,12 @@ def test_pictures_are_those_of_the_page():
     assert there == shown
 
 
-def test_a_picture_marks_losses_and_time_outs():
+def test_a_picture_marks_losses_and_timeouts():
     figure = pictures.window_figure({"NewReno": _run("window", "NewReno")})
     axes = figure.axes[0]
     assert axes.get_ylabel() == "window [packets]"
     lines = {line.get_label(): line.get_xdata() for line in axes.get_lines()}
-    assert lines["time-out"] == pytest.approx([41.1], abs=0.2)
+    assert lines["timeout"] == pytest.approx([41.1], abs=0.2)
     assert any(abs(time_s - 20) < 0.1 for time_s in lines["lost"])
 
 
