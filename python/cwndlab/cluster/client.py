@@ -1,4 +1,4 @@
-"""From what a caller names, an address or a client of dask.distributed, to an executor there."""
+"""Connects to a cluster by its address, or by a client of dask.distributed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_S = 10.0
-"""How long a scheduler has to answer."""
+"""Time in which a scheduler must answer, seconds."""
 ADDRESSES = "dask://HOST:PORT, the address of a scheduler (tcp:// and tls:// are understood too)"
 INSTALL = "pip install 'cwndlab[dask]'"
 
@@ -37,8 +37,8 @@ def connect(on: str | Client, tell: Callable[..., object] | None = None) -> Iter
     Raises
     ------
     ClusterError
-        If dask.distributed is not installed, nobody answers, or a worker has another build of the
-        engine or none.
+        If dask.distributed is not installed, no scheduler answers, or a worker has another build of
+        the engine or none.
     """
     try:
         import distributed
@@ -60,18 +60,17 @@ def connect(on: str | Client, tell: Callable[..., object] | None = None) -> Iter
     try:
         yield _checked(client, tell)
     finally:
-        # Where the scheduler has gone, this waits for nobody.
+        # The timeout holds if the scheduler is gone.
         client.close(timeout=2)
 
 
 def silence() -> None:
-    """Have the parts of dask.distributed that a client consists of log no more in this process.
+    """Silence the logs of a dask.distributed client in this process.
 
-    For the command line, whose own lines say what matters: whichever part finds first that the
-    scheduler has gone would log a traceback. A process that has a cluster of its own needs what
-    these parts log.
+    For the command line, which reports errors itself: the part that first notices a lost scheduler
+    would log a traceback. A process with a cluster of its own needs these logs.
     """
-    # Importing it sets levels.
+    # The import sets levels.
     with suppress(ImportError):
         import distributed  # noqa: F401
     for part in ("batched", "client", "comm", "core"):
@@ -84,7 +83,7 @@ def address(on: Any) -> str:
     Raises
     ------
     ClusterError
-        If it is something else.
+        If `on` is not such an address.
 
     Examples
     --------
@@ -106,8 +105,7 @@ def address(on: Any) -> str:
 def _client(where: str) -> Client:
     from distributed import Client
 
-    # It would print that it tries again, and a traceback when it gives up; what matters is said in
-    # one line.
+    # It would log every retry, and a traceback at the end; the error below is one line.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         return Client(where, timeout=CONNECT_S, set_as_default=False)
@@ -119,7 +117,7 @@ def _client(where: str) -> Client:
 
 
 def _checked(client: Client, tell: Callable[..., object] | None) -> Dask:
-    """Ask the workers there are what they are. Those that come later are asked with each run."""
+    """Check the builds of the current workers; later workers are checked with each run."""
     executor = Dask(client, tell)
     executor.look()
     for name, answer in executor.ask(worker.about).items():

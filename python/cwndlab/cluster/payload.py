@@ -27,15 +27,15 @@ class Payload(NamedTuple):
     kind: str
     """`BY_FILE`, `BY_VALUE` or `BY_NAME`."""
     here: str
-    """What stands for it in the scenario at home."""
+    """Its text in the original scenario."""
     name: str
-    """Of the file, or the class."""
+    """Name of the file, or of the class."""
     digest: str
-    """Hash of where it lies and of its content; of a module's rule its `fingerprint`."""
+    """Hash of its path and content; for a module's rule its `fingerprint`."""
 
     @property
     def token(self) -> str:
-        """What stands for it on the way."""
+        """Its text in the scenario that is sent."""
         return f"cwndlab-payload-{self.digest}"
 
 
@@ -47,12 +47,11 @@ class Packer:
         self._classes: dict[type, tuple[Payload, bytes]] = {}
 
     def pack(self, scenario: str) -> tuple[str, list[tuple[Payload, bytes | None]]]:
-        """Give the scenario as it travels, and what travels beside it.
+        """Return the scenario to send, and its payloads.
 
-        Parcels with their content, if they have one.
+        Payloads come with their content, if they have one.
 
-        What cannot be read is left as it is: the worker's message says so, as the one at home
-        would.
+        An unreadable file stays as it is: the worker reports it as a local run would.
         """
         if not has_outside(scenario):
             return scenario, []
@@ -106,7 +105,7 @@ class Packer:
 
 
 def fingerprint(rule: str) -> str:
-    """Hash the source of a rule's module; empty where there is none.
+    """Hash the source of a rule's module; empty if there is none.
 
     Examples
     --------
@@ -121,7 +120,7 @@ def fingerprint(rule: str) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Write text as it stands inside a string of JSON.
+    r"""Escape text for a JSON string.
 
     Examples
     --------

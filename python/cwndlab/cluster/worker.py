@@ -18,23 +18,23 @@ from cwndlab.execute import Progress
 from cwndlab.executors import Outcome, machine, perform
 
 LOOK_EVERY_S = 0.2
-"""Between looks whether a run is still wanted."""
+"""Interval of checks whether a run is still wanted, seconds."""
 NOT_WANTED = "not wanted any more"
 
 
 class NotWanted(Exception):
-    """Raised in a run whose answer nobody waits for any more."""
+    """Raised in a run that nobody awaits any more."""
 
 
 def about() -> tuple[str, str]:
-    """Say what this worker is: the machine, and the build of its engine."""
+    """Return this worker's machine and the build of its engine."""
     return machine(), native.build()
 
 
 def hold(content: bytes) -> bytes:
-    """Be the content of a payload.
+    """Return the content of a payload.
 
-    A task of its own, so that it travels to each worker once, and not with each run.
+    It is a task of its own, so that it is sent to each worker once, and not with each run.
     """
     return content
 
@@ -47,14 +47,13 @@ def perform_payload(
     Parameters
     ----------
     build : str
-        Fingerprint of the engine there; with another one here the run is not done, and the answer
-        says so.
+        Fingerprint of the client's engine; a worker with another one refuses the run.
     scenario : str
-        As `payload.pack` wrote it.
+        The scenario that `Packer.pack` made.
     payloads : sequence of tuple
-        What its tokens stand for, each a `Payload`.
+        Its payloads, each the fields of a `Payload`.
     *contents : bytes
-        Of those payloads that have one, in order.
+        Contents of the payloads that have one, in order.
     """
     if native.build() != build:
         return _refused("")
@@ -71,8 +70,7 @@ def perform_payload(
         outcome = perform(scenario, _watch())
     except NotWanted:
         return _refused(NOT_WANTED)
-    # As if the run had been done where the file lies: results are equal to the last bit wherever
-    # they come from.
+    # Restore the original paths: results are identical wherever a run is done.
     result, error = outcome.result, outcome.error
     for place, here in back:
         result, error = result.replace(escaped(place), escaped(here)), error.replace(place, here)
@@ -93,7 +91,7 @@ def _differs(payload: Payload) -> str:
 
 
 def _unpacked(payload: Payload, content: bytes) -> str:
-    """Put a payload where a scenario can name it, and return that name."""
+    """Unpack a payload, and return its name for the scenario."""
     if payload.kind == BY_VALUE:
         place = f"cwndlab_sent_{payload.digest}"
         own.know(place, payload.name, lambda: pickle.loads(content))
@@ -101,8 +99,7 @@ def _unpacked(payload: Payload, content: bytes) -> str:
     file = _folder() / payload.digest / payload.name
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        # Several threads may unpack the same: each writes a file of its own, and the whole one
-        # takes its place at once.
+        # Several threads may unpack the same payload: each writes a temporary file, and renames it.
         handle, name = tempfile.mkstemp(dir=file.parent)
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
@@ -111,19 +108,19 @@ def _unpacked(payload: Payload, content: bytes) -> str:
 
 
 def _folder() -> Path:
-    """Where this worker may write; it is tidied up when the worker ends."""
+    """Directory of this worker; it is removed when the worker ends."""
     from distributed import get_worker
 
     return Path(get_worker().local_directory) / "cwndlab"
 
 
 def _watch() -> Progress:
-    """Return what a run calls as it goes on.
+    """Return the progress callback of a run.
 
-    It ends the run when its answer is not wanted any more.
+    It ends a run that is not wanted any more.
 
-    A worker cannot stop a thread. But it knows when the client has cancelled a task or has gone:
-    such a task is in the state "cancelled" as long as its thread runs.
+    A worker cannot stop a thread, but it knows when the client has cancelled a task or is gone:
+    such a task is in the state "cancelled" while its thread runs.
     """
     from distributed import get_worker
 

@@ -1,4 +1,4 @@
-"""What this machine has of what real flows, and the comparisons with other programs, need."""
+"""Checks this machine's requirements of real flows and of comparisons with other programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cwndlab.live import program
 # linux/capability.h
 CAP_NET_ADMIN, CAP_SYS_ADMIN, CAP_BPF = 12, 21, 39
 TYPES = Path("/sys/kernel/btf/vmlinux")
-# BPF links of struct_ops, which go with the process that holds them.
+# BPF links of struct_ops, which end with their process.
 LEAST_KERNEL = (6, 4)
 
 RUNS, RULES, BUILD = "live linux", "rules in the kernel", "building rules in the kernel"
@@ -26,18 +26,18 @@ AS_ROOT = "run as root"
 
 @dataclass(frozen=True)
 class Part:
-    """Something that a machine has or lacks.
+    """A requirement that a machine meets or lacks.
 
     Attributes
     ----------
     name : str
         What it is.
     found : str or None
-        What was found, such as a version; none where it is missing.
+        What was found, such as a version; None if it is missing.
     needed_for : str
-        What does not work without it.
+        Features that need it.
     how : str
-        How to get it.
+        How to install it.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Part:
 
 
 def look() -> list[Part]:
-    """Look at this machine; nothing is changed, nothing is registered.
+    """Check this machine without changing it.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def _types() -> str | None:
 
 
 def _struct_ops() -> str | None:
-    # The kernel's types name what can be implemented in BPF.
+    # The kernel's type information names what BPF can implement.
     return "yes" if b"\0bpf_struct_ops_tcp_congestion_ops\0" in TYPES.read_bytes() else None
 
 

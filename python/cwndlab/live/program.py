@@ -1,4 +1,4 @@
-"""The program behind `cwndlab live`: where it is, and its answers."""
+"""The program behind `cwndlab live`: its path and its answers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cwndlab.errors import LiveError, RunError
 
 BUILT = Path(__file__).resolve().parent.parent / "_bin" / "cwndlab-live"
 EXIT_REFUSED = 2
-# How long a command that was told to end may take for it, seconds.
+# Time that a command may take to end, seconds.
 END_S = 20
 
 
 def find() -> Path:
-    """Where the program is.
+    """Path of the program.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def find() -> Path:
 
 
 def ask(*arguments: str, timeout_s: float = 60) -> dict[str, Any]:
-    """Give the answer to one question, such as `ask("list")`.
+    """Return the answer to one command, such as `ask("list")`.
 
     Raises
     ------
@@ -49,9 +49,9 @@ def ask(*arguments: str, timeout_s: float = 60) -> dict[str, Any]:
 
 
 class Held:
-    """A command that lasts until it is ended; `answer` is what it said when it was ready.
+    """A command that lasts until it is ended; `answer` is its first event.
 
-    The program ends with this process, however that ends: it waits for the end of its input.
+    The program ends with this process in any case: it waits for the end of its input.
 
     Raises
     ------
@@ -71,12 +71,12 @@ class Held:
         self.answer = _answer([first], 0, "")
 
     def wait(self) -> NoReturn:
-        """Wait until it ends, which it does not by itself.
+        """Wait until the program ends.
 
         Raises
         ------
         RunError
-            If somebody else has ended it.
+            If it ends without `close`.
         """
         code = self._process.wait()
         raise RunError(
@@ -85,7 +85,7 @@ class Held:
         )
 
     def close(self) -> None:
-        """End it in any case, without an answer."""
+        """Kill it without an answer."""
         if self._process.poll() is None:
             self._process.kill()
             self._process.communicate(timeout=END_S)
@@ -93,7 +93,7 @@ class Held:
     def end(self) -> dict[str, Any] | None:
         """End it, and give its last answer.
 
-        None if it has ended by itself, as it does on Ctrl-C.
+        None if it has ended already, as on Ctrl-C.
         """
         rest, errors = self._process.communicate(timeout=END_S)
         return _answer(rest.splitlines(), self._process.returncode, errors) if rest else None

@@ -1,6 +1,6 @@
-"""A run by the program `cwndlab-live`.
+"""The protocol of a run with the program `cwndlab-live`.
 
-A request in JSON, then what it says, line by line, until it is done.
+A request in JSON, then its events, one per line, until the end.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from cwndlab.errors import LiveError, RunError
 from cwndlab.live import program
 
 GRACE_S = 5.0
-"""How long the program may take to be gone once it was killed."""
+"""Time that the program may take to end after a kill, seconds."""
 
 
 def exchange(command: str, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Start the program with a request, and give its events until it is done.
+    """Start the program with a request, and yield its events until it ends.
 
     Closing the iterator, or an exception such as Ctrl-C, ends the program; it ends with this
     process in any case.
@@ -28,9 +28,9 @@ def exchange(command: str, request: Mapping[str, Any]) -> Iterator[dict[str, Any
     Raises
     ------
     LiveError
-        If it refuses.
+        If the program refuses.
     RunError
-        If it fails.
+        If the program fails.
     """
     with _started(command) as process:
         assert process.stdin is not None, "it was asked for"
@@ -39,7 +39,7 @@ def exchange(command: str, request: Mapping[str, Any]) -> Iterator[dict[str, Any
             process.stdin.write(json.dumps({**request, "parent": os.getpid()}))
             process.stdin.close()
         except BrokenPipeError:
-            # It has ended already; what it says tells why.
+            # The program has ended; its output says why.
             pass
         problem = "ended without a word"
         for line in process.stdout:

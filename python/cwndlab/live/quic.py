@@ -11,10 +11,10 @@ from cwndlab.results import Result
 from cwndlab.scenario import Scenario
 
 OVERHEAD_BYTES = 61
-"""Headers of a packet with data: IPv4 and UDP 28.
+"""Headers of a packet with data, bytes.
 
-QUIC's first byte, connection id of 8, number of 2 and tag of 16 (RFC 9000 section 17.3, RFC 9001
-section 5.3); type, stream and offset of 4 of a STREAM frame (RFC 9000 section 19.8).
+IPv4 and UDP 28; QUIC's first byte, connection ID 8, packet number 2 and tag 16 (RFC 9000 section
+17.3, RFC 9001 section 5.3); type, stream ID and offset of a STREAM frame (RFC 9000 section 19.8).
 """
 
 
@@ -27,32 +27,31 @@ def quic(
 ) -> Result:
     """Run a scenario with QUIC transfers on this machine.
 
-    It takes as long as the scenario says, and needs no privileges.
+    It takes the scenario's duration, and needs no privileges.
 
     Parameters
     ----------
     scenario : Scenario, mapping, str or Path
-        What to run. Rules are any that set the window alone; ``kernel:reno`` and ``kernel:cubic``
-        run as the rules that stand for them in simulations.
+        The scenario. Rules are those that set the window alone; ``kernel:reno`` and
+        ``kernel:cubic`` run as their simulated counterparts.
     progress : callable, optional
-        Gets (seconds, packets handed over) some times a second. An exception it raises ends the
-        run.
+        Gets (seconds, released packets) some times a second. An exception it raises ends the run.
     qlog : str or Path, optional
-        Folder, made if need be, for a record of each flow that qvis reads: ``000.sqlog`` and so on,
-        some 400 bytes a packet sent.
+        Directory for each flow's qlog, which qvis reads: ``000.sqlog`` and so on, about 400 bytes
+        per packet sent.
     port : int, optional
-        Port of the relay on 127.0.0.1; any that is free if 0.
+        Port of the relay on 127.0.0.1; 0 takes a free one.
 
     Returns
     -------
     Result
-        Of a simulated run, and with ``valid`` (bool), ``reasons`` and ``notes`` (lists of str),
+        As of a simulated run, with ``valid`` (bool), ``reasons`` and ``notes`` (lists of str),
         ``health``, ``sockets``, ``packet_bytes``, ``quic_flows``: see docs/quic.md.
 
     Raises
     ------
     LiveError
-        If the scenario has what QUIC cannot have, or the port is in use.
+        If QUIC does not support the scenario, or the port is in use.
     RunError
         If the run fails.
     """
@@ -65,16 +64,16 @@ def quic(
 
 
 def counterpart(scenario: Scenario, packet_bytes: int) -> Scenario:
-    """Give the scenario to simulate beside a QUIC run.
+    """Return the scenario to simulate for comparison with a QUIC run.
 
-    Packets of its size and headers, and paced as quinn paces.
+    It has quinn's packet size, headers and pacing.
 
     Parameters
     ----------
     scenario : Scenario
-        What was run over QUIC.
+        The scenario of the QUIC run.
     packet_bytes : int
-        Bytes of its packets on the wire, as its result says.
+        Bytes of its packets on the wire, from its result.
 
     Examples
     --------

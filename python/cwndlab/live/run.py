@@ -1,4 +1,4 @@
-"""One live run, and its result in the shape of a simulated one."""
+"""One live run, and its result in the form of a simulated one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cwndlab.results import Result
 from cwndlab.scenario import Scenario
 
 Progress = Callable[[float, int], object]
-"""Called some times a second with the seconds and the packets so far."""
+"""Called some times a second with the seconds and packets so far."""
 
 _TRACES = {
     "cwnd": {"time_s": pl.Float64, "flow": pl.UInt32, "cwnd_packets": pl.Float64,
@@ -25,7 +25,7 @@ _TRACES = {
     "queue": {"time_s": pl.Float64, "link": pl.UInt32, "queue_packets": pl.UInt32},
     "rate": {"time_s": pl.Float64, "flow": pl.UInt32, "goodput_bps": pl.Float64},
 }  # fmt: skip
-"""Columns of traces; flows and links come as numbers and become names."""
+"""Columns of traces; names replace the numbers of flows and links."""
 
 
 def linux(
@@ -33,27 +33,26 @@ def linux(
 ) -> Result:
     """Run a scenario with TCP flows of this machine's kernel.
 
-    It takes as long as the scenario says.
+    It takes the scenario's duration.
 
     Parameters
     ----------
     scenario : Scenario, mapping, str or Path
-        What to run. Rules are the kernel's own (``kernel:reno``, ``kernel:cubic``, ``kernel:bbr``)
-        or any rule that the kernel can take.
+        The scenario. Rules are the kernel's own (``kernel:reno``, ``kernel:cubic``, ``kernel:bbr``)
+        or any rule that can run in the kernel.
     progress : callable, optional
-        Gets (seconds, packets handed over) some times a second. An exception it raises ends the
-        run.
+        Gets (seconds, released packets) some times a second. An exception it raises ends the run.
 
     Returns
     -------
     Result
-        Of a simulated run, and with ``valid`` (bool), ``reasons`` (list of str), ``health``,
+        As of a simulated run, with ``valid`` (bool), ``reasons`` (list of str), ``health``,
         ``namespaces``, ``kernel_flows``, ``kernel_rules``: see docs/live.md.
 
     Raises
     ------
     LiveError
-        If the scenario has what a live run cannot have, or the machine not what it needs.
+        If live runs do not support the scenario, or the machine lacks a requirement.
     RunError
         If the run fails.
     """
@@ -61,14 +60,14 @@ def linux(
 
 
 def counterpart(scenario: Scenario) -> Scenario:
-    """Give the scenario to simulate beside flows of the kernel.
+    """Return the scenario to simulate for comparison with Linux TCP.
 
-    Endpoints like Linux's, packets and windows as live.
+    It has Linux's endpoints, and the packets and windows of the live run.
 
     Parameters
     ----------
     scenario : Scenario
-        What was run live.
+        The scenario of the live run.
 
     Examples
     --------
@@ -80,8 +79,8 @@ def counterpart(scenario: Scenario) -> Scenario:
     """
     whole = scenario.to_dict()
     values = {knob["name"]: knob["values"][whole.get("profile", "rfc")] for knob in native.knobs()}
-    # Where profiles differ and a live run has what the scenario says; what it does not say is then
-    # Linux's own.
+    # Knobs in which profiles differ and that a live run takes from the scenario; the others are
+    # Linux's.
     as_live = {name: values[name] for name in ("packet_size", "initial_window", "delayed_ack")}
     return Scenario.from_dict(
         {**whole, "profile": "linux", "tcp": {**as_live, **whole.get("tcp", {})}}
@@ -91,7 +90,7 @@ def counterpart(scenario: Scenario) -> Scenario:
 def play(
     command: str, scenario: Scenario, more: Mapping[str, Any], progress: Progress | None
 ) -> Result:
-    """Have the program run a scenario, with what else the command asks for."""
+    """Run a scenario with the program, and further keys of the request."""
     for event in exchange(command, {"scenario": scenario.to_dict(), **more}):
         if event["event"] == "progress" and progress is not None:
             progress(event["time_s"], event["packets"])
@@ -101,7 +100,7 @@ def play(
 
 
 def as_scenario(scenario: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
-    """Read a scenario, whatever it comes as."""
+    """Read a scenario from any supported type."""
     if isinstance(scenario, Scenario):
         return scenario
     return (

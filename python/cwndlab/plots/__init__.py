@@ -1,7 +1,7 @@
-"""Plots: results in, matplotlib figures out. Nothing here simulates.
+"""Plots: matplotlib figures of results. Nothing here simulates.
 
-Every figure is made without pyplot, so that it needs no display and leaves no global state behind.
-Lines differ by colour AND by line style or marker.
+Figures are made without pyplot: they need no display and leave no global state. Lines differ by
+colour AND by line style or marker.
 
 >>> from cwndlab import dumbbell, plots, run
 >>> trace = {"cwnd": "10ms", "queue": "10ms", "rate": "500ms"}

@@ -30,8 +30,7 @@ def comparison_bars(
 ) -> Figure:
     """Draw bars per environment and rule, whiskers for the 95 % confidence interval.
 
-    Where all values lie close together far from zero, points on a scale of their own stand in for
-    the bars.
+    If all values are close together and far from zero, points on their own scale replace the bars.
 
     Parameters
     ----------
@@ -85,7 +84,7 @@ def _sample(index: int) -> tuple[Patch, Line2D]:
 def _draw(
     axes: Axes, summary: pl.DataFrame, metric: Metric, environments: list[str], rules: list[str]
 ) -> None:
-    """Draw one panel: bars, or points where bars from zero would all look the same."""
+    """Draw one panel: bars, or points if bars from zero would all look alike."""
     means = _table(summary, "mean", environments, rules) * metric.scale
     whiskers = np.nan_to_num(_table(summary, "ci95", environments, rules) * metric.scale)
     step = 0.8 / len(rules)
@@ -123,7 +122,7 @@ def _draw(
 def _table(
     summary: pl.DataFrame, key: str, environments: list[str], rules: list[str]
 ) -> np.ndarray:
-    """One row per rule, one column per environment; NaN where there is no value."""
+    """One row per rule, one column per environment; NaN without a value."""
     values = {(row["rule"], row["env"]): row[key] for row in summary.to_dicts()}
     cells = [[values.get((rule, environment)) for environment in environments] for rule in rules]
     return np.array(

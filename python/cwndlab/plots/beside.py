@@ -1,4 +1,4 @@
-"""The same scenario simulated and live, side by side."""
+"""Plots the same scenario simulated and live, side by side."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 TITLES = ("simulated", "live")
 WARNING = "#B00020"
 LINE = 120
-"""Letters of a warning that fit the figure's width."""
+"""Length of a warning that fits the figure's width, characters."""
 
 
 @styled
 def beside(simulated: Result, live: Result) -> Figure:
-    """Draw windows and queue of both runs over time, and beneath them who got how much.
+    """Draw windows and queue of both runs over time, and the shares of goodput below them.
 
     Parameters
     ----------
     simulated, live : Result
-        Of one scenario, each with the traces ``cwnd`` and ``queue``.
+        Results of one scenario, each with the traces ``cwnd`` and ``queue``.
     """
     figure, axes = panels(3, 2, width=11.0, height=2.5)
     results = (simulated, live)
@@ -58,9 +58,9 @@ def beside(simulated: Result, live: Result) -> Figure:
 
 
 def shares(result: Result) -> dict[str, float]:
-    """Part of the goodput that each group of flows got, 0 to 1.
+    """Share of the goodput of each group of flows, 0 to 1.
 
-    Its label says how many flows it has.
+    Labels have the number of flows.
     """
     total = result.flows["goodput_bps"].sum()
     found = {}

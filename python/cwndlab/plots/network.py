@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from cwndlab.topology import FlowPath, Link, Topology
 
 RADIUS = 0.16
-"""Of a node; neighbours are 2 apart."""
+"""Radius of a node; neighbours are 2 apart."""
 LANE = 0.085
-"""Between the paths that run side by side."""
+"""Distance between parallel paths."""
 LINK_COLOR = "#b8b8b8"
 MAX_LEGEND = 3 * len(LOOKS)
 
@@ -32,7 +32,7 @@ def network(topology: Topology) -> Figure:
     Parameters
     ----------
     topology : Topology
-        As `cwndlab.topology.topology` reads it off a scenario.
+        From `cwndlab.topology.topology`.
     """
     places = _places(topology)
     lanes = _lanes(topology)
@@ -61,7 +61,7 @@ def network(topology: Topology) -> Figure:
 
 
 def _lanes(topology: Topology) -> dict[str, int]:
-    """Give each path the first lane that is free on all its links."""
+    """Assign each path the first lane that is free on all its links."""
     taken: dict[str, set[int]] = {}
     lanes = {}
     for path in topology.paths:
@@ -106,7 +106,7 @@ def _places(topology: Topology) -> dict[str, Place]:
 
 
 def _height(node: str, topology: Topology, places: dict[str, Place]) -> float:
-    """Mean height of the neighbours that have a place already."""
+    """Mean height of the neighbours placed so far."""
     links = [(link.start, link.end) for link in topology.links if node in (link.start, link.end)]
     known = [
         places[other][1] for ends in links for other in ends if other != node and other in places
@@ -123,13 +123,13 @@ def _walk(node: str, after: dict[str, list[str]]) -> list[str]:
 
 
 def _columns(topology: Topology) -> dict[str, int]:
-    """Column of each node: the longest path on which data reaches it, as the flows go."""
+    """Column of each node: the length of the longest path of data to it."""
     columns = dict.fromkeys(topology.nodes, 0)
     for _ in topology.nodes:
         for path in topology.paths:
             route = topology.route(path.forward)
             for before, node in itertools.pairwise(route):
-                # Paths against each other would push for ever: only as far as there are columns.
+                # Opposite paths would push for ever: limit the columns to the number of nodes.
                 if columns[node] <= columns[before] < len(topology.nodes) - 1 and not _turns_back(
                     topology, before, node
                 ):
@@ -138,7 +138,7 @@ def _columns(topology: Topology) -> dict[str, int]:
 
 
 def _turns_back(topology: Topology, before: str, node: str) -> bool:
-    """Whether an earlier path goes from `node` to `before`: that one gives the direction."""
+    """Whether an earlier path goes from `node` to `before` and fixes the direction."""
     for path in topology.paths:
         route = topology.route(path.forward)
         steps = list(itertools.pairwise(route))
@@ -150,7 +150,7 @@ def _turns_back(topology: Topology, before: str, node: str) -> bool:
 
 
 def _left(start: Place, end: Place) -> np.ndarray:
-    """Give the direction to the left of the path from start to end."""
+    """Return the direction to the left of the way from start to end."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     return np.array([-dy, dx]) / math.hypot(dx, dy)
 
@@ -177,8 +177,8 @@ def _draw_link(
         # Both directions share a label, which says what differs.
         same = (twin.label, twin.queue, twin.limit) == (link.label, link.queue, link.limit)
         text += "\n(both ways)" if same else f"\nback: {twin.label},\n{twin.queue}, {twin.limit}"
-    # Paths go on the left of a link, so that its label goes on the right, behind the paths that
-    # come towards it.
+    # Paths are on the left of a link; its label is on the right, beyond the paths of the other
+    # direction.
     towards = [
         lanes[path.name]
         for path in topology.paths

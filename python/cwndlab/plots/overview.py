@@ -1,4 +1,4 @@
-"""One run at a glance: windows, goodput and queue over one time axis."""
+"""Overview of one run: windows, goodput and queue over one time axis."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PANELS = {
 
 @styled
 def overview(result: Result, *, width: float = 9.0, height: float = 2.4) -> Figure:
-    """Draw the traces a result has, one panel each.
+    """Draw the traces of a result, one panel each.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Many environments and settings at once: goodput per environment, and the scores."""
+"""Plots of many environments and settings: goodput per environment, and the scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cwndlab.comparison import Comparison
 
 SPREAD = 0.62
-"""Height that the rules' markers share within an environment's row."""
+"""Height of the rules' markers within an environment's row."""
 
 
 @styled
@@ -29,7 +29,7 @@ def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure
     comparison : Comparison
         Only its `summary` is read.
     metric : str
-        What is drawn.
+        The metric to draw.
     """
     summary = comparison.summary.filter(metric=metric)
     recoveries, queues = _levels(summary)
@@ -41,7 +41,7 @@ def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure
         sharex=True,
         sharey=True,
         width=1.5 + 2.9 * len(queues),
-        # An inch for title, axis label and legend, or a single environment would have no room.
+        # One inch for title, axis label and legend.
         height=0.8 + 0.3 * len(environments) + 1.0 / len(recoveries),
     )
     settings = [(recovery, queue) for recovery in recoveries for queue in queues]
@@ -56,7 +56,7 @@ def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure
         panel.set_title(f"{recovery} over {queue}")
         if metric.startswith("goodput"):
             panel.axvline(1.0, color=REFERENCE, linestyle=":", linewidth=0.9, zorder=1)
-    # By the means: a wide interval would push them all together.
+    # The means set the limits: a wide interval would push all of them together.
     low, high = summary["mean"].min() or 0.0, summary["mean"].max() or 1.0
     edge = 0.06 * (high - low) or 0.1
     axes[0].set_xlim((low - edge) * BY_KEY[metric].scale, (high + edge) * BY_KEY[metric].scale)
@@ -104,7 +104,7 @@ def _rows(
 
 @styled
 def score_points(comparison: Comparison, *, metric: str = "goodput") -> Figure:
-    """Draw C_a and D_a of a metric: settings as columns, one marker per rule; zero is the best.
+    """Draw C_a and D_a of a metric: settings as columns, one marker per rule; zero is best.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Available bandwidth over time, one small panel per environment."""
+"""Plots residual bandwidth over time, one small panel per environment."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TEST_FLOWS = "flow"
 
 @styled
 def available_bandwidths(results: Mapping[str, Result], *, group: str = TEST_FLOWS) -> Figure:
-    """Draw the bandwidth that each run left per flow.
+    """Draw the residual bandwidth per flow of each run.
 
-    As asked for, or as measured where finite flows left it.
+    It is nominal, or measured if finite flows are the cross traffic.
 
     Parameters
     ----------
     results : mapping
-        Title to a result that was traced with ``trace.rate``.
+        Title to a result with the trace ``rate``.
     group : str
         The flows among which the bandwidth is divided.
     """

@@ -1,4 +1,4 @@
-"""Rules under one another on a shared scale: one panel per rule, the same run otherwise."""
+"""Plots of rules on a shared scale: one panel per rule, otherwise the same run."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ def _stack(results: Mapping[str, Result], draw: Draw, quantity: str, title: str)
         panel.set_ylabel("")
         panel.set_title(rule)
         panel.set_xlim(0, result.simulated_s)
-    # Last: a limit that is set before all panels are drawn would keep the shared scale from
-    # growing.
+    # Last: a limit set before all panels are drawn would freeze the shared scale.
     if draw is _windows:
         title += timelines.clip_start_up(axes[0], list(results.values()))
     axes[0].set_ylim(bottom=0)

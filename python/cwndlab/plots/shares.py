@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from cwndlab.pairwise import Pairwise
 
 SPREAD = 0.05
-"""Part of a doubling by which neighbouring series stand apart, so that their whiskers do."""
+"""Distance between neighbouring series, as a share of a doubling of flows."""
 LONG = 24
-"""Rules this long, such as formulas, stand in the title alone."""
+"""Length of a rule's text, such as a formula, above which only the title has it."""
 
 
 @styled
 def shares(pairwise: Pairwise) -> Figure:
-    """Draw share above and harm beneath, against the number of flows of each kind.
+    """Draw share above and harm below, over the number of flows of each rule.
 
-    Of one rule every setting (queue, recovery, environment) is a line. Of several rules every rule
-    is one, and settings have a column each.
+    For one rule, every setting (queue, recovery, environment) is a line. For several rules, every
+    rule is a line, and every setting a column.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def shares(pairwise: Pairwise) -> Figure:
 
 
 def _labels(settings: list[dict[str, str]]) -> list[str]:
-    """Name settings by what differs between them, and always by the queue."""
+    """Name settings by their queue and by their differences."""
     differing = [key for key in ("recovery", "env") if len({where[key] for where in settings}) > 1]
     return [", ".join([where["queue"], *(where[key] for key in differing)]) for where in settings]
 

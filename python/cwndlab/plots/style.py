@@ -1,4 +1,4 @@
-"""One look for all figures: palette, line styles, figure making and saving."""
+"""The common style of figures: palette, line styles, making and saving."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Look(NamedTuple):
     hatch: str
 
 
-# Okabe and Ito's palette, which people with colour-blindness can tell apart; its yellow is too
-# light for lines.
+# Okabe and Ito's palette for colour-blind readers, without its yellow, which is too light for
+# lines.
 LOOKS = (
     Look("#0072B2", "-", "o", ""),
     Look("#D55E00", "--", "s", "///"),
@@ -42,7 +42,7 @@ LOOKS = (
     Look("#8C5A2B", (0, (3, 1)), "<", "---"),
 )
 REFERENCE = "#222222"
-"""Colour of what is not measured on the flows: available bandwidth, buffer limits."""
+"""Colour of references such as available bandwidth and buffer limits."""
 
 _RC: dict[str, Any] = {
     "font.size": 10,
@@ -77,7 +77,7 @@ class LabFigure(Figure):
 
 
 def styled(draw: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
-    """Give a plotting function the common look without touching matplotlib's settings for good."""
+    """Apply the common style within a plotting function, and restore matplotlib's settings."""
 
     @functools.wraps(draw)
     def wrapper(*arguments: Arguments.args, **named: Arguments.kwargs) -> Drawn:
@@ -106,7 +106,7 @@ def save(figure: Figure, path: str | Path) -> Path:
     Raises
     ------
     ValueError
-        If the ending is another one.
+        If the file name has another ending.
     """
     target = Path(path)
     if target.suffix.lstrip(".").lower() not in FORMATS:

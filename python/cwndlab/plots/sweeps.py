@@ -1,4 +1,4 @@
-"""Means of a sweep with their intervals: the last axis along the ground, or cells as rows."""
+"""Plots of a sweep's means with intervals: over the last axis, or with cells as rows."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ SPREAD = 0.3
 
 @styled
 def sweep_points(findings: SweepResult) -> Figure:
-    """Draw the mean of every metric with its 95 % confidence interval; what has none is not drawn.
+    """Draw the mean of every metric with its 95 % confidence interval, if it has one.
 
-    The compared axis gives the series. Of the others, the one with the most values lies along the
-    ground, and what is left gives columns; where these were more than four, every combination has a
-    place along the ground.
+    The compared axis gives the series. The other axis with the most values is the x axis, and the
+    remaining ones give columns; with more than four columns, the x axis has every combination.
 
     Parameters
     ----------
@@ -37,7 +36,7 @@ def sweep_points(findings: SweepResult) -> Figure:
     Raises
     ------
     ValueError
-        If nothing has an interval.
+        If no mean has an interval.
     """
     summary, sweep = findings.summary.drop_nulls("ci95"), findings.sweep
     if summary.height == 0:
@@ -52,7 +51,7 @@ def sweep_points(findings: SweepResult) -> Figure:
     rest = [name for name in others if name != ground and sizes[name] > 1]
     columns = summary.select(rest).unique(maintain_order=True).rows() if rest else [()]
     if len(columns) > MOST_COLUMNS:
-        # Too many to stand side by side: every combination has a place along the ground.
+        # Too many columns: the x axis has every combination.
         names = [*rest, *([ground] if ground else [])]
         joined = pl.concat_str([pl.col(name) for name in names], separator="\n")
         ground = f"from top to bottom: {', '.join(names)}"
@@ -63,7 +62,7 @@ def sweep_points(findings: SweepResult) -> Figure:
     width = max(
         6.0, min(16.0, 2.0 + len(columns) * max(2.6, 0.32 * len(places) * max(2, len(series))))
     )
-    # Title and legend take an inch and a bit, which few rows would be short of.
+    # Title and legend take more than an inch, also with few rows.
     height = 2.1 + 1.2 / len(measures)
     figure, axes = panels(
         len(measures), len(columns), sharex=True, sharey="row", width=width, height=height
@@ -96,7 +95,7 @@ def sweep_points(findings: SweepResult) -> Figure:
 
 
 def _series(findings: SweepResult) -> str | None:
-    """Column of the compared axis; of axes that go together the first."""
+    """Column of the compared axis; the first one of zipped axes."""
     compared = findings.sweep.compared
     if compared is None:
         return None
@@ -147,7 +146,7 @@ def _draw(
         )
         at = np.arange(len(places)) + SPREAD * (index - (len(series) - 1) / 2) / len(series)
         style = look(index)
-        # A line says that what lies between two values is like them: of names it would say nothing.
+        # Lines join quantities, where values in between are meaningful; names have no lines.
         axes.errorbar(
             at, means, yerr=whiskers, color=style.color, marker=style.marker, markersize=4.5,
             capsize=2.5,
@@ -160,7 +159,7 @@ def _draw(
 
 
 def _is_quantity(text: str) -> bool:
-    """Whether a label is a number with or without a unit: then neighbours are neighbours."""
+    """Whether a label is a number, with or without a unit."""
     number = text.rstrip("abcdefghijklmnopqrstuvwxyzGMKT%/ ")
     return (
         seconds(text) is not None

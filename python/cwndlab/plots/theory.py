@@ -1,6 +1,6 @@
 """Plots of theory: phase plots, steady states, rates over loss, TCP-friendly curves, growth.
 
-Everything drawn is computed by the caller with `cwndlab.theory`; nothing here calculates.
+The caller computes the data with `cwndlab.theory`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ def phase(found: Phase, title: str = "") -> Figure:
     Parameters
     ----------
     found : Phase
-        From `cwndlab.theory.phase`. The last two cycles of each trajectory are bold: where it ends
-        up.
+        From `cwndlab.theory.phase`. The last two cycles of each trajectory are bold.
     title : str
         By default the rules.
     """
@@ -66,7 +65,7 @@ def phase(found: Phase, title: str = "") -> Figure:
         )
     names = list(dict.fromkeys(found.trajectories[0].rules))
     axes.set_title(title or " against ".join(names))
-    # A load that left the others far behind would make the lines a dot.
+    # A load far above the others would shrink the lines to a dot.
     limit = min(1.08 * top, 1.6 * found.trajectories[0].capacity)
     axes.set_xlim(0, limit)
     axes.set_ylim(0, limit)
@@ -147,7 +146,7 @@ def friendly(
 ) -> Figure:
     """Draw TCP-friendly parameters.
 
-    Alpha over beta, what each choice gets over loss, and the error over alpha.
+    Panels: alpha over beta, the rate of each choice over loss, and the error over alpha.
 
     Parameters
     ----------

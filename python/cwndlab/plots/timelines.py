@@ -1,4 +1,4 @@
-"""Single panels over time: windows, goodput against available bandwidth, queue."""
+"""Panels over time: windows, goodput with available bandwidth, queue."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from cwndlab.results import Result
 
 MAX_SINGLE_FLOWS = 6
-"""Up to here every flow gets its own line and legend entry; beyond, flows are drawn by group."""
+"""Largest number of flows with their own lines and legend entries; more are drawn by group."""
 MAX_FAINT_FLOWS = 20
 CLIP_FACTOR = 1.5
-"""Windows this much larger before the measuring window than in it are clipped.
+"""Windows are clipped if start-up exceeds the measured time by this factor.
 
-Start-up would flatten the rest.
+Start-up would flatten the rest of the plot.
 """
 
 
@@ -35,7 +35,7 @@ class Series(NamedTuple):
 def bottleneck(result: Result) -> dict[str, Any]:
     """Pick the link that matters most.
 
-    The one named ``bottleneck``, otherwise the one that dropped most.
+    It is the one named ``bottleneck``, otherwise the one with the most drops.
     """
     rows = result.links.to_dicts()
     named = [row for row in rows if row["link"] == "bottleneck"]
@@ -60,7 +60,7 @@ def groups(result: Result) -> list[Series]:
 def windows(axes: Axes, result: Result) -> None:
     """Draw congestion windows over time.
 
-    Many flows as faint lines with each group's mean in bold.
+    Many flows are faint lines, with each group's mean in bold.
     """
     trace = result.traces["cwnd"]
     axes.set_ylabel("window [packets]")
@@ -81,7 +81,7 @@ def windows(axes: Axes, result: Result) -> None:
 
 
 def faint_windows(axes: Axes, trace: pl.DataFrame, flows: list[str], style: Look) -> pl.DataFrame:
-    """Draw single windows faintly, and return the course of their mean."""
+    """Draw single windows faintly, and return their mean over time."""
     for name in flows[:MAX_FAINT_FLOWS]:
         single = trace.filter(pl.col("flow") == name)
         axes.plot(
@@ -103,9 +103,9 @@ def _line(axes: Axes, frame: pl.DataFrame, style: Look, width: float, label: str
 
 
 def clip_start_up(axes: Axes, results: list[Result]) -> str:
-    """Scale windows to the measured time where start-up is far above it.
+    """Scale windows to the measured time if start-up is far above it.
 
-    Return what to say about it.
+    Return a note about it.
     """
     whole = measured = 0.0
     for result in results:
@@ -155,7 +155,7 @@ def _steps(axes: Axes, frame: pl.DataFrame, result: Result, label: str, **line: 
 def available(axes: Axes, result: Result) -> None:
     """Draw the available bandwidth.
 
-    Its course if it was traced, otherwise its mean as a level line.
+    It is drawn over time if it was traced, otherwise as its mean.
     """
     link = bottleneck(result)
     line = {"color": REFERENCE, "linestyle": "--", "linewidth": 1.1}

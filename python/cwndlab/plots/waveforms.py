@@ -1,4 +1,4 @@
-"""A waveform of available bandwidth, and what rules make of it."""
+"""Plots a waveform of residual bandwidth, and the metric of rules on it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def waveform(
     Parameters
     ----------
     shape : mapping
-        As scenarios have waveforms, rates in bit/s per test flow.
+        A scenario's waveform, with rates in bit/s per test flow.
     values : mapping of str to (float, float)
         Rule to value and half-width of its interval.
     title : str
@@ -53,7 +53,7 @@ def waveform(
 
 
 def course(panel: Axes, shape: Mapping[str, Any]) -> None:
-    """Draw what a waveform leaves per test flow over a few periods."""
+    """Draw a waveform per test flow over a few periods."""
     times, levels, span = _points(shape)
     panel.step(times, np.array(levels) / 1e6, where="post", color=look(0).color, linewidth=1.4)
     panel.set_xlim(0, span)
@@ -65,7 +65,7 @@ def course(panel: Axes, shape: Mapping[str, Any]) -> None:
 def rates(
     panel: Axes, values: Mapping[str, tuple[float | None, float | None]], metric: str
 ) -> None:
-    """Draw a row for each rule, with its value written beside the mark."""
+    """Draw one row per rule, with its value next to the marker."""
     names, scale = list(values), BY_KEY[metric].scale
     for index, name in enumerate(names):
         found, width = values[name]
@@ -95,7 +95,7 @@ def rates(
 
 
 def _points(shape: Mapping[str, Any]) -> tuple[Sequence[float], Sequence[float], float]:
-    """Give times, rates from then on, and the length drawn."""
+    """Return times, the rates from then on, and the length drawn."""
     kind = shape["kind"]
     if kind == "points":
         repeat = float(shape["repeat"])
@@ -110,7 +110,7 @@ def _points(shape: Mapping[str, Any]) -> tuple[Sequence[float], Sequence[float],
         times = np.linspace(0, span, STEPS)
         along = times / float(shape["period"]) % 1.0
         return list(times), list(shape["low"] + along * (shape["high"] - shape["low"])), span
-    # Random ones differ by seed: their bounds.
+    # Random waveforms differ by seed: draw their bounds.
     low, high = (shape["min"], shape["max"]) if kind == "walk" else (shape["low"], shape["high"])
     every = float(shape["every"])
     span = min(SPAN_S, 30 * every)

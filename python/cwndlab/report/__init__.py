@@ -1,8 +1,8 @@
-"""Results as one self-contained HTML file: tables, plots, settings, where they come from.
+"""Results as one self-contained HTML file: tables, plots, settings, origin.
 
-Every source becomes chapters (`chapter`), and every chapter is drawn by the same parts: plots as
-SVG (`charts`, `glyphs`), tables (`tables`), the page around them (`page` and the templates). The
-file loads nothing, and is whole without JavaScript, which only chooses, hides and sorts.
+Every source becomes chapters (`chapter`) with plots in SVG (`charts`, `glyphs`) and tables
+(`tables`) on one page (`page` and the templates). The file loads nothing, and is complete without
+JavaScript, which only selects, hides and sorts.
 """
 
 from __future__ import annotations
@@ -33,31 +33,31 @@ def write_report(
 ) -> Path:
     """Write a comparison, or a store's sweeps, as one self-contained HTML file.
 
-    What has not finished is left out, and the file says what is missing.
+    Unfinished runs are left out, and the file says which runs are missing.
 
     Parameters
     ----------
     what : Comparison, Store, str or Path
         A comparison (traces of its replicate 0, if recorded, become plots over time), a store of
-        sweeps, or the folder of either: a store's, or what `cwndlab compare --out` wrote.
+        sweeps, or the directory of either.
     path : str or Path, optional
-        The file; its folder is made. By default ``report.html`` in the folder.
+        The file; its directory is made. By default ``report.html`` in the source's directory.
     title : str, optional
         Heading.
     sweep : str, optional
         The sweep of the store; by default all of them.
     progress : callable, optional
-        Gets what is under way, and how much of it is done of how much.
+        Gets the name of the step, and how much of it is done of how much.
 
     Returns
     -------
     Path
-        The file. It is there whole or not at all.
+        The file, which is written atomically.
 
     Raises
     ------
     StoreError
-        If the folder holds nothing to report, or the store has no such sweep.
+        If the directory has nothing to report, or the store has no such sweep.
     OSError
         If the file cannot be written.
 
@@ -81,7 +81,7 @@ def write_report(
 def _chapters(
     what: Comparison | Store | str | Path, sweep: str | None, tell: Progress
 ) -> tuple[str, list[Chapter], Path | None]:
-    """Return a heading, the chapters, and the folder they come from."""
+    """Return a heading, the chapters, and their directory."""
     from cwndlab.comparison import Comparison
     from cwndlab.report import from_comparison
     from cwndlab.store import Store, layout

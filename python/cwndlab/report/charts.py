@@ -17,21 +17,21 @@ HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 215.0, 46.0, 8.0, 8.0, 36.0
 SPREAD = 0.36
 """Width over which series are spread at one value so that whiskers do not overlap, in steps."""
 CHARACTER = 6.3
-"""Width of one in labels, about."""
+"""Approximate width of a letter in labels."""
 ROW, LABEL, GAP = 13.0, 15.0, 7.0
-"""Of plots with names: height of a mark's row, of a name above its rows, and between groups."""
+"""In plots with names: height of a marker's row, of a name, and of a gap between groups."""
 INSET = 14.0
 
 
 class Plot(NamedTuple):
-    """One plot with what it is of."""
+    """One plot with its subject."""
 
     title: str
     svg: Markup
 
 
 class _Place(NamedTuple):
-    """A label along the ground with its marks: series, name, row."""
+    """A label of the x axis with its markers: series, name, row."""
 
     label: str
     marks: list[tuple[int, str, Mapping[str, Any]]]
@@ -42,8 +42,7 @@ def plots(
 ) -> list[Plot]:
     """Draw a metric: one plot per combination of the axes that are neither x axis nor series.
 
-    All have one scale. What has no interval is not drawn; without anything to draw there are no
-    plots.
+    All share one scale. Means without intervals are not drawn.
     """
     cells = chapter.cells(table, measure.key)
     scale = glyphs.scale(cells.values(), measure, with_zero=are_differences)
@@ -89,7 +88,7 @@ def _places(
         ]
 
     if chapter.ground is None:
-        # Nothing along the ground: the compared labels themselves.
+        # Without an x axis, the compared labels take its place.
         return [_Place(entry[1] or "all runs", found({}, [entry])) for entry in series]
     return [
         _Place(label, found({chapter.ground: label}, series))
@@ -105,9 +104,9 @@ def _upright(
     title: str,
     are_differences: bool,
 ) -> Markup:
-    """Values upwards over an axis of quantities.
+    """Draw values upwards over an axis of quantities.
 
-    Lines say that what lies between two is like them.
+    Lines join them, because values between two quantities are meaningful.
     """
     y = scale.over(HEIGHT - BOTTOM, TOP)
     step = (glyphs.WIDTH - LEFT - RIGHT) / len(places)
@@ -152,9 +151,9 @@ def _lying(
     title: str,
     are_differences: bool,
 ) -> Markup:
-    """Values to the right, a group of rows for each name.
+    """Draw values to the right, with a group of rows per name.
 
-    Names of any length have room, also on a phone.
+    Names of any length fit, also on a phone.
     """
     x = scale.over(INSET, glyphs.WIDTH - INSET)
     heights = [LABEL + ROW * max(1, len(place.marks)) + GAP for place in places]

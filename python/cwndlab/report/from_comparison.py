@@ -1,4 +1,4 @@
-"""A comparison as a chapter, and a comparison from the folder that `--out` wrote."""
+"""Makes a chapter of a comparison, or of the directory that `--out` wrote."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def chapter_of(
     tell: Callable[[str, int, int], object],
     engine: Mapping[str, str] | None = None,
 ) -> Chapter:
-    """Write down what is known of a comparison.
+    """Make the chapter of a comparison.
 
-    `engine` says what did the runs, by default this process.
+    `engine` did the runs, by default this process's.
     """
     plan = comparison.plan
     rules = [level.label for level in plan.axes["rule"]]
@@ -89,7 +89,7 @@ def _engine() -> dict[str, str]:
 
 
 def _differences(runs: pl.DataFrame, baseline: str) -> pl.DataFrame:
-    """Compare runs of the same replicate, which share their random numbers, as sweeps do."""
+    """Compare runs of the same replicate, which share their random numbers, as in sweeps."""
     where = [*SETTING, "env", "replicate"]
     other = runs.filter(rule=baseline).select(*where, *(pl.col(metric.key) for metric in METRICS))
     pairs = runs.filter(pl.col("rule") != baseline).join(
@@ -163,17 +163,17 @@ def _images(comparison: Comparison, cell: dict[str, str]) -> list[dict[str, str]
 
 
 def is_folder(folder: Path) -> bool:
-    """Whether `cwndlab compare --out` wrote a folder."""
+    """Whether `cwndlab compare --out` wrote the directory."""
     return (folder / "plan.json").is_file() and (folder / "runs.parquet").is_file()
 
 
 def read(folder: Path) -> tuple[Comparison, dict[str, str]]:
-    """Read the folder that `cwndlab compare --out` wrote, with what it says of the engine.
+    """Read the directory that `cwndlab compare --out` wrote, with its engine.
 
     Raises
     ------
     StoreError
-        If it holds something else.
+        If the directory has something else.
     """
     try:
         plan = Plan.from_dict(json.loads((folder / "plan.json").read_text(encoding="utf-8")))
@@ -194,7 +194,7 @@ def read(folder: Path) -> tuple[Comparison, dict[str, str]]:
         if row is None:
             continue
         comparison.measured[run.index] = row
-        # Traces are of replicate 0 alone; the other results are in the table already.
+        # Only replicate 0 has traces; the other results are in the table already.
         path = folder / "runs" / f"{run.index:05d}"
         if run.replicate == 0 and any(path.glob("trace-*.parquet")):
             comparison.results[run.index] = Result.load(path)

@@ -1,4 +1,4 @@
-"""A sweep of a store as a chapter."""
+"""Makes a chapter of a store's sweep."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from cwndlab.sweep.reading import Kept
 
 MOST_RUNS = 2000
-"""Rows of the table of runs: a page with more is slow to open on a phone."""
+"""Largest number of rows in the table of runs: more make a page slow on a phone."""
 
 
 def chapter_of(kept: Kept, notes: Sequence[str] = ()) -> Chapter:
-    """Write down what is known of a sweep; `notes` say what else is missing."""
+    """Make the chapter of a sweep; `notes` add missing parts."""
     findings = kept.findings
     sweep = findings.sweep
     labels = sweep.compared_labels
@@ -48,7 +48,7 @@ def chapter_of(kept: Kept, notes: Sequence[str] = ()) -> Chapter:
 
 
 def _joined(findings: SweepResult, table: pl.DataFrame) -> pl.DataFrame:
-    """Give axes that go together one column again, as the plan has them."""
+    """Join zipped axes into one column again, as in the plan."""
     sweep = findings.sweep
     for name, levels in sweep.plan.axes.items():
         parts = list(sweep.columns({name: levels[0].label}))
@@ -132,7 +132,7 @@ def _origin(runs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def digest(runs: Sequence[Mapping[str, Any]]) -> str:
-    """Hash trace hashes with their cells, replicates and seeds: equal where all runs are equal.
+    """Hash trace hashes with their cells, replicates and seeds: equal if all runs are equal.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What the plots of a page are made of: axes with round numbers, and marks with whiskers, as SVG.
+"""Elements of a page's plots in SVG: axes with round numbers, markers and whiskers.
 
-Colours are the page's (classes ``s0`` to ``s7``), so that they suit a light and a dark screen;
-every series has a marker and a line style of its own as well, those of the package's other plots.
+The page defines colours (classes ``s0`` to ``s7``) for light and dark screens; every series also
+has the marker and line style of the package's other plots.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from cwndlab.report.chapter import Measure
 from cwndlab.tables import number
 
 WIDTH = 360.0
-"""Of every plot, in its own units: a phone's width, so that text keeps its size there."""
+"""Width of every plot: a phone's, so that text keeps its size there."""
 RADIUS = 4.0
-# Outlines in a square from -1 to 1.
+# Outlines of markers in a square from -1 to 1.
 _SHAPES = {
     "o": "M-1,0a1,1 0 1,0 2,0a1,1 0 1,0 -2,0z",
     "s": "M-.9-.9h1.8v1.8h-1.8z",
@@ -33,7 +33,7 @@ _SHAPES = {
 
 
 class Scale(NamedTuple):
-    """From values, in their shown unit, to places in a plot."""
+    """Maps values, in their shown unit, to positions in a plot."""
 
     low: float
     high: float
@@ -42,15 +42,15 @@ class Scale(NamedTuple):
     ticks: tuple[float, ...]
 
     def at(self, value: float) -> float:
-        """Place of a value."""
+        """Position of a value."""
         return self.begin + (value - self.low) / (self.high - self.low) * (self.end - self.begin)
 
     def over(self, begin: float, end: float) -> Scale:
-        """Return the same values over other places."""
+        """Return the same values over other positions."""
         return self._replace(begin=begin, end=end)
 
     def text(self, tick: float) -> str:
-        """Write a tick with as many digits as tell it from the next."""
+        """Write a tick with the digits that distinguish it from the next."""
         step = self.ticks[1] - self.ticks[0] if len(self.ticks) > 1 else abs(tick) or 1.0
         digits = max(0, -math.floor(math.log10(step) + 1e-9))
         # A step of 0.25 needs a digit more than one of 0.2.
@@ -59,7 +59,7 @@ class Scale(NamedTuple):
 
 
 def scale(rows: Iterable[Mapping[str, Any]], measure: Measure, *, with_zero: bool) -> Scale | None:
-    """Make a scale that holds every interval; None where there is none."""
+    """Make a scale that holds every interval; None without intervals."""
     ends = [
         (row["mean"] + sign * row["ci95"]) * measure.scale
         for row in rows
@@ -73,7 +73,7 @@ def scale(rows: Iterable[Mapping[str, Any]], measure: Measure, *, with_zero: boo
     room = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
     from matplotlib.ticker import MaxNLocator
 
-    # What never is negative, such as a delay, has no room for it on its axis.
+    # The axis of a quantity that is never negative, such as a delay, starts at 0.
     low, high = (low if low == 0 and not with_zero else low - room), high + room
     ticks = [
         float(tick) for tick in MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
@@ -87,7 +87,7 @@ def is_drawn(row: Mapping[str, Any] | None) -> bool:
 
 
 def mark(index: int, x: float, y: float, whisker: tuple[float, float, bool], tip: str) -> Markup:
-    """Draw a mean: its marker, and its whisker between two places, upright or lying."""
+    """Draw a mean: marker, and vertical or horizontal whisker."""
     low, high, is_upright = whisker
     if is_upright:
         line = f"M{x - 3:.1f},{low:.1f}h6M{x:.1f},{low:.1f}V{high:.1f}M{x - 3:.1f},{high:.1f}h6"
@@ -129,7 +129,7 @@ def sample(index: int) -> Markup:
 def tip(
     names: Iterable[str], row: Mapping[str, Any], measure: Measure, *, is_difference: bool
 ) -> str:
-    """Say in words what a mark stands for."""
+    """Describe a marker in words."""
     sign = "+" if is_difference and round(row["mean"] * measure.scale, measure.digits) > 0 else ""
     unit = f" {measure.unit}" if measure.unit else ""
     value = f"{sign}{number(row['mean'], measure)} ± {number(row['ci95'], measure)}{unit}"
@@ -138,14 +138,14 @@ def tip(
 
 
 def text(x: float, y: float, words: str, anchor: str = "middle", kind: str = "") -> Markup:
-    """Write words into a plot."""
+    """Write text into a plot."""
     return Markup('<text x="{}" y="{}" text-anchor="{}"{}>{}</text>').format(
         f"{x:.1f}", f"{y:.1f}", anchor, Markup(f' class="{kind}"' if kind else ""), words
     )
 
 
 def frame(height: float, label: str, parts: Iterable[Markup]) -> Markup:
-    """Put parts into a plot."""
+    """Make a plot of its parts."""
     return (
         Markup('<svg class="plot" role="img" aria-label="{}" viewBox="0 0 {} {}">').format(
             label, f"{WIDTH:g}", f"{height:g}"

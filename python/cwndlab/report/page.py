@@ -16,7 +16,7 @@ TEMPLATE = "report.html.jinja"
 def write(
     target: Path, title: str, chapters: Sequence[Chapter], tell: Callable[[str, int, int], object]
 ) -> Path:
-    """Write chapters as one page; the file is there whole or not at all."""
+    """Write chapters as one page, atomically."""
     steps = sum(len(chapter.measures) for chapter in chapters)
     drawn: list[dict[str, Any]] = []
     done = 0
@@ -44,7 +44,7 @@ def _environment() -> Any:
 
 
 def _content(chapter: Chapter, number: int, metrics: list[dict[str, Any]]) -> dict[str, Any]:
-    """Give what the template reads of a chapter."""
+    """Return the template's variables of a chapter."""
     labels = {name: ", ".join(names) for name, names in chapter.levels.items()}
     return {
         "id": f"part-{number}",
@@ -97,7 +97,7 @@ def _metric(chapter: Chapter, measure: Any) -> dict[str, Any]:
 
 
 def _run_columns(chapter: Chapter) -> list[str]:
-    """Columns of the table of runs beside the cell."""
+    """Other columns of the table of runs."""
     return (
         [key for key in chapter.runs[0] if key not in ("cell", "build", "version", "machine")]
         if chapter.runs

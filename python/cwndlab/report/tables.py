@@ -23,12 +23,12 @@ class Entry(NamedTuple):
 
     text: str
     value: float | None
-    """By which it is sorted."""
+    """Sort key."""
     verdict: str = ""
 
 
 class Table(NamedTuple):
-    """Rows are what varies beside the compared axis, columns what is compared."""
+    """A table: columns are the compared labels, rows the combinations of the other axes."""
 
     columns: Sequence[tuple[int, str]]
     """Number of the series, and its label."""
@@ -36,13 +36,13 @@ class Table(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """In how many cells a level is better than the baseline, worse, or neither for certain."""
+    """Counts of cells where a level is better or worse than the baseline, or neither."""
 
     counts: Mapping[str, int]
 
     @property
     def total(self) -> int:
-        """Cells that were compared."""
+        """Number of compared cells."""
         return sum(self.counts.values())
 
 
@@ -52,12 +52,12 @@ def means(chapter: Chapter, measure: Measure) -> Table:
 
 
 def differences(chapter: Chapter, measure: Measure) -> Table:
-    """Give what each level has more than the baseline, over pairs of runs with the same seed."""
+    """Return differences of each level from the baseline, over pairs of equal seeds."""
     return _table(chapter, measure, are_differences=True)
 
 
 def tallies(chapter: Chapter) -> list[tuple[int, str, list[Tally]]]:
-    """For each level but the baseline: its number, its label, and a tally for each metric."""
+    """For each other level: its number, its label, and a tally per metric."""
     found = []
     for index, label in enumerate(chapter.series):
         if label != chapter.baseline and chapter.compared:
@@ -70,7 +70,7 @@ def tallies(chapter: Chapter) -> list[tuple[int, str, list[Tally]]]:
 def verdict(row: Mapping[str, Any] | None, measure: Measure) -> str:
     """Judge a difference: ``better``, ``worse``, ``same`` (interval holds zero), or empty.
 
-    Of a metric without a better end ``more`` and ``less``.
+    If neither direction is better: ``more`` and ``less``.
 
     Examples
     --------

@@ -25,7 +25,7 @@ WORDS = {
 
 
 class Parameter(NamedTuple):
-    """One number of a waveform, and where it is looked for unless bounds are given.
+    """A parameter of a waveform, with its default bounds.
 
     Rates are bit/s per test flow and times seconds, both on a logarithmic scale; shares are linear.
     """
@@ -55,13 +55,12 @@ class Family:
     meaning: str
     parameters: tuple[Parameter, ...]
     shape: Callable[[Mapping[str, float]], dict[str, Any]]
-    """From its parameters to a waveform as scenarios have it, rates in bit/s per test flow."""
+    """Makes a scenario's waveform of the parameters, rates in bit/s per test flow."""
 
     def values(self, position: Sequence[float]) -> dict[str, float]:
-        """Give the parameters at a position in the unit cube.
+        """Return the parameters at a position in the unit cube.
 
-        Where there are a high and a low rate, low goes no further than high, so that every position
-        is a waveform.
+        A low rate never exceeds the high rate, so that every position is a waveform.
         """
         found: dict[str, float] = {}
         for parameter, at in zip(self.parameters, map(float, position), strict=True):
@@ -78,7 +77,7 @@ class Family:
         return found
 
     def bounded(self, bounds: Mapping[str, tuple[float, float]]) -> Family:
-        """Return it with other bounds of some parameters.
+        """Return the family with other bounds of some parameters.
 
         Raises
         ------
@@ -176,7 +175,7 @@ FAMILIES = {
         Family("uniform", "drawn anew from low to high", (_HIGH, _LOW, _STEP), _uniform),
     )
 }
-"""By name; the shapes are those of the environments (`cwndlab.environments`)."""
+"""Families by name, with the shapes of the environments (`cwndlab.environments`)."""
 
 
 def family(name: str) -> Family:
@@ -185,7 +184,7 @@ def family(name: str) -> Family:
     Raises
     ------
     ScenarioError
-        If there is none of that name.
+        If there is no such family.
     """
     if name not in FAMILIES:
         raise ScenarioError(unknown("family", name, FAMILIES))
@@ -198,7 +197,7 @@ def read_bounds(name: str, texts: Sequence[str]) -> dict[str, tuple[float, float
     Raises
     ------
     ScenarioError
-        If a text is no bound, names no parameter, or is empty.
+        If a text is not a bound, or names no parameter.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a search is for: which rule shall be best, which worst, and by how much it is."""
+"""The objective of a search: which rule is best or worst, and the margin."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from cwndlab.message import invalid, missing, unknown
 from cwndlab.metrics import BY_KEY
 
 REPRESENTATIVES = ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)")
-"""Of the four linear families, by Akella et al. (2002), section 3.2."""
+"""One rule of each linear family, by Akella et al. (2002), section 3.2."""
 
 
 BOUNDS = {"goodput": "goodput_left"}
-"""The bandwidth available is what was asked for, or what the cross traffic left where that is more.
+"""Metric to the metric that bounds it.
 
-So goodput is the smaller of the two measures, and a rule does not win by pushing the cross traffic
-out.
+The residual bandwidth is the larger of the nominal and the measured one, so that a rule does not
+win by displacing the cross traffic.
 """
 
 
 @dataclass(frozen=True)
 class Objective:
-    """Which of some rules shall be best, which worst, by which metric.
+    """Rules to compare, the one to be best or worst, and the metric.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class Objective:
     rules : sequence of str
         The rules that are compared, in any notation.
     metric : str
-        By what (docs/metrics.md, comparisons); ``goodput`` counts no more than what the cross
-        traffic left.
+        The metric (docs/metrics.md, comparisons); ``goodput`` is bounded by the measured residual
+        bandwidth.
 
     Raises
     ------
@@ -85,11 +85,11 @@ class Objective:
 
     @property
     def measured(self) -> list[str]:
-        """The metrics that `value` looks at."""
+        """The metrics that `value` needs."""
         return [self.metric, *([BOUNDS[self.metric]] if self.metric in BOUNDS else [])]
 
     def value(self, row: Mapping[str, float | None]) -> float | None:
-        """Give the metric of a run from what was measured in it.
+        """Return the metric of a run from its measures.
 
         Examples
         --------
@@ -101,20 +101,20 @@ class Objective:
 
     @property
     def text(self) -> str:
-        """What is looked for, in words."""
+        """The objective in words."""
         return ", ".join(
             f"{rule} {key}" for key in ("best", "worst") if (rule := getattr(self, key))
         )
 
     def margins(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
-        """By how much the objective is met.
+        """Return the margin of the objective.
 
-        The smaller of what `best` is ahead by, and what `worst` is behind by.
+        It is the smaller one of the lead of `best` and the lag of `worst`.
 
         Parameters
         ----------
         values : mapping of str to ndarray
-            Rule to the metric, of any one shape.
+            Rule to the metric; all have the same shape.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What a search found, and its files."""
+"""The result of a search, and its files."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ class SearchResult:
     Attributes
     ----------
     objective : Objective
-        What was looked for.
+        The objective.
     family : str
-        Among which waveforms.
+        The family of waveforms.
     setting : str
         ``recovery/queue``.
     values : mapping of str to float
         Its parameters: rates in bit/s per test flow, times in seconds.
     shape : mapping
-        It, as scenarios have waveforms, rates in bit/s per test flow.
+        The waveform as in a scenario, rates in bit/s per test flow.
     rules : mapping of str to Estimate
         The metric by rule, over the confirming seeds.
     confirmed : Estimate
         The margin over those seeds, with its 95 % interval.
     tried : int
-        Waveforms evaluated.
+        Number of evaluated waveforms.
     history : list of dict
-        Each of them, with its margin over the searching seeds.
+        Every evaluated waveform, with its margin over the search's seeds.
     """
 
     objective: Objective
@@ -64,7 +64,7 @@ class SearchResult:
         return mean is not None and width is not None and mean - width > 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the result as plain data."""
         return {
             "best": self.objective.best,
             "worst": self.objective.worst,
@@ -86,16 +86,16 @@ class SearchResult:
         }
 
     def table(self) -> pl.DataFrame:
-        """One row per waveform tried.
+        """One row per evaluated waveform.
 
-        Its parameters and ``margin``, in the order in which they were tried.
+        Columns are the parameters and ``margin``; rows are in the order of evaluation.
         """
         import polars as pl
 
         return pl.DataFrame(list(self.history))
 
     def plot(self) -> Figure:
-        """Draw the waveform above, the metric of each rule below it (matplotlib)."""
+        """Plot the waveform, and below it the metric of each rule (matplotlib)."""
         from cwndlab.plots import waveform
 
         values = {rule: (found.mean, found.half_width) for rule, found in self.rules.items()}

@@ -1,10 +1,10 @@
 """Search by differential evolution over a family's parameters, then confirmation on new seeds.
 
 Every waveform is evaluated by a sweep over the rules, with the same seeds for all of them (common
-random numbers), so that what luck does to all rules alike cancels in the margin. A search with the
-same seed asks for the same runs in the same order: with a store it goes on where it was stopped.
+random numbers), so that chance that affects all rules alike cancels in the margin. A search with
+the same seed evaluates the same runs in the same order: with a store it resumes.
 
-Differential evolution needs no gradient and bears noise: R. Storn, K. Price, "Differential
+Differential evolution needs no gradient and tolerates noise: R. Storn, K. Price, "Differential
 evolution - a simple and efficient heuristic for global optimization over continuous spaces",
 Journal of Global Optimization 11, 1997.
 """
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 Tell = Callable[[dict[str, Any]], object]
 SHORTLIST = 4
-"""Waveforms that are looked at again: the best of many noisy margins is too good to be true."""
+"""Size of the shortlist, which is evaluated again: the best of many noisy margins is biased."""
 SHORTLIST_REPLICATES = 5
 SEED_STEP = 100_000
-"""Between the seeds of searching, of the shortlist, and of confirming."""
+"""Distance between the seeds of the search, of the shortlist, and of the confirmation."""
 MEMBERS = (5, 16)
-"""Of the population: scipy wants 5 at least."""
+"""Bounds of the population; scipy requires 5 at least."""
 
 
 def search(
@@ -58,33 +58,33 @@ def search(
     store: Store | str | Path | None = None,
     progress: Tell | None = None,
 ) -> SearchResult:
-    """Find the waveform of a family that meets an objective best.
+    """Find the waveform of a family with the largest margin.
 
     Parameters
     ----------
     objective : Objective
-        Which rule shall be best, which worst.
+        Which rule is to be best or worst.
     name : str
         The family (`FAMILIES`).
     bounds : mapping, optional
-        Parameter to its bounds, instead of the family's: bit/s per test flow, seconds. Equal bounds
-        fix it.
+        Parameter to its bounds, instead of the family's, in bit/s per test flow or seconds. Equal
+        bounds fix it.
     recovery, queue : str
         The setting.
     budget : int
-        Waveforms to try; each takes as many runs as there are rules, times `replicates`.
+        Number of waveforms to evaluate; each takes `replicates` runs of every rule.
     replicates, confirm : int
-        Runs of each rule under a waveform while searching, and at the end.
+        Runs of each rule per waveform during the search, and at the end.
     duration : str, optional
-        Length of a run, instead of the assumed one.
+        Duration of a run, instead of the assumed one.
     assume : Assumptions, optional
-        Flows, round trips, buffer and the rest.
+        Flows, RTTs, buffer and the rest.
     seed : int
-        Of the optimiser and of the runs.
+        Seed of the optimiser and of the runs.
     jobs : int, optional
         Threads.
     store : Store, str or Path, optional
-        Where finished runs are kept.
+        Store of finished runs.
     progress : callable, optional
         Gets ``{"event": "tried", "done", "of", "margin"}``, the best margin so far, and
         ``{"event": "confirming"}``.
@@ -155,13 +155,13 @@ def sweep_of(
     setting : (str, str)
         Recovery and queue.
     chosen : Assumptions
-        What is assumed.
+        Assumptions of the network.
     replicates, seed : int
-        Runs of each, and the seed of the first.
+        Runs of each rule, and the seed of the first.
     metrics : sequence of str
-        What is measured.
+        The metrics.
     name : str
-        What the sweep is called.
+        Name of the sweep.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def sweep_of(
 
 
 class _Failed(Exception):
-    """Carries an error through scipy."""
+    """Carries a ValueError through scipy, which would hide it."""
 
     def __init__(self, error: ScenarioError) -> None:
         super().__init__(str(error))
@@ -226,21 +226,21 @@ class _Search:
         ]
 
     def evolve(self) -> None:
-        """Try as many waveforms as the budget has."""
+        """Evaluate as many waveforms as the budget allows."""
         from scipy.optimize import differential_evolution
         from scipy.stats import qmc
 
         if not self.free:
             self._try(np.zeros((1, 0)))
             return
-        # Six generations or more where the budget is small, more members where it is large.
+        # At least six generations for a small budget, more members for a large one.
         members = int(np.clip(self.budget // 6, *MEMBERS))
         first = qmc.LatinHypercube(len(self.free), seed=self.seed).random(members)
         generations = self.budget // members - 1
         if generations < 1:
             self._try(first)
             return
-        # Without polishing, which would follow the noise; stopped by the budget alone.
+        # No polishing, which would fit the noise; only the budget stops the search.
         try:
             differential_evolution(
                 self._cost, [(0.0, 1.0)] * len(self.free), init=first, maxiter=generations, tol=0.0,
@@ -253,7 +253,7 @@ class _Search:
             raise failed.error from None
 
     def shortlisted(self) -> np.ndarray:
-        """Return the best of the few best, judged on seeds of their own."""
+        """Return the best of the shortlist, evaluated on its own seeds."""
         order = np.argsort(self.margins)[::-1][:SHORTLIST]
         few = [self.positions[at] for at in order]
         if len(few) == 1:
@@ -265,7 +265,7 @@ class _Search:
     def measure(
         self, positions: Sequence[np.ndarray], replicates: int, seed: int
     ) -> list[dict[str, np.ndarray]]:
-        """Run every rule under the waveforms there: rule to values by replicate, for each."""
+        """Run every rule on the waveforms at the positions; return values by replicate."""
         shapes = {
             str(at): self.shapes.shape(self.shapes.values(place))
             for at, place in enumerate(positions)
@@ -292,7 +292,7 @@ class _Search:
         return found
 
     def _cost(self, candidates: np.ndarray) -> np.ndarray:
-        """Less is better, shape (candidates,), for candidates of shape (parameters, candidates)."""
+        """Return costs, shape (candidates,), of candidates of shape (parameters, candidates)."""
         try:
             return -self._try(candidates.T)
         except ScenarioError as error:
@@ -304,7 +304,7 @@ class _Search:
         whole[:, self.free] = np.clip(free, 0.0, 1.0)
         measured = self.measure(list(whole), self.replicates, self.seed)
         margins = [float(np.mean(self.objective.margins(values))) for values in measured]
-        # A run that measured nothing cannot meet an objective.
+        # A run without a value has the worst margin.
         margins = [-np.inf if np.isnan(margin) else margin for margin in margins]
         self.positions += list(whole)
         self.margins += margins

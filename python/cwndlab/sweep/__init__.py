@@ -1,9 +1,9 @@
 """Sweeps: many runs as one object.
 
-They survive what befalls the program, replicate until they know enough, and can run elsewhere.
+They survive crashes, add replicates until intervals are narrow, and can run on a cluster.
 
-`Sweep` says what is to be done, `cwndlab.store.Store` keeps what is finished, an executor
-(`cwndlab.executors`) does the runs, `SweepResult` has what came out.
+`Sweep` defines the runs, `cwndlab.store.Store` keeps finished ones, an executor
+(`cwndlab.executors`) does them, and `SweepResult` has the results.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Axes of a sweep: what stands in a sweep's file, as levels of a plan."""
+"""Axes of a sweep: from the entries of its file to levels of a plan."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def levels(name: str, values: Any, base: Scenario, group: str | None, link: str)
     Raises
     ------
     ScenarioError
-        If there are none, or what is there are no values.
+        If the axis is empty, or has no list of values.
     """
     if isinstance(values, Mapping):
         wrong = next(
@@ -79,7 +79,7 @@ def levels(name: str, values: Any, base: Scenario, group: str | None, link: str)
 
 
 class Zipped(NamedTuple):
-    """Axes that go together, as one."""
+    """Zipped axes, as one axis."""
 
     name: str
     """Their names joined by ``" & "``, as the labels of its levels are."""
@@ -96,7 +96,7 @@ def keys_of(levels: Iterable[Level]) -> list[str]:
 
 
 def zipped(columns: Mapping[str, Any], base: Scenario, group: str | None, link: str) -> Zipped:
-    """Make one axis of several that go together: the first values of all, the second, and so on."""
+    """Zip several axes into one: the first values of all, the second, and so on."""
     each = {name: levels(name, values, base, group, link) for name, values in columns.items()}
     if not each:
         raise ScenarioError(invalid("zip", {}, "axes with equally many values"))
@@ -118,7 +118,7 @@ JOINER = " & "
 
 
 def listed(name: str, values: Any) -> Sequence[Any]:
-    """See that an axis has a list of values."""
+    """Check that an axis has a list of values."""
     if not isinstance(values, Sequence) or isinstance(values, str | bytes):
         raise ScenarioError(invalid(f"axes.{name}", label(values), VALUES))
     return values
@@ -128,8 +128,8 @@ def _queue(value: Any, base: Scenario, link: str) -> Level:
     key = "dumbbell" if "dumbbell" in base else f"links.{link}"
     if isinstance(value, Mapping):
         return Level(label(value), {f"{key}.queue": dict(value)})
-    # Of the queue that is there stays what the new kind has, too: its limit above all, which may be
-    # another axis.
+    # The queue keeps the keys that the new kind has, too: above all its limit, which may be another
+    # axis.
     changed = base.set(f"{key}.queue.kind", _text("queue", value))
     before, after = (_table(scenario, key, link) for scenario in (base, changed))
     gone = {f"{key}.queue.{name}": None for name in before if name not in after}

@@ -1,4 +1,4 @@
-"""From a sweep's file to its plan: the base scenario, or environments, and the axes upon it."""
+"""From a sweep's file to its plan: base scenario or environments, and axes."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from cwndlab.sweep.definition import Sweep
 
 RULES = ("AIMD(1, 0.5)",)
-"""Of environments, where no axis names rules."""
+"""Rules of environments, if no axis names rules."""
 Columns = dict[tuple[str, str], dict[str, str]]
-"""Axis and label to the columns of a table: several where axes go together."""
+"""Axis and label to the columns of a table; zipped axes have several."""
 
 
 class Built(NamedTuple):
-    """What a sweep's file comes to."""
+    """The plan of a sweep's file, with its columns and keys."""
 
     plan: Plan
     columns: Columns
     keys: dict[str, list[str]]
-    """The dotted keys that each axis sets, those that go together one by one."""
+    """The dotted keys that each axis sets; zipped axes are separate."""
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def parse(text: str, *, is_json: bool = False) -> dict[str, Any]:
     Raises
     ------
     ScenarioError
-        If it is not such text.
+        If the text is neither.
     """
     if sys.version_info >= (3, 11):
         import tomllib
@@ -73,8 +73,7 @@ def base(
 ) -> dict[str, Any]:
     """Read the base of a sweep, a table or the path of a scenario, and set dotted keys in it.
 
-    Without a network, where the axes (`over`) have environments, these stay dotted: they are set in
-    each of them.
+    If the axes (`over`) have environments, the keys stay dotted: they are set in each environment.
     """
     found = _base(given, folder)
     return {**found, **settings} if ENVIRONMENT in over else patched(found, settings)
@@ -88,8 +87,7 @@ def _base(given: Any, folder: Path | None) -> dict[str, Any]:
         raise ScenarioError(
             invalid("base", label(given), "a scenario as a table, or the path of its file")
         )
-    # Through text, as a scenario's own file is read: the files that it names lie beside the
-    # sweep's.
+    # Read as text, like a scenario's file: its paths are relative to the sweep's directory.
     return _absolute(dict(given), where) if folder is not None else dict(given)
 
 
@@ -102,24 +100,24 @@ def _absolute(node: Any, folder: Path, key: str = "") -> Any:
 
 
 def absolute(value: Any, folder: Path) -> Any:
-    """Make the file that a value names, ``x.down`` or ``mine.py:Mine``, absolute.
+    """Make the path of a value such as ``x.down`` or ``mine.py:Mine`` absolute.
 
-    It lies in `folder`.
+    It is relative to `folder`.
     """
     if not isinstance(value, str):
         return value
     place, colon, rest = value.partition(":")
     if colon:
         return f"{(folder / place).resolve()}:{rest}" if place.endswith(".py") else value
-    # Rules that are built in have a name and perhaps parameters, but no ending of a file.
+    # Built-in rules have a name and perhaps parameters, but no file suffix.
     is_rule = value.endswith(")") or "." not in value
     return value if is_rule else str((folder / value).resolve())
 
 
 def with_absolute_files(columns: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
-    """Make files that axes name absolute: recorded links, rules in Python.
+    """Make the paths in axes absolute: recorded links, rules in Python.
 
-    They lie beside the sweep's file.
+    They are relative to the sweep's directory.
     """
     if folder is None:
         return dict(columns)
@@ -195,7 +193,7 @@ def _over_environments(sweep: Sweep, replicates: int, most_runs: int) -> Built:
     axes, columns, keys = _axes(
         sweep, rest, start, {name: keys_of(plan.axes[name]) for name in given}
     )
-    # As the file has them: who compares queues wants to see them side by side.
+    # Keep the file's order of axes.
     order = [name for name in (*sweep.axes, *plan.axes, *axes) if name in plan.axes or name in axes]
     both = {**plan.axes, **axes}
     used = {
@@ -206,14 +204,14 @@ def _over_environments(sweep: Sweep, replicates: int, most_runs: int) -> Built:
     joint = [replace(entry,
              cell={key: value for key, value in entry.cell.items() if key in (*used, "replicate")})
              for entry in plan.joint]  # fmt: skip
-    # Of every cell, after its environment, and before what its axes set.
+    # For every cell, after its environment, and before the keys of its axes.
     shared = Joint({}, {**_fixed(plan, used), **sweep.base})
     whole = replace(plan, axes=used, joint=[*joint, shared], most_runs=sys.maxsize)
     return Built(_counted(whole, most_runs), columns, keys)
 
 
 def _fixed(plan: Plan, used: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what axes of one level set that the sweep does not name: they need no column."""
+    """Return the keys of one-level axes that the sweep does not name: they need no column."""
     return {
         key: value
         for name, axis in plan.axes.items()
@@ -228,9 +226,9 @@ def _axes(
     start: Scenario,
     others: Mapping[str, list[str]] | None = None,
 ) -> tuple[dict[str, list[Level]], Columns, dict[str, list[str]]]:
-    """Make the levels of the axes of a product and of those that go together.
+    """Make the levels of the product axes and of the zipped axes.
 
-    `others` have keys already.
+    `others` are the keys of existing axes.
     """
     group, link = sweep.measured_group, sweep.link
     axes = {name: levels(name, values, start, group, link) for name, values in product.items()}
@@ -257,11 +255,9 @@ def _axes(
 
 
 def _check_keys(axes: Mapping[str, list[Level]], start: Scenario) -> None:
-    """Check every value in the cell where the other axes have their first level.
+    """Check every value in a cell where the other axes have their first level.
 
-    That cell is one of the sweep's.
-
-    Whoever mistypes a key is told which axis it is, before anything is run.
+    The message for a wrong key names its axis, before any run.
     """
     first = {name: axis[0] for name, axis in axes.items()}
     fault = _fault(first, start)

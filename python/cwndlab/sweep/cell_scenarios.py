@@ -1,4 +1,4 @@
-"""Runs of a cell as texts: what goes to an executor, and what keys are made of."""
+"""Canonical scenarios of a cell, as executors take them, and the keys of their runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CellScenarios:
         return json.dumps({**self._document, "seed": seed}, separators=(",", ":"))
 
     def key(self, replicate: int) -> str:
-        """Return the key of a replicate; empty where it has none."""
+        """Return the key of a replicate; empty if it has none."""
         if self._cell.is_drawn:
             return self.key_of(self.text(replicate))
         return (
@@ -40,7 +40,7 @@ class CellScenarios:
         )
 
     def key_of(self, text: str) -> str:
-        """Return the key of a replicate's text as things are now; empty where it has none."""
+        """Return the current key of a replicate's text; empty if it has none."""
         return run_key(text, self._counted_s) or ""
 
     def _canonical(self, replicate: int) -> dict[str, Any]:

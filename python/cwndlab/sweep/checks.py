@@ -1,4 +1,4 @@
-"""What the keys of a sweep may be, and names that its tables have for themselves."""
+"""Checks of a sweep's keys, and the reserved column names of its tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cwndlab.sweep.definition import Sweep
 
 PROVENANCE = ("duration_s", "finished", "machine", "version", "build", "key")
-"""Columns that say where a run comes from."""
+"""Columns of a run's origin."""
 RESERVED = (
     "sweep", "replicate", "replicates", "seed", "definition", "trace_hash", "metric", "mean",
     "ci95", "baseline",
@@ -50,12 +50,12 @@ _OPTIONAL = ("group", "compare", "baseline", "until", "duration", "seed", "count
 
 
 def check_kinds(fields: Mapping[str, Any]) -> None:
-    """See that every key has a value of its kind.
+    """Check that every key has a value of its kind.
 
     Raises
     ------
     ScenarioError
-        Naming the first that has not.
+        With the first key that has not.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def check_kinds(fields: Mapping[str, Any]) -> None:
         kind, words = _KINDS[key]
         if value is None and key in _OPTIONAL:
             continue
-        # A truth value is a whole number, and text a sequence, to Python alone.
+        # In Python a bool is an int and text is a sequence; here they are not.
         is_other = (isinstance(value, bool) and kind is not bool) or (
             isinstance(value, str) and kind is Sequence
         )
@@ -85,14 +85,14 @@ def check_kinds(fields: Mapping[str, Any]) -> None:
 
 
 def check_names(sweep: Sweep) -> None:
-    """See that axes and metrics have names of their own.
+    """Check that axes and metrics have distinct names.
 
-    Each is a column, beside those that tables have anyway.
+    Each is a column, next to the reserved ones.
 
     Raises
     ------
     ScenarioError
-        If one is there twice, or `RESERVED`.
+        If a name is repeated, or `RESERVED`.
     """
     if not sweep.metrics:
         raise ScenarioError(invalid("metrics", [], "one metric or more"))
@@ -102,7 +102,7 @@ def check_names(sweep: Sweep) -> None:
     for name in sweep.metrics:
         if name in RESERVED:
             raise ScenarioError(invalid("metrics", name, others))
-    # A metric of comparisons may be asked of a store's runs later, when the axes are given.
+    # A store's runs may be listed with any metric of comparisons later.
     taken = {*RESERVED, *BY_KEY, *sweep.metrics}
     for name in (*sweep.axes, *(name for columns in sweep.zip for name in columns)):
         if name == "seed":
@@ -137,9 +137,9 @@ def check_targets(sweep: Sweep) -> None:
 
 
 def check_arrivals(sweep: Sweep) -> None:
-    """See that arrivals can be counted where `Sweep.count_arrivals` asks for that.
+    """Check that `Sweep.count_arrivals` is possible.
 
-    Traced, and of a dumbbell.
+    It needs traces and a dumbbell.
     """
     if sweep.count_arrivals is None:
         return
@@ -149,7 +149,7 @@ def check_arrivals(sweep: Sweep) -> None:
 
 
 def check_compared(sweep: Sweep) -> None:
-    """See that there is an axis to compare, and a baseline on it."""
+    """Check the compared axis and its baseline."""
     names = list(
         dict.fromkeys(name for axis in sweep.plan.axes for name in (axis, *sweep.parts(axis)))
     )

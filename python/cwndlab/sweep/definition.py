@@ -41,53 +41,52 @@ TEST_FLOWS = "flow"
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """A base scenario, axes, replicates, and what is measured.
+    """A base scenario, axes, replicates, and metrics.
 
     Replicate i has the seed ``seed + i`` in every cell, so that cells share their random numbers.
 
     Parameters
     ----------
     name : str
-        Under which its runs are found in a store.
+        Name of the sweep in a store.
     base : mapping
-        What all runs share: a scenario as a dictionary, or without a network where there is an axis
+        The scenario that all runs share, as a dictionary; without a network if there is an axis
         ``env``.
     axes : mapping
         Name to list of values, or to a table of label = table of dotted keys. The cells are their
         product. Names are dotted keys of the scenario, or ``rule``, ``recovery``, ``queue``,
         ``env``.
     zip : sequence of mapping
-        Axes that go together: the first values of all, the second, and so on.
+        Zipped axes: the first values of all, the second, and so on.
     replicates : int
-        Runs of every cell; with `until` those before the first look, 5 or more.
+        Runs per cell; with `until` those before the first check, 5 or more.
     seed : int, optional
-        Of replicate 0; by default the base scenario's, or 1.
+        Seed of replicate 0; by default the base scenario's, or 1.
     metrics : sequence of str
-        What is measured (docs/sweeps.md lists it); the first one leads.
+        Metrics (docs/sweeps.md lists them); the first one is the main one.
     link, group : str
-        The link and the group of flows that metrics are of; by default ``bottleneck`` and all
-        flows.
+        The link and the group of flows to measure; by default ``bottleneck`` and all flows.
     compare, baseline : str, optional
-        Axis whose levels are compared, and with which; by default ``rule``, or the first axis, and
-        its first level.
+        The compared axis, and its baseline level; by default ``rule``, or the first axis, and its
+        first level.
     until : str, optional
-        Such as ``"ci(goodput) < 1%"``: add replicates until every cell's interval is that narrow.
+        Precision target such as ``"ci(goodput) < 1%"``: add replicates until every cell meets it.
     most : int
-        With `until`, replicates at most.
+        Largest number of replicates with `until`.
     traces : bool
-        Keep the traces that the base scenario asks for; otherwise nothing is traced.
+        Keep the traces of the base scenario; by default nothing is traced.
     count_arrivals : str, optional
-        Keep of the trace ``packets`` the number of packets that arrive at a dumbbell's bottleneck
-        in bins of this length, as the trace ``link_arrivals``, in its place.
+        Replace the trace ``packets`` by the trace ``link_arrivals``: the number of packets that
+        arrive at a dumbbell's bottleneck in bins of this length.
     assume, duration : mapping, str
-        With ``env``: what environments assume, and length of a run.
+        With ``env``: assumptions of the environments, and duration of a run.
     yes : bool
         Allow more than ten million runs.
 
     Raises
     ------
     ScenarioError
-        If an axis is empty or names no key, a scenario is not valid, or the runs are too many.
+        If an axis is empty or names no key, a scenario is not valid, or there are too many runs.
 
     Examples
     --------
@@ -125,7 +124,7 @@ class Sweep:
         if self.seed is None:
             object.__setattr__(self, "seed", self.base.get("seed", 1))
             check_kinds({"seed": self.seed})
-        # Lists, as in files, whatever was given: equal sweeps are equal, and go into JSON and back.
+        # Sequences become lists, as in files, so that sweeps compare equal and survive JSON.
         for key in ("metrics", "zip"):
             object.__setattr__(self, key, list(getattr(self, key)))
         check_names(self)
@@ -139,7 +138,7 @@ class Sweep:
     def load(
         cls, path: str | Path, *, patch: Mapping[str, Any] | None = None, **changes: Any
     ) -> Sweep:
-        """Read a sweep from a TOML or JSON file. Files that it names lie beside it.
+        """Read a sweep from a TOML or JSON file; its paths are relative to the file's directory.
 
         Parameters
         ----------
@@ -170,7 +169,7 @@ class Sweep:
     def from_dict(cls, data: Mapping[str, Any], folder: str | Path | None = None) -> Sweep:
         """Make a sweep from a dictionary shaped like its file.
 
-        Files that it names lie in `folder`.
+        Its paths are relative to `folder`.
         """
         known = [entry.name for entry in dataclasses.fields(cls)]
         for key in data:
@@ -219,32 +218,32 @@ class Sweep:
 
     @property
     def first_replicates(self) -> int:
-        """Replicates of every cell that are done in any case.
+        """Replicates of every cell before the first check.
 
-        With `until` those before the first look.
+        Without `until`, all replicates.
         """
         return max(self.replicates, targets.LEAST) if self.until else self.replicates
 
     @functools.cached_property
     def measures(self) -> tuple[Measure, ...]:
-        """What is measured."""
+        """The metrics."""
         return tuple(find(key) for key in self.metrics)
 
     @functools.cached_property
     def targets(self) -> tuple[targets.Target, ...]:
-        """What `until` asks for."""
+        """The targets of `until`."""
         return targets.read(self.until) if self.until else ()
 
     @property
     def measured_group(self) -> str | None:
-        """The group of flows that metrics are of."""
+        """The group of flows to measure."""
         return self.group or (TEST_FLOWS if axis.ENVIRONMENT in self.axes else None)
 
     @property
     def compared(self) -> str | None:
         """The axis whose levels are compared; None without axes.
 
-        Of axes that go together it is all of them.
+        Zipped axes are compared together.
         """
         wanted, axes = self.compare or "rule", self.plan.axes
         return next(
@@ -253,7 +252,7 @@ class Sweep:
 
     @property
     def compared_labels(self) -> list[str]:
-        """Labels of the levels that are compared, the baseline first."""
+        """Labels of the compared levels, the baseline first."""
         if self.compared is None:
             return []
         labels = [level.label for level in self.plan.axes[self.compared]]
@@ -264,7 +263,7 @@ class Sweep:
         )
 
     def columns(self, labels: Mapping[str, str]) -> dict[str, str]:
-        """Give the columns of a cell: axes that go together have one each."""
+        """Return the columns of a cell; zipped axes have one each."""
         found: dict[str, str] = {}
         for name, text in labels.items():
             found.update(self._built.columns.get((name, text), {name: text}))
@@ -292,7 +291,7 @@ class Sweep:
         }
 
     def parts(self, name: str) -> list[str]:
-        """Return the columns of an axis of the plan: several where axes go together."""
+        """Return the columns of an axis of the plan; zipped axes have several."""
         return list(self.columns({name: self.plan.axes[name][0].label}))
 
     def run(
@@ -305,21 +304,21 @@ class Sweep:
         again: bool = False,
         progress: Callable[[dict[str, Any]], object] | None = None,
     ) -> SweepResult:
-        """Do the runs that the store has not, and return what all of them gave.
+        """Do the runs that the store lacks, and return the results of all runs.
 
         Parameters
         ----------
         store : Store, str or Path, optional
-            Where finished runs are kept; without, they are lost when the program ends.
+            Store of finished runs; without one, they are lost when the program ends.
         jobs : int, optional
             Threads.
         executor : Executor, optional
-            Where runs are done (`cwndlab.executors`), by default threads of this process.
+            Executor of the runs (`cwndlab.executors`), by default threads of this process.
         on : str or distributed.Client, optional
-            A cluster that does the runs: ``dask://HOST:PORT``, or a client of dask.distributed
+            A cluster for the runs: ``dask://HOST:PORT``, or a client of dask.distributed
             (docs/sweeps.md).
         again : bool
-            Do every run, also those that the store has.
+            Do every run again, also those in the store.
         progress : callable, optional
             Gets events as dictionaries (docs/sweeps.md lists them).
 

@@ -27,7 +27,7 @@ EVERY_S = 0.5
 
 
 class Report:
-    """Counts, and tells whoever listens."""
+    """Counts runs, and reports events to a callback."""
 
     def __init__(
         self, sweep: Sweep, findings: SweepResult, tell: Callable[[dict[str, Any]], object] | None
@@ -37,21 +37,21 @@ class Report:
         self._runs = self._found = self._computed = self._failed = 0
 
     def begin(self, cells: int, runs: int, store: str | None) -> None:
-        """Tell what is to be done."""
+        """Report the sweep, cells and runs."""
         self._runs = runs
         self._send("begin", sweep=self._sweep.name, store=store, cells=cells, runs=runs)
 
     def checked(self, cells: int, of: int) -> None:
-        """Tell, now and then, how many cells have been checked."""
+        """Report the number of checked cells, at most every `EVERY_S`."""
         if self._is_time():
             self._send("checked", cells=cells, of=of)
 
     def note(self, text: str) -> None:
-        """Tell what is to be said beside the numbers."""
+        """Report a note."""
         self._send("note", text=text)
 
     def workers(self, *, address: str, workers: int, threads: int) -> None:
-        """Tell how many workers a cluster has."""
+        """Report the number of a cluster's workers."""
         self._send("workers", address=address, workers=workers, threads=threads)
 
     def run(
@@ -85,14 +85,14 @@ class Report:
         self._send("round", round=number, cells=cells, more=more, runs=self._runs)
 
     def end(self) -> None:
-        """Tell how it came out."""
+        """Report the end."""
         self._send(
             "end", done=self._done, runs=self._runs, found=self._found, failed=self._failed,
             unmet=len(self._findings.unmet), elapsed_s=time.monotonic() - self._began_s,
         )  # fmt: skip
 
     def tick(self) -> None:
-        """Tell how far it has come, now and then."""
+        """Report progress, at most every `EVERY_S`."""
         if not self._is_time():
             return
         rate = self._computed / (self._told_s - self._began_s)
@@ -104,7 +104,7 @@ class Report:
         )  # fmt: skip
 
     def _is_time(self) -> bool:
-        """Whether to tell how far it has come; it has been told then."""
+        """Whether progress is due; this call resets it."""
         now_s = time.monotonic()
         if self._tell is None or now_s - self._told_s < EVERY_S:
             return False

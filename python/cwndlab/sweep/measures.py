@@ -1,6 +1,6 @@
-"""What a sweep measures on a run.
+"""Measures of a run in a sweep.
 
-The metrics of comparisons, or any number of a result by its name.
+They are the metrics of comparisons, or any number of a result by its name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNITS = {"bps": ("Mbit/s", 1e-6), "s": ("ms", 1e3), "packets": ("packets", 1.0)
 
 
 class Measure(NamedTuple):
-    """One number per run, and how it is shown."""
+    """One number per run, and its display."""
 
     key: str
     label: str
@@ -34,7 +34,7 @@ class Measure(NamedTuple):
     scale: float
     digits: int
     more_is_better: bool | None
-    """None where neither end is the better one."""
+    """None if neither direction is better."""
     read: Callable[[Mapping[str, Any], Mapping[str, Any] | None], float | None]
     needs_link: bool
 
@@ -70,7 +70,7 @@ def find(key: str) -> Measure:
         return Measure(
             key, key, unit, scale, 3, None, lambda run, _: _number(key, run), needs_link=False
         )
-    # A name may have dots of its own: only the ends are fixed.
+    # A name may contain dots: only the first and last parts are fixed.
     table, name, column = parts[0], ".".join(parts[1:-1]), parts[-1]
     if (
         table not in TABLES
@@ -98,14 +98,14 @@ def _reads_link(key: str) -> bool:
 def measure(
     run: Mapping[str, Any], measures: Sequence[Measure], link: str, group: str | None
 ) -> dict[str, float | None]:
-    """Read all measures off one run.
+    """Measure one run.
 
     Parameters
     ----------
     run : mapping
         As `Result.to_dict` gives it.
     link : str
-        The link whose available bandwidth and queue count in the metrics of comparisons.
+        The bottleneck: its residual bandwidth and queue count in the metrics of comparisons.
     group : str, optional
         The group of flows that counts in them; by default all do.
 
@@ -126,7 +126,7 @@ def measure(
 
 
 def _number(key: str, run: Mapping[str, Any]) -> float | None:
-    # Whatever is no number of its own is refused like a name that is not there.
+    # A field that is not a number is refused like an unknown name.
     value = run.get(key, "")
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
         raise ScenarioError(invalid("metrics", key, METRIC))

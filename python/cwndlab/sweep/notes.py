@@ -1,7 +1,4 @@
-"""What is to be said of a sweep beside its numbers.
-
-Cells that are one run, and targets that were not reached.
-"""
+"""Notes on a sweep: duplicate cells, and targets that were missed."""
 
 from __future__ import annotations
 
@@ -14,9 +11,9 @@ from cwndlab.sweep.result import SweepResult
 
 
 def unmet(findings: SweepResult, cell: int, done: int) -> dict[str, Any] | None:
-    """Return what a cell did not reach of `Sweep.until` with the replicates that were done.
+    """Return the targets of `Sweep.until` that a cell missed with its replicates.
 
-    None if it did.
+    None if it met all of them.
     """
     without, wide = [], []
     is_short = findings.needed(cell, done) is not None
@@ -33,7 +30,7 @@ def unmet(findings: SweepResult, cell: int, done: int) -> dict[str, Any] | None:
 
 
 def notes_on_runs(findings: SweepResult) -> list[str]:
-    """Say which cells gave one and the same run in every replicate."""
+    """Name the cells whose replicates are all the same run."""
     cells = findings.of_one_run
     if not len(cells):
         return []
@@ -49,9 +46,9 @@ def notes_on_runs(findings: SweepResult) -> list[str]:
 
 
 def same_runs(findings: SweepResult, digests: Sequence[int]) -> list[str]:
-    """Say which cells are the same run as another one, judged by the digests of all cells.
+    """Name the cells that are the same run as another cell, by the digests of all cells.
 
-    0 stands for none.
+    Digest 0 means unknown.
     """
     found = (
         np.frombuffer(digests, dtype=np.uint64) if len(digests) else np.zeros(0, dtype=np.uint64)

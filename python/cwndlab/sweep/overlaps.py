@@ -1,6 +1,6 @@
-"""Axes that set the same thing.
+"""Refuses axes that set the same key.
 
-The later one would overwrite the earlier one, whose labels would then mean nothing.
+The later axis would overwrite the earlier one, whose labels would be wrong.
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ from cwndlab.errors import ScenarioError
 
 
 def refuse_overlaps(keys: Mapping[str, Iterable[str]], document: Mapping[str, Any]) -> None:
-    """See that no two axes set the same place of a scenario, or one a place inside the other's.
+    """Check that no two axes set the same key of a scenario, or a key inside the other's.
 
     Parameters
     ----------
     keys : mapping
         Axis to the dotted keys that it sets.
     document : mapping
-        The scenario in which they are set: it says which entries of its lists a name, an index or
-        ``*`` stands for.
+        The scenario: it resolves names, indices and ``*`` in its lists.
 
     Raises
     ------
@@ -48,14 +47,14 @@ def refuse_overlaps(keys: Mapping[str, Iterable[str]], document: Mapping[str, An
 def refuse_settings(
     settings: Iterable[str], keys: Mapping[str, Iterable[str]], document: Mapping[str, Any]
 ) -> None:
-    """See that no axis overwrites what `set` sets.
+    """Check that no axis overwrites a key of `set`.
 
     `keys` and `document` are as for `refuse_overlaps`.
 
     Raises
     ------
     ScenarioError
-        Naming the key that is set, and the axis.
+        Naming the key and the axis.
     """
     for setting, (axis, own) in itertools.product(settings, keys.items()):
         if found := _shared([setting], own, document):
@@ -84,9 +83,9 @@ def _overlap(one: str, other: str, document: Mapping[str, Any]) -> bool:
 
 
 def _places(node: Any, parts: list[str]) -> list[list[str]]:
-    """Write a key with the index of each entry of a list that it means.
+    """Resolve a key to the indices of the list entries that it means.
 
-    As it is where there is no such list yet.
+    A key without such a list stays as it is.
     """
     if not parts:
         return [[]]

@@ -1,4 +1,4 @@
-"""What a store has of a sweep, finished or not, without doing any of it."""
+"""Reads a sweep's finished runs from a store, without doing any run."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ from cwndlab.sweep.stored import older_runs
 
 
 class StoredSweep(NamedTuple):
-    """A sweep of a store: what it asks for, and what is there of it."""
+    """A sweep in a store: its definition, and its finished runs."""
 
     findings: SweepResult
     runs: list[dict[str, Any]]
     """Finished runs in the order of the sweep.
 
-    ``cell``, ``replicate``, ``seed``, ``trace_hash`` and where each comes from (`PROVENANCE`).
+    ``cell``, ``replicate``, ``seed``, ``trace_hash`` and origin (`PROVENANCE`).
     """
     others: int
-    """Runs under the sweep's name that its latest definition does not ask for.
+    """Runs under the sweep's name that its latest definition does not have.
 
-    It had another base, axes or values.
+    An earlier definition had another base, axes or values.
     """
 
     @property
     def wanted(self) -> int:
-        """Runs that the sweep asks for at least; with `Sweep.until` there may be more."""
+        """Runs of the sweep; with `Sweep.until` the least number of them."""
         plan = self.findings.sweep.plan
         return plan.count // plan.replicates * self.findings.sweep.first_replicates
 
     @property
     def cells_without_runs(self) -> int:
-        """Cells of which no run has finished."""
+        """Cells without a finished run."""
         return int((self.findings.counts == 0).sum())
 
     @property
     def missing(self) -> int:
-        """Runs that are asked for in any case, and are not there."""
+        """Required runs that are missing."""
         lacking = self.findings.sweep.first_replicates - self.findings.counts
         return int(lacking[lacking > 0].sum())
 
     @property
     def wide(self) -> int:
-        """Cells with runs whose intervals are still wider than `Sweep.until` asks for."""
+        """Cells with runs whose intervals still exceed the target of `Sweep.until`."""
         return sum(
             self.findings.needed(cell) is not None for cell in self.findings.finished.tolist()
         )
@@ -63,17 +63,16 @@ def read_sweep(
     Parameters
     ----------
     store : Store
-        Where they are.
+        The store of the runs.
     name : str
         The sweep.
     progress : callable, optional
-        Gets the number of runs read and of all that are to be read.
+        Gets the number of runs read, and the number of all runs.
 
     Raises
     ------
     StoreError
-        If the store has no such sweep, or its definition cannot be read here: it names a file that
-        is elsewhere.
+        If the store has no such sweep, or its definition names a file that is missing here.
 
     Examples
     --------

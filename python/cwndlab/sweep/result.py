@@ -1,4 +1,4 @@
-"""What a sweep found: values of every finished run, and the tables that follow."""
+"""The result of a sweep: values of every finished run, and tables."""
 
 from __future__ import annotations
 
@@ -27,16 +27,14 @@ class SweepResult:
     Attributes
     ----------
     sweep : Sweep
-        Whose runs they are.
+        The sweep of the runs.
     failed : list of dict
         Runs that ended with an error: ``cell``, ``replicate``, ``error``.
     unmet : list of dict
-        Cells that did not reach what `Sweep.until` asks for: ``cell``, ``replicates``, ``wide``
-        (metrics whose intervals stayed above it), ``without`` (metrics of which no replicate has a
-        value).
+        Cells that missed the target of `Sweep.until`: ``cell``, ``replicates``, ``wide`` (metrics
+        whose intervals exceed it), ``without`` (metrics without any value).
     notes : list of str
-        What else is to be said: damage in the store, runs that could not be kept, cells that are
-        the same run.
+        Notes: damage in the store, runs that could not be stored, duplicate cells.
     """
 
     def __init__(self, sweep: Sweep) -> None:
@@ -54,11 +52,11 @@ class SweepResult:
     def put(
         self, cell: int, replicate: int, trace_hash: str, values: Mapping[str, float | None]
     ) -> None:
-        """Take a finished run in."""
+        """Add a finished run."""
         self._values.put(cell, replicate, int(trace_hash, 16), values)
 
     def values(self, cell: int, metric: str) -> list[float | None]:
-        """Values of a cell by replicate; None where a run has none, or has not finished."""
+        """Values of a cell by replicate; None for missing values and runs."""
         return self._values.of(cell, metric)
 
     def count(self, cell: int) -> int:
@@ -72,21 +70,21 @@ class SweepResult:
 
     @property
     def finished(self) -> np.ndarray:
-        """Cells of which a replicate has finished, by their numbers in the plan."""
+        """Cells with a finished replicate, by their numbers in the plan."""
         return self.counts.nonzero()[0]
 
     @property
     def of_one_run(self) -> np.ndarray:
         """Cells whose replicates, two or more, are all the same run.
 
-        They have one outcome, and no interval.
+        They have one outcome and no interval.
         """
         return self._values.cells_of_one_run()
 
     def needed(self, cell: int, done: int | None = None) -> int | None:
         """Replicates that a cell needs for `Sweep.until`.
 
-        None where those it has will do, or more would not help.
+        None if it has enough, or more would not help.
         """
         if self.count(cell) >= LEAST and self._values.is_one_run(cell):
             return None
@@ -96,12 +94,12 @@ class SweepResult:
         return max((count for count in needed if count is not None), default=None)
 
     def labels(self, cell: int) -> dict[str, str]:
-        """Return a cell's columns of axes."""
+        """Return the axis columns of a cell."""
         return self.sweep.columns(self.sweep.plan.cell(cell).labels)
 
     @property
     def axes(self) -> list[str]:
-        """Columns of the axes in every table."""
+        """Axis columns of every table."""
         return list(self.labels(0))
 
     @property
@@ -124,7 +122,7 @@ class SweepResult:
 
         ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``.
 
-        A cell whose replicates are all the same run has no interval: it has one outcome.
+        A cell whose replicates are all the same run has no interval.
         """
         return self.summary_of(self.finished)
 
@@ -146,9 +144,8 @@ class SweepResult:
         """Differences of the compared axis's levels from the baseline, in otherwise equal cells.
 
         One row per cell and metric: ``baseline``, ``mean`` of the differences between runs of the
-        same replicate, which share their random numbers, its ``ci95``, and ``replicates``: pairs
-        that have both. Axes that go together are one: where the compared one is among them, levels
-        differ in all of them.
+        same replicate, which share their random numbers, its ``ci95``, and ``replicates``, the
+        number of pairs. If the compared axis is zipped, levels differ in all of its axes.
         """
         return self.differences_of(self.finished)
 
@@ -202,11 +199,11 @@ class SweepResult:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """Return `to_dict` as JSON text; what is not finite is null."""
+        """Return `to_dict` as JSON text; numbers that are not finite are null."""
         return dumps(self.to_dict(), indent)
 
     def plot(self) -> Figure:
-        """Draw every metric's mean with its 95 % confidence interval (matplotlib)."""
+        """Plot every metric's mean with its 95 % confidence interval (matplotlib)."""
         from cwndlab.plots import sweep_points
 
         return sweep_points(self)
@@ -214,7 +211,7 @@ class SweepResult:
     def extremes(self) -> dict[str, dict[str, Any]] | None:
         """Return the cells with the best and the worst mean of the first metric so far.
 
-        Of a metric that has no better end: ``largest`` and ``smallest``.
+        If neither direction is better: ``largest`` and ``smallest``.
         """
         measure = self.sweep.measures[0]
         means = self._values.means(measure.key)
@@ -229,7 +226,7 @@ class SweepResult:
         }
 
     def _frame(self, cells: np.ndarray, columns: Mapping[str, Any]) -> pl.DataFrame:
-        """Make a table: a row for each of `cells`, with the labels of its axes and more columns."""
+        """Make a table: one row per cell of `cells`, with its axis labels and more columns."""
         import polars as pl
 
         plan = self.sweep.plan
@@ -254,15 +251,15 @@ class SweepResult:
 
 
 def _without_interval(found: Estimate, is_one_run: bool) -> Estimate:
-    """Take the interval away where all replicates are one run.
+    """Remove the interval if all replicates are the same run.
 
-    That they agree says nothing of others.
+    Their agreement says nothing about other seeds.
     """
     return found._replace(half_width=None) if is_one_run else found
 
 
 def _columns(found: list[Estimate]) -> dict[str, np.ndarray]:
-    """Make columns of estimates; NaN stands for None."""
+    """Make columns of estimates; NaN means None."""
 
     def column(values: Any, dtype: Any = np.float64) -> np.ndarray:
         return np.fromiter(

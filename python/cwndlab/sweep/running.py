@@ -1,4 +1,4 @@
-"""Do a sweep: what the store has is read, the rest is done and kept as it finishes."""
+"""Executes a sweep: reads finished runs from the store, does the others, and stores them."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from distributed import Client
 
 SAME_RUNS = ("name", "replicates", "metrics", "compare", "baseline", "until", "most", "yes")
-"""Keys of a sweep that say nothing about what a run of one of its cells is."""
+"""Keys of a sweep that do not affect its runs."""
 WAIT_S = 0.2
-"""Between looks whether another process has finished a run that it has under way."""
+"""Interval of checks whether another process has finished a run, seconds."""
 BATCH_S, BATCH_MOST = 0.1, 100_000
-"""Runs are got ready that long, and so many at most, before they are begun."""
+"""Limits of a batch of prepared runs: seconds and count."""
 CHECKED = 10_000
-"""Cells that are checked before the first run; beyond it the others are when their runs are due."""
+"""Number of cells checked before the first run; the others are checked when their runs are due."""
 
 
 class Place(NamedTuple):
-    """A run's place: it stands for the run in an executor, and may travel."""
+    """Cell, replicate and key of a run; executors take it as the run's key."""
 
     cell: int
     replicate: int
     key: str
-    """Empty where the run cannot be stored."""
+    """Empty if the run cannot be stored."""
 
 
 def execute(
@@ -56,9 +56,9 @@ def execute(
     again: bool = False,
     progress: Callable[[dict[str, Any]], object] | None = None,
 ) -> SweepResult:
-    """Do a sweep as `Sweep.run` does, filling `findings`.
+    """Execute a sweep as `Sweep.run` does, and fill `findings`.
 
-    The caller still has them after Ctrl-C.
+    The caller keeps them after Ctrl-C.
     """
     if on is not None and (jobs or executor):
         raise ScenarioError(
@@ -84,7 +84,7 @@ def execute(
         finally:
             work.let_go()
     if owned is not None:
-        # Of a store that was passed in they are its owner's to read.
+        # The owner of a store that was passed in reads its notes.
         findings.notes += owned.notes
     return findings
 
@@ -109,12 +109,12 @@ class _Work:
         self.definition = ""
         self._reading_s = 0.0
         self._digests = array("Q")
-        """The beginning of the key of each cell's first replicate: equal ones are one run."""
+        """First digits of the key of each cell's first replicate: equal digits mean equal runs."""
 
     def check(self) -> None:
-        """Find out before the first run whether what is measured is there to be measured."""
+        """Check before the first run that every metric can be measured."""
         cell = next(self.sweep.plan.cells())
-        # Builds the network and measures nothing; that takes a millisecond, whatever the scenario.
+        # A run of no length builds the network, which takes about a millisecond.
         document = {**cell.document(), "duration": 1e-6, "measure": None, "trace": None}
         outcome = perform(
             json.dumps({key: value for key, value in document.items() if value is not None})
@@ -129,7 +129,7 @@ class _Work:
         )
 
     def all(self) -> None:
-        """Do every run; with a target, in rounds until every cell has met it."""
+        """Do every run; with a target, in rounds until every cell meets it."""
         sweep, findings = self.sweep, self.findings
         cells = sweep.plan.count // sweep.plan.replicates
         first = sweep.first_replicates
@@ -183,7 +183,7 @@ class _Work:
             self.report.note(text)
 
     def let_go(self) -> None:
-        """Give back what is still claimed."""
+        """Release the remaining claims."""
         while self._claimed and self.store is not None:
             self.store.give_back(self._claimed.pop())
 
@@ -196,8 +196,8 @@ class _Work:
             with closing(self._executor(self._tasks(todo, waiting, late))) as finished:
                 for place, outcome in finished:
                     self._finished(place, outcome)
-            # What others had under way: it is there by now, or they have gone and it is ours, or it
-            # takes its time.
+            # Runs that others had claimed: finished by now, or abandoned and ours, or still
+            # running.
             self._found(late)
             if not waiting or self.store is None:
                 return
@@ -209,7 +209,7 @@ class _Work:
             time.sleep(WAIT_S)
 
     def _places(self, wanted: Iterable[tuple[int, range]]) -> Iterator[Place]:
-        """Give the places of some replicates of some cells, with their keys."""
+        """Yield the places of some replicates of some cells, with their keys."""
         for index, replicates in wanted:
             self._digest(index)
             texts = self._text(index)
@@ -219,12 +219,11 @@ class _Work:
     def _tasks(
         self, places: Iterable[Place], waiting: list[Place], late: list[Place]
     ) -> Iterator[tuple[Place, str]]:
-        """Give the runs to be done, each claimed.
+        """Yield the runs to do, each claimed.
 
-        What others have under way or have done is put aside.
+        Runs that others have claimed or finished are set aside.
 
-        Runs are got ready as they are needed: a sweep of millions begins at once, and holds few of
-        them.
+        Runs are prepared on demand: a sweep of millions starts at once, with few in memory.
         """
         for batch in self._batches(places):
             self.report.tick()
@@ -236,7 +235,7 @@ class _Work:
                         waiting.append(place)
                         continue
                     self._claimed.add(place.key)
-                    # Between the last look and the claim somebody may have finished it.
+                    # Another process may have finished it between the last check and the claim.
                     self.store.refresh()
                     if place.key in self.store and not self._again:
                         self._give_back(place)
@@ -245,10 +244,10 @@ class _Work:
                 yield place, self._text(place.cell).text(place.replicate)
 
     def _batches(self, places: Iterable[Place]) -> Iterator[list[Place]]:
-        """Divide runs into batches, for each of which the store is read once.
+        """Divide runs into batches; the store is read once per batch.
 
-        To get a batch ready takes as long as the last reading of the store: so of a large store in
-        which much is found the readings take half of the time at most.
+        Preparing a batch takes as long as the last reading of the store, so that reading a large
+        store takes at most half of the time.
         """
         batch: list[Place] = []
         began_s = time.monotonic()
@@ -288,8 +287,7 @@ class _Work:
         assert self.store is not None
         texts = self._text(place.cell)
         text = texts.text(place.replicate)
-        # A rule's file that was edited while the sweep runs: the result is that of neither version
-        # for certain.
+        # A rule's file was edited during the sweep: the result may belong to either version.
         if not place.key or (has_outside(text) and texts.key_of(text) != place.key):
             self._unkept += 1
             return
@@ -300,7 +298,7 @@ class _Work:
         self.store.put(Record.of(place.key, text, outcome, traces), use)
 
     def _found(self, places: list[Place]) -> list[Place]:
-        """Take in what the store has; return the rest."""
+        """Add the runs that the store has; return the others."""
         if self.store is None:
             return places
         known: dict[str, list[Place]] = {}
@@ -322,7 +320,7 @@ class _Work:
                 self.findings.put(place.cell, place.replicate, record.trace_hash, values)
             self.report.found()
         self._reading_s = time.monotonic() - began_s
-        # Known, and yet not there: damaged since. They are done again.
+        # Indexed, but damaged since: these runs are done again.
         return sorted([*rest, *(place for places in known.values() for place in places)])
 
     def _give_back(self, place: Place) -> None:
@@ -331,7 +329,7 @@ class _Work:
             self.store.give_back(place.key)
 
     def _text(self, index: int) -> CellScenarios:
-        """CellScenarios of a cell; runs come cell by cell, so that one at a time will do."""
+        """Return the scenarios of a cell; runs come cell by cell, so one cell is cached."""
         if self._texts is None or self._texts[0] != index:
             self._texts = (
                 index,

@@ -1,4 +1,4 @@
-"""What must be done whole or not at all, whenever Ctrl-C comes."""
+"""Critical sections that Ctrl-C does not interrupt."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from types import FrameType
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C wait until the body is done.
+    """Defer Ctrl-C until the end of the body.
 
-    In threads other than the main one, which it never meets, do nothing.
+    Signals only reach the main thread; in other threads this does nothing.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def uninterrupted() -> Iterator[None]:
     try:
         yield
     finally:
-        # None: a handler that was not set in Python, which cannot be put back from here.
+        # None: the former handler was not set in Python and cannot be restored.
         signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
         if came and callable(before):
             before(*came[0])

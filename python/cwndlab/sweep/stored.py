@@ -1,6 +1,6 @@
-"""What a store holds, as a table.
+"""The runs of a store, as a table.
 
-Runs by the sweeps that have them, with metrics and provenance.
+One row per run of a sweep, with metrics and origin.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ def stored_runs(
     metrics: Sequence[str] | None = None,
     older: bool = False,
 ) -> pl.DataFrame:
-    """Read the runs of a store that a sweep has.
+    """Read the runs of a store's sweeps.
 
     Parameters
     ----------
     store : Store
-        Where they are.
+        The store.
     sweep : str, optional
         Name of one sweep; by default all.
     where : mapping, optional
-        Column to the text it must have, or to several of which it must have one: an axis,
-        ``replicate``, ``seed``, ``machine``, ``version``, ``definition``, ...
+        Column to its text, or to several texts of which one must match: an axis, ``replicate``,
+        ``seed``, ``machine``, ``version``, ``definition``, ...
     metrics : sequence of str, optional
-        What is measured on each run; by default what its sweep measures.
+        Metrics of each run; by default those of its sweep.
     older : bool
-        Also runs of definitions that a sweep had before: of another base, seed, engine, rule's
-        source, or other axes. Without it they are left out, unless `where` names a ``definition``.
+        Also list runs of a sweep's earlier definitions: another base, seed, engine, rule source, or
+        other axes. By default they are left out, unless `where` names a ``definition``.
 
     Returns
     -------
     polars.DataFrame
-        One row per run and place in a sweep: ``sweep``, the axes (null where a sweep has no such
-        one), ``replicate``, ``seed``, ``definition``, ``trace_hash``, every metric (null where the
-        run has none, as one of an older definition may), and where it comes from: ``duration_s``
-        (s), ``finished`` (UTC), ``machine``, ``version``, ``build``, ``key``.
+        One row per run and place in a sweep: ``sweep``, the axes (null if a sweep has no such
+        axis), ``replicate``, ``seed``, ``definition``, ``trace_hash``, every metric (null if the
+        run has none), and its origin: ``duration_s`` (s), ``finished`` (UTC), ``machine``,
+        ``version``, ``build``, ``key``.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def stored_runs(
         "definition": pl.String, "trace_hash": pl.String, **dict.fromkeys(columns, pl.Float64),
         "duration_s": pl.Float64, **dict.fromkeys(PROVENANCE[1:], pl.String),
     }  # fmt: skip
-    # Cells as their sweep has them: the order in which they finished means nothing.
+    # Cells in the sweep's order: the order of finishing means nothing.
     order = {use.place: place for place, use in enumerate(kept)}
     rows.sort(key=lambda row: order[row.pop(" place")])
     return pl.DataFrame(rows, schema=schema)
@@ -112,7 +112,7 @@ def stored_runs(
 def older_runs(store: Store, sweep: str | None = None) -> dict[str, int]:
     """Count, by sweep, the runs that `stored_runs` leaves out.
 
-    Of definitions before the latest, which has them not.
+    They belong to earlier definitions alone.
 
     Examples
     --------
@@ -125,8 +125,7 @@ def older_runs(store: Store, sweep: str | None = None) -> dict[str, int]:
     ...     stored_runs(store).height, older_runs(store)
     (3, {'rates': 3})
     """
-    # The latest second: a sweep that is at work meanwhile adds to it, and what is new is not what
-    # was before.
+    # The latest second: a running sweep adds runs meanwhile, and new runs are not older ones.
     every = {(use.sweep, use.key) for use in store.uses(sweep, older=True)}
     latest = {(use.sweep, use.key) for use in store.uses(sweep)}
     return dict(Counter(name for name, _ in every - latest))
@@ -137,7 +136,7 @@ def _where(uses: list[Use], axes: list[str], where: Mapping[str, list[str]]) -> 
         if column not in (*axes, *_FIXED):
             raise ScenarioError(unknown("where", column, [*axes, *_FIXED]))
     labels = {axis: texts for axis, texts in where.items() if axis in axes}
-    # Cells in the order in which they were first seen, which is the sweep's.
+    # Cells in the order of their first occurrence, which is the sweep's.
     order = {text: place for place, text in enumerate(dict.fromkeys(use.labels for use in uses))}
     found = [
         use for use in uses if all(use.cell.get(axis) in texts for axis, texts in labels.items())
@@ -174,7 +173,7 @@ def _rows(
                 values = _values(run, measures[use.sweep], definitions.get(use.sweep, {}), faults)
                 rows.append({**row, **values, " place": use.place})
     for key, fault in faults.items():
-        # Asked for, and no run has it: a slip of the pen.
+        # No run has it: the metric is mistyped.
         if key in needed and all(row[key] is None for row in rows):
             raise fault
     return rows

@@ -7,33 +7,33 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 NOT_DONE = 0
-"""Stands for a trace hash where a run has not finished.
+"""Trace hash of a run that has not finished.
 
-A run whose hash is this number has a chance of 5e-20.
+A finished run has this hash with probability 5e-20.
 """
 
 
 class Values:
     """One number for each run and metric, and each run's trace hash.
 
-    In arrays over all cells, a replicate after the other: 40 bytes a run with four metrics. What is
-    not written takes none, since the system gives memory when it is first written.
+    They are in arrays over all cells, replicate by replicate: 40 bytes per run with four metrics.
+    The system allocates memory at the first write, so unused entries take none.
 
     Parameters
     ----------
     cells : int
-        How many there are.
+        Number of cells.
     metrics : sequence of str
-        What is measured.
+        The metrics.
     replicates : int
-        How many are expected; there may be more.
+        Expected number of replicates; there may be more.
     """
 
     def __init__(self, cells: int, metrics: Sequence[str], replicates: int) -> None:
         self.cells, self.metrics = cells, {metric: at for at, metric in enumerate(metrics)}
         self._expected = replicates
         self.numbers = np.zeros((0, len(metrics), cells))
-        """Replicate, metric, cell; NaN where a run has no value."""
+        """Replicate, metric, cell; NaN if a run has no value."""
         self.hashes = np.zeros((0, cells), dtype=np.uint64)
         """Replicate, cell."""
         self.done = 0
@@ -42,7 +42,7 @@ class Values:
     def put(
         self, cell: int, replicate: int, trace_hash: int, values: Mapping[str, float | None]
     ) -> None:
-        """Take a finished run in."""
+        """Add a finished run."""
         if replicate >= len(self.hashes):
             self._grow(replicate + 1)
         self.done += int(self.hashes[replicate, cell] == NOT_DONE)
@@ -54,7 +54,7 @@ class Values:
     def of(self, cell: int, metric: str) -> list[float | None]:
         """Values by replicate up to the last that has finished.
 
-        None where a run has none, or has not finished.
+        None for missing values and runs.
         """
         finished = self.hashes[:, cell] != NOT_DONE
         last = int(finished.nonzero()[0].max(initial=-1))
@@ -77,7 +77,7 @@ class Values:
         return int(np.count_nonzero(self.hashes[:, cell]))
 
     def means(self, metric: str) -> np.ndarray:
-        """Means over the replicates of every cell; NaN where none has a value."""
+        """Means over the replicates of every cell; NaN if none has a value."""
         total, count = np.zeros(self.cells), np.zeros(self.cells)
         for row, numbers in zip(self.hashes, self.numbers[:, self.metrics[metric]], strict=True):
             known = (row != NOT_DONE) & ~np.isnan(numbers)
@@ -88,7 +88,7 @@ class Values:
     def is_one_run(self, cell: int, other: int | None = None) -> bool:
         """Whether two or more replicates of a cell are all the same run.
 
-        With another cell, pairs of both.
+        With another cell, whether pairs of both are.
         """
         rows = self.hashes[:, [cell] if other is None else [cell, other]]
         pairs = rows[(rows != NOT_DONE).all(axis=1)]
@@ -103,8 +103,7 @@ class Values:
         return (is_same & (self.counts() > 1)).nonzero()[0]
 
     def _grow(self, least: int) -> None:
-        # Twice as many at once: a sweep that adds replicates one by one copies each of them once on
-        # average.
+        # Double the size: a sweep that adds replicates one by one copies each once on average.
         many = max(least, self._expected, 2 * len(self.hashes))
         numbers, hashes = (
             np.zeros((many, *self.numbers.shape[1:])),
