@@ -103,7 +103,7 @@ def greedy_share(name: str, duration: str = "30s") -> tuple[float, float]:
 
 def verdicts() -> str:
     """Write the verdicts on the papers' claims, from the data of the last full reproduction."""
-    return glance_text.markdown(glance.read(ROOT / "docs"))
+    return summary_text.markdown(summary.read(ROOT / "docs"))
 
 
 def readings() -> str:
