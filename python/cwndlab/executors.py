@@ -66,7 +66,7 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
     >>> scenario = dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="1s").to_json()
     >>> wrong = scenario.replace("AIMD", "AIM")
     >>> '"trace_hash"' in perform(scenario).result, perform(wrong).error[:30]
-    (True, 'flows[0].rule: rule "AIM" is u')
+    (True, 'flows[0].rule: "AIM" is not kn')
     """
     began_s = time.perf_counter()
     result, error, traces = "", "", None

@@ -65,7 +65,7 @@ def test_axes_of_environments_that_overwrite_each_other_are_refused():
         {"rule": RULES, "flows.flow.rule": RULES},
         {"flows.*.recovery": ["reno"], "recovery": ["sack"]},
     ):
-        with pytest.raises(ScenarioError, match="one overwrites the other"):
+        with pytest.raises(ScenarioError, match="must not set the same key"):
             Sweep(axes={"env": ["constant"], **axes}, duration="2s")
 
 
@@ -140,7 +140,7 @@ def test_settings_reach_environments():
     )
     assert [cell.document()["flows"][0]["count"] for cell in sweep.plan.cells()] == [3, 3]
     with pytest.raises(
-        ScenarioError, match=r"set `flows.flow.rule`: axis `rule` \(sets `flows.flow.rule`\)"
+        ScenarioError, match=r"`set.flows.flow.rule` and axis `rule` \(sets `flows.flow.rule`\)"
     ):
         Sweep.from_dict(
             {"axes": {"env": ["constant"], "rule": RULES}, "set": {"flows.flow.rule": "CUBIC"}}

@@ -259,8 +259,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(sweep_file, tmp_pat
     with Store(tmp_path / "store", write=False) as store:
         assert 0 < len(store) < 2000
         assert messages.splitlines() == [
-            f"stopped after {len(store)} runs, which are kept in store; the same command goes on "
-            "there",
+            f"stopped after {len(store)} runs, which are kept in store; the same command resumes",
             "interrupted",
         ]
 
@@ -336,7 +335,7 @@ def test_pictures_have_no_mean_without_an_interval():
     axes = {"rule": ["AIMD(1, 0.5)", "AIAD(1, 3)"], "dumbbell.queue.limit": ["5pkt", "20pkt"]}
     base = Sweep.load(ROOT / "examples" / "sweep-buffers.toml").base
     base = {**base, "duration": "3s", "measure": ["1s", "3s"]}
-    with pytest.raises(ValueError, match="no mean has an interval"):
+    with pytest.raises(ValueError, match="has no confidence interval to plot"):
         sweep_points(Sweep(base=base, axes=axes, replicates=1).run())
     figure = sweep_points(Sweep(base=base, axes=axes, replicates=3, metrics=["goodput"]).run())
     (panel,) = figure.axes

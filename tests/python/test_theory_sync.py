@@ -133,7 +133,7 @@ def test_convergence_time():
         ({"steps": 0}, "steps"),
         ({"starts": [-1.0, 2.0]}, "starts"),
         ({"starts": []}, "starts"),
-        ({"rules": ["AIMD", "AIMD", "AIMD"]}, "3 for 2 flows"),
+        ({"rules": ["AIMD", "AIMD", "AIMD"]}, "3 rules for 2 flows"),
         ({"rules": "IIAD", "starts": [0.0, 1.0]}, "floor"),
         ({"changes": [Leave(1, [7])]}, "cannot leave"),
     ],

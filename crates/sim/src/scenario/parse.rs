@@ -14,7 +14,13 @@ pub struct ScenarioError(String);
 impl ScenarioError {
     /// An error about one key.
     pub fn at(key: impl fmt::Display, message: impl fmt::Display) -> Self {
-        Self(one_line(&format!("{key}: {message}")))
+        let (key, message) = (key.to_string(), message.to_string());
+        // What reads a rule's text calls it `rule`, which is also the last part of the key.
+        let said = match key.ends_with("rule") {
+            true => message.strip_prefix("rule: ").unwrap_or(&message),
+            false => &message,
+        };
+        Self(one_line(&format!("{key}: {said}")))
     }
 
     /// An invalid value of a key, and what was expected.
