@@ -47,8 +47,8 @@ impl AccessLinks {
 
     /// Adds an idle access link; without a rate it only delays.
     pub fn push(&mut self, rate_bps: Option<u64>, delay_s: f64) {
-        let pipe = self.idle(rate_bps, delay_s);
-        self.access_links.push(pipe);
+        let link = self.idle(rate_bps, delay_s);
+        self.access_links.push(link);
     }
 
     /// Makes an access link idle, with another delay.
@@ -71,16 +71,16 @@ impl AccessLinks {
     /// transmission.
     #[inline(always)]
     pub fn transmit(&mut self, index: u32, now: f64, size_bytes: u16) -> (f64, f64) {
-        let pipe = &mut self.access_links[index as usize];
-        if pipe.rate == UNLIMITED {
-            return (now + pipe.delay_s, now);
+        let link = &mut self.access_links[index as usize];
+        if link.rate == UNLIMITED {
+            return (now + link.delay_s, now);
         }
-        let start = if pipe.free_s > now { pipe.free_s } else { now };
-        if size_bytes != pipe.size_bytes {
-            pipe.divide(&self.rates_bps, size_bytes);
+        let start = if link.free_s > now { link.free_s } else { now };
+        if size_bytes != link.size_bytes {
+            link.divide(&self.rates_bps, size_bytes);
         }
-        pipe.free_s = start + pipe.transmission_s;
-        (start + (pipe.transmission_s + pipe.delay_s), start)
+        link.free_s = start + link.transmission_s;
+        (start + (link.transmission_s + link.delay_s), start)
     }
 }
 

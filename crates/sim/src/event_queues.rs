@@ -34,9 +34,9 @@ pub enum EventKind {
 
 /// Packets of one flow that wait to enter one stage.
 #[derive(Debug)]
-pub struct PacketFifo<L> {
+pub struct PacketFifo<S> {
     /// State that the scheduler keeps per FIFO.
-    pub lane: L,
+    pub state: S,
     /// Flow, or `CROSS` plus the number of the cross traffic source.
     pub flow: u32,
     /// What happens when its head is due.
@@ -45,10 +45,10 @@ pub struct PacketFifo<L> {
     pub indices: FlowIndices,
 }
 
-impl<L: Default> PacketFifo<L> {
+impl<S: Default> PacketFifo<S> {
     /// An empty FIFO.
     pub fn new(flow: u32, event: EventKind, indices: FlowIndices) -> Self {
-        Self { lane: L::default(), flow, event, indices }
+        Self { state: S::default(), flow, event, indices }
     }
 }
 
@@ -68,14 +68,14 @@ impl<S: EventScheduler> EventQueues<S> {
     #[inline(always)]
     pub fn pop(&mut self, fifo: u32) -> Packet {
         self.packets -= 1;
-        self.scheduler.pop(fifo, &mut self.fifos[fifo as usize].lane)
+        self.scheduler.pop(fifo, &mut self.fifos[fifo as usize].state)
     }
 
     /// The same without rescheduling, which [`EventScheduler::reschedule`] does later; none if the
     /// scheduler knows of no further packet.
     #[inline(always)]
     pub fn pop_unscheduled(&mut self, fifo: u32) -> Option<Packet> {
-        let packet = self.scheduler.pop_unscheduled(fifo, &mut self.fifos[fifo as usize].lane)?;
+        let packet = self.scheduler.pop_unscheduled(fifo, &mut self.fifos[fifo as usize].state)?;
         self.packets -= 1;
         Some(packet)
     }
@@ -83,20 +83,20 @@ impl<S: EventScheduler> EventQueues<S> {
     /// Time of the next packet that `pop_unscheduled` would take, seconds.
     #[inline(always)]
     pub fn next_time_s(&self, fifo: u32) -> f64 {
-        self.scheduler.next_time_s(&self.fifos[fifo as usize].lane)
+        self.scheduler.next_time_s(&self.fifos[fifo as usize].state)
     }
 
     /// Appends a packet; times within a FIFO never decrease.
     #[inline(always)]
     pub fn push(&mut self, fifo: u32, packet: Packet) {
         self.packets += 1;
-        self.scheduler.push(fifo, &mut self.fifos[fifo as usize].lane, packet);
+        self.scheduler.push(fifo, &mut self.fifos[fifo as usize].state, packet);
     }
 
     /// Inserts a packet behind all that arrive no later: for a FIFO behind a stage that reorders.
     pub fn insert(&mut self, fifo: u32, packet: Packet) {
         self.packets += 1;
-        self.scheduler.insert(fifo, &mut self.fifos[fifo as usize].lane, packet);
+        self.scheduler.insert(fifo, &mut self.fifos[fifo as usize].state, packet);
     }
 }
 

@@ -109,7 +109,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let endpoint = &mut senders[flow as usize];
         let pending = &datapath.event_queues.fifos[fifo as usize];
         let is_next = !T::ON
-            && datapath.event_queues.scheduler.is_empty(&pending.lane)
+            && datapath.event_queues.scheduler.is_empty(&pending.state)
             && packet.at_s < *next_window_edge_s
             && packet.at_s < endpoint.sender.deadline_s()
             && !endpoint.sender.is_faulty()

@@ -198,7 +198,7 @@ fn packets_that_wait_at_the_end_are_in_flight() {
 fn arriving_flows_leave_no_packets_behind() {
     // Arrivals stop at 10 s, and two minutes later all is over: every packet sent was lost or has
     // arrived. Without SYN and timestamps each has 1040 bytes. A short queue and losses on the way
-    // make for retransmissions and time-outs; slots are used again and again.
+    // make for retransmissions and timeouts; slots are used again and again.
     let toml = r#"
         duration = "130s"
         [dumbbell]

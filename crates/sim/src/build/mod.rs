@@ -297,7 +297,7 @@ impl Builder<'_> {
             self.plan.back_delay(&group.path) > 0.0,
         ];
         let (mut stages, mut access_links) = (Vec::new(), Vec::new());
-        let mut pipe = |stages: &mut Vec<Stage>, which: usize| {
+        let mut add_access_link = |stages: &mut Vec<Stage>, which: usize| {
             if own[which] {
                 stages.push(Stage::AccessLink(access_links.len() as u32));
                 access_links.push(which);
@@ -315,14 +315,14 @@ impl Builder<'_> {
                 })
                 .collect()
         };
-        pipe(&mut stages, 0);
+        add_access_link(&mut stages, 0);
         stages.extend(links(&group.path.forward));
-        pipe(&mut stages, 1);
+        add_access_link(&mut stages, 1);
         stages.push(Stage::Sink);
-        pipe(&mut stages, 1);
+        add_access_link(&mut stages, 1);
         stages.extend(links(&group.path.back));
-        pipe(&mut stages, 2);
-        pipe(&mut stages, 0);
+        add_access_link(&mut stages, 2);
+        add_access_link(&mut stages, 0);
         stages.push(Stage::Source);
         (stages, access_links)
     }
