@@ -34,7 +34,7 @@ def _refused(answer) -> str:
         ("count = 2", "count = 999999999999", ["count", "999999999999"]),
         ("count = 2", "count = 0", ["count", "0"]),
         ('measure = ["2s", "10s"]', 'measure = ["8s", "2s"]', ["measure"]),
-        ('duration = "10s"', 'duration = "1e300s"', ["duration", "out of range"]),
+        ('duration = "10s"', 'duration = "1e300s"', ["duration", "is not valid"]),
     ],
 )
 def test_bad_values_are_refused_by_name(command, tmp_path, old, new, named):

@@ -146,7 +146,7 @@ def test_the_command_resumes_and_says_the_same(tmp_path):
 def test_bad_input_is_one_line(command):
     for arguments, words in (
         ([], "both are missing"),
-        (["--best", "X"], 'rule "X" is unknown'),
+        (["--best", "X"], 'rule: "X" is not known'),
         (["--best", "AIAD(1,3)", "--family", "blob"], "family: `blob`"),
         (["--best", "AIAD(1,3)", "--bound", "speed=3"], "bound: `speed=3`"),
         (["--best", "AIAD(1,3)", "--setting", "sack"], "--setting"),
