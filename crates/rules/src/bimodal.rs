@@ -22,25 +22,25 @@
 //! proportional share (section 2.2).
 //!
 //! How the steps map to a connection, where the paper is silent:
-//! - a congestion signal is a fast retransmit or the cut for an ECN echo; a cycle runs from one cut
-//!   to the next;
-//! - `begin` is the window at which congestion avoidance goes on after a cut, so that floors and
-//!   recovery do not enter `d`;
-//! - a cycle without additive increase (a cut in slow start) tells nothing: it cuts by beta and
-//!   counts as the first;
-//! - a timeout makes the fair share unknown, since slow start follows, in which flows do not grow
-//!   alike; its threshold is (1 - beta) w;
-//! - in slow start the window grows as usual;
-//! - where `compare=scaled` finds equality there is no step in the prose: as the pseudo-code's, but
-//!   never above (1 - epsilon) w.
+//! - a congestion signal is a fast retransmit or a reduction for ECE; a cycle runs from one
+//!   reduction to the next;
+//! - `begin` is the window at which congestion avoidance resumes after a reduction, so that floors
+//!   and recovery do not affect `d`;
+//! - a cycle without additive increase (a reduction in slow start) reveals no share: it reduces by
+//!   beta and counts as the first;
+//! - a timeout makes the fair share unknown, because flows do not grow alike in the slow start that
+//!   follows; ssthresh is (1 - beta) w;
+//! - slow start is the standard one;
+//! - the prose has no step for equality with `compare=scaled`: as in the pseudo-code, but never
+//!   above (1 - epsilon) w.
 //!
-//! The calculated share may lie above the present window: a flow below its share then grows on
-//! congestion. The paper means it so.
+//! The computed share may exceed the window: a flow below its share then grows on congestion, as
+//! the paper intends.
 
 use crate::registry::{choice, fraction, no_check, option, parameter, positive, with_default};
 use crate::{Ack, Congestion, Family, Rule, SlowStart, WindowRule};
 
-/// Which point a known fair share is compared at.
+/// The point that a window is compared with once the fair share is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
     /// The fair share: Figure 1.
@@ -51,7 +51,7 @@ pub enum Compare {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
-    /// The fair share is not known; whether a cut by beta began this cycle.
+    /// The fair share is unknown; whether a reduction by beta began this cycle.
     Unknown { second_cycle: bool },
     /// The fair share, packets.
     Known(f64),
@@ -155,7 +155,7 @@ impl WindowRule for Bimodal {
 
     #[inline]
     fn slow_start(&mut self, cwnd: f64, _: &Ack) -> SlowStart {
-        // What comes now is not additive: the cycle begins where it ends.
+        // Slow start is not additive increase: the cycle begins where it ends.
         self.begin = 0.0;
         SlowStart::Grow(cwnd + 1.0)
     }
@@ -273,7 +273,7 @@ mod tests {
         // over.
         let mut scaled = knowing_50(Compare::Scaled, 0.0);
         assert_eq!((cycle(&mut scaled, 37.5, 45.0), scaled.fair_share()), (33.75, Some(45.0)));
-        // Equality is at 37.5: cutting to 37.5 would be no cut.
+        // Equality is at 37.5: reducing to 37.5 would be no reduction.
         assert_eq!(cycle(&mut knowing_50(Compare::Scaled, 0.0), 30.0, 37.5), 28.125);
         // Within 5 % of 50: as though equal, and the share stays.
         let mut banded = knowing_50(Compare::Fair, 0.05);

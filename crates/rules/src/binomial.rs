@@ -1,4 +1,4 @@
-//! Binomial rules (Bansal and Balakrishnan 2001; Chandrayana et al. 2002, equation 1):
+//! Binomial rules (Bansal and Balakrishnan 2001; Chandrayana et al. 2002, equation 1).
 //!
 //! ```text
 //! without loss, per round trip:  w <- w + alpha / w^k

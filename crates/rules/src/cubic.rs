@@ -32,14 +32,14 @@ pub struct Cubic {
     beta: f64,
     fast_convergence: bool,
     w_max: f64,
-    /// Window before the last cut, packets.
+    /// cwnd before the last reduction, packets (cwnd_prior).
     prior_cwnd: f64,
     /// When this stage of congestion avoidance began, less what the application idled; `None`
     /// before its first ACK.
     epoch_start_s: Option<f64>,
     k_s: f64,
     w_est: f64,
-    /// The stage follows a cut: the curve starts below W_max.
+    /// The stage follows a reduction: the curve starts below W_max.
     after_reduction: bool,
     now_s: f64,
 }

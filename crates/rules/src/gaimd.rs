@@ -1,4 +1,4 @@
-//! General AIMD (Yang and Lam 2000):
+//! General AIMD (Yang and Lam 2000): additive increase alpha, multiplicative decrease beta.
 //!
 //! ```text
 //! without loss, per round trip:  w <- w + alpha     (section 2.1)
@@ -9,9 +9,9 @@
 //! `w` and `alpha` are packets, `beta` is a factor. With `alpha = 4 (1 - beta^2) / 3` a flow is as
 //! fast as AIMD(1, 1/2) where timeouts matter (section 1): (0.31, 0.875).
 //!
-//! The paper speaks of "the first loss during slow start": here every cut in slow start halves, and
-//! ssthresh after a timeout there. The endpoint knows whether it is in slow start, the rule
-//! only asks for it. (ns-2 also halves the connection's first cut and after every timeout;
+//! The paper speaks of "the first loss during slow start": here every reduction in slow start
+//! halves, and so does ssthresh after a timeout there. Only the endpoint knows whether it is in
+//! slow start. (ns-2 also halves at the connection's first reduction and after every timeout;
 //! endpoint profiles do that, not the rule.)
 
 use crate::registry::{fraction, no_check, positive, with_default};

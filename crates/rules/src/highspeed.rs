@@ -1,4 +1,4 @@
-//! HighSpeed TCP (RFC 3649, section 5):
+//! HighSpeed TCP (RFC 3649, section 5): AIMD whose parameters grow with the window.
 //!
 //! ```text
 //! up to 38 packets:   AIMD(1, 0.5)

@@ -1,4 +1,5 @@
-//! H-TCP (draft-leith-tcp-htcp-06, section 2; Leith and Shorten 2004): growth over time.
+//! H-TCP (draft-leith-tcp-htcp-06, section 2; Leith and Shorten 2004): growth over the time since
+//! the last loss.
 //!
 //! ```text
 //! per round trip:  w <- w + alpha,   alpha = 2 (1 - beta) f(D)

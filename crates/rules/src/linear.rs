@@ -1,4 +1,4 @@
-//! Linear rules, AIMD among them (Chiu and Jain 1989; Akella et al. 2002, section 2):
+//! Linear rules, AIMD among them (Chiu and Jain 1989; Akella et al. 2002, section 2).
 //!
 //! ```text
 //! without loss, per round trip:  w <- ai + bi w

@@ -2,10 +2,10 @@
 //! factor.
 //!
 //! ```text
-//! per ACK:  a <- a + a' / w, then w <- w + a / w     (equation 1)
-//! on loss:              a <- a - b a,    w <- w - b w           (equation 2, section 3.1)
-//! on an echoed mark:    a' <- a'_ecn, the window stays          (section 3.1)
-//! on a timeout:        a <- reset                              (section 3.1)
+//! per ACK:       a <- a + a' / w, then w <- w + a / w    (equation 1)
+//! on loss:       a <- a - b a,  w <- w - b w             (equation 2, section 3.1)
+//! on ECE:        a' <- a'_ecn, the window stays          (section 3.1)
+//! on a timeout:  a <- reset                              (section 3.1)
 //! ```
 //!
 //! `w` in packets, `a` in packets per round trip, `a'` in packets per round trip per round trip,
@@ -15,10 +15,9 @@
 //! Where the paper is silent or says two things:
 //! - `reset`: section 3.1 calls 0.5 the initial value, after it has set the initial value to 1, as
 //!   section 4.4 does. 1 is the default.
-//! - When a' returns is not said: after `calm` whole round trips without an echo (1 by default; the
-//!   paper's "no ECN signals to the sender" of section 4.4 read at the shortest time that one can
-//!   know it).
-//! - In slow start only the window grows; marks are noted there, too.
+//! - The paper does not say when a' returns: here after `calm` whole round trips without ECE (1 by
+//!   default, the shortest reading of "no ECN signals to the sender" in section 4.4).
+//! - In slow start only the window grows; marks lower a' there, too.
 //! - On a timeout ssthresh is w - b w.
 
 use crate::registry::{

@@ -1,4 +1,4 @@
-//! Scalable TCP (Kelly 2003, section 3):
+//! Scalable TCP (Kelly 2003, section 3): multiplicative increase and decrease at large windows.
 //!
 //! ```text
 //! up to `low` packets:  AIMD(1, 0.5)                (section 3.2: the legacy window)

@@ -4,7 +4,7 @@
 //! ```text
 //! per round trip:  b = packets delivered / time,   bwe <- 7/8 bwe + 1/8 b
 //! on loss:         w <- min(w, max(2, bwe RTT_min))
-//! on a timeout:   threshold <- max(2, bwe RTT_min)
+//! on a timeout:    ssthresh <- max(2, bwe RTT_min)
 //! ```
 //!
 //! `w` in packets, `bwe` in packets/s, RTT_min in seconds, the smallest so far. The weight 7/8 is
