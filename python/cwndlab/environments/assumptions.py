@@ -25,7 +25,7 @@ def _assumed(default: Any, kind: str, meaning: str, reason: str) -> Any:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What the environments assume; every field can be set (`with_`, ``--assume key=value``).
+    """Assumptions of the environments; every field can be set (`with_`, ``--assume key=value``).
 
     Quantities are written as in a scenario. `assumptions()` lists names, values, meanings and
     reasons.
@@ -192,7 +192,7 @@ class Assumptions:
             _check(entry, getattr(self, entry.name))
 
     def with_(self, **values: Any) -> Assumptions:
-        """Return a copy with some values set; an unknown name is refused with those there are."""
+        """Return a copy with some values set; an unknown name is refused."""
         known = [entry.name for entry in fields(self)]
         for name in values:
             if name not in known:

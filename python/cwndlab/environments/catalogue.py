@@ -1,4 +1,4 @@
-"""The environments by name: how the bandwidth that is left for the flows moves, as data.
+"""Catalogue of the environments: residual bandwidth over time, as data.
 
 Rates are per test flow, in bit/s, and `network` turns them into a link, cross traffic and flows.
 """
@@ -15,31 +15,31 @@ from cwndlab.message import unknown
 
 MBIT = 1e6
 DRAWN = "drawn"
-"""Kind of the shapes that are drawn here, from the seed, and written into scenarios as points."""
+"""Kind of the waveforms that are drawn here from the seed, and become points of a scenario."""
 
 
 @dataclass(frozen=True)
 class Environment:
-    """One named available bandwidth."""
+    """A named residual bandwidth."""
 
     name: str
     title: str
-    """Its name in the paper, or what it is."""
+    """Its name in the paper, or a description."""
     summary: str
-    """What it leaves per test flow."""
+    """Residual bandwidth per test flow, in words."""
     capacity: str
-    """The assumption that says how large the link is."""
+    """Name of the assumption that sets the link's rate."""
     shape: dict[str, Any] = field(default_factory=dict)
-    """Waveform per test flow, rates in bit/s; empty where arriving flows are the cross traffic."""
+    """Waveform per test flow, rates in bit/s; empty if arriving flows are the cross traffic."""
     gaps: tuple[str, ...] = ()
-    """The assumptions that say how densely flows arrive, one after the other.
+    """Names of the assumptions that set the gaps between arrivals, in order.
 
-    Empty where there are none.
+    Empty without arriving flows.
     """
 
     @property
     def is_drawn(self) -> bool:
-        """Whether its scenario depends on the seed: others draw their course when they are run."""
+        """Whether its scenario depends on the seed; others draw their waveform at run time."""
         return self.shape.get("kind") == DRAWN
 
     @property
@@ -48,7 +48,7 @@ class Environment:
         return "second" if self.gaps else "simple"
 
     def capacity_bps(self, chosen: Assumptions) -> float:
-        """Rate of its link."""
+        """Rate of its link, bit/s."""
         return chosen.bps(self.capacity) * (1 if self.gaps else chosen.flows)
 
 
@@ -59,7 +59,7 @@ def _walk(start: float, spread: float) -> dict[str, Any]:
 def _constrained(start: float, factor: float, add: float) -> dict[str, Any]:
     """Next rate uniform on [0, factor * rate + add].
 
-    No waveform of a scenario says that, so `network` draws it.
+    Scenarios have no such waveform, so `network` draws it.
     """
     return {"kind": DRAWN, "start": start, "factor": factor, "add": add}
 
@@ -171,7 +171,7 @@ PAPER = tuple(environment.name for environment in _PAPER)
 ENVIRONMENTS = {environment.name: environment for environment in (*_DEMO, *_PAPER)}
 """Every environment by its name, in the order they are shown."""
 GROUPS = {"all": PAPER, "demo": DEMO}
-"""Names for several at once."""
+"""Names of groups of environments."""
 
 
 def environment(name: str) -> Environment:
@@ -180,7 +180,7 @@ def environment(name: str) -> Environment:
     Raises
     ------
     ScenarioError
-        If there is none of that name.
+        If there is no such environment.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def environment(name: str) -> Environment:
 
 
 def names(chosen: Iterable[str]) -> list[str]:
-    """Names of environments, groups spelled out, each once.
+    """Return names of environments, groups expanded, each once.
 
     Raises
     ------

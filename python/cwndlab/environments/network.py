@@ -1,9 +1,9 @@
-"""An environment under a setting as a scenario: link, queue, cross traffic, flows.
+"""Scenarios of environments under a setting: link, queue, cross traffic, flows.
 
-Two networks. In the simple one a CBR source leaves of one link what the environment says; where the
-queue shares the link fairly, a varying number of sources does, since one alone would get no more
-than a flow's share. In the second one flows that arrive are the cross traffic; they have priority
-at the bottleneck.
+There are two networks. In the simple one a CBR source leaves the environment's residual bandwidth
+of one link; under fair queueing a varying number of sources does, since one source would get only
+one flow's share. In the second network arriving flows are the cross traffic, with priority at the
+bottleneck.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cwndlab.topologies import second_topology
 # No window limit may bind: rules with multiplicative increase reach thousands of packets.
 UNBOUNDED_PACKETS = 1_000_000
 ACCESS_DELAY_S = 0.010
-"""Mean one-way delay of a flow's own link, unless round trips differ by more than that allows."""
+"""Mean one-way delay of a flow's access link; larger if the spread of RTTs requires it."""
 RATES = ("rate", "high", "low", "start", "spread", "add", "min", "max")
 PEAKS = ("rate", "high", "max")
 CLIPPED = ("rate", "high", "low", "start", "min", "max")
@@ -46,15 +46,15 @@ def scenario(
     Parameters
     ----------
     name : str
-        Of an environment.
+        Name of the environment.
     rule : str
         Rule of the test flows, which are named ``flow``.
     recovery : str
-        Their loss recovery.
+        Loss recovery of the test flows.
     queue : str
         Queue at the bottleneck.
     assume : Assumptions, optional
-        What the paper leaves open.
+        Assumptions where the paper leaves values open.
     seed : int
         Seed of the run.
 
@@ -79,13 +79,13 @@ def scenario(
 
 
 def document(tables: dict[str, Any], chosen: Assumptions, seed: int = 1) -> Scenario:
-    """Build a scenario from the tables of a network; those that are None it has not."""
+    """Build a scenario from the tables of a network, without those that are None."""
     own = {key: value for key, value in tables.items() if value is not None}
     return Scenario({"seed": seed, **common(chosen), **own})
 
 
 def common(chosen: Assumptions) -> dict[str, Any]:
-    """Give the keys that all environments share."""
+    """Return the keys that all environments share."""
     duration = chosen.seconds("duration")
     return {
         "duration": duration,
@@ -96,9 +96,9 @@ def common(chosen: Assumptions) -> dict[str, Any]:
 
 
 def network(name: str, queue: str, chosen: Assumptions, seed: int = 1) -> dict[str, Any]:
-    """Give the tables of an environment under a queue, None for those it has not.
+    """Return the tables of an environment under a queue, None for those it lacks.
 
-    A patch of whole top-level keys.
+    The result is a patch of top-level keys.
 
     The test flows are the first entry of ``flows``, and `seed` matters to environments that are
     drawn here.
@@ -118,27 +118,25 @@ def network(name: str, queue: str, chosen: Assumptions, seed: int = 1) -> dict[s
 def under(
     shape: dict[str, Any], queue: str = "drop-tail", chosen: Assumptions | None = None
 ) -> dict[str, Any]:
-    """Give the tables of the simple network under any waveform.
+    """Return the tables of the simple network under any waveform.
 
-    A patch of whole top-level keys, as `network` gives.
+    The result is a patch of top-level keys, as of `network`.
 
-    The link leaves the waveform's highest rate, and has a buffer of one bandwidth-delay product of
-    that.
+    The buffer is the bandwidth-delay product of the waveform's highest rate.
 
     Parameters
     ----------
     shape : dict
-        A waveform as a scenario has it (docs/scenario.md), except that rates are numbers: bit/s per
-        test flow.
+        A scenario's waveform (docs/scenario.md), but with rates as numbers, bit/s per test flow.
     queue : str
-        At the bottleneck.
+        Queue at the bottleneck.
     chosen : Assumptions, optional
-        What is assumed; its floor holds.
+        Assumptions; their floor applies.
 
     Raises
     ------
     ScenarioError
-        If the queue has no name here.
+        If the queue is not known.
 
     Examples
     --------
@@ -165,7 +163,7 @@ def under(
 
 
 def link(capacity: float, queue: str, chosen: Assumptions) -> dict[str, Any]:
-    """Give the tables of a link of that rate (bit/s) with the test flows and nothing else on it."""
+    """Return the tables of a link of this rate (bit/s) with the test flows alone."""
     check_queue(queue)
     delay, spread = _delays(chosen)
     flows = {"name": "flow", "count": chosen.flows, "rule": "AIMD(1, 0.5)", "start": ["0s", "1s"]}
@@ -193,8 +191,7 @@ def _simple(
     }
     available = _available(found, capacity, chosen, seed)
     if available != {"kind": "constant", "rate": rate_text(capacity)}:
-        # Random courses are drawn from a stream that goes by this name: so two walks are not one
-        # walk scaled.
+        # The name seeds the random stream, so that two walks are independent.
         cross = {
             "name": "cross" if found.name in DEMO else found.name,
             "available": available,
@@ -209,9 +206,9 @@ def _simple(
 def _available(
     found: Environment, capacity: float, chosen: Assumptions, seed: int
 ) -> dict[str, Any]:
-    """Give what is left for all test flows together.
+    """Return the residual bandwidth of all test flows together.
 
-    N times the share of one, within the floor and the link.
+    It is N times the share of one, within the floor and the link.
     """
     floor = chosen.flows * chosen.bps("floor")
     total = {
@@ -238,7 +235,7 @@ def _drawn(name: str, shape: dict[str, Any], chosen: Assumptions, seed: int) -> 
     """Draw a waveform: each rate uniform on [0, factor * last + add], then clipped."""
     from numpy.random import default_rng
 
-    # A stream for each seed and name, as in the native core.
+    # One stream per seed and name, as in the native core.
     stream = default_rng([seed, *name.encode()])
     step, rate = chosen.seconds("step"), shape["start"]
     points = [[0, rate_text(rate)]]
@@ -250,7 +247,7 @@ def _drawn(name: str, shape: dict[str, Any], chosen: Assumptions, seed: int) -> 
 
 
 def _sources(found: Environment, capacity: float, chosen: Assumptions) -> dict[str, Any]:
-    """Rate of the single sources: a little above the largest share that one is ever given."""
+    """Rate of each source: a little above its largest share."""
     one_source = capacity / (chosen.flows + 1)
     largest = max(
         (found.shape[key] for key in ("rate", "high", "max") if key in found.shape),
@@ -294,7 +291,7 @@ def _second(found: Environment, capacity: float, queue: str, chosen: Assumptions
 
 
 def _delays(chosen: Assumptions) -> tuple[str, list[str]]:
-    """Delay of the bottleneck and of a flow's own link, one way: together half a round trip."""
+    """One-way delays of the bottleneck and of a flow's access link: together half an RTT."""
     half_spread = chosen.seconds("rtt_spread") / 4
     access = max(ACCESS_DELAY_S, half_spread)
     rest = chosen.seconds("rtt") / 2 - access

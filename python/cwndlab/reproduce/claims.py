@@ -14,24 +14,23 @@ from cwndlab.statistics import Estimate
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence of a paper as a number and bounds for it.
+    """One statement of a paper, as a number with bounds.
 
     Parameters
     ----------
     id, name : str
         The experiment (``fig4``), and the claim among its claims.
     section, statement : str
-        Where the paper has it, and what it says, in our words.
+        Its section of the paper, and the statement in our words.
     reading : Reading
-        What the measured number must be.
+        Bounds of the measured number.
     quantity : str
-        Name of the function that gives the number; empty where nothing computes it yet.
+        Name of the function that computes the number; empty if there is none yet.
     is_exact : bool
         The number comes from theory and has no interval.
     arguments : mapping
-        Whatever the quantity needs: plan, metric, rules, settings. `also` has the same claim about
-        something else: name to the arguments that differ. `why` says what is known where it does
-        not hold.
+        Arguments of the quantity: plan, metric, rules, settings. `also` has variants of the claim:
+        name to the arguments that differ. `why` explains a claim that does not hold.
     """
 
     id: str
@@ -53,7 +52,7 @@ class Claim:
 
     @property
     def plans(self) -> list[str]:
-        """Names of the plans whose runs it looks at."""
+        """Names of the plans whose runs it needs."""
         other = [changes.get("plan") for changes in self.arguments.get("also", {}).values()]
         named = [self.arguments.get("plan"), self.arguments.get("beside"), *other]
         return [] if self.is_exact or not self.quantity else [name for name in named if name]
@@ -65,7 +64,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with what was measured."""
+    """A claim with its measured number and verdict."""
 
     claim: Claim
     measured: Estimate
@@ -96,7 +95,7 @@ class Judged:
 
 
 def not_searched(claim: Claim) -> Judged:
-    """Judge a claim that nothing computes."""
+    """Return the verdict on a claim without a quantity."""
     note = claim.arguments.get("why", "nothing here computes it")
     return Judged(claim, Estimate(None, None, 0), UNDECIDED, note=note)
 
@@ -107,7 +106,7 @@ def read_claims(file: Any) -> list[Claim]:
     Raises
     ------
     ScenarioError
-        If a claim names a reading that is not known, or two have one name.
+        If a claim names an unknown reading, or two claims have the same name.
     """
     data = dict(read_toml(file))
     defaults = data.get("defaults", {})

@@ -1,4 +1,4 @@
-"""What a plan measured as curves over its cases: the mean of each cell with its interval."""
+"""Curves of a plan's results over its cases: means with intervals."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def curve(
     Parameters
     ----------
     panel : Axes
-        Where.
+        Panel to draw into.
     data, plan, setting, metric, rule
-        What; the rule by its short name or its notation.
+        The data; the rule by its short name or its notation.
     at : sequence of float, optional
-        Where the cases are on the axis; by default their labels as numbers.
+        Positions of the cases on the axis; by default their labels as numbers.
     scale : float
         Factor on the values.
     **style
-        As ``errorbar`` takes it.
+        Style of ``errorbar``.
     """
     board = data.boards[plan]
     values = board.values[metric][

@@ -1,4 +1,4 @@
-"""Data frames that several papers make of what was measured."""
+"""Data frames of results that several papers share."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def cell_table(data: Data, plan: str, settings: Sequence[str] | None = None) -> 
     Parameters
     ----------
     data : Data
-        What was measured.
+        The results.
     plan : str
-        Of which plan.
+        The plan.
     settings : sequence of str, optional
         Only these.
     """

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from cwndlab.reproduce.running import Reproduction
 
 SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
-"""Beside the word: no meaning by colour alone."""
+"""Signs next to the words: colour alone has no meaning."""
 
 
 def write(found: Reproduction, folder: Path, elapsed: Callable[[], float]) -> Path:
     """Write plots, data, ``claims.json`` and ``report.html``.
 
-    `elapsed` tells the seconds since the beginning.
+    `elapsed` returns the seconds since the beginning.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def number(found: Estimate, *, exact: bool = False) -> str:
     if found.half_width is None or exact:
         return f"{found.mean:.3g}"
     digits = 3 if max(abs(found.mean), found.half_width) < 10 else 1
-    # Losses of a promille and delays of milliseconds need more of them.
+    # Losses of a promille and delays of milliseconds need more digits.
     while digits < 6 and 0 < max(abs(found.mean), found.half_width) < 10 ** -(digits - 1):
         digits += 1
     return f"{found.mean:.{digits}f} ± {found.half_width:.{digits}f}"
@@ -117,7 +117,7 @@ def _assumptions(found: Reproduction) -> list[dict[str, Any]]:
 
 
 def _sensitivity(folder: Path) -> dict[str, Any] | None:
-    """Read what `cwndlab.reproduce.sensitivity` left there."""
+    """Read the results of `cwndlab.reproduce.sensitivity` in a directory."""
     from cwndlab.reproduce.sensitivity import NAME
 
     file = folder / NAME
@@ -214,7 +214,7 @@ def _row(entry: Judged) -> dict[str, Any]:
 
 
 def _label(metric: str) -> str:
-    """Name a metric that a claim is judged by as well."""
+    """Name a further metric of a claim."""
     known = BY_KEY.get(metric.removesuffix(MEASURED))
     if known is None:
         return metric

@@ -49,7 +49,7 @@ Measure = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Experiment:
-    """One result of a paper: a figure, a table, or a remark that can be checked."""
+    """One experiment of a paper: a figure, a table, or a remark."""
 
     id: str
     title: str
@@ -69,9 +69,9 @@ class Paper:
     Attributes
     ----------
     key : str
-        Name of its folder.
+        Name of its directory.
     title, citation : str
-        What it is called, and where it is found.
+        Title and citation.
     experiments : mapping of str to Experiment
         By ID, in the order of the paper.
     claims : sequence of Claim
@@ -79,25 +79,25 @@ class Paper:
     rules : mapping of str to str
         Short names of rules to their notation.
     assumed : sequence of mapping
-        What the paper leaves open beside what environments assume: ``name``, ``value``, ``reason``.
+        Assumptions beyond those of the environments: ``name``, ``value``, ``reason``.
     changes : sequence of str
-        What changed in its claims since they were first committed, each with its reason.
+        Changes of its claims since they were first committed, with reasons.
     also : mapping of str to sequence of str
-        Metric to others that claims about it are judged by beside it.
+        Metric to further metrics by which its claims are judged.
     scales, queues : mapping
         Plan to factors on its metrics, and to the queue of plans that have no such axis.
     bounded : mapping of str to str
-        Metric to another that it is never above (`ResultsGrid.of`).
+        Metric to the metric that bounds it from above (`ResultsGrid.of`).
     quick : mapping
-        What ``--quick`` means: ``replicates``, ``duration``, ``measure``.
+        Meaning of ``--quick``: ``replicates``, ``duration``, ``measure``.
     sensitivity : mapping
-        What ``--sensitivity`` varies (`cwndlab.reproduce.sensitivity`).
+        Variations of ``--sensitivity`` (`cwndlab.reproduce.sensitivity`).
     assume : mapping
-        What environments assume in this paper, where it is not their default.
+        Assumptions of the environments that differ from the defaults.
     published : sequence of Printed
-        Numbers that it prints.
+        Numbers that the paper prints.
     expected_cpu_s : float, optional
-        Processor time that all of it takes, seconds.
+        Processor time of a full reproduction, seconds.
     """
 
     key: str
@@ -127,12 +127,12 @@ class Paper:
 
     @property
     def has_environments(self) -> bool:
-        """Whether a plan of it is over environments, so that what they assume counts."""
+        """Whether one of its plans uses environments, and so their assumptions."""
         plans = (dict(read_toml(file)) for file in sorted((self.folder / "plans").glob("*.toml")))
         return any("env" in plan.get("axes", {}) for plan in plans)
 
     def published_of(self, ids: Iterable[str]) -> list[Printed]:
-        """Return the numbers that it prints of some experiments."""
+        """Return the printed numbers of some experiments."""
         chosen = set(ids)
         return [number for number in self.published if number.claim.id in chosen]
 
@@ -158,12 +158,12 @@ class Paper:
         plan : str
             Its name.
         quick : bool
-            With few, short runs.
+            Few, short runs.
         assume : mapping, optional
-            What environments assume, beside what the plan says; it does not touch plans with a
-            network of their own.
+            Assumptions of the environments, in addition to the plan's; they do not apply to plans
+            with their own network.
         replicates : int, optional
-            At most that many.
+            Largest number of replicates.
         """
         from cwndlab.sweep import Sweep
 
@@ -207,7 +207,7 @@ class Paper:
     def quantity(self, claim: Claim) -> Quantity:
         """Find the function that a claim names.
 
-        One of `cwndlab.reproduce.quantities`, or the paper's own.
+        It is one of `cwndlab.reproduce.quantities`, or the paper's own.
         """
         own = self.module("quantities")
         found = QUANTITIES.get(claim.quantity) or getattr(own, claim.quantity, None)
@@ -222,7 +222,7 @@ class Paper:
         return found
 
     def summary(self, data: Data, experiment: Experiment) -> pl.DataFrame | None:
-        """Give the small table that an experiment's numbers come down to, where it has one."""
+        """Return the summary table of an experiment, if it has one."""
         return (
             getattr(self.module("tables"), experiment.summary)(data, experiment)
             if experiment.summary
@@ -230,15 +230,15 @@ class Paper:
         )
 
     def measure(self, plan: str) -> Measure | None:
-        """Find the function that measures what is the paper's own on each run of a plan.
+        """Find the function with the paper's own measures of a plan's runs.
 
-        None where there is none.
+        None if there is none.
         """
         name = self.measures.get(plan)
         return getattr(self.module("measures"), name) if name else None
 
     def module(self, name: str) -> ModuleType:
-        """Load a part of the paper's own code."""
+        """Load a module of the paper."""
         return importlib.import_module(f"cwndlab.{FOLDER}.{self.key}.{name}")
 
 
@@ -294,7 +294,7 @@ def load(key: str) -> Paper:
 def choose(targets: Sequence[str]) -> dict[str, list[str]]:
     """Read targets such as ``akella2002`` and ``akella2002/fig4`` as papers with experiment IDs.
 
-    Without any: all papers, all IDs.
+    Without targets: all papers, all IDs.
 
     Raises
     ------

@@ -1,7 +1,6 @@
-"""Numbers that claims of several papers are about: from means over replicates to one number.
+"""Quantities of claims that several papers share: one number from means over replicates.
 
-Differences are signed so that more is better, whichever way the metric goes. D_a is taken per
-environment.
+Differences are positive if better, whatever the metric's direction. D_a is per environment.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ Quantity = Callable[[Data, Claim], float]
 PICKS: dict[str, Callable[[Sequence[float]], float]] = {
     "largest": max,
     "smallest": min,
-    # From nothing, either way.
+    # A difference from zero.
     "furthest": lambda values: max(map(abs, values)),
     "mean": lambda values: sum(values) / len(values),
 }
@@ -29,23 +28,23 @@ COMPARED: dict[str, Callable[[float, float], float]] = {
 
 
 def means_of(data: Data, claim: Claim) -> Means:
-    """Give the means that a claim is about: of all its plan's cases, or of those it names."""
+    """Return the means of a claim: of all cases of its plan, or of those it names."""
     means = data.means(claim["plan"])
     return means.only(claim["cases"]) if "cases" in claim.arguments else means
 
 
 def settings(means: Means, claim: Claim) -> list[str]:
-    """Give the settings of a claim."""
+    """Return the settings of a claim."""
     return list(means.settings) if claim["settings"] == "all" else list(claim["settings"])
 
 
 def rules(data: Data, claim: Claim, key: str = "of") -> list[str]:
-    """Give the rules of a claim in their notation."""
+    """Return the rules of a claim in their notation."""
     return [data.rule(name) for name in claim[key]]
 
 
 def lead(data: Data, claim: Claim) -> float:
-    """Give the least lead of one of `of` over one of `over`, by each of the scores `by`."""
+    """Return the least lead of one of `of` over one of `over`, by each of the scores `by`."""
     means = means_of(data, claim)
     found = []
     for setting in settings(means, claim):
@@ -128,12 +127,12 @@ def share(data: Data, claim: Claim) -> float:
 
 
 def advantage(data: Data, claim: Claim) -> float:
-    """Rule `of` beside rule `over`, case by case.
+    """Compare rule `of` with rule `over`, case by case.
 
-    `by` difference, relative difference or ratio of each of `metrics`.
+    `by` is difference, relative difference or ratio, of each of `metrics`.
 
-    The `pick` is taken over settings, metrics, and `cases`, which are all of the plan's without
-    that key. With `stated` it is divided by what the paper states.
+    The `pick` is over settings, metrics, and `cases`, by default all of the plan's. With `stated`
+    it is divided by the paper's number.
     """
     means = data.means(claim["plan"])
     compare = COMPARED[claim["by"]]
@@ -151,9 +150,9 @@ def advantage(data: Data, claim: Claim) -> float:
 
 
 def value(data: Data, claim: Claim) -> float:
-    """Give the metric itself, case by case, times `scale`.
+    """Return the metric itself, case by case, times `scale`.
 
-    The `pick` over settings, rules and `cases`.
+    The `pick` is over settings, rules and `cases`.
     """
     means = data.means(claim["plan"])
     chosen = [means.cases.index(case) for case in claim.arguments.get("cases", means.cases)]
@@ -200,7 +199,7 @@ def _score(
     """C_a or D_a per environment; less is better for both."""
     if by == "C_a":
         return float(np.max(means.distances(claim["metric"], setting, rule, among)))
-    # The best rule's part is the same for both rules of a difference.
+    # The best rule's value cancels in the difference of two rules.
     return -float(np.mean(means.merit(claim["metric"], setting, rule)))
 
 
@@ -215,5 +214,5 @@ def _levels(
 
 
 def _picked(values: Sequence[float], pick: Callable[[Sequence[float]], float]) -> float:
-    """Pick one; a value that is missing makes the whole unknown, rather than be passed over."""
+    """Pick a value; a missing value makes the result unknown."""
     return float("nan") if not values or np.isnan(values).any() else float(pick(values))

@@ -1,6 +1,6 @@
-"""What words of papers mean as numbers, and the verdict that follows.
+"""Readings: the meaning of a paper's words as bounds of a number, and the verdict.
 
-One table, `readings.toml`.
+`readings.toml` has all of them.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class Reading(NamedTuple):
         return " and ".join(f"{sign} {bound:g}" for sign, bound in bounds if math.isfinite(bound))
 
     def verdict(self, measured: Estimate, *, exact: bool = False) -> str:
-        """Judge a measured number by its interval; of an `exact` one the number itself.
+        """Judge a measured number by its interval, an `exact` one by its value.
 
         Returns
         -------
         str
             ``"holds"`` if the whole interval is within the bounds, ``"fails"`` if it is outside,
-            ``"undecided"`` where it is partly so or there is none.
+            ``"undecided"`` if it overlaps them or there is no interval.
 
         Examples
         --------
@@ -83,7 +83,7 @@ def reading(name: str) -> Reading:
     Raises
     ------
     ScenarioError
-        If there is none of that name.
+        If there is no such reading.
     """
     if name not in readings():
         raise ScenarioError(unknown("reading", name, readings()))

@@ -1,6 +1,6 @@
-"""Values of a plan in arrays, by setting, environment, rule and replicate.
+"""Results of a plan in arrays, by setting, environment, rule and replicate.
 
-What claims and plots of papers look at.
+Claims and plots of papers use them.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from cwndlab.sweep import SweepResult
 
 CASES = ("env", "case")
-"""Axes that say in which network: environments, or a plan's own cases."""
+"""Axes of the network: environments, or a plan's own cases."""
 RULE = "rule"
 MEASURED = "_measured"
-"""Ending of a metric's name where the metric itself is bounded by another."""
+"""Suffix of the measured value of a metric that another one bounds."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Means:
     values: Mapping[str, np.ndarray]
 
     def only(self, cases: Sequence[str]) -> Means:
-        """Return those of some cases."""
+        """Return the means of some cases."""
         chosen = [_place("case", self.cases, case) for case in cases]
         return Means(
             self.settings,
@@ -68,7 +68,7 @@ class Means:
         return self.values[metric][place]
 
     def merit(self, metric: str, setting: str, rule: str) -> np.ndarray:
-        """Return `value`, with the sign that makes more better."""
+        """Return `value`, signed so that more is better."""
         return (1.0 if BY_KEY[metric.removesuffix(MEASURED)].more_is_better else -1.0) * self.value(
             metric, setting, rule
         )
@@ -89,7 +89,7 @@ class ResultsGrid:
     Attributes
     ----------
     series : mapping of str to ndarray of object, shape (settings, cases, rules, replicates)
-        By name, arrays that a paper's own measures made of single runs: for plots.
+        Arrays of a paper's own measures of single runs, by name, for plots.
     """
 
     settings: tuple[str, ...]
@@ -100,7 +100,7 @@ class ResultsGrid:
 
     @property
     def replicates(self) -> int:
-        """How many there are."""
+        """Number of replicates."""
         return next(iter(self.values.values())).shape[-1]
 
     @classmethod
@@ -113,23 +113,23 @@ class ResultsGrid:
         bounded: Mapping[str, str] | None = None,
         own: Sequence[Mapping[str, Any]] = (),
     ) -> ResultsGrid:
-        """Make it from what a sweep found.
+        """Make a grid from the result of a sweep.
 
         Parameters
         ----------
         findings : SweepResult
-            Of a sweep with an axis rule, and one of env and case; the others, joined by a slash,
-            are the settings.
+            Result of a sweep with an axis ``rule``, and ``env`` or ``case``; the other axes, joined
+            by a slash, are the settings.
         queue : str
-            Which queue it is where there is no such axis.
+            The queue, if there is no such axis.
         scale : mapping, optional
             Metric to a factor on its values.
         bounded : mapping, optional
-            Metric to another that it is never above: of each run the smaller is taken, and what was
-            measured is kept as ``METRIC_measured``.
+            Metric to its upper bound: of each run the smaller value counts, and the measured one is
+            kept as ``METRIC_measured``.
         own : sequence of mapping, optional
-            What the paper measures itself on each run, a mapping for each row of ``findings.runs``:
-            numbers and arrays.
+            The paper's own measures of each run, one mapping per row of ``findings.runs``: numbers
+            and arrays.
         """
         runs = findings.runs
         others = [runs[axis] for axis in findings.axes if axis not in (*CASES, RULE)]
@@ -177,7 +177,7 @@ class ResultsGrid:
     def means(self, replicates: Sequence[int]) -> Means:
         """Average over some replicates.
 
-        Where one of them has no value, so has the mean of the others.
+        A missing value makes the mean missing.
         """
         chosen = list(replicates)
         return Means(
@@ -187,12 +187,12 @@ class ResultsGrid:
 
 
 class Data:
-    """The boards of a paper's plans, over some of their replicates.
+    """The grids of a paper's plans, over some of their replicates.
 
     Parameters
     ----------
     boards : mapping of str to ResultsGrid
-        By the names of plans.
+        Grids by the names of plans.
     rules : mapping of str to str
         Short names of rules, as claims have them (``AIMD``), to their notation.
     replicates : sequence of int, optional
@@ -209,7 +209,7 @@ class Data:
         self.means = functools.cache(self._means)
 
     def without(self, case: str) -> Data:
-        """Return all but one environment or other case, which a plan must have."""
+        """Return the data without one environment or other case, which a plan must have."""
         known = [name for board in self.boards.values() for name in board.cases]
         _place("without", list(dict.fromkeys(known)), case)
         return Data(
@@ -219,7 +219,7 @@ class Data:
         )
 
     def rule(self, name: str) -> str:
-        """Notation of a rule that has a short name; others are returned as they are."""
+        """Notation of a rule with a short name; other texts are returned unchanged."""
         return self.rules.get(name, name)
 
     def _means(self, plan: str) -> Means:
@@ -227,10 +227,10 @@ class Data:
         return board.means(range(board.replicates) if self.replicates is None else self.replicates)
 
     def estimate(self, quantity: Callable[[Data], float], plans: Sequence[str]) -> Estimate:
-        """Value and 95 % confidence interval of a quantity that looks at these plans.
+        """Value and 95 % confidence interval of a quantity of these plans.
 
-        Replicate i has the same random numbers everywhere, so that one is left out of all plans at
-        once.
+        Replicate i has the same random numbers in all plans, so the jackknife leaves it out of all
+        of them at once.
         """
         count = min((self.boards[plan].replicates for plan in plans), default=1)
         return jackknife(
@@ -252,7 +252,7 @@ def _place(kind: str, known: Sequence[str], name: str) -> int:
 
 
 def _joined(columns: Sequence[pl.Series], last: str, runs: pl.DataFrame) -> pl.Series:
-    """Join the labels of some axes, and one that all rows share, by slashes."""
+    """Join the labels of some axes, and a common one, by slashes."""
     import polars as pl
 
     rows = ["/".join(filter(None, (*row, last))) for row in zip(*columns, strict=True)] or [

@@ -25,13 +25,13 @@ Tell = Callable[[dict[str, Any]], object]
 
 @dataclass
 class Cost:
-    """What one plan took."""
+    """Cost of one plan."""
 
     plan: str
     runs: int = 0
     done_now: int = 0
     computed_s: float = 0.0
-    """Sum over the runs that were done now, of all threads."""
+    """Sum over the new runs, over all threads."""
     failed: int = 0
     notes: list[str] = field(default_factory=list)
     replicates: int = 0
@@ -39,26 +39,26 @@ class Cost:
 
 @dataclass
 class Reproduction:
-    """What came of a paper.
+    """The reproduction of a paper.
 
     Attributes
     ----------
     paper : Paper
-        Which one.
+        The paper.
     ids : list of str
-        The experiments that were asked for.
+        The selected experiments.
     judged : list of Judged
         Their claims, in the order of the paper.
     data : Data
-        What was measured.
+        The results.
     costs : list of Cost
-        By plan.
+        Costs by plan.
     beside : list of Beside
-        Numbers that the paper prints, with ours.
+        Printed numbers, with ours.
     wall_s : float
-        Of all of it.
+        Wall-clock time, seconds.
     folder : Path
-        Where its report is.
+        Directory of its report.
     """
 
     paper: Paper
@@ -123,16 +123,15 @@ def reproduce(
     out : str or Path
         Folder.
     quick : bool
-        Few and short runs: enough to see that all of it works, too little for most verdicts.
+        Few and short runs: a test, too little for most verdicts.
     jobs : int, optional
         Threads.
     on : str, optional
-        Where a cluster of dask.distributed has its scheduler, ``dask://HOST:PORT``; the runs are
-        done there.
+        Address of a dask.distributed scheduler, ``dask://HOST:PORT``, which does the runs.
     assume : mapping, optional
-        What environments assume (`cwndlab.environments.Assumptions`).
+        Assumptions of the environments (`cwndlab.environments.Assumptions`).
     replicates : int, optional
-        At most that many, in every plan: a first look, that a later call adds the others to.
+        Largest number of replicates of every plan, for a first look; a later call adds the others.
     progress : callable, optional
         Gets the events of the sweeps, and ``{"event": "plan", "plan": ..., "of": ..., "number":
         ...}`` before each.
@@ -196,12 +195,12 @@ def reproduce(
 
 
 def judge(paper: Paper, claims: Sequence[Claim], data: Data) -> list[Judged]:
-    """Judge claims by what was measured."""
+    """Judge claims by the results."""
     return [_judge(paper, claim, data) for claim in claims]
 
 
 def beside(paper: Paper, ids: Sequence[str], data: Data) -> list[Beside]:
-    """Put ours beside the numbers that the paper prints of some experiments."""
+    """Compare our numbers with the printed ones of some experiments."""
     found = []
     for printed in paper.published_of(ids):
         claim, quantity = printed.claim, paper.quantity(printed.claim)
@@ -263,7 +262,7 @@ def _run(
 
 
 def _own(paper: Paper, plan: str, findings: SweepResult, store: Store) -> list[Mapping[str, Any]]:
-    """Measure what is the paper's own on every run, in the order of ``findings.runs``."""
+    """Apply the paper's own measures to every run, in the order of ``findings.runs``."""
     measure = paper.measure(plan)
     if measure is None:
         return []
@@ -280,7 +279,7 @@ def _own(paper: Paper, plan: str, findings: SweepResult, store: Store) -> list[M
         record.key: measure(record.run(), store.traces(record) if sweep.traces else {})
         for record in store.records({key for key in keys if key})
     }
-    # A run whose rule cannot be had as text has no key, and is not kept: nothing is measured on it.
+    # A run whose rule has no source has no key, and is not stored: it has no measures.
     return [found.get(key, {}) for key in keys]
 
 
@@ -290,5 +289,5 @@ def write_claims(found: Reproduction, path: Path) -> None:
 
 
 def experiments(found: Reproduction) -> list[Experiment]:
-    """Return the experiments that were asked for."""
+    """Return the selected experiments."""
     return [found.paper.experiments[name] for name in found.ids]

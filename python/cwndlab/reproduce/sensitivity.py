@@ -72,7 +72,7 @@ def sensitivity(
     out : str or Path
         Folder.
     quick : bool
-        Shorter runs still: enough to see that it works.
+        Even shorter runs, as a test.
     jobs : int, optional
         Threads.
     progress : callable, optional
@@ -86,7 +86,7 @@ def sensitivity(
     Raises
     ------
     ScenarioError
-        If there is no such paper, or it says nothing of what may be varied.
+        If there is no such paper, or it has no table of variations.
     """
     from cwndlab.store import Store
 
@@ -173,7 +173,7 @@ def _data(paper: Paper, asked: Mapping[str, Any], board: ResultsGrid) -> Data:
 
 
 def _measures(paper: Paper, asked: Mapping[str, Any], board: ResultsGrid) -> Iterator[Variant]:
-    """Give the variants that look at another metric of the same runs."""
+    """Return the variants with another metric of the same runs."""
     for entry in asked.get("measure", ()):
         for other in entry["instead"]:
             values = {**board.values, entry["metric"]: board.values[other]}
@@ -184,7 +184,7 @@ def _measures(paper: Paper, asked: Mapping[str, Any], board: ResultsGrid) -> Ite
 
 
 def _without(paper: Paper, asked: Mapping[str, Any], board: ResultsGrid) -> Iterator[Variant]:
-    """Give the variants that leave one case out."""
+    """Return the variants that leave one case out."""
     for entry in asked.get("without", ()):
         for left_out in entry["cases"]:
             data = _data(paper, asked, board.without(left_out))
@@ -202,7 +202,7 @@ def _met(paper: Paper, data: Data) -> dict[str, bool]:
 
 
 def _is_about(claim: Claim, data: Data) -> bool:
-    """Whether the coarse plan has all that a claim looks at."""
+    """Whether the coarse plan has all data of a claim."""
     asked = claim.arguments.get("settings", "all")
     named = set() if asked == "all" else {*asked, *filter(None, [claim.arguments.get("against")])}
     return bool(claim.plans) and all(

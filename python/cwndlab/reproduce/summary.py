@@ -1,7 +1,7 @@
-"""The summary of all verdicts: a page in Markdown, with the data it is made of and the plots.
+"""The summary of all verdicts: a Markdown page, with its data and plots.
 
-``reproduction.json`` is what was found; ``reproduction.md`` is made of it alone, so that it can be
-checked without a single run. Papers that were not run this time stay as they are.
+``reproduction.json`` has the results; ``reproduction.md`` is made of it alone, so that it can be
+checked without any run. Papers that were not run stay as they are.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def update(found: Sequence[Reproduction], folder: Path) -> Path:
     Parameters
     ----------
     found : sequence of Reproduction
-        Whole papers, in full; those that are not among them stay as they are.
+        Full reproductions of whole papers; other papers stay as they are.
     folder : Path
         Where.
 
@@ -57,7 +57,7 @@ def update(found: Sequence[Reproduction], folder: Path) -> Path:
     Raises
     ------
     ScenarioError
-        If a paper was run in part, in the quick form or with other assumptions.
+        If a paper was run in part, with --quick, or with other assumptions.
     """
     for entry in found:
         if entry.is_quick or entry.assume or list(entry.ids) != list(entry.paper.experiments):
@@ -77,12 +77,12 @@ def update(found: Sequence[Reproduction], folder: Path) -> Path:
 
 
 def vary(found: Sensitivity, folder: Path) -> Path:
-    """Put what the assumed values of a paper decide on the page, which must have the paper.
+    """Add the sensitivity of a paper to the page, which must have the paper.
 
     Raises
     ------
     ScenarioError
-        If it has not.
+        If the page lacks the paper.
     """
     check(found.paper, folder)
     data = read(folder)
@@ -107,7 +107,7 @@ def check(key: str, folder: Path) -> None:
 
 
 def _is_about(part: str, paper: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a paper's page has a part, all of whose claims there still are."""
+    """Whether all claims of a part of a paper's page still exist."""
     known = {f"{claim['id']}/{claim['claim']}" for claim in claims}
     named = [
         name
@@ -133,7 +133,7 @@ def read(folder: Path) -> dict[str, Any]:
 
 
 def _paper(found: Reproduction, images: Path) -> dict[str, Any]:
-    """Return what the page says of a paper, and write its plots."""
+    """Return the page's data of a paper, and write its plots."""
     paper = found.paper
     said = found.to_dict()
     experiments = []
@@ -181,7 +181,7 @@ def _paper(found: Reproduction, images: Path) -> dict[str, Any]:
 def _shrink(source: Path, target: Path) -> None:
     """Make a small picture of a plot: fewer pixels and colours.
 
-    Pillow is there, as matplotlib needs it.
+    matplotlib depends on Pillow.
     """
     from PIL import Image
 

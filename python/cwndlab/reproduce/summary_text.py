@@ -1,6 +1,6 @@
-"""The page of all verdicts as text.
+"""The text of the page of all verdicts.
 
-Markdown, made of ``reproduction.json`` alone (`cwndlab.reproduce.summary`).
+It is Markdown, made of ``reproduction.json`` alone (`cwndlab.reproduce.summary`).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _median(value: float | None) -> str:
 
 
 def _assumed(key: str, varied: Mapping[str, Any]) -> list[str]:
-    """Write what the assumed values decide."""
+    """Write the sensitivity to assumed values."""
     medians = list(varied["variants"][0]["medians"])
     rows = [
         [
@@ -186,5 +186,5 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def _anchor(heading: str) -> str:
-    """Name of a heading in a link, as GitHub makes it."""
+    """Anchor of a heading, as GitHub makes it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

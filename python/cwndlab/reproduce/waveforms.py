@@ -1,6 +1,6 @@
-"""Plans over waveforms that a search found.
+"""Plans over the waveforms of a search.
 
-A file that names them, as data, with the command that finds each.
+Their file has the waveforms as data, and the command that finds each.
 
 ::
 
@@ -29,12 +29,12 @@ KEY = "waveforms"
 
 
 def shapes(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Give the waveforms of a plan by case, rates in bit/s per test flow.
+    """Return the waveforms of a plan by case, rates in bit/s per test flow.
 
     Raises
     ------
     ScenarioError
-        If a family or a parameter is not known, or a value is not one.
+        If a family or a parameter is not known, or a value is not valid.
     """
     from cwndlab import search
 

@@ -1,4 +1,4 @@
-"""The key of a run: equal for what gives equal results, different for everything else."""
+"""Keys of runs: equal keys mean equal results."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any
 from cwndlab import native, own
 
 SCHEME = "cwndlab run 1"
-"""Changes when keys are made otherwise.
+"""Version of the key's definition.
 
-What was stored before is then not found, not taken for something else.
+Runs under keys of another version are not found.
 """
 
 
 def canonical(document: Mapping[str, Any]) -> str:
-    """Check a scenario, and write it with every default and in the core's own notation.
+    """Validate a scenario, and write it with every default in canonical notation.
 
-    On one line of JSON.
+    The text is one line of JSON.
 
     Raises
     ------
@@ -40,20 +40,19 @@ def canonical(document: Mapping[str, Any]) -> str:
 
 
 def run_key(scenario: str, counted_s: float | None = None) -> str | None:
-    """Return the key of a run: 32 hexadecimal digits, a hash over all that its result depends on.
+    """Return the key of a run: a hash, 32 hexadecimal digits, of all that its result depends on.
 
     Parameters
     ----------
     scenario : str
-        What `canonical` gave, with its seed.
+        The canonical scenario, with its seed.
     counted_s : float, optional
-        Length of the bins in which arrivals are counted, where only these are kept of the trace of
-        packets.
+        Length of the bins of counted arrivals, if these replace the packet trace.
 
     Returns
     -------
     str or None
-        None where the source of a rule written in Python cannot be had, or a file not be read.
+        None if the source of a rule in Python is unavailable, or a file cannot be read.
 
     Examples
     --------
@@ -70,9 +69,9 @@ def run_key(scenario: str, counted_s: float | None = None) -> str | None:
 
 
 def scenario_digest(document: Mapping[str, Any], counted_s: float | None = None) -> bytes | None:
-    """Hash a canonical scenario without its seed, and what lies outside it.
+    """Hash a canonical scenario without its seed, and the files and rules that it names.
 
-    What all replicates of a cell share.
+    All replicates of a cell share this digest.
     """
     document = copy.deepcopy({key: value for key, value in document.items() if key != "seed"})
     outside: list[str] = []
@@ -81,8 +80,7 @@ def scenario_digest(document: Mapping[str, Any], counted_s: float | None = None)
         if content is None:
             return None
         outside.append(content)
-        # Where it lies says nothing about what it is: the same file elsewhere, on a cluster, is the
-        # same run.
+        # Paths do not count: the same file elsewhere, such as on a cluster, is the same run.
         table[key] = own.shown(text) if key == "rule" else ""
     parts = [
         SCHEME,
@@ -101,9 +99,9 @@ def seeded_key(digest: bytes, seed: int) -> str:
 
 
 def definition_digest(definition: Mapping[str, Any]) -> str:
-    """Hash what says which runs a sweep has, with what lies outside it and the engine's build.
+    """Hash the definition of a sweep, the files and rules that it names, and the engine's build.
 
-    16 digits.
+    The digest has 16 digits.
 
     Parameters
     ----------
@@ -125,7 +123,7 @@ def _texts(key: str, node: Any) -> Iterator[tuple[str, str]]:
     """Yield the texts at any depth that name a rule in Python or a file, for `_content`."""
     if isinstance(node, Mapping):
         for name, value in node.items():
-            # Axes and settings have dotted keys.
+            # Axes and `set` have dotted keys.
             yield from _texts(name.rpartition(".")[2], value)
     elif isinstance(node, list | tuple):
         for value in node:
@@ -140,7 +138,7 @@ def has_outside(scenario: str) -> bool:
 
 
 def named_outside(node: Any) -> Iterator[tuple[dict[str, Any], str, str]]:
-    """Give every table with a key that names a file or a rule in Python."""
+    """Yield every table with a key that names a file or a rule in Python."""
     if isinstance(node, list):
         for entry in node:
             yield from named_outside(entry)
@@ -158,7 +156,7 @@ def _is_own(rule: str) -> bool:
 
 
 def _content(key: str, text: str) -> str | None:
-    """Hash what lies outside; None where it cannot be had."""
+    """Hash the named files and rules; None if one is unavailable."""
     try:
         data = own.source(text) if key == "rule" else Path(text).read_bytes()
     except (OSError, ValueError):

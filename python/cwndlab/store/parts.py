@@ -1,4 +1,4 @@
-"""Parts: Parquet files that are written once, with their checksum in their name."""
+"""Parts: immutable Parquet files with their checksum in their name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FLOATS, _WHOLE = ("duration_s",), ("seed", "replicate")
 
 
 class Parts(Generic[Row]):
-    """The parts of one kind, in the order in which they were written."""
+    """The parts of one kind, in the order of their creation."""
 
     def __init__(self, folder: Path, kind: str, row: type[Row]) -> None:
         self.folder, self.kind, self._row = folder, kind, row
@@ -39,12 +39,12 @@ class Parts(Generic[Row]):
         return sorted((path for path in found if path.is_file()), key=self.number)
 
     def number(self, path: Path) -> int:
-        """Return the place of a part in their order."""
+        """Return the position of a part in their order."""
         name = self._name.fullmatch(path.name)
         return int(name["number"]) if name else -1
 
     def frame(self, path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame | None:
-        """Read one; None where its content is not what its name says.
+        """Read a part; None if its content does not match its checksum.
 
         Raises
         ------
@@ -57,7 +57,7 @@ class Parts(Generic[Row]):
         if name is None or _checksum(data) != name["checksum"]:
             return None
         there = pl.read_parquet_schema(io.BytesIO(data))
-        # Parts of format 1 have columns less, whose defaults say so.
+        # Parts of format 1 lack columns, which get defaults.
         missing = [
             pl.lit(value).alias(name)
             for name, value in self._row._field_defaults.items()
@@ -70,13 +70,13 @@ class Parts(Generic[Row]):
         return frame.with_columns(missing).select(chosen)
 
     def rows(self, path: Path) -> Iterator[Row]:
-        """Read the rows of one; none where it is damaged."""
+        """Read the rows of a part; none if it is damaged."""
         frame = self.frame(path)
         if frame is not None:
             yield from map(self._row._make, frame.select(self._row._fields).iter_rows())
 
     def write(self, rows: Sequence[Row]) -> list[Path]:
-        """Write rows into as many parts as they need."""
+        """Write rows into as many parts as necessary."""
         import polars as pl
 
         number = max(map(self.number, self.paths()), default=0)
@@ -94,9 +94,9 @@ class Parts(Generic[Row]):
         return written
 
     def small(self) -> list[Path]:
-        """List parts that may be merged with what comes.
+        """List parts that may be merged with new rows.
 
-        The last ones, while they are less than half full.
+        These are the last ones that are less than half full.
         """
         found: list[Path] = []
         for path in reversed(self.paths()):

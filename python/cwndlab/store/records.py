@@ -1,4 +1,4 @@
-"""What is stored of a run, and of a sweep's use of it; how it is written in a journal."""
+"""Records of runs and of their places in sweeps, and their encoding in a journal."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
 
 
 class Record(NamedTuple):
-    """A finished run: what it was, what came out, and where."""
+    """A finished run: scenario, result and origin."""
 
     key: str
     seed: int
     trace_hash: str
     finished: str
-    """When, in UTC (ISO 8601)."""
+    """Time of finishing, UTC (ISO 8601)."""
     duration_s: float
     """How long the run took, seconds of wall-clock time."""
     machine: str
     version: str
     build: str
     traces: str
-    """Names of the traces that were kept, joined by spaces."""
+    """Names of the stored traces, joined by spaces."""
     scenario: str
-    """Canonical, one line of JSON."""
+    """Canonical scenario, one line of JSON."""
     result: str
-    """One line of JSON, exactly as the native core wrote it.
+    """Result, one line of JSON, exactly as the native core wrote it.
 
-    Fields, flows, links, cross, arrivals.
+    It has fields, flows, links, cross and arrivals.
     """
 
     @classmethod
@@ -47,12 +47,12 @@ class Record(NamedTuple):
 
     @property
     def place(self) -> str:
-        """What there is one of."""
+        """Identity: there is one entry of it."""
         return self.key
 
     @property
     def since(self) -> str:
-        """Of two that are the same the one with the later moment counts."""
+        """Time of the entry: of two with the same identity the later one counts."""
         return self.finished
 
     def run(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class Record(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A run's place in a sweep. The same run may stand in several."""
+    """A run's place in a sweep. One run may have several places."""
 
     sweep: str
     labels: str
@@ -75,12 +75,12 @@ class Use(NamedTuple):
     replicate: int
     key: str
     definition: str = ""
-    """Which of the definitions that the sweep has had (`keys.definition_digest`).
+    """Digest of the sweep's definition (`keys.definition_digest`).
 
     Empty in stores of format 1.
     """
     placed: str = ""
-    """When it was given this place, in UTC (ISO 8601); empty in stores of format 1."""
+    """Time at which the run got this place, UTC (ISO 8601); empty in stores of format 1."""
 
     @property
     def place(self) -> tuple[str, str, str, int]:
@@ -101,7 +101,7 @@ class Use(NamedTuple):
     def of(
         cls, sweep: str, cell: Mapping[str, str], replicate: int, key: str, definition: str = ""
     ) -> Use:
-        """Give a run a place, now."""
+        """Give a run a place, with the current time."""
         return cls(sweep, json.dumps(dict(cell)), replicate, key, definition, _now())
 
 
@@ -121,7 +121,7 @@ def encode(entry: Record | Use) -> bytes:
 
 
 def decode(payload: bytes) -> Record | Use | None:
-    """Read what `encode` wrote; None where it is of a kind that is not known."""
+    """Read a payload of `encode`; None if its kind is unknown."""
     head, *texts = payload.decode("ascii").split("\n")
     kind, *fields = json.loads(head)
     if kind == "use":
@@ -130,7 +130,7 @@ def decode(payload: bytes) -> Record | Use | None:
 
 
 def key_of(payload: bytes) -> bytes | None:
-    """Return a run's key without reading the rest; None where the payload is no run.
+    """Return a run's key without decoding the rest; None if the payload is not a run.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def key_of(payload: bytes) -> bytes | None:
 
 
 def finished_of(payload: bytes) -> tuple[bytes, str] | None:
-    r"""Return a run's key, and when it was finished, without reading the rest.
+    r"""Return a run's key and time of finishing without decoding the rest.
 
     None where the payload is no run.
 
@@ -161,7 +161,7 @@ def finished_of(payload: bytes) -> tuple[bytes, str] | None:
 def moment_s(text: str) -> float:
     """Read a moment (ISO 8601) as seconds since 1970.
 
-    0 where it is none: then everything else is later.
+    0 if it is not a moment, which is earlier than all others.
 
     Examples
     --------
@@ -179,5 +179,5 @@ def _now() -> str:
 
 
 def _ascii(text: str) -> str:
-    """Leave JSON as it is, but for names in other scripts, which are escaped."""
+    """Escape characters beyond ASCII in JSON text."""
     return text if text.isascii() else json.dumps(json.loads(text), separators=(",", ":"))

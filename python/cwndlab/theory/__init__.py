@@ -1,8 +1,8 @@
-"""Theory: what papers and arithmetic say about window rules, computed without the simulator.
+"""Theory of window rules: models and formulas of papers, without the simulator.
 
-Nothing here imports the simulator or its parser of rules, so that agreement between the two means
-something. Loads and windows are packets, times seconds or round trips, rates packets per second, as
-each function says. docs/theory.md has every model with its equation numbers.
+Nothing here imports the simulator or its parser, so that agreement of both is evidence. Loads and
+windows are in packets, times in seconds or round trips, rates in packets per second, as each
+function says. docs/theory.md has every model with its equation numbers.
 
 The synchronous model of Chiu and Jain, for any rule:
 

@@ -1,6 +1,6 @@
 """Bimodal congestion avoidance.
 
-Each flow calculates its fair share from how far it climbs between two signals.
+Each flow calculates its fair share from the growth of its window between two signals.
 
 The step algorithm is figure 1 of the paper [1]_, on arrays of flows. While the fair share is
 unknown a flow does AIMD; at the second congestion signal since the mode changed it takes ``(a - bc)
@@ -28,7 +28,7 @@ from cwndlab.theory import checks
 
 COMPARISONS = ("fair", "margin")
 ROUNDING = 1e-9
-"""Loads closer than this, relative, are equal: the paper compares real numbers."""
+"""Relative difference below which loads are equal: the paper compares real numbers."""
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,15 @@ class Bimodal:
     alpha : float
         Load added per round trip; its ratio to the other flows' is the flow's weight.
     beta : float
-        Part of the load given up on congestion while the fair share is unknown: the factor is 1 -
-        beta.
+        Decrease on congestion while the fair share is unknown: the factor is 1 - beta.
     epsilon : float
-        The same while it is known.
+        Decrease on congestion while it is known.
     compare : {"fair", "margin"}
-        With what the load at congestion is compared: with the fair share, as the paper's
-        pseudo-code does, or with (1 - epsilon) of it, as its prose says.
+        Reference of the load at congestion: the fair share, as in the paper's pseudo-code, or (1 -
+        epsilon) of it, as in its prose.
     band : float
-        Dead band in packets: a load at congestion that is no further from what it is compared with
-        counts as equal. The paper has none.
+        Dead band in packets: a load at congestion within it of the reference counts as equal. The
+        paper has none.
 
     Examples
     --------
@@ -97,7 +96,7 @@ class BimodalController:
         return loads + self.rule.alpha
 
     def grew(self, _flows: np.ndarray, _part: float) -> None:
-        """Take note of nothing: only signals change what a flow knows."""
+        """Do nothing: only signals change a flow's estimate."""
 
     def decrease(self, loads: np.ndarray, flows: np.ndarray) -> np.ndarray:
         """Return loads after a congestion signal."""
@@ -123,11 +122,11 @@ class BimodalController:
         return new
 
     def calculated(self, flows: np.ndarray) -> np.ndarray:
-        """Fair shares as the flows know them, NaN where they know none."""
+        """Fair shares as the flows estimate them, NaN without an estimate."""
         return np.where(self.known[flows], self.fair[flows], np.nan)
 
     def _side(self, loads: np.ndarray, fair: np.ndarray) -> np.ndarray:
-        """Give -1 where congestion came early, 1 where it came late, 0 where neither."""
+        """Return -1 for early congestion, 1 for late congestion, 0 otherwise."""
         reference = fair if self.rule.compare == "fair" else fair * (1 - self.rule.epsilon)
         near = np.abs(loads - reference) <= np.maximum(self.rule.band, ROUNDING * np.abs(reference))
         return np.where(near, 0.0, np.sign(loads - reference))
@@ -164,7 +163,7 @@ def efficiency(reduction: float) -> float:
     Parameters
     ----------
     reduction : float
-        The part given up on congestion, epsilon or beta.
+        Decrease on congestion as a share of the load, epsilon or beta.
 
     Examples
     --------

@@ -24,7 +24,7 @@ from cwndlab.theory.checks import fraction, positive
 from cwndlab.theory.rules import Binomial
 
 LARGEST = 1e12
-"""Windows are looked for up to here, packets."""
+"""Upper bound of windows, packets."""
 
 
 def exponent(rule: Binomial) -> float:

@@ -1,4 +1,4 @@
-"""Refusing numbers outside a formula's domain, with a message that says what is expected."""
+"""Checks that numbers are within a formula's domain."""
 
 from __future__ import annotations
 

@@ -3,12 +3,12 @@
 Section 3 of [1]_, whose equation numbers these are. No alpha gives TCP's rate at every loss rate,
 except 1 with beta = 1/2. Three choices: equal rates without timeouts (the TD curve, equation 6),
 equal time spent in timeouts (the TO curve, equation 7), and the least mean relative error over a
-range of loss rates (equation 8). All three take a service ratio d, equation 5: the rate wanted over
+range of loss rates (equation 8). All three take a service ratio d, equation 5: the target rate over
 TCP's.
 
-Which formula the paper's figures 9 to 11 are drawn from it does not say; `FORMULAS` has three. The
-published minimisers (0.26 to 0.30) come out of the third, with a timeout of eight round trips
-where the text says four.
+The paper does not name the formula of its figures 9 to 11; `FORMULAS` has three candidates. The
+third gives the published minimisers (0.26 to 0.30), with a T0 of eight round trips instead of the
+text's four.
 
 References
 ----------
@@ -58,7 +58,7 @@ def td_alpha(beta: ArrayLike, d: ArrayLike = 1) -> np.ndarray:
 
 
 def to_alpha(beta: ArrayLike, d: ArrayLike = 1) -> np.ndarray:
-    """Alpha for which timeouts cost 1/d of what they cost TCP.
+    """Alpha for which the time in timeouts is 1/d of TCP's.
 
     ``4 d^2 (1 - beta^2) / 3``, equation 7.
 
@@ -114,7 +114,7 @@ def error(
     threshold : float
         Loss rate up to which the error counts, above 0, at most 1.
     d : float
-        Rate wanted over TCP's.
+        Target rate over TCP's.
     rto_over_rtt : float
         T0 in round trips.
     b : float
@@ -133,7 +133,7 @@ def error(
     0.0
     """
     within("threshold", threshold, "above 0, at most 1", above=0.0, below=np.nextafter(1.0, 2.0))
-    # The middle of each of many equal parts: the integrand has kinks, where the ratio crosses d and
+    # Midpoint rule with many equal steps: the integrand has kinks, where the ratio crosses d and
     # where Q reaches 1.
     p = (np.arange(POINTS) + 0.5) / POINTS * threshold
     wrong = np.abs(
@@ -166,8 +166,7 @@ def minimising_alpha(
     from scipy.optimize import minimize_scalar
 
     bounds = sorted([float(td_alpha(beta, d)), float(to_alpha(beta, d))])
-    # The two curves are equal at beta = 1/2; beyond them the error only grows, but d may shift the
-    # minimum a little.
+    # The TD and TO curves meet at beta = 1/2 and bracket the minimum; d may shift it slightly.
     found = minimize_scalar(
         lambda alpha: error(
             alpha, beta, threshold, d=d, rto_over_rtt=rto_over_rtt, b=b, formula=formula

@@ -2,8 +2,7 @@
 
 Equation 1 of the paper, whose typesetting is lost, adds ``a' / cwnd`` to a with every ACK and then
 ``a / cwnd`` to cwnd. Read per round trip, that is ``a += a'`` and ``w += a``. Equation 3 as printed
-is something else: ``a_n = a_(n-1) + a' n``. The three readings are here under their names, so that
-what each gives can be seen.
+differs: ``a_n = a_(n-1) + a' n``. `LAWS` names the three readings.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""Linear rules in steady state: window, and whether all flows come to the same one.
+"""Steady state of linear rules: window, and convergence of all flows to it.
 
 Section 5.1 of the paper [1]_: over a cycle of kI increases and then kD decreases the window maps to
 ``alpha + beta w`` with ``alpha = aD sum(bD^j, j < kD) + aI bD^kD sum(bI^j, j < kI)`` and ``beta =
@@ -29,7 +29,7 @@ from cwndlab.theory.rules import Linear
 from cwndlab.theory.sync import Trajectory, simulate
 
 RECURS = 1e-9
-"""Windows closer than this, relative, are the same again."""
+"""Relative difference below which windows are equal."""
 
 
 class Cycle(NamedTuple):
@@ -52,7 +52,7 @@ class Cycle(NamedTuple):
 
 
 def cycle(rule: Linear, increases: int, decreases: int = 1) -> Cycle:
-    """Give the closed form of a cycle of increases and then decreases (section 5.1 of [1]_).
+    """Return the closed form of a cycle of increases, then decreases (section 5.1 of [1]_).
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Condition(NamedTuple):
 
 
 def condition(rule: Linear) -> Condition:
-    """Say whether flows come to equal windows, from the parameters alone.
+    """Derive from the parameters whether flows converge to equal windows.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class Settled:
     trajectory : Trajectory
         The iteration.
     pattern : tuple of (int, int)
-        Increases and decreases of the cycles that repeat, one pair a cycle; empty where none was
+        Increases and decreases of the cycles that repeat, one pair a cycle; empty if none was
         found.
     cycle : Cycle or None
         Closed form of the whole pattern.

@@ -1,8 +1,7 @@
 """The text form of rules, such as ``AIMD(1, 0.5)``, ``GAIMD(0.31, 0.875)`` and ``IIAD``.
 
-The simulator has a parser of its own; this one shares nothing with it, so that a rule misread there
-is not misread here. Names do not depend on case. Where all parameters have a default the
-parentheses may be left out.
+The simulator has another parser; both are independent, so that their agreement is evidence. Names
+ignore case. If all parameters have defaults, the parentheses may be omitted.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Family:
-    """A name, its parameters, and how the rule is made from their values and its text."""
+    """A family of rules: name, parameters, and constructor."""
 
     name: str
     example: str
     parameters: tuple[Parameter, ...]
     build: Callable[[list[float], str], Rule]
     needed: int = 0
-    """Parameters that must be given inside parentheses; 0: all."""
+    """Number of parameters required inside parentheses; 0 means all."""
 
 
 def _above_zero(name: str) -> Parameter:
@@ -135,8 +134,7 @@ def parse(text: str) -> Rule:
     Raises
     ------
     ValueError
-        If it is no rule; the message is one line that names the rule, the parameter and what
-        is expected.
+        If the text is not a rule; the message names the rule, the parameter and what is expected.
 
     Examples
     --------
@@ -172,7 +170,7 @@ def parse(text: str) -> Rule:
 
 
 def as_rule(rule: Rule | str) -> Rule:
-    """Return a rule as it is, a text parsed."""
+    """Return a rule unchanged, and parse a text."""
     return parse(rule) if isinstance(rule, str) else rule
 
 

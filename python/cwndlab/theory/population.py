@@ -1,4 +1,4 @@
-"""Flows of the synchronous model that come and go, each with its rule."""
+"""Flows of the synchronous model that join and leave, each with its rule."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Join:
 
 @dataclass(frozen=True)
 class Leave:
-    """Flows that leave before a step, by number: those that join later have the next numbers."""
+    """Flows that leave before a step, by number; flows that join get the next numbers."""
 
     step: int
     flows: Sequence[int]
@@ -46,13 +46,13 @@ class Population:
     Parameters
     ----------
     rules : Rule, str or sequence of them
-        One for all flows that are there from the start, or one each.
+        One for all initial flows, or one each.
     starts : ndarray, shape (n,)
         Their first loads.
     changes : list of Join and Leave
         In the order of their steps.
     floor : float
-        Loads never fall below it.
+        Lower bound of the loads.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Population:
         self.controllers: list[Controller] = [kind.controller(self.count) for kind in kinds]
 
     def change(self, step: int) -> None:
-        """Let flows join and leave that do so before this step."""
+        """Apply the joins and leaves before this step."""
         while self.changes and self.changes[0].step <= step:
             change = self.changes.pop(0)
             if isinstance(change, Join):
@@ -120,12 +120,12 @@ class Population:
         return part
 
     def decrease(self) -> None:
-        """Let all answer a congestion signal."""
+        """Apply a congestion signal to all flows."""
         shrunk = self._stepped(lambda controller, loads, flows: controller.decrease(loads, flows))
         self.loads[:] = np.maximum(shrunk, self.floor)
 
     def calculated(self) -> np.ndarray:
-        """Return fair shares as the flows know them, NaN where they know none."""
+        """Return fair shares as the flows estimate them, NaN without an estimate."""
         shares = np.full(self.count, np.nan)
         for controller, members in zip(self.controllers, self.members, strict=True):
             flows = members[np.isfinite(self.loads[members])]

@@ -1,10 +1,10 @@
-"""The synchronous model of Chiu and Jain: every flow hears the same bit, once a step.
+"""The synchronous model of Chiu and Jain: every flow gets the same binary feedback per step.
 
 Time is divided into steps of a round trip. After each, the network says whether the sum of all
-loads has reached the capacity B; if so every flow decreases, otherwise every flow increases.
-Nothing else is in it: no packets, no delays, no queue. With `exact`, the increase that would pass B
-ends when the sum is B, as if loads grew continuously: congestion then falls exactly at B, which is
-what proofs assume (equations 1 and 2 of [2]_). Without, it falls up to one step later.
+loads has reached the capacity B; if so every flow decreases, otherwise every flow increases. It has
+no packets, no delays and no queue. With `exact`, the increase that would pass B ends when the sum
+is B, as if loads grew continuously: congestion then occurs exactly at B, as proofs assume
+(equations 1 and 2 of [2]_). Without, it occurs up to one step later.
 
 References
 ----------
@@ -29,12 +29,12 @@ from cwndlab.theory.rules import Rule
 
 MOST_STEPS = 1_000_000
 ROUNDING = 1e-12
-"""A sum that misses B by this much, relative, has reached it."""
+"""Relative difference below which the sum has reached B."""
 
 
 @dataclass(frozen=True)
 class Trajectory:
-    """What `simulate` went through; axis 0 has one entry per state, steps + 1 in all.
+    """The states of `simulate`; axis 0 has one entry per state, steps + 1 in all.
 
     Attributes
     ----------
@@ -42,17 +42,17 @@ class Trajectory:
         In steps, that is round trips. With `exact` the last increase before congestion takes part
         of a step and a decrease no time.
     loads : ndarray, shape (steps + 1, flows)
-        NaN while a flow is not there.
+        NaN while a flow is absent.
     congested : ndarray of bool, shape (steps + 1,)
         Whether the sum of the loads has reached the capacity.
     calculated : ndarray, shape (steps + 1, flows)
-        Fair shares as flows know them (Bimodal), NaN otherwise.
+        Fair shares as flows estimate them (Bimodal), NaN otherwise.
     rules : tuple of str
         Notation of each flow's rule.
     capacity : float
         B.
     exact : bool
-        Whether congestion falls exactly at B.
+        Whether congestion occurs exactly at B.
     """
 
     times: np.ndarray
@@ -95,13 +95,13 @@ class Trajectory:
         Parameters
         ----------
         cycles : int, optional
-            Only the last so many.
+            Number of last cycles; by default all.
 
         Returns
         -------
         float
-            NaN where congestion was signalled less than twice. Without `exact` every state counts
-            alike, with it every moment of the growth between them.
+            NaN with fewer than two congestion signals. Without `exact` it is the mean over states,
+            with `exact` the mean over time.
         """
         signals = self.signals
         if len(signals) < 2:
@@ -115,7 +115,7 @@ class Trajectory:
         return float(np.sum((fits[1:] + fits[:-1]) / 2 * np.diff(times)) / (times[-1] - times[0]))
 
     def share_errors(self, weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """After each congestion signal, what the flows know of their fair shares (Bimodal).
+        """Knowledge of fair shares after each congestion signal (Bimodal).
 
         Parameters
         ----------
@@ -125,10 +125,10 @@ class Trajectory:
         Returns
         -------
         known : ndarray, shape (signals,)
-            Part of the flows present that know a fair share once they have answered the signal.
+            Share of the present flows with an estimate after the signal.
         errors : ndarray, shape (signals,)
-            Largest relative difference between a fair share as calculated and ``p_f B``; NaN where
-            no flow knows one.
+            Largest relative difference between an estimated fair share and ``p_f B``; NaN without
+            an estimate.
 
         Examples
         --------
@@ -182,15 +182,15 @@ def simulate(
     starts : array_like, shape (n,)
         First loads, in packets.
     capacity : float
-        B in packets: congestion is signalled where the sum of the loads is B or more.
+        B in packets: congestion is signalled if the sum of the loads is B or more.
     steps : int
         Number of increases and decreases.
     changes : sequence of Join and Leave
-        Flows that come and go.
+        Flows that join and leave.
     exact : bool
         End the increase that would pass B when the sum is B.
     floor : float
-        Loads never fall below it. The model has none (0); a TCP window has one packet.
+        Lower bound of the loads. The model has none (0); for a TCP window it is one packet.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Section 2 of the paper by the synchronous model.
 
-What its step algorithm finds, exactly and in whole steps.
+Results of its step algorithm, exact and in whole steps.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def course(
 
 
 def grid() -> Iterator[tuple[int, float]]:
-    """Give every number of flows with every capacity."""
+    """Return every number of flows with every capacity."""
     return itertools.product(FLOWS, CAPACITIES)
 
 

@@ -1,8 +1,8 @@
 """Hurst parameter of a series by three graphical methods.
 
-H = 0.5 where correlations die out, towards 1 the more slowly they do. Each method fits a line to
-logarithms, as [1]_ and [2]_ describe them; all three lean on a range of scales, which is given here
-as a number of bins.
+H = 0.5 without long-range dependence, and approaches 1 the more slowly correlations decay. Each
+method fits a line to logarithms ([1]_, [2]_), over a range of scales that is given here as a number
+of bins.
 
 References
 ----------
@@ -23,14 +23,14 @@ LEAST_BINS = 50
 R/S is also known to be too large below it.
 """
 BLOCKS = 20
-"""Fewest blocks that a mean is taken over."""
+"""Smallest number of blocks of a mean."""
 SCALES = 20
 LOWEST = 0.1
-"""Part of the frequencies, the lowest ones, that the periodogram is fitted to."""
+"""Share of the lowest frequencies in the periodogram's fit."""
 
 
 def estimates(series: ArrayLike) -> dict[str, float]:
-    """Give all three, by name.
+    """Return all three estimates by name.
 
     Parameters
     ----------

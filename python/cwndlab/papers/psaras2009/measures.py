@@ -1,4 +1,4 @@
-"""What is read off traces: the increase a of MR-AIMD, which no metric has."""
+"""Measures from traces: the increase a of MR-AIMD, which no metric has."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 SETTLED_S = 5.0
-"""Slow start and the first losses are left out."""
+"""Start of the measurement, after slow start and the first losses, seconds."""
 
 
 def increases(cwnd: pl.DataFrame) -> pl.DataFrame:

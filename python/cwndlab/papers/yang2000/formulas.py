@@ -1,7 +1,7 @@
 """Numbers of yang2000 that need no simulation: the formula and TCP-friendly parameters.
 
-`cwndlab.theory` has the general formula; what it is compared with is written down here from the
-papers it names.
+`cwndlab.theory` has the general formula; this module has the formulas of the papers that it is
+compared with.
 """
 
 from __future__ import annotations
