@@ -312,13 +312,13 @@ def test_a_full_disk_is_said_and_the_same_command_goes_on(sweep_file, tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     kept, error = done.stderr.splitlines()
-    assert "a file would be larger than the system's limit" in error
-    assert "What was finished before is kept" in error
+    assert "a file would exceed the system's limit" in error
+    assert "finished runs are kept" in error
     with Store(tmp_path / "store", write=False) as store:
         before = {record.key for record in store.records()}
     assert (
         kept == f"ended by an error after {len(before)} runs, which are kept in store; the same "
-        "command goes on there"
+        "command resumes"
     )
     assert 5 < len(before) < 80
     command[3] = "10000000"

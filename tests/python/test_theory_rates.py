@@ -226,5 +226,5 @@ def test_tcp_compatible_binomial_rules_share_a_law():
 
 
 def test_binomial_refuses_losses_that_leave_no_window():
-    with pytest.raises(ValueError, match=r"p: "0\.9" .*rarer losses"):
+    with pytest.raises(ValueError, match=r'p: "0\.9" .*rarer losses'):
         binomial.rate(Binomial(1, 0, 0.1, 5), 0.9, rtt=1)

@@ -266,11 +266,11 @@ def _own(paper: Paper, plan: str, findings: SweepResult, store: Store) -> list[M
     measure = paper.measure(plan)
     if measure is None:
         return []
-    from cwndlab.sweep.cell_scenarios import Texts
+    from cwndlab.sweep.cell_scenarios import CellScenarios
 
     sweep = findings.sweep
     texts = {
-        tuple(sweep.columns(cell.labels).values()): Texts(cell, sweep.count_arrivals)
+        tuple(sweep.columns(cell.labels).values()): CellScenarios(cell, sweep.count_arrivals)
         for cell in sweep.plan.cells()
     }
     places = findings.runs.select(*findings.axes, "replicate").iter_rows()
