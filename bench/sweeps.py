@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from cwndlab import Sweep, work
+from cwndlab import Sweep, executors
 from cwndlab.store import canonical
 
 BASE = {
@@ -66,7 +66,9 @@ def measure(runs: int, jobs: int) -> Measured:
     ]
 
     def alone() -> None:
-        for _ in work.Threads(jobs)((index, texts[index % len(texts)]) for index in range(runs)):
+        for _ in executors.Threads(jobs)(
+            (index, texts[index % len(texts)]) for index in range(runs)
+        ):
             pass
 
     memory: list[tuple[int, float]] = []
@@ -76,7 +78,7 @@ def measure(runs: int, jobs: int) -> Measured:
             memory.append((event["done"], _resident_mib()))
 
     # Once, so that what is imported on first use is not counted.
-    work.perform(texts[0])
+    executors.perform(texts[0])
     with tempfile.TemporaryDirectory() as folder:
         Sweep(base=BASE, replicates=2).run(f"{folder}/first")
         return Measured(
@@ -107,7 +109,7 @@ def measure_many(cells: int) -> Many:
         "flows.0.count": list(range(1, side + 1)),
     }
     sweep = Sweep(name="many", base=BASE, axes=axes, replicates=1)
-    answer = work.perform(canonical(BASE))
+    answer = executors.perform(canonical(BASE))
     begun: list[float] = []
 
     def answers(tasks: Iterable[tuple[Any, str]]) -> Iterator[tuple[Any, work.Outcome]]:
@@ -148,7 +150,7 @@ def main() -> None:
     """Print what was measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10_000)
-    parser.add_argument("--jobs", type=int, default=work.default_jobs())
+    parser.add_argument("--jobs", type=int, default=executors.default_jobs())
     parser.add_argument(
         "--cells",
         type=int,

@@ -250,8 +250,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(sweep_file, tmp_pat
     with Store(tmp_path / "store", write=False) as store:
         assert 0 < len(store) < 2000
         assert messages.splitlines() == [
-            f"stopped after {len(store)} runs, which are kept in store; the same command goes on "
-            "there",
+            f"stopped after {len(store)} runs, which are kept in store; the same command resumes",
             "interrupted",
         ]
 
@@ -302,13 +301,13 @@ def test_a_full_disk_is_said_and_the_same_command_goes_on(sweep_file, tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     kept, error = done.stderr.splitlines()
-    assert "a file would be larger than the system's limit" in error
-    assert "What was finished before is kept" in error
+    assert "a file would exceed the system's limit" in error
+    assert "finished runs are kept" in error
     with Store(tmp_path / "store", write=False) as store:
         before = {record.key for record in store.records()}
     assert (
         kept == f"ended by an error after {len(before)} runs, which are kept in store; the same "
-        "command goes on there"
+        "command resumes"
     )
     assert 5 < len(before) < 80
     command[3] = "10000000"
@@ -325,7 +324,7 @@ def test_pictures_have_no_mean_without_an_interval():
     axes = {"rule": ["AIMD(1, 0.5)", "AIAD(1, 3)"], "dumbbell.queue.limit": ["5pkt", "20pkt"]}
     base = Sweep.load(ROOT / "examples" / "sweep-buffers.toml").base
     base = {**base, "duration": "3s", "measure": ["1s", "3s"]}
-    with pytest.raises(ValueError, match="no mean has an interval"):
+    with pytest.raises(ValueError, match="no confidence interval to plot"):
         sweep_points(Sweep(base=base, axes=axes, replicates=1).run())
     figure = sweep_points(Sweep(base=base, axes=axes, replicates=3, metrics=["goodput"]).run())
     (panel,) = figure.axes
