@@ -112,7 +112,7 @@ def measure_many(cells: int) -> Many:
     answer = executors.perform(canonical(BASE))
     begun: list[float] = []
 
-    def answers(tasks: Iterable[tuple[Any, str]]) -> Iterator[tuple[Any, work.Outcome]]:
+    def answers(tasks: Iterable[tuple[Any, str]]) -> Iterator[tuple[Any, executors.Outcome]]:
         for place, _ in tasks:
             if not begun:
                 begun.append(time.perf_counter())
