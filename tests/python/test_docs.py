@@ -21,7 +21,9 @@ from cwndlab.sweep import base as sweep_base
 from parts import tables
 
 DOCUMENTS = sorted(
-    path for glob in ("*.md", "docs/*.md", "docs/decisions/*.md", "docs/lessons/*.md") for path in ROOT.glob(glob)
+    path
+    for glob in ("*.md", "docs/*.md", "docs/decisions/*.md", "docs/lessons/*.md")
+    for path in ROOT.glob(glob)
 )
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 

@@ -142,7 +142,7 @@ def test_growth_beside_hand_arithmetic(paper):
     assert model.rounds_to_double("per round trip", 0.5) == 7
     assert model.rounds_to_double("equation 3", 0.5) == 5
     assert model.rounds_to_double("per round trip", 0.0) == 20
-    # Saw-teeth from 20 to 40: a cut every 20 round trips for a = 1, every 40 for a = 0.5; the mean
+    # Sawtooths from 20 to 40: a cut every 20 round trips for a = 1, every 40 for a = 0.5; the mean
     # is 30 of 40.
     assert model.events_per_round_trip(1) == pytest.approx(1 / 20)
     assert model.events_per_round_trip(0.5) == pytest.approx(1 / 40)

@@ -39,7 +39,7 @@ def test_runs_of_axes_that_are_gone_are_left_out_and_counted(tmp_path):
         {**LIMITS_SWEEP, "axes": {"rule": RULES[:2], "dumbbell.queue.limit": LIMITS}}
     ).run(tmp_path)
     text = write_report(tmp_path).read_text(encoding="utf-8")
-    assert "9 runs are of what the sweep was before it was changed" in text
+    assert "9 runs belong to earlier definitions of the sweep" in text
     assert "18 runs: 6 cells" in text
     assert "CUBIC" not in text
 

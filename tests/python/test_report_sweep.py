@@ -213,7 +213,7 @@ def test_says_what_was_asked_for_and_where_it_comes_from(page, limits_store):
 
 
 def test_its_file_does_the_same_sweep(page, limits_store):
-    text = page.text[page.text.index('name = "limits"') : page.text.index("Where it comes from")]
+    text = page.text[page.text.index('name = "limits"') : page.text.index("Origin")]
     assert (
         Sweep.from_dict(parse(text))
         == read_sweep(Store(limits_store, write=False), "limits").findings.sweep

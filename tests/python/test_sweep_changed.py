@@ -35,8 +35,7 @@ def test_a_sweep_that_was_changed_is_another_one(cli, sweep_file, tmp_path):
     Sweep.load(sweep_file).run(tmp_path / "store")
     listed = cli("results", "store", "--json", "--export", "runs.csv")
     assert listed.stderr.splitlines() == [
-        "note: 12 runs of what the sweep small was before it was changed are left out; --all "
-        "lists them",
+        "note: 12 runs of earlier definitions of the sweep small left out; --all lists them",
         "wrote runs.csv",
     ]
     runs = json.loads(listed.stdout)["runs"]
@@ -167,7 +166,7 @@ def test_a_reader_that_goes_away_is_nothing_to_speak_of(cli, sweep_file, tmp_pat
     assert process.wait(timeout=HANG_S) in (0, 1)
     said = process.stderr.read().decode().splitlines()
     process.stderr.close()
-    assert [line for line in said if "more; --where chooses" not in line] == []
+    assert [line for line in said if "more; --where selects" not in line] == []
 
 
 @pytest.mark.slow

@@ -66,7 +66,7 @@ def test_replicates_that_are_one_run_have_no_interval(tmp_path):
     assert note.startswith(
         "2 cells gave the same run with every seed, the first: rule = AIMD(1, 0.5), in 5 replicates"
     )
-    assert "and `until` asks for no more replicates" in note
+    assert "and `until` adds no replicates" in note
 
 
 def test_equal_numbers_of_different_runs_have_an_interval():
@@ -108,7 +108,7 @@ def test_cells_that_are_the_same_run_are_said():
     assert found.notes == [
         "2 cells are the same run as another one, the first: duration = 1000ms, "
         "dumbbell.queue.limit = 10pkt, which is"
-        " duration = 1s, dumbbell.queue.limit = 10pkt: what tells them apart changes nothing"
+        " duration = 1s, dumbbell.queue.limit = 10pkt: their differences change nothing"
     ]
     assert _sweep(axes={"rule": RULES}).run().notes == []
 

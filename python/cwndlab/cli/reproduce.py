@@ -10,6 +10,7 @@ import click
 from cwndlab.cli import options
 from cwndlab.cli.output import print_table, say
 from cwndlab.cli.reproduce_sensitivity import teller, vary
+from cwndlab.message import plural
 
 if TYPE_CHECKING:
     from cwndlab.reproduce import Reproduction
@@ -139,7 +140,7 @@ def reproduce(
             say(f"note: {note}")
         say(f"wrote {out / key / 'report.html'}")
         if failed := sum(cost.failed for cost in found.costs):
-            say(f"{failed} runs failed; claims about them have no value")
+            say(f"{plural(failed, 'run')} failed; claims about them have no value")
         done.append(found)
     if page is not None:
         from cwndlab.reproduce import summary

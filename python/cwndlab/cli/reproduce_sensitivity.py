@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli.output import print_table, say
+from cwndlab.message import plural
 
 if TYPE_CHECKING:
     from cwndlab.reproduce.variants import Sensitivity
@@ -105,7 +106,7 @@ def _print(found: Sensitivity) -> None:
         "moved",
         "s now",
     )
-    print_table(f"{found.paper}: what the assumed values decide, {found.replicates} replicates",
+    print_table(f"{found.paper}: sensitivity to assumed values, {found.replicates} replicates",
                 columns, rows,
                 text_columns=2)  # fmt: skip
     say("claims are judged by their means, without intervals")
@@ -114,4 +115,4 @@ def _print(found: Sensitivity) -> None:
         f"this call took {found.wall_s:.0f} s"
     )
     if found.failed:
-        say(f"{found.failed} runs failed")
+        say(f"{plural(found.failed, 'run')} failed")

@@ -97,7 +97,7 @@ def results(
     left_out = {} if older or "definition" in conditions else older_runs(store, sweep)
     for name, count in left_out.items():
         say(
-            f"note: {count} runs of what the sweep {name} was before it was changed are left out; "
+            f"note: {plural(count, 'run')} of earlier definitions of the sweep {name} left out; "
             "--all lists them"
         )
     for path in export:
@@ -167,7 +167,7 @@ def _print_runs(table: pl.DataFrame, more: list[str]) -> None:
     columns = [*before, "replicate", "seed", *headings, "key"]
     print_table(f"{table.height} runs", columns, rows, text_columns=len(before))
     if table.height > MOST_ROWS:
-        say(f"{table.height - MOST_ROWS} more; --where chooses, --export writes all of them")
+        say(f"{table.height - MOST_ROWS} more; --where selects, --export writes all of them")
 
 
 def _print_sweeps(table: pl.DataFrame) -> None:

@@ -10,6 +10,7 @@ import click
 from cwndlab.cli import options
 from cwndlab.cli.output import say
 from cwndlab.cli.sweep_tables import print_findings
+from cwndlab.message import plural
 
 if TYPE_CHECKING:
     from cwndlab.sweep import Sweep, SweepResult
@@ -171,18 +172,22 @@ def _workers(event: dict[str, Any]) -> str:
 def _say_what_is_missing(findings: SweepResult) -> None:
     if wide := [entry for entry in findings.unmet if entry["wide"]]:
         say(
-            f"{len(wide)} cells did not reach `{findings.sweep.until}` with {findings.sweep.most} "
+            f"{plural(len(wide), 'cell')} did not reach `{findings.sweep.until}` with "
+            f"{findings.sweep.most} "
             "replicates,"
             f" the first: {_cell(wide[0])}; --most N allows more"
         )
     if without := [entry for entry in findings.unmet if entry["without"]]:
         say(
-            f"{len(without)} cells did not reach `{findings.sweep.until}`, because no replicate "
+            f"{plural(len(without), 'cell')} did not reach `{findings.sweep.until}`, because no "
+            "replicate "
             "has a value, the first:"
             f" {_cell(without[0])} of {', '.join(without[0]['without'])}"
         )
     if findings.failed:
-        say(f"{len(findings.failed)} runs failed, the first: {_where(findings.failed[0])}")
+        say(
+            f"{plural(len(findings.failed), 'run')} failed, the first: {_where(findings.failed[0])}"
+        )
         raise click.exceptions.Exit(EXIT_FAILED)
 
 

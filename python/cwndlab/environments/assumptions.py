@@ -60,27 +60,26 @@ class Assumptions:
         "10Mbit",
         "rate",
         "capacity per test flow in CH, SQL, SQH, RWH, RDH",
-        "The least that can leave them 10 Mb/s each",
+        "The least rate with a residual 10 Mb/s each",
     )
     cross_link_rate: str = _assumed(
         "20Mbit",
         "rate",
         "links of RCL, RCH, RSQ",
-        "Arriving flows of `transfer_mean` packets then ask for a sixth of it at the stated gap "
-        "of 0.03 s, and for half"
-        " at 0.01 s",
+        "Arriving flows of `transfer_mean` packets offer a sixth of it at the stated gap of 0.03 "
+        "s, and half at 0.01 s",
     )
     demo_share: str = _assumed(
         "2Mbit",
         "rate",
         "capacity per test flow in the demo's environments",
-        "Not the paper's: twice what is left on average",
+        "Not the paper's: twice the mean residual bandwidth",
     )
     access_ratio: float = _assumed(
         5.0,
         "number",
-        "rate of each flow's own link, over the shared one's",
-        "At 1 a flow alone would queue there and lose nothing; bursts are still spaced out",
+        "rate of each access link over the bottleneck's",
+        "At 1 a single flow would queue there and lose nothing; bursts are still paced",
     )
     rtt: str = _assumed(
         "120ms", "time", "mean RTT without queueing", "Stated in section 3.2 (as 120s)"
@@ -97,8 +96,8 @@ class Assumptions:
     duration: str = _assumed(
         "100s",
         "time",
-        "length of a run",
-        "Ten periods of the square waves. Drop-tail gets fairer with time: vary it",
+        "duration of a run",
+        "Ten periods of the square waves; drop-tail gets fairer with time",
     )
     warm_up: float = _assumed(
         0.2, "number", "share of a run that is not measured", "Start-up is not what is compared"
@@ -114,8 +113,7 @@ class Assumptions:
         "rate",
         "least residual bandwidth, per test flow",
         "Without one RWM's median falls to nothing within 100 steps and n(C - B)/B has no value. "
-        "100 kb/s let a flow"
-        " have a packet or two on its way",
+        "100 kb/s allow a packet or two in flight",
     )
     red_min: str = _assumed(
         AUTOMATIC,
@@ -136,7 +134,7 @@ class Assumptions:
         "0.5bdp",
         "text",
         "RIO's lower threshold for cross traffic",
-        "Cross traffic shall lose nothing more behind R0-R1 (section 3.3)",
+        "Cross traffic must not lose packets after R0-R1 (section 3.3)",
     )
     rio_in_max: str = _assumed(
         "1bdp", "text", "RIO's upper threshold for cross traffic", "As above"
@@ -151,7 +149,7 @@ class Assumptions:
         1.1,
         "number",
         "rate of a cross source under DRR, in largest fair shares",
-        "A source must ask for its share to take it; what is more would only be dropped",
+        "A source must offer its share to get it; excess would only be dropped",
     )
     low_gap: str = _assumed(
         "30ms", "time", "mean gap between arrivals in RCL and RSQ", "Stated in section 3.1"
@@ -166,7 +164,7 @@ class Assumptions:
         1.2,
         "number",
         "Pareto shape of that length",
-        "ns-2's web traffic example; the variance is infinite",
+        "ns-2's web traffic example, with infinite variance",
     )
     cross_rule: str = _assumed(
         "AIMD(1, 0.5)",

@@ -111,8 +111,8 @@ def _missing(comparison: Comparison) -> list[str]:
         return []
     missing = len(comparison.plan) - len(comparison.measured)
     return [
-        f"Not finished: {missing} of {len(comparison.plan)} runs are missing. Numbers are of "
-        "those that are there."
+        f"Not finished: {missing} of {len(comparison.plan)} runs are missing. Numbers are of the "
+        "finished runs."
     ]
 
 

@@ -40,7 +40,7 @@ def chapter_of(kept: Kept, notes: Sequence[str] = ()) -> Chapter:
         missing=[*_missing(kept), *notes],
         facts=_facts(sweep),
         origin=_origin(kept.runs),
-        source=("The sweep as a file: `cwndlab sweep` does it again", _as_file(sweep)),
+        source=("The sweep as a file, for `cwndlab sweep`", _as_file(sweep)),
         runs=kept.runs[:MOST_RUNS],
         more_runs=len(kept.runs[MOST_RUNS:]),
         notes=_notes(sweep),
@@ -78,15 +78,14 @@ def _missing(kept: Kept) -> list[str]:
             f"Not finished: {kept.missing} of {kept.wanted} runs are missing, and "
             f"{kept.cells_without_runs} cells have"
             " none."
-            " Numbers are of the runs that are there."
+            " Numbers are of the finished runs."
         )
     if kept.wide:
         found.append(f"In {kept.wide} cells the intervals are wider than `{sweep.until}`.")
     found += [f"{note}." for note in notes_on_runs(kept.findings)]
     if kept.others:
         found.append(
-            f"{kept.others} runs are of what the sweep was before it was changed; they are left "
-            "out."
+            f"{kept.others} runs belong to earlier definitions of the sweep; they are left out."
         )
     return found
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cwndlab.message import plural
 from cwndlab.sweep.result import SweepResult
 
 
@@ -35,13 +36,11 @@ def notes_on_runs(findings: SweepResult) -> list[str]:
     if not len(cells):
         return []
     first = int(cells[0])
-    more = ", and `until` asks for no more replicates" if findings.sweep.targets else ""
+    more = ", and `until` adds no replicates" if findings.sweep.targets else ""
     return [
         f"{_cells(len(cells))} gave the same run with every seed, the first: "
-        f"{named(findings.labels(first))}, in"
-        f" {findings.count(first)} replicates. Nothing there is drawn, or what is makes no "
-        "difference: it has one"
-        f" outcome and no interval{more}"
+        f"{named(findings.labels(first))}, in {plural(findings.count(first), 'replicate')}. "
+        f"The seed changes nothing there, so that there is no interval{more}"
     ]
 
 
@@ -62,9 +61,8 @@ def same_runs(findings: SweepResult, digests: Sequence[int]) -> list[str]:
     cell, before = int(again[at]), int(order[:-1][is_again][at])
     return [
         f"{_cells(len(again))} {'is' if len(again) == 1 else 'are'} the same run as another one, "
-        "the first:"
-        f" {named(findings.labels(cell))}, which is {named(findings.labels(before))}:"
-        " what tells them apart changes nothing"
+        f"the first: {named(findings.labels(cell))}, which is {named(findings.labels(before))}: "
+        "their differences change nothing"
     ]
 
 
@@ -80,4 +78,4 @@ def named(labels: Mapping[str, str]) -> str:
 
 
 def _cells(count: int) -> str:
-    return f"{count} cell{'s' * (count > 1)}"
+    return plural(count, "cell")
