@@ -66,7 +66,9 @@ def measure(runs: int, jobs: int) -> Measured:
     ]
 
     def alone() -> None:
-        for _ in executors.Threads(jobs)((index, texts[index % len(texts)]) for index in range(runs)):
+        for _ in executors.Threads(jobs)(
+            (index, texts[index % len(texts)]) for index in range(runs)
+        ):
             pass
 
     memory: list[tuple[int, float]] = []

@@ -1,7 +1,7 @@
 """How tests wait. No test judges how long something takes: a busy machine may take any time.
 
-Whatever ends is waited for, and `HANG_S` only ends a test that would hang for ever. `bench/` measures time.
-"""
+Whatever ends is waited for, and `HANG_S` only ends a test that would hang for ever. `bench/`
+measures time."""
 
 from __future__ import annotations
 

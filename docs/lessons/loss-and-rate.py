@@ -184,7 +184,7 @@ BURSTS = [1, 2, 4, 8, 16]
 
 
 def bursty(length):
-    """Losses in bursts of this mean length, in packets; the fraction of packets in bad states is P."""
+    """Losses in bursts of this mean length, in packets; P of the packets are in bad states."""
     if length == 1:
         return {"kind": "bernoulli", "p": P}
     to_good = 1 / length

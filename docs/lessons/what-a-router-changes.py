@@ -184,7 +184,8 @@ simulated_ms = table["mean wait [ms]"][0]
 print(f"drop-tail: {predicted_ms:.0f} ms predicted, {simulated_ms:.0f} ms simulated")
 
 # %% tags=["check"]
-# "Within a sixth", "the delay by a factor of ten", "less than 4 % of goodput", "about two to three times the losses".
+# "Within a sixth", "the delay by a factor of ten", "less than 4 % of goodput",
+# "about two to three times the losses".
 assert abs(predicted_ms / simulated_ms - 1) < 1 / 6
 waits, goods = (
     dict(table.select("queue", "mean wait [ms]").rows()),
@@ -330,7 +331,8 @@ ROUTERS |= {name: queue for name, queue in QUEUES.items() if name != "drop-tail"
 
 
 def unequal(queue, seed):
-    """Near and far flows over a link that adds 20 ms to every RTT, in a longer run: large buffers fill slowly."""
+    """Near and far flows over a link that adds 20 ms to every RTT, in a longer run: large buffers
+    fill slowly."""
     return network(queue, UNEQUAL, seed).patch(
         {
             "duration": "150s",
@@ -453,7 +455,8 @@ spreads = summary.pivot(on="queue", index="rule", values="mean")
 spreads
 
 # %% tags=["check"]
-# "The worst rule with RED is fairer than the best with drop-tail; with DRR the rules hardly differ."
+# "The worst rule with RED is fairer than the best with drop-tail; with DRR the rules hardly
+# differ."
 assert spreads["red"].max() < spreads["drop-tail"].min()
 assert spreads["drr"].max() < 0.05
 

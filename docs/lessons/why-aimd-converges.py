@@ -83,7 +83,8 @@ for rule in RULES:
 
 # %%
 def newcomer(rule, seed=1, queue=None, jitter=None):
-    """One flow has the link, a second one starts after 40 s. The seed draws its start time and the delays of both."""
+    """One flow has the link, a second one starts after 40 s. The seed draws its start time and the
+    delays of both."""
     scenario = cwndlab.dumbbell(
         "10Mbit",
         "20ms",
@@ -221,8 +222,8 @@ means = [pl.col(name).mean() for name in names[1:]]
 outcomes.group_by("outcome").agg(pl.len().alias("runs"), *means).sort("inequality")
 
 # %% tags=["check"]
-# "Most runs converge as the proof says", "where both windows are reduced equally often the flows are equal",
-# "one has nearly everything".
+# "Most runs converge as the proof says", "where both windows are reduced equally often the flows
+# are equal", "one has nearly everything".
 equal, locked = (outcomes.filter(pl.col("outcome") == name) for name in ("equal", "locked out"))
 assert equal.height > len(SEEDS) / 2
 assert ((equal["reductions of the slower"] - equal["reductions of the faster"]).abs() <= 1).all()

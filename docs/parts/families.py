@@ -11,8 +11,9 @@ from parts.text import ROOT, code_name, table
 
 WINDOW = "examples/rules-window.toml"
 MARKS = "examples/rules-marks.toml"
-# Pictures use the parameters that `cwndlab rules` prints, except where these make a rule equal to another or its
-# changes too small to see on this link. (LEDBAT's usual target, 100 ms, exceeds the delay of this full queue.)
+# Pictures use the parameters that `cwndlab rules` prints, except where these make a rule equal to
+# another or its changes too small to see on this link. (LEDBAT's usual target, 100 ms, exceeds the
+# delay of this full queue.)
 SHOWN = {
     "Binomial": "Binomial(0.25, 0.75, 2, 0.5)",
     "IIAD": "IIAD(50, 20)",
@@ -55,7 +56,8 @@ def section(family: str) -> str:
     marked = ", and below it with a queue that marks" if family in MARKED else ""
     return (
         text
-        + f"![Window of {shown} over 60 s on one lossy link{marked}](images/{picture(family)[12:]})\n"
+        + f"![Window of {shown} over 60 s on one lossy link{marked}]"
+        + f"(images/{picture(family)[12:]})\n"
     )
 
 
@@ -73,7 +75,10 @@ def _row(parameter: dict[str, Any]) -> list[str]:
 
 
 def windows(family: str) -> Iterator[tuple[str, Result]]:
-    """Run the rule of a family on the lossy link, and with marks if it has its own response to them."""
+    """Run the rule of a family on the lossy link.
+
+    With marks, too, if it has its own response to them.
+    """
     scenario = Scenario.load(ROOT / WINDOW).set("flows.*.rule", notation(family))
     yield notation(family), run(scenario)
     if family in MARKED:

@@ -33,7 +33,10 @@ def scenario(name: str) -> Scenario:
 
 
 def rule_of(family: str) -> str:
-    """Return the rule that represents a family: its example; LEDBAT with a target that these queues can reach."""
+    """Return the rule that represents a family: its example.
+
+    LEDBAT has a target that these queues can reach.
+    """
     return SHOWN["LEDBAT"] if family == "LEDBAT" else families()[family]["example"]
 
 

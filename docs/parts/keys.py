@@ -1,9 +1,11 @@
 """One example for each key of a scenario."""
 
-# One example for each key of a scenario, as JSON; tests put every one of them into a scenario and check it.
+# One example for each key of a scenario, as JSON; tests put every one of them into a scenario and
+# check it.
 ROUTE = {
-    "path": ["west"], "back": ["east"], "from": "A", "to": "B", "reverse": True, "access_rate": "100Mbit",
-    "access_delay": "5ms", "sink_rate": "unlimited", "sink_delay": "1ms", "tcp": {"delayed_ack": True},
+    "path": ["west"], "back": ["east"], "from": "A", "to": "B", "reverse": True,
+    "access_rate": "100Mbit", "access_delay": "5ms", "sink_rate": "unlimited",
+    "sink_delay": "1ms", "tcp": {"delayed_ack": True},
 }  # fmt: skip
 IMPAIRMENTS = {
     "loss": [{"kind": "bernoulli", "p": 0.01}], "jitter": {"kind": "uniform", "high": "5ms"},
@@ -22,7 +24,8 @@ EXAMPLES = {
     },
     "Bdp": {"rate": "10Mbit", "rtt": "120ms"},
     "Dumbbell": {
-        "rate": "10Mbit", "delay": "20ms", "queue": {"kind": "drop-tail", "limit": "100pkt"}, **IMPAIRMENTS,
+        "rate": "10Mbit", "delay": "20ms", "queue": {"kind": "drop-tail", "limit": "100pkt"},
+        **IMPAIRMENTS,
         "access_rate": "100Mbit", "access_delay": ["1ms", "10ms"],
         "sink_rate": "1Gbit", "sink_delay": "2ms", "back_rate": "unlimited",
         "back_queue": {"kind": "drop-tail", "limit": "50pkt"},
@@ -85,8 +88,9 @@ EXAMPLES = {
     "Responses": {"size": 20, "think": {"kind": "exponential", "mean": "1s"}},
     "ArrivalSpec": {
         "name": "web", "rule": "AIMD(1, 0.5)", "recovery": "newreno", "gap": "100ms",
-        "phases": [{"length": "5s", "gap": "30ms"}, {"length": "5s", "gap": "10ms"}], "regular": True,
-        "size": {"kind": "pareto", "mean": 12, "shape": 1.2}, "start": "1s", "stop": "50s", "priority": 0, **ROUTE,
+        "phases": [{"length": "5s", "gap": "30ms"}, {"length": "5s", "gap": "10ms"}],
+        "regular": True, "size": {"kind": "pareto", "mean": 12, "shape": 1.2}, "start": "1s",
+        "stop": "50s", "priority": 0, **ROUTE,
     },
     "Phase": {"length": "5s", "gap": "30ms"},
     "CrossSpec": {

@@ -8,7 +8,8 @@ from pathlib import Path
 from parts.text import ROOT
 
 SOURCES = ROOT / "crates" / "rules" / "src"
-# A file's header has the equations of its rule; families that share a file with another are in SPECIAL.
+# A file's header has the equations of its rule; families that share a file with another are in
+# SPECIAL.
 FILES = {
     "Linear": "linear.rs", "GAIMD": "gaimd.rs", "Binomial": "binomial.rs", "Bimodal": "bimodal.rs",
     "MRAIMD": "mraimd.rs", "CUBIC": "cubic.rs", "DCTCP": "dctcp.rs", "HighSpeed": "highspeed.rs",

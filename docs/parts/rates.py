@@ -46,7 +46,10 @@ def simulated_rates() -> str:
 
 
 def lossy_rate(rule: str, loss: float, window: float) -> tuple[float, float, str]:
-    """Packets sent per RTT, with the standard error, and the fraction of window reductions that were timeouts."""
+    """Packets sent per RTT, with the standard error.
+
+    And the fraction of window reductions that were timeouts.
+    """
     rtt, flows, cycles = 0.1, 20, 60
     cycle = rtt / (loss * window)
     begin, end = 10 * cycle, (10 + cycles) * cycle

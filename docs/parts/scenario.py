@@ -46,9 +46,12 @@ def scenario_type(name: str) -> str:
 
 
 KINDS = {
-    "Time": "time", "Rate": "rate", "Bytes": "bytes", "Buffer": "buffer", "RateLimit": "rate or `\"unlimited\"`",
-    "Span": "time or `[low, high]`", "Waveform": "rate or waveform", "Sampling": "time or `\"all\"`",
-    "ProfileName": "name", "RecoveryName": "name", "Packets": "number", "OutagePolicy": "`\"wait\"` or `\"lost\"`",
+    "Time": "time", "Rate": "rate", "Bytes": "bytes", "Buffer": "buffer",
+    "RateLimit": "rate or `\"unlimited\"`",
+    "Span": "time or `[low, high]`", "Waveform": "rate or waveform",
+    "Sampling": "time or `\"all\"`",
+    "ProfileName": "name", "RecoveryName": "name", "Packets": "number",
+    "OutagePolicy": "`\"wait\"` or `\"lost\"`",
     "Distribution": "number or distribution", "Distribution2": "time or distribution",
 }  # fmt: skip
 

@@ -79,7 +79,10 @@ def share_table() -> str:
 
 
 def greedy_share(name: str, duration: str = "30s") -> tuple[float, float]:
-    """Bandwidth per flow under DRR, bit/s: intended by the environment, and measured with greedy sources."""
+    """Bandwidth per flow under DRR, bit/s.
+
+    Intended by the environment, and measured with greedy sources.
+    """
     assume = environments.Assumptions(duration=duration)
     document = environments.scenario(name, queue="drr", assume=assume).to_dict()
     capacity = environments.ENVIRONMENTS[name].capacity_bps(assume)
@@ -94,7 +97,8 @@ def greedy_share(name: str, duration: str = "30s") -> tuple[float, float]:
         "cross": [*document.get("cross", []), {**greedy, "start": ["0s", "1s"]}],
     }
     result = cwndlab.run(document)
-    # The waveform is the same with every queue; in this run the greedy sources would count as cross traffic.
+    # The waveform is the same with every queue; in this run the greedy sources would count as cross
+    # traffic.
     asked = cwndlab.run(environments.scenario(name, assume=assume)).links["available_bps"][0]
     return asked / assume.flows, result.cross.filter(source="greedy")["delivered_bps"][
         0

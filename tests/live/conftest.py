@@ -12,7 +12,8 @@ from surroundings import machine, missing, wait_for_others
 
 from waiting import HANG_S
 
-# A shell that starts the tests in the background has them ignore Ctrl-C, and so would what they start.
+# A shell that starts the tests in the background has them ignore Ctrl-C, and so would what they
+# start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -37,7 +38,7 @@ def alone():
 
 @pytest.fixture
 def unchanged():
-    """Wait for the end of somebody else's live run, and fail where a test leaves something behind."""
+    """Wait for the end of another live run, and fail where a test leaves something behind."""
     wait_for_others()
     before = machine()
     yield

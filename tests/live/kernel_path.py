@@ -1,8 +1,9 @@
-"""A path of three network namespaces with the kernel's own token bucket in the middle, and one flow over it.
+"""A path of three network namespaces with the kernel's own token bucket in the middle, and one flow
+over it.
 
-No emulator takes part: what is measured here is the congestion control alone. The namespaces have no name; they, their
-devices and connections are gone when the processes that hold them end, and those end with this one.
-"""
+No emulator takes part: what is measured here is the congestion control alone. The namespaces have
+no name; they, their devices and connections are gone when the processes that hold them end, and
+those end with this one."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ while connection.recv(1 << 20):
     pass
 """
 
-# Rows: time, time since the look before, state, window, threshold, delivered, as in struct tcp_info (linux/tcp.h).
+# Rows: time, time since the look before, state, window, threshold, delivered, as in struct tcp_info
+# (linux/tcp.h).
 SOURCE = """
 import json, os, socket, struct, sys, threading, time
 port, name, seconds, ecn = int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4]
@@ -49,7 +51,8 @@ def feed():
     except OSError:
         pass
 threading.Thread(target=feed, daemon=True).start()
-# This thread only looks, some 20 of 500 microseconds; on a busy machine the window would move on while it waits.
+# This thread only looks, some 20 of 500 microseconds; on a busy machine the window would move on
+# while it waits.
 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 rows, begin, last, looked = [], time.monotonic(), None, 0.0
 while (now := time.monotonic() - begin) < seconds:
@@ -66,7 +69,8 @@ print(json.dumps(rows), flush=True)
 
 
 class Row(NamedTuple):
-    """What the kernel said of the flow: when, how long after the look before, recovery state (0 to 4), packets."""
+    """What the kernel said of the flow: when, how long after the look before, recovery state (0 to
+    4), packets."""
 
     time_s: float
     unseen_s: float
@@ -128,7 +132,8 @@ def _namespace(code: str, *arguments: str) -> Iterator[_Namespace]:
 
 
 def run_flow(name: str, seconds: float, *, buffer_packets: int = 60) -> list[Row]:
-    """Run one flow with the congestion control `name` and give each change of its state, as `TCP_INFO` showed it."""
+    """Run one flow with the congestion control `name` and give each change of its state, as
+    `TCP_INFO` showed it."""
     with (
         _namespace(SINK, str(PORT)) as sink,
         _namespace("") as router,
@@ -162,7 +167,8 @@ def run_flow(name: str, seconds: float, *, buffer_packets: int = 60) -> list[Row
 
 
 def _join(near: _Namespace, far: _Namespace, network: str, device: str) -> None:
-    """Connect two namespaces by a cable that carries packets as a network would: none larger than its MTU."""
+    """Connect two namespaces by a cable that carries packets as a network would: none larger than
+    its MTU."""
     ends = (f"{device}0", f"{device}1")
     near.do(
         "ip",

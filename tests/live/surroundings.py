@@ -1,4 +1,5 @@
-"""Whether this machine can run real flows, what it did meanwhile, and what it must look like afterwards."""
+"""Whether this machine can run real flows, what it did meanwhile, and what it must look like
+afterwards."""
 
 from __future__ import annotations
 
@@ -36,9 +37,11 @@ class Load:
     """What others did with this machine while `measured` lasted."""
 
     steal_share: float = 0.0
-    """Processor time that the host of this virtual machine gave to others, over all processor time."""
+    """Processor time that the host of this virtual machine gave to others, over all processor time.
+    """
     others_share: float = 0.0
-    """Processor time that processes neither ours nor our children's took, over all processor time."""
+    """Processor time that processes neither ours nor our children's took, over all processor time.
+    """
     latency_ms: float = 0.0
     """Scheduling latency: the longest time that a process was woken up after it had asked to be."""
 
@@ -104,10 +107,11 @@ def _processor_s() -> tuple[float, float, float, float]:
 
 @contextmanager
 def unless_busy(load: Load, *results: Result) -> Iterator[None]:
-    """Skip where an assertion of the block misses on a machine that was too busy, with the figures that say so.
+    """Skip where an assertion of the block misses on a machine that was too busy, with the figures
+    that say so.
 
-    They are those of `load`, and how late the runs handed over their packets where that was too late to be valid.
-    """
+    They are those of `load`, and how late the runs handed over their packets where that was too
+    late to be valid."""
     try:
         yield
     except AssertionError as miss:
@@ -131,7 +135,8 @@ def _first_line(error: AssertionError) -> str:
 
 
 def once_more(test: Callable[..., None]) -> Callable[..., None]:
-    """Measure again where the first failed: who else uses the machine disturbs one, a fault of ours shows in both."""
+    """Measure again where the first failed: who else uses the machine disturbs one, a fault of ours
+    shows in both."""
 
     @functools.wraps(test)
     def again(*arguments: object, **named: object) -> None:
@@ -145,7 +150,8 @@ def once_more(test: Callable[..., None]) -> Callable[..., None]:
 
 
 def wake_ms() -> float:
-    """Median time from a byte sent to a sleeping thread until its answer woke this one, milliseconds."""
+    """Median time from a byte sent to a sleeping thread until its answer woke this one,
+    milliseconds."""
     near, far = socket.socketpair()
 
     def answer() -> None:
@@ -198,7 +204,8 @@ def missing() -> str | None:
 
 
 def machine() -> tuple[str, str, str, str]:
-    """Read what a run must leave as it was: devices, named namespaces, rules of a run, a switch of the host's."""
+    """Read what a run must leave as it was: devices, named namespaces, rules of a run, a switch of
+    the host's."""
     links = json.loads(
         subprocess.run(["ip", "-j", "link"], capture_output=True, text=True, check=True).stdout
     )

@@ -83,7 +83,8 @@ def _gone() -> bool:
 @pytest.mark.parametrize(
     ("how", "code"),
     [
-        # A terminal sends Ctrl-C to the command and to its program; `kill -INT` reaches the command alone.
+        # A terminal sends Ctrl-C to the command and to its program; `kill -INT` reaches the command
+        # alone.
         ("Ctrl-C", 130),
         ("interrupt the command", 130),
         ("terminate the command", -signal.SIGTERM),
@@ -122,7 +123,8 @@ def test_nothing_stays_registered(command, errors, how, code):
 
 @pytest.mark.parametrize("after_s", [0.05, 0.15, 0.25, 0.35, 0.5])
 def test_an_early_interrupt_leaves_nothing_either(command, errors, after_s):
-    """Before it is ready: while Python starts, while tables are computed, while the kernel takes them."""
+    """Before it is ready: while Python starts, while tables are computed, while the kernel takes
+    them."""
     time.sleep(after_s)
     sent = 0
     while command.poll() is None:
@@ -139,12 +141,14 @@ def test_an_early_interrupt_leaves_nothing_either(command, errors, after_s):
 
 
 def _swallowed(errors: Path) -> int:
-    """Count interrupts that Python itself swallowed: they hit a callback while it started, before our first line."""
+    """Count interrupts that Python itself swallowed: they hit a callback while it started, before
+    our first line."""
     return errors.read_text().count("Exception ignored in")
 
 
 def test_the_rule_goes_though_a_flow_still_uses_it(command, errors):
-    """The kernel keeps what a flow uses until it closes, but nobody else can choose it, and the flow goes on."""
+    """The kernel keeps what a flow uses until it closes, but nobody else can choose it, and the
+    flow goes on."""
     child = _registered(command, errors)
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as flow:
         flow.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, NAME.encode())

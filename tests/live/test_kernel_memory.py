@@ -34,10 +34,11 @@ cwnd = "2ms"
 
 
 def test_bimodal_finds_its_share_in_two_cycles():
-    """Alone, the share is all: d = beta w after a cut by beta, so 1 - epsilon of the window is what is left.
+    """Alone, the share is all: d = beta w after a cut by beta, so 1 - epsilon of the window is what
+    is left.
 
-    Attie, Lahanas and Tsaoussidis 2003, section 2.2: the first cycle halves, the second finds the fair share.
-    """
+    Attie, Lahanas and Tsaoussidis 2003, section 2.2: the first cycle halves, the second finds the
+    fair share."""
     with (
         measured() as load,
         registered("Bimodal(1, 0.5, 0.125)", "cwl_t_bimodal", "--initial-ssthresh", "50") as held,
@@ -46,7 +47,8 @@ def test_bimodal_finds_its_share_in_two_cycles():
         hits = held.end()["hits"]
     seen = cuts(rows, LAWS["AIMD(1, 0.5)"])
     print(
-        f"\n{[(before, after) for before, after, _ in seen]}, {hits['skipped_ssthresh']} skipped and repaired"
+        f"\n{[(before, after) for before, after, _ in seen]}, {hits['skipped_ssthresh']} skipped"
+        " and repaired"
     )
     with unless_busy(load):
         assert len(seen) >= 2
@@ -68,7 +70,8 @@ def test_marks_leave_the_window_of_mraimd_alone():
     windows = result.traces["cwnd"].filter(pl.col("time_s") > 1)["cwnd_packets"].to_list()
     falls = sum(after < before - 1 for before, after in pairwise(windows))
     print(
-        f"\n{flow['ecn_reductions']} windows with marks, {flow['dropped_packets']} drops, {falls} falls"
+        f"\n{flow['ecn_reductions']} windows with marks, {flow['dropped_packets']} drops, {falls}"
+        " falls"
     )
     print(f"  windows: {windows[::400]} packets")
     with unless_busy(load, result):

@@ -1,4 +1,5 @@
-"""Rules in the kernel, with real flows: the window after a cut, the slope, the guard. `pytest -s` shows the figures."""
+"""Rules in the kernel, with real flows: the window after a cut, the slope, the guard. `pytest -s`
+shows the figures."""
 
 from __future__ import annotations
 
@@ -54,13 +55,15 @@ def registered(rule: str, name: str, *more: str) -> Iterator[program.Held]:
 
 
 class Law(NamedTuple):
-    """A rule as its paper has it: packets added per acknowledged packet, and the window after a cut."""
+    """A rule as its paper has it: packets added per acknowledged packet, and the window after a
+    cut."""
 
     growth: Callable[[float], float]
     cut: Callable[[float], float]
 
 
-# By hand from the update equations: crates/rules is what they are compared with, by way of the kernel.
+# By hand from the update equations: crates/rules is what they are compared with, by way of the
+# kernel.
 LAWS = {
     "AIMD(1, 0.5)": Law(lambda w: 1 / w, lambda w: 0.5 * w),
     "GAIMD(0.31, 0.875)": Law(lambda w: 0.31 / w, lambda w: 0.875 * w),
@@ -71,16 +74,17 @@ LAWS = {
 }
 
 
-# On a busy machine a look may come late, and the window have grown unseen meanwhile: by more than this, and the cut is
-# not judged.
+# On a busy machine a look may come late, and the window have grown unseen meanwhile: by more than
+# this, and the cut is not judged.
 UNSEEN_PACKETS = 0.25
 
 
 def cuts(rows: list[Row], law: Law) -> list[tuple[int, int, int]]:
-    """Window before each recovery whose begin and end were seen, threshold at its end, and the window then.
+    """Window before each recovery whose begin and end were seen, threshold at its end, and the
+    window then.
 
-    At its end: where the kernel skipped a callback, the guard repairs the threshold at the next acknowledgement.
-    """
+    At its end: where the kernel skipped a callback, the guard repairs the threshold at the next
+    acknowledgement."""
 
     def is_seen(row: Row) -> bool:
         return row.unseen_s * kernel_path.RATE_PACKETS_S * law.growth(row.cwnd) < UNSEEN_PACKETS
@@ -99,11 +103,10 @@ def cuts(rows: list[Row], law: Law) -> list[tuple[int, int, int]]:
 def slope(rows: list[Row], law: Law) -> tuple[float, int]:
     """Growth as a share of the rule's, median over stretches between cuts, and their number.
 
-    A stretch goes from its first step of the window to its last: at a step the fraction that the kernel does not show
-    is nearly zero, and what was acknowledged in between the kernel counts. The median, because a busy machine now and
-    then keeps the sender from filling its window, and then the kernel does not let it grow (RFC 7661): such a stretch
-    tells nothing of the rule.
-    """
+    A stretch goes from its first step of the window to its last: at a step the fraction that the
+    kernel does not show is nearly zero, and what was acknowledged in between the kernel counts. The
+    median, because a busy machine now and then keeps the sender from filling its window, and then
+    the kernel does not let it grow (RFC 7661): such a stretch tells nothing of the rule."""
     stretches: list[list[Row]] = [[]]
     for last, row in pairwise(rows):
         if row.state not in (OPEN, DISORDER) or row.cwnd < row.ssthresh or row.cwnd < last.cwnd:
@@ -129,7 +132,8 @@ def _share(stretch: list[Row], law: Law) -> float:
 @once_more
 def test_a_flow_alone_cuts_and_grows_as_its_rule_says(rule):
     law = LAWS[rule]
-    # A threshold below the path's capacity: slow start would overshoot, and near-flat cuts keep that for long.
+    # A threshold below the path's capacity: slow start would overshoot, and near-flat cuts keep
+    # that for long.
     with measured() as load, registered(rule, "cwl_t_law", "--initial-ssthresh", "50") as held:
         rows = kernel_path.run_flow("cwl_t_law", 20)
         hits = held.end()["hits"]
@@ -142,8 +146,8 @@ def test_a_flow_alone_cuts_and_grows_as_its_rule_says(rule):
 def _keeps(law: Law, rows: list[Row]) -> None:
     seen = cuts(rows, law)
     assert len(seen) >= 5, f"{len(seen)} cuts"
-    # The window that was cut has a fraction that is not shown: the rule's answer lies between those at its whole part
-    # and at one packet more.
+    # The window that was cut has a fraction that is not shown: the rule's answer lies between those
+    # at its whole part and at one packet more.
     off = [
         max(law.cut(before) - after, after - law.cut(before + 1), 0.0) for before, after, _ in seen
     ]
@@ -155,8 +159,8 @@ def _keeps(law: Law, rows: list[Row]) -> None:
         assert distance <= max(1.0, 0.02 * law.cut(before)), (
             f"{before} packets were cut to {threshold}"
         )
-        # Proportional rate reduction ends at the threshold (RFC 6937); what one acknowledgement then adds may be shown
-        # with it.
+        # Proportional rate reduction ends at the threshold (RFC 6937); what one acknowledgement
+        # then adds may be shown with it.
         assert abs(after - threshold) <= max(1.0, 0.02 * threshold), (
             f"threshold {threshold}, window {after}"
         )
@@ -164,7 +168,8 @@ def _keeps(law: Law, rows: list[Row]) -> None:
 
 
 def test_the_guard_repairs_episodes_that_were_skipped():
-    """Every fourth ssthresh() and its set_state() go missing, with garbage for an answer: windows are right."""
+    """Every fourth ssthresh() and its set_state() go missing, with garbage for an answer: windows
+    are right."""
     rule, law = "AIAD(1, 3)", LAWS["AIAD(1, 3)"]
     with (
         measured() as load,

@@ -1,4 +1,5 @@
-"""The emulated network is as fast and as far as the scenario says, where the machine is not busy with others."""
+"""The emulated network is as fast and as far as the scenario says, where the machine is not busy
+with others."""
 
 from __future__ import annotations
 
@@ -23,14 +24,16 @@ def test_goodput_and_round_trip(rate_mbit):
         found = measure(rate_mbit, 2)
     # Two stacks and two hand-overs take a little; nothing is early.
     assert found["min_rtt_error_ms"] >= 0
-    # A quiet machine of two processors keeps up with 100 Mbit/s; beyond, packets may be late for want of a faster one.
+    # A quiet machine of two processors keeps up with 100 Mbit/s; beyond, packets may be late for
+    # want of a faster one.
     with unless_busy(load, *([found["result"]] if rate_mbit > QUICK_MBIT else [])):
         assert found["reasons"] == []
         assert abs(found["error"]) < 0.01
     if found["min_rtt_error_ms"] >= 0.3 and (wakes := wake_ms()) > 0.1:
         # A packet on an idle path wakes a thread at each of four places.
         pytest.skip(
-            f"min RTT {found['min_rtt_error_ms']:.2f} ms above; two wake-ups alone take {wakes:.2f} ms here"
+            f"min RTT {found['min_rtt_error_ms']:.2f} ms above; two wake-ups alone take {wakes:.2f}"
+            " ms here"
         )
     with unless_busy(load):
         assert found["min_rtt_error_ms"] < 0.3

@@ -1,4 +1,5 @@
-"""A flow alone over the emulated link cuts and grows as its rule's law says. `pytest -s` shows the figures."""
+"""A flow alone over the emulated link cuts and grows as its rule's law says. `pytest -s` shows the
+figures."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from surroundings import measured, once_more, unless_busy
 from test_kernel_rules import REASON
 
 QUICK = 'Rule(inc="2", dec="w - 0.25*w^0.9")'
-"""It cuts some six times a second, neither grows nor cuts as Linux's own rules do, and takes the way of any formula."""
+"""It cuts some six times a second, neither grows nor cuts as Linux's own rules do, and takes the
+way of any formula."""
 
 
 @pytest.mark.skipif(REASON is not None, reason=REASON or "")
@@ -26,7 +28,8 @@ def test_a_flow_alone_keeps_its_rules_law(rule):
     with unless_busy(load, found["result"]):
         reasons = found["reasons"]
         if found["hits"] > 0:
-            # The kernel skipped a callback, the guard counted it, and a sample fell between that and its repair.
+            # The kernel skipped a callback, the guard counted it, and a sample fell between that
+            # and its repair.
             reasons = [
                 reason
                 for reason in reasons
@@ -48,7 +51,8 @@ def samples(*rows: tuple[float, float]) -> laws.Samples:
 
 @pytest.mark.anywhere
 def test_an_episode_is_read_where_it_begins_and_where_growth_sets_in():
-    # Halved from 20: reduced over a round trip, below the threshold for want of packets, and at the threshold at last.
+    # Halved from 20: reduced over a round trip, below the threshold for want of packets, and at the
+    # threshold at last.
     halved = samples((20, 15), (19, 10), (14, 10), (8, 10), (9, 10), (10, 10), (10, 10), (11, 10))
     assert list(laws.episodes(halved)) == [laws.Cut(1, 7, 20, 10, 10)]
     # A reduction that ends a packet above its threshold is not taken for one that reached it.
@@ -69,13 +73,14 @@ def test_an_episode_is_read_where_it_begins_and_where_growth_sets_in():
 @pytest.mark.anywhere
 def test_a_cut_is_not_judged_where_the_window_may_have_grown_unseen():
     law = laws.LAWS["MIMD(1.125, 0.8)"]
-    # A step every eight packets. Twelve since the last, three of them after the loss, are hardly more; fifteen
-    # say that another was due before the cut.
+    # A step every eight packets. Twelve since the last, three of them after the loss, are hardly
+    # more; fifteen say that another was due before the cut.
     for since, is_judged in ((12, True), (15, False)):
         course = samples((19, 15), *[(20, 15)] * since, (16, 16), (17, 16))
         (cut,) = laws.episodes(course)
         assert laws.is_seen(course, cut, law) is is_judged
-    # Three milliseconds without a sample: 2.5 packets at this rate, 0.31 of a packet for the window.
+    # Three milliseconds without a sample: 2.5 packets at this rate, 0.31 of a packet for the
+    # window.
     course = samples((19, 15), (20, 15), (20, 15), (16, 16), (17, 16))
     (cut,) = laws.episodes(course)
     assert laws.is_seen(course, cut, law)
@@ -85,7 +90,8 @@ def test_a_cut_is_not_judged_where_the_window_may_have_grown_unseen():
 
 @pytest.mark.anywhere
 def test_the_slope_is_growth_in_a_windows_worth_of_packets():
-    # From 10 to 12 packets while 21 are delivered, ten at the first window and eleven at the second.
+    # From 10 to 12 packets while 21 are delivered, ten at the first window and eleven at the
+    # second.
     saw = [
         (20.0, 15.0),
         (9.0, 9.0),

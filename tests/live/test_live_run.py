@@ -1,4 +1,5 @@
-"""Short real flows: what they must show whatever else the machine does, and what belongs to a quiet one."""
+"""Short real flows: what they must show whatever else the machine does, and what belongs to a quiet
+one."""
 
 from __future__ import annotations
 
@@ -39,13 +40,14 @@ def test_a_flow_fills_the_link_and_its_packets_add_up():
     )
     assert link["total_arrived_packets"] == arrived
     assert link["mean_queue_packets"] <= 40
-    # No round trip is shorter than the propagation there and back and the transmission of a SYN and its answer, 60
-    # bytes each.
+    # No round trip is shorter than the propagation there and back and the transmission of a SYN and
+    # its answer, 60 bytes each.
     least = result.kernel_flows[0]
     assert least["wire_min_rtt_s"] + 1e-9 >= 0.020 + 8 * (60 + 60) / 10e6
     # Where the kernel takes a round trip from timestamps, it is whole milliseconds.
     assert least["wire_min_rtt_s"] <= least["min_rtt_s"] + 1e-3
-    # The trace has a sample in 20 ms, the largest is of all samples; slow start doubles the window in a round trip.
+    # The trace has a sample in 20 ms, the largest is of all samples; slow start doubles the window
+    # in a round trip.
     traced = result.traces["cwnd"]["cwnd_packets"].max()
     assert traced <= least["largest_cwnd_packets"]
     assert set(result.traces) == {"cwnd", "queue", "rate"}
@@ -65,8 +67,8 @@ def test_reno_halves_and_adds_a_packet_a_round_trip():
     with unless_busy(load, result):
         assert result.reasons == []
         assert (is_high.shift() & ~is_high).sum() >= 1
-        # RFC 5681: half of what was in flight, which is the buffer and what the path holds: 40 + 1 + 24 packets, give
-        # or take two.
+        # RFC 5681: half of what was in flight, which is the buffer and what the path holds: 40 + 1
+        # + 24 packets, give or take two.
         assert trace["ssthresh_packets"].is_between(30, 34).all()
 
 
@@ -107,7 +109,8 @@ def test_flows_start_stop_and_finish_when_the_scenario_says():
             name: row["finish_s"] for name, row in rows.items() if row["finish_s"] is not None
         }
         assert set(finish_s) == {"short", "late"}
-        # 100 packets take at least four round trips from a window of four packets: SYN, 4, 8, 16, 32, and the rest.
+        # 100 packets take at least four round trips from a window of four packets: SYN, 4, 8, 16,
+        # 32, and the rest.
         assert 5 * 0.02 < finish_s["short"] < 1.5
         assert rows["short"]["total_delivered_packets"] >= 101
         assert 2.0 < finish_s["late"] < 3.0
@@ -131,8 +134,9 @@ def test_settings_of_the_scenario_reach_the_kernel():
 
 def test_the_window_of_the_receiver_limits_a_flow():
     result, load = _run(tcp={"window": 10, "timestamps": False})
-    # A window of 10 packets each round trip, which is 20 ms of propagation and 0.86 ms of transmission at the least; a
-    # busy machine makes it longer. The window comes in steps of 128 bytes and more, less than a packet.
+    # A window of 10 packets each round trip, which is 20 ms of propagation and 0.86 ms of
+    # transmission at the least; a busy machine makes it longer. The window comes in steps of 128
+    # bytes and more, less than a packet.
     assert result.flows["goodput_bps"][0] < 10 * 8000 / 0.0208
     with unless_busy(load, result):
         assert result.reasons == []

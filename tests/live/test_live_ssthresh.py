@@ -19,8 +19,9 @@ pytestmark = [
     pytest.mark.skipif(REASON is not None, reason=REASON or ""),
 ]
 
-# 10 Mbit/s, 20 ms and room for 40 packets hold 63 packets of 1052 bytes. Two windows W together grow by 2 packets in
-# W x 0.84 ms, so from 24 packets they come to 54 in half a second: nothing is lost until then.
+# 10 Mbit/s, 20 ms and room for 40 packets hold 63 packets of 1052 bytes. Two windows W together
+# grow by 2 packets in W x 0.84 ms, so from 24 packets they come to 54 in half a second: nothing is
+# lost until then.
 FLOWS = [
     {"name": "low", "rule": "AIMD(1, 0.5)", "tcp": {"initial_ssthresh": 8}},
     {"name": "high", "rule": "AIMD(1, 0.5)", "tcp": {"initial_ssthresh": 16}},
@@ -48,7 +49,8 @@ def _leave_slow_start(trace: pl.DataFrame) -> None:
         assert set(course["ssthresh_packets"]) == {threshold}
         reached = course.filter(pl.col("cwnd_packets") >= threshold)["time_s"].min()
         assert reached is not None
-        # Then a packet in a round trip, and none is shorter than 20 ms; slow start would double the window in each.
+        # Then a packet in a round trip, and none is shorter than 20 ms; slow start would double the
+        # window in each.
         after = course.filter(pl.col("time_s") >= reached)
         rounds = (after["time_s"].max() - reached) / 0.020
         assert threshold + 1 <= after["cwnd_packets"].max() <= threshold + 1 + rounds

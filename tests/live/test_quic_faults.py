@@ -1,8 +1,7 @@
 """Parts of a QUIC run that die in its middle: the run says which, and nothing of it stays.
 
-A socket is destroyed from outside, as `ss -K` does to a socket of any process (sock_diag(7), SOCK_DESTROY): its owner
-is told once, with the next call, and nothing arrives there any more.
-"""
+A socket is destroyed from outside, as `ss -K` does to a socket of any process (sock_diag(7),
+SOCK_DESTROY): its owner is told once, with the next call, and nothing arrives there any more."""
 
 from __future__ import annotations
 
@@ -57,7 +56,7 @@ def _destroy(port: int) -> None:
 
 
 def _can_destroy() -> bool:
-    """Whether sockets can be destroyed here: needs root and a kernel with CONFIG_INET_DIAG_DESTROY."""
+    """Whether sockets can be destroyed here: needs root and CONFIG_INET_DIAG_DESTROY."""
     if sys.platform != "linux" or shutil.which("ss") is None:
         return False
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as victim:
@@ -86,7 +85,8 @@ destroys = pytest.mark.skipif(
 
 @pytest.fixture
 def start(tmp_path):
-    """Start a run of so many seconds by the command line; the command, the program, and the ports of its sockets."""
+    """Start a run of so many seconds by the command line; the command, the program, and the ports
+    of its sockets."""
     started = []
 
     def run(seconds: int) -> tuple[subprocess.Popen[str], int, dict[str, int]]:
@@ -176,8 +176,8 @@ def test_a_flow_without_one_end_is_named_and_the_others_go_on(start, whose):
     ("files", "part"), [(5, "relay"), (8, "endpoints"), (11, "endpoints"), (12, "endpoints")]
 )
 def test_without_files_enough_the_run_ends_and_says_which_part(files, part, monkeypatch):
-    # Ten are its own: three standard ones, the name that keeps others out, six sockets. What comes then is asked for by
-    # threads that have started already.
+    # Ten are its own: three standard ones, the name that keeps others out, six sockets. What comes
+    # then is asked for by threads that have started already.
     start = subprocess.Popen
 
     def limited(command, **named):

@@ -1,10 +1,11 @@
-"""What qvis asks of a record: it loads files by these rules, and draws windows and packets from these fields.
+"""What qvis asks of a record: it loads files by these rules, and draws windows and packets from
+these fields.
 
-Read off qvis: its loader takes a `.sqlog` for JSON text sequences with a header that has version, format and trace; it
-splits events by `group_id`, complains about times out of order and about fields of older drafts; the congestion graph
-draws a packet by `raw.length`, links a loss to what was sent by type and number, and has round trips in the unit of
-the times, milliseconds; the sequence diagram pairs packets by type and number.
-"""
+Read off qvis: its loader takes a `.sqlog` for JSON text sequences with a header that has version,
+format and trace; it splits events by `group_id`, complains about times out of order and about
+fields of older drafts; the congestion graph draws a packet by `raw.length`, links a loss to what
+was sent by type and number, and has round trips in the unit of the times, milliseconds; the
+sequence diagram pairs packets by type and number."""
 
 from __future__ import annotations
 
@@ -94,7 +95,8 @@ def test_events_are_of_one_connection_in_order_of_time(run):
     times = [event["time"] for event in events]
     assert times[0] >= 0
     with run.unless_busy():
-        # quinn stamps some events before it writes others, so that a busy machine may turn two around.
+        # quinn stamps some events before it writes others, so that a busy machine may turn two
+        # around.
         assert all(later > earlier - 1.0 for earlier, later in pairwise(times))
         # The flow starts at 0 and sends to the end.
         end_ms = run.result.duration_s * 1e3
@@ -116,8 +118,8 @@ def test_packets_can_be_drawn_and_paired(run):
     assert all(0 < packet["raw"]["length"] <= DATAGRAM_BYTES for packet in sent)
     numbers = [_number(packet) for packet in sent]
     assert len(numbers) == len(set(numbers))
-    # The relay counts datagrams. Several packets may share one in the handshake alone; up to the whole window may be on
-    # its way from the socket to the relay when the run ends.
+    # The relay counts datagrams. Several packets may share one in the handshake alone; up to the
+    # whole window may be on its way from the socket to the relay when the run ends.
     (flow,) = result.flows.iter_rows(named=True)
     data = sum(kind == "1RTT" for kind, _ in numbers)
     uncounted = len(numbers) - flow["total_sent_packets"]
@@ -168,5 +170,6 @@ def test_round_trips_are_milliseconds_and_measured(run):
         assert min(times_ms) >= 20
         with run.unless_busy():
             assert min(times_ms) < 100
-            # Never in a run is the round trip 333 ms, which is what is taken for it before there is one.
+            # Never in a run is the round trip 333 ms, which is what is taken for it before there is
+            # one.
             assert times_ms[0] < 300

@@ -1,4 +1,5 @@
-"""QUIC transfers through the relay: a result like a simulated one, the rule's cuts, marks, and ends that say why."""
+"""QUIC transfers through the relay: a result like a simulated one, the rule's cuts, marks, and ends
+that say why."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ def test_a_run_has_the_result_of_a_simulated_one():
     assert flow["total_sent_packets"] == (
         flow["total_delivered_packets"] + flow["total_dropped_packets"] + flow["in_flight_packets"]
     )
-    # At most what the link carries, 10 Mbit/s of packets whose headers have 61 of 1228 bytes, and the buffer's 40.
+    # At most what the link carries, 10 Mbit/s of packets whose headers have 61 of 1228 bytes, and
+    # the buffer's 40.
     assert flow["goodput_bps"] * 2 / 8 <= (2 * 10e6 / 8 / 1228 + 40) * (1228 - 61) * 1.01
     assert result.quic_flows[0]["min_rtt_s"] >= 0.020
     with unless_busy(load, result):

@@ -34,9 +34,9 @@ class Flow:
 def run_of(scenario: dict, draw: int = 0) -> Run:
     """The run of ns-2 for a scenario.
 
-    Each sender adds a random phase of less than one tick to its clock. It is the ``draw``-th number of ns-2's default
-    stream; flow k takes number ``draw + k``. The value is part of the output, for the other simulator to use.
-    """
+    Each sender adds a random phase of less than one tick to its clock. It is the ``draw``-th number
+    of ns-2's default stream; flow k takes number ``draw + k``. The value is part of the output, for
+    the other simulator to use."""
     return Run("packets", tcl.script(scenario), ("sends", "phases", str(draw)), _read)
 
 

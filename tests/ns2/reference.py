@@ -1,12 +1,13 @@
-"""What ns-2 printed, kept: agreement is checked on every machine, also where no ``ns`` is installed.
+"""What ns-2 printed, kept: agreement is checked on every machine, also where no ``ns`` is
+installed.
 
-    python -m tests.ns2.reference            runs ns-2 for what is missing and drops what no test asks for
-    python -m tests.ns2.reference --all      runs ns-2 for everything anew
+    python -m tests.ns2.reference         runs ns-2 for what is missing, drops what no test uses
+    python -m tests.ns2.reference --all   runs ns-2 for everything anew
 
-A run is known by the hash of its Tcl script, its arguments and the version of ns-2. Its output is kept as columns of
-numbers in `reference/*.zip`. Where ``ns`` is installed, a random share of the runs is done again and compared with what
-is kept: a tenth by default, all with ``CWNDLAB_NS2_LIVE=1``, none with ``CWNDLAB_NS2_LIVE=0``.
-"""
+A run is known by the hash of its Tcl script, its arguments and the version of ns-2. Its output is
+kept as columns of numbers in `reference/*.zip`. Where ``ns`` is installed, a random share of the
+runs is done again and compared with what is kept: a tenth by default, all with
+``CWNDLAB_NS2_LIVE=1``, none with ``CWNDLAB_NS2_LIVE=0``."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ Columns = dict[str, numpy.ndarray]
 
 @dataclass(frozen=True)
 class Run:
-    """One run of ns-2: where its output is kept, its script and arguments, and what is read of its output files."""
+    """One run of ns-2: where its output is kept, its script and arguments, and what is read of its
+    output files."""
 
     archive: str
     script: str
@@ -124,9 +126,9 @@ def _packed(columns: Columns) -> bytes:
     """Integers by their differences, which compress to a byte or two."""
     buffer = io.BytesIO()
     stored = {
-        name: numpy.diff(column, prepend=column.dtype.type(0))
-        if column.dtype.kind == "i"
-        else column
+        name: (
+            numpy.diff(column, prepend=column.dtype.type(0)) if column.dtype.kind == "i" else column
+        )
         for name, column in columns.items()
     }
     numpy.savez(buffer, **stored)
@@ -142,7 +144,8 @@ def _unpacked(data: bytes) -> Columns:
 
 
 def millionths(printed: Sequence[str]) -> numpy.ndarray:
-    """Numbers as integers: ns-2 prints its traced variables, the window among them, with six digits."""
+    """Numbers as integers: ns-2 prints its traced variables, the window among them, with six
+    digits."""
     return numpy.rint(numpy.array(printed, float) * 1e6).astype("i8")
 
 
@@ -167,7 +170,8 @@ def differing(run: Run) -> str | None:
 
 
 def record(runs: Iterable[Run], anew: bool) -> Iterator[tuple[str, int, int]]:
-    """Write the archives: for each its name, how many runs it holds, and how many of them were done now."""
+    """Write the archives: for each its name, how many runs it holds, and how many of them were done
+    now."""
     groups: dict[str, dict[str, Run]] = {}
     for run in runs:
         groups.setdefault(run.archive, {})[run.key] = run

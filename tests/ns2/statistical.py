@@ -1,9 +1,10 @@
-"""Compares distributions with those of ns-2: ``python -m tests.ns2.statistical`` from the repository's root.
+"""Compares distributions with those of ns-2: ``python -m tests.ns2.statistical`` from the
+repository's root.
 
-Ten replicates of each experiment on either side. A metric agrees if the means differ by no more than the larger of two
-standard deviations of ns-2's replicates and 3 % of ns-2's mean. Beside that the table has the interval of the mean
-difference, and over all experiments no metric may lie to one side throughout.
-"""
+Ten replicates of each experiment on either side. A metric agrees if the means differ by no more
+than the larger of two standard deviations of ns-2's replicates and 3 % of ns-2's mean. Beside that
+the table has the interval of the mean difference, and over all experiments no metric may lie to one
+side throughout."""
 
 from __future__ import annotations
 
@@ -187,7 +188,8 @@ def of_one(name: str, ours: list[dict], theirs: list[dict]) -> list[Comparison]:
 
 @dataclass(frozen=True)
 class Side:
-    """On which side of ns-2 a metric lies, over the experiments that have it: relative differences, pooled."""
+    """On which side of ns-2 a metric lies, over the experiments that have it: relative differences,
+    pooled."""
 
     metric: str
     above: int
@@ -230,8 +232,8 @@ def sides(comparisons: list[Comparison]) -> list[Side]:
 
 def table(comparisons: list[Comparison]) -> str:
     lines = [
-        f"{'experiment':<16} {'metric':<26} {'ns-2: mean':>10} {'sd':>9} {'cwndlab: mean':>13} {'sd':>9}"
-        f" {'difference':>10} {'95 % interval':>22} {'allowed':>9}"
+        f"{'experiment':<16} {'metric':<26} {'ns-2: mean':>10} {'sd':>9} {'cwndlab: mean':>13}"
+        f" {'sd':>9} {'difference':>10} {'95 % interval':>22} {'allowed':>9}"
     ]
     for item in comparisons:
         low, high = item.mean_difference - item.half_width, item.mean_difference + item.half_width
@@ -239,17 +241,22 @@ def table(comparisons: list[Comparison]) -> str:
             f"{item.experiment:<16} {item.metric:<26} {statistics.fmean(item.theirs):>10.5g}"
             f" {statistics.stdev(item.theirs):>9.3g} {statistics.fmean(item.ours):>13.5g}"
             f" {statistics.stdev(item.ours):>9.3g} {item.mean_difference:>+10.3g}"
-            f" {f'[{low:+.3g}, {high:+.3g}]':>22} {item.allowed:>9.3g}{'' if item.agrees else '  DISAGREES'}"
+            f" {f'[{low:+.3g}, {high:+.3g}]':>22}"
+            f" {item.allowed:>9.3g}{'' if item.agrees else '  DISAGREES'}"
         )
     lines += [
         "",
-        f"{'over all experiments':<26} {'above':>6} {'below':>6} {'pooled':>9} {'95 % interval':>22}",
+        (
+            f"{'over all experiments':<26} {'above':>6} {'below':>6} {'pooled':>9}"
+            f" {'95 % interval':>22}"
+        ),
     ]
     for side in sides(comparisons):
         low, high = 100 * (side.mean - side.half_width), 100 * (side.mean + side.half_width)
         lines.append(
             f"{side.metric:<26} {side.above:>6} {side.below:>6} {100 * side.mean:>+8.2f}%"
-            f" {f'[{low:+.2f}, {high:+.2f}] %':>22}{'  ONE SIDE THROUGHOUT' if side.one_sided else ''}"
+            f" {f'[{low:+.2f}, {high:+.2f}] %':>22}"
+            f"{'  ONE SIDE THROUGHOUT' if side.one_sided else ''}"
         )
     return "\n".join(lines)
 

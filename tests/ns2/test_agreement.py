@@ -1,7 +1,8 @@
-"""cwndlab sends what ns-2 2.35 sends: every packet's time, number, size, congestion window and threshold.
+"""cwndlab sends what ns-2 2.35 sends: every packet's time, number, size, congestion window and
+threshold.
 
-What ns-2 sends is kept (`reference.py`); `test_reference.py` compares that with ns-2 where it is installed.
-"""
+What ns-2 sends is kept (`reference.py`); `test_reference.py` compares that with ns-2 where it is
+installed."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ def test_same_packets_as_ns2(case):
 
 
 def test_the_list_covers_what_it_should():
-    """The counts that the agreement is claimed for; a case removed by accident must not go unnoticed."""
+    """The counts that the agreement is claimed for; a case removed by accident must not go
+    unnoticed."""
     old = [case for case in CASES if case.scenario["profile"] == "ns2-2000"]
     assert sum(len(case.scenario["flows"]) == 1 for case in CASES) - len(old) >= 40
     assert len(old) >= 10

@@ -1,4 +1,5 @@
-"""The kept outputs are those of ns-2 2.35: all are there, and a random tenth is what ns-2 prints now.
+"""The kept outputs are those of ns-2 2.35: all are there, and a random tenth is what ns-2 prints
+now.
 
 `CWNDLAB_NS2_LIVE=1` does all again, as `make test-all` does.
 """
@@ -32,8 +33,10 @@ def test_every_run_is_kept_and_no_other():
 
 @pytest.mark.skipif(
     reference.installed_version() != reference.VERSION,
-    reason=f"ns-2 {reference.VERSION} (program `ns`, Debian package ns2) is not installed: agreement is judged by its"
-    " kept outputs alone",
+    reason=(
+        f"ns-2 {reference.VERSION} (program `ns`, Debian package ns2) is not installed: agreement"
+        " is judged by its kept outputs alone"
+    ),
 )
 @pytest.mark.parametrize("part", range(PARTS))
 def test_ns2_prints_what_is_kept(part):

@@ -1,7 +1,7 @@
 """Where routers draw numbers, cwndlab's distributions are those of ns-2 2.35.
 
-What ns-2 counted is kept (`reference.py`). `python -m tests.ns2.statistical` prints the whole table.
-"""
+What ns-2 counted is kept (`reference.py`). `python -m tests.ns2.statistical` prints the whole
+table."""
 
 from __future__ import annotations
 

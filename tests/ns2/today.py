@@ -1,9 +1,10 @@
-"""Windows of the rules of today in ns-2 and in cwndlab, in the same network and under the same losses.
+"""Windows of the rules of today in ns-2 and in cwndlab, in the same network and under the same
+losses.
 
-ns-2's Agent/TCP/Linux runs the congestion modules of Linux 2.6.16 to 2.6.22 behind a recovery of its own, in whole
-packets; HighSpeed and Vegas are agents of ns-2 as well. So not packets are compared but the law: how deep a loss cuts,
-and the window as a function of the time since the cut, both over the window before it.
-"""
+ns-2's Agent/TCP/Linux runs the congestion modules of Linux 2.6.16 to 2.6.22 behind a recovery of
+its own, in whole packets; HighSpeed and Vegas are agents of ns-2 as well. So not packets are
+compared but the law: how deep a loss cuts, and the window as a function of the time since the cut,
+both over the window before it."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ AGENTS = {"Vegas": "TCPSink", "Sack1": "TCPSink/Sack1"}
 
 @dataclass(frozen=True)
 class Network:
-    """A dumbbell of 100 ms, its queue never full, in which the first flow loses the packets listed."""
+    """A dumbbell of 100 ms whose queue is never full; the first flow loses the listed packets."""
 
     rate_bps: float = 100e6
     delay_s: float = 0.04
@@ -37,8 +38,8 @@ class Network:
 
 @dataclass(frozen=True)
 class Side:
-    """A rule on either side: a module of Linux or an agent of ns-2 with its parameters, and cwndlab's rule and
-    knobs."""
+    """A rule on either side: a module of Linux or an agent of ns-2 with its parameters, and
+    cwndlab's rule and knobs."""
 
     module: str
     rule: str
@@ -61,7 +62,8 @@ class Trace:
 
 @dataclass(frozen=True)
 class Epoch:
-    """From one cut to the next: the window before, the threshold it left, and the window at times since the cut."""
+    """From one cut to the next: the window before, the threshold it left, and the window at times
+    since the cut."""
 
     before: float
     after: float
@@ -79,7 +81,8 @@ class Epoch:
 
 
 def epochs(trace: Trace) -> list[Epoch]:
-    """Split at every change of the threshold, which on both sides is a cut; the last ends with the trace."""
+    """Split at every change of the threshold, which on both sides is a cut; the last ends with the
+    trace."""
     cuts = [i for i in range(1, len(trace.time_s)) if trace.ssthresh[i] != trace.ssthresh[i - 1]]
     ends = [trace.time_s[i] for i in cuts[1:]] + [trace.time_s[-1]]
     return [
@@ -136,8 +139,8 @@ def _read(folder: Path) -> Columns:
 
 
 def theirs(side: Side, network: Network) -> list[Trace]:
-    """Each flow in ns-2, every 2 ms from just after its start, when the agent has taken the window's limit for its
-    threshold."""
+    """Each flow in ns-2, every 2 ms from just after its start, when the agent has taken the
+    window's limit for its threshold."""
     columns = reference.output(run_of(side, network))
     time_s = columns["time_ns"] * 1e-9
     windows = (columns["cwnd_millionths"] / 1e6, columns["ssthresh_millionths"] / 1e6)

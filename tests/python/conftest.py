@@ -20,7 +20,8 @@ from waiting import HANG_S
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
-# A shell that starts the tests in the background has them ignore Ctrl-C, and so would what they start.
+# A shell that starts the tests in the background has them ignore Ctrl-C, and so would what they
+# start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -71,7 +72,8 @@ def cli(tmp_path: Path) -> Cli:
 
 @pytest.fixture
 def command(tmp_path: Path, monkeypatch, capsys) -> Cli:
-    """The command line in this process: for what is refused or computed in less time than a process takes to begin.
+    """The command line in this process: for what is refused or computed in less time than a process
+    takes to begin.
 
     Whatever is not caught there fails the test with its traceback.
     """
@@ -141,7 +143,8 @@ def client(cluster) -> Iterator[Client]:
 
 
 class Page(HTMLParser):
-    """An HTML page as it is read: everything a page would load from elsewhere, its text, and tags out of order."""
+    """An HTML page as it is read: everything a page would load from elsewhere, its text, and tags
+    out of order."""
 
     def __init__(self) -> None:
         super().__init__()

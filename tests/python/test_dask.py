@@ -1,4 +1,5 @@
-"""Sweeps on a cluster of dask.distributed: two processes of this machine that talk over its loopback interface."""
+"""Sweeps on a cluster of dask.distributed: two processes of this machine that talk over its
+loopback interface."""
 
 from __future__ import annotations
 
@@ -81,7 +82,8 @@ def _rows(folder: Path) -> int:
 
 @pytest.mark.slow
 def test_a_worker_killed_half_way(tmp_path, client):
-    """Its runs are done again by others: the same table, the same results to the last bit, none stored twice."""
+    """Its runs are done again by others: the same table, the same results to the last bit, none
+    stored twice."""
     sweep = sweep_of(replicates=20, base={**BASE, "duration": "60s"})
     local = sweep.run(tmp_path / "local")
     events: list[dict] = []
@@ -145,7 +147,8 @@ def test_few_runs_are_at_the_cluster_at_a_time_and_none_stays_there(client):
 
 @pytest.mark.slow
 def test_a_client_that_goes_away_leaves_the_cluster_free(tmp_path, cluster, client):
-    """Killed half-way: workers stop what nobody waits for, and the same command does the rest and no more."""
+    """Killed half-way: workers stop what nobody waits for, and the same command does the rest and
+    no more."""
     sweep = {"base": {**BASE, "duration": "500s"}, "axes": AXES, "replicates": 50}
     (tmp_path / "sweep.json").write_text(json.dumps(sweep))
     process = _start(tmp_path, "--on", address(cluster))
@@ -190,11 +193,10 @@ def test_ctrl_c_stops_what_is_under_way_and_keeps_what_is_finished(tmp_path, clu
 def test_a_scheduler_that_is_lost(tmp_path):
     """Exit code 2, one line; what is finished is kept, and a cluster elsewhere goes on."""
     code = (
-        "import distributed, sys\n"
-        "cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, host='127.0.0.1', processes=False,\n"
-        "                                   protocol='tcp', dashboard_address='127.0.0.1:0')\n"
-        "print(cluster.scheduler_address, flush=True)\n"
-        "sys.stdin.read()\n"
+        "import distributed, sys\ncluster = distributed.LocalCluster(n_workers=1,"
+        " threads_per_worker=1, host='127.0.0.1', processes=False,\n                               "
+        "    protocol='tcp', dashboard_address='127.0.0.1:0')\nprint(cluster.scheduler_address,"
+        " flush=True)\nsys.stdin.read()\n"
     )
     command = [sys.executable, "-c", code]
     (tmp_path / "sweep.json").write_text(
@@ -228,7 +230,10 @@ def test_a_run_that_fails_there_fails_as_it_does_here(tmp_path, client):
 
 def test_a_run_that_ends_every_worker_is_given_up(tmp_path, client):
     """Not for ever begun again: it counts as failed, and the sweep goes on."""
-    text = "import os, signal\nclass Poison:\n    def increase(self, w, ack):\n        os.kill(os.getpid(), 9)\n"
+    text = (
+        "import os, signal\nclass Poison:\n    def increase(self, w, ack):\n       "
+        " os.kill(os.getpid(), 9)\n"
+    )
     (tmp_path / "poison.py").write_text(
         text + "    def decrease(self, w, signal):\n        return w / 2\n"
     )

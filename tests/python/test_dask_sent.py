@@ -1,4 +1,4 @@
-"""What a scenario names and does not contain, on a cluster: it is sent along, or looked for there."""
+"""Files and rules that a scenario names, on a cluster: sent along, or looked for there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ RULE = (ROOT / "examples" / "my_rules.py").read_text()
 
 @pytest.mark.slow
 def test_rules_and_files_are_sent_along(tmp_path, client):
-    """The workers see none of the files: they are there under other names, and the results do not show it."""
+    """The workers see none of the files: they are there under other names, and the results do not
+    show it."""
     folder = tmp_path / 'here "and" not thére'
     folder.mkdir()
     (folder / "my_rules.py").write_text(RULE)

@@ -73,5 +73,8 @@ def test_every_public_name_is_there():
 
 
 def test_functions_are_not_shadowed_by_modules():
-    code = "import cwndlab.execute, cwndlab.comparison, cwndlab; print(callable(cwndlab.run), callable(cwndlab.compare))"
+    code = (
+        "import cwndlab.execute, cwndlab.comparison, cwndlab; print(callable(cwndlab.run),"
+        " callable(cwndlab.compare))"
+    )
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "True True\n"

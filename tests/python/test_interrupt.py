@@ -1,8 +1,7 @@
 """Ctrl-C: ends what is under way, exit code 130, and leaves what is finished.
 
-What is interrupted would compute for hours, so that it ends before `HANG_S` only because it was interrupted. How soon,
-bench/responsiveness.py measures.
-"""
+What is interrupted would compute for hours, so that it ends before `HANG_S` only because it was
+interrupted. How soon, bench/responsiveness.py measures."""
 
 from __future__ import annotations
 
@@ -29,14 +28,16 @@ rule = "AIMD(1, 0.5)"
 count = 100
 """
 MINUTES = MANY_HOURS.replace("1e7s", "36000s")
-"""Of a test's own process, which nobody would stop: a run that goes on is seen by what it came to."""
+"""Of a test's own process, which nobody would stop: a run that goes on is seen by what it came to.
+"""
 
 AFTER_SOME_WORK = (
     "import signal\n"
     "signal.signal(signal.SIGVTALRM, signal.default_int_handler)\n"
     "signal.setitimer(signal.ITIMER_VIRTUAL, 1)\n"
 )
-"""Interrupts the process in which it runs when this has computed for a second, however long that takes."""
+"""Interrupts the process in which it runs when this has computed for a second, however long that
+takes."""
 
 
 def _python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:

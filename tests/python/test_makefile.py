@@ -1,4 +1,5 @@
-"""`make demo` and `make test` say what they do and what it takes, before it takes minutes; in any folder."""
+"""`make demo` and `make test` say what they do and what it takes, before it takes minutes; in any
+folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""No test judges how long something takes, and every limit that ends a hang is the one of `tests/waiting.py`."""
+"""No test judges how long something takes, and every limit that ends a hang is the one of
+`tests/waiting.py`."""
 
 from __future__ import annotations
 
@@ -51,7 +52,10 @@ def test_no_test_reads_the_clock(name):
 
 
 def test_a_clock_and_a_limit_are_found():
-    text = "import time\nbegin = time.perf_counter()\nprocess.wait(timeout=3)\nassert time.monotonic() < 5\n"
+    text = (
+        "import time\nbegin = time.perf_counter()\nprocess.wait(timeout=3)\nassert time.monotonic()"
+        " < 5\n"
+    )
     assert len(_faults(ast.parse(text))) == 3
 
 

@@ -71,7 +71,8 @@ def expected(tmp_path_factory) -> dict:
 
 
 def _has_come(moment: int, folder: Path) -> bool:
-    """Whether a sweep has come as far as this: its store is begun, then a share of its runs is said to be done."""
+    """Whether a sweep has come as far as this: its store is begun, then a share of its runs is said
+    to be done."""
     if moment == 0:
         return (folder / "store" / "store.json").exists()
     return (folder / "killed").read_text().count('"event": "run"') >= RUNS * moment // (MOMENTS - 1)
@@ -85,7 +86,8 @@ def _has_come(moment: int, folder: Path) -> bool:
     ],
 )
 def test_killed_and_finished(tmp_path, expected, moment):
-    # From before the first run until after the last: also while the process makes parts of its journal.
+    # From before the first run until after the last: also while the process makes parts of its
+    # journal.
     (tmp_path / "sweep.json").write_text(json.dumps(SWEEP))
     process = _start(tmp_path, tmp_path / "killed")
     wait_until(
@@ -98,7 +100,8 @@ def test_killed_and_finished(tmp_path, expected, moment):
 
     recorded: set[str] = set()
     if (tmp_path / "store" / "store.json").exists():
-        # What can be read is right: every record has the trace hash that the undisturbed sweep has for its place.
+        # What can be read is right: every record has the trace hash that the undisturbed sweep has
+        # for its place.
         with Store(tmp_path / "store", write=False) as store:
             recorded = {record.key for record in store.records()}
             hashes = {record.key: (record.seed, record.trace_hash) for record in store.records()}

@@ -32,7 +32,8 @@ def interrupts_kept() -> Iterator[None]:
             return
         delay_s = AGAIN_S
         while True:
-            # A signal, because it also ends a wait in the kernel; to the thread that raises `KeyboardInterrupt`.
+            # A signal, because it also ends a wait in the kernel; to the thread that raises
+            # `KeyboardInterrupt`.
             again = threading.Timer(
                 delay_s, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)
             )
@@ -41,7 +42,8 @@ def interrupts_kept() -> Iterator[None]:
                 again.start()
                 return
             except KeyboardInterrupt:
-                # On a busy machine it may come before `start` returns, and Python would swallow it here as well.
+                # On a busy machine it may come before `start` returns, and Python would swallow it
+                # here as well.
                 delay_s *= 2
 
     sys.unraisablehook = swallowed
