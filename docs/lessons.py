@@ -31,8 +31,8 @@ from PIL import Image
 FOLDER = Path(__file__).resolve().parent / "lessons"
 MARKER = re.compile(r"^# %%(?P<rest>.*)$", re.MULTILINE)
 CHECK = "check"
-TIMEOUT_S = 120
-"""For one cell: ten times what the slowest takes on two busy cores."""
+TIMEOUT_S = 900
+"""For the kernel to start, for one cell, and for what it printed: it ends what hangs. No cell takes a fiftieth of it."""
 COLORS = 64
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
@@ -105,7 +105,15 @@ def executed(source: str) -> nbformat.NotebookNode:
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     # The kernel listens on this machine alone; it warns that what it is sent there is not encrypted.
     quiet = ["--IPKernelApp.log_level=ERROR"]
-    client = NotebookClient(made, timeout=TIMEOUT_S, kernel_name="python3", record_timing=False, extra_arguments=quiet)
+    client = NotebookClient(
+        made,
+        timeout=TIMEOUT_S,
+        startup_timeout=TIMEOUT_S,
+        iopub_timeout=TIMEOUT_S,
+        kernel_name="python3",
+        record_timing=False,
+        extra_arguments=quiet,
+    )
     client.execute()
     complaints = [
         output.text for cell in made.cells for output in cell.get("outputs", []) if output.get("name") == "stderr"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from waiting import HANG_S
 
 from cwndlab import ClusterError, Sweep
 from small_sweeps import AXES, BASE
@@ -48,7 +49,7 @@ def test_without_dask_the_message_says_how_to_install_it(tmp_path):
         "main(['sweep', 'sweep.json', '--on', 'dask://127.0.0.1:8786'])\n"
     )
     command = [sys.executable, "-c", code]
-    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=HANG_S, check=False)
     assert answer.returncode == 2
     assert "a cluster needs dask.distributed" in answer.stderr
     assert "install it with pip install 'cwndlab[dask]'" in answer.stderr

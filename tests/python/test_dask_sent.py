@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+from waiting import HANG_S
+
 from conftest import ROOT
 from cwndlab import Store, Sweep
 from cwndlab.cluster import parcels
@@ -63,7 +65,7 @@ def test_a_class_of_the_program_itself_is_sent_along(tmp_path, cluster):
     )
     time.sleep(0.05)  # What is written in the tick before a program starts has no key: see cwndlab.sources.
     command = [sys.executable, "program.py", json.dumps(BASE), address(cluster)]
-    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=HANG_S, check=False)
     assert (answer.returncode, answer.stderr) == (0, "")
     assert answer.stdout == "['__main__:Mine(3)', '__main__:Mine(3)']\n"
     assert len(stored(tmp_path / "far")) == 2

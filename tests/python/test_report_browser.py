@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from waiting import HANG_S
 
 from cwndlab import Store, write_report
 from cwndlab.sweep.reading import read_sweep
@@ -31,7 +32,7 @@ def _browse(html: str, folder: Path) -> subprocess.CompletedProcess[str]:
         [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}",
          "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--window-size=390,800",
          "--virtual-time-budget=2000", "--dump-dom", path.as_uri()],
-        capture_output=True, text=True, timeout=120, check=True,
+        capture_output=True, text=True, timeout=HANG_S, check=True,
     )  # fmt: skip
 
 

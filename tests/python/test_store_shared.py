@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from waiting import HANG_S
 
 import cwndlab
 from cwndlab import StoreError
@@ -113,10 +114,11 @@ def test_readers_see_every_run_while_parts_are_made_and_merged(tmp_path):
 
 def test_a_claim_ends_with_its_process(tmp_path):
     code = (
-        "import sys, time; from cwndlab.store import Store\n"
-        f"print(Store({str(tmp_path)!r}).claim('00' * 16), flush=True); time.sleep(60)"
+        "import sys; from cwndlab.store import Store\n"
+        f"print(Store({str(tmp_path)!r}).claim('00' * 16), flush=True); sys.stdin.read()"
     )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "True\n"
         with Store(tmp_path) as store:
             assert not store.claim("00" * 16)
@@ -167,7 +169,7 @@ def test_a_process_that_was_forked_writes_and_claims_for_itself(tmp_path):
         assert store.claim("11" * 16)
         process = multiprocessing.get_context("fork").Process(target=_in_a_fork, args=(store,))
         process.start()
-        process.join(timeout=60)
+        process.join(timeout=HANG_S)
         assert process.exitcode == 0
         store.put(RECORDS[2])
         store.compact()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 import shutil
-import subprocess
-import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
+from waiting import HANG_S
 
 import cwndlab
 from conftest import ROOT
@@ -18,10 +19,7 @@ from cwndlab import Store, Sweep, work
 from cwndlab.comparison import plan_rules
 from cwndlab.sweep import Findings, execute
 from small_sweeps import AXES, MEASURED, small_sweep
-
-
-def _done(events: list[dict]) -> list[str]:
-    return [event["key"] for event in events if event["event"] == "run"]
+from sweep_process import SweepProcess, keys
 
 
 def test_a_run_is_what_the_scenario_alone_gives():
@@ -49,15 +47,15 @@ def test_replicates_share_their_random_numbers():
 def test_finished_runs_are_not_repeated(tmp_path):
     events: list[dict] = []
     first = small_sweep().run(tmp_path, progress=events.append)
-    assert len(set(_done(events))) == 12
+    assert len(set(keys(events))) == 12
     more: list[dict] = []
     second = small_sweep(replicates=4).run(tmp_path, progress=more.append)
-    assert len(_done(more)) == 4
-    assert not {*_done(more)} & {*_done(events)}
+    assert len(keys(more)) == 4
+    assert not {*keys(more)} & {*keys(events)}
     assert second.runs.filter(pl.col("replicate") < 3).equals(first.runs)
     once_more: list[dict] = []
     assert small_sweep().run(tmp_path, again=True, progress=once_more.append).runs.equals(first.runs)
-    assert sorted(_done(once_more)) == sorted(_done(events))
+    assert sorted(keys(once_more)) == sorted(keys(events))
 
 
 def test_sweeps_share_runs_and_keep_their_places(tmp_path):
@@ -67,7 +65,7 @@ def test_sweeps_share_runs_and_keep_their_places(tmp_path):
         "base": {**MEASURED, "dumbbell": {**MEASURED["dumbbell"], "queue": {"kind": "drop-tail", "limit": "5pkt"}}}
     }
     small_sweep(name="other", axes={"rule": ["AIMD(1, 0.5)", "CUBIC"]}, **other).run(tmp_path, progress=events.append)
-    assert len(_done(events)) == 3
+    assert len(keys(events)) == 3
     with Store(tmp_path, write=False) as store:
         assert len(store) == 15
         assert {use.sweep: use.cell for use in store.uses()}.keys() == {"small", "other"}
@@ -82,7 +80,7 @@ def test_cells_that_are_the_same_run_are_run_once(tmp_path):
         axes={"duration": ["1s", "1000ms"]}, base={key: MEASURED[key] for key in MEASURED if key != "measure"}
     )
     found = sweep.run(tmp_path, progress=events.append)
-    assert len(_done(events)) == 3
+    assert len(keys(events)) == 3
     assert found.runs.height == 6
 
 
@@ -117,8 +115,8 @@ def test_environments_are_those_of_comparisons():
     sweep = Sweep.from_dict({"axes": axes, "replicates": 2, "duration": "5s", "metrics": ["goodput", "loss_rate"]})
     plan = plan_rules(["AIMD(1, 0.5)", "AIAD(1, 3)"], env=["constant", "square"], replicates=2, duration_s=5.0)
     compared = cwndlab.compare(plan)
-    keys = ["env", "rule", "replicate", "trace_hash", "goodput", "loss_rate"]
-    assert sweep.run().runs.select(keys).sort(keys).equals(compared.runs.select(keys).sort(keys))
+    columns = ["env", "rule", "replicate", "trace_hash", "goodput", "loss_rate"]
+    assert sweep.run().runs.select(columns).sort(columns).equals(compared.runs.select(columns).sort(columns))
 
 
 def test_a_rule_beside_the_file_that_changes_is_another_run(tmp_path):
@@ -136,7 +134,7 @@ def test_a_rule_beside_the_file_that_changes_is_another_run(tmp_path):
     events: list[dict] = []
     Sweep.load(tmp_path / "own.toml").run(tmp_path / "store", progress=events.append)
     assert {event["cell"]["rule"] for event in events if event["event"] == "run"} == {"my_rules.py:Patient(3)"}
-    assert len(_done(events)) == 2
+    assert len(keys(events)) == 2
 
 
 def test_a_rule_that_fails_spoils_its_own_runs_alone(tmp_path):
@@ -219,22 +217,25 @@ def test_a_worker_of_another_build_is_refused(tmp_path):
 
 
 def test_two_processes_divide_a_sweep(tmp_path):
-    (tmp_path / "sweep.json").write_text(
-        json.dumps({"base": {**MEASURED, "duration": "200s"}, "axes": AXES, "replicates": 100})
-    )
-    command = [sys.executable, "-m", "cwndlab", "sweep", "sweep.json", "--store", "store", "--jobs", "1", "--json"]
-    # Into files: one that waits for its reader would keep what it has claimed.
-    outputs = [tmp_path / name for name in ("one.jsonl", "two.jsonl")]
-    with outputs[0].open("w") as one, outputs[1].open("w") as two:
-        processes = [subprocess.Popen(command, cwd=tmp_path, stdout=output) for output in (one, two)]
-        assert [process.wait(timeout=120) for process in processes] == [0, 0]
-    events = [[json.loads(line) for line in path.read_text().splitlines()] for path in outputs]
-    done = [_done(entries) for entries in events]
-    assert sorted([*done[0], *done[1]]) == sorted({*done[0], *done[1]})
-    assert len(done[0]) + len(done[1]) == 400
-    assert min(map(len, done)) > 0
-    assert events[0][-1]["runs"] == events[1][-1]["runs"]
-    assert len(events[0][-1]["runs"]) == 400
+    sweep = {"base": {**MEASURED, "duration": "200s"}, "axes": AXES, "replicates": 100}
+    (tmp_path / "sweep.json").write_text(json.dumps(sweep))
+    both_have_begun = threading.Barrier(2, timeout=HANG_S)
+
+    def share(_: int) -> tuple[list[str], list[dict]]:
+        with SweepProcess(tmp_path, "--jobs", "1") as process:
+            first = process.runs(1)
+            # Until the other has done one as well nobody reads, and what all 400 have to say fills the pipe.
+            both_have_begun.wait()
+            events = process.finish()
+        return [*first, *keys(events)], events[-1]["runs"]
+
+    with ThreadPoolExecutor(2) as threads:
+        (one, ones_table), (other, others_table) = threads.map(share, range(2))
+    assert sorted([*one, *other]) == sorted({*one, *other})
+    assert len(one) + len(other) == 400
+    assert min(len(one), len(other)) > 0
+    assert ones_table == others_table
+    assert len(ones_table) == 400
 
 
 def test_until_adds_replicates_where_they_are_needed():

@@ -8,6 +8,7 @@ import sys
 
 import polars as pl
 import pytest
+from waiting import HANG_S
 
 from cwndlab import Store
 from cwndlab.sweep import Sweep, stored_runs
@@ -137,7 +138,7 @@ def test_a_reader_that_goes_away_is_nothing_to_speak_of(cli, sweep_file, tmp_pat
     )
     process.stdout.readline()
     process.stdout.close()
-    assert process.wait(timeout=60) in (0, 1)
+    assert process.wait(timeout=HANG_S) in (0, 1)
     said = process.stderr.read().decode().splitlines()
     process.stderr.close()
     assert [line for line in said if "more; --where chooses" not in line] == []

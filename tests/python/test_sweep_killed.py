@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 from cwndlab import Store
+from sweep_process import SweepProcess, keys
 
 SWEEP = {
     "replicates": 40,
@@ -30,57 +30,48 @@ SWEEP = {
     },
 }
 RUNS = 240
-MOMENTS = 20
-
-
-def _start(folder: Path, output: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "cwndlab", "sweep", "sweep.json", "--store", "store", "--json"]
-    # Into a file, which shows after a SIGKILL all that was said.
-    with output.open("w") as file:
-        return subprocess.Popen(command, cwd=folder, stdout=file, stderr=subprocess.PIPE, text=True)
-
-
-def _events(output: Path) -> list[dict]:
-    """Whole lines: the last one may have been cut when the process was killed."""
-    return [json.loads(line) for line in output.read_text().splitlines(keepends=True) if line.endswith("\n")]
-
-
-def _keys(events: list[dict]) -> list[str]:
-    return [event["key"] for event in events if event["event"] == "run"]
+MOMENTS = [
+    *[(0, "store.json"), (0, "journal/*")] * 2,
+    *((runs, "") for runs in range(1, RUNS, 20)),
+    *[(RUNS, "parts/*"), (RUNS, "")] * 2,
+]
+"""What has happened just before: so many runs have been said to be done, and there is such a file in the store."""
+JITTER_S = 0.02
+"""A few runs: what the process is doing then, computing or writing, is left to chance. Nothing else depends on it."""
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory) -> tuple[float, float, dict]:
-    """When the first run of a sweep that nobody disturbs is done, when it ends, and what it gives."""
+def undisturbed(tmp_path_factory) -> dict:
+    """What a sweep gives that nobody disturbs."""
     folder = tmp_path_factory.mktemp("undisturbed")
     (folder / "sweep.json").write_text(json.dumps(SWEEP))
-    began_s, output = time.monotonic(), folder / "events"
-    process = _start(folder, output)
-    while '"event": "run"' not in output.read_text():
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.005)
-    first_s = time.monotonic() - began_s
-    assert process.wait(timeout=120) == 0, process.stderr.read()
-    process.stderr.close()
-    last = _events(output)[-1]
+    with SweepProcess(folder) as sweep:
+        last = sweep.finish()[-1]
     assert last["event"] == "result"
     assert len(last["runs"]) == RUNS
-    return first_s, time.monotonic() - began_s, last
+    return last
+
+
+def _kill(folder: Path, runs: int, file: str, later_s: float) -> list[str]:
+    """Kill a sweep a little after a moment, and give the keys of the runs that it said were done."""
+    with SweepProcess(folder) as sweep:
+        said = sweep.runs(runs)
+        assert len(said) == runs, sweep.messages
+        wait_until(lambda: _is_there(folder / "store", file) or sweep.process.poll() is not None, file, 0.001)
+        time.sleep(later_s)
+        sweep.process.kill()
+        return said + sweep.runs()
+
+
+def _is_there(store: Path, file: str) -> bool:
+    return not file or any(store.glob(file))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", range(MOMENTS))
-def test_killed_and_finished(tmp_path, undisturbed, moment):
-    first_s, end_s, expected = undisturbed
-    # One moment in each twentieth, from a little before the first run to a little after the last: also while the
-    # process starts, and while it makes parts of its journal.
-    share = (moment + random.Random(moment).random()) / MOMENTS
-    begin_s = 0.9 * first_s
+@pytest.mark.parametrize("number", range(len(MOMENTS)), ids=lambda number: "{}-{}-{}".format(number, *MOMENTS[number]))
+def test_killed_and_finished(tmp_path, undisturbed, number):
     (tmp_path / "sweep.json").write_text(json.dumps(SWEEP))
-    process = _start(tmp_path, tmp_path / "killed")
-    time.sleep(begin_s + share * (end_s - begin_s))
-    process.kill()
-    process.communicate()
+    said = _kill(tmp_path, *MOMENTS[number], random.Random(number).uniform(0, JITTER_S))
 
     recorded: set[str] = set()
     if (tmp_path / "store" / "store.json").exists():
@@ -88,21 +79,18 @@ def test_killed_and_finished(tmp_path, undisturbed, moment):
         with Store(tmp_path / "store", write=False) as store:
             recorded = {record.key for record in store.records()}
             hashes = {record.key: (record.seed, record.trace_hash) for record in store.records()}
-        right = {(row["seed"], row["trace_hash"]) for row in expected["runs"]}
+        right = {(row["seed"], row["trace_hash"]) for row in undisturbed["runs"]}
         assert set(hashes.values()) <= right
-    said = _keys(_events(tmp_path / "killed"))
     assert set(said) <= recorded, "what was said to be done is there"
 
-    process = _start(tmp_path, tmp_path / "finished")
-    _, messages = process.communicate(timeout=120)
-    assert process.returncode == 0, messages
-    events = _events(tmp_path / "finished")
-    computed = _keys(events)
+    with SweepProcess(tmp_path) as sweep:
+        events = sweep.finish()
+    computed = keys(events)
     assert len(computed) == len(set(computed))
     assert not set(computed) & recorded, "nothing that was recorded is done again"
     assert len(computed) + len(recorded) == RUNS
     assert {key: events[-1][key] for key in ("runs", "summary", "differences")} == {
-        key: expected[key] for key in ("runs", "summary", "differences")
+        key: undisturbed[key] for key in ("runs", "summary", "differences")
     }
     assert not list((tmp_path / "store" / "journal").iterdir())
     shutil.rmtree(tmp_path / "store")
