@@ -34,8 +34,8 @@ from PIL import Image
 FOLDER = Path(__file__).resolve().parent / "lessons"
 MARKER = re.compile(r"^# %%(?P<rest>.*)$", re.MULTILINE)
 CHECK = "check"
-TIMEOUT_S = 120
-"""For one cell: ten times what the slowest takes on two busy cores."""
+TIMEOUT_S = 900
+"""For the kernel to start, for one cell, and for its output: it ends what hangs."""
 COLORS = 64
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
@@ -114,7 +114,13 @@ def executed(source: str) -> nbformat.NotebookNode:
     # encrypted.
     quiet = ["--IPKernelApp.log_level=ERROR"]
     client = NotebookClient(
-        made, timeout=TIMEOUT_S, kernel_name="python3", record_timing=False, extra_arguments=quiet
+        made,
+        timeout=TIMEOUT_S,
+        startup_timeout=TIMEOUT_S,
+        iopub_timeout=TIMEOUT_S,
+        kernel_name="python3",
+        record_timing=False,
+        extra_arguments=quiet,
     )
     client.execute()
     complaints = [

@@ -118,17 +118,27 @@ def limits_store(tmp_path_factory) -> Path:
     return folder
 
 
+PATIENCE = ("comm.timeouts.connect", "deploy.lost-worker-timeout", "scheduler.worker-ttl")
+"""How long the parts of a cluster wait for each other before they give each other up."""
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[LocalCluster]:
     """Two worker processes of one thread each; a nanny starts a new one where one is lost."""
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        host="127.0.0.1",
-        dashboard_address="127.0.0.1:0",
-        silence_logs=50,
-    ) as cluster:
+    import dask
+
+    patient = dask.config.set({f"distributed.{name}": f"{HANG_S} s" for name in PATIENCE})
+    with (
+        patient,
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=50,
+        ) as cluster,
+    ):
         yield cluster
 
 

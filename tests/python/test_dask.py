@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
@@ -18,12 +17,14 @@ from cwndlab import ClusterError, Store, Sweep
 from cwndlab.cluster import Dask
 from cwndlab.sweep import SweepResult, execute
 from small_sweeps import BASE
-from waiting import HANG_S, wait_until
+from sweep_process import SweepProcess, keys
+from waiting import wait_until
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
 AXES = {"rule": ["AIMD(1, 0.5)", "CUBIC"], "dumbbell.queue.limit": ["5pkt", "20pkt"]}
-LONG = {**BASE, "duration": "36000s", "dumbbell": {**BASE["dumbbell"], "rate": "100Mbit"}}
+LOAD = {"short": {"duration": "2s"}, "many hours": {"duration": "1e7s", "dumbbell.rate": "1Gbit"}}
+"""An axis whose first runs are done at once, and whose others are never done."""
 
 
 def sweep_of(**changes) -> Sweep:
@@ -40,30 +41,12 @@ def _pids(client) -> list[int]:
     return list(client.run(os.getpid).values())
 
 
-def _start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start a sweep by command line; what it says goes into files, which do not fill up."""
-    command = [
-        sys.executable,
-        "-m",
-        "cwndlab",
-        "sweep",
-        "sweep.json",
-        "--store",
-        "store",
-        "--json",
-        *arguments,
-    ]
-    with (folder / "out").open("w") as out, (folder / "err").open("w") as err:
-        return subprocess.Popen(command, cwd=folder, stdout=out, stderr=err, text=True)
+def _tasks(client) -> int:
+    return client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
 
 
-def _events(folder: Path) -> list[dict]:
-    lines = (folder / "out").read_text().splitlines(keepends=True)
-    return [json.loads(line) for line in lines if line.endswith("\n")]
-
-
-def _keys(events: list[dict]) -> list[str]:
-    return [event["key"] for event in events if event["event"] == "run"]
+def _busy_threads(client) -> int:
+    return sum(client.run(lambda dask_worker: len(dask_worker.active_threads)).values())
 
 
 def stored(folder: Path) -> dict[str, dict]:
@@ -80,7 +63,6 @@ def _rows(folder: Path) -> int:
     return sum(pl.read_parquet(path).height for path in (folder / "parts").glob("runs-*.parquet"))
 
 
-@pytest.mark.slow
 def test_a_worker_killed_half_way(tmp_path, client):
     """Its runs are done again by others: the same table, the same results to the last bit, none
     stored twice."""
@@ -95,25 +77,23 @@ def test_a_worker_killed_half_way(tmp_path, client):
             os.kill(victim, signal.SIGKILL)
 
     found = sweep.run(tmp_path / "far", on=client, progress=kill)
-    assert not Path(f"/proc/{victim}").exists()
+    wait_until(lambda: not Path(f"/proc/{victim}").exists(), "the end of the worker")
     assert found.failed == []
     assert found.runs.equals(local.runs)
     assert found.summary.equals(local.summary)
     assert found.differences.equals(local.differences)
-    keys = _keys(events)
-    assert len(keys) == len(set(keys)) == 80
+    done = keys(events)
+    assert len(done) == len(set(done)) == 80
     assert stored(tmp_path / "far") == stored(tmp_path / "local")
     assert _rows(tmp_path / "far") == 80, "nothing was recorded twice"
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("client")
 def test_a_cluster_by_its_address_and_on_the_command_line(tmp_path, cluster):
     (tmp_path / "sweep.json").write_text(json.dumps({"base": BASE, "axes": AXES, "replicates": 3}))
-    assert _start(tmp_path, "--on", address(cluster)).wait(timeout=HANG_S) == 0, (
-        tmp_path / "err"
-    ).read_text()
-    assert (tmp_path / "err").read_text() == f"{cluster.scheduler_address}: workers 2, threads 2\n"
-    events = _events(tmp_path)
+    with SweepProcess(tmp_path, "--on", address(cluster)) as sweep:
+        events = sweep.finish()
+        assert sweep.messages == f"{cluster.scheduler_address}: workers 2, threads 2\n"
     told = {"event": "workers", "address": cluster.scheduler_address, "workers": 2, "threads": 2}
     assert told in events
     local = sweep_of().run()
@@ -121,7 +101,6 @@ def test_a_cluster_by_its_address_and_on_the_command_line(tmp_path, cluster):
     assert sweep_of().run(on=address(cluster)).runs.equals(local.runs)
 
 
-@pytest.mark.slow
 def test_few_runs_are_at_the_cluster_at_a_time_and_none_stays_there(client):
     taken = 0
 
@@ -140,56 +119,45 @@ def test_few_runs_are_at_the_cluster_at_a_time_and_none_stays_there(client):
         assert taken - len(answered) < 6
     assert len(answered) == len(set(answered)) == 200
     assert executor.most_in_flight == 6
-    wait_until(
-        lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
-    )
+    wait_until(lambda: not _tasks(client), "forgetting what is done")
 
 
-@pytest.mark.slow
 def test_a_client_that_goes_away_leaves_the_cluster_free(tmp_path, cluster, client):
-    """Killed half-way: workers stop what nobody waits for, and the same command does the rest and
-    no more."""
-    sweep = {"base": {**BASE, "duration": "500s"}, "axes": AXES, "replicates": 50}
-    (tmp_path / "sweep.json").write_text(json.dumps(sweep))
-    process = _start(tmp_path, "--on", address(cluster))
-    wait_until(lambda: len(_keys(_events(tmp_path))) >= 20)
-    process.kill()
-    process.wait()
-    wait_until(
-        lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+    """Killed half-way: nothing is left there, and the same command does the rest and no more."""
+    (tmp_path / "sweep.json").write_text(
+        json.dumps({"base": BASE, "axes": AXES, "replicates": 100})
     )
+    # What 400 runs have to say fills the pipe: it cannot be done before it is killed.
+    with SweepProcess(tmp_path, "--on", address(cluster)) as killed:
+        assert len(killed.runs(20)) == 20, killed.messages
+    wait_until(lambda: not _tasks(client), "forgetting what nobody waits for")
     kept = set(stored(tmp_path / "store"))
-    assert 20 <= len(kept) < 200
-    assert _start(tmp_path, "--on", address(cluster)).wait(timeout=HANG_S) == 0, (
-        tmp_path / "err"
-    ).read_text()
-    computed = _keys(_events(tmp_path))
+    assert 20 <= len(kept) < 400
+    with SweepProcess(tmp_path, "--on", address(cluster)) as again:
+        computed = keys(again.finish())
     assert not kept & set(computed)
-    assert len(kept) + len(computed) == 200
+    assert len(kept) + len(computed) == 400
 
 
-@pytest.mark.slow
-def test_ctrl_c_stops_what_is_under_way_and_keeps_what_is_finished(tmp_path, cluster, client):
-    """Two quick runs and, after them, some that take minutes."""
-    axes = {"load": {"short": {"duration": "2s"}, "long": {"duration": LONG["duration"]}}}
-    sweep = {"base": {**LONG, "duration": "2s"}, "axes": axes, "replicates": 2}
-    (tmp_path / "sweep.json").write_text(json.dumps(sweep))
-    process = _start(tmp_path, "--on", address(cluster))
-    wait_until(lambda: len(_keys(_events(tmp_path))) == 2)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=HANG_S) == 130
-    said = (tmp_path / "err").read_text()
-    assert "stopped after 2 runs, which are kept in store" in said
-    assert "Traceback" not in said
-    assert len(stored(tmp_path / "store")) == 2
-    # The threads of the workers are free at once, where a run takes minutes.
-    wait_until(
-        lambda: not any(client.run(lambda dask_worker: len(dask_worker.active_threads)).values())
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_the_end_of_a_client_stops_what_is_under_way_and_keeps_what_is_finished(
+    tmp_path, cluster, client, end
+):
+    (tmp_path / "sweep.json").write_text(
+        json.dumps({"base": BASE, "axes": {"load": LOAD}, "replicates": 2})
     )
+    with SweepProcess(tmp_path, "--on", address(cluster)) as sweep:
+        assert len(sweep.runs(2)) == 2, sweep.messages
+        wait_until(lambda: _busy_threads(client) == 2, "the beginning of two long runs")
+        sweep.process.send_signal(end)
+        assert sweep.end() == (130 if end == signal.SIGINT else -end)
+        if end == signal.SIGINT:
+            assert "stopped after 2 runs, which are kept in store" in sweep.messages
+            assert "Traceback" not in sweep.messages
+    assert len(stored(tmp_path / "store")) == 2
+    wait_until(lambda: not _busy_threads(client), "the end of both")
 
 
-@pytest.mark.slow
 def test_a_scheduler_that_is_lost(tmp_path):
     """Exit code 2, one line; what is finished is kept, and a cluster elsewhere goes on."""
     code = (
@@ -200,22 +168,23 @@ def test_a_scheduler_that_is_lost(tmp_path):
     )
     command = [sys.executable, "-c", code]
     (tmp_path / "sweep.json").write_text(
-        json.dumps({"base": {**BASE, "duration": "500s"}, "axes": AXES, "replicates": 100})
+        json.dumps({"base": BASE, "axes": {"load": LOAD}, "replicates": 10})
     )
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
-    ) as scheduler:
+    scheduler = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    with scheduler:
         address = scheduler.stdout.readline().strip()
-        process = _start(tmp_path, "--on", address)
-        wait_until(lambda: len(_keys(_events(tmp_path))) >= 10 or process.poll() is not None)
+        sweep = SweepProcess(tmp_path, "--on", address)
+        done = sweep.runs(10)
         scheduler.kill()
-    assert process.wait(timeout=HANG_S) == 2
-    said = (tmp_path / "err").read_text().splitlines()
+    with sweep:
+        assert sweep.end() == 2
+    said = sweep.messages.splitlines()
     assert said[-1].startswith(f"error: on: the scheduler at {address} does not answer any more")
     assert said[-2].startswith("ended by an error after ")
     assert len(said) == 3, said
-    assert set(_keys(_events(tmp_path))) == set(stored(tmp_path / "store"))
+    assert set(done) == set(stored(tmp_path / "store"))
 
 
 def test_a_run_that_fails_there_fails_as_it_does_here(tmp_path, client):
@@ -268,17 +237,16 @@ def test_workers_of_another_build_are_refused_before_the_first_run(tmp_path, cli
         cwndlab.native.build = cwndlab.native._core.build
 
     client.run(other)
-    with pytest.raises(
-        ClusterError,
-        match=r"worker tcp://.* on .*: has build 0000000000000000 of the engine: expected",
-    ):
-        sweep_of().run(tmp_path / "store", on=client)
-    # One that comes later is asked with each run.
-    with pytest.raises(
-        ClusterError, match=r"worker that came later on .*: has build 0000000000000000"
-    ):
-        sweep_of().run(tmp_path / "store", executor=Dask(client))
-    client.run(back)
+    try:
+        with pytest.raises(
+            ClusterError, match=r"worker tcp://.* on .*: has build 0{16} of the engine: expected"
+        ):
+            sweep_of().run(tmp_path / "store", on=client)
+        # One that comes later is asked with each run.
+        with pytest.raises(ClusterError, match=r"worker that came later on .*: has build 0{16}"):
+            sweep_of().run(tmp_path / "store", executor=Dask(client))
+    finally:
+        client.run(back)
     assert not (tmp_path / "store").exists() or stored(tmp_path / "store") == {}
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import shutil
-import subprocess
-import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
@@ -18,6 +18,7 @@ from cwndlab import Store, Sweep, executors
 from cwndlab.comparison import plan_rules
 from cwndlab.sweep import SweepResult, execute
 from small_sweeps import AXES, MEASURED, small_sweep
+from sweep_process import SweepProcess
 from waiting import HANG_S
 
 
@@ -261,35 +262,26 @@ def test_a_worker_of_another_build_is_refused(tmp_path):
 
 @pytest.mark.slow
 def test_two_processes_divide_a_sweep(tmp_path):
-    (tmp_path / "sweep.json").write_text(
-        json.dumps({"base": {**MEASURED, "duration": "200s"}, "axes": AXES, "replicates": 100})
-    )
-    command = [
-        sys.executable,
-        "-m",
-        "cwndlab",
-        "sweep",
-        "sweep.json",
-        "--store",
-        "store",
-        "--jobs",
-        "1",
-        "--json",
-    ]
-    # Into files: one that waits for its reader would keep what it has claimed.
-    outputs = [tmp_path / name for name in ("one.jsonl", "two.jsonl")]
-    with outputs[0].open("w") as one, outputs[1].open("w") as two:
-        processes = [
-            subprocess.Popen(command, cwd=tmp_path, stdout=output) for output in (one, two)
-        ]
-        assert [process.wait(timeout=HANG_S) for process in processes] == [0, 0]
-    events = [[json.loads(line) for line in path.read_text().splitlines()] for path in outputs]
-    done = [_done(entries) for entries in events]
-    assert sorted([*done[0], *done[1]]) == sorted({*done[0], *done[1]})
-    assert len(done[0]) + len(done[1]) == 400
-    assert min(map(len, done)) > 0
-    assert events[0][-1]["runs"] == events[1][-1]["runs"]
-    assert len(events[0][-1]["runs"]) == 400
+    sweep = {"base": {**MEASURED, "duration": "200s"}, "axes": AXES, "replicates": 100}
+    (tmp_path / "sweep.json").write_text(json.dumps(sweep))
+    both_have_begun = threading.Barrier(2, timeout=HANG_S)
+
+    def share(_: int) -> tuple[list[str], list[dict]]:
+        with SweepProcess(tmp_path, "--jobs", "1") as process:
+            first = process.runs(1)
+            # Until the other has done one as well nobody reads, and the events of all 400 fill the
+            # pipe.
+            both_have_begun.wait()
+            events = process.finish()
+        return [*first, *_done(events)], events[-1]["runs"]
+
+    with ThreadPoolExecutor(2) as threads:
+        (one, ones_table), (other, others_table) = threads.map(share, range(2))
+    assert sorted([*one, *other]) == sorted({*one, *other})
+    assert len(one) + len(other) == 400
+    assert min(len(one), len(other)) > 0
+    assert ones_table == others_table
+    assert len(ones_table) == 400
 
 
 def test_until_adds_replicates_where_they_are_needed():

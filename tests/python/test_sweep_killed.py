@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
-import subprocess
-import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from cwndlab import Store
-from waiting import HANG_S, wait_until
+from sweep_process import SweepProcess, keys
+from waiting import wait_until
 
 SWEEP = {
     "replicates": 40,
@@ -32,71 +33,61 @@ SWEEP = {
     },
 }
 RUNS = 240
-MOMENTS = 20
-
-
-def _start(folder: Path, output: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "cwndlab", "sweep", "sweep.json", "--store", "store", "--json"]
-    # Into a file, which shows after a SIGKILL all that was said.
-    with output.open("w") as file:
-        return subprocess.Popen(command, cwd=folder, stdout=file, stderr=subprocess.PIPE, text=True)
-
-
-def _events(output: Path) -> list[dict]:
-    """Whole lines: the last one may have been cut when the process was killed."""
-    return [
-        json.loads(line)
-        for line in output.read_text().splitlines(keepends=True)
-        if line.endswith("\n")
-    ]
-
-
-def _keys(events: list[dict]) -> list[str]:
-    return [event["key"] for event in events if event["event"] == "run"]
+MOMENTS = [
+    *[(0, "store.json"), (0, "journal/*")] * 2,
+    *((runs, "") for runs in range(1, RUNS, 20)),
+    *[(RUNS, "parts/*"), (RUNS, "")] * 2,
+]
+"""What has happened just before: so many runs have been said to be done, and there is such a file
+in the store."""
+JITTER_S = 0.02
+"""A few runs: what the process is doing then, computing or writing, is left to chance. Nothing else
+depends on it."""
 
 
 @pytest.fixture(scope="module")
-def expected(tmp_path_factory) -> dict:
-    """What a sweep that nobody disturbs gives."""
+def undisturbed(tmp_path_factory) -> dict:
+    """What a sweep gives that nobody disturbs."""
     folder = tmp_path_factory.mktemp("undisturbed")
     (folder / "sweep.json").write_text(json.dumps(SWEEP))
-    output = folder / "events"
-    process = _start(folder, output)
-    _, messages = process.communicate(timeout=HANG_S)
-    assert process.returncode == 0, messages
-    last = _events(output)[-1]
+    with SweepProcess(folder) as sweep:
+        last = sweep.finish()[-1]
     assert last["event"] == "result"
     assert len(last["runs"]) == RUNS
     return last
 
 
-def _has_come(moment: int, folder: Path) -> bool:
-    """Whether a sweep has come as far as this: its store is begun, then a share of its runs is said
-    to be done."""
-    if moment == 0:
-        return (folder / "store" / "store.json").exists()
-    return (folder / "killed").read_text().count('"event": "run"') >= RUNS * moment // (MOMENTS - 1)
+def _kill(folder: Path, runs: int, file: str, later_s: float) -> list[str]:
+    """Kill a sweep a little after a moment; the keys of the runs that it said were done."""
+    with SweepProcess(folder) as sweep:
+        said = sweep.runs(runs)
+        assert len(said) == runs, sweep.messages
+        wait_until(
+            lambda: _is_there(folder / "store", file) or sweep.process.poll() is not None,
+            file,
+            0.001,
+        )
+        time.sleep(later_s)
+        sweep.process.kill()
+        return said + sweep.runs()
 
 
+def _is_there(store: Path, file: str) -> bool:
+    return not file or any(store.glob(file))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "moment",
+    "number",
     [
-        pytest.param(moment, marks=[] if moment % 6 == 1 else pytest.mark.nightly)
-        for moment in range(MOMENTS)
+        pytest.param(number, marks=[] if number % 5 == 2 else pytest.mark.nightly)
+        for number in range(len(MOMENTS))
     ],
+    ids=lambda number: "{}-{}-{}".format(number, *MOMENTS[number]),
 )
-def test_killed_and_finished(tmp_path, expected, moment):
-    # From before the first run until after the last: also while the process makes parts of its
-    # journal.
+def test_killed_and_finished(tmp_path, undisturbed, number):
     (tmp_path / "sweep.json").write_text(json.dumps(SWEEP))
-    process = _start(tmp_path, tmp_path / "killed")
-    wait_until(
-        lambda: process.poll() is not None or _has_come(moment, tmp_path),
-        f"moment {moment}",
-        poll_s=0.001,
-    )
-    process.kill()
-    process.communicate()
+    said = _kill(tmp_path, *MOMENTS[number], random.Random(number).uniform(0, JITTER_S))
 
     recorded: set[str] = set()
     if (tmp_path / "store" / "store.json").exists():
@@ -105,21 +96,18 @@ def test_killed_and_finished(tmp_path, expected, moment):
         with Store(tmp_path / "store", write=False) as store:
             recorded = {record.key for record in store.records()}
             hashes = {record.key: (record.seed, record.trace_hash) for record in store.records()}
-        right = {(row["seed"], row["trace_hash"]) for row in expected["runs"]}
+        right = {(row["seed"], row["trace_hash"]) for row in undisturbed["runs"]}
         assert set(hashes.values()) <= right
-    said = _keys(_events(tmp_path / "killed"))
     assert set(said) <= recorded, "what was said to be done is there"
 
-    process = _start(tmp_path, tmp_path / "finished")
-    _, messages = process.communicate(timeout=HANG_S)
-    assert process.returncode == 0, messages
-    events = _events(tmp_path / "finished")
-    computed = _keys(events)
+    with SweepProcess(tmp_path) as sweep:
+        events = sweep.finish()
+    computed = keys(events)
     assert len(computed) == len(set(computed))
     assert not set(computed) & recorded, "nothing that was recorded is done again"
     assert len(computed) + len(recorded) == RUNS
     assert {key: events[-1][key] for key in ("runs", "summary", "differences")} == {
-        key: expected[key] for key in ("runs", "summary", "differences")
+        key: undisturbed[key] for key in ("runs", "summary", "differences")
     }
     assert not list((tmp_path / "store" / "journal").iterdir())
     shutil.rmtree(tmp_path / "store")

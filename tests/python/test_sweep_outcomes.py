@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cwndlab import ScenarioError, Sweep, executors, native
-from cwndlab.sweep import SweepResult, cell_scenarios, execute
+from cwndlab.sweep import SweepResult, cell_scenarios, execute, running
 from cwndlab.sweep.until import LEAST
 
 FIXED = {
@@ -224,6 +224,8 @@ def test_the_first_of_a_million_cells_begins_at_once(monkeypatch):
         yield
 
     monkeypatch.setattr(cell_scenarios, "canonical", counted)
+    # How many are prepared in one batch of a tenth of a second depends on the machine.
+    monkeypatch.setattr(running, "BATCH_S", 0.0)
     axes = {
         "dumbbell.rate": [f"{number}Mbit" for number in range(1, 101)],
         "dumbbell.delay": [f"{number}ms" for number in range(1, 101)],
@@ -232,8 +234,7 @@ def test_the_first_of_a_million_cells_begins_at_once(monkeypatch):
     sweep = _sweep(axes=axes)
     with pytest.raises(KeyboardInterrupt):
         execute(sweep, SweepResult(sweep), executor=first_alone)
-    # A tenth of a second's worth, at some 10,000 a second.
-    assert 10_000 < len(ready) < 30_000
+    assert len(ready) == 10_001
 
 
 def test_axes_that_are_not_allowed_together_are_refused_before_the_first_run(tmp_path):
@@ -247,7 +248,7 @@ def test_axes_that_are_not_allowed_together_are_refused_before_the_first_run(tmp
         _sweep({**FIXED, "duration": "5s"}, axes={**axes, "duration": ["5s", "2s"]}).run(
             tmp_path, progress=events.append
         )
-    assert [event["event"] for event in events] == ["begin"]
+    assert {event["event"] for event in events} <= {"begin", "checked"}
 
 
 def test_cells_are_found_by_their_columns():
