@@ -2,7 +2,7 @@
 
 use crate::errors::RunError;
 use crate::own::{PythonRule, Raised, explain, is_interrupt};
-use cwndlab_rules::{RuleFactory, RuleSpec};
+use cwndlab_rules::{CustomRuleFactory, RuleSpec};
 use cwndlab_sim::scenario::Source;
 use pyo3::prelude::*;
 use std::cell::Cell;
@@ -29,7 +29,7 @@ impl Source for Outside {
                 .and_then(|instance| PythonRule::new(instance.bind(py), self.raised.clone()))
                 .map_err(|error| self.said(py, error))?;
             let raised = self.raised.clone();
-            Ok(RuleSpec::custom(text, RuleFactory::new(move || PythonRule::made(&make, &raised))))
+            Ok(RuleSpec::custom(text, CustomRuleFactory::new(move || PythonRule::made(&make, &raised))))
         })
     }
 }

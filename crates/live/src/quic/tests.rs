@@ -4,7 +4,7 @@
 use super::*;
 use crate::panics;
 use cwndlab_quic::RuleFactory;
-use cwndlab_rules::{Ack, Congestion, RuleFactory, RuleSpec, WindowRule};
+use cwndlab_rules::{Ack, Congestion, CustomRuleFactory, RuleSpec, WindowRule};
 use std::process::Command;
 
 /// Has no answer to a loss.
@@ -37,7 +37,7 @@ fn run_with(rule: Broken, seconds: u32) {
     let text = format!("duration = \"{seconds}s\"\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n[[flows]]\nrule = \"AIMD(1, 0.5)\"\n");
     let scenario = Scenario::from_toml(&text).unwrap();
     let mut plan = Plan::new(&scenario, Passage::new(&scenario).flows(), 1e7, None).unwrap();
-    plan.transfers[0].factory = RuleFactory::new(RuleSpec::custom("test:Broken", RuleFactory::new(move || rule.clone()))).unwrap();
+    plan.transfers[0].factory = RuleFactory::new(RuleSpec::custom("test:Broken", CustomRuleFactory::new(move || rule.clone()))).unwrap();
     play(&scenario, &plan, 0).unwrap();
 }
 
