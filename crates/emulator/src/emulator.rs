@@ -49,8 +49,13 @@ impl Emulator {
         let [from_s, to_s] = scenario.window().map(|time| time.seconds());
         let bin_s = scenario.rate_bin.seconds();
         let whole_bins = ((to_s - from_s) / bin_s + 1e-9) as usize;
-        let trace_bins =
-            scenario.trace.rate.map(|bin| RateBins::new(0.0, bin.seconds(), (scenario.duration.seconds() / bin.seconds()).ceil() as usize));
+        let trace_bins = scenario.trace.rate.map(|bin| {
+            RateBins::new(
+                0.0,
+                bin.seconds(),
+                (scenario.duration.seconds() / bin.seconds()).ceil() as usize,
+            )
+        });
         let book = Book::new([from_s, to_s], RateBins::new(from_s, bin_s, whole_bins), trace_bins);
         let books = vec![book; network_path.flows().len()];
         Self {
@@ -100,7 +105,14 @@ impl Emulator {
 
     /// A packet of `length` bytes in a buffer comes from a flow's source, or from its sink (`back`), at `now_s`, which never decreases.
     /// False, and the buffer is free, where there is no such flow.
-    pub fn arrive(&mut self, now_s: f64, token: u32, length: usize, back: bool, meta: Meta) -> bool {
+    pub fn arrive(
+        &mut self,
+        now_s: f64,
+        token: u32,
+        length: usize,
+        back: bool,
+        meta: Meta,
+    ) -> bool {
         let Some(book) = self.books.get_mut(meta.flow as usize) else {
             self.give_back(token);
             return false;
@@ -111,7 +123,11 @@ impl Emulator {
         self.kept[token as usize] = Kept { length, meta };
         let Meta { flow, size_bytes, capable, marked, .. } = meta;
         let settled = &mut self.settled;
-        self.network_path.inject(now_s, ExternalPacket { token, flow, reverse: back, size_bytes, ect: capable, ce: marked }, &mut |outcome| settled.push(outcome));
+        self.network_path.inject(
+            now_s,
+            ExternalPacket { token, flow, reverse: back, size_bytes, ect: capable, ce: marked },
+            &mut |outcome| settled.push(outcome),
+        );
         self.settle();
         true
     }
@@ -130,7 +146,13 @@ impl Emulator {
         }
         let PacketOutcome { packet, at_s, .. } = self.ready.pop_front()?;
         let Kept { length, meta } = self.kept[packet.token as usize];
-        Some(Ready { token: packet.token, length, due_s: at_s, back: packet.reverse, mark: packet.ce && !meta.marked })
+        Some(Ready {
+            token: packet.token,
+            length,
+            due_s: at_s,
+            back: packet.reverse,
+            mark: packet.ce && !meta.marked,
+        })
     }
 
     /// Enters what has happened in the books.

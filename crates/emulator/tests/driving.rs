@@ -15,8 +15,11 @@ struct Pairs([UnixDatagram; 2]);
 
 impl Pairs {
     fn new() -> (Self, [UnixDatagram; 2]) {
-        let ((near, source), (far, sink)) = (UnixDatagram::pair().unwrap(), UnixDatagram::pair().unwrap());
-        [&near, &far, &source, &sink].iter().for_each(|socket| socket.set_nonblocking(true).unwrap());
+        let ((near, source), (far, sink)) =
+            (UnixDatagram::pair().unwrap(), UnixDatagram::pair().unwrap());
+        [&near, &far, &source, &sink]
+            .iter()
+            .for_each(|socket| socket.set_nonblocking(true).unwrap());
         (Self([near, far]), [source, sink])
     }
 }
@@ -32,10 +35,13 @@ impl Backend for Pairs {
 
     fn receive(&mut self, side: Side, buffer: &mut [u8]) -> io::Result<Option<Received>> {
         match self.0[side as usize].recv(buffer) {
-            Ok(length) if buffer[0] == b'?' => Ok(Some(if length > 1 { Received::Broken } else { Received::Strange })),
-            Ok(length) => {
-                Ok(Some(Received::Packet(length, Meta { flow: u32::from(buffer[0]), size_bytes: length as u16, ..Meta::default() })))
+            Ok(length) if buffer[0] == b'?' => {
+                Ok(Some(if length > 1 { Received::Broken } else { Received::Strange }))
             }
+            Ok(length) => Ok(Some(Received::Packet(
+                length,
+                Meta { flow: u32::from(buffer[0]), size_bytes: length as u16, ..Meta::default() },
+            ))),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error),
         }
@@ -62,13 +68,24 @@ fn packets_pass_in_both_directions_and_the_rest_is_counted() {
     source.send(b"??").unwrap();
     source.send(&[1, 0]).unwrap();
     let driving = Driving::new(Instant::now(), HANG_S);
-    let health = drive(&mut emulator(), &mut pairs, driving, |_, health| health.released_packets < 21).unwrap();
+    let health =
+        drive(&mut emulator(), &mut pairs, driving, |_, health| health.released_packets < 21)
+            .unwrap();
     let mut buffer = [0; 2000];
-    let numbers: Vec<u8> = std::iter::from_fn(|| sink.recv(&mut buffer).ok().map(|_| buffer[1])).collect();
+    let numbers: Vec<u8> =
+        std::iter::from_fn(|| sink.recv(&mut buffer).ok().map(|_| buffer[1])).collect();
     assert_eq!(numbers, (0..20).collect::<Vec<_>>());
     assert_eq!(source.recv(&mut buffer).unwrap(), 2);
     // Nobody's flow is as strange as what says so.
-    assert_eq!((health.released_packets, health.broken_packets, health.strange_packets, health.refused_packets), (21, 1, 2, 0));
+    assert_eq!(
+        (
+            health.released_packets,
+            health.broken_packets,
+            health.strange_packets,
+            health.refused_packets
+        ),
+        (21, 1, 2, 0)
+    );
     assert_eq!(health.lateness_histogram.iter().map(|bucket| bucket.1).sum::<u64>(), 21);
 }
 

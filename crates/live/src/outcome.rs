@@ -55,7 +55,12 @@ pub fn mean(sum: f64, count: u64) -> Option<f64> {
 }
 
 /// The run as a whole.
-pub fn run_result(scenario: &Scenario, profile: &'static str, emulator: &Emulator, flows: Vec<FlowResult>) -> RunResult {
+pub fn run_result(
+    scenario: &Scenario,
+    profile: &'static str,
+    emulator: &Emulator,
+    flows: Vec<FlowResult>,
+) -> RunResult {
     let [from_s, to_s] = scenario.window().map(|time| time.seconds());
     let goodputs = || flows.iter().map(|flow| flow.goodput_bps);
     let weighted = flows.iter().map(|flow| flow.goodput_bps * flow.mean_rtt_s.unwrap_or(0.0));
@@ -112,12 +117,18 @@ pub fn flow_result(play: &ExternalFlow, book: &Book, did: &Did) -> FlowResult {
 fn variation(sums: &[u64]) -> Option<f64> {
     let count = sums.len() as f64;
     let mean = sums.iter().sum::<u64>() as f64 / count;
-    let variance = sums.iter().map(|&sum| (sum as f64 - mean) * (sum as f64 - mean)).sum::<f64>() / count;
+    let variance =
+        sums.iter().map(|&sum| (sum as f64 - mean) * (sum as f64 - mean)).sum::<f64>() / count;
     (sums.len() > 1 && mean > 0.0).then(|| variance.sqrt() / mean)
 }
 
 /// Traces by table and column, names spelled out: what the scenario asks for. `bytes` are each flow's in the bins of the rate trace.
-pub fn traces(scenario: &Scenario, windows: impl Iterator<Item = Sample>, bytes: &[&[u64]], network_path: &NetworkPath) -> Value {
+pub fn traces(
+    scenario: &Scenario,
+    windows: impl Iterator<Item = Sample>,
+    bytes: &[&[u64]],
+    network_path: &NetworkPath,
+) -> Value {
     let mut tables = serde_json::Map::new();
     if scenario.trace.cwnd.is_some() {
         let rows: Vec<Sample> = windows.collect();
@@ -155,7 +166,9 @@ fn queue_trace(network_path: &NetworkPath) -> Option<Value> {
     let rows: Vec<(f64, usize, u32)> = queues
         .iter()
         .enumerate()
-        .flat_map(|(link, (every_s, samples))| samples.iter().enumerate().map(move |(i, &packets)| (i as f64 * every_s, link, packets)))
+        .flat_map(|(link, (every_s, samples))| {
+            samples.iter().enumerate().map(move |(i, &packets)| (i as f64 * every_s, link, packets))
+        })
         .collect();
     (!queues.is_empty()).then(|| {
         json!({

@@ -45,9 +45,13 @@ impl Resolver for Files {
 /// Reads and checks it.
 pub fn read() -> Result<Request, Failure> {
     let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).map_err(|error| Failure::broken("request", error))?;
-    let form: Form = serde_json::from_str(&text).map_err(|error| Failure::refused(format!("request: {error}")))?;
-    let scenario = Scenario::from_json_with(&form.scenario.to_string(), &Files).map_err(Failure::refused)?;
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .map_err(|error| Failure::broken("request", error))?;
+    let form: Form = serde_json::from_str(&text)
+        .map_err(|error| Failure::refused(format!("request: {error}")))?;
+    let scenario =
+        Scenario::from_json_with(&form.scenario.to_string(), &Files).map_err(Failure::refused)?;
     let Form { parent, qlog, port, .. } = form;
     Ok(Request { scenario, parent, qlog, port })
 }

@@ -9,7 +9,8 @@ use pyo3::types::{PyBytes, PyDict};
 
 /// A result with the wall-clock figures that the core does not know.
 pub fn result_json(result: &RunResult, wall_s: f64) -> PyResult<String> {
-    let mut value = serde_json::to_value(result).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let mut value =
+        serde_json::to_value(result).map_err(|error| ScenarioError::new_err(error.to_string()))?;
     value["wall_s"] = wall_s.into();
     value["packets_per_wall_s"] = (result.delivered_packets as f64 / wall_s.max(1e-9)).into();
     Ok(value.to_string())
@@ -37,7 +38,11 @@ impl Column {
 }
 
 /// Every table that was recorded.
-pub fn traces<'py>(py: Python<'py>, traces: &Traces<'_>, packets_wanted: bool) -> PyResult<Bound<'py, PyDict>> {
+pub fn traces<'py>(
+    py: Python<'py>,
+    traces: &Traces<'_>,
+    packets_wanted: bool,
+) -> PyResult<Bound<'py, PyDict>> {
     let tables = PyDict::new(py);
     let put = |name: &str, columns: Vec<(&str, Column)>| {
         let table = PyDict::new(py);
@@ -73,7 +78,10 @@ pub fn traces<'py>(py: Python<'py>, traces: &Traces<'_>, packets_wanted: bool) -
 fn queue(traces: &Traces<'_>) -> Vec<(&'static str, Column)> {
     let samples = || {
         traces.queues.iter().enumerate().flat_map(|(link, &(every_s, samples))| {
-            samples.iter().enumerate().map(move |(i, &packets)| (i as f64 * every_s, link as u32, packets))
+            samples
+                .iter()
+                .enumerate()
+                .map(move |(i, &packets)| (i as f64 * every_s, link as u32, packets))
         })
     };
     vec![
@@ -99,35 +107,51 @@ fn windows(recorder: &TraceRecorder) -> Vec<(&'static str, Column)> {
 
 /// Goodput in bins; the last one may be shorter than the others.
 fn rates(recorder: &TraceRecorder, bin_s: f64, end_s: f64) -> Vec<(&'static str, Column)> {
-    let bins =
-        || recorder.rates.iter().enumerate().flat_map(|(flow, bins)| bins.iter().enumerate().map(move |(i, &bits)| (i, flow as u32, bits)));
+    let bins = || {
+        recorder.rates.iter().enumerate().flat_map(|(flow, bins)| {
+            bins.iter().enumerate().map(move |(i, &bits)| (i, flow as u32, bits))
+        })
+    };
     vec![
         ("time_s", Column::f8(bins().map(|(i, _, _)| i as f64 * bin_s))),
         ("flow", Column::u4(bins().map(|(_, flow, _)| flow))),
-        ("goodput_bps", Column::f8(bins().map(|(i, _, bits)| bits as f64 / bin_s.min(end_s - i as f64 * bin_s)))),
+        (
+            "goodput_bps",
+            Column::f8(
+                bins().map(|(i, _, bits)| bits as f64 / bin_s.min(end_s - i as f64 * bin_s)),
+            ),
+        ),
     ]
 }
 
 /// What cross traffic and arrivals carried, in bins: numbers of the lines of cross traffic, then of the groups of arrivals.
 fn carried(recorder: &TraceRecorder, bin_s: f64, end_s: f64) -> Vec<(&'static str, Column)> {
     let bins = || {
-        recorder
-            .carried
-            .iter()
-            .enumerate()
-            .flat_map(|(source, bins)| bins.iter().enumerate().map(move |(i, &bits)| (i, source as u32, bits)))
+        recorder.carried.iter().enumerate().flat_map(|(source, bins)| {
+            bins.iter().enumerate().map(move |(i, &bits)| (i, source as u32, bits))
+        })
     };
     vec![
         ("time_s", Column::f8(bins().map(|(i, _, _)| i as f64 * bin_s))),
         ("source", Column::u4(bins().map(|(_, source, _)| source))),
-        ("carried_bps", Column::f8(bins().map(|(i, _, bits)| bits as f64 / bin_s.min(end_s - i as f64 * bin_s)))),
+        (
+            "carried_bps",
+            Column::f8(
+                bins().map(|(i, _, bits)| bits as f64 / bin_s.min(end_s - i as f64 * bin_s)),
+            ),
+        ),
     ]
 }
 
 /// Transfers in order of their start.
 fn transfers(transfers: &[Transfer]) -> Vec<(&'static str, Column)> {
     let mut rows: Vec<&Transfer> = transfers.iter().collect();
-    rows.sort_by(|a, b| a.start_s.total_cmp(&b.start_s).then(a.group.cmp(&b.group)).then(a.fct_s.total_cmp(&b.fct_s)));
+    rows.sort_by(|a, b| {
+        a.start_s
+            .total_cmp(&b.start_s)
+            .then(a.group.cmp(&b.group))
+            .then(a.fct_s.total_cmp(&b.fct_s))
+    });
     let rows = || rows.iter();
     vec![
         ("start_s", Column::f8(rows().map(|row| row.start_s))),
@@ -140,7 +164,9 @@ fn transfers(transfers: &[Transfer]) -> Vec<(&'static str, Column)> {
 
 fn available(traces: &Traces<'_>, bin_s: f64) -> Vec<(&'static str, Column)> {
     let bins = || {
-        traces.available.iter().enumerate().flat_map(|(link, bins)| bins.iter().enumerate().map(move |(i, &bps)| (i, link as u32, bps)))
+        traces.available.iter().enumerate().flat_map(|(link, bins)| {
+            bins.iter().enumerate().map(move |(i, &bps)| (i, link as u32, bps))
+        })
     };
     vec![
         ("time_s", Column::f8(bins().map(|(i, _, _)| i as f64 * bin_s))),

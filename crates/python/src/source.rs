@@ -2,7 +2,7 @@
 
 use crate::errors::RunError;
 use crate::own::{PythonRule, Raised, explain, is_interrupt};
-use cwndlab_rules::{RuleFactory, RuleSpec};
+use cwndlab_rules::{CustomRuleFactory, RuleSpec};
 use cwndlab_sim::scenario::Resolver;
 use pyo3::prelude::*;
 use std::cell::Cell;
@@ -22,14 +22,19 @@ impl Resolver for Outside {
     fn rule(&self, text: &str) -> Result<RuleSpec, String> {
         self.rules.set(true);
         Python::attach(|py| {
-            let found = py.import("cwndlab.own").and_then(|own| own.getattr("find")?.call1((text,))?.extract::<(String, Py<PyAny>)>());
+            let found = py.import("cwndlab.own").and_then(|own| {
+                own.getattr("find")?.call1((text,))?.extract::<(String, Py<PyAny>)>()
+            });
             let (text, make) = found.map_err(|error| self.said(py, error))?;
             // Made once to see that it can be.
             make.call0(py)
                 .and_then(|instance| PythonRule::new(instance.bind(py), self.raised.clone()))
                 .map_err(|error| self.said(py, error))?;
             let raised = self.raised.clone();
-            Ok(RuleSpec::custom(text, RuleFactory::new(move || PythonRule::made(&make, &raised))))
+            Ok(RuleSpec::custom(
+                text,
+                CustomRuleFactory::new(move || PythonRule::made(&make, &raised)),
+            ))
         })
     }
 }

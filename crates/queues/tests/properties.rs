@@ -261,7 +261,7 @@ proptest! {
                 let (packets, bytes) = (backlog.waiting_packets(), backlog.waiting_bytes());
                 prop_assert!(within(limit, times, packets, bytes), "{:?}", backlog);
             }
-            prop_assert_eq!(accepted, link.on_departure.len() + link.queue.len());
+            prop_assert_eq!(accepted, link.departed.len() + link.queue.len());
             Ok(decisions)
         };
         prop_assert_eq!(once()?, once()?);

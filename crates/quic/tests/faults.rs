@@ -32,7 +32,12 @@ fn play(end_s: f64, relayed_packets: u64) -> Played {
         qlog: None,
     };
     let endpoints = Endpoints::bind(vec![transfer.clone(), transfer], BUFFER_BYTES).unwrap();
-    let flows = endpoints.addresses().unwrap().into_iter().map(|[source, sink]| RelayFlow { source, sink, ecn: false }).collect();
+    let flows = endpoints
+        .addresses()
+        .unwrap()
+        .into_iter()
+        .map(|[source, sink]| RelayFlow { source, sink, ecn: false })
+        .collect();
     let [outer, inner] = [(); 2].map(|()| socket(0, BUFFER_BYTES).unwrap().0);
     let mut relay = Relay::new(outer, inner, flows, DATAGRAM_BYTES).unwrap();
     let address = relay.address().unwrap();
@@ -50,7 +55,10 @@ fn play(end_s: f64, relayed_packets: u64) -> Played {
     };
     let relaying = thread::spawn(move || {
         let mut emulator = Emulator::new(&scenario, cwndlab_emulator::Backend::largest(&relay));
-        drive(&mut emulator, &mut relay, Driving::new(begin, end_s), |_, health| health.released_packets < relayed_packets).unwrap()
+        drive(&mut emulator, &mut relay, Driving::new(begin, end_s), |_, health| {
+            health.released_packets < relayed_packets
+        })
+        .unwrap()
     });
     let report = endpoints.play(address, playing, &[0, 1]).unwrap();
     let released_packets = relaying.join().unwrap().released_packets;
@@ -60,9 +68,14 @@ fn play(end_s: f64, relayed_packets: u64) -> Played {
 #[test]
 fn endpoints_whose_relay_dies_end_with_the_run() {
     // 200 packets leave the network in some 0.2 s; on a busy machine a run may be over before both flows have had theirs.
-    let has_data = |played: &Played| played.released_packets >= 200 && played.report.seen.iter().all(|seen| seen.total_bytes > 0);
-    let (end_s, played) =
-        [1.0, 4.0, 16.0, 64.0, 256.0].into_iter().map(|end_s| (end_s, play(end_s, 200))).find(|(_, played)| has_data(played)).unwrap();
+    let has_data = |played: &Played| {
+        played.released_packets >= 200 && played.report.seen.iter().all(|seen| seen.total_bytes > 0)
+    };
+    let (end_s, played) = [1.0, 4.0, 16.0, 64.0, 256.0]
+        .into_iter()
+        .map(|end_s| (end_s, play(end_s, 200)))
+        .find(|(_, played)| has_data(played))
+        .unwrap();
     let Played { report, released_packets, took } = played;
     for seen in &report.seen {
         assert!(seen.has_connected && seen.last_s.is_some());
@@ -78,6 +91,11 @@ fn endpoints_whose_relay_dies_end_with_the_run() {
 fn endpoints_that_never_had_a_relay_end_with_the_run() {
     let Played { report, released_packets, took } = play(0.5, 0);
     assert_eq!(released_packets, 0);
-    assert!(report.seen.iter().all(|seen| !seen.has_connected && seen.total_bytes == 0 && seen.last_s.is_none()));
+    assert!(
+        report
+            .seen
+            .iter()
+            .all(|seen| !seen.has_connected && seen.total_bytes == 0 && seen.last_s.is_none())
+    );
     assert!(took.as_secs_f64() >= 0.5, "{took:?}");
 }

@@ -59,9 +59,9 @@ impl Rule {
 
 /// Creates the custom rule of each flow. The default creates a rule that only reports its absence.
 #[derive(Clone)]
-pub struct RuleFactory(Arc<dyn Fn() -> Box<dyn CustomRule> + Send + Sync>);
+pub struct CustomRuleFactory(Arc<dyn Fn() -> Box<dyn CustomRule> + Send + Sync>);
 
-impl RuleFactory {
+impl CustomRuleFactory {
     /// A factory from a function.
     pub fn new<R: CustomRule + 'static>(make: impl Fn() -> R + Send + Sync + 'static) -> Self {
         Self(Arc::new(move || Box::new(make())))
@@ -72,7 +72,7 @@ impl RuleFactory {
     }
 }
 
-impl Default for RuleFactory {
+impl Default for CustomRuleFactory {
     fn default() -> Self {
         Self::new(|| Missing)
     }

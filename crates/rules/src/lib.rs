@@ -40,7 +40,7 @@ pub use bic::Bic;
 pub use bimodal::{Bimodal, Compare};
 pub use binomial::Binomial;
 pub use cubic::Cubic;
-pub use custom::{CustomRule, RuleFactory};
+pub use custom::{CustomRule, CustomRuleFactory};
 pub use dctcp::Dctcp;
 pub use event::{Ack, Congestion, MarkResponse, Needs, SlowStart};
 pub use formula::{Formula, FormulaError, FormulaRule};

@@ -4,7 +4,7 @@
 //! Everything a crate needs is here: implement `WindowRule`, tell the scenario's reader what the
 //! rule's name means, run.
 
-use cwndlab_rules::{Ack, Congestion, RuleFactory, RuleSpec, WindowRule};
+use cwndlab_rules::{Ack, Congestion, CustomRuleFactory, RuleSpec, WindowRule};
 use cwndlab_sim::Simulation;
 use cwndlab_sim::scenario::{Resolver, Scenario};
 
@@ -45,7 +45,7 @@ impl Resolver for Mine {
             .and_then(|rest| rest.strip_suffix(')'))
             .and_then(|most| most.parse().ok());
         let most = most.ok_or("allowed: mine:Patient(LOSSES)")?;
-        Ok(RuleSpec::custom(text, RuleFactory::new(move || Patient { most, losses: 0 })))
+        Ok(RuleSpec::custom(text, CustomRuleFactory::new(move || Patient { most, losses: 0 })))
     }
 }
 

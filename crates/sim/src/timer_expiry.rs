@@ -113,7 +113,9 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         app.pacing_entry_s = NEVER;
         let due_s = endpoint.sender.pacing_deadline_s();
         if due_s <= self.now_s {
-            self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_pacing_timer(now_s, knobs, wire));
+            self.on_sender(flow, |sender, now_s, knobs, wire| {
+                sender.on_pacing_timer(now_s, knobs, wire)
+            });
         } else if due_s < NEVER {
             app.pacing_entry_s = due_s;
             self.datapath.timers.push(due_s, TimerKind::Pacing, flow);

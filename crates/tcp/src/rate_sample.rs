@@ -169,7 +169,8 @@ impl Sender {
         if ack.ece && self.ecn.negotiated {
             sampler.round_start_reported = !sampler.needs.recovery;
             let ack_context = self.ack_context(now_s, ack, 0, knobs);
-            let mark_consumed = self.rule.on_mark(self.cwnd, &ack_context) == MarkResponse::Consumed;
+            let mark_consumed =
+                self.rule.on_mark(self.cwnd, &ack_context) == MarkResponse::Consumed;
             self.check_fault();
             let Some(sampler) = &mut self.rate_sampler else { return };
             sampler.mark_consumed = mark_consumed;

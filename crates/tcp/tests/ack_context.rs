@@ -150,8 +150,10 @@ fn a_rule_may_leave_slow_start() {
     let recorder = Recorder { leave: Some(6.0), ..Recorder::default() };
     let knobs =
         Knobs { initial_window: 4.0, initial_ssthresh: 100.0, grow_when_limited: false, ..rfc() };
-    let mut tcp =
-        Exchange::of(Sender::new(Rule::custom(recorder), Recovery::NewReno, None, 0.0, &knobs), knobs);
+    let mut tcp = Exchange::of(
+        Sender::new(Rule::custom(recorder), Recovery::NewReno, None, 0.0, &knobs),
+        knobs,
+    );
     tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
     // The window after the SYN is the initial window; ssthresh stays where the rule left slow
     // start.

@@ -4,7 +4,7 @@
 use super::*;
 use crate::panics;
 use cwndlab_quic::RuleFactory;
-use cwndlab_rules::{Ack, Congestion, RuleSpec, WindowRule};
+use cwndlab_rules::{Ack, Congestion, CustomRuleFactory, RuleSpec, WindowRule};
 use std::env;
 use std::process::Command;
 
@@ -38,21 +38,26 @@ impl WindowRule for Broken {
 /// Plays so many seconds with it. Its queue, of one bandwidth-delay product, is full within the first.
 fn run_with(rule: Broken, seconds: u32) {
     panics::are_fatal();
-    let text = format!("duration = \"{seconds}s\"\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n[[flows]]\nrule = \"AIMD(1, 0.5)\"\n");
+    let text = format!(
+        "duration = \"{seconds}s\"\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n[[flows]]\nrule = \"AIMD(1, 0.5)\"\n"
+    );
     let scenario = Scenario::from_toml(&text).unwrap();
     let mut plan = Plan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7, None).unwrap();
-    let broken = cwndlab_rules::RuleFactory::new(move || rule.clone());
+    let broken = CustomRuleFactory::new(move || rule.clone());
     plan.transfers[0].factory = RuleFactory::new(RuleSpec::custom("test:Broken", broken)).unwrap();
     play(&scenario, &plan, 0).unwrap();
 }
 
 /// Has a test play its run; the one error it ends with.
 fn ended(test: &str) -> String {
-    let arguments = [&format!("quic::tests::{test}"), "--exact", "--include-ignored", "--nocapture"];
-    let done = Command::new(env::current_exe().unwrap()).args(arguments).env(PLAYS, "").output().unwrap();
+    let arguments =
+        [&format!("quic::tests::{test}"), "--exact", "--include-ignored", "--nocapture"];
+    let done =
+        Command::new(env::current_exe().unwrap()).args(arguments).env(PLAYS, "").output().unwrap();
     let said = String::from_utf8(done.stdout).unwrap();
     assert_eq!(done.status.code(), Some(1), "{said}");
-    let errors: Vec<&str> = said.lines().filter(|line| line.starts_with("{\"event\":\"error\"")).collect();
+    let errors: Vec<&str> =
+        said.lines().filter(|line| line.starts_with("{\"event\":\"error\"")).collect();
     let [error] = errors.as_slice() else { panic!("{said}") };
     assert!(!said.contains("\"time_s\":600.0"), "it went on to its end: {said}");
     error.to_string()
@@ -74,5 +79,8 @@ fn a_thread_that_hangs_does_not_hold_up_the_end() {
         return run_with(Broken::Hangs, 3);
     }
     let error = ended("a_thread_that_hangs_does_not_hold_up_the_end");
-    assert!(error.contains("time limit: the run did not end 10 s after its 3 s were over"), "{error}");
+    assert!(
+        error.contains("time limit: the run did not end 10 s after its 3 s were over"),
+        "{error}"
+    );
 }

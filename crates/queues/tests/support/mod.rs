@@ -18,7 +18,7 @@ pub struct Link<A> {
     pub rule: A,
     pub rate_bit_s: f64,
     pub queue: VecDeque<Packet>,
-    pub on_departure: Vec<Packet>,
+    pub departed: Vec<Packet>,
     pub now_s: f64,
     arrivals: usize,
     service_began_s: f64,
@@ -31,7 +31,7 @@ impl<A: Admission> Link<A> {
             rule,
             rate_bit_s,
             queue: VecDeque::new(),
-            on_departure: Vec::new(),
+            departed: Vec::new(),
             now_s: 0.0,
             arrivals: 0,
             service_began_s: 0.0,
@@ -66,7 +66,7 @@ impl<A: Admission> Link<A> {
             let Some(packet) = self.queue.pop_front() else { break };
             let since_s = std::mem::replace(&mut self.service_began_s, departs_s);
             self.idle_since_s = departs_s;
-            self.on_departure.push(packet);
+            self.departed.push(packet);
             if self.rule.needs_departures() {
                 let Packet { size_bytes, priority, .. } = packet;
                 self.rule.on_departure(

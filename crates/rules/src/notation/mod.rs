@@ -13,7 +13,7 @@
 mod values;
 
 use crate::registry::{ParameterKind, ParameterValues};
-use crate::{Arithmetic, FAMILIES, Family, Formula, Rule, RuleFactory};
+use crate::{Arithmetic, CustomRuleFactory, FAMILIES, Family, Formula, Rule};
 use cwndlab_units::message;
 use std::{fmt, str::FromStr};
 use values::{AssignError, assign, formula, number};
@@ -29,7 +29,7 @@ enum RuleSource {
     /// A congestion control of the Linux kernel, and its counterpart in simulations.
     Kernel { name: &'static str, counterpart: BuiltIn },
     /// A custom rule.
-    Custom { text: String, factory: RuleFactory },
+    Custom { text: String, factory: CustomRuleFactory },
 }
 
 /// Prefix of the kernel's congestion controls.
@@ -62,7 +62,7 @@ impl std::error::Error for RuleError {}
 
 impl RuleSpec {
     /// A custom rule under the text that names it.
-    pub fn custom(text: impl Into<String>, factory: RuleFactory) -> Self {
+    pub fn custom(text: impl Into<String>, factory: CustomRuleFactory) -> Self {
         Self(RuleSource::Custom { text: text.into(), factory })
     }
 
@@ -116,7 +116,7 @@ impl FromStr for RuleSpec {
             return kernel(text, name);
         }
         if text.contains(':') {
-            return Ok(Self::custom(text, RuleFactory::default()));
+            return Ok(Self::custom(text, CustomRuleFactory::default()));
         }
         let (name, inside) = match text.split_once('(') {
             None => (text, ""),

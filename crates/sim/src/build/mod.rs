@@ -263,7 +263,8 @@ impl Builder<'_> {
             if stop_s < NEVER {
                 engine.datapath.timers.push(stop_s, TimerKind::AppStop, flow);
             }
-            let rule = if rule.is_stateless() { rule.clone() } else { spec.rule.0.build(arithmetic) };
+            let rule =
+                if rule.is_stateless() { rule.clone() } else { spec.rule.0.build(arithmetic) };
             let sender = Sender::new(rule, recovery, packets, timer_phase_s, &knobs);
             let app = ApplicationState::of(&sender, stop_s, transfer);
             engine.senders.push(SenderEndpoint {

@@ -77,7 +77,8 @@ impl Link {
             // Counting departures is cheapest in large batches.
             let patience = (2 * self.backlog.len()).clamp(64, MAX_BACKLOG_PACKETS);
             self.guaranteed_accept_backlog =
-                self.discipline.guaranteed_accept_backlog(self.largest_bytes).min(patience as u64) as usize;
+                self.discipline.guaranteed_accept_backlog(self.largest_bytes).min(patience as u64)
+                    as usize;
         }
         let backlog = self.backlog();
         let arrival = ArrivingPacket {

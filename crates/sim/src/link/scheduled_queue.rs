@@ -168,7 +168,9 @@ impl Link {
         };
         scheduled_queue.accumulate_waiting_area(now_s);
         let drops = &mut scheduled_queue.drops;
-        scheduled_queue.queue.enqueue(item, &mut |lost: QueueItem<SlabKey>| drops.push(lost.packet));
+        scheduled_queue
+            .queue
+            .enqueue(item, &mut |lost: QueueItem<SlabKey>| drops.push(lost.packet));
         let lost = scheduled_queue.drops.len();
         self.dropped += lost as u64;
         scheduled_queue.waiting += 1;
