@@ -54,7 +54,7 @@ fn compare(
 ) -> Result<(), TestCaseError> {
     let (spec, plan) = (spec(text), Plan::of(&spec(text)).unwrap());
     let mut rule = spec.build(Arithmetic::Plain);
-    let (mut cwnd, mut flow) = (from, Flow::new(&plan, from));
+    let (mut cwnd, mut flow, host) = (from, Flow::new(&plan, from), host(&plan));
     for (index, &(event, times)) in events.iter().enumerate() {
         for _ in 0..times {
             let ack = Ack {
@@ -76,9 +76,9 @@ fn compare(
                 // The rule learns of it with an acknowledgement.
                 Event::Round => cwnd = rule.increase(cwnd, &ack),
             }
-            flow.happen(&plan, event, 1, 0.1, host);
+            flow.happen(event, 1, 0.1, &host);
             if event == Event::Round {
-                flow.happen(&plan, Event::Ack, 1, 0.1, host);
+                flow.happen(Event::Ack, 1, 0.1, &host);
             }
         }
         let (is, off) = (flow.cwnd(), (flow.cwnd() - cwnd).abs());
@@ -159,7 +159,7 @@ proptest! {
         let cut = rule.decrease(from, Congestion::FastRetransmit).max(2.0);
         for (event, cwnd) in [(Event::Ack, grown), (Event::Cut, cut)] {
             let mut flow = Flow::new(&plan, from);
-            flow.happen(&plan, event, 1, rtt_s, host);
+            flow.happen(event, 1, rtt_s, host(&plan));
             // Steps of 1/16 octave: a hyperbola lies at most (1/16)^2 / 4 of itself below its chord, along either axis.
             prop_assert!((flow.cwnd() - cwnd).abs() <= 2e-3 * (cwnd - from).abs().max(cwnd * 0.5) , "{event:?}: {} not {cwnd}", flow.cwnd());
         }

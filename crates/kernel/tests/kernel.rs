@@ -74,10 +74,11 @@ fn the_kernel_computes_what_the_host_does() {
     ] {
         let plan = Plan::of(&rule.parse().unwrap()).unwrap();
         let object = program(&plan, map);
-        let (mut here, mut there) = (Flow::new(&plan, 40.25), Flow::new(&plan, 40.25));
+        let (mut here, mut there, host) =
+            (Flow::new(&plan, 40.25), Flow::new(&plan, 40.25), host(&plan));
         for (index, (event, acked, rtt_s)) in sequence().enumerate() {
-            here.happen(&plan, event, acked, rtt_s, host);
-            there.happen(&plan, event, acked, rtt_s, |_, drive| in_kernel(&object, drive));
+            here.happen(event, acked, rtt_s, &host);
+            there.happen(event, acked, rtt_s, |drive| in_kernel(&object, drive));
             assert_eq!(here.0, there.0, "{rule}, event {index}: {event:?} of {acked}");
         }
         println!("{rule}: 3000 events, the same bits; the window is {:.6}", here.cwnd());

@@ -28,8 +28,8 @@ pub struct Drive {
     pub mraimd: [u64; 2],
 }
 
-/// One event through the host's build.
-pub fn host(plan: &Plan, drive: &mut Drive) {
+/// What takes an event through the host's build of a plan's program.
+pub fn host(plan: &Plan) -> impl Fn(&mut Drive) + use<> {
     unsafe extern "C" {
         fn cwndlab_kernel_drive(rule: *const u8, flow: *mut Drive);
     }
@@ -40,7 +40,7 @@ pub fn host(plan: &Plan, drive: &mut Drive) {
         .map(|word| u64::from_ne_bytes(word.try_into().unwrap()))
         .collect();
     // SAFETY: `words` is the struct that the program of `plan` reads, and `Drive` is laid out as `struct drive`.
-    unsafe { cwndlab_kernel_drive(words.as_ptr().cast(), drive) }
+    move |drive| unsafe { cwndlab_kernel_drive(words.as_ptr().cast(), drive) }
 }
 
 pub struct Flow(pub Drive);
@@ -73,17 +73,10 @@ impl Flow {
     }
 
     /// One event, by `run`. The floor of two packets and slow start are the kernel's, not the rule's.
-    pub fn happen(
-        &mut self,
-        plan: &Plan,
-        event: Event,
-        acked: u32,
-        rtt_s: f64,
-        mut run: impl FnMut(&Plan, &mut Drive),
-    ) {
+    pub fn happen(&mut self, event: Event, acked: u32, rtt_s: f64, run: impl Fn(&mut Drive)) {
         (self.0.event, self.0.acked, self.0.srtt_us_8) =
             (event as u32, acked, (rtt_s * 8e6) as u32);
-        run(plan, &mut self.0);
+        run(&mut self.0);
         match event {
             Event::Cut | Event::Timeout if self.0.cwnd < 2 => {
                 (self.0.cwnd, self.0.fraction_q44) = (2, 0)
