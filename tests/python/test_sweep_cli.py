@@ -6,6 +6,9 @@ import json
 import signal
 import subprocess
 import sys
+import threading
+from pathlib import Path
+from types import FrameType
 
 import polars as pl
 import pytest
@@ -14,7 +17,7 @@ from waiting import HANG_S, wait_until
 from conftest import ROOT
 from cwndlab import Store
 from cwndlab.plots import save, sweep_points
-from cwndlab.sweep import Sweep
+from cwndlab.sweep import Sweep, running
 from cwndlab.work import default_jobs
 from small_sweeps import TEXT, refused
 from terminals import Terminal
@@ -259,16 +262,44 @@ def test_many_axes_are_drawn(tmp_path):
     assert save(found.plot(), tmp_path / "many.png").stat().st_size > 10_000
 
 
+def _calls_a_run(runs: int, store: Path) -> float:
+    """Calls of functions, Python's and C's, that a sweep of short runs makes in all its threads."""
+    import sweeps
+
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sweep = Sweep(base=sweeps.BASE, axes={"rule": list(sweeps.RULES)}, replicates=runs // len(sweeps.RULES))
+    threading.setprofile(count)
+    sys.setprofile(count)
+    try:
+        sweep.run(store, jobs=1)
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return calls / runs
+
+
+def test_what_a_run_of_a_sweep_costs_does_not_grow_with_their_number(monkeypatch, tmp_path):
+    """Counted in calls, which no other work on the machine adds to; bench/sweeps.py measures the time."""
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    # The store is read once for all runs that are got ready in a tenth of a second: here for each.
+    monkeypatch.setattr(running, "BATCH_S", 0.0)
+    for most, what in ((1000, "computed"), (250, "found in the store")):
+        few, many = (_calls_a_run(runs, tmp_path / str(runs)) for runs in (250, 1000))
+        assert many < min(1.1 * few, most), what
+
+
 @pytest.mark.slow
-def test_ten_thousand_short_runs_cost_less_than_a_millisecond_each(monkeypatch):
-    """CPU time, because other work on the machine does not count; memory after a third of them and at their end."""
+def test_ten_thousand_short_runs_are_not_kept_in_memory(monkeypatch):
+    """After a third of them and at their end."""
     monkeypatch.syspath_prepend(ROOT / "bench")
     import sweeps
 
-    found = sweeps.measure(10_000, default_jobs())
-    assert found.overhead_cpu_ms < 1.0
-    assert found.again.cpu_ms < 1.0
-    done, mib = zip(*found.memory, strict=True)
+    done, mib = zip(*sweeps.measure(10_000, default_jobs()).memory, strict=True)
     assert done[-1] == 10_000
     # 2 kB a run, kept in memory, would be 12 MiB more; allocators keep some of what they are given back.
     assert mib[-1] - mib[3] < 12
