@@ -2,8 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Files of Python tests that run side by side.
-JOBS ?= 2
+# Python tests that run side by side.
+JOBS ?= auto
+PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
+# What takes long says so before, and how long it took after.
+STEP := .ci/step
 # The built core is the mark that everything is set up.
 SETUP := python/cwndlab/_core.abi3.so
 CORE_SOURCES := $(shell find $(addprefix crates/,prefetch units rules queues tcp sim python) -type f \( -name '*.rs' -o -name Cargo.toml \) 2>/dev/null) \
@@ -13,12 +16,16 @@ CORE_SOURCES := $(shell find $(addprefix crates/,prefetch units rules queues tcp
 # The program behind `cwndlab live`, and the crates that only it needs.
 LIVE := python/cwndlab/_bin/cwndlab-live
 LIVE_SOURCES := $(shell find crates -type f 2>/dev/null) $(wildcard Cargo.toml Cargo.lock)
-# What rules in the kernel need: clang with BPF, the headers of libelf and zlib, and the kernel's own types.
-BPF := $(shell printf '\043include <libelf.h>\n\043include <zlib.h>\n' | $(CC) -E - >/dev/null 2>&1 \
+# What rules in the kernel need: clang with BPF, the headers of libelf and zlib, the kernel's own types, and for
+# libbpf's Makefile a path without a space.
+BPF := $(shell case '$(or $(CARGO_TARGET_DIR),$(CURDIR))' in (*' '*) exit;; esac; \
+	printf '\043include <libelf.h>\n\043include <zlib.h>\n' | $(CC) -E - >/dev/null 2>&1 \
 	&& clang -print-targets 2>/dev/null | grep -qw bpf && test -r /sys/kernel/btf/vmlinux && echo yes)
-LIVE_PACKAGES := -p cwndlab-emulator -p cwndlab-quic -p cwndlab-live --features cwndlab-quic/transfers $(if $(BPF),-p cwndlab-kernel --features cwndlab-live/kernel)
+LIVE_PACKAGES := -p cwndlab-emulator -p cwndlab-quic -p cwndlab-live --features cwndlab-quic/transfers \
+	$(if $(BPF),-p cwndlab-kernel --features cwndlab-live/kernel)
 
-.PHONY: help setup demo live test test-rust test-python test-live lint format fuzz docs lessons bench guard wheel clean
+.PHONY: help setup demo live check test test-all test-rust test-python test-live test-live-all lint lint-quick format fuzz \
+	docs lessons bench guard mutants wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -31,40 +38,61 @@ $(VENV)/bin/python:
 # The dependencies and the tools come first, from the package's own metadata; the core is then built into the source
 # tree, so that changes to Python files need no new setup.
 $(VENV)/tools.stamp: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet "maturin>=1.16,<2"
-	touch $@
+	@$(STEP) "build tool maturin" "10 s" $(BIN)/python -m pip install --quiet "maturin>=1.16,<2"
+	@touch $@
 
 $(SETUP): $(CORE_SOURCES) pyproject.toml $(VENV)/tools.stamp
-	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --extras dev
-	touch $@
+	@PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(STEP) "simulator core in Rust, Python packages" "3 min" \
+		$(BIN)/maturin develop --release --extras dev
+	@touch $@
 
 demo: $(SETUP) ## run the four linear rules over four bandwidths; report in out/demo
-	$(BIN)/cwndlab demo
+	@$(STEP) "demo" "10 s" $(BIN)/cwndlab demo
 
 live: $(LIVE) ## build the program behind `cwndlab live` (Linux): real TCP flows through an emulated bottleneck
 
+# In the profile of the tests, whose dependencies are built already: it waits more than it computes.
 $(LIVE): $(LIVE_SOURCES)
-	$(if $(BPF),,@echo "no clang, libelf or zlib headers, or /sys/kernel/btf/vmlinux: rules in the kernel are left out" >&2)
-	cargo build --profile live --quiet -p cwndlab-live $(if $(BPF),--features kernel)
-	mkdir -p $(@D)
-	install -m 755 $(or $(CARGO_TARGET_DIR),target)/live/cwndlab-live $@
+	$(if $(BPF),,@echo "rules in the kernel are left out: no clang, libelf or zlib headers, no" \
+		"/sys/kernel/btf/vmlinux, or a space in the build's path (CARGO_TARGET_DIR)" >&2)
+	@$(STEP) "program for live runs" "2 min" cargo build -p cwndlab-live $(if $(BPF),--features kernel)
+	@mkdir -p $(@D)
+	@install -m 755 "$(or $(CARGO_TARGET_DIR),target)/debug/cwndlab-live" $@
 
-test: test-rust test-python ## run every test
+check: $(SETUP) lint-quick test-rust ## what to run between edits: Rust tests, quick Python tests, formatting (2 minutes)
+	@$(STEP) "quick Python tests" "80 s" $(PYTEST) -m "not slow and not nightly"
+
+test: test-rust test-python ## every test that a user should run (5 minutes)
+
+test-all: test test-live-all ## the rest, too: what takes minutes, every run of ns-2 (40 minutes)
+	@CWNDLAB_SCENARIOS=20000 $(STEP) "Rust tests, many scenarios" "2 min" cargo test --quiet
+	@CWNDLAB_NS2_LIVE=1 $(STEP) "Python tests that take minutes" "10 min" $(PYTEST) -m nightly
+	@CWNDLAB_NS2_LIVE=1 $(STEP) "every run of ns-2" "3 min" $(PYTEST) tests/ns2/test_reference.py
 
 test-rust: ## run the tests of the Rust crates
-	cargo test --quiet
+	@$(STEP) "compile Rust tests" "2 min" cargo test --no-run
+	@$(STEP) "Rust tests" "15 s" cargo test --quiet
 
-test-live: $(SETUP) $(LIVE) ## run the tests with real flows (root, Linux); what cannot run here skips with a reason
-	cargo test --quiet $(LIVE_PACKAGES)
-	$(BIN)/python -m pytest tests/live
+# `-n auto` would use every core; what is measured here wants them quiet.
+test-live: $(SETUP) $(LIVE) ## run the tests with real flows (root, Linux); what cannot run here skips and says why
+	@$(STEP) "compile Rust tests of live runs" "2 min" cargo test --no-run $(LIVE_PACKAGES)
+	@$(STEP) "Rust tests of live runs" "30 s" cargo test --quiet $(LIVE_PACKAGES)
+	@$(STEP) "live tests" "3 min" $(BIN)/python -m pytest tests/live
+
+test-live-all: test-live ## also those with real flows that take minutes
+	@$(STEP) "Rust tests of live runs that take long" "1 min" cargo test --quiet $(LIVE_PACKAGES) -- --ignored
+	@$(STEP) "live tests that take minutes" "8 min" $(BIN)/python -m pytest tests/live -m nightly
 
 test-python: $(SETUP) ## run the tests of the Python package, its examples and the command line
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
+	@$(STEP) "Python tests" "4 min" $(PYTEST)
 
-lint: $(SETUP) ## check formatting, lints and the arrows between modules
+lint: lint-quick ## check formatting, lints and the arrows between modules
+	@$(STEP) "clippy" "1 min" cargo clippy --all-targets --quiet -- -D warnings
+	$(if $(filter Linux,$(shell uname -s)),@$(STEP) "clippy of live crates" "1 min" \
+		cargo clippy $(LIVE_PACKAGES) --all-targets --quiet -- -D warnings)
+
+lint-quick: $(SETUP)
 	cargo fmt --all --check
-	cargo clippy --all-targets --quiet -- -D warnings
-	$(if $(filter Linux,$(shell uname -s)),cargo clippy $(LIVE_PACKAGES) --all-targets --quiet -- -D warnings)
 	$(BIN)/ruff format --check python tests bench docs
 	$(BIN)/ruff check python tests bench docs
 	$(BIN)/lint-imports --no-cache
@@ -89,7 +117,10 @@ bench: $(SETUP) ## measure the engine beside ns-2 and ns-3, profile it, and writ
 	$(BIN)/python bench/document.py
 
 guard: $(SETUP) ## count instructions of three runs, and fail where they have grown by a tenth
-	$(BIN)/python bench/guard.py
+	@$(STEP) "instructions of three runs" "1 min" $(BIN)/python bench/guard.py
+
+mutants: ## score of the tests of crates/tcp and crates/queues: which changes to the code they notice (half an hour)
+	bench/mutants.sh
 
 wheel: $(VENV)/tools.stamp ## build an abi3 wheel into dist/
 	$(BIN)/maturin build --release --out dist

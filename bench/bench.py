@@ -1,13 +1,16 @@
-"""Measures cwndlab: speed beside ns-2 and ns-3 in the same run, memory, costs; with targets, met or not.
+"""Measures cwndlab: speed beside ns-2 and ns-3 in the same run, memory, costs.
+
+With targets, met or not.
 
     python bench/bench.py [--only NAME]... [--repetitions N] [--quick] [--record]
 
-Runs of cwndlab and of the program beside it alternate, so that a machine that slows down slows both; ratios are
-medians over the repetitions. Both are timed over the simulation itself: ns-2 from its first event to its last (its
-topology and routes are built before), cwndlab over building its network and running it. One core unless said. Tables go
-to standard output, figures to out/bench.json after every work, so that Ctrl-C loses nothing; --record also keeps them
-in bench/results.json, from which the documents have their tables. Exits with 1 where the two programs did not do the
-same work.
+Runs of cwndlab and of the program beside it alternate, so that a machine that slows down slows
+both; ratios are medians over the repetitions. Both are timed over the simulation itself: ns-2 from
+its first event to its last (its topology and routes are built before), cwndlab over building its
+network and running it. One core unless said. Tables go to standard output, figures to
+out/bench.json after every work, so that Ctrl-C loses nothing; --record also keeps them in
+bench/results.json, from which the documents have their tables. Exits with 1 where the two programs
+did not do the same work.
 """
 
 from __future__ import annotations
@@ -58,12 +61,18 @@ def write(path: Path, document: dict) -> None:
 
 
 def recorded(document: dict) -> dict:
-    """Put what was measured now in its place on record; of another machine or other versions nothing stays."""
+    """Put what was measured now in its place on record.
+
+    Of another machine or other versions nothing stays.
+    """
     old = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     same = all(old.get(key) == document[key] for key in ("machine", "versions"))
     entries = {**(old.get("works", {}) if same else {}), **document["works"]}
     if old and not same:
-        print("another machine or other versions than on record: nothing of the record stays", file=sys.stderr)
+        print(
+            "another machine or other versions than on record: nothing of the record stays",
+            file=sys.stderr,
+        )
     # The profile, too, which stages.py keeps there.
     return {
         **(old if same else {}),
@@ -77,24 +86,45 @@ def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     names = [work.name for work in WORKS]
     parser.add_argument(
-        "--only", choices=names, action="append", metavar="NAME", help=f"{', '.join(names)}; may be repeated"
-    )
-    parser.add_argument("--repetitions", type=int, default=3, metavar="N", help="runs on each side (default 3)")
-    parser.add_argument(
-        "--quick", action="store_true", help="short runs, each once: shows that all works, measures nothing"
-    )
-    parser.add_argument(
-        "--record", action="store_true", help="keep the figures in bench/results.json, for the documents"
+        "--only",
+        choices=names,
+        action="append",
+        metavar="NAME",
+        help=f"{', '.join(names)}; may be repeated",
     )
     parser.add_argument(
-        "--limit", type=float, default=1200, metavar="S", help="seconds ns-2 may take for 100,000 flows"
+        "--repetitions", type=int, default=3, metavar="N", help="runs on each side (default 3)"
     )
-    parser.add_argument("--by-hand", action="store_true", help="put ns-2's sources on its routers, their links by hand")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="short runs, each once: shows that all works, measures nothing",
+    )
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="keep the figures in bench/results.json, for the documents",
+    )
+    parser.add_argument(
+        "--limit",
+        type=float,
+        default=1200,
+        metavar="S",
+        help="seconds ns-2 may take for 100,000 flows",
+    )
+    parser.add_argument(
+        "--by-hand",
+        action="store_true",
+        help="put ns-2's sources on its routers, their links by hand",
+    )
     arguments = parser.parse_args()
     if arguments.repetitions < 1:
         parser.error(f"argument --repetitions: {arguments.repetitions} is not allowed, at least 1")
     if arguments.quick and arguments.record:
-        parser.error("argument --record: not allowed with --quick, whose runs are too short to measure anything")
+        parser.error(
+            "argument --record: not allowed with --quick, whose runs are too short to measure "
+            "anything"
+        )
     return arguments
 
 
@@ -103,7 +133,11 @@ def main() -> int:
     arguments = parsed()
     repetitions = 1 if arguments.quick else arguments.repetitions
     settings = Settings(
-        repetitions, arguments.quick, ns2_reference.available(), limit_s=arguments.limit, by_hand=arguments.by_hand
+        repetitions,
+        arguments.quick,
+        ns2_reference.available(),
+        limit_s=arguments.limit,
+        by_hand=arguments.by_hand,
     )
     if not settings.ns2:
         print("without ns-2: program `ns` (Debian package ns2) is not installed", file=sys.stderr)
@@ -119,7 +153,10 @@ def main() -> int:
             print(f"stopped in {work.name}; what was finished is kept", file=sys.stderr)
             stopped = True
             break
-        print(f"[{number}/{len(chosen)}] {work.name}: {time.perf_counter() - begin:.0f} s", file=sys.stderr)
+        print(
+            f"[{number}/{len(chosen)}] {work.name}: {time.perf_counter() - begin:.0f} s",
+            file=sys.stderr,
+        )
         write(OUT, document)
     for table in (make(entries) for make in TABLES.values()):
         if table[1]:
@@ -128,10 +165,16 @@ def main() -> int:
     if arguments.record:
         write(RECORD, recorded(document))
     print(f"written: {(RECORD if arguments.record else OUT).relative_to(ROOT)}")
-    unequal = [name for name, entry in entries.items() if not entry.get("figures", {}).get("same_work", True)]
+    unequal = [
+        name
+        for name, entry in entries.items()
+        if not entry.get("figures", {}).get("same_work", True)
+    ]
     # Too short a run is a different one on both sides: nothing follows from it.
     if unequal and not arguments.quick:
-        print(f"not the same work on both sides, so no ratio: {', '.join(unequal)}", file=sys.stderr)
+        print(
+            f"not the same work on both sides, so no ratio: {', '.join(unequal)}", file=sys.stderr
+        )
     failed = [name for name, entry in entries.items() if "failed" in entry]
     return 130 if stopped else int(bool(failed or (unequal and not arguments.quick)))
 

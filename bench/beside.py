@@ -1,12 +1,15 @@
-"""Six scenarios with flows of this machine's kernel, and simulated: ``python bench/beside.py [--record]``; root, Linux.
+"""Six scenarios with flows of this machine's kernel, and simulated.
 
-Each of six examples/live-*.toml runs several times live, with another seed each time (flows start at other moments),
-and with as many seeds simulated with the profile ``linux``, as `cwndlab live linux --beside` does. Printed are means of
-both, and the least and most of single runs: one run says little where flows are few and cuts are seldom. Simulated once
-more are packets that are late by up to a millisecond, as hosts are: what that changes hangs on exact times.
+``python bench/beside.py [--record]``; root, Linux.
 
-As wanted is a difference of at most 5 points in every group's share of the goodput, and of 15 % in the mean queueing
-delay. Runs that are not valid are shown as such and count for nothing.
+Each of six examples/live-*.toml runs several times live, with another seed each time (flows start
+at other moments), and with as many seeds simulated with the profile ``linux``, as `cwndlab live
+linux --beside` does. Printed are means of both, and the least and most of single runs: one run says
+little where flows are few and cuts are seldom. Simulated once more are packets that are late by up
+to a millisecond, as hosts are: what that changes hangs on exact times.
+
+As wanted is a difference of at most 5 points in every group's share of the goodput, and of 15 % in
+the mean queueing delay. Runs that are not valid are shown as such and count for nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +45,10 @@ def shares(result: Result) -> dict[str, float]:
     """Part of the goodput of each group, percent."""
     flows = result.flows.select("group", "goodput_bps")
     goodputs = flows.group_by("group", maintain_order=True).sum()
-    return {group: 100 * goodput / result.aggregate_goodput_bps for group, goodput in goodputs.iter_rows()}
+    return {
+        group: 100 * goodput / result.aggregate_goodput_bps
+        for group, goodput in goodputs.iter_rows()
+    }
 
 
 def found(result: Result) -> dict[str, Any]:
@@ -77,15 +83,22 @@ def valid(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [run for run in runs if not run["reasons"]]
 
 
-def compared(entry: dict[str, Any]) -> list[tuple[str, float, list[float], list[float], list[float]]]:
-    """Return what is compared, how far it may be apart, and the values of simulated, jittered and live runs.
+def compared(
+    entry: dict[str, Any],
+) -> list[tuple[str, float, list[float], list[float], list[float]]]:
+    """Return each comparison, its tolerance, and its simulated, jittered and live values.
 
-    Of groups the last one is left out, which has what the others leave. Of one group alone there is no share.
+    Of groups the last one is left out, which has what the others leave. Of one group alone there is
+    no share.
     """
     kinds = [valid(entry[kind]) for kind in ("simulated", "jittered", "live")]
     groups = list(entry["live"][0]["shares"])[:-1]
     rows = [
-        (f"share of {group} [%]", POINTS, *([run["shares"][group] for run in runs] for runs in kinds))
+        (
+            f"share of {group} [%]",
+            POINTS,
+            *([run["shares"][group] for run in runs] for runs in kinds),
+        )
         for group in groups
     ]
     delays = [[run["delay_ms"] for run in runs] for runs in kinds]
@@ -94,7 +107,10 @@ def compared(entry: dict[str, Any]) -> list[tuple[str, float, list[float], list[
 
 
 def lines(record: dict[str, Any]) -> list[list[str]]:
-    """Write a line for each comparison: scenario, what, simulated, live, difference, allowed, whether as wanted."""
+    """Write a line for each comparison.
+
+    Scenario, what, simulated, live, difference, allowed, whether as wanted.
+    """
     written = []
     for name, entry in record["scenarios"].items():
         for what, allowed, simulated, jittered, live in compared(entry):
@@ -104,8 +120,20 @@ def lines(record: dict[str, Any]) -> list[list[str]]:
                 continue
             apart = statistics.mean(live) - statistics.mean(simulated)
             said = "yes" if abs(apart) <= allowed else "no"
-            relative = f" ({100 * apart / statistics.mean(simulated):+.1f} %)" if "delay" in what else ""
-            written.append([name, what, *beside, _spread(live), f"{apart:+.1f}{relative}", f"{allowed:.1f}", said])
+            relative = (
+                f" ({100 * apart / statistics.mean(simulated):+.1f} %)" if "delay" in what else ""
+            )
+            written.append(
+                [
+                    name,
+                    what,
+                    *beside,
+                    _spread(live),
+                    f"{apart:+.1f}{relative}",
+                    f"{allowed:.1f}",
+                    said,
+                ]
+            )
     return written
 
 
@@ -118,22 +146,26 @@ def _spread(values: list[float]) -> str:
 
 @plots.styled
 def draw(record: dict[str, Any]) -> Any:
-    """Draw simulated and live values of every comparison, in parts of what is allowed, so that all have one scale."""
+    """Draw the values of each comparison in units of its tolerance, so that all share one scale."""
     rows = [
-        (f"{name}: {what}", *([(value - statistics.mean(kinds[0])) / allowed for value in values] for values in kinds))
+        (f"{name}: {what}",
+        *([(value - statistics.mean(kinds[0])) / allowed for value in values] for values in kinds))
         for name, entry in record["scenarios"].items()
         for what, allowed, *kinds in compared(entry)
     ]  # fmt: skip
     figure, (axes,) = plots.panels(1, 1, width=9.0, height=0.5 * len(rows) + 1.2)
     axes.axvspan(-1, 1, color="#eeeeee", label="as wanted: 5 points, 15 %")
     for place, (_, *kinds) in enumerate(rows):
-        for index, (values, title) in enumerate(zip(kinds, ("simulated", "with jitter", "live"), strict=True)):
+        for index, (values, title) in enumerate(
+            zip(kinds, ("simulated", "with jitter", "live"), strict=True)
+        ):
             look = plots.look((0, 2, 1)[index])
             at = [place + 0.24 * (index - 1)] * len(values)
             axes.plot(values, at, linestyle="", marker="|", markersize=8, color=look.color)
             if values:
                 axes.plot(
-                    [statistics.mean(values)], at[:1], linestyle="", marker=look.marker, color=look.color,
+                    [statistics.mean(values)], at[:1], linestyle="", marker=look.marker,
+                    color=look.color,
                     label=f"{title}, mean (runs as ticks)" if place == 0 else None,
                 )  # fmt: skip
     axes.set_yticks(range(len(rows)), [label for label, *_ in rows])
@@ -148,10 +180,14 @@ def main() -> int:
     """Measure, print, and with ``--record`` keep the figures for docs/live-beside.md."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument(
-        "--record", action="store_true", help=f"write {RECORD.name} and the picture of docs/live-beside.md"
+        "--record",
+        action="store_true",
+        help=f"write {RECORD.name} and the picture of docs/live-beside.md",
     )
     parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--only", action="append", choices=SCENARIOS, help="only this one; may be repeated")
+    parser.add_argument(
+        "--only", action="append", choices=SCENARIOS, help="only this one; may be repeated"
+    )
     asked = parser.parse_args()
     before = json.loads(RECORD.read_text())["scenarios"] if asked.only and RECORD.exists() else {}
     record: dict[str, Any] = {
@@ -165,7 +201,10 @@ def main() -> int:
                 print(f"{name}: NOT valid: {'; '.join(run['reasons'])}", file=sys.stderr)
         for line in lines({"scenarios": {name: entry}}):
             print(
-                "  ".join(f"{cell:>{width}}" for cell, width in zip(line, (12, 26, 22, 22, 22, 16, 8, 10), strict=True))
+                "  ".join(
+                    f"{cell:>{width}}"
+                    for cell, width in zip(line, (12, 26, 22, 22, 22, 16, 8, 10), strict=True)
+                )
             )
     print(f"load {record['measured']['load']} on {os.cpu_count()} processors when it began")
     if asked.record:

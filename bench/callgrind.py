@@ -50,15 +50,18 @@ def count(scenario: dict) -> Counted:
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise RuntimeError(f"valgrind failed ({done.returncode}): {done.stderr.strip()[-1000:]}")
+            raise RuntimeError(
+                f"valgrind failed ({done.returncode}): {done.stderr.strip()[-1000:]}"
+            )
         return read(out.read_text(), program.name, json.loads(done.stdout))
 
 
 def read(dump: str, program: str, did: dict) -> Counted:
     """Add up what instructions cost by themselves, from callgrind's dump.
 
-    A line of costs is an address, a line number and a count, where an address may be relative to the one before; the
-    line after `calls=` has the cost of what was called, which is counted there (Callgrind format specification, 1).
+    A line of costs is an address, a line number and a count, where an address may be relative to
+    the one before; the line after `calls=` has the cost of what was called, which is counted there
+    (Callgrind format specification, 1).
     """
     total = int(re.search(r"^(?:summary|totals): (\d+)", dump, re.MULTILINE)[1])
     by_address: Counter[int] = Counter()

@@ -16,11 +16,23 @@ RULES = ("AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)")
 
 def measure_comparison(replicates: int, duration: str | None) -> dict:
     """Four rules in 13 environments and 8 settings through the command line, on all processors."""
-    command = [sys.executable, "-m", "cwndlab", "compare", *RULES, "--env", "all", "--setting", "all"]
+    command = [
+        sys.executable,
+        "-m",
+        "cwndlab",
+        "compare",
+        *RULES,
+        "--env",
+        "all",
+        "--setting",
+        "all",
+    ]
     command += ["--replicates", str(replicates), *(["--duration", duration] if duration else [])]
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
-        process = subprocess.Popen([*command, "--out", folder], stdout=subprocess.DEVNULL, env=ours.fresh())
+        process = subprocess.Popen(
+            [*command, "--out", folder], stdout=subprocess.DEVNULL, env=ours.fresh()
+        )
         # Waits for this process alone, so that its memory is not that of another child.
         _, status, used = os.wait4(process.pid, 0)
         wall_s = time.perf_counter() - begin

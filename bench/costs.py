@@ -1,4 +1,7 @@
-"""Measurements around the engine: what a rule or a trace costs, threads, processes that start, ns-3."""
+"""Measurements around the engine.
+
+What a rule or a trace costs, threads, processes that start, ns-3.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +30,14 @@ def with_rule(scenario: dict, rule: str) -> dict:
 
 
 def cost(work: Work, settings: Settings, variant: dict) -> dict:
-    """Time of a variant over that of the built-in rule without traces; both send the same packets."""
+    """Time of a variant over that of the built-in rule without traces.
+
+    Both send the same packets.
+    """
     plain = with_rule(work.scenario(settings.quick), BUILT_IN)
-    base, other = settings.turns(work, ("built-in", lambda: ours.run(plain)), (work.name, lambda: ours.run(variant)))
+    base, other = settings.turns(
+        work, ("built-in", lambda: ours.run(plain)), (work.name, lambda: ours.run(variant))
+    )
     if base[0]["trace_hash"] != other[0]["trace_hash"]:
         raise RuntimeError(f"{work.name}: not the packets of {BUILT_IN}: trace hashes differ")
     # With what Python gets handed over: traces are made for it.
@@ -54,13 +62,19 @@ def python_rule(work: Work, settings: Settings) -> dict:
     try:
         native.rule(OWN_RULE)
     except ScenarioError as error:
-        raise Skipped(f"this core reads no rules written in Python: {error}".replace(str(ours.ROOT), ".")) from None
+        raise Skipped(
+            f"this core reads no rules written in Python: {error}".replace(str(ours.ROOT), ".")
+        ) from None
     return cost(work, settings, with_rule(work.scenario(settings.quick), OWN_RULE))
 
 
 def traced(work: Work, settings: Settings) -> dict:
     """Window and queue every 10 ms."""
-    return cost(work, settings, {**work.scenario(settings.quick), "trace": {"cwnd": "10ms", "queue": "10ms"}})
+    return cost(
+        work,
+        settings,
+        {**work.scenario(settings.quick), "trace": {"cwnd": "10ms", "queue": "10ms"}},
+    )
 
 
 def sweep(work: Work, settings: Settings) -> dict:
@@ -74,12 +88,20 @@ def sweep(work: Work, settings: Settings) -> dict:
 
     def seconds(jobs: int) -> float:
         begin = time.perf_counter()
-        done = sum(1 for _ in run_many(((index, scenario) for index in range(SWEEP_RUNS)), jobs=jobs))
+        done = sum(
+            1 for _ in run_many(((index, scenario) for index in range(SWEEP_RUNS)), jobs=jobs)
+        )
         assert done == SWEEP_RUNS
         return time.perf_counter() - begin
 
-    one, two = settings.turns(work, ("1 thread", lambda: seconds(1)), ("2 threads", lambda: seconds(2)))
-    return {**spread("speed_up", ratios(one, two)), "one_thread_s": statistics.median(one), "runs": SWEEP_RUNS}
+    one, two = settings.turns(
+        work, ("1 thread", lambda: seconds(1)), ("2 threads", lambda: seconds(2))
+    )
+    return {
+        **spread("speed_up", ratios(one, two)),
+        "one_thread_s": statistics.median(one),
+        "runs": SWEEP_RUNS,
+    }
 
 
 def process_s(command: list[str]) -> float:
@@ -90,7 +112,10 @@ def process_s(command: list[str]) -> float:
 
 
 def start_up(work: Work, settings: Settings) -> dict:
-    """Whole processes, the interpreter's own start included: one that imports cwndlab, and `cwndlab --version`."""
+    """Whole processes, the interpreter's own start included.
+
+    One that imports cwndlab, and `cwndlab --version`.
+    """
     program = Path(sys.executable).with_name("cwndlab")
     command = [str(program)] if program.exists() else [sys.executable, "-m", "cwndlab"]
     python, imported, version = settings.turns(
@@ -133,5 +158,7 @@ def ns3(work: Work, settings: Settings) -> dict:
 def comparison(work: Work, settings: Settings) -> dict:
     """Four rules, all environments and settings of the paper, as a user runs it."""
     print(f"{work.name}: about two minutes", file=sys.stderr)
-    done = measure_comparison(replicates=1 if settings.quick else 3, duration="10s" if settings.quick else None)
+    done = measure_comparison(
+        replicates=1 if settings.quick else 3, duration="10s" if settings.quick else None
+    )
     return {"runs": done["runs"], "wall_s": done["wall_s"], "peak_bytes": done["peak_bytes"]}

@@ -1,8 +1,11 @@
-"""The measured parts of the documents, from what is on record: ``python bench/document.py`` writes them anew.
+"""The measured parts of the documents, from what is on record.
 
-A part stands between ``<!-- generated: bench NAME -->`` and ``<!-- end -->``. docs/generate.py and the tests that
-compare the documents use `part`; nothing in these parts comes from elsewhere than bench/results.json,
-bench/instructions.json and bench/beside.json, but for the prototypes' times in bench/floor.py.
+``python bench/document.py`` writes them anew.
+
+A part stands between ``<!-- generated: bench NAME -->`` and ``<!-- end -->``. docs/generate.py and
+the tests that compare the documents use `part`; nothing in these parts comes from elsewhere than
+bench/results.json, bench/instructions.json and bench/beside.json, but for the prototypes' times in
+bench/floor.py.
 """
 
 from __future__ import annotations
@@ -29,7 +32,9 @@ def markdown(table: Table) -> str:
     """Write a table as Markdown."""
     head, rows = table
     lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |\n" for line in lines)
+    return "".join(
+        f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |\n" for line in lines
+    )
 
 
 def circumstances(record: dict) -> str:
@@ -38,16 +43,24 @@ def circumstances(record: dict) -> str:
     rows = [
         ["processor", f"{machine['processor']} ({machine['architecture']})"],
         ["cores", str(machine["cores"])],
-        ["memory", f"{machine['memory_bytes'] / 2**30:.0f} GiB" if machine["memory_bytes"] else "unknown"],
+        [
+            "memory",
+            f"{machine['memory_bytes'] / 2**30:.0f} GiB" if machine["memory_bytes"] else "unknown",
+        ],
         ["system", machine["system"]],
         *([name, version or "not installed"] for name, version in record["versions"].items()),
     ]
     for key, what in (("commit", "commits measured"), ("date", "dates")):
         rows.append([what, ", ".join(sorted({str(entry["measured"][key]) for entry in entries}))])
     repetitions = sorted({entry["repetitions"] for entry in entries})
-    loads = [entry["measured"]["load"] for entry in entries if entry["measured"]["load"] is not None]
+    loads = [
+        entry["measured"]["load"] for entry in entries if entry["measured"]["load"] is not None
+    ]
     rows.append(["repetitions", " or ".join(map(str, repetitions))])
-    by_hand = {"by hand, except under DRR" if entry["by_hand"] else "a node and a link each" for entry in entries}
+    by_hand = {
+        "by hand, except under DRR" if entry["by_hand"] else "a node and a link each"
+        for entry in entries
+    }
     rows.append(["ns-2's sources, up to 1000 flows", " or ".join(sorted(by_hand))])
     # Its own runs count as one, two in the sweep and the comparison.
     rows.append(
@@ -59,11 +72,15 @@ def circumstances(record: dict) -> str:
     cores = [entry["measured"]["core"] for entry in entries if "core" in entry["measured"]]
     if cores:
         ranges = {
-            chains: f"{min(core[chains] for core in cores)} to {max(core[chains] for core in cores)}"
+            chains: f"{min(core[chains] for core in cores)} to "
+            f"{max(core[chains] for core in cores)}"
             for chains in cores[0]
         }
         rows.append(
-            ["steps a nanosecond when a work began, four chains (and one)", f"{ranges['four']} ({ranges['one']})"]
+            [
+                "steps a nanosecond when a work began, four chains (and one)",
+                f"{ranges['four']} ({ranges['one']})",
+            ]
         )
     return markdown((["", ""], rows))
 
@@ -71,7 +88,12 @@ def circumstances(record: dict) -> str:
 def guard(record: dict) -> str:
     """Say what the guard has on record."""
     rows = [
-        [name, run["duration"], f"{run['instructions']:,}", f"{run['instructions'] / run['packets']:,.0f}"]
+        [
+            name,
+            run["duration"],
+            f"{run['instructions']:,}",
+            f"{run['instructions'] / run['packets']:,.0f}",
+        ]
         for name, run in record["runs"].items()
     ]
     table = markdown((["work", "simulated", "instructions", "a packet"], rows))
@@ -81,11 +103,17 @@ def guard(record: dict) -> str:
 def beside(record: dict) -> str:
     """Say what flows of the kernel did, beside simulated ones."""
     machine, measured = record["machine"], record["measured"]
-    invalid = sum(bool(run["reasons"]) for entry in record["scenarios"].values() for run in entry["live"])
-    where = f"Linux {record['kernel']}, {machine['cores']} cores of {machine['processor']}, load {measured['load']}"
+    invalid = sum(
+        bool(run["reasons"]) for entry in record["scenarios"].values() for run in entry["live"]
+    )
+    where = (
+        f"Linux {record['kernel']}, {machine['cores']} cores of {machine['processor']}, load "
+        f"{measured['load']}"
+    )
     return (
         f"{markdown((kernel.HEAD, kernel.lines(record)))}\n"
-        f"{record['repetitions']} runs each, {invalid} of them not valid. {where} when it began; {measured['date']}, "
+        f"{record['repetitions']} runs each, {invalid} of them not valid. {where} when it began; "
+        f"{measured['date']}, "
         f"commit {measured['commit']}.\n"
     )
 

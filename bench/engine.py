@@ -11,9 +11,11 @@ import ours
 from settings import Settings, per_packet, ratios, spread
 from works import Work
 
-# Packets delivered on either side may differ by this share: where delays and starts are drawn, they are not the same.
+# Packets delivered on either side may differ by this share: where delays and starts are drawn, they
+# are not the same.
 SAME_WORK = 0.02
-# Where ns-2 cannot do the 100,000 flows within the limit, or with --quick: this share of flows and rate.
+# Where ns-2 cannot do the 100,000 flows within the limit, or with --quick: this share of flows and
+# rate.
 SCALED = 20
 EMPTY = "hundred-thousand-empty"
 
@@ -32,7 +34,7 @@ def run_ns2(scenario: dict, limit_s: float | None = None, by_hand: bool = False)
 
 
 def speed(runs: list[dict]) -> dict:
-    """Time a packet over the repetitions, and what was simulated, which is the same in each of them."""
+    """Time a packet over the repetitions, and count the work, which is the same in each."""
     first = runs[0]
     found = {**spread("ns_per_packet", per_packet(runs)), "delivered_packets": first["delivered"]}
     if "dropped" in first:
@@ -72,15 +74,21 @@ def alone(work: Work, settings: Settings) -> dict:
 def in_process_of_its_own(scenario: dict) -> dict:
     """Run without Python; the time is that of building the network and of the run."""
     done = ours.native(scenario)
-    # Counted as on the other side; flows that come and go are not listed, and have nothing beside them.
+    # Counted as on the other side; flows that come and go are not listed, and have nothing beside
+    # them.
     wall_s = done["build_s"] + done["run_s"]
     if done["flows"]:
         return {**done, "wall_s": wall_s, "delivered": done["sent"] - done["dropped"]}
-    return {key: value for key, value in done.items() if key not in ("sent", "dropped")} | {"wall_s": wall_s}
+    return {key: value for key, value in done.items() if key not in ("sent", "dropped")} | {
+        "wall_s": wall_s
+    }
 
 
 def hundred_thousand(work: Work, settings: Settings) -> dict:
-    """Time and memory of many flows, each run in a fresh process; ns-2 once, between runs of ours."""
+    """Time and memory of many flows, each run in a fresh process.
+
+    Ns-2 once, between runs of ours.
+    """
     scenario, empty = work.scenario(settings.quick), work.scenario(settings.quick, base=EMPTY)
     own, base = settings.turns(
         work,
@@ -90,7 +98,9 @@ def hundred_thousand(work: Work, settings: Settings) -> dict:
     flows = own[0]["flows"]
 
     def each(key: str) -> float:
-        return statistics.median((run[key] - none[key]) / flows for run, none in zip(own, base, strict=True))
+        return statistics.median(
+            (run[key] - none[key]) / flows for run, none in zip(own, base, strict=True)
+        )
 
     print(f"{work.name}: cwndlab through Python", file=sys.stderr)
     through_python = (ours.python_peak_bytes(scenario) - ours.python_peak_bytes(empty)) / flows
@@ -105,7 +115,7 @@ def hundred_thousand(work: Work, settings: Settings) -> dict:
 
 
 def many_in_ns2(work: Work, settings: Settings, scenario: dict) -> dict:
-    """Run ns-2 with the 100,000 flows if it can within the limit, else with a twentieth of flows, rate and buffer."""
+    """Run ns-2 with the 100,000 flows, or with a twentieth of them if it exceeds the limit."""
     print(f"{work.name}: ns-2, at most {settings.limit_s:.0f} s", file=sys.stderr)
     note = {}
     try:
@@ -115,11 +125,14 @@ def many_in_ns2(work: Work, settings: Settings, scenario: dict) -> dict:
     except (subprocess.TimeoutExpired, RuntimeError) as reason:
         why = "not tried with --quick" if settings.quick else str(reason)
         print(f"{work.name}: ns-2 with 1/{SCALED} of the flows: {why}", file=sys.stderr)
-        note = {"note": f"against ns-2 with 1/{SCALED} of flows, rate and buffer on both sides ({why})"}
+        note = {
+            "note": f"against ns-2 with 1/{SCALED} of flows, rate and buffer on both sides ({why})"
+        }
         scenario = scaled(scenario)
         peer = run_ns2(scenario, settings.limit_s)
     print(f"{work.name}: cwndlab after ns-2", file=sys.stderr)
-    # ns-2 takes so long that it runs once: the runs of ours that it is compared with are those right behind it.
+    # ns-2 takes so long that it runs once: the runs of ours that it is compared with are those
+    # right behind it.
     after = [in_process_of_its_own(scenario) for _ in range(settings.repetitions)]
     compared = beside(after, [peer] * len(after))
     keep = ("ns2_", "ratio", "same_work")
@@ -138,7 +151,7 @@ def scaled(scenario: dict) -> dict:
 
 
 def million(work: Work, settings: Settings) -> dict:
-    """Time and memory of a million flows, once, and the time a packet of the 100,000 flows right before."""
+    """Time and memory of a million flows, once, and time a packet of 100,000 flows before."""
     tenth = work.scenario(settings.quick, base="hundred-thousand")
     few, many = settings.turns(
         work,

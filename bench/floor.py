@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-# Estimate of the least time a packet can take, from prototypes that did nothing else (two events a packet, no traces,
-# no finite flows, no varying rates); one that handled each packet at its arrival, with one event, reached 15 ns.
+# Estimate of the least time a packet can take, from prototypes that did nothing else (two events a
+# packet, no traces, no finite flows, no varying rates); one that handled each packet at its
+# arrival, with one event, reached 15 ns.
 FLOOR_NS = 10.0
-# What the fastest of those prototypes took on the same works, ns a delivered packet, on another machine.
+# What the fastest of those prototypes took on the same works, ns a delivered packet, on another
+# machine.
 PROTOTYPE_NS = {
     "ten-equal": 23.0,
     "ten-mixed": 30.0,
@@ -26,5 +28,11 @@ def distances(entries: dict[str, dict]) -> tuple[list[str], list[list[str]]]:
             ns = figures["ns_per_packet"]
             row = [name, f"{ns:.1f}", f"{prototype_ns:.0f}", f"{ns / prototype_ns:.1f}"]
             rows.append([*row, f"{ns - FLOOR_NS:.1f}", f"{ns / FLOOR_NS:.1f}"])
-    head = ["work", "ns a packet", "prototype, ns", "times the prototype", f"ns above the floor of {FLOOR_NS:g}"]
+    head = [
+        "work",
+        "ns a packet",
+        "prototype, ns",
+        "times the prototype",
+        f"ns above the floor of {FLOOR_NS:g}",
+    ]
     return [*head, "times the floor"], rows

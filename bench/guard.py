@@ -1,11 +1,13 @@
-"""Guards the engine's speed by what noise cannot move: instructions of three runs, against a record.
+"""Guards the engine's speed by what noise cannot move.
+
+Instructions of three runs, against a record.
 
     python bench/guard.py [--record]
 
-Fails (1) when a run takes more than a tenth more instructions than bench/instructions.json says. Who means it records
-anew, so that the change of the file says so. Counts belong to one compiler and one architecture: on another
-architecture, and without valgrind, this skips with a reason; with another rustc it compares all the same and says in a
-failure that the compiler may be the cause.
+Fails (1) when a run takes more than a tenth more instructions than bench/instructions.json says.
+Who means it records anew, so that the change of the file says so. Counts belong to one compiler and
+one architecture: on another architecture, and without valgrind, this skips with a reason; with
+another rustc it compares all the same and says in a failure that the compiler may be the cause.
 """
 
 from __future__ import annotations
@@ -24,9 +26,11 @@ from machine import printed  # noqa: E402
 from works import read  # noqa: E402
 
 RECORD = ROOT / "bench" / "instructions.json"
-# Two runs of one program differ by less than a millionth: a tenth is what the work itself has grown by.
+# Two runs of one program differ by less than a millionth: a tenth is what the work itself has grown
+# by.
 MOST_GROWTH_PERCENT = 10
-# Drop-tail, a queue that owns its packets, flows that come and go; a few hundred thousand packets of each.
+# Drop-tail, a queue that owns its packets, flows that come and go; a few hundred thousand packets
+# of each.
 RUNS = {"ten-mixed": "30s", "ten-drr": "30s", "arrivals": "3s"}
 
 
@@ -36,7 +40,11 @@ def counted() -> dict[str, dict]:
     for name, duration in RUNS.items():
         print(f"{name}, {duration}: counting instructions", file=sys.stderr)
         done = callgrind.count({**read(name), "duration": duration})
-        found[name] = {"duration": duration, "instructions": done.instructions, "packets": done.delivered}
+        found[name] = {
+            "duration": duration,
+            "instructions": done.instructions,
+            "packets": done.delivered,
+        }
     return found
 
 
@@ -44,9 +52,15 @@ def judge(name: str, old: dict, new: dict) -> tuple[str, bool]:
     """One line about a run, and whether it has grown too much."""
     growth = new["instructions"] / old["instructions"] - 1
     each = new["instructions"] / new["packets"]
-    line = f"{name}: {new['instructions']:,} instructions, {each:,.0f} a packet, {growth:+.2%} against the record"
+    line = (
+        f"{name}: {new['instructions']:,} instructions, {each:,.0f} a packet, {growth:+.2%} "
+        "against the record"
+    )
     if new["packets"] != old["packets"]:
-        line += f"; {new['packets']:,} packets instead of {old['packets']:,}: what is simulated has changed"
+        line += (
+            f"; {new['packets']:,} packets instead of {old['packets']:,}: what is simulated "
+            "has changed"
+        )
     if growth < -MOST_GROWTH_PERCENT / 100:
         line += "; record this, so that it stays"
     return line, 100 * new["instructions"] > (100 + MOST_GROWTH_PERCENT) * old["instructions"]
@@ -67,7 +81,10 @@ def main() -> int:
         return 0
     record = json.loads(RECORD.read_text())
     if record["architecture"] != here["architecture"]:
-        print(f"skipped: recorded on {record['architecture']}, this is {here['architecture']}", file=sys.stderr)
+        print(
+            f"skipped: recorded on {record['architecture']}, this is {here['architecture']}",
+            file=sys.stderr,
+        )
         return 0
     new = counted()
     if record["runs"].keys() != new.keys() or any(
@@ -80,12 +97,15 @@ def main() -> int:
     if not any(grown for _, grown in judged):
         return 0
     print(
-        f"more than {MOST_GROWTH_PERCENT} % more: find out why, or record anew where it is meant (--record)",
+        f"more than {MOST_GROWTH_PERCENT} % more: find out why, or record anew where it is meant "
+        "(--record)",
         file=sys.stderr,
     )
     if record["rustc"] != here["rustc"]:
         print(
-            f"recorded with {record['rustc']}, this is {here['rustc']}: the compiler may be the cause", file=sys.stderr
+            f"recorded with {record['rustc']}, this is {here['rustc']}: the compiler may be the "
+            "cause",
+            file=sys.stderr,
         )
     return 1
 

@@ -18,7 +18,9 @@ def printed(command: list[str], text: str | None = None) -> str | None:
     """First line of what a program prints, if it is there and does not fail."""
     if shutil.which(command[0]) is None:
         return None
-    done = subprocess.run(command, cwd=ours.ROOT, input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=ours.ROOT, input=text, capture_output=True, text=True, check=False
+    )
     lines = done.stdout.splitlines()
     return lines[0].strip() if done.returncode == 0 and lines else None
 
@@ -42,11 +44,13 @@ def memory_bytes() -> int | None:
 
 
 def machine() -> dict:
-    """Describe the machine, and how many other processes wanted its cores when the measurement began."""
+    """Describe the machine, and count the other runnable processes when the measurement begins."""
     return {
         "processor": processor(),
         "architecture": platform.machine(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
         "memory_bytes": memory_bytes(),
         "system": platform.system(),
     }
@@ -71,7 +75,9 @@ def commit() -> str | None:
     """Commit of the sources, with a mark where they were changed since."""
     found = printed(["git", "rev-parse", "--short", "HEAD"])
     # What a measurement itself writes does not count as a change.
-    changed = printed(["git", "status", "--porcelain", "--", "crates", "python", "bench", ":!bench/results.json"])
+    changed = printed(
+        ["git", "status", "--porcelain", "--", "crates", "python", "bench", ":!bench/results.json"]
+    )
     return f"{found} with changes" if found and changed else found
 
 
@@ -86,6 +92,11 @@ def moment() -> dict:
 
 
 def core_share() -> dict:
-    """Measure how much of a core a process gets, steps a nanosecond: what neighbours leave of it shows in no load."""
-    done = subprocess.run([ours.native_program("core_share")], capture_output=True, text=True, check=True)
+    """Measure how much of a core a process gets, steps a nanosecond.
+
+    What neighbours leave of it shows in no load.
+    """
+    done = subprocess.run(
+        [ours.native_program("core_share")], capture_output=True, text=True, check=True
+    )
     return {chains: round(rate, 2) for chains, rate in json.loads(done.stdout).items()}

@@ -1,4 +1,7 @@
-"""Runs the reference work in ns-2, with its headers trimmed and nothing traced: ns-2 at its fastest."""
+"""Runs the reference work in ns-2, with its headers trimmed and nothing traced.
+
+Ns-2 at its fastest.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,14 @@ from tests.ns2.tcl import NETWORK, SENDERS
 from tests.ns2.translate import delay, endpoints, instances, quantity
 
 PARTS = Path(__file__).with_name("ns2")
-# Above this number of flows they cannot have a node each: routes take memory and time with the square of the nodes.
+# Above this number of flows they cannot have a node each: routes take memory and time with the
+# square of the nodes.
 MOST_NODES = 1_000
 
 
 @dataclass
 class Reference:
-    """What ns-2 did, and how long its run phase took (building the topology and the routes is not counted)."""
+    """What ns-2 simulated, and the duration of its run phase, without building the topology."""
 
     wall_s: float
     sent_packets: int
@@ -42,7 +46,7 @@ def draw(value, source: random.Random) -> float:
 
 
 def row(scenario: dict) -> tuple[dict, list[dict], list[str]]:
-    """Return what the hops share (a table like ``[dumbbell]``), the hops, and the routers' names in order."""
+    """Return the hops' common keys (as in ``[dumbbell]``), the hops, and the routers' names."""
     if "dumbbell" in scenario:
         return scenario["dumbbell"], [scenario["dumbbell"]], ["r1", "r2"]
     links = scenario["links"]
@@ -54,10 +58,13 @@ def row(scenario: dict) -> tuple[dict, list[dict], list[str]]:
 
 
 def script(scenario: dict, by_hand: bool) -> str:
-    """Write a benchmark scenario, routers in a row whose flows differ in way, delay and start only, as Tcl."""
+    """Write a benchmark scenario as Tcl; its flows differ only in path, delay and start."""
     shared, hops, routers = row(scenario)
     source = random.Random(scenario.get("seed", 1))
-    flows = [{"from": routers[0], "to": routers[-1], **shared, **flow} for flow in instances(scenario["flows"])]
+    flows = [
+        {"from": routers[0], "to": routers[-1], **shared, **flow}
+        for flow in instances(scenario["flows"])
+    ]
     if "links" in scenario:
         for flow, own in zip(flows, instances(scenario["flows"]), strict=True):
             flow.update({"from": own["from"], "to": own["to"]})
@@ -72,7 +79,9 @@ def script(scenario: dict, by_hand: bool) -> str:
         "hops": " ".join(f"{quantity(hop['rate'])!r} {delay(hop['delay'])}" for hop in hops),
         "kind": discipline.kind,
         "limit": discipline.limit,
-        "queue_variables": " ".join(f"{name} {value}" for name, value in discipline.variables.items()),
+        "queue_variables": " ".join(
+            f"{name} {value}" for name, value in discipline.variables.items()
+        ),
         "access_rate": quantity(access_rate),
         "delays": " ".join(delay(draw(flow["access_delay"], source)) for flow in flows),
         "starts": " ".join(f"{draw(flow.get('start', 0), source):.9f}" for flow in flows),
@@ -84,7 +93,11 @@ def script(scenario: dict, by_hand: bool) -> str:
     }
     settings = "".join(f"set {name} {{{value}}}\n" for name, value in variables.items())
     # A queue that tells sources apart by their address needs the nodes.
-    own_links = "hand" if (by_hand or len(flows) > MOST_NODES) and not discipline.hashes_sources else "nodes"
+    own_links = (
+        "hand"
+        if (by_hand or len(flows) > MOST_NODES) and not discipline.hashes_sources
+        else "nodes"
+    )
     parts = [PARTS / f"{name}.tcl" for name in ("begin", own_links, "end")]
     return NETWORK.read_text() + settings + "".join(part.read_text() for part in parts)
 
@@ -95,11 +108,13 @@ def available() -> bool:
 
 
 def run(scenario: dict, limit_s: float | None = None, by_hand: bool = False) -> Reference:
-    """Run ns-2 once; ``subprocess.TimeoutExpired`` if it takes longer than the limit, building included."""
+    """Run ns-2 once; ``subprocess.TimeoutExpired`` if building and running exceed the limit."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reference.tcl"
         path.write_text(script(scenario, by_hand))
-        done = subprocess.run(["ns", path], capture_output=True, text=True, check=False, timeout=limit_s)
+        done = subprocess.run(
+            ["ns", path], capture_output=True, text=True, check=False, timeout=limit_s
+        )
     if done.returncode != 0 or done.stderr.strip():
         raise RuntimeError(f"ns failed ({done.returncode}): {done.stderr.strip()[-1000:]}")
     wall_us, sent, dropped, timeouts, peak = done.stdout.split()

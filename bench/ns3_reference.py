@@ -26,7 +26,9 @@ def version() -> str | None:
     """Version of the installed ns-3, if there is one."""
     if shutil.which("pkg-config") is None:
         return None
-    found = subprocess.run(["pkg-config", "--modversion", "ns3-core"], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        ["pkg-config", "--modversion", "ns3-core"], capture_output=True, text=True, check=False
+    )
     return found.stdout.strip() or None
 
 

@@ -1,4 +1,7 @@
-"""Runs of cwndlab to be timed: in this process, in the native program without Python, in a fresh Python."""
+"""Runs of cwndlab to be timed.
+
+In this process, in the native program without Python, in a fresh Python.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ from pathlib import Path
 from works import text
 
 ROOT = Path(__file__).resolve().parent.parent
-# A whole run as a user of the package has it; what it prints is its largest resident memory (Linux, in KiB).
+# A whole run as a user of the package has it; what it prints is its largest resident memory (Linux,
+# in KiB).
 FRESH = """
 import resource, sys, cwndlab
 result = cwndlab.run(sys.argv[1])
@@ -23,7 +27,10 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, result.flows.he
 
 
 def run(scenario: dict) -> dict:
-    """Work done and seconds taken: by the core (network built and run), and with all that Python is handed."""
+    """Work done and seconds taken.
+
+    By the core (network built and run), and with all that Python is handed.
+    """
     from cwndlab import _core
 
     parsed = _core.parse(json.dumps(scenario), "json")
@@ -38,7 +45,8 @@ def run(scenario: dict) -> dict:
         "wall_s": result["wall_s"],
         "whole_s": whole_s,
         "sent": sent,
-        # As of ns-2, which does not say what reached its sinks: what was not lost, with what is on its way at the end.
+        # As of ns-2, which does not say what reached its sinks: what was not lost, with what is on
+        # its way at the end.
         "delivered": sent - dropped,
         "dropped": dropped,
         "timeouts": sum(flow["timeouts"] for flow in flows),
@@ -48,9 +56,22 @@ def run(scenario: dict) -> dict:
 
 @cache
 def native_program(example: str = "bench") -> Path:
-    """Build the program that runs a scenario without Python, with the profile of the product; where it lies."""
+    """Build the program that runs a scenario without Python, with the profile of the product.
+
+    Where it lies.
+    """
     print(f"building {example}", file=sys.stderr)
-    command = ["cargo", "build", "--release", "-p", "cwndlab-sim", "--example", example, "--message-format", "json"]
+    command = [
+        "cargo",
+        "build",
+        "--release",
+        "-p",
+        "cwndlab-sim",
+        "--example",
+        example,
+        "--message-format",
+        "json",
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()[-1000:]}")
@@ -66,17 +87,23 @@ def native(scenario: dict) -> dict:
         path.write_text(text(scenario))
         done = subprocess.run([program, path], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"{program.name} failed ({done.returncode}): {done.stderr.strip()[-1000:]}")
+        raise RuntimeError(
+            f"{program.name} failed ({done.returncode}): {done.stderr.strip()[-1000:]}"
+        )
     return json.loads(done.stdout)
 
 
 def python_peak_bytes(scenario: dict) -> int:
-    """Largest resident memory of a fresh Python that runs the scenario and holds its result as tables."""
+    """Largest resident memory of a fresh Python that runs the scenario and makes its tables."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scenario.toml"
         path.write_text(text(scenario))
         done = subprocess.run(
-            [sys.executable, "-c", FRESH, path], capture_output=True, text=True, check=True, env=fresh()
+            [sys.executable, "-c", FRESH, path],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=fresh(),
         )
     return int(done.stdout.split()[0])
 

@@ -1,8 +1,11 @@
-"""AIMD(1, 0.5) written as a class, as simple as it can be: what a rule in Python costs beside the built-in one."""
+"""AIMD(1, 0.5) written as a class, as simple as it can be.
+
+What a rule in Python costs beside the built-in one.
+"""
 
 
 class Aimd:
-    """Adds ``increase`` packets a round trip and gives up the share ``share`` of the window at a loss (RFC 5681)."""
+    """Adds ``increase`` packets per RTT and cuts the window by ``share`` at a loss (RFC 5681)."""
 
     def __init__(self, increase: float = 1.0, share: float = 0.5) -> None:
         self.add, self.keep = increase, 1.0 - share

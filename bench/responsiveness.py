@@ -1,8 +1,10 @@
-"""How soon cwndlab is there, and how soon it ends: ``python bench/responsiveness.py [--repetitions N]``.
+"""How soon cwndlab starts, and how soon Ctrl-C ends it.
 
-Start-up is what `make bench` measures as the work ``start-up``. Ctrl-C is sent to `cwndlab run`, `compare` and `sweep`
-while they compute; measured is the time until the process has ended, with what was finished written. A line says
-whether the median meets its target; on a busy machine nothing of this means anything.
+    python bench/responsiveness.py [--repetitions N]
+
+Start-up is the work ``start-up`` of `make bench`. Ctrl-C is sent to `cwndlab run`, `compare` and
+`sweep` while they compute; the time is until the process has ended, with what was finished written.
+Each median has its target. Measure on a quiet machine.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ def begun_compare(folder: Path) -> tuple[list[str], Callable[[], bool]]:
 def begun_sweep(folder: Path) -> tuple[list[str], Callable[[], bool]]:
     """Two million short runs, and whether some of them are stored."""
     base = {**NETWORK, "duration": "1s", "flows": [{"rule": RULES[0]}]}
-    (folder / "sweep.json").write_text(json.dumps({"base": base, "axes": {"rule": RULES}, "replicates": 1_000_000}))
+    (folder / "sweep.json").write_text(
+        json.dumps({"base": base, "axes": {"rule": RULES}, "replicates": 1_000_000})
+    )
     stored = folder / "store" / "journal"
     return ["sweep", "sweep.json", "--store", "store"], lambda: any(
         path.stat().st_size > 20_000 for path in stored.glob("*")
@@ -90,7 +94,9 @@ def end_s(name: str) -> float:
 def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=5, metavar="N", help="of each (default 5)")
+    parser.add_argument(
+        "--repetitions", type=int, default=5, metavar="N", help="of each (default 5)"
+    )
     repetitions = parser.parse_args().repetitions
     # A shell that starts this in the background has it ignore Ctrl-C, and so would what it starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -98,10 +104,14 @@ def main() -> None:
     work = next(work for work in WORKS if work.name == "start-up")
     found = costs.start_up(work, Settings(repetitions))
     commands = {"version_s": "cwndlab --version", "import_s": "import cwndlab"}
-    measured = [(commands[target.figure], [found[target.figure]], target.most) for target in work.targets]
+    measured = [
+        (commands[target.figure], [found[target.figure]], target.most) for target in work.targets
+    ]
     for name in COMMANDS:
         print(f"Ctrl-C: {name}", file=sys.stderr)
-        measured.append((f"Ctrl-C ends cwndlab {name}", [end_s(name) for _ in range(repetitions)], END_S))
+        measured.append(
+            (f"Ctrl-C ends cwndlab {name}", [end_s(name) for _ in range(repetitions)], END_S)
+        )
 
     rows = []
     for what, seconds, most in measured:

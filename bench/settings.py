@@ -19,11 +19,17 @@ class Settings:
     ns2: bool = True
     # Longest run of ns-2, building its network included, seconds.
     limit_s: float = 1200.0
-    # Whether ns-2's sources get their links by hand instead of a node each (ns2/hand.tcl): less for the caches to hold.
+    # Whether ns-2's sources get their links by hand instead of a node each (ns2/hand.tcl): less for
+    # the caches to hold.
     by_hand: bool = False
 
-    def turns(self, work: Work, *sides: tuple[str, Callable[[], object]], repetitions: int | None = None) -> list[list]:
-        """Let the sides take turns, so that a machine that slows down slows all; one list of results for each side."""
+    def turns(
+        self, work: Work, *sides: tuple[str, Callable[[], object]], repetitions: int | None = None
+    ) -> list[list]:
+        """Let the sides take turns, so that a machine that slows down slows all.
+
+        One list of results for each side.
+        """
         count = repetitions or self.repetitions
         results: list[list] = [[] for _ in sides]
         for turn in range(count):
@@ -38,13 +44,20 @@ class Skipped(Exception):
 
 
 def ratios(upper: Sequence[float], lower: Sequence[float]) -> list[float]:
-    """One ratio for each pair of neighbouring runs: what changes slowly on the machine cancels out."""
+    """One ratio for each pair of neighbouring runs.
+
+    What changes slowly on the machine cancels out.
+    """
     return [a / b for a, b in zip(upper, lower, strict=True)]
 
 
 def spread(name: str, values: Sequence[float]) -> dict[str, float]:
     """Median, least and most of repetitions as three figures."""
-    return {name: statistics.median(values), f"{name}_least": min(values), f"{name}_most": max(values)}
+    return {
+        name: statistics.median(values),
+        f"{name}_least": min(values),
+        f"{name}_most": max(values),
+    }
 
 
 def per_packet(runs: Sequence[dict], seconds: str = "wall_s") -> list[float]:

@@ -2,9 +2,10 @@
 
     python bench/stages.py [--only NAME]... [--record]
 
-Each instruction that callgrind counts is given to the innermost function of this repository that it was compiled from,
-inlined ones included (addr2line -i), and that function's file to a stage. Shares of instructions are not shares of
-time: an instruction that waits for memory counts as one. --record keeps the figures in bench/results.json.
+Each instruction that callgrind counts is given to the innermost function of this repository that it
+was compiled from, inlined ones included (addr2line -i), and that function's file to a stage. Shares
+of instructions are not shares of time: an instruction that waits for memory counts as one. --record
+keeps the figures in bench/results.json.
 """
 
 from __future__ import annotations
@@ -31,13 +32,24 @@ from works import read  # noqa: E402
 # The first pattern that fits a file; "library" is what no function of this repository is part of.
 STAGES = (
     ("rule", r"crates/rules/"),
-    ("endpoint", r"crates/tcp/|sim/src/(flow|wire|senders)\.rs"),
-    ("queue and link", r"crates/queues/|sim/src/(link/|depart|pipe|rate|course|recorded|loss|jitter|marker|outages)"),
-    ("scheduling", r"sim/src/(scheduler|order|calendar|days|streams|lanes|timers|ties)|crates/prefetch/"),
+    ("endpoint", r"crates/tcp/|sim/src/(endpoints|sender_output|sender_events)\.rs"),
+    (
+        "queue and link",
+        r"crates/queues/|sim/src/(link/|queue_service|access_links|serializer|piecewise_rate|trace_driven|"
+        r"loss_model|jitter|token_bucket|outages)",
+    ),
+    (
+        "scheduling",
+        r"sim/src/(event_scheduler|winner_tree|calendar_queue|calendar_buckets|event_queues|ring_pool|timers|"
+        r"simultaneous_events)|crates/prefetch/",
+    ),
     ("flows that come and go", r"sim/src/arrivals/"),
-    ("trace hash", r"sim/src/hash\.rs"),
-    ("results", r"sim/src/(results/|trace\.rs|histogram|expiry)"),
-    ("reading and building", r"sim/src/(scenario/|build/|draw|random|population)|crates/units/|sim/examples/"),
+    ("trace hash", r"sim/src/trace_hash\.rs"),
+    ("results", r"sim/src/(results/|trace\.rs|histogram|timer_expiry)"),
+    (
+        "reading and building",
+        r"sim/src/(scenario/|build/|random_variable|random_stream|source_population)|crates/units/|sim/examples/",
+    ),
     ("engine", r"crates/"),
 )
 LIBRARY = "library"
@@ -46,13 +58,16 @@ RUNS = {"ten-mixed": "30s", "thousand": "12s", "ten-red": "30s", "ten-drr": "30s
 
 
 def own(files: list[str]) -> str | None:
-    """Innermost file of this repository among those that an instruction was inlined through, innermost first."""
-    found = (re.search(r"crates/(rules|queues|tcp|units|sim|prefetch)/(src|examples)/.*", file) for file in files)
+    """Return the innermost file of this repository that an instruction was inlined through."""
+    found = (
+        re.search(r"crates/(rules|queues|tcp|units|sim|prefetch)/(src|examples)/.*", file)
+        for file in files
+    )
     return next((match[0] for match in found if match), None)
 
 
 def stage(files: list[str]) -> str:
-    """Stage of an instruction, from the files of the functions it was inlined through, innermost first."""
+    """Return the stage of an instruction, from the files that it was inlined through."""
     file = own(files)
     return next((name for name, pattern in STAGES if file and re.search(pattern, file)), LIBRARY)
 
@@ -93,9 +108,15 @@ def profile(name: str, duration: str, most_files: int) -> dict:
 def main() -> int:
     """Profile from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=list(RUNS), action="append", metavar="NAME", help=", ".join(RUNS))
-    parser.add_argument("--files", type=int, default=0, metavar="N", help="also the N files that have most of them")
-    parser.add_argument("--record", action="store_true", help="keep the figures in bench/results.json")
+    parser.add_argument(
+        "--only", choices=list(RUNS), action="append", metavar="NAME", help=", ".join(RUNS)
+    )
+    parser.add_argument(
+        "--files", type=int, default=0, metavar="N", help="also the N files that have most of them"
+    )
+    parser.add_argument(
+        "--record", action="store_true", help="keep the figures in bench/results.json"
+    )
     arguments = parser.parse_args()
     reason = callgrind.missing()
     if shutil.which("addr2line") is None:

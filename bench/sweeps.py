@@ -1,10 +1,12 @@
 """What a sweep adds to its runs: many short ones alone, and as a sweep with a store.
 
-``python bench/sweeps.py`` prints time a run of either, their difference, and the memory of the process on the way. CPU
-time is that of all threads; it is what the difference is judged by, because a busy machine spoils the other.
+``python bench/sweeps.py`` prints time a run of either, their difference, and the memory of the
+process on the way. CPU time is that of all threads; it is what the difference is judged by, because
+a busy machine spoils the other.
 
-``python bench/sweeps.py --cells 1000000`` does a sweep of so many cells (or the next lower cube) with an executor that
-answers without simulating, and prints when the first run was begun, and the memory of the process at its highest.
+``python bench/sweeps.py --cells 1000000`` does a sweep of so many cells (or the next lower cube)
+with an executor that answers without simulating, and prints when the first run was begun, and the
+memory of the process at its highest.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from cwndlab import Sweep, work
+from cwndlab import Sweep, executors
 from cwndlab.store import canonical
 
 BASE = {
@@ -57,11 +59,18 @@ class Measured(NamedTuple):
 def measure(runs: int, jobs: int) -> Measured:
     """Do `runs` runs alone, then as a sweep, then find them in the store."""
     axes = {"rule": RULES}
-    sweep = Sweep(name="short", base=BASE, axes={"rule": list(RULES)}, replicates=runs // len(RULES))
-    texts = [canonical(run.document) for run in Sweep(base=BASE, axes={"rule": list(axes["rule"])}, replicates=1).plan]
+    sweep = Sweep(
+        name="short", base=BASE, axes={"rule": list(RULES)}, replicates=runs // len(RULES)
+    )
+    texts = [
+        canonical(run.document)
+        for run in Sweep(base=BASE, axes={"rule": list(axes["rule"])}, replicates=1).plan
+    ]
 
     def alone() -> None:
-        for _ in work.Threads(jobs)((index, texts[index % len(texts)]) for index in range(runs)):
+        for _ in executors.Threads(jobs)(
+            (index, texts[index % len(texts)]) for index in range(runs)
+        ):
             pass
 
     memory: list[tuple[int, float]] = []
@@ -71,7 +80,7 @@ def measure(runs: int, jobs: int) -> Measured:
             memory.append((event["done"], _resident_mib()))
 
     # Once, so that what is imported on first use is not counted.
-    work.perform(texts[0])
+    executors.perform(texts[0])
     with tempfile.TemporaryDirectory() as folder:
         Sweep(base=BASE, replicates=2).run(f"{folder}/first")
         return Measured(
@@ -102,10 +111,10 @@ def measure_many(cells: int) -> Many:
         "flows.0.count": list(range(1, side + 1)),
     }
     sweep = Sweep(name="many", base=BASE, axes=axes, replicates=1)
-    answer = work.perform(canonical(BASE))
+    answer = executors.perform(canonical(BASE))
     begun: list[float] = []
 
-    def answers(tasks: Iterable[tuple[Any, str]]) -> Iterator[tuple[Any, work.Outcome]]:
+    def answers(tasks: Iterable[tuple[Any, str]]) -> Iterator[tuple[Any, executors.Outcome]]:
         for place, _ in tasks:
             if not begun:
                 begun.append(time.perf_counter())
@@ -119,7 +128,9 @@ def measure_many(cells: int) -> Many:
 def _cost(what: Any, runs: int) -> Cost:
     wall_s, cpu_s = time.perf_counter(), time.process_time()
     what()
-    return Cost((time.perf_counter() - wall_s) / runs * 1e3, (time.process_time() - cpu_s) / runs * 1e3)
+    return Cost(
+        (time.perf_counter() - wall_s) / runs * 1e3, (time.process_time() - cpu_s) / runs * 1e3
+    )
 
 
 def _resident_mib() -> float:
@@ -132,15 +143,22 @@ def _resident_mib() -> float:
 
 
 def _peak_mib() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2 ** (10 if sys.platform == "linux" else 20)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2 ** (
+        10 if sys.platform == "linux" else 20
+    )
 
 
 def main() -> None:
     """Print what was measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10_000)
-    parser.add_argument("--jobs", type=int, default=work.default_jobs())
-    parser.add_argument("--cells", type=int, metavar="N", help="do a sweep of N cells that simulates nothing, instead")
+    parser.add_argument("--jobs", type=int, default=executors.default_jobs())
+    parser.add_argument(
+        "--cells",
+        type=int,
+        metavar="N",
+        help="do a sweep of N cells that simulates nothing, instead",
+    )
     given = parser.parse_args()
     if given.cells:
         many = measure_many(given.cells)
@@ -152,7 +170,10 @@ def main() -> None:
     for name in ("alone", "sweep", "again"):
         cost = getattr(found, name)
         print(f"{name:8} {cost.wall_ms:7.3f} ms a run, {cost.cpu_ms:7.3f} ms of CPU time")
-    for what, cpu_ms in (("store and scheduling", found.overhead_cpu_ms), ("found in the store", found.again.cpu_ms)):
+    for what, cpu_ms in (
+        ("store and scheduling", found.overhead_cpu_ms),
+        ("found in the store", found.again.cpu_ms),
+    ):
         verdict = "met" if cpu_ms < MOST_CPU_MS else "NOT MET"
         print(f"{what}: {cpu_ms:.3f} ms of CPU time a run; at most {MOST_CPU_MS:g} ms: {verdict}")
     print(f"{given.runs} runs, {given.jobs} threads")

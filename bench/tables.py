@@ -46,7 +46,11 @@ def verdict(entry: dict, target: Target, value: float) -> str:
     # A single run of ns-2 has no fastest.
     if word == "NOT MET" and target.figure == "ratio" and several(entry["figures"]):
         word += f", {fastest(entry['figures']):.1f} times in the fastest run of each"
-    return f"{word}, {entry['figures']['note']}" if target.figure == "ratio" and "note" in entry["figures"] else word
+    return (
+        f"{word}, {entry['figures']['note']}"
+        if target.figure == "ratio" and "note" in entry["figures"]
+        else word
+    )
 
 
 def several(found: dict) -> bool:
@@ -55,7 +59,10 @@ def several(found: dict) -> bool:
 
 
 def fastest(found: dict) -> float:
-    """Ratio of the fastest run of each program: neighbours on a shared machine only ever add time."""
+    """Ratio of the fastest run of each program.
+
+    Neighbours on a shared machine only ever add time.
+    """
     return found["ns2_ns_per_packet_least"] / found["ns_per_packet_least"]
 
 
@@ -67,10 +74,20 @@ def targets(entries: dict[str, dict]) -> Table:
         for target in work.targets if entry else ():
             value = entry.get("figures", {}).get(target.figure)
             if value is None:
-                rows.append([work.name, work.what, "-", target_text(target), why_not(entry, target)])
+                rows.append(
+                    [work.name, work.what, "-", target_text(target), why_not(entry, target)]
+                )
             else:
                 shown = FIGURES[target.figure][0](value)
-                rows.append([work.name, work.what, shown, target_text(target), verdict(entry, target, value)])
+                rows.append(
+                    [
+                        work.name,
+                        work.what,
+                        shown,
+                        target_text(target),
+                        verdict(entry, target, value),
+                    ]
+                )
         if entry and not work.targets and entry.get("skipped"):
             rows.append([work.name, work.what, "-", "none", f"skipped: {entry['skipped']}"])
     return ["work", "what", "measured", "target", ""], rows
@@ -135,9 +152,21 @@ def scale(entries: dict[str, dict]) -> Table:
         if "ratio" in found:
             flows = BYTES(found["ns2_flows"])
             rows += [
-                [name, f"ns-2 with {flows} flows, time a packet", f"{NS(found['ns2_ns_per_packet'])} ns"],
-                [name, f"ns-2 with {flows} flows, memory a flow", f"{BYTES(found['ns2_bytes_per_flow'])} bytes"],
-                [name, f"ratio, {found['ratio_least']:.1f} to {found['ratio_most']:.1f}", f"{found['ratio']:.1f}"],
+                [
+                    name,
+                    f"ns-2 with {flows} flows, time a packet",
+                    f"{NS(found['ns2_ns_per_packet'])} ns",
+                ],
+                [
+                    name,
+                    f"ns-2 with {flows} flows, memory a flow",
+                    f"{BYTES(found['ns2_bytes_per_flow'])} bytes",
+                ],
+                [
+                    name,
+                    f"ratio, {found['ratio_least']:.1f} to {found['ratio_most']:.1f}",
+                    f"{found['ratio']:.1f}",
+                ],
             ]
         if "note" in found:
             rows.append([name, "ratio", found["note"]])
@@ -154,7 +183,11 @@ def scale(entries: dict[str, dict]) -> Table:
             [name, "flows that arrived", BYTES(found["arrived_flows"])],
             [name, "cost of a flow of 12 packets", f"{NS(found['ns_per_flow'])} ns"],
             [name, "cost of a packet", f"{NS(found['ns_per_packet'])} ns"],
-            [name, "memory for each flow more, over twice the time", f"{found['more_bytes_per_more_flow']:.1f} bytes"],
+            [
+                name,
+                "memory for each flow more, over twice the time",
+                f"{found['more_bytes_per_more_flow']:.1f} bytes",
+            ],
         ]
     return ["work", "what", "measured"], rows
 
@@ -164,10 +197,22 @@ def costs(entries: dict[str, dict]) -> Table:
     rows = []
     for name, found in measured(entries, "formula", "python_rule", "traced"):
         both = f"{NS(found['ns_per_packet'])} and {NS(found['built_in_ns_per_packet'])} ns a packet"
-        rows.append([name, f"{found['cost']:.2f} times ({found['cost_least']:.2f} to {found['cost_most']:.2f})", both])
+        rows.append(
+            [
+                name,
+                f"{found['cost']:.2f} times ({found['cost_least']:.2f} to "
+                f"{found['cost_most']:.2f})",
+                both,
+            ]
+        )
     for name, found in measured(entries, "sweep"):
-        times = f"{found['speed_up']:.2f} times ({found['speed_up_least']:.2f} to {found['speed_up_most']:.2f})"
-        rows.append([name, times, f"{found['runs']} runs, {found['one_thread_s']:.2f} s on one thread"])
+        times = (
+            f"{found['speed_up']:.2f} times ({found['speed_up_least']:.2f} to "
+            f"{found['speed_up_most']:.2f})"
+        )
+        rows.append(
+            [name, times, f"{found['runs']} runs, {found['one_thread_s']:.2f} s on one thread"]
+        )
     for name, found in measured(entries, "start_up"):
         for what, key in (
             ("cwndlab --version", "version_s"),
@@ -179,7 +224,10 @@ def costs(entries: dict[str, dict]) -> Table:
         low, high = found["ns3_ratio_least"], found["ns3_ratio_most"]
         times = f"{found['ns3_ratio']:,.0f} times faster ({low:,.0f} to {high:,.0f})"
         both = f"{NS(found['ns_per_packet'])} and {NS(found['ns3_ns_per_packet'])} ns a packet"
-        packets = f"{BYTES(found['delivered_packets'])} and {BYTES(found['ns3_delivered_packets'])} packets"
+        packets = (
+            f"{BYTES(found['delivered_packets'])} and "
+            f"{BYTES(found['ns3_delivered_packets'])} packets"
+        )
         rows.append([name, times, f"{both}; {packets}"])
     for name, found in measured(entries, "comparison"):
         rate = f"{found['runs'] / found['wall_s']:.1f} runs a second"
@@ -203,14 +251,18 @@ def stages(profile: dict[str, dict]) -> Table:
             count = found["stages"][name]
             row.append(f"{count / found['packets']:,.0f} ({count / found['instructions']:.0%})")
         rows.append(row)
-    rows.append(["all", *(f"{found['instructions'] / found['packets']:,.0f}" for found in profile.values())])
+    rows.append(
+        ["all", *(f"{found['instructions'] / found['packets']:,.0f}" for found in profile.values())]
+    )
     return ["stage, instructions a packet", *profile], rows
 
 
 def measured(entries: dict[str, dict], *measures: str) -> list[tuple[str, dict]]:
     """Names and figures of the works of these kinds that were measured."""
     names = [work.name for work in WORKS if work.measure in measures]
-    return [(name, entries[name]["figures"]) for name in names if entries.get(name, {}).get("figures")]
+    return [
+        (name, entries[name]["figures"]) for name in names if entries.get(name, {}).get("figures")
+    ]
 
 
 TABLES = {"targets": targets, "speeds": speeds, "scale": scale, "costs": costs}
@@ -221,6 +273,7 @@ def plain(table: Table) -> str:
     head, rows = table
     widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
     lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in [head, *rows]
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in [head, *rows]
     ]
     return "\n".join(lines)

@@ -25,12 +25,14 @@ class Target:
 
     def met(self, value: float) -> bool:
         """Tell whether the value reaches the target."""
-        return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
+        return (self.least is None or value >= self.least) and (
+            self.most is None or value <= self.most
+        )
 
 
 @dataclass(frozen=True)
 class Work:
-    """One line of the table: a name, what it is, how it is measured, its scenario and its targets."""
+    """One line of the table: name, description, measurement, scenario and targets."""
 
     name: str
     what: str
@@ -82,7 +84,11 @@ def ten_over(kind: str) -> Work:
         limited |= {"min": "100pkt", "max": "300pkt"}
     bell = {**read("ten-mixed")["dumbbell"], "queue": limited}
     return Work(
-        f"ten-{kind}", f"10 flows, mixed round trips, {kind}", "alone", base="ten-mixed", patch={"dumbbell": bell}
+        f"ten-{kind}",
+        f"10 flows, mixed round trips, {kind}",
+        "alone",
+        base="ten-mixed",
+        patch={"dumbbell": bell},
     )
 
 
@@ -103,10 +109,12 @@ WORKS = (
         "hundred-thousand", "100,000 flows on 10 Gbit/s", "hundred_thousand",
         (Target("ratio", least=15), Target("bytes_per_flow", most=700)), quick_s=1.0,
     ),
-    Work("million", "1,000,000 flows on 100 Gbit/s", "million", (Target("peak_bytes", most=2 * GIB),), quick_s=0.2),
+    Work("million", "1,000,000 flows on 100 Gbit/s", "million",
+    (Target("peak_bytes", most=2 * GIB),), quick_s=0.2),
     Work("arrivals", "short flows arrive on 1 Gbit/s at 80 % load", "arrivals"),
     Work("formula", "a rule of two formulas", "formula", (Target("cost", most=1.3),), "ten-mixed"),
-    Work("python-rule", "a rule written in Python", "python_rule", base="ten-mixed", patch={"duration": "20s"}),
+    Work("python-rule", "a rule written in Python", "python_rule", base="ten-mixed",
+    patch={"duration": "20s"}),
     Work("traced", "cwnd and queue recorded every 10 ms", "traced", base="ten-mixed"),
     Work(
         "sweep", "64 equal runs of 10 flows, 2 threads against 1", "sweep",
@@ -116,6 +124,8 @@ WORKS = (
         "start-up", "processes that start", "start_up",
         (Target("version_s", most=0.3), Target("import_s", most=0.3)), "ten-mixed",
     ),
-    Work("ns3", "10 flows, mixed round trips, beside ns-3", "ns3", base="ten-mixed", patch={"duration": "30s"}),
-    Work("comparison", "the whole comparison of Akella et al. (2002)", "comparison", base="ten-mixed"),
+    Work("ns3", "10 flows, mixed round trips, beside ns-3", "ns3", base="ten-mixed",
+    patch={"duration": "30s"}),
+    Work("comparison", "the whole comparison of Akella et al. (2002)", "comparison",
+    base="ten-mixed"),
 )  # fmt: skip

@@ -1,14 +1,16 @@
-"""Writes the generated parts of the documents: ``python docs/generate.py``; ``--check`` only says what is out of date.
+"""Writes the generated parts of the documents: ``python docs/generate.py``.
 
-A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Names: ``knobs`` (table of
-endpoint knobs), ``scenario TYPE`` (table of a type's keys, from the JSON schema), ``rules`` (table of window rules),
-``rule FAMILY`` (what a family of rules is), ``events`` (what befalls each on the lossy link), ``four SCENARIO`` (all of
-them on one of the four scenarios), ``luck`` (how much those numbers differ by seed), ``environments`` (their table),
-``assumptions`` (what they assume, and why), ``shares`` (what DRR gives a flow in them), ``readings`` (what words of
-papers mean), ``verdicts`` (of papers, from docs/reproduction.json, which `cwndlab reproduce --all --page docs` writes),
-``simulated rates`` (beside theory's), and ``$ COMMAND`` (the command and what it printed, run from the
-repository's root). What depends on the machine, the time a run took, is not compared. Pictures are drawn anew as well,
-but not compared. ``bench NAME`` is what `make bench` measured last, from its record (bench/document.py).
+A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Names: ``knobs``
+(table of endpoint knobs), ``scenario TYPE`` (table of a type's keys, from the JSON schema),
+``rules`` (table of window rules), ``rule FAMILY`` (definition of a family of rules), ``events``
+(results of each family on the lossy link), ``four SCENARIO`` (results of all families on one of the
+four scenarios), ``luck`` (variation of these results over seeds), ``environments`` (their table),
+``assumptions`` (their assumptions and the reasons), ``shares`` (bandwidth of a flow under DRR),
+``readings`` (numerical meaning of words in papers), ``verdicts`` (of papers, from
+docs/reproduction.json, which `cwndlab reproduce --all --page docs` writes), ``simulated rates``
+(beside theory's), ``$ COMMAND`` (the command and its output, run from the repository's root), and
+``bench NAME`` (the last record of `make bench`, from bench/document.py). ``--check`` ignores run
+times, and does not compare pictures.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from parts import families, four, pictures, rates, scenario, tables
 from parts.text import ROOT
 
 DOCUMENTS = (
-    "README.md", "docs/environments.md", "docs/live-beside.md", "docs/own-rules.md", "docs/papers.md",
+    "README.md", "docs/environments.md", "docs/live-beside.md", "docs/own-rules.md",
+    "docs/papers.md",
     "docs/performance.md", "docs/profiles.md", "docs/reproduction.md", "docs/rules.md",
     "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md",
 )  # fmt: skip
@@ -35,7 +38,8 @@ PICTURES = {
         'cwndlab compare CUBIC --against "AIMD(1, 0.5)" --queue drop-tail,red,drr,fq-codel --plot'
     ),
     "docs/images/environments.png": "cwndlab environments all --plot",
-    "docs/images/sweep-buffers.png": "cwndlab sweep examples/sweep-buffers.toml --store out/docs --plot",
+    "docs/images/sweep-buffers.png": "cwndlab sweep examples/sweep-buffers.toml --store out/docs "
+    "--plot",
     "docs/images/ring.png": "cwndlab topology examples/ring.toml --plot",
     "docs/images/second-topology.png": "cwndlab topology examples/second-topology.toml --plot",
 }
@@ -44,12 +48,17 @@ WALL_CLOCK = re.compile(r"in \d+\.\d+ s \(\d+\.\d+ M packets/s\)")
 
 
 def console(command: str) -> str:
-    """Run a command and quote it with what it printed, messages included."""
+    """Run a command and quote it with its output, messages included."""
     folder = Path(sys.executable).parent
-    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "PYTHONIOENCODING": "utf-8"}
+    environment = {
+        **os.environ,
+        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONIOENCODING": "utf-8",
+    }
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
-        cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        check=False,
     )  # fmt: skip
     lines = [line.rstrip() for line in done.stdout.splitlines()]
     while lines and not lines[-1]:
@@ -58,7 +67,7 @@ def console(command: str) -> str:
 
 
 def generate(name: str) -> str:
-    """Text of the part called `name`."""
+    """Return the text of the part `name`."""
     if name.startswith("$ "):
         return console(name[2:])
     if name.startswith("bench "):
@@ -83,7 +92,7 @@ def generate(name: str) -> str:
 
 
 def measured(name: str) -> str:
-    """Quote what is on record of the benchmark."""
+    """Quote the record of the benchmark."""
     spec = importlib.util.spec_from_file_location("bench_document", ROOT / "bench" / "document.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -91,12 +100,15 @@ def measured(name: str) -> str:
 
 
 def comparable(text: str) -> str:
-    """Take out what depends on the machine."""
+    """Remove what depends on the machine."""
     return WALL_CLOCK.sub("in T s (P M packets/s)", text)
 
 
 def refreshed(text: str) -> str:
-    """Return a document with its generated parts made anew; a part that says the same stays as it is."""
+    """Return a document with its parts generated again.
+
+    A part that is equal but for run times is kept.
+    """
 
     def part(found: re.Match[str]) -> str:
         new = generate(found["name"])
@@ -109,7 +121,11 @@ def refreshed(text: str) -> str:
 def main() -> int:
     """Refresh or check every document."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 if something is out of date")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="change nothing; exit with 1 if something is out of date",
+    )
     arguments = parser.parse_args()
     stale = 0
     for name, command in {} if arguments.check else PICTURES.items():
@@ -125,7 +141,9 @@ def main() -> int:
             print(f"{name}: {'is out of date' if arguments.check else 'written'}", file=sys.stderr)
             if not arguments.check:
                 # Written whole or not at all.
-                with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as part:
+                with tempfile.NamedTemporaryFile(
+                    "w", encoding="utf-8", dir=path.parent, delete=False
+                ) as part:
                     part.write(new)
                 Path(part.name).chmod(0o644)
                 Path(part.name).replace(path)

@@ -1,12 +1,15 @@
-"""Writes the lessons: ``python docs/lessons.py [NAME ...]`` runs docs/lessons/NAME.py and stores NAME.ipynb beside it.
+"""Writes the lessons: ``python docs/lessons.py [NAME ...]`` runs docs/lessons/NAME.py.
 
-``--check`` writes nothing and says which stored notebooks are out of date: other cells, or other numbers printed.
+``--check`` writes nothing and says which stored notebooks are out of date: other cells, or other
+numbers printed.
 
-A source is a script in the percent format, which Jupyter editors open as a notebook: ``# %%`` begins a cell of code,
-``# %% [markdown]`` one of text. A cell ``# %% tags=["check"]`` asserts what the text around it says of numbers. It runs
-in its place but is not stored: readers are asked to change cells, and what they find then need not hold.
+A source is a script in the percent format, which Jupyter editors open as a notebook: ``# %%``
+begins a cell of code, ``# %% [markdown]`` one of text. A cell ``# %% tags=["check"]`` asserts what
+the text around it says of numbers. It runs in its place but is not stored: readers are asked to
+change cells, and what they find then need not hold.
 
-The same versions of the libraries give the same bytes: cells are numbered, and no times or versions are stored.
+The same versions of the libraries give the same bytes: cells are numbered, and no times or versions
+are stored.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ FOLDER = Path(__file__).resolve().parent / "lessons"
 MARKER = re.compile(r"^# %%(?P<rest>.*)$", re.MULTILINE)
 CHECK = "check"
 TIMEOUT_S = 900
-"""For the kernel to start, for one cell, and for what it printed: it ends what hangs. No cell takes a fiftieth of it."""
+"""For the kernel to start, for one cell, and for its output: it ends what hangs."""
 COLORS = 64
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
@@ -55,7 +58,9 @@ def names() -> list[str]:
 
 
 def cells(source: str) -> list[Cell]:
-    r"""Cut a script in the percent format into cells; what stands before the first marker is for the script alone.
+    r"""Cut a script in the percent format into cells.
+
+    What stands before the first marker is for the script alone.
 
     Examples
     --------
@@ -87,7 +92,9 @@ def notebook(source: str) -> nbformat.NotebookNode:
             tags = {"metadata": {"tags": [CHECK]}} if cell.kind == CHECK else {}
             made.append(new_code_cell(cell.text, id=f"cell-{number:02}", **tags))
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return new_notebook(cells=made, metadata={"kernelspec": kernel, "language_info": {"name": "python"}})
+    return new_notebook(
+        cells=made, metadata={"kernelspec": kernel, "language_info": {"name": "python"}}
+    )
 
 
 def executed(source: str) -> nbformat.NotebookNode:
@@ -103,7 +110,8 @@ def executed(source: str) -> nbformat.NotebookNode:
     made = notebook(source)
     # Otherwise the kernel's debugger warns of modules that come frozen with Python.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
-    # The kernel listens on this machine alone; it warns that what it is sent there is not encrypted.
+    # The kernel listens on this machine alone; it warns that what it is sent there is not
+    # encrypted.
     quiet = ["--IPKernelApp.log_level=ERROR"]
     client = NotebookClient(
         made,
@@ -116,7 +124,10 @@ def executed(source: str) -> nbformat.NotebookNode:
     )
     client.execute()
     complaints = [
-        output.text for cell in made.cells for output in cell.get("outputs", []) if output.get("name") == "stderr"
+        output.text
+        for cell in made.cells
+        for output in cell.get("outputs", [])
+        if output.get("name") == "stderr"
     ]
     if complaints:
         raise Complaint(complaints[0])
@@ -146,7 +157,10 @@ def _joined(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]
 
 
 def _small(picture: str) -> str:
-    """Store a picture with a palette: a third of the bytes, and no difference that one sees in lines and text."""
+    """Store a picture with a palette.
+
+    A third of the bytes, and no difference that one sees in lines and text.
+    """
     buffer = io.BytesIO()
     full = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB")
     full.quantize(COLORS, dither=Image.Dither.NONE).save(buffer, format="PNG", optimize=True)
@@ -154,14 +168,18 @@ def _small(picture: str) -> str:
 
 
 def printed(made: nbformat.NotebookNode) -> list[tuple[str, list[str]]]:
-    """Give the cells' sources, each with the numbers that it printed: what a stored notebook is compared by.
+    """Give the cells' sources, each with the numbers that it printed.
+
+    What a stored notebook is compared by.
 
     Pictures and the frames that tables are drawn with depend on the versions of libraries.
     """
     found = []
     for cell in made.cells:
         outputs = cell.get("outputs", [])
-        text = "\n".join(output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs)
+        text = "\n".join(
+            output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs
+        )
         found.append((cell["source"], NUMBER.findall(text)))
     return found
 
@@ -177,8 +195,14 @@ def _store(made: nbformat.NotebookNode, path: Path) -> None:
 def main() -> int:
     """Run the lessons named, or all of them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", nargs="*", metavar="NAME", help=f"by default all: {', '.join(names())}")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a notebook is out of date")
+    parser.add_argument(
+        "name", nargs="*", metavar="NAME", help=f"by default all: {', '.join(names())}"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; exit with 1 if a notebook is out of date",
+    )
     arguments = parser.parse_args()
     for name in arguments.name:
         if name not in names():

@@ -10,7 +10,10 @@ fn main() {
     println!("cargo:rerun-if-env-changed=CLANG");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     for program in PROGRAMS {
-        compile(Path::new("bpf").join(format!("{program}.bpf.c")).as_path(), &out.join(format!("{program}.o")));
+        compile(
+            Path::new("bpf").join(format!("{program}.bpf.c")).as_path(),
+            &out.join(format!("{program}.o")),
+        );
     }
     cc::Build::new().file("bpf/host.c").opt_level(2).warnings(true).compile("cwndlab_kernel_host");
 }

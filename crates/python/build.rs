@@ -30,7 +30,8 @@ fn main() -> Result<()> {
         let name = file.strip_prefix(&root).unwrap_or(file).to_string_lossy().replace('\\', "/");
         let text = fs::read(file)?;
         for part in [name.as_bytes(), &text.len().to_le_bytes(), &text] {
-            hash = part.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME));
+            hash =
+                part.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME));
         }
     }
     for name in CRATES {

@@ -1,10 +1,12 @@
 # %% [markdown]
 # # Loss and rate
 #
-# **The question.** A path loses one packet in a hundred, at random, and the round trip takes a tenth of a second. How
-# fast can a sender with AIMD(1, 0.5) be? The link may carry a gigabit a second: the answer will not depend on it.
+# **The question.** A path drops one packet in a hundred at random, and the RTT is a tenth of a
+# second. How fast can a sender with AIMD(1, 0.5) be? The link may carry a gigabit per second: the
+# answer does not depend on it.
 #
-# *You need:* the sawtooth of AIMD ([why AIMD converges](why-aimd-converges.ipynb)). *Time:* a quarter of an hour.
+# *You need:* the sawtooth of AIMD ([why AIMD converges](why-aimd-converges.ipynb)). *Time:* a
+# quarter of an hour.
 
 # %%
 import numpy as np
@@ -15,24 +17,28 @@ from cwndlab import theory
 from cwndlab.plots import theory as draw
 from cwndlab.plots.style import look, panels, styled
 
-_ = pl.Config(float_precision=3, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, tbl_rows=20)
+_ = pl.Config(
+    float_precision=3, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, tbl_rows=20
+)
 
 # %% [markdown]
-# ## Theory: the area under a tooth
+# ## Theory: the area under a sawtooth
 #
-# Let the window climb from $W/2$ to $W$, lose one packet, and fall back to $W/2$. It gains 1 per round trip, so a tooth
-# takes $W/2$ round trips; the mean window is $\tfrac34 W$; so a tooth holds $\tfrac12 W \cdot \tfrac34 W = \tfrac38
-# W^2$ packets, of which one is lost. Hence $p = 8 / (3 W^2)$, and the rate, mean window over round trip, is
+# The window grows from $W/2$ to $W$, loses one packet, and falls back to $W/2$. It gains 1 per RTT,
+# so one period of the sawtooth takes $W/2$ RTTs. The mean window is $\tfrac34 W$, so a period has
+# $\tfrac12 W \cdot \tfrac34 W = \tfrac38 W^2$ packets, of which one is lost. Hence $p = 8 / (3
+# W^2)$, and the rate, the mean window over the RTT, is
 #
 # $$\frac{\tfrac34 W}{RTT} = \frac{1}{RTT}\sqrt{\frac{3}{2p}} .$$
 #
-# A hundred times the loss, a tenth of the rate; twice the round trip, half of the rate. Nothing else is in it: not the
-# link, not the queue. The answer to the question:
+# A hundred times the loss gives a tenth of the rate; twice the RTT gives half of the rate. The
+# formula contains neither the link nor the queue. The answer to the question is:
 
 # %%
 answer = float(theory.gaimd.square_root_rate(1, 0.5, 0.01, rtt=0.1))
 print(
-    f"{answer:.0f} packets/s: a mean window of {answer * 0.1:.1f} packets, {answer * 8000 / 1e6:.2f} Mbit/s of payload"
+    f"{answer:.0f} packets/s: a mean window of {answer * 0.1:.1f} packets, "
+    f"{answer * 8000 / 1e6:.2f} Mbit/s of payload"
 )
 
 # %% tags=["check"]
@@ -40,14 +46,15 @@ print(
 assert abs(answer - 122.47) < 0.01
 
 # %% [markdown]
-# With many losses the tooth is not the whole story. A window of two or three packets cannot produce three duplicate
-# acknowledgements, and the sender must wait for a time-out. Padhye et al. (1998) added those; their formula is
-# `theory.gaimd.rate`, and it wants to know how long a first time-out is (here 1 s, the least that RFC 6298 allows).
+# At high loss rates the sawtooth is not the whole story. A window of two or three packets cannot
+# produce three duplicate ACKs, and the sender must wait for a timeout. Padhye et al. (1998) added
+# timeouts to the model; their formula is `theory.gaimd.rate`, and it needs the length of a first
+# timeout (here 1 s, the minimum of RFC 6298).
 #
-# ## Simulation: a link that loses packets at random
+# ## Simulation: a link that drops packets at random
 #
-# Eight flows on a gigabit link without a full queue anywhere, so that they do not feel each other; each packet is lost
-# with probability $p$. We count packets *sent*, as the formulas do.
+# Eight flows share a gigabit link whose queue is never full, so that they do not affect each other;
+# the link drops each packet with probability $p$. We count packets *sent*, as the formulas do.
 
 # %%
 LOSSES = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1]
@@ -55,7 +62,7 @@ MEASURED_S = 300
 
 
 def lossy(loss, rule="AIMD(1, 0.5)", delay="50ms", recovery="sack", **tcp):
-    """Eight flows on a link that loses packets and does nothing else to them."""
+    """Eight flows on a link that loses packets and has no other effect on them."""
     return cwndlab.dumbbell(
         "1Gbit",
         delay,
@@ -63,20 +70,22 @@ def lossy(loss, rule="AIMD(1, 0.5)", delay="50ms", recovery="sack", **tcp):
         measure=["30s", f"{30 + MEASURED_S}s"],
         queue={"kind": "drop-tail", "limit": "unlimited"},
         link={"loss": [loss]},
-        flows=[{"name": "flow", "rule": rule, "recovery": recovery, "count": 8, "start": ["0s", "5s"]}],
+        flows=[
+            {"name": "flow", "rule": rule, "recovery": recovery, "count": 8, "start": ["0s", "5s"]}
+        ],
         tcp=tcp,
     )
 
 
 def totals(result):
-    """What the formulas talk about, of all flows of a run together; per cents are of the packets sent."""
+    """Quantities of the formulas over all flows of a run; percentages are of the packets sent."""
     flows = result.flows
     sent = flows["sent_packets"].sum()
     return {
         "losses [%]": 100 * flows["dropped_packets"].sum() / sent,
-        "cuts [%]": 100 * flows["window_reductions"].sum() / sent,
+        "reductions [%]": 100 * flows["window_reductions"].sum() / sent,
         "packets/s": sent / flows.height / MEASURED_S,
-        "time-outs per cut": flows["timeouts"].sum() / flows["window_reductions"].sum(),
+        "timeouts per reduction": flows["timeouts"].sum() / flows["window_reductions"].sum(),
         "mean window": sent / flows.height / MEASURED_S * flows["mean_rtt_s"].mean(),
         "RTT": flows["mean_rtt_s"].mean(),
         "RTO": flows["mean_rto_s"].mean(),
@@ -85,29 +94,42 @@ def totals(result):
 
 found = dict(cwndlab.run_many((p, lossy({"kind": "bernoulli", "p": p})) for p in LOSSES))
 measured = pl.DataFrame([totals(found[p]) for p in LOSSES])
-measured.select("losses [%]", "packets/s", "mean window", "time-outs per cut")
+measured.select("losses [%]", "packets/s", "mean window", "timeouts per reduction")
 
 # %% [markdown]
-# ## The two side by side
+# ## Theory and simulation
 #
-# Our senders are today's: SACK tells them what is missing, and limited transmit keeps acknowledgements coming in small
-# windows. The formula with time-outs was made for the Reno of 1998, which has neither. So simulate that one as well.
+# Our senders are modern: SACK tells them which packets are missing, and limited transmit keeps ACKs
+# arriving in small windows. The formula with timeouts was made for the Reno of 1998, which has
+# neither. So we simulate that Reno as well.
 
 # %%
 found = dict(
-    cwndlab.run_many((p, lossy({"kind": "bernoulli", "p": p}, recovery="reno", limited_transmit=False)) for p in LOSSES)
+    cwndlab.run_many(
+        (p, lossy({"kind": "bernoulli", "p": p}, recovery="reno", limited_transmit=False))
+        for p in LOSSES
+    )
 )
 reno = pl.DataFrame([totals(found[p]) for p in LOSSES])
 p = np.geomspace(2e-4, 0.15, 60)
 curves = {
     "square root of loss": (p, theory.gaimd.square_root_rate(1, 0.5, p, rtt=0.1)),
-    "with time-outs (Padhye et al.)": (p, theory.gaimd.rate(1, 0.5, p, rtt=0.1, rto=1.0)),
+    "with timeouts (Padhye et al.)": (p, theory.gaimd.rate(1, 0.5, p, rtt=0.1, rto=1.0)),
 }
 figure = draw.rates(curves, 0.01, "Two formulas, two generations of senders")
 axes = figure.axes[0]
-for index, (label, frame) in enumerate({"simulated: SACK": measured, "simulated: Reno of 1998": reno}.items(), 2):
+for index, (label, frame) in enumerate(
+    {"simulated: SACK": measured, "simulated: Reno of 1998": reno}.items(), 2
+):
     losses = frame["losses [%]"] / 100
-    axes.plot(losses, frame["packets/s"], look(index).marker, color=look(index).color, markersize=7, label=label)
+    axes.plot(
+        losses,
+        frame["packets/s"],
+        look(index).marker,
+        color=look(index).color,
+        markersize=7,
+        label=label,
+    )
 axes.legend(loc="lower left", fontsize=8.5, handlelength=3, frameon=False)
 figure
 
@@ -125,33 +147,36 @@ sides = pl.DataFrame(
         "losses [%]": [100 * p for p in LOSSES],
         "SACK / root": over_formula(measured, law, rtt="RTT"),
         "Reno / root": over_formula(reno, law, rtt="RTT"),
-        "SACK / time-outs": over_formula(measured, full, rtt="RTT", rto="RTO"),
-        "Reno / time-outs": over_formula(reno, full, rtt="RTT", rto="RTO"),
+        "SACK / timeouts": over_formula(measured, full, rtt="RTT", rto="RTO"),
+        "Reno / timeouts": over_formula(reno, full, rtt="RTT", rto="RTO"),
     }
 )
 sides
 
 # %% tags=["check"]
-# "Within 6 %, over windows from a dozen to seventy packets", "promises twice too much", "within 4 % everywhere",
-# "half as fast again".
+# "Within 6 %, over windows from a dozen to seventy packets", "promises twice too much", "within 4 %
+# everywhere", "half as fast again".
 assert (sides["SACK / root"][:4] - 1).abs().max() < 0.06
 assert 11 < measured["mean window"][3] < 13
 assert 65 < measured["mean window"][0] < 75
 assert 0.4 < sides["SACK / root"][5] < 0.6
-assert (sides["Reno / time-outs"] - 1).abs().max() < 0.04
-assert 1.4 < sides["SACK / time-outs"][5] < 1.6
-assert measured["time-outs per cut"][5] < reno["time-outs per cut"][5]
+assert (sides["Reno / timeouts"] - 1).abs().max() < 0.04
+assert 1.4 < sides["SACK / timeouts"][5] < 1.6
+assert measured["timeouts per reduction"][5] < reno["timeouts per reduction"][5]
 
 # %% [markdown]
-# For SACK a line of algebra describes a packet simulator up to a loss rate of 1 % within 6 %, over windows from a dozen
-# to seventy packets. At 10 % it promises twice too much: a window of two has no tooth. The formula with time-outs fits
-# the senders that it was made for within 4 % at *every* loss rate; today's are half as fast again as it says where a
-# tenth is lost, because fewer of their cuts are time-outs. A formula for "TCP" is a formula for some TCP.
+# For SACK the square-root law describes the packet simulator up to a loss rate of 1 % within 6 %,
+# over windows from a dozen to seventy packets. At 10 % it promises twice too much: a window of two
+# has no sawtooth. The formula with timeouts fits the senders that it was made for within 4 % at
+# *every* loss rate. At a loss rate of a tenth modern senders are half as fast again as this formula
+# says, because fewer of their window reductions are timeouts. A formula for "TCP" is a formula for
+# one particular TCP.
 #
 # ## Surprise 1: the same loss rate, several times the rate
 #
-# Let losses come in bursts: the link has good times and bad times, and loses *everything* in a bad one (Gilbert and
-# Elliott's model). We make bad times longer and rarer, so that the loss rate stays at half a per cent.
+# Now losses come in bursts: the link alternates between a good and a bad state, and drops
+# *everything* in the bad state (the model of Gilbert and Elliott). We make bad states longer and
+# rarer, so that the loss rate stays at half a per cent.
 
 # %%
 P = 0.005
@@ -159,7 +184,7 @@ BURSTS = [1, 2, 4, 8, 16]
 
 
 def bursty(length):
-    """Losses in bursts of this mean length, in packets; the share of bad packets is P."""
+    """Losses in bursts of this mean length, in packets; P of the packets are in bad states."""
     if length == 1:
         return {"kind": "bernoulli", "p": P}
     to_good = 1 / length
@@ -177,10 +202,14 @@ rows = []
 for length in BURSTS:
     row = totals(found[length])
     law = {
-        f"law of {name}": float(theory.gaimd.square_root_rate(1, 0.5, row[key] / 100, rtt=row["RTT"]))
-        for name, key in (("losses", "losses [%]"), ("cuts", "cuts [%]"))
+        f"law of {name}": float(
+            theory.gaimd.square_root_rate(1, 0.5, row[key] / 100, rtt=row["RTT"])
+        )
+        for name, key in (("losses", "losses [%]"), ("reductions", "reductions [%]"))
     }
-    rows.append({"burst": length, "losses [%]": row["losses [%]"], "cuts [%]": row["cuts [%]"]})
+    rows.append(
+        {"burst": length, "losses [%]": row["losses [%]"], "reductions [%]": row["reductions [%]"]}
+    )
     rows[-1] |= {"packets/s": row["packets/s"], **law}
 bursts = pl.DataFrame(rows)
 bursts
@@ -191,7 +220,11 @@ bursts
 def by_burst(bursts):
     figure, (axes,) = panels(1, width=6.6, height=3.6)
     for index, (column, label) in enumerate(
-        {"packets/s": "simulated", "law of losses": "law, losses", "law of cuts": "law, cuts"}.items()
+        {
+            "packets/s": "simulated",
+            "law of losses": "law, losses",
+            "law of reductions": "law, reductions",
+        }.items()
     ):
         style = look(index)
         axes.plot(
@@ -205,8 +238,8 @@ def by_burst(bursts):
     axes.set_xscale("log", base=2)
     axes.set_xticks(BURSTS, [str(length) for length in BURSTS])
     axes.set_ylim(bottom=0)
-    axes.set(xlabel="mean length of a burst of losses [packets]", ylabel="sending rate [packets/s]")
-    axes.set_title("As many losses, fewer cuts")
+    axes.set(xlabel="mean burst length of losses [packets]", ylabel="sending rate [packets/s]")
+    axes.set_title("As many losses, fewer reductions")
     axes.legend(loc="upper left")
     return figure
 
@@ -217,25 +250,31 @@ by_burst(bursts)
 # "Several times the rate", "within a tenth".
 assert bursts["packets/s"][4] > 3 * bursts["packets/s"][0]
 assert bursts["losses [%]"].is_between(0.44, 0.56).all()
-assert ((bursts["packets/s"] / bursts["law of cuts"] - 1).abs() < 0.1).all()
+assert ((bursts["packets/s"] / bursts["law of reductions"] - 1).abs() < 0.1).all()
 
 # %% [markdown]
-# The $p$ of the law is not the share of packets that are lost. It is the number of *cuts* per packet: a sender cuts
-# once per window, however many packets of it are missing. Put the measured cuts into the law and it holds again, within
-# a tenth. Who quotes a loss rate without saying how losses cluster has not said much about TCP.
+# The $p$ of the law is not the fraction of lost packets. It is the number of window *reductions*
+# per packet: a sender reduces its window once per window of data, however many packets of it are
+# missing. With the measured reductions the law holds again, within a tenth. A loss rate alone,
+# without the distribution of losses, says little about TCP.
 #
 # ## Surprise 2: the law backwards
 #
-# So far the network set the loss rate and TCP answered with a rate. On a shared link it is the other way round. $n$
-# flows fill a link of $C$ packets per second, each gets $C/n$, and the law says what loss rate makes them do so:
+# So far the network determined the loss rate and TCP responded with a rate. On a shared link it is
+# the other way round: $n$ flows fill a link of $C$ packets per second, each gets $C/n$, and the law
+# gives the loss rate at which they do so:
 #
 # $$p = \frac32 \left(\frac{n}{C \cdot RTT}\right)^2 .$$
 #
-# The queue has no choice: it has to lose that many. Twice the flows on the same link, *four times* the loss rate.
+# The queue has no choice: it has to drop that many packets. Twice the flows on the same link need
+# *four times* the loss rate.
 
 # %%
 FLOWS = [2, 4, 8, 16, 32]
-QUEUES = {"RED": {"kind": "red", "limit": "100pkt"}, "drop-tail": {"kind": "drop-tail", "limit": "1bdp"}}
+QUEUES = {
+    "RED": {"kind": "red", "limit": "100pkt"},
+    "drop-tail": {"kind": "drop-tail", "limit": "1bdp"},
+}
 
 
 def shared(flows, queue):
@@ -258,8 +297,8 @@ rows = []
 for (name, n), result in sorted(found.items()):
     row = totals(result)
     law = 1.5 * (n / (packets_per_s * row["RTT"])) ** 2
-    rows.append((name, n, row["RTT"], 100 * law, row["cuts [%]"], row["losses [%]"]))
-columns = ["queue", "flows", "RTT [s]", "law [%]", "cuts [%]", "losses [%]"]
+    rows.append((name, n, row["RTT"], 100 * law, row["reductions [%]"], row["losses [%]"]))
+columns = ["queue", "flows", "RTT [s]", "law [%]", "reductions [%]", "losses [%]"]
 demand = pl.DataFrame(rows, schema=columns, orient="row")
 demand
 
@@ -270,7 +309,7 @@ def who_asks(demand):
     figure, axes = panels(1, len(QUEUES), sharey=True, width=8.2, height=3.4)
     for panel, name in zip(axes, QUEUES, strict=True):
         rows = demand.filter(pl.col("queue") == name)
-        for index, column in enumerate(["law [%]", "cuts [%]", "losses [%]"]):
+        for index, column in enumerate(["law [%]", "reductions [%]", "losses [%]"]):
             style = look(index)
             panel.loglog(
                 rows["flows"],
@@ -284,7 +323,7 @@ def who_asks(demand):
         panel.set_yticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
         panel.minorticks_off()
         panel.set(title=name, xlabel="flows")
-    axes[0].set_ylabel("per cent of packets")
+    axes[0].set_ylabel("percentage of packets")
     axes[0].legend(loc="upper left", fontsize=8.5)
     return figure
 
@@ -292,46 +331,59 @@ def who_asks(demand):
 who_asks(demand)
 
 # %%
-doubling = {name: demand.filter(pl.col("queue") == name)["losses [%]"].to_numpy() for name in QUEUES}
+doubling = {
+    name: demand.filter(pl.col("queue") == name)["losses [%]"].to_numpy() for name in QUEUES
+}
 for name, course in doubling.items():
-    print(f"{name:10} each doubling of the flows multiplies the loss rate by", np.round(course[1:] / course[:-1], 1))
+    print(
+        f"{name:10} each doubling of the flows multiplies the loss rate by",
+        np.round(course[1:] / course[:-1], 1),
+    )
 
 # %% tags=["check"]
-# "By about three on average", "within a third up to 16 flows, ", "drop-tail loses twice what is needed".
+# "By about three on average", "within a third up to 16 flows, ", "drop-tail loses twice what is
+# needed".
 for course in doubling.values():
     assert 2.5 < (course[-1] / course[0]) ** (1 / 4) < 3.5
 eight = demand.filter(pl.col("flows").is_in([4, 8, 16]))
-assert (eight["cuts [%]"] / eight["law [%]"]).is_between(0.66, 1.34).all()
+assert (eight["reductions [%]"] / eight["law [%]"]).is_between(0.66, 1.34).all()
 tail = demand.filter(pl.col("queue") == "drop-tail")
-assert (tail["losses [%]"] / tail["cuts [%]"]).is_between(1.6, 2.4).all()
+assert (tail["losses [%]"] / tail["reductions [%]"]).is_between(1.6, 2.4).all()
 
 # %% [markdown]
-# Nobody configured these loss rates; the flows ask for them. From 4 to 16 flows the law gives the cuts per packet
-# within a third, from nothing but the number of flows, the link and the round trip. A doubling multiplies the loss rate
-# by about three on average, not by four: few flows do not keep RED's short queue busy, a longer drop-tail queue
-# lengthens the round trip, and many flows have windows so small that time-outs do part of the work. And drop-tail loses
-# about two packets where one would do: an overflow takes several at once, but a sender cuts once. More on what the
-# queue decides in [what a router changes](what-a-router-changes.ipynb).
+# Nobody configured these loss rates; they follow from the flows. From 4 to 16 flows the law gives
+# the reductions per packet within a third, from nothing but the number of flows, the link and the
+# RTT. Doubling the number of flows multiplies the loss rate by about three on average, not by four.
+# Few flows do not keep RED's short queue busy, a longer drop-tail queue increases the RTT, and many
+# flows have windows so small that timeouts cause part of the reductions. Drop-tail also drops about
+# two packets where one would do: an overflow drops several packets at once, but a sender reduces
+# its window once. [What a router changes](what-a-router-changes.ipynb) has more on the effects of
+# the queue.
 #
 # ## What to remember
 #
-# * Rate = $\sqrt{3/(2p)}$ packets per round trip, as long as losses are rare.
-# * The $p$ in it counts cuts, not lost packets.
-# * On a shared link the flows decide what is lost: loss is how a queue tells $n$ flows to take $1/n$ each.
+# * Rate = $\sqrt{3/(2p)}$ packets per RTT, as long as losses are rare.
+# * The $p$ in this formula counts window reductions, not lost packets.
+# * On a shared link the flows determine the loss rate: loss is how a queue tells $n$ flows to take
+#   $1/n$ each.
 #
 # ## Exercises
 #
-# 1. **Another round trip.** Call `lossy` with `delay="10ms"`. By what factor does the rate change? At which loss rate
-#    do time-outs begin to matter now, and why is it the same one or another?
-# 2. **Another rule.** For AIMD(a, b) the law is $\sqrt{a(1+b)/(2(1-b)p)}/RTT$ (derive it from the tooth). Which `a`
-#    makes `b = 0.875` as fast as TCP? Compare with `theory.friendly.to_alpha(0.875)` and simulate `GAIMD` with both.
-# 3. **CUBIC.** Pass `rule="CUBIC"` to `lossy`. Plot its rate over $p$ beside AIMD's: where is it steeper, where the
-#    same? (RFC 9438 says that it behaves like AIMD where AIMD is faster.)
-# 4. **Which half helps?** Between the Reno of 1998 and SACK lie `recovery="newreno"` and limited transmit alone. Run
-#    both: which of the two repairs the 1 % of losses, which the 10 %? Then pass `min_rto="200ms"`.
-# 5. **Kinder drop-tail.** In `QUEUES` change the limit of drop-tail to `"10pkt"`, then to `"4bdp"`. What happens to the
-#    loss rate at 32 flows, and to the round trip? What does the formula say about a network with endless buffers?
+# 1. **Another RTT.** Call `lossy` with `delay="10ms"`. By what factor does the rate change? At
+#    which loss rate do timeouts begin to matter now, and why is it the same one or another?
+# 2. **Another rule.** For AIMD(a, b) the law is $\sqrt{a(1+b)/(2(1-b)p)}/RTT$ (derive it from the
+#    sawtooth). Which `a` makes `b = 0.875` as fast as TCP? Compare with
+#    `theory.friendly.to_alpha(0.875)` and simulate `GAIMD` with both.
+# 3. **CUBIC.** Pass `rule="CUBIC"` to `lossy`. Plot its rate over $p$ beside AIMD's: where is it
+#    steeper, where is it the same? (RFC 9438 says that it behaves like AIMD where AIMD is faster.)
+# 4. **Which half helps?** Between the Reno of 1998 and SACK are `recovery="newreno"` alone and
+#    limited transmit alone. Run both: which of the two improves the rate at 1 % of losses, which at
+#    10 %? Then pass `min_rto="200ms"`.
+# 5. **Other drop-tail buffers.** In `QUEUES` change the limit of drop-tail to `"10pkt"`, then to
+#    `"4bdp"`. What happens to the loss rate at 32 flows, and to the RTT? What does the formula say
+#    about a network with infinite buffers?
 #
-# *Sources:* M. Mathis et al., "The macroscopic behavior of the TCP congestion avoidance algorithm", 1997. J. Padhye et
-# al., "Modeling TCP throughput", 1998. Y. R. Yang, S. S. Lam, "General AIMD congestion control", 2000 (the formulas
-# that `theory.gaimd` has). R. Morris, "Scalable TCP congestion control", 2000 (flows ask for loss).
+# *Sources:* M. Mathis et al., "The macroscopic behavior of the TCP congestion avoidance algorithm",
+# 1997. J. Padhye et al., "Modeling TCP throughput", 1998. Y. R. Yang, S. S. Lam, "General AIMD
+# congestion control", 2000 (the formulas that `theory.gaimd` has). R. Morris, "Scalable TCP
+# congestion control", 2000 (flows ask for loss).

@@ -1,10 +1,11 @@
 # %% [markdown]
 # # What a router changes
 #
-# **The question.** Senders stay as they are. Only the queue in front of one busy link is exchanged: when it drops a
-# packet, and whose. Who notices, and what?
+# **The question.** The senders stay as they are. Only the queue in front of one busy link changes:
+# when it drops a packet, and whose packet. Which flows notice, and what do they notice?
 #
-# *You need:* the sawtooth and the square-root law ([loss and rate](loss-and-rate.ipynb)). *Time:* a quarter of an hour.
+# *You need:* the sawtooth and the square-root law ([loss and rate](loss-and-rate.ipynb)). *Time:* a
+# quarter of an hour.
 
 # %%
 import numpy as np
@@ -15,11 +16,16 @@ from cwndlab import theory
 from cwndlab.comparison import plan_rules
 from cwndlab.plots.style import look, panels, styled
 
-_ = pl.Config(float_precision=2, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, tbl_rows=20)
+_ = pl.Config(
+    float_precision=2, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, tbl_rows=20
+)
 QUEUES = {
-    "drop-tail": {"kind": "drop-tail", "limit": "200pkt"},  # one queue, loses what does not fit
-    "RED": {"kind": "red", "limit": "200pkt"},  # one queue, loses at random before it is full
-    "CoDel": {"kind": "codel", "limit": "200pkt"},  # one queue, loses when packets have waited too long
+    "drop-tail": {"kind": "drop-tail", "limit": "200pkt"},  # one queue, drops on overflow
+    "RED": {"kind": "red", "limit": "200pkt"},  # one queue, drops at random before it is full
+    "CoDel": {
+        "kind": "codel",
+        "limit": "200pkt",
+    },  # one queue, drops when packets have waited too long
     "DRR": {"kind": "drr", "limit": "200pkt"},  # a queue per flow, served in turn
     "FQ-CoDel": {"kind": "fq-codel", "limit": "200pkt"},  # a queue per flow, each with CoDel
 }
@@ -28,7 +34,7 @@ PACKETS_PER_S = LINK_BPS / PACKET_BIT
 
 
 def network(queue, flows, seed=1, **more):
-    """A link of 20 Mbit/s with a round trip of about 44 ms."""
+    """A link of 20 Mbit/s with an RTT of about 44 ms."""
     return cwndlab.dumbbell(
         "20Mbit",
         "20ms",
@@ -45,37 +51,45 @@ def network(queue, flows, seed=1, **more):
 FOUR = [{"name": "reno", "rule": "AIMD(1, 0.5)", "count": 4, "start": ["0s", "1s"]}]
 
 # %% [markdown]
-# ## How long packets wait: theory
+# ## Queueing delay: theory
 #
-# **Drop-tail.** Four flows climb until link and queue are full, all halve, and climb again: the synchronous model of
-# [the first lesson](why-aimd-converges.ipynb). What is more than fits on the link waits in the queue.
+# **Drop-tail.** Four flows grow until link and queue are full, all halve, and grow again: the
+# synchronous model of [the first lesson](why-aimd-converges.ipynb). Packets beyond the link's BDP
+# wait in the queue.
 
 # %%
 BASE_RTT_S = 0.044
 bdp = PACKETS_PER_S * BASE_RTT_S
 course = theory.simulate("AIMD(1, 0.5)", [10, 20, 30, 40], capacity=bdp + 200, steps=3000)
 waiting = np.maximum(course.totals[1000:] - bdp, 0.0)
-# A round trip with more in the queue takes longer: in time it counts for more.
+# A longer queue means a longer RTT, which has a larger weight in a time average.
 predicted_ms = 1e3 * np.average(waiting, weights=bdp + waiting) / PACKETS_PER_S
 print(f"on the link {bdp:.0f} packets, in the queue {waiting.min():.0f} to {waiting.max():.0f}")
 print(f"mean wait {predicted_ms:.0f} ms")
 
 # %% [markdown]
-# **RED** loses at random, more as its average queue $q$ grows: a curve $p(q)$. (It spaces losses out: from one to the
-# next there are $1/p$ to $2/p$ packets, $1.5/p$ in the mean; so it loses two thirds of $p$.) The flows answer with the
-# square-root law, and what they need to fill the link, $p = \frac32 (n / (C \cdot RTT))^2$, falls as $q$ makes the
-# round trip longer. Where the two curves cross is where the queue has to be. No simulation yet:
+# **RED** drops packets at random, more of them as its average queue $q$ grows: a curve $p(q)$. (It
+# spaces drops out: from one drop to the next there are $1/p$ to $2/p$ packets, $1.5/p$ on average,
+# so it drops two thirds of $p$.) The flows respond according to the square-root law. The loss rate
+# at which they fill the link, $p = \frac32 (n / (C \cdot RTT))^2$, falls as $q$ increases the RTT.
+# The queue must be where the two curves cross. Without any simulation:
 
 # %%
 MIN, MAX, MAX_P = 20.0, 60.0, 0.1
-red = {"kind": "red", "limit": "200pkt", "min": f"{MIN:.0f}pkt", "max": f"{MAX:.0f}pkt", "max_p": MAX_P}
+red = {
+    "kind": "red",
+    "limit": "200pkt",
+    "min": f"{MIN:.0f}pkt",
+    "max": f"{MAX:.0f}pkt",
+    "max_p": MAX_P,
+}
 queue = np.linspace(0.1, 80, 800)
 # Between min and max from 0 to max_p; beyond ("gentle") on to 1 at twice max.
 curve = np.interp(queue, [MIN, MAX, 2 * MAX], [0.0, MAX_P, 1.0]) / 1.5
 
 
 def demand(n):
-    """What n flows need lost to share the link, for each queue length: the law backwards."""
+    """Loss rate at which n flows fill the link, for each queue length: the law backwards."""
     return 1.5 * (n / (PACKETS_PER_S * (BASE_RTT_S + queue / PACKETS_PER_S))) ** 2
 
 
@@ -83,7 +97,7 @@ COUNTS = [2, 4, 8, 16, 32]
 crossing = {n: float(queue[np.argmax(curve >= demand(n))]) for n in COUNTS}
 
 # %% [markdown]
-# ## How long packets wait: simulation
+# ## Queueing delay: simulation
 
 # %%
 operating = []
@@ -93,25 +107,31 @@ for n in COUNTS:
     loss = flows["dropped_packets"].sum() / flows["sent_packets"].sum()
     operating.append((n, crossing[n], result.links["mean_queue_packets"][0], 100 * loss))
 operating = pl.DataFrame(
-    operating, schema=["flows", "queue, predicted", "queue, simulated", "losses [%], simulated"], orient="row"
+    operating,
+    schema=["flows", "queue, predicted", "queue, simulated", "losses [%], simulated"],
+    orient="row",
 )
 
 
 @styled
 def crossings(operating):
     figure, (axes,) = panels(1, width=7.2, height=4.0)
-    axes.plot(queue, 100 * curve, color="#222222", linewidth=2, label="RED: what it loses")
+    axes.plot(queue, 100 * curve, color="#222222", linewidth=2, label="RED: loss rate")
     for index, (n, _, simulated, loss) in enumerate(operating.iter_rows()):
         style = look(index)
         axes.plot(
-            queue, 100 * demand(n), color=style.color, linestyle=style.linestyle, label=f"{n} flows: what they need"
+            queue,
+            100 * demand(n),
+            color=style.color,
+            linestyle=style.linestyle,
+            label=f"{n} flows: loss rate needed",
         )
         axes.plot(simulated, loss, style.marker, color=style.color, markersize=8)
     axes.set_yscale("log")
     axes.set_yticks([0.03, 0.1, 0.3, 1, 3, 10], ["0.03", "0.1", "0.3", "1", "3", "10"])
     axes.minorticks_off()
     axes.set(xlim=(0, 70), ylim=(0.02, 12), xlabel="mean queue [packets]", ylabel="losses [%]")
-    axes.set_title("Lines cross where the queue should be; marks: where it was, simulated")
+    axes.set_title("Predicted queue: crossing of the lines; symbols: simulated")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8.5)
     return figure
 
@@ -122,8 +142,8 @@ crossings(operating)
 operating
 
 # %% tags=["check"]
-# "Within a tenth from 4 to 16 flows", "a third too high at 32", "on RED's line", "four times the flows, not half as
-# much again in the queue".
+# "Within a tenth from 4 to 16 flows", "a third too high at 32", "on RED's line", "four times the
+# flows, not half as much again in the queue".
 some = operating.filter(pl.col("flows").is_in([4, 8, 16]))
 assert (some["queue, predicted"] / some["queue, simulated"] - 1).abs().max() < 0.1
 assert 1.28 < operating["queue, predicted"][4] / operating["queue, simulated"][4] < 1.38
@@ -132,10 +152,11 @@ assert np.abs(operating["losses [%], simulated"][2:].to_numpy() / on_line - 1).m
 assert some["queue, simulated"].max() < 1.5 * some["queue, simulated"].min()
 
 # %% [markdown]
-# From 4 to 16 flows the crossing tells the mean queue within a tenth: four times the flows, not half as much again in
-# the queue. The marks lie on RED's line, as they must. At 32 flows the prediction is a third too high: windows are so
-# small that time-outs do part of the work, and the square-root law asks for losses that are not needed. (Two flows do
-# not fill the link all the time, which the law does not know.) Now all five queues, four flows each:
+# From 4 to 16 flows the crossing predicts the mean queue within a tenth: four times the flows, not
+# half as much again in the queue. The symbols lie on RED's line, as they must. At 32 flows the
+# prediction is a third too high: windows are so small that timeouts cause part of the reductions,
+# and the square-root law asks for more losses than needed. (Two flows do not fill the link all the
+# time, which the law does not model.) Now all five queues, with four flows each:
 
 # %%
 TRACE = {"queue": "50ms"}
@@ -163,7 +184,8 @@ simulated_ms = table["mean wait [ms]"][0]
 print(f"drop-tail: {predicted_ms:.0f} ms predicted, {simulated_ms:.0f} ms simulated")
 
 # %% tags=["check"]
-# "To a sixth", "the wait by a factor of ten", "less than 4 % of goodput", "about two to three times the losses".
+# "Within a sixth", "the delay by a factor of ten", "less than 4 % of goodput",
+# "about two to three times the losses".
 assert abs(predicted_ms / simulated_ms - 1) < 1 / 6
 waits, goods = (
     dict(table.select("queue", "mean wait [ms]").rows()),
@@ -176,15 +198,17 @@ for name in ("RED", "CoDel", "FQ-CoDel"):
     assert goods[name] > 0.96 * goods["drop-tail"]
 
 # %% [markdown]
-# The synchronous model gives drop-tail's wait within a sixth; it is too low, because not all flows halve at each
-# overflow and the queue stays fuller. The queues that drop *early* cut the wait by a factor of ten, and pay with less
-# than 4 % of the goodput and about two to three times the losses. That is no contradiction but the law: a shorter round
-# trip needs a higher loss rate for the same rate. DRR drops as late as drop-tail, and waits as long: giving each flow
-# its own queue is about something else.
+# The synchronous model gives drop-tail's delay within a sixth. It is too low, because not all flows
+# halve at each overflow and the queue stays fuller. The queues that drop *early* reduce the delay
+# by a factor of ten. They cost less than 4 % of the goodput and about two to three times the
+# losses. This is no contradiction but the law: a shorter RTT needs a higher loss rate for the same
+# rate. DRR drops as late as drop-tail, and its delay is as long: a queue per flow has another
+# purpose.
 #
-# ## Whose packet: sharing
+# ## Sharing: whose packet is dropped
 #
-# Two flows of AIMD(1, 0.5) against two of CUBIC, ten runs each. Half of the link's payload is 9.5 Mbit/s.
+# Two flows of AIMD(1, 0.5) compete with two of CUBIC, in ten runs each. Half of the link's payload
+# is 9.5 Mbit/s.
 
 # %%
 FAIR_MBPS = LINK_BPS / 1e6 * 1000 / 1052 / 2
@@ -192,7 +216,11 @@ RIVALS = [
     {"name": "reno", "rule": "AIMD(1, 0.5)", "count": 2, "start": ["0s", "1s"]},
     {"name": "cubic", "rule": "CUBIC", "count": 2, "start": ["0s", "1s"]},
 ]
-runs = (((name, seed), network(queue, RIVALS, seed)) for name, queue in QUEUES.items() for seed in range(1, 11))
+runs = (
+    ((name, seed), network(queue, RIVALS, seed))
+    for name, queue in QUEUES.items()
+    for seed in range(1, 11)
+)
 shares = [
     (name, seed, result.flows.filter(pl.col("group") == "reno")["goodput_bps"].sum() / 1e6)
     for (name, seed), result in cwndlab.run_many(runs)
@@ -206,11 +234,17 @@ def rivals(shares):
     for index, name in enumerate(QUEUES):
         values = shares.filter(pl.col("queue") == name)["AIMD [Mbit/s]"].sort()
         places = index + np.linspace(-0.2, 0.2, len(values))
-        axes.plot(places, values, look(index).marker, color=look(index).color, markersize=5, alpha=0.8)
+        axes.plot(
+            places, values, look(index).marker, color=look(index).color, markersize=5, alpha=0.8
+        )
     axes.axhline(FAIR_MBPS, color="#222222", linestyle="--", linewidth=1.2)
     axes.text(4.45, FAIR_MBPS + 0.3, "an equal share", ha="right", fontsize=8.5)
     axes.set_xticks(range(len(QUEUES)), QUEUES)
-    axes.set(ylim=(0, 2 * FAIR_MBPS), ylabel="both AIMD flows [Mbit/s]", title="AIMD beside CUBIC; each mark is a run")
+    axes.set(
+        ylim=(0, 2 * FAIR_MBPS),
+        ylabel="both AIMD flows [Mbit/s]",
+        title="AIMD beside CUBIC; each mark is a run",
+    )
     return figure
 
 
@@ -218,7 +252,9 @@ rivals(shares)
 
 # %% tags=["check"]
 # "By more than a factor of ten", "within a sixth", "within a little more than a third", "exactly".
-spread = shares.group_by("queue").agg(low=pl.col("AIMD [Mbit/s]").min(), high=pl.col("AIMD [Mbit/s]").max())
+spread = shares.group_by("queue").agg(
+    low=pl.col("AIMD [Mbit/s]").min(), high=pl.col("AIMD [Mbit/s]").max()
+)
 low, high = ({row["queue"]: row[key] for row in spread.to_dicts()} for key in ("low", "high"))
 assert high["drop-tail"] / low["drop-tail"] > 10
 for name, most in {"RED": 1 / 6, "FQ-CoDel": 1 / 6, "CoDel": 0.36}.items():
@@ -228,20 +264,24 @@ assert low["DRR"] > 0.99 * FAIR_MBPS
 assert high["DRR"] < 1.01 * FAIR_MBPS
 
 # %% [markdown]
-# Under drop-tail who wins is a lottery: the same four senders, started within the same second, and the result differs
-# by more than a factor of ten from run to run. (The [first lesson](why-aimd-converges.ipynb) says why: phase effects.)
-# Under RED and FQ-CoDel every run is within a sixth of an equal share, under CoDel within a little more than a third.
-# DRR divides exactly.
+# With drop-tail the result is random: the same four senders, started within the same second, get
+# shares that differ by more than a factor of ten from run to run. (The [first
+# lesson](why-aimd-converges.ipynb) gives the reason: phase effects.) With RED and FQ-CoDel every
+# run is within a sixth of an equal share, with CoDel within a little more than a third. DRR divides
+# exactly.
 #
-# **And if a sender does not listen at all?** A source of 30 Mbit/s, more than the link carries, beside our four flows.
-# A router that shares fairly among five gives each a fifth, so the four together four fifths of the payload.
+# **And if a sender does not respond to losses at all?** A source of 30 Mbit/s, more than the link
+# carries, competes with our four flows. A router that shares fairly among five gives each a fifth,
+# so the four flows together get four fifths of the payload.
 
 # %%
 fair = LINK_BPS * 4 / 5 * 1000 / 1052 / 1e6
 bully = []
 for name, queue in QUEUES.items():
     result = cwndlab.run(network(queue, FOUR, cross=[{"name": "bully", "rate": "30Mbit"}]))
-    bully.append((name, result.aggregate_goodput_bps / 1e6, fair, result.cross["delivered_bps"][0] / 1e6))
+    bully.append(
+        (name, result.aggregate_goodput_bps / 1e6, fair, result.cross["delivered_bps"][0] / 1e6)
+    )
 columns = ["queue", "four flows [Mbit/s]", "a fair router gives them", "the source gets [Mbit/s]"]
 bully = pl.DataFrame(bully, schema=columns, orient="row")
 bully
@@ -253,23 +293,37 @@ assert all(got[name] < 0.5 for name in ("drop-tail", "RED", "CoDel"))
 assert all(abs(got[name] / fair - 1) < 0.05 for name in ("DRR", "FQ-CoDel"))
 
 # %% [markdown]
-# With one queue for all the four get next to nothing, and dropping early does not help: who slows down loses, and only
-# our four slow down. With a queue per flow the bully drowns in its own, and the others get what arithmetic says, within
-# a twentieth. *Active* queue management decides how long packets wait. *Fair* queueing decides who is served. They are
-# two different things, and FQ-CoDel is both.
+# With a single queue the four flows get next to nothing, and dropping early does not help: whoever
+# slows down loses, and only our four flows slow down. With a queue per flow the unresponsive source
+# only fills its own queue, and the others get their calculated share within a twentieth. *Active*
+# queue management determines how long packets wait. *Fair* queueing determines which flow is
+# served. The two are independent, and FQ-CoDel does both.
 #
 # ## A surprise: a shorter queue is less fair
 #
-# Two near flows (round trip 24 ms) and two far ones (120 ms). Which makes them more equal: a large buffer, or a small
-# one? Guess before you read on. We take drop-tail queues from 25 to 400 packets, and let every packet's delay vary by
-# up to 2 ms, so that luck has no say. Theory has two answers, both with the wait in the queue as part of the round
-# trip: $1/RTT$ if every packet runs the same risk, $1/RTT^2$ if all flows hear every signal.
+# Two near flows (RTT 24 ms) compete with two far ones (120 ms). Which makes them more equal: a
+# large buffer, or a small one? Guess before you read on. We take drop-tail queues from 25 to 400
+# packets, and let every packet's delay vary by up to 2 ms, which prevents phase effects. Theory has
+# two answers, both with the queueing delay as part of the RTT: $1/RTT$ if every packet has the same
+# risk of loss, $1/RTT^2$ if all flows receive every signal.
 
 # %%
 NEAR_S, FAR_S = 0.024, 0.120
 UNEQUAL = [
-    {"name": "near", "rule": "AIMD(1, 0.5)", "count": 2, "start": ["0s", "1s"], "access_delay": ["1ms", "3ms"]},
-    {"name": "far", "rule": "AIMD(1, 0.5)", "count": 2, "start": ["0s", "1s"], "access_delay": ["49ms", "51ms"]},
+    {
+        "name": "near",
+        "rule": "AIMD(1, 0.5)",
+        "count": 2,
+        "start": ["0s", "1s"],
+        "access_delay": ["1ms", "3ms"],
+    },
+    {
+        "name": "far",
+        "rule": "AIMD(1, 0.5)",
+        "count": 2,
+        "start": ["0s", "1s"],
+        "access_delay": ["49ms", "51ms"],
+    },
 ]
 LIMITS = [25, 50, 100, 200, 400]
 ROUTERS = {f"{limit} packets": {"kind": "drop-tail", "limit": f"{limit}pkt"} for limit in LIMITS}
@@ -277,7 +331,8 @@ ROUTERS |= {name: queue for name, queue in QUEUES.items() if name != "drop-tail"
 
 
 def unequal(queue, seed):
-    """Near and far flows over a link that adds 20 ms to every round trip; longer, because large buffers fill slowly."""
+    """Near and far flows over a link that adds 20 ms to every RTT, in a longer run: large buffers
+    fill slowly."""
     return network(queue, UNEQUAL, seed).patch(
         {
             "duration": "150s",
@@ -289,14 +344,23 @@ def unequal(queue, seed):
     )
 
 
-runs = (((name, seed), unequal(queue, seed)) for name, queue in ROUTERS.items() for seed in range(1, 9))
+runs = (
+    ((name, seed), unequal(queue, seed)) for name, queue in ROUTERS.items() for seed in range(1, 9)
+)
 rows = []
 for (name, seed), result in cwndlab.run_many(runs):
-    near, far = (result.flows.filter(pl.col("group") == group)["goodput_bps"].sum() for group in ("near", "far"))
+    near, far = (
+        result.flows.filter(pl.col("group") == group)["goodput_bps"].sum()
+        for group in ("near", "far")
+    )
     rows.append((name, seed, 1e3 * result.links["mean_queueing_delay_s"][0], near / far))
-runs = pl.DataFrame(rows, schema=["queue", "seed", "wait [ms]", "near / far"], orient="row").sort("seed")
+runs = pl.DataFrame(rows, schema=["queue", "seed", "wait [ms]", "near / far"], orient="row").sort(
+    "seed"
+)
 means = runs.group_by("queue").agg(pl.col("wait [ms]", "near / far").mean())
-means = pl.DataFrame({"queue": list(ROUTERS)}).join(means, on="queue", how="left", maintain_order="left")
+means = pl.DataFrame({"queue": list(ROUTERS)}).join(
+    means, on="queue", how="left", maintain_order="left"
+)
 by_law = (1e3 * FAR_S + means["wait [ms]"]) / (1e3 * NEAR_S + means["wait [ms]"])
 means = means.with_columns(by_law.alias("by 1/RTT"), (by_law**2).alias("by 1/RTT²"))
 means
@@ -308,20 +372,39 @@ def waiting_equalizes(means):
     figure, (axes,) = panels(1, width=7.6, height=4.2)
     wait = np.geomspace(2.5, 170, 100)
     by_law = (1e3 * FAR_S + wait) / (1e3 * NEAR_S + wait)
-    axes.loglog(wait, by_law**2, color="#222222", linestyle="--", label="all hear every signal: 1/RTT²")
-    axes.loglog(wait, by_law, color="#222222", linestyle=":", label="same risk for each packet: 1/RTT")
+    axes.loglog(
+        wait,
+        by_law**2,
+        color="#222222",
+        linestyle="--",
+        label="all flows receive every signal: 1/RTT²",
+    )
+    axes.loglog(
+        wait, by_law, color="#222222", linestyle=":", label="same risk for each packet: 1/RTT"
+    )
     tail = means.head(len(LIMITS))
-    axes.plot(tail["wait [ms]"], tail["near / far"], "o-", color=look(0).color, label="drop-tail, 25 to 400 packets")
+    axes.plot(
+        tail["wait [ms]"],
+        tail["near / far"],
+        "o-",
+        color=look(0).color,
+        label="drop-tail, 25 to 400 packets",
+    )
     for index, row in enumerate(means.tail(len(QUEUES) - 1).to_dicts(), 1):
         style = look(index)
         axes.plot(
-            row["wait [ms]"], row["near / far"], style.marker, color=style.color, markersize=8, label=row["queue"]
+            row["wait [ms]"],
+            row["near / far"],
+            style.marker,
+            color=style.color,
+            markersize=8,
+            label=row["queue"],
         )
     axes.set_xticks([3, 10, 30, 100], ["3", "10", "30", "100"])
     axes.set_yticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
     axes.minorticks_off()
-    axes.set(xlabel="mean wait in the queue [ms]", ylabel="goodput, near / far")
-    axes.set_title("The longer all wait, the more equal they are")
+    axes.set(xlabel="mean queueing delay [ms]", ylabel="goodput, near / far")
+    axes.set_title("The longer the queueing delay, the more equal the flows")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8.5)
     return figure
 
@@ -329,8 +412,12 @@ def waiting_equalizes(means):
 waiting_equalizes(means)
 
 # %% tags=["check"]
-# "From between seven and eight times to less than twice", "between the two theories", "RED and CoDel within a fifth".
-tail, others = means.head(len(LIMITS)), {row["queue"]: row for row in means.tail(len(QUEUES) - 1).to_dicts()}
+# "From between seven and eight times to less than twice", "between the two theories", "RED and
+# CoDel within a fifth".
+tail, others = (
+    means.head(len(LIMITS)),
+    {row["queue"]: row for row in means.tail(len(QUEUES) - 1).to_dicts()},
+)
 assert 7 < tail["near / far"][0] < 8
 assert tail["near / far"][-1] < 2
 assert (tail["near / far"].diff().drop_nulls() < 0).all()
@@ -343,20 +430,23 @@ assert abs(others["DRR"]["near / far"] - 1) < 0.05
 assert others["FQ-CoDel"]["near / far"] < 1.5
 
 # %% [markdown]
-# The wait is the same for all, so it hides how different the distances are: with 25 packets of buffer the near flows
-# get between seven and eight times as much, with 400 less than twice. Drop-tail lies between the two theories all the
-# way. RED and CoDel, which cut the wait to almost nothing, are within a fifth of what 1/RTT says, and less equal than
-# drop-tail with 200 packets. Bloated buffers were, among all the harm they did, a fairness mechanism. A queue per flow
-# gets both: FQ-CoDel is short and nearly equal, DRR equal.
+# The queueing delay is the same for all flows, so it reduces the ratio of their RTTs: with 25
+# packets of buffer the near flows get between seven and eight times as much, with 400 less than
+# twice. Drop-tail lies between the two theories throughout. RED and CoDel, which reduce the
+# queueing delay to almost nothing, are within a fifth of the 1/RTT law, and less equal than
+# drop-tail with 200 packets. Bloated buffers, for all their harm, also made flows more equal. A
+# queue per flow achieves both: FQ-CoDel is short and nearly equal, DRR equal.
 #
 # ## The rule, or the router?
 #
-# A last look from further away: four rules, ten flows of one rule at a time, in the laboratory's `constant`
-# [environment](../environments.md), five seeds each, three routers.
+# Finally we compare four rules, ten flows of one rule at a time, in the `constant`
+# [environment](../environments.md), with five seeds each and three queues.
 
 # %%
 RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)"]
-comparison = cwndlab.compare(plan_rules(RULES, queue=["drop-tail", "red", "drr"], env=["constant"], replicates=5))
+comparison = cwndlab.compare(
+    plan_rules(RULES, queue=["drop-tail", "red", "drr"], env=["constant"], replicates=5)
+)
 cwndlab.plots.goodput_points(comparison, metric="fairness_spread")
 
 # %%
@@ -365,35 +455,41 @@ spreads = summary.pivot(on="queue", index="rule", values="mean")
 spreads
 
 # %% tags=["check"]
-# "The worst rule under RED is fairer than the best under drop-tail, and under DRR rules hardly differ."
+# "The worst rule with RED is fairer than the best with drop-tail; with DRR the rules hardly
+# differ."
 assert spreads["red"].max() < spreads["drop-tail"].min()
 assert spreads["drr"].max() < 0.05
 
 # %% [markdown]
-# Fairness spread is (largest - smallest) / mean of the flows' goodputs: 0 is equal. The *worst* rule over RED is fairer
-# than the *best* over drop-tail; over DRR the rules hardly differ. A good part of the debate about fair rules is about
-# one particular router.
+# Fairness spread is (largest - smallest) / mean of the flows' goodputs: 0 is equal. The *worst*
+# rule with RED is fairer than the *best* with drop-tail; with DRR the rules hardly differ. A good
+# part of the debate about fair rules is a debate about one particular router.
 #
 # ## What to remember
 #
-# * *When* to drop decides how long packets wait; the square-root law says where the queue settles.
-# * *Whose* packet to drop decides who gets what; only a queue per flow protects from those who do not listen.
-# * Delay and fairness are different wishes: with one queue for all, a shorter one favours the near flows.
+# * *When* a queue drops determines how long packets wait; the square-root law gives the length of
+#   the queue. * *Whose* packet a queue drops determines the shares; only a queue per flow protects
+#   against unresponsive sources.
+# * Delay and fairness are different goals: with a single queue, a shorter one favours the near
+#   flows.
 #
 # ## Exercises
 #
-# 1. **RED set badly.** In `red` make `MIN, MAX, MAX_P = 5, 15, 0.02`. Predict from the curves what happens with 32
-#    flows; then run it.
-# 2. **Marks instead of losses.** Add `"ecn": True` to RED's table in `QUEUES` and pass `tcp={"ecn": True}` to
-#    `network`. What happens to the losses, the wait, the goodput, and what to the bully (who does not understand
-#    marks)?
-# 3. **More of the same?** Add 800 to `LIMITS`. The dot leaves the lines: how long does one tooth take with such a
-#    buffer, and how many of them are in the two minutes that we measure? Make the runs longer.
-# 4. **A polite bully.** Lower the source from 30 to 15 Mbit/s. What does max-min fairness give the four flows now?
-#    Check DRR. At which rate does the source stop being a problem?
-# 5. **Clicks.** Add `{"name": "clicks", "rule": "AIMD(1, 0.5)", "responses": {"size": 5, "think": "500ms"}}` to `FOUR`
-#    and look at `result.arrivals["group", "p50_fct_s", "p95_fct_s"]` under each queue. Who notices the router most?
+# 1. **A badly configured RED.** In `red` set `MIN, MAX, MAX_P = 5, 15, 0.02`. Predict from the
+#    curves what happens with 32 flows; then run it.
+# 2. **Marks instead of losses.** Add `"ecn": True` to RED's table in `QUEUES` and pass `tcp={"ecn":
+#    True}` to `network`. What happens to the losses, the delay, the goodput, and to the
+#    unresponsive source (which is not ECN-capable)?
+# 3. **A larger buffer.** Add 800 to `LIMITS`. The dot leaves the lines: how long is one period of
+#    the sawtooth with such a buffer, and how many periods fit into the two minutes that we measure?
+#    Make the runs longer.
+# 4. **A slower source.** Lower the source from 30 to 15 Mbit/s. What does max-min fairness give the
+#    four flows now? Check DRR. At which rate does the source stop being a problem?
+# 5. **Clicks.** Add `{"name": "clicks", "rule": "AIMD(1, 0.5)", "responses": {"size": 5, "think":
+#    "500ms"}}` to `FOUR` and look at `result.arrivals["group", "p50_fct_s", "p95_fct_s"]` for each
+#    queue. Which traffic notices the router most?
 #
-# *Sources:* S. Floyd, V. Jacobson, "Random early detection gateways", 1993. M. Shreedhar, G. Varghese, "Efficient fair
-# queueing using deficit round robin", 1995. RFC 8289 (CoDel), RFC 8290 (FQ-CoDel), RFC 9438 (CUBIC). V. Firoiu, M.
-# Borden, "A study of active queue management for congestion control", 2000 (where the curves cross).
+# *Sources:* S. Floyd, V. Jacobson, "Random early detection gateways", 1993. M. Shreedhar, G.
+# Varghese, "Efficient fair queueing using deficit round robin", 1995. RFC 8289 (CoDel), RFC 8290
+# (FQ-CoDel), RFC 9438 (CUBIC). V. Firoiu, M. Borden, "A study of active queue management for
+# congestion control", 2000 (where the curves cross).

@@ -1,12 +1,13 @@
 # %% [markdown]
 # # Why AIMD converges
 #
-# **The question.** Two senders share a link. Neither knows that the other exists, nor how fast the link is. Each has a
-# rule for its window: every round trip it grows a little, after a loss it shrinks. They begin far apart: one has
-# everything, the other has just arrived. Why should they end up equal?
+# **The question.** Two senders share a link. Neither knows that the other exists, nor how fast the
+# link is. Each has a rule for its window: every RTT it grows a little, after a loss it shrinks.
+# They begin far apart: one has everything, the other has just arrived. Why should they end up
+# equal?
 #
-# *You need:* what a congestion window is. *Time:* a quarter of an hour. Every cell can be run again; the exercises at
-# the end ask you to change one.
+# *You need:* what a congestion window is. *Time:* a quarter of an hour. Every cell can be run
+# again; the exercises at the end ask you to change one.
 
 # %%
 import numpy as np
@@ -22,31 +23,37 @@ _ = pl.Config(float_precision=2, tbl_hide_column_data_types=True, tbl_hide_dataf
 RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)"]
 
 # %% [markdown]
-# ## Theory: one bit for everybody
+# ## Theory: one bit of feedback for all
 #
-# Chiu and Jain (1989) strip the network to one bit. Time goes in steps of a round trip. If the two loads together
-# exceed the capacity, *both* hear "too much" and decrease; otherwise *both* increase. With AIMD(1, 0.5) an increase
-# adds 1 and a decrease halves.
+# Chiu and Jain (1989) reduce the network to one bit. Time advances in steps of an RTT. If the two
+# loads together exceed the capacity, *both* flows receive the signal and decrease; otherwise *both*
+# increase. With AIMD(1, 0.5) an increase adds 1 and a decrease halves.
 #
-# Draw the two loads against each other. On the dashed line the link is exactly full, on the dotted line both have the
-# same. Where the lines cross is where we want to be.
+# Plot the two loads against each other. On the dashed line the link is exactly full, on the dotted
+# line both loads are equal. The goal is the point where the lines cross.
 
 # %%
 draw.phase(theory.phase("AIMD(1, 0.5)", [[8, 64], [90, 2]], capacity=100, steps=200))
 
 # %% [markdown]
-# An increase moves the point along a diagonal: both gain the same number of packets, so their *difference* stays. A
-# decrease moves it straight towards the origin: the *ratio* stays, so the difference is halved. Every turn of the
-# zigzag leaves half of the difference and takes none of it back. That is all there is to the proof:
+# An increase moves the point along a diagonal: both gain the same number of packets, so their
+# *difference* stays. A decrease moves it straight towards the origin: the *ratio* stays, so the
+# difference is halved. Every turn of the zigzag halves the difference, and nothing increases it
+# again. This is the whole proof:
 #
 # $$d \;\to\; d/2 \;\to\; d/4 \;\to\; \dots$$
 #
-# What if we change only one half of the rule? AIAD(1, 3) adds 1 and subtracts 3; MIMD(1.125, 0.8) multiplies both ways.
+# What if we change only one half of the rule? AIAD(1, 3) adds 1 and subtracts 3; MIMD(1.125, 0.8)
+# multiplies in both directions.
 
 # %%
 courses = {rule: theory.simulate(rule, [8, 64], capacity=100, steps=400) for rule in RULES}
-gaps = {rule: np.abs(np.diff(course.loads[course.signals])).ravel() for rule, course in courses.items()}
-pl.DataFrame({"signal": range(1, 7), **{f"difference, {rule}": gap[:6] for rule, gap in gaps.items()}})
+gaps = {
+    rule: np.abs(np.diff(course.loads[course.signals])).ravel() for rule, course in courses.items()
+}
+pl.DataFrame(
+    {"signal": range(1, 7), **{f"difference, {rule}": gap[:6] for rule, gap in gaps.items()}}
+)
 
 # %% tags=["check"]
 # The text says: AIMD halves the difference at every signal, AIAD keeps it, MIMD keeps the ratio.
@@ -56,9 +63,10 @@ mimd = courses["MIMD(1.125, 0.8)"].loads
 assert np.allclose(mimd[:, 1] / mimd[:, 0], 8)
 
 # %% [markdown]
-# AIMD halves the difference with every signal. AIAD never changes it: both steps are additive, and additive steps move
-# along the diagonal. MIMD never changes the ratio: both steps point to the origin. **Of the three, only adding up and
-# multiplying down makes flows equal.** `theory.condition` says the same without simulating anything:
+# AIMD halves the difference with every signal. AIAD never changes it: both steps are additive, and
+# additive steps move along the diagonal. MIMD never changes the ratio: both steps point to the
+# origin. **Of the three, only additive increase with multiplicative decrease makes flows equal.**
+# `theory.condition` gives the same result without simulation:
 
 # %%
 for rule in RULES:
@@ -68,14 +76,15 @@ for rule in RULES:
 # %% [markdown]
 # ## Simulation: packets, a queue, real losses
 #
-# The model has no packets and no queue. The simulator has both, and no bit for everybody: a flow learns of congestion
-# when one of *its own* packets is lost. Two flows share 10 Mbit/s; the second starts after 40 s, and without slow
-# start, so that nothing but the rule is at work.
+# The model has no packets and no queue. The simulator has both, and no common bit of feedback: a
+# flow learns of congestion when one of *its own* packets is lost. Two flows share 10 Mbit/s. The
+# second starts after 40 s and without slow start, so that only the rule matters.
 
 
 # %%
 def newcomer(rule, seed=1, queue=None, jitter=None):
-    """One flow has the link, a second one comes after 40 s. The seed draws when exactly, and how far away both are."""
+    """One flow has the link, a second one starts after 40 s. The seed draws its start time and the
+    delays of both."""
     scenario = cwndlab.dumbbell(
         "10Mbit",
         "20ms",
@@ -85,7 +94,10 @@ def newcomer(rule, seed=1, queue=None, jitter=None):
         queue=queue or {"kind": "drop-tail", "limit": "1bdp"},
         link={"access_delay": ["1ms", "3ms"]},
         tcp={"initial_ssthresh": 4},
-        flows=[{"name": "first", "rule": rule}, {"name": "second", "rule": rule, "start": ["40s", "42s"]}],
+        flows=[
+            {"name": "first", "rule": rule},
+            {"name": "second", "rule": rule, "start": ["40s", "42s"]},
+        ],
         trace={"cwnd": "50ms"},
     )
     return scenario.set("dumbbell.jitter", jitter) if jitter else scenario
@@ -95,14 +107,16 @@ result = cwndlab.run(newcomer("AIMD(1, 0.5)").set("measure", ["0s", "120s"]))
 cwndlab.plots.overview(result, height=3)
 
 # %% [markdown]
-# As on paper: at every overflow both are cut, and after a handful of cuts nobody can tell who was first.
+# The result is as in theory: at every overflow both windows are reduced, and after a handful of
+# reductions the flows are indistinguishable.
 #
-# ## The two side by side
+# ## Theory and simulation
 #
-# One run is an anecdote. Take twenty: the seed draws the moment at which the second flow arrives (within 2 s) and the
-# distances (within 2 ms). For each moment compute how unequal the windows are, $|w_1 - w_2| / (w_1 + w_2)$ (1: one has
-# everything; 0: equal), and draw the model over it. The model counts in round trips, so we need the length of one; its
-# capacity is what fits into the link and its queue together, two bandwidth-delay products.
+# One run is an anecdote, so we take twenty: the seed draws the moment at which the second flow
+# starts (within 2 s) and the delays (within 2 ms). For each moment we compute the inequality of the
+# windows, $|w_1 - w_2| / (w_1 + w_2)$ (1: one has everything; 0: equal), and plot the model over
+# it. The model counts in RTTs, so we need their length; its capacity is what fits into the link and
+# its queue together, two bandwidth-delay products.
 
 # %%
 SEEDS = range(1, 21)
@@ -110,7 +124,12 @@ SEEDS = range(1, 21)
 
 def inequality(result):
     """Seconds since the second flow began, and |w1 - w2| / (w1 + w2) then."""
-    wide = result.traces["cwnd"].pivot(on="flow", index="time_s", values="cwnd_packets").sort("time_s").drop_nulls()
+    wide = (
+        result.traces["cwnd"]
+        .pivot(on="flow", index="time_s", values="cwnd_packets")
+        .sort("time_s")
+        .drop_nulls()
+    )
     begin = wide.filter(pl.col("second") > 1)["time_s"][0]
     both = wide.filter(pl.col("time_s") >= begin)
     gap = (both["first"] - both["second"]).abs() / (both["first"] + both["second"])
@@ -128,7 +147,7 @@ round_trip_s = float(np.mean([run.flows["mean_rtt_s"].mean() for run in aimd]))
 capacity = 2 * 10e6 * 0.044 / (8 * 1052)
 course = theory.simulate("AIMD(1, 0.5)", [0.75 * capacity, 1], capacity=capacity, steps=1500)
 model_gap = np.abs(course.loads[:, 0] - course.loads[:, 1]) / course.totals
-print(f"mean round trip {round_trip_s * 1e3:.0f} ms, capacity of the model {capacity:.0f} packets")
+print(f"mean RTT {round_trip_s * 1e3:.0f} ms, capacity of the model {capacity:.0f} packets")
 
 
 # %%
@@ -138,12 +157,28 @@ def beside_the_model(results):
     for number, result in enumerate(results):
         label = f"packets, {len(results)} runs" if number == 0 else None
         _, gap = inequality(result)
-        # Means over 2 s, about the time from one cut to the next: the sawtooth within is not the point.
+        # Means over 2 s, about the time between two reductions, which averages over the sawtooth.
         bins = gap[: len(gap) // 40 * 40].reshape(-1, 40).mean(axis=1)
-        axes.plot(2 * np.arange(len(bins)) + 1, bins, color=look(0).color, linewidth=1, alpha=0.6, label=label)
-    axes.plot(course.times * round_trip_s, model_gap, color="#222222", linestyle="--", linewidth=2, label="model")
+        axes.plot(
+            2 * np.arange(len(bins)) + 1,
+            bins,
+            color=look(0).color,
+            linewidth=1,
+            alpha=0.6,
+            label=label,
+        )
+    axes.plot(
+        course.times * round_trip_s,
+        model_gap,
+        color="#222222",
+        linestyle="--",
+        linewidth=2,
+        label="model",
+    )
     axes.set(
-        xlim=(0, 60), ylim=(0, 1.02), title="AIMD over drop-tail: most runs follow the model, others do the opposite"
+        xlim=(0, 60),
+        ylim=(0, 1.02),
+        title="AIMD with drop-tail: most runs follow the model, others do the opposite",
     )
     axes.set(xlabel="time since the second flow began [s]", ylabel="inequality of the windows")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -153,13 +188,13 @@ def beside_the_model(results):
 beside_the_model(aimd)
 
 # %% [markdown]
-# Where it works, it works as the proof says, and as fast. But there is a second bundle of lines at the top: the two
-# flows have the *same rule*, almost the *same distance*, and one has nearly everything, for good. What is different
-# there?
+# Most runs converge as the proof says, and as fast. But there is a second group of lines at the
+# top: the two flows have the *same rule* and almost the *same RTT*, and one has nearly everything,
+# permanently. What is different there?
 #
-# ## Surprise 1: the proof's assumption decides
+# ## Surprise 1: the assumption of the proof
 #
-# Count the cuts of each flow's window in the last 40 s.
+# Count the reductions of each flow's window in the last 40 s.
 
 # %%
 rows = []
@@ -168,7 +203,14 @@ for seed, run in zip(SEEDS, aimd, strict=True):
     flows = run.flows.sort("goodput_bps")
     cuts, rates = flows["window_reductions"].to_list(), (flows["goodput_bps"] / 1e6).to_list()
     rows.append((seed, float(gap[times > 40].mean()), *cuts, *rates))
-names = ["seed", "inequality", "cuts of the slower", "cuts of the faster", "Mbit/s, slower", "Mbit/s, faster"]
+names = [
+    "seed",
+    "inequality",
+    "reductions of the slower",
+    "reductions of the faster",
+    "Mbit/s, slower",
+    "Mbit/s, faster",
+]
 outcomes = pl.DataFrame(rows, schema=names, orient="row").with_columns(
     outcome=pl.when(pl.col("inequality") < 0.1)
     .then(pl.lit("equal"))
@@ -180,24 +222,25 @@ means = [pl.col(name).mean() for name in names[1:]]
 outcomes.group_by("outcome").agg(pl.len().alias("runs"), *means).sort("inequality")
 
 # %% tags=["check"]
-# "Most runs follow the model", "where all hear every signal they are equal", "the slower flow is cut several times as
-# often", "one has nearly everything".
+# "Most runs converge as the proof says", "where both windows are reduced equally often the flows
+# are equal", "one has nearly everything".
 equal, locked = (outcomes.filter(pl.col("outcome") == name) for name in ("equal", "locked out"))
 assert equal.height > len(SEEDS) / 2
-assert ((equal["cuts of the slower"] - equal["cuts of the faster"]).abs() <= 1).all()
+assert ((equal["reductions of the slower"] - equal["reductions of the faster"]).abs() <= 1).all()
 assert locked.height >= 4
-assert (locked["cuts of the slower"] > 3 * locked["cuts of the faster"]).all()
+assert (locked["reductions of the slower"] > 3 * locked["reductions of the faster"]).all()
 assert (locked["Mbit/s, faster"] > 7 * locked["Mbit/s, slower"]).all()
 
 # %% [markdown]
-# Where both flows are cut equally often, at every overflow, they are equal: there the model's one assumption,
-# *everybody hears the signal*, happens to hold. In the runs that are locked out it fails in the worst way: the
-# *slower* flow suffers nearly all the losses. All packets have one size, so places in a full queue become free with
-# the regularity of a clock. Whose packet arrives just after, and whose just before, repeats with every overflow.
-# Floyd and Jacobson (1992) called this a phase effect.
+# Where both windows are reduced equally often, at every overflow, the flows are equal: there the
+# model's one assumption, *all flows receive the signal*, holds. In the runs with a locked-out flow
+# it fails in the worst way: the *slower* flow suffers nearly all the losses. All packets have one
+# size, so places in a full queue become free at regular intervals. Which flow's packet arrives just
+# after a departure, and which just before, repeats with every overflow. Floyd and Jacobson (1992)
+# called this a phase effect.
 #
-# Real networks are not clocks. Let each packet's delay vary by up to 2 ms; and, third, put another queue there: RED,
-# which drops packets at random before the queue is full. Each dot is a run:
+# Real networks are less regular. So we let each packet's delay vary by up to 2 ms; and, third, we
+# use another queue: RED, which drops packets at random before the queue is full. Each dot is a run:
 
 # %%
 NETWORKS = {
@@ -229,11 +272,18 @@ def dots(late):
             values, style = np.sort(late[network, rule]), look(index)
             places = index + np.linspace(-0.25, 0.25, len(values))
             panel.plot(places, values, style.marker, color=style.color, markersize=4, alpha=0.7)
-            panel.hlines(np.mean(values), index - 0.35, index + 0.35, color="#222222", linewidth=1.5)
+            panel.hlines(
+                np.mean(values), index - 0.35, index + 0.35, color="#222222", linewidth=1.5
+            )
         panel.set(title=network, ylim=(0, 1.02), xlim=(-0.6, 2.6))
         panel.set_xticks(range(len(RULES)), [rule.split("(")[0] for rule in RULES])
     axes[0].set_ylabel("inequality, 40 s later")
-    figure.suptitle("The same rules, three kinds of feedback (bar: mean of 20 runs)", x=0.01, ha="left", fontsize=10.5)
+    figure.suptitle(
+        "The same rules, three kinds of feedback (bar: mean of 20 runs)",
+        x=0.01,
+        ha="left",
+        fontsize=10.5,
+    )
     return figure
 
 
@@ -247,41 +297,53 @@ for network in NETWORKS:
 assert max(late["drop-tail, jitter", "AIMD(1, 0.5)"]) < 0.5
 assert min(late["drop-tail", "AIAD(1, 3)"]) > 0.9
 assert sum(value < 0.4 for value in late["drop-tail", "MIMD(1.125, 0.8)"]) == 2
-assert max(value for (network, _), values in late.items() if network == "RED" for value in values) < 0.4
+assert (
+    max(value for (network, _), values in late.items() if network == "RED" for value in values)
+    < 0.4
+)
 
 # %% [markdown]
-# * **Drop-tail:** AIMD is equal or locked out; AIAD and, but for two lucky runs, MIMD are unequal, as the model says.
-# * **With jitter** nobody is locked out for good. AIMD is not exactly equal either: an overflow cuts now one, now the
-#   other, and a cut of one alone *makes* a difference. AIMD keeps removing what the losses keep making.
-# * **RED:** all three come together, even the two rules of which we *proved* that they never do.
+# * **Drop-tail:** AIMD is equal or locked out; AIAD and, except for two runs, MIMD are unequal, as
+#   the model says.
+# * **With jitter** no flow is locked out permanently. AIMD is not exactly equal either: an overflow
+#   reduces now one window, now the other, and the reduction of one alone *creates* a difference.
+#   AIMD keeps removing the differences that the losses keep creating.
+# * **RED:** all three converge, even the two rules of which we *proved* that they never do.
 #
-# The proof is right; its assumption is gone. Under RED a flow that sends nine tenths of the packets suffers about nine
-# tenths of the losses. The larger flow is *cut more often*, and that pushes towards equality whatever the rule. "AIMD
-# is fair and MIMD is not" is a statement about rule **and** feedback.
+# The proof is right, but its assumption does not hold here. With RED a flow that sends nine tenths
+# of the packets suffers about nine tenths of the losses. The larger window is *reduced more often*,
+# which favours equality whatever the rule. "AIMD is fair and MIMD is not" is a statement about rule
+# **and** feedback.
 #
-# ## Surprise 2: unequal round trips break the equality
+# ## Surprise 2: unequal RTTs break the equality
 #
-# Now both flows use AIMD, but one is further away. It counts its round trips slower, so it grows slower. In the model
-# let a flow with $k$ times the round trip add $1/k$ per step, hearing every signal still:
+# Now both flows use AIMD, but one is further away. Its RTTs are longer, so it grows more slowly. In
+# the model let a flow with $k$ times the RTT add $1/k$ per step and still receive every signal:
 
 # %%
 model = []
 for k in (1, 2, 4):
-    windows = theory.simulate(["AIMD(1, 0.5)", f"AIMD({1 / k}, 0.5)"], [50, 50], capacity=100, steps=4000).loads[-1000:]
+    windows = theory.simulate(
+        ["AIMD(1, 0.5)", f"AIMD({1 / k}, 0.5)"], [50, 50], capacity=100, steps=4000
+    ).loads[-1000:]
     ratio = float(windows[:, 0].mean() / windows[:, 1].mean())
-    model.append({"round trips, far / near": k, "windows, near / far": ratio, "rates, near / far": ratio * k})
+    model.append(
+        {"RTTs, far / near": k, "windows, near / far": ratio, "rates, near / far": ratio * k}
+    )
 pl.DataFrame(model)
 
 # %% tags=["check"]
-# "k times the window and k^2 times the rate"; the steady state of a discrete iteration is within 2 %.
+# "k times the window and k^2 times the rate"; the steady state of a discrete iteration is within 2
+# %.
 for row in model:
-    k = row["round trips, far / near"]
+    k = row["RTTs, far / near"]
     assert abs(row["windows, near / far"] / k - 1) < 0.02
     assert abs(row["rates, near / far"] / k**2 - 1) < 0.02
 
 # %% [markdown]
-# The near flow gets $k$ times the window, and sends each window $k$ times as often: **$k^2$ times the rate**. With
-# packets, five near flows against five far ones on 20 Mbit/s, under a drop-tail queue and under RED:
+# The near flow gets $k$ times the window, and sends each window $k$ times as often: **$k^2$ times
+# the rate**. With packets, five near flows compete with five far ones on 20 Mbit/s, with a
+# drop-tail queue and with RED:
 
 
 # %%
@@ -302,15 +364,22 @@ def near_and_far(far_ms, queue, seed):
     )
 
 
-QUEUES = {"drop-tail": {"kind": "drop-tail", "limit": "40pkt"}, "RED": {"kind": "red", "limit": "100pkt"}}
-cases = [(name, far_ms, seed) for name in QUEUES for far_ms in (10, 20, 40, 60) for seed in range(1, 9)]
-found = dict(cwndlab.run_many((case, near_and_far(case[1], QUEUES[case[0]], case[2])) for case in cases))
+QUEUES = {
+    "drop-tail": {"kind": "drop-tail", "limit": "40pkt"},
+    "RED": {"kind": "red", "limit": "100pkt"},
+}
+cases = [
+    (name, far_ms, seed) for name in QUEUES for far_ms in (10, 20, 40, 60) for seed in range(1, 9)
+]
+found = dict(
+    cwndlab.run_many((case, near_and_far(case[1], QUEUES[case[0]], case[2])) for case in cases)
+)
 points = []
 for case in cases:
     near, far = (found[case].flows.filter(pl.col("group") == group) for group in ("near", "far"))
     round_trips = far["mean_rtt_s"].mean() / near["mean_rtt_s"].mean()
     points.append((*case[:2], round_trips, near["goodput_bps"].sum() / far["goodput_bps"].sum()))
-points = pl.DataFrame(points, schema=["queue", "far [ms]", "round trips", "goodput"], orient="row")
+points = pl.DataFrame(points, schema=["queue", "far [ms]", "RTTs", "goodput"], orient="row")
 
 
 # %%
@@ -318,12 +387,18 @@ points = pl.DataFrame(points, schema=["queue", "far [ms]", "round trips", "goodp
 def ratios(points):
     figure, (axes,) = panels(1, width=6.8, height=4.2)
     k = np.array([1.0, 5.0])
-    axes.loglog(k, k**2, color="#222222", linestyle="--", label="all hear every signal: ratio squared")
+    axes.loglog(
+        k,
+        k**2,
+        color="#222222",
+        linestyle="--",
+        label="all flows receive every signal: ratio squared",
+    )
     axes.loglog(k, k, color="#222222", linestyle=":", label="each packet has the same risk: ratio")
     for index, name in enumerate(QUEUES):
         chosen, style = points.filter(pl.col("queue") == name), look(index)
         axes.plot(
-            chosen["round trips"],
+            chosen["RTTs"],
             chosen["goodput"],
             style.marker,
             color=style.color,
@@ -331,7 +406,9 @@ def ratios(points):
             alpha=0.75,
             label=name,
         )
-    axes.set(xlabel="round trip, far / near", ylabel="goodput, near / far", title="What a shorter round trip is worth")
+    axes.set(
+        xlabel="RTT, far / near", ylabel="goodput, near / far", title="Effect of a shorter RTT"
+    )
     axes.set_xticks([1, 2, 3, 4, 5], ["1", "2", "3", "4", "5"])
     axes.set_yticks([0.5, 1, 2, 5, 10, 20], ["0.5", "1", "2", "5", "10", "20"])
     axes.minorticks_off()
@@ -342,42 +419,50 @@ def ratios(points):
 ratios(points)
 
 # %% tags=["check"]
-red_points = points.filter(pl.col("queue") == "RED").with_columns(off=pl.col("goodput") / pl.col("round trips"))
+red_points = points.filter(pl.col("queue") == "RED").with_columns(
+    off=pl.col("goodput") / pl.col("RTTs")
+)
 assert red_points["off"].is_between(0.85, 1.15).all()
-tail = points.filter(pl.col("queue") == "drop-tail", pl.col("round trips") > 2)
+tail = points.filter(pl.col("queue") == "drop-tail", pl.col("RTTs") > 2)
 # "Anywhere between, and beyond": some at or below the ratio, some above its square.
-assert (tail["goodput"] < tail["round trips"]).any()
-assert (tail["goodput"] > tail["round trips"] ** 2).any()
+assert (tail["goodput"] < tail["RTTs"]).any()
+assert (tail["goodput"] > tail["RTTs"] ** 2).any()
 # "by a factor of five"
 networks = points.filter(pl.col("queue") == "drop-tail").group_by("far [ms]")
 scatter = networks.agg(pl.col("goodput").max() / pl.col("goodput").min())["goodput"]
 assert 4 < scatter.min() < scatter.max() < 6
 
 # %% [markdown]
-# Under RED, where each packet runs the same risk, the rate goes as 1/RTT: the next lesson, [loss and
-# rate](loss-and-rate.ipynb), says why. Under drop-tail eight runs of one and the same network, which differ in when the
-# flows begin, scatter by a factor of five around both lines. Two clean theories, and the oldest queue follows neither.
+# With RED, where each packet has the same risk of loss, the rate is proportional to 1/RTT: the next
+# lesson, [loss and rate](loss-and-rate.ipynb), explains why. With drop-tail eight runs of the same
+# network, which differ only in the start times of the flows, scatter by a factor of five around
+# both lines. There are two clean theories, and the oldest queue follows neither.
 #
 # ## What to remember
 #
 # * Additive increase keeps differences, multiplicative decrease shrinks them: hence AIMD.
-# * The proof needs feedback that all hear. Where a queue tells only the slower flow, AIMD stays unequal.
+# * The proof needs feedback that all flows receive. If a queue signals only the slower flow, AIMD
+#   stays unequal.
 # * Feedback in proportion to the rate makes other rules fair, too.
-# * Equal rules are not equal rates: a shorter round trip wins.
+# * Equal rules do not mean equal rates: a shorter RTT wins.
 #
 # ## Exercises
 #
-# 1. **How deep a cut?** In the phase plot replace the rule by `"AIMD(1, 0.875)"`. By what is the difference multiplied
-#    with every signal now? How many signals until a tenth is left? Check with the table.
-# 2. **The other mix.** `"MIAD(1.125, 3)"` is the fourth combination. Predict its phase plot before you draw it. Add it
-#    to `RULES` and run everything: is it saved by RED?
-# 3. **Three flows.** `theory.simulate` takes any number of starts. Does the argument about differences still hold? Find
-#    the number of signals until `course.spread()` is below 0.05, from `[1, 10, 80]`.
-# 4. **How much jitter is enough?** In `NETWORKS` try 0.5 ms and 1 ms. A packet takes 0.84 ms on this link: what has
-#    that to do with where the lock-out ends?
-# 5. **Make it fair.** In `QUEUES` add `"DRR": {"kind": "drr", "limit": "100pkt"}`. Where do its points lie? Who
-#    decides on fairness then, the rule or the router? (See [what a router changes](what-a-router-changes.ipynb).)
+# 1. **A smaller decrease.** In the phase plot replace the rule by `"AIMD(1, 0.875)"`. By what
+#    factor does every signal multiply the difference now? How many signals reduce it to a tenth?
+#    Check with the table.
+# 2. **The fourth combination.** Predict the phase plot of `"MIAD(1.125, 3)"` before you draw it.
+#    Add it to `RULES` and run everything: does RED make it fair?
+# 3. **Three flows.** `theory.simulate` takes any number of starts. Does the argument about
+#    differences still hold? Find the number of signals until `course.spread()` is below 0.05, from
+#    `[1, 10, 80]`.
+# 4. **How much jitter is enough?** In `NETWORKS` try 0.5 ms and 1 ms. A packet takes 0.84 ms on
+#    this link: how is this related to the point at which the lock-out ends?
+# 5. **Make it fair.** In `QUEUES` add `"DRR": {"kind": "drr", "limit": "100pkt"}`. Where do its
+#    points lie? What determines fairness then, the rule or the router? (See [what a router
+#    changes](what-a-router-changes.ipynb).)
 #
-# *Sources:* D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance in computer
-# networks", 1989. S. Floyd, V. Jacobson, "On traffic phase effects in packet-switched gateways", 1992 (why drop-tail
-# scatters). A. Akella et al., "Exploring congestion control", 2002 (which rules are fair, and when).
+# *Sources:* D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion
+# avoidance in computer networks", 1989. S. Floyd, V. Jacobson, "On traffic phase effects in
+# packet-switched gateways", 1992 (why drop-tail scatters). A. Akella et al., "Exploring congestion
+# control", 2002 (which rules are fair, and when).

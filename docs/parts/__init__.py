@@ -1,1 +1,1 @@
-"""What the generated parts of the documents are made of: a module for each kind of part."""
+"""Sources of the generated parts of the documents: a module for each kind of part."""

@@ -1,4 +1,4 @@
-"""The sections of docs/rules.md about single rules: what each is, and its window on one lossy link."""
+"""The sections of docs/rules.md about single rules: definition, and window on one lossy link."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from parts.text import ROOT, code_name, table
 
 WINDOW = "examples/rules-window.toml"
 MARKS = "examples/rules-marks.toml"
-# Rules are shown as `cwndlab rules` writes them, except where that is another's law or its shape is too small to see on
-# this link. (LEDBAT's usual target, 100 ms, is more than its queue holds.)
+# Pictures use the parameters that `cwndlab rules` prints, except where these make a rule equal to
+# another or its changes too small to see on this link. (LEDBAT's usual target, 100 ms, exceeds the
+# delay of this full queue.)
 SHOWN = {
     "Binomial": "Binomial(0.25, 0.75, 2, 0.5)",
     "IIAD": "IIAD(50, 20)",
@@ -20,7 +21,7 @@ SHOWN = {
     "LEDBAT": "LEDBAT(0.025, 1)",
     "Rule": 'Rule(inc="10*rtt", dec="max(w/2, w - 30)")',
 }
-# Those that answer a mark in a way of their own: a second panel, with a queue that marks.
+# Rules with their own response to ECN marks have a second panel, with a queue that marks.
 MARKED = ("DCTCP", "MRAIMD")
 
 
@@ -40,37 +41,53 @@ def picture(family: str) -> str:
 
 
 def section(family: str) -> str:
-    """Write what a family is: summary, law, parameters, source, picture."""
+    """Write the definition of a family: summary, equations, parameters, source, picture."""
     entry = families()[family]
     shown = notation(family)
     text = f"{code_name(entry['notation'])}: {entry['summary']}.\n\n```text\n{law(family)}```\n\n"
     if entry["parameters"]:
-        text += table(["parameter", "what, and its unit", "allowed", "default"], [_row(p) for p in entry["parameters"]])
+        text += table(
+            ["parameter", "meaning and unit", "allowed", "default"],
+            [_row(p) for p in entry["parameters"]],
+        )
     else:
         text += "No parameters.\n"
     text += f"\nSource: {entry['source']}.\n\n"
-    marked = ", and below it where the queue marks" if family in MARKED else ""
-    return text + f"![Window of {shown} over 60 s on one lossy link{marked}](images/{picture(family)[12:]})\n"
+    marked = ", and below it with a queue that marks" if family in MARKED else ""
+    return (
+        text
+        + f"![Window of {shown} over 60 s on one lossy link{marked}]"
+        + f"(images/{picture(family)[12:]})\n"
+    )
 
 
 def _row(parameter: dict[str, Any]) -> list[str]:
     name = f"{parameter['name']}=" if parameter["option"] else parameter["name"]
     default = parameter["default"]
-    shown = "none" if default is None else f"{default:g}" if isinstance(default, float) else str(default)
+    shown = (
+        "none"
+        if default is None
+        else f"{default:g}"
+        if isinstance(default, float)
+        else str(default)
+    )
     return [code_name(name), parameter["meaning"], parameter["allowed"], shown]
 
 
 def windows(family: str) -> Iterator[tuple[str, Result]]:
-    """Run the rule of a family on the lossy link, and again with marks where it answers them in its own way."""
+    """Run the rule of a family on the lossy link.
+
+    With marks, too, if it has its own response to them.
+    """
     scenario = Scenario.load(ROOT / WINDOW).set("flows.*.rule", notation(family))
     yield notation(family), run(scenario)
     if family in MARKED:
         marks = Scenario.load(ROOT / MARKS).set("flows.*.rule", notation(family))
-        yield f"{notation(family)}, the queue marks", run(marks)
+        yield f"{notation(family)}, with a queue that marks", run(marks)
 
 
 def events() -> str:
-    """Table of what befell each rule on the lossy link."""
+    """Table of the losses, delays and timeouts of each rule on the lossy link."""
     rows = []
     for family in families():
         for _, result in list(windows(family))[:1]:
@@ -84,5 +101,12 @@ def events() -> str:
                 f"{flow['fast_retransmits']}",
                 f"{flow['timeouts']}",
             ])  # fmt: skip
-    head = ["rule", "goodput / rate", "mean queueing delay, ms", "mean window, packets", "lost", "fast retransmits"]
-    return table([*head, "time-outs"], rows)
+    head = [
+        "rule",
+        "goodput / rate",
+        "mean queueing delay, ms",
+        "mean window, packets",
+        "drops",
+        "fast retransmits",
+    ]
+    return table([*head, "timeouts"], rows)

@@ -1,61 +1,73 @@
 """One example for each key of a scenario."""
 
-# One example for each key of a scenario, as JSON; tests put every one of them into a scenario and check it.
-WAY = {
-    "path": ["west"], "back": ["east"], "from": "A", "to": "B", "reverse": True, "access_rate": "100Mbit",
-    "access_delay": "5ms", "sink_rate": "unlimited", "sink_delay": "1ms", "tcp": {"delayed_ack": True},
+# One example for each key of a scenario, as JSON; tests put every one of them into a scenario and
+# check it.
+ROUTE = {
+    "path": ["west"], "back": ["east"], "from": "A", "to": "B", "reverse": True,
+    "access_rate": "100Mbit", "access_delay": "5ms", "sink_rate": "unlimited",
+    "sink_delay": "1ms", "tcp": {"delayed_ack": True},
 }  # fmt: skip
-BESIDE = {
+IMPAIRMENTS = {
     "loss": [{"kind": "bernoulli", "p": 0.01}], "jitter": {"kind": "uniform", "high": "5ms"},
     "outages": [{"from": "20s", "to": "22s"}], "marker": {"rate": "2Mbit", "burst": "15kB"},
 }  # fmt: skip
 EXAMPLES = {
     "Scenario": {
-        "name": "demo", "duration": "60s", "measure": ["10s", "60s"], "seed": 7, "profile": "ns2-2.35",
+        "name": "demo", "duration": "60s", "measure": ["10s", "60s"], "seed": 7,
+        "profile": "ns2-2.35",
         "rate_bin": "500ms", "bdp": {"rate": "10Mbit", "rtt": "120ms"},
         "dumbbell": {"rate": "10Mbit", "delay": "20ms"},
-        "links": [{"name": "west", "rate": "10Mbit", "delay": "15ms"}], "flows": [{"rule": "AIMD(1, 0.5)"}],
+        "links": [{"name": "west", "rate": "10Mbit", "delay": "15ms"}],
+        "flows": [{"rule": "AIMD(1, 0.5)"}],
         "arrivals": [{"rule": "AIMD(1, 0.5)", "gap": "100ms", "size": 12}],
         "cross": [{"rate": "5Mbit"}], "tcp": {"window": 64}, "trace": {"cwnd": "10ms"},
     },
     "Bdp": {"rate": "10Mbit", "rtt": "120ms"},
     "Dumbbell": {
-        "rate": "10Mbit", "delay": "20ms", "queue": {"kind": "drop-tail", "limit": "100pkt"}, **BESIDE,
+        "rate": "10Mbit", "delay": "20ms", "queue": {"kind": "drop-tail", "limit": "100pkt"},
+        **IMPAIRMENTS,
         "access_rate": "100Mbit", "access_delay": ["1ms", "10ms"],
         "sink_rate": "1Gbit", "sink_delay": "2ms", "back_rate": "unlimited",
         "back_queue": {"kind": "drop-tail", "limit": "50pkt"},
     },
     "LinkSpec": {
         "name": "west", "from": "A", "to": "B", "duplex": True, "rate": "10Mbit", "delay": "15ms",
-        "queue": {"kind": "drop-tail", "limit": "64kB"}, **BESIDE,
+        "queue": {"kind": "drop-tail", "limit": "64kB"}, **IMPAIRMENTS,
     },
     "QueueSpec drop-tail": {"kind": "drop-tail", "limit": "50ms", "count_in_service": False},
     "QueueSpec red": {
-        "kind": "red", "limit": "100pkt", "min": "10pkt", "max": "30pkt", "max_p": 0.02, "weight": 0.002,
-        "gentle": False, "wait": False, "bytes": True, "queue_in_bytes": True, "mean_packet": "500B", "ecn": True,
+        "kind": "red", "limit": "100pkt", "min": "10pkt", "max": "30pkt", "max_p": 0.02,
+        "weight": 0.002,
+        "gentle": False, "wait": False, "bytes": True, "queue_in_bytes": True,
+        "mean_packet": "500B", "ecn": True,
         "mark_p": 0.3, "adaptive": True, "target_delay": "10ms",
     },
     "QueueSpec rio": {
-        "kind": "rio", "limit": "100pkt", "min": "10pkt", "max": "30pkt", "max_p": 0.02, "in_min": "40pkt",
+        "kind": "rio", "limit": "100pkt", "min": "10pkt", "max": "30pkt", "max_p": 0.02,
+        "in_min": "40pkt",
         "in_max": "80pkt", "in_max_p": 0.01, "weight": 0.002, "gentle": False, "wait": False,
         "out_drop_tail": True, "mean_packet": "500B", "ecn": True, "target_delay": "10ms",
     },
-    "QueueSpec drr": {"kind": "drr", "limit": "1bdp", "quantum": "500B", "buckets": 16, "flow_limit": "10pkt"},
+    "QueueSpec drr": {"kind": "drr", "limit": "1bdp", "quantum": "500B", "buckets": 16,
+    "flow_limit": "10pkt"},
     "QueueSpec priority": {"kind": "priority", "limit": "50pkt"},
     "QueueSpec codel": {
         "kind": "codel", "limit": "1000pkt", "target": "10ms", "interval": "200ms", "ecn": True,
     },
     "QueueSpec fq-codel": {
-        "kind": "fq-codel", "limit": "1000pkt", "target": "10ms", "interval": "200ms", "quantum": "300B",
+        "kind": "fq-codel", "limit": "1000pkt", "target": "10ms", "interval": "200ms",
+        "quantum": "300B",
         "buckets": 1024, "ecn": True,
     },
     "QueueSpec pie": {
-        "kind": "pie", "limit": "1000pkt", "target": "20ms", "update": "30ms", "alpha": 0.25, "beta": 2.5,
+        "kind": "pie", "limit": "1000pkt", "target": "20ms", "update": "30ms", "alpha": 0.25,
+        "beta": 2.5,
         "burst": "100ms", "ecn": True, "mark_p": 0.2,
     },
     "LossSpec bernoulli": {"kind": "bernoulli", "p": 0.01, "flow": "a", "after_queue": True},
     "LossSpec gilbert-elliott": {
-        "kind": "gilbert-elliott", "to_bad": 0.001, "to_good": 0.2, "bad_loss": 0.5, "good_loss": 0.0001, "flow": "a",
+        "kind": "gilbert-elliott", "to_bad": 0.001, "to_good": 0.2, "bad_loss": 0.5,
+        "good_loss": 0.0001, "flow": "a",
         "after_queue": True,
     },
     "LossSpec list": {"kind": "list", "packets": [20, 25], "flow": "a"},
@@ -66,17 +78,19 @@ EXAMPLES = {
     "OutageSpec": {"from": "20s", "to": "22s", "arrivals": "lost"},
     "MarkerSpec": {"rate": "2Mbit", "burst": "15kB"},
     "FlowSpec": {
-        "name": "a", "count": 10, "rule": "AIMD(1, 0.5)", "recovery": "newreno", "start": ["0s", "1s"], "stop": "50s",
+        "name": "a", "count": 10, "rule": "AIMD(1, 0.5)", "recovery": "newreno",
+        "start": ["0s", "1s"], "stop": "50s",
         "join": {"batch": 2, "every": "5s"}, "leave": {"share": 0.5, "every": "10s"},
-        "responses": {"size": 20, "think": "1s"}, "priority": 0, "packets": 1000, **WAY,
+        "responses": {"size": 20, "think": "1s"}, "priority": 0, "packets": 1000, **ROUTE,
     },
     "Join": {"batch": 2, "every": "5s"},
     "Leave": {"share": 0.5, "batch": 2, "every": "10s"},
     "Responses": {"size": 20, "think": {"kind": "exponential", "mean": "1s"}},
     "ArrivalSpec": {
         "name": "web", "rule": "AIMD(1, 0.5)", "recovery": "newreno", "gap": "100ms",
-        "phases": [{"length": "5s", "gap": "30ms"}, {"length": "5s", "gap": "10ms"}], "regular": True,
-        "size": {"kind": "pareto", "mean": 12, "shape": 1.2}, "start": "1s", "stop": "50s", "priority": 0, **WAY,
+        "phases": [{"length": "5s", "gap": "30ms"}, {"length": "5s", "gap": "10ms"}],
+        "regular": True, "size": {"kind": "pareto", "mean": 12, "shape": 1.2}, "start": "1s",
+        "stop": "50s", "priority": 0, **ROUTE,
     },
     "Phase": {"length": "5s", "gap": "30ms"},
     "CrossSpec": {
@@ -84,7 +98,8 @@ EXAMPLES = {
         "available": {"kind": "square", "high": "15Mbit", "low": "5Mbit", "every": "5s"},
         "source_rate": "1Mbit", "beside": 10, "on": {"kind": "exponential", "mean": "500ms"},
         "off": {"kind": "pareto", "mean": "1s", "shape": 1.5},
-        "packet_size": "500B", "priority": 0, "path": ["west"], "from": "A", "to": "B", "reverse": True,
+        "packet_size": "500B", "priority": 0, "path": ["west"], "from": "A", "to": "B",
+        "reverse": True,
         "start": "1s", "stop": "30s",
     },
     "TraceSpec": {"cwnd": "all", "queue": "10ms", "rate": "100ms", "packets": True},
@@ -96,11 +111,14 @@ EXAMPLES = {
     "Law empirical": {"kind": "empirical", "file": "lengths.txt"},
     "Shape constant": {"kind": "constant", "rate": "10Mbit"},
     "Shape square": {"kind": "square", "high": "10Mbit", "low": "1Mbit", "every": "5s"},
-    "Shape saw-tooth": {"kind": "saw-tooth", "low": "1Mbit", "high": "10Mbit", "period": "10s", "step": "100ms"},
+    "Shape saw-tooth": {"kind": "saw-tooth", "low": "1Mbit", "high": "10Mbit", "period": "10s",
+    "step": "100ms"},
     "Shape walk": {
-        "kind": "walk", "start": "10Mbit", "spread": "2Mbit", "every": "1s", "min": "1Mbit", "max": "20Mbit",
+        "kind": "walk", "start": "10Mbit", "spread": "2Mbit", "every": "1s", "min": "1Mbit",
+        "max": "20Mbit",
     },
     "Shape uniform": {"kind": "uniform", "low": "1Mbit", "high": "10Mbit", "every": "1s"},
     "Shape trace": {"kind": "trace", "file": "cellular.down"},
-    "Shape points": {"kind": "points", "points": [["0s", "5Mbit"], ["10s", "1Mbit"]], "repeat": "20s"},
+    "Shape points": {"kind": "points", "points": [["0s", "5Mbit"], ["10s", "1Mbit"]],
+    "repeat": "20s"},
 }  # fmt: skip

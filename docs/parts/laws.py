@@ -1,4 +1,4 @@
-"""The laws of the window rules, as the rules' own source files state them."""
+"""The equations of the window rules, from the headers of the rules' source files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from pathlib import Path
 from parts.text import ROOT
 
 SOURCES = ROOT / "crates" / "rules" / "src"
-# A file's header has the law of its rule; where several families share a file, the special cases stand below.
+# A file's header has the equations of its rule; families that share a file with another are in
+# SPECIAL.
 FILES = {
     "Linear": "linear.rs", "GAIMD": "gaimd.rs", "Binomial": "binomial.rs", "Bimodal": "bimodal.rs",
     "MRAIMD": "mraimd.rs", "CUBIC": "cubic.rs", "DCTCP": "dctcp.rs", "HighSpeed": "highspeed.rs",
     "Scalable": "scalable.rs", "Westwood": "westwood.rs", "Vegas": "vegas.rs", "HTCP": "htcp.rs",
-    "Illinois": "illinois.rs", "BIC": "bic.rs", "LEDBAT": "ledbat.rs", "BBR1": "bbr/v1.rs", "BBR3": "bbr/v3.rs",
+    "Illinois": "illinois.rs", "BIC": "bic.rs", "LEDBAT": "ledbat.rs", "BBR1": "bbr/v1.rs",
+    "BBR3": "bbr/v3.rs",
     "Rule": "formula/mod.rs",
 }  # fmt: skip
 SPECIAL = {
@@ -27,7 +29,7 @@ SPECIAL = {
     "IIAD": ("w + alpha / w", "w - beta"),
     "SQRT": ("w + alpha / sqrt(w)", "w - beta sqrt(w)"),
 }
-"""Window after a round trip without loss, and after a loss."""
+"""Window after an RTT without loss, and after a loss."""
 HEADER = re.compile(r"^//! ```text\n(?P<law>(?://!.*\n)+?)//! ```$", re.MULTILINE)
 
 
@@ -37,13 +39,18 @@ def law(family: str) -> str:
     Raises
     ------
     KeyError
-        If the family has no law here, nor a file whose header has one.
+        If the family has no equations here, nor a file whose header has them.
     """
     if family in SPECIAL:
         grown, cut = SPECIAL[family]
-        return f"without loss, per round trip:  w <- {grown}\non loss:                       w <- {cut}\n"
+        return (
+            f"without loss, per round trip:  w <- {grown}\non loss:                       w <- "
+            f"{cut}\n"
+        )
     if family not in FILES:
-        raise KeyError(f"{family}: has no law; allowed: a line of FILES or SPECIAL in docs/parts/laws.py")
+        raise KeyError(
+            f"{family}: has no law; allowed: a line of FILES or SPECIAL in docs/parts/laws.py"
+        )
     return header_law(SOURCES / FILES[family])
 
 
@@ -51,6 +58,10 @@ def header_law(path: Path) -> str:
     """Return the equations at the top of a rule's source file."""
     found = HEADER.search(path.read_text(encoding="utf-8"))
     if found is None:
-        raise KeyError(f"{path.name}: has no equations in its header; allowed: a block ```text after `//!`")
-    lines = [line.removeprefix("//!").removeprefix(" ").rstrip() for line in found["law"].splitlines()]
+        raise KeyError(
+            f"{path.name}: has no equations in its header; allowed: a block ```text after `//!`"
+        )
+    lines = [
+        line.removeprefix("//!").removeprefix(" ").rstrip() for line in found["law"].splitlines()
+    ]
     return "\n".join(lines) + "\n"

@@ -19,7 +19,7 @@ from parts.text import ROOT
 OVERVIEW = "docs/images/rules-four.png"
 MOST_PACKETS = 340
 BURST_S, DOWN_S = 20.0, (40.0, 41.0)
-"""When the link of examples/rules-window.toml loses what arrives."""
+"""When the link of examples/rules-window.toml drops all arriving packets."""
 
 
 def draw_all() -> Iterator[str]:
@@ -36,8 +36,10 @@ def _written(figure: Figure, name: str) -> str:
 
 @styled
 def window_figure(results: dict[str, Result]) -> Figure:
-    """Draw a window over time, one panel for each run, with the losses, marks and time-outs that it answers."""
-    figure, axes = panels(len(results), sharex=True, width=8.0, height=2.0 if len(results) == 1 else 1.75)
+    """Draw a window over time, one panel for each run, with its losses, marks and timeouts."""
+    figure, axes = panels(
+        len(results), sharex=True, width=8.0, height=2.0 if len(results) == 1 else 1.75
+    )
     for axis, (title, result) in zip(axes, results.items(), strict=True):
         _window(axis, title, result)
     axes[-1].set_xlabel("time [s]")
@@ -50,15 +52,26 @@ def _window(axes: Axes, title: str, result: Result) -> None:
     trace, packets = result.traces["cwnd"], result.traces["packets"]
     axes.plot(trace["time_s"], trace["cwnd_packets"], color=LOOKS[0].color, linewidth=1.3)
     events = {
-        "marked": (packets.filter((pl.col("event") == "receive") & pl.col("marked")), LOOKS[2].color, "|", 0.02),
+        "marked": (
+            packets.filter((pl.col("event") == "receive") & pl.col("marked")),
+            LOOKS[2].color,
+            "|",
+            0.02,
+        ),
         "lost": (packets.filter(pl.col("event") == "drop"), LOOKS[1].color, "|", 0.06),
-        "time-out": (packets.filter(pl.col("event") == "timeout"), REFERENCE, "x", 0.83),
+        "timeout": (packets.filter(pl.col("event") == "timeout"), REFERENCE, "x", 0.83),
     }
     for label, (frame, color, marker, height) in events.items():
         if frame.height:
-            # One mark for each tenth of a second is all that can be seen.
+            # More than one symbol per tenth of a second would overlap.
             times = (10 * frame["time_s"]).round().unique() / 10
-            line = {"color": color, "marker": marker, "linestyle": "", "markersize": 5, "markeredgewidth": 1.4}
+            line = {
+                "color": color,
+                "marker": marker,
+                "linestyle": "",
+                "markersize": 5,
+                "markeredgewidth": 1.4,
+            }
             axes.plot(times, [height * MOST_PACKETS] * len(times), label=label, **line)
     for text, time_s in {"some lost": BURST_S + 0.3, "link down": DOWN_S[1] + 0.7}.items():
         axes.text(time_s, 0.95 * MOST_PACKETS, text, va="center", fontsize=8, color="#444444")
@@ -67,12 +80,19 @@ def _window(axes: Axes, title: str, result: Result) -> None:
     axes.set_ylabel("window [packets]", fontsize=9)
     axes.set_xlim(0, result.simulated_s)
     axes.set_ylim(0, MOST_PACKETS)
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=3, fontsize=8.5, handletextpad=0.1)
+    axes.legend(
+        loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=3, fontsize=8.5, handletextpad=0.1
+    )
 
 
 SHOWN = ("goodput", "mean_queueing_delay_s", "loss_rate", "jain_index")
 LIMITS = {"goodput": (0, 1), "jain_index": (0, 1)}
-LABELS = {"goodput": "goodput", "mean_queueing_delay_s": "delay, ms", "loss_rate": "loss, %", "jain_index": "Jain"}
+LABELS = {
+    "goodput": "goodput",
+    "mean_queueing_delay_s": "delay, ms",
+    "loss_rate": "loss, %",
+    "jain_index": "Jain",
+}
 
 
 @styled

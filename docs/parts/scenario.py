@@ -10,7 +10,10 @@ from parts.text import code, code_name, table
 
 
 def types() -> dict[str, dict]:
-    """Tables of a scenario by name: the document itself, and every definition or variant that has keys."""
+    """Tables of a scenario by name.
+
+    The document itself, and every definition or variant that has keys.
+    """
     schema = native.schema()
     found = {"Scenario": schema}
     for name, definition in schema["$defs"].items():
@@ -19,7 +22,7 @@ def types() -> dict[str, dict]:
         for variant in definition.get("oneOf", []):
             if "properties" in variant:
                 found[f"{name} {variant['properties']['kind']['const']}"] = variant
-    # A law of times has the keys of one of packets.
+    # A distribution of times has the keys of one of packets.
     return {name: definition for name, definition in found.items() if not name.startswith("Law2 ")}
 
 
@@ -35,7 +38,7 @@ def scenario_type(name: str) -> str:
             default = "required"
         else:
             default = "`false`" if entry.get("type") == "boolean" else "none"
-        meaning = entry.get("description", "which kind of table this is" if key == "kind" else "")
+        meaning = entry.get("description", "kind of this table" if key == "kind" else "")
         rows.append([code_name(key), kind_of(entry), default, code(EXAMPLES[name][key]), meaning])
     order = {key: place for place, key in enumerate(EXAMPLES[name])}
     rows.sort(key=lambda row: order[row[0].strip("`")])
@@ -43,15 +46,18 @@ def scenario_type(name: str) -> str:
 
 
 KINDS = {
-    "Time": "time", "Rate": "rate", "Bytes": "bytes", "Buffer": "buffer", "RateLimit": "rate or `\"unlimited\"`",
-    "Span": "time, or `[low, high]`", "Waveform": "rate or waveform", "Sampling": "time or `\"all\"`",
-    "ProfileName": "name", "RecoveryName": "name", "Packets": "number", "Arrivals": "`\"wait\"` or `\"lost\"`",
-    "Distribution": "number, or a law", "Distribution2": "time, or a law",
+    "Time": "time", "Rate": "rate", "Bytes": "bytes", "Buffer": "buffer",
+    "RateLimit": "rate or `\"unlimited\"`",
+    "Span": "time or `[low, high]`", "Waveform": "rate or waveform",
+    "Sampling": "time or `\"all\"`",
+    "ProfileName": "name", "RecoveryName": "name", "Packets": "number",
+    "OutagePolicy": "`\"wait\"` or `\"lost\"`",
+    "Distribution": "number or distribution", "Distribution2": "time or distribution",
 }  # fmt: skip
 
 
 def kind_of(entry: dict) -> str:
-    """Say what a key takes, in a word or two."""
+    """Return the kind of value of a key, in a word or two."""
     if "const" in entry:
         return f"`{json.dumps(entry['const'])}`"
     for option in [entry, *entry.get("anyOf", [])]:
@@ -63,4 +69,4 @@ def kind_of(entry: dict) -> str:
     if type_ == "array":
         inner = entry.get("items", {})
         return f"list of {kind_of(inner)}s" if isinstance(inner, dict) and inner else "pair"
-    return {"integer": "whole number", "boolean": "truth value", "string": "name"}.get(type_, type_)
+    return {"integer": "integer", "boolean": "boolean", "string": "name"}.get(type_, type_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cwndlab
 from cwndlab import environments, native, reproduce
 from cwndlab.quantities import rate_text
-from cwndlab.reproduce import glance, glance_text
+from cwndlab.reproduce import summary, summary_text
 from parts.text import ROOT, code, code_name, table
 
 
@@ -14,7 +14,11 @@ def knobs() -> str:
     entries = native.knobs()
     profiles = list(entries[0]["values"])
     rows = [
-        [code_name(entry["name"]), *(knob_value(entry["values"][name]) for name in profiles), entry["meaning"]]
+        [
+            code_name(entry["name"]),
+            *(knob_value(entry["values"][name]) for name in profiles),
+            entry["meaning"],
+        ]
         for entry in entries
     ]
     return table(["knob", *profiles, "meaning"], rows)
@@ -31,7 +35,9 @@ def rules() -> str:
     """Table of the window rules."""
     rows = []
     for rule in native.rules():
-        allowed = "; ".join(f"{p['name']}: {p['meaning']}, {p['allowed']}" for p in rule["parameters"])
+        allowed = "; ".join(
+            f"{p['name']}: {p['meaning']}, {p['allowed']}" for p in rule["parameters"]
+        )
         rows.append([code_name(rule["notation"]), rule["summary"], allowed, rule["source"]])
     return table(["rule", "what it does", "parameters", "source"], rows)
 
@@ -41,51 +47,72 @@ def environment_table() -> str:
     assume = environments.Assumptions()
     found = environments.ENVIRONMENTS.values()
     rows = [
-        [code_name(entry.name), entry.title, entry.summary, rate_text(entry.capacity_bps(assume)), entry.topology]
+        [
+            code_name(entry.name),
+            entry.title,
+            entry.summary,
+            rate_text(entry.capacity_bps(assume)),
+            entry.topology,
+        ]
         for entry in found
     ]
-    return table(["name", "title", "left per test flow", "link", "topology"], rows)
+    return table(["name", "title", "residual bandwidth per test flow", "link", "topology"], rows)
 
 
 def assumption_table() -> str:
-    """Table of what the environments assume."""
+    """Table of the assumptions of the environments."""
     rows = [
         [code_name(entry["name"]), code(entry["default"]), entry["meaning"], entry["reason"]]
         for entry in environments.assumptions()
     ]
-    return table(["key", "value", "what", "why"], rows)
+    return table(["key", "value", "meaning", "reason"], rows)
 
 
 def share_table() -> str:
-    """Table of what DRR gives a greedy flow, beside what was asked for."""
+    """Table of the bandwidth of a greedy flow under DRR, beside the intended residual bandwidth."""
     rows = []
     for name in environments.PAPER:
         if environments.ENVIRONMENTS[name].topology == "simple":
             asked, got = greedy_share(name)
             rows.append([name, f"{asked / 1e6:.3f}", f"{got / 1e6:.3f}", f"{got / asked:.3f}"])
-    return table(["environment", "asked for, Mb/s", "got, Mb/s", "ratio"], rows)
+    return table(["environment", "intended, Mb/s", "measured, Mb/s", "ratio"], rows)
 
 
 def greedy_share(name: str, duration: str = "30s") -> tuple[float, float]:
-    """Bandwidth per flow, bit/s: what an environment asks for under DRR, and what sources that never stop get."""
+    """Bandwidth per flow under DRR, bit/s.
+
+    Intended by the environment, and measured with greedy sources.
+    """
     assume = environments.Assumptions(duration=duration)
     document = environments.scenario(name, queue="drr", assume=assume).to_dict()
     capacity = environments.ENVIRONMENTS[name].capacity_bps(assume)
-    # Twice the largest share each: they have packets in their queues all the time.
-    greedy = {"name": "greedy", "count": assume.flows, "rate": rate_text(2 * capacity / assume.flows)}
-    document |= {"flows": [], "cross": [*document.get("cross", []), {**greedy, "start": ["0s", "1s"]}]}
+    # Each sends twice the largest share, so its queue is always backlogged.
+    greedy = {
+        "name": "greedy",
+        "count": assume.flows,
+        "rate": rate_text(2 * capacity / assume.flows),
+    }
+    document |= {
+        "flows": [],
+        "cross": [*document.get("cross", []), {**greedy, "start": ["0s", "1s"]}],
+    }
     result = cwndlab.run(document)
-    # The course is the same under every queue; here the greedy sources would count as cross traffic themselves.
+    # The waveform is the same with every queue; in this run the greedy sources would count as cross
+    # traffic.
     asked = cwndlab.run(environments.scenario(name, assume=assume)).links["available_bps"][0]
-    return asked / assume.flows, result.cross.filter(source="greedy")["delivered_bps"][0] / assume.flows
+    return asked / assume.flows, result.cross.filter(source="greedy")["delivered_bps"][
+        0
+    ] / assume.flows
 
 
 def verdicts() -> str:
-    """Write what papers' claims came to, from the data that the last full reproduction left here."""
-    return glance_text.markdown(glance.read(ROOT / "docs"))
+    """Write the verdicts on the papers' claims, from the data of the last full reproduction."""
+    return summary_text.markdown(summary.read(ROOT / "docs"))
 
 
 def readings() -> str:
-    """Table of what words of papers mean as numbers."""
-    rows = [[code_name(name), entry.text, entry.meaning] for name, entry in reproduce.readings().items()]
+    """Table of the numerical meaning of words in papers."""
+    rows = [
+        [code_name(name), entry.text, entry.meaning] for name, entry in reproduce.readings().items()
+    ]
     return table(["reading", "bounds", "meaning"], rows)

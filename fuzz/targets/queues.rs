@@ -7,8 +7,8 @@
 mod support;
 
 use cwndlab_queues::{
-    AdaptiveRed, Admission, CoDel, CoDelParameters, Decision, Discipline, DropTail, Drr, DrrParameters, FqCoDel, FqCoDelParameters, Item,
-    Limit, Pie, PieParameters, Priority, Red, RedParameters, Rio, RioParameters, Scheduler, Scheduling, Weight,
+    AdaptiveRed, Admission, CoDel, CoDelParameters, Decision, Discipline, DropTail, Drr, DrrParameters, FqCoDel, FqCoDelParameters, QueueItem,
+    Limit, Pie, PieParameters, Priority, Red, RedParameters, Rio, RioParameters, ScheduledQueue, QueueDisc, Weight,
 };
 use libfuzzer_sys::fuzz_target;
 use support::Link;
@@ -167,7 +167,7 @@ fn at_arrival((rule, times): (Discipline, u64), limit: Limit, mut input: Input<'
         let (before, size_bytes) = (link.backlog(), input.size_bytes());
         let (ecn, priority) = (what & 2 != 0, what >> 2 & 3);
         largest_bytes = largest_bytes.max(size_bytes);
-        let sure = before.packets < link.rule.sure_packets(largest_bytes);
+        let sure = before.packets < link.rule.guaranteed_accept_backlog(largest_bytes);
         let decision = link.arrive(now_s, size_bytes, ecn, priority, &mut random);
         assert!(!sure || decision == Decision::Accept, "{size_bytes} bytes were sure to be accepted: {:?}", link.rule);
         assert!(decision != Decision::Mark || ecn, "what cannot be marked was: {:?}", link.rule);
@@ -195,23 +195,23 @@ fn check_state(rule: &Discipline) {
 }
 
 /// A discipline that owns its packets, and how many times its limit it may hold.
-fn scheduler(kind: u8, limit: Limit, input: &mut Input<'_>) -> (Scheduler<usize>, u64) {
+fn scheduler(kind: u8, limit: Limit, input: &mut Input<'_>) -> (ScheduledQueue<usize>, u64) {
     match kind {
         4 => {
             let flow_limit = input.bit().then(|| input.limit());
             let (quantum_bytes, buckets) = (input.number() % 4000, input.buckets());
-            (Scheduler::Drr(Drr::new(&DrrParameters { limit, quantum_bytes, buckets, flow_limit })), 1)
+            (ScheduledQueue::Drr(Drr::new(&DrrParameters { limit, quantum_bytes, buckets, flow_limit })), 1)
         }
-        5 => (Scheduler::Priority(Priority::new(limit)), 4),
+        5 => (ScheduledQueue::Priority(Priority::new(limit)), 4),
         6 => {
             let (target_s, interval_s, ecn) = (1e-3 * f64::from(input.byte()), 1e-3 * f64::from(input.byte()), input.bit());
-            (Scheduler::CoDel(CoDel::new(&CoDelParameters { limit, target_s, interval_s, ecn })), 1)
+            (ScheduledQueue::CoDel(CoDel::new(&CoDelParameters { limit, target_s, interval_s, ecn })), 1)
         }
         _ => {
             let (target_s, interval_s, ecn) = (1e-3 * f64::from(input.byte()), 1e-3 * f64::from(input.byte()), input.bit());
             let (quantum_bytes, buckets) = (input.number() % 4000, input.buckets());
             let parameters = FqCoDelParameters { limit, target_s, interval_s, quantum_bytes, buckets, ecn };
-            (Scheduler::FqCoDel(FqCoDel::new(&parameters)), 1)
+            (ScheduledQueue::FqCoDel(FqCoDel::new(&parameters)), 1)
         }
     }
 }
@@ -220,31 +220,31 @@ fn scheduler(kind: u8, limit: Limit, input: &mut Input<'_>) -> (Scheduler<usize>
 #[derive(Default)]
 struct Books {
     /// Packets that arrived; none where one has left.
-    there: Vec<Option<Item<usize>>>,
+    there: Vec<Option<QueueItem<usize>>>,
     packets: u64,
     bytes: u64,
 }
 
 impl Books {
-    fn enter(&mut self, item: Item<usize>) {
+    fn enter(&mut self, item: QueueItem<usize>) {
         self.there.push(Some(item));
         self.packets += 1;
         self.bytes += u64::from(item.size_bytes);
     }
 
-    fn leave(&mut self, item: &Item<usize>) {
+    fn leave(&mut self, item: &QueueItem<usize>) {
         let entered = self.there[item.packet].take().unwrap_or_else(|| panic!("{item:?} comes out twice"));
-        assert_eq!(Item { marked: false, ..*item }, entered, "a packet stays what it is");
+        assert_eq!(QueueItem { marked: false, ..*item }, entered, "a packet stays what it is");
         assert!(!item.marked || item.ecn, "what cannot be marked was: {item:?}");
         self.packets -= 1;
         self.bytes -= u64::from(item.size_bytes);
     }
 }
 
-fn owned((mut queue, times): (Scheduler<usize>, u64), limit: Limit, mut input: Input<'_>) {
+fn owned((mut queue, times): (ScheduledQueue<usize>, u64), limit: Limit, mut input: Input<'_>) {
     let mut books = Books::default();
     let mut last_sent: Vec<(u32, usize)> = Vec::new();
-    let by_class = matches!(queue, Scheduler::Priority(_));
+    let by_class = matches!(queue, ScheduledQueue::Priority(_));
     let mut now_s = 0.0;
     loop {
         let what = input.byte();
@@ -254,7 +254,7 @@ fn owned((mut queue, times): (Scheduler<usize>, u64), limit: Limit, mut input: I
         if what & 2 != 0 && !input.is_empty() {
             let (size_bytes, flow, packet) = (input.size_bytes(), input.flow(), books.there.len());
             let (ecn, priority) = (what & 4 != 0, what >> 3 & 7);
-            let item = Item { size_bytes, flow, ecn, marked: false, priority, arrived_s: now_s, packet };
+            let item = QueueItem { size_bytes, flow, ecn, marked: false, priority, enqueued_s: now_s, packet };
             books.enter(item);
             queue.enqueue(item, &mut |lost| {
                 assert!(!lost.marked, "{lost:?} was marked and lost");

@@ -3,8 +3,8 @@
 
 #![no_main]
 
-use cwndlab_sim::scenario::{Source, KnobOverrides, QueueSpec, Scenario, Waveform};
-use cwndlab_sim::{Options, SchedulerKind, Simulation, Status};
+use cwndlab_sim::scenario::{KnobOverrides, QueueSpec, Resolver, Scenario, Waveform};
+use cwndlab_sim::{EventSchedulerKind, Options, Simulation, Status};
 use cwndlab_units::{Bytes, Time};
 use libfuzzer_sys::fuzz_target;
 
@@ -24,7 +24,7 @@ const SMALLEST_QUANTUM: Bytes = Bytes(100);
 /// A file's name is what is in it: commas end its lines.
 struct Named;
 
-impl Source for Named {
+impl Resolver for Named {
     fn read(&self, path: &str) -> Result<String, String> {
         Ok(path.replace(',', "\n"))
     }
@@ -59,8 +59,8 @@ fn run(mut scenario: Scenario) {
     }
     limit(&mut scenario);
     // Every stage of every packet is an event of its own here: whatever does not end is not compared.
-    let Some(plain) = result(&scenario, SchedulerKind::Set, false) else { return };
-    for scheduler in [SchedulerKind::Tree, SchedulerKind::Calendar] {
+    let Some(plain) = result(&scenario, EventSchedulerKind::SortedSet, false) else { return };
+    for scheduler in [EventSchedulerKind::WinnerTree, EventSchedulerKind::CalendarQueue] {
         if let Some(fast) = result(&scenario, scheduler, true) {
             assert_eq!(fast, plain, "shortcuts change the result");
         }
@@ -126,12 +126,12 @@ fn limit_queue(queue: &mut QueueSpec) {
 }
 
 /// The result as text, if the run ends.
-fn result(scenario: &Scenario, scheduler: SchedulerKind, look_ahead: bool) -> Option<String> {
+fn result(scenario: &Scenario, scheduler: EventSchedulerKind, look_ahead: bool) -> Option<String> {
     let mut simulation = Simulation::with(scenario, scheduler, Options { look_ahead });
     match simulation.advance(MOST_EVENTS) {
         // A formula may leave no window: that ends the run as it should.
-        Status::Running | Status::Faulty => None,
-        Status::TooLarge => panic!("windows of {LARGEST_WINDOW} packets fit into memory"),
+        Status::Running | Status::InvalidWindow => None,
+        Status::OutOfMemory => panic!("windows of {LARGEST_WINDOW} packets fit into memory"),
         Status::Done => Some(check(&simulation)),
     }
 }
@@ -150,7 +150,7 @@ fn check(simulation: &Simulation<'_>) -> String {
     for group in &result.arrivals {
         assert_eq!(group.arrived_flows, group.finished_flows + group.unfinished_flows, "{group:?}");
     }
-    for (transfer, groups) in simulation.recording().transfers.iter().flat_map(|(all, groups)| all.iter().map(move |one| (one, groups))) {
+    for (transfer, groups) in simulation.traces().transfers.iter().flat_map(|(all, groups)| all.iter().map(move |one| (one, groups))) {
         assert!(transfer.fct_s >= 0.0 && transfer.packets > 0 && (transfer.group as usize) < groups.len(), "{transfer:?}");
     }
     serde_json::to_string(&result).expect("a result is plain data")

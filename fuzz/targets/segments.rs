@@ -120,7 +120,7 @@ impl Host {
         // An echo at a window of one packet stops the sender until its timer expires.
         let floor = if self.knobs.ecn { 0.0 } else { 1.0 };
         assert!(sender.cwnd() >= self.knobs.cwnd_floor.min(floor), "{sender:?}");
-        let highest_ack = sender.first_unacknowledged() - 1;
+        let highest_ack = sender.snd_una() - 1;
         let sent = &self.sent[before..];
         assert!(sent.len() as i64 <= 2 * window + 2, "{} packets at once: {sender:?}", sent.len());
         for segment in sent {
@@ -170,7 +170,7 @@ fn hostile(mut host: Host, mut input: Input<'_>) {
     let mut receiver = Receiver::new(true);
     while !input.is_empty() {
         let what = input.byte();
-        let (low, high) = (host.sender.first_unacknowledged() - 1, host.highest_sent);
+        let (low, high) = (host.sender.snd_una() - 1, host.highest_sent);
         let number = |input: &mut Input<'_>| if what & 1 == 0 { low + input.below(high - low + 3) - 1 } else { input.any() };
         match what >> 1 & 7 {
             0 => host.wait(input.seconds()),
@@ -232,12 +232,12 @@ fn network(mut host: Host, mut input: Input<'_>, recovery: Recovery) {
         } else if let Some((segment, sent_s)) = data.pop_front() {
             let ce = segment.ect && what & 32 != 0;
             if let Some(ack) = receiver.on_data(host.now_s, segment.number, sent_s, ce, segment.cwr, &host.knobs).1 {
-                answers.push_back((ack, receiver.blocks().copied()));
+                answers.push_back((ack, receiver.sack_blocks().copied()));
             }
         } else if receiver.deadline_s() < NEVER {
             host.wait(receiver.deadline_s() - host.now_s);
             if let Some(ack) = receiver.on_timer(&host.knobs) {
-                answers.push_back((ack, receiver.blocks().copied()));
+                answers.push_back((ack, receiver.sack_blocks().copied()));
             }
         } else if host.sent.is_empty() && host.sender.deadline_s() < NEVER {
             host.expire();

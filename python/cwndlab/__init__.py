@@ -1,6 +1,6 @@
 """cwndlab: a laboratory for TCP congestion-window rules.
 
-Build or load a scenario, run it, look at the data frames.
+Build or load a scenario, run it, and read its data frames.
 
 >>> import cwndlab
 >>> scenario = cwndlab.dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="5s")
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from cwndlab import plots as plots
     from cwndlab.comparison import Comparison as Comparison
     from cwndlab.comparison import compare as compare
-    from cwndlab.contest import Contest as Contest
-    from cwndlab.contest import against as against
     from cwndlab.errors import ClusterError as ClusterError
     from cwndlab.errors import RuleError as RuleError
     from cwndlab.errors import RunError as RunError
@@ -37,6 +35,8 @@ if TYPE_CHECKING:
     from cwndlab.native import schema as schema
     from cwndlab.own import Leave as Leave
     from cwndlab.own import WindowRule as WindowRule
+    from cwndlab.pairwise import Pairwise as Pairwise
+    from cwndlab.pairwise import against as against
     from cwndlab.plan import Level as Level
     from cwndlab.plan import Plan as Plan
     from cwndlab.report import write_report as write_report
@@ -48,14 +48,14 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# Public name -> module that holds it. Module names differ from the functions' (`execute` has `run`), because
-# importing a submodule would otherwise shadow the function of the same name.
+# Public name -> its module. Modules and functions have different names (`execute` has `run`),
+# because importing a submodule would shadow a function of the same name.
 _HOMES = {
     "Ack": "native",
     "ClusterError": "errors",
     "Comparison": "comparison",
     "Leave": "own",
-    "Contest": "contest",
+    "Pairwise": "pairwise",
     "Level": "plan",
     "Plan": "plan",
     "Result": "results",
@@ -67,7 +67,7 @@ _HOMES = {
     "StoreError": "errors",
     "Sweep": "sweep",
     "WindowRule": "own",
-    "against": "contest",
+    "against": "pairwise",
     "compare": "comparison",
     "dumbbell": "scenario",
     "knobs": "native",
@@ -79,6 +79,7 @@ _HOMES = {
     "write_report": "report",
 }
 _MODULES = ("environments", "plots", "theory")
+_RENAMED = {"Contest": "Pairwise"}
 
 __all__ = ["__version__", *_HOMES, *_MODULES]
 
@@ -91,7 +92,8 @@ def __getattr__(name: str) -> object:
     elif name in _MODULES:
         value = importlib.import_module(f"cwndlab.{name}")
     else:
-        raise AttributeError(f"module 'cwndlab' has no attribute {name!r}")
+        now = f": its name is `{_RENAMED[name]}`" if name in _RENAMED else ""
+        raise AttributeError(f"module 'cwndlab' has no attribute {name!r}{now}")
     globals()[name] = value
     return value
 

@@ -1,4 +1,4 @@
-"""Finished runs of a plan, gathered as they finish: what comparisons of every kind share."""
+"""Finished runs of a plan: what all comparisons share."""
 
 from __future__ import annotations
 
@@ -20,25 +20,28 @@ if TYPE_CHECKING:
 
 @dataclass
 class Collection:
-    """A plan with its finished runs. What is measured on each, and which tables follow, is its subclasses'."""
+    """A plan with its finished runs.
+
+    Subclasses define the measures of a run and the tables.
+    """
 
     plan: Plan
     results: dict[int, Result] = field(default_factory=dict)
-    """Finished results by the index of their run in the plan; those that were kept."""
+    """Kept results by the index of their run in the plan."""
     measured: dict[int, dict[str, Any]] = field(default_factory=dict)
-    """What was measured on every finished run, with its cell, replicate and seed, by its index."""
+    """Measures, cell, replicate and seed of every finished run, by its index."""
 
     def measure(self, result: Result) -> dict[str, Any]:
-        """Read off one run what is compared."""
+        """Measure one run."""
         raise NotImplementedError
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Every table by its name; ``runs``, one row per finished run in the order of the plan, is among them."""
+        """Every table by its name; ``runs`` has one row per finished run, in the plan's order."""
         raise NotImplementedError
 
     def plot(self) -> Figure:
-        """Draw what was found (matplotlib)."""
+        """Plot the comparison (matplotlib)."""
         raise NotImplementedError
 
     @property
@@ -47,7 +50,7 @@ class Collection:
         return len(self.measured) == len(self.plan)
 
     def add(self, run: Run, result: Result) -> None:
-        """Take a finished run in."""
+        """Add a finished run."""
         self.results[run.index] = result
         self.measured[run.index] = {
             **run.cell,
@@ -58,7 +61,7 @@ class Collection:
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give `measured` in the order of the plan."""
+        """Return `measured` in the order of the plan."""
         return [self.measured[index] for index in sorted(self.measured)]
 
     def result(self, replicate: int = 0, **cell: str) -> Result | None:
@@ -69,7 +72,10 @@ class Collection:
         return None
 
     def to_dict(self, *, raw: bool = True) -> dict[str, Any]:
-        """Return everything as plain data; `raw` adds the whole result of each run that was kept."""
+        """Return everything as plain data.
+
+        `raw` adds the whole result of each kept run.
+        """
         tables = {name: table.to_dicts() for name, table in self.tables.items()}
         runs = tables.pop("runs")
         if raw:
@@ -78,11 +84,15 @@ class Collection:
                 {**row, "result": result.to_dict()} if result is not None else row
                 for row, result in zip(runs, finished, strict=True)
             ]
-        head = {"cwndlab_version": native.version(), "complete": self.complete, "plan": self.plan.to_dict()}
+        head = {
+            "cwndlab_version": native.version(),
+            "complete": self.complete,
+            "plan": self.plan.to_dict(),
+        }
         return {**head, **tables, "runs": runs}
 
     def to_json(self, *, raw: bool = True, indent: int | None = 2) -> str:
-        """Return `to_dict` as JSON text; what is not finite is null."""
+        """Return `to_dict` as JSON text; numbers that are not finite are null."""
         return dumps(self.to_dict(raw=raw), indent)
 
 
@@ -98,42 +108,50 @@ def collect(
     progress: Callable[[int], object] | None = None,
     keep: bool = True,
 ) -> Gathered:
-    """Execute the plan of a collection, and fill it as runs finish: the caller still has them after Ctrl-C.
+    """Execute the plan of a collection, and fill it as runs finish.
+
+    The caller keeps the finished runs after Ctrl-C.
 
     Parameters
     ----------
     into : Collection
-        Whose plan is executed; it is returned.
+        The collection whose plan is executed; it is returned.
     jobs : int, optional
         Threads.
     trace : mapping, optional
-        The ``[trace]`` table of replicate 0 (the others record none: traces of a thousand runs fill memory).
+        The ``[trace]`` table of replicate 0 (the others record none: traces of a thousand runs fill
+        memory).
     on_run : callable, optional
-        Gets each run and its result as it finishes; what it saved survives an interruption.
+        Gets each run and its result as it finishes; files that it writes survive an interruption.
     progress : callable, optional
         Gets packets delivered since the last call.
     keep : bool
-        Whether `Collection.results` keeps every run's result. Without, it keeps those that `trace` is for, and a
-        thousand runs take no memory to speak of.
+        Whether `Collection.results` keeps every run's result. Without, it keeps only the traced
+        ones, and a thousand runs take little memory.
 
     Raises
     ------
     ScenarioError
-        If the scenario of some cell is not valid; nothing is run then.
+        If the scenario of a cell is not valid; no run starts.
     """
     into.plan.check()
 
     def scenario(run: Run) -> dict[str, Any]:
-        return {**run.document, "trace": dict(trace)} if trace and run.replicate == 0 else run.document
+        return (
+            {**run.document, "trace": dict(trace)} if trace and run.replicate == 0 else run.document
+        )
 
-    # Closed at once on an exception: its traceback would otherwise keep the threads running.
-    with closing(run_many(((run, scenario(run)) for run in into.plan), jobs=jobs, progress=progress)) as finished:
+    # Close at once on an exception: its traceback would otherwise keep the threads running.
+    with closing(
+        run_many(((run, scenario(run)) for run in into.plan), jobs=jobs, progress=progress)
+    ) as finished:
         for run, result in finished:
             into.add(run, result)
             if on_run is not None:
                 on_run(run, result)
             if not scenario(run).get("trace"):
-                # Only what was asked for stays in memory: the list of all transfers comes unasked.
+                # Keep only the requested traces: every run with finite flows also lists all
+                # transfers.
                 result.traces.clear()
             if not (keep or (trace and run.replicate == 0)):
                 del into.results[run.index]

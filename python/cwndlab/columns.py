@@ -1,4 +1,4 @@
-"""Columns of the tables and traces that a result has: names, whose last word is the unit, and types."""
+"""Columns of a result's tables and traces: names, whose last word is the unit, and types."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import numpy as np
 import polars as pl
 
 PACKET_EVENTS = ("send", "receive", "ack", "drop", "timeout")
-"""Meaning of the native module's event codes: 0 sent, 1 arrives at the sink, 2 its ACK arrives at the sender, ..."""
+"""Meaning of the native module's event codes.
+
+0 sent, 1 arrives at the sink, 2 its ACK arrives at the sender, ...
+"""
 TABLES = ("flows", "links", "cross", "arrivals")
-"""Tables that every result has, each a data frame."""
+"""Tables of every result, each a data frame."""
 
 _TEXT = ("flow", "group", "rule", "recovery", "link", "queue", "source")
 _FLOATS = (
@@ -111,12 +114,22 @@ def _dtype(column: str) -> type[pl.DataType]:
     return pl.Float64 if column in _FLOATS or column.endswith(("_bps", "_s")) else pl.Int64
 
 
-SCHEMAS = {table: {column: _dtype(column) for column in columns} for table, columns in _COLUMNS.items()}
-"""Columns and types of the frames: the same for every run, also where a run has no flows or a column no values."""
+SCHEMAS = {
+    table: {column: _dtype(column) for column in columns} for table, columns in _COLUMNS.items()
+}
+"""Columns and types of the frames.
+
+They are equal for every run, even without flows or without values in a column.
+"""
 
 
-def frame_of(columns: Mapping[str, tuple[str, bytes]], names: Mapping[str, list[str]]) -> pl.DataFrame:
-    """Make one trace table of the native module's columns; indices become the names they stand for."""
+def frame_of(
+    columns: Mapping[str, tuple[str, bytes]], names: Mapping[str, list[str]]
+) -> pl.DataFrame:
+    """Make a trace table from the native module's columns.
+
+    Names replace indices.
+    """
     series = []
     for column, (dtype, buffer) in columns.items():
         values = pl.Series(column, np.frombuffer(buffer, dtype=dtype))
@@ -124,7 +137,7 @@ def frame_of(columns: Mapping[str, tuple[str, bytes]], names: Mapping[str, list[
             labels = pl.Series(column, names[column], dtype=pl.Enum(names[column]))
             values = labels.gather(values)
         elif values.dtype.is_float():
-            # Not a number means not known: null, as in JSON.
+            # NaN means unknown: null, as in JSON.
             values = values.fill_nan(None)
         elif column in ("retransmission", "marked"):
             values = values.cast(pl.Boolean)

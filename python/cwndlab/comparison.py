@@ -1,9 +1,9 @@
 """Compare rules: execute a plan, then means, confidence intervals and the scores C and D.
 
-Scores as in Akella et al. (2002), per metric and setting: for each environment a rule's distance from the best
-rule there, ``d = best - own`` (``own - best`` where less is better); C is the largest distance over the
-environments, D their sum. The text defines D as the sum; its notation table divides by the number of
-environments, but the published numbers only fit the sum.
+Scores as in Akella et al. (2002), per metric and setting: for each environment a rule's distance
+from the best rule there, ``d = best - own`` (``own - best`` where less is better); C is the largest
+distance over the environments, D their sum. The text defines D as the sum; its notation table
+divides by the number of environments, but the published numbers only fit the sum.
 """
 
 from __future__ import annotations
@@ -62,7 +62,10 @@ class Comparison(Collection):
 
     @property
     def summary(self) -> pl.DataFrame:
-        """One row per cell and metric: ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``."""
+        """One row per cell and metric.
+
+        ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``.
+        """
         runs = self.runs
         rows = []
         for cell, group in runs.group_by(AXES, maintain_order=True):
@@ -73,18 +76,21 @@ class Comparison(Collection):
 
     @property
     def scores(self) -> pl.DataFrame:
-        """One row per setting, metric and rule: ``C_a``, the largest distance, and ``D_a``, their sum."""
+        """One row per setting, metric and rule.
+
+        ``C_a``, the largest distance, and ``D_a``, their sum.
+        """
         return scores(self.summary)
 
     @property
     def has_many_environments(self) -> bool:
-        """Whether there are too many for a column each."""
+        """Whether there are too many environments for a column each."""
         return len(self.plan.axes["env"]) > MANY_ENVIRONMENTS
 
     def plot(self) -> Figure:
-        """Draw each metric's mean and confidence interval per environment and rule (matplotlib).
+        """Plot each metric's mean and confidence interval per environment and rule (matplotlib).
 
-        Of many environments: goodput alone, one panel per setting.
+        With many environments: goodput alone, one panel per setting.
         """
         from cwndlab.plots import comparison_bars, goodput_points
 
@@ -123,15 +129,16 @@ def plan_rules(
     Parameters
     ----------
     rules : sequence of str
-        Rules in any notation that `cwndlab.rule` reads; one that is named twice counts once.
+        Rules in any notation that `cwndlab.rule` reads; duplicates count once.
     recovery, queue, env : sequence of str
-        The levels of the other axes; ``"all"`` for env stands for the thirteen of the paper, ``"demo"`` for four.
+        The levels of the other axes; ``"all"`` for env stands for the thirteen of the paper,
+        ``"demo"`` for four.
     replicates : int
         Runs per cell, with seeds ``seed``, ``seed + 1``, ... in every cell.
     duration_s : float, optional
-        Length of a run in seconds instead of the assumed one.
+        Duration of a run in seconds, instead of the assumed one.
     assume : Assumptions, optional
-        What the environments assume.
+        Assumptions of the environments.
     patch : mapping, optional
         Dotted keys to set in all runs, last.
 
@@ -146,7 +153,9 @@ def plan_rules(
         chosen = chosen.with_(duration=f"{duration_s!r}s")
     names, queues = environments.names(env), list(dict.fromkeys(queue))
     axes = {
-        "recovery": [Level(name, {f"flows.{TEST_FLOWS}.recovery": name}) for name in dict.fromkeys(recovery)],
+        "recovery": [
+            Level(name, {f"flows.{TEST_FLOWS}.recovery": name}) for name in dict.fromkeys(recovery)
+        ],
         "queue": [Level(name, {}) for name in queues],
         "env": [Level(name, {}) for name in names],
         "rule": [Level(rule, {f"flows.{TEST_FLOWS}.rule": rule}) for rule in canonical],
@@ -157,9 +166,12 @@ def plan_rules(
 
 
 def _joint(
-    names: Sequence[str], queues: Sequence[str], chosen: environments.Assumptions, seeds: Sequence[int]
+    names: Sequence[str],
+    queues: Sequence[str],
+    chosen: environments.Assumptions,
+    seeds: Sequence[int],
 ) -> Iterator[Joint]:
-    """Give the networks: an environment has another one under each queue, so that no axis could set it alone."""
+    """Give the networks: each queue changes an environment's network, so one axis cannot set it."""
     for queue, name in itertools.product(queues, names):
         where = {"queue": queue, "env": name}
         yield Joint(where, environments.network(name, queue, chosen))
@@ -187,16 +199,17 @@ def compare(
     jobs : int, optional
         Threads.
     trace : mapping, optional
-        The ``[trace]`` table of replicate 0 (the others record none: traces of a thousand runs fill memory).
+        The ``[trace]`` table of replicate 0 (the others record none: traces of a thousand runs fill
+        memory).
     on_run : callable, optional
-        Gets each run and its result as it finishes; what it saved survives an interruption.
+        Gets each run and its result as it finishes; files that it writes survive an interruption.
     progress : callable, optional
         Gets packets delivered since the last call.
     into : Comparison, optional
-        Filled as runs finish, so that the caller still has them after Ctrl-C.
+        Filled as runs finish, so that the caller keeps them after Ctrl-C.
     keep : bool
-        Whether `Comparison.results` keeps every run's result. Without, it keeps those that `trace` is for, and a
-        thousand runs take no memory to speak of.
+        Whether `Comparison.results` keeps every run's result. Without, it keeps only the traced
+        ones, and a thousand runs take little memory.
     """
     collection = into if into is not None else Comparison(plan)
     return collect(collection, jobs=jobs, trace=trace, on_run=on_run, progress=progress, keep=keep)
@@ -205,7 +218,7 @@ def compare(
 def scores(summary: pl.DataFrame) -> pl.DataFrame:
     """C and D of every rule from the means of a `Comparison.summary`.
 
-    A rule without a mean in some environment gets null: it cannot be ranked.
+    A rule without a mean in one of the environments gets null: it cannot be ranked.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 r"""Exceptions of the package; all are `ValueError`.
 
-Their text is one line that names the key, the value and what is allowed.
+Their text is one line that names the key, the value and what is expected (`cwndlab.message`).
 
 >>> import cwndlab
 >>> try:
@@ -18,11 +18,11 @@ __all__ = ["ClusterError", "LiveError", "RuleError", "RunError", "ScenarioError"
 
 
 class ClusterError(ValueError):
-    """A cluster that cannot be reached, or whose workers would not do what this process would."""
+    """A cluster that cannot be reached, or whose workers have another engine."""
 
 
 class LiveError(ValueError):
-    """Something with real flows that this machine cannot do, or that was asked for wrongly."""
+    """Real flows that this machine does not support, or that were requested wrongly."""
 
 
 class StoreError(ValueError):

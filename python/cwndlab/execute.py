@@ -1,4 +1,4 @@
-"""Run scenarios: one, or many side by side on threads (the native core releases the interpreter)."""
+"""Run scenarios, one or many on threads; the native core releases the interpreter lock."""
 
 from __future__ import annotations
 
@@ -38,12 +38,13 @@ def run(
     scenario : Scenario, mapping, str or Path
         What to run; a path or text is loaded with `Scenario.load`.
     seed : int, optional
-        Used instead of the scenario's.
+        Seed that replaces the scenario's.
     progress : callable, optional
-        Gets (simulated seconds, packets) about ten times a second. An exception it raises ends the run.
+        Gets (simulated seconds, packets) about ten times a second. An exception it raises ends the
+        run.
     scheduler : {"fast", "tree", "calendar", "heap"}
-        Event queue: ``"fast"`` takes the calendar for very many flows, the tree for fewer; ``"heap"`` is the slow and
-        simple one that tests compare with. Results do not depend on it.
+        Event queue: ``"fast"`` takes the calendar queue for very many flows, the winner tree for
+        fewer; ``"heap"`` is the reference of tests. Results do not depend on it.
     pcap : str or Path, optional
         File to write every packet to, as pcapng.
 
@@ -56,7 +57,7 @@ def run(
     ScenarioError
         If the scenario is not valid.
     RunError
-        If its traces would take more memory than is meant for them.
+        If its traces would exceed their memory limit.
     OSError
         If a file cannot be read or written.
 
@@ -71,7 +72,9 @@ def run(
     if seed is not None:
         document["seed"] = seed
     text = Scenario(document).to_json(indent=None)
-    answer, traces = native.run(text, progress, scheduler, None if pcap is None else os.fspath(pcap))
+    answer, traces = native.run(
+        text, progress, scheduler, None if pcap is None else os.fspath(pcap)
+    )
     return Result.from_native(answer, traces, document)
 
 
@@ -81,22 +84,23 @@ def run_many(
     jobs: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Iterator[tuple[Key, Result]]:
-    """Simulate many scenarios on threads, giving each result as it finishes.
+    """Simulate many scenarios on threads, and yield each result as it finishes.
 
     Parameters
     ----------
     scenarios : iterable of (key, scenario)
-        The key comes back with the result; taken in order, as threads become free.
+        The key is returned with the result; scenarios start in order, as threads become free.
     jobs : int, optional
         Threads; by default one for each processor this process may use.
     progress : callable, optional
-        Gets the number of packets delivered since it was last called, over all runs; called on the threads.
+        Gets the number of packets delivered since it was last called, over all runs; called on the
+        threads.
 
     Yields
     ------
     (key, Result)
-        In the order of finishing. On Ctrl-C, or when the caller stops early, the runs under way are stopped
-        within a fraction of a second; results already given stay with the caller.
+        In the order of finishing. On Ctrl-C, or when the caller stops early, running simulations
+        stop within a fraction of a second; the caller keeps the results yielded so far.
 
     Examples
     --------
@@ -118,16 +122,16 @@ def side_by_side(
     threads: int,
     packets: Callable[[int], object] | None = None,
 ) -> Iterator[tuple[Key, Done]]:
-    """Do keyed tasks on threads, giving what each came to as it finishes.
+    """Run keyed tasks on threads, and yield each outcome as it finishes.
 
     Parameters
     ----------
     work : callable
-        Gets a task, and a function to call about ten times a second, whose exception ends the task.
+        Gets a task, and a function to call about ten times a second; its exception ends the task.
     tasks : iterable of (key, task)
-        Taken in order, on the caller's thread, as threads become free.
+        Started in order, on the caller's thread, as threads become free.
     threads : int
-        How many.
+        Number of threads.
     packets : callable, optional
         Gets the number of packets delivered since it was last called; called on the threads.
     """
@@ -165,7 +169,7 @@ def side_by_side(
 
 
 def default_jobs() -> int:
-    """Processors this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

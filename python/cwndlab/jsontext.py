@@ -1,4 +1,4 @@
-"""JSON as the product writes it: what is not a finite number is null."""
+"""JSON output: numbers that are not finite are null."""
 
 from __future__ import annotations
 

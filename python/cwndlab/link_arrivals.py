@@ -1,8 +1,8 @@
-"""Packets that arrive at a dumbbell's bottleneck, counted in bins, from the trace of packets.
+"""Counts packets that arrive at a dumbbell's bottleneck in bins, from the packet trace.
 
-The trace says when packets leave their senders. Between there and the bottleneck is a flow's own link: first in first
-out, without loss, of a rate and a delay that the scenario gives; so the time of arrival follows. What has been counted
-is a thousandth of the trace.
+The trace has the times at which packets leave their senders. Between a sender and the bottleneck is
+the flow's access link: FIFO, without loss, with the scenario's rate and delay, which determine the
+arrival time. The counts take a thousandth of the trace's memory.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
 from cwndlab.quantities import Quantity, bits_per_second, seconds
 
 if TYPE_CHECKING:
@@ -22,26 +23,30 @@ if TYPE_CHECKING:
 
 TRACE = "link_arrivals"
 COLUMNS = ("time_s", "event", "flow", "size_bytes")
-"""Of the trace of packets, what is needed here."""
+"""Columns of the packet trace that the count needs."""
 LINK = "bottleneck"
 _OWN = ("access_rate", "access_delay", "sink_rate", "sink_delay", "reverse", "path", "from")
 
 
 def check(scenario: Mapping[str, Any]) -> None:
-    """See that arrivals can be counted in a scenario.
+    """Check that arrivals can be counted in a scenario.
 
     Raises
     ------
     ScenarioError
-        If it is no dumbbell whose packets are all those of listed flows with links alike, or packets are not traced.
+        If the scenario is not a dumbbell with listed flows alone and equal access links, or does
+        not trace packets.
     """
     wrong = next((key for key in ("links", "cross", "arrivals") if scenario.get(key)), None)
     own = next((key for flow in scenario.get("flows", ()) for key in _OWN if flow.get(key)), None)
     if wrong or own or "dumbbell" not in scenario:
         what = f"flows.{own}" if own else wrong or "network"
-        raise ScenarioError(f"count_arrivals: `{what}` is in its way; allowed: a dumbbell with listed flows alone")
+        raise ScenarioError(
+            "`count_arrivals` needs a dumbbell with listed flows alone, and the scenario has "
+            f"`{what}`"
+        )
     if not (scenario.get("trace") or {}).get("packets"):
-        raise ScenarioError("count_arrivals: packets are not traced; allowed: with trace.packets = true")
+        raise ScenarioError("`count_arrivals` needs traced packets, `trace.packets = true`")
 
 
 def count(result: Result, length: Quantity) -> pl.DataFrame:
@@ -57,18 +62,19 @@ def count(result: Result, length: Quantity) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each whole bin of the run: ``time_s``, its begin; ``link``; ``arrived_packets``, whether accepted
-        or not.
+        One row per whole bin of the run: ``time_s``, its start; ``link``; ``arrived_packets``,
+        accepted or dropped.
 
     Raises
     ------
     ScenarioError
-        If the scenario is of another kind (`check`), or the length is none.
+        If the scenario does not qualify (`check`), or the length is not valid.
 
     Examples
     --------
     >>> from cwndlab import dumbbell, run
-    >>> scenario = dumbbell("2Mbit", "10ms", flows="AIMD(1, 0.5)", duration="10s", trace={"packets": True})
+    >>> scenario = dumbbell("2Mbit", "10ms", flows="AIMD(1, 0.5)", duration="10s",
+    ...                     trace={"packets": True})
     >>> result = run(scenario)
     >>> counted = count(result, "500ms")
     >>> counted.height, counted["arrived_packets"].sum() == result.links["total_arrived_packets"][0]
@@ -79,7 +85,9 @@ def count(result: Result, length: Quantity) -> pl.DataFrame:
     check(result.scenario)
     bin_s = seconds(length)
     if not bin_s or not 0 < bin_s <= result.duration_s:
-        raise ScenarioError(f"count_arrivals: `{length}` is no length of a bin; allowed: above 0, such as 100ms")
+        raise ScenarioError(
+            invalid("count_arrivals", length, "the length of a bin above 0, such as 100ms")
+        )
     times = _times(result)
     whole = int(result.duration_s / bin_s * (1 + 1e-12))
     edges = np.arange(whole + 1) * bin_s
@@ -91,21 +99,25 @@ def count(result: Result, length: Quantity) -> pl.DataFrame:
 
 
 def _times(result: Result) -> np.ndarray:
-    """When packets arrive at the bottleneck, seconds, flow after flow."""
+    """Arrival times at the bottleneck, seconds, flow by flow."""
     import polars as pl
 
     place = result.scenario["dumbbell"]
     rate_bps = bits_per_second(place.get("access_rate", "unlimited")) or np.inf
     behind_s = (seconds(place["delay"]) or 0.0) + (seconds(place.get("sink_delay", 0)) or 0.0)
     if isinstance(place.get("sink_delay"), list):
-        raise ScenarioError("count_arrivals: `sink_delay` is drawn; allowed: a single value")
-    delays_s = dict(zip(result.flows["flow"], result.flows["base_rtt_s"] / 2 - behind_s, strict=True))
+        raise ScenarioError("`count_arrivals` needs a single value of `sink_delay`, not a range")
+    delays_s = dict(
+        zip(result.flows["flow"], result.flows["base_rtt_s"] / 2 - behind_s, strict=True)
+    )
     sent = result.traces["packets"].filter(pl.col("event") == "send")
     found = []
     for (flow,), rows in sent.partition_by("flow", as_dict=True).items():
         service_s = rows["size_bytes"].to_numpy() * 8 / rate_bps
         passed_s = np.cumsum(service_s)
-        # A packet's transmission ends when all since the last idle moment have been sent.
-        ends_s = np.maximum.accumulate(rows["time_s"].to_numpy() - (passed_s - service_s)) + passed_s
+        # A packet's transmission ends when all packets since the last idle moment have been sent.
+        ends_s = (
+            np.maximum.accumulate(rows["time_s"].to_numpy() - (passed_s - service_s)) + passed_s
+        )
         found.append(ends_s + delays_s[flow])
     return np.concatenate(found) if found else np.empty(0)

@@ -1,10 +1,11 @@
-"""What is compared between rules: each metric's name, unit, direction, and how it is read off a run.
+"""Metrics of rules: name, unit, direction, and the function that measures a run.
 
-Goodput is normalised as in Akella et al. (2002): unique payload delivered by all flows, divided by the
-bandwidth that was to be left for them, both over the measuring window. Headers take their share of the
-bandwidth but carry no payload, so that 1000-byte payloads under 40-byte headers reach at most 1000/1040,
-unless the cross traffic loses packets as well: the flows then get its share. So it is also divided by what the
-cross traffic really left. Where arriving flows are the cross traffic, nothing else is known.
+Goodput is normalised as in Akella et al. (2002): unique payload delivered by all flows, divided by
+the nominal residual bandwidth, both over the measuring window. Headers take their share of the
+bandwidth but carry no payload, so that 1000-byte payloads under 40-byte headers reach at most
+1000/1040, unless the cross traffic loses packets as well: the flows then get its share.
+``goodput_left`` therefore divides it by the measured residual bandwidth. With arriving flows as
+cross traffic there is no nominal residual bandwidth, and both use the measured one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from cwndlab.message import unknown
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class Metric:
     """Unit of the value times `scale`, as shown."""
     more_is_better: bool
     read: Callable[[Mapping[str, Any], Mapping[str, Any]], float | None]
-    """From a run (as a dictionary) and its bottleneck link."""
+    """Measures a run (a dictionary) with its bottleneck link."""
     scale: float = 1.0
     digits: int = 3
 
@@ -39,7 +42,7 @@ def _ratio(part: float | None, whole: float | None) -> float | None:
 
 
 def _asked(run: Mapping[str, Any], link: Mapping[str, Any]) -> float | None:
-    """Bandwidth that was to be left: measured where flows that arrive are the cross traffic."""
+    """Nominal residual bandwidth; the measured one if arriving flows are the cross traffic."""
     return link["left_bps"] if run.get("arrivals") else link["available_bps"]
 
 
@@ -51,28 +54,32 @@ METRICS: tuple[Metric, ...] = (
     Metric("goodput", "goodput / available", "", True,
            lambda run, link: _ratio(run["aggregate_goodput_bps"], _asked(run, link))),
     Metric("loss_rate", "loss rate", "%", False,
-           lambda run, _: _ratio(_total(run, "dropped_packets"), _total(run, "sent_packets")), 100.0),
+           lambda run, _: _ratio(_total(run, "dropped_packets"), _total(run, "sent_packets")),
+           100.0),
     Metric("mean_queueing_delay_s", "mean queueing delay", "ms", False,
            lambda _, link: link["mean_queueing_delay_s"], 1e3, 1),
     Metric("fairness_spread", "fairness spread", "", False, lambda run, _: run["fairness_spread"]),
     Metric("jain_index", "Jain's index", "", True, lambda run, _: run["jain_index"]),
-    Metric("timeouts", "time-outs", "per run", False, lambda run, _: _total(run, "timeouts"), 1.0, 1),
-    Metric("goodput_left", "goodput / left", "", True,
+    Metric("timeouts", "timeouts", "per run", False, lambda run, _: _total(run, "timeouts"), 1.0,
+    1),
+    Metric("goodput_left", "goodput / residual bandwidth", "", True,
            lambda run, link: _ratio(run["aggregate_goodput_bps"], link["left_bps"])),
 )  # fmt: skip
 
 BY_KEY = {metric.key: metric for metric in METRICS}
 
 
-def measure(run: Mapping[str, Any], link_name: str = "bottleneck", group: str | None = None) -> dict[str, float | None]:
-    """Every metric of one run.
+def measure(
+    run: Mapping[str, Any], link_name: str = "bottleneck", group: str | None = None
+) -> dict[str, float | None]:
+    """Measure every metric of one run.
 
     Parameters
     ----------
     run : mapping
         A run as `Result.to_dict` gives it.
     link_name : str
-        The link whose available bandwidth and queue count.
+        The bottleneck: its residual bandwidth and queue count.
     group : str, optional
         The group of flows that counts; by default all do.
 
@@ -86,24 +93,25 @@ def measure(run: Mapping[str, Any], link_name: str = "bottleneck", group: str | 
     for link in run["links"]:
         if link["link"] == link_name:
             return {metric.key: metric.read(run, link) for metric in METRICS}
-    names = ", ".join(link["link"] for link in run["links"])
-    raise ValueError(f"link: `{link_name}` is not in this run; allowed: {names}")
+    names = [link["link"] for link in run["links"]]
+    raise ValueError(unknown("link", link_name, names))
 
 
 def only(run: Mapping[str, Any], group: str) -> Mapping[str, Any]:
-    """Return a run as if it had the flows of one group alone.
+    """Return a run with the flows of one group alone.
 
     Examples
     --------
-    >>> flows = [{"group": group, "goodput_bps": bps} for group, bps in [("a", 1e6), ("a", 3e6), ("b", 5e6)]]
+    >>> rates = [("a", 1e6), ("a", 3e6), ("b", 5e6)]
+    >>> flows = [{"group": group, "goodput_bps": bps} for group, bps in rates]
     >>> alone = only({"flows": flows}, "a")
     >>> alone["aggregate_goodput_bps"], alone["fairness_spread"], alone["jain_index"]
     (4000000.0, 1.0, 0.8)
     """
     flows = [flow for flow in run["flows"] if flow["group"] == group]
     if not flows:
-        names = ", ".join(dict.fromkeys(flow["group"] for flow in run["flows"]))
-        raise ValueError(f"group: `{group}` is not in this run; allowed: {names}")
+        names = dict.fromkeys(flow["group"] for flow in run["flows"])
+        raise ValueError(unknown("group", group, names))
     if len(flows) == len(run["flows"]):
         return run
     rates = [flow["goodput_bps"] for flow in flows]
@@ -113,5 +121,7 @@ def only(run: Mapping[str, Any], group: str) -> Mapping[str, Any]:
         "flows": flows,
         "aggregate_goodput_bps": total,
         "fairness_spread": (max(rates) - min(rates)) * len(rates) / total if total > 0 else None,
-        "jain_index": total**2 / (len(rates) * sum(rate**2 for rate in rates)) if total > 0 else None,
+        "jain_index": total**2 / (len(rates) * sum(rate**2 for rate in rates))
+        if total > 0
+        else None,
     }

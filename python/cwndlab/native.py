@@ -1,4 +1,4 @@
-"""The one Python module that touches the native extension `cwndlab._core`."""
+"""The interface to the native extension `cwndlab._core`; no other module imports it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def version() -> str:
 
 
 def build() -> str:
-    """Fingerprint of the sources of the native core: builds that have it in common give equal results.
+    """Fingerprint of the sources of the native core.
+
+    Builds with equal fingerprints give equal results.
 
     Examples
     --------
@@ -53,8 +55,8 @@ def rules() -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        Per rule: ``name``, ``notation``, ``summary``, ``parameters`` (each with ``name``, ``meaning``,
-        ``allowed``), ``source`` and ``example``.
+        Per rule: ``name``, ``notation``, ``summary``, ``parameters`` (each with ``name``,
+        ``meaning``, ``allowed``), ``source`` and ``example``.
 
     Examples
     --------
@@ -75,7 +77,7 @@ def rule(rule: str | type, *values: object, **named: object) -> str:
     Raises
     ------
     RuleError
-        If there is no such rule or its parameters are not allowed.
+        If there is no such rule or its parameters are not valid.
 
     Examples
     --------
@@ -133,7 +135,7 @@ def parse(text: str, format: str) -> dict[str, Any]:
 
 
 def canonical(text: str, format: str) -> str:
-    """Validate a scenario's text like `parse`, and return it on one line of JSON, with every default written out.
+    """Validate a scenario's text like `parse`, and return one line of JSON with every default.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""Window rules written in Python: a class with `increase` and `decrease`, run in the simulator like any other rule.
+"""Window rules written in Python.
+
+A class with `increase` and `decrease`, run in the simulator like any other rule.
 
 >>> class Patient:
 ...     '''Adds a packet per round trip; the n-th loss in a row takes 1/(n + 1) of the window.'''
@@ -12,8 +14,9 @@
 ...         self.losses = min(self.losses + 1, self.most)
 ...         return cwnd * (1 - 1 / (self.losses + 1))
 
-In a file ``my_rules.py`` it is called ``"my_rules.py:Patient(3)"``, in scenarios and on the command line; where it
-was defined in the program that runs, `cwndlab.rule` gives its name: ``cwndlab.rule(Patient, 3)``.
+In a file ``my_rules.py`` it is called ``"my_rules.py:Patient(3)"``, in scenarios and on the command
+line; where it was defined in the program that runs, `cwndlab.rule` gives its name:
+``cwndlab.rule(Patient, 3)``.
 """
 
 from __future__ import annotations
@@ -31,31 +34,39 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from cwndlab import sources
+from cwndlab.message import invalid, invalid_value
 
 if TYPE_CHECKING:
     from cwndlab.native import Ack
 
-NOTATION = re.compile(r"(?P<place>[^:(]+|.+\.py):(?P<name>[A-Za-z_][\w.]*)\s*(?:\((?P<arguments>.*)\))?", re.DOTALL)
-ALLOWED = 'allowed: "FILE.py:Class(values)" or "package.module:Class(values)"'
+NOTATION = re.compile(
+    r"(?P<place>[^:(]+|.+\.py):(?P<name>[A-Za-z_][\w.]*)\s*(?:\((?P<arguments>.*)\))?", re.DOTALL
+)
+NOTATION_TEXT = '"FILE.py:Class(values)" or "package.module:Class(values)"'
+VALUES = "numbers, texts, True, False or None"
 
 
 class WindowRule(Protocol):
-    """What a rule is asked. Only `increase` and `decrease` are needed; a class need not inherit from this one.
+    """The methods of a rule; only `increase` and `decrease` are required.
 
-    Windows are packets, times seconds. Each flow has an instance of its own. Every answer is a finite number; what a
-    rule that subtracts may ask for below one packet is lifted to the endpoint's floor. Anything else, and anything
-    that is raised, ends the run with a `RunError`. Four more things are looked for:
+    A class need not inherit from this one.
+
+    Windows are in packets, times in seconds. Each flow has its own instance. Methods return finite
+    numbers; the endpoint raises a window below its floor, such as a subtractive rule may return, to
+    the floor. Any other value and any exception ends the run with a `RunError`. Four more
+    attributes are optional:
 
     ``needs``
-        A collection of ``"delivery_rate"``, ``"rounds"``, ``"exact_marks"`` and ``"recovery"``: what the endpoint
-        should measure for ``ack.delivery_rate_packets_s`` and ``ack.round_start``, whether the receiver echoes every
-        mark (DCTCP), and whether the rule sees acknowledgements in recovery, too (BBR).
+        A collection of ``"delivery_rate"``, ``"rounds"``, ``"exact_marks"`` and ``"recovery"``: the
+        measurements that the rule needs: for ``ack.delivery_rate_packets_s`` and
+        ``ack.round_start``, whether the receiver echoes every mark (DCTCP), and whether the rule
+        sees acknowledgements in recovery, too (BBR).
     ``halves_in_slow_start``
-        True where a cut in slow start halves whatever `decrease` says.
+        True if a cut in slow start halves the window, whatever `decrease` returns.
     ``on_mark(cwnd, ack)``
-        Called for each acknowledgement that echoes a mark: True where `decrease` shall be asked, once per window.
+        Called for each acknowledgement that echoes a mark; True calls `decrease`, once per window.
     ``pacing_rate()``
-        Packets/s at which packets leave, or None; asked after every other call.
+        Pacing rate in packets/s, or None; called after every other method.
     """
 
     def increase(self, cwnd: float, ack: Ack) -> float:
@@ -63,23 +74,29 @@ class WindowRule(Protocol):
         ...
 
     def decrease(self, cwnd: float, signal: Literal["loss", "ecn", "timeout"]) -> float:
-        """Return the window after congestion; of a time-out only the slow-start threshold is taken from it."""
+        """Return the window after congestion.
+
+        After a timeout, it sets ssthresh only.
+        """
         ...
 
     def slow_start(self, cwnd: float, ack: Ack) -> float:  # noqa: ARG002 (what it is given is documented here)
-        """Return the window after an acknowledgement in slow start; a `Leave` ends it. A packet more unless defined."""
+        """Return the window after an acknowledgement in slow start; a `Leave` ends it.
+
+        Without this method, the window grows by one packet.
+        """
         return cwnd + 1
 
 
 class Leave(float):
-    """The window with which slow start ends: ``return Leave(cwnd)`` in `WindowRule.slow_start`."""
+    """The window at the end of slow start: ``return Leave(cwnd)`` in `WindowRule.slow_start`."""
 
 
-# Classes named by `name_of`, by place and name: found here where their module does not show them.
+# Classes named by `name_of`, by place and name, for classes that their module does not export.
 _named: dict[tuple[str, str], type] = {}
-# Modules read from files, by path, with what was read: it is read again where the file has changed.
+# Modules read from files, by path, with their content: a changed file is read again.
 _loaded: dict[Path, tuple[bytes, ModuleType]] = {}
-# Files that are being read: one that asks for a rule of its own meanwhile would wait for itself.
+# Files being imported: a file that builds one of its rules meanwhile would wait for itself.
 _reading: set[Path] = set()
 _lock = threading.RLock()
 
@@ -90,7 +107,7 @@ def name_of(rule: type, *values: object, **named: object) -> str:
     Raises
     ------
     ValueError
-        If the class stands inside a function, where no name reaches it, or a value is not a literal.
+        If the class is defined inside a function, or a value is not a literal.
 
     Examples
     --------
@@ -100,7 +117,9 @@ def name_of(rule: type, *values: object, **named: object) -> str:
     """
     if "<locals>" in rule.__qualname__:
         raise ValueError(
-            f"{rule.__qualname__}: stands inside a function; allowed: a class of a module or of a notebook"
+            invalid(
+                "rule", rule.__qualname__, "a class at the top level of a module or of a notebook"
+            )
         )
     place = rule.__module__
     _named[place, rule.__qualname__] = rule
@@ -113,8 +132,8 @@ def find(text: str) -> tuple[str, Callable[[], object]]:
     Raises
     ------
     ValueError
-        If the notation, the module, the class or a value is not as it must be. Nothing is called that is not a class
-        with `increase` and `decrease`; to import its module runs that, as any import does.
+        If the notation, the module, the class or a value is not valid. Only a class with `increase`
+        and `decrease` is called; importing its module runs the module, as any import does.
 
     Examples
     --------
@@ -131,7 +150,9 @@ def find(text: str) -> tuple[str, Callable[[], object]]:
 
 
 def source(text: str) -> str | None:
-    """Return the source that a rule was read from, its whole module; None where what runs may be another one.
+    """Return the source of a rule's whole module.
+
+    None if the code in memory may differ.
 
     Examples
     --------
@@ -151,7 +172,7 @@ def class_of(text: str) -> tuple[str, Callable[..., object]]:
     Raises
     ------
     ValueError
-        If there is none.
+        If there is no such class.
 
     Examples
     --------
@@ -163,7 +184,9 @@ def class_of(text: str) -> tuple[str, Callable[..., object]]:
 
 
 def know(place: str, name: str, load: Callable[[], type]) -> None:
-    """Let ``place:name`` stand for a class that no module has; it is loaded unless it is known already.
+    """Register a class that no module has as ``place:name``.
+
+    It is loaded unless it is registered already.
 
     Examples
     --------
@@ -189,7 +212,7 @@ def shown(text: str) -> str:
 
 
 def explain(error: BaseException) -> str:
-    """Say in one line what was raised, and where.
+    """Describe an exception and its place in one line.
 
     Examples
     --------
@@ -199,33 +222,43 @@ def explain(error: BaseException) -> str:
     if isinstance(error, Unusable):
         return str(error)
     what = " ".join("".join(traceback.format_exception_only(error)[-1:]).split())
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
-    return f"{what} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else what
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__
+    ]
+    return (
+        f"{what} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else what
+    )
 
 
 class Unusable(ValueError):
-    """A rule that cannot be used; the message says all, without the place where it was raised."""
+    """A rule that cannot be used; the message needs no source location."""
 
 
 def _read(text: str) -> tuple[str, str, list[Any], dict[str, Any]]:
     found = NOTATION.fullmatch(text.strip())
     if found is None:
-        raise Unusable(f"is not a name of a class; {ALLOWED}")
+        raise Unusable(f"is not valid: expected {NOTATION_TEXT}")
     try:
         call = ast.parse(f"f({found['arguments'] or ''})", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             raise ValueError
         values = [ast.literal_eval(value) for value in call.args]
-        named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
+        named = {
+            str(keyword.arg): ast.literal_eval(keyword.value)
+            for keyword in call.keywords
+            if keyword.arg
+        }
         if len(named) < len(call.keywords):
             raise ValueError
     except (SyntaxError, ValueError):
-        raise Unusable(f"({found['arguments']}) are not values; allowed: numbers, texts, True, False, None") from None
+        raise Unusable(invalid_value(f"({found['arguments']})", VALUES)) from None
     return found["place"].strip(), found["name"], values, named
 
 
 def _written(place: str, name: str, values: Iterable[object], named: dict[str, object]) -> str:
-    arguments = [_literal(value) for value in values] + [f"{key}={_literal(value)}" for key, value in named.items()]
+    arguments = [_literal(value) for value in values] + [
+        f"{key}={_literal(value)}" for key, value in named.items()
+    ]
     return f"{place}:{name}({', '.join(arguments)})" if arguments else f"{place}:{name}"
 
 
@@ -236,7 +269,7 @@ def _literal(value: object) -> str:
             return text
     except (SyntaxError, ValueError):
         pass
-    raise Unusable(f"{text} is not a value that can be written; allowed: numbers, texts, True, False, None")
+    raise Unusable(invalid_value(text, VALUES))
 
 
 def _class(place: str, name: str) -> Callable[..., object]:
@@ -246,7 +279,7 @@ def _class(place: str, name: str) -> Callable[..., object]:
         with _lock:
             module = _file(Path(place))
     else:
-        # Without the lock: to import takes locks of its own.
+        # Not under the lock: an import takes locks itself.
         module = _module(place)
     found: Any = module
     for part in name.split("."):
@@ -254,7 +287,10 @@ def _class(place: str, name: str) -> Callable[..., object]:
     if found is None:
         found = _named.get((place, name))
     if not inspect.isclass(found):
-        known = ", ".join(key for key, value in vars(module).items() if inspect.isclass(value)) or "none"
+        known = (
+            ", ".join(key for key, value in vars(module).items() if inspect.isclass(value))
+            or "none"
+        )
         raise Unusable(f"{place} has no {name}; classes there: {known}")
     return found
 
@@ -263,7 +299,9 @@ def _module(place: str) -> ModuleType:
     try:
         return sources.imported(place)
     except ImportError as error:
-        raise Unusable(f"module {place} cannot be imported: {error}; {ALLOWED}") from None
+        raise Unusable(
+            f"module {place} cannot be imported: {error}: expected {NOTATION_TEXT}"
+        ) from None
 
 
 def _file(path: Path) -> ModuleType:
@@ -271,22 +309,28 @@ def _file(path: Path) -> ModuleType:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise Unusable(f"{path.name} cannot be read: {error.strerror}; {ALLOWED}") from None
+        raise Unusable(
+            f"{path.name} cannot be read: {error.strerror}: expected {NOTATION_TEXT}"
+        ) from None
     if path in _loaded and _loaded[path][0] == content:
         return _loaded[path][1]
     if path in _reading:
-        raise Unusable(f"{path.name} asks for a rule of its own while it is read; allowed: under `if __name__ == ...`")
-    # A name that no other module has: two folders may have a rules.py each.
+        raise Unusable(
+            f"{path.name} builds a rule of its own while it is imported: move that under `if "
+            "__name__ == ...`"
+        )
+    # A unique module name: two directories may have a rules.py each.
     name = f"cwndlab_rules_{abs(hash(str(path))):x}_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None, "a .py file has a loader"
     assert spec.loader is not None, "a .py file has a loader"
     module = importlib.util.module_from_spec(spec)
-    # Known while it runs, as `import` does: dataclasses look themselves up.
+    # Registered during its execution, as by `import`: dataclasses look their module up.
     sys.modules[name] = module
     _reading.add(path)
     try:
-        # Not the loader's `exec_module`, which takes a file of the same second and length for unchanged.
+        # Not the loader's `exec_module`: it takes a file of the same second and length for
+        # unchanged.
         exec(compile(content, str(path), "exec", dont_inherit=True), vars(module))
     except Exception as error:
         del sys.modules[name]

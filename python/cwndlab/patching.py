@@ -1,4 +1,4 @@
-"""Change a nested document by dotted keys: what `--set` and the axes of a plan do."""
+"""Dotted keys: changes to a nested document by `--set` and by the axes of a plan."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
 
 
 def value_from_text(text: str) -> Any:
-    """Read the value of `--set key=value`: JSON where it is JSON, otherwise the text itself.
+    """Read the value of `--set key=value`: JSON if it parses, otherwise the text itself.
 
     Examples
     --------
@@ -25,7 +26,7 @@ def value_from_text(text: str) -> Any:
 
 
 def _refuse(constant: str) -> None:
-    """NaN and Infinity are not JSON: as text they are refused by the key they are given to."""
+    """NaN and Infinity are not JSON: they stay text, which their key refuses."""
     raise ValueError(constant)
 
 
@@ -37,7 +38,7 @@ def patched(document: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, 
     document : mapping
         Tables, lists and plain values, as read from TOML or JSON.
     patch : mapping
-        Dotted key to value. A table that is missing on the way is made. Inside a list a part of the key is an
+        Dotted key to value. Missing tables are created. Inside a list a part of the key is an
         index, the ``name`` of an entry, or ``*`` for every entry. The value None removes the key.
 
     Raises
@@ -56,7 +57,7 @@ def patched(document: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, 
     for key, value in patch.items():
         parts = key.split(".")
         if not all(parts):
-            raise ScenarioError(f"key `{key}`: has an empty part; allowed: names joined by dots")
+            raise ScenarioError(invalid("key", key, "names joined by dots, none of them empty"))
         _assign(result, parts, value, key)
     return result
 
@@ -70,7 +71,7 @@ def _assign(node: Any, parts: list[str], value: Any, key: str) -> None:
             else:
                 node[index] = copy.deepcopy(value)
     elif not isinstance(node, dict):
-        raise ScenarioError(f"key `{key}`: `{part}` lies inside the plain value `{node}`; allowed: keys of a table")
+        raise ScenarioError(f"`{key}` cannot be set: `{part}` lies inside the plain value `{node}`")
     elif rest:
         _assign(node.setdefault(part, {}), rest, value, key)
     elif value is None:
@@ -87,8 +88,6 @@ def _entries(entries: list[Any], part: str, key: str) -> list[int]:
     names = [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
     found = [index for index, name in enumerate(names) if name == part]
     if not found:
-        allowed = "".join(f"`{name}`, " for name in names if name)
-        raise ScenarioError(
-            f"key `{key}`: the list has no entry `{part}`; allowed: {allowed}an index below {len(entries)}, or `*`"
-        )
+        listed = "".join(f"{name}, " for name in names if name)
+        raise ScenarioError(invalid(f"{key}", part, f"{listed}an index below {len(entries)} or *"))
     return found

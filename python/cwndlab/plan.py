@@ -1,4 +1,4 @@
-"""A plan: one object for many runs. `compare`, sweeps and papers all execute it."""
+"""Plans: many runs as one object, for `compare`, sweeps and papers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, plural
 from cwndlab.patching import patched
 from cwndlab.scenario import Scenario
 
 MAX_RUNS = 10_000_000
 REPLICATE = "replicate"
 SEEDS = 2**63
-"""Seeds are below it, as whole numbers in TOML and in tables are."""
+"""Upper bound of seeds: integers of TOML and of tables are below it."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,16 @@ class Level:
 
 @dataclass(frozen=True)
 class Joint:
-    """Dotted keys that depend on several axes at once: what no axis can set by itself.
+    """Dotted keys that depend on several axes at once.
 
-    An environment, for example, is another network under DRR than under drop-tail.
+    For example, an environment has another network under DRR than under drop-tail.
     """
 
     cell: Mapping[str, str | int]
-    """Axis to label: the cells it is for are those that have all of these. With ``replicate``, that one alone."""
+    """Axis to label: it applies to the cells that have all of these labels.
+
+    With ``replicate``, it applies to that replicate alone.
+    """
     patch: Mapping[str, Any]
 
 
@@ -54,7 +58,7 @@ class Cell:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether replicates differ in more than their seed."""
+        """Whether a joint makes replicates differ in more than their seed."""
         return any(REPLICATE in joint.cell for joint in self._joint)
 
     def document(self, replicate: int = 0) -> dict[str, Any]:
@@ -64,7 +68,9 @@ class Cell:
         return {**self._common, "seed": self._plan.seed + replicate}
 
     def _patched(self, replicate: int) -> dict[str, Any]:
-        joint = (joint for joint in self._joint if joint.cell.get(REPLICATE, replicate) == replicate)
+        joint = (
+            joint for joint in self._joint if joint.cell.get(REPLICATE, replicate) == replicate
+        )
         document = self._plan.base.to_dict()
         for part in (*joint, *self._levels):
             document = patched(document, part.patch)
@@ -80,7 +86,7 @@ class Run(NamedTuple):
     replicate: int
     seed: int
     document: dict[str, Any]
-    """The scenario as a dictionary; made into a `Scenario` when it is run."""
+    """The scenario as a dictionary."""
 
     @property
     def scenario(self) -> Scenario:
@@ -92,8 +98,8 @@ class Run(NamedTuple):
 class Plan:
     """Base scenario, axes, replicates and seeds.
 
-    Replicate i has seed ``seed + i`` in EVERY cell: the cells share their random numbers (starts, delays,
-    waveforms, losses), so that differences between cells are not differences of luck.
+    Replicate i has seed ``seed + i`` in EVERY cell: the cells share their random numbers (starts,
+    delays, waveforms, losses), so that chance does not add to differences between cells.
 
     Parameters
     ----------
@@ -110,20 +116,21 @@ class Plan:
     patch : mapping
         Dotted keys set last, in all runs.
     most_runs : int
-        More are refused, rather than begun by mistake.
+        Largest number of runs; a larger plan is refused.
 
     Raises
     ------
     ScenarioError
-        If there are no replicates, or more than there are seeds left, an axis is empty or repeats a label, a joint
-        names an axis or a label that is not there, or the runs are too many.
+        If there are no replicates, or more than seeds, an axis is empty or repeats a label, a joint
+        names an unknown axis or label, or there are too many runs.
 
     Examples
     --------
     >>> from cwndlab import dumbbell
     >>> base = dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="1s")
     >>> plan = Plan(base, {"rate": [Level("slow", {"dumbbell.rate": "1Mbit"}),
-    ...                             Level("fast", {"dumbbell.rate": "9Mbit"})]}, replicates=2, seed=5)
+    ...                             Level("fast", {"dumbbell.rate": "9Mbit"})]},
+    ...             replicates=2, seed=5)
     >>> [(run.cell["rate"], run.seed) for run in plan]
     [('slow', 5), ('slow', 6), ('fast', 5), ('fast', 6)]
     """
@@ -138,22 +145,30 @@ class Plan:
 
     def __post_init__(self) -> None:
         if self.replicates < 1:
-            raise ScenarioError(f"replicates: {self.replicates} is not allowed; allowed: 1 or more")
+            raise ScenarioError(invalid("replicates", self.replicates, "a whole number from 1"))
         if not 0 <= self.seed <= SEEDS - self.replicates:
-            allowed = f"allowed: a whole number from 0 to {SEEDS - self.replicates} for {self.replicates} replicates"
-            raise ScenarioError(f"seed: {self.seed} is not allowed; {allowed}")
+            raise ScenarioError(
+                invalid(
+                    "seed",
+                    self.seed,
+                    f"a whole number from 0 to {SEEDS - self.replicates} for "
+                    f"{plural(self.replicates, 'replicate')}",
+                )
+            )
         for name, levels in self.axes.items():
             labels = [level.label for level in levels]
             if not labels:
-                raise ScenarioError(f"axis `{name}`: has no levels; allowed: one or more")
+                raise ScenarioError(invalid(f"axes.{name}", [], "one level or more"))
             if repeated := {label for label, times in Counter(labels).items() if times > 1}:
-                raise ScenarioError(f"axis `{name}`: repeats `{min(repeated)}`; allowed: each label once")
+                raise ScenarioError(f"axis `{name}` must not repeat the label `{min(repeated)}`")
         for joint in self.joint:
             for axis, label in joint.cell.items():
                 if label not in self._labels(axis):
-                    raise ScenarioError(f"joint: `{axis}` = `{label}` is in no cell; allowed: a label of an axis")
+                    raise ScenarioError(invalid(f"joint.{axis}", label, "a label of the axis"))
         if self.count > self.most_runs:
-            raise ScenarioError(f"plan: {self.count} runs are too many; allowed: {self.most_runs}")
+            raise ScenarioError(
+                invalid("plan", plural(self.count, "run"), f"at most {self.most_runs}")
+            )
 
     def _labels(self, axis: str) -> Container[str | int]:
         if axis == REPLICATE:
@@ -162,7 +177,7 @@ class Plan:
 
     @property
     def count(self) -> int:
-        """Number of runs; beyond what `len` can say, too."""
+        """Number of runs; it may exceed the range of `len`."""
         return self.replicates * math.prod(len(levels) for levels in self.axes.values())
 
     def __len__(self) -> int:
@@ -170,14 +185,16 @@ class Plan:
         return self.count
 
     def __iter__(self) -> Iterator[Run]:
-        """Go through the runs, all replicates of a cell together, in a fixed order."""
+        """Iterate over the runs in a fixed order, all replicates of a cell together."""
         for cell in self.cells():
             for replicate in range(self.replicates):
                 index = cell.index * self.replicates + replicate
-                yield Run(index, cell.labels, replicate, self.seed + replicate, cell.document(replicate))
+                yield Run(
+                    index, cell.labels, replicate, self.seed + replicate, cell.document(replicate)
+                )
 
     def cells(self) -> Iterator[Cell]:
-        """Go through the cells, the last axis fastest."""
+        """Iterate over the cells, the last axis fastest."""
         for index, levels in enumerate(itertools.product(*self.axes.values())):
             yield Cell(self, index, levels)
 
@@ -191,20 +208,25 @@ class Plan:
         return Cell(self, index, levels)
 
     def stride(self, axis: str) -> int:
-        """Return how many cells lie between two that differ by one level of an axis alone."""
+        """Return the stride of an axis: the distance of cells that differ by one of its levels."""
         names = list(self.axes)
         return math.prod(len(self.axes[later]) for later in names[names.index(axis) + 1 :])
 
     def joint_of(self, labels: Mapping[str, str]) -> list[Joint]:
-        """Return the joints of a cell, in their order: those of all its replicates, and of each."""
+        """Return the joints of a cell in order: those of all its replicates, and those of each."""
         found: list[tuple[int, Joint]] = []
         for axes, joints in self._joints.items():
             found += joints.get(tuple(labels[axis] for axis in axes), ())
         return [joint for _, joint in sorted(found, key=lambda entry: entry[0])]
 
     @functools.cached_property
-    def _joints(self) -> dict[tuple[str, ...], dict[tuple[str | int, ...], list[tuple[int, Joint]]]]:
-        """Joints by the axes that they name and the labels there: an environment sweep has thousands."""
+    def _joints(
+        self,
+    ) -> dict[tuple[str, ...], dict[tuple[str | int, ...], list[tuple[int, Joint]]]]:
+        """Joints by the axes that they name and the labels there.
+
+        The index matters: an environment sweep has thousands of joints.
+        """
         found: dict[tuple[str, ...], dict[tuple[str | int, ...], list[tuple[int, Joint]]]] = {}
         for place, joint in enumerate(self.joint):
             axes = tuple(axis for axis in joint.cell if axis != REPLICATE)
@@ -218,7 +240,7 @@ class Plan:
         Raises
         ------
         ScenarioError
-            The first cell's message.
+            With the message of the first invalid cell.
         """
         for cell in self.cells():
             Scenario(cell.document())
@@ -234,7 +256,9 @@ class Plan:
             "axes": axes,
             "replicates": self.replicates,
             "seed": self.seed,
-            "joint": [{"cell": dict(joint.cell), "patch": dict(joint.patch)} for joint in self.joint],
+            "joint": [
+                {"cell": dict(joint.cell), "patch": dict(joint.patch)} for joint in self.joint
+            ],
             "patch": dict(self.patch),
         }
 
@@ -244,10 +268,17 @@ class Plan:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Plan:
-        """Read a plan from what `to_dict` gave."""
+        """Read a plan from the output of `to_dict`."""
         axes = {
             name: tuple(Level(level["label"], level["patch"]) for level in levels)
             for name, levels in data["axes"].items()
         }
         joint = tuple(Joint(entry["cell"], entry["patch"]) for entry in data.get("joint", ()))
-        return cls(Scenario(data["base"]), axes, data["replicates"], data["seed"], joint, data.get("patch", {}))
+        return cls(
+            Scenario(data["base"]),
+            axes,
+            data["replicates"],
+            data["seed"],
+            joint,
+            data.get("patch", {}),
+        )

@@ -1,4 +1,7 @@
-"""Quantities with units, for display and for options: those of a scenario are read by the native core."""
+"""Quantities with units, for display and for options.
+
+The native core reads the quantities of scenarios.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ _RATE_UNITS = {"bit": 1.0, "kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9, "Tbit": 1e12}
 
 
 def seconds(quantity: Quantity) -> float | None:
-    """Read a time in seconds; None if it is not one.
+    """Read a time in seconds; None if it is not a time.
 
     Examples
     --------
@@ -24,19 +27,19 @@ def seconds(quantity: Quantity) -> float | None:
 
 
 def bits_per_second(quantity: Quantity) -> float | None:
-    """Read a rate in bit/s; None if it is not one.
+    """Read a rate in bit/s; None if it is not a rate.
 
     Examples
     --------
-    >>> bits_per_second("10Mbit"), bits_per_second("2.5Mb/s"), bits_per_second(8000), bits_per_second("10ms")
-    (10000000.0, 2500000.0, 8000.0, None)
+    >>> [bits_per_second(value) for value in ("10Mbit", "2.5Mb/s", 8000, "10ms")]
+    [10000000.0, 2500000.0, 8000.0, None]
     """
     text = str(quantity).strip().removesuffix("/s")
     return _read(f"{text}it" if text.endswith("b") else text, _RATE_UNITS, "bit")
 
 
 def rate_text(bps: float) -> str:
-    """Write a rate in the largest unit that leaves it short.
+    """Write a rate in the largest suitable unit.
 
     Examples
     --------

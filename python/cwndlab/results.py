@@ -1,7 +1,8 @@
 """Results: data frames whose columns carry their units, the run's own fields, and traces.
 
-Names follow one scheme in data frames, JSON and Parquet: the unit is the last word (``_bps`` bit/s, ``_s``
-seconds, ``_packets``). Goodput counts the payload of unique packets received within the measuring window.
+Names follow one scheme in data frames, JSON and Parquet: the unit is the last word (``_bps`` bit/s,
+``_s`` seconds, ``_packets``). Goodput counts the payload of unique packets received within the
+measuring window.
 """
 
 from __future__ import annotations
@@ -21,28 +22,31 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _OPTIONAL = ("cross", "arrivals")
-"""Not saved where they have no rows: most runs have neither."""
+"""Saved only if they have rows, which most runs do not."""
 
 
 class Result:
-    """What one run gave.
+    """The result of one run.
 
-    The run's own fields (``trace_hash``, ``aggregate_goodput_bps``, ``jain_index``, ...) are attributes.
+    The run's own fields (``trace_hash``, ``aggregate_goodput_bps``, ``jain_index``, ...) are
+    attributes.
 
     Attributes
     ----------
     flows, links, cross, arrivals : polars.DataFrame
-        One row per flow, per link, per source of cross traffic, per group of finite flows or of responses.
+        One row per flow, per link, per source of cross traffic, per group of finite flows or of
+        responses.
     traces : dict of polars.DataFrame
-        Those the scenario's ``[trace]`` table asked for: ``cwnd``, ``queue``, ``rate``, ``packets``; and, where
-        there are finite flows, ``transfers``.
+        The traces that the scenario's ``[trace]`` table selects: ``cwnd``, ``queue``, ``rate``,
+        ``packets``; and ``transfers`` if there are finite flows.
     scenario : dict
-        The scenario that was run.
+        The scenario of the run.
 
     Examples
     --------
     >>> from cwndlab import dumbbell, run
-    >>> result = run(dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="5s", trace={"queue": "100ms"}))
+    >>> result = run(dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="5s",
+    ...                       trace={"queue": "100ms"}))
     >>> result.simulated_s
     5.0
     >>> result.traces["queue"].columns
@@ -71,14 +75,21 @@ class Result:
         self.scenario = dict(scenario or {})
 
     @classmethod
-    def from_native(cls, text: str, traces: Mapping[str, Any], scenario: Mapping[str, Any]) -> Result:
-        """Give the native module's answer (JSON text, and buffers of columns) its shape."""
+    def from_native(
+        cls, text: str, traces: Mapping[str, Any], scenario: Mapping[str, Any]
+    ) -> Result:
+        """Make a result from the native core's JSON text and column buffers."""
         run = json.loads(text)
-        frames = {table: pl.DataFrame(run.pop(table, []), schema=SCHEMAS[table]) for table in TABLES}
+        frames = {
+            table: pl.DataFrame(run.pop(table, []), schema=SCHEMAS[table]) for table in TABLES
+        }
         names = {
             "flow": frames["flows"]["flow"].to_list(),
             "link": frames["links"]["link"].to_list(),
-            "source": [*frames["cross"]["source"].to_list(), *frames["arrivals"]["group"].to_list()],
+            "source": [
+                *frames["cross"]["source"].to_list(),
+                *frames["arrivals"]["group"].to_list(),
+            ],
             "group": frames["arrivals"]["group"].to_list(),
             "event": list(PACKET_EVENTS),
         }
@@ -91,28 +102,30 @@ class Result:
         return dict(self._run)
 
     def __getattr__(self, name: str) -> Any:
-        # `_run` itself is missing while a copy is being made.
+        # `_run` itself is missing during a copy.
         run = self.__dict__.get("_run", {})
         if name in run:
             return run[name]
-        raise AttributeError(f"a result has no `{name}`; it has {', '.join(TABLES)}, traces, {', '.join(run)}")
+        raise AttributeError(
+            f"a result has no `{name}`; it has {', '.join(TABLES)}, traces, {', '.join(run)}"
+        )
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._run]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the run's fields with ``flows``, ``links``, ``cross``, ``arrivals`` as lists of rows; no traces."""
+        """Return the run's fields; ``flows``, ``links``, ``cross``, ``arrivals`` as rows."""
         return {**self._run, **{table: getattr(self, table).to_dicts() for table in TABLES}}
 
     def to_json(self, indent: int | None = 2) -> str:
-        """Return `to_dict` as JSON text; what is not finite is null."""
+        """Return `to_dict` as JSON text; numbers that are not finite are null."""
         return dumps(self.to_dict(), indent)
 
     def save(self, directory: str | Path) -> Path:
-        """Write the result: ``flows.parquet``, ``links.parquet``, ``trace-*.parquet`` and ``run.json``.
+        """Write ``flows.parquet``, ``links.parquet``, ``trace-*.parquet`` and ``run.json``.
 
-        ``cross.parquet`` and ``arrivals.parquet`` are there where they have rows. ``run.json`` is written last,
-        so that a directory that has one is complete.
+        ``cross.parquet`` and ``arrivals.parquet`` are written if they have rows. ``run.json`` is
+        written last, so that a directory with it is complete.
 
         Returns
         -------
@@ -123,7 +136,10 @@ class Result:
         folder.mkdir(parents=True, exist_ok=True)
         marker = folder / "run.json"
         marker.unlink(missing_ok=True)
-        for stale in [*folder.glob("trace-*.parquet"), *(folder / f"{table}.parquet" for table in _OPTIONAL)]:
+        for stale in [
+            *folder.glob("trace-*.parquet"),
+            *(folder / f"{table}.parquet" for table in _OPTIONAL),
+        ]:
             stale.unlink(missing_ok=True)
         for table in TABLES:
             frame = getattr(self, table)
@@ -139,7 +155,7 @@ class Result:
 
     @classmethod
     def load(cls, directory: str | Path) -> Result:
-        """Read what `save` wrote.
+        """Read a result that `save` wrote.
 
         Raises
         ------
@@ -151,13 +167,20 @@ class Result:
         if not marker.is_file():
             raise FileNotFoundError(f"{folder}: holds no complete result (no run.json)")
         record = json.loads(marker.read_text(encoding="utf-8"))
-        traces = {path.stem.removeprefix("trace-"): pl.read_parquet(path) for path in folder.glob("trace-*.parquet")}
-        present = [table for table in TABLES if (folder / f"{table}.parquet").is_file() or table not in _OPTIONAL]
+        traces = {
+            path.stem.removeprefix("trace-"): pl.read_parquet(path)
+            for path in folder.glob("trace-*.parquet")
+        }
+        present = [
+            table
+            for table in TABLES
+            if (folder / f"{table}.parquet").is_file() or table not in _OPTIONAL
+        ]
         frames = {table: pl.read_parquet(folder / f"{table}.parquet") for table in present}
         return cls(record["run"], traces=traces, scenario=record["scenario"], **frames)
 
     def plot(self) -> Figure:
-        """Draw windows, goodput and queue over time, as far as they were traced (matplotlib)."""
+        """Plot the traced windows, goodput and queue over time (matplotlib)."""
         from cwndlab.plots import overview
 
         return overview(self)

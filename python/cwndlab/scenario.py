@@ -1,4 +1,4 @@
-"""Scenarios: what is simulated. The definition itself is the native core's; this gives it a Python shape."""
+"""Scenarios: the Python interface to the native core's definition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from cwndlab.quantities import Quantity, seconds
 
 
 class Scenario:
-    """A network, its traffic, and what is measured; checked when it is made, never changed afterwards.
+    """A network, its traffic, and its measurements.
+
+    A scenario is validated when it is made, and never changes.
 
     Examples
     --------
@@ -34,7 +36,9 @@ class Scenario:
         try:
             text = json.dumps(self._document)
         except (TypeError, ValueError) as error:
-            raise ScenarioError(f"scenario: {error}; allowed: tables, lists, text, numbers, true, false") from None
+            raise ScenarioError(
+                f"scenario: {error}: expected tables, lists, text, numbers, true or false"
+            ) from None
         native.parse(text, "json")
 
     @classmethod
@@ -44,8 +48,8 @@ class Scenario:
         Parameters
         ----------
         source : str or Path
-            Path of a ``.toml`` or ``.json`` file. A string with a line break or a leading ``{`` is taken as
-            the text itself. Files that a scenario file names are looked for beside it.
+            Path of a ``.toml`` or ``.json`` file. A string with a line break or a leading ``{`` is
+            taken as the text itself. Paths in a scenario file are relative to its directory.
 
         Raises
         ------
@@ -69,9 +73,13 @@ class Scenario:
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            raise ScenarioError(f"{path}: is not UTF-8 text; allowed: TOML or JSON text") from None
+            raise ScenarioError(
+                f"{path}: the file is not valid: expected TOML or JSON in UTF-8"
+            ) from None
         try:
-            return cls.from_text(_with_absolute_files(text, path), "json" if path.suffix == ".json" else "toml")
+            return cls.from_text(
+                _with_absolute_files(text, path), "json" if path.suffix == ".json" else "toml"
+            )
         except ScenarioError as error:
             raise type(error)(f"{path}: {error}") from None
 
@@ -88,14 +96,17 @@ class Scenario:
     def set(self, key: str, value: Any) -> Scenario:
         """Return the scenario with one dotted key set: ``scenario.set("dumbbell.rate", "20Mbit")``.
 
-        Inside a list a part of the key is an index, an entry's name, or ``*`` for all: ``flows.*.recovery``.
+        Inside a list a part of the key is an index, an entry's name, or ``*`` for all:
+        ``flows.*.recovery``.
         """
         return self.patch({key: value})
 
     def patch(self, patch: Mapping[str, Any]) -> Scenario:
-        """Return the scenario with several dotted keys set at once, in their order; None removes a key.
+        """Return the scenario with several dotted keys set at once, in their order.
 
-        A table that becomes another kind keeps those of its keys that this kind has.
+        None removes a key.
+
+        A table whose ``kind`` changes keeps the keys that the new kind has.
 
         Examples
         --------
@@ -112,13 +123,13 @@ class Scenario:
 
     @property
     def duration_s(self) -> float:
-        """How long it simulates, in seconds."""
+        """Simulated time, seconds."""
         value = seconds(self._document["duration"])
         assert value is not None, "the native core has checked it"
         return value
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the scenario as a dictionary of its own."""
+        """Return the scenario as a new dictionary."""
         return copy.deepcopy(self._document)
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -142,16 +153,23 @@ class Scenario:
 
     def __repr__(self) -> str:
         rules = ", ".join(str(flow.get("rule")) for flow in self._document["flows"])
-        return f"<Scenario {self._document.get('name') or 'unnamed'}: {rules} for {self._document['duration']}>"
+        return (
+            f"<Scenario {self._document.get('name') or 'unnamed'}: {rules} for "
+            f"{self._document['duration']}>"
+        )
 
 
 def _fitting(node: Any, before: Any) -> Any:
-    """Drop the keys that belong to the kind which a table was before."""
+    """Drop the keys that only a table's former kind has."""
     if isinstance(node, list) and isinstance(before, list):
         return [_fitting(*pair) for pair in zip(node, before, strict=True)]
     if not (isinstance(node, dict) and isinstance(before, dict)):
         return node
-    keys = _keys_of_kind(before.get("kind"), node["kind"]) if node.get("kind") != before.get("kind") else None
+    keys = (
+        _keys_of_kind(before.get("kind"), node["kind"])
+        if node.get("kind") != before.get("kind")
+        else None
+    )
     return {
         key: _fitting(value, before.get(key))
         for key, value in node.items()
@@ -160,7 +178,7 @@ def _fitting(node: Any, before: Any) -> Any:
 
 
 def _keys_of_kind(before: Any, kind: Any) -> set[str] | None:
-    """Keys of a kind of table that can also be the kind `before`; None if there is none such."""
+    """Keys of a kind of table that may also be of kind `before`; None if there is no such kind."""
     for definition in native.schema()["$defs"].values():
         kinds = {
             variant["properties"]["kind"]["const"]: set(variant["properties"])
@@ -172,7 +190,9 @@ def _keys_of_kind(before: Any, kind: Any) -> set[str] | None:
     return None
 
 
-_FILE = re.compile(r"""(?P<key>(?<![\w.-])["']?file["']?\s*[=:]\s*)(?P<quote>["'])(?P<name>[^"'\n]+)(?P=quote)""")
+_FILE = re.compile(
+    r"""(?P<key>(?<![\w.-])["']?file["']?\s*[=:]\s*)(?P<quote>["'])(?P<name>[^"'\n]+)(?P=quote)"""
+)
 _RULE = re.compile(
     r"""(?P<key>(?<![\w.-])["']?rule["']?\s*[=:]\s*)"""
     r"""(?:"(?P<name>[^"\n:]+\.py)(?=:)|'(?P<literal>[^'\n:]+\.py)(?P<rest>:[^'\n]*)')"""
@@ -180,19 +200,24 @@ _RULE = re.compile(
 
 
 def _with_absolute_files(text: str, path: Path) -> str:
-    """Make the files that a scenario names (``file = "x.down"``, ``rule = "x.py:Mine"``) absolute: they lie beside it.
+    """Make the paths in a scenario (``file = "x.down"``, ``rule = "x.py:Mine"``) absolute.
 
-    In the text, because the native core reads them as it reads the scenario. Lines stay the lines they were.
+    They are relative to its directory.
+
+    This changes the text, because the native core reads the files while it reads the scenario. Line
+    numbers stay.
     """
 
     def absolute(found: re.Match[str]) -> str:
-        return found["key"] + json.dumps(str((path.parent / found["name"]).resolve()), ensure_ascii=False)
+        return found["key"] + json.dumps(
+            str((path.parent / found["name"]).resolve()), ensure_ascii=False
+        )
 
     def absolute_rule(found: re.Match[str]) -> str:
         file = str((path.parent / (found["name"] or found["literal"])).resolve())
         if found["name"]:
             return found["key"] + json.dumps(file, ensure_ascii=False)[:-1]
-        # A literal string of TOML has no escapes: it becomes one that has.
+        # A literal string of TOML has no escapes: it becomes a basic string.
         return found["key"] + json.dumps(file + found["rest"], ensure_ascii=False)
 
     return _RULE.sub(absolute_rule, _FILE.sub(absolute, text))
@@ -218,23 +243,25 @@ def dumbbell(
     delay : str or float
         One-way propagation delay of the bottleneck (seconds if a bare number).
     flows : str or sequence
-        A rule such as ``"AIMD(1, 0.5)"``, or a list of rules and tables (``{"rule": ..., "count": 10}``). Flows
-        without a name are called ``flow-1``, ``flow-2`` and so on.
+        A rule such as ``"AIMD(1, 0.5)"``, or a list of rules and tables (``{"rule": ..., "count":
+        10}``). Flows without a name are called ``flow-1``, ``flow-2`` and so on.
     duration : str or float
-        How long to simulate (seconds if a bare number).
+        Simulated time (seconds if a bare number).
     queue : mapping, optional
         The bottleneck's queue; by default drop-tail, one bandwidth-delay product.
     link : mapping, optional
-        Other keys of the bottleneck: ``loss``, ``access_delay``, ``access_rate``, ``back_rate``, ...
+        Other keys of the bottleneck: ``loss``, ``access_delay``, ``access_rate``, ``back_rate``,
+        ...
     cross : sequence of mapping
         Constant-bit-rate cross traffic.
     **settings
-        Other keys of the scenario: ``name``, ``seed``, ``measure``, ``profile``, ``tcp``, ``trace``, ...
+        Other keys of the scenario: ``name``, ``seed``, ``measure``, ``profile``, ``tcp``,
+        ``trace``, ...
 
     Raises
     ------
     ScenarioError
-        If a key or value is not allowed.
+        If a key or value is not valid.
 
     Examples
     --------

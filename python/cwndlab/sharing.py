@@ -1,4 +1,4 @@
-"""What is read off a run in which two rules share a bottleneck, and what follows (docs/metrics.md defines it)."""
+"""Shares and harm of two rules on one bottleneck (docs/metrics.md defines them)."""
 
 from __future__ import annotations
 
@@ -30,21 +30,24 @@ class Measure(NamedTuple):
 MEASURES = (
     Measure("share", "share of goodput"),
     Measure("harm", "harm"),
-    Measure("rule_goodput_bps", "goodput a flow", "Mbit/s", 1e-6),
-    Measure("against_goodput_bps", "goodput a flow of the other", "Mbit/s", 1e-6),
-    Measure("own_kind_goodput_bps", "goodput a flow of the other beside its own kind", "Mbit/s", 1e-6),
-    Measure("against_rtt_s", "round trip of the other", "ms", 1e3, 1),
-    Measure("own_kind_rtt_s", "round trip of the other beside its own kind", "ms", 1e3, 1),
+    Measure("rule_goodput_bps", "goodput per flow", "Mbit/s", 1e-6),
+    Measure("against_goodput_bps", "goodput per flow of the other", "Mbit/s", 1e-6),
+    Measure("baseline_goodput_bps", "goodput per flow of the baseline", "Mbit/s", 1e-6),
+    Measure("against_rtt_s", "RTT of the other", "ms", 1e3, 1),
+    Measure("baseline_rtt_s", "RTT of the baseline", "ms", 1e3, 1),
     Measure("against_loss_rate", "loss rate of the other", "%", 100.0),
-    Measure("own_kind_loss_rate", "loss rate of the other beside its own kind", "%", 100.0),
+    Measure("baseline_loss_rate", "loss rate of the baseline", "%", 100.0),
 )
 BY_KEY = {measure.key: measure for measure in MEASURES}
-OWN_KIND = {key: key.replace("both", "own_kind") for key in ("both_goodput_bps", "both_rtt_s", "both_loss_rate")}
-"""What is measured over both groups, to what it is called where both are the other rule."""
+BASELINE = {
+    key: key.replace("both", "baseline")
+    for key in ("both_goodput_bps", "both_rtt_s", "both_loss_rate")
+}
+"""Measures over both groups, to their names in a baseline run."""
 
 
 def measure(run: Mapping[str, Any]) -> dict[str, float | None]:
-    """Read one mixed run: shares and means over the flows of the groups ``rule`` and ``against``.
+    """Measure a mixed run: share, and means over the groups ``rule`` and ``against``.
 
     Parameters
     ----------
@@ -54,13 +57,14 @@ def measure(run: Mapping[str, Any]) -> dict[str, float | None]:
     Returns
     -------
     dict
-        ``share``, and ``goodput_bps`` (of a flow, bit/s), ``rtt_s`` (of a flow, s) and ``loss_rate`` of groups;
-        None where nothing was delivered, no acknowledgement came or nothing was sent.
+        ``share``, and ``goodput_bps`` (of a flow, bit/s), ``rtt_s`` (of a flow, s) and
+        ``loss_rate`` of groups; None without delivered packets, acknowledgements or sent packets.
 
     Examples
     --------
     >>> flow = {"mean_rtt_s": 0.1, "sent_packets": 200, "dropped_packets": 1}
-    >>> flows = [{**flow, "group": "rule", "goodput_bps": 3e6}, {**flow, "group": "against", "goodput_bps": 1e6}]
+    >>> flows = [{**flow, "group": "rule", "goodput_bps": 3e6},
+    ...          {**flow, "group": "against", "goodput_bps": 1e6}]
     >>> found = measure({"flows": flows})
     >>> found["share"], found["both_goodput_bps"], found["against_loss_rate"]
     (0.75, 2000000.0, 0.005)
@@ -82,5 +86,7 @@ def _of_group(name: str, flows: Sequence[Mapping[str, Any]]) -> dict[str, float 
     return {
         f"{name}_goodput_bps": estimate(flow["goodput_bps"] for flow in flows).mean,
         f"{name}_rtt_s": estimate(flow["mean_rtt_s"] for flow in flows).mean,
-        f"{name}_loss_rate": sum(flow["dropped_packets"] for flow in flows) / sent if sent else None,
+        f"{name}_loss_rate": sum(flow["dropped_packets"] for flow in flows) / sent
+        if sent
+        else None,
     }

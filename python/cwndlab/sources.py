@@ -1,18 +1,18 @@
-"""Sources of classes as they were when Python read them: what a rule is, and so what the key of its runs depends on.
+"""Sources of classes as Python read them: they identify a rule, and so enter the key of its runs.
 
-A file may be edited while a program runs; what runs is then the code that was read before, not what the file has now.
-A source is therefore only given where it is known to be that of the code in memory:
+A file may be edited while a program runs; the code that runs is then the one that was read, not the
+file's. A source is therefore only given if it is known to be that of the code in memory:
 
-===================================  ==============================================================================
-module that `imported` imports       its file read before and after, if both are equal
-file that `keep` was told of         what it was told
-module that was there already,       its file, if it has not been changed since this process began
-or the program itself
-class of a notebook                  the cells that it and the functions it calls stand in, as IPython keeps them
-===================================  ==============================================================================
+- a module that `imported` imports: its file, read before and after, if both are equal;
+- a file given to `keep`: the content given;
+- a module imported before, or the program itself: its file, if it is unchanged since this process
+  began;
+- a class of a notebook: the cells of the class and of the functions it calls, as IPython keeps
+  them;
 
-and only as long as the file stays as it was. Of a program (``__main__``) the values of the constants that the class
-refers to count as well: ``STEP = float(sys.argv[1])`` is another rule for another argument.
+and only as long as the file is unchanged. For a program (``__main__``) the values of the constants
+that the class refers to count as well: ``STEP = float(sys.argv[1])`` is another rule for another
+argument.
 """
 
 from __future__ import annotations
@@ -31,22 +31,23 @@ from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 MOST_LETTERS = 100_000
-"""A constant that is longer when written is not looked at."""
+"""Longest representation of a constant that is compared, characters."""
 _SIMPLE = (int, float, complex, str, bytes, type(None))
 _HOLDERS = (list, tuple, set, frozenset, dict)
 
-# By name: the module's spec when it was first seen, which is another one once it has been loaded again, and the source.
+# Module name -> the module's spec when it was first seen (a reload makes another one), and its
+# source.
 _seen: dict[str, tuple[object, bytes | None]] = {}
 
 
 def of_class(rule: Callable[..., object], place: str) -> str | None:
-    """Return the source of a class, and that of the module by which it is called if this is another one.
+    """Return the source of a class, and that of the module that names it if it is another one.
 
     Returns
     -------
     str or None
-        All of the modules; of the program itself also the constants that the class refers to. None where it cannot be
-        had, or has been edited since it was read.
+        The whole modules; for the program itself also the constants that the class refers to. None
+        if it is unavailable, or was edited after it was read.
 
     Examples
     --------
@@ -65,12 +66,12 @@ def of_class(rule: Callable[..., object], place: str) -> str | None:
 
 
 def imported(name: str) -> ModuleType:
-    """Import a module, and keep in mind the source that it was made of.
+    """Import a module, and remember its source.
 
     Raises
     ------
     ImportError
-        If it cannot be imported.
+        If the module cannot be imported.
 
     Examples
     --------
@@ -90,12 +91,12 @@ def imported(name: str) -> ModuleType:
 
 
 def keep(module: ModuleType, source: bytes) -> None:
-    """Keep in mind what a module was made of."""
+    """Remember the source of a module."""
     _seen[module.__name__] = module.__spec__, source
 
 
 def of_module(module: ModuleType) -> str | None:
-    """Return the source of a module; None where there is none, or what runs may be another one.
+    """Return the source of a module; None if there is none, or the code in memory may differ.
 
     Examples
     --------
@@ -110,7 +111,10 @@ def of_module(module: ModuleType) -> str | None:
 
 
 def of_program(rule: Callable[..., object]) -> str | None:
-    """Return what a class of the program itself (``__main__``) is made of; None where that cannot be had."""
+    """Return the source of a class of the program itself (``__main__``), with its constants.
+
+    None if it is unavailable.
+    """
     program = sys.modules["__main__"]
     reached = _Reached(vars(program), rule)
     if _is_typed(program):
@@ -119,16 +123,18 @@ def of_program(rule: Callable[..., object]) -> str | None:
             return None
         texts = sorted({cell for cell in cells if cell is not None})
     else:
-        # All of it: how a class came about can be anywhere in the file.
+        # The whole file: any part of it may have changed the class.
         text = of_module(program)
         if text is None:
             return None
         texts = [text]
-    return "\0".join([*texts, *(f"{name} = {value}" for name, value in sorted(reached.values.items()))])
+    return "\0".join(
+        [*texts, *(f"{name} = {value}" for name, value in sorted(reached.values.items()))]
+    )
 
 
 def decoded(source: bytes) -> str | None:
-    r"""Read a source as Python does; None where it is no text.
+    r"""Read a source as Python does; None if it is not text.
 
     Examples
     --------
@@ -139,18 +145,18 @@ def decoded(source: bytes) -> str | None:
         text = importlib.util.decode_source(source)
     except (SyntaxError, UnicodeDecodeError):
         return None
-    # An end of the last line that is missing means nothing.
+    # A missing newline at the end means nothing.
     return text if text.endswith("\n") else f"{text}\n"
 
 
 class _Reached:
-    """What a class of the program refers to, by names: code, and the values of constants."""
+    """Names that a class of the program refers to: code, and the values of constants."""
 
     def __init__(self, names: Mapping[str, Any], rule: Callable[..., object]) -> None:
         self.codes: list[CodeType] = []
         self.values: dict[str, str] = {}
         self.is_partial = False
-        """Whether there is something of which it cannot be said what it is."""
+        """Whether a reference cannot be identified."""
         self._names, self._done = names, set[int]()
         self._take(rule.__qualname__, rule)
 
@@ -177,7 +183,7 @@ class _Reached:
         for base in value.__mro__[1:]:
             self._take(f"{name}({base.__qualname__})", base)
         for key, entry in vars(value).items():
-            # Python's own entries, such as where the class begins, say nothing about what it does.
+            # Python's own entries, such as the class's line number, do not affect its behaviour.
             if isinstance(entry, FunctionType) or not (key.startswith("__") and key.endswith("__")):
                 self._take(f"{name}.{key}", entry)
 
@@ -209,30 +215,42 @@ def _global_names(code: CodeType) -> Iterator[str]:
 def _is_plain(value: Any) -> bool:
     if isinstance(value, dict):
         return type(value) is dict and all(map(_is_plain, [*value, *value.values()]))
-    return type(value) in (bool, *_SIMPLE) or (type(value) in _HOLDERS and all(map(_is_plain, value)))
+    return type(value) in (bool, *_SIMPLE) or (
+        type(value) in _HOLDERS and all(map(_is_plain, value))
+    )
 
 
 def _written(value: Any) -> str:
-    # Sets have another order in every process.
-    return f"{type(value).__name__} {sorted(map(repr, value))}" if isinstance(value, set | frozenset) else repr(value)
+    # The order of sets differs between processes.
+    return (
+        f"{type(value).__name__} {sorted(map(repr, value))}"
+        if isinstance(value, set | frozenset)
+        else repr(value)
+    )
 
 
 def _is_typed(program: ModuleType) -> bool:
-    """Whether the program is a notebook or a prompt: what is typed there is in no file."""
+    """Whether the program is a notebook or a prompt, whose code is in no file."""
     return (
-        _file(program) is None or hasattr(sys, "ps1") or bool(sys.flags.interactive) or "get_ipython" in vars(program)
+        _file(program) is None
+        or hasattr(sys, "ps1")
+        or bool(sys.flags.interactive)
+        or "get_ipython" in vars(program)
     )
 
 
 def _cell(name: str) -> str | None:
-    """Return the text of a notebook's cell by the name under which its code was compiled."""
+    """Return the text of a notebook's cell by the file name of its compiled code."""
     entry = linecache.cache.get(name)
-    # Texts of files have a time of change; those of cells cannot change.
+    # Texts of files have a modification time; texts of cells cannot change.
     return "".join(entry[2]) if entry is not None and len(entry) == 4 and entry[1] is None else None
 
 
 def _see(module: ModuleType) -> bytes | None:
-    """Return the source of a module as it was when it was first seen; None where it may have been edited before."""
+    """Return the source of a module as it was when it was first seen.
+
+    None if it may have been edited before.
+    """
     name, spec = module.__name__, getattr(module, "__spec__", None)
     if name not in _seen or _seen[name][0] is not spec:
         file = _file(module)
@@ -245,7 +263,7 @@ def _is_older(file: Path) -> bool:
         status = file.stat()
     except OSError:
         return False
-    # When its content or its place was last changed; a time of modification alone can be set to anything.
+    # The later of both times: programs can set the modification time to any value.
     return max(status.st_ctime_ns, status.st_mtime_ns) < _BEGAN_NS
 
 
@@ -273,15 +291,26 @@ def _read(file: Path | None) -> bytes | None:
 
 
 def _process_began_ns() -> int:
-    """When this process began, in the clock of files; where the system does not say, the time of this call."""
+    """Start of this process, in the file system's clock.
+
+    If the system does not tell, the time of this call.
+    """
     try:
-        fields = Path("/proc/self/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
-        # proc(5): the 22nd field, in ticks since the system was started; two are gone.
-        # A tick earlier than that: times of files come from a clock that may be a tick behind. A program edited in the
-        # last moment before it was started has no key, which costs a run; a wrong key would give another's result.
+        fields = (
+            Path("/proc/self/stat")
+            .read_text(encoding="ascii", errors="replace")
+            .rpartition(")")[2]
+            .split()
+        )
+        # proc(5): field 22, in ticks since boot; two fields were removed. One tick is subtracted,
+        # because the clock of file times may be a tick behind. A program edited in the last tick
+        # before its start has no key, which costs a run; a wrong key would give another rule's
+        # result.
         began_ns = (int(fields[19]) - 1) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
-        # Where this process had to wait between the two clocks the difference is too small: the largest is right.
-        return began_ns + max(time.time_ns() - time.clock_gettime_ns(time.CLOCK_BOOTTIME) for _ in range(9))
+        # A delay between reading the two clocks makes the difference too small: take the largest.
+        return began_ns + max(
+            time.time_ns() - time.clock_gettime_ns(time.CLOCK_BOOTTIME) for _ in range(9)
+        )
     except (OSError, AttributeError, ValueError, IndexError):
         return time.time_ns()
 

@@ -1,4 +1,4 @@
-"""Numbers as people read them, the same in terminal tables and in reports."""
+"""Formatting of numbers in terminal tables and reports."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ MISSING = "-"
 
 
 class Shown(Protocol):
-    """What says how a number is shown: a metric, or a measure."""
+    """A metric or measure, with the format of its numbers."""
 
     @property
     def scale(self) -> float:
-        """Shown is the value times this."""
+        """Factor from the value to the shown number."""
 
     @property
     def digits(self) -> int:
@@ -26,11 +26,16 @@ def number(value: float | None, metric: Shown) -> str:
     Examples
     --------
     >>> from cwndlab.metrics import BY_KEY
-    >>> number(0.0123, BY_KEY["loss_rate"]), number(None, BY_KEY["goodput"]), number(-1e-9, BY_KEY["goodput"])
+    >>> goodput = BY_KEY["goodput"]
+    >>> number(0.0123, BY_KEY["loss_rate"]), number(None, goodput), number(-1e-9, goodput)
     ('1.230', '-', '0.000')
     """
     # Adding 0 makes a negative zero positive.
-    return MISSING if value is None else f"{round(value * metric.scale, metric.digits) + 0.0:.{metric.digits}f}"
+    return (
+        MISSING
+        if value is None
+        else f"{round(value * metric.scale, metric.digits) + 0.0:.{metric.digits}f}"
+    )
 
 
 def with_interval(row: Mapping[str, Any] | None, metric: Shown) -> str:

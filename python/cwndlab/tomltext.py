@@ -13,11 +13,12 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 def dumps(document: Mapping[str, Any]) -> str:
     """Write a document as TOML: plain values first, then tables, then lists of tables.
 
-    Tables within these are written inline. None has no form in TOML and is left out.
+    Tables within these are written inline. None has no TOML form and is left out.
 
     Examples
     --------
-    >>> print(dumps({"duration": "5s", "flows": [{"name": "a", "start": ["0s", "1s"]}], "tcp": {"window": 64}}))
+    >>> flows = [{"name": "a", "start": ["0s", "1s"]}]
+    >>> print(dumps({"duration": "5s", "flows": flows, "tcp": {"window": 64}}))
     duration = "5s"
     <BLANKLINE>
     [tcp]
@@ -40,7 +41,7 @@ def dumps(document: Mapping[str, Any]) -> str:
 
 
 def inline(value: Any) -> str:
-    """Write one value as it stands behind a key.
+    """Write one value in TOML's inline form.
 
     Examples
     --------
@@ -48,14 +49,20 @@ def inline(value: Any) -> str:
     '{ kind = "square", high = "10Mbit", repeat = true, times = [0.5, 1.0] }'
     """
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(key)} = {inline(entry)}" for key, entry in value.items()) + " }"
+        return (
+            "{ "
+            + ", ".join(f"{_key(key)} = {inline(entry)}" for key, entry in value.items())
+            + " }"
+        )
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(inline, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
 
 
 def _section(head: str, table: Mapping[str, Any]) -> str:
-    return "".join([f"{head}\n", *(f"{_key(key)} = {inline(value)}\n" for key, value in table.items())])
+    return "".join(
+        [f"{head}\n", *(f"{_key(key)} = {inline(value)}\n" for key, value in table.items())]
+    )
 
 
 def _key(name: str) -> str:
@@ -63,4 +70,8 @@ def _key(name: str) -> str:
 
 
 def _is_list_of_tables(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(entry, Mapping) for entry in value)
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(entry, Mapping) for entry in value)
+    )

@@ -1,13 +1,13 @@
 """Networks beyond the dumbbell: builders that return scenarios of links between named nodes.
 
-Links lead one way; acknowledgements take as long back, and nothing else happens to them.
+Links are unidirectional; acknowledgements return with the same delay, without queueing or loss.
 
 >>> from cwndlab import topologies
 >>> topologies.ring(4, "10Mbit", "15ms", rule="AIAD(1, 3)")
 <Scenario ring: AIAD(1, 3), AIAD(1, 3), AIAD(1, 3), AIAD(1, 3) for 60s>
 
-A dumbbell with unequal round trips needs no builder of its own: give `cwndlab.dumbbell` flows with an `access_delay`
-each, or one interval for all of them.
+A dumbbell with unequal round trips needs no builder of its own: give `cwndlab.dumbbell` flows with
+an `access_delay` each, or one interval for all of them.
 
 >>> from cwndlab import dumbbell
 >>> unequal = dumbbell("10Mbit", "10ms", flows=[
@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
 from cwndlab.scenario import Quantity, Scenario, dumbbell
 
 __all__ = ["dumbbell", "parking_lot", "ring", "second_topology"]
@@ -40,7 +41,7 @@ def parking_lot(
     duration: Quantity = "60s",
     **settings: Any,
 ) -> Scenario:
-    """Build links in a row: one flow crosses all of them, and each has a flow of its own.
+    """Build a parking lot: one flow crosses all links, and each link has a flow of its own.
 
     Parameters
     ----------
@@ -51,18 +52,18 @@ def parking_lot(
     rule : str or mapping
         The long flow: a rule, or a table of flow keys with one.
     short : str or mapping, optional
-        The flow of each single link; by default like the long one.
+        The flow of each single link; by default the long flow's rule.
     queue : mapping, optional
         Queue of every link; by default drop-tail, one bandwidth-delay product.
     duration : str or float
-        How long to simulate.
+        Simulated time.
     **settings
         Other keys of the scenario.
 
     Raises
     ------
     ScenarioError
-        If there is no link, or a key or value is not allowed.
+        If there is no link, or a key or value is not valid.
 
     Examples
     --------
@@ -71,7 +72,7 @@ def parking_lot(
     ['long', 'short-1', 'short-2', 'short-3']
     """
     if hops < 1:
-        raise ScenarioError(f"hops: {hops} is not allowed; allowed: 1 or more")
+        raise ScenarioError(invalid("hops", hops, "1 or more"))
     single = _flow(rule if short is None else short)
     links = [_link(f"R{i}", f"R{i + 1}", rate, delay, queue) for i in range(hops)]
     names = [link["name"] for link in links]
@@ -90,10 +91,10 @@ def ring(
     duration: Quantity = "60s",
     **settings: Any,
 ) -> Scenario:
-    """Build links in a circle: every flow crosses two of them, each shared with another flow.
+    """Build a ring of links: every flow crosses two of them, each shared with another flow.
 
-    Flow i enters at node i, crosses links i and i + 1 and leaves: it meets flow i - 1 on its first link and flow
-    i + 1 on its second (Akella et al. 2002, section 4.1.3).
+    Flow i enters at node i, crosses links i and i + 1 and leaves: it meets flow i - 1 on its first
+    link and flow i + 1 on its second (Akella et al. 2002, section 4.1.3).
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ def ring(
     rate, delay : str, float or mapping
         Of every link (bit/s and seconds if bare numbers).
     rule : str or mapping
-        Every flow: a rule, or a table of flow keys with one; ``count`` makes several of each.
+        The flows: a rule, or a table of flow keys with one; ``count`` makes several per node.
     queue : mapping, optional
         Queue of every link; by default drop-tail, one bandwidth-delay product.
     duration : str or float
@@ -113,7 +114,7 @@ def ring(
     Raises
     ------
     ScenarioError
-        If the ring is too small, or a key or value is not allowed.
+        If the ring is too small, or a key or value is not valid.
 
     Examples
     --------
@@ -121,10 +122,13 @@ def ring(
     ['R2-R0', 'R0-R1']
     """
     if size < 3:
-        raise ScenarioError(f"size: {size} is not allowed; allowed: 3 or more")
+        raise ScenarioError(invalid("size", size, "3 or more"))
     links = [_link(f"R{i}", f"R{(i + 1) % size}", rate, delay, queue) for i in range(size)]
     names = [link["name"] for link in links]
-    flows = [{"name": f"flow-{i}", **_flow(rule), "path": [names[i], names[(i + 1) % size]]} for i in range(size)]
+    flows = [
+        {"name": f"flow-{i}", **_flow(rule), "path": [names[i], names[(i + 1) % size]]}
+        for i in range(size)
+    ]
     return _scenario("ring", links, flows, duration, settings)
 
 
@@ -141,16 +145,17 @@ def second_topology(
     duration: Quantity = "60s",
     **settings: Any,
 ) -> Scenario:
-    """Build the network in which arriving flows are the cross traffic (Akella et al. 2002, figure 3b).
+    """Build a network whose cross traffic are arriving flows (Akella et al. 2002, figure 3b).
 
     ::
 
         arrivals     --> R0 ---------> R1 ==bottleneck==> R2   test flows and arrivals end here
-        place-holders -->   (leave at R1)
+        placeholders -->   (leave at R1)
         test flows   ----------------> R1
 
-    R0 shares its link fairly between the arriving flows and the place-holders, as many as there are test flows: what
-    arrives at the bottleneck is the share it would have among the test flows. There it has priority.
+    R0 shares its link fairly between the arriving flows and the placeholders, as many as there are
+    test flows: what arrives at the bottleneck is the share it would have among the test flows.
+    There it has priority.
 
     Parameters
     ----------
@@ -163,7 +168,7 @@ def second_topology(
     arrivals : mapping
         Keys of ``[[arrivals]]``: at least ``rule``, ``size`` and ``gap`` or ``phases``.
     placeholder : str or mapping
-        The place-holder flows; as many as test flows if it has no ``count``.
+        The placeholder flows; as many as test flows if it has no ``count``.
     queue : mapping, optional
         Queue of the bottleneck; by default RIO.
     entry_queue : mapping, optional
@@ -178,7 +183,7 @@ def second_topology(
     Raises
     ------
     ScenarioError
-        If a key or value is not allowed.
+        If a key or value is not valid.
     """
     test = _flow(rule)
     holder = {"count": test.get("count", 1), **_flow(placeholder)}
@@ -188,10 +193,13 @@ def second_topology(
     ]
     flows = [
         {"name": "flow", **test, "path": ["bottleneck"]},
+        # The hyphen stays: the name of a group seeds the random numbers of its flows.
         {"name": "place-holder", **holder, "path": ["entry"]},
     ]
     crossing = {"name": "cross", "priority": 0, **arrivals, "path": ["entry", "bottleneck"]}
-    return _scenario("second-topology", links, flows, duration, {"arrivals": [crossing], **settings})
+    return _scenario(
+        "second-topology", links, flows, duration, {"arrivals": [crossing], **settings}
+    )
 
 
 def _flow(given: str | Table) -> dict[str, Any]:
@@ -199,14 +207,31 @@ def _flow(given: str | Table) -> dict[str, Any]:
 
 
 def _link(
-    start: str, end: str, rate: Quantity | Table, delay: Quantity, queue: Table | None, name: str = ""
+    start: str,
+    end: str,
+    rate: Quantity | Table,
+    delay: Quantity,
+    queue: Table | None,
+    name: str = "",
 ) -> dict[str, Any]:
-    link: dict[str, Any] = {"name": name or f"{start}-{end}", "from": start, "to": end, "rate": rate, "delay": delay}
+    link: dict[str, Any] = {
+        "name": name or f"{start}-{end}",
+        "from": start,
+        "to": end,
+        "rate": rate,
+        "delay": delay,
+    }
     return {**link, "queue": dict(queue)} if queue else link
 
 
 def _scenario(
     name: str, links: Sequence[Table], flows: Sequence[Table], duration: Quantity, settings: Table
 ) -> Scenario:
-    document = {"name": name, "duration": duration, **settings, "links": list(links), "flows": list(flows)}
+    document = {
+        "name": name,
+        "duration": duration,
+        **settings,
+        "links": list(links),
+        "flows": list(flows),
+    }
     return Scenario(document)

@@ -1,4 +1,5 @@
-"""How exact the emulated network is: goodput against the ideal, round trips against the propagation, at several rates.
+"""How exact the emulated network is: goodput against the ideal, round trips against the
+propagation, at several rates.
 
     .venv/bin/python tests/live/accuracy.py [SECONDS]
 
@@ -20,12 +21,13 @@ SHARE = 1448 / 1500
 
 
 def measure(rate_mbit: float, seconds: float) -> dict[str, Any]:
-    """Run one CUBIC flow over a link of this rate and 20 ms; returns what was found beside what is ideal.
+    """Run one CUBIC flow over a link of this rate and 20 ms; returns what was found beside what is
+    ideal.
 
-    Its queue is never empty again, so before it starts, PROBES connections of a packet each meet an idle path, one
-    after the other: the least round trip is the least of theirs and of the flow's. One handshake alone would measure
-    how long a machine that slept needs to wake up, which differs by 0.2 ms from one time to the next.
-    """
+    Its queue is never empty again, so before it starts, PROBES connections of a packet each meet an
+    idle path, one after the other: the least round trip is the least of theirs and of the flow's.
+    One handshake alone would measure how long a machine that slept needs to wake up, which differs
+    by 0.2 ms from one time to the next."""
     flow = {"rule": "kernel:cubic"}
     probes = [
         {"name": f"probe-{number}", "packets": 1, "start": f"{0.1 * number:g}s", **flow}
@@ -59,20 +61,28 @@ def measure(rate_mbit: float, seconds: float) -> dict[str, Any]:
         "cpu": result.health["cpu_share"],
         "valid": result.valid,
         "reasons": result.reasons,
+        "result": result,
     }
 
 
 def main() -> None:
     """Print a line for each rate."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {seconds:g} s measured after 2 s")
-    print("rate [Mbit/s]  goodput  ideal    error [%]  min RTT - 20 ms [ms]  late p99 [ms]  CPU [%]  valid")
+    print(
+        f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {seconds:g} s measured"
+        " after 2 s"
+    )
+    print(
+        "rate [Mbit/s]  goodput  ideal    error [%]  min RTT - 20 ms [ms]  late p99 [ms]  CPU [%] "
+        " valid"
+    )
     for rate in RATES_MBIT:
         row = measure(rate, seconds)
         print(
-            f"{rate:13}  {row['goodput_mbit']:7.2f}  {row['ideal_mbit']:6.2f}  {100 * row['error']:+9.2f}"
-            f"  {row['min_rtt_error_ms']:20.3f}  {row['late_p99_ms']:13.3f}  {100 * row['cpu']:7.1f}"
-            f"  {'yes' if row['valid'] else '; '.join(row['reasons'])}",
+            f"{rate:13}  {row['goodput_mbit']:7.2f}  {row['ideal_mbit']:6.2f} "
+            f" {100 * row['error']:+9.2f}  {row['min_rtt_error_ms']:20.3f} "
+            f" {row['late_p99_ms']:13.3f}  {100 * row['cpu']:7.1f} "
+            f" {'yes' if row['valid'] else '; '.join(row['reasons'])}",
             flush=True,
         )
 

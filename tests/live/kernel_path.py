@@ -1,8 +1,9 @@
-"""A path of three network namespaces with the kernel's own token bucket in the middle, and one flow over it.
+"""A path of three network namespaces with the kernel's own token bucket in the middle, and one flow
+over it.
 
-No emulator takes part: what is measured here is the congestion control alone. The namespaces have no name; they, their
-devices and connections are gone when the processes that hold them end, and those end with this one.
-"""
+No emulator takes part: what is measured here is the congestion control alone. The namespaces have
+no name; they, their devices and connections are gone when the processes that hold them end, and
+those end with this one."""
 
 from __future__ import annotations
 
@@ -15,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from waiting import HANG_S
 
 TOOLS = ("ip", "tc", "nsenter", "unshare", "sysctl")
 PORT = 5001
@@ -32,7 +35,8 @@ while connection.recv(1 << 20):
     pass
 """
 
-# Rows: time, time since the look before, state, window, threshold, delivered, as in struct tcp_info (linux/tcp.h).
+# Rows: time, time since the look before, state, window, threshold, delivered, as in struct tcp_info
+# (linux/tcp.h).
 SOURCE = """
 import json, os, socket, struct, sys, threading, time
 port, name, seconds, ecn = int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4]
@@ -47,7 +51,8 @@ def feed():
     except OSError:
         pass
 threading.Thread(target=feed, daemon=True).start()
-# This thread only looks, some 20 of 500 microseconds; on a busy machine the window would move on while it waits.
+# This thread only looks, some 20 of 500 microseconds; on a busy machine the window would move on
+# while it waits.
 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 rows, begin, last, looked = [], time.monotonic(), None, 0.0
 while (now := time.monotonic() - begin) < seconds:
@@ -64,7 +69,8 @@ print(json.dumps(rows), flush=True)
 
 
 class Row(NamedTuple):
-    """What the kernel said of the flow: when, how long after the look before, recovery state (0 to 4), packets."""
+    """What the kernel said of the flow: when, how long after the look before, recovery state (0 to
+    4), packets."""
 
     time_s: float
     unseen_s: float
@@ -83,11 +89,18 @@ class _Namespace:
     @property
     def pid(self) -> int:
         """The process inside: `unshare` waits outside for it."""
-        inside = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        inside = (
+            Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        )
         return int(inside[0])
 
     def do(self, *command: str) -> None:
-        subprocess.run(["nsenter", "-t", str(self.pid), "-n", *command], check=True, capture_output=True, timeout=20)
+        subprocess.run(
+            ["nsenter", "-t", str(self.pid), "-n", *command],
+            check=True,
+            capture_output=True,
+            timeout=HANG_S,
+        )
 
     def go(self) -> None:
         self.process.stdin.write("\n")
@@ -97,7 +110,11 @@ class _Namespace:
 def missing() -> str | None:
     """What of this machine is missing, if anything."""
     lacking = [tool for tool in TOOLS if shutil.which(tool) is None]
-    return f"{', '.join(lacking)} not installed (apt-get install iproute2 procps util-linux)" if lacking else None
+    return (
+        f"{', '.join(lacking)} not installed (apt-get install iproute2 procps util-linux)"
+        if lacking
+        else None
+    )
 
 
 @contextmanager
@@ -115,10 +132,11 @@ def _namespace(code: str, *arguments: str) -> Iterator[_Namespace]:
 
 
 def run_flow(name: str, seconds: float, *, buffer_packets: int = 60) -> list[Row]:
-    """Run one flow with the congestion control `name` and give each change of its state, as `TCP_INFO` showed it."""
+    """Run one flow with the congestion control `name` and give each change of its state, as
+    `TCP_INFO` showed it."""
     with (
         _namespace(SINK, str(PORT)) as sink,
-        _namespace("import time; time.sleep(600)") as router,
+        _namespace("") as router,
         _namespace(SOURCE, str(PORT), name, str(seconds), "") as source,
     ):
         _join(source, router, "10.9.1", "left")
@@ -127,21 +145,45 @@ def run_flow(name: str, seconds: float, *, buffer_packets: int = 60) -> list[Row
         source.do("ip", "route", "add", "default", "via", "10.9.1.2")
         sink.do("ip", "route", "add", "default", "via", "10.9.0.1")
         for end in (source, sink):
-            buffers = ("net.ipv4.tcp_wmem=4096 1000000 4000000", "net.ipv4.tcp_rmem=4096 4000000 8000000")
+            buffers = (
+                "net.ipv4.tcp_wmem=4096 1000000 4000000",
+                "net.ipv4.tcp_rmem=4096 4000000 8000000",
+            )
             end.do("sysctl", "-qw", "net.ipv4.tcp_no_metrics_save=1", *buffers)
-        bucket = ("rate", f"{RATE_MBIT}mbit", "burst", str(2 * FRAME_BYTES), "limit", str(buffer_packets * FRAME_BYTES))
+        bucket = (
+            "rate",
+            f"{RATE_MBIT}mbit",
+            "burst",
+            str(2 * FRAME_BYTES),
+            "limit",
+            str(buffer_packets * FRAME_BYTES),
+        )
         router.do("tc", "qdisc", "add", "dev", "right0", "root", "tbf", *bucket)
         sink.go()
         sink.process.stdout.readline()
         source.go()
-        answer, _ = source.process.communicate(timeout=seconds + 30)
+        answer, _ = source.process.communicate(timeout=seconds + HANG_S)
         return [Row(*row) for row in json.loads(answer)]
 
 
 def _join(near: _Namespace, far: _Namespace, network: str, device: str) -> None:
-    """Connect two namespaces by a cable that carries packets as a network would: none larger than its MTU."""
+    """Connect two namespaces by a cable that carries packets as a network would: none larger than
+    its MTU."""
     ends = (f"{device}0", f"{device}1")
-    near.do("ip", "link", "add", "name", ends[0], "type", "veth", "peer", "name", ends[1], "netns", str(far.pid))
+    near.do(
+        "ip",
+        "link",
+        "add",
+        "name",
+        ends[0],
+        "type",
+        "veth",
+        "peer",
+        "name",
+        ends[1],
+        "netns",
+        str(far.pid),
+    )
     for place, (end, name) in enumerate(zip((near, far), ends, strict=True), start=1):
         end.do("ip", "addr", "add", f"{network}.{place}/24", "dev", name)
         end.do("ip", "link", "set", name, "gso_max_segs", "1", "up")

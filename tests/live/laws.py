@@ -4,29 +4,33 @@
 
 Laws are written by hand from the papers' update equations. Two figures for each rule:
 
-The window after a cut, against the law at the window before it. `tcp_info` is sampled once a millisecond, an
-acknowledgement comes every 1.2 ms, and an episode is read from three of the samples. It begins where the window falls:
-nothing but a cut lowers a window of Linux, and the acknowledgement that finds the loss takes the first step, so the
-sample before it has the window that was cut. Meanwhile proportional rate reduction (RFC 6937) moves the window, down to
-the threshold or, where many packets were lost, below it and up again; only at its end is the window the threshold. So
-what a cut left is read where growth sets in: the last sample before the window rises above its threshold. That window
-and the threshold, which is the rule's answer, are both compared, and the farther one counts. Windows of the kernel are
-whole packets: the window that was cut may be up to one packet larger than its sample, and what is left of it is rounded
-down; together that is less than one packet, and nothing is subtracted for it. Counted but not judged are cuts in slow
-start, cuts around which samples or acknowledgements came so late that the window may have grown unseen (what the cut
-left is not asked for that), and episodes with several thresholds (a time-out amid recovery, an undone cut).
+The window after a cut, against the law at the window before it. `tcp_info` is sampled once a
+millisecond, an acknowledgement comes every 1.2 ms, and an episode is read from three of the
+samples. It begins where the window falls: nothing but a cut lowers a window of Linux, and the
+acknowledgement that finds the loss takes the first step, so the sample before it has the window
+that was cut. Meanwhile proportional rate reduction (RFC 6937) moves the window, down to the
+threshold or, where many packets were lost, below it and up again; only at its end is the window the
+threshold. So what a cut left is read where growth sets in: the last sample before the window rises
+above its threshold. That window and the threshold, which is the rule's answer, are both compared,
+and the farther one counts. Windows of the kernel are whole packets: the window that was cut may be
+up to one packet larger than its sample, and what is left of it is rounded down; together that is
+less than one packet, and nothing is subtracted for it. Counted but not judged are cuts in slow
+start, cuts around which samples or acknowledgements came so late that the window may have grown
+unseen (what the cut left is not asked for that), and episodes with several thresholds (a time-out
+amid recovery, an undone cut).
 
-The slope, as growth in a round trip: the time in which a window's worth of packets is delivered. By `srtt` it would be
-off by a packet in a window or more, because `srtt` lags behind a growing queue. Delivered packets are counted by the
-emulator on the wire at the sink, in bins of a millisecond, and belong to the samples one way back later. A stretch goes
-from the first step of the window after a cut to the last one before the next: at a step the fraction that the kernel
-does not show is nearly zero. Over it the law is integrated along the windows seen. The median of stretches is given,
-because a busy machine now and then keeps the sender from filling its window, and then Linux does not let it grow (RFC
-7661).
+The slope, as growth in a round trip: the time in which a window's worth of packets is delivered. By
+`srtt` it would be off by a packet in a window or more, because `srtt` lags behind a growing queue.
+Delivered packets are counted by the emulator on the wire at the sink, in bins of a millisecond, and
+belong to the samples one way back later. A stretch goes from the first step of the window after a
+cut to the last one before the next: at a step the fraction that the kernel does not show is nearly
+zero. Over it the law is integrated along the windows seen. The median of stretches is given,
+because a busy machine now and then keeps the sender from filling its window, and then Linux does
+not let it grow (RFC 7661).
 
-The cut that is farthest off is printed as the window before it, the threshold, and the window after it. A rule's answer
-is whole packets because the kernel's threshold is; the program keeps the fraction (docs/kernel.md).
-"""
+The cut that is farthest off is printed as the window before it, the threshold, and the window after
+it. A rule's answer is whole packets because the kernel's threshold is; the program keeps the
+fraction (docs/kernel.md)."""
 
 from __future__ import annotations
 
@@ -52,11 +56,13 @@ BIN_S = 1e-3
 UNSEEN_PACKETS = 0.25
 """How much a window may have grown between two samples."""
 DUPLICATES = 3
-"""Packets delivered before a loss is found, whose acknowledgements let no window grow (RFC 5681, section 3.2)."""
+"""Packets delivered before a loss is found, whose acknowledgements let no window grow (RFC 5681,
+section 3.2)."""
 
 
 class Law(NamedTuple):
-    """A rule as its paper has it, at a window of w packets: packets added in a round trip, window after a cut."""
+    """A rule as its paper has it, at a window of w packets: packets added in a round trip, window
+    after a cut."""
 
     growth: Callable[[float], float]
     cut: Callable[[float], float]
@@ -67,7 +73,8 @@ LAWS = {
     "AIMD(1, 0.5)": Law(lambda _: 1.0, lambda w: 0.5 * w),
     # Yang and Lam 2000, section 2.1.
     "GAIMD(0.31, 0.875)": Law(lambda _: 0.31, lambda w: 0.875 * w),
-    # Akella and others 2002, sections 3.2 and 5.1: one packet more in a round trip, three less upon loss.
+    # Akella and others 2002, sections 3.2 and 5.1: one packet more in a round trip, three less upon
+    # loss.
     "AIAD(1, 3)": Law(lambda _: 1.0, lambda w: w - 3.0),
     # Binomial with k = l = 1/2 (Chandrayana and others 2002, equation 1).
     "SQRT(1, 0.5)": Law(lambda w: 1.0 / w**0.5, lambda w: w - 0.5 * w**0.5),
@@ -80,7 +87,8 @@ LAWS = {
 
 @dataclass
 class Cut:
-    """An episode in the samples: their numbers where it begins and where growth sets in, and windows in packets."""
+    """An episode in the samples: their numbers where it begins and where growth sets in, and
+    windows in packets."""
 
     begin: int
     growing: int
@@ -89,14 +97,15 @@ class Cut:
     after: float
 
     def off(self, law: Law) -> float:
-        """How far from the law it is, as a part of what is allowed: the larger of 1 packet and 2 %."""
+        """Distance from the law, as a fraction of the tolerance: the larger of 1 packet and 2 %."""
         target = law.cut(self.before)
         return max(abs(self.threshold - target), abs(self.after - target)) / max(1.0, 0.02 * target)
 
 
 @dataclass
 class Samples:
-    """The trace of one flow: seconds, windows and thresholds in packets; packets delivered by the begin of each bin."""
+    """The trace of one flow: seconds, windows and thresholds in packets; packets delivered by the
+    begin of each bin."""
 
     time_s: list[float]
     cwnd: list[float]
@@ -113,15 +122,23 @@ class Samples:
             total += rate * BIN_S / 8 / PAYLOAD_BYTES
             delivered.append(total)
         thresholds = trace["ssthresh_packets"].fill_null(float("inf"))
-        return cls(trace["time_s"].to_list(), trace["cwnd_packets"].to_list(), thresholds.to_list(), delivered)
+        return cls(
+            trace["time_s"].to_list(),
+            trace["cwnd_packets"].to_list(),
+            thresholds.to_list(),
+            delivered,
+        )
 
     def acknowledged(self, sample: int) -> float:
         """Packets delivered at the sink of which the source had word at a sample."""
-        return self.delivered[max(0, min(int((self.time_s[sample] - ONE_WAY_S) / BIN_S), len(self.delivered) - 1))]
+        return self.delivered[
+            max(0, min(int((self.time_s[sample] - ONE_WAY_S) / BIN_S), len(self.delivered) - 1))
+        ]
 
 
 def episodes(samples: Samples) -> Iterator[Cut | None]:
-    """Give every episode of a lowered window after slow start; none stands for one with several thresholds."""
+    """Give every episode of a lowered window after slow start; none stands for one with several
+    thresholds."""
     cwnd, ssthresh, count = samples.cwnd, samples.ssthresh, len(samples.cwnd)
     wild = 2 * max(cwnd)
     at = 1
@@ -146,9 +163,9 @@ def episodes(samples: Samples) -> Iterator[Cut | None]:
 def is_seen(samples: Samples, cut: Cut, law: Law) -> bool:
     """Whether the samples around its begin and its end show the windows there.
 
-    They do not where a sample came late, nor where acknowledgements did, which then come many at once: before the cut
-    the window would have to have grown by more than it is seen to since its last step.
-    """
+    They do not where a sample came late, nor where acknowledgements did, which then come many at
+    once: before the cut the window would have to have grown by more than it is seen to since its
+    last step."""
     by_packet = law.growth(cut.before) / cut.before
     gap_s = max(samples.time_s[at] - samples.time_s[at - 1] for at in (cut.begin, cut.growing))
     steps = (at for at in range(cut.begin - 1, 0, -1) if samples.cwnd[at] != samples.cwnd[at - 1])
@@ -157,15 +174,18 @@ def is_seen(samples: Samples, cut: Cut, law: Law) -> bool:
     return not is_late and gap_s < max(UNSEEN_PACKETS / (PACKETS_S * by_packet), 2 * BIN_S)
 
 
-def stretches(samples: Samples, cuts: list[Cut | None], law: Law) -> Iterator[tuple[float, float, float]]:
+def stretches(
+    samples: Samples, cuts: list[Cut | None], law: Law
+) -> Iterator[tuple[float, float, float]]:
     """Give growth between cuts in packets, that by the law, and the round trips that it took.
 
-    From one step to the next the window is taken halfway between both, for the law and for the round trips: 1/w bends
-    so little over a packet that this is exact to 1/(12 w^2).
-    """
+    From one step to the next the window is taken halfway between both, for the law and for the
+    round trips: 1/w bends so little over a packet that this is exact to 1/(12 w^2)."""
     known = [(last, cut) for last, cut in pairwise(cuts) if last is not None and cut is not None]
     for last, cut in known:
-        steps = [at for at in range(last.growing, cut.begin) if samples.cwnd[at] > samples.cwnd[at - 1]]
+        steps = [
+            at for at in range(last.growing, cut.begin) if samples.cwnd[at] > samples.cwnd[at - 1]
+        ]
         by_law = rounds = 0.0
         for earlier, later in pairwise(steps):
             window = (samples.cwnd[earlier] + samples.cwnd[later]) / 2
@@ -190,7 +210,8 @@ def measure(rule: str, seconds: float) -> dict[str, Any]:
                 "back_rate": "unlimited",
             },
             "flows": [{"name": "flow", "rule": rule}],
-            # Slow start ends below what the path holds: near-flat cuts keep for long what it would overshoot.
+            # Slow start ends below what the path holds: near-flat cuts keep for long what it would
+            # overshoot.
             "tcp": {"packet_size": PAYLOAD_BYTES, "initial_ssthresh": 40},
             "trace": {"cwnd": "1ms", "rate": f"{1e3 * BIN_S:g}ms"},
         }
@@ -201,7 +222,11 @@ def measure(rule: str, seconds: float) -> dict[str, Any]:
     grown = list(stretches(samples, found, law))
     worst = max(judged, key=lambda cut: cut.off(law), default=None)
     slope = median(grew / by_law for grew, by_law, _ in grown) if grown else None
-    by_law_rtt = sum(by_law for _, by_law, _ in grown) / sum(rounds for *_, rounds in grown) if grown else None
+    by_law_rtt = (
+        sum(by_law for _, by_law, _ in grown) / sum(rounds for *_, rounds in grown)
+        if grown
+        else None
+    )
     return {
         "rule": rule,
         "episodes": len(found),
@@ -216,6 +241,7 @@ def measure(rule: str, seconds: float) -> dict[str, Any]:
         "hits": sum(rule["skipped_callbacks"] for rule in result.kernel_rules),
         "valid": result.valid,
         "reasons": result.reasons,
+        "result": result,
     }
 
 
@@ -225,12 +251,17 @@ def line(row: dict[str, Any]) -> str:
     def number(value: float | None, form: str) -> str:
         return "none" if value is None else format(value, form)
 
-    cut = "none" if row["worst_cut"] is None else " > ".join(f"{packets:g}" for packets in row["worst_cut"])
+    cut = (
+        "none"
+        if row["worst_cut"] is None
+        else " > ".join(f"{packets:g}" for packets in row["worst_cut"])
+    )
     return (
-        f"{row['rule']:35}  {row['cuts']:3} of {row['episodes']:3}   {number(row['worst'], '.2f'):>14}  {cut:>12}"
-        f"  {number(row['slope_packets'], '.3f'):>15}  {number(row['law_slope_packets'], '.3f'):>6}"
-        f"  {number(row['slope_error_percent'], '+.2f'):>7}  {row['stretches']:9}  {row['hits']:10}"
-        f"  {'yes' if row['valid'] else 'NO: ' + '; '.join(row['reasons'])}"
+        f"{row['rule']:35}  {row['cuts']:3} of {row['episodes']:3}  "
+        f" {number(row['worst'], '.2f'):>14}  {cut:>12}  {number(row['slope_packets'], '.3f'):>15} "
+        f" {number(row['law_slope_packets'], '.3f'):>6} "
+        f" {number(row['slope_error_percent'], '+.2f'):>7}  {row['stretches']:9}  {row['hits']:10} "
+        f" {'yes' if row['valid'] else 'NO: ' + '; '.join(row['reasons'])}"
     )
 
 
@@ -238,11 +269,12 @@ def main() -> None:
     """Print a line for each rule."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 20.0
     print(
-        f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; one flow over {RATE_MBIT} Mbit/s and "
-        f"{2e3 * ONE_WAY_S:g} ms, {seconds:g} s each"
+        f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; one flow over {RATE_MBIT}"
+        f" Mbit/s and {2e3 * ONE_WAY_S:g} ms, {seconds:g} s each"
     )
     columns = (
-        "cuts judged  off, of allowed   of this cut  packets per RTT, law's  off [%]  stretches  guard hits  valid"
+        "cuts judged  off, of allowed   of this cut  packets per RTT, law's  off [%]  stretches "
+        " guard hits  valid"
     )
     print(f"{'rule':35}  {columns}")
     for rule in sys.argv[2:] or LAWS:

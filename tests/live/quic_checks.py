@@ -1,10 +1,10 @@
-"""What QUIC transfers must show: goodput against the ideal, shares against the simulation, cuts, many flows, faults.
+"""What QUIC transfers must show: goodput against the ideal, shares against the simulation, cuts,
+many flows, faults.
 
     .venv/bin/python tests/live/quic_checks.py [SECONDS] [goodput|shares|cuts|many|faults ...]
 
-Prints a line for each check, the load of the machine first: a run that the machine spoiled says so itself. The ideal
-is the payload's share of a packet of 1500 bytes, of which headers take 61.
-"""
+Prints a line for each check, the load of the machine first: a run that the machine spoiled says so
+itself. The ideal is the payload's share of a packet of 1500 bytes, of which headers take 61."""
 
 from __future__ import annotations
 
@@ -34,14 +34,25 @@ QUEUES = {
 }
 
 
-def scenario(rate_mbit: float, seconds: float, flows: list[dict[str, Any]], rtt_ms: float = RTT_MS, **link) -> Scenario:
-    """Flows over one link, measured from 2 s on."""
-    dumbbell = {"rate": f"{rate_mbit}Mbit", "delay": f"{rtt_ms / 2}ms", "queue": {"kind": "drop-tail", "limit": "2bdp"}}
+def scenario(
+    rate_mbit: float,
+    seconds: float,
+    flows: list[dict[str, Any]],
+    rtt_ms: float = RTT_MS,
+    begin_s: float = 2,
+    **link,
+) -> Scenario:
+    """Flows over one link, measured from `begin_s` on for so many seconds."""
+    dumbbell = {
+        "rate": f"{rate_mbit}Mbit",
+        "delay": f"{rtt_ms / 2}ms",
+        "queue": {"kind": "drop-tail", "limit": "2bdp"},
+    }
     return Scenario.from_dict(
         {
             "name": "quic",
-            "duration": f"{2 + seconds}s",
-            "measure": ["2s", f"{2 + seconds}s"],
+            "duration": f"{begin_s + seconds}s",
+            "measure": [f"{begin_s}s", f"{begin_s + seconds}s"],
             "dumbbell": dumbbell | {"back_rate": "unlimited"} | link,
             "flows": flows,
             "tcp": {"packet_size": 1448},
@@ -59,12 +70,16 @@ def goodput(seconds: float) -> Iterator[tuple[str, bool, bool]]:
     for rate_mbit in (10, 100):
         result = quic(scenario(rate_mbit, seconds, [{"name": "flow", "rule": "CUBIC"}]))
         error = result.aggregate_goodput_bps / 1e6 / (rate_mbit * SHARE) - 1
-        found = f"{rate_mbit} Mbit/s: goodput {result.aggregate_goodput_bps / 1e6:.2f} Mbit/s, {100 * error:+.2f} %"
+        found = (
+            f"{rate_mbit} Mbit/s: goodput {result.aggregate_goodput_bps / 1e6:.2f} Mbit/s,"
+            f" {100 * error:+.2f} %"
+        )
         yield f"{found}; {verdict(result)}", abs(error) <= 0.03, result.valid
 
 
 def shares(seconds: float) -> Iterator[tuple[str, bool, bool]]:
-    """Compare what 4 Reno flows leave 4 of GAIMD(0.31, 0.875) with the simulation, paced; allowed are 5 points."""
+    """Compare what 4 Reno flows leave 4 of GAIMD(0.31, 0.875) with the simulation, paced; allowed
+    are 5 points."""
     flows = [
         {"name": "reno", "count": 4, "rule": "AIMD(1, 0.5)", "start": ["0s", "0.5s"]},
         {"name": "gaimd", "count": 4, "rule": "GAIMD(0.31, 0.875)", "start": ["0s", "0.5s"]},
@@ -74,7 +89,8 @@ def shares(seconds: float) -> Iterator[tuple[str, bool, bool]]:
         live = quic(asked)
         pair = (live, execute.run(counterpart(asked, live.packet_bytes)))
         found = [
-            result.flows.filter(group="gaimd")["goodput_bps"].sum() / result.aggregate_goodput_bps for result in pair
+            result.flows.filter(group="gaimd")["goodput_bps"].sum() / result.aggregate_goodput_bps
+            for result in pair
         ]
         text = f"{name}: GAIMD's share {100 * found[0]:.1f} %, simulated {100 * found[1]:.1f} %"
         yield f"{text}; {verdict(live)}", abs(found[0] - found[1]) <= 0.05, live.valid
@@ -82,7 +98,10 @@ def shares(seconds: float) -> Iterator[tuple[str, bool, bool]]:
 
 def answered(flow: dict[str, Any]) -> list[tuple[float, float, bool]]:
     """Windows before and after each cut that the rule decided, and whether it was in slow start."""
-    columns = (flow[f"cut_{name}"] for name in ("cause", "before_packets", "after_packets", "in_slow_start"))
+    columns = (
+        flow[f"cut_{name}"]
+        for name in ("cause", "before_packets", "after_packets", "in_slow_start")
+    )
     return [row[1:] for row in zip(*columns, strict=True) if row[0] != "persistent congestion"]
 
 
@@ -91,8 +110,13 @@ def cuts(seconds: float) -> Iterator[tuple[str, bool, bool]]:
     for rule, left in CUTS.items():
         result = quic(scenario(10, seconds, [{"name": "flow", "rule": rule}]))
         (flow,) = result.quic_flows
-        pairs = [(before, after) for before, after, in_slow_start in answered(flow) if not in_slow_start]
-        worst = max((abs(after - left(before)) / max(1, 0.02 * left(before)) for before, after in pairs), default=9.9)
+        pairs = [
+            (before, after) for before, after, in_slow_start in answered(flow) if not in_slow_start
+        ]
+        worst = max(
+            (abs(after - left(before)) / max(1, 0.02 * left(before)) for before, after in pairs),
+            default=9.9,
+        )
         text = f"{rule}: {len(pairs)} cuts, the worst {worst:.3f} of what is allowed"
         yield f"{text}; {verdict(result)}", worst <= 1, result.valid
 
@@ -103,7 +127,10 @@ def many(seconds: float) -> Iterator[tuple[str, bool, bool]]:
     result = quic(scenario(100, seconds, flows))
     share = result.aggregate_goodput_bps / 1e6 / (100 * SHARE)
     late_ms, cpu = 1e3 * result.health["lateness_p99_s"], 100 * result.health["cpu_share"]
-    text = f"50 flows: {100 * share:.1f} % of the ideal, relay late p99 {late_ms:.3f} ms, CPU {cpu:.0f} %"
+    text = (
+        f"50 flows: {100 * share:.1f} % of the ideal, relay late p99 {late_ms:.3f} ms, CPU"
+        f" {cpu:.0f} %"
+    )
     yield f"{text}; {verdict(result)}", share > 0.97 or not result.valid, result.valid
 
 
@@ -112,13 +139,19 @@ def faults(_: float) -> Iterator[tuple[str, bool, bool]]:
     flow = [{"name": "flow", "rule": "AIMD(1, 0.5)"}]
     result = quic(scenario(10, 4, flow, loss=HALF))
     text = (
-        f"loss of 50 %: {result.flows['delivered_packets'][0]} packets arrived, {result.flows['timeouts'][0]} collapses"
+        f"loss of 50 %: {result.flows['delivered_packets'][0]} packets arrived,"
+        f" {result.flows['timeouts'][0]} collapses"
     )
     yield f"{text}; {verdict(result)}", result.delivered_packets > 0, result.valid
-    asked = scenario(10, 8, flow, outages=[{"from": "3s", "to": "5s"}]).set("trace", {"rate": "500ms"})
+    asked = scenario(10, 8, flow, outages=[{"from": "3s", "to": "5s"}]).set(
+        "trace", {"rate": "500ms"}
+    )
     result = quic(asked)
     rates = dict(result.traces["rate"].select("time_s", "goodput_bps").iter_rows())
-    text = f"outage from 3 to 5 s: {rates[4.0] / 1e6:.2f} Mbit/s in it, {rates[9.0] / 1e6:.2f} Mbit/s at 9 s"
+    text = (
+        f"outage from 3 to 5 s: {rates[4.0] / 1e6:.2f} Mbit/s in it, {rates[9.0] / 1e6:.2f} Mbit/s"
+        " at 9 s"
+    )
     yield f"{text}; {verdict(result)}", rates[4.0] == 0 and rates[9.0] > 8e6, result.valid
 
 
@@ -128,11 +161,18 @@ CHECKS = {"goodput": goodput, "shares": shares, "cuts": cuts, "many": many, "fau
 def main() -> None:
     """Print what was found."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {seconds:g} s measured after 2 s")
+    print(
+        f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {seconds:g} s measured"
+        " after 2 s"
+    )
     for name in sys.argv[2:] or CHECKS:
         for text, is_as_wanted, is_valid in CHECKS[name](seconds):
             said = "as wanted" if is_as_wanted else "NOT as wanted"
-            print(f"{name}: {said if is_valid or name == 'faults' else f'no verdict ({said})'}: {text}", flush=True)
+            print(
+                f"{name}: {said if is_valid or name == 'faults' else f'no verdict ({said})'}:"
+                f" {text}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

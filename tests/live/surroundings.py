@@ -1,4 +1,5 @@
-"""Whether this machine can run real flows, and what it must look like afterwards."""
+"""Whether this machine can run real flows, what it did meanwhile, and what it must look like
+afterwards."""
 
 from __future__ import annotations
 
@@ -11,31 +12,146 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+import pytest
+
 from cwndlab.live import program
+from cwndlab.results import Result
+from waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
+STEAL_SHARE = 0.02
+OTHERS_SHARE = 0.15
+LATENCY_MS = 10.0
+"""From which figures of `Load` on a machine is too busy."""
+
+
+@dataclass
+class Load:
+    """What others did with this machine while `measured` lasted."""
+
+    steal_share: float = 0.0
+    """Processor time that the host of this virtual machine gave to others, over all processor time.
+    """
+    others_share: float = 0.0
+    """Processor time that processes neither ours nor our children's took, over all processor time.
+    """
+    latency_ms: float = 0.0
+    """Scheduling latency: the longest time that a process was woken up after it had asked to be."""
+
+    def disturbances(self) -> list[str]:
+        """Say which figures are those of a machine that is too busy."""
+        figures = (
+            (
+                self.steal_share > STEAL_SHARE,
+                f"{100 * self.steal_share:.0f} % of processor time was stolen",
+            ),
+            (
+                self.others_share > OTHERS_SHARE,
+                f"others took {100 * self.others_share:.0f} % of processor time",
+            ),
+            (self.latency_ms > LATENCY_MS, f"a process was woken up {self.latency_ms:.0f} ms late"),
+        )
+        return [text for is_too_much, text in figures if is_too_much]
+
+
+# A process of its own: threads of this one wait for each other.
+PROBE = """
+import select, sys, time
+print("ready", flush=True)
+worst = 0.0
+while True:
+    due = time.monotonic() + 0.005
+    if select.select([sys.stdin], [], [], 0.005)[0]:
+        break
+    worst = max(worst, time.monotonic() - due)
+print(1e3 * worst)
+"""
+
+
+@contextmanager
+def measured() -> Iterator[Load]:
+    """Measure what the machine does beside the block; the figures are there after it."""
+    load = Load()
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-c", PROBE], stdin=pipe, stdout=pipe, text=True
+    ) as probe:
+        probe.stdout.readline()
+        before = _processor_s()
+        try:
+            yield load
+        finally:
+            busy_s, steal_s, all_s, ours_s = (
+                b - a for a, b in zip(before, _processor_s(), strict=True)
+            )
+            load.steal_share = steal_s / max(all_s, 0.01)
+            load.others_share = max(busy_s - ours_s, 0.0) / max(all_s, 0.01)
+            load.latency_ms = float(probe.communicate()[0])
+            print(f"\n{load}")
+
+
+def _processor_s() -> tuple[float, float, float, float]:
+    """Processor time so far, seconds: of all processes, stolen, in all; and of ours."""
+    # proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal.
+    ticks = [int(field) for field in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    per_s = os.sysconf("SC_CLK_TCK")
+    return sum(ticks[:3]) / per_s, ticks[7] / per_s, sum(ticks) / per_s, sum(os.times()[:4])
+
+
+@contextmanager
+def unless_busy(load: Load, *results: Result) -> Iterator[None]:
+    """Skip where an assertion of the block misses on a machine that was too busy, with the figures
+    that say so.
+
+    They are those of `load`, and how late the runs handed over their packets where that was too
+    late to be valid."""
+    try:
+        yield
+    except AssertionError as miss:
+        if figures := [*load.disturbances(), *filter(None, map(late, results))]:
+            pytest.skip(
+                f"the machine was too busy: {'; '.join(figures)}; missed: {_first_line(miss)}"
+            )
+        raise
+
+
+def late(result: Result) -> str | None:
+    """Say how late a run handed over its packets, where that was too late for it to be valid."""
+    p99_s = result.health["lateness_p99_s"]
+    if p99_s is None or p99_s <= program.ask("limits")["lateness_p99_s"]:
+        return None
+    return f"1 packet in 100 was handed over {1e3 * p99_s:.1f} ms late or later"
+
+
+def _first_line(error: AssertionError) -> str:
+    return (str(error).splitlines() or ["an assertion"])[0]
+
 
 def once_more(test: Callable[..., None]) -> Callable[..., None]:
-    """Measure again where the first failed: who else uses the machine disturbs one, a fault of ours shows in both."""
+    """Measure again where the first failed: who else uses the machine disturbs one, a fault of ours
+    shows in both."""
 
     @functools.wraps(test)
-    def measured(*arguments: object, **named: object) -> None:
+    def again(*arguments: object, **named: object) -> None:
         try:
             test(*arguments, **named)
         except AssertionError as first:
             print(f"\nmeasured again, after: {first}")
             test(*arguments, **named)
 
-    return measured
+    return again
 
 
 def wake_ms() -> float:
-    """Median time from a byte sent to a sleeping thread until its answer woke this one, milliseconds."""
+    """Median time from a byte sent to a sleeping thread until its answer woke this one,
+    milliseconds."""
     near, far = socket.socketpair()
 
     def answer() -> None:
@@ -88,13 +204,28 @@ def missing() -> str | None:
 
 
 def machine() -> tuple[str, str, str, str]:
-    """Read what a run must leave as it was: devices, named namespaces, rules of a run, a switch of the host's."""
-    links = json.loads(subprocess.run(["ip", "-j", "link"], capture_output=True, text=True, check=True).stdout)
-    spaces = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+    """Read what a run must leave as it was: devices, named namespaces, rules of a run, a switch of
+    the host's."""
+    links = json.loads(
+        subprocess.run(["ip", "-j", "link"], capture_output=True, text=True, check=True).stdout
+    )
+    spaces = subprocess.run(
+        ["ip", "netns", "list"], capture_output=True, text=True, check=True
+    ).stdout
     ipv4 = Path("/proc/sys/net/ipv4")
     controls = (ipv4 / "tcp_available_congestion_control").read_text().split()
     ours = [name for name in controls if name.startswith("cwndlab_")]
-    return str([link["ifname"] for link in links]), spaces, str(ours), (ipv4 / "tcp_ecn").read_text()
+    return (
+        str([link["ifname"] for link in links]),
+        spaces,
+        str(ours),
+        (ipv4 / "tcp_ecn").read_text(),
+    )
+
+
+def wait_for_others() -> None:
+    """Wait for the end of somebody else's live run."""
+    wait_until(lambda: not is_running(), "the end of another live run")
 
 
 def is_running() -> bool:

@@ -16,19 +16,37 @@ import pytest
 from test_kernel_rules import REASON, available
 
 from cwndlab.live import program
+from waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.skipif(REASON is not None, reason=REASON or "")
 
 NAME = "cwl_t_held"
-END_S = 20
 
 
 @pytest.fixture
-def command() -> Iterator[subprocess.Popen[str]]:
+def errors(tmp_path) -> Path:
+    """What the command writes to standard error, to be read at any time."""
+    return tmp_path / "errors"
+
+
+@pytest.fixture
+def command(errors) -> Iterator[subprocess.Popen[str]]:
     """The command, in a process group of its own as a shell gives it; it ends with the test."""
-    arguments = [sys.executable, "-m", "cwndlab", "live", "install", "AIMD(1, 0.5)", "--name", NAME, "--until-stopped"]
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(arguments, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    arguments = [
+        sys.executable,
+        "-m",
+        "cwndlab",
+        "live",
+        "install",
+        "AIMD(1, 0.5)",
+        "--name",
+        NAME,
+        "--until-stopped",
+    ]
+    with errors.open("w") as stderr:
+        process = subprocess.Popen(
+            arguments, stdout=subprocess.PIPE, stderr=stderr, text=True, start_new_session=True
+        )
     try:
         yield process
     finally:
@@ -36,9 +54,9 @@ def command() -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-def _registered(process: subprocess.Popen[str]) -> int:
+def _registered(process: subprocess.Popen[str], errors: Path) -> int:
     """Wait until the rule is registered; the process that holds it."""
-    assert process.stdout.readline() == f"AIMD(1, 0.5) is {NAME}\n", process.communicate()
+    assert process.stdout.readline() == f"AIMD(1, 0.5) is {NAME}\n", errors.read_text()
     assert NAME in available()
     (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     return int(child)
@@ -50,20 +68,23 @@ def _holders() -> list[str]:
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             lines.append(path.read_bytes().decode(errors="replace"))
-    return [line for line in lines if line.split("\0")[0] == str(program.BUILT) and NAME in line.split("\0")]
+    return [
+        line
+        for line in lines
+        if line.split("\0")[0] == str(program.BUILT) and NAME in line.split("\0")
+    ]
 
 
-def _until(condition) -> None:
-    end = time.monotonic() + END_S
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.05)
+def _gone() -> bool:
+    """Whether the kernel has the rule no more; it takes it back after a grace period of RCU."""
+    return NAME not in available()
 
 
 @pytest.mark.parametrize(
     ("how", "code"),
     [
-        # A terminal sends Ctrl-C to the command and to its program; `kill -INT` reaches the command alone.
+        # A terminal sends Ctrl-C to the command and to its program; `kill -INT` reaches the command
+        # alone.
         ("Ctrl-C", 130),
         ("interrupt the command", 130),
         ("terminate the command", -signal.SIGTERM),
@@ -71,9 +92,9 @@ def _until(condition) -> None:
         ("kill the program", 2),
     ],
 )
-def test_nothing_stays_registered(command, how, code):
+def test_nothing_stays_registered(command, errors, how, code):
     held = Path("/run/cwndlab").exists()
-    child = _registered(command)
+    child = _registered(command, errors)
     assert len(_holders()) == 1
     if how == "Ctrl-C":
         os.killpg(command.pid, signal.SIGINT)
@@ -81,16 +102,18 @@ def test_nothing_stays_registered(command, how, code):
         os.kill(child, signal.SIGKILL)
     else:
         command.send_signal(
-            {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}[how.split()[0]]
+            {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}[
+                how.split()[0]
+            ]
         )
-    _, errors = command.communicate(timeout=END_S)
-    assert command.returncode == code, errors
-    assert "Traceback" not in errors, errors
+    command.communicate(timeout=HANG_S)
+    said = errors.read_text()
+    assert command.returncode == code, said
+    assert "Traceback" not in said, said
     if how == "kill the program":
-        assert NAME in errors
-    _until(lambda: not Path(f"/proc/{child}/task").exists())
-    # The kernel takes it back after a grace period of RCU.
-    _until(lambda: NAME not in available())
+        assert NAME in said
+    wait_until(lambda: not Path(f"/proc/{child}/task").exists(), "the end of the program")
+    wait_until(_gone, "the end of the rule")
     assert NAME not in [entry["name"] for entry in program.ask("list")["rules"]]
     assert Path("/run/cwndlab").exists() == held
     # The name is free at once.
@@ -99,36 +122,41 @@ def test_nothing_stays_registered(command, how, code):
 
 
 @pytest.mark.parametrize("after_s", [0.05, 0.15, 0.25, 0.35, 0.5])
-def test_an_early_interrupt_leaves_nothing_either(command, after_s):
-    """Before it is ready: while Python starts, while tables are computed, while the kernel takes them."""
+def test_an_early_interrupt_leaves_nothing_either(command, errors, after_s):
+    """Before it is ready: while Python starts, while tables are computed, while the kernel takes
+    them."""
     time.sleep(after_s)
-    os.killpg(command.pid, signal.SIGINT)
-    swallowed = ""
-    try:
-        command.communicate(timeout=END_S)
-    except subprocess.TimeoutExpired as late:
-        swallowed = str(late.stderr)
+    sent = 0
+    while command.poll() is None:
         os.killpg(command.pid, signal.SIGINT)
-        command.communicate(timeout=END_S)
-    # Python itself swallows an interrupt that hits a callback while it starts, before our first line.
-    assert not swallowed or "Exception ignored in" in swallowed, swallowed
+        sent += 1
+        wait_until(
+            lambda sent=sent: command.poll() is not None or _swallowed(errors) >= sent, "an end"
+        )
     assert command.returncode != 0
     # One that was being started ends when it finds its input closed.
-    _until(lambda: not _holders())
-    _until(lambda: NAME not in available())
+    wait_until(lambda: not _holders(), "the end of the program")
+    wait_until(_gone, "the end of the rule")
     assert NAME not in [entry["name"] for entry in program.ask("list")["rules"]]
 
 
-def test_the_rule_goes_though_a_flow_still_uses_it(command):
-    """The kernel keeps what a flow uses until it closes, but nobody else can choose it, and the flow goes on."""
-    child = _registered(command)
+def _swallowed(errors: Path) -> int:
+    """Count interrupts that Python itself swallowed: they hit a callback while it started, before
+    our first line."""
+    return errors.read_text().count("Exception ignored in")
+
+
+def test_the_rule_goes_though_a_flow_still_uses_it(command, errors):
+    """The kernel keeps what a flow uses until it closes, but nobody else can choose it, and the
+    flow goes on."""
+    child = _registered(command, errors)
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as flow:
         flow.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, NAME.encode())
         flow.connect(server.getsockname())
         connection, _ = server.accept()
         os.kill(child, signal.SIGKILL)
-        command.communicate(timeout=END_S)
-        _until(lambda: NAME not in available())
+        command.communicate(timeout=HANG_S)
+        wait_until(_gone, "the end of the rule")
         with socket.socket() as late, pytest.raises(FileNotFoundError):
             late.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, NAME.encode())
         flow.sendall(bytes(100_000))

@@ -1,9 +1,9 @@
-"""Rules in the kernel, with real flows: the window after a cut, the slope, the guard. `pytest -s` shows the figures."""
+"""Rules in the kernel, with real flows: the window after a cut, the slope, the guard. `pytest -s`
+shows the figures."""
 
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -14,10 +14,11 @@ from typing import NamedTuple
 import kernel_path
 import pytest
 from kernel_path import Row
-from surroundings import once_more
+from surroundings import measured, once_more, unless_busy
 
 from cwndlab.errors import LiveError
 from cwndlab.live import doctor, program
+from waiting import HANG_S, wait_until
 
 OPEN, DISORDER, RECOVERY = 0, 1, 3
 INFINITE = 0x7FFFFFFF
@@ -25,7 +26,13 @@ INFINITE = 0x7FFFFFFF
 
 def _reason_to_skip() -> str | None:
     parts = {part.name: part for part in doctor.look()}
-    needed = ("kernel types (BTF)", "struct_ops for TCP", "privileges", "network namespaces", "cwndlab-live")
+    needed = (
+        "kernel types (BTF)",
+        "struct_ops for TCP",
+        "privileges",
+        "network namespaces",
+        "cwndlab-live",
+    )
     for name in needed:
         if parts[name].found is None:
             return f"no {name}: {parts[name].how}"
@@ -48,13 +55,15 @@ def registered(rule: str, name: str, *more: str) -> Iterator[program.Held]:
 
 
 class Law(NamedTuple):
-    """A rule as its paper has it: packets added per acknowledged packet, and the window after a cut."""
+    """A rule as its paper has it: packets added per acknowledged packet, and the window after a
+    cut."""
 
     growth: Callable[[float], float]
     cut: Callable[[float], float]
 
 
-# By hand from the update equations: crates/rules is what they are compared with, by way of the kernel.
+# By hand from the update equations: crates/rules is what they are compared with, by way of the
+# kernel.
 LAWS = {
     "AIMD(1, 0.5)": Law(lambda w: 1 / w, lambda w: 0.5 * w),
     "GAIMD(0.31, 0.875)": Law(lambda w: 0.31 / w, lambda w: 0.875 * w),
@@ -65,16 +74,17 @@ LAWS = {
 }
 
 
-# On a busy machine a look may come late, and the window have grown unseen meanwhile: by more than this, and the cut is
-# not judged.
+# On a busy machine a look may come late, and the window have grown unseen meanwhile: by more than
+# this, and the cut is not judged.
 UNSEEN_PACKETS = 0.25
 
 
 def cuts(rows: list[Row], law: Law) -> list[tuple[int, int, int]]:
-    """Window before each recovery whose begin and end were seen, threshold at its end, and the window then.
+    """Window before each recovery whose begin and end were seen, threshold at its end, and the
+    window then.
 
-    At its end: where the kernel skipped a callback, the guard repairs the threshold at the next acknowledgement.
-    """
+    At its end: where the kernel skipped a callback, the guard repairs the threshold at the next
+    acknowledgement."""
 
     def is_seen(row: Row) -> bool:
         return row.unseen_s * kernel_path.RATE_PACKETS_S * law.growth(row.cwnd) < UNSEEN_PACKETS
@@ -93,11 +103,10 @@ def cuts(rows: list[Row], law: Law) -> list[tuple[int, int, int]]:
 def slope(rows: list[Row], law: Law) -> tuple[float, int]:
     """Growth as a share of the rule's, median over stretches between cuts, and their number.
 
-    A stretch goes from its first step of the window to its last: at a step the fraction that the kernel does not show
-    is nearly zero, and what was acknowledged in between the kernel counts. The median, because a busy machine now and
-    then keeps the sender from filling its window, and then the kernel does not let it grow (RFC 7661): such a stretch
-    tells nothing of the rule.
-    """
+    A stretch goes from its first step of the window to its last: at a step the fraction that the
+    kernel does not show is nearly zero, and what was acknowledged in between the kernel counts. The
+    median, because a busy machine now and then keeps the sender from filling its window, and then
+    the kernel does not let it grow (RFC 7661): such a stretch tells nothing of the rule."""
     stretches: list[list[Row]] = [[]]
     for last, row in pairwise(rows):
         if row.state not in (OPEN, DISORDER) or row.cwnd < row.ssthresh or row.cwnd < last.cwnd:
@@ -105,6 +114,7 @@ def slope(rows: list[Row], law: Law) -> tuple[float, int]:
         elif row.cwnd > last.cwnd and last.state in (OPEN, DISORDER):
             stretches[-1].append(row)
     shares = [_share(stretch, law) for stretch in stretches if len(stretch) > 1]
+    assert shares, "no stretch between cuts"
     return median(shares), len(shares)
 
 
@@ -116,48 +126,75 @@ def _share(stretch: list[Row], law: Law) -> float:
     return (last.cwnd - first.cwnd) / (window - first.cwnd)
 
 
+# In the quick tier, tests/live/test_live_laws.py has a rule of these through the emulator.
+@pytest.mark.nightly
 @pytest.mark.parametrize("rule", LAWS)
 @once_more
 def test_a_flow_alone_cuts_and_grows_as_its_rule_says(rule):
     law = LAWS[rule]
-    # A threshold below the path's capacity: slow start would overshoot, and near-flat cuts keep that for long.
-    with registered(rule, "cwl_t_law", "--initial-ssthresh", "50") as held:
+    # A threshold below the path's capacity: slow start would overshoot, and near-flat cuts keep
+    # that for long.
+    with measured() as load, registered(rule, "cwl_t_law", "--initial-ssthresh", "50") as held:
         rows = kernel_path.run_flow("cwl_t_law", 20)
         hits = held.end()["hits"]
+    assert hits["beyond_table"] == 0
+    with unless_busy(load):
+        _keeps(law, rows)
+    print(f"  {hits['cuts']} calls of ssthresh(), {hits['skipped_ssthresh']} skipped and repaired")
+
+
+def _keeps(law: Law, rows: list[Row]) -> None:
     seen = cuts(rows, law)
-    assert len(seen) >= 5, f"{rule}: {len(seen)} cuts"
-    # The window that was cut has a fraction that is not shown: the rule's answer lies between those at its whole part
-    # and at one packet more.
-    off = [max(law.cut(before) - after, after - law.cut(before + 1), 0.0) for before, after, _ in seen]
+    assert len(seen) >= 5, f"{len(seen)} cuts"
+    # The window that was cut has a fraction that is not shown: the rule's answer lies between those
+    # at its whole part and at one packet more.
+    off = [
+        max(law.cut(before) - after, after - law.cut(before + 1), 0.0) for before, after, _ in seen
+    ]
     share, stretches = slope(rows, law)
     windows = f"{min(b for b, _, _ in seen)} to {max(b for b, _, _ in seen)} packets"
-    print(f"\n{rule}: {len(seen)} cuts at {windows}, at most {max(off):.2f} packets off")
+    print(f"\n{len(seen)} cuts at {windows}, at most {max(off):.2f} packets off")
     print(f"  slope {share:.4f} of the rule's, median of {stretches} stretches")
-    print(f"  {hits['cuts']} calls of ssthresh(), {hits['skipped_ssthresh']} skipped and repaired")
-    assert hits["beyond_table"] == 0
     for (before, threshold, after), distance in zip(seen, off, strict=True):
-        assert distance <= max(1.0, 0.02 * law.cut(before)), f"{rule}: {before} packets were cut to {threshold}"
-        # Proportional rate reduction ends at the threshold (RFC 6937); what one acknowledgement then adds may be shown
-        # with it.
-        assert abs(after - threshold) <= max(1.0, 0.02 * threshold), f"{rule}: threshold {threshold}, window {after}"
+        assert distance <= max(1.0, 0.02 * law.cut(before)), (
+            f"{before} packets were cut to {threshold}"
+        )
+        # Proportional rate reduction ends at the threshold (RFC 6937); what one acknowledgement
+        # then adds may be shown with it.
+        assert abs(after - threshold) <= max(1.0, 0.02 * threshold), (
+            f"threshold {threshold}, window {after}"
+        )
     assert share == pytest.approx(1, abs=0.03)
 
 
 def test_the_guard_repairs_episodes_that_were_skipped():
-    """Every fourth ssthresh() and its set_state() go missing, with garbage for an answer: windows are right."""
-    rule, law = "GAIMD(0.31, 0.875)", LAWS["GAIMD(0.31, 0.875)"]
-    with registered(rule, "cwl_t_guard", "--initial-ssthresh", "50", "--skip-every", "4") as held:
-        rows = kernel_path.run_flow("cwl_t_guard", 15)
+    """Every fourth ssthresh() and its set_state() go missing, with garbage for an answer: windows
+    are right."""
+    rule, law = "AIAD(1, 3)", LAWS["AIAD(1, 3)"]
+    with (
+        measured() as load,
+        registered(rule, "cwl_t_guard", "--initial-ssthresh", "50", "--skip-every", "4") as held,
+    ):
+        rows = kernel_path.run_flow("cwl_t_guard", 5)
         hits = held.end()["hits"]
-    off = [max(law.cut(before) - after, after - law.cut(before + 1), 0.0) for before, after, _ in cuts(rows, law)]
+    off = [
+        max(law.cut(before) - after, after - law.cut(before + 1), 0.0)
+        for before, after, _ in cuts(rows, law)
+    ]
     wild = max(row.ssthresh for row in rows if row.ssthresh != INFINITE)
-    print(f"\n{hits['left_unanswered']} episodes left unanswered, {hits['skipped_ssthresh']} repaired")
+    print(
+        f"\n{hits['left_unanswered']} episodes left unanswered, {hits['skipped_ssthresh']} repaired"
+    )
     print(f"  thresholds at most {wild}")
-    print(f"  {len(off)} cuts seen, at most {max(off):.2f} packets off")
-    assert hits["left_unanswered"] >= 2
-    assert hits["skipped_ssthresh"] >= hits["left_unanswered"] - 1  # the last may have come as the flow ended
+    print(f"  {len(off)} cuts seen, at most {max(off, default=0.0):.2f} packets off")
+    assert (
+        hits["skipped_ssthresh"] >= hits["left_unanswered"] - 1
+    )  # the last may have come as the flow ended
     assert rows[-1].ssthresh < 1000
-    assert max(off) <= 1.0
+    with unless_busy(load):
+        assert hits["left_unanswered"] >= 2
+        assert len(off) >= 2
+        assert max(off) <= 1.0
 
 
 def test_install_and_remove():
@@ -171,10 +208,17 @@ def test_install_and_remove():
             received = 0
             while received < 100_000:
                 received += len(connection.recv(65536))
-            assert client.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0") == b"cwl_t_stay"
+            assert (
+                client.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0")
+                == b"cwl_t_stay"
+            )
             connection.close()
         [entry] = [entry for entry in program.ask("list")["rules"] if entry["name"] == "cwl_t_stay"]
-        assert (entry["rule"], entry["installed"], entry["hits"]["flows"]) == ("SQRT(1, 0.5)", True, 1)
+        assert (entry["rule"], entry["installed"], entry["hits"]["flows"]) == (
+            "SQRT(1, 0.5)",
+            True,
+            1,
+        )
         with pytest.raises(LiveError, match='name "cwl_t_stay" is in use'):
             program.ask("install", "SQRT(1, 0.5)", "--name", "cwl_t_stay")
     finally:
@@ -197,20 +241,19 @@ def test_nothing_stays_however_the_command_ends(end):
         held.end()
     else:
         getattr(process, end)()
-        process.communicate(timeout=10)
+        process.communicate(timeout=HANG_S)
     # The kernel takes it back after a grace period of RCU.
-    for _ in range(100):
-        if "cwl_t_gone" not in available():
-            break
-        time.sleep(0.05)
-    assert "cwl_t_gone" not in available()
+    wait_until(lambda: "cwl_t_gone" not in available(), "the end of the rule")
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (("CUBIC", "--name", "x1"), 'rule "CUBIC" cannot run in the kernel: it has a memory'),
-        (("AIMD(1, 0.5)", "--name", "much_too_long_name"), "it has 18 characters; allowed are 1 to 15"),
+        (
+            ("AIMD(1, 0.5)", "--name", "much_too_long_name"),
+            "it has 18 characters; allowed are 1 to 15",
+        ),
         (("AIMD(1, 0.5)", "--name", "a.b"), "'.' is not allowed"),
         (("AIMD(1, 0.5)", "--name", "1ab"), "does not begin with a letter"),
         (("AIMD(1, 0.5)", "--name", "reno"), 'name "reno" is in use'),

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,10 @@ from cwndlab import Scenario
 from cwndlab.errors import LiveError, ScenarioError
 from cwndlab.live import program
 from cwndlab.live.run import linux
+from waiting import HANG_S, wait_until
 
-LONG = SMALL.replace('"3s"', '"60s"')
+LONG = SMALL.replace('"3s"', f'"{HANG_S:.0f}s"')
+"""A run that ends only because something ends it."""
 
 
 @pytest.fixture
@@ -43,13 +44,6 @@ def _children(process: subprocess.Popen[str]) -> list[int]:
     return [int(number) for number in text.split()]
 
 
-def _until(condition, seconds: float = 20.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.05)
-
-
 def _namespaces_of(pid: int) -> int:
     """Count the network namespaces of a process's threads."""
     links = Path(f"/proc/{pid}/task").glob("*/ns/net")
@@ -58,31 +52,38 @@ def _namespaces_of(pid: int) -> int:
 
 def _running(process: subprocess.Popen[str]) -> int:
     """Wait until the program runs flows in namespaces of its own; its process."""
-    _until(lambda: _children(process) or process.poll() is not None, 60)
+    wait_until(lambda: _children(process) or process.poll() is not None, "the start of the program")
     assert process.poll() is None, process.communicate()
     (child,) = _children(process)
-    _until(lambda: _namespaces_of(child) == 3, 60)
+    wait_until(lambda: _namespaces_of(child) == 3, "a run in its namespaces")
     return child
 
 
 @pytest.mark.usefixtures("unchanged")
-@pytest.mark.parametrize("how", ["interrupt", "kill the command", "kill the program", "terminate the program"])
-def test_nothing_stays_behind(start, how):
+@pytest.mark.parametrize(
+    ("how", "code", "lines"),
+    [
+        ("interrupt the command", 130, 1),
+        ("terminate the command", -signal.SIGTERM, 0),
+        ("kill the command", -signal.SIGKILL, 0),
+        ("terminate the program", 2, 1),
+        ("kill the program", 2, 1),
+    ],
+)
+def test_nothing_stays_behind(start, how, code, lines):
     process = start()
     child = _running(process)
-    if how == "interrupt":
-        process.send_signal(signal.SIGINT)
-    elif how == "kill the command":
-        process.kill()
-    else:
-        os.kill(child, signal.SIGKILL if how.startswith("kill") else signal.SIGTERM)
-    _, err = process.communicate(timeout=20)
-    _until(lambda: not Path(f"/proc/{child}/task").exists())
-    expected = {"interrupt": 130, "kill the command": -signal.SIGKILL}.get(how, 2)
-    assert process.returncode == expected, err
-    assert len(err.strip().splitlines()) == (0 if how == "kill the command" else 1), err
+    verb, _, whom = how.partition(" the ")
+    number = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}[verb]
+    os.kill(child if whom == "program" else process.pid, number)
+    _, err = process.communicate(timeout=HANG_S)
+    wait_until(lambda: not Path(f"/proc/{child}/task").exists(), "the end of the program")
+    assert process.returncode == code, err
+    assert len(err.strip().splitlines()) == lines, err
     # The lock is gone, too: another run starts.
-    assert linux(Scenario.load(SMALL).patch({"duration": "0.3s", "measure": None})).delivered_packets > 0
+    assert (
+        linux(Scenario.load(SMALL).patch({"duration": "0.3s", "measure": None})).duration_s == 0.3
+    )
 
 
 @pytest.mark.usefixtures("unchanged")
@@ -92,14 +93,18 @@ def test_a_second_run_at_the_same_time_is_refused(start):
     with pytest.raises(LiveError, match="another live run is going on"):
         linux(SMALL)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=HANG_S)
 
 
 @pytest.mark.usefixtures("unchanged")
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("flows.0.rule", "kernel:westwood", 'rule "kernel:westwood" is not known: allowed are kernel:reno'),
+        (
+            "flows.0.rule",
+            "kernel:westwood",
+            'rule "kernel:westwood" is not known: allowed are kernel:reno',
+        ),
         ("tcp", {"max_burst": 3}, "tcp.max_burst: is Linux's own business"),
         ("profile", "ns2-2.35", "profile: "),
         ("trace", {"packets": True}, "trace.packets: "),
@@ -122,7 +127,13 @@ def test_without_root_the_message_says_what_is_needed(tmp_path):
         folder.chmod(0o755)
     with (tmp_path / "request.json").open() as request:
         done = subprocess.run(
-            [copy, "linux"], stdin=request, capture_output=True, text=True, user=65534, group=65534, timeout=20
+            [copy, "linux"],
+            stdin=request,
+            capture_output=True,
+            text=True,
+            user=65534,
+            group=65534,
+            timeout=HANG_S,
         )
     assert done.returncode == 2
     assert "needs root" in done.stdout

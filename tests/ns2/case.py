@@ -11,7 +11,8 @@ RECOVERIES = ("tahoe", "reno", "newreno", "sack")
 class Case:
     name: str
     scenario: dict
-    # How many numbers of ns-2's stream come before the one that is this flow's timer phase (0: 0.00034 of a tick).
+    # How many numbers of ns-2's stream come before the one that is this flow's timer phase (0:
+    # 0.00034 of a tick).
     draw: int = 0
 
 
@@ -32,7 +33,8 @@ def scenario(
     bell: dict | None = None,
     **tcp,
 ) -> dict:
-    """One flow over a dumbbell. ``drops`` are indices of its data packets that arrive at the bottleneck."""
+    """One flow over a dumbbell. ``drops`` are indices of its data packets that arrive at the
+    bottleneck."""
     flow = {"name": "a", "rule": rule, "recovery": recovery}
     if packets is not None:
         flow["packets"] = packets
@@ -51,7 +53,9 @@ def scenario(
         },
         "flows": [flow],
     }
-    result["dumbbell"] = {key: value for key, value in result["dumbbell"].items() if value is not None}
+    result["dumbbell"] = {
+        key: value for key, value in result["dumbbell"].items() if value is not None
+    }
     if drops:
         result["dumbbell"]["loss"] = [{"kind": "list", "packets": sorted(drops)}]
     if tcp:

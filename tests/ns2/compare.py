@@ -7,7 +7,8 @@ import math
 from .ns2 import Flow, Send
 
 TIME_S = 1e-6
-# ns-2 prints its traced variables, of which the window is one, with six significant digits (TracedDouble::value).
+# ns-2 prints its traced variables, of which the window is one, with six significant digits
+# (TracedDouble::value).
 DIGITS = 6
 CONTEXT = 5
 
@@ -29,7 +30,10 @@ def differing(ours: Send, theirs: Send) -> list[str]:
 
 
 def same(ours: float, printed: float) -> bool:
-    """Whether a number could be printed as that: half a unit of the last digit, and a little for halfway cases."""
+    """Whether a number could be printed as that.
+
+    Half a unit of the last digit, and a little for halfway cases.
+    """
     if printed == 0:
         return abs(ours) < 1e-9
     unit = 10.0 ** (math.floor(math.log10(abs(printed))) - DIGITS + 1)
@@ -37,7 +41,8 @@ def same(ours: float, printed: float) -> bool:
 
 
 def before_end(sends: list[Send], duration_s: float) -> list[Send]:
-    """Sends at the very end of the run are one side's last event and the other's first one too many: leave them out."""
+    """Sends at the very end of the run are one side's last event and the other's first one too
+    many: leave them out."""
     return [send for send in sends if send.time_s < duration_s - 2 * TIME_S]
 
 
@@ -74,4 +79,7 @@ def cells(sends: list[Send], row: int) -> str:
     if row >= len(sends):
         return f"{'-':>16} {'-':>6} {'-':>5} {'-':>11} {'-':>8}"
     send = sends[row]
-    return f"{send.time_s:>16.9f} {send.seq:>6} {send.size_bytes:>5} {send.cwnd:>11.8g} {send.ssthresh:>8.8g}"
+    return (
+        f"{send.time_s:>16.9f} {send.seq:>6} {send.size_bytes:>5} {send.cwnd:>11.8g} "
+        f"{send.ssthresh:>8.8g}"
+    )

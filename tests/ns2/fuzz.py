@@ -1,6 +1,9 @@
-"""Compares many random scenarios: ``python -m tests.ns2.fuzz --count 200 --seed 1`` from the repository's root.
+"""Compares many random scenarios.
 
-Prints every disagreement around its first differing send, then a summary; exits with 1 if there was any.
+``python -m tests.ns2.fuzz --count 200 --seed 1`` from the repository's root.
+
+Prints every disagreement around its first differing send, then a summary; exits with 1 if there was
+any.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import json
 import sys
 from collections import Counter
 
-from . import compare, ns2, product
+from . import compare, ns2, product, reference
 from .case import Case
 from .generate import random_crowd, random_scenario
 from .generate_binomial import under_new_rules
@@ -20,33 +23,57 @@ from .scenarios import everything
 
 def check(case: Case) -> str | None:
     """None where both agree, else what differs."""
-    theirs = ns2.run(case.scenario, case.draw)
+    theirs = ns2.flows(reference.live(ns2.run_of(case.scenario, case.draw)), case.scenario)
     try:
         ours = product.run(case.scenario, [flow.timer_phase_s for flow in theirs])
-    except Exception as error:  # a refusal or a panic of one scenario is a finding, not the end of the run
+    except (
+        Exception
+    ) as error:  # a refusal or a panic of one scenario is a finding, not the end of the run
         return f"cwndlab failed: {type(error).__name__}: {error}"
-    messages = [compare.describe(a, b, case.scenario["duration"]) for a, b in zip(ours, theirs, strict=True)]
+    messages = [
+        compare.describe(a, b, case.scenario["duration"]) for a, b in zip(ours, theirs, strict=True)
+    ]
     return "\n".join(message for message in messages if message) or None
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=100, help="number of scenarios")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the first scenario; the others follow")
-    parser.add_argument("--listed", action="store_true", help="the listed scenarios instead of random ones")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="seed of the first scenario; the others follow"
+    )
+    parser.add_argument(
+        "--listed", action="store_true", help="the listed scenarios instead of random ones"
+    )
     parser.add_argument("--crowd", action="store_true", help="random scenarios of several flows")
-    parser.add_argument("--routers", action="store_true", help="random scenarios with marks, RED or DRR")
-    parser.add_argument("--binomial", action="store_true", help="random scenarios under GAIMD and the binomial rules")
-    parser.add_argument("--only", default="", help="of these, the scenarios whose name contains this")
-    parser.add_argument("--show-scenario", action="store_true", help="print the scenario of each disagreement")
+    parser.add_argument(
+        "--routers", action="store_true", help="random scenarios with marks, RED or DRR"
+    )
+    parser.add_argument(
+        "--binomial",
+        action="store_true",
+        help="random scenarios under GAIMD and the binomial rules",
+    )
+    parser.add_argument(
+        "--only", default="", help="of these, the scenarios whose name contains this"
+    )
+    parser.add_argument(
+        "--show-scenario", action="store_true", help="print the scenario of each disagreement"
+    )
     arguments = parser.parse_args()
-    if ns2.program() is None:
+    if reference.program() is None:
         print("ns-2 (program `ns`, Debian package ns2) is not installed", file=sys.stderr)
         return 2
     if arguments.listed:
         cases = everything()
     else:
-        make = random_routers if arguments.routers else random_crowd if arguments.crowd else random_scenario
+        make = (
+            random_routers
+            if arguments.routers
+            else random_crowd
+            if arguments.crowd
+            else random_scenario
+        )
         cases = [make(seed) for seed in range(arguments.seed, arguments.seed + arguments.count)]
         if arguments.binomial:
             cases = [under_new_rules(case) for case in cases]
@@ -56,11 +83,19 @@ def main() -> int:
         message = check(case)
         if message is None:
             continue
-        what = case.scenario["flows"][0]["recovery"] if len(case.scenario["flows"]) == 1 else "several flows"
-        kinds[f"{case.scenario['profile']} {case.scenario['dumbbell']['queue']['kind']} {what}"] += 1
+        what = (
+            case.scenario["flows"][0]["recovery"]
+            if len(case.scenario["flows"]) == 1
+            else "several flows"
+        )
+        kinds[
+            f"{case.scenario['profile']} {case.scenario['dumbbell']['queue']['kind']} {what}"
+        ] += 1
         flow = case.scenario["flows"][0]
         knobs = case.scenario.get("tcp", {})
-        print(f"## {case.name}: {case.scenario['profile']} {flow['recovery']} {flow['rule']} {knobs}")
+        print(
+            f"## {case.name}: {case.scenario['profile']} {flow['recovery']} {flow['rule']} {knobs}"
+        )
         if arguments.show_scenario:
             print(json.dumps(case.scenario))
         print(message, flush=True)

@@ -17,7 +17,9 @@ def random_scenario(seed: int) -> Case:
     recovery = draw.choice(RECOVERIES)
     # Whole bits per second, as cwndlab has them.
     rate = int(round(10 ** draw.uniform(5.3, 7.2), draw.choice([-5, -4, 0])))
-    access_rate = draw.choice([10 * rate, 10 * rate, round(7.3 * rate), round(draw.uniform(1.05, 50) * rate)])
+    access_rate = draw.choice(
+        [10 * rate, 10 * rate, round(7.3 * rate), round(draw.uniform(1.05, 50) * rate)]
+    )
     delay = draw.choice([f"{draw.randint(1, 100)}ms", f"{draw.uniform(0.5, 200):.3f}ms"])
     access_delay = draw.choice(["0ms", "1ms", "5ms", f"{draw.uniform(0, 30):.4f}ms"])
     duration = min(draw.choice([20, 40, 60, 100]), PACKETS * 8320 / rate)
@@ -26,7 +28,10 @@ def random_scenario(seed: int) -> Case:
     packets = draw.randint(1, 400) if draw.random() < 0.15 else None
     bell = {}
     if draw.random() < 0.15:
-        bell |= {"sink_rate": round(draw.uniform(1.1, 20) * rate), "sink_delay": f"{draw.uniform(0, 20):.3f}ms"}
+        bell |= {
+            "sink_rate": round(draw.uniform(1.1, 20) * rate),
+            "sink_delay": f"{draw.uniform(0, 20):.3f}ms",
+        }
     if draw.random() < 0.15:
         bell["back_rate"] = round(draw.uniform(0.02, 5) * rate)
     start = f"{draw.uniform(0, 3):.4f}s" if draw.random() < 0.3 else None
@@ -53,7 +58,10 @@ def random_scenario(seed: int) -> Case:
 
 
 def random_crowd(seed: int) -> Case:
-    """Several flows of one bottleneck; some of them alike in everything, which makes events of equal times."""
+    """Several flows of one bottleneck.
+
+    Some of them alike in everything, which makes events of equal times.
+    """
     draw = random.Random(f"crowd {seed}")
     one = random_scenario(seed)
     bell = {**one.scenario["dumbbell"], "access_delay": "1ms"}
@@ -72,7 +80,9 @@ def random_crowd(seed: int) -> Case:
 
 def random_rule(draw: random.Random) -> str:
     kind = draw.choice(["AIMD"] * 4 + ["AIAD", "MIMD", "MIAD"])
-    increase = round(draw.uniform(0.1, 3), 3) if kind[0] == "A" else round(draw.uniform(1.01, 1.3), 3)
+    increase = (
+        round(draw.uniform(0.1, 3), 3) if kind[0] == "A" else round(draw.uniform(1.01, 1.3), 3)
+    )
     decrease = round(draw.uniform(0.3, 0.95), 3) if kind[2] == "M" else round(draw.uniform(1, 6), 2)
     if kind == "AIMD" and draw.random() < 0.5:
         increase, decrease = 1, 0.5
@@ -80,7 +90,8 @@ def random_rule(draw: random.Random) -> str:
 
 
 def random_drops(draw: random.Random, window: int) -> list[int]:
-    """Clusters of losses about a window wide, some of them dense enough to hit retransmissions again and again."""
+    """Clusters of losses about a window wide, some of them dense enough to hit retransmissions
+    again and again."""
     drops: set[int] = set()
     for _ in range(draw.choice([0, 1, 1, 2, 3, 5, 8])):
         first = draw.choice([draw.randint(0, 20), draw.randint(10, 200), draw.randint(100, 1500)])

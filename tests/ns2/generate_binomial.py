@@ -18,7 +18,8 @@ def random_rule(draw: random.Random) -> str:
     alpha = draw.choice([1, round(draw.uniform(0.1, 3), 3)])
     kind = draw.choice(["GAIMD", "GAIMD", "IIAD", "SQRT", "Binomial", "Binomial", "AIMD"])
     if kind in ("GAIMD", "AIMD"):
-        return f"{kind}({draw.choice(['0.31, 0.875', '0.58, 0.75', f'{alpha}, {round(draw.uniform(0.3, 0.97), 3)}'])})"
+        drawn = f"{alpha}, {round(draw.uniform(0.3, 0.97), 3)}"
+        return f"{kind}({draw.choice(['0.31, 0.875', '0.58, 0.75', drawn])})"
     if kind == "IIAD":
         return f"IIAD({alpha}, {draw.choice([0.5, 1, 0.499999, round(draw.uniform(0.1, 3), 3)])})"
     beta = draw.choice([0.5, 0.499999, round(draw.uniform(0.05, 0.95), 3)])

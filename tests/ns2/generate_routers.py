@@ -1,4 +1,7 @@
-"""Random scenarios with marks, DRR, and RED that draws nothing or whose dice are loaded; one for each seed."""
+"""Random scenarios with marks, DRR, and RED that draws nothing or whose dice are loaded.
+
+One for each seed.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,11 @@ def random_red(draw: random.Random, seed: int) -> Case:
     queue = {"kind": "red", "limit": bell["queue"]["limit"], "wait": draw.random() < 0.8}
     low = draw.randint(1, 20)
     if draw.random() < 0.6:
-        queue |= {"max_p": NEVER, "gentle": False, "weight": draw.choice([1, 0.5, 0.1, 0.02, 0.002])}
+        queue |= {
+            "max_p": NEVER,
+            "gentle": False,
+            "weight": draw.choice([1, 0.5, 0.1, 0.02, 0.002]),
+        }
         if draw.random() < 0.8:
             queue |= {"min": f"{low}pkt", "max": f"{low + draw.randint(1, 20)}pkt"}
         if draw.random() < 0.2:
@@ -51,7 +58,12 @@ def random_red(draw: random.Random, seed: int) -> Case:
         if draw.random() < 0.2:
             queue |= {"mark_p": 0.1}
     else:
-        queue |= {**LOADED, "gentle": draw.random() < 0.7, "min": f"{low}pkt", "max": f"{low + 1}pkt"}
+        queue |= {
+            **LOADED,
+            "gentle": draw.random() < 0.7,
+            "min": f"{low}pkt",
+            "max": f"{low + 1}pkt",
+        }
         if draw.random() < 0.3:
             queue |= {"mark_p": draw.choice([0.1, 0.75, 0.9])}
     if draw.random() < 0.6:
@@ -63,7 +75,10 @@ def random_drr(draw: random.Random, seed: int) -> Case:
     """Two to four flows whose round trips differ, some with other packets."""
     case = random_scenario(seed)
     bell = {**without_loss(case), "access_delay": "1ms"}
-    bell["queue"] = {"kind": "drr", "limit": f"{draw.choice([draw.randint(4, 80) * 1040, draw.randint(4000, 90000)])}B"}
+    bell["queue"] = {
+        "kind": "drr",
+        "limit": f"{draw.choice([draw.randint(4, 80) * 1040, draw.randint(4000, 90000)])}B",
+    }
     if draw.random() < 0.3:
         bell["queue"]["quantum"] = f"{draw.choice([200, 500, 1500, 4000])}B"
     widen(draw, case)

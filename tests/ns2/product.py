@@ -25,12 +25,16 @@ def run(scenario: dict, phases: list[float]) -> list[Flow]:
     from cwndlab import _core
 
     _, traces = _core.run(json.dumps(with_phases(scenario, phases)))
-    columns = {name: numpy.frombuffer(data, dtype=kind) for name, (kind, data) in traces["packets"].items()}
+    columns = {
+        name: numpy.frombuffer(data, dtype=kind) for name, (kind, data) in traces["packets"].items()
+    }
     if "time_s" not in columns:
         columns["time_s"] = columns["time_ns"] * 1e-9
     flows = [Flow(timer_phase_s=phase) for phase in phases]
     names = ("time_s", "event", "flow", "seq", "size_bytes", "cwnd_packets", "ssthresh_packets")
-    for time_s, event, flow, seq, size, cwnd, ssthresh in zip(*(columns[name].tolist() for name in names), strict=True):
+    for time_s, event, flow, seq, size, cwnd, ssthresh in zip(
+        *(columns[name].tolist() for name in names), strict=True
+    ):
         if event == SEND:
             flows[flow].sends.append(Send(time_s, seq, size, cwnd, ssthresh))
         elif event == TIMEOUT:

@@ -10,12 +10,16 @@ from .translate import Unsupported, number, quantity
 
 @dataclass(frozen=True)
 class Queue:
-    """``kind`` is the class below ``Queue/``; the variables are set for the class before the link is made."""
+    """``kind`` is the class below ``Queue/``.
+
+    The variables are set for the class before the link is made.
+    """
 
     kind: str
     limit: int
     variables: dict[str, str] = field(default_factory=dict)
-    # One bucket for each source address: sources need nodes of their own, with addresses that do not collide.
+    # One bucket for each source address: sources need nodes of their own, with addresses that do
+    # not collide.
     hashes_sources: bool = False
 
 
@@ -31,11 +35,14 @@ def queue(scenario: dict) -> Queue:
 
 def drop_tail(spec: dict, _: dict) -> Queue:
     """ns-2's ``limit_`` B holds B - 1 waiting packets and the one in service."""
-    return Queue("DropTail", packets(spec["limit"]) + (0 if spec.get("count_in_service", True) else 1))
+    return Queue(
+        "DropTail", packets(spec["limit"]) + (0 if spec.get("count_in_service", True) else 1)
+    )
 
 
 def red(spec: dict, scenario: dict) -> Queue:
-    """Keys that are absent are cwndlab's defaults, which for flags are not always those of ns-2's class."""
+    """Keys that are absent are cwndlab's defaults, which for flags are not always those of ns-2's
+    class."""
     size = mean_packet(spec, scenario)
     variables = {
         **thresholds(spec, wire_size(scenario)),
@@ -64,8 +71,15 @@ def drr(spec: dict, scenario: dict) -> Queue:
     limit = int(found[1]) * (1000 if found[2] == "kB" else 1)
     quantum = size_in_bytes(spec.get("quantum", wire_size(scenario)))
     # More buckets than there will be nodes: the hash of a node's number is not above it.
-    nodes = 4 * (sum(item.get("count", 1) for item in scenario["flows"] + scenario.get("cross", [])) + 16)
-    variables = {"blimit_": str(limit), "quantum_": str(quantum), "buckets_": str(nodes), "mask_": "0"}
+    nodes = 4 * (
+        sum(item.get("count", 1) for item in scenario["flows"] + scenario.get("cross", [])) + 16
+    )
+    variables = {
+        "blimit_": str(limit),
+        "quantum_": str(quantum),
+        "buckets_": str(nodes),
+        "mask_": "0",
+    }
     return Queue("DRR", 1_000_000, variables, hashes_sources=True)
 
 

@@ -1,8 +1,9 @@
-"""Deterministic scenarios of GAIMD (Yang and Lam 2000) and the binomial rules (Bansal and Balakrishnan 2001).
+"""Deterministic scenarios of GAIMD (Yang and Lam 2000) and the binomial rules (Bansal and
+Balakrishnan 2001).
 
-ns-2 halves on the first cut, in slow start and, in the threshold, on time-outs; and it halves the window on every cut
-where `decrease_num_` is exactly 0.5. IIAD and SQRT as they are written by default meet that last rule, those with
-another `beta` show the decrease of their own.
+ns-2 halves on the first cut, in slow start and, in the threshold, on time-outs; and it halves the
+window on every cut where `decrease_num_` is exactly 0.5. IIAD and SQRT as they are written by
+default meet that last rule, those with another `beta` show the decrease of their own.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ RULES = (
     "Binomial(0.3, 0.7, 1, 0.6)",
     "Binomial(1, 0, 1, 0.499999)",
 )
-# A cut in slow start, one of one packet, one of several, and retransmissions lost until the timer backs off.
+# A cut in slow start, one of one packet, one of several, and retransmissions lost until the timer
+# backs off.
 LOSSES = [60, 200, 500, 501, 505, 800, 801, 802, 803, 804, 805, 806]
 # Cuts in a row, with no acknowledgement between that grows the window.
 IN_A_ROW = [40, *range(52, 60), 90, 91, 120, *range(140, 150)]
@@ -45,7 +47,9 @@ def losses() -> list[Case]:
             cases.append(Case(f"{name}-{recovery}", overshoot, draw=draw))
         small = scenario("sack", rule, [20, 40, 47, 52, 58, 64, 71, 80], duration=60, window=5)
         cases.append(Case(f"{name}-small-window", small, draw=number % 4))
-        old = scenario("reno", rule, [60, 200, 201], duration=40, limit=15, window=200, profile="ns2-2000")
+        old = scenario(
+            "reno", rule, [60, 200, 201], duration=40, limit=15, window=200, profile="ns2-2000"
+        )
         cases.append(Case(f"2000-{name}", old, draw=number % 4))
     return cases
 
@@ -61,14 +65,22 @@ def marks() -> list[Case]:
 
 
 def cut_again() -> list[Case]:
-    """A second cut before any acknowledgement has grown the window: ns-2 halves on the connection's first cut only."""
+    """A second cut before any acknowledgement has grown the window.
+
+    Ns-2 halves on the connection's first cut only.
+    """
     cases = []
     for rule in (*RULES, "AIMD(0.31, 0.875)"):
         name = title(rule)
         for recovery, second in (("sack", 138), ("newreno", 140)):
             # `second` is sent in the first recovery.
             options = {"window": 100, "limit": 100, "initial_ssthresh": 64, "duration": 10}
-            cases.append(Case(f"{name}-{recovery}-cut-again", scenario(recovery, rule, [60, second], **options)))
+            cases.append(
+                Case(
+                    f"{name}-{recovery}-cut-again",
+                    scenario(recovery, rule, [60, second], **options),
+                )
+            )
     for rule in ("GAIMD(0.31, 0.875)", "SQRT(1, 0.499999)"):
         for recovery in RECOVERIES:
             network = marked(recovery, range(20, 120), (), rule, window=60)
@@ -84,7 +96,12 @@ def shared() -> list[Case]:
     for recovery in RECOVERIES:
         for name, rules in {
             "GAIMD": ("GAIMD(0.31, 0.875)", "AIMD(1, 0.5)"),
-            "binomial": ("SQRT(1, 0.499999)", "IIAD(1, 1)", "AIMD(1, 0.5)", "Binomial(0.3, 0.7, 1, 0.6)"),
+            "binomial": (
+                "SQRT(1, 0.499999)",
+                "IIAD(1, 1)",
+                "AIMD(1, 0.5)",
+                "Binomial(0.3, 0.7, 1, 0.6)",
+            ),
             "halving": ("SQRT", "IIAD", "GAIMD(0.58, 0.75)"),
         }.items():
             flows = spread([recovery] * 4, rules)

@@ -1,9 +1,10 @@
-"""Compares distributions with those of ns-2: ``python -m tests.ns2.statistical`` from the repository's root.
+"""Compares distributions with those of ns-2: ``python -m tests.ns2.statistical`` from the
+repository's root.
 
-Ten replicates of each experiment on either side. A metric agrees if the means differ by no more than the larger of two
-standard deviations of ns-2's replicates and 3 % of ns-2's mean. Beside that the table has the interval of the mean
-difference, and over all experiments no metric may lie to one side throughout.
-"""
+Ten replicates of each experiment on either side. A metric agrees if the means differ by no more
+than the larger of two standard deviations of ns-2's replicates and 3 % of ns-2's mean. Beside that
+the table has the interval of the mean difference, and over all experiments no metric may lie to one
+side throughout."""
 
 from __future__ import annotations
 
@@ -11,18 +12,19 @@ import argparse
 import json
 import math
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy
+
 from cwndlab.statistics import estimate
 
-from . import ns2
+from . import reference
+from .reference import Columns, Run
 from .statistical_scenarios import EXPERIMENTS, Experiment
 from .tcl import NETWORK, cross_lines, network_lines, start_lines
 from .translate import instances, number, quantity
@@ -63,7 +65,9 @@ class Comparison:
 
     @property
     def allowed(self) -> float:
-        return max(2 * statistics.stdev(self.theirs), TOLERANCE * abs(statistics.fmean(self.theirs)))
+        return max(
+            2 * statistics.stdev(self.theirs), TOLERANCE * abs(statistics.fmean(self.theirs))
+        )
 
     @property
     def agrees(self) -> bool:
@@ -79,34 +83,48 @@ def script(scenario: dict) -> str:
         lines += [f"watch {index}", *start_lines(scenario, index, flow)]
     lines += cross_lines(scenario)
     begin, end = (number(quantity(edge)) for edge in scenario["measure"])
-    lines += [f"$ns at {begin} snapshot", f"$ns at {end} {{ snapshot; close $out; close $events; exit 0 }}", "$ns run"]
+    lines += [
+        f"$ns at {begin} snapshot",
+        f"$ns at {end} {{ snapshot; close $out; close $events; exit 0 }}",
+        "$ns run",
+    ]
     return "\n".join(lines) + "\n"
 
 
-def run_ns2(scenario: dict) -> dict[str, float]:
-    """Metrics of one replicate in ns-2."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "run.tcl").write_text(script(scenario))
-        command = ["ns", "run.tcl", "counts", "events", str(scenario["seed"])]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        if done.returncode != 0 or done.stderr.strip():
-            raise RuntimeError(f"ns failed ({done.returncode}): {done.stderr.strip()[-2000:]}")
-        begin, end = ([float(x) for x in line.split()] for line in (folder / "counts").read_text().splitlines())
-        events = [line.split() for line in (folder / "events").read_text().splitlines()]
+def run_of(scenario: dict) -> Run:
+    """The run of ns-2 for one replicate."""
     from_s, to_s = (quantity(edge) for edge in scenario["measure"])
-    waiting, arrived, dropped, marked, departed_bytes, idle, *acked = (b - a for a, b in zip(begin, end, strict=True))
-    fired = sum(event[5] == "TIMEOUT" and from_s <= float(event[1]) < to_s for event in events)
+
+    def read(folder: Path) -> Columns:
+        """The counts at both ends of the measuring window, and how many timers expired in it."""
+        counts = [line.split() for line in (folder / "counts").read_text().splitlines()]
+        events = [line.split() for line in (folder / "events").read_text().splitlines()]
+        expired_s = [float(event[1]) for event in events if event[5] == "TIMEOUT"]
+        return {
+            "counts": numpy.array(counts, float),
+            "timeouts": numpy.array([sum(from_s <= time_s < to_s for time_s in expired_s)]),
+        }
+
+    return Run("distributions", script(scenario), ("counts", "events", str(scenario["seed"])), read)
+
+
+def metrics_in_ns2(scenario: dict, columns: Columns) -> dict[str, float]:
+    """Metrics of one replicate from what ns-2 printed."""
+    begin, end = columns["counts"]
+    from_s, to_s = (quantity(edge) for edge in scenario["measure"])
+    waiting, arrived, dropped, marked, departed_bytes, idle, *acked = (end - begin).tolist()
     flows = instances(scenario["flows"])
     sizes = [flow.get("tcp", {}).get("packet_size", 1000) for flow in flows]
     return metrics(
         flows,
-        goodput=[8 * size * packets / (to_s - from_s) for size, packets in zip(sizes, acked, strict=True)],
+        goodput=[
+            8 * size * packets / (to_s - from_s) for size, packets in zip(sizes, acked, strict=True)
+        ],
         utilization=8 * departed_bytes / (to_s - from_s) / quantity(scenario["dumbbell"]["rate"]),
         queue=waiting / (to_s - from_s),
         loss=dropped / arrived,
         marks=marked / arrived,
-        timeouts=fired - idle,
+        timeouts=int(columns["timeouts"][0]) - idle,
     )
 
 
@@ -151,32 +169,27 @@ def metrics(flows, *, goodput, utilization, queue, loss, marks, timeouts) -> dic
     return result
 
 
-def compare(experiments: list[Experiment], replicates: int = REPLICATES) -> list[Comparison]:
-    """Runs everything, two processes at a time."""
-    scenarios = [experiment.scenario(i) for experiment in experiments for i in range(replicates)]
-    with ProcessPoolExecutor(2) as pool:
-        theirs = list(pool.map(run_ns2, scenarios))
-        ours = list(pool.map(run_product, scenarios))
-    return [
-        comparison
-        for k, experiment in enumerate(experiments)
-        for comparison in of_one(
-            experiment.name,
-            ours[k * replicates : (k + 1) * replicates],
-            theirs[k * replicates : (k + 1) * replicates],
-        )
-    ]
+def compare(experiment: Experiment, replicates: int = REPLICATES) -> list[Comparison]:
+    scenarios = [experiment.scenario(replicate) for replicate in range(replicates)]
+    with ThreadPoolExecutor() as pool:
+        columns = pool.map(reference.output, map(run_of, scenarios))
+        theirs = [metrics_in_ns2(*pair) for pair in zip(scenarios, columns, strict=True)]
+    return of_one(experiment.name, [run_product(scenario) for scenario in scenarios], theirs)
 
 
 def of_one(name: str, ours: list[dict], theirs: list[dict]) -> list[Comparison]:
     """Metrics that are 0 throughout on both sides say nothing and are left out."""
-    compared = [Comparison(name, key, [run[key] for run in ours], [run[key] for run in theirs]) for key in theirs[0]]
+    compared = [
+        Comparison(name, key, [run[key] for run in ours], [run[key] for run in theirs])
+        for key in theirs[0]
+    ]
     return [item for item in compared if any(item.ours) or any(item.theirs)]
 
 
 @dataclass(frozen=True)
 class Side:
-    """On which side of ns-2 a metric lies, over the experiments that have it: relative differences, pooled."""
+    """On which side of ns-2 a metric lies, over the experiments that have it: relative differences,
+    pooled."""
 
     metric: str
     above: int
@@ -187,7 +200,11 @@ class Side:
     @property
     def one_sided(self) -> bool:
         """Off to the same side throughout, and by more than chance explains."""
-        return self.above + self.below > 2 and min(self.above, self.below) == 0 and abs(self.mean) > self.half_width
+        return (
+            self.above + self.below > 2
+            and min(self.above, self.below) == 0
+            and abs(self.mean) > self.half_width
+        )
 
 
 def sides(comparisons: list[Comparison]) -> list[Side]:
@@ -200,16 +217,23 @@ def sides(comparisons: list[Comparison]) -> list[Side]:
     for metric, items in by_metric.items():
         scales = [abs(statistics.fmean(item.theirs)) or 1.0 for item in items]
         relative = [item.mean_difference / scale for item, scale in zip(items, scales, strict=True)]
-        error = math.sqrt(sum((item.standard_error / scale) ** 2 for item, scale in zip(items, scales, strict=True)))
+        error = math.sqrt(
+            sum(
+                (item.standard_error / scale) ** 2
+                for item, scale in zip(items, scales, strict=True)
+            )
+        )
         above, below = sum(x > 0 for x in relative), sum(x < 0 for x in relative)
-        rows.append(Side(metric, above, below, statistics.fmean(relative), Z_POOLED * error / len(items)))
+        rows.append(
+            Side(metric, above, below, statistics.fmean(relative), Z_POOLED * error / len(items))
+        )
     return rows
 
 
 def table(comparisons: list[Comparison]) -> str:
     lines = [
-        f"{'experiment':<16} {'metric':<26} {'ns-2: mean':>10} {'sd':>9} {'cwndlab: mean':>13} {'sd':>9}"
-        f" {'difference':>10} {'95 % interval':>22} {'allowed':>9}"
+        f"{'experiment':<16} {'metric':<26} {'ns-2: mean':>10} {'sd':>9} {'cwndlab: mean':>13}"
+        f" {'sd':>9} {'difference':>10} {'95 % interval':>22} {'allowed':>9}"
     ]
     for item in comparisons:
         low, high = item.mean_difference - item.half_width, item.mean_difference + item.half_width
@@ -217,34 +241,50 @@ def table(comparisons: list[Comparison]) -> str:
             f"{item.experiment:<16} {item.metric:<26} {statistics.fmean(item.theirs):>10.5g}"
             f" {statistics.stdev(item.theirs):>9.3g} {statistics.fmean(item.ours):>13.5g}"
             f" {statistics.stdev(item.ours):>9.3g} {item.mean_difference:>+10.3g}"
-            f" {f'[{low:+.3g}, {high:+.3g}]':>22} {item.allowed:>9.3g}{'' if item.agrees else '  DISAGREES'}"
+            f" {f'[{low:+.3g}, {high:+.3g}]':>22}"
+            f" {item.allowed:>9.3g}{'' if item.agrees else '  DISAGREES'}"
         )
-    lines += ["", f"{'over all experiments':<26} {'above':>6} {'below':>6} {'pooled':>9} {'95 % interval':>22}"]
+    lines += [
+        "",
+        (
+            f"{'over all experiments':<26} {'above':>6} {'below':>6} {'pooled':>9}"
+            f" {'95 % interval':>22}"
+        ),
+    ]
     for side in sides(comparisons):
         low, high = 100 * (side.mean - side.half_width), 100 * (side.mean + side.half_width)
         lines.append(
             f"{side.metric:<26} {side.above:>6} {side.below:>6} {100 * side.mean:>+8.2f}%"
-            f" {f'[{low:+.2f}, {high:+.2f}] %':>22}{'  ONE SIDE THROUGHOUT' if side.one_sided else ''}"
+            f" {f'[{low:+.2f}, {high:+.2f}] %':>22}"
+            f"{'  ONE SIDE THROUGHOUT' if side.one_sided else ''}"
         )
     return "\n".join(lines)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", action="append", choices=[experiment.name for experiment in EXPERIMENTS])
+    parser.add_argument(
+        "--only", action="append", choices=[experiment.name for experiment in EXPERIMENTS]
+    )
     parser.add_argument("--replicates", type=int, default=REPLICATES)
     arguments = parser.parse_args()
-    if ns2.program() is None:
-        print("ns-2 (program `ns`, Debian package ns2) is not installed", file=sys.stderr)
-        return 2
-    chosen = [experiment for experiment in EXPERIMENTS if experiment.name in (arguments.only or experiment.name)]
+    chosen = [
+        experiment
+        for experiment in EXPERIMENTS
+        if experiment.name in (arguments.only or experiment.name)
+    ]
     begin = time.perf_counter()
-    comparisons = compare(chosen, arguments.replicates)
+    comparisons = [
+        item for experiment in chosen for item in compare(experiment, arguments.replicates)
+    ]
     print(table(comparisons))
     differing = [item for item in comparisons if not item.agrees]
     one_sided = [side for side in sides(comparisons) if side.one_sided]
     print(f"\n{len(comparisons) - len(differing)} of {len(comparisons)} agree;", end=" ")
-    print(f"{len(one_sided)} metrics off to one side throughout; {time.perf_counter() - begin:.0f} s", flush=True)
+    print(
+        f"{len(one_sided)} metrics off to one side throughout; {time.perf_counter() - begin:.0f} s",
+        flush=True,
+    )
     return 1 if differing or one_sided else 0
 
 

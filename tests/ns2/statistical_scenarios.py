@@ -1,4 +1,7 @@
-"""Several flows over routers that draw numbers, or that have to share: compared with ns-2 as distributions."""
+"""Several flows over routers that draw numbers, or that have to share.
+
+Compared with ns-2 as distributions.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ class Experiment:
     from_s: float = 40
 
     def scenario(self, replicate: int) -> dict:
-        """The scenario of a replicate, of which both programs get the starts; the rest of its chance is their own."""
+        """The scenario of a replicate, of which both programs get the starts.
+
+        The rest of its chance is their own.
+        """
         draw = random.Random(f"{self.name} {replicate}")
         flows = []
         for name, group in self.groups.items():
@@ -63,11 +69,20 @@ class Experiment:
             "flows": flows,
         }
         if self.cross:
-            scenario["cross"] = [{**cross, "start": round(draw.uniform(0, 5), 6)} for cross in self.cross]
+            scenario["cross"] = [
+                {**cross, "start": round(draw.uniform(0, 5), 6)} for cross in self.cross
+            ]
         return scenario
 
 
-RED = {"kind": "red", "limit": "100pkt", "min": "8pkt", "max": "24pkt", "max_p": 0.1, "weight": 0.002}
+RED = {
+    "kind": "red",
+    "limit": "100pkt",
+    "min": "8pkt",
+    "max": "24pkt",
+    "max_p": 0.1,
+    "weight": 0.002,
+}
 RED_WIDE = {**RED, "limit": "200pkt", "min": "15pkt", "max": "45pkt"}
 FEW = {"near": Group(3, (3, 9)), "far": Group(3, (33, 47))}
 MANY = {"sack": Group(10, (1, 40)), "reno": Group(10, (1, 40), recovery="reno")}
@@ -106,7 +121,14 @@ EXPERIMENTS = (
         {**RED, "limit": "60pkt", "max": "20pkt", "gentle": False},
         {"reno": Group(20, (1, 30), recovery="reno"), "sack": Group(20, (1, 30))},
     ),
-    Experiment("red-adaptive", 8, 20, {"kind": "red", "limit": "150pkt", "adaptive": True}, FEW, cross=(BURSTS,)),
+    Experiment(
+        "red-adaptive",
+        8,
+        20,
+        {"kind": "red", "limit": "150pkt", "adaptive": True},
+        FEW,
+        cross=(BURSTS,),
+    ),
     Experiment("red-ecn-few", 8, 20, {**RED, "ecn": True}, with_ecn(FEW)),
     Experiment("red-ecn-many", 6, 20, {**RED, "ecn": True}, with_ecn(MANY)),
     Experiment("red-ecn-mark-p", 6, 20, {**RED, "ecn": True, "mark_p": 0.085}, with_ecn(MANY)),
@@ -115,10 +137,15 @@ EXPERIMENTS = (
         10,
         30,
         {"kind": "red", "limit": "150pkt", "ecn": True},
-        {"marked": Group(6, (2, 50), tcp={"ecn": True}), "lost": Group(6, (2, 50), recovery="newreno")},
+        {
+            "marked": Group(6, (2, 50), tcp={"ecn": True}),
+            "lost": Group(6, (2, 50), recovery="newreno"),
+        },
         cross=(CBR,),
     ),
-    Experiment("red-no-wait", 8, 20, {**RED, "wait": False, "weight": 0.01}, {"all": Group(8, (2, 50))}),
+    Experiment(
+        "red-no-wait", 8, 20, {**RED, "wait": False, "weight": 0.01}, {"all": Group(8, (2, 50))}
+    ),
     Experiment(
         "red-bytes",
         8,
@@ -145,7 +172,9 @@ EXPERIMENTS = (
         },
         cross=(CBR, BURSTS),
     ),
-    Experiment("gaimd-drop-tail", 15, 20, {"kind": "drop-tail", "limit": "80pkt"}, RULES, cross=(BURSTS,)),
+    Experiment(
+        "gaimd-drop-tail", 15, 20, {"kind": "drop-tail", "limit": "80pkt"}, RULES, cross=(BURSTS,)
+    ),
     Experiment("gaimd-red", 15, 20, RED_WIDE, RULES),
     Experiment("gaimd-red-ecn", 15, 20, {**RED_WIDE, "ecn": True}, with_ecn(RULES)),
 )

@@ -1,34 +1,33 @@
 """Where routers draw numbers, cwndlab's distributions are those of ns-2 2.35.
 
-Needs the program `ns` (Debian package ns2); without it every test is skipped and says so.
-`python -m tests.ns2.statistical` prints the whole table.
-"""
+What ns-2 counted is kept (`reference.py`). `python -m tests.ns2.statistical` prints the whole
+table."""
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
-from . import ns2, statistical
+from . import statistical
 from .statistical_scenarios import EXPERIMENTS
 
-pytestmark = pytest.mark.skipif(
-    ns2.program() is None, reason="ns-2 (program `ns`, Debian package ns2) is not installed"
-)
 
-
-@pytest.fixture(scope="module")
-def comparisons() -> list[statistical.Comparison]:
-    return statistical.compare(list(EXPERIMENTS))
+@functools.cache
+def _comparisons(name: str) -> list[statistical.Comparison]:
+    (experiment,) = (experiment for experiment in EXPERIMENTS if experiment.name == name)
+    return statistical.compare(experiment)
 
 
 @pytest.mark.parametrize("name", [experiment.name for experiment in EXPERIMENTS])
-def test_means_agree(comparisons, name):
-    items = [item for item in comparisons if item.experiment == name]
+def test_means_agree(name):
+    items = _comparisons(name)
     assert len(items) >= 5
     assert all(item.agrees for item in items), "\n" + statistical.table(items)
 
 
-def test_no_metric_is_off_to_one_side_throughout(comparisons):
+def test_no_metric_is_off_to_one_side_throughout():
+    comparisons = [item for experiment in EXPERIMENTS for item in _comparisons(experiment.name)]
     one_sided = [side for side in statistical.sides(comparisons) if side.one_sided]
     assert not one_sided, "\n" + statistical.table(comparisons)
 

@@ -1,20 +1,22 @@
-"""Windows of the rules of today in ns-2 and in cwndlab, in the same network and under the same losses.
+"""Windows of the rules of today in ns-2 and in cwndlab, in the same network and under the same
+losses.
 
-ns-2's Agent/TCP/Linux runs the congestion modules of Linux 2.6.16 to 2.6.22 behind a recovery of its own, in whole
-packets; HighSpeed and Vegas are agents of ns-2 as well. So not packets are compared but the law: how deep a loss cuts,
-and the window as a function of the time since the cut, both over the window before it.
-"""
+ns-2's Agent/TCP/Linux runs the congestion modules of Linux 2.6.16 to 2.6.22 behind a recovery of
+its own, in whole packets; HighSpeed and Vegas are agents of ns-2 as well. So not packets are
+compared but the law: how deep a loss cuts, and the window as a function of the time since the cut,
+both over the window before it."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import tempfile
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import ns2
+import numpy
+
+from . import reference
+from .reference import Columns, Run, millionths
 from .tcl import NETWORK
 
 HEAD = Path(__file__).with_name("today.tcl")
@@ -24,7 +26,7 @@ AGENTS = {"Vegas": "TCPSink", "Sack1": "TCPSink/Sack1"}
 
 @dataclass(frozen=True)
 class Network:
-    """A dumbbell of 100 ms, its queue never full, in which the first flow loses the packets listed."""
+    """A dumbbell of 100 ms whose queue is never full; the first flow loses the listed packets."""
 
     rate_bps: float = 100e6
     delay_s: float = 0.04
@@ -36,8 +38,8 @@ class Network:
 
 @dataclass(frozen=True)
 class Side:
-    """A rule on either side: a module of Linux or an agent of ns-2 with its parameters, and cwndlab's rule and
-    knobs."""
+    """A rule on either side: a module of Linux or an agent of ns-2 with its parameters, and
+    cwndlab's rule and knobs."""
 
     module: str
     rule: str
@@ -60,7 +62,8 @@ class Trace:
 
 @dataclass(frozen=True)
 class Epoch:
-    """From one cut to the next: the window before, the threshold it left, and the window at times since the cut."""
+    """From one cut to the next: the window before, the threshold it left, and the window at times
+    since the cut."""
 
     before: float
     after: float
@@ -78,7 +81,8 @@ class Epoch:
 
 
 def epochs(trace: Trace) -> list[Epoch]:
-    """Split at every change of the threshold, which on both sides is a cut; the last ends with the trace."""
+    """Split at every change of the threshold, which on both sides is a cut; the last ends with the
+    trace."""
     cuts = [i for i in range(1, len(trace.time_s)) if trace.ssthresh[i] != trace.ssthresh[i - 1]]
     ends = [trace.time_s[i] for i in cuts[1:]] + [trace.time_s[-1]]
     return [
@@ -91,7 +95,9 @@ def script(side: Side, network: Network) -> str:
     """The Tcl that samples the windows."""
     variables = " ".join(f"{name} {value}" for name, value in side.parameters.items())
     lines = [HEAD.read_text(), NETWORK.read_text(), "set r1 [$ns node]", "set r2 [$ns node]"]
-    lines += [f"bottleneck $r1 $r2 {network.rate_bps} {1e3 * network.delay_s}ms DropTail {network.limit}"]
+    lines += [
+        f"bottleneck $r1 $r2 {network.rate_bps} {1e3 * network.delay_s}ms DropTail {network.limit}"
+    ]
     for index, start_s in enumerate(network.starts_s):
         source, sink = f"$s({index})", f"$d({index})"
         lines += [f"set s({index}) [$ns node]", f"set d({index}) [$ns node]"]
@@ -103,27 +109,46 @@ def script(side: Side, network: Network) -> str:
         lines.append(f'$ns at {start_s} "$ftp({index}) start"')
     if network.drops:
         lines.append(f"drops $r1 $r2 {{{' '.join(map(str, network.drops))}}} 0")
-    lines += [f"sample {EVERY_S}", f"$ns at {network.duration_s} {{ close $out; exit 0 }}", "$ns run"]
+    lines += [
+        f"sample {EVERY_S}",
+        f"$ns at {network.duration_s} {{ close $out; exit 0 }}",
+        "$ns run",
+    ]
     return "\n".join(lines) + "\n"
 
 
+def run_of(side: Side, network: Network) -> Run:
+    """The run of ns-2 that samples the windows."""
+    return Run("windows", script(side, network), ("samples",), _read)
+
+
+def _read(folder: Path) -> Columns:
+    """Times to the nanosecond; flow by flow, which compresses best."""
+    rows = sorted(
+        (line.split() for line in (folder / "samples").read_text().splitlines()),
+        key=lambda row: int(row[0]),
+    )
+    flow, time_s, cwnd, ssthresh, acked = zip(*rows, strict=True)
+    return {
+        "flow": numpy.array(flow, "i2"),
+        "time_ns": numpy.rint(numpy.array(time_s, float) * 1e9).astype("i8"),
+        "cwnd_millionths": millionths(cwnd),
+        "ssthresh_millionths": millionths(ssthresh),
+        "acked": numpy.array(acked, "i4"),
+    }
+
+
 def theirs(side: Side, network: Network) -> list[Trace]:
-    """Each flow in ns-2, every 2 ms from just after its start, when the agent has taken the window's limit for its
-    threshold."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "run.tcl").write_text(script(side, network))
-        command = [ns2.program() or "ns", "run.tcl", "samples"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
-        if done.returncode != 0:
-            raise RuntimeError(f"ns failed ({done.returncode}): {done.stderr.strip()[-2000:]}")
-        rows = [[float(x) for x in line.split()] for line in (folder / "samples").read_text().splitlines()]
-    traces = [Trace([], [], [], []) for _ in network.starts_s]
-    for index, *values in rows:
-        trace, start_s = traces[int(index)], network.starts_s[int(index)]
-        if values[0] > start_s + 0.01:
-            for column, value in zip((trace.time_s, trace.cwnd, trace.ssthresh, trace.acked), values, strict=True):
-                column.append(value)
+    """Each flow in ns-2, every 2 ms from just after its start, when the agent has taken the
+    window's limit for its threshold."""
+    columns = reference.output(run_of(side, network))
+    time_s = columns["time_ns"] * 1e-9
+    windows = (columns["cwnd_millionths"] / 1e6, columns["ssthresh_millionths"] / 1e6)
+    values = (time_s, *windows, columns["acked"])
+    traces = []
+    for index, start_s in enumerate(network.starts_s):
+        rows = (columns["flow"] == index) & (time_s > start_s + 0.01)
+        traces.append(Trace(*(column[rows].tolist() for column in values)))
     return traces
 
 
@@ -151,12 +176,12 @@ def scenario(side: Side, network: Network) -> dict:
 
 def ours(side: Side, network: Network) -> list[Trace]:
     """Each flow in cwndlab, at every packet sent."""
-    import numpy
-
     from cwndlab import _core
 
     _, traces = _core.run(json.dumps(scenario(side, network)))
-    columns = {name: numpy.frombuffer(data, dtype=kind) for name, (kind, data) in traces["packets"].items()}
+    columns = {
+        name: numpy.frombuffer(data, dtype=kind) for name, (kind, data) in traces["packets"].items()
+    }
     result = []
     for index in range(len(network.starts_s)):
         sent = (columns["event"] == 0) & (columns["flow"] == index)

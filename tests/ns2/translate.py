@@ -1,7 +1,7 @@
 """What a scenario says, in ns-2's terms: quantities, rules, profiles, knobs.
 
-Anything that ns-2 cannot express raises ``Unsupported``, so that a comparison never silently runs two different
-networks.
+Anything that ns-2 cannot express raises ``Unsupported``, so that a comparison never silently runs
+two different networks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ UNITS = {
     "": "1",
 }
 
-# Where ns-2 2.35's defaults differ from those of the years before 2001 (docs/profiles.md dates them).
+# Where ns-2 2.35's defaults differ from those of the years before 2001 (docs/profiles.md dates
+# them).
 NS2_2000 = {
     "syn_": "0",
     "delay_growth_": "0",
@@ -89,14 +90,20 @@ class Unsupported(ValueError):
 def instances(groups: list[dict]) -> list[dict]:
     """One entry for each flow or source of these groups, in the order of cwndlab's numbers."""
     return [
-        {**group, "name": group["name"] if group.get("count", 1) == 1 else f"{group['name']}-{index}"}
+        {
+            **group,
+            "name": group["name"] if group.get("count", 1) == 1 else f"{group['name']}-{index}",
+        }
         for group in groups
         for index in range(group.get("count", 1))
     ]
 
 
 def quantity(value) -> float:
-    """A number in SI units, from a number or a string such as ``"1.5Mbit"``: the double nearest to what is written."""
+    """A number in SI units, from a number or a string such as ``"1.5Mbit"``.
+
+    The double nearest to what is written.
+    """
     if isinstance(value, (int, float)):
         return float(value)
     found = re.fullmatch(r"\s*([0-9.eE+-]+?)\s*([A-Za-z/]*)\s*", value)
@@ -108,8 +115,8 @@ def quantity(value) -> float:
 def delay(value) -> str:
     """A link's delay in milliseconds, as scripts for ns-2 have it.
 
-    ns-2 multiplies by 1e-3, which is not always the double nearest to the delay ("9ms" is not 0.009); such a last bit
-    decides which of two simultaneous events comes first.
+    ns-2 multiplies by 1e-3, which is not always the double nearest to the delay ("9ms" is not
+    0.009); such a last bit decides which of two simultaneous events comes first.
     """
     if isinstance(value, str) and (found := re.fullmatch(r"\s*([0-9.]+)\s*ms\s*", value)):
         return f"{found[1]}ms"
@@ -117,7 +124,10 @@ def delay(value) -> str:
 
 
 def number(value) -> str:
-    """A number as Tcl reads it back without loss; truth as 1 or 0, which ns-2 takes for its flags and its counts."""
+    """A number as Tcl reads it back without loss.
+
+    Truth as 1 or 0, which ns-2 takes for its flags and its counts.
+    """
     return str(int(value)) if isinstance(value, (bool, int)) else repr(float(value))
 
 
@@ -154,7 +164,11 @@ def rule_variables(rule: str) -> dict[str, str]:
     """A rule as ns-2's ``windowOption_`` 1 (AIMD and GAIMD) or 6 (binomial) with its parameters."""
     name, values = parameters(rule)
     if name in ("AIMD", "GAIMD"):
-        return {"windowOption_": "1", "increase_num_": number(values[0]), "decrease_num_": number(values[1])}
+        return {
+            "windowOption_": "1",
+            "increase_num_": number(values[0]),
+            "decrease_num_": number(values[1]),
+        }
     if name == "Binomial" or name in BINOMIAL:
         k, power, increase, subtract = values if name == "Binomial" else (*BINOMIAL[name], *values)
         decrease = 1.0 - subtract

@@ -1,8 +1,9 @@
-"""Simulations that keep theory's assumptions, and what first-order arithmetic says of the ones they cannot keep.
+"""Simulations that keep theory's assumptions, and what first-order arithmetic says of the ones they
+cannot keep.
 
-Losses fall at random, or at chosen packets, on a link so fast that nothing ever waits: the round trip is the
-propagation delay. Every flow begins near its mean window, and ten mean distances between losses pass before anything is
-measured.
+Losses fall at random, or at chosen packets, on a link so fast that nothing ever waits: the round
+trip is the propagation delay. Every flow begins near its mean window, and ten mean distances
+between losses pass before anything is measured.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class Observed:
 
     @property
     def rates(self) -> np.ndarray:
-        """Packets per second of each flow, lost and retransmitted ones included, as the formulas count them."""
+        """Packets per second of each flow, lost and retransmitted ones included, as the formulas
+        count them."""
         return self.flows["sent_packets"].to_numpy() / self.seconds
 
     @property
@@ -43,21 +45,27 @@ class Observed:
 
     @property
     def time_in_timeouts(self) -> float:
-        """Part of the time spent in time-outs, each with two round trips of slow start from one packet."""
+        """Part of the time spent in timeouts, each with two round trips of slow start from one
+        packet."""
         lost = self.timeouts * (self.flows["mean_rto_s"].mean() + 2 * self.rtt)
         return lost / (self.seconds * len(self.flows))
 
     def over(self, law) -> tuple[float, float]:
-        """Rate over `law(p)` where rates go as 1/sqrt(p), p being each flow's own loss rate; and its standard error.
+        """Rate over `law(p)` where rates go as 1/sqrt(p), p being each flow's own loss rate.
 
-        A flow that happened to lose more than its share is slower for that alone; its own p takes this out.
+        And its standard error.
+
+        A flow that happened to lose more than its share is slower for that alone; its own p takes
+        this out.
         """
         p = self.flows["dropped_packets"].to_numpy() / self.flows["sent_packets"].to_numpy()
         ratios = self.rates / np.array([float(law(one)) for one in p])
         return float(ratios.mean()), float(ratios.std(ddof=1) / np.sqrt(len(ratios)))
 
 
-def scenario(flows: list[dict], loss: list[dict], rtt: float, begin: float, end: float, **more) -> cwndlab.Scenario:
+def scenario(
+    flows: list[dict], loss: list[dict], rtt: float, begin: float, end: float, **more
+) -> cwndlab.Scenario:
     """Flows whose packets only ever meet the losses given."""
     return cwndlab.dumbbell(
         "10Tbit",
@@ -83,21 +91,36 @@ def at_random(
     recovery: str = "sack",
     rto_rtts: float = 2,
 ) -> Observed:
-    """Independent losses with probability p; `window` is the mean expected, `cycles` how many losses a flow has."""
+    """Independent losses with probability p.
+
+    `window` is the mean expected, `cycles` how many losses a flow has.
+    """
     cycle = rtt / (p * window)
     begin = SKIPPED_CYCLES * cycle + 20 * rtt
-    # The round trip never varies: without a floor the time-out would fall to just a round trip (RFC 6298, section 2).
+    # The round trip never varies: without a floor the timeout would fall to just a round trip (RFC
+    # 6298, section 2).
     tcp = {"initial_ssthresh": max(2, window), "min_rto": rto_rtts * rtt}
     table = {"name": "f", "rule": rule, "count": flows, "recovery": recovery}
     end = begin + cycles * cycle
-    found = cwndlab.run(scenario([table], [{"kind": "bernoulli", "p": p}], rtt, begin, end, seed=seed, tcp=tcp))
+    found = cwndlab.run(
+        scenario([table], [{"kind": "bernoulli", "p": p}], rtt, begin, end, seed=seed, tcp=tcp)
+    )
     return Observed(found.flows, end - begin, rtt)
 
 
 def periodic(
-    rule: str, distances: list[int], window: float, *, rtt: float, cycles: int, skipped: int = SKIPPED_CYCLES
+    rule: str,
+    distances: list[int],
+    window: float,
+    *,
+    rtt: float,
+    cycles: int,
+    skipped: int = SKIPPED_CYCLES,
 ) -> Observed:
-    """One flow for each distance, of whose packets every so many-th is marked: cuts without losses or time-outs."""
+    """One flow for each distance, of whose packets every so many-th is marked.
+
+    Cuts without losses or timeouts.
+    """
     cycle = max(distances) * rtt / window
     begin = skipped * cycle + 20 * rtt
     end = begin + cycles * cycle
@@ -105,30 +128,43 @@ def periodic(
     for number, distance in enumerate(distances):
         tables.append({"name": f"f{number}", "rule": rule})
         most = int(2 * window * end / rtt)
-        marks.append({"kind": "marks", "flow": f"f{number}", "packets": list(range(distance, most, distance))})
+        marks.append(
+            {
+                "kind": "marks",
+                "flow": f"f{number}",
+                "packets": list(range(distance, most, distance)),
+            }
+        )
     tcp = {"ecn": True, "initial_ssthresh": max(2, window)}
-    return Observed(cwndlab.run(scenario(tables, marks, rtt, begin, end, tcp=tcp)).flows, end - begin, rtt)
+    return Observed(
+        cwndlab.run(scenario(tables, marks, rtt, begin, end, tcp=tcp)).flows, end - begin, rtt
+    )
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """What separates a packet-by-packet sender from the law of large windows, to first order in 1 / window.
+    """What separates a packet-by-packet sender from the law of large windows, to first order in 1 /
+    window.
 
-    Each part is a relative change of the rate. Counted in packets, the square of the window grows by 2 alpha a packet,
-    so a part x of the growth that is missing costs x / 2 of the rate.
+    Each part is a relative change of the rate. Counted in packets, the square of the window grows
+    by 2 alpha a packet, so a part x of the growth that is missing costs x / 2 of the rate.
 
     send
         A window of w sends floor(w) packets: half a packet less on average.
     growth
-        A round trip brings the ACKs of the window before it (w - alpha), whole ones only (half a packet less); and
-        alpha / w an ACK, with w growing meanwhile, adds up to alpha (1 - alpha / 2w).
+        A round trip brings the ACKs of the window before it (w - alpha), whole ones only (half a
+        packet less); and alpha / w an ACK, with w growing meanwhile, adds up to alpha (1 - alpha /
+        2w).
     recovery
-        For a round trip after a cut the window, beta W, does not grow: p beta W of a cycle's 1/p packets.
+        For a round trip after a cut the window, beta W, does not grow: p beta W of a cycle's 1/p
+        packets.
     unsent
-        The three duplicate ACKs before a loss is taken for one bring at most three packets fewer: 3 of 1/p.
+        The three duplicate ACKs before a loss is taken for one bring at most three packets fewer: 3
+        of 1/p.
     delay
-        The cut comes a round trip after the loss: W packets more, none of whose losses count, sent at W in place of the
-        mean; and the window that is cut has grown by alpha, of which beta^2 (in squares) stays.
+        The cut comes a round trip after the loss: W packets more, none of whose losses count, sent
+        at W in place of the mean; and the window that is cut has grown by alpha, of which beta^2
+        (in squares) stays.
     """
 
     send: float
@@ -159,18 +195,27 @@ class Expansion:
     @property
     def second_order(self) -> float:
         """Square of the parts' sizes together: what products of any two of them come to at most."""
-        return (abs(self.send) + abs(self.growth) + abs(self.recovery) + abs(self.unsent) + abs(self.delay)) ** 2
+        return (
+            abs(self.send)
+            + abs(self.growth)
+            + abs(self.recovery)
+            + abs(self.unsent)
+            + abs(self.delay)
+        ) ** 2
 
 
 def with_common_signals(
     rules: list[str], thresholds: list[float], capacity: float, *, seconds: float
 ) -> list[np.ndarray]:
-    """Flows that hear the same signal, as in the synchronous model; the cuts of each, rows of (time, before, after).
+    """Flows that hear the same signal, as in the synchronous model.
 
-    The queue marks every packet that finds more than `QUEUE` waiting (RED with an average that is the queue, and a
-    probability that goes from 0 to 1 within a packet), so within a round trip every flow hears of it, once. The
-    capacity is then what is on the way, QUEUE + 1 packets that wait, the one in service and the one that is marked.
-    Slow start ends at `thresholds`, each small enough not to fill the queue.
+    The cuts of each, rows of (time, before, after).
+
+    The queue marks every packet that finds more than `QUEUE` waiting (RED with an average that is
+    the queue, and a probability that goes from 0 to 1 within a packet), so within a round trip
+    every flow hears of it, once. The capacity is then what is on the way, QUEUE + 1 packets that
+    wait, the one in service and the one that is marked. Slow start ends at `thresholds`, each small
+    enough not to fill the queue.
     """
     rtt = 0.1
     bits = 8 * PACKET_BYTES * (capacity - QUEUE - 3) / rtt
@@ -178,7 +223,13 @@ def with_common_signals(
         {"name": f"f{number}", "rule": rule, "tcp": {"initial_ssthresh": threshold}}
         for number, (rule, threshold) in enumerate(zip(rules, thresholds, strict=True))
     ]
-    marking = {"kind": "red", "min": f"{QUEUE}pkt", "max": f"{QUEUE + 1}pkt", "max_p": 1.0, "weight": 1.0}
+    marking = {
+        "kind": "red",
+        "min": f"{QUEUE}pkt",
+        "max": f"{QUEUE + 1}pkt",
+        "max_p": 1.0,
+        "weight": 1.0,
+    }
     found = cwndlab.run(
         cwndlab.dumbbell(
             f"{int(bits)}bit",
@@ -196,7 +247,10 @@ def with_common_signals(
 
 
 def _cuts(trace) -> np.ndarray:
-    """Where an echoed mark changed the window: growth is by a packet an ACK at most, but for the first window."""
+    """Where an echoed mark changed the window.
+
+    Growth is by a packet an ACK at most, but for the first window.
+    """
     time, window = trace["time_s"].to_numpy(), trace["cwnd_packets"].to_numpy()
     at = np.flatnonzero((np.abs(np.diff(window)) > 1.5) & (window[:-1] > 5))
     return np.column_stack([time[at + 1], window[at], window[at + 1]])

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
-from waiting import HANG_S
 
 import cwndlab
 import small_sweeps
+from waiting import HANG_S
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
-# A shell that starts the tests in the background has them ignore Ctrl-C, and so would what they start.
+# A shell that starts the tests in the background has them ignore Ctrl-C, and so would what they
+# start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -62,14 +63,17 @@ def cli(tmp_path: Path) -> Cli:
 
     def call(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "cwndlab", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, cwd=tmp_path, check=False)
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=HANG_S, cwd=tmp_path, check=False
+        )
 
     return call
 
 
 @pytest.fixture
 def command(tmp_path: Path, monkeypatch, capsys) -> Cli:
-    """The command line in this process: for what is refused or computed in less time than a process takes to begin.
+    """The command line in this process: for what is refused or computed in less time than a process
+    takes to begin.
 
     Whatever is not caught there fails the test with its traceback.
     """
@@ -115,7 +119,7 @@ def limits_store(tmp_path_factory) -> Path:
 
 
 PATIENCE = ("comm.timeouts.connect", "deploy.lost-worker-timeout", "scheduler.worker-ttl")
-"""How long the parts of a cluster wait for each other, before they give each other up."""
+"""How long the parts of a cluster wait for each other before they give each other up."""
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +132,11 @@ def cluster() -> Iterator[LocalCluster]:
     with (
         patient,
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
+            n_workers=2,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=50,
         ) as cluster,
     ):
         yield cluster
@@ -145,7 +153,8 @@ def client(cluster) -> Iterator[Client]:
 
 
 class Page(HTMLParser):
-    """An HTML page as it is read: everything a page would load from elsewhere, its text, and tags out of order."""
+    """An HTML page as it is read: everything a page would load from elsewhere, its text, and tags
+    out of order."""
 
     def __init__(self) -> None:
         super().__init__()

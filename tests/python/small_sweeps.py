@@ -1,4 +1,7 @@
-"""What the tests of sweeps share: a small network, sweeps over it as data and as a file, how a command refuses one."""
+"""What the tests of sweeps share.
+
+A small network, sweeps over it as data and as a file, how a command refuses one.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,9 @@ LIMITS_SWEEP = {
 
 
 def small_sweep(**changes) -> Sweep:
-    return Sweep.from_dict({"name": "small", "base": MEASURED, "axes": AXES, "replicates": 3, **changes})
+    return Sweep.from_dict(
+        {"name": "small", "base": MEASURED, "axes": AXES, "replicates": 3, **changes}
+    )
 
 
 def refused(answer: subprocess.CompletedProcess[str]) -> str:

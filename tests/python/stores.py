@@ -8,7 +8,7 @@ import signal
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from cwndlab import work
+from cwndlab import executors
 from cwndlab.store import Record, Store, canonical, run_key
 
 DOCUMENT = {
@@ -20,7 +20,7 @@ DOCUMENT = {
 
 def record(seed: int = 1) -> Record:
     text = canonical({**DOCUMENT, "seed": seed})
-    return Record.of(run_key(text), text, work.perform(text))
+    return Record.of(run_key(text), text, executors.perform(text))
 
 
 RECORDS = [record(seed) for seed in range(1, 7)]
@@ -32,7 +32,9 @@ def journals(folder: Path) -> list[Path]:
 
 def left_open(folder: Path, records: list[Record] = RECORDS) -> Path:
     """A store whose process is gone without closing it: its journal is all there is."""
-    process = multiprocessing.get_context("spawn").Process(target=put_and_die, args=(folder, records))
+    process = multiprocessing.get_context("spawn").Process(
+        target=put_and_die, args=(folder, records)
+    )
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL

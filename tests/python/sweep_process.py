@@ -18,15 +18,28 @@ from waiting import HANG_S
 class SweepProcess:
     """`cwndlab sweep sweep.json --store store --json` in a folder. Leaving kills what still runs.
 
-    It gets no further ahead of its reader than a pipe holds, about 150 runs: how many it has done when so many of its
-    events have been read does not depend on how busy the machine is.
-    """
+    It gets no further ahead of its reader than a pipe holds, about 150 runs: how many it has done
+    when so many of its events have been read does not depend on how busy the machine is."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
-        command = [sys.executable, "-m", "cwndlab", "sweep", "sweep.json", "--store", "store", "--json", *arguments]
-        with tempfile.NamedTemporaryFile("w", prefix="messages", dir=folder, delete=False) as messages:
+        command = [
+            sys.executable,
+            "-m",
+            "cwndlab",
+            "sweep",
+            "sweep.json",
+            "--store",
+            "store",
+            "--json",
+            *arguments,
+        ]
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="messages", dir=folder, delete=False
+        ) as messages:
             self._messages = Path(messages.name)
-            self.process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=messages, text=True)
+            self.process = subprocess.Popen(
+                command, cwd=folder, stdout=subprocess.PIPE, stderr=messages, text=True
+            )
         self._hang = threading.Timer(HANG_S, self.process.kill)
         self._hang.daemon = True
         self._hang.start()
@@ -45,14 +58,17 @@ class SweepProcess:
         return self._messages.read_text()
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """Give events as they come, those not read yet; a line that was cut by the end of the process is none."""
+        """Give events as they come, those not read yet; a line that was cut by the end of the
+        process is none."""
         for line in self.process.stdout:
             if line.endswith("\n"):
                 yield json.loads(line)
 
     def runs(self, most: int | None = None) -> list[str]:
         """Read until so many more runs are done, or the process has ended; give their keys."""
-        return list(islice((event["key"] for event in self.events() if event["event"] == "run"), most))
+        return list(
+            islice((event["key"] for event in self.events() if event["event"] == "run"), most)
+        )
 
     def end(self) -> int:
         """Wait for its end, and give its exit code; what it still says is not kept."""

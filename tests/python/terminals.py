@@ -15,7 +15,8 @@ from waiting import HANG_S
 
 
 class Terminal:
-    """The command line in its own process, whose standard error is a terminal. Leaving kills what still runs."""
+    """The command line in its own process, whose standard error is a terminal. Leaving kills what
+    still runs."""
 
     def __init__(self, *arguments: str | Path, folder: Path, stdout: int | IO[str]) -> None:
         self._shown = b""

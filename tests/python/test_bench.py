@@ -11,7 +11,8 @@ import pytest
 
 from conftest import ROOT
 
-# A program of two functions, 7 + 20 and 5 + 5 + 3 by themselves; the first calls the second. And the C library, 5.
+# A program of two functions, 7 + 20 and 5 + 5 + 3 by themselves; the first calls the second. And
+# the C library, 5.
 DUMP = """\
 version: 1
 positions: instr line
@@ -61,10 +62,17 @@ def test_instructions_are_counted_where_they_are_not_those_of_a_call(bench):
 def test_a_stage_is_that_of_the_innermost_function_of_this_repository(bench):
     stage = bench["stages"].stage
     assert (
-        stage(["library/core/src/slice/mod.rs", "crates/tcp/src/sender.rs", "crates/sim/src/engine.rs"]) == "endpoint"
+        stage(
+            [
+                "library/core/src/slice/mod.rs",
+                "crates/tcp/src/sender.rs",
+                "crates/sim/src/engine.rs",
+            ]
+        )
+        == "endpoint"
     )
-    assert stage(["crates/sim/src/scheduler.rs", "crates/sim/src/engine.rs"]) == "scheduling"
-    assert stage(["crates/sim/src/link/owned.rs"]) == "queue and link"
+    assert stage(["crates/sim/src/event_scheduler.rs", "crates/sim/src/engine.rs"]) == "scheduling"
+    assert stage(["crates/sim/src/link/scheduled_queue.rs"]) == "queue and link"
     assert stage(["library/alloc/src/raw_vec.rs"]) == "library"
 
 
@@ -89,9 +97,11 @@ def test_targets_are_those_that_were_asked_for(bench):
     """The issue's table; a target that is not met stays as it is."""
     asked = {
         ("ten-mixed", "ratio"): 15, ("thousand", "ratio"): 15, ("parking-lot", "ratio"): 10,
-        **{(f"{size}-{kind}", "ratio"): 12 for size in ("ten", "thousand") for kind in ("red", "red-ecn", "drr")},
+        **{(f"{size}-{kind}", "ratio"): 12 for size in ("ten", "thousand") for kind in ("red",
+        "red-ecn", "drr")},
         ("hundred-thousand", "ratio"): 15, ("hundred-thousand", "bytes_per_flow"): 700,
-        ("million", "peak_bytes"): 2 * 1024**3, ("formula", "cost"): 1.3, ("sweep", "speed_up"): 1.9,
+        ("million", "peak_bytes"): 2 * 1024**3, ("formula", "cost"): 1.3,
+        ("sweep", "speed_up"): 1.9,
         ("start-up", "version_s"): 0.3, ("start-up", "import_s"): 0.3,
     }  # fmt: skip
     found = {
@@ -128,7 +138,11 @@ def test_what_was_not_measured_says_why(bench):
         "python-rule": {"skipped": "because"},
     }
     _, rows = bench["tables"].targets(entries)
-    assert [row[-1] for row in rows] == ["skipped: ns-2 is not installed", "not the same work", "skipped: because"]
+    assert [row[-1] for row in rows] == [
+        "skipped: ns-2 is not installed",
+        "not the same work",
+        "skipped: because",
+    ]
 
 
 def test_every_scenario_is_valid_and_belongs_to_a_work(bench):
@@ -142,11 +156,17 @@ def test_every_scenario_is_valid_and_belongs_to_a_work(bench):
             cwndlab.Scenario.from_dict(work.scenario())
 
 
-@pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 (program `ns`, Debian package ns2) is not installed")
+@pytest.mark.skipif(
+    shutil.which("ns") is None, reason="ns-2 (program `ns`, Debian package ns2) is not installed"
+)
 @pytest.mark.parametrize("by_hand", [False, True], ids=["nodes", "by hand"])
 def test_links_made_by_hand_in_ns2_are_those_of_nodes(bench, by_hand):
-    """With either, ns-2 delivers what cwndlab does; ten flows whose delays and starts are written out."""
+    """With either, ns-2 delivers what cwndlab does.
+
+    Ten flows whose delays and starts are written out.
+    """
     scenario = {**bench["works"].read("ten-mixed"), "duration": "10s"}
     ours, theirs = bench["ours"].run(scenario), bench["engine"].run_ns2(scenario, by_hand=by_hand)
-    # The last bit of a rate decides which of two packets is lost; the benchmark itself asks for no more.
+    # The last bit of a rate decides which of two packets is lost; the benchmark itself asks for no
+    # more.
     assert theirs["delivered"] == pytest.approx(ours["delivered"], rel=bench["engine"].SAME_WORK)

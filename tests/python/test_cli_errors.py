@@ -1,4 +1,5 @@
-"""Bad input: exit code 2, nothing on standard output, one line that names key, value and what is allowed."""
+"""Bad input: exit code 2, nothing on standard output, one line that names key, value and what is
+expected."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ def _refused(answer) -> str:
         ("count = 2", "count = 999999999999", ["count", "999999999999"]),
         ("count = 2", "count = 0", ["count", "0"]),
         ('measure = ["2s", "10s"]', 'measure = ["8s", "2s"]', ["measure"]),
-        ('duration = "10s"', 'duration = "1e300s"', ["duration", "out of range"]),
+        ('duration = "10s"', 'duration = "1e300s"', ["duration", "0 to 1e7 s"]),
     ],
 )
 def test_bad_values_are_refused_by_name(command, tmp_path, old, new, named):
@@ -52,7 +53,9 @@ def test_bad_values_are_refused_by_name(command, tmp_path, old, new, named):
 
 
 def test_no_flows(command, tmp_path):
-    (tmp_path / "bad.toml").write_text(SMALL[: SMALL.index("[[flows]]")].replace("name", "flows = []\nname", 1))
+    (tmp_path / "bad.toml").write_text(
+        SMALL[: SMALL.index("[[flows]]")].replace("name", "flows = []\nname", 1)
+    )
     assert "flows" in _refused(command("run", "bad.toml"))
 
 
@@ -85,7 +88,7 @@ def test_folder_instead_of_file(command, tmp_path):
         (["--set", "dumbbell.rate=5Mfoo"], ["dumbbell.rate", "5Mfoo"]),
         (["--set", "dumbbell.rat=5Mbit"], ["rat", "rate"]),
         (["--set", "dumbbell.rate"], ["--set", "dumbbell.rate", "key=value"]),
-        (["--set", "flows.c.count=3"], ["flows.c.count", "`a`", "`b`"]),
+        (["--set", "flows.c.count=3"], ["flows.c.count", "expected a, b, an"]),
         (["--set", "flows.9.count=3"], ["flows.9.count", "below 2"]),
         (["--set", "duration.x=3"], ["duration.x", "10s"]),
         (["--profile", "ns3"], ["profile", "ns3", "ns2-2.35"]),
@@ -160,17 +163,24 @@ def test_unknown_command_is_named(command):
 def test_an_unknown_option_is_answered_with_the_nearest_one(command):
     done = command("run", "--sed", "3")
     assert done.returncode == 2
-    assert "did you mean --seed?" in done.stderr
+    assert "(did you mean --seed?)" in done.stderr
     assert "--pcap" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_outgrows_memory_stops_and_says_what_to_limit(cli, tmp_path):
-    """A window that grows a millionfold a round trip, nothing to stop it: gigabytes within a few acknowledgements."""
+    """A window that grows a millionfold a round trip, nothing to stop it.
+
+    Gigabytes within a few acknowledgements.
+    """
     (tmp_path / "huge.toml").write_text(
         """
         duration = "10s"
         tcp = { initial_ssthresh = 2 }
-        dumbbell = { rate = "10Mbit", delay = "5ms", queue = { kind = "drop-tail", limit = "unlimited" } }
+        [dumbbell]
+        rate = "10Mbit"
+        delay = "5ms"
+        queue = { kind = "drop-tail", limit = "unlimited" }
         [[flows]]
         rule = "Linear(1000000, 1000000, -1, 1)"
         """
@@ -182,8 +192,10 @@ def test_a_rate_that_changes_too_often_is_refused_before_the_run(command, tmp_pa
     (tmp_path / "hum.toml").write_text(
         """
         duration = 1e7
-        dumbbell = { rate = { kind = "square", high = "2Mbit", low = "1Mbit", every = "1us" }, delay = "5ms" }
         flows = [{ rule = "AIMD(1, 0.5)" }]
+        [dumbbell]
+        delay = "5ms"
+        rate = { kind = "square", high = "2Mbit", low = "1Mbit", every = "1us" }
         """
     )
     message = _refused(command("run", tmp_path / "hum.toml"))
@@ -194,7 +206,10 @@ def test_a_rate_that_changes_too_often_is_refused_before_the_run(command, tmp_pa
 
 def test_a_formula_without_a_value_ends_the_run_and_leaves_nothing(cli, tmp_path):
     rule = 'Rule(inc="log(30 - w)", dec="w/2")'
-    text = f"duration = '20s'\n[dumbbell]\nrate = '10Mbit'\ndelay = '20ms'\n[[flows]]\nname = 'own'\nrule = '{rule}'\n"
+    text = (
+        "duration = '20s'\n[dumbbell]\nrate = '10Mbit'\ndelay = '20ms'\n[[flows]]\nname = "
+        f"'own'\nrule = '{rule}'\n"
+    )
     (tmp_path / "own.toml").write_text(text)
     done = cli("run", "own.toml", "--out", "result")
     assert done.returncode == 2

@@ -13,18 +13,24 @@ import cwndlab
 from conftest import SMALL
 
 RUN_FIELDS = {
-    "name", "seed", "profile", "duration_s", "measure_from_s", "measure_to_s", "trace_hash", "simulated_s", "wall_s",
-    "packets_per_wall_s", "delivered_packets", "jain_index", "rtt_weighted_jain_index", "fairness_spread",
+    "name", "seed", "profile", "duration_s", "measure_from_s", "measure_to_s", "trace_hash",
+    "simulated_s", "wall_s",
+    "packets_per_wall_s", "delivered_packets", "jain_index", "rtt_weighted_jain_index",
+    "fairness_spread",
     "aggregate_goodput_bps",
 }  # fmt: skip
 FLOW_FIELDS = {
-    "flow", "group", "rule", "recovery", "goodput_bps", "delivered_packets", "sent_packets", "retransmitted_packets",
-    "timeouts", "fast_retransmits", "ecn_reductions", "window_reductions", "loss_rate", "dropped_packets",
+    "flow", "group", "rule", "recovery", "goodput_bps", "delivered_packets", "sent_packets",
+    "retransmitted_packets",
+    "timeouts", "fast_retransmits", "ecn_reductions", "window_reductions", "loss_rate",
+    "dropped_packets",
     "mean_rtt_s", "mean_rto_s", "mean_cwnd_packets", "rate_cov", "base_rtt_s", "finish_s",
 }  # fmt: skip
 LINK_FIELDS = {
-    "link", "rate_bps", "delay_s", "queue", "limit_packets", "arrived_packets", "dropped_packets", "marked_packets",
-    "departed_packets", "utilization", "mean_queue_packets", "mean_queueing_delay_s", "p95_queueing_delay_s",
+    "link", "rate_bps", "delay_s", "queue", "limit_packets", "arrived_packets", "dropped_packets",
+    "marked_packets",
+    "departed_packets", "utilization", "mean_queue_packets", "mean_queueing_delay_s",
+    "p95_queueing_delay_s",
     "cross_bps", "available_bps",
 }  # fmt: skip
 
@@ -58,7 +64,16 @@ def test_tables_go_to_standard_output(cli, small_file):
     answer = cli("run", small_file)
     assert answer.returncode == 0
     assert answer.stderr == ""
-    for word in ("a-0", "a-1", "bottleneck", "AIAD(1, 3)", "goodput", "[Mbit/s]", "trace hash", "measured 2 to 10 s"):
+    for word in (
+        "a-0",
+        "a-1",
+        "bottleneck",
+        "AIAD(1, 3)",
+        "goodput",
+        "[Mbit/s]",
+        "trace hash",
+        "measured 2 to 10 s",
+    ):
         assert word in answer.stdout
 
 
@@ -73,7 +88,8 @@ def test_many_flows_are_shown_by_group(cli, small_file):
 
 def test_set_seed_and_profile_reach_the_scenario(cli, small_file):
     run = _json(
-        cli("run", small_file, "--json", "--set", "dumbbell.rate=2Mbit", "--set", "flows.*.recovery=newreno",
+        cli("run", small_file, "--json", "--set", "dumbbell.rate=2Mbit", "--set",
+            "flows.*.recovery=newreno",
             "--seed", "5", "--profile", "ns2-2.35")
     )  # fmt: skip
     assert run["links"][0]["rate_bps"] == 2e6
@@ -81,24 +97,31 @@ def test_set_seed_and_profile_reach_the_scenario(cli, small_file):
     assert (run["seed"], run["profile"]) == (5, "ns2-2.35")
 
 
+@pytest.mark.slow
 def test_json_scenario_gives_the_same_run(cli, small_file, tmp_path):
     (tmp_path / "small.json").write_text(cwndlab.Scenario.load(small_file).to_json())
-    hashes = {_json(cli("run", name, "--json"))["trace_hash"] for name in ("small.toml", "small.json")}
+    hashes = {
+        _json(cli("run", name, "--json"))["trace_hash"] for name in ("small.toml", "small.json")
+    }
     assert len(hashes) == 1
 
 
 def test_out_writes_tables_and_traces(cli, tmp_path):
-    (tmp_path / "traced.toml").write_text(SMALL + '\n[trace]\ncwnd = "100ms"\nqueue = "100ms"\npackets = true\n')
+    (tmp_path / "traced.toml").write_text(
+        SMALL + '\n[trace]\ncwnd = "100ms"\nqueue = "100ms"\npackets = true\n'
+    )
     run = _json(cli("run", "traced.toml", "--json", "--out", "result"))
     assert pl.read_parquet(tmp_path / "result/flows.parquet")["goodput_bps"].sum() == pytest.approx(
         run["aggregate_goodput_bps"]
     )
     assert {path.name for path in (tmp_path / "result").iterdir()} >= {
-        "run.json", "links.parquet", "trace-cwnd.parquet", "trace-queue.parquet", "trace-packets.parquet",
+        "run.json", "links.parquet", "trace-cwnd.parquet", "trace-queue.parquet",
+        "trace-packets.parquet",
     }  # fmt: skip
     assert cwndlab.Result.load(tmp_path / "result").trace_hash == run["trace_hash"]
 
 
+@pytest.mark.slow
 def test_plot_takes_an_optional_file_and_changes_no_result(cli, small_file, tmp_path):
     plain = _json(cli("run", small_file, "--json"))
     # The option before the scenario must not swallow it.
@@ -121,7 +144,9 @@ def test_pcap_is_pcapng(cli, small_file, tmp_path):
 def test_rules_lists_every_rule(cli):
     answer = cli("rules")
     entries = json.loads(cli("rules", "--json").stdout)
-    assert {"AIMD", "AIAD", "MIMD", "MIAD", "AIMAD", "MAIMD", "Linear"} <= {entry["name"] for entry in entries}
+    assert {"AIMD", "AIAD", "MIMD", "MIAD", "AIMAD", "MAIMD", "Linear"} <= {
+        entry["name"] for entry in entries
+    }
     for entry in entries:
         assert entry["notation"] in answer.stdout
         assert entry["source"] in answer.stdout
@@ -130,7 +155,9 @@ def test_rules_lists_every_rule(cli):
 
 def test_schema_is_a_json_schema_of_the_scenario(cli):
     schema = json.loads(cli("schema").stdout)
-    assert {"duration", "dumbbell", "flows", "links", "cross", "tcp", "trace"} <= set(schema["properties"])
+    assert {"duration", "dumbbell", "flows", "links", "cross", "tcp", "trace"} <= set(
+        schema["properties"]
+    )
 
 
 def test_version(cli):

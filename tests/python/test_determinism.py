@@ -15,7 +15,9 @@ from cwndlab.comparison import compare, plan_rules
 def scenario(request, small) -> cwndlab.Scenario:
     if request.param == "small":
         return small
-    return environments.scenario("walk", rule="MIMD(1.125, 0.8)", assume=environments.Assumptions(duration="10s"))
+    return environments.scenario(
+        "walk", rule="MIMD(1.125, 0.8)", assume=environments.Assumptions(duration="10s")
+    )
 
 
 def test_command_line_python_threads_and_schedulers_agree(cli, scenario, tmp_path):
@@ -23,7 +25,10 @@ def test_command_line_python_threads_and_schedulers_agree(cli, scenario, tmp_pat
     hashes = [
         cwndlab.run(scenario).trace_hash,
         cwndlab.run(scenario).trace_hash,
-        *(cwndlab.run(scenario, scheduler=name).trace_hash for name in ("tree", "calendar", "heap")),
+        *(
+            cwndlab.run(scenario, scheduler=name).trace_hash
+            for name in ("tree", "calendar", "heap")
+        ),
         json.loads(cli("run", "it.json", "--json").stdout)["trace_hash"],
     ]
     for jobs in (1, 2):
@@ -46,11 +51,15 @@ def test_seeds_differ(scenario):
 
 
 def test_seed_argument_is_the_scenarios_seed(scenario):
-    assert cwndlab.run(scenario, seed=7).trace_hash == cwndlab.run(scenario.set("seed", 7)).trace_hash
+    assert (
+        cwndlab.run(scenario, seed=7).trace_hash == cwndlab.run(scenario.set("seed", 7)).trace_hash
+    )
 
 
 def test_compare_does_not_depend_on_threads():
-    plan = plan_rules(["AIMD(1, 0.8)", "AIAD(1, 3)"], env=["constant", "walk"], replicates=2, duration_s=5)
+    plan = plan_rules(
+        ["AIMD(1, 0.8)", "AIAD(1, 3)"], env=["constant", "walk"], replicates=2, duration_s=5
+    )
     one, two = compare(plan, jobs=1), compare(plan, jobs=2)
     assert one.runs.equals(two.runs)
     assert one.summary.equals(two.summary)
@@ -59,5 +68,7 @@ def test_compare_does_not_depend_on_threads():
 def test_adding_a_flow_leaves_the_others_draws_alone(small):
     other = {"name": "c", "rule": "AIMD(1, 0.5)"}
     more = small.set("flows", [*small["flows"], other])
-    before, after = (cwndlab.run(scenario).flows["base_rtt_s"].to_list() for scenario in (small, more))
+    before, after = (
+        cwndlab.run(scenario).flows["base_rtt_s"].to_list() for scenario in (small, more)
+    )
     assert after[:3] == before

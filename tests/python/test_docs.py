@@ -20,7 +20,11 @@ from cwndlab.sharing import MEASURES
 from cwndlab.sweep import base as sweep_base
 from parts import tables
 
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/lessons/*.md")])
+DOCUMENTS = sorted(
+    path
+    for glob in ("*.md", "docs/*.md", "docs/decisions/*.md", "docs/lessons/*.md")
+    for path in ROOT.glob(glob)
+)
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 
 
@@ -41,7 +45,15 @@ def test_the_documents_are_there():
     expected = {"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"}
     expected |= {
         f"docs/{name}.md"
-        for name in ("agreement", "environments", "metrics", "profiles", "rules", "scenario", "sweeps")
+        for name in (
+            "agreement",
+            "environments",
+            "metrics",
+            "profiles",
+            "rules",
+            "scenario",
+            "sweeps",
+        )
     }
     assert expected <= set(NAMES)
     for name in ("LICENSE-MIT", "LICENSE-APACHE", "CITATION.cff"):
@@ -51,7 +63,9 @@ def test_the_documents_are_there():
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 def test_links_resolve(path):
-    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(
+        r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if target.startswith(("https://", "http://")):
             continue
@@ -62,12 +76,15 @@ def test_links_resolve(path):
             assert anchor in _anchors(file.read_text(encoding="utf-8")), f"{path.name}: {target}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 def test_python_in_the_documents_runs(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     for number, block in enumerate(_blocks(path.read_text(encoding="utf-8"), "python"), 1):
-        test = doctest.DocTestParser().get_doctest(block, {}, f"{path.name}, block {number}", str(path), 0)
+        test = doctest.DocTestParser().get_doctest(
+            block, {}, f"{path.name}, block {number}", str(path), 0
+        )
         assert test.examples
         runner = doctest.DocTestRunner(optionflags=options)
         assert runner.run(test).failed == 0
@@ -82,7 +99,10 @@ def test_scenarios_in_the_documents_are_valid(path):
             cwndlab.Scenario.from_text(block)
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="the sessions in the documents run in bash")
+@pytest.mark.slow
+@pytest.mark.skipif(
+    shutil.which("bash") is None, reason="the sessions in the documents run in bash"
+)
 @pytest.mark.parametrize("name", generate.DOCUMENTS)
 def test_generated_parts_are_current(name):
     text = _read(name)
@@ -90,18 +110,23 @@ def test_generated_parts_are_current(name):
     assert parts
     for part in parts:
         new, old = generate.generate(part["name"]), part["text"]
-        assert generate.comparable(new) == generate.comparable(old), "out of date; make docs writes it anew"
+        assert generate.comparable(new) == generate.comparable(old), (
+            "out of date; make docs writes it anew"
+        )
 
 
 def test_pictures_in_the_documents_are_there():
     for name in generate.PICTURES:
         assert (ROOT / name).stat().st_size > 5_000
-        assert any(name.removeprefix("docs/") in path.read_text(encoding="utf-8") for path in DOCUMENTS)
+        assert any(
+            name.removeprefix("docs/") in path.read_text(encoding="utf-8") for path in DOCUMENTS
+        )
 
 
 @pytest.mark.parametrize("name", ["SQL", "RWL", "RDL", "RWA", "RWM"])
 def test_under_drr_a_flow_gets_what_was_asked_for(name):
-    """Within a twentieth: the number of sources beside it is a whole one, and queues take a moment after a change."""
+    """Within a twentieth: the number of sources beside it is a whole one, and queues take a moment
+    after a change."""
     asked, got = tables.greedy_share(name)
     assert got == pytest.approx(asked, rel=0.05)
 
@@ -130,10 +155,19 @@ def test_every_result_is_defined():
     flow_table = {"rule": "AIMD(1, 0.5)", "responses": {"size": 3, "think": "1s"}}
     result = cwndlab.run(
         cwndlab.dumbbell(
-            "1Mbit", "10ms", flows=[flow_table], cross=[{"rate": "100kbit"}], duration="3s", trace=trace
+            "1Mbit", "10ms", flows=[flow_table], cross=[{"rate": "100kbit"}], duration="3s",
+            trace=trace
         )
     )  # fmt: skip
-    assert set(result.traces) == {"cwnd", "queue", "rate", "available", "cross", "transfers", "packets"}
+    assert set(result.traces) == {
+        "cwnd",
+        "queue",
+        "rate",
+        "available",
+        "cross",
+        "transfers",
+        "packets",
+    }
     tables = [(run, [*result.fields, *SCHEMAS]), (flow, SCHEMAS["flows"]), (link, SCHEMAS["links"])]
     tables += [(cross, SCHEMAS["cross"]), (arrivals, SCHEMAS["arrivals"])]
     tables += [(traces, [table, *frame.columns]) for table, frame in result.traces.items()]
@@ -145,7 +179,9 @@ def test_every_result_is_defined():
 
 def test_definitions_hold():
     """What docs/metrics.md says beyond a formula, on a run with a window inside it."""
-    scenario = cwndlab.Scenario.load(ROOT / "examples" / "square-wave.toml").set("trace.packets", True)
+    scenario = cwndlab.Scenario.load(ROOT / "examples" / "square-wave.toml").set(
+        "trace.packets", True
+    )
     result = cwndlab.run(scenario)
     begin, end = 10.0, 60.0
     packets = result.traces["packets"].filter(pl.col("flow") == "flow-0")
@@ -158,11 +194,15 @@ def test_definitions_hold():
     assert flow["timeouts"] == inside.filter(pl.col("event") == "timeout").height
     assert flow["window_reductions"] == flow["timeouts"] + flow["fast_retransmits"]
     first = packets.filter(pl.col("event") == "receive").group_by("seq").agg(pl.col("time_s").min())
-    unique = first.filter(pl.col("time_s").is_between(begin, end, closed="left") & (pl.col("seq") > 0)).height
+    unique = first.filter(
+        pl.col("time_s").is_between(begin, end, closed="left") & (pl.col("seq") > 0)
+    ).height
     assert flow["delivered_packets"] == unique
     assert flow["goodput_bps"] == pytest.approx(unique * 8 * 1000 / (end - begin))
     for link in result.links.to_dicts():
-        rest = link["total_departed_packets"] + link["total_dropped_packets"] + link["queued_packets"]
+        rest = (
+            link["total_departed_packets"] + link["total_dropped_packets"] + link["queued_packets"]
+        )
         assert link["total_arrived_packets"] == rest
         assert link["available_bps"] == pytest.approx(link["rate_bps"] - link["cross_bps"])
 
@@ -170,7 +210,9 @@ def test_definitions_hold():
 def _tracked() -> list[str]:
     if shutil.which("git") is None or not (ROOT / ".git").exists():
         pytest.skip("not a git checkout: what is tracked cannot be known")
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     if listed.returncode != 0:
         pytest.skip(f"git does not list the files: {listed.stderr.strip()}")
     return [name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
@@ -178,7 +220,13 @@ def _tracked() -> list[str]:
 
 def test_no_machine_paths_or_registry_hosts():
     # Written in parts, so that this file is not a case of what it looks for.
-    private = [r"/ho" + r"me/\w", r"/ro" + r"ot/", r"/wo" + r"rk/", r"/Us" + r"ers/\w", r"/tm" + r"p/\w"]
+    private = [
+        r"/ho" + r"me/\w",
+        r"/ro" + r"ot/",
+        r"/wo" + r"rk/",
+        r"/Us" + r"ers/\w",
+        r"/tm" + r"p/\w",
+    ]
     hosts = [
         r"index\." + r"crates",
         r"py" + r"pi\.org",
@@ -192,7 +240,9 @@ def test_no_machine_paths_or_registry_hosts():
         if path.suffix in (".png", ".parquet"):
             continue
         # The fuzz targets' seeds are not text.
-        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        for number, line in enumerate(
+            path.read_text(encoding="utf-8", errors="replace").splitlines(), 1
+        ):
             assert not pattern.search(line), f"{name}:{number}: {line.strip()}"
 
 
@@ -208,7 +258,11 @@ def test_examples_begin_with_a_comment(path):
 
 def test_every_command_in_the_readme_exists():
     commands = set(re.findall(r"`(make [a-z-]+)", _read("README.md") + _read("CONTRIBUTING.md")))
-    commands |= set(re.findall(r"^    (make [a-z-]+)", _read("README.md") + _read("CONTRIBUTING.md"), re.MULTILINE))
+    commands |= set(
+        re.findall(
+            r"^    (make [a-z-]+)", _read("README.md") + _read("CONTRIBUTING.md"), re.MULTILINE
+        )
+    )
     makefile = _read("Makefile")
     for command in commands:
         assert re.search(rf"^{command.split()[1]}:", makefile, re.MULTILINE), command

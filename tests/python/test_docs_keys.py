@@ -1,4 +1,7 @@
-"""Keys of a scenario in docs/scenario.md: each has an example there, and each example is allowed."""
+"""Keys of a scenario in docs/scenario.md.
+
+Each has an example there, and each example is allowed.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,9 @@ def _with_example(name: str, key: str) -> dict:
     value, kind = KEYS[name][key], name.split()[0]
     scenario = {"duration": "60s", "dumbbell": {"rate": "10Mbit", "delay": "20ms"}}
     scenario["flows"] = [{"name": "a", "rule": "AIMD(1, 0.5)"}]
-    required = {part: KEYS[name][part] for part in scenario_tables.types()[name].get("required", [])}
+    required = {
+        part: KEYS[name][part] for part in scenario_tables.types()[name].get("required", [])
+    }
     if kind in ("Bdp", "Join", "Leave", "Law"):
         required = KEYS[name]
     if kind == "CrossSpec":
@@ -79,8 +84,12 @@ def _with_example(name: str, key: str) -> dict:
         "Leave": lambda: scenario["flows"][0].update(count=8, leave=table),
         "Responses": lambda: scenario["flows"][0].update(responses=table),
         "ArrivalSpec": lambda: scenario.update(arrivals=[table]),
-        "Phase": lambda: scenario.update(arrivals=[{"rule": "AIMD(1, 0.5)", "size": 12, "phases": [table]}]),
-        "Law": lambda: scenario.update(arrivals=[{"rule": "AIMD(1, 0.5)", "size": table, "gap": "100ms"}]),
+        "Phase": lambda: scenario.update(
+            arrivals=[{"rule": "AIMD(1, 0.5)", "size": 12, "phases": [table]}]
+        ),
+        "Law": lambda: scenario.update(
+            arrivals=[{"rule": "AIMD(1, 0.5)", "size": table, "gap": "100ms"}]
+        ),
         "CrossSpec": lambda: scenario.update(cross=[table]),
         "LinkSpec": lambda: scenario.update(links=[{**NODES[0], **table}]),
         "Scenario": lambda: scenario.update({key: value}),
@@ -95,7 +104,9 @@ def _on_a_network(scenario: dict, kind: str, key: str, table: dict) -> dict:
     if "links" in scenario:
         del scenario["dumbbell"]
         links = scenario["links"]
-        scenario["flows"][0]["path"] = [links[0].get("name") or f"{links[0]['from']}-{links[0]['to']}"]
+        scenario["flows"][0]["path"] = [
+            links[0].get("name") or f"{links[0]['from']}-{links[0]['to']}"
+        ]
     elif kind in ("FlowSpec", "ArrivalSpec", "CrossSpec") and key in ("path", "back", "from", "to"):
         del scenario["dumbbell"]
         by_name = key in ("path", "back")

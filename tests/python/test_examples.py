@@ -8,13 +8,17 @@ import pytest
 import cwndlab
 from conftest import ROOT
 
-EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.toml") if not path.stem.startswith("sweep-"))
+EXAMPLES = sorted(
+    path for path in (ROOT / "examples").glob("*.toml") if not path.stem.startswith("sweep-")
+)
 SWEEPS = sorted((ROOT / "examples").glob("sweep-*.toml"))
 
 
 def _run(name: str, **patch) -> cwndlab.Result:
     scenario = cwndlab.Scenario.load(ROOT / "examples" / f"{name}.toml")
-    return cwndlab.run(scenario.patch({key.replace("__", "."): value for key, value in patch.items()}))
+    return cwndlab.run(
+        scenario.patch({key.replace("__", "."): value for key, value in patch.items()})
+    )
 
 
 def test_there_are_some():
@@ -30,7 +34,11 @@ def test_example_says_what_to_look_at_and_runs(path):
     result = cwndlab.run(scenario)
     assert (result.flows["delivered_packets"] > 0).all()
     flows = result.flows
-    sent = flows["total_delivered_packets"] + flows["total_dropped_packets"] + flows["in_flight_packets"]
+    sent = (
+        flows["total_delivered_packets"]
+        + flows["total_dropped_packets"]
+        + flows["in_flight_packets"]
+    )
     assert (flows["total_sent_packets"] == sent).all()
 
 
@@ -50,7 +58,7 @@ def test_one_flow_sawtooth():
 
 
 def test_random_loss():
-    # sqrt(1.5 / 0.01) = 12.2 packets; losses that end in time-outs take a little off.
+    # sqrt(1.5 / 0.01) = 12.2 packets; losses that end in timeouts take a little off.
     assert 9.5 < _run("random-loss").flows["mean_cwnd_packets"].mean() < 13
     fewer = _run("random-loss").scenario["dumbbell"]["loss"]
     quarter = _run("random-loss", dumbbell__loss=[{**fewer[0], "p": 0.0025}])
@@ -59,16 +67,23 @@ def test_random_loss():
 
 def test_exact_drops():
     sack = _run("exact-drops").flows.row(0, named=True)
-    assert (sack["total_dropped_packets"], sack["retransmitted_packets"], sack["timeouts"]) == (3, 3, 0)
+    assert (sack["total_dropped_packets"], sack["retransmitted_packets"], sack["timeouts"]) == (
+        3,
+        3,
+        0,
+    )
     times = {
-        name: _run("exact-drops", **{"flows__*__recovery": name}).flows["finish_s"][0] for name in ("reno", "sack")
+        name: _run("exact-drops", **{"flows__*__recovery": name}).flows["finish_s"][0]
+        for name in ("reno", "sack")
     }
     assert times["sack"] < times["reno"]
 
 
 def test_four_rules():
     for seed in (1, 2, 3):
-        goodput = _run("four-rules", seed=seed).flows.group_by("group").agg(pl.col("goodput_bps").sum())
+        goodput = (
+            _run("four-rules", seed=seed).flows.group_by("group").agg(pl.col("goodput_bps").sum())
+        )
         shares = dict(goodput.iter_rows())
         assert min(shares, key=shares.get) == "aimd", seed
 
@@ -84,7 +99,9 @@ def test_parking_lot():
 
 
 def test_ring():
-    loses = {rule: _run("ring", **{"flows__*__rule": rule}) for rule in ("AIMD(1, 0.8)", "AIAD(1, 3)")}
+    loses = {
+        rule: _run("ring", **{"flows__*__rule": rule}) for rule in ("AIMD(1, 0.8)", "AIAD(1, 3)")
+    }
     gentle, stubborn = loses.values()
     assert stubborn.links["dropped_packets"].sum() > 2 * gentle.links["dropped_packets"].sum()
     assert stubborn.aggregate_goodput_bps == pytest.approx(gentle.aggregate_goodput_bps, rel=0.1)

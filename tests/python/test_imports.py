@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import cwndlab
 from conftest import ROOT
 
@@ -39,6 +41,7 @@ def test_import_is_cheap():
     assert {name for name in modules if name.startswith("cwndlab")} == {"cwndlab"}
 
 
+@pytest.mark.slow
 def test_version_is_cheap():
     version = "try:\n    main(['--version'])\nexcept SystemExit:\n    pass"
     modules = _imported(f"from cwndlab.cli import main\n{version}")
@@ -47,7 +50,9 @@ def test_version_is_cheap():
 
 def test_arrows_point_down():
     linter = Path(sys.executable).with_name("lint-imports")
-    answer = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        [linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert answer.returncode == 0, answer.stdout
     assert "4 kept, 0 broken" in answer.stdout
 
@@ -69,6 +74,7 @@ def test_every_public_name_is_there():
 
 def test_functions_are_not_shadowed_by_modules():
     code = (
-        "import cwndlab.execute, cwndlab.comparison, cwndlab; print(callable(cwndlab.run), callable(cwndlab.compare))"
+        "import cwndlab.execute, cwndlab.comparison, cwndlab; print(callable(cwndlab.run),"
+        " callable(cwndlab.compare))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "True True\n"

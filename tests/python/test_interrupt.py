@@ -1,8 +1,7 @@
 """Ctrl-C: ends what is under way, exit code 130, and leaves what is finished.
 
-What is interrupted would compute for hours, so that it ends before `HANG_S` only because it was interrupted. How soon,
-bench/responsiveness.py measures.
-"""
+What is interrupted would compute for hours, so that it ends before `HANG_S` only because it was
+interrupted. How soon, bench/responsiveness.py measures."""
 
 from __future__ import annotations
 
@@ -13,10 +12,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from waiting import HANG_S, wait_until
 
 import cwndlab
 from terminals import Terminal
+from waiting import HANG_S, wait_until
 
 MANY_HOURS = """
 duration = "1e7s"
@@ -29,24 +28,31 @@ rule = "AIMD(1, 0.5)"
 count = 100
 """
 MINUTES = MANY_HOURS.replace("1e7s", "36000s")
-"""Of a test's own process, which nobody would stop: a run that goes on is seen by what it came to."""
+"""Of a test's own process, which nobody would stop: a run that goes on is seen by what it came to.
+"""
 
 AFTER_SOME_WORK = (
     "import signal\n"
     "signal.signal(signal.SIGVTALRM, signal.default_int_handler)\n"
     "signal.setitimer(signal.ITIMER_VIRTUAL, 1)\n"
 )
-"""Interrupts the process in which it runs when this has computed for a second, however long that takes."""
+"""Interrupts the process in which it runs when this has computed for a second, however long that
+takes."""
 
 
 def _python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANG_S, check=False)
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=HANG_S, check=False
+    )
 
 
+@pytest.mark.slow
 def test_run_stops(tmp_path):
     (tmp_path / "long.toml").write_text(MANY_HOURS)
-    with Terminal("run", "long.toml", "--json", folder=tmp_path, stdout=subprocess.PIPE) as terminal:
+    with Terminal(
+        "run", "long.toml", "--json", folder=tmp_path, stdout=subprocess.PIPE
+    ) as terminal:
         # Its bar says how many seconds have been simulated.
         terminal.read_until(r"[1-9]\d*\.\d/10000000\.0 s")
         terminal.process.send_signal(signal.SIGINT)
@@ -56,6 +62,7 @@ def test_run_stops(tmp_path):
     assert shown.splitlines()[-1] == "interrupted"
 
 
+@pytest.mark.slow
 def test_run_stops_where_no_bar_is_shown(tmp_path):
     (tmp_path / "long.toml").write_text(MANY_HOURS)
     code = f"{AFTER_SOME_WORK}from cwndlab.cli import main\nmain(['run', 'long.toml', '--json'])\n"
@@ -63,7 +70,10 @@ def test_run_stops_where_no_bar_is_shown(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
-@pytest.mark.parametrize("rules", [["AIMD(1, 0.5)", "AIAD(1, 3)"], ["CUBIC", "--against", "NewReno", "--flows", "2"]])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "rules", [["AIMD(1, 0.5)", "AIAD(1, 3)"], ["CUBIC", "--against", "NewReno", "--flows", "2"]]
+)
 def test_compare_keeps_what_is_finished(tmp_path, rules):
     amount = ["--duration", "1000s", "--replicates", "5000"]
     process = subprocess.Popen(
@@ -71,7 +81,9 @@ def test_compare_keeps_what_is_finished(tmp_path, rules):
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     runs = tmp_path / "result" / "runs"
-    wait_until(lambda: len(list(runs.glob("*/run.json"))) >= 3 or process.poll() is not None, "a third run")
+    wait_until(
+        lambda: len(list(runs.glob("*/run.json"))) >= 3 or process.poll() is not None, "a third run"
+    )
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=HANG_S)
     assert process.returncode == 130, err
@@ -84,8 +96,12 @@ def test_compare_keeps_what_is_finished(tmp_path, rules):
     assert f"stopped after {table.height} of 10000 runs" in err
 
 
-@pytest.mark.parametrize("early", [False, True], ids=["a moment later", "before its thread has started"])
-@pytest.mark.parametrize("wait", [f"time.sleep({2 * HANG_S})", "subprocess.Popen(['cat'], stdin=-1).wait()"])
+@pytest.mark.parametrize(
+    "early", [False, True], ids=["a moment later", "before its thread has started"]
+)
+@pytest.mark.parametrize(
+    "wait", [f"time.sleep({2 * HANG_S})", "subprocess.Popen(['cat'], stdin=-1).wait()"]
+)
 def test_an_interrupt_that_python_swallows_comes_again(tmp_path, wait, early):
     """While a module is imported many callbacks run, from which an exception goes nowhere.
 
@@ -121,6 +137,7 @@ def test_an_interrupt_that_python_swallows_comes_again(tmp_path, wait, early):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_python_gets_keyboard_interrupt_from_a_long_run(tmp_path):
     """Without a call of Python's in between, such as one that shows progress."""
     (tmp_path / "long.toml").write_text(MANY_HOURS)

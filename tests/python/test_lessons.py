@@ -1,4 +1,5 @@
-"""The lessons: each runs anew without error, its text's assertions hold, and it prints what is stored."""
+"""The lessons: each runs anew without error, its text's assertions hold, and it prints what is
+stored."""
 
 from __future__ import annotations
 
@@ -41,6 +42,7 @@ def test_the_three_lessons_are_there_and_nothing_else():
     assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == NAMES
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", NAMES)
 def test_it_runs_anew_and_prints_what_is_stored(name):
     """Assertions about the text's numbers are cells of the source: they run with it."""
@@ -53,9 +55,15 @@ def test_what_is_stored_can_be_read_without_running_it(name):
     stored = _stored(name)
     nbformat.validate(stored)
     outputs = [output for cell in stored.cells for output in cell.get("outputs", [])]
-    assert {output.output_type for output in outputs} <= {"stream", "execute_result", "display_data"}
+    assert {output.output_type for output in outputs} <= {
+        "stream",
+        "execute_result",
+        "display_data",
+    }
     assert not [output for output in outputs if output.get("name") == "stderr"]
-    pictures = [output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})]
+    pictures = [
+        output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})
+    ]
     assert len(pictures) >= 3
     assert all(base64.b64decode(picture).startswith(b"\x89PNG") for picture in pictures)
     assert len([output for output in outputs if "text/html" in output.get("data", {})]) >= 2
@@ -84,6 +92,7 @@ def test_assertions_are_run_and_not_shown(name):
     assert not [cell for cell in _stored(name).cells if "assert " in cell.source]
 
 
+@pytest.mark.slow
 def test_a_lesson_whose_assertion_fails_is_not_stored():
     with pytest.raises(CellExecutionError, match="assert x == 2"):
         LESSONS.executed('# %%\nx = 1\n\n# %% tags=["check"]\nassert x == 2\n')

@@ -1,4 +1,5 @@
-"""akella2002: its folder is whole, its numbers and waveforms are the paper's, and the quick form judges every claim."""
+"""akella2002: its folder is whole, its numbers and waveforms are the paper's, and the quick form
+judges every claim."""
 
 from __future__ import annotations
 
@@ -23,8 +24,10 @@ from cwndlab.sweep import Sweep
 FOLDER = ROOT / "python/cwndlab/papers/akella2002"
 # The catalogue of experiments names these of the paper; "bounds" and "ordering" are in its text.
 CATALOGUE = {
-    *("fig1a", "fig1b", "fig1c", "fig1d", "fig2a", "fig2b", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9"),
-    *("fig10", "fig11", "fig12", "fig14", "ring", "small-buffers", "unequal-rtt", "appendix", "sync"),
+    *("fig1a", "fig1b", "fig1c", "fig1d", "fig2a", "fig2b", "fig4", "fig5", "fig6", "fig7", "fig8",
+    "fig9"),
+    *("fig10", "fig11", "fig12", "fig14", "ring", "small-buffers", "unequal-rtt", "appendix",
+    "sync"),
     *("bounds", "ordering"),
 }  # fmt: skip
 
@@ -33,7 +36,9 @@ def test_the_paper_is_whole():
     paper = reproduce.load("akella2002")
     assert set(paper.experiments) == CATALOGUE
     assert {claim.id for claim in paper.claims} == CATALOGUE
-    of_all = {claim.reading.name for key in reproduce.names() for claim in reproduce.load(key).claims}
+    of_all = {
+        claim.reading.name for key in reproduce.names() for claim in reproduce.load(key).claims
+    }
     assert of_all == set(readings())
     for claim in paper.claims:
         assert callable(paper.quantity(claim))
@@ -56,7 +61,8 @@ def test_the_published_pairs_are_all_there():
     assert len(places) == 288
     misprinted = {(row["setting"], row["rule"]) for row in rows if row["misprint"]}
     assert misprinted == {
-        ("reno/drr", "MIAD(1.19, 1)"), ("sack/red", "MIMD(1.19, 0.8)"), ("sack/red", "MIMD(1.25, 0.5)"),
+        ("reno/drr", "MIAD(1.19, 1)"), ("sack/red", "MIMD(1.19, 0.8)"),
+        ("sack/red", "MIMD(1.25, 0.5)"),
     }  # fmt: skip
     # A sum of distances is no less than the largest of them.
     assert all(float(row["D_a"]) >= float(row["C_a"]) for row in rows if not row["misprint"])
@@ -90,20 +96,26 @@ def test_correlation_by_hand():
     assert own.correlation([1.0, 1.0], [1.0, 2.0]) == 0.0
 
 
+@pytest.mark.slow
 def test_iterated_windows_are_those_of_section_5_1(monkeypatch):
     paper = reproduce.load("akella2002")
     own = paper.module("quantities")
     monkeypatch.setattr(own, "CAPACITIES", own.CAPACITIES[:1])
-    (claim,) = (claim for claim in paper.claims if (claim.id, claim.name) == ("sync", "steady-state"))
+    (claim,) = (
+        claim for claim in paper.claims if (claim.id, claim.name) == ("sync", "steady-state")
+    )
     error = paper.quantity(claim)(Data({}, {}), claim)
     assert claim.reading.verdict(Estimate(error, None, 1), exact=claim.is_exact) == "holds"
 
 
+@pytest.mark.slow
 def test_a_few_experiments_end_to_end(tmp_path):
     out = tmp_path / "out"
     command = [sys.executable, "-m", "cwndlab", "reproduce", "akella2002/bounds", "akella2002/ring",
                "akella2002/unequal-rtt", "--quick", "--out", str(out), "--json"]  # fmt: skip
-    first, second = (json.loads(subprocess.check_output(command, text=True, cwd=tmp_path)) for _ in range(2))
+    first, second = (
+        json.loads(subprocess.check_output(command, text=True, cwd=tmp_path)) for _ in range(2)
+    )
     assert first["paper"] == "akella2002"
     assert first["wall_s"] > 0
     assert (first["runs"], first["runs_done_now"], first["runs_failed"]) == (48, 48, 0)
@@ -133,7 +145,9 @@ def test_a_few_experiments_end_to_end(tmp_path):
 def _quicker(monkeypatch, **changes) -> None:
     """Make the runs of the quick form as short as measures the same things."""
     paper = reproduce.load("akella2002")
-    changed = replace(paper, quick={"replicates": 2, "duration": "2s", "measure": ["0.4s", "2s"]}, **changes)
+    changed = replace(
+        paper, quick={"replicates": 2, "duration": "2s", "measure": ["0.4s", "2s"]}, **changes
+    )
     monkeypatch.setattr(running, "load", lambda _key: changed)
     monkeypatch.setattr(varied, "load", lambda _key: changed)
     # The synchronous model is iterated as long as that takes in tests of its own.
@@ -142,7 +156,7 @@ def _quicker(monkeypatch, **changes) -> None:
     monkeypatch.setattr(own, "combinations", own.combinations.__wrapped__)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_quick_form_judges_every_claim(tmp_path, monkeypatch):
     _quicker(monkeypatch)
     found = reproduce.reproduce("akella2002", out=tmp_path, quick=True)
@@ -156,17 +170,21 @@ def test_the_quick_form_judges_every_claim(tmp_path, monkeypatch):
     appendix = pl.read_parquet(tmp_path / "akella2002/appendix/data.parquet")
     assert appendix.height == 288
     assert appendix["published_D_a"].null_count() == 3
-    # D is a sum of distances, C the largest of them; in each setting and family somebody is best somewhere.
+    # D is a sum of distances, C the largest of them; in each setting and family somebody is best
+    # somewhere.
     assert (appendix["D_a"] >= appendix["C_a"]).all()
     # 32 cells and the four families' all-round choices.
     summary = found.paper.summary(found.data, found.paper.experiments["appendix"])
     assert summary.filter(pl.col("setting") != "all").height == 32
-    assert summary.filter(setting="all")["published"].to_list() == list(found.paper.rules.values())[:4]
+    assert (
+        summary.filter(setting="all")["published"].to_list() == list(found.paper.rules.values())[:4]
+    )
 
 
 def test_goodput_is_no_more_than_what_cross_traffic_left():
     sweep = Sweep(
-        name="bounded", axes={"env": ["RWM"], "queue": ["ecn"], "recovery": ["sack"], "rule": ["AIMD(3, 0.8)"]},
+        name="bounded",
+        axes={"env": ["RWM"], "queue": ["ecn"], "recovery": ["sack"], "rule": ["AIMD(3, 0.8)"]},
         metrics=["goodput", "goodput_left"], replicates=2, duration="12s",
     )  # fmt: skip
     board = reproduce.load("akella2002").board("appendix", sweep.run())
@@ -181,21 +199,28 @@ def test_the_found_waveforms_are_of_the_shapes_that_the_paper_names():
     shapes = waveforms.shapes(plan)
     assert set(shapes) == {"fig1a", "fig1b", "fig1c", "fig1d", "fig2a", "fig2b"}
     assert shapes["fig1a"]["kind"] == "saw-tooth"
-    high = {case: shape["points"][0][1] for case, shape in shapes.items() if shape["kind"] == "points"}
+    high = {
+        case: shape["points"][0][1] for case, shape in shapes.items() if shape["kind"] == "points"
+    }
     period = {case: shape["repeat"] for case, shape in shapes.items() if shape["kind"] == "points"}
     # Section 2: 1c has shorter periods than 1b and a higher peak, 1d much longer periods.
     assert period["fig1c"] < period["fig1b"] < period["fig1d"] / 3
     assert high["fig1c"] > high["fig1b"]
-    # Each was found by the command that stands beside it, and is judged on seeds that no search uses.
-    assert all(entry["command"].startswith("cwndlab search --") for entry in plan["waveforms"].values())
+    # Each was found by the command that stands beside it, and is judged on seeds that no search
+    # uses.
+    assert all(
+        entry["command"].startswith("cwndlab search --") for entry in plan["waveforms"].values()
+    )
     assert plan["seed"] > 2 * SEED_STEP + 1000
 
 
 def test_sensitivity_varies_one_value_at_a_time(tmp_path, monkeypatch):
     paper = reproduce.load("akella2002")
     few = {
-        **paper.sensitivity, "quick": {"replicates": 1, "duration": "2s"}, "vary": [{"name": "RED", "values": [
-            {"red_min": "2pkt", "red_max": "4pkt"}]}], "without": [{"name": "left out", "cases": ["CL"]}],
+        **paper.sensitivity, "quick": {"replicates": 1, "duration": "2s"},
+            "vary": [{"name": "RED", "values": [
+            {"red_min": "2pkt", "red_max": "4pkt"}]}],
+            "without": [{"name": "left out", "cases": ["CL"]}],
         "axes": {"queue": ["drop-tail", "red"], "recovery": ["sack"], "env": ["CL", "SQL"],
                  "rule": list(paper.rules.values())[:4]},
     }  # fmt: skip
@@ -205,13 +230,16 @@ def test_sensitivity_varies_one_value_at_a_time(tmp_path, monkeypatch):
     assert (base.name, measured.value, left.value, fewer.value, red.value) == (
         "", "goodput_measured", "goodput_left", "CL", "red_min 2pkt, red_max 4pkt",
     )  # fmt: skip
-    # 2 queues, 2 environments, 4 rules; another measure takes no runs, other thresholds only those under RED.
+    # 2 queues, 2 environments, 4 rules; another measure takes no runs, other thresholds only those
+    # under RED.
     assert (base.runs, measured.runs, fewer.runs, red.runs) == (16, 0, 0, 16)
     # Claims about settings that are not run are not judged: of figure 7 all are, of figure 4 none.
     assert {key.partition("/")[0] for key in base.met} >= {"fig7"}
     assert not any(key.startswith("fig4/") for key in base.met)
     told = json.loads((tmp_path / "akella2002/sensitivity.json").read_text())
-    assert [entry["met"] for entry in told["variants"]] == [sum(entry.met.values()) for entry in found.variants]
+    assert [entry["met"] for entry in told["variants"]] == [
+        sum(entry.met.values()) for entry in found.variants
+    ]
     again = varied.sensitivity("akella2002", out=tmp_path, quick=True)
     # What runs took stays known, although none is done again.
     assert again.to_dict()["computed_s"] == 0

@@ -1,4 +1,5 @@
-"""psaras2009: its folder is whole, printed numbers are the paper's, fits and measures work on synthetic data."""
+"""psaras2009: its folder is whole, printed numbers are the paper's, fits and measures work on
+synthetic data."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 
 import cwndlab
 from cwndlab import reproduce
-from cwndlab.reproduce import Board, Claim, Data, reading
+from cwndlab.reproduce import Claim, Data, ResultsGrid, reading
 from whole_papers import check_whole
 
 # The catalogue of experiments has these of the paper; `assumed` shows what is left open.
@@ -48,13 +49,19 @@ def test_the_printed_numbers_are_all_there(paper):
 
 
 def test_a_packet_of_the_assumed_size_carries_the_printed_goodput():
-    """Section 2.1 prints 118.9 KB/s at 1 Mb/s: 1000 of 1050 bytes are 119.05 KB/s, less a start of up to a second."""
+    """Section 2.1 prints 118.9 KB/s at 1 Mb/s.
+
+    1000 of 1050 bytes are 119.05 KB/s, less a start of up to a second.
+    """
     base = {
-        "duration": "60s", "profile": "ns2-2.35", "tcp": {"window": 1e6, "initial_ssthresh": 1e6, "timestamps": True},
+        "duration": "60s", "profile": "ns2-2.35",
+        "tcp": {"window": 1e6, "initial_ssthresh": 1e6, "timestamps": True},
         "dumbbell": {"rate": "1Mbit", "delay": "20ms", "queue": {"kind": "red", "limit": "25pkt"}},
         "flows": [{"rule": "AIMD(1, 0.5)", "count": 2}], "measure": ["5s", "60s"],
     }  # fmt: skip
-    assert cwndlab.run(base).fields["aggregate_goodput_bps"] / 8000 == pytest.approx(119.05, rel=0.005)
+    assert cwndlab.run(base).fields["aggregate_goodput_bps"] / 8000 == pytest.approx(
+        119.05, rel=0.005
+    )
 
 
 @pytest.mark.parametrize(("rule", "increase"), [("AIMD(1, 0.5)", 1.0), ("AIMD(2, 0.5)", 2.0)])
@@ -70,8 +77,16 @@ def test_the_increase_is_read_off_windows(paper, rule, increase):
 
 
 def test_the_increase_of_a_made_up_trace_by_hand(paper):
-    # At 10 packets 0.1 more: a = 1. Then 10.1 to 10.4: a = 3.03, for three times as long. Cuts and slow start are out.
-    rows = [(9.0, 10.0, 5.0), (9.5, 10.1, 5.0), (11.0, 10.4, 5.0), (11.5, 5.2, 5.2), (12.0, 3.0, 5.2), (12.1, 4.0, 5.2)]
+    # At 10 packets 0.1 more: a = 1. Then 10.1 to 10.4: a = 3.03, for three times as long. Cuts and
+    # slow start are out.
+    rows = [
+        (9.0, 10.0, 5.0),
+        (9.5, 10.1, 5.0),
+        (11.0, 10.4, 5.0),
+        (11.5, 5.2, 5.2),
+        (12.0, 3.0, 5.2),
+        (12.1, 4.0, 5.2),
+    ]
     cwnd = pl.DataFrame(
         [(time, "a", window, threshold) for time, window, threshold in rows],
         schema=["time_s", "flow", "cwnd_packets", "ssthresh_packets"],
@@ -83,7 +98,8 @@ def test_the_increase_of_a_made_up_trace_by_hand(paper):
 
 
 def test_the_fit_finds_a_delay_that_is_known(paper):
-    # Goodput falls with the round trip as a power law; the printed numbers are those at 33 ms, which was not run.
+    # Goodput falls with the round trip as a power law; the printed numbers are those at 33 ms,
+    # which was not run.
     delays = np.array([1.0, 6.0, 16.0, 40.0, 80.0])
     levels = np.array([40.0, 90.0, 200.0])
     goodputs = levels / (2 * (delays[:, None] + 20)) ** 0.9
@@ -92,7 +108,9 @@ def test_the_fit_finds_a_delay_that_is_known(paper):
     assert delay == pytest.approx(33, abs=0.1)
     assert misfit < 1e-3
     # Numbers that no delay fits: a third too high and a third too low.
-    delay, misfit = paper.module("quantities").fit(delays, goodputs[:, :2], targets[:2] * np.array([1.5, 1 / 1.5]))
+    delay, misfit = paper.module("quantities").fit(
+        delays, goodputs[:, :2], targets[:2] * np.array([1.5, 1 / 1.5])
+    )
     assert delay == pytest.approx(33, abs=0.1)
     assert misfit == pytest.approx(np.log(1.5), rel=1e-3)
 
@@ -100,7 +118,7 @@ def test_the_fit_finds_a_delay_that_is_known(paper):
 def test_orders_of_increases_by_hand(paper):
     rules = ("A", "B", "C")
     values = {"goodput": np.array([[[[1.0], [2.0], [3.0]], [[2.0], [2.2], [2.1]]]])}
-    data = Data({"p": Board(("sack/red",), ("2", "4"), rules, values)}, {})
+    data = Data({"p": ResultsGrid(("sack/red",), ("2", "4"), rules, values)}, {})
     given = {"plan": "p", "metric": "goodput", "settings": "all", "of": rules, "cases": ["2"]}
 
     def measured(quantity: str, **changes: object) -> float:
@@ -116,23 +134,29 @@ def test_orders_of_increases_by_hand(paper):
 
 
 def test_growth_beside_hand_arithmetic(paper):
-    """Equation 1 once a round trip from 20: 21.5, 23.5, 26, 29, 32.5, 36.5, 41; equation 3: 21.5, 24, 28, 34, 42.5."""
+    """Equation 1 once a round trip from 20: 21.5, 23.5, 26, 29, 32.5, 36.5, 41.
+
+    Equation 3: 21.5, 24, 28, 34, 42.5.
+    """
     model = paper.module("model")
     assert model.rounds_to_double("per round trip", 0.5) == 7
     assert model.rounds_to_double("equation 3", 0.5) == 5
     assert model.rounds_to_double("per round trip", 0.0) == 20
-    # Saw-teeth from 20 to 40: a cut every 20 round trips for a = 1, every 40 for a = 0.5; the mean is 30 of 40.
+    # Sawtooths from 20 to 40: a cut every 20 round trips for a = 1, every 40 for a = 0.5; the mean
+    # is 30 of 40.
     assert model.events_per_round_trip(1) == pytest.approx(1 / 20)
     assert model.events_per_round_trip(0.5) == pytest.approx(1 / 40)
     assert model.sawtooth(0.5).efficiency(cycles=4) == pytest.approx(0.75)
 
 
+@pytest.mark.slow
 def test_a_few_experiments_in_the_quick_form(tmp_path):
     found = reproduce.reproduce("psaras2009", ["fig1", "fig5"], out=tmp_path, quick=True)
     assert sum(cost.failed for cost in found.costs) == 0
     assert all(entry.measured.mean is not None for entry in found.judged)
     by_name = {(entry.claim.id, entry.claim.name): entry.measured.mean for entry in found.judged}
-    # One flow has the link for itself whatever its increase, and MR-AIMD's increase grows where errors are few.
+    # One flow has the link for itself whatever its increase, and MR-AIMD's increase grows where
+    # errors are few.
     assert by_name["fig1", "goodput"] < 0.02
     assert by_name["fig5", "increase"] > 1
     beside = {entry.printed.claim.name: entry for entry in found.beside}
@@ -143,4 +167,7 @@ def test_a_few_experiments_in_the_quick_form(tmp_path):
     assert "the paper prints" in page
     # Nothing is over environments: what they assume is no assumption of this paper.
     assert "test flows" not in page
-    assert pl.read_parquet(tmp_path / "psaras2009/fig5/data.parquet").filter(metric="increase").height == 6
+    assert (
+        pl.read_parquet(tmp_path / "psaras2009/fig5/data.parquet").filter(metric="increase").height
+        == 6
+    )

@@ -1,4 +1,5 @@
-"""yang2000: the paper's folder, crossings and accuracy on made-up data, and what needs no simulation."""
+"""yang2000: the paper's folder, crossings and accuracy on made-up data, and what needs no
+simulation."""
 
 from __future__ import annotations
 
@@ -9,12 +10,15 @@ from cwndlab import reproduce
 from cwndlab.papers.yang2000 import measures, windows
 from cwndlab.papers.yang2000.crossing import crossing
 from cwndlab.papers.yang2000.published import published
-from cwndlab.reproduce import Board, Data
+from cwndlab.reproduce import Data, ResultsGrid
 
-# The catalogue of experiments has these rows, but for the last two: what the paper leaves open, and what it prints.
+# The catalogue of experiments has these rows, but for the last two: what the paper leaves open, and
+# what it prints.
 CATALOGUE = {
-    *("formula", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig9", "fig10", "fig11", "fig12", "fig13", "fig14"),
-    *("fig15", "fig16", "fig17", "fig18", "fig19", "fig20", "fig21", "kernel", "assumed", "published"),
+    *("formula", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig9", "fig10", "fig11", "fig12",
+    "fig13", "fig14"),
+    *("fig15", "fig16", "fig17", "fig18", "fig19", "fig20", "fig21", "kernel", "assumed",
+    "published"),
 }  # fmt: skip
 PAPER = reproduce.load("yang2000")
 
@@ -46,16 +50,21 @@ def test_the_paper_is_whole():
 def test_plans_are_those_of_the_catalogue():
     accuracy, friendly = PAPER.sweep("accuracy"), PAPER.sweep("friendliness")
     rules = {level.label for level in accuracy.plan.axes["rule"]}
-    assert rules == {f"GAIMD({tenth / 10:g}, {beta})" for tenth in range(1, 11) for beta in (0.5, 0.75, 0.875)}
+    assert rules == {
+        f"GAIMD({tenth / 10:g}, {beta})" for tenth in range(1, 11) for beta in (0.5, 0.75, 0.875)
+    }
     loads = [int(level.label) for level in accuracy.plan.axes["case"]]
     assert [load for load in loads if load <= 70] == [10, 20, 30, 40, 50, 60, 70]
     flows = [int(level.label) for level in friendly.plan.axes["case"]]
     assert (flows[0], flows[-1]) == (2, 128)
     # Claims name settings of the plan as it is.
     settings = {
-        f"{link.label}/{other.label}" for link in friendly.plan.axes["link"] for other in friendly.plan.axes["other"]
+        f"{link.label}/{other.label}"
+        for link in friendly.plan.axes["link"]
+        for other in friendly.plan.axes["other"]
     }
-    named = {name for claim in PAPER.claims if claim.plans == ["friendliness"] and claim["settings"] != "all"
+    named = {name for claim in PAPER.claims
+             if claim.plans == ["friendliness"] and claim["settings"] != "all"
              for name in claim["settings"]}  # fmt: skip
     assert named == settings
 
@@ -65,12 +74,15 @@ def test_published_numbers_stand_in_claims():
     assert named <= {row["name"] for row in published()}
     assert len({row["name"] for row in published()}) == len(published())
     assert all(row["place"].startswith("section") and row["value"] > 0 for row in published())
-    assert all(callable(getattr(PAPER.module("quantities"), row["quantity"])) for row in published())
+    assert all(
+        callable(getattr(PAPER.module("quantities"), row["quantity"])) for row in published()
+    )
 
 
 @pytest.mark.parametrize("true", [6.0, 24.0, 48.0, 100.0])
 def test_crossing_is_found_in_noise(true):
-    # A ratio that falls by a power of the number of flows, each value off by 3 %: the crossing is known.
+    # A ratio that falls by a power of the number of flows, each value off by 3 %: the crossing is
+    # known.
     flows = np.array([2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128])
     stream, found = np.random.default_rng(7), []
     for _ in range(200):
@@ -103,8 +115,13 @@ def _flow(group: str, rule: str, **numbers) -> dict:
 
 
 def test_prediction_by_hand():
-    # p = 1 %, RTT 0.1 s, T0 0.4 s: equation 2 gives Reno 112.33 packets/s (the arithmetic of Padhye's formula).
-    flows = [_flow("tcp", "AIMD(1, 0.5)"), _flow("tcp", "AIMD(1, 0.5)"), _flow("gaimd", "GAIMD(0.2, 0.875)")]
+    # p = 1 %, RTT 0.1 s, T0 0.4 s: equation 2 gives Reno 112.33 packets/s (the arithmetic of
+    # Padhye's formula).
+    flows = [
+        _flow("tcp", "AIMD(1, 0.5)"),
+        _flow("tcp", "AIMD(1, 0.5)"),
+        _flow("gaimd", "GAIMD(0.2, 0.875)"),
+    ]
     run = {"flows": flows, "measure_from_s": 20.0, "measure_to_s": 40.0}
     found = measures.prediction(run, {})
     assert found["ratio-tcp"] == pytest.approx(112.33 / 100, rel=1e-4)
@@ -122,8 +139,10 @@ def test_prediction_by_hand():
 
 def test_shares_by_hand():
     # 1.6 Mb/s over 4 flows and 10 s are 500 packets of 1000 bytes each.
-    flows = [_flow(group, "AIMD(1, 0.5)", sent_packets=sent)
-             for group, sent in (("gaimd", 600), ("gaimd", 400), ("tcp", 250), ("tcp", 750))]  # fmt: skip
+    flows = [
+        _flow(group, "AIMD(1, 0.5)", sent_packets=sent)
+        for group, sent in (("gaimd", 600), ("gaimd", 400), ("tcp", 250), ("tcp", 750))
+    ]
     run = {"flows": flows, "links": [{"link": "bottleneck", "rate_bps": 1.6e6}],
            "measure_from_s": 0.0, "measure_to_s": 10.0}  # fmt: skip
     found = measures.shares(run, {})
@@ -138,8 +157,11 @@ def test_quantities_by_hand():
     flows, rules = ("2", "32", "128"), ("GAIMD(0.31, 0.875)", "GAIMD(0.58, 0.75)")
     reno, sack = np.array([1.3, 1.1, 0.9]), np.array([1.2, 0.9, 0.7])
     own = np.array([np.stack([course, course + 0.1], axis=-1) for course in (reno, sack)])
-    values = {"gaimd": own[..., None].repeat(3, axis=-1), "tcp": (2 - own)[..., None].repeat(3, axis=-1)}
-    board = Board(("1.5/drop-tail/reno", "1.5/drop-tail/sack"), flows, rules, values)
+    values = {
+        "gaimd": own[..., None].repeat(3, axis=-1),
+        "tcp": (2 - own)[..., None].repeat(3, axis=-1),
+    }
+    board = ResultsGrid(("1.5/drop-tail/reno", "1.5/drop-tail/sack"), flows, rules, values)
     data = Data({"friendliness": board}, {})
     assert _value(data, "fig13", "friendly") == pytest.approx((0.3 + 0.1 + 0.1) / 3)
     # Only 2 and 32 flows are below 64; leads 0.6 and 0.2.
@@ -154,10 +176,12 @@ def test_quantities_by_hand():
 
 
 def test_two_models_of_windows_hold_what_they_must():
-    # Both lose at once: windows end in proportion to alpha / (1 - beta), 2.48 against 2 (Chiu and Jain).
+    # Both lose at once: windows end in proportion to alpha / (1 - beta), 2.48 against 2 (Chiu and
+    # Jain).
     own, other = windows.course()[-400:].max(axis=0)
     assert own / other == pytest.approx(2.48 / 2, rel=0.03)
-    # One at a time: the sum never passes the capacity by more than a step, and stays above what one cut leaves.
+    # One at a time: the sum never passes the capacity by more than a step, and stays above what one
+    # cut leaves.
     total = windows.course(windows.ALONE)[1000:].sum(axis=1)
     assert total.max() < windows.CAPACITY + 1.31 + 1e-9
     assert total.min() > 0.5 * windows.CAPACITY

@@ -25,9 +25,14 @@ def count(path, condition):
     return len(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_marks_are_where_rfc_3168_has_them(tmp_path):
-    scenario = cwndlab.dumbbell("2Mbit", "20ms", flows="AIMD(1, 0.5)", duration="5s", trace={"packets": True})
-    scenario = scenario.set("tcp.ecn", True).set("dumbbell.queue", {"kind": "red", "limit": "50pkt", "ecn": True})
+    scenario = cwndlab.dumbbell(
+        "2Mbit", "20ms", flows="AIMD(1, 0.5)", duration="5s", trace={"packets": True}
+    )
+    scenario = scenario.set("tcp.ecn", True).set(
+        "dumbbell.queue", {"kind": "red", "limit": "50pkt", "ecn": True}
+    )
     path = tmp_path / "marks.pcapng"
     result = cwndlab.run(scenario, pcap=path)
     acks = result.traces["packets"].filter(pl.col("event") == "ack")
@@ -38,7 +43,10 @@ def test_marks_are_where_rfc_3168_has_them(tmp_path):
     # One CWR for each reduction, whatever its cause (section 6.1.2); the last may still be to come.
     cuts = result.flows["window_reductions"][0]
     assert cuts - 1 <= count(path, "tcp.flags.cwr == 1 && tcp.dstport == 5001") <= cuts
-    data, capable = (count(path, f"tcp.dstport == 5001 && {condition}") for condition in ("ip", "ip.dsfield.ecn == 2"))
+    data, capable = (
+        count(path, f"tcp.dstport == 5001 && {condition}")
+        for condition in ("ip", "ip.dsfield.ecn == 2")
+    )
     # All but the SYN, and retransmissions (section 6.1.5).
     sent = result.traces["packets"].filter(pl.col("event") == "send")
     assert data == sent.height

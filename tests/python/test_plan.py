@@ -14,8 +14,14 @@ from cwndlab import Level, Plan
 @pytest.fixture
 def plan(small) -> Plan:
     axes = {
-        "rate": [Level("slow", {"dumbbell.rate": "1Mbit"}), Level("fast", {"dumbbell.rate": "3Mbit"})],
-        "rule": [Level(rule, {"flows.*.rule": rule}) for rule in ("AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.1, 0.5)")],
+        "rate": [
+            Level("slow", {"dumbbell.rate": "1Mbit"}),
+            Level("fast", {"dumbbell.rate": "3Mbit"}),
+        ],
+        "rule": [
+            Level(rule, {"flows.*.rule": rule})
+            for rule in ("AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.1, 0.5)")
+        ],
     }
     return Plan(small, axes, replicates=4, seed=10)
 
@@ -32,7 +38,9 @@ def test_every_cell_gets_the_same_seeds(plan):
 
 def test_cells_are_the_product_with_all_patches(plan):
     cells = [(run.cell["rate"], run.cell["rule"]) for run in plan if run.replicate == 0]
-    assert cells == list(itertools.product(["slow", "fast"], ["AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.1, 0.5)"]))
+    assert cells == list(
+        itertools.product(["slow", "fast"], ["AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.1, 0.5)"])
+    )
     last = list(plan)[-1].document
     assert last["dumbbell"]["rate"] == "3Mbit"
     assert {flow["rule"] for flow in last["flows"]} == {"MIMD(1.1, 0.5)"}
@@ -43,7 +51,10 @@ def test_common_random_numbers_reach_the_network(small):
     """Drawn access delays are the same for every rule, and differ between replicates."""
     rules = [Level(rule, {"flows.*.rule": rule}) for rule in ("AIMD(1, 0.5)", "AIAD(1, 3)")]
     plan = Plan(small.set("dumbbell.access_delay", ["1ms", "30ms"]), {"rule": rules}, replicates=2)
-    drawn = {(run.cell["rule"], run.replicate): tuple(cwndlab.run(run.document).flows["base_rtt_s"]) for run in plan}
+    drawn = {
+        (run.cell["rule"], run.replicate): tuple(cwndlab.run(run.document).flows["base_rtt_s"])
+        for run in plan
+    }
     assert drawn["AIMD(1, 0.5)", 0] == drawn["AIAD(1, 3)", 0]
     assert drawn["AIMD(1, 0.5)", 1] == drawn["AIAD(1, 3)", 1]
     assert drawn["AIMD(1, 0.5)", 0] != drawn["AIMD(1, 0.5)", 1]
@@ -58,11 +69,14 @@ def test_plan_survives_json(plan):
     ("changes", "message"),
     [
         ({"replicates": 0}, "replicates: 0"),
-        ({"axes": {"x": []}}, "axis `x`: has no levels"),
-        ({"axes": {"x": [Level("one", {}), Level("one", {})]}}, "repeats `one`"),
-        ({"replicates": 10**9}, "too many"),
-        ({"seed": 2**63 - 1, "replicates": 2}, f"seed: {2**63 - 1} is not allowed; .* from 0 to {2**63 - 2} for 2 rep"),
-        ({"seed": -1}, "seed: -1 is not allowed; allowed: a whole number from 0"),
+        ({"axes": {"x": []}}, r"axes.x: \[\] is not valid: expected one level"),
+        ({"axes": {"x": [Level("one", {}), Level("one", {})]}}, "must not repeat the label `one`"),
+        ({"replicates": 10**9}, "plan: .* runs.* is not valid: expected at most"),
+        (
+            {"seed": 2**63 - 1, "replicates": 2},
+            f"seed: {2**63 - 1} is not valid: expected .* from 0 to {2**63 - 2} for 2 rep",
+        ),
+        ({"seed": -1}, "seed: -1 is not valid: expected a whole number from 0"),
     ],
 )
 def test_bad_plans(small, changes, message):

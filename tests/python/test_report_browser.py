@@ -1,4 +1,7 @@
-"""The page of `cwndlab report` in a browser: no errors, nothing loaded; metrics chosen, rules hidden, rows sorted."""
+"""The page of `cwndlab report` in a browser: no errors, nothing loaded.
+
+Metrics chosen, rules hidden, rows sorted.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from waiting import HANG_S
 
 from cwndlab import Store, write_report
 from cwndlab.sweep.reading import read_sweep
 from small_sweeps import RULES
+from waiting import HANG_S
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-in_a_browser = pytest.mark.skipif(BROWSER is None, reason="no chromium: what the page does in a browser is not seen")
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+in_a_browser = pytest.mark.skipif(
+    BROWSER is None, reason="no chromium: what the page does in a browser is not seen"
+)
 
 
 @pytest.fixture(scope="module")
@@ -25,12 +32,17 @@ def html(limits_store) -> str:
 
 
 def _browse(html: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Open a page in a browser that finds no host; standard output is the document, standard error has its console."""
+    """Open a page in a browser that finds no host.
+
+    Standard output is the document, standard error has its console.
+    """
     path = folder / "page.html"
     path.write_text(html, encoding="utf-8")
     return subprocess.run(
-        [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}",
-         "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--window-size=390,800",
+        [BROWSER, "--headless", "--no-sandbox", "--disable-gpu",
+         f"--user-data-dir={folder / 'profile'}",
+         "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
+         "--window-size=390,800",
          "--virtual-time-budget=2000", "--dump-dom", path.as_uri()],
         capture_output=True, text=True, timeout=HANG_S, check=True,
     )  # fmt: skip
@@ -40,14 +52,18 @@ def _browse(html: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_opens_without_errors(html, tmp_path):
     assert "CONSOLE" not in _browse(html, tmp_path).stderr
     # What would be an error is seen: this one fails, that one asks for a file, and may not.
-    for wrong in ("<script>nothing.at_all()</script>", '<img src="https://example.org/picture.png">'):
+    for wrong in (
+        "<script>nothing.at_all()</script>",
+        '<img src="https://example.org/picture.png">',
+    ):
         assert "CONSOLE" in _browse(html.replace("</body>", f"{wrong}</body>"), tmp_path).stderr
 
 
 ASK = """<script>
 {
 const found = {};
-const seen = (selector) => [...document.querySelectorAll(selector)].filter((part) => part.getClientRects().length);
+const seen = (selector) =>
+  [...document.querySelectorAll(selector)].filter((part) => part.getClientRects().length);
 const count = (selector) => seen(selector).length;
 found.metrics = count("article");
 found.width = [document.documentElement.scrollWidth, window.innerWidth];

@@ -102,7 +102,9 @@ def test_means_are_those_of_the_runs_in_the_store(limits_store, tables):
         for row, limit in zip(means[1:], LIMITS, strict=True):
             assert row[0][0] == limit
             for (_, about), rule in zip(row[1:], RULES, strict=True):
-                values = runs.filter(pl.col("rule") == rule, pl.col("dumbbell.queue.limit") == limit)[metric]
+                values = runs.filter(
+                    pl.col("rule") == rule, pl.col("dumbbell.queue.limit") == limit
+                )[metric]
                 assert len(values) == 3
                 assert float(about["data-value"]) == pytest.approx(values.mean(), rel=1e-12)
 
@@ -112,10 +114,12 @@ def test_intervals_and_differences_are_those_of_the_findings(limits_store, table
     for measure in findings.sweep.measures:
         means, differences = _of(tables, measure.key)
         for rows, table, columns, sign in (
-            (means, findings.summary, RULES, ""), (differences, findings.differences, RULES[1:], "+"),
+            (means, findings.summary, RULES, ""),
+            (differences, findings.differences, RULES[1:], "+"),
         ):  # fmt: skip
             cells = {
-                (row["rule"], row["dumbbell.queue.limit"]): row for row in table.filter(metric=measure.key).to_dicts()
+                (row["rule"], row["dumbbell.queue.limit"]): row
+                for row in table.filter(metric=measure.key).to_dicts()
             }
             assert len(cells) == len(columns) * len(LIMITS)
             for row, limit in zip(rows[1:], LIMITS, strict=True):
@@ -134,7 +138,9 @@ def test_verdicts_follow_from_the_interval_and_the_direction(limits_store, table
         "links.bottleneck.utilization": ("more", "less"),
     }.items():
         _, differences = _of(tables, metric)
-        rows = findings.differences.filter(metric=metric).rows_by_key(["dumbbell.queue.limit", "rule"], named=True)
+        rows = findings.differences.filter(metric=metric).rows_by_key(
+            ["dumbbell.queue.limit", "rule"], named=True
+        )
         for row in differences[1:]:
             for (_, about), rule in zip(row[1:], RULES[1:], strict=True):
                 found = rows[row[0][0], rule][0]
@@ -147,8 +153,12 @@ def test_verdicts_follow_from_the_interval_and_the_direction(limits_store, table
     assert len(head) == 4
     for row in body:
         for metric, (text, _) in zip(LIMITS_SWEEP["metrics"], row[1:], strict=True):
-            said = {word: int(number) for number, word in re.findall(r"(\d+) (better|worse|more|less|not)", text)}
-            kinds = {kind.replace("same", "not"): count for (rule, key, kind), count in counts.items()
+            said = {
+                word: int(number)
+                for number, word in re.findall(r"(\d+) (better|worse|more|less|no)", text)
+            }
+            kinds = {kind.replace("same", "no"): count for (rule, key, kind),
+                     count in counts.items()
                      if (rule, key) == (row[0][0], metric)}  # fmt: skip
             assert said == kinds
 
@@ -163,10 +173,14 @@ def test_marks_say_and_show_their_value(html, tables, limits_store):
         assert any(tip.splitlines()[:3] == words for tip in tips)
     # The place of a marker, read off the ticks beside it as a reader would, is its value.
     plot = re.search(r'data-metric="goodput".*?(<svg class="plot".*?</svg>)', html, re.DOTALL)[1]
-    ticks = [(float(y) - 4, float(text)) for y, text in re.findall(r'y="([\d.]+)" text-anchor="end">([\d.-]+)<', plot)]
+    ticks = [
+        (float(y) - 4, float(text))
+        for y, text in re.findall(r'y="([\d.]+)" text-anchor="end">([\d.-]+)<', plot)
+    ]
     (y0, v0), (y1, v1) = ticks[0], ticks[-1]
     marks = re.findall(
-        r"<title>([\d.]+) ± ([\d.]+).*?d=\"M[\d.]+,([\d.]+)h6.*?V([\d.]+).*?translate\([\d.]+ ([\d.]+)\)",
+        r"<title>([\d.]+) ± ([\d.]+).*?d=\"M[\d.]+,([\d.]+)h6.*?V([\d.]+).*?translate\([\d.]+ "
+        r"([\d.]+)\)",
         plot,
         re.DOTALL,
     )
@@ -175,11 +189,20 @@ def test_marks_say_and_show_their_value(html, tables, limits_store):
     for mean, half, low, high, at in (map(float, mark) for mark in marks):
         for y, value in ((at, mean), (low, mean - half), (high, mean + half)):
             # Places are written to a tenth of a pixel, values to three digits.
-            assert v0 + (y - y0) / (y1 - y0) * (v1 - v0) == pytest.approx(value, abs=0.2 * pixel + 1.1e-3)
+            assert v0 + (y - y0) / (y1 - y0) * (v1 - v0) == pytest.approx(
+                value, abs=0.2 * pixel + 1.1e-3
+            )
 
 
 def test_says_what_was_asked_for_and_where_it_comes_from(page, limits_store):
-    for word in ("9 cells", "3 replicates", "3pkt, 6pkt, 20pkt", cwndlab.__version__, "1 to 3", "compared"):
+    for word in (
+        "9 cells",
+        "3 replicates",
+        "3pkt, 6pkt, 20pkt",
+        cwndlab.__version__,
+        "1 to 3",
+        "compared",
+    ):
         assert word in page.text
     runs = stored_runs(Store(limits_store, write=False))
     assert runs["build"][0] in page.text
@@ -190,5 +213,8 @@ def test_says_what_was_asked_for_and_where_it_comes_from(page, limits_store):
 
 
 def test_its_file_does_the_same_sweep(page, limits_store):
-    text = page.text[page.text.index('name = "limits"') : page.text.index("Where it comes from")]
-    assert Sweep.from_dict(parse(text)) == read_sweep(Store(limits_store, write=False), "limits").findings.sweep
+    text = page.text[page.text.index('name = "limits"') : page.text.index("Origin")]
+    assert (
+        Sweep.from_dict(parse(text))
+        == read_sweep(Store(limits_store, write=False), "limits").findings.sweep
+    )

@@ -1,4 +1,4 @@
-"""All verdicts at a glance: the page is made of its data alone, and says what that says."""
+"""All verdicts at a summary: the page is made of its data alone, and says what that says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT
 from cwndlab import reproduce
 from cwndlab.errors import ScenarioError
-from cwndlab.reproduce import glance, glance_text, readings
+from cwndlab.reproduce import readings, summary, summary_text
 from cwndlab.reproduce.variants import Sensitivity, Variant
 
 PAGE = ROOT / "docs" / "reproduction.md"
@@ -34,11 +34,13 @@ def _only(paper, ids):
 
 
 def test_the_page_says_what_was_found(found, tmp_path):
-    target = glance.update([found], tmp_path)
+    target = summary.update([found], tmp_path)
     text = target.read_text()
     data = json.loads((tmp_path / "reproduction.json").read_text())
-    assert text == f"{glance.HEAD}<!-- generated: verdicts -->\n{glance_text.markdown(data)}<!-- end -->\n"
-    # Three of five hold: equation 3 needs 5 round trips, AIMD 20, and marks slow it down; equation 1 needs 7 or 8.
+    part = f"<!-- generated: verdicts -->\n{summary_text.markdown(data)}<!-- end -->\n"
+    assert text == summary.HEAD + part
+    # Three of five hold: equation 3 needs 5 round trips, AIMD 20, and marks slow it down; equation
+    # 1 needs 7 or 8.
     assert re.search(r"\| \[psaras2009\]\(#\S+\) \| 5 \| 3 \| 2 \| 0 \| 60 % \| 0 \|", text)
     assert "| round trips to double, MR-AIMD, equation 1 | 6 | 7 | +16.7 % |" in text
     image = tmp_path / "images" / "reproduction" / "psaras2009-fig7.png"
@@ -55,24 +57,33 @@ def test_the_page_says_what_was_found(found, tmp_path):
 def test_papers_that_were_not_run_stay(found, tmp_path):
     other = {"title": "Other", "runs": 3, "claims": [], "published": [], "experiments": []}
     (tmp_path / "reproduction.json").write_text(json.dumps({"papers": {"zeta1999": other}}))
-    text = glance.update([found], tmp_path).read_text()
-    assert list(json.loads((tmp_path / "reproduction.json").read_text())["papers"]) == ["psaras2009", "zeta1999"]
+    text = summary.update([found], tmp_path).read_text()
+    assert list(json.loads((tmp_path / "reproduction.json").read_text())["papers"]) == [
+        "psaras2009",
+        "zeta1999",
+    ]
     assert "| [zeta1999](#zeta1999-other) | 0 | 0 | 0 | 0 | - | 3 |" in text
     assert "| all | 5 | 3 | 2 | 0 | 60 % | 3 |" in text
 
 
 def test_what_assumed_values_decide_is_said_and_stays(found, tmp_path):
-    base = Variant("", "", {"fig7/a": True, "fig7/b": False}, {"D_a sack": 0.9, "D_a reno": 0.7}, 4, 8.0)
-    other = Variant("step", "1s", {"fig7/a": False, "fig7/b": True}, {"D_a sack": 0.4, "D_a reno": 0.7}, 4, 8.0)
-    varied = Sensitivity("psaras2009", is_quick=False, replicates=2, variants=[base, other], took_s=1234.4)
-    with pytest.raises(ScenarioError, match="page: `psaras2009` is not on the page"):
-        glance.vary(varied, tmp_path)
-    glance.update([found], tmp_path)
-    text = glance.vary(varied, tmp_path).read_text()
+    base = Variant(
+        "", "", {"fig7/a": True, "fig7/b": False}, {"D_a sack": 0.9, "D_a reno": 0.7}, 4, 8.0
+    )
+    other = Variant(
+        "step", "1s", {"fig7/a": False, "fig7/b": True}, {"D_a sack": 0.4, "D_a reno": 0.7}, 4, 8.0
+    )
+    varied = Sensitivity(
+        "psaras2009", is_quick=False, replicates=2, variants=[base, other], took_s=1234.4
+    )
+    with pytest.raises(ScenarioError, match='page: "psaras2009" is not known'):
+        summary.vary(varied, tmp_path)
+    summary.update([found], tmp_path)
+    text = summary.vary(varied, tmp_path).read_text()
     assert "| step | 1s | 1 of 2 | fig7/b | fig7/a | 0.55 | 1 |" in text
     assert "took 1,234 s of processor time" in text
     # Claims that the paper has no more: what was said of them goes when it is run anew.
-    assert "fig7/b" not in glance.update([found], tmp_path).read_text()
+    assert "fig7/b" not in summary.update([found], tmp_path).read_text()
     # Where there are all of them it stays.
     kept = [f"fig7/{entry.claim.name}" for entry in found.judged[:2]]
     base, other = (
@@ -83,9 +94,9 @@ def test_what_assumed_values_decide_is_said_and_stays(found, tmp_path):
             cells={"D_a sack": float("nan"), "D_a reno": float("nan")},
         ),
     )
-    text = glance.vary(replace(varied, variants=[base, other]), tmp_path).read_text()
+    text = summary.vary(replace(varied, variants=[base, other]), tmp_path).read_text()
     assert f"| step | 1s | 1 of 2 | {kept[1]} | {kept[0]} | - | 0 |" in text
-    assert glance.update([found], tmp_path).read_text() == text
+    assert summary.update([found], tmp_path).read_text() == text
 
 
 def test_a_part_of_a_paper_is_no_page(found, tmp_path):
@@ -93,21 +104,27 @@ def test_a_part_of_a_paper_is_no_page(found, tmp_path):
 
     for changes in ({"is_quick": True}, {"assume": {"floor": 1}}, {"ids": []}):
         with pytest.raises(ScenarioError, match="psaras2009"):
-            glance.update([replace(found, **changes)], tmp_path)
+            summary.update([replace(found, **changes)], tmp_path)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="no page has been written")
 def test_the_committed_page_is_of_its_data_and_of_the_papers_that_there_are():
-    data = glance.read(PAGE.parent)
+    data = summary.read(PAGE.parent)
     # The part itself is compared in test_docs.py, as those of all documents are.
-    assert glance.HEAD in PAGE.read_text()
+    assert summary.HEAD in PAGE.read_text()
     for key, entry in data["papers"].items():
         paper = reproduce.load(key)
-        assert [claim["claim"] for claim in entry["claims"]] == [claim.name for claim in paper.claims]
+        assert [claim["claim"] for claim in entry["claims"]] == [
+            claim.name for claim in paper.claims
+        ]
         # Bounds are those that stand in the readings today.
-        assert [claim["bounds"] for claim in entry["claims"]] == [claim.reading.text for claim in paper.claims]
-        assert [row["published"] for row in entry["published"]] == [number.value for number in paper.published]
+        assert [claim["bounds"] for claim in entry["claims"]] == [
+            claim.reading.text for claim in paper.claims
+        ]
+        assert [row["published"] for row in entry["published"]] == [
+            number.value for number in paper.published
+        ]
         for experiment in entry["experiments"]:
             assert experiment["id"] in paper.experiments
             if experiment["image"]:
@@ -119,16 +136,18 @@ def test_every_reading_is_used_by_a_paper():
     assert used <= set(readings())
     # Papers whose folder is not whole yet have their readings already.
     waiting = set(readings()) - used
-    written = "".join(path.read_text() for path in (ROOT / "python/cwndlab/papers").glob("*/claims.toml"))
+    written = "".join(
+        path.read_text() for path in (ROOT / "python/cwndlab/papers").glob("*/claims.toml")
+    )
     assert all(f'"{name}"' in written for name in waiting)
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--all", "attie2003"], "--all: stands beside `attie2003`; allowed: without PAPER"),
-        (["attie2003/model", "--page", "docs"], "--page: is for whole papers"),
-        (["attie2003", "--quick", "--page", "docs"], "--page: is for whole papers"),
+        (["--all", "attie2003"], "`--all` cannot be used with `attie2003`"),
+        (["attie2003/model", "--page", "docs"], "`--page` cannot be used with `ID`"),
+        (["attie2003", "--quick", "--page", "docs"], "`--page` cannot be used with `ID`"),
     ],
 )
 def test_bad_input_is_one_line(arguments, words, tmp_path):

@@ -54,7 +54,11 @@ def test_fields_are_attributes(result):
     assert "jain_index" in dir(result)
     with pytest.raises(AttributeError, match=r"jain_indx.*jain_index"):
         _ = result.jain_indx
-    assert copy.deepcopy(result).trace_hash == pickle.loads(pickle.dumps(result)).trace_hash == result.trace_hash
+    assert (
+        copy.deepcopy(result).trace_hash
+        == pickle.loads(pickle.dumps(result)).trace_hash
+        == result.trace_hash
+    )
 
 
 def test_traces_have_names_and_units(result):
@@ -79,7 +83,9 @@ def test_packet_trace_agrees_with_the_flows(result):
 
 def test_rate_trace_adds_up_to_the_goodput(result):
     measured = result.traces["rate"].filter(pl.col("time_s") >= 2.0)
-    assert measured["goodput_bps"].sum() / 8 == pytest.approx(result.aggregate_goodput_bps, rel=0.01)
+    assert measured["goodput_bps"].sum() / 8 == pytest.approx(
+        result.aggregate_goodput_bps, rel=0.01
+    )
 
 
 def test_frames_convert_to_pandas(result):
@@ -115,10 +121,13 @@ def test_figure_shows_itself(result):
 
 def test_a_run_without_flows_has_the_columns_of_every_run():
     scenario = cwndlab.Scenario.from_text(
-        'duration = "2s"\ndumbbell = { rate = "4Mbit", delay = "5ms" }\ncross = [{ rate = "1Mbit" }]\n'
+        'duration = "2s"\ndumbbell = { rate = "4Mbit", delay = "5ms" }\ncross = [{ rate = "1Mbit" '
+        "}]\n"
     )
     alone = cwndlab.run(scenario)
-    with_flow = cwndlab.run(cwndlab.dumbbell("4Mbit", "5ms", duration="2s", flows=[{"rule": "AIMD(1, 0.5)"}]))
+    with_flow = cwndlab.run(
+        cwndlab.dumbbell("4Mbit", "5ms", duration="2s", flows=[{"rule": "AIMD(1, 0.5)"}])
+    )
     assert alone.flows.height == 0
     assert alone.flows.schema == with_flow.flows.schema
     # A quarter of the link, in packets of 1000 bytes: 125 a second.
@@ -148,7 +157,9 @@ def test_cross_traffic_and_finite_flows_have_frames(traffic):
     (cross,) = traffic.cross.to_dicts()
     assert cross["source"] == "cbr"
     assert cross["offered_bps"] == pytest.approx(1e6, rel=0.01)
-    assert cross["sent_packets"] == pytest.approx(cross["delivered_packets"] + cross["dropped_packets"], abs=25)
+    assert cross["sent_packets"] == pytest.approx(
+        cross["delivered_packets"] + cross["dropped_packets"], abs=25
+    )
     web, asked = traffic.arrivals.to_dicts()
     assert (web["group"], asked["group"]) == ("web", "asked")
     assert web["arrived_flows"] == web["finished_flows"] + web["unfinished_flows"]
@@ -167,7 +178,9 @@ def test_what_was_left_is_what_they_did_not_take(traffic):
     link = traffic.links.row(0, named=True)
     # Responses are flows of the scenario, not traffic beside them.
     web = traffic.arrivals.filter(group="web")["delivered_bps"][0]
-    assert link["left_bps"] == pytest.approx(4e6 - traffic.cross["delivered_bps"][0] - web, rel=1e-9)
+    assert link["left_bps"] == pytest.approx(
+        4e6 - traffic.cross["delivered_bps"][0] - web, rel=1e-9
+    )
     assert link["available_bps"] == pytest.approx(3e6, rel=0.01)
 
 
@@ -177,12 +190,16 @@ def test_traces_of_transfers_and_of_what_was_carried(traffic):
     assert set(transfers["group"].cast(pl.String)) == {"web", "asked"}
     web = transfers.filter(pl.col("group") == "web")
     assert web["packets"].unique().to_list() == [12.0]
-    measured = web.filter(pl.col("start_s").is_between(2, 10, closed="left"), pl.col("fct_s").is_not_null())
+    measured = web.filter(
+        pl.col("start_s").is_between(2, 10, closed="left"), pl.col("fct_s").is_not_null()
+    )
     assert measured["fct_s"].mean() == pytest.approx(traffic.arrivals["mean_fct_s"][0])
     carried = traffic.traces["cross"]
     assert carried.columns == ["time_s", "source", "carried_bps"]
     inside = carried.filter(pl.col("time_s") >= 2, pl.col("source") == "cbr")
-    assert inside["carried_bps"].mean() == pytest.approx(traffic.cross["delivered_bps"][0], rel=0.02)
+    assert inside["carried_bps"].mean() == pytest.approx(
+        traffic.cross["delivered_bps"][0], rel=0.02
+    )
 
 
 def test_frames_of_other_traffic_are_saved(traffic, small, tmp_path):
@@ -195,10 +212,18 @@ def test_frames_of_other_traffic_are_saved(traffic, small, tmp_path):
     assert bare.arrivals.schema == traffic.arrivals.schema
 
 
+@pytest.mark.slow
 def test_tables_of_other_traffic_are_printed(cli, tmp_path):
     (tmp_path / "traffic.toml").write_text(TRAFFIC)
     shown = cli("run", "traffic.toml").stdout
-    for word in ("Cross traffic", "offered", "Finite flows and responses", "slowdown", "web", "left"):
+    for word in (
+        "Cross traffic",
+        "offered",
+        "Finite flows and responses",
+        "slowdown",
+        "web",
+        "residual",
+    ):
         assert word in shown
     data = json.loads(cli("run", "traffic.toml", "--json").stdout)
     assert data["cross"][0]["source"] == "cbr"

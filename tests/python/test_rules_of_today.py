@@ -36,8 +36,11 @@ def _link(result: cwndlab.Result) -> dict:
 
 @pytest.mark.parametrize("target_s", [0.01, 0.025, 0.05])
 def test_ledbat_keeps_its_target_delay(target_s):
-    """RFC 6817 section 2.4.2: at rest off_target is 0. The base round trip is that of the first packet, which is
-    shorter than others, so that the queue is short by up to a packet's time; a whole window is up to another off."""
+    """RFC 6817 section 2.4.2: at rest off_target is 0.
+
+    The base round trip is that of the first packet, which is shorter than others, so that the queue
+    is short by up to a packet's time; a whole window is up to another off.
+    """
     link = _link(_one_bottleneck(f"LEDBAT({target_s})", "4bdp", measure=("30s", "60s")))
     assert link["mean_queueing_delay_s"] == pytest.approx(target_s, abs=2 * PACKET_S)
     assert link["dropped_packets"] == 0
@@ -45,13 +48,25 @@ def test_ledbat_keeps_its_target_delay(target_s):
 
 @pytest.mark.parametrize(("threshold", "flows"), [(20, 2), (40, 2), (40, 5)])
 def test_dctcp_queue_and_marks_are_those_of_its_analysis(threshold, flows):
-    """Alizadeh et al. 2010, section 3.3: flows in step, marked from `threshold` packets on, swing between K + N and K
-    + N - A with A = sqrt(2 N (C RTT + K)) / 2, and a share alpha = sqrt(2 / W) of the packets is marked, W = (C RTT +
-    K) / N. The link never idles."""
-    queue = {"kind": "red", "limit": "500pkt", "min": f"{threshold}pkt", "max": f"{threshold + 1}pkt"}
+    """Alizadeh et al. 2010, section 3.3.
+
+    Flows in step, marked from `threshold` packets on, swing between K + N and K + N - A with A =
+    sqrt(2 N (C RTT + K)) / 2, and a share alpha = sqrt(2 / W) of the packets is marked, W = (C RTT
+    + K) / N. The link never idles.
+    """
+    queue = {
+        "kind": "red",
+        "limit": "500pkt",
+        "min": f"{threshold}pkt",
+        "max": f"{threshold + 1}pkt",
+    }
     queue |= {"max_p": 1.0, "weight": 1.0, "wait": False, "ecn": True}
     scenario = cwndlab.dumbbell(
-        "100Mbit", "2ms", duration="20s", measure=["5s", "20s"], flows=[{"rule": "DCTCP", "count": flows}]
+        "100Mbit",
+        "2ms",
+        duration="20s",
+        measure=["5s", "20s"],
+        flows=[{"rule": "DCTCP", "count": flows}],
     )
     scenario = scenario.set("dumbbell.access_rate", "1Gbit").set("dumbbell.access_delay", "1ms")
     # RED loses what meets more than twice `max`, which the overshoot of slow start would.
@@ -71,9 +86,9 @@ def test_dctcp_queue_and_marks_are_those_of_its_analysis(threshold, flows):
 @pytest.mark.parametrize("rule", ["BBR1", "BBR3"])
 @pytest.mark.parametrize("buffer", ["10pkt", "24pkt", "48pkt", "192pkt"])
 def test_one_bbr_flow_fills_the_link_whatever_the_buffer(rule, buffer):
-    """ProbeRTT costs BBR1 2 % (200 ms in 10 s), BBR3 as much by design (draft, "ProbeRTT Design Rationale"), and BBR3
-    paces 1 % and cruises 15 % of inflight_long below: within 5 %. One flow's probe with 5/4 builds a queue of a
-    quarter of the product."""
+    """ProbeRTT costs BBR1 2 % (200 ms in 10 s), BBR3 as much by design (draft, "ProbeRTT Design
+    Rationale"), and BBR3 paces 1 % and cruises 15 % of inflight_long below: within 5 %. One flow's
+    probe with 5/4 builds a queue of a quarter of the product."""
     result = _one_bottleneck(rule, buffer)
     link = _link(result)
     assert link["utilization"] > 0.95
@@ -86,10 +101,15 @@ def test_one_bbr_flow_fills_the_link_whatever_the_buffer(rule, buffer):
 
 
 def test_bbr3_bounds_the_losses_that_bbr1_does_not():
-    """Four flows over half a product: version 1 keeps up to two products in flight each and loses more than 5 % (Hock,
-    Bless and Zitterbart 2017 report as much and more); version 3 probes up to 2 % (draft, LossThresh), and loses about
-    that."""
-    first, third = (_one_bottleneck(rule, "24pkt", flows=4, measure=("20s", "60s")) for rule in ("BBR1", "BBR3"))
+    """Four flows over half a product.
+
+    Version 1 keeps up to two products in flight each and loses more than 5 % (Hock, Bless and
+    Zitterbart 2017 report as much and more); version 3 probes up to 2 % (draft, LossThresh), and
+    loses about that.
+    """
+    first, third = (
+        _one_bottleneck(rule, "24pkt", flows=4, measure=("20s", "60s")) for rule in ("BBR1", "BBR3")
+    )
     assert _link(first)["loss"] > 0.05
     assert _link(third)["loss"] < 0.03
     assert _link(third)["utilization"] > 0.97
@@ -98,12 +118,19 @@ def test_bbr3_bounds_the_losses_that_bbr1_does_not():
 
 @pytest.mark.parametrize(("rule", "share"), [("BBR1", 0.9), ("BBR3", 1.0)])
 def test_what_bbr_waits_for_is_a_retransmission_that_was_lost(rule, share):
-    """RFC 6675 sends a hole once in a recovery, so the timer has to find a retransmission that is lost; other time-
-    outs would mean that the rule starves itself. Version 1 sometimes loses the whole tail of a window."""
+    """RFC 6675 sends a hole once in a recovery, so the timer has to find a retransmission that is
+    lost; other time- outs would mean that the rule starves itself. Version 1 sometimes loses the
+    whole tail of a window."""
     result = _one_bottleneck(rule, "24pkt", flows=4, packets=True)
     packets = result.traces["packets"].with_columns(pl.col("event", "flow").cast(pl.String))
-    lost = packets.filter((pl.col("event") == "drop") & pl.col("retransmission")).select("flow", "seq").unique()
-    timeouts = packets.filter((pl.col("event") == "timeout") & (pl.col("time_s") > 10)).select("flow", "seq")
+    lost = (
+        packets.filter((pl.col("event") == "drop") & pl.col("retransmission"))
+        .select("flow", "seq")
+        .unique()
+    )
+    timeouts = packets.filter((pl.col("event") == "timeout") & (pl.col("time_s") > 10)).select(
+        "flow", "seq"
+    )
     explained = timeouts.join(lost, on=["flow", "seq"], how="semi")
     assert len(timeouts) > 10
     assert len(explained) >= share * len(timeouts)
@@ -111,10 +138,14 @@ def test_what_bbr_waits_for_is_a_retransmission_that_was_lost(rule, share):
 
 @pytest.mark.parametrize("recovery", ["tahoe", "reno", "newreno", "sack"])
 def test_bbr3_counts_losses_under_every_recovery(recovery):
-    """A loss rate of 0.1 % is far below its 2 %: it must not be taken for more, however losses are counted."""
+    """A loss rate of 0.1 % is far below its 2 %.
+
+    It must not be taken for more, however losses are counted.
+    """
     scenario = cwndlab.dumbbell(
         "10Mbit", "20ms", flows=[{"rule": "BBR3", "recovery": recovery}], duration="60s",
         link={"loss": [{"kind": "bernoulli", "p": 0.001}]},
     )  # fmt: skip
-    # With Reno and Tahoe a loss costs time-outs or packets sent again; taken for 2 % it leaves a third of the link.
+    # With Reno and Tahoe a loss costs timeouts or packets sent again; taken for 2 % it leaves a
+    # third of the link.
     assert cwndlab.run(scenario).aggregate_goodput_bps > 7e6

@@ -1,4 +1,5 @@
-"""docs/rules.md: no rule is left out, each is written as it is read, and the text says what the runs show."""
+"""docs/rules.md: no rule is left out, each is written as it is read, and the text says what the
+runs show."""
 
 from __future__ import annotations
 
@@ -16,8 +17,12 @@ FAMILIES = list(families.families())
 
 
 def _run(name: str, rule: str, **patch) -> cwndlab.Result:
-    scenario = cwndlab.Scenario.load(ROOT / "examples" / f"rules-{name}.toml").set("flows.*.rule", rule)
-    return cwndlab.run(scenario.patch({key.replace("__", "."): value for key, value in patch.items()}))
+    scenario = cwndlab.Scenario.load(ROOT / "examples" / f"rules-{name}.toml").set(
+        "flows.*.rule", rule
+    )
+    return cwndlab.run(
+        scenario.patch({key.replace("__", "."): value for key, value in patch.items()})
+    )
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -41,7 +46,8 @@ def test_a_family_without_a_law_is_named():
 
 
 SPECIAL = {
-    "AIMD(3, 0.6)": ("3", "0.6*w"), "AIAD(3, 5)": ("3", "w - 5"), "MIMD(1.05, 0.6)": ("0.05*w", "0.6*w"),
+    "AIMD(3, 0.6)": ("3", "0.6*w"), "AIAD(3, 5)": ("3", "w - 5"),
+    "MIMD(1.05, 0.6)": ("0.05*w", "0.6*w"),
     "MIAD(1.02, 40)": ("0.02*w", "w - 40"), "AIMAD(3, 5, 0.6)": ("3", "0.6*w - 5"),
     "MAIMD(3, 1.02, 0.6)": ("0.02*w + 3", "0.6*w"), "NewReno": ("1", "w/2"),
     "IIAD(50, 20)": ("50/w", "w - 20"), "SQRT(5, 2)": ("5/sqrt(w)", "w - 2*sqrt(w)"),
@@ -50,10 +56,13 @@ SPECIAL = {
 
 @pytest.mark.parametrize("rule", SPECIAL)
 def test_a_special_case_follows_its_law(rule):
-    """Its window is that of the law typed as a formula, as far as another order of the same sums allows."""
+    """Its window is that of the law typed as a formula, as far as another order of the same sums
+    allows."""
     assert rule.split("(")[0] in laws.SPECIAL
     grown, cut = SPECIAL[rule]
-    runs = [_run("window", text, duration="25s") for text in (rule, f'Rule(inc="{grown}", dec="{cut}")')]
+    runs = [
+        _run("window", text, duration="25s") for text in (rule, f'Rule(inc="{grown}", dec="{cut}")')
+    ]
     named, typed = (run.traces["cwnd"]["cwnd_packets"].to_numpy() for run in runs)
     assert named == pytest.approx(typed, rel=1e-6)
     assert runs[0].flows["fast_retransmits"][0] > 0
@@ -70,12 +79,12 @@ def test_pictures_are_those_of_the_page():
     assert there == shown
 
 
-def test_a_picture_marks_losses_and_time_outs():
+def test_a_picture_marks_losses_and_timeouts():
     figure = pictures.window_figure({"NewReno": _run("window", "NewReno")})
     axes = figure.axes[0]
     assert axes.get_ylabel() == "window [packets]"
     lines = {line.get_label(): line.get_xdata() for line in axes.get_lines()}
-    assert lines["time-out"] == pytest.approx([41.1], abs=0.2)
+    assert lines["timeout"] == pytest.approx([41.1], abs=0.2)
     assert any(abs(time_s - 20) < 0.1 for time_s in lines["lost"])
 
 
@@ -84,7 +93,8 @@ def test_rules_window():
     for result in (newreno, cubic):
         times = result.traces["packets"].filter(pl.col("event") == "timeout")["time_s"]
         assert [round(time_s) for time_s in times] == [41]
-    # Wire size 1052 bytes: 10 Mbit/s x 100 ms fill 118.8 packets, 60 more the queue, with the one in service.
+    # Wire size 1052 bytes: 10 Mbit/s x 100 ms fill 118.8 packets, 60 more the queue, with the one
+    # in service.
     assert 175 < newreno.traces["cwnd"]["cwnd_packets"].max() < 185
     # Halved and multiplied by 0.7, both from the window at 20 s.
     for result, factor in ((newreno, 0.5), (cubic, 0.7)):
@@ -107,12 +117,20 @@ def test_rules_of_the_four_scenarios():
     assert _run("shared", "CUBIC").links["utilization"][0] > 0.99
     far = _run("unequal", "NewReno").flows.filter(flow="far")["goodput_bps"][0]
     assert far < 0.3 * _run("unequal", "NewReno").aggregate_goodput_bps
-    assert _run("random", "BBR1").aggregate_goodput_bps > 1.5 * _run("random", "NewReno").aggregate_goodput_bps
-    delays = [_run("square", rule).links["mean_queueing_delay_s"][0] for rule in ("LEDBAT(0.025, 1)", "NewReno")]
+    assert (
+        _run("random", "BBR1").aggregate_goodput_bps
+        > 1.5 * _run("random", "NewReno").aggregate_goodput_bps
+    )
+    delays = [
+        _run("square", rule).links["mean_queueing_delay_s"][0]
+        for rule in ("LEDBAT(0.025, 1)", "NewReno")
+    ]
     assert delays[0] < 0.5 * delays[1]
 
 
 def test_what_the_page_says_of_bbr_over_a_deep_buffer():
     for rule in ("BBR1", "BBR3"):
         deep = _run("random", rule, dumbbell__queue__limit="4bdp").flows
-        assert deep["dropped_packets"].sum() / deep["sent_packets"].sum() == pytest.approx(0.01, rel=0.1)
+        assert deep["dropped_packets"].sum() / deep["sent_packets"].sum() == pytest.approx(
+            0.01, rel=0.1
+        )

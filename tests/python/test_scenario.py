@@ -31,8 +31,17 @@ def test_a_patch_is_checked_as_a_whole(small):
 
 
 def test_patch_reaches_into_lists():
-    document = {"flows": [{"name": "a"}, {"name": "b", "count": 2}], "dumbbell": {"loss": [{"p": 0.1}]}}
-    patch = {"flows.b.count": 7, "flows.0.rule": "x", "flows.*.start": 1, "dumbbell.loss.0.p": 0.2, "tcp.window": 9}
+    document = {
+        "flows": [{"name": "a"}, {"name": "b", "count": 2}],
+        "dumbbell": {"loss": [{"p": 0.1}]},
+    }
+    patch = {
+        "flows.b.count": 7,
+        "flows.0.rule": "x",
+        "flows.*.start": 1,
+        "dumbbell.loss.0.p": 0.2,
+        "tcp.window": 9,
+    }
     assert patched(document, patch) == {
         "flows": [{"name": "a", "rule": "x", "start": 1}, {"name": "b", "count": 7, "start": 1}],
         "dumbbell": {"loss": [{"p": 0.2}]},
@@ -47,7 +56,8 @@ def test_patch_removes_with_none():
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("3", 3), ("0.5", 0.5), ("true", True), ('["0s","1s"]', ["0s", "1s"]), ('{"kind": "x"}', {"kind": "x"}),
+    [("3", 3), ("0.5", 0.5), ("true", True), ('["0s","1s"]', ["0s", "1s"]),
+     ('{"kind": "x"}', {"kind": "x"}),
      ("20Mbit", "20Mbit"), ("AIMD(1, 0.5)", "AIMD(1, 0.5)"), ("", "")],
 )  # fmt: skip
 def test_values_of_set(text, value):

@@ -1,4 +1,7 @@
-"""A rule's key follows the code that runs: of programs, modules, files and notebooks, also while they are edited."""
+"""A rule's key follows the code that runs.
+
+Of programs, modules, files and notebooks, also while they are edited.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,9 @@ def program(tmp_path):
     def call(*arguments: str, before: str = "", step: str = "1", after: str = "cwnd / 2") -> str:
         file = tmp_path / "program.py"
         file.write_text(PROGRAM.format(before=before, step=step, after=after))
-        time.sleep(0.05)  # What is written in the tick before a program starts may have been edited while it ran.
+        time.sleep(
+            0.05
+        )  # What is written in the tick before a program starts may have been edited while it ran.
         command = [sys.executable, str(file), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
@@ -90,7 +95,9 @@ def module(tmp_path, monkeypatch):
     name = f"rules_{os.getpid()}_{tmp_path.name}"
 
     def write(**parts: str) -> str:
-        (tmp_path / f"{name}.py").write_text(RULE.format(**{"before": "", "step": "1", "after": "cwnd / 2", **parts}))
+        (tmp_path / f"{name}.py").write_text(
+            RULE.format(**{"before": "", "step": "1", "after": "cwnd / 2", **parts})
+        )
         importlib.invalidate_caches()
         return f"{name}:Mine"
 
@@ -181,6 +188,11 @@ def test_cells_of_a_notebook_count_with_what_they_refer_to(tmp_path):
     environment = {**os.environ, "IPYTHONDIR": str(tmp_path)}
     # From standard input, as a notebook: there is no file.
     done = subprocess.run(
-        [sys.executable, "-"], input=NOTEBOOK, capture_output=True, text=True, check=True, env=environment
+        [sys.executable, "-"],
+        input=NOTEBOOK,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
     )
     assert done.stdout.splitlines()[-1] == "[0, 0, 0, 3, 4, 5] False None"

@@ -14,15 +14,16 @@ from cwndlab.statistics import estimate
 
 
 def test_interval_by_hand():
-    # Values 2, 4, 4, 6: mean 4, squared distances 4 + 0 + 0 + 4 = 8, s = sqrt(8 / 3), t(3, 0.975) = 3.18245 (tables),
-    # half-width 3.18245 * 1.63299 / 2 = 2.59846.
+    # Values 2, 4, 4, 6: mean 4, squared distances 4 + 0 + 0 + 4 = 8, s = sqrt(8 / 3), t(3, 0.975) =
+    # 3.18245 (tables), half-width 3.18245 * 1.63299 / 2 = 2.59846.
     mean, half_width, count = estimate([2, 4, 4, 6])
     assert (mean, count) == (4.0, 4)
     assert half_width == pytest.approx(2.59846, abs=1e-5)
 
 
 @pytest.mark.parametrize(
-    # Quantiles of Student's t as printed in tables; two values 0 and 2 have s = sqrt(2), so the half-width is t.
+    # Quantiles of Student's t as printed in tables; two values 0 and 2 have s = sqrt(2), so the
+    # half-width is t.
     ("level", "quantile"),
     [(0.95, 12.706), (0.90, 6.314), (0.99, 63.657)],
 )
@@ -54,7 +55,10 @@ def test_shifting_the_values_shifts_the_mean_only(values, shift):
 
 
 def _summary(metric: str, means: dict[tuple[str, str], float | None]) -> pl.DataFrame:
-    rows = [("sack", "drop-tail", env, rule, metric, mean, None, 1) for (env, rule), mean in means.items()]
+    rows = [
+        ("sack", "drop-tail", env, rule, metric, mean, None, 1)
+        for (env, rule), mean in means.items()
+    ]
     return pl.DataFrame(rows, schema=_SUMMARY_SCHEMA, orient="row")
 
 
@@ -87,10 +91,14 @@ def test_scores_where_less_is_better():
 
 def test_settings_are_ranked_apart():
     first = _summary("goodput", {("1", "A"): 0.9, ("1", "B"): 0.5})
-    second = _summary("goodput", {("1", "A"): 0.1, ("1", "B"): 0.2}).with_columns(recovery=pl.lit("reno"))
+    second = _summary("goodput", {("1", "A"): 0.1, ("1", "B"): 0.2}).with_columns(
+        recovery=pl.lit("reno")
+    )
     rows = scores(pl.concat([first, second])).to_dicts()
     found = {(row["recovery"], row["rule"]): row["C_a"] for row in rows}
-    assert found == pytest.approx({("sack", "A"): 0, ("sack", "B"): 0.4, ("reno", "A"): 0.1, ("reno", "B"): 0})
+    assert found == pytest.approx(
+        {("sack", "A"): 0, ("sack", "B"): 0.4, ("reno", "A"): 0.1, ("reno", "B"): 0}
+    )
 
 
 def test_a_rule_without_a_mean_is_not_ranked():

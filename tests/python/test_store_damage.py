@@ -29,7 +29,9 @@ def test_of_a_journal_that_was_cut_whole_frames_are_left(payloads, data):
     whole = b"".join(frames)
     cut = data.draw(st.integers(0, len(whole)))
     ends = [sum(map(len, frames[: count + 1])) for count in range(len(frames))]
-    assert read(whole[:cut]).payloads == [p for p, end in zip(payloads, ends, strict=True) if end <= cut]
+    assert read(whole[:cut]).payloads == [
+        p for p, end in zip(payloads, ends, strict=True) if end <= cut
+    ]
 
 
 @given(st.lists(st.binary(min_size=1, max_size=40), min_size=1, max_size=8), st.data())
@@ -46,7 +48,10 @@ def test_a_flipped_bit_costs_its_own_frame_alone(payloads, data):
 @settings(max_examples=60)
 @given(st.data())
 def test_of_a_damaged_journal_every_record_that_is_read_is_as_it_was_put(tmp_path_factory, data):
-    """Cuts, flips, zeros and rubbish in the middle, then both ways of reading: as a journal and made into a part."""
+    """Cuts, flips, zeros and rubbish in the middle, then both ways of reading.
+
+    As a journal and made into a part.
+    """
     folder = tmp_path_factory.mktemp("store")
     changed = bytearray(_original(tmp_path_factory))
     for _ in range(data.draw(st.integers(1, 4))):
@@ -139,15 +144,23 @@ def _compact_with_few_files(folder: Path) -> None:
 
 
 def test_hundreds_of_journals_become_parts(tmp_path):
-    """As of many processes that were killed; a process may have fewer files open at a time than that."""
+    """As of many processes that were killed.
+
+    A process may have fewer files open at a time than that.
+    """
     Store(tmp_path).close()
     written = [
-        (tmp_path / "journal" / f"{number:03}.journal", encode(RECORDS[0]._replace(key=f"{number:032x}")))
+        (
+            tmp_path / "journal" / f"{number:03}.journal",
+            encode(RECORDS[0]._replace(key=f"{number:032x}")),
+        )
         for number in range(300)
     ]
     for path, payload in written:
         path.write_bytes(frame(payload))
-    process = multiprocessing.get_context("spawn").Process(target=_compact_with_few_files, args=(tmp_path,))
+    process = multiprocessing.get_context("spawn").Process(
+        target=_compact_with_few_files, args=(tmp_path,)
+    )
     process.start()
     process.join()
     assert process.exitcode == 0
@@ -156,7 +169,11 @@ def test_hundreds_of_journals_become_parts(tmp_path):
 
 def test_what_killed_writers_left_is_tidied_up_and_what_is_being_written_is_not(tmp_path):
     with Store(tmp_path) as store:
-        names = [tmp_path / folder / f".{age}.tmp" for folder in ("sweeps", "traces") for age in ("old", "new")]
+        names = [
+            tmp_path / folder / f".{age}.tmp"
+            for folder in ("sweeps", "traces")
+            for age in ("old", "new")
+        ]
         for path in names:
             path.write_text("")
             os.utime(path, None if "new" in path.name else (1, 1))

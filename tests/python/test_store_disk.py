@@ -41,14 +41,14 @@ def _not_allowed_to_write(folder: Path) -> Iterator[None]:
 
 
 def test_a_folder_that_may_not_be_written_is_said(tmp_path):
-    message = "permission denied; allowed: a directory that can be written"
+    message = "permission denied: expected a directory that can be written"
     with _not_allowed_to_write(tmp_path), pytest.raises(StoreError, match=message):
         Store(tmp_path / "new")
 
 
 def test_a_file_in_place_of_a_folder_is_said(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="allowed: a directory that can be written"):
+    with pytest.raises(StoreError, match="expected a directory that can be written"):
         Store(tmp_path / "file" / "store")
 
 
@@ -75,12 +75,18 @@ def test_where_no_more_can_be_written_nothing_is_lost(tmp_path, limit):
     done, message, known = answer.get()
     process.join()
     assert done == known > 0
-    assert "What was finished before is kept" in message
+    assert "finished runs are kept" in message
     (journal,) = journals(tmp_path)
     # What had been written of the last one has been cut off again.
-    assert read(journal.read_bytes()) == (read(journal.read_bytes()).payloads, journal.stat().st_size, 0)
+    assert read(journal.read_bytes()) == (
+        read(journal.read_bytes()).payloads,
+        journal.stat().st_size,
+        0,
+    )
     with Store(tmp_path) as store:
-        assert {record.key for record in store.records()} == {f"{number:032x}" for number in range(done)}
+        assert {record.key for record in store.records()} == {
+            f"{number:032x}" for number in range(done)
+        }
 
 
 def test_files_have_the_mode_that_the_umask_leaves(tmp_path):
@@ -89,7 +95,9 @@ def test_files_have_the_mode_that_the_umask_leaves(tmp_path):
         with Store(tmp_path) as store:
             store.put(RECORDS[0])
             store.put_traces(RECORDS[0].key, {"cwnd": pl.DataFrame({"time_s": [1.0]})})
-            modes = {oct(path.stat().st_mode & 0o777) for path in tmp_path.rglob("*") if path.is_file()}
+            modes = {
+                oct(path.stat().st_mode & 0o777) for path in tmp_path.rglob("*") if path.is_file()
+            }
     finally:
         os.umask(before)
     assert modes == {"0o640"}
@@ -102,11 +110,16 @@ def test_traces_are_there_whole_or_not_at_all(tmp_path, monkeypatch):
         synced.clear()
         store.put_traces(RECORDS[0].key, {"cwnd": pl.DataFrame({"time_s": [1.0]})})
         folder = tmp_path / "traces"
-        # The file, which keeps its number under its last name, and then the folder that has this name.
-        assert synced == [path.stat().st_ino for path in (folder / f"{RECORDS[0].key}-cwnd.parquet", folder)]
+        # The file, which keeps its number under its last name, and then the folder that has this
+        # name.
+        assert synced == [
+            path.stat().st_ino for path in (folder / f"{RECORDS[0].key}-cwnd.parquet", folder)
+        ]
         with pytest.raises(StoreError, match="disk is full"):
             store.put_traces(RECORDS[1].key, {"cwnd": Full()})
-    assert [path.name for path in (tmp_path / "traces").iterdir()] == [f"{RECORDS[0].key}-cwnd.parquet"]
+    assert [path.name for path in (tmp_path / "traces").iterdir()] == [
+        f"{RECORDS[0].key}-cwnd.parquet"
+    ]
 
 
 class Full:
@@ -118,7 +131,10 @@ class Full:
 
 
 def test_a_full_disk_after_an_interrupt_costs_nothing(tmp_path, monkeypatch):
-    """Ctrl-C after the system has taken a record, and before it is counted; the next one meets a full disk."""
+    """Ctrl-C after the system has taken a record, and before it is counted.
+
+    The next one meets a full disk.
+    """
     write = os.write
 
     def interrupted(descriptor, data):
@@ -127,7 +143,9 @@ def test_a_full_disk_after_an_interrupt_costs_nothing(tmp_path, monkeypatch):
 
     def full(descriptor, data):
         write(descriptor, data[: len(data) // 2])
-        monkeypatch.setattr(os, "write", lambda *_: _raise(OSError(errno.ENOSPC, "No space left on device")))
+        monkeypatch.setattr(
+            os, "write", lambda *_: _raise(OSError(errno.ENOSPC, "No space left on device"))
+        )
         return len(data) // 2
 
     with Store(tmp_path) as store:
@@ -143,7 +161,9 @@ def test_a_full_disk_after_an_interrupt_costs_nothing(tmp_path, monkeypatch):
         monkeypatch.setattr(os, "write", write)
         store.put(RECORDS[4])
     with Store(tmp_path) as store:
-        assert {record.key for record in store.records()} == {RECORDS[number].key for number in (0, 1, 2, 4)}
+        assert {record.key for record in store.records()} == {
+            RECORDS[number].key for number in (0, 1, 2, 4)
+        }
         assert store.notes == []
 
 
@@ -170,7 +190,7 @@ def test_a_full_disk_loses_nothing(tmp_path):
                 done += 1
             except StoreError as error:
                 message = str(error)
-        assert re.search("the disk is full; allowed: free some space.*is kept", message)
+        assert re.search("the disk is full: free some space.*are kept", message)
         # Parts need room of their own: without it the journals stay, which is said.
         store.close()
         with Store(tmp_path, write=False) as found:

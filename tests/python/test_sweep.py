@@ -11,15 +11,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
-from waiting import HANG_S
 
 import cwndlab
 from conftest import ROOT
-from cwndlab import Store, Sweep, work
+from cwndlab import Store, Sweep, executors
 from cwndlab.comparison import plan_rules
-from cwndlab.sweep import Findings, execute
+from cwndlab.sweep import SweepResult, execute
 from small_sweeps import AXES, MEASURED, small_sweep
-from sweep_process import SweepProcess, keys
+from sweep_process import SweepProcess
+from waiting import HANG_S
+
+
+def _done(events: list[dict]) -> list[str]:
+    return [event["key"] for event in events if event["event"] == "run"]
 
 
 def test_a_run_is_what_the_scenario_alone_gives():
@@ -28,7 +32,11 @@ def test_a_run_is_what_the_scenario_alone_gives():
     for row in found.runs.sample(4, seed=1).to_dicts():
         flow = {**MEASURED["flows"][0], "rule": row["rule"]}
         queue = {"kind": "drop-tail", "limit": row["dumbbell.queue.limit"]}
-        document = {**MEASURED, "flows": [flow], "dumbbell": {**MEASURED["dumbbell"], "queue": queue}}
+        document = {
+            **MEASURED,
+            "flows": [flow],
+            "dumbbell": {**MEASURED["dumbbell"], "queue": queue},
+        }
         result = cwndlab.run(document, seed=row["seed"])
         assert row["trace_hash"] == result.trace_hash
         assert row["jain_index"] == result.jain_index
@@ -36,9 +44,14 @@ def test_a_run_is_what_the_scenario_alone_gives():
 
 
 def test_replicates_share_their_random_numbers():
-    """Drawn access delays of a replicate are the same in every cell, and other ones in other replicates."""
+    """Drawn access delays of a replicate are the same in every cell, and other ones in other
+    replicates."""
     runs = small_sweep(metrics=["flows.*.base_rtt_s"]).run().runs
-    drawn = runs.group_by("replicate", "seed").agg(pl.col("flows.*.base_rtt_s").unique()).sort("replicate")
+    drawn = (
+        runs.group_by("replicate", "seed")
+        .agg(pl.col("flows.*.base_rtt_s").unique())
+        .sort("replicate")
+    )
     assert drawn["seed"].to_list() == [1, 2, 3]
     assert drawn["flows.*.base_rtt_s"].list.len().to_list() == [1, 1, 1]
     assert runs["flows.*.base_rtt_s"].n_unique() == 3
@@ -47,25 +60,32 @@ def test_replicates_share_their_random_numbers():
 def test_finished_runs_are_not_repeated(tmp_path):
     events: list[dict] = []
     first = small_sweep().run(tmp_path, progress=events.append)
-    assert len(set(keys(events))) == 12
+    assert len(set(_done(events))) == 12
     more: list[dict] = []
     second = small_sweep(replicates=4).run(tmp_path, progress=more.append)
-    assert len(keys(more)) == 4
-    assert not {*keys(more)} & {*keys(events)}
+    assert len(_done(more)) == 4
+    assert not {*_done(more)} & {*_done(events)}
     assert second.runs.filter(pl.col("replicate") < 3).equals(first.runs)
     once_more: list[dict] = []
-    assert small_sweep().run(tmp_path, again=True, progress=once_more.append).runs.equals(first.runs)
-    assert sorted(keys(once_more)) == sorted(keys(events))
+    assert (
+        small_sweep().run(tmp_path, again=True, progress=once_more.append).runs.equals(first.runs)
+    )
+    assert sorted(_done(once_more)) == sorted(_done(events))
 
 
 def test_sweeps_share_runs_and_keep_their_places(tmp_path):
     small_sweep().run(tmp_path)
     events: list[dict] = []
     other = {
-        "base": {**MEASURED, "dumbbell": {**MEASURED["dumbbell"], "queue": {"kind": "drop-tail", "limit": "5pkt"}}}
+        "base": {
+            **MEASURED,
+            "dumbbell": {**MEASURED["dumbbell"], "queue": {"kind": "drop-tail", "limit": "5pkt"}},
+        }
     }
-    small_sweep(name="other", axes={"rule": ["AIMD(1, 0.5)", "CUBIC"]}, **other).run(tmp_path, progress=events.append)
-    assert len(keys(events)) == 3
+    small_sweep(name="other", axes={"rule": ["AIMD(1, 0.5)", "CUBIC"]}, **other).run(
+        tmp_path, progress=events.append
+    )
+    assert len(_done(events)) == 3
     with Store(tmp_path, write=False) as store:
         assert len(store) == 15
         assert {use.sweep: use.cell for use in store.uses()}.keys() == {"small", "other"}
@@ -77,16 +97,18 @@ def test_cells_that_are_the_same_run_are_run_once(tmp_path):
     """Two ways to write one duration."""
     events: list[dict] = []
     sweep = small_sweep(
-        axes={"duration": ["1s", "1000ms"]}, base={key: MEASURED[key] for key in MEASURED if key != "measure"}
+        axes={"duration": ["1s", "1000ms"]},
+        base={key: MEASURED[key] for key in MEASURED if key != "measure"},
     )
     found = sweep.run(tmp_path, progress=events.append)
-    assert len(keys(events)) == 3
+    assert len(_done(events)) == 3
     assert found.runs.height == 6
 
 
 def test_axes_that_go_together():
     sweep = small_sweep(
-        axes={"rule": AXES["rule"]}, zip=[{"dumbbell.rate": ["1Mbit", "3Mbit"], "flows.a.count": [1, 3]}]
+        axes={"rule": AXES["rule"]},
+        zip=[{"dumbbell.rate": ["1Mbit", "3Mbit"], "flows.a.count": [1, 3]}],
     )
     runs = sweep.run().runs
     assert runs.columns[:3] == ["rule", "dumbbell.rate", "flows.a.count"]
@@ -97,14 +119,22 @@ def test_axes_that_go_together():
 
 
 def test_an_axis_of_named_changes():
-    axes = {"load": {"light": {"flows.a.count": 1}, "heavy": {"flows.a.count": 6, "dumbbell.rate": "1Mbit"}}}
+    axes = {
+        "load": {
+            "light": {"flows.a.count": 1},
+            "heavy": {"flows.a.count": 6, "dumbbell.rate": "1Mbit"},
+        }
+    }
     sweep = small_sweep(axes=axes, metrics=["aggregate_goodput_bps"])
     means = dict(sweep.run().summary.select("load", "mean").iter_rows())
     assert means["light"] > 1.2e6 > 1e6 > means["heavy"]
 
 
 def test_queues_keep_their_limit():
-    documents = [cell.document() for cell in small_sweep(axes={"queue": ["drop-tail", "codel", "red"]}).plan.cells()]
+    documents = [
+        cell.document()
+        for cell in small_sweep(axes={"queue": ["drop-tail", "codel", "red"]}).plan.cells()
+    ]
     assert [document["dumbbell"]["queue"] for document in documents] == [
         {"kind": kind, "limit": "10pkt"} for kind in ("drop-tail", "codel", "red")
     ]
@@ -112,16 +142,23 @@ def test_queues_keep_their_limit():
 
 def test_environments_are_those_of_comparisons():
     axes = {"env": ["constant", "square"], "rule": ["AIMD(1, 0.5)", "AIAD(1, 3)"]}
-    sweep = Sweep.from_dict({"axes": axes, "replicates": 2, "duration": "5s", "metrics": ["goodput", "loss_rate"]})
-    plan = plan_rules(["AIMD(1, 0.5)", "AIAD(1, 3)"], env=["constant", "square"], replicates=2, duration_s=5.0)
+    sweep = Sweep.from_dict(
+        {"axes": axes, "replicates": 2, "duration": "5s", "metrics": ["goodput", "loss_rate"]}
+    )
+    plan = plan_rules(
+        ["AIMD(1, 0.5)", "AIAD(1, 3)"], env=["constant", "square"], replicates=2, duration_s=5.0
+    )
     compared = cwndlab.compare(plan)
-    columns = ["env", "rule", "replicate", "trace_hash", "goodput", "loss_rate"]
-    assert sweep.run().runs.select(columns).sort(columns).equals(compared.runs.select(columns).sort(columns))
+    keys = ["env", "rule", "replicate", "trace_hash", "goodput", "loss_rate"]
+    assert sweep.run().runs.select(keys).sort(keys).equals(compared.runs.select(keys).sort(keys))
 
 
 def test_a_rule_beside_the_file_that_changes_is_another_run(tmp_path):
     shutil.copy(ROOT / "examples" / "my_rules.py", tmp_path)
-    text = 'replicates = 2\nbase = "base.json"\naxes.rule = ["my_rules.py:Patient(3)", "AIMD(1, 0.5)"]\n'
+    text = (
+        'replicates = 2\nbase = "base.json"\naxes.rule = ["my_rules.py:Patient(3)", "AIMD(1, '
+        '0.5)"]\n'
+    )
     (tmp_path / "own.toml").write_text(text)
     (tmp_path / "base.json").write_text(json.dumps(MEASURED))
     sweep = Sweep.load(tmp_path / "own.toml")
@@ -133,13 +170,17 @@ def test_a_rule_beside_the_file_that_changes_is_another_run(tmp_path):
     rules.write_text(rules.read_text() + "# A comment changes nothing, but who knows that?\n")
     events: list[dict] = []
     Sweep.load(tmp_path / "own.toml").run(tmp_path / "store", progress=events.append)
-    assert {event["cell"]["rule"] for event in events if event["event"] == "run"} == {"my_rules.py:Patient(3)"}
-    assert len(keys(events)) == 2
+    assert {event["cell"]["rule"] for event in events if event["event"] == "run"} == {
+        "my_rules.py:Patient(3)"
+    }
+    assert len(_done(events)) == 2
 
 
 def test_a_rule_that_fails_spoils_its_own_runs_alone(tmp_path):
     text = "class Bad:\n    def increase(self, w, ack):\n        return w / 0\n"
-    (tmp_path / "bad.py").write_text(text + "    def decrease(self, w, signal):\n        return w / 2\n")
+    (tmp_path / "bad.py").write_text(
+        text + "    def decrease(self, w, signal):\n        return w / 2\n"
+    )
     sweep = small_sweep(axes={"rule": [f"{tmp_path}/bad.py:Bad", "AIMD(1, 0.5)"]})
     found = sweep.run(tmp_path / "store")
     assert found.runs["rule"].to_list() == ["AIMD(1, 0.5)"] * 3
@@ -166,7 +207,9 @@ def test_paired_differences_against_hand_arithmetic():
 
 
 def test_the_baseline_and_the_compared_axis_can_be_chosen():
-    sweep = small_sweep(compare="dumbbell.queue.limit", baseline="20pkt", metrics=["loss_rate"], replicates=2)
+    sweep = small_sweep(
+        compare="dumbbell.queue.limit", baseline="20pkt", metrics=["loss_rate"], replicates=2
+    )
     found = sweep.run().differences
     assert found.select("rule", "dumbbell.queue.limit", "baseline").rows() == [
         ("AIMD(1, 0.5)", "5pkt", "20pkt"), ("AIAD(1, 3)", "5pkt", "20pkt"),
@@ -187,7 +230,8 @@ def test_traces_are_kept_where_asked_for(tmp_path):
 
 def test_a_sweep_survives_its_own_text():
     sweep = small_sweep(
-        zip=[{"dumbbell.rate": ["1Mbit", "3Mbit"], "flows.a.count": [1, 3]}], until="ci(jain_index) < 5%"
+        zip=[{"dumbbell.rate": ["1Mbit", "3Mbit"], "flows.a.count": [1, 3]}],
+        until="ci(jain_index) < 5%",
     )
     again = Sweep.from_dict(json.loads(json.dumps(sweep.to_dict())))
     assert list(again.plan) == list(sweep.plan)
@@ -198,9 +242,9 @@ def test_an_executor_of_ones_own(tmp_path):
     """Plain text goes in, plain values come out, in any order; the sweep is the same."""
 
     def backwards(tasks):
-        outcomes = [(key, json.dumps(tuple(work.perform(text)))) for key, text in tasks]
+        outcomes = [(key, json.dumps(tuple(executors.perform(text)))) for key, text in tasks]
         for key, outcome in reversed(outcomes):
-            yield key, work.Outcome(*json.loads(outcome))
+            yield key, executors.Outcome(*json.loads(outcome))
 
     assert small_sweep().run(executor=backwards).runs.equals(small_sweep().run(tmp_path).runs)
 
@@ -208,7 +252,7 @@ def test_an_executor_of_ones_own(tmp_path):
 def test_a_worker_of_another_build_is_refused(tmp_path):
     def foreign(tasks):
         for key, text in tasks:
-            yield key, work.perform(text)._replace(build="0" * 16, machine="elsewhere")
+            yield key, executors.perform(text)._replace(build="0" * 16, machine="elsewhere")
 
     with pytest.raises(cwndlab.RunError, match="worker: elsewhere has build 0000"):
         small_sweep().run(tmp_path, executor=foreign)
@@ -216,6 +260,7 @@ def test_a_worker_of_another_build_is_refused(tmp_path):
         assert len(store) == 0
 
 
+@pytest.mark.slow
 def test_two_processes_divide_a_sweep(tmp_path):
     sweep = {"base": {**MEASURED, "duration": "200s"}, "axes": AXES, "replicates": 100}
     (tmp_path / "sweep.json").write_text(json.dumps(sweep))
@@ -224,10 +269,11 @@ def test_two_processes_divide_a_sweep(tmp_path):
     def share(_: int) -> tuple[list[str], list[dict]]:
         with SweepProcess(tmp_path, "--jobs", "1") as process:
             first = process.runs(1)
-            # Until the other has done one as well nobody reads, and what all 400 have to say fills the pipe.
+            # Until the other has done one as well nobody reads, and the events of all 400 fill the
+            # pipe.
             both_have_begun.wait()
             events = process.finish()
-        return [*first, *keys(events)], events[-1]["runs"]
+        return [*first, *_done(events)], events[-1]["runs"]
 
     with ThreadPoolExecutor(2) as threads:
         (one, ones_table), (other, others_table) = threads.map(share, range(2))
@@ -252,7 +298,9 @@ def test_until_adds_replicates_where_they_are_needed():
 
 
 def test_until_stops_at_the_most_and_says_so():
-    found = small_sweep(until="ci(jain_index) < 0.000001", metrics=["jain_index"], replicates=5, most=7).run()
+    found = small_sweep(
+        until="ci(jain_index) < 0.000001", metrics=["jain_index"], replicates=5, most=7
+    ).run()
     assert found.summary["replicates"].to_list() == [7] * 4
     assert [entry["replicates"] for entry in found.unmet] == [7] * 4
 
@@ -260,7 +308,7 @@ def test_until_stops_at_the_most_and_says_so():
 def test_ctrl_c_leaves_what_is_finished(tmp_path):
     """With the caller, and in the store."""
     sweep = small_sweep(replicates=1000)
-    findings = Findings(sweep)
+    findings = SweepResult(sweep)
 
     def interrupt(event):
         if event["event"] == "run" and event["done"] == 20:

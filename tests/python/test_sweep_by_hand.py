@@ -28,13 +28,15 @@ RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)"]
 SHAPES = {
     "one cell": ({"replicates": 4}, [], None),
     "product": (
-        {"replicates": 6, "axes": {"dumbbell.queue.limit": ["5pkt", "9pkt", "30pkt"], "rule": RULES}},
+        {"replicates": 6,
+        "axes": {"dumbbell.queue.limit": ["5pkt", "9pkt", "30pkt"], "rule": RULES}},
         ["rule"], {"rule": "AIMD(1, 0.5)"},
     ),
     "compared in the middle": (
         {
             "replicates": 3, "compare": "dumbbell.rate", "baseline": "9Mbit",
-            "axes": {"rule": RULES[:2], "dumbbell.rate": ["1Mbit", "9Mbit", "4Mbit"], "dumbbell.delay": ["1ms", "9ms"]},
+            "axes": {"rule": RULES[:2], "dumbbell.rate": ["1Mbit", "9Mbit", "4Mbit"],
+            "dumbbell.delay": ["1ms", "9ms"]},
         },
         ["dumbbell.rate"], {"dumbbell.rate": "9Mbit"},
     ),
@@ -48,14 +50,16 @@ SHAPES = {
     "until": (
         {
             "replicates": 5, "until": "ci(jain_index) < 8%", "most": 25, "compare": "load",
-            "axes": {"load": {"light": {"flows.a.count": 1}, "heavy": {"flows.a.count": 9, "dumbbell.rate": "1Mbit"}}},
+            "axes": {"load": {"light": {"flows.a.count": 1},
+            "heavy": {"flows.a.count": 9, "dumbbell.rate": "1Mbit"}}},
         },
         ["load"], {"load": "light"},
     ),
     "environments": (
         {
             "base": {}, "duration": "4s", "replicates": 3, "metrics": ["goodput", "loss_rate"],
-            "axes": {"env": ["constant", "square"], "queue": ["drop-tail", "red"], "rule": RULES[:2]},
+            "axes": {"env": ["constant", "square"], "queue": ["drop-tail", "red"],
+            "rule": RULES[:2]},
         },
         ["rule"], {"rule": "AIMD(1, 0.5)"},
     ),
@@ -65,12 +69,18 @@ SHAPES = {
 @pytest.mark.parametrize("name", SHAPES)
 def test_intervals_and_paired_differences_by_another_way(name, tmp_path, capsys):
     changes, compared, baseline = SHAPES[name]
-    sweep = Sweep.from_dict({"name": "x", "base": BASE, "metrics": ["jain_index", "flows.b.mean_rtt_s"], **changes})
+    sweep = Sweep.from_dict(
+        {"name": "x", "base": BASE, "metrics": ["jain_index", "flows.b.mean_rtt_s"], **changes}
+    )
     found = sweep.run(tmp_path / "store")
     with pytest.raises(SystemExit):
         main(["results", str(tmp_path / "store"), "--export", str(tmp_path / "runs.csv")])
     capsys.readouterr()
-    axes = [column for column in found.summary.columns if column not in ("metric", "mean", "ci95", "replicates")]
+    axes = [
+        column
+        for column in found.summary.columns
+        if column not in ("metric", "mean", "ci95", "replicates")
+    ]
     runs = pl.read_csv(tmp_path / "runs.csv", schema_overrides=dict.fromkeys(axes, pl.String))
     assert runs.height == found.runs.height
     for row in found.summary.to_dicts():
@@ -80,13 +90,19 @@ def test_intervals_and_paired_differences_by_another_way(name, tmp_path, capsys)
     for row in found.differences.to_dicts():
         cell = {axis: row[axis] for axis in axes}
         assert any(cell[axis] != baseline[axis] for axis in compared)
-        own, other = (_values(runs, labels, row["metric"]) for labels in (cell, {**cell, **baseline}))
+        own, other = (
+            _values(runs, labels, row["metric"]) for labels in (cell, {**cell, **baseline})
+        )
         assert own
         assert other
         both = [seed for seed in own if seed in other and None not in (own[seed], other[seed])]
-        interval = stats.ttest_rel([own[seed] for seed in both], [other[seed] for seed in both]).confidence_interval()
+        interval = stats.ttest_rel(
+            [own[seed] for seed in both], [other[seed] for seed in both]
+        ).confidence_interval()
         assert row["replicates"] == len(both)
-        assert (row["mean"] - row["ci95"], row["mean"] + row["ci95"]) == pytest.approx(interval, rel=1e-9, abs=1e-12)
+        assert (row["mean"] - row["ci95"], row["mean"] + row["ci95"]) == pytest.approx(
+            interval, rel=1e-9, abs=1e-12
+        )
         expected += 1
     cells = found.summary.select(axes).unique().height if axes else 1
     levels = runs.select(compared).unique().height if compared else 1
@@ -101,5 +117,9 @@ def _values(runs: pl.DataFrame, labels: dict[str, str], metric: str) -> dict[int
 
 def _agrees(row: dict, values: list[float]) -> None:
     assert row["replicates"] == len(values)
-    low, high = stats.t.interval(0.95, len(values) - 1, loc=sum(values) / len(values), scale=stats.sem(values))
-    assert (row["mean"] - row["ci95"], row["mean"] + row["ci95"]) == pytest.approx((low, high), rel=1e-9, abs=1e-12)
+    low, high = stats.t.interval(
+        0.95, len(values) - 1, loc=sum(values) / len(values), scale=stats.sem(values)
+    )
+    assert (row["mean"] - row["ci95"], row["mean"] + row["ci95"]) == pytest.approx(
+        (low, high), rel=1e-9, abs=1e-12
+    )

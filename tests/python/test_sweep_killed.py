@@ -9,15 +9,18 @@ import time
 from pathlib import Path
 
 import pytest
-from waiting import wait_until
 
 from cwndlab import Store
 from sweep_process import SweepProcess, keys
+from waiting import wait_until
 
 SWEEP = {
     "replicates": 40,
     "metrics": ["goodput", "loss_rate", "jain_index"],
-    "axes": {"rule": ["AIMD(1, 0.5)", "AIAD(1, 3)", "CUBIC"], "dumbbell.queue.limit": ["5pkt", "20pkt"]},
+    "axes": {
+        "rule": ["AIMD(1, 0.5)", "AIAD(1, 3)", "CUBIC"],
+        "dumbbell.queue.limit": ["5pkt", "20pkt"],
+    },
     "base": {
         "duration": "120s",
         "dumbbell": {
@@ -35,9 +38,11 @@ MOMENTS = [
     *((runs, "") for runs in range(1, RUNS, 20)),
     *[(RUNS, "parts/*"), (RUNS, "")] * 2,
 ]
-"""What has happened just before: so many runs have been said to be done, and there is such a file in the store."""
+"""What has happened just before: so many runs have been said to be done, and there is such a file
+in the store."""
 JITTER_S = 0.02
-"""A few runs: what the process is doing then, computing or writing, is left to chance. Nothing else depends on it."""
+"""A few runs: what the process is doing then, computing or writing, is left to chance. Nothing else
+depends on it."""
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +58,15 @@ def undisturbed(tmp_path_factory) -> dict:
 
 
 def _kill(folder: Path, runs: int, file: str, later_s: float) -> list[str]:
-    """Kill a sweep a little after a moment, and give the keys of the runs that it said were done."""
+    """Kill a sweep a little after a moment; the keys of the runs that it said were done."""
     with SweepProcess(folder) as sweep:
         said = sweep.runs(runs)
         assert len(said) == runs, sweep.messages
-        wait_until(lambda: _is_there(folder / "store", file) or sweep.process.poll() is not None, file, 0.001)
+        wait_until(
+            lambda: _is_there(folder / "store", file) or sweep.process.poll() is not None,
+            file,
+            0.001,
+        )
         time.sleep(later_s)
         sweep.process.kill()
         return said + sweep.runs()
@@ -68,14 +77,22 @@ def _is_there(store: Path, file: str) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(len(MOMENTS)), ids=lambda number: "{}-{}-{}".format(number, *MOMENTS[number]))
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(number, marks=[] if number % 5 == 2 else pytest.mark.nightly)
+        for number in range(len(MOMENTS))
+    ],
+    ids=lambda number: "{}-{}-{}".format(number, *MOMENTS[number]),
+)
 def test_killed_and_finished(tmp_path, undisturbed, number):
     (tmp_path / "sweep.json").write_text(json.dumps(SWEEP))
     said = _kill(tmp_path, *MOMENTS[number], random.Random(number).uniform(0, JITTER_S))
 
     recorded: set[str] = set()
     if (tmp_path / "store" / "store.json").exists():
-        # What can be read is right: every record has the trace hash that the undisturbed sweep has for its place.
+        # What can be read is right: every record has the trace hash that the undisturbed sweep has
+        # for its place.
         with Store(tmp_path / "store", write=False) as store:
             recorded = {record.key for record in store.records()}
             hashes = {record.key: (record.seed, record.trace_hash) for record in store.records()}

@@ -1,8 +1,11 @@
-"""The simulator against theory where its assumptions hold: rates over random and periodic losses, formulas, growth.
+"""The simulator against theory where its assumptions hold.
 
-Two sources of error are told apart. Statistical: flows are independent samples, so three standard errors of their mean
-(a false alarm in 400 by itself, and examples are fixed). Systematic: `Expansion` in agreement.py derives what a sender
-of whole packets loses to first order in 1 / window; what may remain is of second order, the square of its parts.
+Rates over random and periodic losses, formulas, growth.
+
+Two sources of error are told apart. Statistical: flows are independent samples, so three standard
+errors of their mean (a false alarm in 400 by itself, and examples are fixed). Systematic:
+`Expansion` in agreement.py derives what a sender of whole packets loses to first order in 1 /
+window; what may remain is of second order, the square of its parts.
 """
 
 from __future__ import annotations
@@ -33,14 +36,16 @@ def _loss_rate_for(alpha: float, beta: float, window: float) -> float:
 
 @FEW
 @given(
-    alpha=st.floats(0.1, 2), beta=st.floats(0.3, 0.9), window=st.floats(12, 60), rtt=st.floats(0.03, 0.3),
+    alpha=st.floats(0.1, 2), beta=st.floats(0.3, 0.9), window=st.floats(12, 60),
+    rtt=st.floats(0.03, 0.3),
     seed=st.integers(1, 1000),
 )  # fmt: skip
 def test_rate_over_independent_losses(alpha, beta, window, rtt, seed):
     p = _loss_rate_for(alpha, beta, window)
     seen = at_random(f"AIMD({alpha}, {beta})", p, window, rtt=rtt, cycles=25, seed=seed)
-    # A lost retransmission ends in a time-out whatever the recovery; with few of them their time can be taken off.
-    event(f"time-outs: {'none' if seen.timeouts == 0 else 'some'}")
+    # A lost retransmission ends in a timeout whatever the recovery; with few of them their time
+    # can be taken off.
+    event(f"timeouts: {'none' if seen.timeouts == 0 else 'some'}")
     assume(seen.time_in_timeouts < 0.02)
     ratio, error = seen.over(lambda p: gaimd.independent_loss_rate(alpha, beta, p, rtt=rtt))
     expected = Expansion.of(alpha, beta, p)
@@ -60,23 +65,30 @@ def test_what_separates_them_goes_as_one_over_the_window(alpha, beta):
         error.append(one)
         expected.append(Expansion.of(alpha, beta, p))
     assert off[0] < -ERRORS * error[0]
-    allowed = ERRORS * np.hypot(error[0] / 4, error[1]) + expected[0].second_order / 4 + expected[1].second_order
+    allowed = (
+        ERRORS * np.hypot(error[0] / 4, error[1])
+        + expected[0].second_order / 4
+        + expected[1].second_order
+    )
     assert abs(off[1] - off[0] / 4) < allowed
 
 
 @pytest.mark.parametrize("window", [15, 60])
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 0.5), (0.31, 0.875), (0.58, 0.75), (2, 0.3)])
 def test_rate_without_timeouts_of_yang_and_lam(alpha, beta, window):
-    """Equation 33 takes squares of means for means of squares, which independent losses do not forgive.
+    """Equation 33 takes squares of means for means of squares, which independent losses do not
+    forgive.
 
-    For large windows that makes it low by the ratio of the law of independent losses to equation 34 (1.07 for (1, 1/2),
-    1.02 for (0.31, 0.875)); what it has of first order beside 34 and what the sender has are allowed for.
+    For large windows that makes it low by the ratio of the law of independent losses to equation 34
+    (1.07 for (1, 1/2), 1.02 for (0.31, 0.875)); what it has of first order beside 34 and what the
+    sender has are allowed for.
     """
     p, rtt = _loss_rate_for(alpha, beta, window), 0.2
     seen = at_random(f"AIMD({alpha}, {beta})", p, window, rtt=rtt, cycles=50)
     ratio, error = seen.over(lambda p: gaimd.rate_without_timeouts(alpha, beta, p, rtt=rtt))
     full, leading = (
-        float(law(alpha, beta, p, rtt=rtt)) for law in (gaimd.rate_without_timeouts, gaimd.square_root_rate)
+        float(law(alpha, beta, p, rtt=rtt))
+        for law in (gaimd.rate_without_timeouts, gaimd.square_root_rate)
     )
     low_by = float(gaimd.independent_loss_rate(alpha, beta, p, rtt=rtt)) / leading
     expected = Expansion.of(alpha, beta, p)
@@ -86,24 +98,28 @@ def test_rate_without_timeouts_of_yang_and_lam(alpha, beta, window):
     assert window < 60 or 0.95 < ratio < 1.1
 
 
-# Reno where losses end in time-outs
+# Reno where losses end in timeouts
 
 
 @pytest.mark.parametrize("p", [0.05, 0.1, 0.2])
 def test_rate_with_timeouts(p):
-    """Equation 55 beside Reno, for which it was made; to 20 % losses, as far as the report calls it accurate.
+    """Equation 55 beside Reno, for which it was made.
 
-    With windows of 3 to 6 packets no expansion in 1 / window says how near it comes; what is asked is that the
-    time-outs it adds to equation 33 explain four fifths of what that is off by. T0 is four round trips, as in figure 9.
+    To 20 % losses, as far as the report calls it accurate.
+
+    With windows of 3 to 6 packets no expansion in 1 / window says how near it comes; what is asked
+    is that the timeouts it adds to equation 33 explain four fifths of what that is off by. T0 is
+    four round trips, as in figure 9.
     """
     seen = at_random("AIMD(1, 0.5)", p, 5, rtt=0.1, cycles=2000, recovery="reno", rto_rtts=4)
-    # The round trip never varies, so a first time-out lasts as long as its floor.
+    # The round trip never varies, so a first timeout lasts as long as its floor.
     full = float(gaimd.rate(1, 0.5, p, rtt=0.1, rto=0.4))
     without = float(gaimd.rate_without_timeouts(1, 0.5, p, rtt=0.1))
     rate, error = seen.rates.mean(), seen.rates.std(ddof=1) / np.sqrt(len(seen.rates))
     assert without - rate > 10 * error
     assert abs(full - rate) < 0.2 * (without - rate) + ERRORS * error
-    # The model loses the rest of a round with its first loss; with independent losses fewer end in time-outs.
+    # The model loses the rest of a round with its first loss; with independent losses fewer end in
+    # timeouts.
     found = seen.timeouts / seen.flows["window_reductions"].sum()
     assert p < found < float(gaimd.timeout_probability(gaimd.mean_window(1, 0.5, p), p))
 
@@ -126,10 +142,12 @@ def test_rate_with_timeouts(p):
     ],
 )
 def test_binomial_rate_over_periodic_cuts(text, rule, window):
-    """Nothing is random here; parts as in `Expansion`, with 1 / (k + l + 1) of a loss of growth lost from the rate.
+    """Nothing is random here; parts as in `Expansion`, with 1 / (k + l + 1) of a loss of growth
+    lost from the rate.
 
-    The delay of a cut is no part, as the next comes just as late. But cycles repeat, so the fractions of a packet need
-    not average to a half: the two halves in `send` and `growth` may be anything from 0 to 1.
+    The delay of a cut is no part, as the next comes just as late. But cycles repeat, so the
+    fractions of a packet need not average to a half: the two halves in `send` and `growth` may be
+    anything from 0 to 1.
     """
     distance = _distance_for(rule, window)
     distances = [int(distance * factor) for factor in np.linspace(0.9, 1.1, 6)]
@@ -147,14 +165,16 @@ def test_binomial_rate_over_periodic_cuts(text, rule, window):
     assert abs(ratios.mean() - 1 - first) < whole_packets + first**2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "window"), [("SQRT(1, 0.5)", 30), ("IIAD(1, 0.5)", 25), ("Binomial(1, 1, 1, 0.5)", 12)]
 )
 def test_binomial_exponent_over_independent_losses(text, window):
-    """Losses rarer by 2^(k+l+1) should double the rate, whatever the constant that independence gives the law.
+    """Losses rarer by 2^(k+l+1) should double the rate, whatever the constant that independence
+    gives the law.
 
-    Beside chance, the parts that go as 1 / window (whole packets, growth, recovery) are half as large at twice the
-    window: half of what they are at the smaller one is allowed.
+    Beside chance, the parts that go as 1 / window (whole packets, growth, recovery) are half as
+    large at twice the window: half of what they are at the smaller one is allowed.
     """
     rule = theory.parse(text)
     share = -binomial.exponent(rule)
@@ -165,20 +185,30 @@ def test_binomial_exponent_over_independent_losses(text, window):
     found = rarely.rates.mean() / often.rates.mean()
     # At the loss rates that came out.
     found *= (rarely.loss_rate / often.loss_rate * factor) ** share
-    chance = np.hypot(*(seen.rates.std(ddof=1) / seen.rates.mean() / np.sqrt(20) for seen in (often, rarely)))
+    chance = np.hypot(
+        *(seen.rates.std(ddof=1) / seen.rates.mean() / np.sqrt(20) for seen in (often, rarely))
+    )
     grows = rule.alpha / window**rule.k
     parts = (0.5 + share * (0.5 + 1.5 * grows)) / window + share * window / distance
     assert abs(found / 2 - 1) < ERRORS * chance + parts / 2
-    # Small enough to tell k + l from half more: the rate would then grow by 2^((k + l + 1) / (k + l + 3/2)).
+    # Small enough to tell k + l from half more: the rate would then grow by 2^((k + l + 1) / (k + l
+    # + 3/2)).
     assert ERRORS * chance + parts / 2 < 2 ** (1 - 1 / (1 + share / 2)) - 1
 
 
 def _distance_for(rule: Binomial, window: float) -> float:
-    """Packets between losses at which the mean window is `window`, by bisection: the rate grows with it."""
+    """Packets between losses at which the mean window is `window`, by bisection.
+
+    The rate grows with it.
+    """
     low, high = 4.0, 1e9
     for _ in range(60):
         middle = np.sqrt(low * high)
-        low, high = (middle, high) if float(binomial.rate(rule, 1 / middle, rtt=1)) < window else (low, middle)
+        low, high = (
+            (middle, high)
+            if float(binomial.rate(rule, 1 / middle, rtt=1)) < window
+            else (low, middle)
+        )
     return high
 
 
@@ -211,11 +241,16 @@ def test_a_formula_is_its_twin_to_the_last_bit(rule, formula):
     ],
 )
 def test_a_formula_with_other_roundings_sends_the_same_packets(rule, formula):
-    """w^-k and 1 / w^k differ in the last bit: the hash, which has windows in it, may differ, packets must not."""
+    """w^-k and 1 / w^k differ in the last bit.
+
+    The hash, which has windows in it, may differ, packets must not.
+    """
     built_in, own = (_over_a_full_queue(one).flows.drop("rule") for one in (rule, formula))
     counts = [name for name, kind in built_in.schema.items() if kind.is_integer()]
     assert own.select(counts).equals(built_in.select(counts))
-    assert own["mean_cwnd_packets"].to_list() == pytest.approx(built_in["mean_cwnd_packets"].to_list(), rel=1e-12)
+    assert own["mean_cwnd_packets"].to_list() == pytest.approx(
+        built_in["mean_cwnd_packets"].to_list(), rel=1e-12
+    )
     assert built_in["fast_retransmits"].sum() > 10
 
 
@@ -227,9 +262,11 @@ def _over_a_full_queue(rule: str) -> cwndlab.Result:
 
 @pytest.mark.parametrize("start", [32, 128])
 def test_growth_of_mr_aimd(start):
-    """A round trip brings the ACKs of the window before it, fewer than the law's floor(w) by what w grew, and its half.
+    """A round trip brings the ACKs of the window before it, fewer than the law's floor(w) by what w
+    grew, and its half.
 
-    Growth a and a' are both short by (a + 1/2) / w of themselves, so what has been gained is, by about twice that.
+    Growth a and a' are both short by (a + 1/2) / w of themselves, so what has been gained is, by
+    about twice that.
     """
     rounds, rtt = 12, 0.1
     tcp = {"initial_ssthresh": start, "initial_window": 4}
@@ -239,7 +276,9 @@ def test_growth_of_mr_aimd(start):
     time, window = trace["time_s"].to_numpy(), trace["cwnd_packets"].to_numpy()
     # 4, 8, 16 ... `start`, which slow start comes to with the last ACK of a round trip.
     begin = time[np.flatnonzero(window >= start)[0]]
-    seen = np.array([window[np.searchsorted(time, begin + (n + 0.5) * rtt) - 1] for n in range(rounds)])
+    seen = np.array(
+        [window[np.searchsorted(time, begin + (n + 0.5) * rtt) - 1] for n in range(rounds)]
+    )
     assert seen[0] == start
     law = growth.windows(start, rounds - 1, law="per ACK")
     increases = 1 + 0.5 * np.arange(rounds)

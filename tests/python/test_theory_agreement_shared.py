@@ -1,8 +1,11 @@
-"""The simulator against theory where flows share a link: common signals, steady states, fair shares, friendliness.
+"""The simulator against theory where flows share a link.
 
-The synchronous model signals to all at once when the sum of windows reaches the capacity. Here a queue marks every
-packet from a length on. Flows hear of it a round trip later, at different moments of it: each has by then grown by
-up to two steps more than in the model (one in the round trip of the signal, one in that of its echo).
+Common signals, steady states, fair shares, friendliness.
+
+The synchronous model signals to all at once when the sum of windows reaches the capacity. Here a
+queue marks every packet from a length on. Flows hear of it a round trip later, at different moments
+of it: each has by then grown by up to two steps more than in the model (one in the round trip of
+the signal, one in that of its echo).
 """
 
 from __future__ import annotations
@@ -24,7 +27,10 @@ ROUNDS_LATE = 2
 @FEW
 @given(low=st.integers(20, 60), high=st.integers(120, 150))
 def test_under_aimd_differences_halve_with_each_signal(low, high):
-    """Each flow's window is off by at most the steps by which it is late: the difference by two of one packet."""
+    """Each flow's window is off by at most the steps by which it is late.
+
+    The difference by two of one packet.
+    """
     cuts = with_common_signals(["AIMD(1, 0.5)"] * 2, [low, high], 400, seconds=90)
     differences = _differences(cuts)
     assert differences[0] > 50
@@ -37,8 +43,13 @@ def test_under_aimd_differences_halve_with_each_signal(low, high):
 @FEW
 @given(low=st.integers(20, 60), high=st.integers(120, 150))
 def test_under_aiad_differences_stay(low, high):
-    """In the model they stay exactly; what remains to be allowed is one signal's lateness, not a sum of many."""
-    differences = _differences(with_common_signals(["AIAD(1, 20)"] * 2, [low, high], 400, seconds=90))
+    """In the model they stay exactly.
+
+    What remains to be allowed is one signal's lateness, not a sum of many.
+    """
+    differences = _differences(
+        with_common_signals(["AIAD(1, 20)"] * 2, [low, high], 400, seconds=90)
+    )
     assert len(differences) > 20
     assert differences[0] > 50
     assert np.abs(differences / differences[0] - 1).max() < ROUNDS_LATE / differences[0] * 2
@@ -56,11 +67,15 @@ def test_under_mimd_ratios_stay(low, high):
     assert ratios == pytest.approx(np.full(count, ratios[0]), rel=2 * ROUNDS_LATE * 0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["AIMD(1, 0.5)", "AIMAD", "Linear(2, 1, -4, 0.8)"])
 def test_steady_state_of_linear_rules(text):
-    """Akella et al., section 5.1: the window after the decreases is alpha / (1 - beta) of the steady cycle.
+    """Akella et al., section 5.1.
 
-    Each flow is cut from up to two increases above the model's window: bD aI times that after the cut.
+    The window after the decreases is alpha / (1 - beta) of the steady cycle.
+
+    Each flow is cut from up to two increases above the model's window: bD aI times that after the
+    cut.
     """
     rule = theory.parse(text)
     starts = [30.0, 70.0, 130.0]
@@ -77,10 +92,15 @@ def test_steady_state_of_linear_rules(text):
 
 @pytest.mark.parametrize("flows", [2, 3, 4])
 def test_fair_share_of_bimodal(flows):
-    """The second signal gives the share: (a - bc) / beta, off by up to the lateness at both ends over beta."""
+    """The second signal gives the share.
+
+    (a - bc) / beta, off by up to the lateness at both ends over beta.
+    """
     capacity, beta, epsilon = 150 * flows, 0.5, 0.125
     starts = np.linspace(20, 80, flows)
-    cuts = with_common_signals([f"Bimodal(1, {beta}, {epsilon})"] * flows, list(starts), capacity, seconds=60)
+    cuts = with_common_signals(
+        [f"Bimodal(1, {beta}, {epsilon})"] * flows, list(starts), capacity, seconds=60
+    )
     shares = []
     for cut in cuts:
         (_, load, halved), (_, again, _) = cut[:2]
@@ -94,13 +114,18 @@ def test_fair_share_of_bimodal(flows):
     assert np.ptp([cut[0, 1] for cut in cuts]) > 20
 
 
-@pytest.mark.parametrize(("alpha", "beta"), [(0.3125, 0.875), (0.2, 0.875), (0.08, 0.875), (0.5833, 0.75), (2, 0.5)])
+@pytest.mark.parametrize(
+    ("alpha", "beta"), [(0.3125, 0.875), (0.2, 0.875), (0.08, 0.875), (0.5833, 0.75), (2, 0.5)]
+)
 def test_friendliness_on_a_marking_queue(alpha, beta):
-    """Ten flows of a rule beside ten of TCP: rates as equation 34 has them, or as the law of independent losses.
+    """Ten flows of a rule beside ten of TCP.
 
-    RED's marks are neither evenly spaced nor independent, so the ratio is expected between the two (with (2, 1/2) they
-    agree). Beside chance, the parts of first order in 1 / window that differ between the two rules are allowed for: at
-    about 20 packets (1 + 3 alpha) / 4w each for whole packets and growth, and the round trip without it.
+    Rates as equation 34 has them, or as the law of independent losses.
+
+    RED's marks are neither evenly spaced nor independent, so the ratio is expected between the two
+    (with (2, 1/2) they agree). Beside chance, the parts of first order in 1 / window that differ
+    between the two rules are allowed for: at about 20 packets (1 + 3 alpha) / 4w each for whole
+    packets and growth, and the round trip without it.
     """
     ratios, losses, windows = [], [], []
     for seed in range(1, 5):
@@ -110,8 +135,13 @@ def test_friendliness_on_a_marking_queue(alpha, beta):
         windows.append(standard["mean_cwnd_packets"].mean())
         assert standard["timeouts"].sum() == general["timeouts"].sum() == 0
     p, found = float(np.mean(losses)), float(np.mean(ratios))
-    even = float(gaimd.square_root_rate(alpha, beta, p, rtt=1) / gaimd.square_root_rate(1, 0.5, p, rtt=1))
-    random = float(gaimd.independent_loss_rate(alpha, beta, p, rtt=1) / gaimd.independent_loss_rate(1, 0.5, p, rtt=1))
+    even = float(
+        gaimd.square_root_rate(alpha, beta, p, rtt=1) / gaimd.square_root_rate(1, 0.5, p, rtt=1)
+    )
+    random = float(
+        gaimd.independent_loss_rate(alpha, beta, p, rtt=1)
+        / gaimd.independent_loss_rate(1, 0.5, p, rtt=1)
+    )
     window = float(np.mean(windows))
     chance = 3 * np.std(ratios, ddof=1) / np.sqrt(len(ratios))
     parts = found * (abs(_parts(1, 0.5, window, p) - _parts(alpha, beta, window * found, p)))
@@ -140,7 +170,14 @@ def _side_by_side(alpha: float, beta: float, seed: int):
         duration="130s",
         measure=["30s", "130s"],
         seed=seed,
-        queue={"kind": "red", "limit": "400pkt", "min": "40pkt", "max": "160pkt", "max_p": 0.1, "ecn": True},
+        queue={
+            "kind": "red",
+            "limit": "400pkt",
+            "min": "40pkt",
+            "max": "160pkt",
+            "max_p": 0.1,
+            "ecn": True,
+        },
         link={"access_delay": ["0s", "2ms"], "back_rate": "unlimited"},
         tcp={"ecn": True},
     )
@@ -158,7 +195,8 @@ def _differences(cuts: list[np.ndarray]) -> np.ndarray:
 
 
 def test_the_capacity_is_what_the_model_takes_for_it():
-    """AIMD's windows add up to the capacity at a signal, and to at most two packets each more when they are cut.
+    """AIMD's windows add up to the capacity at a signal, and to at most two packets each more when
+    they are cut.
 
     Less one each, because only whole packets of a window are sent.
     """

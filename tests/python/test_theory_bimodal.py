@@ -1,4 +1,7 @@
-"""Bimodal in the synchronous model, against its claims: the share within two cycles, joins, leaves, whole steps."""
+"""Bimodal in the synchronous model, against its claims.
+
+The share within two cycles, joins, leaves, whole steps.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ def _spread_over(starts: list[float], capacity: float) -> np.ndarray:
     return loads / loads.sum() * 0.9 * capacity
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     starts=st.lists(LOADS, min_size=1, max_size=12),
@@ -31,11 +35,19 @@ def test_fair_share_is_found_within_two_cycles(starts, share, beta, epsilon, com
     """Congestion exactly at B: the second signal ends the search, whatever the starts."""
     capacity = share * len(starts)
     rule = Bimodal(1, beta, epsilon, compare)
-    course = simulate(rule, _spread_over(starts, capacity), capacity=capacity, steps=int(6 * share) + 60, exact=True)
+    course = simulate(
+        rule,
+        _spread_over(starts, capacity),
+        capacity=capacity,
+        steps=int(6 * share) + 60,
+        exact=True,
+    )
     assert len(course.signals) >= 3
     after = course.signals[1] + 1
     assert course.calculated[after] == pytest.approx(np.full(len(starts), share), rel=1e-9)
-    assert course.loads[after] == pytest.approx(np.full(len(starts), (1 - epsilon) * share), rel=1e-9)
+    assert course.loads[after] == pytest.approx(
+        np.full(len(starts), (1 - epsilon) * share), rel=1e-9
+    )
     known, errors = course.share_errors()
     assert (known[1:] == 1).all()
     assert errors[1:].max() < 1e-9
@@ -45,7 +57,9 @@ def test_fair_share_is_found_within_two_cycles(starts, share, beta, epsilon, com
 @given(weights=WEIGHTS, seed=st.integers(0, 1000), epsilon=st.sampled_from([0.05, 0.125, 0.5]))
 def test_proportional_share_is_found_within_two_cycles(weights, seed, epsilon):
     capacity = 50.0 * sum(weights)
-    starts = _spread_over(np.random.default_rng(seed).uniform(0.01, 1, len(weights)).tolist(), capacity)
+    starts = _spread_over(
+        np.random.default_rng(seed).uniform(0.01, 1, len(weights)).tolist(), capacity
+    )
     rules = [Bimodal(weight, 0.5, epsilon) for weight in weights]
     course = simulate(rules, starts, capacity=capacity, steps=400, exact=True)
     # A flow of weight w has 50 w of the 50 sum(w).
@@ -56,6 +70,7 @@ def test_proportional_share_is_found_within_two_cycles(weights, seed, epsilon):
     assert course.jain_index(weights)[-1] == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(flows=st.integers(2, 12), data=st.data(), compare=st.sampled_from(["fair", "margin"]))
 def test_after_flows_leave_from_equilibrium_the_next_signal_gives_the_share(flows, data, compare):
@@ -70,9 +85,12 @@ def test_after_flows_leave_from_equilibrium_the_next_signal_gives_the_share(flow
     assert len(after) > 3
     expected = 40.0 * flows / (flows - leaving)
     for signal in after[:-1]:
-        assert course.calculated[signal + 1, leaving:] == pytest.approx(np.full(flows - leaving, expected), rel=1e-9)
+        assert course.calculated[signal + 1, leaving:] == pytest.approx(
+            np.full(flows - leaving, expected), rel=1e-9
+        )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     starts=st.lists(LOADS, min_size=1, max_size=12),
@@ -84,7 +102,9 @@ def test_with_whole_steps_the_error_is_below_alpha_over_beta(starts, share, alph
     """Congestion falls up to n alpha after B, at both ends of the cycle that is measured."""
     capacity = share * len(starts)
     rule = Bimodal(alpha, beta, 0.125)
-    course = simulate(rule, _spread_over(starts, capacity), capacity=capacity, steps=int(4 * share / alpha) + 60)
+    course = simulate(
+        rule, _spread_over(starts, capacity), capacity=capacity, steps=int(4 * share / alpha) + 60
+    )
     calculated = course.calculated[course.signals[1] + 1]
     assert np.isfinite(calculated).all()
     assert np.abs(calculated - share).max() < alpha / beta
@@ -102,17 +122,24 @@ def test_efficiency_in_equilibrium(rule, efficiency):
     assert whole.efficiency(cycles=10) == pytest.approx(efficiency, rel=1e-9)
 
 
-def _after_join(compare: str, band: float = 0.0, epsilon: float = 0.125) -> tuple[np.ndarray, np.ndarray, float]:
+def _after_join(
+    compare: str, band: float = 0.0, epsilon: float = 0.125
+) -> tuple[np.ndarray, np.ndarray, float]:
     rule = Bimodal(1, 0.5, epsilon, compare, band)
     starts = _spread_over(list(range(1, 9)), 900)
-    course = simulate(rule, starts, capacity=900, steps=5500, changes=[Join(1500, [0.0])], exact=True)
+    course = simulate(
+        rule, starts, capacity=900, steps=5500, changes=[Join(1500, [0.0])], exact=True
+    )
     known, errors = course.share_errors()
     since = course.signals[: len(known)] >= 1500
     return known[since], errors[since], course.efficiency(cycles=40)
 
 
 def test_after_a_join_the_printed_algorithm_stays_wrong():
-    """Eight flows and one more: some know and fall by epsilon, some do not and fall by beta: equation 3 is gone."""
+    """Eight flows and one more: some know and fall by epsilon, some do not and fall by beta.
+
+    Equation 3 is gone.
+    """
     known, errors, efficiency = _after_join("fair")
     assert len(known) > 100
     assert not ((known == 1) & (errors < 0.02)).any()
@@ -121,7 +148,10 @@ def test_after_a_join_the_printed_algorithm_stays_wrong():
 
 
 def test_after_a_join_the_comparison_of_the_prose_finds_the_share():
-    """Every signal is 'too late': each flow takes its load for its share, and unfairness shrinks by 1 - epsilon."""
+    """Every signal is 'too late'.
+
+    Each flow takes its load for its share, and unfairness shrinks by 1 - epsilon.
+    """
     known, errors, efficiency = _after_join("margin")
     assert (known[3:] == 1).all()
     assert errors[28] > 0.02 > errors[32]
@@ -140,7 +170,8 @@ def test_with_epsilon_equal_to_beta_a_join_is_survived():
 def test_whole_steps_unsettle_the_printed_comparison_and_a_dead_band_helps():
     starts = np.array([10.0, 20, 30, 40, 50, 60, 70, 80])
     printed, banded = (
-        simulate(Bimodal(1, 0.5, 0.125, band=band), starts, capacity=805, steps=4000) for band in (0.0, 3.0)
+        simulate(Bimodal(1, 0.5, 0.125, band=band), starts, capacity=805, steps=4000)
+        for band in (0.0, 3.0)
     )
     assert printed.share_errors()[0][2:].mean() < 0.9
     assert (banded.share_errors()[0][2:] == 1).all()

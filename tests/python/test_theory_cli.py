@@ -1,4 +1,7 @@
-"""`cwndlab theory`: numbers, JSON, plots, bad input; and that theory needs nothing of the simulator."""
+"""`cwndlab theory`: numbers, JSON, plots, bad input.
+
+And that theory needs nothing of the simulator.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +22,34 @@ def _json(answer) -> dict:
 
 
 def test_theory_runs_without_the_simulator():
-    """As an oracle must: the native module cannot be imported, and nothing of the package but theory is."""
+    """As an oracle must: the native module cannot be imported, and nothing of the package but
+    theory and the forms of messages is."""
     code = (
         "import sys; sys.modules['cwndlab._core'] = None\n"
         "from cwndlab import theory\n"
-        "theory.simulate('Bimodal', [1, 2], capacity=9, steps=50); theory.friendly.minimising_alpha(0.8, 0.1)\n"
-        "print(sorted(name for name in sys.modules if name.startswith('cwndlab.') and 'theory' not in name))\n"
+        "theory.simulate('Bimodal', [1, 2], capacity=9, steps=50); "
+        "theory.friendly.minimising_alpha(0.8, 0.1)\n"
+        "print(sorted(name for name in sys.modules if name.startswith('cwndlab.') and 'theory' "
+        "not in name))\n"
         "print('matplotlib' in sys.modules, 'polars' in sys.modules)"
     )
     output = subprocess.check_output([sys.executable, "-c", code], text=True)
-    assert output == "['cwndlab._core']\nFalse False\n"
+    assert output == "['cwndlab._core', 'cwndlab.message']\nFalse False\n"
 
 
 def test_friendly(command):
     found = _json(
-        command("theory", "friendly", "--beta", "0.875", "--threshold", "0.1", "--threshold", "0.3", "--json")
+        command(
+            "theory",
+            "friendly",
+            "--beta",
+            "0.875",
+            "--threshold",
+            "0.1",
+            "--threshold",
+            "0.3",
+            "--json",
+        )
     )
     alphas = {row["choice"]: row["alpha"] for row in found["rows"]}
     assert alphas["TD"] == pytest.approx(0.2)
@@ -45,7 +61,20 @@ def test_friendly(command):
 
 
 def test_rate(cli):
-    found = _json(cli("theory", "rate", "AIMD(1, 0.5)", "--rtt", "100ms", "--loss", "0.25", "--rto", "400ms", "--json"))
+    found = _json(
+        cli(
+            "theory",
+            "rate",
+            "AIMD(1, 0.5)",
+            "--rtt",
+            "100ms",
+            "--loss",
+            "0.25",
+            "--rto",
+            "400ms",
+            "--json",
+        )
+    )
     values = {row["key"]: row for row in found["values"]}
     assert values["mean_window_packets"]["rule"] == pytest.approx(4)
     assert values["rate_without_timeouts_pps"]["rule"] == pytest.approx(70 / 3)
@@ -57,12 +86,16 @@ def test_rate(cli):
 
 
 def test_binomial_rate(command):
-    found = _json(command("theory", "rate", "IIAD(1, 1)", "--rtt", "1s", "--loss", str(3 / 271), "--json"))
+    found = _json(
+        command("theory", "rate", "IIAD(1, 1)", "--rtt", "1s", "--loss", str(3 / 271), "--json")
+    )
     assert found["values"][0]["rule"] == pytest.approx(271 / 3 / 9.5)
 
 
 def test_phase(command):
-    found = _json(command("theory", "phase", "AIMD(1, 0.5)", "--start", "20,50", "--start", "50,50", "--json"))
+    found = _json(
+        command("theory", "phase", "AIMD(1, 0.5)", "--start", "20,50", "--start", "50,50", "--json")
+    )
     first, second = found["runs"]
     assert first["at_last_signal"] == pytest.approx([50, 50], abs=1e-2)
     assert first["convergence_time_rtts"] == 107
@@ -70,6 +103,7 @@ def test_phase(command):
     assert "never" in command("theory", "phase", "AIAD(1, 3)").stdout
 
 
+@pytest.mark.slow
 def test_fair(command):
     found = _json(command("theory", "fair", "AIMAD", "--json"))
     assert found["verdict"] == "fair"
@@ -99,14 +133,14 @@ def test_growth(command):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["phse", "AIMD"], ["phse", "allowed", "phase"]),
+        (["phse", "AIMD"], ["phse", "did you mean phase"]),
         (["phase", "AIDM"], ["AIDM", "AIMD"]),
         (["phase", "AIMD", "--start", "1"], ["--start", "1", "such as 8,64"]),
         (["phase", "AIMD", "--capacity", "-3"], ["--capacity", "-3", "above 0"]),
         (["phase", "IIAD", "--start", "0,1"], ["IIAD", "floor"]),
         (["phase", "AIMD", "--plot", "x.gif"], ["--plot", "x.gif", ".png"]),
         (["phase", "AIMD", "--plot", "nowhere/x.png"], ["--plot", "nowhere"]),
-        (["fair", "IIAD"], ["IIAD", "not linear", "AIMAD"]),
+        (["fair", "IIAD"], ["IIAD", "a linear rule", "AIMAD"]),
         (["rate", "MIMD(1.125, 0.8)"], ["MIMD", "GAIMD"]),
         (["rate", "AIMD", "--loss", "1"], ["--loss", "1", "above 0 and below 1"]),
         (["rate", "AIMD", "--loss", "often"], ["--loss", "often"]),
@@ -129,6 +163,7 @@ def test_bad_input(command, arguments, named):
         assert word in lines[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -152,16 +187,28 @@ def test_plots_are_written(command, tmp_path, arguments):
 def test_phase_plot_has_both_lines_and_units():
     figure = draw.phase(theory.phase("AIMD(1, 0.5)", [[8, 64]], capacity=100))
     (axes,) = figure.axes
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("load of flow 1 [packets]", "load of flow 2 [packets]")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == (
+        "load of flow 1 [packets]",
+        "load of flow 2 [packets]",
+    )
     labels = [line.get_label() for line in axes.get_lines() if not line.get_label().startswith("_")]
     assert labels[:2] == ["efficiency line: x1 + x2 = B", "fairness line: x1 = x2"]
     efficiency = axes.get_lines()[0]
-    assert (np.asarray(efficiency.get_xdata()) + np.asarray(efficiency.get_ydata())).tolist() == [100, 100]
+    assert (np.asarray(efficiency.get_xdata()) + np.asarray(efficiency.get_ydata())).tolist() == [
+        100,
+        100,
+    ]
     assert axes.get_title(loc="left") == "AIMD(1, 0.5)"
 
 
 def test_curves_differ_without_colour():
     curves = {str(number): (np.array([1.0, 2]), np.array([1.0, number])) for number in range(1, 5)}
     figure = draw.friendly(0.8, curves, curves, curves)
-    assert all(len({line.get_linestyle() for line in axes.get_lines()[:4]}) == 4 for axes in figure.axes)
-    assert [axes.get_xlabel() for axes in figure.axes] == ["beta", "loss rate", "alpha [packets per round trip]"]
+    assert all(
+        len({line.get_linestyle() for line in axes.get_lines()[:4]}) == 4 for axes in figure.axes
+    )
+    assert [axes.get_xlabel() for axes in figure.axes] == [
+        "beta",
+        "loss rate",
+        "alpha [packets per RTT]",
+    ]

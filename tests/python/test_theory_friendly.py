@@ -1,4 +1,7 @@
-"""TCP-friendly parameters of general AIMD: against published pairs and figures, and the terms they are named after."""
+"""TCP-friendly parameters of general AIMD.
+
+Against published pairs and figures, and the terms they are named after.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ def test_curves_match_the_term_they_are_named_after(beta, d, p):
 
 
 def test_minimiser_with_the_text_s_own_parameters():
-    """Figure 9's text: 0.26 up to 0.1, about 0.30 up to 0.3, T0 = 4 RTT. Equation 2 gives the rise, a tenth lower."""
+    """Figure 9's text: 0.26 up to 0.1, about 0.30 up to 0.3, T0 = 4 RTT.
+
+    Equation 2 gives the rise, a tenth lower.
+    """
     low, high = (friendly.minimising_alpha(0.875, up_to) for up_to in (0.1, 0.3))
     assert low == pytest.approx(0.233, abs=0.001)
     assert high == pytest.approx(0.2665, abs=0.001)
@@ -40,7 +46,8 @@ def test_minimiser_with_the_text_s_own_parameters():
 
 
 def test_minimiser_as_published():
-    """Equation 55 with 47 and T0 = 8 RTT gives figure 9's numbers to 0.005, and 'close to TO' beyond 0.4."""
+    """Equation 55 with 47 and T0 = 8 RTT gives figure 9's numbers to 0.005, and 'close to TO'
+    beyond 0.4."""
     path = {"rto_over_rtt": 8.0, "formula": "55, 47"}
     found = [friendly.minimising_alpha(0.875, up_to, **path) for up_to in (0.1, 0.2, 0.3, 0.4, 0.7)]
     assert found[0] == pytest.approx(0.26, abs=0.005)

@@ -8,8 +8,10 @@ from cwndlab import theory
 
 
 def test_notation_round_trips():
-    for text in ("AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)", "AIMAD(1, 1, 0.9)",
-                 "MAIMD(1, 1.1, 0.8)", "Linear(1, 1, -1, 0.9)", "GAIMD(0.31, 0.875)", "Binomial(0.5, 0.5, 1, 0.5)",
+    for text in ("AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)",
+                 "AIMAD(1, 1, 0.9)",
+                 "MAIMD(1, 1.1, 0.8)", "Linear(1, 1, -1, 0.9)", "GAIMD(0.31, 0.875)",
+                 "Binomial(0.5, 0.5, 1, 0.5)",
                  "IIAD(1, 0.5)", "SQRT(1, 0.5)", "Bimodal(1, 0.5, 0.125)",
                  "MRAIMD(1, 0.5, 0.005, 0.5)"):  # fmt: skip
         assert theory.parse(text).text == text
@@ -32,17 +34,17 @@ def test_notation_means_the_same_as_in_the_simulator():
     ("text", "named"),
     [
         ("AIDM(1, 0.5)", ["AIDM", "did you mean AIMD", "GAIMD"]),
-        ("AIMD(1, 1)", ["b = 1", "between 0 and 1"]),
-        ("AIMD(1)", ["1 parameters", "AIMD(a, b) needs 2", "AIMD(1, 0.5)"]),
-        ("AIMD(1, 0.5, 3)", ["3 parameters"]),
+        ("AIMD(1, 1)", ["b: 1 ", "between 0 and 1"]),
+        ("AIMD(1)", ["takes 2 parameters (a, b), got 1", "AIMD(1, 0.5)"]),
+        ("AIMD(1, 0.5, 3)", ["got 3"]),
         ("AIMD(1, 0.5", ["closing parenthesis"]),
-        ("AIMD(1, half)", ['"half" is not a number']),
-        ("AIMD(nan, 0.5)", ["a = nan"]),
-        ("Binomial(-1, 0)", ["k = -1", "from 0 to 10"]),
-        ("Binomial(0, 1, 1, 1)", ["beta = 1", "below 1"]),
-        ("Bimodal(1, 0.5, 0)", ["epsilon = 0"]),
+        ("AIMD(1, half)", ['"half" is not valid: expected a number']),
+        ("AIMD(nan, 0.5)", ["a: nan"]),
+        ("Binomial(-1, 0)", ["k: -1", "from 0 to 10"]),
+        ("Binomial(0, 1, 1, 1)", ["beta: 1 ", "below 1"]),
+        ("Bimodal(1, 0.5, 0)", ["epsilon: 0 "]),
         ("Linear(0, 1, 0, 0.5)", ["never grows"]),
-        ("", ["unknown"]),
+        ("", ["not known"]),
     ],
 )
 def test_notation_errors_name_what_is_allowed(text, named):

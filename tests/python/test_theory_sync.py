@@ -66,7 +66,8 @@ def test_floor():
 
 
 def test_differences_and_ratios():
-    """AIMD halves the difference with every signal, AIAD keeps it, MIMD keeps the ratio, MIAD grows the difference."""
+    """AIMD halves the difference with every signal, AIAD keeps it, MIMD keeps the ratio, MIAD grows
+    the difference."""
 
     def last(text: str) -> np.ndarray:
         course = simulate(text, [20, 50], capacity=100, steps=100)
@@ -83,17 +84,25 @@ def test_differences_and_ratios():
 
 
 def test_two_rules_settle_where_arithmetic_says():
-    """After k steps a flow that falls by 1 - b regains a k = (1 - b) w: windows are as a / (1 - b), 2.48 to 2."""
-    course = simulate(["GAIMD(0.31, 0.875)", "AIMD(1, 0.5)"], [10, 60], capacity=100, steps=4_000, exact=True)
+    """After k steps a flow that falls by 1 - b regains a k = (1 - b) w.
+
+    Windows are as a / (1 - b), 2.48 to 2.
+    """
+    course = simulate(
+        ["GAIMD(0.31, 0.875)", "AIMD(1, 0.5)"], [10, 60], capacity=100, steps=4_000, exact=True
+    )
     general, standard = course.loads[course.signals[-1]]
     assert general / standard == pytest.approx(2.48 / 2, rel=1e-6)
 
 
 @pytest.mark.parametrize(("alpha", "crosses"), [(0.31, False), (0.2, True)])
 def test_settled_general_aimd_beside_aimd(alpha, crosses):
-    """At the top windows are as 8 alpha to 2, at the bottom as 7 alpha to 1: the line is crossed for 1/7 < alpha < 1/4.
+    """At the top windows are as 8 alpha to 2, at the bottom as 7 alpha to 1.
 
-    Yang and Lam's figure 12 is said to cross it with (0.31, 0.875): in this model only before it has settled.
+    The line is crossed for 1/7 < alpha < 1/4.
+
+    Yang and Lam's figure 12 is said to cross it with (0.31, 0.875): in this model only before it
+    has settled.
     """
     rules = [f"GAIMD({alpha}, 0.875)", "AIMD(1, 0.5)"]
     course = simulate(rules, [2, 60], capacity=100, steps=4_000, exact=True)
@@ -105,7 +114,10 @@ def test_settled_general_aimd_beside_aimd(alpha, crosses):
 
 
 def test_convergence_time():
-    """30 apart, halved by each signal; after the fourth 1.875, a spread of 0.05 once the mean has grown to 37.5."""
+    """30 apart, halved by each signal.
+
+    After the fourth 1.875, a spread of 0.05 once the mean has grown to 37.5.
+    """
     course = simulate("AIMD(1, 0.5)", [20, 50], capacity=100, steps=400)
     assert course.signals[:4].tolist() == [15, 41, 67, 93]
     # From 25 to 37.5 and more: 13 steps after state 94.
@@ -121,7 +133,7 @@ def test_convergence_time():
         ({"steps": 0}, "steps"),
         ({"starts": [-1.0, 2.0]}, "starts"),
         ({"starts": []}, "starts"),
-        ({"rules": ["AIMD", "AIMD", "AIMD"]}, "3 for 2 flows"),
+        ({"rules": ["AIMD", "AIMD", "AIMD"]}, "3 rules for 2 flows"),
         ({"rules": "IIAD", "starts": [0.0, 1.0]}, "floor"),
         ({"changes": [Leave(1, [7])]}, "cannot leave"),
     ],
@@ -149,7 +161,10 @@ def test_bad_input_is_refused(call, named):
     ],
 )
 def test_fairness_conditions(text, verdict):
-    """Section 5.1: unless bI = bD = 1 or aI = aD = 0; where beta is above 1 what the paper excludes beforehand."""
+    """Section 5.1: unless bI = bD = 1 or aI = aD = 0.
+
+    Where beta is above 1 what the paper excludes beforehand.
+    """
     rule = _parse(text)
     assert theory.condition(rule).verdict == verdict
     # By iteration: how far apart two flows are at the end, beside the beginning.
@@ -177,7 +192,9 @@ def test_fairness_conditions(text, verdict):
     ],
 )
 def test_iterated_steady_state_is_the_closed_form(text, capacity, flows, window):
-    found = theory.settle(_parse(text), np.linspace(0.1, 1, flows) * capacity / flows, capacity=capacity)
+    found = theory.settle(
+        _parse(text), np.linspace(0.1, 1, flows) * capacity / flows, capacity=capacity
+    )
     assert found.pattern
     assert found.cycle.beta < 1
     assert found.windows == pytest.approx(np.full(flows, found.cycle.window), rel=1e-6)
@@ -185,22 +202,35 @@ def test_iterated_steady_state_is_the_closed_form(text, capacity, flows, window)
         assert found.cycle.window == pytest.approx(window)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
-@given(ai=st.floats(0.2, 3), ad=st.floats(0, 3), bd=st.floats(0.3, 0.9), starts=st.lists(LOADS, min_size=2, max_size=6))
+@given(
+    ai=st.floats(0.2, 3),
+    ad=st.floats(0, 3),
+    bd=st.floats(0.3, 0.9),
+    starts=st.lists(LOADS, min_size=2, max_size=6),
+)
 def test_additive_increase_with_any_multiplicative_part_of_the_decrease_is_fair(ai, ad, bd, starts):
-    # At most 1000 steps to the first signal and 115 a cycle (23 packets at 0.2 a step), each leaving 0.9 of a
-    # difference: 0.9^95 of it is left, 5e-5, and no difference is more than 6 times the mean.
-    course = simulate(Linear(ai, 1, -ad, bd), np.array(starts) * 200, capacity=200 * len(starts), steps=12_000)
+    # At most 1000 steps to the first signal and 115 a cycle (23 packets at 0.2 a step), each
+    # leaving 0.9 of a difference: 0.9^95 of it is left, 5e-5, and no difference is more than 6
+    # times the mean.
+    course = simulate(
+        Linear(ai, 1, -ad, bd), np.array(starts) * 200, capacity=200 * len(starts), steps=12_000
+    )
     assert course.spread()[-1] < 1e-3
 
 
 def test_parameter_bounds():
-    """Section 3.2: a tenth of the smallest windows. Its 12 to 15 and 20 to 25 packets give less than its 3."""
+    """Section 3.2: a tenth of the smallest windows.
+
+    Its 12 to 15 and 20 to 25 packets give less than its 3.
+    """
     printed = theory.parameter_bounds(15, 25)
     assert printed.most_ai == pytest.approx(1.5)
     assert printed.most_ad == pytest.approx(2.5)
     assert (printed.least_mi, printed.most_md) == (0.1, 0.9)
-    # 1 Mb/s x 120 ms / 8000 bit = 15 packets on the way, and as many in the buffer when a loss comes.
+    # 1 Mb/s x 120 ms / 8000 bit = 15 packets on the way, and as many in the buffer when a loss
+    # comes.
     pipe = 1e6 * 0.120 / 8000
     whole = theory.parameter_bounds(2 * pipe, 2 * pipe)
     assert (whole.most_ai, whole.most_ad) == pytest.approx((3.0, 3.0))

@@ -1,4 +1,7 @@
-"""What the tests of papers share: a paper's folder has what each of its claims and experiments names."""
+"""What the tests of papers share.
+
+A paper's folder has what each of its claims and experiments names.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ from cwndlab.reproduce import Paper
 
 
 def check_whole(paper: Paper, catalogue: set[str]) -> None:
-    """See that experiments and claims are those of the catalogue, and quantities, figures, tables and plans are there.
+    """See that experiments and claims are those of the catalogue, and quantities, figures, tables
+    and plans are there.
 
     `assumed` shows what the paper leaves open.
     """

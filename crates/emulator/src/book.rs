@@ -121,7 +121,10 @@ impl Book {
         let end = begin + length(segment);
         let again = begin < self.highest;
         if again {
-            self.outstanding.iter_mut().filter(|out| out.end > begin && out.end <= end).for_each(|out| out.again = true);
+            self.outstanding
+                .iter_mut()
+                .filter(|out| out.end > begin && out.end <= end)
+                .for_each(|out| out.again = true);
         } else {
             self.outstanding.push_back(Outstanding { end, sent_s: now_s, again: false });
         }
@@ -135,7 +138,7 @@ impl Book {
     /// The way of one of its data packets has ended.
     pub fn on_outcome(&mut self, at_s: f64, meta: &Meta, fate: Fate) {
         let Some(segment) = data(meta) else { return };
-        if fate == Fate::Lost {
+        if fate == Fate::Dropped {
             return self.count(at_s, |counts| counts.dropped += 1);
         }
         // A SYN takes a number, but no byte of it is payload.
@@ -158,7 +161,8 @@ impl Book {
     /// When the last of all its `bytes` was acknowledged at its source, seconds; none if it was not yet.
     pub fn acknowledged_s(&self, bytes: u64) -> Option<f64> {
         // Position 0 is the SYN's.
-        (self.outstanding.is_empty() && bytes > 0 && self.highest > bytes).then_some(self.progress_s)
+        (self.outstanding.is_empty() && bytes > 0 && self.highest > bytes)
+            .then_some(self.progress_s)
     }
 
     /// An acknowledgement reaches its source.
@@ -199,35 +203,47 @@ mod tests {
     use super::*;
 
     fn segment(sequence: u32, payload_bytes: u32) -> Meta {
-        let segment = Segment { sequence, payload_bytes, opens: payload_bytes == 0, acknowledges: None };
+        let segment =
+            Segment { sequence, payload_bytes, opens: payload_bytes == 0, acknowledges: None };
         Meta { segment: Some(segment), ..Meta::default() }
     }
 
     fn acknowledgement(number: u32) -> Meta {
-        Meta { segment: Some(Segment { acknowledges: Some(number), ..Segment::default() }), ..Meta::default() }
+        Meta {
+            segment: Some(Segment { acknowledges: Some(number), ..Segment::default() }),
+            ..Meta::default()
+        }
     }
 
     #[test]
     fn a_loss_and_its_repair_are_counted_as_in_a_simulation() {
-        let mut book = Book::new([1.0, 9.0], RateBins::new(1.0, 1.0, 8), Some(RateBins::new(0.0, 5.0, 2)));
+        let mut book =
+            Book::new([1.0, 9.0], RateBins::new(1.0, 1.0, 8), Some(RateBins::new(0.0, 5.0, 2)));
         // The SYN before the window, three segments within; the second is lost and sent again, after the third has arrived.
         book.on_sent(0.5, &segment(99, 0));
-        book.on_outcome(0.6, &segment(99, 0), Fate::Arrives);
+        book.on_outcome(0.6, &segment(99, 0), Fate::Delivered);
         book.on_acknowledgement(0.7, &acknowledgement(100));
         for (at_s, sequence) in [(2.0, 100), (2.1, 1100), (2.2, 2100)] {
             book.on_sent(at_s, &segment(sequence, 1000));
         }
-        book.on_outcome(2.1, &segment(1100, 1000), Fate::Lost);
-        book.on_outcome(2.5, &segment(100, 1000), Fate::Arrives);
-        book.on_outcome(2.7, &segment(2100, 1000), Fate::Arrives);
+        book.on_outcome(2.1, &segment(1100, 1000), Fate::Dropped);
+        book.on_outcome(2.5, &segment(100, 1000), Fate::Delivered);
+        book.on_outcome(2.7, &segment(2100, 1000), Fate::Delivered);
         book.on_acknowledgement(3.0, &acknowledgement(1100));
         book.on_acknowledgement(3.2, &acknowledgement(1100));
         book.on_sent(4.0, &segment(1100, 1000));
-        book.on_outcome(4.5, &segment(1100, 1000), Fate::Arrives);
+        book.on_outcome(4.5, &segment(1100, 1000), Fate::Delivered);
         book.on_acknowledgement(5.0, &acknowledgement(3100));
         // It arrives once more, and after the window's end: nothing new.
-        book.on_outcome(9.0, &segment(1100, 1000), Fate::Arrives);
-        let measured = Counts { sent: 4, retransmitted: 1, dropped: 1, delivered: 3, delivered_bytes: 3000, arrived: 3 };
+        book.on_outcome(9.0, &segment(1100, 1000), Fate::Delivered);
+        let measured = Counts {
+            sent: 4,
+            retransmitted: 1,
+            dropped: 1,
+            delivered: 3,
+            delivered_bytes: 3000,
+            arrived: 3,
+        };
         assert_eq!(book.measured, measured);
         assert_eq!(book.total, Counts { sent: 5, arrived: 5, ..measured });
         // One sample in the window: 2.0 to 3.0. The third segment, acknowledged at 5.0, was not sent again: 2.8. The SYN's 0.2 lies before.

@@ -44,7 +44,11 @@ pub fn drive(
         while let Some(ready) = emulator.release(now) {
             moved = true;
             let side = if ready.back { Side::Source } else { Side::Sink };
-            let taken = backend.send(side, &mut emulator.buffer(ready.token)[..ready.length], ready.mark)?;
+            let taken = backend.send(
+                side,
+                &mut emulator.buffer(ready.token)[..ready.length],
+                ready.mark,
+            )?;
             emulator.give_back(ready.token);
             lateness.add(now_s() - ready.due_s);
             health.released_packets += u64::from(taken);
@@ -107,7 +111,10 @@ fn wait(backend: &impl Backend, wait_s: f64) -> io::Result<()> {
     let wait = Duration::from_secs_f64(wait_s.min(1.0));
     let timeout = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
     let [source, sink] = backend.descriptors();
-    let mut descriptors = [PollFd::from_borrowed_fd(source, PollFlags::IN), PollFd::from_borrowed_fd(sink, PollFlags::IN)];
+    let mut descriptors = [
+        PollFd::from_borrowed_fd(source, PollFlags::IN),
+        PollFd::from_borrowed_fd(sink, PollFlags::IN),
+    ];
     match poll(&mut descriptors, Some(&timeout)) {
         Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),

@@ -2,7 +2,7 @@
 
 use crate::{Book, Meta, RateBins};
 use cwndlab_sim::scenario::Scenario;
-use cwndlab_sim::{Fate, Outcome, Parcel, Passage};
+use cwndlab_sim::{ExternalPacket, Fate, NetworkPath, PacketOutcome};
 use std::collections::VecDeque;
 
 /// Bytes that all buffers together may have.
@@ -32,29 +32,34 @@ struct Kept {
 
 /// The network of a scenario, in real time; times are seconds since the run began.
 pub struct Emulator {
-    passage: Passage,
+    network_path: NetworkPath,
     books: Vec<Book>,
     largest: usize,
     buffers: Vec<Box<[u8]>>,
     kept: Vec<Kept>,
     free: Vec<u32>,
-    ready: VecDeque<Outcome>,
-    settled: Vec<Outcome>,
+    ready: VecDeque<PacketOutcome>,
+    settled: Vec<PacketOutcome>,
 }
 
 impl Emulator {
     /// Idle at time 0, for packets of at most `largest` bytes.
     pub fn new(scenario: &Scenario, largest: usize) -> Self {
-        let passage = Passage::new(scenario);
+        let network_path = NetworkPath::new(scenario);
         let [from_s, to_s] = scenario.window().map(|time| time.seconds());
         let bin_s = scenario.rate_bin.seconds();
         let whole_bins = ((to_s - from_s) / bin_s + 1e-9) as usize;
-        let trace_bins =
-            scenario.trace.rate.map(|bin| RateBins::new(0.0, bin.seconds(), (scenario.duration.seconds() / bin.seconds()).ceil() as usize));
+        let trace_bins = scenario.trace.rate.map(|bin| {
+            RateBins::new(
+                0.0,
+                bin.seconds(),
+                (scenario.duration.seconds() / bin.seconds()).ceil() as usize,
+            )
+        });
         let book = Book::new([from_s, to_s], RateBins::new(from_s, bin_s, whole_bins), trace_bins);
-        let books = vec![book; passage.flows().len()];
+        let books = vec![book; network_path.flows().len()];
         Self {
-            passage,
+            network_path,
             books,
             largest,
             buffers: Vec::new(),
@@ -66,8 +71,8 @@ impl Emulator {
     }
 
     /// The network.
-    pub fn passage(&self) -> &Passage {
-        &self.passage
+    pub fn network_path(&self) -> &NetworkPath {
+        &self.network_path
     }
 
     /// What each flow did.
@@ -100,7 +105,14 @@ impl Emulator {
 
     /// A packet of `length` bytes in a buffer comes from a flow's source, or from its sink (`back`), at `now_s`, which never decreases.
     /// False, and the buffer is free, where there is no such flow.
-    pub fn arrive(&mut self, now_s: f64, token: u32, length: usize, back: bool, meta: Meta) -> bool {
+    pub fn arrive(
+        &mut self,
+        now_s: f64,
+        token: u32,
+        length: usize,
+        back: bool,
+        meta: Meta,
+    ) -> bool {
         let Some(book) = self.books.get_mut(meta.flow as usize) else {
             self.give_back(token);
             return false;
@@ -111,42 +123,52 @@ impl Emulator {
         self.kept[token as usize] = Kept { length, meta };
         let Meta { flow, size_bytes, capable, marked, .. } = meta;
         let settled = &mut self.settled;
-        self.passage.enter(now_s, Parcel { token, flow, back, size_bytes, capable, marked }, &mut |outcome| settled.push(outcome));
+        self.network_path.inject(
+            now_s,
+            ExternalPacket { token, flow, reverse: back, size_bytes, ect: capable, ce: marked },
+            &mut |outcome| settled.push(outcome),
+        );
         self.settle();
         true
     }
 
     /// When something is due next, seconds; infinite for never.
     pub fn next_due_s(&self) -> f64 {
-        self.ready.front().map_or_else(|| self.passage.next_due_s(), |outcome| outcome.at_s)
+        self.ready.front().map_or_else(|| self.network_path.next_event_s(), |outcome| outcome.at_s)
     }
 
     /// The next packet that is due at the other side by `now_s`, in order of time. Its buffer is the caller's to give back.
     pub fn release(&mut self, now_s: f64) -> Option<Ready> {
-        if self.ready.is_empty() && self.passage.next_due_s() <= now_s {
+        if self.ready.is_empty() && self.network_path.next_event_s() <= now_s {
             let settled = &mut self.settled;
-            self.passage.advance(now_s, &mut |outcome| settled.push(outcome));
+            self.network_path.advance(now_s, &mut |outcome| settled.push(outcome));
             self.settle();
         }
-        let Outcome { parcel, at_s, .. } = self.ready.pop_front()?;
-        let Kept { length, meta } = self.kept[parcel.token as usize];
-        Some(Ready { token: parcel.token, length, due_s: at_s, back: parcel.back, mark: parcel.marked && !meta.marked })
+        let PacketOutcome { packet, at_s, .. } = self.ready.pop_front()?;
+        let Kept { length, meta } = self.kept[packet.token as usize];
+        Some(Ready {
+            token: packet.token,
+            length,
+            due_s: at_s,
+            back: packet.reverse,
+            mark: packet.ce && !meta.marked,
+        })
     }
 
     /// Enters what has happened in the books.
     fn settle(&mut self) {
         for outcome in self.settled.drain(..) {
-            let Outcome { parcel, at_s, fate } = outcome;
-            let meta = self.kept[parcel.token as usize].meta;
-            let book = &mut self.books[parcel.flow as usize];
-            match (parcel.back, fate) {
+            let PacketOutcome { packet, at_s, fate } = outcome;
+            let meta = self.kept[packet.token as usize].meta;
+            let book = &mut self.books[packet.flow as usize];
+            match (packet.reverse, fate) {
                 (false, _) => book.on_outcome(at_s, &meta, fate),
-                (true, Fate::Arrives) => book.on_acknowledgement(at_s, &meta),
-                (true, Fate::Lost) => {}
+                (true, Fate::Delivered) => book.on_acknowledgement(at_s, &meta),
+                (true, Fate::Dropped) => {}
             }
             match fate {
-                Fate::Arrives => self.ready.push_back(outcome),
-                Fate::Lost => self.free.push(parcel.token),
+                Fate::Delivered => self.ready.push_back(outcome),
+                Fate::Dropped => self.free.push(packet.token),
             }
         }
     }
@@ -154,8 +176,8 @@ impl Emulator {
     /// The run is over at `end_s`: counts are brought up to it.
     pub fn finish(&mut self, end_s: f64) {
         let settled = &mut self.settled;
-        self.passage.advance(end_s, &mut |outcome| settled.push(outcome));
+        self.network_path.advance(end_s, &mut |outcome| settled.push(outcome));
         self.settle();
-        self.passage.finish(end_s);
+        self.network_path.finish(end_s);
     }
 }

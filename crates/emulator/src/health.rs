@@ -27,7 +27,10 @@ impl Lateness {
 
     /// The histogram: upper ends of its buckets in seconds, each twice the one before, and packets in each.
     pub fn buckets(&self) -> Vec<(f64, u64)> {
-        self.0.iter_log(1000, 2.0).map(|step| (step.value_iterated_to() as f64 / 1e9, step.count_since_last_iteration())).collect()
+        self.0
+            .iter_log(1000, 2.0)
+            .map(|step| (step.value_iterated_to() as f64 / 1e9, step.count_since_last_iteration()))
+            .collect()
     }
 }
 

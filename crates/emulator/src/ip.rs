@@ -54,8 +54,18 @@ pub fn read(packet: &[u8]) -> Result<Seen, Malformed> {
     }
     let ecn = header.ecn().value();
     let is_whole = !header.more_fragments() && header.fragments_offset().value() == 0;
-    let segment = if header.protocol() == IpNumber::TCP && is_whole { Some(segment(&header, body)?) } else { None };
-    let meta = Meta { flow: 0, size_bytes: header.total_len(), capable: ecn != 0, marked: ecn == ECN, segment };
+    let segment = if header.protocol() == IpNumber::TCP && is_whole {
+        Some(segment(&header, body)?)
+    } else {
+        None
+    };
+    let meta = Meta {
+        flow: 0,
+        size_bytes: header.total_len(),
+        capable: ecn != 0,
+        marked: ecn == ECN,
+        segment,
+    };
     Ok(Seen { source: header.source(), destination: header.destination(), meta })
 }
 
@@ -66,7 +76,9 @@ fn is_right(found: u16, expected: u16) -> bool {
 
 fn segment(header: &Ipv4HeaderSlice<'_>, body: &[u8]) -> Result<Segment, Malformed> {
     let tcp = TcpSlice::from_slice(body).map_err(|_| Malformed::Tcp)?;
-    let checksum = tcp.calc_checksum_ipv4(header.source(), header.destination()).map_err(|_| Malformed::Tcp)?;
+    let checksum = tcp
+        .calc_checksum_ipv4(header.source(), header.destination())
+        .map_err(|_| Malformed::Tcp)?;
     if !is_right(tcp.checksum(), checksum) {
         return Err(Malformed::TcpChecksum);
     }
@@ -104,9 +116,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn packet(ecn: u8, payload: &[u8]) -> Vec<u8> {
-        let mut ip = etherparse::Ipv4Header::new(0, 64, IpNumber::TCP, [10, 64, 0, 1], [10, 65, 0, 1]).unwrap();
+        let mut ip =
+            etherparse::Ipv4Header::new(0, 64, IpNumber::TCP, [10, 64, 0, 1], [10, 65, 0, 1])
+                .unwrap();
         ip.ecn = IpEcn::try_new(ecn).unwrap();
-        let builder = PacketBuilder::ip(etherparse::IpHeaders::Ipv4(ip, Default::default())).tcp(5000, 80, 12345, 1024).ack(99);
+        let builder = PacketBuilder::ip(etherparse::IpHeaders::Ipv4(ip, Default::default()))
+            .tcp(5000, 80, 12345, 1024)
+            .ack(99);
         let mut bytes = Vec::new();
         builder.write(&mut bytes, payload).unwrap();
         bytes
@@ -140,8 +156,12 @@ mod tests {
     #[test]
     fn headers_are_read() {
         let seen = read(&packet(2, &[0; 1000])).unwrap();
-        assert_eq!((seen.source, seen.destination, seen.meta.size_bytes), ([10, 64, 0, 1], [10, 65, 0, 1], 1040));
-        let expected = Segment { sequence: 12345, payload_bytes: 1000, opens: false, acknowledges: Some(99) };
+        assert_eq!(
+            (seen.source, seen.destination, seen.meta.size_bytes),
+            ([10, 64, 0, 1], [10, 65, 0, 1], 1040)
+        );
+        let expected =
+            Segment { sequence: 12345, payload_bytes: 1000, opens: false, acknowledges: Some(99) };
         assert_eq!(seen.meta.segment, Some(expected));
     }
 
@@ -162,7 +182,10 @@ mod tests {
     #[test]
     fn both_zeros_are_right() {
         // The payload is chosen so that the checksum of the segment comes out as 0.
-        let zero = (0..=u16::MAX).map(|low| packet(2, &low.to_be_bytes())).find(|bytes| bytes[36..38] == [0, 0]).unwrap();
+        let zero = (0..=u16::MAX)
+            .map(|low| packet(2, &low.to_be_bytes()))
+            .find(|bytes| bytes[36..38] == [0, 0])
+            .unwrap();
         let mut mangled = zero.clone();
         mangled[36..38].copy_from_slice(&[0xff, 0xff]);
         assert_eq!(read(&mangled), read(&zero));

@@ -69,14 +69,19 @@ mod tests {
         assert_eq!(unwrapped.position(u32::MAX), Some(1));
         assert_eq!(unwrapped.position(u32::MAX - 10), None);
         // Steps of 2^30 bytes: after eight the number is the same, the position is not.
-        let positions: Vec<u64> = (1..=8u32).filter_map(|i| unwrapped.position(5u32.wrapping_add(i << 30))).collect();
+        let positions: Vec<u64> =
+            (1..=8u32).filter_map(|i| unwrapped.position(5u32.wrapping_add(i << 30))).collect();
         assert_eq!(positions.last(), Some(&(7 + (8 << 30))));
     }
 
     #[test]
     fn holes_fill() {
         let mut arrived = Arrived::default();
-        assert_eq!([(0, 10), (20, 30), (40, 50), (20, 30), (5, 25), (25, 60)].map(|(a, b)| arrived.add(a, b)), [10, 10, 10, 0, 10, 20]);
+        assert_eq!(
+            [(0, 10), (20, 30), (40, 50), (20, 30), (5, 25), (25, 60)]
+                .map(|(a, b)| arrived.add(a, b)),
+            [10, 10, 10, 0, 10, 20]
+        );
         assert_eq!((arrived.upto, arrived.pieces.len()), (60, 0));
     }
 

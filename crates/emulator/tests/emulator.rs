@@ -13,7 +13,8 @@ fn emulator(dumbbell: &str) -> Emulator {
 
 fn data(flow: u32, number: u32, size_bytes: u16, capable: bool) -> Meta {
     let payload_bytes = u32::from(size_bytes) - 40;
-    let segment = Segment { sequence: 1 + number * 10_000, payload_bytes, opens: false, acknowledges: None };
+    let segment =
+        Segment { sequence: 1 + number * 10_000, payload_bytes, opens: false, acknowledges: None };
     Meta { flow, size_bytes, capable, marked: false, segment: Some(segment) }
 }
 
@@ -43,17 +44,25 @@ fn packets_leave_at_the_rate_of_the_course() {
     );
     (0..220).for_each(|number| send(&mut emulator, 0.0, number, data(0, number, 1250, false)));
     let all = arrived(&mut emulator, 10.0);
-    assert_eq!(all.iter().map(|(number, _)| *number).collect::<Vec<_>>(), (0..220).collect::<Vec<_>>());
+    assert_eq!(
+        all.iter().map(|(number, _)| *number).collect::<Vec<_>>(),
+        (0..220).collect::<Vec<_>>()
+    );
     let mut expected_s = 0.01;
     for (number, ready) in all {
         expected_s += if (number / 10) % 11 == 0 { 0.01 } else { 0.001 };
-        assert!((ready.due_s - expected_s).abs() < 1e-9, "{number}: {} instead of {expected_s}", ready.due_s);
+        assert!(
+            (ready.due_s - expected_s).abs() < 1e-9,
+            "{number}: {} instead of {expected_s}",
+            ready.due_s
+        );
     }
 }
 
 #[test]
 fn nothing_is_early_and_the_next_moment_is_told() {
-    let mut emulator = emulator("rate = \"1Mbit\"\nqueue = { kind = \"drop-tail\", limit = \"10pkt\" }");
+    let mut emulator =
+        emulator("rate = \"1Mbit\"\nqueue = { kind = \"drop-tail\", limit = \"10pkt\" }");
     assert_eq!(emulator.next_due_s(), f64::INFINITY);
     send(&mut emulator, 0.5, 7, data(0, 0, 1250, false));
     assert!((emulator.next_due_s() - 0.52).abs() < 1e-12);
@@ -73,7 +82,10 @@ fn queues_hold_so_many_packets_or_bytes() {
         (0..50).for_each(|number| send(&mut emulator, 1.0, number, data(1, number, 500, false)));
         assert_eq!(arrived(&mut emulator, 50.0).len(), held, "{limit}");
         let book = &emulator.books()[1];
-        assert_eq!((book.total.sent, book.total.arrived, book.total.dropped), (50, held as u64, 50 - held as u64));
+        assert_eq!(
+            (book.total.sent, book.total.arrived, book.total.dropped),
+            (50, held as u64, 50 - held as u64)
+        );
     }
 }
 
@@ -93,7 +105,7 @@ fn capable_packets_are_marked_and_others_lost() {
     // A loss shortens the queue and a mark does not: after few of them the queue is below the thresholds.
     assert!(capable.dropped == 0 && deaf.dropped > 0, "{deaf:?} {capable:?}");
     emulator.finish(100.0);
-    assert_eq!(emulator.passage().links()[0].marked_packets, marks as u64);
+    assert_eq!(emulator.network_path().links()[0].marked_packets, marks as u64);
 }
 
 #[test]

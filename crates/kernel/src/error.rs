@@ -21,8 +21,12 @@ pub enum KernelError {
 
 impl fmt::Display for KernelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Rule(text) | Self::Name(text) | Self::InUse(text) | Self::Unknown(text) | Self::Option(text) | Self::Machine(text)) =
-            self;
+        let (Self::Rule(text)
+        | Self::Name(text)
+        | Self::InUse(text)
+        | Self::Unknown(text)
+        | Self::Option(text)
+        | Self::Machine(text)) = self;
         f.write_str(text)
     }
 }

@@ -65,10 +65,14 @@ pub fn install(rule: &RuleSpec, name: &str, options: &LoadOptions) -> Result<(),
 }
 
 fn keep(registered: &mut Registered, rule: &RuleSpec, name: &str) -> Result<(), KernelError> {
-    let failed = |what: &str, error: &dyn std::fmt::Display| KernelError::Machine(format!("{what}: {error}"));
-    fs::write(text(name), rule.to_string()).map_err(|error| failed(&text(name).display().to_string(), &error))?;
+    let failed = |what: &str, error: &dyn std::fmt::Display| {
+        KernelError::Machine(format!("{what}: {error}"))
+    };
+    fs::write(text(name), rule.to_string())
+        .map_err(|error| failed(&text(name).display().to_string(), &error))?;
     for mut map in registered.object().maps_mut().filter(|map| map.name() == HITS) {
-        map.pin(pin(COUNTERS, name)).map_err(|error| failed("its counters cannot be pinned", &error))?;
+        map.pin(pin(COUNTERS, name))
+            .map_err(|error| failed("its counters cannot be pinned", &error))?;
     }
     registered.link().pin(pin(LINKS, name)).map_err(|error| failed("it cannot be pinned", &error))
 }
@@ -88,11 +92,18 @@ pub fn list() -> Result<Vec<Entry>, KernelError> {
     let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
     for name in pinned() {
         let rule = fs::read_to_string(text(&name)).ok();
-        let hits = MapHandle::from_pinned_path(pin(COUNTERS, &name)).ok().and_then(|map| read_hits(Some(&map)).ok());
+        let hits = MapHandle::from_pinned_path(pin(COUNTERS, &name))
+            .ok()
+            .and_then(|map| read_hits(Some(&map)).ok());
         entries.insert(name.clone(), Entry { name, rule, hits, installed: true });
     }
     for name in attached()? {
-        entries.entry(name.clone()).or_insert(Entry { name, rule: None, hits: None, installed: false });
+        entries.entry(name.clone()).or_insert(Entry {
+            name,
+            rule: None,
+            hits: None,
+            installed: false,
+        });
     }
     Ok(entries.into_values().collect())
 }
@@ -111,12 +122,20 @@ pub fn remove(name: &str) -> Result<(), KernelError> {
             tidy();
             Ok(())
         }
-        Some(_) => {
-            Err(KernelError::Unknown(format!("rule \"{name}\" is not installed: a running process holds it, and it goes with that")))
-        }
+        Some(_) => Err(KernelError::Unknown(format!(
+            "rule \"{name}\" is not installed: a running process holds it, and it goes with that"
+        ))),
         None => {
-            let names: Vec<&str> = entries.iter().filter(|entry| entry.installed).map(|entry| entry.name.as_str()).collect();
-            let names = if names.is_empty() { "nothing is installed".to_string() } else { format!("installed are {}", names.join(", ")) };
+            let names: Vec<&str> = entries
+                .iter()
+                .filter(|entry| entry.installed)
+                .map(|entry| entry.name.as_str())
+                .collect();
+            let names = if names.is_empty() {
+                "nothing is installed".to_string()
+            } else {
+                format!("installed are {}", names.join(", "))
+            };
             Err(KernelError::Unknown(format!("rule \"{name}\" is not installed: {names}")))
         }
     }
@@ -152,17 +171,23 @@ fn lock() -> Result<Flock<File>, KernelError> {
     let failed = |error: &dyn std::fmt::Display| KernelError::Machine(format!("{HOME}: {error}"));
     fs::create_dir_all(HOME).map_err(|error| failed(&error))?;
     let file = File::create(Path::new(HOME).join("lock")).map_err(|error| failed(&error))?;
-    Flock::lock(file, FlockArg::LockExclusiveNonblock)
-        .map_err(|_| KernelError::InUse(format!("another command is changing what is installed ({HOME}/lock): wait for it")))
+    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|_| {
+        KernelError::InUse(format!(
+            "another command is changing what is installed ({HOME}/lock): wait for it"
+        ))
+    })
 }
 
 /// The BPF file system, and the folders in it.
 fn prepare() -> Result<(), KernelError> {
-    let failed = |error: &dyn std::fmt::Display| KernelError::Machine(format!("{}: {error}", mounted().display()));
+    let failed = |error: &dyn std::fmt::Display| {
+        KernelError::Machine(format!("{}: {error}", mounted().display()))
+    };
     fs::create_dir_all(mounted()).map_err(|error| failed(&error))?;
     fs::create_dir_all(Path::new(HOME).join("rules")).map_err(|error| failed(&error))?;
     if !is_mounted() {
-        mount(Some("bpf"), &mounted(), Some("bpf"), MsFlags::empty(), Some("mode=0700")).map_err(|error| failed(&error))?;
+        mount(Some("bpf"), &mounted(), Some("bpf"), MsFlags::empty(), Some("mode=0700"))
+            .map_err(|error| failed(&error))?;
     }
     for kind in [LINKS, COUNTERS] {
         fs::create_dir_all(mounted().join(kind)).map_err(|error| failed(&error))?;
@@ -195,7 +220,9 @@ fn attached() -> Result<Vec<String>, KernelError> {
     if maps.is_empty() {
         return Ok(Vec::new());
     }
-    let place = name_offset().ok_or_else(|| KernelError::Machine("the kernel's types do not say where names stand".into()))?;
+    let place = name_offset().ok_or_else(|| {
+        KernelError::Machine("the kernel's types do not say where names stand".into())
+    })?;
     Ok(maps.iter().filter_map(|map| name_at(map, place)).collect())
 }
 
@@ -216,5 +243,8 @@ fn name_offset() -> Option<usize> {
             MemberAttr::BitField { .. } => None,
         }
     };
-    Some(within("bpf_struct_ops_tcp_congestion_ops", "data")? + within("tcp_congestion_ops", "name")?)
+    Some(
+        within("bpf_struct_ops_tcp_congestion_ops", "data")?
+            + within("tcp_congestion_ops", "name")?,
+    )
 }

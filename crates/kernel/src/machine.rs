@@ -13,7 +13,9 @@ pub fn check() -> Result<(), KernelError> {
         return Err(KernelError::Machine("registering a rule in the kernel needs root (CAP_BPF and CAP_NET_ADMIN): run it as root".into()));
     }
     if !Path::new(TYPES).exists() {
-        return Err(KernelError::Machine(format!("{TYPES} is not there: rules in the kernel need one built with CONFIG_DEBUG_INFO_BTF")));
+        return Err(KernelError::Machine(format!(
+            "{TYPES} is not there: rules in the kernel need one built with CONFIG_DEBUG_INFO_BTF"
+        )));
     }
     Ok(())
 }

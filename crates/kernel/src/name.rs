@@ -21,7 +21,10 @@ pub fn check(name: &str) -> Result<(), KernelError> {
     if !(1..=MOST_CHARACTERS).contains(&characters) {
         return Err(wrong(name, &format!("it has {characters} characters")));
     }
-    if let Some(odd) = name.chars().find(|character| !(character.is_ascii_alphanumeric() || matches!(character, '_' | '-'))) {
+    if let Some(odd) = name
+        .chars()
+        .find(|character| !(character.is_ascii_alphanumeric() || matches!(character, '_' | '-')))
+    {
         return Err(wrong(name, &format!("{odd:?} is not allowed")));
     }
     if !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
@@ -31,7 +34,9 @@ pub fn check(name: &str) -> Result<(), KernelError> {
 }
 
 fn wrong(name: &str, why: &str) -> KernelError {
-    KernelError::Name(format!("name {name:?}: {why}; allowed are 1 to {MOST_CHARACTERS} letters, digits, _ and -, a letter first"))
+    KernelError::Name(format!(
+        "name {name:?}: {why}; allowed are 1 to {MOST_CHARACTERS} letters, digits, _ and -, a letter first"
+    ))
 }
 
 /// Every congestion control of this kernel that sockets can choose now.
@@ -39,7 +44,8 @@ fn wrong(name: &str, why: &str) -> KernelError {
 /// # Errors
 /// [`KernelError::Machine`] where there is no such list: not Linux.
 pub fn available() -> Result<Vec<String>, KernelError> {
-    let list = std::fs::read_to_string(AVAILABLE).map_err(|error| KernelError::Machine(format!("{AVAILABLE}: {error}")))?;
+    let list = std::fs::read_to_string(AVAILABLE)
+        .map_err(|error| KernelError::Machine(format!("{AVAILABLE}: {error}")))?;
     Ok(list.split_whitespace().map(str::to_string).collect())
 }
 
@@ -49,5 +55,7 @@ pub(crate) fn check_free(name: &str) -> Result<(), KernelError> {
 
 pub(crate) fn in_use(name: &str) -> KernelError {
     let names = available().map(|names| names.join(", ")).unwrap_or_default();
-    KernelError::InUse(format!("name \"{name}\" is in use: choose one that is not among {names}, or remove that rule first"))
+    KernelError::InUse(format!(
+        "name \"{name}\" is in use: choose one that is not among {names}, or remove that rule first"
+    ))
 }

@@ -60,7 +60,11 @@ impl Plan {
     pub fn of(spec: &RuleSpec) -> Result<Self, KernelError> {
         let rule = spec.build(Arithmetic::Plain);
         let (program, data, accuracy) = match &rule {
-            Rule::Linear(_) | Rule::Gaimd(_) | Rule::Binomial(_) | Rule::HighSpeed(_) | Rule::Scalable(_) => table(spec)?,
+            Rule::Linear(_)
+            | Rule::Gaimd(_)
+            | Rule::Binomial(_)
+            | Rule::HighSpeed(_)
+            | Rule::Scalable(_) => table(spec)?,
             // The notation's only names are w, rtt and functions without these letters in a row.
             Rule::Formula(_) if spec.to_string().contains("rtt") => {
                 let surface = Surface::of(spec)?;
@@ -81,7 +85,11 @@ fn table(spec: &RuleSpec) -> Result<(Program, Vec<u8>, Accuracy), KernelError> {
 }
 
 fn refused(spec: &RuleSpec) -> KernelError {
-    let own = if spec.own_text().is_some() { "it is code of your own; " } else { "it has a memory that no program here keeps; " };
+    let own = if spec.custom_text().is_some() {
+        "it is code of your own; "
+    } else {
+        "it has a memory that no program here keeps; "
+    };
     KernelError::Rule(format!(
         "rule \"{spec}\" cannot run in the kernel: {own}possible are rules without memory (AIMD, AIAD, MIMD, MIAD, AIMAD, MAIMD, Linear, \
          NewReno, GAIMD, Binomial, IIAD, SQRT, HighSpeed, Scalable), formulas in w and rtt (Rule), Bimodal and MRAIMD, and the kernel's own \
@@ -90,12 +98,20 @@ fn refused(spec: &RuleSpec) -> KernelError {
 }
 
 /// A parameter in fixed point, in a range that the program's products can take.
-fn parameter(spec: &RuleSpec, name: &str, value: f64, one: f64, range: std::ops::RangeInclusive<f64>) -> Result<u64, KernelError> {
+fn parameter(
+    spec: &RuleSpec,
+    name: &str,
+    value: f64,
+    one: f64,
+    range: std::ops::RangeInclusive<f64>,
+) -> Result<u64, KernelError> {
     if range.contains(&value) {
         return Ok((value * one).round() as u64);
     }
     let (least, most) = range.into_inner();
-    Err(KernelError::Rule(format!("rule \"{spec}\" cannot run in the kernel: {name} = {value}, possible is from {least} to {most}")))
+    Err(KernelError::Rule(format!(
+        "rule \"{spec}\" cannot run in the kernel: {name} = {value}, possible is from {least} to {most}"
+    )))
 }
 
 /// Packets per round trip of at most 2^15 fit what the program multiplies (bpf/fixed.h, over_window).

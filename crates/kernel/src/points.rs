@@ -29,7 +29,8 @@ impl<'a> Probe<'a> {
         let growth = self.rule.increase(cwnd, &ack(rtt_s)) - cwnd;
         self.finite(growth, "growth", cwnd, rtt_s)?;
         if growth.abs() > MOST_GROWTH {
-            let change = format!("an acknowledged packet changes a window of {cwnd} packets by {growth:.0}");
+            let change =
+                format!("an acknowledged packet changes a window of {cwnd} packets by {growth:.0}");
             return Err(self.refuse(format!("{change}, at most {MOST_GROWTH} is possible")));
         }
         Ok(growth)
@@ -50,7 +51,9 @@ impl<'a> Probe<'a> {
         let cut = self.rule.decrease(cwnd, Congestion::FastRetransmit);
         self.finite(cut, "the window after a cut", cwnd, rtt_s)?;
         if cut > MOST_CUT {
-            return Err(self.refuse(format!("a cut at {cwnd} packets leaves {cut:.0}, at most {MOST_CUT} is possible")));
+            return Err(self.refuse(format!(
+                "a cut at {cwnd} packets leaves {cut:.0}, at most {MOST_CUT} is possible"
+            )));
         }
         Ok(cut.max(-MOST_CUT))
     }
@@ -58,7 +61,9 @@ impl<'a> Probe<'a> {
     fn finite(&mut self, value: f64, what: &str, cwnd: f64, rtt_s: f64) -> Result<(), KernelError> {
         let fault = self.rule.fault().map(str::to_string);
         match fault {
-            Some(fault) => Err(self.refuse(format!("{fault}; the kernel may ask at any window from 1 to 16384 packets"))),
+            Some(fault) => Err(self.refuse(format!(
+                "{fault}; the kernel may ask at any window from 1 to 16384 packets"
+            ))),
             None if value.is_finite() => Ok(()),
             None => Err(self.refuse(format!("{what} is {value} at w = {cwnd}, rtt = {rtt_s}"))),
         }

@@ -46,7 +46,8 @@ impl Hits {
 
     /// From `struct hits` (bpf/flow.h).
     pub(crate) fn of(bytes: &[u8]) -> Self {
-        let mut words = bytes.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_ne_bytes));
+        let mut words =
+            bytes.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_ne_bytes));
         let mut next = || words.next().unwrap_or_default();
         Self {
             flows: next(),
@@ -85,12 +86,15 @@ impl Registered {
     pub fn load(rule: &RuleSpec, name: &str, options: &LoadOptions) -> Result<Self, KernelError> {
         name::check(name)?;
         if let Some(packets @ (0..2 | 0x7fff_ffff..)) = options.initial_ssthresh {
-            return Err(KernelError::Option(format!("initial_ssthresh = {packets} packets, possible is 2 or more, below 2147483647")));
+            return Err(KernelError::Option(format!(
+                "initial_ssthresh = {packets} packets, possible is 2 or more, below 2147483647"
+            )));
         }
         let plan = Plan::of(rule)?;
         crate::machine::check()?;
         name::check_free(name)?;
-        let mut object = open(&plan, name, options)?.load().map_err(|error| load_failed(name, &error))?;
+        let mut object =
+            open(&plan, name, options)?.load().map_err(|error| load_failed(name, &error))?;
         let mut operations = object
             .maps_mut()
             .find(|map| map.name() == OPERATIONS)
@@ -138,14 +142,26 @@ impl<T: MapCore> Lookup for T {
 
 pub(crate) fn read_hits(map: Option<&dyn Lookup>) -> Result<Hits, KernelError> {
     let bytes = map.and_then(|map| map.first().ok().flatten());
-    bytes.map(|bytes| Hits::of(&bytes)).ok_or_else(|| KernelError::Machine("the program's counters cannot be read".into()))
+    bytes
+        .map(|bytes| Hits::of(&bytes))
+        .ok_or_else(|| KernelError::Machine("the program's counters cannot be read".into()))
 }
 
-fn open(plan: &Plan, name: &str, options: &LoadOptions) -> Result<libbpf_rs::OpenObject, KernelError> {
+fn open(
+    plan: &Plan,
+    name: &str,
+    options: &LoadOptions,
+) -> Result<libbpf_rs::OpenObject, KernelError> {
     libbpf_rs::set_print(Some((PrintLevel::Warn, keep)));
     SAID.lock().map(|mut said| said.clear()).unwrap_or_default();
-    let mut object = ObjectBuilder::default().open_memory(plan.program.object()).map_err(|error| load_failed(name, &error))?;
-    let switches = [options.initial_ssthresh.unwrap_or(0), u32::from(plan.halves_in_slow_start), options.skip_every.unwrap_or(0)];
+    let mut object = ObjectBuilder::default()
+        .open_memory(plan.program.object())
+        .map_err(|error| load_failed(name, &error))?;
+    let switches = [
+        options.initial_ssthresh.unwrap_or(0),
+        u32::from(plan.halves_in_slow_start),
+        options.skip_every.unwrap_or(0),
+    ];
     let switches: Vec<u8> = switches.iter().flat_map(|switch| switch.to_ne_bytes()).collect();
     for mut map in object.maps_mut() {
         let failed = |error| load_failed(name, &error);
@@ -153,7 +169,9 @@ fn open(plan: &Plan, name: &str, options: &LoadOptions) -> Result<libbpf_rs::Ope
             Some(".rodata.rule") => map.set_initial_value(&plan.data).map_err(failed)?,
             Some(".rodata.options") => map.set_initial_value(&switches).map_err(failed)?,
             Some(OPERATIONS) => {
-                let value = map.initial_value_mut().ok_or_else(|| KernelError::Machine("the program's operations have no value".into()))?;
+                let value = map.initial_value_mut().ok_or_else(|| {
+                    KernelError::Machine("the program's operations have no value".into())
+                })?;
                 value[NAME].fill(0);
                 value[..name.len()].copy_from_slice(name.as_bytes());
                 let flags = if options.for_everybody { NON_RESTRICTED } else { 0 };
@@ -176,6 +194,10 @@ fn keep(_: PrintLevel, text: String) {
 
 fn load_failed(name: &str, error: &libbpf_rs::Error) -> KernelError {
     let said = SAID.lock().map(|said| said.join("; ")).unwrap_or_default();
-    let last: String = said.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect();
-    KernelError::Machine(format!("the kernel did not take the program for {name}: {error}; {}", last.replace('\n', "; ")))
+    let last: String =
+        said.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect();
+    KernelError::Machine(format!(
+        "the kernel did not take the program for {name}: {error}; {}",
+        last.replace('\n', "; ")
+    ))
 }

@@ -28,7 +28,10 @@ fn along(place: f64) -> f64 {
 impl Surface {
     pub(crate) fn of(spec: &RuleSpec) -> Result<Self, KernelError> {
         let mut probe = Probe::new(spec);
-        let mut surface = Self { growth: Vec::with_capacity(WINDOWS * RTTS), cut: Vec::with_capacity(WINDOWS * RTTS) };
+        let mut surface = Self {
+            growth: Vec::with_capacity(WINDOWS * RTTS),
+            cut: Vec::with_capacity(WINDOWS * RTTS),
+        };
         for rtt in 0..RTTS {
             let rtt_s = RTT_LEAST_S * along(rtt as f64);
             for window in 0..WINDOWS {
@@ -58,13 +61,21 @@ impl Surface {
             for window in 0..WINDOWS - 1 {
                 let cwnd = along(window as f64 + 0.5);
                 let corner = rtt * WINDOWS + window;
-                let corners = |points: &[f64]| [0, 1, WINDOWS, WINDOWS + 1].map(|next| points[corner + next]);
+                let corners =
+                    |points: &[f64]| [0, 1, WINDOWS, WINDOWS + 1].map(|next| points[corner + next]);
                 let growth = corners(&self.growth);
                 // Where growth is held at what is possible the surface is flat, and the rule is not.
                 if growth.iter().all(|growth| growth.abs() < MOST_GROWTH) {
-                    accuracy.note_growth(growth.iter().sum::<f64>() / 4.0, probe.held_growth(cwnd, rtt_s)?);
+                    accuracy.note_growth(
+                        growth.iter().sum::<f64>() / 4.0,
+                        probe.held_growth(cwnd, rtt_s)?,
+                    );
                 }
-                accuracy.note_cut(corners(&self.cut).iter().sum::<f64>() / 4.0, probe.cut(cwnd, rtt_s)?, cwnd);
+                accuracy.note_cut(
+                    corners(&self.cut).iter().sum::<f64>() / 4.0,
+                    probe.cut(cwnd, rtt_s)?,
+                    cwnd,
+                );
             }
         }
         Ok(accuracy)

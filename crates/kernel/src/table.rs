@@ -33,9 +33,16 @@ impl Table {
 
     /// As `struct table`.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let curves = self.growth.iter().map(|curve| (curve, Q44)).chain(self.cut.iter().map(|curve| (curve, Q32)));
+        let curves = self
+            .growth
+            .iter()
+            .map(|curve| (curve, Q44))
+            .chain(self.cut.iter().map(|curve| (curve, Q32)));
         curves
-            .flat_map(|(curve, one)| bytes(&curve.iter().map(|&value| fixed(value, one)).collect::<Vec<_>>()).collect::<Vec<_>>())
+            .flat_map(|(curve, one)| {
+                bytes(&curve.iter().map(|&value| fixed(value, one)).collect::<Vec<_>>())
+                    .collect::<Vec<_>>()
+            })
             .collect()
     }
 
@@ -43,12 +50,22 @@ impl Table {
     pub(crate) fn accuracy(&self, spec: &RuleSpec) -> Result<Accuracy, KernelError> {
         let (mut probe, mut accuracy) = (Probe::new(spec), Accuracy::default());
         let fine_end = POINTS / FINE as usize - 1;
-        for (curve, step, cells) in [(0, 1.0 / FINE, FINE as usize..fine_end * FINE as usize), (1, 1.0, fine_end..POINTS - 1)] {
+        for (curve, step, cells) in [
+            (0, 1.0 / FINE, FINE as usize..fine_end * FINE as usize),
+            (1, 1.0, fine_end..POINTS - 1),
+        ] {
             let halfway = |points: &[f64], point: usize| (points[point] + points[point + 1]) / 2.0;
             for point in cells {
                 let cwnd = (point as f64 + 0.5) * step;
-                accuracy.note_growth(halfway(&self.growth[curve], point), probe.growth(cwnd, ANY_RTT_S)?);
-                accuracy.note_cut(halfway(&self.cut[curve], point), probe.cut(cwnd, ANY_RTT_S)?, cwnd);
+                accuracy.note_growth(
+                    halfway(&self.growth[curve], point),
+                    probe.growth(cwnd, ANY_RTT_S)?,
+                );
+                accuracy.note_cut(
+                    halfway(&self.cut[curve], point),
+                    probe.cut(cwnd, ANY_RTT_S)?,
+                    cwnd,
+                );
             }
         }
         Ok(accuracy)

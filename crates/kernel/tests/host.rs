@@ -46,14 +46,24 @@ fn events() -> impl Strategy<Value = Vec<(Event, u32)>> {
 }
 
 /// Both windows after each event; the windows of the rule are floored at two packets after a cut, as the kernel's are.
-fn compare(text: &str, from: f64, events: &[(Event, u32)], allowed: impl Fn(f64) -> f64) -> Result<(), TestCaseError> {
+fn compare(
+    text: &str,
+    from: f64,
+    events: &[(Event, u32)],
+    allowed: impl Fn(f64) -> f64,
+) -> Result<(), TestCaseError> {
     let (spec, plan) = (spec(text), Plan::of(&spec(text)).unwrap());
     let mut rule = spec.build(Arithmetic::Plain);
     let (mut cwnd, mut flow) = (from, Flow::new(&plan, from));
     for (index, &(event, times)) in events.iter().enumerate() {
         for _ in 0..times {
-            let ack =
-                Ack { acked_packets: 1, marked: event == Event::Mark, round_start: event == Event::Round, srtt_s: 0.1, ..Ack::default() };
+            let ack = Ack {
+                acked_packets: 1,
+                marked: event == Event::Mark,
+                round_start: event == Event::Round,
+                srtt_s: 0.1,
+                ..Ack::default()
+            };
             match event {
                 Event::Ack => cwnd = rule.increase(cwnd, &ack),
                 Event::Cut => cwnd = rule.decrease(cwnd, Congestion::FastRetransmit).max(2.0),
@@ -72,7 +82,10 @@ fn compare(text: &str, from: f64, events: &[(Event, u32)], allowed: impl Fn(f64)
             }
         }
         let (is, off) = (flow.cwnd(), (flow.cwnd() - cwnd).abs());
-        prop_assert!(off <= allowed(cwnd), "{text}, event {index} ({event:?} x {times}): {is} in the kernel, {cwnd} by the rule");
+        prop_assert!(
+            off <= allowed(cwnd),
+            "{text}, event {index} ({event:?} x {times}): {is} in the kernel, {cwnd} by the rule"
+        );
         // Windows of 16383 packets and more are beyond the tables.
         if cwnd > 16_000.0 {
             break;
@@ -107,7 +120,10 @@ fn lines_lie_close_to_the_rule_where_it_bends() {
         ("Rule(inc=\"10*rtt\", dec=\"w/(1 + rtt)\")", 2e-3, 1e-3),
     ] {
         let accuracy = Plan::of(&spec(text)).unwrap().accuracy;
-        println!("{text}: growth {:.1e} of itself, cuts {:.1e} of the window", accuracy.growth_share, accuracy.cut_share);
+        println!(
+            "{text}: growth {:.1e} of itself, cuts {:.1e} of the window",
+            accuracy.growth_share, accuracy.cut_share
+        );
         assert!(accuracy.growth_share <= growth_share, "{text}: {accuracy:?}");
         assert!(accuracy.cut_share <= cut_share, "{text}: {accuracy:?}");
     }

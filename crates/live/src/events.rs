@@ -37,7 +37,8 @@ pub enum Event<'a> {
 /// Writes a line. Nobody listens any more: then there is nobody to tell.
 pub fn send(event: &Event<'_>) {
     let mut out = std::io::stdout().lock();
-    let written = serde_json::to_writer(&mut out, event).is_ok() && out.write_all(b"\n").and_then(|()| out.flush()).is_ok();
+    let written = serde_json::to_writer(&mut out, event).is_ok()
+        && out.write_all(b"\n").and_then(|()| out.flush()).is_ok();
     if !written {
         std::process::exit(1);
     }

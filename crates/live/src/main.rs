@@ -28,7 +28,9 @@ fn main() -> ExitCode {
         "limits" => linux::limits(),
         "about" => rules::about(),
         _ if rules::COMMANDS.contains(&command) => rules::run(command, &arguments[1..]),
-        other => Err(Failure::refused(format!("command \"{other}\" is not known; allowed: {COMMANDS}"))),
+        other => {
+            Err(Failure::refused(format!("command \"{other}\" is not known; allowed: {COMMANDS}")))
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -3,8 +3,8 @@
 
 use cwndlab_emulator::{Book, Emulator};
 use cwndlab_sim::results::{FlowResult, RunResult, fairness_spread, jain_index};
-use cwndlab_sim::scenario::{Graph, Scenario};
-use cwndlab_sim::{Passage, Plays};
+use cwndlab_sim::scenario::{NetworkGraph, Scenario};
+use cwndlab_sim::{ExternalFlow, NetworkPath};
 use serde_json::{Value, json};
 
 /// Lateness that 99 in 100 packets must stay below, seconds.
@@ -45,7 +45,7 @@ pub struct Sample {
 
 /// Rate of the fastest link at its fastest, bits per second.
 pub fn fastest_bps(scenario: &Scenario) -> f64 {
-    let links = Graph::new(scenario).map(|graph| graph.links).unwrap_or_default();
+    let links = NetworkGraph::new(scenario).map(|graph| graph.links).unwrap_or_default();
     links.iter().map(|link| link.rate.largest().bps() as f64).fold(0.0, f64::max)
 }
 
@@ -55,7 +55,12 @@ pub fn mean(sum: f64, count: u64) -> Option<f64> {
 }
 
 /// The run as a whole.
-pub fn run_result(scenario: &Scenario, profile: &'static str, emulator: &Emulator, flows: Vec<FlowResult>) -> RunResult {
+pub fn run_result(
+    scenario: &Scenario,
+    profile: &'static str,
+    emulator: &Emulator,
+    flows: Vec<FlowResult>,
+) -> RunResult {
     let [from_s, to_s] = scenario.window().map(|time| time.seconds());
     let goodputs = || flows.iter().map(|flow| flow.goodput_bps);
     let weighted = flows.iter().map(|flow| flow.goodput_bps * flow.mean_rtt_s.unwrap_or(0.0));
@@ -74,17 +79,17 @@ pub fn run_result(scenario: &Scenario, profile: &'static str, emulator: &Emulato
         fairness_spread: fairness_spread(goodputs()),
         aggregate_goodput_bps: goodputs().sum(),
         flows,
-        links: emulator.passage().links(),
-        cross: emulator.passage().cross(scenario),
+        links: emulator.network_path().links(),
+        cross: emulator.network_path().cross(scenario),
         arrivals: Vec::new(),
     }
 }
 
 /// One flow of it.
-pub fn flow_result(play: &Plays, book: &Book, did: &Did) -> FlowResult {
+pub fn flow_result(play: &ExternalFlow, book: &Book, did: &Did) -> FlowResult {
     let [timeouts, fast_retransmits, ecn_reductions] = did.cuts;
     FlowResult {
-        member: play.member.clone(),
+        identity: play.identity.clone(),
         goodput_bps: did.goodput_bps,
         delivered_packets: book.measured.delivered,
         sent_packets: book.measured.sent,
@@ -112,12 +117,18 @@ pub fn flow_result(play: &Plays, book: &Book, did: &Did) -> FlowResult {
 fn variation(sums: &[u64]) -> Option<f64> {
     let count = sums.len() as f64;
     let mean = sums.iter().sum::<u64>() as f64 / count;
-    let variance = sums.iter().map(|&sum| (sum as f64 - mean) * (sum as f64 - mean)).sum::<f64>() / count;
+    let variance =
+        sums.iter().map(|&sum| (sum as f64 - mean) * (sum as f64 - mean)).sum::<f64>() / count;
     (sums.len() > 1 && mean > 0.0).then(|| variance.sqrt() / mean)
 }
 
 /// Traces by table and column, names spelled out: what the scenario asks for. `bytes` are each flow's in the bins of the rate trace.
-pub fn traces(scenario: &Scenario, windows: impl Iterator<Item = Sample>, bytes: &[&[u64]], passage: &Passage) -> Value {
+pub fn traces(
+    scenario: &Scenario,
+    windows: impl Iterator<Item = Sample>,
+    bytes: &[&[u64]],
+    network_path: &NetworkPath,
+) -> Value {
     let mut tables = serde_json::Map::new();
     if scenario.trace.cwnd.is_some() {
         let rows: Vec<Sample> = windows.collect();
@@ -130,7 +141,7 @@ pub fn traces(scenario: &Scenario, windows: impl Iterator<Item = Sample>, bytes:
         });
         tables.insert("cwnd".into(), table);
     }
-    tables.extend(queue_trace(passage).map(|queue| ("queue".to_string(), queue)));
+    tables.extend(queue_trace(network_path).map(|queue| ("queue".to_string(), queue)));
     if let Some(bin) = scenario.trace.rate {
         let (bin_s, end_s) = (bin.seconds(), scenario.duration.seconds());
         let rate = |i: usize, bytes: u64| bytes as f64 * 8.0 / bin_s.min(end_s - i as f64 * bin_s);
@@ -150,12 +161,14 @@ pub fn traces(scenario: &Scenario, windows: impl Iterator<Item = Sample>, bytes:
 }
 
 /// Packets at each link over time; none where nobody asked.
-fn queue_trace(passage: &Passage) -> Option<Value> {
-    let queues = passage.queues();
+fn queue_trace(network_path: &NetworkPath) -> Option<Value> {
+    let queues = network_path.queue_samples();
     let rows: Vec<(f64, usize, u32)> = queues
         .iter()
         .enumerate()
-        .flat_map(|(link, (every_s, samples))| samples.iter().enumerate().map(move |(i, &packets)| (i as f64 * every_s, link, packets)))
+        .flat_map(|(link, (every_s, samples))| {
+            samples.iter().enumerate().map(move |(i, &packets)| (i as f64 * every_s, link, packets))
+        })
         .collect();
     (!queues.is_empty()).then(|| {
         json!({

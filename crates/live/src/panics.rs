@@ -17,6 +17,8 @@ pub fn are_fatal() {
 fn message(info: &PanicHookInfo<'_>) -> String {
     let thread = thread::current().name().unwrap_or("without a name").to_string();
     let why = info.payload_as_str().unwrap_or("no reason given").replace('\n', " ");
-    let place = info.location().map_or(String::new(), |place| format!(" ({}:{})", place.file(), place.line()));
+    let place = info
+        .location()
+        .map_or(String::new(), |place| format!(" ({}:{})", place.file(), place.line()));
     format!("thread {thread}: broke down: {why}{place}; this is a fault of the program")
 }

@@ -26,21 +26,40 @@ impl Endpoints {
     pub fn whole(&self, scenario: &Scenario) -> Result<(), Failure> {
         let Self { whose, profiles, packets, shortest } = self;
         if !profiles.contains(&scenario.profile) {
-            let allowed: Vec<String> = profiles.iter().map(|&profile| format!("{:?}", Profile::from(profile).name())).collect();
+            let allowed: Vec<String> = profiles
+                .iter()
+                .map(|&profile| format!("{:?}", Profile::from(profile).name()))
+                .collect();
             let allowed = allowed.join(" or ");
-            return refuse("profile", &format!("describes simulated endpoints, a live run has {whose}: leave it out, or write {allowed}"));
+            return refuse(
+                "profile",
+                &format!(
+                    "describes simulated endpoints, a live run has {whose}: leave it out, or write {allowed}"
+                ),
+            );
         }
         if !scenario.arrivals.is_empty() {
-            return refuse("arrivals", "flows that arrive are not run live yet: list them under [[flows]] with start and packets");
+            return refuse(
+                "arrivals",
+                "flows that arrive are not run live yet: list them under [[flows]] with start and packets",
+            );
         }
         if let Some(i) = scenario.flows.iter().position(|flow| flow.responses.is_some()) {
-            return refuse(&format!("flows[{i}].responses"), "requests and responses are not run live yet");
+            return refuse(
+                &format!("flows[{i}].responses"),
+                "requests and responses are not run live yet",
+            );
         }
         if scenario.trace.packets {
-            return refuse("trace.packets", &format!("packets of a live run are not recorded: {packets}"));
+            return refuse(
+                "trace.packets",
+                &format!("packets of a live run are not recorded: {packets}"),
+            );
         }
         if scenario.trace.cwnd == Some(Sampling::All) {
-            let message = format!("\"all\" cannot be had, windows of a live run are sampled: write an interval of {shortest} or more");
+            let message = format!(
+                "\"all\" cannot be had, windows of a live run are sampled: write an interval of {shortest} or more"
+            );
             return refuse("trace.cwnd", &message);
         }
         Ok(())

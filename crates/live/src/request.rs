@@ -1,7 +1,7 @@
 //! What is asked for, as JSON on standard input.
 
 use crate::events::Failure;
-use cwndlab_sim::scenario::{Scenario, Source};
+use cwndlab_sim::scenario::{Resolver, Scenario};
 use serde::Deserialize;
 use std::io::Read;
 
@@ -32,7 +32,7 @@ struct Form {
 /// Files as they lie on disk; rules in Python stay in Python.
 struct Files;
 
-impl Source for Files {
+impl Resolver for Files {
     fn read(&self, path: &str) -> Result<String, String> {
         std::fs::read_to_string(path).map_err(|error| error.to_string())
     }
@@ -45,9 +45,13 @@ impl Source for Files {
 /// Reads and checks it.
 pub fn read() -> Result<Request, Failure> {
     let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).map_err(|error| Failure::broken("request", error))?;
-    let form: Form = serde_json::from_str(&text).map_err(|error| Failure::refused(format!("request: {error}")))?;
-    let scenario = Scenario::from_json_with(&form.scenario.to_string(), &Files).map_err(Failure::refused)?;
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .map_err(|error| Failure::broken("request", error))?;
+    let form: Form = serde_json::from_str(&text)
+        .map_err(|error| Failure::refused(format!("request: {error}")))?;
+    let scenario =
+        Scenario::from_json_with(&form.scenario.to_string(), &Files).map_err(Failure::refused)?;
     let Form { parent, qlog, port, .. } = form;
     Ok(Request { scenario, parent, qlog, port })
 }

@@ -34,7 +34,9 @@ mod kernel {
             "install" => install(&Install::read(arguments)?),
             "list" => list(),
             "remove" => remove(arguments),
-            _ => installed::clean().map(|names| answer(json!({ "removed": names }))).map_err(Failure::refused),
+            _ => installed::clean()
+                .map(|names| answer(json!({ "removed": names })))
+                .map_err(Failure::refused),
         }
     }
 
@@ -56,10 +58,15 @@ mod kernel {
             let mut options = LoadOptions { for_everybody: true, ..LoadOptions::default() };
             let mut rest = arguments.iter();
             while let Some(argument) = rest.next() {
-                let mut value = || rest.next().ok_or_else(|| Failure::refused(format!("{argument}: a value is missing")));
+                let mut value = || {
+                    rest.next()
+                        .ok_or_else(|| Failure::refused(format!("{argument}: a value is missing")))
+                };
                 match argument.as_str() {
                     "--name" => name = Some(value()?.clone()),
-                    "--initial-ssthresh" => options.initial_ssthresh = Some(packets(argument, value()?)?),
+                    "--initial-ssthresh" => {
+                        options.initial_ssthresh = Some(packets(argument, value()?)?)
+                    }
                     "--skip-every" => options.skip_every = Some(packets(argument, value()?)?),
                     "--until-stopped" => until_stopped = true,
                     text if rule.is_none() && !text.starts_with("--") => {
@@ -67,11 +74,15 @@ mod kernel {
                     }
                     text => {
                         let allowed = "RULE --name NAME --initial-ssthresh PACKETS --until-stopped";
-                        return Err(Failure::refused(format!("{text}: is not allowed; allowed: {allowed}")));
+                        return Err(Failure::refused(format!(
+                            "{text}: is not allowed; allowed: {allowed}"
+                        )));
                     }
                 }
             }
-            let rule = rule.ok_or_else(|| Failure::refused("a rule is missing, for example \"AIMD(1, 0.5)\""))?;
+            let rule = rule.ok_or_else(|| {
+                Failure::refused("a rule is missing, for example \"AIMD(1, 0.5)\"")
+            })?;
             let name = name
                 .ok_or_else(|| Failure::refused("--name: a name is missing; allowed: 1 to 15 letters, digits, _ and -, a letter first"))?;
             Ok(Self { rule, name, options, until_stopped })
@@ -79,7 +90,11 @@ mod kernel {
     }
 
     fn packets(option: &str, text: &str) -> Result<u32, Failure> {
-        let refused = || Failure::refused(format!("{option}: `{text}` is not allowed; allowed: a whole number, 2 or more"));
+        let refused = || {
+            Failure::refused(format!(
+                "{option}: `{text}` is not allowed; allowed: a whole number, 2 or more"
+            ))
+        };
         text.parse().map_err(|_| refused())
     }
 
@@ -87,15 +102,19 @@ mod kernel {
         let plan = Plan::of(&asked.rule).map_err(Failure::refused)?;
         let told = told(asked, &plan);
         if !asked.until_stopped {
-            installed::install(&asked.rule, &asked.name, &asked.options).map_err(Failure::refused)?;
+            installed::install(&asked.rule, &asked.name, &asked.options)
+                .map_err(Failure::refused)?;
             answer(told);
             return Ok(());
         }
-        let registered = Registered::load(&asked.rule, &asked.name, &asked.options).map_err(Failure::refused)?;
+        let registered =
+            Registered::load(&asked.rule, &asked.name, &asked.options).map_err(Failure::refused)?;
         answer(told);
         // Until whoever started this closes our input, or a signal ends us: then the kernel takes the rule back.
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
-        answer(json!({ "name": asked.name, "hits": registered.report().map(hits).map_err(Failure::refused)? }));
+        answer(
+            json!({ "name": asked.name, "hits": registered.report().map(hits).map_err(Failure::refused)? }),
+        );
         Ok(())
     }
 
@@ -121,7 +140,9 @@ mod kernel {
     }
 
     fn remove(arguments: &[String]) -> Result<(), Failure> {
-        let [name] = arguments else { return Err(Failure::refused("remove: one name is needed, as `list` shows it")) };
+        let [name] = arguments else {
+            return Err(Failure::refused("remove: one name is needed, as `list` shows it"));
+        };
         installed::remove(name).map_err(Failure::refused)?;
         answer(json!({ "removed": [name] }));
         Ok(())

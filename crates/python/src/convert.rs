@@ -2,14 +2,15 @@
 
 use crate::errors::ScenarioError;
 use cwndlab_sim::results::RunResult;
-use cwndlab_sim::{PacketRow, Recorder, Recording, Transfer};
+use cwndlab_sim::{PacketRow, TraceRecorder, Traces, Transfer};
 use cwndlab_tcp::{Knobs, Profile, for_each_knob};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 /// A result with the wall-clock figures that the core does not know.
 pub fn result_json(result: &RunResult, wall_s: f64) -> PyResult<String> {
-    let mut value = serde_json::to_value(result).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let mut value =
+        serde_json::to_value(result).map_err(|error| ScenarioError::new_err(error.to_string()))?;
     value["wall_s"] = wall_s.into();
     value["packets_per_wall_s"] = (result.delivered_packets as f64 / wall_s.max(1e-9)).into();
     Ok(value.to_string())
@@ -37,7 +38,11 @@ impl Column {
 }
 
 /// Every table that was recorded.
-pub fn traces<'py>(py: Python<'py>, recording: &Recording<'_>, packets_wanted: bool) -> PyResult<Bound<'py, PyDict>> {
+pub fn traces<'py>(
+    py: Python<'py>,
+    traces: &Traces<'_>,
+    packets_wanted: bool,
+) -> PyResult<Bound<'py, PyDict>> {
     let tables = PyDict::new(py);
     let put = |name: &str, columns: Vec<(&str, Column)>| {
         let table = PyDict::new(py);
@@ -46,21 +51,21 @@ pub fn traces<'py>(py: Python<'py>, recording: &Recording<'_>, packets_wanted: b
         }
         tables.set_item(name, table)
     };
-    if !recording.queues.is_empty() {
-        put("queue", queue(recording))?;
+    if !traces.queues.is_empty() {
+        put("queue", queue(traces))?;
     }
-    if let Some((transfers, _)) = recording.transfers {
+    if let Some((transfers, _)) = traces.transfers {
         put("transfers", self::transfers(transfers))?;
     }
-    if let Some(recorder) = recording.recorder {
+    if let Some(recorder) = traces.recorder {
         if !recorder.windows.is_empty() {
             put("cwnd", windows(recorder))?;
         }
         if let Some(bin_s) = recorder.rate_bin_s() {
-            put("rate", rates(recorder, bin_s, recording.end_s))?;
-            put("available", available(recording, bin_s))?;
+            put("rate", rates(recorder, bin_s, traces.end_s))?;
+            put("available", available(traces, bin_s))?;
             if !recorder.carried.is_empty() {
-                put("cross", carried(recorder, bin_s, recording.end_s))?;
+                put("cross", carried(recorder, bin_s, traces.end_s))?;
             }
         }
         if packets_wanted {
@@ -70,10 +75,13 @@ pub fn traces<'py>(py: Python<'py>, recording: &Recording<'_>, packets_wanted: b
     Ok(tables)
 }
 
-fn queue(recording: &Recording<'_>) -> Vec<(&'static str, Column)> {
+fn queue(traces: &Traces<'_>) -> Vec<(&'static str, Column)> {
     let samples = || {
-        recording.queues.iter().enumerate().flat_map(|(link, &(every_s, samples))| {
-            samples.iter().enumerate().map(move |(i, &packets)| (i as f64 * every_s, link as u32, packets))
+        traces.queues.iter().enumerate().flat_map(|(link, &(every_s, samples))| {
+            samples
+                .iter()
+                .enumerate()
+                .map(move |(i, &packets)| (i as f64 * every_s, link as u32, packets))
         })
     };
     vec![
@@ -83,7 +91,7 @@ fn queue(recording: &Recording<'_>) -> Vec<(&'static str, Column)> {
     ]
 }
 
-fn windows(recorder: &Recorder) -> Vec<(&'static str, Column)> {
+fn windows(recorder: &TraceRecorder) -> Vec<(&'static str, Column)> {
     // Senders run ahead of each other: the table is in order of time all the same.
     let mut rows: Vec<_> = recorder.windows.iter().collect();
     rows.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
@@ -98,36 +106,52 @@ fn windows(recorder: &Recorder) -> Vec<(&'static str, Column)> {
 }
 
 /// Goodput in bins; the last one may be shorter than the others.
-fn rates(recorder: &Recorder, bin_s: f64, end_s: f64) -> Vec<(&'static str, Column)> {
-    let bins =
-        || recorder.rates.iter().enumerate().flat_map(|(flow, bins)| bins.iter().enumerate().map(move |(i, &bits)| (i, flow as u32, bits)));
+fn rates(recorder: &TraceRecorder, bin_s: f64, end_s: f64) -> Vec<(&'static str, Column)> {
+    let bins = || {
+        recorder.rates.iter().enumerate().flat_map(|(flow, bins)| {
+            bins.iter().enumerate().map(move |(i, &bits)| (i, flow as u32, bits))
+        })
+    };
     vec![
         ("time_s", Column::f8(bins().map(|(i, _, _)| i as f64 * bin_s))),
         ("flow", Column::u4(bins().map(|(_, flow, _)| flow))),
-        ("goodput_bps", Column::f8(bins().map(|(i, _, bits)| bits as f64 / bin_s.min(end_s - i as f64 * bin_s)))),
+        (
+            "goodput_bps",
+            Column::f8(
+                bins().map(|(i, _, bits)| bits as f64 / bin_s.min(end_s - i as f64 * bin_s)),
+            ),
+        ),
     ]
 }
 
 /// What cross traffic and arrivals carried, in bins: numbers of the lines of cross traffic, then of the groups of arrivals.
-fn carried(recorder: &Recorder, bin_s: f64, end_s: f64) -> Vec<(&'static str, Column)> {
+fn carried(recorder: &TraceRecorder, bin_s: f64, end_s: f64) -> Vec<(&'static str, Column)> {
     let bins = || {
-        recorder
-            .carried
-            .iter()
-            .enumerate()
-            .flat_map(|(source, bins)| bins.iter().enumerate().map(move |(i, &bits)| (i, source as u32, bits)))
+        recorder.carried.iter().enumerate().flat_map(|(source, bins)| {
+            bins.iter().enumerate().map(move |(i, &bits)| (i, source as u32, bits))
+        })
     };
     vec![
         ("time_s", Column::f8(bins().map(|(i, _, _)| i as f64 * bin_s))),
         ("source", Column::u4(bins().map(|(_, source, _)| source))),
-        ("carried_bps", Column::f8(bins().map(|(i, _, bits)| bits as f64 / bin_s.min(end_s - i as f64 * bin_s)))),
+        (
+            "carried_bps",
+            Column::f8(
+                bins().map(|(i, _, bits)| bits as f64 / bin_s.min(end_s - i as f64 * bin_s)),
+            ),
+        ),
     ]
 }
 
 /// Transfers in order of their start.
 fn transfers(transfers: &[Transfer]) -> Vec<(&'static str, Column)> {
     let mut rows: Vec<&Transfer> = transfers.iter().collect();
-    rows.sort_by(|a, b| a.start_s.total_cmp(&b.start_s).then(a.group.cmp(&b.group)).then(a.fct_s.total_cmp(&b.fct_s)));
+    rows.sort_by(|a, b| {
+        a.start_s
+            .total_cmp(&b.start_s)
+            .then(a.group.cmp(&b.group))
+            .then(a.fct_s.total_cmp(&b.fct_s))
+    });
     let rows = || rows.iter();
     vec![
         ("start_s", Column::f8(rows().map(|row| row.start_s))),
@@ -138,9 +162,11 @@ fn transfers(transfers: &[Transfer]) -> Vec<(&'static str, Column)> {
     ]
 }
 
-fn available(recording: &Recording<'_>, bin_s: f64) -> Vec<(&'static str, Column)> {
+fn available(traces: &Traces<'_>, bin_s: f64) -> Vec<(&'static str, Column)> {
     let bins = || {
-        recording.available.iter().enumerate().flat_map(|(link, bins)| bins.iter().enumerate().map(move |(i, &bps)| (i, link as u32, bps)))
+        traces.available.iter().enumerate().flat_map(|(link, bins)| {
+            bins.iter().enumerate().map(move |(i, &bps)| (i, link as u32, bps))
+        })
     };
     vec![
         ("time_s", Column::f8(bins().map(|(i, _, _)| i as f64 * bin_s))),
@@ -150,13 +176,13 @@ fn available(recording: &Recording<'_>, bin_s: f64) -> Vec<(&'static str, Column
 }
 
 /// Packet rows in order of time; rows of one moment stay in the order in which they happened.
-pub fn in_order(recorder: &Recorder) -> Vec<&PacketRow> {
+pub fn in_order(recorder: &TraceRecorder) -> Vec<&PacketRow> {
     let mut rows: Vec<&PacketRow> = recorder.packets.iter().collect();
     rows.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
     rows
 }
 
-fn packets(recorder: &Recorder) -> Vec<(&'static str, Column)> {
+fn packets(recorder: &TraceRecorder) -> Vec<(&'static str, Column)> {
     let rows = in_order(recorder);
     let rows = || rows.iter();
     vec![
@@ -169,7 +195,7 @@ fn packets(recorder: &Recorder) -> Vec<(&'static str, Column)> {
         ("cwnd_packets", Column::f8(rows().map(|row| row.cwnd))),
         ("ssthresh_packets", Column::f8(rows().map(|row| row.ssthresh))),
         ("retransmission", Column::u1(rows().map(|row| u8::from(row.retransmission)))),
-        ("marked", Column::u1(rows().map(|row| u8::from(row.ecn.marked || row.ecn.echo)))),
+        ("marked", Column::u1(rows().map(|row| u8::from(row.ecn.ce || row.ecn.ece)))),
     ]
 }
 

@@ -10,4 +10,9 @@ create_exception!(
     "A scenario that cannot be run: the message names the key, the value and what is allowed."
 );
 create_exception!(cwndlab, RuleError, ScenarioError, "A rule that cannot be read.");
-create_exception!(cwndlab, RunError, ScenarioError, "A run that would need more memory than is meant for it.");
+create_exception!(
+    cwndlab,
+    RunError,
+    ScenarioError,
+    "A run that would need more memory than is meant for it."
+);

@@ -1,6 +1,9 @@
 //! `cwndlab._core`: the simulator as Python sees it. Everything here converts; nothing decides.
 
-#![allow(clippy::disallowed_methods, reason = "files and the wall clock belong here, and nowhere below")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "files and the wall clock belong here, and nowhere below"
+)]
 
 mod convert;
 mod errors;
@@ -8,9 +11,9 @@ mod own;
 mod pcap;
 mod source;
 
-use cwndlab_rules::{FAMILIES, Kind, Parameter, RuleSpec};
-use cwndlab_sim::scenario::{Scenario, Source as _, schema as scenario_schema};
-use cwndlab_sim::{Options, SchedulerKind, Simulation, Status};
+use cwndlab_rules::{FAMILIES, Parameter, ParameterKind, RuleSpec};
+use cwndlab_sim::scenario::{Resolver as _, Scenario, schema as scenario_schema};
+use cwndlab_sim::{EventSchedulerKind, Options, Simulation, Status};
 use errors::{RuleError, RunError, ScenarioError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -56,11 +59,11 @@ fn rules() -> String {
 /// A parameter of a rule: a default as a number, or as the word it stands for.
 fn parameter_json(parameter: &Parameter) -> serde_json::Value {
     let default = match parameter.kind {
-        Kind::Choice(_) => serde_json::json!(parameter.default_text()),
-        Kind::Number | Kind::Formula => serde_json::json!(parameter.default),
+        ParameterKind::Choice(_) => serde_json::json!(parameter.default_text()),
+        ParameterKind::Number | ParameterKind::Formula => serde_json::json!(parameter.default),
     };
     serde_json::json!({
-        "name": parameter.name, "meaning": parameter.meaning, "allowed": parameter.allowed, "default": default, "option": parameter.option,
+        "name": parameter.name, "meaning": parameter.meaning, "allowed": parameter.expected, "default": default, "option": parameter.option,
     })
 }
 
@@ -79,10 +82,14 @@ fn schema() -> String {
 /// Canonical form of a rule.
 #[pyfunction]
 fn rule(text: &str) -> PyResult<String> {
-    let spec: RuleSpec = text.parse().map_err(|error: cwndlab_rules::RuleError| RuleError::new_err(error.to_string()))?;
+    let spec: RuleSpec = text
+        .parse()
+        .map_err(|error: cwndlab_rules::RuleError| RuleError::new_err(error.to_string()))?;
     let outside = Outside::default();
-    let found = spec.own_text().map(|text| outside.rule(text)).transpose();
-    let spec = found.map_err(|error| outside.refused(RuleError::new_err(format!("rule \"{text}\": {error}"))))?.unwrap_or(spec);
+    let found = spec.custom_text().map(|text| outside.rule(text)).transpose();
+    let spec = found
+        .map_err(|error| outside.refused(RuleError::new_err(format!("rule \"{text}\": {error}"))))?
+        .unwrap_or(spec);
     Ok(spec.to_string())
 }
 
@@ -93,9 +100,14 @@ fn parse(text: &str, format: &str) -> PyResult<String> {
     let scenario = match format {
         "toml" => Scenario::from_toml_with(text, &outside),
         "json" => Scenario::from_json_with(text, &outside),
-        other => return Err(ScenarioError::new_err(format!("format: \"{other}\" is not known, allowed: toml, json"))),
+        other => {
+            return Err(ScenarioError::new_err(format!(
+                "format: \"{other}\" is not known, allowed: toml, json"
+            )));
+        }
     };
-    let scenario = scenario.map_err(|error| outside.refused(ScenarioError::new_err(error.to_string())))?;
+    let scenario =
+        scenario.map_err(|error| outside.refused(ScenarioError::new_err(error.to_string())))?;
     serde_json::to_string(&scenario).map_err(|error| ScenarioError::new_err(error.to_string()))
 }
 
@@ -111,22 +123,31 @@ fn run<'py>(
     look_ahead: bool,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let outside = Outside::default();
-    let mut scenario =
-        Scenario::from_json_with(scenario, &outside).map_err(|error| outside.refused(ScenarioError::new_err(error.to_string())))?;
+    let mut scenario = Scenario::from_json_with(scenario, &outside)
+        .map_err(|error| outside.refused(ScenarioError::new_err(error.to_string())))?;
     let packets_wanted = scenario.trace.packets;
     scenario.trace.packets |= pcap.is_some();
     let scheduler = match scheduler {
-        "fast" => SchedulerKind::Fast,
-        "tree" => SchedulerKind::Tree,
-        "calendar" => SchedulerKind::Calendar,
-        "heap" | "set" => SchedulerKind::Set,
-        other => return Err(ScenarioError::new_err(format!("scheduler: \"{other}\" is not known, allowed: fast, tree, calendar, heap"))),
+        "fast" => EventSchedulerKind::Automatic,
+        "tree" => EventSchedulerKind::WinnerTree,
+        "calendar" => EventSchedulerKind::CalendarQueue,
+        "heap" | "set" => EventSchedulerKind::SortedSet,
+        other => {
+            return Err(ScenarioError::new_err(format!(
+                "scheduler: \"{other}\" is not known, allowed: fast, tree, calendar, heap"
+            )));
+        }
     };
     let begin = Instant::now();
-    let mut simulation = py.detach(|| Simulation::with(&scenario, scheduler, Options { look_ahead }));
+    let mut simulation =
+        py.detach(|| Simulation::with(&scenario, scheduler, Options { look_ahead }));
     loop {
         // Rules in Python are called all the time: to let go of the interpreter and to take it back for each call would cost more.
-        let status = if outside.has_rules() { work(&mut simulation) } else { py.detach(|| work(&mut simulation)) };
+        let status = if outside.has_rules() {
+            work(&mut simulation)
+        } else {
+            py.detach(|| work(&mut simulation))
+        };
         py.check_signals()?;
         if let Some(progress) = &progress {
             progress.call1(simulation.progress())?;
@@ -134,15 +155,18 @@ fn run<'py>(
         match status {
             Status::Running => {}
             Status::Done => break,
-            Status::TooLarge | Status::Faulty => return Err(outside.error(py, &simulation.stopped().to_string())),
+            Status::OutOfMemory | Status::InvalidWindow => {
+                return Err(outside.error(py, &simulation.error().to_string()));
+            }
         }
     }
     let wall_s = begin.elapsed().as_secs_f64();
     let result = py.detach(|| convert::result_json(&simulation.result(), wall_s))?;
-    let recording = simulation.recording();
+    let recording = simulation.traces();
     if let Some(path) = &pcap {
-        py.detach(|| pcap::write(path, &recording, &scenario))
-            .map_err(|error| ScenarioError::new_err(format!("pcap: {}: {error}", path.display())))?;
+        py.detach(|| pcap::write(path, &recording, &scenario)).map_err(|error| {
+            ScenarioError::new_err(format!("pcap: {}: {error}", path.display()))
+        })?;
     }
     Ok((result, convert::traces(py, &recording, packets_wanted)?))
 }

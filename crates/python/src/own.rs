@@ -2,7 +2,7 @@
 //!
 //! What Python raises, or answers that is no window, ends the run: the first such thing is kept, the rule leaves the window alone since.
 
-use cwndlab_rules::{Ack, Congestion, Mark, Needs, SlowStart, WindowRule};
+use cwndlab_rules::{Ack, Congestion, MarkResponse, Needs, SlowStart, WindowRule};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -41,9 +41,26 @@ impl PyAck {
 
 impl From<&Ack> for PyAck {
     fn from(ack: &Ack) -> Self {
-        let &Ack { now_s, acked_packets, delivered_packets, lost_packets, in_flight_packets, .. } = ack;
-        let &Ack { rtt_s, srtt_s, min_rtt_s, delivery_rate_packets_s, marked, round_start, app_limited, .. } = ack;
-        let &Ack { in_recovery, sent_in_flight_packets, delivered_since_sent_packets, lost_since_sent_packets, .. } = ack;
+        let &Ack {
+            now_s, acked_packets, delivered_packets, lost_packets, in_flight_packets, ..
+        } = ack;
+        let &Ack {
+            rtt_s,
+            srtt_s,
+            min_rtt_s,
+            delivery_rate_packets_s,
+            marked,
+            round_start,
+            app_limited,
+            ..
+        } = ack;
+        let &Ack {
+            in_recovery,
+            sent_in_flight_packets,
+            delivered_since_sent_packets,
+            lost_since_sent_packets,
+            ..
+        } = ack;
         Self {
             now_s,
             acked_packets,
@@ -92,10 +109,13 @@ impl PythonRule {
             let method = instance.getattr_opt(name)?;
             Ok(method.filter(|method| method.is_callable()).map(Bound::unbind))
         };
-        let needed = |name: &str| method(name)?.ok_or_else(|| unusable(py, format!("has no method {name}")));
+        let needed =
+            |name: &str| method(name)?.ok_or_else(|| unusable(py, format!("has no method {name}")));
         let pacing_rate = method("pacing_rate")?;
-        let wishes: Vec<String> =
-            instance.getattr_opt("needs")?.map_or_else(|| Ok(Vec::new()), |needs| needs.try_iter()?.map(|x| x?.extract()).collect())?;
+        let wishes: Vec<String> = instance.getattr_opt("needs")?.map_or_else(
+            || Ok(Vec::new()),
+            |needs| needs.try_iter()?.map(|x| x?.extract()).collect(),
+        )?;
         let mut needs = Needs { pacing: pacing_rate.is_some(), faults: true, ..Needs::default() };
         for wish in &wishes {
             match wish.as_str() {
@@ -104,7 +124,9 @@ impl PythonRule {
                 "recovery" => needs.recovery = true,
                 "rounds" => needs.rounds = true,
                 other => {
-                    let message = format!("needs: \"{other}\" is not known, allowed: delivery_rate, exact_marks, recovery, rounds");
+                    let message = format!(
+                        "needs: \"{other}\" is not known, allowed: delivery_rate, exact_marks, recovery, rounds"
+                    );
                     return Err(unusable(py, message));
                 }
             }
@@ -118,7 +140,9 @@ impl PythonRule {
             rate: None,
             leave: py.import("cwndlab.own")?.getattr("Leave")?.unbind(),
             needs,
-            halves_in_slow_start: instance.getattr_opt("halves_in_slow_start")?.is_some_and(|halves| halves.is_truthy().unwrap_or(false)),
+            halves_in_slow_start: instance
+                .getattr_opt("halves_in_slow_start")?
+                .is_some_and(|halves| halves.is_truthy().unwrap_or(false)),
             instance: instance.clone().unbind(),
             fault: None,
             raised,
@@ -166,19 +190,29 @@ impl PythonRule {
 
     /// Asks for the pacing rate, as after every event.
     fn ask_rate(&mut self, py: Python<'_>) {
-        let Some(method) = self.pacing_rate.as_ref().filter(|_| self.fault.is_none()) else { return };
+        let Some(method) = self.pacing_rate.as_ref().filter(|_| self.fault.is_none()) else {
+            return;
+        };
         match method.call0(py).and_then(|answer| answer.extract::<Option<f64>>(py)) {
             Ok(rate) if rate.is_none_or(|rate| rate.is_finite() && rate > 0.0) => self.rate = rate,
             Ok(rate) => {
-                self.fault =
-                    Some(format!("pacing_rate answered {}: a rate is None or a number of packets/s above 0", rate.unwrap_or_default()))
+                self.fault = Some(format!(
+                    "pacing_rate answered {}: a rate is None or a number of packets/s above 0",
+                    rate.unwrap_or_default()
+                ))
             }
             Err(error) => self.keep(py, "pacing_rate", error),
         }
     }
 
     /// A call whose answer is a window; the window stays where there is no such answer.
-    fn window(&mut self, py: Python<'_>, doing: &str, cwnd: f64, answer: PyResult<Py<PyAny>>) -> f64 {
+    fn window(
+        &mut self,
+        py: Python<'_>,
+        doing: &str,
+        cwnd: f64,
+        answer: PyResult<Py<PyAny>>,
+    ) -> f64 {
         let answer = match answer {
             Ok(answer) => answer,
             Err(error) => {
@@ -189,10 +223,12 @@ impl PythonRule {
         match answer.extract::<f64>(py) {
             Ok(window) if window.is_finite() => window,
             _ => {
-                let shown = answer.bind(py).repr().map_or_else(|_| "?".into(), |text| text.to_string());
+                let shown =
+                    answer.bind(py).repr().map_or_else(|_| "?".into(), |text| text.to_string());
                 let shown: String = shown.chars().take(60).collect();
-                self.fault =
-                    Some(format!("{doing} answered {shown} at a window of {cwnd} packets: a window is a finite number of packets"));
+                self.fault = Some(format!(
+                    "{doing} answered {shown} at a window of {cwnd} packets: a window is a finite number of packets"
+                ));
                 cwnd
             }
         }
@@ -204,13 +240,15 @@ pub fn explain(py: Python<'_>, error: &PyErr) -> String {
     let value = error.value(py);
     // Kept apart from the exception until somebody asks.
     let _ = value.setattr("__traceback__", error.traceback(py));
-    let explained = py.import("cwndlab.own").and_then(|own| own.getattr("explain")?.call1((value,))?.extract());
+    let explained =
+        py.import("cwndlab.own").and_then(|own| own.getattr("explain")?.call1((value,))?.extract());
     explained.unwrap_or_else(|_| error.to_string().replace('\n', " "))
 }
 
 /// What is wrong with a class, in words that need no place.
 fn unusable(py: Python<'_>, message: String) -> PyErr {
-    let raised = py.import("cwndlab.own").and_then(|own| own.getattr("Unusable")?.call1((message,)));
+    let raised =
+        py.import("cwndlab.own").and_then(|own| own.getattr("Unusable")?.call1((message,)));
     raised.map_or_else(|error| error, PyErr::from_value)
 }
 
@@ -223,7 +261,9 @@ impl Clone for PythonRule {
     /// `copy.deepcopy` of the instance: flows that arrive start from a copy of a fresh one.
     fn clone(&self) -> Self {
         Python::attach(|py| {
-            let copied = py.import("copy").and_then(|copy| copy.getattr("deepcopy")?.call1((&self.instance,)));
+            let copied = py
+                .import("copy")
+                .and_then(|copy| copy.getattr("deepcopy")?.call1((&self.instance,)));
             match copied.and_then(|instance| Self::new(&instance, self.raised.clone())) {
                 Ok(rule) => Self { fault: self.fault.clone(), ..rule },
                 Err(error) => Self::broken(py, error, &self.raised),
@@ -238,7 +278,8 @@ impl WindowRule for PythonRule {
             return cwnd;
         }
         Python::attach(|py| {
-            let answer = Py::new(py, PyAck::from(ack)).and_then(|ack| self.increase.call1(py, (cwnd, ack)));
+            let answer =
+                Py::new(py, PyAck::from(ack)).and_then(|ack| self.increase.call1(py, (cwnd, ack)));
             let window = self.window(py, "increase", cwnd, answer);
             self.ask_rate(py);
             window
@@ -269,28 +310,32 @@ impl WindowRule for PythonRule {
         }
         Python::attach(|py| {
             let Some(method) = &self.slow_start else { return SlowStart::Grow(cwnd) };
-            let answer = Py::new(py, PyAck::from(ack)).and_then(|ack| method.call1(py, (cwnd, ack)));
-            let leaves = answer.as_ref().is_ok_and(|answer| answer.bind(py).is_instance(self.leave.bind(py)).unwrap_or(false));
+            let answer =
+                Py::new(py, PyAck::from(ack)).and_then(|ack| method.call1(py, (cwnd, ack)));
+            let leaves = answer.as_ref().is_ok_and(|answer| {
+                answer.bind(py).is_instance(self.leave.bind(py)).unwrap_or(false)
+            });
             let window = self.window(py, "slow_start", cwnd, answer);
             self.ask_rate(py);
             if leaves { SlowStart::Leave(window) } else { SlowStart::Grow(window) }
         })
     }
 
-    fn on_mark(&mut self, cwnd: f64, ack: &Ack) -> Mark {
+    fn on_mark(&mut self, cwnd: f64, ack: &Ack) -> MarkResponse {
         if self.on_mark.is_none() || self.fault.is_some() {
-            return Mark::Congestion;
+            return MarkResponse::Reduce;
         }
         Python::attach(|py| {
-            let Some(method) = &self.on_mark else { return Mark::Congestion };
-            let answer = Py::new(py, PyAck::from(ack)).and_then(|ack| method.call1(py, (cwnd, ack))?.is_truthy(py));
+            let Some(method) = &self.on_mark else { return MarkResponse::Reduce };
+            let answer = Py::new(py, PyAck::from(ack))
+                .and_then(|ack| method.call1(py, (cwnd, ack))?.is_truthy(py));
             self.ask_rate(py);
             match answer {
-                Ok(true) => Mark::Congestion,
-                Ok(false) => Mark::Noted,
+                Ok(true) => MarkResponse::Reduce,
+                Ok(false) => MarkResponse::Consumed,
                 Err(error) => {
                     self.keep(py, "on_mark", error);
-                    Mark::Noted
+                    MarkResponse::Consumed
                 }
             }
         })

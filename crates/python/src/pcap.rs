@@ -5,13 +5,15 @@
 
 use crate::convert::in_order;
 use cwndlab_sim::scenario::Scenario;
-use cwndlab_sim::{PacketEvent, PacketRow, Recording};
+use cwndlab_sim::{PacketEvent, PacketRow, Traces};
 use cwndlab_tcp::Knobs;
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement};
 use pcap_file::DataLink;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
-use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
 use std::borrow::Cow;
 use std::error::Error;
 use std::fs::File;
@@ -23,7 +25,8 @@ use std::time::Duration;
 const INITIAL: u32 = 0;
 const SINK_PORT: u16 = 5001;
 /// The window field stands for any window: scaled as far as RFC 7323 allows.
-const SYN_OPTIONS: [TcpOptionElement; 2] = [TcpOptionElement::SelectiveAcknowledgementPermitted, TcpOptionElement::WindowScale(14)];
+const SYN_OPTIONS: [TcpOptionElement; 2] =
+    [TcpOptionElement::SelectiveAcknowledgementPermitted, TcpOptionElement::WindowScale(14)];
 /// tsresol: 10^-9 seconds.
 const NANOSECONDS: u8 = 9;
 
@@ -37,8 +40,12 @@ struct Endpoint {
 }
 
 /// Writes the capture.
-pub fn write(path: &Path, recording: &Recording<'_>, scenario: &Scenario) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let Some(recorder) = recording.recorder else { return Ok(()) };
+pub fn write(
+    path: &Path,
+    traces: &Traces<'_>,
+    scenario: &Scenario,
+) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let Some(recorder) = traces.recorder else { return Ok(()) };
     let mut writer = PcapNgWriter::new(BufWriter::new(File::create(path)?))?;
     let mut interface = InterfaceDescriptionBlock::new(DataLink::RAW, 0);
     interface.options.push(InterfaceDescriptionOption::IfTsResol(NANOSECONDS));
@@ -50,7 +57,10 @@ pub fn write(path: &Path, recording: &Recording<'_>, scenario: &Scenario) -> Res
             PacketEvent::Send => data_headers(row, endpoint)?,
             PacketEvent::Ack => {
                 endpoint.heard_ms = milliseconds(row.time_s);
-                let sack = recorder.sacks.get((row.sack as usize).wrapping_sub(1)).map_or(&[][..], |sack| sack.as_slice());
+                let sack = recorder
+                    .sacks
+                    .get((row.sack as usize).wrapping_sub(1))
+                    .map_or(&[][..], |sack| sack.as_slice());
                 (ack_headers(row, sack, endpoint)?, 0)
             }
             _ => continue,
@@ -75,7 +85,13 @@ fn endpoints(scenario: &Scenario) -> Vec<Endpoint> {
             let flow = endpoints.len() as u32 + 1;
             let [_, a, b, c] = flow.to_be_bytes();
             let (source, sink) = ([10, a & 0x7f, b, c], [10, a | 0x80, b, c]);
-            endpoints.push(Endpoint { knobs: knobs.clone(), source, sink, port: 40_000 + (flow % 20_000) as u16, heard_ms: 0 });
+            endpoints.push(Endpoint {
+                knobs: knobs.clone(),
+                source,
+                sink,
+                port: 40_000 + (flow % 20_000) as u16,
+                heard_ms: 0,
+            });
         }
     }
     endpoints
@@ -87,13 +103,19 @@ fn sequence(number: i64, knobs: &Knobs) -> u32 {
     if number <= 0 && knobs.syn {
         INITIAL
     } else {
-        INITIAL.wrapping_add(u32::from(knobs.syn)).wrapping_add((data as u64).wrapping_mul(u64::from(knobs.packet_size)) as u32)
+        INITIAL
+            .wrapping_add(u32::from(knobs.syn))
+            .wrapping_add((data as u64).wrapping_mul(u64::from(knobs.packet_size)) as u32)
     }
 }
 
-fn data_headers(row: &PacketRow, endpoint: &Endpoint) -> Result<(Vec<u8>, u32), Box<dyn Error + Send + Sync>> {
+fn data_headers(
+    row: &PacketRow,
+    endpoint: &Endpoint,
+) -> Result<(Vec<u8>, u32), Box<dyn Error + Send + Sync>> {
     let syn = row.number == 0 && endpoint.knobs.syn;
-    let mut tcp = TcpHeader::new(endpoint.port, SINK_PORT, sequence(row.number, &endpoint.knobs), 65_535);
+    let mut tcp =
+        TcpHeader::new(endpoint.port, SINK_PORT, sequence(row.number, &endpoint.knobs), 65_535);
     let mut options = Vec::new();
     if syn {
         tcp.syn = true;
@@ -105,13 +127,17 @@ fn data_headers(row: &PacketRow, endpoint: &Endpoint) -> Result<(Vec<u8>, u32), 
     if endpoint.knobs.timestamps {
         options.push(TcpOptionElement::Timestamp(milliseconds(row.time_s), endpoint.heard_ms));
     }
-    tcp.cwr = row.ecn.reduced;
+    tcp.cwr = row.ecn.cwr;
     tcp.set_options(&options)?;
     let payload = if syn { 0 } else { endpoint.knobs.packet_size };
-    Ok((headers(endpoint.source, endpoint.sink, &tcp, payload, row.ecn.capable)?, payload))
+    Ok((headers(endpoint.source, endpoint.sink, &tcp, payload, row.ecn.ect)?, payload))
 }
 
-fn ack_headers(row: &PacketRow, sack: &[(i64, i64)], endpoint: &Endpoint) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
+fn ack_headers(
+    row: &PacketRow,
+    sack: &[(i64, i64)],
+    endpoint: &Endpoint,
+) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
     let knobs = &endpoint.knobs;
     let syn = row.number == 0 && knobs.syn;
     let mut tcp = TcpHeader::new(SINK_PORT, endpoint.port, INITIAL + u32::from(!syn), 65_535);
@@ -120,7 +146,8 @@ fn ack_headers(row: &PacketRow, sack: &[(i64, i64)], endpoint: &Endpoint) -> Res
     tcp.acknowledgment_number = sequence(row.number + 1, knobs);
     let mut options = Vec::new();
     if knobs.timestamps {
-        options.push(TcpOptionElement::Timestamp(milliseconds(row.time_s), milliseconds(row.echo_s)));
+        options
+            .push(TcpOptionElement::Timestamp(milliseconds(row.time_s), milliseconds(row.echo_s)));
     }
     if let Some((&first, rest)) = sack.split_first() {
         let block = |block: (i64, i64)| (sequence(block.0, knobs), sequence(block.1, knobs));
@@ -130,7 +157,7 @@ fn ack_headers(row: &PacketRow, sack: &[(i64, i64)], endpoint: &Endpoint) -> Res
     } else if syn {
         options.extend(SYN_OPTIONS);
     }
-    tcp.ece = row.ecn.echo;
+    tcp.ece = row.ecn.ece;
     tcp.set_options(&options)?;
     headers(endpoint.sink, endpoint.source, &tcp, 0, false)
 }
@@ -140,7 +167,13 @@ fn milliseconds(time_s: f64) -> u32 {
     (time_s * 1e3) as u32
 }
 
-fn headers(from: [u8; 4], to: [u8; 4], tcp: &TcpHeader, payload: u32, ecn: bool) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
+fn headers(
+    from: [u8; 4],
+    to: [u8; 4],
+    tcp: &TcpHeader,
+    payload: u32,
+    ecn: bool,
+) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
     let mut tcp = tcp.clone();
     let length = tcp.header_len() + payload as usize;
     let mut ip = Ipv4Header::new(u16::try_from(length)?, 64, IpNumber::TCP, from, to)?;

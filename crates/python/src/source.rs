@@ -2,8 +2,8 @@
 
 use crate::errors::RunError;
 use crate::own::{PythonRule, Raised, explain, is_interrupt};
-use cwndlab_rules::{Maker, RuleSpec};
-use cwndlab_sim::scenario::Source;
+use cwndlab_rules::{CustomRuleFactory, RuleSpec};
+use cwndlab_sim::scenario::Resolver;
 use pyo3::prelude::*;
 use std::cell::Cell;
 
@@ -14,7 +14,7 @@ pub struct Outside {
     rules: Cell<bool>,
 }
 
-impl Source for Outside {
+impl Resolver for Outside {
     fn read(&self, path: &str) -> Result<String, String> {
         std::fs::read_to_string(path).map_err(|error| error.to_string())
     }
@@ -22,14 +22,19 @@ impl Source for Outside {
     fn rule(&self, text: &str) -> Result<RuleSpec, String> {
         self.rules.set(true);
         Python::attach(|py| {
-            let found = py.import("cwndlab.own").and_then(|own| own.getattr("find")?.call1((text,))?.extract::<(String, Py<PyAny>)>());
+            let found = py.import("cwndlab.own").and_then(|own| {
+                own.getattr("find")?.call1((text,))?.extract::<(String, Py<PyAny>)>()
+            });
             let (text, make) = found.map_err(|error| self.said(py, error))?;
             // Made once to see that it can be.
             make.call0(py)
                 .and_then(|instance| PythonRule::new(instance.bind(py), self.raised.clone()))
                 .map_err(|error| self.said(py, error))?;
             let raised = self.raised.clone();
-            Ok(RuleSpec::own(text, Maker::new(move || PythonRule::made(&make, &raised))))
+            Ok(RuleSpec::custom(
+                text,
+                CustomRuleFactory::new(move || PythonRule::made(&make, &raised)),
+            ))
         })
     }
 }

@@ -1,67 +1,73 @@
-//! Controlled delay: packets that have waited too long, for too long, are lost as they leave, ever faster until the delay is gone.
+//! CoDel (controlled delay): drops or marks packets at dequeue when the sojourn time stays above
+//! `target` for `interval`.
 //!
-//! Source: K. Nichols, V. Jacobson, A. McGregor and J. Iyengar, RFC 8289, sections 3 and 5 (the pseudo-code).
+//! Source: K. Nichols, V. Jacobson, A. McGregor and J. Iyengar, RFC 8289, sections 3 and 5
+//! (pseudo-code).
 //!
-//! * A packet's sojourn is its time in the queue. Once every packet for an `interval` has had one of at least `target` while more than one
-//!   packet of the largest size waited, the queue starts to lose packets.
-//! * The first is lost at once, the next at `t + interval/sqrt(count)`, `t` the time of the loss before and `count` the losses so far.
-//! * One sojourn below `target`, or a queue of at most one packet of the largest size, ends it.
-//! * If it starts again within 16 intervals of the last planned loss, it resumes at the rate that the last period reached: `count` starts
-//!   from what was added to it there.
+//! * The sojourn time of a packet is its time in the queue. The queue enters the dropping state
+//!   once every packet for an `interval` had a sojourn time of at least `target` while more than
+//!   one packet of the largest size waited.
+//! * It drops the first packet at once, the next at `t + interval/sqrt(count)`: `t` is the time of
+//!   the previous drop, `count` the number of drops so far.
+//! * It leaves the dropping state at one sojourn time below `target`, or with at most one packet of
+//!   the largest size waiting.
+//! * If it re-enters within 16 intervals of the last scheduled drop, it resumes at the drop rate
+//!   reached before: `count` starts from what the last dropping state added to it.
 //!
-//! Knobs: [`CoDelParameters`].
+//! Parameters: [`CoDelParameters`].
 //!
-//! Departures from the RFC: `MAXPACKET` is the largest packet seen so far, not the interface's MTU (as Linux has it). With `ecn` a packet
-//! that can be marked is marked and sent where it would be lost (the RFC leaves marking open; section 3's "drop or mark"): it counts as the
-//! loss, and the next one is planned from it. The buffer loses what arrives when it is full.
+//! Departures from the RFC: `MAXPACKET` is the largest packet seen so far, not the interface's MTU
+//! (as in Linux). With `ecn` an ECT packet is marked and sent where it would be dropped (section 3,
+//! "drop or mark"): the mark counts as a drop, and the next one is scheduled from it. A full buffer
+//! drops arriving packets.
 
-use crate::fifo::{Fifo, Pool};
-use crate::{Item, Limit, Scheduling};
+use crate::fifo::{Fifo, PacketPool};
+use crate::{Limit, QueueDisc, QueueItem};
 
-/// What a CoDel queue is made from.
+/// Parameters of a CoDel queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoDelParameters {
-    /// What may wait, without the packet in service.
+    /// Buffer limit, without the packet in service.
     pub limit: Limit,
-    /// Standing delay that is allowed, seconds (TARGET).
+    /// Acceptable standing delay, seconds (TARGET).
     pub target_s: f64,
-    /// Time to judge it over: a worst-case round trip, seconds (INTERVAL).
+    /// Interval over which the sojourn time is judged, a worst-case round trip, seconds (INTERVAL).
     pub interval_s: f64,
-    /// Whether packets that can be marked are marked instead of lost.
+    /// Whether ECT packets are marked instead of dropped.
     pub ecn: bool,
 }
 
 impl CoDelParameters {
-    /// 5 ms over 100 ms, losing (RFC 8289, section 4).
+    /// 5 ms over 100 ms, dropping (RFC 8289, section 4).
     pub fn new(limit: Limit) -> Self {
         Self { limit, target_s: 0.005, interval_s: 0.1, ecn: false }
     }
 }
 
-/// What all queues under one set of parameters share.
+/// The control law and what all queues under it share.
 #[derive(Clone, Debug)]
-pub(crate) struct Law {
+pub(crate) struct ControlLaw {
     pub(crate) target_s: f64,
     pub(crate) interval_s: f64,
     pub(crate) ecn: bool,
-    /// Largest packet seen.
+    /// Largest packet seen (MAXPACKET).
     pub(crate) max_packet_bytes: u32,
 }
 
-impl Law {
-    /// When the next packet is lost (RFC 8289, section 5.6, `control_law`).
-    fn next_loss_s(&self, from_s: f64, count: u32) -> f64 {
+impl ControlLaw {
+    /// Time of the next drop (`control_law`, RFC 8289, section 5.6).
+    fn next_drop_s(&self, from_s: f64, count: u32) -> f64 {
         from_s + self.interval_s / f64::from(count).sqrt()
     }
 }
 
-/// How many intervals after the last planned loss the reached rate is forgotten.
+/// Intervals after the last scheduled drop until the drop rate is forgotten.
 pub(crate) const MEMORY_INTERVALS: f64 = 16.0;
 
-/// The state of one controlled queue (RFC 8289, section 5.2).
+/// CoDel state of one queue (RFC 8289, section 5.2).
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Control {
-    /// When the sojourn will have been above target for an interval, if it is above.
+pub(crate) struct CoDelState {
+    /// When the sojourn time will have been above target for an interval, if it is above.
     first_above_s: Option<f64>,
     is_dropping: bool,
     drop_next_s: f64,
@@ -69,81 +75,93 @@ pub(crate) struct Control {
     last_count: u32,
 }
 
-impl Control {
-    /// Takes the head and says whether it is to be lost (section 5.6, `dodequeue`).
+impl CoDelState {
+    /// Dequeues the head and says whether it is ok to drop (`dodequeue`, section 5.6).
     #[inline]
-    fn head<P>(&mut self, now_s: f64, law: &Law, pool: &mut Pool<P>, queue: &mut Fifo) -> (Option<Item<P>>, bool) {
+    fn do_dequeue<P>(
+        &mut self,
+        now_s: f64,
+        control_law: &ControlLaw,
+        pool: &mut PacketPool<P>,
+        queue: &mut Fifo,
+    ) -> (Option<QueueItem<P>>, bool) {
         let Some(item) = pool.pop(queue) else {
             self.first_above_s = None;
             return (None, false);
         };
-        if now_s - item.arrived_s < law.target_s || queue.bytes <= u64::from(law.max_packet_bytes) {
+        if now_s - item.enqueued_s < control_law.target_s
+            || queue.bytes <= u64::from(control_law.max_packet_bytes)
+        {
             self.first_above_s = None;
             return (Some(item), false);
         }
         match self.first_above_s {
             Some(since_s) => (Some(item), now_s >= since_s),
             None => {
-                self.first_above_s = Some(now_s + law.interval_s);
+                self.first_above_s = Some(now_s + control_law.interval_s);
                 (Some(item), false)
             }
         }
     }
 
-    /// The next packet to send, if any (section 5.5, `deque`).
+    /// The next packet to send, if any (`deque`, section 5.5).
     #[inline]
     pub(crate) fn dequeue<P>(
         &mut self,
         now_s: f64,
-        law: &Law,
-        pool: &mut Pool<P>,
+        control_law: &ControlLaw,
+        pool: &mut PacketPool<P>,
         queue: &mut Fifo,
-        lost: &mut impl FnMut(Item<P>),
-    ) -> Option<Item<P>> {
-        let (mut head, mut is_late) = self.head(now_s, law, pool, queue);
+        dropped: &mut impl FnMut(QueueItem<P>),
+    ) -> Option<QueueItem<P>> {
+        let (mut head, mut ok_to_drop) = self.do_dequeue(now_s, control_law, pool, queue);
         if self.is_dropping {
-            self.is_dropping = is_late;
+            self.is_dropping = ok_to_drop;
             while self.is_dropping && now_s >= self.drop_next_s {
                 self.count = self.count.saturating_add(1);
-                if let Some(marked) = signal(head, law, lost) {
-                    self.drop_next_s = law.next_loss_s(self.drop_next_s, self.count);
+                if let Some(marked) = mark_or_drop(head, control_law, dropped) {
+                    self.drop_next_s = control_law.next_drop_s(self.drop_next_s, self.count);
                     return Some(marked);
                 }
-                (head, is_late) = self.head(now_s, law, pool, queue);
-                if is_late {
-                    self.drop_next_s = law.next_loss_s(self.drop_next_s, self.count);
+                (head, ok_to_drop) = self.do_dequeue(now_s, control_law, pool, queue);
+                if ok_to_drop {
+                    self.drop_next_s = control_law.next_drop_s(self.drop_next_s, self.count);
                 } else {
                     self.is_dropping = false;
                 }
             }
-        } else if is_late {
-            head = match signal(head, law, lost) {
+        } else if ok_to_drop {
+            head = match mark_or_drop(head, control_law, dropped) {
                 Some(marked) => Some(marked),
-                None => self.head(now_s, law, pool, queue).0,
+                None => self.do_dequeue(now_s, control_law, pool, queue).0,
             };
-            self.start(now_s, law);
+            self.enter_dropping_state(now_s, control_law);
         }
         head
     }
 
-    /// Starts to lose packets; the first is gone.
-    fn start(&mut self, now_s: f64, law: &Law) {
+    /// Enters the dropping state; the first packet was dropped.
+    fn enter_dropping_state(&mut self, now_s: f64, control_law: &ControlLaw) {
         self.is_dropping = true;
         let reached = self.count - self.last_count;
-        let is_recent = now_s - self.drop_next_s < MEMORY_INTERVALS * law.interval_s;
+        let is_recent = now_s - self.drop_next_s < MEMORY_INTERVALS * control_law.interval_s;
         self.count = if reached > 1 && is_recent { reached } else { 1 };
-        self.drop_next_s = law.next_loss_s(now_s, self.count);
+        self.drop_next_s = control_law.next_drop_s(now_s, self.count);
         self.last_count = self.count;
     }
 }
 
-/// Marks the packet and gives it back, or loses it.
-fn signal<P>(head: Option<Item<P>>, law: &Law, lost: &mut impl FnMut(Item<P>)) -> Option<Item<P>> {
+/// Marks the packet and returns it, or drops it.
+fn mark_or_drop<P>(
+    head: Option<QueueItem<P>>,
+    control_law: &ControlLaw,
+    dropped: &mut impl FnMut(QueueItem<P>),
+) -> Option<QueueItem<P>> {
     let item = head?;
-    if law.ecn && item.ecn {
-        return Some(Item { marked: true, ..item });
+    if control_law.ecn && item.ecn {
+        return Some(QueueItem { marked: true, ..item });
     }
-    lost(item);
+    dropped(item);
     None
 }
 
@@ -151,39 +169,43 @@ fn signal<P>(head: Option<Item<P>>, law: &Law, lost: &mut impl FnMut(Item<P>)) -
 #[derive(Clone, Debug)]
 pub struct CoDel<P> {
     limit: Limit,
-    law: Law,
-    control: Control,
-    pool: Pool<P>,
+    control_law: ControlLaw,
+    state: CoDelState,
+    pool: PacketPool<P>,
     queue: Fifo,
 }
 
 impl<P> CoDel<P> {
-    /// An empty queue with these parameters.
+    /// An empty queue.
     pub fn new(parameters: &CoDelParameters) -> Self {
         let CoDelParameters { limit, target_s, interval_s, ecn } = *parameters;
         Self {
             limit,
-            law: Law { target_s, interval_s, ecn, max_packet_bytes: 0 },
-            control: Control::default(),
-            pool: Pool::new(),
+            control_law: ControlLaw { target_s, interval_s, ecn, max_packet_bytes: 0 },
+            state: CoDelState::default(),
+            pool: PacketPool::new(),
             queue: Fifo::default(),
         }
     }
 }
 
-impl<P> Scheduling<P> for CoDel<P> {
+impl<P> QueueDisc<P> for CoDel<P> {
     #[inline]
-    fn enqueue(&mut self, item: Item<P>, lost: &mut impl FnMut(Item<P>)) {
+    fn enqueue(&mut self, item: QueueItem<P>, dropped: &mut impl FnMut(QueueItem<P>)) {
         if !self.limit.admits(self.queue.packets, self.queue.bytes, item.size_bytes) {
-            return lost(item);
+            return dropped(item);
         }
-        self.law.max_packet_bytes = self.law.max_packet_bytes.max(item.size_bytes);
+        self.control_law.max_packet_bytes = self.control_law.max_packet_bytes.max(item.size_bytes);
         self.pool.push(&mut self.queue, item);
     }
 
     #[inline]
-    fn dequeue(&mut self, now_s: f64, lost: &mut impl FnMut(Item<P>)) -> Option<Item<P>> {
-        self.control.dequeue(now_s, &self.law, &mut self.pool, &mut self.queue, lost)
+    fn dequeue(
+        &mut self,
+        now_s: f64,
+        dropped: &mut impl FnMut(QueueItem<P>),
+    ) -> Option<QueueItem<P>> {
+        self.state.dequeue(now_s, &self.control_law, &mut self.pool, &mut self.queue, dropped)
     }
 
     #[inline]

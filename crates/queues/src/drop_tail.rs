@@ -1,21 +1,22 @@
-//! Drop-tail: an arriving packet is lost when the buffer is full.
+//! Drop-tail: drops an arriving packet when the buffer is full.
 //!
-//! ns-2's `Queue/DropTail` with `limit_` B holds B - 1 waiting packets and one in service (`queue/drop-tail.cc`), which is a limit of B
-//! with the packet in service counted; a router whose line card holds the packet in service has it on top.
+//! ns-2's `Queue/DropTail` with `limit_` B holds B - 1 waiting packets and one in service
+//! (`queue/drop-tail.cc`): a limit of B that counts the packet in service. A router whose line card
+//! holds the packet in service buffers one packet more.
 
-use crate::{Admission, Arrival, Backlog, Decision};
+use crate::{Admission, ArrivingPacket, Backlog, Decision};
 
-/// How much a queue holds.
+/// Size of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// So many packets.
+    /// In packets.
     Packets(u64),
-    /// So many bytes.
+    /// In bytes.
     Bytes(u64),
 }
 
 impl Limit {
-    /// Whether a packet of this size still fits where so much is.
+    /// Whether a packet of this size fits into a buffer with `packets` and `bytes`.
     #[inline]
     pub(crate) fn admits(self, packets: u64, bytes: u64, size_bytes: u32) -> bool {
         match self {
@@ -25,16 +26,16 @@ impl Limit {
     }
 }
 
-/// A first-in first-out queue of limited size.
+/// A FIFO queue with a buffer limit.
 #[derive(Clone, Debug)]
 pub struct DropTail {
     limit: Limit,
-    /// Whether the packet in service takes room in the buffer.
+    /// Whether the packet in service occupies the buffer.
     count_in_service: bool,
 }
 
 impl DropTail {
-    /// A queue of this size.
+    /// An empty queue.
     pub fn new(limit: Limit, count_in_service: bool) -> Self {
         Self { limit, count_in_service }
     }
@@ -42,19 +43,28 @@ impl DropTail {
 
 impl Admission for DropTail {
     #[inline]
-    fn admit(&mut self, packet: &Arrival, backlog: &Backlog, _random: &mut impl FnMut() -> f64) -> Decision {
+    fn admit(
+        &mut self,
+        packet: &ArrivingPacket,
+        backlog: &Backlog,
+        _random: &mut impl FnMut() -> f64,
+    ) -> Decision {
         let fits = match self.limit {
-            Limit::Packets(limit) => backlog.packets < limit.saturating_add(u64::from(!self.count_in_service)),
+            Limit::Packets(limit) => {
+                backlog.packets < limit.saturating_add(u64::from(!self.count_in_service))
+            }
             Limit::Bytes(limit) => {
-                // A packet always fits on an idle link: it goes straight into service.
+                // An idle link always accepts a packet, which goes into service.
                 let uncounted = if self.count_in_service { 0 } else { backlog.in_service_bytes };
-                backlog.packets == 0 || backlog.bytes + u64::from(packet.size_bytes) <= limit.saturating_add(uncounted)
+                backlog.packets == 0
+                    || backlog.bytes + u64::from(packet.size_bytes)
+                        <= limit.saturating_add(uncounted)
             }
         };
         if fits { Decision::Accept } else { Decision::Drop }
     }
 
-    fn sure_packets(&self, largest_bytes: u32) -> u64 {
+    fn guaranteed_accept_backlog(&self, largest_bytes: u32) -> u64 {
         match self.limit {
             Limit::Packets(limit) => limit,
             Limit::Bytes(limit) => limit / u64::from(largest_bytes.max(1)),

@@ -1,59 +1,62 @@
-//! Deficit round robin: one queue for each flow, served in turn, a quantum of bytes each.
+//! Deficit round robin (DRR): fair queueing with one FIFO per flow and a quantum of bytes per turn.
 //!
-//! Source: M. Shreedhar and G. Varghese, "Efficient Fair Queueing using Deficit Round Robin", SIGCOMM 1995, section 3, as
-//! ns-2 2.35 has it (`queue/drr.cc`), packet for packet.
+//! Source: M. Shreedhar and G. Varghese, "Efficient Fair Queueing using Deficit Round Robin",
+//! SIGCOMM 1995, section 3, packet for packet as in ns-2 2.35 (`queue/drr.cc`).
 //!
-//! * Its turn gives a queue `quantum` bytes of credit on top of what its last turn left. It sends as long as the credit covers the
-//!   packet at its head, then the turn passes on. An emptied queue leaves the round and loses its credit.
-//! * A queue that becomes active joins at the end of the round, without credit.
-//! * When what waits exceeds `limit` with the arriving packet, the queue with the most bytes loses packets from its head until it
-//!   does not; among equals the one whose turn comes first, from the current one on.
+//! * At its turn a queue adds `quantum` to its deficit counter and sends packets while the deficit
+//!   covers the head. A queue that becomes empty leaves the round and loses its deficit.
+//! * A queue that becomes active joins the end of the round with deficit 0.
+//! * When the backlog with the arriving packet exceeds `limit`, the queue with the most bytes drops
+//!   packets from its head until it does not; among equals, the one whose turn comes first, from
+//!   the current one on.
 //!
-//! Knobs: [`DrrParameters`].
+//! Parameters: [`DrrParameters`].
 //!
-//! Departures from ns-2: flows are told apart by number, not by source address. The limit may be in packets. A flow's own tail-drop
-//! limit is an option. A queue that an overflow has emptied in the middle of its turn starts a new one when it comes back: ns-2 forgets to
-//! end the old one, and the queue has to wait for its first quantum (this needs a buffer of less than two packets a flow).
+//! Departures from ns-2: flows are distinguished by number, not by source address. The limit may be
+//! in packets. A drop-tail limit per flow is optional. A queue that overflow empties during its
+//! turn starts a new turn when it becomes active again; ns-2 does not end the old turn, so that the
+//! queue waits for its first quantum (needs a buffer of less than two packets per flow).
 
-use crate::fifo::{Fifo, NONE, Pool};
-use crate::longest::{Length, Longest};
-use crate::slots::Slots;
-use crate::{Item, Limit, Scheduling};
+use crate::fifo::{Fifo, NONE, PacketPool};
+use crate::flow_table::FlowTable;
+use crate::longest_queue::{Length, LongestQueue};
+use crate::{Limit, QueueDisc, QueueItem};
 
-/// What a DRR queue is made from.
+/// Parameters of a DRR queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrrParameters {
-    /// What may wait in all queues together, without the packet in service (`blimit_`).
+    /// Buffer limit of all flows together, without the packet in service (`blimit_`).
     pub limit: Limit,
-    /// Bytes a queue may send in its turn, at least 1 (`quantum_`). A packet larger than that waits for as many turns as it needs, each of
-    /// which costs time to compute.
+    /// Bytes a queue may send per turn, at least 1 (`quantum_`). A larger packet needs several
+    /// turns, each of which costs computing time.
     pub quantum_bytes: u64,
-    /// Flows share so many queues, by number; each has its own when absent (`buckets_`).
+    /// Number of queues that flows share, by flow number; one queue per flow when absent
+    /// (`buckets_`).
     pub buckets: Option<u64>,
-    /// What may wait in one queue: an arriving packet that finds no room in its own is lost, before `limit` is looked at.
+    /// Drop-tail limit per flow, applied before `limit`.
     pub flow_limit: Option<Limit>,
 }
 
 impl DrrParameters {
-    /// A queue for each flow, the longest losing its head when all are full.
+    /// One queue per flow; overflow drops from the head of the longest.
     pub fn new(limit: Limit, quantum_bytes: u64) -> Self {
         Self { limit, quantum_bytes, buckets: None, flow_limit: None }
     }
 }
 
-/// A flow's queue and its place in the round.
+/// FIFO of a flow, and its position in the round.
 #[derive(Clone, Debug)]
-struct Queue {
+struct FlowQueue {
     fifo: Fifo,
-    /// The flow, or the bucket.
+    /// Flow or bucket number.
     key: u32,
     previous: u32,
-    /// Next in the round; in an unused one, the next unused one.
+    /// Next in the round, or next in the free list.
     next: u32,
-    credit_bytes: u64,
-    /// Whether it has had the quantum of its current turn.
-    has_turn: bool,
-    /// Place in the round: larger is later.
+    deficit_bytes: u64,
+    /// Whether the quantum of the current turn was added.
+    has_quantum: bool,
+    /// Position in the round: larger is later.
     label: u64,
 }
 
@@ -64,43 +67,43 @@ pub struct Drr<P> {
     quantum_bytes: u64,
     buckets: Option<u64>,
     flow_limit: Option<Limit>,
-    pool: Pool<P>,
-    slots: Slots,
-    queues: Vec<Queue>,
-    /// First of the unused queues.
-    unused: u32,
-    /// Whose turn it is.
+    pool: PacketPool<P>,
+    flow_table: FlowTable,
+    queues: Vec<FlowQueue>,
+    /// Head of the free list of queues.
+    free: u32,
+    /// Queue whose turn it is.
     current: u32,
-    longest: Longest,
-    /// The label for whoever goes to the end of the round next.
+    longest: LongestQueue,
+    /// Label of the next queue at the end of the round.
     next_label: u64,
     packets: u64,
     bytes: u64,
 }
 
 impl<P> Drr<P> {
-    /// An empty queue with these parameters.
+    /// An empty queue.
     pub fn new(parameters: &DrrParameters) -> Self {
         Self {
             limit: parameters.limit,
             quantum_bytes: parameters.quantum_bytes.max(1),
             buckets: parameters.buckets.map(|buckets| buckets.max(1)),
             flow_limit: parameters.flow_limit,
-            pool: Pool::new(),
-            slots: Slots::new(),
+            pool: PacketPool::new(),
+            flow_table: FlowTable::new(),
             queues: Vec::new(),
-            unused: NONE,
+            free: NONE,
             current: NONE,
-            longest: Longest::default(),
+            longest: LongestQueue::default(),
             next_label: 0,
             packets: 0,
             bytes: 0,
         }
     }
 
-    /// Queues in the round.
+    /// Number of queues in the round.
     pub fn active_queues(&self) -> usize {
-        self.slots.used()
+        self.flow_table.used()
     }
 
     #[inline]
@@ -108,21 +111,28 @@ impl<P> Drr<P> {
         self.buckets.map_or(flow, |buckets| (u64::from(flow) % buckets) as u32)
     }
 
-    /// A queue for this key, at the end of the round.
+    /// Adds a queue for `key` at the end of the round.
     fn activate(&mut self, key: u32) -> u32 {
-        let queue =
-            Queue { fifo: Fifo::default(), key, previous: NONE, next: NONE, credit_bytes: 0, has_turn: false, label: self.next_label };
+        let queue = FlowQueue {
+            fifo: Fifo::default(),
+            key,
+            previous: NONE,
+            next: NONE,
+            deficit_bytes: 0,
+            has_quantum: false,
+            label: self.next_label,
+        };
         self.next_label += 1;
-        let number = if self.unused == NONE {
+        let number = if self.free == NONE {
             self.queues.push(queue);
             (self.queues.len() - 1) as u32
         } else {
-            let number = self.unused;
-            self.unused = self.queues[number as usize].next;
+            let number = self.free;
+            self.free = self.queues[number as usize].next;
             self.queues[number as usize] = queue;
             number
         };
-        self.slots.insert(key, number);
+        self.flow_table.insert(key, number);
         let (previous, next) = match self.current {
             NONE => (number, number),
             current => (self.queues[current as usize].previous, current),
@@ -137,29 +147,29 @@ impl<P> Drr<P> {
         number
     }
 
-    /// An empty queue leaves the round.
-    fn retire(&mut self, number: u32) {
-        let Queue { key, previous, next, .. } = self.queues[number as usize];
-        self.slots.remove(key);
+    /// Removes an empty queue from the round.
+    fn deactivate(&mut self, number: u32) {
+        let FlowQueue { key, previous, next, .. } = self.queues[number as usize];
+        self.flow_table.remove(key);
         self.queues[previous as usize].next = next;
         self.queues[next as usize].previous = previous;
         if self.current == number {
             self.current = if next == number { NONE } else { next };
         }
-        self.queues[number as usize].next = self.unused;
-        self.unused = number;
+        self.queues[number as usize].next = self.free;
+        self.free = number;
     }
 
-    /// The head of a queue that is not empty.
+    /// Dequeues the head of a queue that is not empty.
     #[inline(always)]
-    fn take(&mut self, number: u32) -> Option<Item<P>> {
+    fn dequeue_head(&mut self, number: u32) -> Option<QueueItem<P>> {
         let queue = &mut self.queues[number as usize];
         let item = self.pool.pop(&mut queue.fifo)?;
         let is_empty = queue.fifo.packets == 0;
         self.packets -= 1;
         self.bytes -= u64::from(item.size_bytes);
         if is_empty {
-            self.retire(number);
+            self.deactivate(number);
         }
         Some(item)
     }
@@ -171,58 +181,65 @@ impl<P> Drr<P> {
         }
     }
 
-    fn lose_from_the_longest(&mut self, lost: &mut impl FnMut(Item<P>)) {
+    fn drop_from_longest(&mut self, dropped: &mut impl FnMut(QueueItem<P>)) {
         while self.is_over_limit() {
             let queues = &self.queues;
             let length = |number: u32| {
                 let queue = &queues[number as usize];
                 Length { bytes: queue.fifo.bytes, label: queue.label }
             };
-            let Some(item) = self.longest.top(length).and_then(|number| self.take(number)) else { return };
-            lost(item);
+            let Some(item) = self.longest.top(length).and_then(|number| self.dequeue_head(number))
+            else {
+                return;
+            };
+            dropped(item);
         }
     }
 }
 
-impl<P> Scheduling<P> for Drr<P> {
+impl<P> QueueDisc<P> for Drr<P> {
     #[inline(always)]
-    fn enqueue(&mut self, item: Item<P>, lost: &mut impl FnMut(Item<P>)) {
+    fn enqueue(&mut self, item: QueueItem<P>, dropped: &mut impl FnMut(QueueItem<P>)) {
         let key = self.key(item.flow);
         let size_bytes = u64::from(item.size_bytes);
-        let found = self.slots.find(key);
+        let found = self.flow_table.find(key);
         if let Some(limit) = self.flow_limit {
             let waiting = found.map_or(Fifo::default(), |number| self.queues[number as usize].fifo);
             if !limit.admits(waiting.packets, waiting.bytes, item.size_bytes) {
-                return lost(item);
+                return dropped(item);
             }
         }
         let number = found.unwrap_or_else(|| self.activate(key));
         let queue = &mut self.queues[number as usize];
         self.pool.push(&mut queue.fifo, item);
-        self.longest.grown(number, Length { bytes: queue.fifo.bytes, label: queue.label });
+        self.longest.on_growth(number, Length { bytes: queue.fifo.bytes, label: queue.label });
         self.packets += 1;
         self.bytes += size_bytes;
-        self.lose_from_the_longest(lost);
+        self.drop_from_longest(dropped);
     }
 
     #[inline(always)]
-    fn dequeue(&mut self, _now_s: f64, _lost: &mut impl FnMut(Item<P>)) -> Option<Item<P>> {
+    fn dequeue(
+        &mut self,
+        _now_s: f64,
+        _lost: &mut impl FnMut(QueueItem<P>),
+    ) -> Option<QueueItem<P>> {
         if self.packets == 0 {
             return None;
         }
         loop {
             let current = self.current;
             let queue = &mut self.queues[current as usize];
-            if !queue.has_turn {
-                queue.has_turn = true;
-                queue.credit_bytes += self.quantum_bytes;
+            if !queue.has_quantum {
+                queue.has_quantum = true;
+                queue.deficit_bytes += self.quantum_bytes;
             }
             let size_bytes = u64::from(self.pool.head_bytes(&queue.fifo));
-            if size_bytes <= queue.credit_bytes {
-                queue.credit_bytes -= size_bytes;
-                return self.take(current);
+            if size_bytes <= queue.deficit_bytes {
+                queue.deficit_bytes -= size_bytes;
+                return self.dequeue_head(current);
             }
-            queue.has_turn = false;
+            queue.has_quantum = false;
             queue.label = self.next_label;
             self.next_label += 1;
             self.current = queue.next;

@@ -1,25 +1,26 @@
-//! Many first-in first-out queues in one pool of packets: a packet costs no allocation once the pool has grown to the largest backlog.
+//! FIFO queues in a shared pool of packets: once the pool has grown to the largest backlog,
+//! enqueueing allocates nothing.
 
-use crate::Item;
+use crate::QueueItem;
 
 /// No packet, no queue.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The packets of all queues, linked.
+/// The packets of all queues as linked nodes.
 #[derive(Clone, Debug)]
-pub(crate) struct Pool<P> {
+pub(crate) struct PacketPool<P> {
     nodes: Vec<Node<P>>,
-    /// First of the unused nodes.
+    /// Head of the free list of nodes.
     free: u32,
 }
 
 #[derive(Clone, Debug)]
 struct Node<P> {
-    item: Option<Item<P>>,
+    item: Option<QueueItem<P>>,
     next: u32,
 }
 
-/// One queue; its packets lie in a [`Pool`].
+/// One queue, with its packets in a [`PacketPool`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fifo {
     head: u32,
@@ -34,55 +35,58 @@ impl Default for Fifo {
     }
 }
 
-impl<P> Pool<P> {
+impl<P> PacketPool<P> {
     pub(crate) fn new() -> Self {
         Self { nodes: Vec::new(), free: NONE }
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, queue: &mut Fifo, item: Item<P>) {
+    pub(crate) fn push(&mut self, queue: &mut Fifo, item: QueueItem<P>) {
         queue.packets += 1;
         queue.bytes += u64::from(item.size_bytes);
         let node = Node { item: Some(item), next: NONE };
-        let place = self.free;
-        let place = if place == NONE {
+        let index = self.free;
+        let index = if index == NONE {
             self.nodes.push(node);
             (self.nodes.len() - 1) as u32
         } else {
-            self.free = self.nodes[place as usize].next;
-            self.nodes[place as usize] = node;
-            place
+            self.free = self.nodes[index as usize].next;
+            self.nodes[index as usize] = node;
+            index
         };
         if queue.tail == NONE {
-            queue.head = place;
+            queue.head = index;
         } else {
-            self.nodes[queue.tail as usize].next = place;
+            self.nodes[queue.tail as usize].next = index;
         }
-        queue.tail = place;
+        queue.tail = index;
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self, queue: &mut Fifo) -> Option<Item<P>> {
-        let place = queue.head;
-        if place == NONE {
+    pub(crate) fn pop(&mut self, queue: &mut Fifo) -> Option<QueueItem<P>> {
+        let index = queue.head;
+        if index == NONE {
             return None;
         }
-        let node = &mut self.nodes[place as usize];
+        let node = &mut self.nodes[index as usize];
         let item = node.item.take()?;
         queue.head = node.next;
         if queue.head == NONE {
             queue.tail = NONE;
         }
         node.next = self.free;
-        self.free = place;
+        self.free = index;
         queue.packets -= 1;
         queue.bytes -= u64::from(item.size_bytes);
         Some(item)
     }
 
-    /// Size of the packet at the head, 0 without one.
+    /// Size of the packet at the head; 0 if the queue is empty.
     #[inline]
     pub(crate) fn head_bytes(&self, queue: &Fifo) -> u32 {
-        self.nodes.get(queue.head as usize).and_then(|node| node.item.as_ref()).map_or(0, |item| item.size_bytes)
+        self.nodes
+            .get(queue.head as usize)
+            .and_then(|node| node.item.as_ref())
+            .map_or(0, |item| item.size_bytes)
     }
 }

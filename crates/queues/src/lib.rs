@@ -1,176 +1,195 @@
-//! Queue disciplines. Time and randomness are passed in; a discipline knows no link and no flow beyond the packet's own fields.
+//! Queue disciplines and AQM: drop-tail, RED, RIO, PIE, CoDel, FQ-CoDel, DRR and strict priority.
 //!
-//! A discipline that decides at arrival over a first-in first-out queue is an *admission rule* ([`Admission`]): it says what happens to
-//! an arriving packet given what waits. The link then computes the departure at once, which is what makes the engine fast. A discipline
-//! that decides at departure owns its packets ([`Scheduling`]) and needs an event per departure. [`Discipline`] and [`Scheduler`] are
-//! the closed sets of each kind.
+//! Time and randomness are arguments; a discipline knows neither links nor flows beyond the fields
+//! of a packet. A discipline that decides at enqueue over a FIFO implements [`Admission`]: it
+//! accepts, marks or drops an arriving packet given the backlog, and the link computes the
+//! departure at once, which makes the engine fast. A discipline that decides at dequeue implements
+//! [`QueueDisc`]: it holds the packets and needs an event per departure. [`Discipline`] and
+//! [`ScheduledQueue`] are the closed sets of each kind.
 //!
 //! ```
-//! use cwndlab_queues::{Admission, Arrival, Backlog, Decision, DropTail, Limit};
+//! use cwndlab_queues::{Admission, ArrivingPacket, Backlog, Decision, DropTail, Limit};
 //! let mut queue = DropTail::new(Limit::Packets(2), true);
-//! let packet = Arrival { now_s: 0.0, size_bytes: 1040, flow: 0, ecn: false, priority: 1 };
+//! let packet = ArrivingPacket { now_s: 0.0, size_bytes: 1040, flow: 0, ecn: false, priority: 1 };
 //! let mut random = || 0.5;
-//! let backlog = |packets| Backlog { packets, bytes: 1040 * packets, in_service_bytes: 1040, ..Backlog::default() };
+//! let backlog = |packets| Backlog {
+//!     packets,
+//!     bytes: 1040 * packets,
+//!     in_service_bytes: 1040,
+//!     ..Backlog::default()
+//! };
 //! assert_eq!(queue.admit(&packet, &backlog(1), &mut random), Decision::Accept);
 //! assert_eq!(queue.admit(&packet, &backlog(2), &mut random), Decision::Drop);
 //! ```
 
+mod buffer_limit;
 mod codel;
 mod drop_tail;
 mod drr;
-mod early;
+mod early_detection;
 mod fifo;
+mod flow_table;
 mod fq_codel;
-mod longest;
+mod longest_queue;
 mod pie;
 mod priority;
 mod red;
 mod rio;
-mod room;
-mod slots;
 
 pub use codel::{CoDel, CoDelParameters};
 pub use drop_tail::{DropTail, Limit};
 pub use drr::{Drr, DrrParameters};
-pub use early::{EXACT_IDLE_STEPS, Weight};
+pub use early_detection::{EXACT_IDLE_STEPS, Weight};
 pub use fq_codel::{FqCoDel, FqCoDelParameters};
 pub use pie::{Pie, PieParameters};
 pub use priority::{PRIORITY_CLASSES, Priority};
 pub use red::{AdaptiveRed, Red, RedParameters};
 pub use rio::{Rio, RioParameters};
 
-/// An arriving packet, as far as a discipline may see it.
+/// An arriving packet, as a discipline sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival {
-    /// When, seconds.
+pub struct ArrivingPacket {
+    /// Arrival time, seconds.
     pub now_s: f64,
     /// Size on the wire.
     pub size_bytes: u32,
-    /// Which flow it belongs to; numbers need not be dense.
+    /// Flow number; numbers need not be dense.
     pub flow: u32,
-    /// Whether it may be marked instead of lost (ECN-capable transport, RFC 3168).
+    /// Whether the packet is ECT and may be marked instead of dropped (RFC 3168).
     pub ecn: bool,
     /// Priority, 0 (first) to 3; for RIO 0 is "in profile".
     pub priority: u8,
 }
 
-/// What is at the link when a packet arrives, departures at the same instant already gone.
+/// Backlog of the link at an arrival, after departures at the same time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Backlog {
-    /// Packets waiting, and the one in service.
+    /// Packets waiting and in service.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes waiting and in service.
     pub bytes: u64,
     /// Bytes of the packet in service; 0 on an idle link.
     pub in_service_bytes: u64,
-    /// Its priority.
+    /// Priority of the packet in service.
     pub in_service_priority: u8,
-    /// On an idle link, since when, seconds.
+    /// Start of the idle time on an idle link, seconds.
     pub idle_since_s: f64,
 }
 
 impl Backlog {
-    /// Packets that wait: without the one in service.
+    /// Packets waiting, without the one in service.
     #[inline]
     pub fn waiting_packets(&self) -> u64 {
         self.packets.saturating_sub(1)
     }
 
-    /// Their bytes.
+    /// Bytes waiting, without the packet in service.
     #[inline]
     pub fn waiting_bytes(&self) -> u64 {
         self.bytes - self.in_service_bytes
     }
 }
 
-/// What happens to an arriving packet.
+/// Decision about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It joins the queue.
+    /// Enqueue.
     Accept,
-    /// It joins the queue, marked "congestion experienced".
+    /// Enqueue with the CE codepoint.
     Mark,
-    /// It is lost.
+    /// Drop.
     Drop,
 }
 
-/// A packet that has left the link.
+/// A packet that left the link.
 #[derive(Clone, Copy, Debug)]
-pub struct Departure {
-    /// When its transmission ends, seconds.
-    pub at_s: f64,
-    /// When it began, seconds.
-    pub since_s: f64,
+pub struct DepartedPacket {
+    /// End of its transmission, seconds.
+    pub tx_end_s: f64,
+    /// Start of its transmission, seconds.
+    pub tx_start_s: f64,
     /// Size on the wire.
     pub size_bytes: u32,
     /// Priority.
     pub priority: u8,
 }
 
-/// A discipline that decides at arrival over a first-in first-out queue. `random` gives numbers uniform in [0, 1).
+/// A discipline that decides at enqueue over a FIFO. `random` returns numbers uniform in [0, 1).
 pub trait Admission {
     /// Decides about an arriving packet.
-    fn admit(&mut self, packet: &Arrival, backlog: &Backlog, random: &mut impl FnMut() -> f64) -> Decision;
+    fn admit(
+        &mut self,
+        packet: &ArrivingPacket,
+        backlog: &Backlog,
+        random: &mut impl FnMut() -> f64,
+    ) -> Decision;
 
-    /// How many packets of at most this size may be at the link while one more is accepted for certain, and nothing else changes.
-    /// It lets the link put off counting what has departed until the count matters.
-    fn sure_packets(&self, _largest_bytes: u32) -> u64 {
+    /// Backlog, in packets of at most `largest_bytes`, up to which one more packet is accepted for
+    /// certain and no state changes. The link uses it to defer counting departures.
+    fn guaranteed_accept_backlog(&self, _largest_bytes: u32) -> u64 {
         0
     }
 
-    /// A packet has left the link; `backlog` is what is there now. Told before the next arrival or deadline, in order of time.
-    /// Called only where [`Admission::watches_departures`].
-    fn departed(&mut self, _packet: &Departure, _backlog: &Backlog) {}
+    /// Reports a departure; `backlog` is what remains. Called before the next arrival or update, in
+    /// order of time, only where [`Admission::needs_departures`].
+    fn on_departure(&mut self, _packet: &DepartedPacket, _backlog: &Backlog) {}
 
-    /// When the discipline next wants to look at the queue by itself, seconds; infinite for never.
-    fn next_deadline_s(&self) -> f64 {
+    /// Time of the next periodic update, seconds; infinite for none.
+    fn next_update_s(&self) -> f64 {
         f64::INFINITY
     }
 
-    /// That moment has come; everything that departed until then was told.
-    fn on_deadline(&mut self, _now_s: f64, _backlog: &Backlog) {}
+    /// Periodic update; all earlier departures were reported.
+    fn on_update(&mut self, _now_s: f64, _backlog: &Backlog) {}
 
-    /// Whether it wants to be told of departures.
-    fn watches_departures(&self) -> bool {
+    /// Whether the discipline needs departures reported.
+    fn needs_departures(&self) -> bool {
         false
     }
 }
 
-/// A packet in a queue that owns it; `packet` is whatever the caller has to say about it.
+/// A packet in a [`QueueDisc`]; `packet` is the caller's payload.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Item<P> {
+pub struct QueueItem<P> {
     /// Size on the wire.
     pub size_bytes: u32,
-    /// Which flow it belongs to; numbers need not be dense.
+    /// Flow number; numbers need not be dense.
     pub flow: u32,
-    /// Whether it may be marked instead of lost.
+    /// Whether the packet is ECT and may be marked instead of dropped.
     pub ecn: bool,
-    /// Whether it was marked here.
+    /// Whether this queue marked the packet.
     pub marked: bool,
     /// Priority, 0 (first) to 3.
     pub priority: u8,
-    /// When it arrived, seconds.
-    pub arrived_s: f64,
-    /// The caller's.
+    /// Time of enqueue, seconds.
+    pub enqueued_s: f64,
+    /// The caller's payload.
     pub packet: P,
 }
 
-/// A discipline that owns its packets and decides, or may decide, at departure. The packet in service is no longer in it.
-pub trait Scheduling<P> {
-    /// A packet arrives; `lost` gets every packet that the queue loses on this occasion, the arriving one included.
-    fn enqueue(&mut self, item: Item<P>, lost: &mut impl FnMut(Item<P>));
+/// A discipline that holds its packets and may decide at dequeue. The packet in service is no
+/// longer in the queue.
+pub trait QueueDisc<P> {
+    /// Enqueues a packet; `dropped` receives each packet that this drops, the arriving one
+    /// included.
+    fn enqueue(&mut self, item: QueueItem<P>, dropped: &mut impl FnMut(QueueItem<P>));
 
-    /// The link is free: the next packet, or none if the queue is empty. `lost` gets those lost on the way.
-    fn dequeue(&mut self, now_s: f64, lost: &mut impl FnMut(Item<P>)) -> Option<Item<P>>;
+    /// Dequeues the next packet, none if the queue is empty; `dropped` receives each packet that
+    /// this drops.
+    fn dequeue(
+        &mut self,
+        now_s: f64,
+        dropped: &mut impl FnMut(QueueItem<P>),
+    ) -> Option<QueueItem<P>>;
 
     /// Packets in the queue.
     fn packets(&self) -> u64;
 
-    /// Their bytes.
+    /// Bytes in the queue.
     fn bytes(&self) -> u64;
 }
 
-/// The admission rules, closed so that the engine calls them without a virtual table.
+/// The disciplines that decide at enqueue, closed so that the engine needs no virtual table.
 #[derive(Clone, Debug)]
 pub enum Discipline {
     /// Drop-tail.
@@ -183,7 +202,7 @@ pub enum Discipline {
     Pie(Pie),
 }
 
-/// The same call for whichever discipline it is.
+/// Makes the same call on any discipline.
 macro_rules! each {
     ($self:expr, $queue:ident => $call:expr) => {
         match $self {
@@ -197,39 +216,44 @@ macro_rules! each {
 
 impl Admission for Discipline {
     #[inline]
-    fn admit(&mut self, packet: &Arrival, backlog: &Backlog, random: &mut impl FnMut() -> f64) -> Decision {
+    fn admit(
+        &mut self,
+        packet: &ArrivingPacket,
+        backlog: &Backlog,
+        random: &mut impl FnMut() -> f64,
+    ) -> Decision {
         each!(self, queue => queue.admit(packet, backlog, random))
     }
 
     #[inline]
-    fn sure_packets(&self, largest_bytes: u32) -> u64 {
-        each!(self, queue => queue.sure_packets(largest_bytes))
+    fn guaranteed_accept_backlog(&self, largest_bytes: u32) -> u64 {
+        each!(self, queue => queue.guaranteed_accept_backlog(largest_bytes))
     }
 
     #[inline]
-    fn departed(&mut self, packet: &Departure, backlog: &Backlog) {
-        each!(self, queue => queue.departed(packet, backlog));
+    fn on_departure(&mut self, packet: &DepartedPacket, backlog: &Backlog) {
+        each!(self, queue => queue.on_departure(packet, backlog));
     }
 
     #[inline]
-    fn next_deadline_s(&self) -> f64 {
-        each!(self, queue => queue.next_deadline_s())
+    fn next_update_s(&self) -> f64 {
+        each!(self, queue => queue.next_update_s())
     }
 
     #[inline]
-    fn on_deadline(&mut self, now_s: f64, backlog: &Backlog) {
-        each!(self, queue => queue.on_deadline(now_s, backlog));
+    fn on_update(&mut self, now_s: f64, backlog: &Backlog) {
+        each!(self, queue => queue.on_update(now_s, backlog));
     }
 
     #[inline]
-    fn watches_departures(&self) -> bool {
-        each!(self, queue => queue.watches_departures())
+    fn needs_departures(&self) -> bool {
+        each!(self, queue => queue.needs_departures())
     }
 }
 
-/// The disciplines that own their packets, closed for the same reason.
+/// The disciplines that decide at dequeue, closed for the same reason.
 #[derive(Clone, Debug)]
-pub enum Scheduler<P> {
+pub enum ScheduledQueue<P> {
     /// Deficit round robin.
     Drr(Drr<P>),
     /// Strict priority.
@@ -251,15 +275,19 @@ macro_rules! each_scheduler {
     };
 }
 
-impl<P> Scheduling<P> for Scheduler<P> {
+impl<P> QueueDisc<P> for ScheduledQueue<P> {
     #[inline(always)]
-    fn enqueue(&mut self, item: Item<P>, lost: &mut impl FnMut(Item<P>)) {
-        each_scheduler!(self, queue => queue.enqueue(item, lost));
+    fn enqueue(&mut self, item: QueueItem<P>, dropped: &mut impl FnMut(QueueItem<P>)) {
+        each_scheduler!(self, queue => queue.enqueue(item, dropped));
     }
 
     #[inline(always)]
-    fn dequeue(&mut self, now_s: f64, lost: &mut impl FnMut(Item<P>)) -> Option<Item<P>> {
-        each_scheduler!(self, queue => queue.dequeue(now_s, lost))
+    fn dequeue(
+        &mut self,
+        now_s: f64,
+        dropped: &mut impl FnMut(QueueItem<P>),
+    ) -> Option<QueueItem<P>> {
+        each_scheduler!(self, queue => queue.dequeue(now_s, dropped))
     }
 
     #[inline]

@@ -1,68 +1,77 @@
-//! RED with "in" and "out": packets in profile are judged by their own number, packets out of profile by the whole queue.
+//! RIO (RED with in and out): RED in which packets in profile are judged by the average of
+//! in-packets, packets out of profile by the average of all.
 //!
-//! Source: D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN 6(4), 1998;
-//! ns-2 2.35 `queue/rio.cc`. Packets of priority 0 are in profile.
+//! Source: D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service",
+//! IEEE/ACM ToN 6(4), 1998; ns-2 2.35 `queue/rio.cc`. Packets of priority 0 are in profile.
 //!
-//! * An arriving in-packet updates the average number of in-packets that wait, and is lost along the curve of `in_min`, `in_max`,
-//!   `in_max_p`, applied to it. The curve ends at `in_max`: beyond, every in-packet is lost.
-//! * Every arriving packet updates the average of all that wait; an out-packet is lost along the curve of `min`, `max`, `max_p`, applied
-//!   to that, gentle if so asked.
-//! * Averages, curves and the distance between losses are RED's (`early.rs`); both classes count their arrivals apart.
-//! * A packet that can be marked is marked instead of lost at random as long as its average is below its upper threshold.
-//! * A full buffer loses whatever arrives.
+//! * An arriving in-packet updates the average of waiting in-packets, and is dropped with the
+//!   probability of `in_min`, `in_max`, `in_max_p` at that average. Beyond `in_max` every in-packet
+//!   is dropped.
+//! * Every arriving packet updates the average of all waiting packets; an out-packet is dropped
+//!   with the probability of `min`, `max`, `max_p` at that average, gentle if so configured.
+//! * Averages, probabilities and spacing are RED's (`early_detection.rs`); the classes count
+//!   arrivals separately.
+//! * An ECT packet is marked instead of dropped early as long as its average is below its upper
+//!   threshold.
+//! * A full buffer drops every arriving packet.
 //!
-//! With `out_drop_tail` an out-packet is lost only when the buffer is full, as drop-tail would (Akella et al. 2002 give the lower class of
-//! RIO this), and in-packets find room as if no out-packet were there. A discipline that would push an out-packet out for an arriving
-//! in-packet is not one that decides at arrival, so the out-packet stays, and as long as the buffer is over its limit no other is taken.
-//! Hence at most `limit` packets of each kind wait, and more than `limit` together only where in-packets came last.
+//! With `out_drop_tail` an out-packet is dropped only when the buffer is full (Akella et al. 2002
+//! give the lower class of RIO drop-tail), and in-packets find space as if there were no
+//! out-packets. A discipline that decides at enqueue cannot push out an enqueued out-packet for an
+//! arriving in-packet: the out-packet stays, and no other is accepted while the buffer is over its
+//! limit. Hence at most `limit` packets of each class wait, and more than `limit` together only
+//! where in-packets came last.
 //!
-//! Knobs: [`RioParameters`].
+//! Parameters: [`RioParameters`].
 //!
-//! Departures from ns-2: the average of the whole queue is updated by out-packets too, as in the paper (ns-2's own source calls it a bug
-//! that it is not). An idle link decays both averages at the next arrival; ns-2 decays that of in-packets at the next in-packet, over the
-//! time since the link last went idle, busy or not. Packets only, no byte mode; in-packets have no gentle part.
+//! Departures from ns-2: out-packets update the average of all packets too, as in the paper (ns-2's
+//! source calls its own behaviour a bug). An idle link decays both averages at the next arrival;
+//! ns-2 decays that of in-packets at the next in-packet, over the time since the link last went
+//! idle, busy or not. Packets only, no byte mode; in-packets have no gentle part.
 
-use crate::early::{Average, Curve, Spread, Verdict, Weight, automatic_min_packets, idle_s};
-use crate::room::Room;
-use crate::{Admission, Arrival, Backlog, Decision, Departure, Limit};
+use crate::buffer_limit::BufferLimit;
+use crate::early_detection::{
+    AverageQueue, DropSpacing, EarlyDetection, EarlyDrop, Weight, automatic_min_packets, idle_s,
+};
+use crate::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket, Limit};
 
-/// What a RIO queue is made from. Thresholds are averages, in packets.
+/// Parameters of a RIO queue. Thresholds apply to averages, in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RioParameters {
-    /// What may wait, without the packet in service (`limit_`).
+    /// Buffer limit, without the packet in service (`limit_`).
     pub limit: Limit,
-    /// The link's nominal rate.
+    /// Nominal rate of the link.
     pub rate_bit_s: f64,
-    /// Mean packet (`mean_pktsize_`): for idle times and automatic values.
+    /// Mean packet size (`mean_pktsize_`): for idle times and automatic values.
     pub mean_packet_bytes: u32,
-    /// All packets from which out-packets are lost at random (`out_thresh_`); automatic as in RED when absent.
+    /// Lower threshold for out-packets (`out_thresh_`); automatic as in RED when absent.
     pub min_packets: Option<f64>,
-    /// All packets at which the curve for out-packets ends (`out_maxthresh_`); three times `min` when absent.
+    /// Upper threshold for out-packets (`out_maxthresh_`); three times `min` when absent.
     pub max_packets: Option<f64>,
-    /// Probability there (ns-2 takes `1/linterm_`).
+    /// Drop probability of out-packets at `max` (`1/linterm_`).
     pub max_p: f64,
-    /// In-packets from which they are lost at random (`in_thresh_`); twice `min` when absent.
+    /// Lower threshold for in-packets (`in_thresh_`); twice `min` when absent.
     pub in_min_packets: Option<f64>,
-    /// In-packets from which all of them are lost (`in_maxthresh_`); three times `in_min` when absent.
+    /// Upper threshold for in-packets (`in_maxthresh_`); three times `in_min` when absent.
     pub in_max_packets: Option<f64>,
-    /// Probability there (`1/in_linterm_`).
+    /// Drop probability of in-packets at `in_max` (`1/in_linterm_`).
     pub in_max_p: f64,
     /// Weight of a new sample in both averages (`q_weight_`).
     pub weight: Weight,
-    /// Whether the curve for out-packets goes on to 1 at twice `max` (`out_gentle_`).
+    /// Whether the probability of out-packets rises to 1 at twice `max` (`out_gentle_`).
     pub gentle: bool,
-    /// Whether losses keep a distance (`wait_`).
+    /// Whether drops keep a minimum spacing (`wait_`).
     pub wait: bool,
-    /// Whether out-packets have drop-tail instead of a curve.
+    /// Whether out-packets have drop-tail instead of RED.
     pub out_drop_tail: bool,
-    /// Whether packets that can be marked are marked where they would be lost at random (`setbit_`).
+    /// Whether ECT packets are marked instead of dropped early (`setbit_`).
     pub ecn: bool,
-    /// Delay that an automatic `min` is made for (`targetdelay_`).
+    /// Delay for which an automatic `min` is chosen (`targetdelay_`).
     pub target_delay_s: f64,
 }
 
 impl RioParameters {
-    /// Automatic thresholds and weight; gentle; losing, not marking.
+    /// Automatic thresholds and weight; gentle; dropping.
     pub fn new(limit: Limit, rate_bit_s: f64, mean_packet_bytes: u32) -> Self {
         Self {
             limit,
@@ -87,33 +96,51 @@ impl RioParameters {
 /// A RIO queue.
 #[derive(Clone, Debug)]
 pub struct Rio {
-    room: Room,
-    all: Average,
-    inside: Average,
-    out_curve: Curve,
-    in_curve: Curve,
+    buffer_limit: BufferLimit,
+    all_average: AverageQueue,
+    in_average: AverageQueue,
+    out_detection: EarlyDetection,
+    in_detection: EarlyDetection,
     out_drop_tail: bool,
     ecn: bool,
-    /// In-packets at the link, the one in service included.
+    /// In-packets waiting and in service.
     in_packets: u64,
-    /// Their bytes.
+    /// Bytes of the in-packets waiting and in service.
     in_bytes: u64,
 }
 
 impl Rio {
-    /// A queue with these parameters, empty since time 0.
+    /// A queue that is empty from time 0.
     pub fn new(parameters: &RioParameters) -> Self {
         let packets_per_s = parameters.rate_bit_s / (8.0 * f64::from(parameters.mean_packet_bytes));
-        let min = parameters.min_packets.unwrap_or_else(|| automatic_min_packets(parameters.target_delay_s, packets_per_s));
+        let min = parameters
+            .min_packets
+            .unwrap_or_else(|| automatic_min_packets(parameters.target_delay_s, packets_per_s));
         let in_min = parameters.in_min_packets.unwrap_or(2.0 * min);
-        let spread = Spread { wait: parameters.wait, bytes: false, mean_packet_bytes: parameters.mean_packet_bytes };
-        let average = Average::new(parameters.weight.value(packets_per_s), packets_per_s);
+        let spacing = DropSpacing {
+            wait: parameters.wait,
+            bytes: false,
+            mean_packet_bytes: parameters.mean_packet_bytes,
+        };
+        let average = AverageQueue::new(parameters.weight.value(packets_per_s), packets_per_s);
         Self {
-            room: Room::new(parameters.limit, None),
-            all: average.clone(),
-            inside: average,
-            out_curve: Curve::new(min, parameters.max_packets.unwrap_or(3.0 * min), parameters.max_p, parameters.gentle, &spread),
-            in_curve: Curve::new(in_min, parameters.in_max_packets.unwrap_or(3.0 * in_min), parameters.in_max_p, false, &spread),
+            buffer_limit: BufferLimit::new(parameters.limit, None),
+            all_average: average.clone(),
+            in_average: average,
+            out_detection: EarlyDetection::new(
+                min,
+                parameters.max_packets.unwrap_or(3.0 * min),
+                parameters.max_p,
+                parameters.gentle,
+                &spacing,
+            ),
+            in_detection: EarlyDetection::new(
+                in_min,
+                parameters.in_max_packets.unwrap_or(3.0 * in_min),
+                parameters.in_max_p,
+                false,
+                &spacing,
+            ),
             out_drop_tail: parameters.out_drop_tail,
             ecn: parameters.ecn,
             in_packets: 0,
@@ -121,20 +148,21 @@ impl Rio {
         }
     }
 
-    /// The average of all that waits, packets.
+    /// Average of all waiting packets.
     pub fn average(&self) -> f64 {
-        self.all.value()
+        self.all_average.value()
     }
 
-    /// The average of the in-packets that wait.
+    /// Average of waiting in-packets.
     pub fn in_average(&self) -> f64 {
-        self.inside.value()
+        self.in_average.value()
     }
 
-    /// The in-packets at the link, as a backlog of their own.
+    /// Backlog of in-packets alone.
     fn in_backlog(&self, backlog: &Backlog) -> Backlog {
         let is_in_service = backlog.packets > 0 && backlog.in_service_priority == 0;
-        // What waits is all there is less what is in service, so a slot in service is left in the count even when an out-packet has it.
+        // Waiting packets are all packets less one in service, so the count keeps one for service
+        // even when an out-packet is in service.
         Backlog {
             packets: self.in_packets + u64::from(backlog.packets > 0 && !is_in_service),
             bytes: self.in_bytes,
@@ -143,20 +171,28 @@ impl Rio {
         }
     }
 
-    fn admit_inside(&mut self, packet: &Arrival, backlog: &Backlog, idle_s: f64, random: &mut impl FnMut() -> f64) -> Decision {
-        let inside = self.in_backlog(backlog);
-        let waiting = inside.waiting_packets();
-        self.inside.update(waiting, idle_s);
-        self.in_curve.arrive(packet.size_bytes);
-        let average = self.inside.value();
-        let verdict = self.in_curve.judge(average, waiting, packet.size_bytes, true, random);
-        let is_full = self.room.is_full(packet.size_bytes, if self.out_drop_tail { &inside } else { backlog });
-        if verdict == Verdict::Forced || is_full {
-            self.in_curve.restart();
+    fn admit_in(
+        &mut self,
+        packet: &ArrivingPacket,
+        backlog: &Backlog,
+        idle_s: f64,
+        random: &mut impl FnMut() -> f64,
+    ) -> Decision {
+        let in_backlog = self.in_backlog(backlog);
+        let waiting = in_backlog.waiting_packets();
+        self.in_average.update(waiting, idle_s);
+        self.in_detection.count_arrival(packet.size_bytes);
+        let average = self.in_average.value();
+        let early_drop = self.in_detection.test(average, waiting, packet.size_bytes, true, random);
+        let is_full = self
+            .buffer_limit
+            .is_full(packet.size_bytes, if self.out_drop_tail { &in_backlog } else { backlog });
+        if early_drop == EarlyDrop::Forced || is_full {
+            self.in_detection.reset_count();
             return Decision::Drop;
         }
-        let may_mark = self.ecn && packet.ecn && average < self.in_curve.max;
-        let decision = verdict.decision(may_mark);
+        let may_mark = self.ecn && packet.ecn && average < self.in_detection.max;
+        let decision = early_drop.decision(may_mark);
         if decision != Decision::Drop {
             self.in_packets += 1;
             self.in_bytes += u64::from(packet.size_bytes);
@@ -164,37 +200,53 @@ impl Rio {
         decision
     }
 
-    fn admit_outside(&mut self, packet: &Arrival, backlog: &Backlog, random: &mut impl FnMut() -> f64) -> Decision {
-        let is_full = self.room.is_full(packet.size_bytes, backlog);
+    fn admit_out(
+        &mut self,
+        packet: &ArrivingPacket,
+        backlog: &Backlog,
+        random: &mut impl FnMut() -> f64,
+    ) -> Decision {
+        let is_full = self.buffer_limit.is_full(packet.size_bytes, backlog);
         if self.out_drop_tail {
             return if is_full { Decision::Drop } else { Decision::Accept };
         }
-        self.out_curve.arrive(packet.size_bytes);
-        let average = self.all.value();
-        let verdict = self.out_curve.judge(average, backlog.waiting_packets(), packet.size_bytes, true, random);
-        if verdict == Verdict::Forced || is_full {
-            self.out_curve.restart();
+        self.out_detection.count_arrival(packet.size_bytes);
+        let average = self.all_average.value();
+        let early_drop = self.out_detection.test(
+            average,
+            backlog.waiting_packets(),
+            packet.size_bytes,
+            true,
+            random,
+        );
+        if early_drop == EarlyDrop::Forced || is_full {
+            self.out_detection.reset_count();
             return Decision::Drop;
         }
-        verdict.decision(self.ecn && packet.ecn && average < self.out_curve.max)
+        early_drop.decision(self.ecn && packet.ecn && average < self.out_detection.max)
     }
 }
 
 impl Admission for Rio {
     #[inline]
-    fn admit(&mut self, packet: &Arrival, backlog: &Backlog, random: &mut impl FnMut() -> f64) -> Decision {
+    fn admit(
+        &mut self,
+        packet: &ArrivingPacket,
+        backlog: &Backlog,
+        random: &mut impl FnMut() -> f64,
+    ) -> Decision {
         let idle_s = idle_s(packet.now_s, backlog);
-        self.all.update(backlog.waiting_packets(), idle_s);
+        self.all_average.update(backlog.waiting_packets(), idle_s);
         if packet.priority == 0 {
-            self.admit_inside(packet, backlog, idle_s, random)
+            self.admit_in(packet, backlog, idle_s, random)
         } else {
-            self.inside.pass(idle_s);
-            self.admit_outside(packet, backlog, random)
+            self.in_average.decay_idle(idle_s);
+            self.admit_out(packet, backlog, random)
         }
     }
 
     #[inline]
-    fn departed(&mut self, packet: &Departure, _backlog: &Backlog) {
+    fn on_departure(&mut self, packet: &DepartedPacket, _backlog: &Backlog) {
         if packet.priority == 0 {
             self.in_packets -= 1;
             self.in_bytes -= u64::from(packet.size_bytes);
@@ -202,7 +254,7 @@ impl Admission for Rio {
     }
 
     #[inline]
-    fn watches_departures(&self) -> bool {
+    fn needs_departures(&self) -> bool {
         true
     }
 }

@@ -2,10 +2,10 @@
 
 mod support;
 
-use cwndlab_queues::{CoDel, CoDelParameters, Item, Limit, Scheduling};
+use cwndlab_queues::{CoDel, CoDelParameters, Limit, QueueDisc, QueueItem};
 use support::item;
 
-/// A queue that is asked for a packet every millisecond and kept full; when it lost and marked.
+/// A queue that is asked for a packet every millisecond and kept full; when it dropped and marked.
 struct Standing {
     queue: CoDel<usize>,
     losses_s: Vec<f64>,
@@ -14,16 +14,18 @@ struct Standing {
 
 impl Standing {
     fn new(ecn: bool) -> Self {
-        let queue = CoDel::new(&CoDelParameters { ecn, ..CoDelParameters::new(Limit::Packets(1000)) });
+        let queue =
+            CoDel::new(&CoDelParameters { ecn, ..CoDelParameters::new(Limit::Packets(1000)) });
         Self { queue, losses_s: Vec::new(), marks_s: Vec::new() }
     }
 
-    /// Sends a packet each millisecond of this span. There are always so many, each at least so old.
+    /// Sends a packet each millisecond of this span. There are always so many, each at least so
+    /// old.
     fn run(&mut self, milliseconds: std::ops::Range<u32>, packets: u64, age_s: f64) {
         for now_s in milliseconds.map(|millisecond| f64::from(millisecond) / 1000.0) {
             while self.queue.packets() < packets {
-                let packet = Item { ecn: true, ..item(0, 1000, now_s - age_s, 0) };
-                self.queue.enqueue(packet, &mut |_| panic!("there is room"));
+                let packet = QueueItem { ecn: true, ..item(0, 1000, now_s - age_s, 0) };
+                self.queue.enqueue(packet, &mut |_| panic!("there is buffer_limit"));
             }
             let sent = self.queue.dequeue(now_s, &mut |_| self.losses_s.push(now_s));
             if sent.is_some_and(|sent| sent.marked) {
@@ -44,17 +46,18 @@ fn same(actual: &[f64], expected: &[f64]) {
 }
 
 #[test]
-fn losses_follow_the_control_law() {
-    // Above target from 0 on, for an interval at 0.1: the first loss. Then after 0.1/sqrt(count), from when the one before was due:
-    // 0.1 + 0.1 = 0.2; + 0.1/sqrt 2 = 0.27071; + 0.1/sqrt 3 = 0.32845; + 0.1/2 = 0.37845; + 0.1/sqrt 5 = 0.42317; + 0.1/sqrt 6 = 0.46399;
-    // + 0.1/sqrt 7 = 0.50179. Packets leave on the millisecond after.
+fn drops_follow_the_control_law() {
+    // Above target from 0 on, for an interval at 0.1: the first drop. Then after 0.1/sqrt(count),
+    // from when the one before was due: 0.1 + 0.1 = 0.2; + 0.1/sqrt 2 = 0.27071; + 0.1/sqrt 3 =
+    // 0.32845; + 0.1/2 = 0.37845; + 0.1/sqrt 5 = 0.42317; + 0.1/sqrt 6 = 0.46399; + 0.1/sqrt 7 =
+    // 0.50179. Packets leave on the millisecond after.
     let mut standing = Standing::new(false);
     standing.run(0..510, 20, 0.03);
     same(&standing.losses_s, &[0.1, 0.2, 0.271, 0.329, 0.379, 0.424, 0.464, 0.502]);
 }
 
 #[test]
-fn marks_follow_it_too() {
+fn marks_follow_the_control_law() {
     let mut standing = Standing::new(true);
     standing.run(0..510, 20, 0.03);
     same(&standing.marks_s, &[0.1, 0.2, 0.271, 0.329, 0.379, 0.424, 0.464, 0.502]);
@@ -62,15 +65,15 @@ fn marks_follow_it_too() {
 }
 
 #[test]
-fn one_good_sojourn_ends_it_and_the_rate_is_remembered() {
+fn one_sojourn_below_target_ends_dropping_and_the_rate_is_resumed() {
     let mut standing = Standing::new(false);
     standing.run(0..400, 20, 0.03);
-    // Lost at 0.1, 0.2, 0.271, 0.329, 0.379: count is 5, the next is due at 0.42317.
+    // Dropped at 0.1, 0.2, 0.271, 0.329, 0.379: count is 5, the next is due at 0.42317.
     assert_eq!(standing.losses_s.len(), 5);
     standing.rest(0.4);
     standing.losses_s.clear();
-    // Again from 0.5: after an interval, at 0.6, within 16 intervals: count resumes at 5 - 1 = 4, so the next is due 0.1/2 later, then
-    // 0.1/sqrt 5 = 0.04472, 0.1/sqrt 6 = 0.04082.
+    // Again from 0.5: after an interval, at 0.6, within 16 intervals: count resumes at 5 - 1 = 4,
+    // so the next is due 0.1/2 later, then 0.1/sqrt 5 = 0.04472, 0.1/sqrt 6 = 0.04082.
     standing.run(500..740, 20, 0.03);
     same(&standing.losses_s, &[0.6, 0.65, 0.695, 0.736]);
     // Long after, at 3 s: it starts from 1.
@@ -82,7 +85,8 @@ fn one_good_sojourn_ends_it_and_the_rate_is_remembered() {
 
 #[test]
 fn good_queues_are_left_alone() {
-    // Below target: 1 ms and three packets to wait for. Or bad, but interrupted within each interval.
+    // Below target: 1 ms and three packets to wait for. Or bad, but interrupted within each
+    // interval.
     let mut standing = Standing::new(false);
     standing.run(0..1000, 4, 0.001);
     standing.rest(1.0);
@@ -94,8 +98,9 @@ fn good_queues_are_left_alone() {
 }
 
 #[test]
-fn one_packet_is_no_queue() {
-    // A slow link: each packet waits a second, but behind it there is at most one of the largest size.
+fn one_waiting_packet_never_starts_dropping() {
+    // A slow link: each packet waits a second, but behind it there is at most one of the largest
+    // size.
     let mut queue = CoDel::new(&CoDelParameters::new(Limit::Packets(100)));
     let mut lost = 0;
     for number in 0..50 {
@@ -109,7 +114,7 @@ fn one_packet_is_no_queue() {
 }
 
 #[test]
-fn a_full_buffer_loses_what_arrives() {
+fn a_full_buffer_drops_arrivals() {
     let mut queue = CoDel::new(&CoDelParameters::new(Limit::Packets(3)));
     let mut losses = Vec::new();
     for number in 0..5 {

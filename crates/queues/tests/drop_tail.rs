@@ -1,6 +1,6 @@
 //! Drop-tail as a queue: packets in, packets out, and what may never happen in between.
 
-use cwndlab_queues::{Admission, Arrival, Backlog, Decision, DropTail, Limit};
+use cwndlab_queues::{Admission, ArrivingPacket, Backlog, Decision, DropTail, Limit};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ impl Queue {
     }
 
     fn arrive(&mut self, size_bytes: u32) -> bool {
-        let arrival = Arrival { now_s: 0.0, size_bytes, flow: 0, ecn: false, priority: 1 };
+        let arrival = ArrivingPacket { now_s: 0.0, size_bytes, flow: 0, ecn: false, priority: 1 };
         let accepted = self.rule.admit(&arrival, &self.backlog(), &mut || 0.5) == Decision::Accept;
         if accepted {
             self.sizes.push_back(size_bytes);
@@ -39,7 +39,8 @@ fn burst(limit: Limit, count_in_service: bool) -> usize {
 
 #[test]
 fn bursts_by_hand() {
-    // ns-2's limit_ 10 holds nine waiting packets and one in service; a queue beside the line card holds ten waiting.
+    // ns-2's limit_ 10 holds nine waiting packets and one in service; a queue beside the line card
+    // holds ten waiting.
     assert_eq!(burst(Limit::Packets(10), true), 10);
     assert_eq!(burst(Limit::Packets(10), false), 11);
     assert_eq!(burst(Limit::Packets(1), true), 1);
@@ -47,7 +48,8 @@ fn bursts_by_hand() {
     // 5500 bytes hold five packets of 1000, and a sixth in service if that takes no room.
     assert_eq!(burst(Limit::Bytes(5500), true), 5);
     assert_eq!(burst(Limit::Bytes(5500), false), 6);
-    // What is larger than the buffer passes an idle link all the same: it goes straight into service.
+    // What is larger than the buffer passes an idle link all the same: it goes straight into
+    // service.
     assert_eq!(burst(Limit::Bytes(500), true), 1);
     assert_eq!(burst(Limit::Bytes(500), false), 1);
 }
@@ -62,11 +64,20 @@ fn limit() -> impl Strategy<Value = Limit> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(1), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
-    fn the_buffer_is_never_exceeded_and_never_refuses_without_need(limit in limit(), count_in_service: bool, steps in steps()) {
-        let mut queue = Queue { rule: DropTail::new(limit, count_in_service), sizes: VecDeque::new() };
+    fn the_buffer_is_never_exceeded_and_never_refuses_without_need(
+        limit in limit(),
+        count_in_service: bool,
+        steps in steps(),
+    ) {
+        let rule = DropTail::new(limit, count_in_service);
+        let mut queue = Queue { rule, sizes: VecDeque::new() };
         for step in steps {
             let Some(size) = step else {
                 queue.sizes.pop_front();
@@ -76,8 +87,9 @@ proptest! {
             let before = queue.backlog();
             let accepted = queue.arrive(size);
             let after = queue.backlog();
-            // Room is taken by all that is there, or by all but the packet in service.
-            let (packets, bytes) = if count_in_service { (0, 0) } else { (1, after.in_service_bytes) };
+            // The buffer holds all packets, or all but the one in service.
+            let (packets, bytes) =
+                if count_in_service { (0, 0) } else { (1, after.in_service_bytes) };
             if was_idle {
                 prop_assert!(accepted, "an idle link takes any packet");
             } else if accepted {
@@ -88,18 +100,26 @@ proptest! {
             } else {
                 match limit {
                     Limit::Packets(most) => prop_assert!(before.packets - packets == most),
-                    Limit::Bytes(most) => prop_assert!(before.bytes - bytes + u64::from(size) > most),
+                    Limit::Bytes(most) => {
+                        prop_assert!(before.bytes - bytes + u64::from(size) > most)
+                    }
                 }
             }
         }
     }
 
     #[test]
-    fn what_is_surely_accepted_is_accepted(limit in limit(), count_in_service: bool, sizes in vec(1u32..1600, 0..60), gone in 0usize..60, size in 1u32..1600) {
+    fn the_guaranteed_accept_backlog_holds(
+        limit in limit(),
+        count_in_service: bool,
+        sizes in vec(1u32..1600, 0..60),
+        gone in 0usize..60,
+        size in 1u32..1600,
+    ) {
         // The link asks with all packets that may still be there; some of them have left by then.
         let mut queue = Queue { rule: DropTail::new(limit, count_in_service), sizes: sizes.into() };
         let largest = queue.sizes.iter().copied().max().unwrap_or(size).max(size);
-        let sure = (queue.sizes.len() as u64) < queue.rule.sure_packets(largest);
+        let sure = (queue.sizes.len() as u64) < queue.rule.guaranteed_accept_backlog(largest);
         queue.sizes.drain(..gone.min(queue.sizes.len()));
         let accepted = queue.arrive(size);
         prop_assert!(accepted || !sure);

@@ -1,11 +1,12 @@
-//! What holds for every discipline: nothing is invented and nothing disappears, buffers are bounded, a flow's packets stay in order, and
-//! the same happens every time.
+//! What holds for every discipline: nothing is invented and nothing disappears, buffers are
+//! bounded, a flow's packets stay in order, and the same happens every time.
 
 mod support;
 
 use cwndlab_queues::{
-    AdaptiveRed, CoDel, CoDelParameters, Decision, Discipline, DropTail, Drr, DrrParameters, FqCoDel, FqCoDelParameters, Item, Limit, Pie,
-    PieParameters, Priority, Red, RedParameters, Rio, RioParameters, Scheduler, Scheduling, Weight,
+    AdaptiveRed, CoDel, CoDelParameters, Decision, Discipline, DropTail, Drr, DrrParameters,
+    FqCoDel, FqCoDelParameters, Limit, Pie, PieParameters, Priority, QueueDisc, QueueItem, Red,
+    RedParameters, Rio, RioParameters, ScheduledQueue, Weight,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -20,13 +21,17 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<(u32, Step)>> {
     let flow = prop_oneof![0u32..4, (0u32..40).prop_map(|flow| 1 << 31 | flow), any::<u32>()];
-    let arrive = (40u32..1600, flow, any::<bool>(), 0u8..4).prop_map(|(size_bytes, flow, ecn, priority)| Step::Arrive {
-        size_bytes,
-        flow,
-        ecn,
-        priority,
-    });
-    vec((prop_oneof![9 => 0u32..3000, 1 => 0u32..400_000], prop_oneof![3 => arrive, 2 => Just(Step::Depart)]), 1..400)
+    let arrive =
+        (40u32..1600, flow, any::<bool>(), 0u8..4).prop_map(|(size_bytes, flow, ecn, priority)| {
+            Step::Arrive { size_bytes, flow, ecn, priority }
+        });
+    vec(
+        (
+            prop_oneof![9 => 0u32..3000, 1 => 0u32..400_000],
+            prop_oneof![3 => arrive, 2 => Just(Step::Depart)],
+        ),
+        1..400,
+    )
 }
 
 fn limit() -> impl Strategy<Value = Limit> {
@@ -38,26 +43,50 @@ fn buckets() -> impl Strategy<Value = Option<u64>> {
 }
 
 /// A discipline that owns its packets, and how many times its limit it may hold.
-fn scheduler() -> impl Strategy<Value = (Scheduler<usize>, Limit, u64)> {
-    let drr = (limit(), 1u64..4000, buckets(), proptest::option::of(limit())).prop_map(|(limit, quantum_bytes, buckets, flow_limit)| {
-        (Scheduler::Drr(Drr::new(&DrrParameters { limit, quantum_bytes, buckets, flow_limit })), limit, 1)
-    });
-    let priority = limit().prop_map(|limit| (Scheduler::Priority(Priority::new(limit)), limit, 4));
-    let codel = (limit(), any::<bool>(), 0.0005f64..0.02, 0.001f64..0.1).prop_map(|(limit, ecn, target_s, interval_s)| {
-        (Scheduler::CoDel(CoDel::new(&CoDelParameters { limit, target_s, interval_s, ecn })), limit, 1)
-    });
-    let fq_codel = (limit(), any::<bool>(), 0.0005f64..0.02, 0.001f64..0.1, 1u64..4000, buckets()).prop_map(
-        |(limit, ecn, target_s, interval_s, quantum_bytes, buckets)| {
-            let parameters = FqCoDelParameters { limit, target_s, interval_s, quantum_bytes, buckets, ecn };
-            (Scheduler::FqCoDel(FqCoDel::new(&parameters)), limit, 1)
+fn scheduled_queue() -> impl Strategy<Value = (ScheduledQueue<usize>, Limit, u64)> {
+    let drr = (limit(), 1u64..4000, buckets(), proptest::option::of(limit())).prop_map(
+        |(limit, quantum_bytes, buckets, flow_limit)| {
+            (
+                ScheduledQueue::Drr(Drr::new(&DrrParameters {
+                    limit,
+                    quantum_bytes,
+                    buckets,
+                    flow_limit,
+                })),
+                limit,
+                1,
+            )
         },
     );
+    let priority =
+        limit().prop_map(|limit| (ScheduledQueue::Priority(Priority::new(limit)), limit, 4));
+    let codel = (limit(), any::<bool>(), 0.0005f64..0.02, 0.001f64..0.1).prop_map(
+        |(limit, ecn, target_s, interval_s)| {
+            (
+                ScheduledQueue::CoDel(CoDel::new(&CoDelParameters {
+                    limit,
+                    target_s,
+                    interval_s,
+                    ecn,
+                })),
+                limit,
+                1,
+            )
+        },
+    );
+    let fq_codel = (limit(), any::<bool>(), 0.0005f64..0.02, 0.001f64..0.1, 1u64..4000, buckets())
+        .prop_map(|(limit, ecn, target_s, interval_s, quantum_bytes, buckets)| {
+            let parameters =
+                FqCoDelParameters { limit, target_s, interval_s, quantum_bytes, buckets, ecn };
+            (ScheduledQueue::FqCoDel(FqCoDel::new(&parameters)), limit, 1)
+        });
     prop_oneof![drr, priority, codel, fq_codel]
 }
 
 /// A rule that decides at arrival, and how many times its limit may wait.
 fn discipline() -> impl Strategy<Value = (Discipline, Limit, u64)> {
-    let drop_tail = limit().prop_map(|limit| (Discipline::DropTail(DropTail::new(limit, false)), limit, 1));
+    let drop_tail =
+        limit().prop_map(|limit| (Discipline::DropTail(DropTail::new(limit, false)), limit, 1));
     let red = (limit(), 0.5f64..10.0, 1.0f64..4.0, 0.002f64..1.0, any::<[bool; 5]>()).prop_map(
         |(limit, min, times, weight, [gentle, wait, bytes, ecn, adaptive])| {
             let parameters = RedParameters {
@@ -74,21 +103,26 @@ fn discipline() -> impl Strategy<Value = (Discipline, Limit, u64)> {
             (Discipline::Red(Red::new(&parameters)), limit, 1)
         },
     );
-    let rio = (limit(), 0.5f64..10.0, any::<[bool; 3]>()).prop_map(|(limit, min, [gentle, out_drop_tail, ecn])| {
-        let parameters = RioParameters {
-            min_packets: Some(min),
-            weight: Weight::Fixed(0.1),
-            gentle,
-            out_drop_tail,
-            ecn,
-            ..RioParameters::new(limit, 8e6, 1000)
-        };
-        (Discipline::Rio(Rio::new(&parameters)), limit, if out_drop_tail { 2 } else { 1 })
-    });
-    let pie = (limit(), any::<bool>(), 0.001f64..0.02, 0.0f64..0.1).prop_map(|(limit, ecn, target_s, burst_s)| {
-        let parameters = PieParameters { target_s, burst_s, ecn, ..PieParameters::new(limit, 8e6, 1000) };
-        (Discipline::Pie(Pie::new(&parameters)), limit, 1)
-    });
+    let rio = (limit(), 0.5f64..10.0, any::<[bool; 3]>()).prop_map(
+        |(limit, min, [gentle, out_drop_tail, ecn])| {
+            let parameters = RioParameters {
+                min_packets: Some(min),
+                weight: Weight::Fixed(0.1),
+                gentle,
+                out_drop_tail,
+                ecn,
+                ..RioParameters::new(limit, 8e6, 1000)
+            };
+            (Discipline::Rio(Rio::new(&parameters)), limit, if out_drop_tail { 2 } else { 1 })
+        },
+    );
+    let pie = (limit(), any::<bool>(), 0.001f64..0.02, 0.0f64..0.1).prop_map(
+        |(limit, ecn, target_s, burst_s)| {
+            let parameters =
+                PieParameters { target_s, burst_s, ecn, ..PieParameters::new(limit, 8e6, 1000) };
+            (Discipline::Pie(Pie::new(&parameters)), limit, 1)
+        },
+    );
     prop_oneof![drop_tail, red, rio, pie]
 }
 
@@ -102,12 +136,17 @@ fn within(limit: Limit, times: u64, packets: u64, bytes: u64) -> bool {
 /// What came out of a scheduler, in order.
 #[derive(Default, PartialEq, Debug)]
 struct Outcome {
-    arrived: Vec<Item<usize>>,
-    sent: Vec<Item<usize>>,
-    lost: Vec<Item<usize>>,
+    arrived: Vec<QueueItem<usize>>,
+    sent: Vec<QueueItem<usize>>,
+    lost: Vec<QueueItem<usize>>,
 }
 
-fn run(queue: &mut Scheduler<usize>, limit: Limit, times: u64, steps: &[(u32, Step)]) -> Result<Outcome, TestCaseError> {
+fn run(
+    queue: &mut ScheduledQueue<usize>,
+    limit: Limit,
+    times: u64,
+    steps: &[(u32, Step)],
+) -> Result<Outcome, TestCaseError> {
     let mut outcome = Outcome::default();
     let mut now_us = 0u64;
     for &(wait_us, step) in steps {
@@ -116,19 +155,39 @@ fn run(queue: &mut Scheduler<usize>, limit: Limit, times: u64, steps: &[(u32, St
         match step {
             Step::Arrive { size_bytes, flow, ecn, priority } => {
                 let packet = outcome.arrived.len();
-                let item = Item { size_bytes, flow, ecn, marked: false, priority, arrived_s: now_s, packet };
+                let item = QueueItem {
+                    size_bytes,
+                    flow,
+                    ecn,
+                    marked: false,
+                    priority,
+                    enqueued_s: now_s,
+                    packet,
+                };
                 outcome.arrived.push(item);
                 queue.enqueue(item, &mut |lost| outcome.lost.push(lost));
             }
             Step::Depart => {
                 let waited = queue.packets() > 0;
                 let sent = queue.dequeue(now_s, &mut |lost| outcome.lost.push(lost));
-                prop_assert_eq!(sent.is_some(), waited, "a link is never idle while a packet waits");
+                prop_assert_eq!(
+                    sent.is_some(),
+                    waited,
+                    "a link is never idle while a packet waits"
+                );
                 outcome.sent.extend(sent);
             }
         }
-        prop_assert!(within(limit, times, queue.packets(), queue.bytes()), "{} packets, {} bytes", queue.packets(), queue.bytes());
-        prop_assert_eq!(outcome.arrived.len(), outcome.sent.len() + outcome.lost.len() + queue.packets() as usize);
+        prop_assert!(
+            within(limit, times, queue.packets(), queue.bytes()),
+            "{} packets, {} bytes",
+            queue.packets(),
+            queue.bytes()
+        );
+        prop_assert_eq!(
+            outcome.arrived.len(),
+            outcome.sent.len() + outcome.lost.len() + queue.packets() as usize
+        );
     }
     // What is still there comes out too.
     while let Some(sent) = queue.dequeue(now_us as f64 / 1e6, &mut |lost| outcome.lost.push(lost)) {
@@ -147,22 +206,30 @@ proptest! {
     })]
 
     #[test]
-    fn packets_are_conserved_and_a_flow_stays_in_order((queue, limit, times) in scheduler(), steps in steps()) {
+    fn packets_are_conserved_and_a_flow_stays_in_order(
+        (queue, limit, times) in scheduled_queue(),
+        steps in steps(),
+    ) {
         let outcome = run(&mut queue.clone(), limit, times, &steps)?;
         // Each packet came out once, as it went in but for a mark that it allows.
-        let mut out: Vec<&Item<usize>> = outcome.sent.iter().chain(&outcome.lost).collect();
+        let mut out: Vec<&QueueItem<usize>> = outcome.sent.iter().chain(&outcome.lost).collect();
         out.sort_by_key(|item| item.packet);
         prop_assert_eq!(out.len(), outcome.arrived.len());
         for (&item, arrived) in out.iter().zip(&outcome.arrived) {
             prop_assert!(!item.marked || item.ecn);
-            prop_assert_eq!(Item { marked: false, ..*item }, *arrived);
+            prop_assert_eq!(QueueItem { marked: false, ..*item }, *arrived);
         }
         // Strict priority keeps the order within a class, the others within a flow.
-        let by_class = matches!(queue, Scheduler::Priority(_));
-        let group = |item: &Item<usize>| if by_class { u32::from(item.priority) } else { item.flow };
-        let mut sent: Vec<&Item<usize>> = outcome.sent.iter().collect();
+        let by_class = matches!(queue, ScheduledQueue::Priority(_));
+        let group = |item: &QueueItem<usize>| {
+            if by_class { u32::from(item.priority) } else { item.flow }
+        };
+        let mut sent: Vec<&QueueItem<usize>> = outcome.sent.iter().collect();
         sent.sort_by_key(|item| group(item));
-        prop_assert!(sent.windows(2).all(|pair| group(pair[0]) != group(pair[1]) || pair[0].packet < pair[1].packet));
+        let in_order = |pair: &[&QueueItem<usize>]| {
+            group(pair[0]) != group(pair[1]) || pair[0].packet < pair[1].packet
+        };
+        prop_assert!(sent.windows(2).all(in_order));
         // And again.
         prop_assert_eq!(run(&mut queue.clone(), limit, times, &steps)?, outcome);
     }
@@ -186,11 +253,13 @@ proptest! {
                 let was_idle = link.queue.is_empty();
                 let decision = link.arrive(now_s, size_bytes, ecn, priority, &mut random);
                 prop_assert!(decision != Decision::Mark || ecn);
-                prop_assert!(decision != Decision::Drop || !was_idle, "an idle link takes any packet");
+                let is_accepted = decision != Decision::Drop;
+                prop_assert!(is_accepted || !was_idle, "an idle link takes any packet");
                 accepted += usize::from(decision != Decision::Drop);
                 decisions.push(decision);
                 let backlog = link.backlog();
-                prop_assert!(within(limit, times, backlog.waiting_packets(), backlog.waiting_bytes()), "{:?}", backlog);
+                let (packets, bytes) = (backlog.waiting_packets(), backlog.waiting_bytes());
+                prop_assert!(within(limit, times, packets, bytes), "{:?}", backlog);
             }
             prop_assert_eq!(accepted, link.departed.len() + link.queue.len());
             Ok(decisions)

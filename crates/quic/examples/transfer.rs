@@ -41,7 +41,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     stream.write_all(&vec![0; 1 << 20]).await?;
     stream.finish()?;
     stream.stopped().await.ok();
-    let state = connection.congestion_state().into_any().downcast::<RuleController>().map_err(|_| "another controller")?;
-    println!("{rule}: {} bytes arrived; the window ends at {:.1} packets", sink.await?.ok_or("no transfer")?, state.cwnd_packets());
+    let state = connection
+        .congestion_state()
+        .into_any()
+        .downcast::<RuleController>()
+        .map_err(|_| "another controller")?;
+    println!(
+        "{rule}: {} bytes arrived; the window ends at {:.1} packets",
+        sink.await?.ok_or("no transfer")?,
+        state.cwnd_packets()
+    );
     Ok(())
 }

@@ -57,15 +57,35 @@ impl RuleController {
 }
 
 impl Controller for RuleController {
-    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
-        self.window.on_ack(Sample { now, sent, bytes, app_limited, srtt: rtt.get(), min_rtt: rtt.min() });
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        bytes: u64,
+        app_limited: bool,
+        rtt: &RttEstimator,
+    ) {
+        self.window.on_ack(Sample {
+            now,
+            sent,
+            bytes,
+            app_limited,
+            srtt: rtt.get(),
+            min_rtt: rtt.min(),
+        });
     }
 
     fn on_end_acks(&mut self, _: Instant, in_flight: u64, _: bool, _: Option<u64>) {
         self.window.on_end_acks(in_flight);
     }
 
-    fn on_congestion_event(&mut self, now: Instant, sent: Instant, is_persistent_congestion: bool, lost_bytes: u64) {
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        is_persistent_congestion: bool,
+        lost_bytes: u64,
+    ) {
         let cause = match (lost_bytes, is_persistent_congestion) {
             (0, _) => Cause::Mark,
             (_, false) => Cause::Loss,

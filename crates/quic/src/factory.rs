@@ -49,7 +49,10 @@ pub struct RuleFactory {
 
 impl fmt::Debug for RuleFactory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RuleFactory").field("rule", &self.spec.to_string()).field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("RuleFactory")
+            .field("rule", &self.spec.to_string())
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
     }
 }
 
@@ -103,7 +106,10 @@ impl RuleFactory {
 
     /// A controller for a connection that begins at `now` with datagrams of `mtu` bytes.
     pub fn controller(&self, now: Instant, mtu: u16) -> RuleController {
-        RuleController::new(Window::new(self.spec.build(Arithmetic::Plain), self.settings, now, mtu), self.on_cut.clone())
+        RuleController::new(
+            Window::new(self.spec.build(Arithmetic::Plain), self.settings, now, mtu),
+            self.on_cut.clone(),
+        )
     }
 }
 

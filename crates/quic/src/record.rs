@@ -41,7 +41,8 @@ impl<W: Write> Records<W> {
                 if record.contains_key("qlog_version") {
                     describe(&mut record, self.reference_ms);
                 } else {
-                    self.has_received |= record.get("name").is_some_and(|name| name == "transport:packet_received");
+                    self.has_received |=
+                        record.get("name").is_some_and(|name| name == "transport:packet_received");
                     repair(&mut record, self.has_received);
                 }
                 self.out.write_all(&[SEPARATOR])?;
@@ -75,14 +76,21 @@ impl<W: Write> Write for Records<W> {
 fn describe(header: &mut Map<String, Value>, reference_ms: f64) {
     if let Some(trace) = header.get_mut("trace").and_then(Value::as_object_mut) {
         trace.insert("vantage_point".into(), json!({ "type": "client" }));
-        trace.insert("common_fields".into(), json!({ "time_format": "relative", "reference_time": reference_ms }));
+        trace.insert(
+            "common_fields".into(),
+            json!({ "time_format": "relative", "reference_time": reference_ms }),
+        );
     }
 }
 
 fn repair(event: &mut Map<String, Value>, are_measured: bool) {
     event.remove("group_id");
     let Some(data) = event.get_mut("data").and_then(Value::as_object_mut) else { return };
-    if let Some(length) = data.get_mut("header").and_then(Value::as_object_mut).and_then(|header| header.remove("length")) {
+    if let Some(length) = data
+        .get_mut("header")
+        .and_then(Value::as_object_mut)
+        .and_then(|header| header.remove("length"))
+    {
         data.insert("raw".into(), json!({ "length": length }));
     }
     if !are_measured {
@@ -146,6 +154,9 @@ mod tests {
 
     #[test]
     fn what_is_no_record_stays_as_it_is() {
-        assert_eq!(written("\u{1e}no json\n\u{1e}{\"time\":1}\n", 4), b"\x1eno json\n\x1e{\"time\":1}\n");
+        assert_eq!(
+            written("\u{1e}no json\n\u{1e}{\"time\":1}\n", 4),
+            b"\x1eno json\n\x1e{\"time\":1}\n"
+        );
     }
 }

@@ -51,25 +51,52 @@ impl End {
     fn new(socket: UdpSocket, addresses: impl Iterator<Item = SocketAddr>) -> io::Result<Self> {
         let state = UdpSocketState::new((&socket).into())?;
         let flows = addresses.zip(0..).collect();
-        Ok(Self { socket, state, flows, buffers: vec![vec![0; LARGEST]; BATCH_SIZE], waiting: VecDeque::new() })
+        Ok(Self {
+            socket,
+            state,
+            flows,
+            buffers: vec![vec![0; LARGEST]; BATCH_SIZE],
+            waiting: VecDeque::new(),
+        })
     }
 
     /// Reads what has come, up to a batch.
     fn fill(&mut self) -> io::Result<()> {
-        let mut slices: Vec<IoSliceMut<'_>> = self.buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
+        let mut slices: Vec<IoSliceMut<'_>> =
+            self.buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
         let mut metas = [RecvMeta::default(); BATCH_SIZE];
         let count = match self.state.recv((&self.socket).into(), &mut slices, &mut metas) {
             Ok(count) => count,
             // An endpoint that is gone, or nothing there: both are no datagram.
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => 0,
-            Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset) => 0,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) =>
+            {
+                0
+            }
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset
+                ) =>
+            {
+                0
+            }
             Err(error) => return Err(error),
         };
         for (buffer, meta) in metas.iter().enumerate().take(count) {
             // Where the kernel has put several datagrams of one sender together they are a stride apart.
             let stride = meta.stride.max(1);
             for begin in (0..meta.len.max(1)).step_by(stride) {
-                self.waiting.push_back((buffer, begin, meta.len.min(begin + stride), meta.addr, meta.ecn));
+                self.waiting.push_back((
+                    buffer,
+                    begin,
+                    meta.len.min(begin + stride),
+                    meta.addr,
+                    meta.ecn,
+                ));
             }
         }
         Ok(())
@@ -78,10 +105,20 @@ impl End {
 
 impl Relay {
     /// A relay for flows, for datagrams of at most `largest` bytes, over sockets towards their sources and their sinks.
-    pub fn new(towards_sources: UdpSocket, towards_sinks: UdpSocket, flows: Vec<RelayFlow>, largest: u16) -> io::Result<Self> {
+    pub fn new(
+        towards_sources: UdpSocket,
+        towards_sinks: UdpSocket,
+        flows: Vec<RelayFlow>,
+        largest: u16,
+    ) -> io::Result<Self> {
         let sources = End::new(towards_sources, flows.iter().map(|flow| flow.source))?;
         let sinks = End::new(towards_sinks, flows.iter().map(|flow| flow.sink))?;
-        Ok(Self { ends: [sources, sinks], sent_bytes: vec![0; flows.len()], flows, largest: usize::from(largest) })
+        Ok(Self {
+            ends: [sources, sinks],
+            sent_bytes: vec![0; flows.len()],
+            flows,
+            largest: usize::from(largest),
+        })
     }
 
     /// Where sources send to.
@@ -90,7 +127,13 @@ impl Relay {
     }
 
     /// What is said of a datagram, and put before it.
-    fn received(&mut self, side: Side, from: SocketAddr, ecn: Option<EcnCodepoint>, bytes: usize) -> Option<(Meta, [u8; TAG_BYTES])> {
+    fn received(
+        &mut self,
+        side: Side,
+        from: SocketAddr,
+        ecn: Option<EcnCodepoint>,
+        bytes: usize,
+    ) -> Option<(Meta, [u8; TAG_BYTES])> {
         let flow = *self.ends[index(side)].flows.get(&from)?;
         let ecn = ecn.filter(|_| self.flows[flow as usize].ecn);
         let sent = &mut self.sent_bytes[flow as usize];
@@ -102,7 +145,16 @@ impl Relay {
         let size_bytes = HEADER_BYTES.saturating_add(bytes as u16);
         let [a, b, c, d] = flow.to_be_bytes();
         let tag = [a, b, c, d, ecn.map_or(0, |ecn| ecn as u8)];
-        Some((Meta { flow, size_bytes, capable: ecn.is_some(), marked: ecn == Some(EcnCodepoint::Ce), segment }, tag))
+        Some((
+            Meta {
+                flow,
+                size_bytes,
+                capable: ecn.is_some(),
+                marked: ecn == Some(EcnCodepoint::Ce),
+                segment,
+            },
+            tag,
+        ))
     }
 }
 
@@ -127,17 +179,26 @@ impl Backend for Relay {
         if end.waiting.is_empty() {
             end.fill()?;
         }
-        let Some((number, from, to, address, ecn)) = end.waiting.pop_front() else { return Ok(None) };
+        let Some((number, from, to, address, ecn)) = end.waiting.pop_front() else {
+            return Ok(None);
+        };
         let bytes = to - from;
-        let Some(place) = buffer.get_mut(..TAG_BYTES + bytes).filter(|_| bytes <= self.largest) else { return Ok(Some(Received::Strange)) };
+        let Some(place) = buffer.get_mut(..TAG_BYTES + bytes).filter(|_| bytes <= self.largest)
+        else {
+            return Ok(Some(Received::Strange));
+        };
         place[TAG_BYTES..].copy_from_slice(&end.buffers[number][from..to]);
-        let Some((meta, tag)) = self.received(side, address, ecn, bytes) else { return Ok(Some(Received::Strange)) };
+        let Some((meta, tag)) = self.received(side, address, ecn, bytes) else {
+            return Ok(Some(Received::Strange));
+        };
         buffer[..TAG_BYTES].copy_from_slice(&tag);
         Ok(Some(Received::Packet(TAG_BYTES + bytes, meta)))
     }
 
     fn send(&mut self, side: Side, packet: &mut [u8], marked: bool) -> io::Result<bool> {
-        let Some((&[a, b, c, d, ecn], contents)) = packet.split_first_chunk::<TAG_BYTES>() else { return Ok(false) };
+        let Some((&[a, b, c, d, ecn], contents)) = packet.split_first_chunk::<TAG_BYTES>() else {
+            return Ok(false);
+        };
         let flow = self.flows[u32::from_be_bytes([a, b, c, d]) as usize];
         let destination = match side {
             Side::Source => flow.source,
@@ -145,11 +206,28 @@ impl Backend for Relay {
         };
         let ecn = if marked { Some(EcnCodepoint::Ce) } else { EcnCodepoint::from_bits(ecn) };
         let end = &self.ends[index(side)];
-        match end.state.try_send((&end.socket).into(), &Transmit { destination, ecn, contents, segment_size: None, src_ip: None }) {
+        match end.state.try_send(
+            (&end.socket).into(),
+            &Transmit { destination, ecn, contents, segment_size: None, src_ip: None },
+        ) {
             // An endpoint that is gone takes nothing more, as at the end of any path.
             Ok(()) => Ok(true),
-            Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset) => Ok(true),
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(false),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset
+                ) =>
+            {
+                Ok(true)
+            }
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) =>
+            {
+                Ok(false)
+            }
             Err(error) => Err(error),
         }
     }
@@ -172,14 +250,21 @@ pub fn socket(port: u16, buffer_bytes: usize) -> io::Result<(UdpSocket, usize)> 
 /// Datagrams that sockets of these ports on 127.0.0.1 have dropped because their buffers were full, by the kernel's own count.
 pub fn drops(ports: &[u16]) -> io::Result<u64> {
     let table = std::fs::read_to_string("/proc/net/udp")?;
-    Ok(table.lines().skip(1).filter_map(row).filter(|row| ports.contains(&row.0)).map(|row| row.1).sum())
+    Ok(table
+        .lines()
+        .skip(1)
+        .filter_map(row)
+        .filter(|row| ports.contains(&row.0))
+        .map(|row| row.1)
+        .sum())
 }
 
 /// Port and drops of a line of /proc/net/udp (proc(5)), of a socket on 127.0.0.1.
 fn row(line: &str) -> Option<(u16, u64)> {
     let mut fields = line.split_whitespace();
     let (address, port) = fields.nth(1)?.split_once(':')?;
-    let local = u32::from_str_radix(address, 16).ok()?.to_ne_bytes() == Ipv4Addr::LOCALHOST.octets();
+    let local =
+        u32::from_str_radix(address, 16).ok()?.to_ne_bytes() == Ipv4Addr::LOCALHOST.octets();
     local.then_some((u16::from_str_radix(port, 16).ok()?, fields.last()?.parse().ok()?))
 }
 

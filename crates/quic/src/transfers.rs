@@ -129,7 +129,9 @@ impl Seen {
             [false, true] => "the socket of its server was gone",
             [true, true] => "the sockets of its client and its server were gone",
         };
-        let last = self.last_s.map_or("none arrived".into(), |last_s| format!("the last arrived at {last_s:.3} s"));
+        let last = self
+            .last_s
+            .map_or("none arrived".into(), |last_s| format!("the last arrived at {last_s:.3} s"));
         self.failed = Some(format!("{whose} before the run was over; of its data {last}"));
     }
 }
@@ -159,7 +161,10 @@ impl Endpoints {
     pub fn bind(transfers: Vec<Transfer>, buffer_bytes: usize) -> io::Result<Self> {
         let mut least = usize::MAX;
         let mut all = || {
-            let bound = transfers.iter().map(|_| socket(0, buffer_bytes)).collect::<io::Result<Vec<_>>>()?;
+            let bound = transfers
+                .iter()
+                .map(|_| socket(0, buffer_bytes))
+                .collect::<io::Result<Vec<_>>>()?;
             least = bound.iter().map(|bound| bound.1).fold(least, usize::min);
             Ok::<_, io::Error>(bound.into_iter().map(|bound| bound.0).collect())
         };
@@ -169,13 +174,22 @@ impl Endpoints {
 
     /// Addresses of each flow's source and sink.
     pub fn addresses(&self) -> io::Result<Vec<[SocketAddr; 2]>> {
-        self.clients.iter().zip(&self.servers).map(|(client, server)| Ok([client.local_addr()?, server.local_addr()?])).collect()
+        self.clients
+            .iter()
+            .zip(&self.servers)
+            .map(|(client, server)| Ok([client.local_addr()?, server.local_addr()?]))
+            .collect()
     }
 
     /// Plays all flows until the end; sources send to `relay`. `order` says which of those that start together goes first.
     pub fn play(self, relay: SocketAddr, playing: Playing, order: &[usize]) -> io::Result<Report> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
-        let runtime = builder.worker_threads(2).thread_name("endpoints").on_thread_start(playing.on_thread_start).enable_all().build()?;
+        let runtime = builder
+            .worker_threads(2)
+            .thread_name("endpoints")
+            .on_thread_start(playing.on_thread_start)
+            .enable_all()
+            .build()?;
         let played = runtime.block_on(self.run(relay, playing, order));
         runtime.shutdown_timeout(PATIENCE);
         played
@@ -189,7 +203,8 @@ impl Endpoints {
         let (mut clients, mut endpoints) = (Vec::new(), Vec::new());
         let sockets = self.clients.into_iter().zip(self.servers);
         for (((client, server), transfer), shared) in sockets.zip(self.transfers).zip(&shared) {
-            let server = endpoint(server, Some(server_config(&transfer, &playing, &certificate, &key)?))?;
+            let server =
+                endpoint(server, Some(server_config(&transfer, &playing, &certificate, &key)?))?;
             tokio::spawn(sink(server.clone(), playing, shared.clone()));
             let client = endpoint(client, None)?;
             endpoints.push([client.clone(), server]);
@@ -197,13 +212,21 @@ impl Endpoints {
         }
         for &number in order {
             let Some((client, transfer)) = clients[number].take() else { continue };
-            tokio::spawn(source(client, transfer, playing, relay, certificate.clone(), shared[number].clone()));
+            tokio::spawn(source(
+                client,
+                transfer,
+                playing,
+                relay,
+                certificate.clone(),
+                shared[number].clone(),
+            ));
         }
         let rows = sample(&playing, &shared).await;
         // While the sockets are there to be asked.
         let dropped_datagrams = drops(&ports)?;
         // Before connections are closed, which a source that still writes would take for a failure.
-        let mut seen: Vec<Seen> = shared.iter().map(|shared| std::mem::take(&mut *held(&shared.seen))).collect();
+        let mut seen: Vec<Seen> =
+            shared.iter().map(|shared| std::mem::take(&mut *held(&shared.seen))).collect();
         for (seen, (ends, addresses)) in seen.iter_mut().zip(endpoints.iter().zip(&addresses)) {
             seen.miss([0, 1].map(|end| is_gone(&ends[end], addresses[end])));
         }
@@ -239,14 +262,20 @@ async fn source(
     let until = at(&playing, transfer.stop_s.min(playing.end_s));
     let sent = async {
         let config = client_config(&transfer, &playing, certificate, &shared)?;
-        let connection = client.connect_with(config, relay, NAME).map_err(io::Error::other)?.await?;
+        let connection =
+            client.connect_with(config, relay, NAME).map_err(io::Error::other)?.await?;
         *held(&shared.connection) = Some(connection.clone());
         held(&shared.seen).has_connected = true;
         send(&connection, &transfer, until, &playing, &shared).await
     };
     if let Ok(Err(error)) = timeout_at(at(&playing, playing.end_s), sent).await {
-        let reason = held(&shared.connection).as_ref().and_then(Connection::close_reason).map(|reason| reason.to_string());
-        held(&shared.seen).failed.get_or_insert(format!("its client: {}", reason.unwrap_or_else(|| error.to_string())));
+        let reason = held(&shared.connection)
+            .as_ref()
+            .and_then(Connection::close_reason)
+            .map(|reason| reason.to_string());
+        held(&shared.seen)
+            .failed
+            .get_or_insert(format!("its client: {}", reason.unwrap_or_else(|| error.to_string())));
     }
 }
 
@@ -281,13 +310,18 @@ async fn sink(server: Endpoint, playing: Playing, shared: Arc<Shared>) {
     let bins = playing.bin_s.map_or(0, |bin_s| (playing.end_s / bin_s).ceil() as usize);
     held(&shared.seen).bins = vec![0; bins];
     // A connection that never comes is the source's to report.
-    if let Ok(Err(error)) = timeout_at(at(&playing, playing.end_s), take(&server, &playing, &shared)).await {
+    if let Ok(Err(error)) =
+        timeout_at(at(&playing, playing.end_s), take(&server, &playing, &shared)).await
+    {
         held(&shared.seen).failed.get_or_insert(format!("its server: {error}"));
     }
 }
 
 async fn take(server: &Endpoint, playing: &Playing, shared: &Shared) -> io::Result<()> {
-    let incoming = server.accept().await.ok_or_else(|| io::Error::other("its endpoint ended before a connection came"))?;
+    let incoming = server
+        .accept()
+        .await
+        .ok_or_else(|| io::Error::other("its endpoint ended before a connection came"))?;
     let connection = incoming.await?;
     let mut stream = connection.accept_uni().await?;
     loop {
@@ -302,8 +336,10 @@ async fn take(server: &Endpoint, playing: &Playing, shared: &Shared) -> io::Resu
         let mut seen = held(&shared.seen);
         seen.last_s = Some(now);
         seen.total_bytes += bytes;
-        seen.measured_bytes += if (playing.window[0]..playing.window[1]).contains(&now) { bytes } else { 0 };
-        if let Some(bin) = playing.bin_s.and_then(|bin_s| seen.bins.get_mut((now / bin_s) as usize)) {
+        seen.measured_bytes +=
+            if (playing.window[0]..playing.window[1]).contains(&now) { bytes } else { 0 };
+        if let Some(bin) = playing.bin_s.and_then(|bin_s| seen.bins.get_mut((now / bin_s) as usize))
+        {
             *bin += bytes;
         }
     }
@@ -324,7 +360,10 @@ async fn sample(playing: &Playing, shared: &[Arc<Shared>]) -> Vec<Row> {
             held(&shared.seen).samples += u64::from(inside);
             let Some(connection) = held(&shared.connection).clone() else { continue };
             // quinn holds its own lock when a cut is told, so none of ours may be held while quinn is asked.
-            let (path, state) = (connection.stats().path, controller(&connection).filter(|_| connection.close_reason().is_none()));
+            let (path, state) = (
+                connection.stats().path,
+                controller(&connection).filter(|_| connection.close_reason().is_none()),
+            );
             let mut seen = held(&shared.seen);
             if let Some(state) = state {
                 let cwnd = state.cwnd_packets();
@@ -335,7 +374,13 @@ async fn sample(playing: &Playing, shared: &[Arc<Shared>]) -> Vec<Row> {
                 }
                 if keep {
                     let (flow, srtt_s) = (number as u32, path.rtt.as_secs_f64());
-                    rows.push(Row { time_s: now, flow, cwnd, ssthresh: state.ssthresh_packets(), srtt_s });
+                    rows.push(Row {
+                        time_s: now,
+                        flow,
+                        cwnd,
+                        ssthresh: state.ssthresh_packets(),
+                        srtt_s,
+                    });
                 }
                 seen.fault = state.fault();
             }

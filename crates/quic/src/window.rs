@@ -2,7 +2,7 @@
 //!
 //! A packet is an MTU of acknowledged bytes: rules count packets, and quinn tells of each acknowledged datagram with its size.
 
-use cwndlab_rules::{Ack, Congestion, Mark, Needs, Rule, SlowStart, WindowRule};
+use cwndlab_rules::{Ack, Congestion, MarkResponse, Needs, Rule, SlowStart, WindowRule};
 use std::time::{Duration, Instant};
 
 /// Least window, packets (RFC 9002 section 7.2, kMinimumWindow).
@@ -181,10 +181,15 @@ impl Window {
         let ack = self.event(&sample);
         self.last = ack;
         // RFC 9002 sections 7.3.2 (none in recovery) and 7.8 (none where the window is not used).
-        let grows = !sample.app_limited && self.recovery.is_none_or(|recovery| sample.sent > recovery.since);
+        let grows = !sample.app_limited
+            && self.recovery.is_none_or(|recovery| sample.sent > recovery.since);
         if self.needs.exact_marks {
             let held = self.held.get_or_insert(Held { ack, packets: 0, closed: false });
-            held.ack = Ack { round_start: held.ack.round_start || ack.round_start, acked_packets: held.ack.acked_packets + 1, ..ack };
+            held.ack = Ack {
+                round_start: held.ack.round_start || ack.round_start,
+                acked_packets: held.ack.acked_packets + 1,
+                ..ack
+            };
             held.packets += u32::from(grows);
             self.round_begins = false;
         } else if grows {
@@ -202,13 +207,24 @@ impl Window {
     }
 
     /// Marks were reported, or packets were found lost, of which the last was sent at `sent`. The cut, if there is one.
-    pub(crate) fn on_congestion(&mut self, now: Instant, sent: Instant, cause: Cause, lost_bytes: u64) -> Option<Cut> {
+    pub(crate) fn on_congestion(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        cause: Cause,
+        lost_bytes: u64,
+    ) -> Option<Cut> {
         self.lost += lost_bytes as f64 / self.mtu;
         if cause == Cause::Mark {
             let held = self.held.take();
             let of_frame = held.map_or(Ack { acked_packets: 0, ..self.last }, |held| held.ack);
-            let ack = Ack { now_s: self.seconds(now), marked: true, lost_packets: self.lost as u64, ..of_frame };
-            if self.rule.on_mark(self.cwnd, &ack) == Mark::Noted {
+            let ack = Ack {
+                now_s: self.seconds(now),
+                marked: true,
+                lost_packets: self.lost as u64,
+                ..of_frame
+            };
+            if self.rule.on_mark(self.cwnd, &ack) == MarkResponse::Consumed {
                 return None;
             }
         } else {
@@ -218,7 +234,9 @@ impl Window {
         match (answered, cause) {
             (None, _) => Some(self.cut(now, cause)),
             // A rule's shallower answer to a mark is none to a loss (`mark_covers_loss`).
-            (Some(recovery), Cause::Loss) if recovery.by_mark && !self.rule.mark_covers_loss() => Some(self.cut(now, cause)),
+            (Some(recovery), Cause::Loss) if recovery.by_mark && !self.rule.mark_covers_loss() => {
+                Some(self.cut(now, cause))
+            }
             (Some(_), Cause::PersistentCongestion) if self.cwnd > LEAST => Some(self.collapse(now)),
             (Some(_), _) => None,
         }

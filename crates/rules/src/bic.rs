@@ -1,14 +1,16 @@
-//! BIC (Xu, Harfoush and Rhee 2004, section 4): a binary search for the window of the last loss, then beyond it.
+//! BIC (Xu, Harfoush and Rhee 2004, section 4): binary search for the window of the last loss.
 //!
 //! ```text
 //! below `low` packets:  AIMD(1, 0.5)
 //! below W_max:          per round trip  w <- w + (W_max - w)/2, at most Smax, at least Smin
-//! beyond W_max:         per round trip  w <- w + 1, 2, 4, ... up to Smax     (max probing, as in slow start)
-//! on loss:              W_max <- w, or w (2 - b)/2 where w < W_max (fast convergence);  w <- (1 - b) w
+//! beyond W_max:         per round trip  w <- w + 1, 2, 4, ... up to Smax        (max probing)
+//! on loss:              W_max <- w, or w (2 - b)/2 where w < W_max         (fast convergence)
+//!                       w <- (1 - b) w
 //! ```
 //!
-//! `w`, W_max, Smax and Smin in packets; Smax = 32, Smin = 0.01, b = 0.125, low = 14 are the paper's. The midpoint moves with every
-//! acknowledgement, as in the paper's pseudo-code. A time-out's threshold follows the rule for losses.
+//! `w`, W_max, Smax and Smin in packets; Smax = 32, Smin = 0.01, b = 0.125, low = 14 are the
+//! paper's. The midpoint moves with every ACK, as in the paper's pseudo-code. After a timeout
+//! ssthresh follows the rule for losses.
 
 use crate::registry::{fraction, not_negative, option, positive};
 use crate::{Ack, Congestion, Family, Rule, WindowRule};
@@ -29,7 +31,8 @@ pub struct Bic {
 }
 
 impl Bic {
-    /// Largest and smallest step per round trip, share given up on loss, window below which it is AIMD(1, 0.5).
+    /// Largest and smallest step per round trip, share given up on loss, window below which it is
+    /// AIMD(1, 0.5).
     pub fn new(smax: f64, smin: f64, b: f64, low: f64) -> Self {
         Self { smax, smin, b, low, w_max: f64::INFINITY, probe: 0.0, probe_target: 0.0 }
     }
@@ -67,7 +70,8 @@ impl WindowRule for Bic {
 
 pub(crate) const FAMILY: Family = Family {
     name: "BIC",
-    summary: "binary search for the window of the last loss, then probing beyond it; give up the share b on loss",
+    summary: "binary search for the window of the last loss, then probing beyond it; give up the \
+        share b on loss",
     source: "Xu, Harfoush and Rhee 2004, section 4",
     example: "BIC",
     parameters: &[
@@ -86,9 +90,10 @@ mod tests {
 
     #[test]
     fn the_search_by_hand() {
-        let (mut rule, ack, loss) = (Bic::new(32.0, 0.01, 0.125, 14.0), Ack::default(), Congestion::FastRetransmit);
+        let (mut rule, ack, loss) =
+            (Bic::new(32.0, 0.01, 0.125, 14.0), Ack::default(), Congestion::FastRetransmit);
         assert_eq!(rule.decrease(200.0, loss), 175.0);
-        // 12.5 is half of the 25 to go: 12.5/175 per acknowledgement.
+        // 12.5 is half of the 25 to go: 12.5/175 per ACK.
         assert!((rule.increase(175.0, &ack) - 175.0 - 12.5 / 175.0).abs() < 1e-12);
         // Far below, at most 32; close to it, at least 0.01.
         assert!((rule.increase(100.0, &ack) - 100.32).abs() < 1e-12);

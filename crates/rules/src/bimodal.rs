@@ -1,35 +1,46 @@
-//! Bimodal congestion avoidance of Attie, Lahanas and Tsaoussidis (2003): the fair share is computed, not approached.
+//! Bimodal congestion avoidance (Attie, Lahanas and Tsaoussidis 2003): computes the fair share from
+//! two congestion cycles.
 //!
-//! Between two congestion signals all flows grow alike, by `d` packets. If both signals come at the same total and the first one made
-//! everybody give back the share `beta`, then `d` is `beta` times the fair share (section 2.2). Figure 1 of the paper, in windows:
+//! Between two congestion signals all flows grow alike, by `d` packets. If both signals come at the
+//! same total and the first one made everybody give back the share `beta`, then `d` is `beta` times
+//! the fair share (section 2.2). Figure 1 of the paper, in windows:
 //!
 //! ```text
-//! no congestion, per round trip:   w <- w + alpha weight
-//! congestion, fair share unknown:  first cycle:  w <- (1 - beta) w;              begin <- w
-//!                                  second cycle: fair <- (w - begin) / beta;     w <- (1 - epsilon) fair;   known
-//! congestion, fair share known:    w < point:    w <- (1 - beta) w;              unknown, first cycle   (flows joined)
-//!                                  w > point:    fair <- w;                      w <- (1 - epsilon) w   (flows left)
-//!                                  w = point:    w <- (1 - epsilon) fair
+//! no congestion, per round trip:  w <- w + alpha weight
+//! congestion, fair share unknown:
+//!     first cycle:   w <- (1 - beta) w;           begin <- w
+//!     second cycle:  fair <- (w - begin) / beta;  w <- (1 - epsilon) fair;  fair share known
+//! congestion, fair share known:
+//!     w < point:     w <- (1 - beta) w;           unknown, first cycle      (flows joined)
+//!     w > point:     fair <- w;                   w <- (1 - epsilon) w      (flows left)
+//!     w = point:     w <- (1 - epsilon) fair
 //! ```
 //!
-//! Windows in packets. `point` is the fair share (the pseudo-code: `compare=fair`) or (1 - epsilon) times it (the prose of section 2.1:
-//! `compare=scaled`); within `band` times it counts as equal to it (the paper: equal means equal). With `weight` as increment
-//! the same quotient is the proportional share (section 2.2).
+//! Windows in packets. `point` is the fair share (the pseudo-code: `compare=fair`) or (1 - epsilon)
+//! times it (the prose of section 2.1: `compare=scaled`); within `band` times it counts as equal to
+//! it (the paper: equal means equal). With `weight` as increment the same quotient is the
+//! proportional share (section 2.2).
 //!
 //! How the steps map to a connection, where the paper is silent:
-//! - a congestion signal is a fast retransmit or the cut for an ECN echo; a cycle runs from one cut to the next;
-//! - `begin` is the window at which congestion avoidance goes on after a cut, so that floors and recovery do not enter `d`;
-//! - a cycle without additive increase (a cut in slow start) tells nothing: it cuts by beta and counts as the first;
-//! - a time-out makes the fair share unknown, since slow start follows, in which flows do not grow alike; its threshold is (1 - beta) w;
-//! - in slow start the window grows as usual;
-//! - where `compare=scaled` finds equality there is no step in the prose: as the pseudo-code's, but never above (1 - epsilon) w.
+//! - a congestion signal is a fast retransmit or a reduction for ECE; a cycle runs from one
+//!   reduction to the next;
+//! - `begin` is the window at which congestion avoidance resumes after a reduction, so that floors
+//!   and recovery do not affect `d`;
+//! - a cycle without additive increase (a reduction in slow start) reveals no share: it reduces by
+//!   beta and counts as the first;
+//! - a timeout makes the fair share unknown, because flows do not grow alike in the slow start that
+//!   follows; ssthresh is (1 - beta) w;
+//! - slow start is the standard one;
+//! - the prose has no step for equality with `compare=scaled`: as in the pseudo-code, but never
+//!   above (1 - epsilon) w.
 //!
-//! The calculated share may lie above the present window: a flow below its share then grows on congestion. The paper means it so.
+//! The computed share may exceed the window: a flow below its share then grows on congestion, as
+//! the paper intends.
 
-use crate::registry::{choice, fine, fraction, option, or, parameter, positive};
+use crate::registry::{choice, fraction, no_check, option, parameter, positive, with_default};
 use crate::{Ack, Congestion, Family, Rule, SlowStart, WindowRule};
 
-/// Which point a known fair share is compared at.
+/// The point that a window is compared with once the fair share is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
     /// The fair share: Figure 1.
@@ -40,7 +51,7 @@ pub enum Compare {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
-    /// The fair share is not known; whether a cut by beta began this cycle.
+    /// The fair share is unknown; whether a reduction by beta began this cycle.
     Unknown { second_cycle: bool },
     /// The fair share, packets.
     Known(f64),
@@ -66,8 +77,23 @@ pub struct Bimodal {
 
 impl Bimodal {
     /// A flow that knows nothing yet.
-    pub fn new(alpha: f64, beta: f64, epsilon: f64, weight: f64, compare: Compare, band: f64) -> Self {
-        Self { increment: alpha * weight, beta, epsilon, compare, band, mode: Mode::Unknown { second_cycle: false }, begin: 0.0 }
+    pub fn new(
+        alpha: f64,
+        beta: f64,
+        epsilon: f64,
+        weight: f64,
+        compare: Compare,
+        band: f64,
+    ) -> Self {
+        Self {
+            increment: alpha * weight,
+            beta,
+            epsilon,
+            compare,
+            band,
+            mode: Mode::Unknown { second_cycle: false },
+            begin: 0.0,
+        }
     }
 
     /// The fair share, packets, where it is known.
@@ -129,7 +155,7 @@ impl WindowRule for Bimodal {
 
     #[inline]
     fn slow_start(&mut self, cwnd: f64, _: &Ack) -> SlowStart {
-        // What comes now is not additive: the cycle begins where it ends.
+        // Slow start is not additive increase: the cycle begins where it ends.
         self.begin = 0.0;
         SlowStart::Grow(cwnd + 1.0)
     }
@@ -141,13 +167,20 @@ impl WindowRule for Bimodal {
 
 pub(crate) const FAMILY: Family = Family {
     name: "Bimodal",
-    summary: "add alpha per round trip; cut by beta until the fair share is computed from two cycles, then to (1 - epsilon) of it",
+    summary: "add alpha per round trip; cut by beta until the fair share is computed from two \
+        cycles, then to (1 - epsilon) of it",
     source: "Attie, Lahanas and Tsaoussidis 2003, section 2, Figure 1",
     example: "Bimodal(1, 0.5, 0.125)",
     parameters: &[
-        or(positive("alpha", "packets added per round trip"), 1.0),
-        or(fraction("beta", "share of the window given up while the fair share is unknown"), 0.5),
-        or(fraction("epsilon", "share of the fair share given up once it is known"), 0.125),
+        with_default(positive("alpha", "packets added per round trip"), 1.0),
+        with_default(
+            fraction("beta", "share of the window given up while the fair share is unknown"),
+            0.5,
+        ),
+        with_default(
+            fraction("epsilon", "share of the fair share given up once it is known"),
+            0.125,
+        ),
         option(positive("weight", "factor on alpha: shares become proportional to it"), 1.0),
         choice(
             "compare",
@@ -155,9 +188,17 @@ pub(crate) const FAMILY: Family = Family {
             "fair (the fair share) or scaled (1 - epsilon of it)",
             &["fair", "scaled"],
         ),
-        option(parameter("band", "how far off, as a share, still counts as equal", "from 0 to below 1", |x| (0.0..1.0).contains(&x)), 0.0),
+        option(
+            parameter(
+                "band",
+                "how far off, as a share, still counts as equal",
+                "from 0 to below 1",
+                |x| (0.0..1.0).contains(&x),
+            ),
+            0.0,
+        ),
     ],
-    check: fine,
+    check: no_check,
     build: |p| {
         let compare = if p[4] == 0.0 { Compare::Fair } else { Compare::Scaled };
         Rule::Bimodal(Box::new(Bimodal::new(p[0], p[1], p[2], p[3], compare, p[5])))
@@ -180,8 +221,9 @@ mod tests {
         rule.decrease(to, LOSS)
     }
 
-    /// Two flows, B = 100: congestion at (80, 20). Both halve, to 40 and 10, and both grow by 25 until 65 + 35 = 100. So d/beta = 50
-    /// is what each computes, and 100/2 is what it is (section 2.2): both go on at 0.75 x 50 = 37.5.
+    /// Two flows, B = 100: congestion at (80, 20). Both halve, to 40 and 10, and both grow by 25
+    /// until 65 + 35 = 100. So d/beta = 50 is what each computes, and 100/2 is what it is (section
+    /// 2.2): both go on at 0.75 x 50 = 37.5.
     #[test]
     fn two_flows_find_their_fair_share_in_two_cycles() {
         let (mut large, mut small) = (rule(Compare::Fair, 0.0), rule(Compare::Fair, 0.0));
@@ -190,7 +232,8 @@ mod tests {
         assert_eq!((large.fair_share(), small.fair_share()), (Some(50.0), Some(50.0)));
     }
 
-    /// The same with weights 3 and 1, congestion at (60, 40): 30 and 20, then +37.5 and +12.5. Shares 75 and 25, which is 3 : 1.
+    /// The same with weights 3 and 1, congestion at (60, 40): 30 and 20, then +37.5 and +12.5.
+    /// Shares 75 and 25, which is 3 : 1.
     #[test]
     fn weights_give_proportional_shares() {
         let mut heavy = Bimodal::new(1.0, 0.5, 0.25, 3.0, Compare::Fair, 0.0);
@@ -198,7 +241,7 @@ mod tests {
         assert_eq!((heavy.decrease(60.0, LOSS), light.decrease(40.0, LOSS)), (30.0, 20.0));
         assert_eq!((cycle(&mut heavy, 30.0, 67.5), cycle(&mut light, 20.0, 32.5)), (56.25, 18.75));
         assert_eq!((heavy.fair_share(), light.fair_share()), (Some(75.0), Some(25.0)));
-        // A round trip adds 3 packets at 30: a tenth per acknowledgement.
+        // A round trip adds 3 packets at 30: a tenth per ACK.
         assert_eq!(heavy.increase(30.0, &Ack::default()), 30.1);
     }
 
@@ -216,7 +259,8 @@ mod tests {
         // Later: the share is what was reached, 60; three quarters of it.
         let mut later = knowing_50(Compare::Fair, 0.0);
         assert_eq!((cycle(&mut later, 37.5, 60.0), later.fair_share()), (45.0, Some(60.0)));
-        // Earlier: by beta, and two more cycles. The first cuts 40 to 20, the second computes (30 - 20)/0.5 = 20.
+        // Earlier: by beta, and two more cycles. The first cuts 40 to 20, the second computes (30 -
+        // 20)/0.5 = 20.
         let mut earlier = knowing_50(Compare::Fair, 0.0);
         assert_eq!((cycle(&mut earlier, 37.5, 49.0), earlier.fair_share()), (24.5, None));
         assert_eq!(cycle(&mut earlier, 24.5, 40.0), 20.0);
@@ -225,10 +269,11 @@ mod tests {
 
     #[test]
     fn the_prose_compares_with_the_scaled_share_and_a_band_forgives() {
-        // 45 lies above 37.5, so the share is 45 now, where the pseudo-code would have started over.
+        // 45 lies above 37.5, so the share is 45 now, where the pseudo-code would have started
+        // over.
         let mut scaled = knowing_50(Compare::Scaled, 0.0);
         assert_eq!((cycle(&mut scaled, 37.5, 45.0), scaled.fair_share()), (33.75, Some(45.0)));
-        // Equality is at 37.5: cutting to 37.5 would be no cut.
+        // Equality is at 37.5: reducing to 37.5 would be no reduction.
         assert_eq!(cycle(&mut knowing_50(Compare::Scaled, 0.0), 30.0, 37.5), 28.125);
         // Within 5 % of 50: as though equal, and the share stays.
         let mut banded = knowing_50(Compare::Fair, 0.05);
@@ -236,12 +281,13 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_and_time_outs_tell_nothing_of_the_share() {
+    fn slow_start_and_timeouts_reveal_no_share() {
         let mut rule = knowing_50(Compare::Fair, 0.0);
         assert_eq!(rule.decrease(50.0, Congestion::Timeout), 25.0);
         assert_eq!(rule.fair_share(), None);
         assert_eq!(rule.slow_start(1.0, &Ack::default()), SlowStart::Grow(2.0));
-        // First cycle: from slow start's end at 25 to 30. Then a cut in slow start, with nothing grown: by beta, and still the first.
+        // First cycle: from slow start's end at 25 to 30. Then a cut in slow start, with nothing
+        // grown: by beta, and still the first.
         assert_eq!(cycle(&mut rule, 25.0, 30.0), 15.0);
         rule.slow_start(4.0, &Ack::default());
         assert_eq!((rule.decrease(8.0, LOSS), rule.fair_share()), (4.0, None));

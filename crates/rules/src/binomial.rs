@@ -1,18 +1,20 @@
-//! Binomial rules (Bansal and Balakrishnan 2001) as compared by Chandrayana et al. (2002, equation 1):
+//! Binomial rules (Bansal and Balakrishnan 2001; Chandrayana et al. 2002, equation 1).
 //!
 //! ```text
 //! without loss, per round trip:  w <- w + alpha / w^k
 //! on loss:                       w <- w - beta w^l
 //! ```
 //!
-//! `w` in packets. Compatible with TCP where k + l = 1: AIMD is k = 0, l = 1; SQRT is k = l = 1/2; IIAD is k = 1, l = 0.
-//! Each acknowledgement adds alpha / w^(k + 1). The paper leaves alpha and beta open; (1, 0.5) are the defaults, and its text says
-//! of IIAD that it subtracts one packet: IIAD(1, 1).
+//! `w` in packets. Compatible with TCP where k + l = 1: AIMD is k = 0, l = 1; SQRT is k = l = 1/2;
+//! IIAD is k = 1, l = 0. Each ACK adds alpha / w^(k + 1). The paper leaves alpha and
+//! beta open; (1, 0.5) are the defaults, and its text says of IIAD that it subtracts one packet:
+//! IIAD(1, 1).
 //!
-//! ns-2 computes `w += alpha / (w * pow(w, k))` and `w - (1 - dec) * pow(w, l)` with dec = 1 - beta (`windowOption_ 6`). The powers
-//! 0, 1/2 and 1 are exact here; others differ from the C library's in the last bit at most.
+//! ns-2 computes `w += alpha / (w * pow(w, k))` and `w - (1 - dec) * pow(w, l)` with dec = 1 - beta
+//! (`windowOption_ 6`). The powers 0, 1/2 and 1 are exact here; others differ from the C library's
+//! in the last bit at most.
 
-use crate::registry::{fine, or, parameter, positive};
+use crate::registry::{no_check, parameter, positive, with_default};
 use crate::{Ack, Arithmetic, Congestion, Family, Parameter, Rule, WindowRule};
 use std::sync::Arc;
 
@@ -67,8 +69,14 @@ impl WindowRule for Binomial {
     }
 }
 
-const ALPHA: Parameter = or(positive("alpha", "scale of the increase: packets per round trip at a window of 1"), 1.0);
-const BETA: Parameter = or(positive("beta", "scale of the decrease: packets subtracted at a window of 1"), 0.5);
+const ALPHA: Parameter = with_default(
+    positive("alpha", "scale of the increase: packets per round trip at a window of 1"),
+    1.0,
+);
+const BETA: Parameter = with_default(
+    positive("beta", "scale of the decrease: packets subtracted at a window of 1"),
+    0.5,
+);
 
 pub(crate) const FAMILY: Family = Family {
     name: "Binomial",
@@ -81,28 +89,58 @@ pub(crate) const FAMILY: Family = Family {
         ALPHA,
         BETA,
     ],
-    check: |p| (p[1] == 1.0 && p[3] >= 1.0).then_some("it would leave no window: beta must be below 1 where l is 1"),
-    build: |p| Rule::Binomial(Arc::new(Binomial { k: p[0], l: p[1], alpha: p[2], beta: p[3], arithmetic: p.arithmetic })),
+    check: |p| {
+        (p[1] == 1.0 && p[3] >= 1.0)
+            .then_some("it would leave no window: beta must be below 1 where l is 1")
+    },
+    build: |p| {
+        Rule::Binomial(Arc::new(Binomial {
+            k: p[0],
+            l: p[1],
+            alpha: p[2],
+            beta: p[3],
+            arithmetic: p.arithmetic,
+        }))
+    },
 };
 
 pub(crate) const IIAD: Family = Family {
     name: "IIAD",
-    summary: "inverse increase, additive decrease: add alpha/w per round trip, subtract beta on loss",
-    source: "Bansal and Balakrishnan 2001; Chandrayana et al. 2002, section 2; IIAD = Binomial(1, 0)",
+    summary: "inverse increase, additive decrease: add alpha/w per round trip, subtract beta on \
+        loss",
+    source: "Bansal and Balakrishnan 2001; Chandrayana et al. 2002, section 2; IIAD = Binomial(1, \
+        0)",
     example: "IIAD(1, 0.5)",
     parameters: &[ALPHA, BETA],
-    check: fine,
-    build: |p| Rule::Binomial(Arc::new(Binomial { k: 1.0, l: 0.0, alpha: p[0], beta: p[1], arithmetic: p.arithmetic })),
+    check: no_check,
+    build: |p| {
+        Rule::Binomial(Arc::new(Binomial {
+            k: 1.0,
+            l: 0.0,
+            alpha: p[0],
+            beta: p[1],
+            arithmetic: p.arithmetic,
+        }))
+    },
 };
 
 pub(crate) const SQRT: Family = Family {
     name: "SQRT",
     summary: "add alpha/sqrt(w) per round trip, subtract beta sqrt(w) on loss",
-    source: "Bansal and Balakrishnan 2001; Chandrayana et al. 2002, section 2; SQRT = Binomial(0.5, 0.5)",
+    source: "Bansal and Balakrishnan 2001; Chandrayana et al. 2002, section 2; SQRT = \
+        Binomial(0.5, 0.5)",
     example: "SQRT(1, 0.5)",
     parameters: &[ALPHA, BETA],
-    check: fine,
-    build: |p| Rule::Binomial(Arc::new(Binomial { k: 0.5, l: 0.5, alpha: p[0], beta: p[1], arithmetic: p.arithmetic })),
+    check: no_check,
+    build: |p| {
+        Rule::Binomial(Arc::new(Binomial {
+            k: 0.5,
+            l: 0.5,
+            alpha: p[0],
+            beta: p[1],
+            arithmetic: p.arithmetic,
+        }))
+    },
 };
 
 #[cfg(test)]
@@ -116,10 +154,11 @@ mod tests {
     #[test]
     fn at_sixteen_packets_by_hand() {
         let (ack, loss) = (Ack::default(), Congestion::FastRetransmit);
-        // SQRT: per round trip 1/4 packet, over 16 acknowledgements 1/64 each; a loss costs half of 4.
+        // SQRT: per round trip 1/4 packet, over 16 ACKs 1/64 each; a loss costs half of
+        // 4.
         assert_eq!(rule(0.5, 0.5, 1.0, 0.5).increase(16.0, &ack), 16.015625);
         assert_eq!(rule(0.5, 0.5, 1.0, 0.5).decrease(16.0, loss), 14.0);
-        // IIAD: 1/16 per round trip, 1/256 per acknowledgement; a loss costs beta packets.
+        // IIAD: 1/16 per round trip, 1/256 per ACK; a loss costs beta packets.
         assert_eq!(rule(1.0, 0.0, 1.0, 1.0).increase(16.0, &ack), 16.00390625);
         assert_eq!(rule(1.0, 0.0, 1.0, 1.0).decrease(16.0, loss), 15.0);
         // k = 0.25, l = 0.75: 16^0.25 = 2, 16^0.75 = 8.

@@ -1,22 +1,27 @@
-//! CUBIC (RFC 9438):
+//! CUBIC (RFC 9438): cwnd follows a cubic function of the time since the last reduction.
 //!
 //! ```text
-//! W_cubic(t) = C (t - K)^3 + W_max,   K = cbrt((W_max - w at the epoch's start) / C)              (equations 1 and 2)
-//! target     = W_cubic(t + RTT), at least w, at most 1.5 w                                        (section 4.2)
-//! per acknowledgement:  w <- w + (target - w) / w                                                 (sections 4.4, 4.5)
-//! Reno-friendly:        W_est <- W_est + alpha segments / w,  alpha = 3 (1 - beta) / (1 + beta), 1 once W_est reaches the
-//!                       window before the last cut;  w <- W_est where W_cubic(t) < W_est           (section 4.3, equation 4)
-//! on congestion:        W_max <- w, or w (1 + beta) / 2 where w < W_max (fast convergence);  w <- beta w   (sections 4.6, 4.7)
+//! W_cubic(t) = C (t - K)^3 + W_max                                         (equation 1)
+//! K          = cbrt((W_max - w at the epoch's start) / C)                  (equation 2)
+//! target     = W_cubic(t + RTT), at least w, at most 1.5 w                 (section 4.2)
+//! per ACK:       w <- w + (target - w) / w                                 (sections 4.4, 4.5)
+//! Reno-friendly: W_est <- W_est + alpha segments / w                       (equation 4)
+//!                alpha = 3 (1 - beta) / (1 + beta), 1 once W_est reaches cwnd_prior
+//!                w <- W_est where W_cubic(t) < W_est                       (section 4.3)
+//! on congestion: W_max <- w, or w (1 + beta) / 2 where w < W_max           (section 4.7)
+//!                w <- beta w                                               (section 4.6)
 //! ```
 //!
-//! `w` and `W` in packets, `t` in seconds since congestion avoidance began or began again, `C` in packets/s^3. After slow start without
-//! a loss and after a time-out K is 0 and W_max is the window (sections 4.8, 4.10). Cut for a loss the window keeps two packets, for a
-//! mark one (section 4.6).
+//! `w` and `W` in packets, `t` in seconds since the start of the congestion avoidance stage, `C` in
+//! packets/s^3. After slow start without a loss, and after a timeout, K is 0 and W_max is the
+//! window (sections 4.8, 4.10). A reduction for loss keeps two packets, one for ECE keeps one
+//! (section 4.6).
 //!
-//! Departures: slow start is the standard one, not HyStart++ (section 4.10 recommends it). The cut uses the window, which section 4.6 allows
-//! for flows that the application does not limit. Spurious congestion events are not undone (section 4.9).
+//! Departures: slow start is the standard one, not HyStart++ (section 4.10 recommends it). The
+//! reduction uses cwnd, which section 4.6 allows for flows that the application does not limit.
+//! Spurious congestion events are not undone (section 4.9).
 
-use crate::registry::{choice, fine, fraction, option, positive};
+use crate::registry::{choice, fraction, no_check, option, positive};
 use crate::{Ack, Congestion, Family, Rule, SlowStart, WindowRule};
 
 /// CUBIC.
@@ -27,34 +32,46 @@ pub struct Cubic {
     beta: f64,
     fast_convergence: bool,
     w_max: f64,
-    /// Window before the last cut, packets.
-    prior: f64,
-    /// When this stage of congestion avoidance began, less what the application idled; `None` before its first acknowledgement.
-    epoch_s: Option<f64>,
+    /// cwnd before the last reduction, packets (cwnd_prior).
+    prior_cwnd: f64,
+    /// When this stage of congestion avoidance began, less what the application idled; `None`
+    /// before its first ACK.
+    epoch_start_s: Option<f64>,
     k_s: f64,
     w_est: f64,
-    /// The stage follows a cut: the curve starts below W_max.
-    after_cut: bool,
+    /// The stage follows a reduction: the curve starts below W_max.
+    after_reduction: bool,
     now_s: f64,
 }
 
 impl Cubic {
     /// A flow that has seen no congestion; `c` in packets/s^3.
     pub fn new(c: f64, beta: f64, fast_convergence: bool) -> Self {
-        Self { c, beta, fast_convergence, w_max: 0.0, prior: 0.0, epoch_s: None, k_s: 0.0, w_est: 0.0, after_cut: false, now_s: 0.0 }
+        Self {
+            c,
+            beta,
+            fast_convergence,
+            w_max: 0.0,
+            prior_cwnd: 0.0,
+            epoch_start_s: None,
+            k_s: 0.0,
+            w_est: 0.0,
+            after_reduction: false,
+            now_s: 0.0,
+        }
     }
 
     fn begin(&mut self, cwnd: f64, now_s: f64) -> f64 {
-        if self.after_cut && self.w_max > cwnd {
+        if self.after_reduction && self.w_max > cwnd {
             self.k_s = libm::cbrt((self.w_max - cwnd) / self.c);
         } else {
             (self.k_s, self.w_max) = (0.0, cwnd);
         }
-        if !self.after_cut {
-            self.prior = cwnd;
+        if !self.after_reduction {
+            self.prior_cwnd = cwnd;
         }
         self.w_est = cwnd;
-        self.epoch_s = Some(now_s);
+        self.epoch_start_s = Some(now_s);
         now_s
     }
 
@@ -68,16 +85,20 @@ impl WindowRule for Cubic {
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         let idle_s = if ack.app_limited { ack.now_s - self.now_s } else { 0.0 };
         self.now_s = ack.now_s;
-        let mut epoch_s = self.epoch_s.unwrap_or_else(|| self.begin(cwnd, ack.now_s));
+        let mut epoch_start_s = self.epoch_start_s.unwrap_or_else(|| self.begin(cwnd, ack.now_s));
         if ack.app_limited {
             // Sections 4.2 and 5.8: such times are no part of t, and prove nothing about the path.
-            epoch_s = (epoch_s + idle_s).min(ack.now_s);
-            self.epoch_s = Some(epoch_s);
+            epoch_start_s = (epoch_start_s + idle_s).min(ack.now_s);
+            self.epoch_start_s = Some(epoch_start_s);
             return cwnd;
         }
-        let alpha = if self.w_est < self.prior { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) } else { 1.0 };
+        let alpha = if self.w_est < self.prior_cwnd {
+            3.0 * (1.0 - self.beta) / (1.0 + self.beta)
+        } else {
+            1.0
+        };
         self.w_est += alpha * ack.segments() / cwnd;
-        let t = ack.now_s - epoch_s;
+        let t = ack.now_s - epoch_start_s;
         if self.w_cubic(t) < self.w_est {
             return self.w_est.max(cwnd);
         }
@@ -89,31 +110,37 @@ impl WindowRule for Cubic {
     fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
         let converge = self.fast_convergence && cwnd < self.w_max;
         self.w_max = if converge { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
-        self.prior = cwnd;
-        self.epoch_s = None;
-        self.after_cut = congestion != Congestion::Timeout;
+        self.prior_cwnd = cwnd;
+        self.epoch_start_s = None;
+        self.after_reduction = congestion != Congestion::Timeout;
         let least: f64 = if congestion == Congestion::Ecn { 1.0 } else { 2.0 };
         (cwnd * self.beta).max(least.min(cwnd))
     }
 
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
         self.now_s = ack.now_s;
-        self.epoch_s = None;
+        self.epoch_start_s = None;
         SlowStart::Grow(cwnd + 1.0)
     }
 }
 
 pub(crate) const FAMILY: Family = Family {
     name: "CUBIC",
-    summary: "grow along a cubic curve of time around the last loss's window, at least as AIMD would; multiply by beta on loss",
+    summary: "grow along a cubic curve of time around the last loss's window, at least as AIMD \
+        would; multiply by beta on loss",
     source: "RFC 9438",
     example: "CUBIC",
     parameters: &[
         option(positive("C", "steepness of the curve, packets/s^3"), 0.4),
         option(fraction("beta", "factor on loss"), 0.7),
-        choice("convergence", "whether a flow that lost earlier than before makes room (section 4.7)", "fast or plain", &["fast", "plain"]),
+        choice(
+            "convergence",
+            "whether a flow that lost earlier than before makes room (section 4.7)",
+            "fast or plain",
+            &["fast", "plain"],
+        ),
     ],
-    check: fine,
+    check: no_check,
     build: |p| Rule::Cubic(Box::new(Cubic::new(p[0], p[1], p[2] == 0.0))),
 };
 
@@ -125,8 +152,9 @@ mod tests {
         Ack { now_s, rtt_s, acked_packets: 1, ..Ack::default() }
     }
 
-    /// From 100 to 70; K = cbrt(30/0.4) = 4.217163 s. The first acknowledgement finds W_cubic(0) = 70 below W_est = 70 + (0.9/1.7)/70. One
-    /// second later W_cubic(2) = 100 - 0.4 x 2.217163^3 = 95.640366 is the target: 25.632802/70.007563 of a packet.
+    /// From 100 to 70; K = cbrt(30/0.4) = 4.217163 s. The first ACK finds W_cubic(0) =
+    /// 70 below W_est = 70 + (0.9/1.7)/70. One second later W_cubic(2) = 100 - 0.4 x 2.217163^3 =
+    /// 95.640366 is the target: 25.632802/70.007563 of a packet.
     #[test]
     fn the_curve_by_hand() {
         let mut rule = Cubic::new(0.4, 0.7, true);
@@ -136,7 +164,8 @@ mod tests {
         assert!((first - 70.00756303).abs() < 1e-8, "{first}");
         let second = rule.increase(first, &at(11.0, 1.0));
         assert!((second - first - 0.366143).abs() < 1e-5, "{second}");
-        // Ten seconds after the plateau the curve asks for 100 + 0.4 x 1000 = 500 and more: half the window per round trip at most.
+        // Ten seconds after the plateau the curve asks for 100 + 0.4 x 1000 = 500 and more: half
+        // the window per round trip at most.
         assert!((rule.increase(80.0, &at(24.3, 1.0)) - 80.5).abs() < 1e-12);
     }
 
@@ -144,16 +173,18 @@ mod tests {
     fn cuts_by_hand() {
         let mut rule = Cubic::new(0.4, 0.7, true);
         assert_eq!(rule.decrease(100.0, Congestion::FastRetransmit), 70.0);
-        // Fast convergence: lost at 80 < 100, so the plateau is 80 x 1.7/2 = 68, below the window of 75: K = 0.
+        // Fast convergence: lost at 80 < 100, so the plateau is 80 x 1.7/2 = 68, below the window
+        // of 75: K = 0.
         assert_eq!(rule.decrease(80.0, Congestion::FastRetransmit), 56.0);
         assert!((rule.w_max - 68.0).abs() < 1e-12);
         assert_eq!(rule.decrease(2.0, Congestion::FastRetransmit), 2.0);
         assert_eq!(rule.decrease(1.2, Congestion::Ecn), 1.0);
     }
 
-    /// Average window under one loss every 1/p packets: RFC 9438 section 5.1, Tables 1 and 2. In their derivation every loss comes
-    /// at W_max, of which the average is (3 + beta)/4 on the curve, and (1 + beta)/2 in the Reno-friendly region. So from a cut at that
-    /// W_max, 1/p packets lead back to it with the published average between.
+    /// Average window under one loss every 1/p packets: RFC 9438 section 5.1, Tables 1 and 2. In
+    /// their derivation every loss comes at W_max, of which the average is (3 + beta)/4 on the
+    /// curve, and (1 + beta)/2 in the Reno-friendly region. So from a cut at that W_max, 1/p
+    /// packets lead back to it with the published average between.
     #[test]
     fn average_windows_of_the_rfc() {
         const CURVE: f64 = 0.925;
@@ -178,8 +209,14 @@ mod tests {
                 cwnd = rule.increase(cwnd, &at(now_s, rtt_s));
             }
             let average = packets as f64 / (now_s / rtt_s);
-            assert!((average / published - 1.0).abs() < 0.03, "C {c}, RTT {rtt_s}, p {p}: average {average}, not {published}");
-            assert!((cwnd / peak - 1.0).abs() < 0.03, "C {c}, RTT {rtt_s}, p {p}: {cwnd}, not back at {peak}");
+            assert!(
+                (average / published - 1.0).abs() < 0.03,
+                "C {c}, RTT {rtt_s}, p {p}: average {average}, not {published}"
+            );
+            assert!(
+                (cwnd / peak - 1.0).abs() < 0.03,
+                "C {c}, RTT {rtt_s}, p {p}: {cwnd}, not back at {peak}"
+            );
         }
     }
 }

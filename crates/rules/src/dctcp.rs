@@ -1,43 +1,45 @@
-//! DCTCP (RFC 8257): the cut is as deep as the share of marked packets is large.
+//! DCTCP (RFC 8257): reduces cwnd in proportion to the fraction of marked packets.
 //!
 //! ```text
-//! once per window of data:  M = packets marked / packets acknowledged,  alpha <- (1 - g) alpha + g M     (section 3.3, steps 1-6)
-//! on a mark, once per window of data:  w <- w (1 - alpha / 2)                                            (section 3.3, steps 7-9)
-//! on a loss:                           w <- w / 2                                                        (section 3.4, 3.5)
+//! once per window of data:  M = packets marked / packets acknowledged
+//!                           alpha <- (1 - g) alpha + g M                (section 3.3, steps 1-6)
+//! mark, once per window:    w <- w (1 - alpha / 2)                      (section 3.3, steps 7-9)
+//! loss:                     w <- w / 2                                  (sections 3.4, 3.5)
 //! ```
 //!
-//! `w` in packets; alpha starts at 1 (section 3.3), g = 1/16 (section 4.2). Growth and slow start are those of RFC 5681. A window of data
-//! is a round trip here. The endpoint echoes each packet's mark exactly (section 3.2) and cuts once per window.
+//! `w` in packets; alpha starts at 1 (section 3.3), g = 1/16 (section 4.2). Growth and slow start
+//! are those of RFC 5681. A window of data is a round trip here. The endpoint echoes each packet's
+//! mark exactly (section 3.2) and reduces once per window.
 //!
-//! Shares are of delivered packets, so that acknowledgements in recovery are counted; the RFC counts bytes.
+//! Fractions are of delivered packets, so that ACKs in recovery are counted; the RFC counts bytes.
 
-use crate::registry::{fine, fraction, option};
-use crate::{Ack, Congestion, Family, Mark, Needs, Rule, SlowStart, WindowRule};
+use crate::registry::{fraction, no_check, option};
+use crate::{Ack, Congestion, Family, MarkResponse, Needs, Rule, SlowStart, WindowRule};
 
 /// DCTCP.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dctcp {
     gain: f64,
     alpha: f64,
-    /// Delivered so far, at the last acknowledgement seen.
+    /// `delivered` at the last ACK.
     delivered: u64,
-    /// Of this window of data.
+    /// Packets acknowledged in this window of data.
     acked: u64,
     marked: u64,
 }
 
 impl Dctcp {
-    /// A flow at its start; `gain` is the RFC's g.
+    /// A new flow; `gain` is the RFC's g.
     pub fn new(gain: f64) -> Self {
         Self { gain, alpha: 1.0, delivered: 0, acked: 0, marked: 0 }
     }
 
-    /// The smoothed share of marked packets.
+    /// The smoothed fraction of marked packets.
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// Counts what was delivered since the last call, once however often it is called for one acknowledgement.
+    /// Counts packets delivered since the last call; repeated calls for one ACK count once.
     fn count(&mut self, ack: &Ack) {
         let new = ack.delivered_packets.saturating_sub(self.delivered);
         self.delivered += new;
@@ -69,12 +71,13 @@ impl WindowRule for Dctcp {
         SlowStart::Grow(cwnd + 1.0)
     }
 
-    fn on_mark(&mut self, _: f64, ack: &Ack) -> Mark {
+    fn on_mark(&mut self, _: f64, ack: &Ack) -> MarkResponse {
         self.count(ack);
-        Mark::Congestion
+        MarkResponse::Reduce
     }
 
-    /// Losses are answered as by any TCP (RFC 8257 section 3.5), and this rule's cuts for marks are mostly shallower.
+    /// A loss is handled as by any TCP (RFC 8257 section 3.5): reductions for marks are usually
+    /// smaller.
     fn mark_covers_loss(&self) -> bool {
         false
     }
@@ -86,11 +89,12 @@ impl WindowRule for Dctcp {
 
 pub(crate) const FAMILY: Family = Family {
     name: "DCTCP",
-    summary: "add 1 per round trip; on marks give up half of the smoothed share of marked packets; halve on loss",
+    summary: "add 1 per round trip; on marks give up half of the smoothed share of marked packets; \
+        halve on loss",
     source: "RFC 8257",
     example: "DCTCP",
     parameters: &[option(fraction("g", "weight of a window's share of marks in alpha"), 0.0625)],
-    check: fine,
+    check: no_check,
     build: |p| Rule::Dctcp(Box::new(Dctcp::new(p[0]))),
 };
 
@@ -102,9 +106,15 @@ mod tests {
     fn window(rule: &mut Dctcp, marked: u64) {
         for packet in 0..10 {
             let delivered_packets = rule.delivered + 1;
-            let ack = Ack { acked_packets: 1, delivered_packets, marked: packet < marked, round_start: packet == 9, ..Ack::default() };
+            let ack = Ack {
+                acked_packets: 1,
+                delivered_packets,
+                marked: packet < marked,
+                round_start: packet == 9,
+                ..Ack::default()
+            };
             if ack.marked {
-                assert_eq!(rule.on_mark(10.0, &ack), Mark::Congestion);
+                assert_eq!(rule.on_mark(10.0, &ack), MarkResponse::Reduce);
             } else {
                 rule.increase(10.0, &ack);
             }

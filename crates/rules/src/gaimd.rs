@@ -1,4 +1,4 @@
-//! General AIMD of Yang and Lam (2000):
+//! General AIMD (Yang and Lam 2000): additive increase alpha, multiplicative decrease beta.
 //!
 //! ```text
 //! without loss, per round trip:  w <- w + alpha     (section 2.1)
@@ -6,14 +6,15 @@
 //! on loss in slow start:         w <- w / 2         (section 4.2)
 //! ```
 //!
-//! `w` and `alpha` are packets, `beta` is a factor. With `alpha = 4 (1 - beta^2) / 3` a flow is as fast as AIMD(1, 1/2) where
-//! time-outs matter (section 1): (0.31, 0.875).
+//! `w` and `alpha` are packets, `beta` is a factor. With `alpha = 4 (1 - beta^2) / 3` a flow is as
+//! fast as AIMD(1, 1/2) where timeouts matter (section 1): (0.31, 0.875).
 //!
-//! The paper speaks of "the first loss during slow start": here every cut in slow start halves, and the threshold after a time-out there. The
-//! endpoint knows whether it is in slow start, the rule only asks for it. (ns-2 also halves the connection's first cut and after every
-//! time-out; endpoint profiles do that, not the rule.)
+//! The paper speaks of "the first loss during slow start": here every reduction in slow start
+//! halves, and so does ssthresh after a timeout there. Only the endpoint knows whether it is in
+//! slow start. (ns-2 also halves at the connection's first reduction and after every timeout;
+//! endpoint profiles do that, not the rule.)
 
-use crate::registry::{fine, fraction, or, positive};
+use crate::registry::{fraction, no_check, positive, with_default};
 use crate::{Ack, Congestion, Family, Rule, WindowRule};
 use std::sync::Arc;
 
@@ -51,8 +52,11 @@ pub(crate) const FAMILY: Family = Family {
     summary: "add alpha per round trip, multiply by beta on loss, halve on loss in slow start",
     source: "Yang and Lam 2000, sections 2.1 and 4.2",
     example: "GAIMD(0.31, 0.875)",
-    parameters: &[or(positive("alpha", "packets added per round trip"), 0.31), or(fraction("beta", "factor on loss"), 0.875)],
-    check: fine,
+    parameters: &[
+        with_default(positive("alpha", "packets added per round trip"), 0.31),
+        with_default(fraction("beta", "factor on loss"), 0.875),
+    ],
+    check: no_check,
     build: |p| Rule::Gaimd(Arc::new(Gaimd { alpha: p[0], beta: p[1] })),
 };
 

@@ -1,4 +1,4 @@
-//! HighSpeed TCP (RFC 3649, section 5):
+//! HighSpeed TCP (RFC 3649, section 5): AIMD whose parameters grow with the window.
 //!
 //! ```text
 //! up to 38 packets:   AIMD(1, 0.5)
@@ -8,10 +8,11 @@
 //!                     a(w) = w^2 p(w) 2 b(w) / (2 - b(w))
 //! ```
 //!
-//! `w` in packets. The constants are the RFC's: Low_Window 38, High_Window 83000, High_P 10^-7, High_Decrease 0.1. a(w) is taken
-//! as a real number, at least 1, where the RFC's table (appendix B) has whole ones; b(w) stays 0.1 above 83000.
+//! `w` in packets. The constants are the RFC's: Low_Window 38, High_Window 83000, High_P 10^-7,
+//! High_Decrease 0.1. a(w) is taken as a real number, at least 1, where the RFC's table (appendix
+//! B) has whole ones; b(w) stays 0.1 above 83000.
 
-use crate::registry::fine;
+use crate::registry::no_check;
 use crate::{Ack, Congestion, Family, Rule, WindowRule};
 
 const LOW_WINDOW: f64 = 38.0;
@@ -51,7 +52,7 @@ pub(crate) const FAMILY: Family = Family {
     source: "RFC 3649, section 5",
     example: "HighSpeed",
     parameters: &[],
-    check: fine,
+    check: no_check,
     build: |_| Rule::HighSpeed(HighSpeed),
 };
 
@@ -59,7 +60,8 @@ pub(crate) const FAMILY: Family = Family {
 mod tests {
     use super::*;
 
-    /// RFC 3649 appendix B: the windows at which a(w) becomes 2, 3, ... (within 0.5 %: the RFC's program rounds), and b(w) there.
+    /// RFC 3649 appendix B: the windows at which a(w) becomes 2, 3, ... (within 0.5 %: the RFC's
+    /// program rounds), and b(w) there.
     #[test]
     fn the_table_of_the_rfc() {
         for (w, a, b) in [
@@ -85,8 +87,9 @@ mod tests {
         }
     }
 
-    /// Average window under one loss every 1/p packets, as draft-rhee-tcpm-cubic-02 has it from RFC 3649 (column HSTCP). The response
-    /// function is that of an average window for which a and b are constant; over a cycle they are not, hence 5 %.
+    /// Average window under one loss every 1/p packets, as draft-rhee-tcpm-cubic-02 has it from RFC
+    /// 3649 (column HSTCP). The response function is that of an average window for which a and b
+    /// are constant; over a cycle they are not, hence 5 %.
     #[test]
     fn average_windows_of_the_rfc() {
         for (p, published) in [(1e-4, 263.0), (1e-5, 1795.0), (1e-6, 12_279.0)] {
@@ -111,7 +114,8 @@ mod tests {
         let (mut rule, loss) = (HighSpeed, Congestion::FastRetransmit);
         assert_eq!(rule.increase(20.0, &Ack::default()), 20.05);
         assert_eq!(rule.decrease(20.0, loss), 10.0);
-        // Section 5: at 83000 packets b is 0.1, and a is about 72 (0.078 x 83000^0.8 = 671.6; x 0.2/1.9 = 70.7).
+        // Section 5: at 83000 packets b is 0.1, and a is about 72 (0.078 x 83000^0.8 = 671.6; x
+        // 0.2/1.9 = 70.7).
         assert!((rule.decrease(83_000.0, loss) - 74_700.0).abs() < 1e-6);
         assert!((parameters(83_000.0).0 - 70.7).abs() < 0.5);
     }

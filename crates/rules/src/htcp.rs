@@ -1,4 +1,5 @@
-//! H-TCP (Leith and Shorten 2004; draft-leith-tcp-htcp-06, section 2):
+//! H-TCP (draft-leith-tcp-htcp-06, section 2; Leith and Shorten 2004): growth over the time since
+//! the last loss.
 //!
 //! ```text
 //! per round trip:  w <- w + alpha,   alpha = 2 (1 - beta) f(D)
@@ -7,13 +8,14 @@
 //!                  0.5 where the flow's best rate differs by more than 20 % from the last epoch's
 //! ```
 //!
-//! `w` and alpha in packets, D in seconds since the last congestion. RTT_min is the smallest round trip so far, RTT_max the largest since the
-//! last congestion. The rate is the best delivery rate of a round trip in the epoch. A time-out starts over with beta = 0.5.
+//! `w` and alpha in packets, D in seconds since the last congestion. RTT_min is the smallest round
+//! trip so far, RTT_max the largest since the last congestion. The rate is the best delivery rate
+//! of a round trip in the epoch. A timeout starts over with beta = 0.5.
 //!
 //! Departure: alpha is not scaled by the round trip (the draft has it as an option).
 
-use crate::registry::fine;
-use crate::rounds::DeliveryMeter;
+use crate::delivery_rate::DeliveryRateMeter;
+use crate::registry::no_check;
 use crate::{Ack, Congestion, Family, Needs, Rule, SlowStart, WindowRule};
 
 /// H-TCP.
@@ -25,7 +27,7 @@ pub struct Htcp {
     congested_s: Option<f64>,
     min_rtt_s: f64,
     max_rtt_s: f64,
-    meter: DeliveryMeter,
+    meter: DeliveryRateMeter,
     best_packets_s: f64,
     best_before_packets_s: f64,
 }
@@ -38,7 +40,7 @@ impl Default for Htcp {
             congested_s: None,
             min_rtt_s: 0.0,
             max_rtt_s: 0.0,
-            meter: DeliveryMeter::default(),
+            meter: DeliveryRateMeter::default(),
             best_packets_s: 0.0,
             best_before_packets_s: 0.0,
         }
@@ -58,7 +60,11 @@ impl Htcp {
     fn adapt_beta(&mut self) {
         let (best, before) = (self.best_packets_s, self.best_before_packets_s);
         let steady = before > 0.0 && (best - before).abs() <= 0.2 * before;
-        self.beta = if steady && self.max_rtt_s > 0.0 { (self.min_rtt_s / self.max_rtt_s).clamp(0.5, 0.8) } else { 0.5 };
+        self.beta = if steady && self.max_rtt_s > 0.0 {
+            (self.min_rtt_s / self.max_rtt_s).clamp(0.5, 0.8)
+        } else {
+            0.5
+        };
     }
 }
 
@@ -66,7 +72,8 @@ impl WindowRule for Htcp {
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         self.measure(ack);
         let beyond_s = ack.now_s - *self.congested_s.get_or_insert(ack.now_s) - 1.0;
-        let gain = if beyond_s <= 0.0 { 1.0 } else { 1.0 + 10.0 * beyond_s + beyond_s * beyond_s / 4.0 };
+        let gain =
+            if beyond_s <= 0.0 { 1.0 } else { 1.0 + 10.0 * beyond_s + beyond_s * beyond_s / 4.0 };
         cwnd + 2.0 * (1.0 - self.beta) * gain / cwnd
     }
 
@@ -95,11 +102,12 @@ impl WindowRule for Htcp {
 
 pub(crate) const FAMILY: Family = Family {
     name: "HTCP",
-    summary: "H-TCP: growth that quickens with the time since the last loss; the cut leaves an empty queue",
+    summary: "H-TCP: growth that quickens with the time since the last loss; the cut leaves an \
+        empty queue",
     source: "Leith and Shorten 2004; draft-leith-tcp-htcp-06, section 2",
     example: "HTCP",
     parameters: &[],
-    check: fine,
+    check: no_check,
     build: |_| Rule::Htcp(Box::default()),
 };
 
@@ -129,7 +137,14 @@ mod tests {
         let mut epoch = |begin_s: f64, packets: u64| {
             for round in 0..3 {
                 delivered_packets += packets;
-                rule.increase(50.0, &Ack { delivered_packets, round_start: true, ..at(begin_s + 0.1 * f64::from(round)) });
+                rule.increase(
+                    50.0,
+                    &Ack {
+                        delivered_packets,
+                        round_start: true,
+                        ..at(begin_s + 0.1 * f64::from(round))
+                    },
+                );
             }
             rule.decrease(100.0, Congestion::FastRetransmit)
         };

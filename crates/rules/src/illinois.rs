@@ -1,29 +1,30 @@
-//! TCP-Illinois (Liu, Basar and Srikant 2008, section 3): loss says when, queueing delay says how much.
+//! TCP-Illinois (Liu, Basar and Srikant 2008, section 3): AIMD whose parameters depend on the
+//! queueing delay.
 //!
 //! ```text
-//! once per round trip:  da = average round trip - base,   dm = largest - base
-//!                       alpha = 10                         if da <= d1 = 0.01 dm   (from below: after 5 round trips in a row)
-//!                               k1 / (k2 + da)             else, falling from 10 at d1 to 0.3 at dm
-//!                       beta  = 1/8                        if da <= d2 = 0.1 dm
-//!                               linear in da               between
-//!                               1/2                        if da >= d3 = 0.8 dm
-//! without loss, per round trip:  w <- w + alpha
-//! on loss:                       w <- (1 - beta) w
+//! per round trip:  da = average RTT - base,  dm = maximum RTT - base
+//!                  alpha = 10               if da <= d1 = 0.01 dm (5 round trips, if rising)
+//!                          k1 / (k2 + da)   else, falling from 10 at d1 to 0.3 at dm
+//!                  beta  = 1/8              if da <= d2 = 0.1 dm
+//!                          linear in da     between
+//!                          1/2              if da >= d3 = 0.8 dm
+//!                  w <- w + alpha
+//! on loss:         w <- (1 - beta) w
 //! ```
 //!
-//! `w` in packets, delays in seconds. Below 15 packets, and after a time-out until the next round trip, alpha = 1 and beta = 1/2. All constants
-//! are the paper's.
+//! `w` in packets, delays in seconds. Below 15 packets, and after a timeout until the next round
+//! trip, alpha = 1 and beta = 1/2. All constants are the paper's.
 
-use crate::registry::fine;
+use crate::registry::no_check;
 use crate::{Ack, Congestion, Family, Needs, Rule, SlowStart, WindowRule};
 
 const ALPHA_MAX: f64 = 10.0;
 const ALPHA_MIN: f64 = 0.3;
 const BETA_MIN: f64 = 0.125;
 const BETA_MAX: f64 = 0.5;
-/// Packets below which it is AIMD(1, 0.5).
+/// Window below which the rule is AIMD(1, 0.5), packets.
 const THRESHOLD: f64 = 15.0;
-/// Round trips with an empty queue before alpha returns to its largest value.
+/// Round trips with an empty queue before alpha returns to its maximum.
 const PATIENCE: u32 = 5;
 
 /// TCP-Illinois.
@@ -39,7 +40,14 @@ pub struct Illinois {
 
 impl Default for Illinois {
     fn default() -> Self {
-        Self { alpha: 1.0, beta: BETA_MAX, max_rtt_s: 0.0, sum_rtt_s: 0.0, samples: 0, empty_rounds: 0 }
+        Self {
+            alpha: 1.0,
+            beta: BETA_MAX,
+            max_rtt_s: 0.0,
+            sum_rtt_s: 0.0,
+            samples: 0,
+            empty_rounds: 0,
+        }
     }
 }
 
@@ -53,11 +61,14 @@ impl Illinois {
         if ack.round_start && self.samples > 0 {
             let average_s = self.sum_rtt_s / f64::from(self.samples);
             (self.sum_rtt_s, self.samples) = (0.0, 0);
-            self.adapt((average_s - ack.min_rtt_s).max(0.0), (self.max_rtt_s - ack.min_rtt_s).max(0.0));
+            self.adapt(
+                (average_s - ack.min_rtt_s).max(0.0),
+                (self.max_rtt_s - ack.min_rtt_s).max(0.0),
+            );
         }
     }
 
-    /// From the average and the largest queueing delay.
+    /// Adapts alpha and beta to the average and the maximum queueing delay.
     fn adapt(&mut self, da: f64, dm: f64) {
         let d1 = 0.01 * dm;
         if da <= d1 {
@@ -111,7 +122,7 @@ pub(crate) const FAMILY: Family = Family {
     source: "Liu, Basar and Srikant 2008, section 3",
     example: "Illinois",
     parameters: &[],
-    check: fine,
+    check: no_check,
     build: |_| Rule::Illinois(Box::default()),
 };
 
@@ -122,7 +133,10 @@ mod tests {
     /// Base 100 ms, largest 200 ms: dm = 100 ms, d1 = 1 ms, d2 = 10 ms, d3 = 80 ms.
     fn after(average_s: f64) -> Illinois {
         let mut rule = Illinois { max_rtt_s: 0.2, ..Illinois::default() };
-        rule.increase(20.0, &Ack { rtt_s: average_s, min_rtt_s: 0.1, round_start: true, ..Ack::default() });
+        rule.increase(
+            20.0,
+            &Ack { rtt_s: average_s, min_rtt_s: 0.1, round_start: true, ..Ack::default() },
+        );
         rule
     }
 
@@ -133,8 +147,8 @@ mod tests {
         let mut full = after(0.2);
         assert!((full.increase(20.0, &Ack::default()) - 20.015).abs() < 1e-9);
         assert_eq!(full.decrease(20.0, loss), 10.0);
-        // da = 45 ms, half-way from d2 to d3: beta = (1/8 + 1/2)/2 = 0.3125. alpha: k1 = 99 x 3/9.7 = 30.618557 ms, k2 = 3.061856 - 1
-        // = 2.061856 ms, 30.618557/47.061856 = 0.650602.
+        // da = 45 ms, half-way from d2 to d3: beta = (1/8 + 1/2)/2 = 0.3125. alpha: k1 = 99 x 3/9.7
+        // = 30.618557 ms, k2 = 3.061856 - 1 = 2.061856 ms, 30.618557/47.061856 = 0.650602.
         let mut half = after(0.145);
         assert!((half.decrease(20.0, loss) - 13.75).abs() < 1e-9);
         assert!((half.increase(20.0, &Ack::default()) - 20.0 - 0.650602 / 20.0).abs() < 1e-7);

@@ -1,19 +1,21 @@
-//! LEDBAT (RFC 6817): yields to others by keeping the queueing delay at a target.
+//! LEDBAT (RFC 6817): keeps the queueing delay at a target and yields to other flows.
 //!
 //! ```text
-//! per acknowledgement:  off = (target - queueing delay) / target
-//!                       w <- w + gain off segments / w                       (section 2.4.2)
-//!                       w <- min(w, in flight before it + 1), at least 2
-//! on loss:              w <- max(w / 2, 2), never more than w                (section 2.4.2)
+//! per ACK:  off = (target - queueing delay) / target
+//!           w <- w + gain off segments / w                       (section 2.4.2)
+//!           w <- min(w, in flight before it + 1), at least 2
+//! on loss:  w <- max(w / 2, 2), never more than w                (section 2.4.2)
 //! ```
 //!
-//! `w` in packets, delays in seconds. Queueing delay: the smallest of the last 4 round trips less the smallest of the last
-//! 10 minutes, kept by the minute (section 3.4.2: CURRENT_FILTER, BASE_HISTORY). Target 0.1 s at most, gain 1 at most.
+//! `w` in packets, delays in seconds. Queueing delay: the minimum of the last 4 RTTs less the
+//! minimum of the last 10 minutes, kept per minute (section 3.4.2: CURRENT_FILTER, BASE_HISTORY).
+//! Target 0.1 s at most, gain 1 at most.
 //!
-//! Departures: round trips stand for the one-way delays of the RFC, which a sender alone does not see; so queues on the way back count.
-//! There is no slow start (the RFC describes none): the window grows from its first value by the rule.
+//! Departures: RTTs stand for the RFC's one-way delays, which a sender alone does not see; so
+//! queues on the return path count. There is no slow start (the RFC describes none): the window
+//! grows from its first value by the rule.
 
-use crate::registry::{fine, or, parameter};
+use crate::registry::{no_check, parameter, with_default};
 use crate::{Ack, Congestion, Family, Rule, SlowStart, WindowRule};
 
 const MIN_CWND: f64 = 2.0;
@@ -25,19 +27,27 @@ const CURRENT: usize = 4;
 pub struct Ledbat {
     target_s: f64,
     gain: f64,
-    /// Smallest round trip of each of the last minutes, seconds.
+    /// Minimum RTT of each of the last minutes, seconds.
     base_s: [f64; BASE_MINUTES],
     minute: u64,
-    /// The last round trips, seconds.
+    /// The last RTTs, seconds.
     current_s: [f64; CURRENT],
     next: usize,
 }
 
 impl Ledbat {
-    /// `target_s`: queueing delay to keep, seconds; `gain`: packets per round trip with an empty queue.
+    /// `target_s`: target queueing delay, seconds; `gain`: packets per round trip with an empty
+    /// queue.
     pub fn new(target_s: f64, gain: f64) -> Self {
         let none = f64::INFINITY;
-        Self { target_s, gain, base_s: [none; BASE_MINUTES], minute: 0, current_s: [none; CURRENT], next: 0 }
+        Self {
+            target_s,
+            gain,
+            base_s: [none; BASE_MINUTES],
+            minute: 0,
+            current_s: [none; CURRENT],
+            next: 0,
+        }
     }
 
     fn queueing_delay_s(&mut self, ack: &Ack) -> f64 {
@@ -81,10 +91,23 @@ pub(crate) const FAMILY: Family = Family {
     source: "RFC 6817, section 2.4",
     example: "LEDBAT(0.1, 1)",
     parameters: &[
-        or(parameter("target", "queueing delay to keep, seconds", "above 0, at most 0.1", |x| x > 0.0 && x <= 0.1), 0.1),
-        or(parameter("gain", "packets added per round trip with an empty queue", "above 0, at most 1", |x| x > 0.0 && x <= 1.0), 1.0),
+        with_default(
+            parameter("target", "queueing delay to keep, seconds", "above 0, at most 0.1", |x| {
+                x > 0.0 && x <= 0.1
+            }),
+            0.1,
+        ),
+        with_default(
+            parameter(
+                "gain",
+                "packets added per round trip with an empty queue",
+                "above 0, at most 1",
+                |x| x > 0.0 && x <= 1.0,
+            ),
+            1.0,
+        ),
     ],
-    check: fine,
+    check: no_check,
     build: |p| Rule::Ledbat(Box::new(Ledbat::new(p[0], p[1]))),
 };
 
@@ -110,7 +133,10 @@ mod tests {
         assert!((settled(&mut rule, 2.0, 0.15) - 10.0).abs() < 1e-12); // on target
         assert!((settled(&mut rule, 3.0, 0.35) - 9.8).abs() < 1e-12); // 300 ms: minus 2/10
         assert_eq!(rule.increase(2.0, &at(3.0, 9.0)), 2.0);
-        assert_eq!((rule.decrease(10.0, Congestion::FastRetransmit), rule.decrease(3.0, Congestion::Ecn)), (5.0, 2.0));
+        assert_eq!(
+            (rule.decrease(10.0, Congestion::FastRetransmit), rule.decrease(3.0, Congestion::Ecn)),
+            (5.0, 2.0)
+        );
     }
 
     #[test]

@@ -1,13 +1,13 @@
-//! Congestion-window rules: how a window grows and shrinks, and nothing else.
+//! Congestion-window rules: how cwnd grows on ACKs and shrinks on congestion.
 //!
-//! A rule is pure: no clock, no randomness, no I/O. It receives small events and returns the new window; the endpoint
-//! applies it. Windows are packets, times seconds (`f64` both).
+//! A rule is pure: no clock, no randomness, no I/O. It takes small events and returns the new
+//! window; the endpoint applies it. Windows are packets, times seconds (`f64` both).
 //!
 //! ```
 //! use cwndlab_rules::{Arithmetic, Congestion, Ack, RuleSpec, WindowRule};
 //! let spec: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
 //! let mut rule = spec.build(Arithmetic::Plain);
-//! assert_eq!(rule.increase(10.0, &Ack::default()), 10.1);                   // 1/w per acknowledgement
+//! assert_eq!(rule.increase(10.0, &Ack::default()), 10.1);                   // 1/w per ACK
 //! assert_eq!(rule.decrease(10.0, Congestion::FastRetransmit), 5.0);
 //! assert_eq!(spec.to_string(), "AIMD(1, 0.5)");
 //! ```
@@ -17,7 +17,9 @@ mod bic;
 mod bimodal;
 mod binomial;
 mod cubic;
+mod custom;
 mod dctcp;
+mod delivery_rate;
 mod event;
 mod formula;
 mod gaimd;
@@ -28,9 +30,7 @@ mod ledbat;
 mod linear;
 mod mraimd;
 mod notation;
-mod own;
 mod registry;
-mod rounds;
 mod scalable;
 mod vegas;
 mod westwood;
@@ -40,8 +40,9 @@ pub use bic::Bic;
 pub use bimodal::{Bimodal, Compare};
 pub use binomial::Binomial;
 pub use cubic::Cubic;
+pub use custom::{CustomRule, CustomRuleFactory};
 pub use dctcp::Dctcp;
-pub use event::{Ack, Congestion, Mark, Needs, SlowStart};
+pub use event::{Ack, Congestion, MarkResponse, Needs, SlowStart};
 pub use formula::{Formula, FormulaError, FormulaRule};
 pub use gaimd::Gaimd;
 pub use highspeed::HighSpeed;
@@ -51,66 +52,68 @@ pub use ledbat::Ledbat;
 pub use linear::{Arithmetic, Linear};
 pub use mraimd::MrAimd;
 pub use notation::{RuleError, RuleSpec};
-pub use own::{Maker, OwnRule};
-pub use registry::{FAMILIES, Family, Kind, Parameter, Values};
+pub use registry::{FAMILIES, Family, Parameter, ParameterKind, ParameterValues};
 pub use scalable::Scalable;
 pub use vegas::Vegas;
 pub use westwood::Westwood;
 
 use std::sync::Arc;
 
-/// How a window grows and shrinks.
+/// A congestion-window rule.
 ///
-/// Implement this for a rule of your own: [`increase`](Self::increase) and [`decrease`](Self::decrease) are enough. The
-/// endpoint owns recovery and time-outs. Every answer is a finite window in packets; what a rule that subtracts may ask for below
-/// one packet is lifted to the endpoint's floor.
+/// A custom rule needs [`increase`](Self::increase) and [`decrease`](Self::decrease) only. The
+/// endpoint implements recovery and timeouts. Every return value is a finite window in packets; the
+/// endpoint raises a value below one packet to its floor.
 pub trait WindowRule {
-    /// The window after one acknowledgement of new data in congestion avoidance, from `cwnd` packets.
+    /// The window after an ACK of new data in congestion avoidance, from `cwnd` packets.
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64;
 
-    /// The window that the rule asks for when congestion is signalled at `cwnd` packets. The endpoint applies its floor.
+    /// The window after congestion at `cwnd` packets. The endpoint applies its floor.
     fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64;
 
-    /// What one acknowledgement of new data does in slow start (RFC 5681 section 3.1: one packet more).
+    /// Response to an ACK of new data in slow start (RFC 5681 section 3.1: one packet more).
     #[inline]
     fn slow_start(&mut self, cwnd: f64, _: &Ack) -> SlowStart {
         SlowStart::Grow(cwnd + 1.0)
     }
 
-    /// What an acknowledgement that echoes a mark does. Called for each of them, before anything else that it does, whether it
-    /// acknowledges new data or not.
-    fn on_mark(&mut self, _cwnd: f64, _: &Ack) -> Mark {
-        Mark::Congestion
+    /// Response to an ACK with ECE. Called for each, before anything else that the ACK does,
+    /// whether or not it acknowledges new data.
+    fn on_mark(&mut self, _cwnd: f64, _: &Ack) -> MarkResponse {
+        MarkResponse::Reduce
     }
 
-    /// The rate at which packets should leave, packets/s; `None` where acknowledgements alone clock them.
+    /// Pacing rate, packets/s; `None` where ACKs alone clock the sender.
     #[inline]
     fn pacing_rate_packets_s(&self) -> Option<f64> {
         None
     }
 
-    /// What the endpoint should measure and ask. Constant over the rule's life.
+    /// What the endpoint must measure. Constant over the rule's life.
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    /// Why the rule cannot go on, if so: its first answer that was no window. It left the window alone since then.
+    /// The first invalid congestion window that the rule returned, if any. The rule left cwnd alone
+    /// since then.
     fn fault(&self) -> Option<&str> {
         None
     }
 
-    /// Whether ns-2's `decrease_num_` would be exactly 0.5 for this rule, which makes ns-2 halve whatever the rule's
-    /// other parameters say (`TcpAgent::slowdown`). Only endpoint profiles that imitate ns-2 ask.
+    /// Whether ns-2's `decrease_num_` is exactly 0.5 for this rule, so that ns-2 halves whatever
+    /// the rule's other parameters (`TcpAgent::slowdown`). Only profiles that imitate ns-2 use it.
     fn halves_in_ns2(&self) -> bool {
         false
     }
 
-    /// Whether a cut for a mark also answers a loss in the same window of data (RFC 3168 section 6.1.2): not where it is shallower than one for a loss.
+    /// Whether a reduction for ECE also covers a loss in the same window of data (RFC 3168 section
+    /// 6.1.2): false where it is smaller than the one for a loss.
     fn mark_covers_loss(&self) -> bool {
         true
     }
 
-    /// Whether a cut in slow start halves, whatever [`decrease`](Self::decrease) says: the endpoint knows whether it is in slow start.
+    /// Whether a reduction in slow start halves, whatever [`decrease`](Self::decrease) returns:
+    /// only the endpoint knows whether it is in slow start.
     fn halves_in_slow_start(&self) -> bool {
         false
     }
@@ -118,7 +121,7 @@ pub trait WindowRule {
 
 /// The built-in rules as a closed set: the endpoint calls them without a virtual table.
 ///
-/// Senders stay small: rules without memory are shared by all senders that have a clone of one, and the others are boxed.
+/// Senders stay small: stateless rules are shared by all clones, stateful ones are boxed.
 #[derive(Clone, Debug)]
 pub enum Rule {
     /// The linear family.
@@ -157,11 +160,11 @@ pub enum Rule {
     Bbr3(Box<Bbr3>),
     /// A user's formulas.
     Formula(Box<FormulaRule>),
-    /// A rule written elsewhere: the only one behind a virtual table.
-    Own(Box<dyn OwnRule>),
+    /// A custom rule: the only one behind a virtual table.
+    Custom(Box<dyn CustomRule>),
 }
 
-/// Calls the rule inside, whichever it is.
+/// Makes the same call on any rule.
 macro_rules! with {
     ($self:expr, $rule:ident => $call:expr) => {
         match $self {
@@ -183,12 +186,12 @@ macro_rules! with {
             Rule::Bbr1($rule) => $call,
             Rule::Bbr3($rule) => $call,
             Rule::Formula($rule) => $call,
-            Rule::Own($rule) => $call,
+            Rule::Custom($rule) => $call,
         }
     };
 }
 
-/// A rule without memory answers all its users alike.
+/// A stateless rule is shared.
 impl<R: WindowRule + Copy> WindowRule for Arc<R> {
     #[inline]
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
@@ -207,7 +210,7 @@ impl<R: WindowRule + Copy> WindowRule for Arc<R> {
         rule.slow_start(cwnd, ack)
     }
 
-    fn on_mark(&mut self, cwnd: f64, ack: &Ack) -> Mark {
+    fn on_mark(&mut self, cwnd: f64, ack: &Ack) -> MarkResponse {
         let mut rule = **self;
         rule.on_mark(cwnd, ack)
     }
@@ -238,9 +241,16 @@ impl<R: WindowRule + Copy> WindowRule for Arc<R> {
 }
 
 impl Rule {
-    /// Whether it has no memory, so that a clone of one serves as well as a rule built anew, and takes no room.
-    pub fn is_shared(&self) -> bool {
-        matches!(self, Self::Linear(_) | Self::Gaimd(_) | Self::Binomial(_) | Self::HighSpeed(_) | Self::Scalable(_))
+    /// Whether the rule is stateless: its clones share memory.
+    pub fn is_stateless(&self) -> bool {
+        matches!(
+            self,
+            Self::Linear(_)
+                | Self::Gaimd(_)
+                | Self::Binomial(_)
+                | Self::HighSpeed(_)
+                | Self::Scalable(_)
+        )
     }
 
     #[inline(never)]
@@ -252,8 +262,12 @@ impl Rule {
 impl WindowRule for Rule {
     #[inline(always)]
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
-        // Most flows have it: in line, and one test instead of a jump table.
-        if let Self::Linear(rule) = self { rule.increase(cwnd, ack) } else { self.increase_other(cwnd, ack) }
+        // The most common rule is inlined: one test instead of a jump table.
+        if let Self::Linear(rule) = self {
+            rule.increase(cwnd, ack)
+        } else {
+            self.increase_other(cwnd, ack)
+        }
     }
 
     #[inline]
@@ -266,7 +280,7 @@ impl WindowRule for Rule {
         with!(self, rule => rule.slow_start(cwnd, ack))
     }
 
-    fn on_mark(&mut self, cwnd: f64, ack: &Ack) -> Mark {
+    fn on_mark(&mut self, cwnd: f64, ack: &Ack) -> MarkResponse {
         with!(self, rule => rule.on_mark(cwnd, ack))
     }
 

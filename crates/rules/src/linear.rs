@@ -1,25 +1,26 @@
-//! The linear family of Chiu and Jain (1989) as studied by Akella et al. (2002, section 2):
+//! Linear rules, AIMD among them (Chiu and Jain 1989; Akella et al. 2002, section 2).
 //!
 //! ```text
 //! without loss, per round trip:  w <- ai + bi w
 //! on loss:                       w <- ad + bd w
 //! ```
 //!
-//! AIMD(a, b) is (a, 1, 0, b), AIAD(a, d) is (a, 1, -d, 1), MIMD(m, b) is (0, m, 0, b), MIAD(m, d) is (0, m, -d, 1).
-//! Spread over the acknowledgements of one window, each adds (ai + (bi - 1) w)/w: a window of them adds ai and
-//! multiplies by bi, because the terms (bi - 1) are equal and there are w of them.
+//! AIMD(a, b) is (a, 1, 0, b), AIAD(a, d) is (a, 1, -d, 1), MIMD(m, b) is (0, m, 0, b), MIAD(m, d)
+//! is (0, m, -d, 1). Spread over the ACKs of one window, each adds (ai + (bi - 1) w)/w:
+//! a window of them adds ai and multiplies by bi, because the terms (bi - 1) are equal and there
+//! are w of them.
 
-use crate::registry::{HUGE, fine, fraction, or, parameter, positive};
-use crate::{Ack, Congestion, Family, Parameter, Rule, Values, WindowRule};
+use crate::registry::{MAX_PARAMETER, fraction, no_check, parameter, positive, with_default};
+use crate::{Ack, Congestion, Family, Parameter, ParameterValues, Rule, WindowRule};
 use std::sync::Arc;
 
-/// In which order a rule's arithmetic is done. It matters only where a window lands exactly on a whole packet.
+/// Order of a rule's arithmetic. It matters only where a window lands exactly on a whole packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
-    /// As the equations read.
+    /// As in the equations.
     #[default]
     Plain,
-    /// As ns-2 does it, so that runs can be compared packet by packet.
+    /// As in ns-2, for packet-by-packet comparison.
     Ns2,
 }
 
@@ -39,7 +40,8 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// ns-2 has purely multiplicative increase only as `windowOption_ 6` with k = -1 (TcpAgent::opencwnd).
+    /// ns-2 has purely multiplicative increase only as `windowOption_ 6` with k = -1
+    /// (TcpAgent::opencwnd).
     fn is_ns2_binomial(&self) -> bool {
         self.arithmetic == Arithmetic::Ns2 && self.ai == 0.0
     }
@@ -63,17 +65,20 @@ impl WindowRule for Linear {
     }
 
     fn halves_in_ns2(&self) -> bool {
-        // decrease_num_ is b for a factor, and 1 - d for a subtraction (windowOption_ 6 with l = 0).
+        // decrease_num_ is b for a factor, and 1 - d for a subtraction (windowOption_ 6 with l =
+        // 0).
         if self.ad == 0.0 { self.bd == 0.5 } else { self.bd == 1.0 && 1.0 + self.ad == 0.5 }
     }
 }
 
 const ADD: Parameter = positive("a", "packets added per round trip");
-const TIMES: Parameter = parameter("m", "factor per round trip", "above 1, at most 1e6", |x| x > 1.0 && x <= HUGE);
+const TIMES: Parameter = parameter("m", "factor per round trip", "above 1, at most 1e6", |x| {
+    x > 1.0 && x <= MAX_PARAMETER
+});
 const FACTOR: Parameter = fraction("b", "factor on loss");
 const SUBTRACT: Parameter = positive("d", "packets subtracted on loss");
 
-fn linear(ai: f64, bi: f64, ad: f64, bd: f64, values: &Values) -> Rule {
+fn linear(ai: f64, bi: f64, ad: f64, bd: f64, values: &ParameterValues) -> Rule {
     Rule::Linear(Arc::new(Linear { ai, bi, ad, bd, arithmetic: values.arithmetic }))
 }
 
@@ -82,8 +87,8 @@ pub(crate) const AIMD: Family = Family {
     summary: "add a per round trip, multiply by b on loss",
     source: "Chiu and Jain 1989; Akella et al. 2002, section 2; AIMD(1, 0.5) is RFC 5681",
     example: "AIMD(1, 0.5)",
-    parameters: &[or(ADD, 1.0), or(FACTOR, 0.5)],
-    check: fine,
+    parameters: &[with_default(ADD, 1.0), with_default(FACTOR, 0.5)],
+    check: no_check,
     build: |p| linear(p[0], 1.0, 0.0, p[1], p),
 };
 
@@ -93,7 +98,7 @@ pub(crate) const AIAD: Family = Family {
     source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
     example: "AIAD(1, 3)",
     parameters: &[ADD, SUBTRACT],
-    check: fine,
+    check: no_check,
     build: |p| linear(p[0], 1.0, -p[1], 1.0, p),
 };
 
@@ -103,7 +108,7 @@ pub(crate) const MIMD: Family = Family {
     source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
     example: "MIMD(1.125, 0.8)",
     parameters: &[TIMES, FACTOR],
-    check: fine,
+    check: no_check,
     build: |p| linear(0.0, p[0], 0.0, p[1], p),
 };
 
@@ -113,7 +118,7 @@ pub(crate) const MIAD: Family = Family {
     source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
     example: "MIAD(1.125, 3)",
     parameters: &[TIMES, SUBTRACT],
-    check: fine,
+    check: no_check,
     build: |p| linear(0.0, p[0], -p[1], 1.0, p),
 };
 
@@ -122,8 +127,8 @@ pub(crate) const AIMAD: Family = Family {
     summary: "add a per round trip, multiply by b and subtract d on loss",
     source: "Akella et al. 2002, section 5; AIMAD = Linear(1, 1, -1, 0.9)",
     example: "AIMAD(1, 1, 0.9)",
-    parameters: &[or(ADD, 1.0), or(SUBTRACT, 1.0), or(FACTOR, 0.9)],
-    check: fine,
+    parameters: &[with_default(ADD, 1.0), with_default(SUBTRACT, 1.0), with_default(FACTOR, 0.9)],
+    check: no_check,
     build: |p| linear(p[0], 1.0, -p[1], p[2], p),
 };
 
@@ -132,8 +137,8 @@ pub(crate) const MAIMD: Family = Family {
     summary: "add a and multiply by m per round trip, multiply by b on loss",
     source: "Akella et al. 2002, section 5; MAIMD = Linear(1, 1.1, 0, 0.8)",
     example: "MAIMD(1, 1.1, 0.8)",
-    parameters: &[or(ADD, 1.0), or(TIMES, 1.1), or(FACTOR, 0.8)],
-    check: fine,
+    parameters: &[with_default(ADD, 1.0), with_default(TIMES, 1.1), with_default(FACTOR, 0.8)],
+    check: no_check,
     build: |p| linear(p[0], p[1], 0.0, p[2], p),
 };
 
@@ -143,9 +148,15 @@ pub(crate) const LINEAR: Family = Family {
     source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
     example: "Linear(1, 1, -1, 0.9)",
     parameters: &[
-        parameter("ai", "packets added per round trip", "from 0 to 1e6", |x| (0.0..=HUGE).contains(&x)),
-        parameter("bi", "factor per round trip", "from 1 to 1e6", |x| (1.0..=HUGE).contains(&x)),
-        parameter("ad", "packets added on loss (negative: subtracted)", "from -1e6 to 0", |x| (-HUGE..=0.0).contains(&x)),
+        parameter("ai", "packets added per round trip", "from 0 to 1e6", |x| {
+            (0.0..=MAX_PARAMETER).contains(&x)
+        }),
+        parameter("bi", "factor per round trip", "from 1 to 1e6", |x| {
+            (1.0..=MAX_PARAMETER).contains(&x)
+        }),
+        parameter("ad", "packets added on loss (negative: subtracted)", "from -1e6 to 0", |x| {
+            (-MAX_PARAMETER..=0.0).contains(&x)
+        }),
         parameter("bd", "factor on loss", "above 0, at most 1", |x| x > 0.0 && x <= 1.0),
     ],
     check: |p| match p.numbers {
@@ -162,7 +173,7 @@ pub(crate) const NEWRENO: Family = Family {
     source: "RFC 5681, RFC 6582",
     example: "NewReno",
     parameters: &[],
-    check: fine,
+    check: no_check,
     build: |p| linear(1.0, 1.0, 0.0, 0.5, p),
 };
 
@@ -170,7 +181,7 @@ pub(crate) const NEWRENO: Family = Family {
 mod tests {
     use super::*;
 
-    /// One window's worth of acknowledgements.
+    /// One window's worth of ACKs.
     fn round_trip(rule: &mut Linear, cwnd: f64) -> f64 {
         (0..cwnd as u64).fold(cwnd, |w, _| rule.increase(w, &Ack::default()))
     }
@@ -181,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_round_trip_multiplies_by_exactly_bi() {
-        // 40 acknowledgements x 0.125 = 5 packets, 40 x 1.125 = 45.
+        // 40 ACKs x 0.125 = 5 packets, 40 x 1.125 = 45.
         assert!((round_trip(&mut rule(0.0, 1.125, 0.0, 0.8), 40.0) - 45.0).abs() < 1e-12);
     }
 
@@ -202,12 +213,20 @@ mod tests {
 
     #[test]
     fn ns2_order_stays_within_rounding_of_the_plain_one() {
-        for (ai, bi, ad, bd) in [(0.0, 1.125, 0.0, 0.8), (0.0, 1.1, -3.0, 1.0), (1.0, 1.0, 0.0, 0.8)] {
+        for (ai, bi, ad, bd) in
+            [(0.0, 1.125, 0.0, 0.8), (0.0, 1.1, -3.0, 1.0), (1.0, 1.0, 0.0, 0.8)]
+        {
             let mut plain = rule(ai, bi, ad, bd);
             let mut ns2 = Linear { arithmetic: Arithmetic::Ns2, ..plain };
             for w in [1.0, 2.5, 17.3, 1000.1] {
-                assert!((plain.increase(w, &Ack::default()) - ns2.increase(w, &Ack::default())).abs() < 1e-12 * w);
-                assert!((plain.decrease(w, Congestion::Ecn) - ns2.decrease(w, Congestion::Ecn)).abs() < 1e-12 * w);
+                assert!(
+                    (plain.increase(w, &Ack::default()) - ns2.increase(w, &Ack::default())).abs()
+                        < 1e-12 * w
+                );
+                assert!(
+                    (plain.decrease(w, Congestion::Ecn) - ns2.decrease(w, Congestion::Ecn)).abs()
+                        < 1e-12 * w
+                );
             }
         }
     }

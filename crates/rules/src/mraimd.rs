@@ -1,24 +1,29 @@
-//! Multi-rate AIMD of Psaras, Dianati and Tafazolli (2009): the increase factor itself grows and is cut.
+//! Multi-rate AIMD (Psaras, Dianati and Tafazolli 2009): AIMD of the window and of its increase
+//! factor.
 //!
 //! ```text
-//! per acknowledgement:  a <- a + a' / w, then w <- w + a / w     (equation 1)
-//! on loss:              a <- a - b a,    w <- w - b w           (equation 2, section 3.1)
-//! on an echoed mark:    a' <- a'_ecn, the window stays          (section 3.1)
-//! on a time-out:        a <- reset                              (section 3.1)
+//! per ACK:       a <- a + a' / w, then w <- w + a / w    (equation 1)
+//! on loss:       a <- a - b a,  w <- w - b w             (equation 2, section 3.1)
+//! on ECE:        a' <- a'_ecn, the window stays          (section 3.1)
+//! on a timeout:  a <- reset                              (section 3.1)
 //! ```
 //!
-//! `w` in packets, `a` in packets per round trip, `a'` in packets per round trip per round trip, `b` a share.
-//! Over n round trips from a: w grows by a + a' + ... by equation 1, one a' later than the sum that equation 3 prints.
+//! `w` in packets, `a` in packets per round trip, `a'` in packets per round trip per round trip,
+//! `b` a share. Over n round trips from a: w grows by a + a' + ... by equation 1, one a' later than
+//! the sum that equation 3 prints.
 //!
 //! Where the paper is silent or says two things:
-//! - `reset`: section 3.1 calls 0.5 the initial value, after it has set the initial value to 1, as section 4.4 does. 1 is the default.
-//! - When a' returns is not said: after `calm` whole round trips without an echo (1 by default; the paper's "no ECN
-//!   signals to the sender" of section 4.4 read at the shortest time that one can know it).
-//! - In slow start only the window grows; marks are noted there, too.
-//! - On a time-out the threshold is w - b w.
+//! - `reset`: section 3.1 calls 0.5 the initial value, after it has set the initial value to 1, as
+//!   section 4.4 does. 1 is the default.
+//! - The paper does not say when a' returns: here after `calm` whole round trips without ECE (1 by
+//!   default, the shortest reading of "no ECN signals to the sender" in section 4.4).
+//! - In slow start only the window grows; marks lower a' there, too.
+//! - On a timeout ssthresh is w - b w.
 
-use crate::registry::{fine, fraction, not_negative, option, or, parameter, positive};
-use crate::{Ack, Congestion, Family, Mark, Needs, Rule, SlowStart, WindowRule};
+use crate::registry::{
+    fraction, no_check, not_negative, option, parameter, positive, with_default,
+};
+use crate::{Ack, Congestion, Family, MarkResponse, Needs, Rule, SlowStart, WindowRule};
 
 /// The multi-rate rule.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +35,7 @@ pub struct MrAimd {
     pub acceleration_marked: f64,
     /// Share of window and increase factor given up on loss.
     pub b: f64,
-    /// Increase factor after a time-out, packets per round trip.
+    /// Increase factor after a timeout, packets per round trip.
     pub reset: f64,
     /// Round trips without a mark after which a' returns.
     pub calm: u32,
@@ -40,7 +45,14 @@ pub struct MrAimd {
 
 impl MrAimd {
     /// A flow with increase factor `a0`; see the file's head for the rest.
-    pub fn new(a0: f64, acceleration: f64, acceleration_marked: f64, b: f64, reset: f64, calm: u32) -> Self {
+    pub fn new(
+        a0: f64,
+        acceleration: f64,
+        acceleration_marked: f64,
+        b: f64,
+        reset: f64,
+        calm: u32,
+    ) -> Self {
         Self { a: a0, acceleration, acceleration_marked, b, reset, calm, rounds_until_return: 0 }
     }
 
@@ -60,13 +72,18 @@ impl WindowRule for MrAimd {
     #[inline]
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         self.count_round(ack);
-        let acceleration = if self.rounds_until_return == 0 { self.acceleration } else { self.acceleration_marked };
+        let acceleration = if self.rounds_until_return == 0 {
+            self.acceleration
+        } else {
+            self.acceleration_marked
+        };
         self.a += acceleration / cwnd;
         cwnd + self.a / cwnd
     }
 
     fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
-        self.a = if congestion == Congestion::Timeout { self.reset } else { self.a - self.b * self.a };
+        self.a =
+            if congestion == Congestion::Timeout { self.reset } else { self.a - self.b * self.a };
         cwnd - self.b * cwnd
     }
 
@@ -76,10 +93,10 @@ impl WindowRule for MrAimd {
         SlowStart::Grow(cwnd + 1.0)
     }
 
-    fn on_mark(&mut self, _: f64, _: &Ack) -> Mark {
+    fn on_mark(&mut self, _: f64, _: &Ack) -> MarkResponse {
         // The round trip under way has a mark now: its end does not count.
         self.rounds_until_return = self.calm + 1;
-        Mark::Noted
+        MarkResponse::Consumed
     }
 
     fn needs(&self) -> Needs {
@@ -89,23 +106,33 @@ impl WindowRule for MrAimd {
 
 pub(crate) const FAMILY: Family = Family {
     name: "MRAIMD",
-    summary: "add a per round trip, a itself grows by a' per round trip; on loss window and a give up b; a mark only lowers a'",
+    summary: "add a per round trip, a itself grows by a' per round trip; on loss window and a give \
+        up b; a mark only lowers a'",
     source: "Psaras, Dianati and Tafazolli 2009, section 3",
     example: "MRAIMD(1, 0.5, 0.005, 0.5)",
     parameters: &[
-        or(positive("a0", "first increase factor, packets per round trip"), 1.0),
-        or(not_negative("a'", "growth of the increase factor, packets per round trip per round trip"), 0.5),
-        or(not_negative("a'_ecn", "the same after a mark"), 0.005),
-        or(fraction("b", "share of window and increase factor given up on loss"), 0.5),
-        option(positive("reset", "increase factor after a time-out, packets per round trip"), 1.0),
+        with_default(positive("a0", "first increase factor, packets per round trip"), 1.0),
+        with_default(
+            not_negative(
+                "a'",
+                "growth of the increase factor, packets per round trip per round trip",
+            ),
+            0.5,
+        ),
+        with_default(not_negative("a'_ecn", "the same after a mark"), 0.005),
+        with_default(fraction("b", "share of window and increase factor given up on loss"), 0.5),
+        option(positive("reset", "increase factor after a timeout, packets per round trip"), 1.0),
         option(
-            parameter("calm", "round trips without a mark after which a' returns", "a whole number from 1 to 1e6", |x| {
-                (1.0..=1e6).contains(&x) && x.fract() == 0.0
-            }),
+            parameter(
+                "calm",
+                "round trips without a mark after which a' returns",
+                "a whole number from 1 to 1e6",
+                |x| (1.0..=1e6).contains(&x) && x.fract() == 0.0,
+            ),
             1.0,
         ),
     ],
-    check: fine,
+    check: no_check,
     build: |p| Rule::MrAimd(Box::new(MrAimd::new(p[0], p[1], p[2], p[3], p[4], p[5] as u32))),
 };
 
@@ -117,7 +144,8 @@ mod tests {
         MrAimd::new(1.0, 0.5, 0.005, 0.5, 1.0, 1)
     }
 
-    /// Round trips until 20 packets have become 40 (the paper's Figure 7): one acknowledgement for each whole packet of the window.
+    /// Round trips until 20 packets have become 40 (the paper's Figure 7): one ACK for
+    /// each whole packet of the window.
     fn rounds_to_double(rule: &mut impl WindowRule) -> u32 {
         let (mut cwnd, mut rounds) = (20.0f64, 0);
         while cwnd < 40.0 {
@@ -129,9 +157,10 @@ mod tests {
         rounds
     }
 
-    /// Equation 1 once a round trip: a = 1.5, 2, ..., 4.5 and w = 21.5, 23.5, 26, 29, 32.5, 36.5, 41: seven round trips. Spread over
-    /// acknowledgements, a round trip adds the mean of a: 1.25, 1.75, ..., and 8 are needed. The paper reads 6 off its plot, and 20 for AIMD:
-    /// 20 x 1 packet (21 here, since 1/w a little above w per acknowledgement is a little less).
+    /// Equation 1 once a round trip: a = 1.5, 2, ..., 4.5 and w = 21.5, 23.5, 26, 29, 32.5, 36.5,
+    /// 41: seven round trips. Spread over ACKs, a round trip adds the mean of a: 1.25,
+    /// 1.75, ..., and 8 are needed. The paper reads 6 off its plot, and 20 for AIMD: 20 x 1 packet
+    /// (21 here, since 1/w a little above w per ACK is a little less).
     #[test]
     fn doubles_in_eight_round_trips_where_aimd_needs_twenty() {
         assert_eq!(rounds_to_double(&mut rule()), 8);
@@ -154,13 +183,14 @@ mod tests {
     fn a_mark_slows_until_a_whole_round_trip_without_one() {
         let mut rule = rule();
         let (plain, start) = (Ack::default(), Ack { round_start: true, ..Ack::default() });
-        assert_eq!(rule.on_mark(10.0, &Ack { marked: true, ..plain }), Mark::Noted);
+        assert_eq!(rule.on_mark(10.0, &Ack { marked: true, ..plain }), MarkResponse::Consumed);
         let mut gain = |ack: &Ack| {
             let before = rule.increase_factor();
             rule.increase(10.0, ack);
             rule.increase_factor() - before
         };
-        // 0.005/10 while the mark counts, 0.5/10 otherwise. The first start ends the round trip of the mark.
+        // 0.005/10 while the mark counts, 0.5/10 otherwise. The first start ends the round trip of
+        // the mark.
         assert!((gain(&plain) - 0.0005).abs() < 1e-12);
         assert!((gain(&start) - 0.0005).abs() < 1e-12);
         assert!((gain(&plain) - 0.0005).abs() < 1e-12);

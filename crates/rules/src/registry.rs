@@ -1,32 +1,33 @@
-//! Every rule by name: its parameters, what they mean, and how it is built. Parsing, help and docs all read this table.
+//! Registry of rule families: names, parameters, sources and constructors, which parser, help and
+//! docs read.
 //!
-//! Each rule's entry stands in the rule's own file; here is what an entry consists of, and the list.
+//! Each rule's file has its entry; this file defines the entry and lists all.
 
 use crate::*;
 use std::ops::Index;
 
-/// One value between the parentheses of a rule's name.
+/// A parameter of a rule family.
 #[derive(Debug)]
 pub struct Parameter {
-    /// As the papers call it.
+    /// Name, as in the papers.
     pub name: &'static str,
-    /// What it does, with its unit.
+    /// Meaning, with its unit.
     pub meaning: &'static str,
-    /// What is allowed, in words.
-    pub allowed: &'static str,
-    /// Whether a number is allowed.
+    /// What values are valid, in words.
+    pub expected: &'static str,
+    /// Whether a number is valid.
     pub accepts: fn(f64) -> bool,
-    /// Value where the rule is written without it. Of a choice: the place among its words.
+    /// Default value; of a choice, the index of the word.
     pub default: Option<f64>,
-    /// What is written for it.
-    pub kind: Kind,
-    /// Not part of what the rule is usually called: printed as `name=value`, and only where it is not the default.
+    /// How the value is written.
+    pub kind: ParameterKind,
+    /// Whether it is optional: printed as `name=value`, and only where it is not the default.
     pub option: bool,
 }
 
-/// What is written for a parameter.
+/// How the value of a parameter is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ParameterKind {
     /// A number.
     Number,
     /// One of these words.
@@ -36,14 +37,16 @@ pub enum Kind {
 }
 
 impl Parameter {
-    /// The default as one would type it.
+    /// The default as a user types it.
     pub fn default_text(&self) -> Option<String> {
         self.default.map(|value| self.text(value))
     }
 
     pub(crate) fn text(&self, value: f64) -> String {
         match self.kind {
-            Kind::Choice(words) => words.get(value as usize).map_or_else(String::new, |word| (*word).to_string()),
+            ParameterKind::Choice(words) => {
+                words.get(value as usize).map_or_else(String::new, |word| (*word).to_string())
+            }
             _ => value.to_string(),
         }
     }
@@ -58,19 +61,19 @@ pub struct Family {
     pub summary: &'static str,
     /// Paper or RFC, with its section.
     pub source: &'static str,
-    /// A rule as one would type it.
+    /// A rule as a user types it.
     pub example: &'static str,
     /// Its parameters, in order.
     pub parameters: &'static [Parameter],
     /// A condition over all parameters: what is wrong, if anything.
-    pub check: fn(&Values) -> Option<&'static str>,
+    pub check: fn(&ParameterValues) -> Option<&'static str>,
     /// Builds the rule.
-    pub build: fn(&Values) -> Rule,
+    pub build: fn(&ParameterValues) -> Rule,
 }
 
-/// What a rule is built from: `values[i]` is parameter `i` where that is a number or a choice.
+/// Parameter values of a rule: `values[i]` is parameter `i` where that is a number or a choice.
 #[derive(Clone, Copy, Debug)]
-pub struct Values<'a> {
+pub struct ParameterValues<'a> {
     /// Numbers and choices, in the order of the parameters.
     pub numbers: &'a [f64],
     /// Formulas, in the order of the parameters.
@@ -79,7 +82,7 @@ pub struct Values<'a> {
     pub arithmetic: Arithmetic,
 }
 
-impl Index<usize> for Values<'_> {
+impl Index<usize> for ParameterValues<'_> {
     type Output = f64;
 
     fn index(&self, index: usize) -> &f64 {
@@ -87,14 +90,27 @@ impl Index<usize> for Values<'_> {
     }
 }
 
-/// The largest parameter that still means something.
-pub(crate) const HUGE: f64 = 1e6;
+/// Largest meaningful parameter.
+pub(crate) const MAX_PARAMETER: f64 = 1e6;
 
-pub(crate) const fn parameter(name: &'static str, meaning: &'static str, allowed: &'static str, accepts: fn(f64) -> bool) -> Parameter {
-    Parameter { name, meaning, allowed, accepts, default: None, kind: Kind::Number, option: false }
+pub(crate) const fn parameter(
+    name: &'static str,
+    meaning: &'static str,
+    expected: &'static str,
+    accepts: fn(f64) -> bool,
+) -> Parameter {
+    Parameter {
+        name,
+        meaning,
+        expected,
+        accepts,
+        default: None,
+        kind: ParameterKind::Number,
+        option: false,
+    }
 }
 
-pub(crate) const fn or(parameter: Parameter, default: f64) -> Parameter {
+pub(crate) const fn with_default(parameter: Parameter, default: f64) -> Parameter {
     Parameter { default: Some(default), ..parameter }
 }
 
@@ -102,27 +118,40 @@ pub(crate) const fn option(parameter: Parameter, default: f64) -> Parameter {
     Parameter { default: Some(default), option: true, ..parameter }
 }
 
-/// A positive number of packets, seconds and so on.
+/// A positive number.
 pub(crate) const fn positive(name: &'static str, meaning: &'static str) -> Parameter {
-    parameter(name, meaning, "above 0, at most 1e6", |x| x > 0.0 && x <= HUGE)
+    parameter(name, meaning, "above 0, at most 1e6", |x| x > 0.0 && x <= MAX_PARAMETER)
 }
 
 /// A number that may be zero.
 pub(crate) const fn not_negative(name: &'static str, meaning: &'static str) -> Parameter {
-    parameter(name, meaning, "from 0 to 1e6", |x| (0.0..=HUGE).contains(&x))
+    parameter(name, meaning, "from 0 to 1e6", |x| (0.0..=MAX_PARAMETER).contains(&x))
 }
 
-/// A share or a factor that shrinks.
+/// A fraction between 0 and 1.
 pub(crate) const fn fraction(name: &'static str, meaning: &'static str) -> Parameter {
     parameter(name, meaning, "between 0 and 1, both excluded", |x| x > 0.0 && x < 1.0)
 }
 
 /// One of some words; the first is the default.
-pub(crate) const fn choice(name: &'static str, meaning: &'static str, allowed: &'static str, words: &'static [&'static str]) -> Parameter {
-    Parameter { name, meaning, allowed, accepts: |_| true, default: Some(0.0), kind: Kind::Choice(words), option: true }
+pub(crate) const fn choice(
+    name: &'static str,
+    meaning: &'static str,
+    expected: &'static str,
+    words: &'static [&'static str],
+) -> Parameter {
+    Parameter {
+        name,
+        meaning,
+        expected,
+        accepts: |_| true,
+        default: Some(0.0),
+        kind: ParameterKind::Choice(words),
+        option: true,
+    }
 }
 
-pub(crate) const fn fine(_: &Values) -> Option<&'static str> {
+pub(crate) const fn no_check(_: &ParameterValues) -> Option<&'static str> {
     None
 }
 

@@ -1,20 +1,21 @@
-//! Scalable TCP (Kelly 2003, section 3):
+//! Scalable TCP (Kelly 2003, section 3): multiplicative increase and decrease at large windows.
 //!
 //! ```text
 //! up to `low` packets:  AIMD(1, 0.5)                (section 3.2: the legacy window)
-//! above:                per acknowledgement  w <- w + a,   on loss  w <- w - b w
+//! above:                per ACK  w <- w + a,   on loss  w <- w - b w
 //! ```
 //!
-//! `w` in packets; a = 0.01 and b = 0.125, low = 16 are the paper's. A round trip multiplies by about 1 + a, whatever the window.
+//! `w` in packets; a = 0.01 and b = 0.125, low = 16 are the paper's. A round trip multiplies by
+//! about 1 + a, whatever the window.
 
-use crate::registry::{fine, fraction, not_negative, option, or, positive};
+use crate::registry::{fraction, no_check, not_negative, option, positive, with_default};
 use crate::{Ack, Congestion, Family, Rule, WindowRule};
 use std::sync::Arc;
 
 /// Scalable TCP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalable {
-    /// Packets added per acknowledgement.
+    /// Packets added per ACK.
     pub a: f64,
     /// Share given up on loss.
     pub b: f64,
@@ -40,11 +41,11 @@ pub(crate) const FAMILY: Family = Family {
     source: "Kelly 2003, section 3",
     example: "Scalable(0.01, 0.125)",
     parameters: &[
-        or(positive("a", "packets added per acknowledgement"), 0.01),
-        or(fraction("b", "share of the window given up on loss"), 0.125),
+        with_default(positive("a", "packets added per acknowledgement"), 0.01),
+        with_default(fraction("b", "share of the window given up on loss"), 0.125),
         option(not_negative("low", "window up to which it is AIMD(1, 0.5), packets"), 16.0),
     ],
-    check: fine,
+    check: no_check,
     build: |p| Rule::Scalable(Arc::new(Scalable { a: p[0], b: p[1], low: p[2] })),
 };
 
@@ -54,12 +55,14 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        let (mut rule, ack, loss) = (Scalable { a: 0.01, b: 0.125, low: 16.0 }, Ack::default(), Congestion::FastRetransmit);
+        let (mut rule, ack, loss) =
+            (Scalable { a: 0.01, b: 0.125, low: 16.0 }, Ack::default(), Congestion::FastRetransmit);
         assert_eq!((rule.increase(16.0, &ack), rule.decrease(16.0, loss)), (16.0625, 8.0));
         assert_eq!((rule.increase(80.0, &ack), rule.decrease(80.0, loss)), (80.01, 70.0));
     }
 
-    /// Recovery takes the same number of round trips at any window: log(0.875)/log(1.01) = 13.4 round trips (section 3.1).
+    /// Recovery takes the same number of round trips at any window: log(0.875)/log(1.01) = 13.4
+    /// round trips (section 3.1).
     #[test]
     fn recovers_in_the_same_time_at_any_window() {
         for peak in [400.0, 40_000.0] {

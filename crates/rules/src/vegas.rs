@@ -1,19 +1,20 @@
-//! Vegas (Brakmo and Peterson 1995, section 3): keeps a few packets queued, by the round trip's excess.
+//! Vegas (Brakmo and Peterson 1995, section 3): keeps a few packets queued, estimated from the RTT.
 //!
 //! ```text
-//! once per round trip:  diff = w (rtt - base) / rtt                       packets queued: (expected - actual) base
+//! once per round trip:  diff = w (rtt - base) / rtt       packets queued: (expected - actual) base
 //!                       w <- w + 1 if diff < alpha,  w - 1 if diff > beta,  else w
-//! in slow start:        w doubles every other round trip; it ends at 7/8 w once diff > gamma
+//! in slow start:        w doubles every other round trip; ends at 7/8 w once diff > gamma
 //! on loss:              w <- b w
 //! ```
 //!
-//! `w`, alpha, beta, gamma in packets; `base` is the smallest round trip so far, `rtt` the smallest of the last round trip (the paper
-//! averages; the smallest is not led astray by delayed acknowledgements, as in Linux). The window stays above two packets.
+//! `w`, alpha, beta, gamma in packets; `base` is the minimum RTT so far, `rtt` the minimum of the
+//! last round trip (the paper averages; delayed ACKs do not bias the minimum, as in Linux). The
+//! window stays at or above two packets.
 //!
-//! Departures: no early retransmission (the endpoint's recovery scheme decides that), and a loss halves as in RFC 5681 (`b`).
-//! The paper compares (1, 3) and (2, 4); the latter is the default.
+//! Departures: no early retransmission (the endpoint's recovery scheme decides that), and a loss
+//! halves as in RFC 5681 (`b`). The paper compares (1, 3) and (2, 4); the latter is the default.
 
-use crate::registry::{fraction, option, or, positive};
+use crate::registry::{fraction, option, positive, with_default};
 use crate::{Ack, Congestion, Family, Needs, Rule, SlowStart, WindowRule};
 
 /// Vegas.
@@ -30,12 +31,14 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    /// Fewer than `alpha` packets queued: grow; more than `beta`: shrink; more than `gamma`: leave slow start; `b`: factor on loss.
+    /// Fewer than `alpha` packets queued: grow; more than `beta`: shrink; more than `gamma`: leave
+    /// slow start; `b`: factor on loss.
     pub fn new(alpha: f64, beta: f64, gamma: f64, b: f64) -> Self {
         Self { alpha, beta, gamma, b, rtt_s: f64::INFINITY, doubling: true }
     }
 
-    /// Packets queued during the round trip that ends with this acknowledgement, if one does and was measured.
+    /// Packets queued during the round trip that ends with this ACK, if one does and
+    /// was measured.
     fn queued_packets(&mut self, cwnd: f64, ack: &Ack) -> Option<f64> {
         if ack.rtt_s > 0.0 {
             self.rtt_s = self.rtt_s.min(ack.rtt_s);
@@ -79,16 +82,19 @@ impl WindowRule for Vegas {
 
 pub(crate) const FAMILY: Family = Family {
     name: "Vegas",
-    summary: "keep between alpha and beta packets queued, judged by the round trip's excess over the smallest",
+    summary: "keep between alpha and beta packets queued, judged by the round trip's excess over \
+        the smallest",
     source: "Brakmo and Peterson 1995, section 3",
     example: "Vegas(2, 4)",
     parameters: &[
-        or(positive("alpha", "packets queued below which the window grows"), 2.0),
-        or(positive("beta", "packets queued above which it shrinks"), 4.0),
+        with_default(positive("alpha", "packets queued below which the window grows"), 2.0),
+        with_default(positive("beta", "packets queued above which it shrinks"), 4.0),
         option(positive("gamma", "packets queued above which slow start ends"), 1.0),
         option(fraction("b", "factor on loss"), 0.5),
     ],
-    check: |p| (p[0] > p[1]).then_some("it would grow and shrink at once: alpha must not be above beta"),
+    check: |p| {
+        (p[0] > p[1]).then_some("it would grow and shrink at once: alpha must not be above beta")
+    },
     build: |p| Rule::Vegas(Box::new(Vegas::new(p[0], p[1], p[2], p[3]))),
 };
 
@@ -100,7 +106,8 @@ mod tests {
         Ack { rtt_s, min_rtt_s: 0.1, round_start: true, ..Ack::default() }
     }
 
-    /// 20 packets over 100 ms. At 110 ms 20 x 10/110 = 1.8 are queued, at 125 ms 20 x 25/125 = 4, at 130 ms 20 x 30/130 = 4.6.
+    /// 20 packets over 100 ms. At 110 ms 20 x 10/110 = 1.8 are queued, at 125 ms 20 x 25/125 = 4,
+    /// at 130 ms 20 x 30/130 = 4.6.
     #[test]
     fn thresholds_by_hand() {
         let mut rule = Vegas::new(2.0, 4.0, 1.0, 0.5);

@@ -1,23 +1,25 @@
-//! Westwood+ (Grieco and Mascolo 2004): growth of RFC 5681; a loss leaves the bandwidth-delay product, measured.
+//! Westwood+ (Grieco and Mascolo 2004): RFC 5681 that reduces to the measured bandwidth-delay
+//! product.
 //!
 //! ```text
 //! per round trip:  b = packets delivered / time,   bwe <- 7/8 bwe + 1/8 b
 //! on loss:         w <- min(w, max(2, bwe RTT_min))
-//! on a time-out:   threshold <- max(2, bwe RTT_min)
+//! on a timeout:    ssthresh <- max(2, bwe RTT_min)
 //! ```
 //!
-//! `w` in packets, `bwe` in packets/s, RTT_min in seconds, the smallest so far. The weight 7/8 is that of the authors' Linux code. Before the
-//! first estimate a loss halves. Departures: a sample spans one round trip, however short (Linux: 50 ms at least), and is filtered once (Linux
-//! filters what it has filtered again).
+//! `w` in packets, `bwe` in packets/s, RTT_min in seconds, the smallest so far. The weight 7/8 is
+//! that of the authors' Linux code. Before the first estimate a loss halves. Departures: a sample
+//! spans one round trip, however short (Linux: 50 ms at least), and is filtered once (Linux filters
+//! what it has filtered again).
 
-use crate::registry::fine;
-use crate::rounds::DeliveryMeter;
+use crate::delivery_rate::DeliveryRateMeter;
+use crate::registry::no_check;
 use crate::{Ack, Congestion, Family, Needs, Rule, SlowStart, WindowRule};
 
 /// Westwood+.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Westwood {
-    meter: DeliveryMeter,
+    meter: DeliveryRateMeter,
     bandwidth_packets_s: Option<f64>,
     min_rtt_s: f64,
 }
@@ -31,7 +33,8 @@ impl Westwood {
     fn measure(&mut self, ack: &Ack) {
         self.min_rtt_s = ack.min_rtt_s;
         if let Some(sample) = self.meter.rate_packets_s(ack) {
-            let smoothed = self.bandwidth_packets_s.map_or(sample, |before| 0.875 * before + 0.125 * sample);
+            let smoothed =
+                self.bandwidth_packets_s.map_or(sample, |before| 0.875 * before + 0.125 * sample);
             self.bandwidth_packets_s = Some(smoothed);
         }
     }
@@ -61,11 +64,12 @@ impl WindowRule for Westwood {
 
 pub(crate) const FAMILY: Family = Family {
     name: "Westwood",
-    summary: "Westwood+: add 1 per round trip; on loss to the measured bandwidth times the smallest round trip",
+    summary: "Westwood+: add 1 per round trip; on loss to the measured bandwidth times the \
+        smallest round trip",
     source: "Grieco and Mascolo 2004, section 2",
     example: "Westwood",
     parameters: &[],
-    check: fine,
+    check: no_check,
     build: |_| Rule::Westwood(Box::default()),
 };
 
@@ -78,7 +82,13 @@ mod tests {
         let mut rule = Westwood::default();
         assert_eq!(rule.decrease(20.0, Congestion::FastRetransmit), 10.0);
         let mut round = |now_s: f64, delivered_packets: u64| {
-            let ack = Ack { now_s, delivered_packets, min_rtt_s: 0.1, round_start: true, ..Ack::default() };
+            let ack = Ack {
+                now_s,
+                delivered_packets,
+                min_rtt_s: 0.1,
+                round_start: true,
+                ..Ack::default()
+            };
             rule.increase(20.0, &ack);
             rule.bandwidth_packets_s()
         };

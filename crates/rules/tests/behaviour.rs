@@ -1,6 +1,8 @@
 //! What holds for every rule, whatever happens to it.
 
-use cwndlab_rules::{Ack, Arithmetic, Congestion, FAMILIES, Mark, Rule, RuleSpec, SlowStart, WindowRule};
+use cwndlab_rules::{
+    Ack, Arithmetic, Congestion, FAMILIES, MarkResponse, Rule, RuleSpec, SlowStart, WindowRule,
+};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -10,11 +12,15 @@ enum Event {
     Idle(f64),
 }
 
+const CAUSES: [Congestion; 3] = [Congestion::FastRetransmit, Congestion::Ecn, Congestion::Timeout];
+
 fn event() -> impl Strategy<Value = Event> {
     let acked = (1..3u64, 0.001..0.5f64, prop::bool::weighted(0.05), prop::bool::weighted(0.05));
     prop_oneof![
-        60 => acked.prop_map(|(packets, rtt_s, marked, app_limited)| Event::Acked { packets, rtt_s, marked, app_limited }),
-        2 => prop::sample::select(vec![Congestion::FastRetransmit, Congestion::Ecn, Congestion::Timeout]).prop_map(Event::Congestion),
+        60 => acked.prop_map(|(packets, rtt_s, marked, app_limited)| {
+            Event::Acked { packets, rtt_s, marked, app_limited }
+        }),
+        2 => prop::sample::select(CAUSES.to_vec()).prop_map(Event::Congestion),
         1 => (0.0..30.0f64).prop_map(Event::Idle),
     ]
 }
@@ -49,7 +55,7 @@ impl Endpoint {
             self.round_ends = ack.delivered_packets + ack.in_flight_packets;
         }
         let ack = *ack;
-        if marked && self.rule.on_mark(self.cwnd, &ack) == Mark::Congestion {
+        if marked && self.rule.on_mark(self.cwnd, &ack) == MarkResponse::Reduce {
             if ack.delivered_packets > self.cut_until {
                 self.cut_until = ack.delivered_packets + ack.in_flight_packets;
                 self.congestion(Congestion::Ecn);
@@ -80,24 +86,34 @@ fn build(text: &str) -> Rule {
 
 proptest! {
     #[test]
-    fn windows_stay_finite_and_positive(events in prop::collection::vec(event(), 1..400), family in 0..FAMILIES.len()) {
+    fn windows_stay_finite_and_positive(
+        events in prop::collection::vec(event(), 1..400),
+        family in 0..FAMILIES.len(),
+    ) {
         let mut endpoint = Endpoint::new(build(FAMILIES[family].example));
         for event in events {
             match event {
-                Event::Acked { packets, rtt_s, marked, app_limited } => endpoint.acked(packets, rtt_s, marked, app_limited),
+                Event::Acked { packets, rtt_s, marked, app_limited } => {
+                    endpoint.acked(packets, rtt_s, marked, app_limited)
+                }
                 Event::Congestion(congestion) => endpoint.congestion(congestion),
                 Event::Idle(seconds) => endpoint.ack.now_s += seconds,
             }
             let rate = endpoint.rule.pacing_rate_packets_s();
-            prop_assert!(endpoint.cwnd.is_finite() && endpoint.cwnd > 0.0, "{}: {}", FAMILIES[family].name, endpoint.cwnd);
-            prop_assert!(rate.is_none_or(|rate| rate.is_finite() && rate > 0.0), "{}: {:?}", FAMILIES[family].name, rate);
+            let (name, cwnd) = (FAMILIES[family].name, endpoint.cwnd);
+            prop_assert!(cwnd.is_finite() && cwnd > 0.0, "{}: {}", name, cwnd);
+            let is_valid = rate.is_none_or(|rate| rate.is_finite() && rate > 0.0);
+            prop_assert!(is_valid, "{}: {:?}", name, rate);
             prop_assert_eq!(rate.is_some() && !endpoint.rule.needs().pacing, false);
             prop_assert_eq!(endpoint.rule.fault(), None);
         }
     }
 
     #[test]
-    fn a_clone_goes_the_same_way(events in prop::collection::vec(event(), 1..200), family in 0..FAMILIES.len()) {
+    fn a_clone_behaves_alike(
+        events in prop::collection::vec(event(), 1..200),
+        family in 0..FAMILIES.len(),
+    ) {
         let mut first = Endpoint::new(build(FAMILIES[family].example));
         let mut second: Option<Endpoint> = None;
         let half = events.len() / 2;
@@ -107,7 +123,9 @@ proptest! {
             }
             for endpoint in std::iter::once(&mut first).chain(second.as_mut()) {
                 match event {
-                    Event::Acked { packets, rtt_s, marked, app_limited } => endpoint.acked(packets, rtt_s, marked, app_limited),
+                    Event::Acked { packets, rtt_s, marked, app_limited } => {
+                    endpoint.acked(packets, rtt_s, marked, app_limited)
+                }
                     Event::Congestion(congestion) => endpoint.congestion(congestion),
                     Event::Idle(seconds) => endpoint.ack.now_s += seconds,
                 }
@@ -132,7 +150,7 @@ proptest! {
             let (mut one, mut other) = (build(one), build(other));
             for (a, b) in [
                 (one.increase(w, &Ack::default()), other.increase(w, &Ack::default())),
-                (one.decrease(w, Congestion::FastRetransmit), other.decrease(w, Congestion::FastRetransmit)),
+                (one.decrease(w, CAUSES[0]), other.decrease(w, CAUSES[0])),
             ] {
                 prop_assert!((a - b).abs() <= 1e-12 * w);
             }

@@ -1,10 +1,15 @@
-//! Runs a scenario file without Python and says what that cost: `cargo run --release --example bench -- FILE.toml`.
+//! Runs a scenario file without Python and says what that cost: `cargo run --release --example
+//! bench -- FILE.toml`.
 //!
-//! Prints one line of JSON: seconds to build the network, to run it and to collect its results, the packets and finite flows that it moved,
-//! and the largest resident memory of the process up to the end of the run and up to the end of the results (Linux; elsewhere `null`).
-//! `bench/` measures memory and counts instructions with it.
+//! Prints one line of JSON: seconds to build the network, to run it and to collect its results, the
+//! packets and finite flows that it moved, and the largest resident memory of the process up to the
+//! end of the run and up to the end of the results (Linux; elsewhere `null`). `bench/` measures
+//! memory and counts instructions with it.
 
-#![allow(clippy::disallowed_methods, reason = "a program reads files and the clock, the library does not")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a program reads files and the clock, the library does not"
+)]
 
 use cwndlab_sim::{Simulation, Status, scenario::Scenario};
 use std::time::Instant;
@@ -23,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         match simulation.advance(1 << 20) {
             Status::Running => {}
             Status::Done => break,
-            Status::TooLarge | Status::Faulty => return Err(simulation.stopped().into()),
+            Status::OutOfMemory | Status::InvalidWindow => return Err(simulation.error().into()),
         }
     }
     let run_s = begin.elapsed().as_secs_f64();

@@ -1,8 +1,9 @@
 //! How much of a core this process gets: `cargo run --release --example core_share`.
 //!
-//! Prints one line of JSON: steps a nanosecond of one chain of dependent operations, and of four chains side by side. A core of one's own may do
-//! up to four times as much with four chains; where the other hardware thread of the core is somebody else's, which no load average shows, it
-//! does less. `bench/` says so beside its measurements.
+//! Prints one line of JSON: steps a nanosecond of one chain of dependent operations, and of four
+//! chains side by side. A core of one's own may do up to four times as much with four chains; where
+//! the other hardware thread of the core is somebody else's, which no load average shows, it does
+//! less. `bench/` says so beside its measurements.
 
 #![allow(clippy::disallowed_methods, reason = "a program reads the clock, the library does not")]
 

@@ -1,12 +1,15 @@
-//! A window rule of another crate, beside a standard flow: `cargo run --release --example own_rule`.
+//! A window rule of another crate, beside a standard flow: `cargo run --release --example
+//! own_rule`.
 //!
-//! Everything a crate needs is here: implement `WindowRule`, tell the scenario's reader what the rule's name means, run.
+//! Everything a crate needs is here: implement `WindowRule`, tell the scenario's reader what the
+//! rule's name means, run.
 
-use cwndlab_rules::{Ack, Congestion, Maker, RuleSpec, WindowRule};
+use cwndlab_rules::{Ack, Congestion, CustomRuleFactory, RuleSpec, WindowRule};
 use cwndlab_sim::Simulation;
-use cwndlab_sim::scenario::{Scenario, Source};
+use cwndlab_sim::scenario::{Resolver, Scenario};
 
-/// Adds a packet per round trip; the n-th loss in a row takes 1/(n + 1) of the window, `most` losses being counted.
+/// Adds a packet per round trip; the n-th loss in a row takes 1/(n + 1) of the window, `most`
+/// losses being counted.
 #[derive(Clone, Debug)]
 struct Patient {
     most: u32,
@@ -27,18 +30,22 @@ impl WindowRule for Patient {
     }
 }
 
-/// Gives the names in a scenario their meaning. A name with a colon is not built in: `mine:Patient(3)`.
+/// Gives the names in a scenario their meaning. A name with a colon is not built in:
+/// `mine:Patient(3)`.
 struct Mine;
 
-impl Source for Mine {
+impl Resolver for Mine {
     fn read(&self, path: &str) -> Result<String, String> {
         Err(format!("{path}: this scenario has no files"))
     }
 
     fn rule(&self, text: &str) -> Result<RuleSpec, String> {
-        let most = text.strip_prefix("mine:Patient(").and_then(|rest| rest.strip_suffix(')')).and_then(|most| most.parse().ok());
+        let most = text
+            .strip_prefix("mine:Patient(")
+            .and_then(|rest| rest.strip_suffix(')'))
+            .and_then(|most| most.parse().ok());
         let most = most.ok_or("allowed: mine:Patient(LOSSES)")?;
-        Ok(RuleSpec::own(text, Maker::new(move || Patient { most, losses: 0 })))
+        Ok(RuleSpec::custom(text, CustomRuleFactory::new(move || Patient { most, losses: 0 })))
     }
 }
 
@@ -59,7 +66,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scenario = Scenario::from_toml_with(SCENARIO, &Mine)?;
     let result = Simulation::new(&scenario).run()?;
     for flow in &result.flows {
-        println!("{:10} {:18} {:6.3} Mbit/s", flow.member.name(), flow.member.rule(), flow.goodput_bps / 1e6);
+        println!(
+            "{:10} {:18} {:6.3} Mbit/s",
+            flow.identity.name(),
+            flow.identity.rule(),
+            flow.goodput_bps / 1e6
+        );
     }
     Ok(())
 }

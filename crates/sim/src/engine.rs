@@ -1,207 +1,247 @@
-//! The event loop: whichever comes first, the head of a stream or a timer.
+//! The event loop: processes the earliest event, a FIFO head or a timer, until the end of the run.
 
-use crate::arrivals::{Group, Transfer};
-use crate::cross::CrossFlow;
-use crate::flow::Host;
+use crate::arrivals::{ArrivalGroup, Transfer};
+use crate::cross_traffic::CrossSource;
+use crate::datapath::{CROSS, Datapath};
+use crate::endpoints::SenderEndpoint;
+use crate::event_queues::{EventKind, FlowIndices, PacketFifo};
+use crate::event_scheduler::{EventScheduler, NO_EVENT};
 use crate::packet::Packet;
-use crate::scheduler::{EMPTY, Scheduler};
-use crate::streams::{Due, Pending, Place};
-use crate::ties::Tied;
-use crate::timers::Kind;
-use crate::trace::Trace;
-use crate::transit::{CROSS, Transit};
+use crate::simultaneous_events::SimultaneousEvent;
+use crate::timers::TimerKind;
+use crate::trace::Tracer;
 use cwndlab_prefetch::prefetch;
 use cwndlab_tcp::{Counters, Knobs};
 use std::sync::Arc;
 
-/// Senders, and what lies between them.
-pub struct Engine<S: Scheduler, T: Trace> {
-    /// The flows of the scenario, then the slots of those that arrive.
-    pub(crate) hosts: Vec<Host>,
-    /// How many there are of the former.
-    pub(crate) listed: usize,
-    /// Groups of flows that arrive.
-    pub(crate) groups: Vec<Group>,
-    /// Transfers that are complete.
+/// State of a run: senders, the datapath between them, and timers.
+pub struct Engine<S: EventScheduler, T: Tracer> {
+    /// Senders of the listed flows, then the slots of arriving flows.
+    pub(crate) senders: Vec<SenderEndpoint>,
+    /// Number of listed flows.
+    pub(crate) listed_flows: usize,
+    /// Groups of arriving flows (`[[arrivals]]`).
+    pub(crate) groups: Vec<ArrivalGroup>,
+    /// Completed transfers.
     pub(crate) transfers: Vec<Transfer>,
-    /// The first flow whose rule gave an answer that is no window, and when, seconds: senders run ahead, so another may yet be earlier.
+    /// Time (seconds) and flow of the earliest invalid congestion window so far. Senders run ahead
+    /// of the clock, so an earlier one may still appear.
     pub(crate) fault: Option<(f64, u32)>,
-    pub(crate) cross: Vec<CrossFlow>,
-    pub(crate) transit: Transit<S, T>,
+    pub(crate) cross: Vec<CrossSource>,
+    pub(crate) datapath: Datapath<S, T>,
     pub(crate) knobs: Arc<[Knobs]>,
     pub(crate) now_s: f64,
-    /// Senders' sums when the measuring window began; none where it began with the run.
-    pub(crate) begun: Vec<Counters>,
-    /// What they added to them within the window, once it is over; none where the run ends with it.
+    /// Counters of each sender at the start of the measurement window; empty if the window starts
+    /// with the run.
+    pub(crate) counters_at_window_start: Vec<Counters>,
+    /// Increments of these counters within the window, once it has ended; empty if the run ends
+    /// with it.
     pub(crate) measured: Vec<Counters>,
-    /// When the measuring window begins and ends.
-    pub(crate) edges_s: Vec<f64>,
-    /// The next of them.
-    pub(crate) next_edge_s: f64,
-    /// Heads of streams that are due at this very moment.
-    pub(crate) tied: Vec<Tied>,
-    /// How many there have been, and how many goes at them.
-    pub(crate) ties: u64,
+    /// Start and end of the measurement window, seconds.
+    pub(crate) window_edges_s: Vec<f64>,
+    /// The next edge of the window, seconds.
+    pub(crate) next_window_edge_s: f64,
+    /// FIFO heads due at the current instant, still to be processed.
+    pub(crate) simultaneous: Vec<SimultaneousEvent>,
+    /// Simultaneous events seen so far, and passes over them.
+    pub(crate) simultaneous_seen: u64,
     pub(crate) rounds: u64,
-    /// Timers that expire at this very moment, when each was armed, last first.
-    pub(crate) expiring: Vec<(f64, Kind, u32)>,
+    /// Timers that expire at the current instant with the time at which each was armed, latest
+    /// first.
+    pub(crate) expired_timers: Vec<(f64, TimerKind, u32)>,
 }
 
-/// Where a run stands.
+/// State of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// There is more to do.
+    /// Events are left.
     Running,
-    /// The end was reached.
+    /// The end of the run is reached.
     Done,
-    /// Packets on their way, or recorded rows, exceed the memory meant for them.
-    TooLarge,
-    /// A rule gave an answer that is no window.
-    Faulty,
+    /// Packets in the network or recorded rows exceed the memory limit.
+    OutOfMemory,
+    /// A rule returned an invalid congestion window.
+    InvalidWindow,
 }
 
-impl<S: Scheduler, T: Trace> Engine<S, T> {
-    /// Handles up to `events` events.
+impl<S: EventScheduler, T: Tracer> Engine<S, T> {
+    /// Processes at most `events` events.
     pub fn advance(&mut self, events: u64) -> Status {
         for _ in 0..events {
-            if self.transit.overflowed {
-                return Status::TooLarge;
+            if self.datapath.overflowed {
+                return Status::OutOfMemory;
             }
-            if S::KNOWS_AHEAD {
+            if S::CAN_PEEK_AHEAD {
                 self.fetch_ahead();
             }
-            let (time_s, stream) = self.transit.streams.scheduler.first();
-            let timer_s = self.transit.timers.first_s();
-            let is_untied = self.tied.is_empty() && self.expiring.is_empty();
+            let (time_s, fifo) = self.datapath.event_queues.scheduler.earliest();
+            let timer_s = self.datapath.timers.first_s();
+            let is_untied = self.simultaneous.is_empty() && self.expired_timers.is_empty();
             if let Some((fault_s, _)) = self.fault
                 && fault_s <= if is_untied { time_s.min(timer_s) } else { self.now_s }
             {
-                return Status::Faulty;
+                return Status::InvalidWindow;
             }
             if is_untied {
                 if timer_s < time_s {
-                    if timer_s > self.transit.end_s {
+                    if timer_s > self.datapath.end_s {
                         return self.finish();
                     }
                     self.on_timer();
                     continue;
                 }
-                if time_s > self.transit.end_s {
+                if time_s > self.datapath.end_s {
                     return self.finish();
                 }
                 self.now_s = time_s;
                 if timer_s > time_s {
-                    let Pending { flow, due, place, .. } = self.transit.streams.all[stream as usize];
-                    if due == Due::AckAhead {
-                        self.on_acks(stream, flow, place);
+                    let PacketFifo { flow, event, indices, .. } =
+                        self.datapath.event_queues.fifos[fifo as usize];
+                    if event == EventKind::AckLookahead {
+                        self.on_ack_batch(fifo, flow, indices);
                         continue;
                     }
-                    // As below, in line: most events.
-                    if let Due::Enter(stage) = due {
-                        let packet = self.transit.streams.pop(stream);
-                        if self.transit.streams.scheduler.first().0 > time_s {
-                            if let Some((stream, ack)) = self.transit.enter(flow, place, stage as usize, packet) {
-                                self.on_ack_early(stream, flow, ack);
+                    // The most frequent event, inlined; the general form is `on_head`.
+                    if let EventKind::EnterStage(stage) = event {
+                        let packet = self.datapath.event_queues.pop(fifo);
+                        if self.datapath.event_queues.scheduler.earliest().0 > time_s {
+                            if let Some((fifo, ack)) =
+                                self.datapath.traverse(flow, indices, stage as usize, packet)
+                            {
+                                self.on_ack_early(fifo, flow, ack);
                             }
                         } else {
-                            self.tie(stream, Some(packet));
-                            self.on_tied();
+                            self.defer_to_tie_break(fifo, Some(packet));
+                            self.on_simultaneous();
                         }
                         continue;
                     }
-                    let head = self.take(stream, flow, due);
-                    if self.transit.streams.scheduler.first().0 > time_s {
-                        self.on_head(flow, due, place, head);
+                    let head = self.take(fifo, flow, event);
+                    if self.datapath.event_queues.scheduler.earliest().0 > time_s {
+                        self.on_head(flow, event, indices, head);
                         continue;
                     }
-                    self.tie(stream, head);
+                    self.defer_to_tie_break(fifo, head);
                 }
             }
-            self.on_tied();
+            self.on_simultaneous();
         }
-        if self.transit.overflowed || self.transit.trace.overflowed() { Status::TooLarge } else { Status::Running }
+        if self.datapath.overflowed || self.datapath.trace.overflowed() {
+            Status::OutOfMemory
+        } else {
+            Status::Running
+        }
     }
 
     fn finish(&mut self) -> Status {
-        let end_s = self.transit.end_s;
+        let end_s = self.datapath.end_s;
         self.now_s = end_s;
-        self.transit.finish();
-        self.transit.release();
-        for (flow, host) in self.hosts.iter().enumerate() {
-            self.transit.trace.before(end_s, flow as u32, &host.sender, &self.knobs[host.knobs as usize]);
+        self.datapath.finish();
+        self.datapath.release();
+        for (flow, endpoint) in self.senders.iter().enumerate() {
+            self.datapath.trace.before(
+                end_s,
+                flow as u32,
+                &endpoint.sender,
+                &self.knobs[endpoint.knobs as usize],
+            );
         }
         Status::Done
     }
 
-    /// Takes the head of a stream that is due, and schedules the next: a packet, or nothing where a whole batch is due.
+    /// Takes the head of a FIFO that is due, and schedules its next one. Returns none for events
+    /// that concern a queue instead of one packet.
     #[inline(always)]
-    pub(crate) fn take(&mut self, stream: u32, flow: u32, due: Due) -> Option<Packet> {
-        match due {
-            Due::Batch(_) | Due::Depart(_) => {
-                self.transit.streams.scheduler.set(stream, EMPTY);
+    pub(crate) fn take(&mut self, fifo: u32, flow: u32, event: EventKind) -> Option<Packet> {
+        match event {
+            EventKind::MergeBatch(_) | EventKind::TransmissionEnd(_) => {
+                self.datapath.event_queues.scheduler.schedule(fifo, NO_EVENT);
                 None
             }
-            Due::Emit => Some(self.emit(stream, flow)),
-            Due::Ack | Due::AckAhead | Due::Enter(_) => Some(self.transit.streams.pop(stream)),
+            EventKind::CrossSend => Some(self.emit(fifo, flow)),
+            EventKind::Ack | EventKind::AckLookahead | EventKind::EnterStage(_) => {
+                Some(self.datapath.event_queues.pop(fifo))
+            }
         }
     }
 
-    /// Has what the packets after the next will need fetched from memory: first where their flows are, and when that is there, these.
+    /// Prefetches state of upcoming packets: the structs of their flows first, and one packet later
+    /// the memory that these structs point to.
     #[inline(always)]
     fn fetch_ahead(&self) {
-        let streams = &self.transit.streams;
-        let pending = |(stream, _): (u32, &Packet)| streams.all.get(stream as usize);
-        streams.scheduler.ahead(8).and_then(pending).inspect(|pending| prefetch(*pending));
-        // What these have elsewhere, which they must be there to tell.
-        if let Some(pending) = streams.scheduler.ahead(2).and_then(pending) {
-            self.hosts.get(pending.flow as usize).inspect(|host| host.sender.fetch());
-            self.transit.sinks.get(pending.flow as usize).inspect(|sink| sink.receiver.fetch());
+        let queues = &self.datapath.event_queues;
+        let pending = |(fifo, _): (u32, &Packet)| queues.fifos.get(fifo as usize);
+        queues.scheduler.peek_ahead(8).and_then(pending).inspect(|pending| prefetch(*pending));
+        // Memory that the prefetched structs point to.
+        if let Some(pending) = queues.scheduler.peek_ahead(2).and_then(pending) {
+            self.senders.get(pending.flow as usize).inspect(|endpoint| endpoint.sender.prefetch());
+            self.datapath
+                .receivers
+                .get(pending.flow as usize)
+                .inspect(|sink| sink.receiver.prefetch());
         }
-        let Some(soon) = streams.scheduler.ahead(4) else { return };
-        self.transit.options.fetch(soon.1.options);
+        let Some(soon) = queues.scheduler.peek_ahead(4) else { return };
+        self.datapath.options.prefetch(soon.1.options);
         let Some(pending) = pending(soon) else { return };
         let flow = pending.flow as usize;
-        if !matches!(pending.due, Due::Ack | Due::AckAhead) {
-            self.transit.sinks.get(flow).inspect(|sink| prefetch(*sink));
+        if !matches!(pending.event, EventKind::Ack | EventKind::AckLookahead) {
+            self.datapath.receivers.get(flow).inspect(|sink| prefetch(*sink));
         }
-        self.hosts.get(flow).inspect(|host| prefetch(*host));
-        self.transit.pipes.fetch(pending.place.first_pipe);
+        self.senders.get(flow).inspect(|endpoint| prefetch(*endpoint));
+        self.datapath.access_links.prefetch(pending.indices.first_access_link);
     }
 
-    /// Handles what [`Engine::take`] took.
+    /// Processes what [`Engine::take`] took.
     #[inline(always)]
-    pub(crate) fn on_head(&mut self, flow: u32, due: Due, place: Place, head: Option<Packet>) {
-        match (due, head) {
-            (Due::Ack | Due::AckAhead, Some(packet)) => self.on_ack(flow, packet),
-            (Due::Enter(stage), Some(packet)) => self.on_enter(flow, place, stage as usize, packet),
-            (Due::Batch(inbox), _) => self.transit.enter_batch(inbox, self.now_s),
-            (Due::Depart(link), _) => self.transit.on_depart(link, self.now_s),
-            (_, Some(packet)) => self.transit.carry(flow, place, 0, packet),
+    pub(crate) fn on_head(
+        &mut self,
+        flow: u32,
+        event: EventKind,
+        indices: FlowIndices,
+        head: Option<Packet>,
+    ) {
+        match (event, head) {
+            (EventKind::Ack | EventKind::AckLookahead, Some(packet)) => self.on_ack(flow, packet),
+            (EventKind::EnterStage(stage), Some(packet)) => {
+                self.on_enter(flow, indices, stage as usize, packet)
+            }
+            (EventKind::MergeBatch(merge_queue), _) => {
+                self.datapath.run_merge_batch(merge_queue, self.now_s)
+            }
+            (EventKind::TransmissionEnd(link), _) => {
+                self.datapath.on_service_event(link, self.now_s)
+            }
+            (_, Some(packet)) => self.datapath.traverse_slow_path(flow, indices, 0, packet),
             (_, None) => {}
         }
     }
 
     #[cold]
     fn on_timer(&mut self) {
-        self.now_s = self.transit.timers.first_s();
-        let Some((_, kind, flow)) = self.transit.timers.pop() else { return };
-        if S::KNOWS_AHEAD {
-            self.transit.timers.next_flow().and_then(|flow| self.hosts.get(flow as usize)).inspect(|host| prefetch(*host));
+        self.now_s = self.datapath.timers.first_s();
+        let Some((_, kind, flow)) = self.datapath.timers.pop() else { return };
+        if S::CAN_PEEK_AHEAD {
+            self.datapath
+                .timers
+                .next_flow()
+                .and_then(|flow| self.senders.get(flow as usize))
+                .inspect(|endpoint| prefetch(*endpoint));
         }
-        if self.transit.timers.first_s() > self.now_s {
+        if self.datapath.timers.first_s() > self.now_s {
             return self.expire(kind, flow);
         }
-        self.expiring.push((self.armed_at_s(kind, flow), kind, flow));
-        self.on_tied();
+        self.expired_timers.push((self.armed_at_s(kind, flow), kind, flow));
+        self.on_simultaneous();
     }
 
-    /// A source of cross traffic has a packet ready; when it will have the next is known at once.
+    /// A cross traffic source sends a packet; the time of its next packet is known at once.
     #[inline]
-    fn emit(&mut self, stream: u32, flow: u32) -> Packet {
+    fn emit(&mut self, fifo: u32, flow: u32) -> Packet {
         let source = &mut self.cross[(flow & !CROSS) as usize];
-        let (at_s, since_s, number, size_bytes, flags) = (self.now_s, source.last_s, source.next, source.size_bytes, source.flags);
-        let next_s = source.send(at_s, &self.transit.window);
-        self.transit.streams.scheduler.set(stream, next_s);
-        Packet { at_s, since_s, number, sent_s: at_s, size_bytes, flags, options: 0 }
+        let (at_s, tx_start_s, number, size_bytes, flags) =
+            (self.now_s, source.last_s, source.next, source.size_bytes, source.flags);
+        let next_time_s = source.send(at_s, &self.datapath.window);
+        self.datapath.event_queues.scheduler.schedule(fifo, next_time_s);
+        Packet { at_s, tx_start_s, number, sent_s: at_s, size_bytes, flags, options: 0 }
     }
 }

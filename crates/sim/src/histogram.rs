@@ -1,22 +1,23 @@
-//! Durations by size, to 1/32 of their value: percentiles in bounded memory.
+//! Histogram of durations with logarithmic buckets, accurate to 1/32: percentiles in bounded
+//! memory.
 
-/// Counts of durations.
+/// Histogram of durations.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
     counts: Vec<u64>,
     zeros: u64,
-    /// Those above zero.
+    /// Number of durations above zero.
     total: u64,
     sum_s: f64,
 }
 
-/// Five bits of the fraction stay.
+/// Bits of a double to drop: five bits of the mantissa stay.
 const SHIFT: u32 = 52 - 5;
 /// Bucket of 2^-30 s, about a nanosecond.
 const FIRST: u64 = (1023 - 30) << 5;
 
 impl Histogram {
-    /// Counts one duration, seconds.
+    /// Adds a duration, seconds.
     #[inline(always)]
     pub fn add(&mut self, duration_s: f64) {
         let bucket = bucket(duration_s);
@@ -34,19 +35,19 @@ impl Histogram {
         self.counts[bucket] = 1;
     }
 
-    /// Counts a duration of nothing.
+    /// Adds a duration of zero.
     #[inline]
     pub fn add_zero(&mut self) {
         self.zeros += 1;
     }
 
-    /// Their mean, seconds: exact.
+    /// Exact mean, seconds.
     pub fn mean_s(&self) -> Option<f64> {
         let count = self.zeros + self.total;
         (count > 0).then(|| self.sum_s / count as f64)
     }
 
-    /// The duration below which a share `q` of them lies, seconds; the middle of its bucket.
+    /// The quantile `q`, seconds: the midpoint of its bucket.
     pub fn quantile_s(&self, q: f64) -> Option<f64> {
         let rank = (q * (self.zeros + self.total) as f64).ceil().max(1.0) as u64;
         let mut seen = self.zeros;
@@ -62,13 +63,13 @@ impl Histogram {
     }
 }
 
-/// The exponent of a double and the first bits of its fraction, counted from a nanosecond up; 0 below.
+/// Bucket of a duration: exponent and leading mantissa bits, counted from a nanosecond; 0 below.
 #[inline]
 fn bucket(duration_s: f64) -> usize {
     ((duration_s.to_bits() >> SHIFT).saturating_sub(FIRST)) as usize
 }
 
-/// Smallest and largest value of a bucket, seconds.
+/// Bounds of a bucket, seconds.
 fn bounds(bucket: usize) -> (f64, f64) {
     let edge = |bucket: u64| f64::from_bits((FIRST + bucket) << SHIFT);
     (if bucket == 0 { 0.0 } else { edge(bucket as u64) }, edge(bucket as u64 + 1))
@@ -80,7 +81,10 @@ mod tests {
 
     #[test]
     fn every_value_lies_in_its_bucket_and_buckets_are_fine() {
-        for value in (0..2000).map(|k| f64::from(k) * 1.7e-6).chain((0..30).map(|k| 1e-9 * f64::from(1 << k))) {
+        for value in (0..2000)
+            .map(|k| f64::from(k) * 1.7e-6)
+            .chain((0..30).map(|k| 1e-9 * f64::from(1 << k)))
+        {
             let (low, high) = bounds(bucket(value));
             assert!(low <= value && value < high, "{value}: {low}..{high}");
             assert!(high - low <= (value / 31.9).max(1e-9), "{value}: {low}..{high}");

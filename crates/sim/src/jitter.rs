@@ -1,31 +1,35 @@
-//! What is added to a link's delay, drawn for each packet.
+//! Delay jitter of a link: a random addition to its delay for each packet.
 
-use crate::random::Stream;
+use crate::random_stream::RandomStream;
 use crate::scenario::JitterSpec;
 
-/// A variation of delay made ready, with its own stream.
+/// A jitter process with its random stream.
 #[derive(Clone, Debug)]
 pub struct Jitter {
     spec: JitterSpec,
-    stream: Stream,
+    stream: RandomStream,
 }
 
 impl Jitter {
-    /// From a checked scenario; what is drawn comes from `stream`.
-    pub fn new(spec: &JitterSpec, stream: Stream) -> Self {
+    /// Jitter of a checked scenario, drawn from `stream`.
+    pub fn new(spec: &JitterSpec, stream: RandomStream) -> Self {
         Self { spec: *spec, stream }
     }
 
-    /// For the next packet, seconds; never below zero.
+    /// Additional delay of the next packet, seconds; never negative.
     pub fn next(&mut self) -> f64 {
         match self.spec {
-            JitterSpec::Uniform { low, high, .. } => self.stream.between(low.seconds(), high.seconds()),
-            JitterSpec::Normal { mean, deviation, .. } => (mean.seconds() + deviation.seconds() * self.stream.normal()).max(0.0),
+            JitterSpec::Uniform { low, high, .. } => {
+                self.stream.between(low.seconds(), high.seconds())
+            }
+            JitterSpec::Normal { mean, deviation, .. } => {
+                (mean.seconds() + deviation.seconds() * self.stream.normal()).max(0.0)
+            }
             JitterSpec::Exponential { mean, .. } => mean.seconds() * self.stream.exponential(),
         }
     }
 
-    /// Whether packets may overtake each other; else one never arrives before the one in front of it.
+    /// Whether jitter may reorder packets; if not, a packet never arrives before its predecessor.
     pub fn reorders(&self) -> bool {
         self.spec.reorders()
     }
@@ -36,7 +40,8 @@ mod tests {
     use super::*;
 
     fn draws(json: &str) -> Vec<f64> {
-        let mut jitter = Jitter::new(&serde_json::from_str(json).unwrap(), Stream::new(9, "jitter"));
+        let mut jitter =
+            Jitter::new(&serde_json::from_str(json).unwrap(), RandomStream::new(9, "jitter"));
         (0..100_000).map(|_| jitter.next()).collect()
     }
 
@@ -46,12 +51,14 @@ mod tests {
 
     #[test]
     fn each_law_has_its_mean() {
-        // Milliseconds; standard errors of means of 1e5 draws: 2.31/316 = 0.0073, 1/316 = 0.0032, 5/316 = 0.0158; four of them are allowed.
+        // Milliseconds; standard errors of means of 1e5 draws: 2.31/316 = 0.0073, 1/316 = 0.0032,
+        // 5/316 = 0.0158; four of them are allowed.
         for (json, expected_ms, allowed_ms) in [
             (r#"{"kind": "uniform", "low": "2ms", "high": "10ms"}"#, 6.0, 0.029),
             (r#"{"kind": "normal", "mean": "10ms", "deviation": "1ms"}"#, 10.0, 0.013),
             (r#"{"kind": "exponential", "mean": "5ms"}"#, 5.0, 0.063),
-            // Cut at zero, a normal variable of mean 0 has mean deviation/sqrt(2 pi) = 3.98942; deviation 5.8, error 0.0185.
+            // Cut at zero, a normal variable of mean 0 has mean deviation/sqrt(2 pi) = 3.98942;
+            // deviation 5.8, error 0.0185.
             (r#"{"kind": "normal", "mean": "0ms", "deviation": "10ms"}"#, 3.98942, 0.074),
         ] {
             let found_ms = 1e3 * mean(&draws(json));

@@ -1,4 +1,4 @@
-//! The packet-level simulator: a network from a scenario, run event by event, and its results.
+//! Packet-level discrete-event simulator: builds the network of a scenario and runs it.
 //!
 //! ```
 //! use cwndlab_sim::{Simulation, scenario::Scenario};
@@ -14,51 +14,51 @@
 //! assert!(result.links[0].utilization > 0.8);
 //! ```
 
+mod access_links;
 mod arrivals;
 mod build;
-mod calendar;
-mod course;
-mod cross;
-mod days;
-mod depart;
-mod draw;
+mod calendar_buckets;
+mod calendar_queue;
+mod cross_traffic;
+mod datapath;
+mod endpoints;
 mod engine;
-mod expiry;
-mod flow;
-mod hash;
+mod event_queues;
+mod event_scheduler;
+mod fused_stages;
 mod histogram;
 mod jitter;
-mod kept;
-mod lanes;
-mod leg;
 mod link;
-mod loss;
-mod marker;
-mod order;
+mod loss_model;
+mod network_path;
 mod outages;
 mod packet;
-mod passage;
-mod pipe;
-mod population;
-mod random;
-mod rate;
-mod recorded;
+mod piecewise_rate;
+mod queue_service;
+mod random_stream;
+mod random_variable;
 pub mod results;
-mod ring;
+mod ring_buffer;
+mod ring_pool;
 pub mod scenario;
-mod scheduler;
-mod senders;
+mod sender_events;
+mod sender_output;
+mod serializer;
 mod simulation;
-mod streams;
-mod ties;
+mod simultaneous_events;
+mod slab;
+mod source_population;
+mod timer_expiry;
 mod timers;
+mod token_bucket;
 mod trace;
-mod transit;
-mod wire;
+mod trace_driven;
+mod trace_hash;
+mod winner_tree;
 
 pub use arrivals::Transfer;
 pub use build::Options;
 pub use engine::Status;
-pub use passage::{Fate, Outcome, Parcel, Passage, Plays};
-pub use simulation::{Recording, SchedulerKind, Simulation, Stopped};
-pub use trace::{EcnBits, PacketEvent, PacketRow, Recorder, WindowRow};
+pub use network_path::{ExternalFlow, ExternalPacket, Fate, NetworkPath, PacketOutcome};
+pub use simulation::{EventSchedulerKind, Simulation, SimulationError, Traces};
+pub use trace::{EcnBits, PacketEvent, PacketRow, TraceRecorder, WindowRow};

@@ -1,24 +1,24 @@
-//! When a link is down: nothing leaves, and what arrives waits or is lost.
+//! Link outages: nothing leaves while a link is down, and arrivals wait or are dropped.
 
-use crate::scenario::{Arrivals, OutageSpec};
+use crate::scenario::{OutagePolicy, OutageSpec};
 use std::sync::Arc;
 
-/// Times when a link is down, from the first moment of each to just before its last.
+/// Outages of a link, each from its first instant to just before its last.
 #[derive(Clone, Debug, Default)]
 pub struct Outages(Arc<[OutageSpec]>);
 
 impl Outages {
-    /// From a checked scenario: in order, without overlap.
+    /// Outages of a checked scenario: in order, without overlap.
     pub fn new(outages: &[OutageSpec]) -> Self {
         Self(outages.into())
     }
 
-    /// Whether there are none.
+    /// Whether there is no outage.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether the link is down at this time, and until when that stays so, nanoseconds.
+    /// Whether the link is down at `now_ns`, and until when this state lasts, nanoseconds.
     pub fn at_ns(&self, now_ns: u64) -> (bool, u64) {
         let past = self.0.partition_point(|outage| outage.to.nanoseconds() <= now_ns);
         match self.0.get(past) {
@@ -33,9 +33,9 @@ impl Outages {
         self.current(now_s).is_some()
     }
 
-    /// Whether a packet that arrives now is lost.
-    pub fn lost(&self, now_s: f64) -> bool {
-        self.current(now_s).is_some_and(|outage| outage.arrivals == Arrivals::Lost)
+    /// Whether an arrival is dropped.
+    pub fn drops_arrivals(&self, now_s: f64) -> bool {
+        self.current(now_s).is_some_and(|outage| outage.arrivals == OutagePolicy::Lost)
     }
 
     fn current(&self, now_s: f64) -> Option<&OutageSpec> {
@@ -49,12 +49,12 @@ pub mod tests {
     use super::*;
     use cwndlab_units::Time;
 
-    /// Outages from (from, to) in milliseconds, in which arrivals are lost.
+    /// Outages from (from, to) in milliseconds that drop arrivals.
     pub fn outages(times: &[(u64, u64)]) -> Outages {
         let outage = |&(from, to): &(u64, u64)| OutageSpec {
             from: Time::ns(from * 1_000_000),
             to: Time::ns(to * 1_000_000),
-            arrivals: Arrivals::Lost,
+            arrivals: OutagePolicy::Lost,
         };
         Outages::new(&times.iter().map(outage).collect::<Vec<_>>())
     }
@@ -62,9 +62,10 @@ pub mod tests {
     #[test]
     fn the_first_moment_is_down_and_the_last_is_up() {
         let outages = outages(&[(10, 20), (30, 40)]);
-        let down = [0.0, 0.0099, 0.01, 0.0199, 0.02, 0.03, 0.04, 1e9].map(|now_s| outages.is_down(now_s));
+        let down =
+            [0.0, 0.0099, 0.01, 0.0199, 0.02, 0.03, 0.04, 1e9].map(|now_s| outages.is_down(now_s));
         assert_eq!(down, [false, false, true, true, false, true, false, false]);
-        assert!(outages.lost(0.01) && !outages.lost(0.02));
+        assert!(outages.drops_arrivals(0.01) && !outages.drops_arrivals(0.02));
         assert_eq!(
             [0, 10_000_000, 20_000_000, 40_000_000].map(|ns| outages.at_ns(ns)),
             [(false, 10_000_000), (true, 20_000_000), (false, 30_000_000), (false, u64::MAX)]
@@ -73,7 +74,7 @@ pub mod tests {
 
     #[test]
     fn arrivals_that_wait_are_not_lost() {
-        let wait = OutageSpec { from: Time::ns(0), to: Time::ns(10), arrivals: Arrivals::Wait };
-        assert!(Outages::new(&[wait]).is_down(0.0) && !Outages::new(&[wait]).lost(0.0));
+        let wait = OutageSpec { from: Time::ns(0), to: Time::ns(10), arrivals: OutagePolicy::Wait };
+        assert!(Outages::new(&[wait]).is_down(0.0) && !Outages::new(&[wait]).drops_arrivals(0.0));
     }
 }

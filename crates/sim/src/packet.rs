@@ -1,60 +1,63 @@
-//! What travels: 40 bytes, so that a ring of packets stays in cache.
+//! Packets and header flags; a packet takes 40 bytes, so that a ring buffer of packets stays in
+//! cache.
 
 use cwndlab_tcp::SackBlocks;
 
-/// A data packet or an acknowledgement on its way.
+/// A data packet or an ACK in the network.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
-    /// When it arrives at its next stage, seconds.
+    /// Arrival time at the next stage, seconds.
     pub at_s: f64,
-    /// When its transmission towards that stage began, seconds: what decides between simultaneous events, as in ns-2.
-    pub since_s: f64,
-    /// Packet number, or cumulative acknowledgement.
+    /// Start of its last transmission, seconds: orders simultaneous events, as the insertion order
+    /// of ns-2 does.
+    pub tx_start_s: f64,
+    /// Packet number of data, or cumulative acknowledgement number of an ACK.
     pub number: i64,
-    /// When the data packet was sent; an acknowledgement carries that of the packet it answers.
+    /// Send time of the data packet, seconds; an ACK carries that of the packet which it
+    /// acknowledges.
     pub sent_s: f64,
-    /// Bytes on the wire.
+    /// Size on the wire, bytes.
     pub size_bytes: u16,
-    /// What its header says.
+    /// Header bits.
     pub flags: Flags,
-    /// Where its SACK blocks and timestamp echo are kept, plus one; 0 for neither.
+    /// Key of SACK blocks and timestamp echo in the slab; 0 for none.
     pub options: u32,
 }
 
-/// Bits of a header, and the packet's priority.
+/// Header bits and priority of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u8);
 
 impl Flags {
-    /// Sent before.
+    /// Data: a retransmission.
     pub const RETRANSMISSION: Self = Self(1);
-    /// May be marked instead of lost (ECT, RFC 3168).
+    /// ECN-capable transport (RFC 3168).
     pub const ECT: Self = Self(2);
-    /// Marked by a router (CE).
+    /// Congestion experienced (RFC 3168).
     pub const CE: Self = Self(4);
-    /// Data: the sender has reduced its window (CWR).
+    /// Congestion window reduced (RFC 3168), on data.
     pub const CWR: Self = Self(8);
-    /// Acknowledgement: a marked packet was seen (ECE).
+    /// ECN echo (RFC 3168), on an ACK.
     pub const ECE: Self = Self(16);
     const PRIORITY_SHIFT: u32 = 6;
 
-    /// Nothing but a priority, 0 to 3.
+    /// No bits set, with a priority from 0 to 3.
     pub fn of_priority(priority: u8) -> Self {
         Self(priority << Self::PRIORITY_SHIFT)
     }
 
-    /// Priority, 0 (first) to 3.
+    /// Priority, from 0 (highest) to 3.
     #[inline]
     pub fn priority(self) -> u8 {
         self.0 >> Self::PRIORITY_SHIFT
     }
 
-    /// The same with another priority.
+    /// The same bits with another priority.
     pub fn with_priority(self, priority: u8) -> Self {
         Self(self.0 & ((1 << Self::PRIORITY_SHIFT) - 1) | priority << Self::PRIORITY_SHIFT)
     }
 
-    /// Only the priority: what an acknowledgement takes over.
+    /// The priority alone: an ACK inherits it.
     #[inline]
     pub fn only_priority(self) -> Self {
         Self(self.0 & (3 << Self::PRIORITY_SHIFT))
@@ -66,18 +69,18 @@ impl Flags {
         self.0 & bit.0 != 0
     }
 
-    /// With a bit set where `condition` holds.
+    /// Sets a bit if `condition` holds.
     #[inline]
     pub fn with(self, bit: Self, condition: bool) -> Self {
         Self(self.0 | if condition { bit.0 } else { 0 })
     }
 }
 
-/// What only some acknowledgements carry.
+/// Options that only some ACKs carry.
 #[derive(Clone, Copy, Debug)]
 pub struct AckOptions {
-    /// SACK blocks.
+    /// SACK blocks (RFC 2018).
     pub sack: SackBlocks,
-    /// Timestamp echoed.
+    /// Echoed timestamp (RFC 7323), seconds.
     pub echo_s: f64,
 }

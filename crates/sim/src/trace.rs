@@ -1,108 +1,109 @@
-//! What can be recorded beside the metrics. The engine is generic over it, so that a run without traces pays nothing.
+//! Traces: what a run records beside its metrics. The tracer is a type parameter of the engine, so
+//! that a run without traces pays nothing.
 
+use crate::datapath::CROSS;
 use crate::scenario::{Sampling, Scenario};
-use crate::transit::CROSS;
 use cwndlab_tcp::{Knobs, SackBlocks, Sender};
 
-/// What happened to a packet.
+/// Event of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum PacketEvent {
-    /// The sender put it on the wire.
+    /// Its sender sent it.
     Send = 0,
-    /// It reached the receiver.
+    /// It reached its receiver.
     Receive = 1,
-    /// An acknowledgement reached the sender.
+    /// An ACK reached its sender.
     Ack = 2,
-    /// It was lost.
+    /// It was dropped.
     Drop = 3,
-    /// The retransmission timer expired (number: the first packet not acknowledged).
+    /// The retransmission timer expired (number: the first unacknowledged packet).
     Timeout = 4,
 }
 
-/// The bits of RFC 3168.
+/// ECN bits (RFC 3168).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EcnBits {
-    /// The sender understands marks (ECT).
-    pub capable: bool,
-    /// A router marked it (CE).
-    pub marked: bool,
-    /// Data: the sender has reduced its window (CWR).
-    pub reduced: bool,
-    /// Acknowledgement: a marked packet was seen (ECE).
-    pub echo: bool,
+    /// ECN-capable transport.
+    pub ect: bool,
+    /// Congestion experienced.
+    pub ce: bool,
+    /// Data: congestion window reduced.
+    pub cwr: bool,
+    /// ACK: ECN echo.
+    pub ece: bool,
 }
 
 /// One row of the packet trace.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketRow {
-    /// When, seconds.
+    /// Time, seconds.
     pub time_s: f64,
-    /// What.
+    /// Event.
     pub event: PacketEvent,
     /// Flow.
     pub flow: u32,
-    /// Packet number, or cumulative acknowledgement.
+    /// Packet number of data, or cumulative acknowledgement number of an ACK.
     pub number: i64,
-    /// Bytes on the wire.
+    /// Size on the wire, bytes.
     pub size_bytes: u32,
-    /// Window at the event, packets (NaN away from the sender).
+    /// Congestion window at the event, packets (NaN away from the sender).
     pub cwnd: f64,
-    /// Threshold at the event, packets (NaN away from the sender).
+    /// Slow start threshold at the event, packets (NaN away from the sender).
     pub ssthresh: f64,
-    /// Sent before.
+    /// Whether it is a retransmission.
     pub retransmission: bool,
-    /// What its header says about congestion.
+    /// ECN bits.
     pub ecn: EcnBits,
-    /// Timestamp that an acknowledgement echoes, seconds.
+    /// Timestamp that an ACK echoes, seconds.
     pub echo_s: f64,
-    /// Index of SACK blocks in the recorder, plus one.
+    /// Index of SACK blocks in the recorder, plus one; 0 for none.
     pub sack: u32,
 }
 
 /// One row of the window trace.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowRow {
-    /// When, seconds.
+    /// Time, seconds.
     pub time_s: f64,
     /// Flow.
     pub flow: u32,
-    /// Window, packets.
+    /// Congestion window, packets.
     pub cwnd: f64,
-    /// Threshold, packets.
+    /// Slow start threshold, packets.
     pub ssthresh: f64,
-    /// Smoothed round trip, seconds.
+    /// Smoothed round trip time, seconds.
     pub srtt_s: f64,
 }
 
-/// Receives what happens, if it wants to.
-pub trait Trace {
-    /// Whether it wants anything; the engine skips the calls otherwise.
+/// Receives the events of a run.
+pub trait Tracer {
+    /// Whether it receives any; the engine omits the calls otherwise.
     const ON: bool;
     /// A packet event away from the sender.
     fn packet(&mut self, _row: PacketRow) {}
-    /// An acknowledgement reached the sender.
+    /// An ACK reached its sender.
     fn ack(&mut self, _row: PacketRow, _sack: Option<&SackBlocks>) {}
-    /// The sender of `flow` is about to take an event at `now_s`.
+    /// The sender of `flow` is about to process an event at `now_s`.
     fn before(&mut self, _now_s: f64, _flow: u32, _sender: &Sender, _knobs: &Knobs) {}
-    /// The sender of `flow` took an event.
+    /// The sender of `flow` has processed an event.
     fn after(&mut self, _now_s: f64, _flow: u32, _sender: &Sender, _knobs: &Knobs) {}
     /// New data of `flow` arrived.
     fn goodput(&mut self, _now_s: f64, _flow: u32, _bits: u64) {}
-    /// A packet of cross traffic, or of a flow that is not listed, reached its end.
+    /// A packet of cross traffic, or of an arriving flow, reached its end.
     fn carried(&mut self, _now_s: f64, _flow: u32, _bits: u64) {}
-    /// There is one more slot for flows that arrive, of this group.
+    /// A slot for arriving flows of this group was added.
     fn slot(&mut self, _group: u32) {}
-    /// There is one more cross source, of this line of the scenario.
+    /// A cross traffic source of this `[[cross]]` entry was added.
     fn source(&mut self, _line: u32) {}
-    /// Whether the tables grew beyond what memory is meant for.
+    /// Whether the recorded rows exceed the memory limit.
     fn overflowed(&self) -> bool {
         false
     }
 }
 
 /// Records nothing.
-impl Trace for () {
+impl Tracer for () {
     const ON: bool = false;
 }
 
@@ -113,44 +114,44 @@ fn add(bins: &mut Vec<u64>, index: usize, bits: u64) {
     bins[index] += bits;
 }
 
-/// Rows beyond which a run is stopped: about 5 GiB.
-const MOST_ROWS: usize = 80_000_000;
+/// Rows beyond which a run stops: about 5 GiB.
+const MAX_ROWS: usize = 80_000_000;
 
-/// Records what a scenario asks for.
+/// Records the traces that a scenario asks for.
 #[derive(Debug, Default)]
-pub struct Recorder {
+pub struct TraceRecorder {
     packets_wanted: bool,
     sampling: Option<Sampling>,
-    /// Samples taken, per flow.
+    /// Samples taken per flow.
     samples: Vec<u64>,
     rate_bin_s: Option<f64>,
     /// Packet events.
     pub packets: Vec<PacketRow>,
-    /// SACK blocks of recorded acknowledgements.
+    /// SACK blocks of the recorded ACKs.
     pub sacks: Vec<SackBlocks>,
-    /// Windows.
+    /// Window rows.
     pub windows: Vec<WindowRow>,
     /// Bits of new data per flow and bin.
     pub rates: Vec<Vec<u64>>,
-    /// Bits that each group of cross traffic or arrivals carried, per bin.
+    /// Bits that each group of cross traffic or arriving flows delivered, per bin.
     pub carried: Vec<Vec<u64>>,
-    /// Group of each cross source, and of each arriving flow by its slot.
-    pub groups: Groups,
+    /// Group of each cross traffic source, and of each slot for arriving flows.
+    pub groups: TrafficGroups,
 }
 
-/// Groups of what is not listed as a flow.
+/// Group numbers of traffic that is not a listed flow.
 #[derive(Debug, Default)]
-pub struct Groups {
-    /// Lines of cross traffic: groups of arrivals are numbered after them.
+pub struct TrafficGroups {
+    /// Number of `[[cross]]` entries; groups of arriving flows are numbered after them.
     pub lines: u32,
-    /// Of each cross source.
+    /// Group of each cross traffic source.
     pub cross: Vec<u32>,
-    /// Of each slot of an arriving flow.
+    /// Group of each slot for arriving flows.
     pub slots: Vec<u32>,
 }
 
-impl Recorder {
-    /// For a scenario.
+impl TraceRecorder {
+    /// A recorder for a scenario.
     pub fn new(scenario: &Scenario) -> Self {
         let flows = scenario.flows.iter().map(|flow| flow.count as usize).sum();
         let (lines, arrivals) = (scenario.cross.len(), scenario.arrivals.len());
@@ -161,27 +162,33 @@ impl Recorder {
             rate_bin_s: scenario.trace.rate.map(|bin| bin.seconds()),
             rates: vec![Vec::new(); flows],
             carried: vec![Vec::new(); lines + arrivals],
-            groups: Groups { lines: lines as u32, ..Groups::default() },
+            groups: TrafficGroups { lines: lines as u32, ..TrafficGroups::default() },
             ..Self::default()
         }
     }
 
-    /// Length of a bin of `rates`, seconds.
+    /// Bin length of `rates`, seconds.
     pub fn rate_bin_s(&self) -> Option<f64> {
         self.rate_bin_s
     }
 
-    /// Whether it is one of the scenario's flows, and not one of many that arrive.
+    /// Whether it is a listed flow.
     fn lists(&self, flow: u32) -> bool {
         (flow as usize) < self.rates.len()
     }
 
     fn window(&mut self, time_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
-        self.windows.push(WindowRow { time_s, flow, cwnd: sender.cwnd(), ssthresh: sender.ssthresh(), srtt_s: sender.srtt_s(knobs) });
+        self.windows.push(WindowRow {
+            time_s,
+            flow,
+            cwnd: sender.cwnd(),
+            ssthresh: sender.ssthresh(),
+            srtt_s: sender.srtt_s(knobs),
+        });
     }
 }
 
-impl Trace for Recorder {
+impl Tracer for TraceRecorder {
     const ON: bool = true;
 
     fn packet(&mut self, row: PacketRow) {
@@ -200,7 +207,7 @@ impl Trace for Recorder {
         }
     }
 
-    /// The state that held at each sampling time since the last event.
+    /// Records the state that has held at each sampling time since the last event.
     fn before(&mut self, now_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
         if let Some(Sampling::Every(every)) = self.sampling.filter(|_| self.lists(flow)) {
             loop {
@@ -238,7 +245,9 @@ impl Trace for Recorder {
         let Some(bin) = self.rate_bin_s else { return };
         let group = match flow.checked_sub(CROSS) {
             Some(source) => self.groups.cross.get(source as usize),
-            None => (flow as usize).checked_sub(self.rates.len()).and_then(|slot| self.groups.slots.get(slot)),
+            None => (flow as usize)
+                .checked_sub(self.rates.len())
+                .and_then(|slot| self.groups.slots.get(slot)),
         };
         if let Some(&group) = group {
             add(&mut self.carried[group as usize], (now_s / bin) as usize, bits);
@@ -246,6 +255,6 @@ impl Trace for Recorder {
     }
 
     fn overflowed(&self) -> bool {
-        self.packets.len() > MOST_ROWS || self.windows.len() > MOST_ROWS
+        self.packets.len() > MAX_ROWS || self.windows.len() > MAX_ROWS
     }
 }

@@ -1,4 +1,5 @@
-//! What holds of every run, whatever the scenario: packets are counted once, windows lie within totals, nothing is negative or infinite.
+//! What holds of every run, whatever the scenario: packets are counted once, windows lie within
+//! totals, nothing is negative or infinite.
 
 mod common;
 
@@ -23,14 +24,16 @@ fn finite(value: Option<f64>) -> bool {
 fn check_flow(flow: &FlowResult, ecn: bool) -> Held {
     hold!(
         flow,
-        flow.total_sent_packets == flow.total_delivered_packets + flow.total_dropped_packets + flow.in_flight_packets,
+        flow.total_sent_packets
+            == flow.total_delivered_packets + flow.total_dropped_packets + flow.in_flight_packets,
         flow.sent_packets <= flow.total_sent_packets,
         flow.dropped_packets <= flow.total_dropped_packets,
         flow.delivered_packets <= flow.total_delivered_packets,
         flow.retransmitted_packets <= flow.sent_packets,
         ecn || flow.ecn_reductions == 0,
         flow.mean_cwnd_packets.is_finite() && finite(Some(flow.goodput_bps)),
-        flow.mean_rtt_s.is_none_or(|rtt_s| rtt_s.is_finite() && rtt_s >= flow.base_rtt_s * (1.0 - 1e-9)),
+        flow.mean_rtt_s
+            .is_none_or(|rtt_s| rtt_s.is_finite() && rtt_s >= flow.base_rtt_s * (1.0 - 1e-9)),
         finite(flow.mean_rto_s) && finite(flow.rate_cov) && finite(flow.loss_rate),
     );
     Ok(())
@@ -41,7 +44,8 @@ fn check_link(link: &LinkResult, ecn: bool, window_s: f64) -> Held {
     let most_bits = link.rate_bps * window_s + 8.0 * 1500.0;
     hold!(
         link,
-        link.total_arrived_packets == link.total_departed_packets + link.total_dropped_packets + link.queued_packets,
+        link.total_arrived_packets
+            == link.total_departed_packets + link.total_dropped_packets + link.queued_packets,
         link.arrived_packets <= link.total_arrived_packets,
         link.dropped_packets <= link.total_dropped_packets,
         link.departed_packets <= link.total_departed_packets,
@@ -58,7 +62,11 @@ fn check_link(link: &LinkResult, ecn: bool, window_s: f64) -> Held {
 
 /// Of a run that is measured from its beginning, so that nothing arrives that was not sent.
 fn check_cross(cross: &CrossResult) -> Held {
-    hold!(cross, cross.delivered_packets + cross.dropped_packets <= cross.sent_packets, cross.delivered_bps <= cross.offered_bps);
+    hold!(
+        cross,
+        cross.delivered_packets + cross.dropped_packets <= cross.sent_packets,
+        cross.delivered_bps <= cross.offered_bps
+    );
     Ok(())
 }
 
@@ -92,7 +100,9 @@ fn check(result: &RunResult, ecn: bool) -> Held {
 /// Whether any flow understands marks.
 fn has_ecn(value: &Value) -> bool {
     match value {
-        Value::Object(fields) => fields.iter().any(|(key, value)| (key == "tcp" && value["ecn"] == json!(true)) || has_ecn(value)),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(key, value)| (key == "tcp" && value["ecn"] == json!(true)) || has_ecn(value)),
         Value::Array(values) => values.iter().any(has_ecn),
         _ => false,
     }
@@ -100,16 +110,23 @@ fn has_ecn(value: &Value) -> bool {
 
 #[test]
 fn every_packet_is_counted_once() {
-    let config = Config { cases: 600, rng_seed: RngSeed::Fixed(4), failure_persistence: None, ..Config::default() };
+    let config = Config {
+        cases: 600,
+        rng_seed: RngSeed::Fixed(4),
+        failure_persistence: None,
+        ..Config::default()
+    };
     TestRunner::new(config)
         .run(&common::scenario(), |mut json| {
             // Every other one is measured from its beginning.
             if json["seed"].as_u64().is_some_and(|seed| seed % 2 == 0) {
                 json["measure"] = json!([0, json["duration"].clone()]);
             }
-            let scenario = Scenario::from_json(&json.to_string()).unwrap_or_else(|error| panic!("{error}\n{json}"));
+            let scenario = Scenario::from_json(&json.to_string())
+                .unwrap_or_else(|error| panic!("{error}\n{json}"));
             let result = Simulation::new(&scenario).run().expect("the scenarios are small");
-            check(&result, has_ecn(&json)).map_err(|error| TestCaseError::fail(format!("{error}\n{json}")))
+            check(&result, has_ecn(&json))
+                .map_err(|error| TestCaseError::fail(format!("{error}\n{json}")))
         })
         .unwrap_or_else(|error| match error {
             TestError::Fail(reason, _) => panic!("{reason}"),
@@ -119,8 +136,9 @@ fn every_packet_is_counted_once() {
 
 #[test]
 fn a_packet_lost_after_transmission_is_at_the_link_until_then() {
-    // 10 kbit/s: a packet of 1000 bytes takes 0.8 s and is lost at the end of it, at 0.88 s, 1.68 s, ... The run ends at 1 s: one is gone, one in
-    // service, the rest of the 12 that were sent by then waits; whether or not the queue owns its packets.
+    // 10 kbit/s: a packet of 1000 bytes takes 0.8 s and is lost at the end of it, at 0.88 s, 1.68
+    // s, ... The run ends at 1 s: one is gone, one in service, the rest of the 12 that were sent by
+    // then waits; whether or not the queue owns its packets.
     for kind in ["drop-tail", "drr", "priority"] {
         let toml = format!(
             r#"
@@ -136,14 +154,20 @@ fn a_packet_lost_after_transmission_is_at_the_link_until_then() {
         );
         let result = Simulation::new(&Scenario::from_toml(&toml).unwrap()).run().unwrap();
         let link = &result.links[0];
-        let counts = [link.total_arrived_packets, link.total_dropped_packets, link.total_departed_packets, link.queued_packets];
+        let counts = [
+            link.total_arrived_packets,
+            link.total_dropped_packets,
+            link.total_departed_packets,
+            link.queued_packets,
+        ];
         assert_eq!(counts, [12, 1, 0, 11], "{kind}");
     }
 }
 
 #[test]
-fn what_waits_at_the_end_is_on_its_way() {
-    // Whenever the run ends: queues that lose packets at departure would lose some of those that are left, too.
+fn packets_that_wait_at_the_end_are_in_flight() {
+    // Whenever the run ends: queues that lose packets at departure would lose some of those that
+    // are left, too.
     for kind in ["codel", "fq-codel", "drr", "priority"] {
         for tenths in 20..80 {
             let toml = format!(
@@ -161,15 +185,20 @@ fn what_waits_at_the_end_is_on_its_way() {
             );
             let result = Simulation::new(&Scenario::from_toml(&toml).unwrap()).run().unwrap();
             result.flows.iter().try_for_each(|flow| check_flow(flow, false)).unwrap();
-            result.links.iter().try_for_each(|link| check_link(link, false, result.duration_s)).unwrap();
+            result
+                .links
+                .iter()
+                .try_for_each(|link| check_link(link, false, result.duration_s))
+                .unwrap();
         }
     }
 }
 
 #[test]
-fn flows_that_arrive_leave_nothing_behind() {
-    // Arrivals stop at 10 s, and two minutes later all is over: every packet sent was lost or has arrived. Without SYN and timestamps each has
-    // 1040 bytes. A short queue and losses on the way make for retransmissions and time-outs; slots are used again and again.
+fn arriving_flows_leave_no_packets_behind() {
+    // Arrivals stop at 10 s, and two minutes later all is over: every packet sent was lost or has
+    // arrived. Without SYN and timestamps each has 1040 bytes. A short queue and losses on the way
+    // make for retransmissions and timeouts; slots are used again and again.
     let toml = r#"
         duration = "130s"
         [dumbbell]
@@ -202,7 +231,14 @@ fn flows_that_arrive_leave_nothing_behind() {
         let arrived = group.delivered_bps * 130.0 / (8.0 * 1040.0);
         assert!((arrived - arrived.round()).abs() < 1e-6, "{arrived} packets of 1040 bytes");
         assert_eq!(group.sent_packets, group.dropped_packets + arrived.round() as u64, "{group:?}");
-        assert!(group.unfinished_flows == 0 && group.dropped_packets > 50 && group.timeouts > 0, "{group:?}");
-        assert_eq!(group.sent_packets - group.retransmitted_packets, group.delivered_packets, "{group:?}");
+        assert!(
+            group.unfinished_flows == 0 && group.dropped_packets > 50 && group.timeouts > 0,
+            "{group:?}"
+        );
+        assert_eq!(
+            group.sent_packets - group.retransmitted_packets,
+            group.delivered_packets,
+            "{group:?}"
+        );
     }
 }

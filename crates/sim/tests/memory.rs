@@ -1,4 +1,5 @@
-//! Flows that come and go need no memory of their own: what a flow that is over has left behind serves the next.
+//! Flows that come and go need no memory of their own: what a flow that is over has left behind
+//! serves the next.
 
 use allocation_counter::measure;
 use cwndlab_sim::{Simulation, Status, scenario::Scenario};
@@ -27,22 +28,25 @@ fn run_until(simulation: &mut Simulation<'_>, time_s: f64) {
 }
 
 #[test]
-fn flows_that_arrive_allocate_nothing_in_steady_state() {
+fn arriving_flows_allocate_nothing_in_steady_state() {
     let scenario = Scenario::from_toml(ARRIVALS).unwrap();
     let mut simulation = Simulation::new(&scenario);
-    // By then the slots are as many as there are flows at a time, and nearly all have had their long flow.
+    // By then the slots are as many as there are flows at a time, and nearly all have had their
+    // long flow.
     run_until(&mut simulation, 12.0);
     let once = measure(|| run_until(&mut simulation, 19.0)).count_total;
     let twice = measure(|| run_until(&mut simulation, 33.0)).count_total;
     let flows = 14.0 / 124.8e-6;
     println!("{once} allocations in 7 s, {twice} in the next 14 s");
-    // What is left is a ring or a scoreboard that is larger than ever before in its slot, and the list of transfers, which doubles: it
-    // comes less and less often, not with each flow. A Poisson process has no bound, so there is no zero here.
+    // What is left is a ring or a scoreboard that is larger than ever before in its slot, and the
+    // list of transfers, which doubles: it comes less and less often, not with each flow. A Poisson
+    // process has no bound, so there is no zero here.
     assert!((twice as f64) < flows / 500.0, "{twice} allocations for {flows:.0} flows");
     assert!(twice <= once, "{once} allocations in 7 s, {twice} in the next 14 s");
 }
 
-/// A tenth of the flows, the rate and the buffer of bench/scenarios/hundred-thousand.toml: enough flows to be counted as many.
+/// A tenth of the flows, the rate and the buffer of bench/scenarios/hundred-thousand.toml: enough
+/// flows to be counted as many.
 fn many(flows: &str) -> String {
     format!(
         r#"
@@ -74,6 +78,7 @@ fn most_bytes(flows: &str) -> u64 {
 fn a_flow_of_many_takes_little_memory() {
     let each = (most_bytes("count = 10000") - most_bytes("packets = 1")) as f64 / 10_000.0;
     println!("{each:.0} bytes a flow");
-    // It is 1,526. Some bytes more for each flow are no harm; a list or a ring of its own for each takes hundreds.
+    // It is 1,526. Some bytes more for each flow are no harm; a list or a ring of its own for each
+    // takes hundreds.
     assert!(each < 1700.0, "{each:.0} bytes a flow");
 }

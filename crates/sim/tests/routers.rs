@@ -6,7 +6,9 @@ use cwndlab_sim::{PacketEvent, Simulation};
 use std::collections::BTreeMap;
 
 fn run(toml: &str) -> RunResult {
-    Simulation::new(&Scenario::from_toml(toml).unwrap_or_else(|error| panic!("{error}\n{toml}"))).run().unwrap()
+    Simulation::new(&Scenario::from_toml(toml).unwrap_or_else(|error| panic!("{error}\n{toml}")))
+        .run()
+        .unwrap()
 }
 
 /// `found` is `expected` within this part of it.
@@ -70,7 +72,8 @@ fn strict_priority_leaves_the_lower_class_the_rest() {
 
 #[test]
 fn rio_keeps_packets_in_profile() {
-    // 3 of 8 Mbit/s in profile, 16 out of it. The averages: out-packets fill the queue to between 10 and 30; never are 40 in-packets there.
+    // 3 of 8 Mbit/s in profile, 16 out of it. The averages: out-packets fill the queue to between
+    // 10 and 30; never are 40 in-packets there.
     let queue = r#"{ kind = "rio", limit = "200pkt", min = "10pkt", max = "30pkt", in_min = "40pkt", in_max = "80pkt" }"#;
     let result = two_sources(queue, [(3, "priority = 0"), (16, "priority = 1")]);
     assert_eq!(result.cross[0].dropped_packets, 0);
@@ -80,8 +83,10 @@ fn rio_keeps_packets_in_profile() {
 
 #[test]
 fn losses_in_bursts_have_their_rate() {
-    // A share 0.01/(0.01 + 0.1) = 1/11 of packets, in runs of 10. Of 100,000: states go together with 0.89 from packet to packet, so the variance of
-    // the share is (1/11)(10/11)(1.89/0.11)/1e5: 0.00377. After the queue only what it lets pass is at risk: 8 of 16 Mbit/s.
+    // A share 0.01/(0.01 + 0.1) = 1/11 of packets, in runs of 10. Of 100,000: states go together
+    // with 0.89 from packet to packet, so the variance of the share is
+    // (1/11)(10/11)(1.89/0.11)/1e5: 0.00377. After the queue only what it lets pass is at risk: 8
+    // of 16 Mbit/s.
     for (rate, after_queue, transmitted) in [(7, false, 1.0), (16, true, 0.5)] {
         let result = run(&format!(
             r#"
@@ -95,15 +100,20 @@ fn losses_in_bursts_have_their_rate() {
             rate = "{rate}Mbit"
             "#
         ));
-        let [sent, delivered] = [result.cross[0].sent_packets, result.cross[0].delivered_packets].map(|n| n as f64);
-        assert!((1.0 - delivered / (transmitted * sent) - 1.0 / 11.0).abs() < 4.0 * 0.00377, "{delivered} of {sent}");
+        let [sent, delivered] =
+            [result.cross[0].sent_packets, result.cross[0].delivered_packets].map(|n| n as f64);
+        assert!(
+            (1.0 - delivered / (transmitted * sent) - 1.0 / 11.0).abs() < 4.0 * 0.00377,
+            "{delivered} of {sent}"
+        );
     }
 }
 
 #[test]
 fn an_outage_stops_delivery_and_nothing_else() {
-    // A packet every 10 ms from 10 ms on, each 1 ms on the link and 10 ms on the way; the link is down from 2 s to 3 s. 100 arrive meanwhile (at
-    // 2.00 to 2.99 s): they wait and leave within 100 ms from 3 s on, or they are lost.
+    // A packet every 10 ms from 10 ms on, each 1 ms on the link and 10 ms on the way; the link is
+    // down from 2 s to 3 s. 100 arrive meanwhile (at 2.00 to 2.99 s): they wait and leave within
+    // 100 ms from 3 s on, or they are lost.
     for (arrivals, delivered) in [("wait", 500), ("lost", 400)] {
         let toml = format!(
             r#"
@@ -123,10 +133,16 @@ fn an_outage_stops_delivery_and_nothing_else() {
         let mut simulation = Simulation::new(&scenario);
         let result = simulation.run().unwrap();
         let cross = &result.cross[0];
-        assert!(cross.delivered_packets.abs_diff(delivered) <= 1 && cross.delivered_packets + cross.dropped_packets == 500, "{cross:?}");
-        let recording = simulation.recording();
-        let bins: Vec<u64> = recording.recorder.unwrap().carried[0].iter().map(|bits| bits / 8000).collect();
-        // In bins of 50 ms: the last before is delivered at 2.001 s, the first after at 3.011 s or, where those that waited are lost, 3.021 s.
+        assert!(
+            cross.delivered_packets.abs_diff(delivered) <= 1
+                && cross.delivered_packets + cross.dropped_packets == 500,
+            "{cross:?}"
+        );
+        let traces = simulation.traces();
+        let bins: Vec<u64> =
+            traces.recorder.unwrap().carried[0].iter().map(|bits| bits / 8000).collect();
+        // In bins of 50 ms: the last before is delivered at 2.001 s, the first after at 3.011 s or,
+        // where those that waited are lost, 3.021 s.
         assert!(bins[40] <= 2 && bins[41..60].iter().all(|&packets| packets == 0), "{bins:?}");
         assert_eq!(bins[60] > 35, arrivals == "wait", "{bins:?}");
         // 5 s of 5.0205.
@@ -135,9 +151,10 @@ fn an_outage_stops_delivery_and_nothing_else() {
 }
 
 #[test]
-fn a_link_that_never_comes_back_keeps_its_numbers() {
-    // 1000 packets a second from 1 ms on and a link that carries 500: it is down from 1 s to the end. With room for 10 there are 10 from some 20 ms on:
-    // 9 wait, and one is, or would be, in service.
+fn a_permanent_outage_keeps_counters_consistent() {
+    // 1000 packets a second from 1 ms on and a link that carries 500: it is down from 1 s to the
+    // end. With room for 10 there are 10 from some 20 ms on: 9 wait, and one is, or would be, in
+    // service.
     for kind in ["drop-tail", "priority"] {
         let result = run(&format!(
             r#"
@@ -160,7 +177,8 @@ fn a_link_that_never_comes_back_keeps_its_numbers() {
     }
 }
 
-/// Mean round trip of a flow of so many packets at a time, and whether its packets arrived in order.
+/// Mean round trip of a flow of so many packets at a time, and whether its packets arrived in
+/// order.
 fn with_jitter(jitter: &str, window: u32) -> (f64, bool) {
     let toml = format!(
         r#"
@@ -179,8 +197,13 @@ fn with_jitter(jitter: &str, window: u32) -> (f64, bool) {
     let scenario = Scenario::from_toml(&toml).unwrap();
     let mut simulation = Simulation::new(&scenario);
     let result = simulation.run().unwrap();
-    let recording = simulation.recording();
-    let rows = recording.recorder.unwrap().packets.iter().filter(|row| row.event == PacketEvent::Receive && !row.retransmission);
+    let traces = simulation.traces();
+    let rows = traces
+        .recorder
+        .unwrap()
+        .packets
+        .iter()
+        .filter(|row| row.event == PacketEvent::Receive && !row.retransmission);
     let mut received: Vec<(f64, i64)> = rows.map(|row| (row.time_s, row.number)).collect();
     received.sort_by(|a, b| a.0.total_cmp(&b.0));
     (result.flows[0].mean_rtt_s.unwrap(), received.is_sorted_by_key(|row| row.1))
@@ -189,18 +212,21 @@ fn with_jitter(jitter: &str, window: u32) -> (f64, bool) {
 #[test]
 fn jitter_adds_its_mean_and_reorders_only_where_it_may() {
     let (plain_s, _) = with_jitter("", 1);
-    // One at a time: 2000 round trips or more; uniform within 10 ms deviates by 2.9 ms, its mean by 0.065 ms.
+    // One at a time: 2000 round trips or more; uniform within 10 ms deviates by 2.9 ms, its mean by
+    // 0.065 ms.
     let (one_s, in_order) = with_jitter(r#"jitter = { kind = "uniform", high = "10ms" }"#, 1);
     assert!((one_s - plain_s - 0.005).abs() < 4.0 * 0.065e-3 && in_order, "{one_s}");
-    // 8 at once, as close as 0.08 ms: nearly every round some overtake, and none where they may not.
+    // 8 at once, as close as 0.08 ms: nearly every round some overtake, and none where they may
+    // not.
     assert!(!with_jitter(r#"jitter = { kind = "uniform", high = "10ms", reorder = true }"#, 8).1);
     let (held_s, in_order) = with_jitter(r#"jitter = { kind = "uniform", high = "10ms" }"#, 8);
-    // The first of a clump is late by 5 ms on average, and those behind it are no earlier: between that and the 10 ms that jitter may add.
+    // The first of a clump is late by 5 ms on average, and those behind it are no earlier: between
+    // that and the 10 ms that jitter may add.
     assert!(in_order && (5.3e-3..9e-3).contains(&(held_s - plain_s)), "{held_s}");
 }
 
 #[test]
-fn marks_reach_the_sender_from_any_queue_and_only_where_understood() {
+fn ecn_marks_reach_ecn_capable_senders_only() {
     for kind in ["red", "codel", "fq-codel", "pie"] {
         let result = run(&format!(
             r#"
@@ -228,7 +254,11 @@ fn marks_reach_the_sender_from_any_queue_and_only_where_understood() {
         let [new, old] = &result.flows[..] else { panic!() };
         assert!(new.ecn_reductions > 5 && old.ecn_reductions == 0, "{kind}: {new:?} {old:?}");
         assert!(old.dropped_packets > 5, "{kind}: {old:?}");
-        assert!(result.links[0].marked_packets >= new.ecn_reductions && result.links[1].marked_packets == 0, "{kind}");
+        assert!(
+            result.links[0].marked_packets >= new.ecn_reductions
+                && result.links[1].marked_packets == 0,
+            "{kind}"
+        );
     }
 }
 
@@ -248,7 +278,11 @@ fn listed_marks_count_whatever_the_queue() {
             tcp = {{ ecn = true }}
             "#
         ));
-        assert_eq!((result.links[0].marked_packets, result.flows[0].ecn_reductions), (3, 3), "{kind}");
+        assert_eq!(
+            (result.links[0].marked_packets, result.flows[0].ecn_reductions),
+            (3, 3),
+            "{kind}"
+        );
     }
 }
 
@@ -258,9 +292,9 @@ fn with_file(toml: &str, recording: &str) -> RunResult {
 }
 
 #[test]
-fn a_saturated_recording_gives_every_opportunity() {
-    // Four in 7 ms, at 1, 3, 3 and 7. The first packet is there at 0.12 ms, so all of them until 0.7005 s serve: 400 packets of 1500 bytes, or 800
-    // of 750.
+fn a_saturated_trace_uses_every_opportunity() {
+    // Four in 7 ms, at 1, 3, 3 and 7. The first packet is there at 0.12 ms, so all of them until
+    // 0.7005 s serve: 400 packets of 1500 bytes, or 800 of 750.
     for (size, expected) in [(1500, 400), (750, 800)] {
         for queue in ["drop-tail", "drr"] {
             let result = with_file(
@@ -286,7 +320,8 @@ fn a_saturated_recording_gives_every_opportunity() {
 
 #[test]
 fn packets_that_share_an_opportunity_stay_in_order() {
-    // They leave at one moment, having begun at different ones; rounding must not turn them round on the next link.
+    // They leave at one moment, having begun at different ones; rounding must not turn them round
+    // on the next link.
     for delay in ["13ms", "7.3ms", "0.37ms", "1.1ms"] {
         let toml = format!(
             r#"

@@ -1,4 +1,5 @@
-//! Traffic against what can be worked out by hand: arrivals, bursts, transfers, requests, flows that come and go.
+//! Traffic against what can be worked out by hand: arrivals, bursts, transfers, requests, flows
+//! that come and go.
 
 use cwndlab_sim::results::RunResult;
 use cwndlab_sim::scenario::Scenario;
@@ -17,7 +18,7 @@ fn transfers(toml: &str) -> Vec<Transfer> {
     let scenario = scenario(toml);
     let mut simulation = Simulation::new(&scenario);
     simulation.run().unwrap();
-    let mut transfers = simulation.recording().transfers.unwrap().0.to_vec();
+    let mut transfers = simulation.traces().transfers.unwrap().0.to_vec();
     transfers.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
     transfers
 }
@@ -27,7 +28,8 @@ fn assert_near(found: f64, expected: f64, part: f64) {
     assert!((found / expected - 1.0).abs() <= part, "{found} is not {expected} within {part}");
 }
 
-/// Flows of one packet of 1000 bytes that arrive every `gap_us` on average at a link that sends one in a millisecond.
+/// Flows of one packet of 1000 bytes that arrive every `gap_us` on average at a link that sends one
+/// in a millisecond.
 fn single_packets(queue: &str, gap_us: u32) -> RunResult {
     run(&format!(
         r#"
@@ -51,9 +53,10 @@ fn single_packets(queue: &str, gap_us: u32) -> RunResult {
 }
 
 #[test]
-fn waiting_of_random_arrivals_as_in_theory() {
-    // M/D/1 (Pollaczek and Khinchine): mean wait rho s/(2 (1 - rho)), s = 1 ms: 0.5 ms at rho = 1/2, 2 ms at 4/5; Little: rate x wait of them wait.
-    // 195,000 and 312,000 packets; waits go together over some s/(1 - rho)^2, so that a standard error is about 2 %.
+fn waiting_times_agree_with_queueing_theory() {
+    // M/D/1 (Pollaczek and Khinchine): mean wait rho s/(2 (1 - rho)), s = 1 ms: 0.5 ms at rho =
+    // 1/2, 2 ms at 4/5; Little: rate x wait of them wait. 195,000 and 312,000 packets; waits go
+    // together over some s/(1 - rho)^2, so that a standard error is about 2 %.
     for (gap_us, wait_s, waiting) in [(2000, 0.5e-3, 0.25), (1250, 2e-3, 1.6)] {
         let result = single_packets("drop-tail", gap_us);
         let link = &result.links[0];
@@ -64,30 +67,42 @@ fn waiting_of_random_arrivals_as_in_theory() {
         assert_near(result.arrivals[0].arrived_flows as f64, expected, 4.0 / expected.sqrt());
         // The SYN is left out: there and back 10 ms, its wait, 1 ms of transmission.
         let mean_fct_s = result.arrivals[0].mean_fct_s.unwrap();
-        assert!((mean_fct_s - 0.011 - link.mean_queueing_delay_s.unwrap()).abs() < 1e-5, "{mean_fct_s}");
+        assert!(
+            (mean_fct_s - 0.011 - link.mean_queueing_delay_s.unwrap()).abs() < 1e-5,
+            "{mean_fct_s}"
+        );
     }
 }
 
 #[test]
 fn the_order_of_service_does_not_change_the_mean_wait() {
-    // Of packets of one size, whatever the discipline serves first: it is never idle while one waits.
+    // Of packets of one size, whatever the discipline serves first: it is never idle while one
+    // waits.
     let fifo = single_packets("drop-tail", 1250).links.swap_remove(0);
     for queue in ["drr", "priority", "fq-codel"] {
         let link = single_packets(queue, 1250).links.swap_remove(0);
-        assert_eq!((link.arrived_packets, link.dropped_packets), (fifo.arrived_packets, 0), "{queue}");
+        assert_eq!(
+            (link.arrived_packets, link.dropped_packets),
+            (fifo.arrived_packets, 0),
+            "{queue}"
+        );
         assert_near(link.mean_queueing_delay_s.unwrap(), fifo.mean_queueing_delay_s.unwrap(), 1e-4);
         assert_near(link.mean_queue_packets, fifo.mean_queue_packets, 1e-6);
     }
 }
 
 fn source(keys: &str, duration_s: u32) -> RunResult {
-    run(&format!("duration = {duration_s}\n[dumbbell]\nrate = \"100Mbit\"\ndelay = \"1ms\"\n[[cross]]\n{keys}"))
+    run(&format!(
+        "duration = {duration_s}\n[dumbbell]\nrate = \"100Mbit\"\ndelay = \
+         \"1ms\"\n[[cross]]\n{keys}"
+    ))
 }
 
 #[test]
 fn bursts_of_fixed_length_by_hand() {
-    // 1000 bytes at 800 kbit/s: a packet every 10 ms, 50 in a burst of 0.5 s, then 0.5 s more to the next: bursts end at 1 s, 2 s, ... (the first
-    // packet comes after a pause and an interval). 50 packets a second; that of the very end does not count.
+    // 1000 bytes at 800 kbit/s: a packet every 10 ms, 50 in a burst of 0.5 s, then 0.5 s more to
+    // the next: bursts end at 1 s, 2 s, ... (the first packet comes after a pause and an interval).
+    // 50 packets a second; that of the very end does not count.
     let result = source("rate = \"800kbit\"\non = 0.5\noff = 0.5", 100);
     assert!((4998..=5000).contains(&result.cross[0].sent_packets), "{:?}", result.cross);
     assert_near(result.links[0].cross_bps, 400e3, 1e-3);
@@ -95,9 +110,11 @@ fn bursts_of_fixed_length_by_hand() {
 
 #[test]
 fn random_bursts_have_their_mean_rate() {
-    // On for 1 s, off for 3 s, both exponential: a quarter of 1 Mbit/s each. The share of time on has variance 2 (1^2 3^2)/(4^3 T)
-    // (a renewal process): T = 2000 s of 10 sources 2 * 9/(64 * 20000): 0.00375, 1.5 % of a quarter.
-    let bursts = "rate = \"1Mbit\"\non = { kind = \"exponential\", mean = 1 }\noff = { kind = \"exponential\", mean = 3 }";
+    // On for 1 s, off for 3 s, both exponential: a quarter of 1 Mbit/s each. The share of time on
+    // has variance 2 (1^2 3^2)/(4^3 T) (a renewal process): T = 2000 s of 10 sources 2 * 9/(64 *
+    // 20000): 0.00375, 1.5 % of a quarter.
+    let bursts = "rate = \"1Mbit\"\non = { kind = \"exponential\", mean = 1 }\noff = { kind = \
+     \"exponential\", mean = 3 }";
     let result = source(&format!("{bursts}\ncount = 10\npacket_size = 250"), 2000);
     assert_near(result.cross[0].offered_bps, 2.5e6, 4.0 * 0.015);
 }
@@ -126,32 +143,40 @@ fn by_phase(regular: bool, rounds: u32) -> [usize; 2] {
 
 #[test]
 fn phases_change_the_rate_of_arrivals() {
-    // Regular: 5/0.03 = 166.67 gaps pass in the first phase and 500 in the second; what is left of a gap goes on at the other rate: 166 and 500.
+    // Regular: 5/0.03 = 166.67 gaps pass in the first phase and 500 in the second; what is left of
+    // a gap goes on at the other rate: 166 and 500.
     assert_eq!(by_phase(true, 1), [166, 500]);
     // 40 rounds: 6666.7 and 20,000, with standard deviations 81.6 and 141.4.
     let [slow, fast] = by_phase(false, 40);
-    assert!((slow as f64 - 6666.7).abs() < 4.0 * 81.6 && (fast as f64 - 20_000.0).abs() < 4.0 * 141.4, "{slow} {fast}");
+    assert!(
+        (slow as f64 - 6666.7).abs() < 4.0 * 81.6 && (fast as f64 - 20_000.0).abs() < 4.0 * 141.4,
+        "{slow} {fast}"
+    );
 }
 
 #[test]
 fn arrivals_too_rare_for_the_run_take_no_time() {
     // A gap of a million seconds, passed a millisecond at a time: only until the end of the run.
-    let rare = run(
-        "duration = 10\n[dumbbell]\nrate = \"1Mbit\"\ndelay = \"1ms\"\n[[arrivals]]\nrule = \"AIMD(1, 0.5)\"\nsize = 1\nregular = true\nphases = [{ length = 0.001, gap = 1e6 }]\n",
-    );
+    let rare =
+        run("duration = 10\n[dumbbell]\nrate = \"1Mbit\"\ndelay = \"1ms\"\n[[arrivals]]\nrule = \
+         \"AIMD(1, 0.5)\"\nsize = 1\nregular = true\nphases = [{ length = 0.001, gap = 1e6 }]\n");
     assert_eq!(rare.arrivals[0].arrived_flows, 0);
 }
 
-/// A link on which a packet of 1052 bytes takes 1 ms, and a SYN (40 bytes) 0.038023 ms; a round trip of 100 ms.
-const LINK: &str = "[dumbbell]\nrate = \"8.416Mbit\"\ndelay = \"50ms\"\nqueue = { kind = \"drop-tail\", limit = \"unlimited\" }\nback_rate = \"unlimited\"\n";
+/// A link on which a packet of 1052 bytes takes 1 ms, and a SYN (40 bytes) 0.038023 ms; a round
+/// trip of 100 ms.
+const LINK: &str = "[dumbbell]\nrate = \"8.416Mbit\"\ndelay = \"50ms\"\nqueue = { kind = \
+ \"drop-tail\", limit = \"unlimited\" }\nback_rate = \"unlimited\"\n";
 const SYN_S: f64 = 40.0 * 8.0 / 8.416e6;
 
 #[test]
 fn completion_of_a_lone_transfer_round_by_round() {
-    // 28 = 4 + 8 + 16 packets in slow start. The SYN is answered at S + 100 ms. From there on: 4 packets leave until 4 ms, the first is
-    // acknowledged at 101 ms; 8 leave until 109 ms, first acknowledgement at 202 ms; 16 leave until 218 ms, the last is acknowledged at 318 ms.
+    // 28 = 4 + 8 + 16 packets in slow start. The SYN is answered at S + 100 ms. From there on: 4
+    // packets leave until 4 ms, the first is acknowledged at 101 ms; 8 leave until 109 ms, first
+    // acknowledgement at 202 ms; 16 leave until 218 ms, the last is acknowledged at 318 ms.
     let toml = format!(
-        "duration = 2\n{LINK}[[arrivals]]\nrule = \"AIMD(1, 0.5)\"\ngap = 1\nregular = true\nstop = 1.5\nsize = 28\n[[flows]]\nname = \"one\"\nrule = \"AIMD(1, 0.5)\"\npackets = 28\n"
+        "duration = 2\n{LINK}[[arrivals]]\nrule = \"AIMD(1, 0.5)\"\ngap = 1\nregular = true\nstop \
+         = 1.5\nsize = 28\n[[flows]]\nname = \"one\"\nrule = \"AIMD(1, 0.5)\"\npackets = 28\n"
     );
     let only = transfers(&toml);
     assert_eq!((only.len(), only[0].start_s, only[0].packets), (1, 1.0, 28));
@@ -164,13 +189,20 @@ fn completion_of_a_lone_transfer_round_by_round() {
 
 #[test]
 fn requests_and_responses_by_hand() {
-    // The first response comes with the SYN: S + 100 ms + 4 ms + 100 ms. Then 500 ms to think and 104 ms for 4 packets at once: 604 ms a cycle.
-    // By 60.3 s (60.3 - 0.204)/0.604 = 99.5 more are complete, and the hundredth more, begun at 60.5 s, has not begun.
-    let toml = format!("duration = 60.3\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\nresponses = {{ size = 4, think = 0.5 }}\n");
+    // The first response comes with the SYN: S + 100 ms + 4 ms + 100 ms. Then 500 ms to think and
+    // 104 ms for 4 packets at once: 604 ms a cycle. By 60.3 s (60.3 - 0.204)/0.604 = 99.5 more are
+    // complete, and the hundredth more, begun at 60.5 s, has not begun.
+    let toml = format!(
+        "duration = 60.3\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\nresponses = {{ size = 4, \
+         think = 0.5 }}\n"
+    );
     let result = run(&toml);
     let group = &result.arrivals[0];
     assert_eq!((group.arrived_flows, group.finished_flows), (100, 100));
-    assert!((group.mean_fct_s.unwrap() - (SYN_S + 0.204 + 99.0 * 0.104) / 100.0).abs() < 1e-9, "{group:?}");
+    assert!(
+        (group.mean_fct_s.unwrap() - (SYN_S + 0.204 + 99.0 * 0.104) / 100.0).abs() < 1e-9,
+        "{group:?}"
+    );
     assert_eq!(group.delivered_packets, 400);
     // 400 packets of 1052 bytes and a SYN of 40.
     assert_near(group.delivered_bps, (400.0 * 1052.0 + 40.0) * 8.0 / 60.3, 1e-12);
@@ -179,18 +211,26 @@ fn requests_and_responses_by_hand() {
 }
 
 #[test]
-fn a_response_that_is_cut_short_is_not_complete() {
-    let result =
-        run(&format!("duration = 20\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\nstop = 5\nresponses = {{ size = 100000, think = 1 }}\n"));
+fn a_truncated_response_is_not_complete() {
+    let result = run(&format!(
+        "duration = 20\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\nstop = 5\nresponses = {{ size = \
+         100000, think = 1 }}\n"
+    ));
     let group = &result.arrivals[0];
-    assert_eq!((group.arrived_flows, group.finished_flows, group.unfinished_flows), (1, 0, 1), "{group:?}");
+    assert_eq!(
+        (group.arrived_flows, group.finished_flows, group.unfinished_flows),
+        (1, 0, 1),
+        "{group:?}"
+    );
 }
 
 #[test]
 fn short_flows_count_the_bits_that_they_send() {
     // 99 flows arrive until 9.9 s, each a SYN of 40 bytes and a packet of 1052.
-    let result =
-        run(&format!("duration = 11\n{LINK}[[arrivals]]\nrule = \"AIMD(1, 0.5)\"\ngap = 0.1\nregular = true\nsize = 1\nstop = 9.95\n"));
+    let result = run(&format!(
+        "duration = 11\n{LINK}[[arrivals]]\nrule = \"AIMD(1, 0.5)\"\ngap = 0.1\nregular = \
+         true\nsize = 1\nstop = 9.95\n"
+    ));
     assert_eq!(result.arrivals[0].finished_flows, 99);
     assert_near(result.arrivals[0].delivered_bps, 99.0 * 1092.0 * 8.0 / 11.0, 1e-12);
     assert_near(result.links[0].left_bps, 8.416e6 - 99.0 * 1092.0 * 8.0 / 11.0, 1e-12);
@@ -198,8 +238,8 @@ fn short_flows_count_the_bits_that_they_send() {
 
 #[test]
 fn flows_join_and_leave_as_scheduled() {
-    // A window of 4 packets and 100 ms (transmissions take 34 us): 320 kbit/s each. One joins at 0, 10, 20 and 30 s; the last two leave at 50 s, the
-    // others at 100 s.
+    // A window of 4 packets and 100 ms (transmissions take 34 us): 320 kbit/s each. One joins at 0,
+    // 10, 20 and 30 s; the last two leave at 50 s, the others at 100 s.
     let toml = r#"
         duration = "120s"
         trace = { rate = "10s" }
@@ -216,22 +256,34 @@ fn flows_join_and_leave_as_scheduled() {
     let scenario = scenario(toml);
     let mut simulation = Simulation::new(&scenario);
     let result = simulation.run().unwrap();
-    let recording = simulation.recording();
-    let rates = &recording.recorder.unwrap().rates;
-    for (bin, present) in [1.0, 2.0, 3.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 2.0, 0.0, 0.0].into_iter().enumerate() {
+    let traces = simulation.traces();
+    let rates = &traces.recorder.unwrap().rates;
+    for (bin, present) in
+        [1.0, 2.0, 3.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 2.0, 0.0, 0.0].into_iter().enumerate()
+    {
         let bits: u64 = rates.iter().filter_map(|flow| flow.get(bin)).sum();
         // Joining costs the 100 ms of the SYN (1 %), and leaving may happen anywhere in a round.
         assert!((bits as f64 / 3.2e6 - present).abs() < 0.03, "bin {bin}: {bits}");
     }
-    assert!(result.flows.iter().all(|flow| flow.mean_cwnd_packets.is_finite() && flow.in_flight_packets == 0));
+    assert!(
+        result
+            .flows
+            .iter()
+            .all(|flow| flow.mean_cwnd_packets.is_finite() && flow.in_flight_packets == 0)
+    );
 }
 
 #[test]
-fn who_would_join_after_the_stop_never_starts() {
+fn flows_that_would_join_after_the_stop_never_start() {
     let result = run(&format!(
-        "duration = 10\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\ncount = 2\njoin = {{ batch = 1, every = 6 }}\nstop = 5\nresponses = {{ size = 10, think = 10 }}\n"
+        "duration = 10\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\ncount = 2\njoin = {{ batch = 1, \
+         every = 6 }}\nstop = 5\nresponses = {{ size = 10, think = 10 }}\n"
     ));
     let late = &result.flows[1];
-    assert_eq!((late.total_sent_packets, late.finish_s, late.mean_cwnd_packets), (0, None, 0.0), "{late:?}");
+    assert_eq!(
+        (late.total_sent_packets, late.finish_s, late.mean_cwnd_packets),
+        (0, None, 0.0),
+        "{late:?}"
+    );
     assert_eq!(result.arrivals[0].unfinished_flows, 0);
 }

@@ -1,56 +1,61 @@
-//! The application's side of a sender: how much data there is, and what idling costs (RFC 5681 section 4.1).
+//! Application side of the sender: data supply, idle periods (RFC 5681 section 4.1) and closing.
 
 use crate::{Knobs, NEVER, Output, Recovery, Sender, recovery};
 
 impl Sender {
-    /// The application has `packets` more of data: sends what the window allows of it. Before the start it is only noted.
+    /// Adds `packets` of application data and sends what the window allows. Before
+    /// [`Sender::start`] the data is only queued.
     pub fn supply(&mut self, now_s: f64, packets: u64, knobs: &Knobs, out: &mut impl Output) {
         let was_idle = self.is_finished();
-        self.limit = self.limit.saturating_add_unsigned(packets);
+        self.data_end = self.data_end.saturating_add_unsigned(packets);
         if packets == 0 || !self.has_started() {
             return;
         }
         if was_idle {
-            self.end_idling(now_s, knobs);
+            self.restart_after_idle(now_s, knobs);
         }
-        self.settle(now_s);
+        self.accumulate_cwnd_area(now_s);
         if self.recovery == Recovery::Sack && self.rack.is_none() {
             recovery::sack::send_supply(self, now_s, knobs, out);
         } else {
-            self.send_much(now_s, knobs, knobs.max_burst, out);
+            self.send_pending_data(now_s, knobs, knobs.max_burst, out);
         }
         if self.deadline_s == NEVER {
-            // A window below one packet: the timer that went on while there was no data opens it.
+            // cwnd is below one packet, so nothing was sent. The timer that ns-2 keeps running
+            // while idle reopens cwnd.
             self.deadline_s = self.idle_deadline_s;
         }
     }
 
-    /// What has become of the window while all data was acknowledged. Nobody could tell until now, so the timer did not run.
-    fn end_idling(&mut self, now_s: f64, knobs: &Knobs) {
+    /// Applies what the idle period did to cwnd: a timeout that would have expired (ns-2), or the
+    /// restart window (RFC 5681 section 4.1). The timer is stopped while idle because its effect is
+    /// not observable before new data arrives.
+    fn restart_after_idle(&mut self, now_s: f64, knobs: &Knobs) {
         if now_s >= self.idle_deadline_s && (knobs.slow_start_restart || self.cwnd < 1.0) {
             let expired_s = self.idle_deadline_s;
-            self.settle(expired_s);
-            self.expire(expired_s, knobs);
-        } else if knobs.idle_restart && now_s - self.sent_s > self.rtt.timeout_s() {
-            self.settle(now_s);
+            self.accumulate_cwnd_area(expired_s);
+            self.handle_rto(expired_s, knobs);
+        } else if knobs.idle_restart && now_s - self.last_sent_s > self.rtt.rto_s() {
+            self.accumulate_cwnd_area(now_s);
             self.cwnd = self.cwnd.min(self.initial_window(knobs));
         }
     }
 
-    /// Stops for good: the application closed.
+    /// Closes the application: no data beyond what was sent.
     pub fn stop(&mut self, now_s: f64) {
-        self.settle(now_s);
-        self.limit = self.limit.min(self.highest_sent + 1);
-        self.finish_if_done();
+        self.accumulate_cwnd_area(now_s);
+        self.data_end = self.data_end.min(self.highest_sent + 1);
+        self.stop_timer_if_finished();
     }
 
-    /// Whether all data was acknowledged.
+    /// Whether all data is acknowledged.
     pub fn is_finished(&self) -> bool {
-        self.highest_ack >= self.limit - 1
+        self.highest_ack >= self.data_end - 1
     }
 
-    /// All data was acknowledged: the timer stops, but when it would have expired counts if there is more one day.
-    pub(crate) fn finish_if_done(&mut self) {
+    /// Stops the retransmission timer once all data is acknowledged, and keeps its deadline for
+    /// [`Sender::restart_after_idle`].
+    pub(crate) fn stop_timer_if_finished(&mut self) {
         if self.is_finished() && self.deadline_s < NEVER {
             self.idle_deadline_s = self.deadline_s;
             self.deadline_s = NEVER;

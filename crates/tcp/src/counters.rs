@@ -1,32 +1,33 @@
-//! What a sender counts for metrics.
+//! Counters of a sender, for metrics.
 
-/// Sums since the start of the flow, for metrics. What comes once a round trip at most fits into 32 bits.
+/// Sums since the start of the flow. Counters that grow at most once per round trip are 32 bits
+/// wide.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counters {
     /// Data packets sent, retransmissions included.
     pub sent: u64,
-    /// Packets sent again.
+    /// Retransmitted packets.
     pub retransmitted: u64,
-    /// Retransmission time-outs with data outstanding.
+    /// Retransmission timeouts with data outstanding.
     pub timeouts: u32,
-    /// Fast retransmits that cut the window.
+    /// Fast retransmits that reduced cwnd.
     pub fast_retransmits: u32,
-    /// Cuts in answer to an echoed mark.
+    /// Window reductions in response to ECE.
     pub ecn_reductions: u32,
-    /// Sum of round trips of packets that triggered an acknowledgement, seconds.
+    /// Sum of the round-trip times of packets that triggered an ACK, seconds.
     pub rtt_sum_s: f64,
-    /// How many.
+    /// Number of terms in [`Self::rtt_sum_s`].
     pub rtt_count: u64,
-    /// Sum of the time-out after each RTT sample, seconds.
+    /// Sum of the RTO after each RTT sample, seconds.
     pub rto_sum_s: f64,
-    /// How many.
+    /// Number of terms in [`Self::rto_sum_s`].
     pub rto_count: u64,
-    /// Integral of the window over time, packet seconds.
+    /// Integral of cwnd over time, packet seconds.
     pub cwnd_area: f64,
 }
 
 impl Counters {
-    /// What was added since these sums were `begin`.
+    /// The difference between these counters and an earlier snapshot.
     pub fn since(&self, begin: &Self) -> Self {
         Self {
             sent: self.sent - begin.sent,

@@ -1,30 +1,31 @@
-//! TCP endpoints without I/O: they are fed segments and the time, and hand back segments to send and their next deadline.
+//! TCP sender and receiver without I/O or a clock: they take segments and the time, and return
+//! segments to send and the next deadline.
 //!
-//! Sequence numbers count packets, as in ns-2. Times are seconds. The sender owns slow start, recovery and time-outs; the window in
-//! congestion avoidance belongs to a [`cwndlab_rules::WindowRule`]. What varies between ns-2 of 2011, ns-2 of the papers' years and
-//! today's RFCs is a [`Knobs`] value, not code.
+//! Sequence numbers count packets, as in ns-2. Times are seconds. The sender implements slow start,
+//! loss detection, recovery and the retransmission timer; a [`cwndlab_rules::WindowRule`]
+//! determines cwnd in congestion avoidance. The differences between ns-2 versions, RFCs and Linux
+//! are values of [`Knobs`].
 
 mod application;
-mod bits;
 mod counters;
+mod cwnd;
 mod ecn;
+mod fast_path;
 mod knobs;
 mod output;
 mod pacing;
 mod prr;
 mod rack;
+mod rate_sample;
 mod receiver;
 mod recovery;
 mod rtt;
 mod scoreboard;
 mod segment;
 mod sender;
-mod steady;
+mod sequence_set;
 mod timer;
-mod told;
-mod window;
 
-pub use bits::Bits;
 pub use counters::Counters;
 pub use knobs::{Knobs, Profile};
 pub use receiver::Receiver;
@@ -33,6 +34,7 @@ pub use rtt::RttEstimator;
 pub use scoreboard::Scoreboard;
 pub use segment::{AckSegment, DataSegment, Output, SackBlocks};
 pub use sender::Sender;
+pub use sequence_set::SequenceSet;
 
-/// A deadline that never comes, seconds.
+/// A deadline that never expires, seconds.
 pub const NEVER: f64 = f64::INFINITY;

@@ -1,296 +1,330 @@
-//! What RACK-TLP (RFC 8985) knows of each packet under way: when it was sent last, and whether it is lost. A packet is lost when one that
-//! was sent later has arrived, and the time that reordering may take has passed since.
+//! RACK loss detection (RFC 8985): a packet is lost when a packet sent later was delivered and the
+//! reordering window has passed since.
 
-use crate::Bits;
-use crate::recovery::rack::{Pending, Phase, Probe};
+use crate::SequenceSet;
+use crate::recovery::rack_tlp::{CaState, LossProbe, PendingTimer};
 use std::collections::VecDeque;
 
-/// Sent by a probe or in recovery, and neither reported nor found lost since.
-const RESENT: u8 = 1;
-/// Found lost; it stays so until it arrives, sent again or not.
+/// Retransmitted (by TLP or in recovery), and neither SACKed nor marked lost since (Linux
+/// `TCPCB_SACKED_RETRANS`).
+const RETRANS: u8 = 1;
+/// Marked lost; stays set until delivery, also after a retransmission (Linux `TCPCB_LOST`).
 const LOST: u8 = 2;
-/// Sent more than once.
-const AGAIN: u8 = 4;
+/// Retransmitted at least once (Linux `TCPCB_EVER_RETRANS`).
+const EVER_RETRANS: u8 = 4;
 
-/// A packet that was not acknowledged cumulatively.
+/// State of a packet that is not cumulatively acknowledged.
 #[derive(Clone, Copy, Debug)]
-struct Flight {
-    sent_s: f64,
-    /// How many were sent before it: at one moment several may be, and the later one must be known.
-    order: u32,
-    marks: u8,
+struct SegmentState {
+    xmit_s: f64,
+    /// Number of transmissions before this one: orders packets sent at the same time.
+    xmit_order: u32,
+    flags: u8,
 }
 
-/// The packets under way, and what time says about them.
+/// RACK state of a sender: names as in RFC 8985 and Linux's `tcp_packets_in_flight`.
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    /// From the first packet that was not acknowledged cumulatively on.
-    flights: VecDeque<Flight>,
-    first: i64,
-    reported: Bits,
-    /// Packets sent again, with their order.
-    copies: VecDeque<(i64, u32)>,
-    /// Packets sent so far.
-    sent: u32,
-    /// How many of the flights are reported, lost, sent again and still under way, lost and not sent again since.
-    sacked: i64,
-    lost: i64,
-    resent: i64,
-    due: i64,
-    /// Losses found so far, lost copies too.
-    pub(crate) found: u64,
-    /// Packets below this that were sent once are judged: reported or lost.
-    judged: i64,
-    /// No packet below this is due.
-    repaired: i64,
-    /// Of what was delivered, the order of the packet sent last, and its round trip.
-    newest: u32,
-    rtt_s: f64,
+    /// Packets from SND.UNA on.
+    segments: VecDeque<SegmentState>,
+    snd_una: i64,
+    sacked: SequenceSet,
+    /// Retransmitted packets with their transmission order.
+    retransmissions: VecDeque<(i64, u32)>,
+    /// Transmissions so far.
+    sent_total: u32,
+    /// Numbers of segments that are SACKed, lost, retransmitted and in flight, and lost without a
+    /// retransmission in flight.
+    sacked_out: i64,
+    lost_out: i64,
+    retrans_out: i64,
+    to_retransmit: i64,
+    /// Packets marked lost so far, lost retransmissions included (Linux `tp->lost`).
+    pub(crate) lost_total: u64,
+    /// Below this number every packet that was sent once is SACKed or marked lost.
+    inspected_below: i64,
+    /// No packet below this number waits for retransmission (Linux `retransmit_skb_hint`).
+    retransmit_hint: i64,
+    /// Transmission order and RTT of the most recently sent delivered packet (RACK.segment,
+    /// RACK.rtt).
+    rack_xmit_order: u32,
+    rack_rtt_s: f64,
     min_rtt_s: f64,
-    highest_reported: i64,
-    /// A packet sent once arrived after one with a higher number.
+    fack: i64,
+    /// A packet that was sent once was delivered after one with a higher number
+    /// (RACK.reordering_seen).
     reordering_seen: bool,
-    pub(crate) phase: Phase,
-    pub(crate) pending: Pending,
-    pub(crate) probe: Option<Probe>,
+    pub(crate) ca_state: CaState,
+    pub(crate) pending_timer: PendingTimer,
+    pub(crate) loss_probe: Option<LossProbe>,
 }
 
-/// What an inspection of the packets under way finds.
+/// Result of RACK_detect_loss().
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Inspection {
-    /// After this time more may be lost, seconds; 0 when nothing is in doubt.
-    pub(crate) wait_s: f64,
-    /// A packet sent again was lost again.
-    pub(crate) lost_copy: bool,
+pub(crate) struct DetectedLosses {
+    /// Time until a further packet may be marked lost, seconds; 0 when none is pending.
+    pub(crate) reordering_timeout_s: f64,
+    /// A retransmission was marked lost.
+    pub(crate) retransmission_lost: bool,
 }
 
 impl Rack {
     pub(crate) fn new() -> Self {
         Self {
-            flights: VecDeque::new(),
-            first: 0,
-            reported: Bits::default(),
-            copies: VecDeque::new(),
-            sacked: 0,
-            lost: 0,
-            resent: 0,
-            due: 0,
-            found: 0,
-            judged: 0,
-            repaired: 0,
-            sent: 0,
-            newest: 0,
-            rtt_s: 0.0,
+            segments: VecDeque::new(),
+            snd_una: 0,
+            sacked: SequenceSet::default(),
+            retransmissions: VecDeque::new(),
+            sacked_out: 0,
+            lost_out: 0,
+            retrans_out: 0,
+            to_retransmit: 0,
+            lost_total: 0,
+            inspected_below: 0,
+            retransmit_hint: 0,
+            sent_total: 0,
+            rack_xmit_order: 0,
+            rack_rtt_s: 0.0,
             min_rtt_s: f64::INFINITY,
-            highest_reported: -1,
+            fack: -1,
             reordering_seen: false,
-            phase: Phase::Open,
-            pending: Pending::Retransmission,
-            probe: None,
+            ca_state: CaState::Open,
+            pending_timer: PendingTimer::Rto,
+            loss_probe: None,
         }
     }
 
-    /// As new, for another flow, but for the memory it has.
-    pub(crate) fn renew(mut self: Box<Self>) -> Box<Self> {
-        self.flights.clear();
-        self.copies.clear();
-        self.reported.renew();
-        let (flights, copies, reported) = (self.flights, self.copies, self.reported);
-        Box::new(Self { flights, copies, reported, ..Self::new() })
+    /// Resets the state for another flow and keeps allocated memory.
+    pub(crate) fn reset(mut self: Box<Self>) -> Box<Self> {
+        self.segments.clear();
+        self.retransmissions.clear();
+        self.sacked.reset();
+        let (segments, retransmissions, sacked) =
+            (self.segments, self.retransmissions, self.sacked);
+        Box::new(Self { segments, retransmissions, sacked, ..Self::new() })
     }
 
-    /// Packets believed in the network (Linux: `tcp_packets_in_flight`).
+    /// Packets in flight (Linux `tcp_packets_in_flight`).
     pub(crate) fn in_flight(&self) -> i64 {
-        self.flights.len() as i64 - self.sacked - self.lost + self.resent
+        self.segments.len() as i64 - self.sacked_out - self.lost_out + self.retrans_out
     }
 
-    /// Whether packets beyond the cumulative acknowledgement were reported.
-    pub(crate) fn has_reports(&self) -> bool {
-        self.sacked > 0
+    /// Whether packets beyond SND.UNA are SACKed.
+    pub(crate) fn has_sacked(&self) -> bool {
+        self.sacked_out > 0
     }
 
-    /// Whether packets are lost and not delivered since.
+    /// Whether packets marked lost are still undelivered.
     pub(crate) fn has_losses(&self) -> bool {
-        self.lost > 0
+        self.lost_out > 0
     }
 
-    /// Whether a packet was reported.
-    pub(crate) fn is_reported(&self, number: i64) -> bool {
-        self.reported.contains(number)
+    /// Whether packet `number` is SACKed.
+    pub(crate) fn is_sacked(&self, number: i64) -> bool {
+        self.sacked.contains(number)
     }
 
-    /// When the first packet was sent last, seconds.
-    pub(crate) fn head_sent_s(&self) -> Option<f64> {
-        self.flights.front().map(|flight| flight.sent_s)
+    /// Last transmission time of the packet at SND.UNA, seconds.
+    pub(crate) fn head_xmit_s(&self) -> Option<f64> {
+        self.segments.front().map(|segment| segment.xmit_s)
     }
 
-    /// Packet `number` is sent.
+    /// Records a transmission of packet `number`.
     pub(crate) fn on_sent(&mut self, now_s: f64, number: i64) {
-        let index = (number - self.first) as usize;
-        self.sent += 1;
-        let order = self.sent;
-        let Some(flight) = self.flights.get_mut(index) else {
-            return self.flights.push_back(Flight { sent_s: now_s, order, marks: 0 });
+        let index = (number - self.snd_una) as usize;
+        self.sent_total += 1;
+        let xmit_order = self.sent_total;
+        let Some(segment) = self.segments.get_mut(index) else {
+            return self.segments.push_back(SegmentState { xmit_s: now_s, xmit_order, flags: 0 });
         };
-        if flight.marks & RESENT == 0 {
-            self.resent += 1;
-            self.due -= i64::from(flight.marks & LOST != 0);
+        if segment.flags & RETRANS == 0 {
+            self.retrans_out += 1;
+            self.to_retransmit -= i64::from(segment.flags & LOST != 0);
         }
-        *flight = Flight { sent_s: now_s, order, marks: flight.marks | RESENT | AGAIN };
-        self.copies.push_back((number, order));
+        *segment = SegmentState {
+            xmit_s: now_s,
+            xmit_order,
+            flags: segment.flags | RETRANS | EVER_RETRANS,
+        };
+        self.retransmissions.push_back((number, xmit_order));
     }
 
-    /// An acknowledgement of everything up to `ack`, and blocks beyond; returns how many packets it says were delivered.
-    pub(crate) fn on_ack(&mut self, now_s: f64, ack: i64, highest_sent: i64, blocks: &[(i64, i64)]) -> i64 {
+    /// Processes the cumulative ACK and SACK blocks; returns the number of packets newly delivered.
+    pub(crate) fn on_ack(
+        &mut self,
+        now_s: f64,
+        ack: i64,
+        highest_sent: i64,
+        blocks: &[(i64, i64)],
+    ) -> i64 {
         let mut delivered = 0;
-        while self.first <= ack
-            && let Some(flight) = self.flights.pop_front()
+        while self.snd_una <= ack
+            && let Some(segment) = self.segments.pop_front()
         {
-            if self.reported.contains(self.first) {
-                self.sacked -= 1;
+            if self.sacked.contains(self.snd_una) {
+                self.sacked_out -= 1;
             } else {
-                self.deliver(now_s, self.first, flight);
+                self.on_delivered(now_s, self.snd_una, segment);
                 delivered += 1;
             }
-            self.first += 1;
+            self.snd_una += 1;
         }
-        self.reported.advance(self.first);
-        let mut highest = self.highest_reported.max(ack);
+        self.sacked.advance(self.snd_una);
+        let mut highest = self.fack.max(ack);
         for &(left, right) in blocks {
-            // Blocks repeat what earlier ones said: step from gap to gap.
-            let mut number = self.reported.first_clear(left.max(self.first));
+            // Blocks repeat earlier ones: step from hole to hole.
+            let mut number = self.sacked.first_missing(left.max(self.snd_una));
             while number < right.min(highest_sent + 1) {
-                self.reported.insert(number);
-                self.sacked += 1;
+                self.sacked.insert(number);
+                self.sacked_out += 1;
                 delivered += 1;
-                let flight = &mut self.flights[(number - self.first) as usize];
-                let was = *flight;
-                flight.marks &= AGAIN;
-                self.deliver(now_s, number, was);
+                let segment = &mut self.segments[(number - self.snd_una) as usize];
+                let was = *segment;
+                segment.flags &= EVER_RETRANS;
+                self.on_delivered(now_s, number, was);
                 highest = highest.max(number);
-                number = self.reported.first_clear(number + 1);
+                number = self.sacked.first_missing(number + 1);
             }
         }
-        self.highest_reported = highest;
+        self.fack = highest;
         delivered
     }
 
-    /// A packet has arrived (RFC 8985 section 6.2, steps 1 to 3).
-    fn deliver(&mut self, now_s: f64, number: i64, flight: Flight) {
-        self.lost -= i64::from(flight.marks & LOST != 0);
-        self.resent -= i64::from(flight.marks & RESENT != 0);
-        self.due -= i64::from(flight.marks & (LOST | RESENT) == LOST);
-        let rtt_s = now_s - flight.sent_s;
-        if flight.marks & AGAIN == 0 {
+    /// Updates RACK state for a delivered packet (RFC 8985 section 6.2, steps 1 to 3).
+    fn on_delivered(&mut self, now_s: f64, number: i64, segment: SegmentState) {
+        self.lost_out -= i64::from(segment.flags & LOST != 0);
+        self.retrans_out -= i64::from(segment.flags & RETRANS != 0);
+        self.to_retransmit -= i64::from(segment.flags & (LOST | RETRANS) == LOST);
+        let rtt_s = now_s - segment.xmit_s;
+        if segment.flags & EVER_RETRANS == 0 {
             self.min_rtt_s = self.min_rtt_s.min(rtt_s);
-            self.reordering_seen |= number < self.highest_reported;
+            self.reordering_seen |= number < self.fack;
         } else if rtt_s < self.min_rtt_s {
-            // It answers an earlier copy.
+            // The ACK acknowledges an earlier transmission.
             return;
         }
-        if flight.order > self.newest {
-            (self.newest, self.rtt_s) = (flight.order, rtt_s);
+        if segment.xmit_order > self.rack_xmit_order {
+            (self.rack_xmit_order, self.rack_rtt_s) = (segment.xmit_order, rtt_s);
         }
     }
 
-    /// How long a packet may be late because others overtook it (section 6.2 step 4; Linux's `tcp_rack_reo_wnd`): a quarter of the shortest round
-    /// trip, and nothing as long as no reordering was seen if a loss is being repaired already or enough packets are reported.
-    fn reordering_s(&self, threshold: u32, srtt_s: f64) -> f64 {
-        let repairs = matches!(self.phase, Phase::Recovery | Phase::Loss);
-        if !self.reordering_seen && (repairs || self.sacked >= i64::from(threshold)) {
+    /// Reordering window (RFC 8985 section 6.2 step 4; Linux `tcp_rack_reo_wnd`): min_rtt/4, and 0
+    /// in recovery or with `threshold` packets SACKed as long as no reordering was seen.
+    fn reo_wnd_s(&self, threshold: u32, srtt_s: f64) -> f64 {
+        let repairs = matches!(self.ca_state, CaState::Recovery | CaState::Loss);
+        if !self.reordering_seen && (repairs || self.sacked_out >= i64::from(threshold)) {
             return 0.0;
         }
         (self.min_rtt_s / 4.0).min(srtt_s)
     }
 
-    /// How long a packet has still to arrive, seconds; zero or less: it is lost. None: nothing that was sent later has arrived.
-    fn left_s(&self, now_s: f64, flight: Flight, reordering_s: f64) -> Option<f64> {
-        // With no time to wait, what was overtaken is lost: no rounding may say otherwise.
-        let left_s = || if reordering_s == 0.0 { 0.0 } else { flight.sent_s + self.rtt_s + reordering_s - now_s };
-        (flight.order < self.newest).then(left_s)
+    /// Time until the packet counts as lost, seconds; zero or less: it is lost. None: no packet
+    /// sent later was delivered.
+    fn remaining_s(&self, now_s: f64, segment: SegmentState, reo_wnd_s: f64) -> Option<f64> {
+        // Without a reordering window every overtaken packet is lost, whatever rounding gives.
+        let remaining_s = || {
+            if reo_wnd_s == 0.0 {
+                0.0
+            } else {
+                segment.xmit_s + self.rack_rtt_s + reo_wnd_s - now_s
+            }
+        };
+        (segment.xmit_order < self.rack_xmit_order).then(remaining_s)
     }
 
-    /// Finds what is lost by now (section 6.2 step 5).
-    pub(crate) fn inspect(&mut self, now_s: f64, threshold: u32, srtt_s: f64) -> Inspection {
-        let reordering_s = self.reordering_s(threshold, srtt_s);
-        let mut found = Inspection::default();
-        let mut number = self.reported.first_clear(self.judged.max(self.first));
-        // In order of their numbers packets sent once are in order of time.
-        while let Some(flight) = self.flights.get((number - self.first) as usize).copied() {
-            if flight.marks & (LOST | AGAIN) == 0 {
-                let Some(left_s) = self.left_s(now_s, flight, reordering_s) else { break };
-                if left_s > 0.0 {
-                    found.wait_s = found.wait_s.max(left_s);
+    /// Marks lost packets (RACK_detect_loss, RFC 8985 section 6.2 step 5).
+    pub(crate) fn detect_losses(
+        &mut self,
+        now_s: f64,
+        threshold: u32,
+        srtt_s: f64,
+    ) -> DetectedLosses {
+        let reo_wnd_s = self.reo_wnd_s(threshold, srtt_s);
+        let mut detected = DetectedLosses::default();
+        let mut number = self.sacked.first_missing(self.inspected_below.max(self.snd_una));
+        // Packets sent once are in order of transmission time.
+        while let Some(segment) = self.segments.get((number - self.snd_una) as usize).copied() {
+            if segment.flags & (LOST | EVER_RETRANS) == 0 {
+                let Some(remaining_s) = self.remaining_s(now_s, segment, reo_wnd_s) else { break };
+                if remaining_s > 0.0 {
+                    detected.reordering_timeout_s = detected.reordering_timeout_s.max(remaining_s);
                 } else {
-                    self.lose(number);
+                    self.mark_lost(number);
                 }
             }
-            if found.wait_s == 0.0 {
-                self.judged = number + 1;
+            if detected.reordering_timeout_s == 0.0 {
+                self.inspected_below = number + 1;
             }
-            number = self.reported.first_clear(number + 1);
+            number = self.sacked.first_missing(number + 1);
         }
         let mut index = 0;
-        while let Some(&(number, order)) = self.copies.get(index) {
-            if let Some(flight) = self.copy(number, order) {
-                let Some(left_s) = self.left_s(now_s, flight, reordering_s) else { break };
-                if left_s > 0.0 {
-                    found.wait_s = found.wait_s.max(left_s);
+        while let Some(&(number, xmit_order)) = self.retransmissions.get(index) {
+            if let Some(segment) = self.current_retransmission(number, xmit_order) {
+                let Some(remaining_s) = self.remaining_s(now_s, segment, reo_wnd_s) else { break };
+                if remaining_s > 0.0 {
+                    detected.reordering_timeout_s = detected.reordering_timeout_s.max(remaining_s);
                 } else {
-                    self.lose(number);
-                    found.lost_copy = true;
+                    self.mark_lost(number);
+                    detected.retransmission_lost = true;
                 }
             }
-            if index == 0 && found.wait_s == 0.0 {
-                self.copies.pop_front();
+            if index == 0 && detected.reordering_timeout_s == 0.0 {
+                self.retransmissions.pop_front();
             } else {
                 index += 1;
             }
         }
-        found
+        detected
     }
 
-    /// The packet of which this copy is under way, and no later one.
-    fn copy(&self, number: i64, order: u32) -> Option<Flight> {
-        let index = usize::try_from(number - self.first).ok()?;
-        self.flights.get(index).copied().filter(|flight| flight.marks & RESENT != 0 && flight.order == order)
+    /// The packet, if this retransmission is its latest and in flight.
+    fn current_retransmission(&self, number: i64, xmit_order: u32) -> Option<SegmentState> {
+        let index = usize::try_from(number - self.snd_una).ok()?;
+        self.segments
+            .get(index)
+            .copied()
+            .filter(|segment| segment.flags & RETRANS != 0 && segment.xmit_order == xmit_order)
     }
 
-    /// A packet, or its latest copy, is lost.
-    fn lose(&mut self, number: i64) {
-        let flight = &mut self.flights[(number - self.first) as usize];
-        self.resent -= i64::from(flight.marks & RESENT != 0);
-        self.lost += i64::from(flight.marks & LOST == 0);
-        self.due += i64::from(flight.marks & (LOST | RESENT) != LOST);
-        flight.marks = (flight.marks | LOST) & !RESENT;
-        self.found += 1;
-        self.repaired = self.repaired.min(number);
+    /// Marks a packet, or its latest retransmission, lost.
+    fn mark_lost(&mut self, number: i64) {
+        let segment = &mut self.segments[(number - self.snd_una) as usize];
+        self.retrans_out -= i64::from(segment.flags & RETRANS != 0);
+        self.lost_out += i64::from(segment.flags & LOST == 0);
+        self.to_retransmit += i64::from(segment.flags & (LOST | RETRANS) != LOST);
+        segment.flags = (segment.flags | LOST) & !RETRANS;
+        self.lost_total += 1;
+        self.retransmit_hint = self.retransmit_hint.min(number);
     }
 
-    /// A time-out: everything that was not reported is lost, but for what was sent less than a round trip ago (section 6.3; Linux's
-    /// `tcp_timeout_mark_lost` has no reordering window there).
+    /// Retransmission timeout: marks lost what is not SACKed, except packets sent within the last
+    /// round trip (RFC 8985 section 6.3; Linux's `tcp_timeout_mark_lost` uses no reordering
+    /// window).
     pub(crate) fn on_timeout(&mut self, now_s: f64) {
-        for index in 0..self.flights.len() {
-            let (number, flight) = (self.first + index as i64, self.flights[index]);
-            let is_late = index == 0 || flight.sent_s + self.rtt_s <= now_s;
-            let is_known = flight.marks & (LOST | RESENT) == LOST;
-            if is_late && !is_known && !self.reported.contains(number) {
-                self.lose(number);
+        for index in 0..self.segments.len() {
+            let (number, segment) = (self.snd_una + index as i64, self.segments[index]);
+            let is_late = index == 0 || segment.xmit_s + self.rack_rtt_s <= now_s;
+            let is_known = segment.flags & (LOST | RETRANS) == LOST;
+            if is_late && !is_known && !self.sacked.contains(number) {
+                self.mark_lost(number);
             }
         }
-        self.judged = self.first;
+        self.inspected_below = self.snd_una;
     }
 
-    /// The first packet that is lost and was not sent again since.
-    pub(crate) fn next_due(&mut self) -> Option<i64> {
-        if self.due == 0 {
+    /// The first packet that is marked lost and has no retransmission in flight.
+    pub(crate) fn next_to_retransmit(&mut self) -> Option<i64> {
+        if self.to_retransmit == 0 {
             return None;
         }
-        let from = self.repaired.max(self.first);
-        let index = (from - self.first) as usize;
-        let ahead = self.flights.range(index..).position(|flight| flight.marks & (LOST | RESENT) == LOST)?;
-        self.repaired = from + ahead as i64;
-        Some(self.repaired)
+        let from = self.retransmit_hint.max(self.snd_una);
+        let index = (from - self.snd_una) as usize;
+        let ahead = self
+            .segments
+            .range(index..)
+            .position(|segment| segment.flags & (LOST | RETRANS) == LOST)?;
+        self.retransmit_hint = from + ahead as i64;
+        Some(self.retransmit_hint)
     }
 }
 

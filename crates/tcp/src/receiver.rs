@@ -1,229 +1,280 @@
-//! The receiver: cumulative and selective acknowledgements, at once or delayed (ns-2 `tcp-sink.cc`, RFC 2018, RFC 5681 section 4.2).
+//! TCP receiver: cumulative ACKs, SACK blocks, delayed ACKs and ECE (ns-2 `tcp-sink.cc`, RFC 2018,
+//! RFC 5681 section 4.2).
 
-use crate::{AckSegment, Bits, Knobs, NEVER, SackBlocks};
+use crate::{AckSegment, Knobs, NEVER, SackBlocks, SequenceSet};
 use cwndlab_prefetch::prefetch;
 
-/// One TCP receiver.
+/// A TCP receiver.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// Next packet expected.
-    next: i64,
-    highest: i64,
+    /// Next packet expected (RCV.NXT).
+    rcv_nxt: i64,
+    highest_received: i64,
     last_ack_sent: i64,
     echo_s: f64,
-    /// Packets beyond a gap, and the blocks reported about them.
-    beyond: Option<Box<Beyond>>,
-    /// Whether there is a gap, or was one at the last acknowledgement; so it is said before the first packet, which takes a closer look.
-    gap: bool,
-    /// There where an acknowledgement was delayed.
-    delay: Option<Box<Delay>>,
+    /// Out-of-order packets and the SACK blocks that report them; allocated at the first gap.
+    out_of_order: Option<Box<OutOfOrder>>,
+    /// Whether out-of-order packets exist or existed at the last ACK. True before the first packet,
+    /// which therefore takes the slow path.
+    has_gap: bool,
+    /// Delayed-ACK state; allocated at the first delayed ACK.
+    delayed_ack: Option<Box<DelayedAck>>,
     sack: bool,
-    /// A mark arrived, and no packet since then said that the window was cut (ns-2 `ecn_unacked_`).
-    echo_mark: bool,
+    /// CE arrived, and no packet with CWR since (ns-2 `ecn_unacked_`).
+    ece_latched: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct DelayedPacket {
     number: i64,
     sent_s: f64,
     ce: bool,
 }
 
-/// What a receiver that delays acknowledgements knows beside the rest.
+/// Delayed-ACK state (RFC 5681 section 4.2).
 #[derive(Clone, Debug)]
-struct Delay {
-    /// The packet whose acknowledgement is delayed.
-    held: Option<Held>,
+struct DelayedAck {
+    /// The packet whose ACK is delayed.
+    held: Option<DelayedPacket>,
     deadline_s: f64,
-    /// When that deadline was set.
+    /// When the delayed-ACK timer was armed, seconds.
     armed_at_s: f64,
-    /// Packets that were not acknowledged by themselves.
-    unanswered: u64,
+    /// Data packets without an ACK of their own.
+    acks_withheld: u64,
 }
 
-impl Default for Delay {
+impl Default for DelayedAck {
     fn default() -> Self {
-        Self { held: None, deadline_s: NEVER, armed_at_s: 0.0, unanswered: 0 }
+        Self { held: None, deadline_s: NEVER, armed_at_s: 0.0, acks_withheld: 0 }
     }
 }
 
 #[derive(Clone, Debug, Default)]
-struct Beyond {
-    received: Bits,
-    /// Blocks of the last acknowledgement, most recent first.
-    reported: SackBlocks,
+struct OutOfOrder {
+    received: SequenceSet,
+    /// SACK blocks of the last ACK, most recent first.
+    blocks: SackBlocks,
 }
 
 impl Receiver {
-    /// Has what it keeps elsewhere fetched from memory: a packet will be here soon.
+    /// Prefetches heap data before the next packet arrives.
     #[inline]
-    pub fn fetch(&self) {
-        self.beyond.as_deref().inspect(|beyond| prefetch(*beyond));
+    pub fn prefetch(&self) {
+        self.out_of_order.as_deref().inspect(|out_of_order| prefetch(*out_of_order));
     }
 
-    /// A receiver that expects packet 0; `sack` says whether it reports blocks.
+    /// A receiver that expects packet 0; `sack`: it sends SACK blocks.
     pub fn new(sack: bool) -> Self {
-        Self { next: 0, highest: -1, last_ack_sent: 0, echo_s: 0.0, beyond: None, gap: true, delay: None, sack, echo_mark: false }
-    }
-
-    /// As [`Receiver::new`], in the place of a receiver whose flow is over: the memory for what lies beyond a gap serves again.
-    pub fn renew(&mut self, sack: bool) {
-        let mut beyond = self.beyond.take();
-        if let Some(beyond) = &mut beyond {
-            beyond.received.renew();
-            beyond.reported = SackBlocks::default();
+        Self {
+            rcv_nxt: 0,
+            highest_received: -1,
+            last_ack_sent: 0,
+            echo_s: 0.0,
+            out_of_order: None,
+            has_gap: true,
+            delayed_ack: None,
+            sack,
+            ece_latched: false,
         }
-        let mut delay = self.delay.take();
-        delay.iter_mut().for_each(|delay| **delay = Delay::default());
-        *self = Self { beyond, delay, ..Self::new(sack) };
     }
 
-    /// A data packet arrived. Returns whether it was new, and the acknowledgement to send now, if any.
+    /// Resets the receiver for another flow and keeps allocated memory.
+    pub fn reset(&mut self, sack: bool) {
+        let mut out_of_order = self.out_of_order.take();
+        if let Some(out_of_order) = &mut out_of_order {
+            out_of_order.received.reset();
+            out_of_order.blocks = SackBlocks::default();
+        }
+        let mut delayed_ack = self.delayed_ack.take();
+        delayed_ack.iter_mut().for_each(|delayed_ack| **delayed_ack = DelayedAck::default());
+        *self = Self { out_of_order, delayed_ack, ..Self::new(sack) };
+    }
+
+    /// Processes a data packet. Returns whether it is new, and the ACK to send now, if any.
     ///
-    /// `ce`: a queue marked it; `cwr`: it says that the sender has cut its window (RFC 3168 section 6.1).
+    /// `ce`: an AQM marked the packet; `cwr`: the sender reduced cwnd (RFC 3168 section 6.1).
     #[inline(always)]
-    pub fn on_data(&mut self, now_s: f64, number: i64, sent_s: f64, ce: bool, cwr: bool, knobs: &Knobs) -> (bool, Option<AckSegment>) {
-        if number == self.next && !self.gap && !knobs.delayed_ack && !(ce | cwr) {
-            // In order, as most packets are.
-            (self.next, self.highest, self.last_ack_sent, self.echo_s) = (number + 1, number, number, sent_s);
+    pub fn on_data(
+        &mut self,
+        now_s: f64,
+        number: i64,
+        sent_s: f64,
+        ce: bool,
+        cwr: bool,
+        knobs: &Knobs,
+    ) -> (bool, Option<AckSegment>) {
+        if number == self.rcv_nxt && !self.has_gap && !knobs.delayed_ack && !(ce | cwr) {
+            // Fast path: in order, no gap, no delayed ACKs.
+            (self.rcv_nxt, self.highest_received, self.last_ack_sent, self.echo_s) =
+                (number + 1, number, number, sent_s);
             return (
                 true,
-                Some(AckSegment { ack: number, sent_s, echo_s: sent_s, size_bytes: knobs.ack_wire_size(), ece: self.echo_mark }),
+                Some(AckSegment {
+                    ack: number,
+                    sent_s,
+                    echo_s: sent_s,
+                    size_bytes: knobs.ack_wire_size(),
+                    ece: self.ece_latched,
+                }),
             );
         }
-        self.on_data_slow(now_s, number, sent_s, ce, cwr, knobs)
+        self.on_data_slow_path(now_s, number, sent_s, ce, cwr, knobs)
     }
 
     #[inline(never)]
-    fn on_data_slow(&mut self, now_s: f64, number: i64, sent_s: f64, ce: bool, cwr: bool, knobs: &Knobs) -> (bool, Option<AckSegment>) {
-        // RFC 7323 section 4.3: echo the packet that advances the acknowledgement, or an equal one sent later.
-        if !knobs.timestamp_echo_fix || (sent_s >= self.echo_s && number <= self.last_ack_sent + 1) {
+    fn on_data_slow_path(
+        &mut self,
+        now_s: f64,
+        number: i64,
+        sent_s: f64,
+        ce: bool,
+        cwr: bool,
+        knobs: &Knobs,
+    ) -> (bool, Option<AckSegment>) {
+        // RFC 7323 section 4.3: echo the timestamp of the packet that advances RCV.NXT, or of an
+        // equal one sent later.
+        if !knobs.timestamp_echo_fix || (sent_s >= self.echo_s && number <= self.last_ack_sent + 1)
+        {
             self.echo_s = sent_s;
         }
-        // RFC 8257 section 3.2: every packet's own mark, not one latched until the sender answers.
-        self.echo_mark &= !(cwr || knobs.exact_marks);
-        self.echo_mark |= ce;
-        let filled_gap = number < self.highest;
+        // RFC 8257 section 3.2: ECE reports each packet's own mark; RFC 3168: ECE is latched until
+        // CWR.
+        self.ece_latched &= !(cwr || knobs.exact_marks);
+        self.ece_latched |= ce;
+        let filled_gap = number < self.highest_received;
         let new = self.accept(number);
         if knobs.delayed_ack {
-            let delay = self.delay.get_or_insert_default();
-            if delay.held.is_none() && number == self.next - 1 {
-                let at_once = (knobs.immediate_ack_on_fill && filled_gap) || (knobs.immediate_ack_on_syn && number == 0)
-                    // Linux's quick acknowledgements: slow start begins as fast as it can.
+            let delayed_ack = self.delayed_ack.get_or_insert_default();
+            if delayed_ack.held.is_none() && number == self.rcv_nxt - 1 {
+                // Linux's quick ACKs speed up slow start.
+                let immediately = (knobs.immediate_ack_on_fill && filled_gap)
+                    || (knobs.immediate_ack_on_syn && number == 0)
                     || number < i64::from(knobs.quick_acks);
-                if !at_once {
-                    delay.held = Some(Held { number, sent_s, ce });
-                    delay.deadline_s = now_s + knobs.delayed_ack_interval.seconds();
-                    delay.armed_at_s = now_s;
-                    delay.unanswered += 1;
+                if !immediately {
+                    delayed_ack.held = Some(DelayedPacket { number, sent_s, ce });
+                    delayed_ack.deadline_s = now_s + knobs.delayed_ack_interval.seconds();
+                    delayed_ack.armed_at_s = now_s;
+                    delayed_ack.acks_withheld += 1;
                     return (new, None);
                 }
             }
-            delay.deadline_s = NEVER;
+            delayed_ack.deadline_s = NEVER;
         }
         (new, Some(self.acknowledge(number, sent_s, knobs)))
     }
 
-    /// The delayed-acknowledgement timer expired.
+    /// Handles expiry of the delayed-ACK timer.
     pub fn on_timer(&mut self, knobs: &Knobs) -> Option<AckSegment> {
-        let delay = self.delay.as_deref_mut()?;
-        delay.deadline_s = NEVER;
-        let Held { number, sent_s, .. } = delay.held?;
-        delay.unanswered -= 1;
+        let delayed_ack = self.delayed_ack.as_deref_mut()?;
+        delayed_ack.deadline_s = NEVER;
+        let DelayedPacket { number, sent_s, .. } = delayed_ack.held?;
+        delayed_ack.acks_withheld -= 1;
         Some(self.acknowledge(number, sent_s, knobs))
     }
 
-    /// When a delayed acknowledgement is due, or [`NEVER`].
+    /// When the delayed-ACK timer expires, or [`NEVER`].
     pub fn deadline_s(&self) -> f64 {
-        self.delay.as_ref().map_or(NEVER, |delay| delay.deadline_s)
+        self.delayed_ack.as_ref().map_or(NEVER, |delayed_ack| delayed_ack.deadline_s)
     }
 
-    /// When that was decided, seconds.
+    /// When the delayed-ACK timer was armed, seconds.
     pub fn armed_at_s(&self) -> f64 {
-        self.delay.as_ref().map_or(0.0, |delay| delay.armed_at_s)
+        self.delayed_ack.as_ref().map_or(0.0, |delayed_ack| delayed_ack.armed_at_s)
     }
 
-    /// Data packets that arrived and were not acknowledged by themselves.
-    pub fn unanswered(&self) -> u64 {
-        self.delay.as_ref().map_or(0, |delay| delay.unanswered)
+    /// Data packets that arrived and got no ACK of their own.
+    pub fn acks_withheld(&self) -> u64 {
+        self.delayed_ack.as_ref().map_or(0, |delayed_ack| delayed_ack.acks_withheld)
     }
 
-    /// Records the packet; returns whether it was new.
+    /// Records the packet; returns whether it is new.
     fn accept(&mut self, number: i64) -> bool {
-        let in_order = number == self.next;
-        self.highest = self.highest.max(number);
-        if in_order && self.highest == number {
-            self.next += 1;
+        let in_order = number == self.rcv_nxt;
+        self.highest_received = self.highest_received.max(number);
+        if in_order && self.highest_received == number {
+            self.rcv_nxt += 1;
             return true;
         }
-        if number < self.next {
+        if number < self.rcv_nxt {
             return false;
         }
-        self.gap = true;
-        let beyond = self.beyond.get_or_insert_with(Box::default);
-        beyond.received.advance(self.next);
-        let new = beyond.received.insert(number);
+        self.has_gap = true;
+        let out_of_order = self.out_of_order.get_or_insert_with(Box::default);
+        out_of_order.received.advance(self.rcv_nxt);
+        let new = out_of_order.received.insert(number);
         if in_order {
-            self.next = beyond.received.first_clear(number);
-            beyond.received.advance(self.next);
+            self.rcv_nxt = out_of_order.received.first_missing(number);
+            out_of_order.received.advance(self.rcv_nxt);
         }
         new
     }
 
     fn acknowledge(&mut self, number: i64, sent_s: f64, knobs: &Knobs) -> AckSegment {
-        let ack = self.next - 1;
+        let ack = self.rcv_nxt - 1;
         self.last_ack_sent = ack;
-        // RFC 3168 section 6.1.3, ns-2 `TcpSink::ack`: a mark on either of two packets acknowledged together is echoed.
-        let held = self.delay.as_mut().and_then(|delay| delay.held.take());
-        self.echo_mark |= held.is_some_and(|held| held.ce);
-        let agrees = knobs.ecn && knobs.ecn_handshake && (number == 0 || held.is_some_and(|held| held.number == 0));
+        // RFC 3168 section 6.1.3, ns-2 `TcpSink::ack`: ECE reports a mark on either packet of a
+        // delayed ACK.
+        let held = self.delayed_ack.as_mut().and_then(|delayed_ack| delayed_ack.held.take());
+        self.ece_latched |= held.is_some_and(|held| held.ce);
+        let agrees = knobs.ecn
+            && knobs.ecn_handshake
+            && (number == 0 || held.is_some_and(|held| held.number == 0));
         let mut size_bytes = knobs.ack_wire_size();
-        if self.sack && self.gap {
-            size_bytes += knobs.sack_block_size * self.report(number, ack, knobs.max_sack_blocks as usize);
+        if self.sack && self.has_gap {
+            size_bytes += knobs.sack_block_size
+                * self.update_sack_blocks(number, ack, knobs.max_sack_blocks as usize);
         }
-        self.gap &= ack < self.highest;
-        if !self.gap
-            && let Some(beyond) = &mut self.beyond
+        self.has_gap &= ack < self.highest_received;
+        if !self.has_gap
+            && let Some(out_of_order) = &mut self.out_of_order
         {
-            beyond.received.clear();
-            beyond.reported = SackBlocks::default();
+            out_of_order.received.clear();
+            out_of_order.blocks = SackBlocks::default();
         }
-        let ece = self.echo_mark || agrees;
-        self.echo_mark &= !knobs.exact_marks;
+        let ece = self.ece_latched || agrees;
+        self.ece_latched &= !knobs.exact_marks;
         AckSegment { ack, sent_s, echo_s: self.echo_s, size_bytes, ece }
     }
 
-    /// The SACK blocks of the acknowledgement sent last, if it had any.
+    /// The SACK blocks of the last ACK, if it has any.
     #[inline(always)]
-    pub fn blocks(&self) -> Option<&SackBlocks> {
-        if !self.gap {
+    pub fn sack_blocks(&self) -> Option<&SackBlocks> {
+        if !self.has_gap {
             return None;
         }
-        self.beyond.as_deref().map(|beyond| &beyond.reported).filter(|blocks| !blocks.is_empty())
+        self.out_of_order
+            .as_deref()
+            .map(|out_of_order| &out_of_order.blocks)
+            .filter(|blocks| !blocks.is_empty())
     }
 
-    /// The blocks of an acknowledgement; returns how many. RFC 2018 section 4: first the block with the packet just received, then the latest
-    /// others that it does not cover.
-    fn report(&mut self, number: i64, ack: i64, most: usize) -> u32 {
-        let Some(beyond) = &mut self.beyond else { return 0 };
+    /// Updates the SACK blocks and returns their number. RFC 2018 section 4: first the block of the
+    /// packet just received, then the most recent others that it does not cover.
+    fn update_sack_blocks(&mut self, number: i64, ack: i64, most: usize) -> u32 {
+        let Some(out_of_order) = &mut self.out_of_order else { return 0 };
         let most = most.min(SackBlocks::MAX);
-        if ack >= self.highest || most == 0 {
-            beyond.reported = SackBlocks::default();
+        if ack >= self.highest_received || most == 0 {
+            out_of_order.blocks = SackBlocks::default();
             return 0;
         }
-        let right = beyond.received.first_clear(number.max(ack + 1)).min(self.highest + 1);
-        let recent = if number > ack { (beyond.received.run_start(number), right) } else { (0, right.max(ack + 1)) };
+        let right =
+            out_of_order.received.first_missing(number.max(ack + 1)).min(self.highest_received + 1);
+        let recent = if number > ack {
+            (out_of_order.received.run_start(number), right)
+        } else {
+            (0, right.max(ack + 1))
+        };
         let mut index = 0;
-        while let Some(&old) = beyond.reported.as_slice().get(index) {
+        while let Some(&old) = out_of_order.blocks.as_slice().get(index) {
             if recent.0 <= old.0 && recent.1 >= old.1 {
-                beyond.reported.remove(index);
+                out_of_order.blocks.remove(index);
             } else {
                 index += 1;
             }
         }
         if number > ack {
-            beyond.reported.push_front(recent, most);
+            out_of_order.blocks.push_front(recent, most);
         }
-        beyond.reported.as_slice().len() as u32
+        out_of_order.blocks.as_slice().len() as u32
     }
 }

@@ -1,83 +1,88 @@
-//! Which packets beyond the cumulative acknowledgement have arrived, as far as the sender knows.
+//! SACK scoreboard (RFC 6675 section 4): which packets beyond SND.UNA are selectively acknowledged.
 
-use crate::Bits;
+use crate::SequenceSet;
 
-/// The sender's view of what selective acknowledgements reported.
+/// The SACK scoreboard of a sender.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
-    sacked: Bits,
-    /// Lowest number that may still be retransmitted in this recovery: each hole is resent once.
-    next_hole: i64,
+    sacked: SequenceSet,
+    /// HighRxt + 1: each hole below it was retransmitted in this recovery.
+    next_rxt: i64,
 }
 
 impl Scoreboard {
-    /// Forgets everything.
+    /// Removes all SACK information.
     pub fn clear(&mut self) {
         self.sacked.clear();
-        self.next_hole = 0;
+        self.next_rxt = 0;
     }
 
-    /// As new, for another flow, but for the memory it has.
-    pub fn renew(&mut self) {
-        self.sacked.renew();
-        self.next_hole = 0;
+    /// Resets the scoreboard for another flow and keeps allocated memory.
+    pub fn reset(&mut self) {
+        self.sacked.reset();
+        self.next_rxt = 0;
     }
 
-    /// Records blocks above the cumulative acknowledgement; returns whether anything new was learnt.
+    /// Records SACK blocks above SND.UNA; returns whether any reports a new packet.
     ///
-    /// `highest_sent` bounds what is believed: a block beyond it reports data that was never sent.
+    /// Blocks beyond `highest_sent` report packets that were never sent and are ignored.
     #[inline(never)]
     pub fn update(&mut self, highest_ack: i64, highest_sent: i64, blocks: &[(i64, i64)]) -> bool {
         self.sacked.advance(highest_ack + 1);
         let mut changed = false;
         for &(left, right) in blocks {
-            changed |= self.sacked.insert_run(left.max(highest_ack + 1), right.min(highest_sent + 1));
+            changed |=
+                self.sacked.insert_range(left.max(highest_ack + 1), right.min(highest_sent + 1));
         }
         changed
     }
 
-    /// A time-out: what was reported stays known (RFC 6675 section 5.1), but every hole may be resent.
+    /// Timeout: keeps SACK information (RFC 6675 section 5.1), but every hole may be retransmitted
+    /// again.
     pub fn forget_retransmissions(&mut self) {
-        self.next_hole = 0;
+        self.next_rxt = 0;
     }
 
-    /// Whether packet `number` was reported.
+    /// Whether packet `number` is SACKed.
     pub fn is_sacked(&self, number: i64) -> bool {
         self.sacked.contains(number)
     }
 
-    /// Marks `number` as retransmitted.
+    /// Records that packet `number` was retransmitted.
     pub fn mark_retransmitted(&mut self, number: i64) {
-        self.next_hole = self.next_hole.max(number + 1);
+        self.next_rxt = self.next_rxt.max(number + 1);
     }
 
-    /// The next hole below the highest reported packet that was not resent yet.
+    /// The next hole below the highest SACKed packet that was not retransmitted in this recovery.
     pub fn next_hole(&self, highest_ack: i64) -> Option<i64> {
         let highest = self.sacked.highest()?;
-        let hole = self.sacked.first_clear(self.next_hole.max(highest_ack + 1));
+        let hole = self.sacked.first_missing(self.next_rxt.max(highest_ack + 1));
         (hole < highest).then_some(hole)
     }
 
-    /// RFC 6675 section 4: packets believed to be in the network, with `threshold` reports above a packet meaning it is lost.
+    /// Estimate of packets in flight (pipe, RFC 6675 section 4) with DupThresh = `threshold`.
     pub fn pipe(&self, highest_ack: i64, highest_sent: i64, threshold: u32) -> i64 {
         let first = highest_ack + 1;
-        let unsacked = |from: i64, to: i64| if to > from { to - from - self.sacked.count(from, to) as i64 } else { 0 };
+        let unsacked = |from: i64, to: i64| {
+            if to > from { to - from - self.sacked.count(from, to) as i64 } else { 0 }
+        };
         let lost_below = self.lost_below(threshold).unwrap_or(first);
-        let retransmitted = unsacked(first, self.next_hole.min(highest_sent + 1));
+        let retransmitted = unsacked(first, self.next_rxt.min(highest_sent + 1));
         unsacked(lost_below.max(first), highest_sent + 1) + retransmitted
     }
 
-    /// RFC 6675 section 4, IsLost: packets below this number without a report are lost.
+    /// Packets below this number that are not SACKed are lost (IsLost, RFC 6675 section 4).
     pub fn lost_below(&self, threshold: u32) -> Option<i64> {
         self.sacked.nth_highest(threshold)
     }
 
-    /// How many in `[from, to)` were not reported.
-    pub fn unreported(&self, from: i64, to: i64) -> u64 {
+    /// Number of packets in `[from, to)` that are not SACKed.
+    pub fn count_unsacked(&self, from: i64, to: i64) -> u64 {
         (to - from).max(0) as u64 - self.sacked.count(from, to)
     }
 
-    /// The highest packet below `limit` that was not reported: what a rescue retransmission sends.
+    /// The highest packet below `limit` that is not SACKed: the rescue retransmission of RFC 6675
+    /// section 4, rule 4.
     pub fn highest_hole(&self, highest_ack: i64, limit: i64) -> Option<i64> {
         (highest_ack + 1..limit).rev().find(|&number| !self.sacked.contains(number))
     }
@@ -89,7 +94,8 @@ mod tests {
 
     #[test]
     fn pipe_counts_as_rfc_6675_does() {
-        // 10..20 outstanding, 13, 15, 16 and 17 reported: below 15 (third highest) 10, 11, 12, 14 are lost; 18 and 19 are in the network.
+        // 10..20 are outstanding; 13, 15, 16 and 17 are SACKed. Below 15, the third highest, 10,
+        // 11, 12 and 14 are lost; 18 and 19 are in flight.
         let mut board = Scoreboard::default();
         assert!(board.update(9, 19, &[(13, 14), (15, 18)]));
         assert!(!board.update(9, 19, &[(15, 18)]));

@@ -1,4 +1,4 @@
-//! Segments as the endpoints see them. Packet numbers start at 0; -1 acknowledges nothing.
+//! Data and ACK segments. Packet numbers start at 0; -1 acknowledges nothing.
 
 /// Up to three SACK blocks (RFC 2018), each `[left, right)` in packet numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// How many a header can carry here.
+    /// Largest number of blocks in a header.
     pub const MAX: usize = 3;
 
     /// The blocks, most recent first.
@@ -16,18 +16,18 @@ impl SackBlocks {
         &self.blocks[..self.count as usize]
     }
 
-    /// Whether there are none.
+    /// Whether there is no block.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Takes out the block at a place.
+    /// Removes the block at `index`.
     pub(crate) fn remove(&mut self, index: usize) {
         self.blocks.copy_within(index + 1..self.count as usize, index);
         self.count -= 1;
     }
 
-    /// Puts a block before all others, of which the last goes if there are more than `most` then.
+    /// Inserts a block at the front and drops the last if there are more than `most`.
     pub(crate) fn push_front(&mut self, block: (i64, i64), most: usize) {
         let count = (self.count as usize + 1).min(most);
         self.blocks.copy_within(0..count - 1, 1);
@@ -43,9 +43,9 @@ impl SackBlocks {
     }
 }
 
-/// Where a sender's segments go. A function will do; what every packet passes implements it, so that it is laid out in line.
+/// Destination of a sender's segments: a closure, or a type that implements it for inlining.
 pub trait Output {
-    /// A segment leaves.
+    /// Takes a segment.
     fn send(&mut self, segment: DataSegment);
 }
 
@@ -56,36 +56,37 @@ impl<F: FnMut(DataSegment)> Output for F {
     }
 }
 
-/// A data packet leaving the sender.
+/// A data segment that leaves the sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DataSegment {
     /// Packet number.
     pub number: i64,
     /// Bytes on the wire.
     pub size_bytes: u32,
-    /// Sent before.
+    /// Whether the packet was sent before.
     pub retransmission: bool,
-    /// ECN-capable: a queue may mark it instead of dropping it (RFC 3168 section 5).
+    /// ECT: an AQM may mark the packet instead of dropping it (RFC 3168 section 5).
     pub ect: bool,
-    /// The window was reduced: the receiver can stop its echo (RFC 3168 section 6.1.2).
+    /// CWR: the sender reduced cwnd, and the receiver can stop ECE (RFC 3168 section 6.1.2).
     pub cwr: bool,
-    /// Window as it left, packets: for traces.
+    /// cwnd at transmission, packets: for traces.
     pub cwnd: f64,
-    /// Slow-start threshold as it left, packets.
+    /// ssthresh at transmission, packets.
     pub ssthresh: f64,
 }
 
-/// An acknowledgement leaving the receiver.
+/// An ACK that leaves the receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AckSegment {
     /// Highest packet received in order.
     pub ack: i64,
-    /// When the packet it answers was sent, seconds (for measuring; the sender's timer uses it only with timestamps on).
+    /// Transmission time of the packet that triggered the ACK, seconds: for metrics, and for RTT
+    /// samples with timestamps.
     pub sent_s: f64,
-    /// Timestamp to echo (RFC 7323), seconds.
+    /// Echoed timestamp (TSecr, RFC 7323), seconds.
     pub echo_s: f64,
     /// Bytes on the wire.
     pub size_bytes: u32,
-    /// A mark has arrived, and no packet since that says the window was reduced (RFC 3168 section 6.1.3).
+    /// ECE: CE arrived, and no packet with CWR since (RFC 3168 section 6.1.3).
     pub ece: bool,
 }

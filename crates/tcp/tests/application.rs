@@ -1,6 +1,7 @@
-//! Applications that supply data bit by bit (RFC 5681 section 4.1), and what `ns` 2.35 does.
+//! Applications that supply data in parts (RFC 5681 section 4.1), and what `ns` 2.35 does.
 //!
-//! Where a test says that ns prints its numbers: `Agent/TCP/Newreno` with the settings of tests/ecn.rs, its data given by `advanceby`.
+//! Where a test says that ns prints its numbers: `Agent/TCP/Newreno` with the settings of
+//! tests/ecn.rs, its data supplied by `advanceby`.
 
 mod exchange;
 
@@ -8,8 +9,9 @@ use cwndlab_tcp::{Knobs, NEVER, Recovery};
 use exchange::{Exchange, ns2, rfc};
 
 #[test]
-fn data_that_comes_soon_finds_the_window_open() {
-    // Eight packets, and four more 0.1 s after the last acknowledgement. ns: 9 to 12 leave together, with a window of 8.95059.
+fn data_supplied_soon_finds_the_window_open() {
+    // Eight packets, and four more 0.1 s after the last ACK. ns: 9 to 12 leave
+    // together, with a window of 8.95059.
     let mut tcp = Exchange::eight_packets(Recovery::NewReno, Some(8), ns2());
     tcp.at(0.2);
     for ack in 1..=8 {
@@ -25,20 +27,37 @@ fn data_that_comes_soon_finds_the_window_open() {
 
 #[test]
 fn in_ns2_the_timer_goes_on_while_there_is_no_data() {
-    // The same, 1.8 s after: the timer has expired. ns: 9 leaves with a window of 1 and a threshold of 8, no time-out and no back-off counted.
+    // The same, 1.8 s later: the timer has expired. ns: 9 leaves with cwnd = 1 and ssthresh = 8;
+    // neither a timeout nor a backoff is counted.
     let mut tcp = Exchange::eight_packets(Recovery::NewReno, Some(8), ns2());
     tcp.at(0.2).ack(8, &[]).at(2.0).supply(8, &[9]).window(1.0, 8.0);
-    tcp.at(2.1).ack(9, &[10, 11]).at(2.2).ack(10, &[12, 13]).ack(11, &[14, 15]).at(2.3).ack(12, &[16]).window(5.0, 8.0);
+    tcp.at(2.1)
+        .ack(9, &[10, 11])
+        .at(2.2)
+        .ack(10, &[12, 13])
+        .ack(11, &[14, 15])
+        .at(2.3)
+        .ack(12, &[16])
+        .window(5.0, 8.0);
     assert_eq!(tcp.sender.counters(2.3).timeouts, 0);
 }
 
 #[test]
 fn rfc_5681_restarts_from_the_initial_window() {
-    // Twelve packets, sent four and eight; the window is 8, and 9 after the last acknowledgement. RTO is 1 s.
+    // Twelve packets, sent four and eight; the window is 8, and 9 after the last ACK.
+    // RTO is 1 s.
     let knobs = Knobs { initial_window: 4.0, ..rfc() };
-    for (later_s, sends, window) in [(1.15, &[13, 14, 15, 16, 17, 18, 19, 20][..], 9.0), (1.25, &[13, 14, 15, 16], 4.0)] {
+    for (later_s, sends, window) in
+        [(1.15, &[13, 14, 15, 16, 17, 18, 19, 20][..], 9.0), (1.25, &[13, 14, 15, 16], 4.0)]
+    {
         let mut tcp = Exchange::start(Recovery::Sack, Some(12), knobs.clone(), &[0]);
-        tcp.at(0.1).ack(0, &[1, 2, 3, 4]).at(0.2).ack(1, &[5, 6]).ack(2, &[7, 8]).ack(3, &[9, 10]).ack(4, &[11, 12]);
+        tcp.at(0.1)
+            .ack(0, &[1, 2, 3, 4])
+            .at(0.2)
+            .ack(1, &[5, 6])
+            .ack(2, &[7, 8])
+            .ack(3, &[9, 10])
+            .ack(4, &[11, 12]);
         // Nothing was sent since 0.2 s: section 4.1 counts from there.
         tcp.at(0.3).ack(12, &[]).window(9.0, 1e9).at(later_s).supply(8, sends).window(window, 1e9);
     }
@@ -46,8 +65,8 @@ fn rfc_5681_restarts_from_the_initial_window() {
 
 #[test]
 fn a_window_below_one_packet_waits_for_the_timer_even_without_data() {
-    // windowInit_ 1, one packet, and it is marked: the window is 1/2. ns: data of 0.25 s leaves when the timer expires at 0.4501 s, data of 0.55 s
-    // at once.
+    // windowInit_ 1, one packet, and it is marked: the window is 1/2. ns: data of 0.25 s leaves
+    // when the timer expires at 0.4501 s, data of 0.55 s at once.
     for (supply_s, expires) in [(0.25, true), (0.55, false)] {
         let knobs = Knobs { ecn: true, initial_window: 1.0, window: 100.0, ..ns2() };
         let mut tcp = Exchange::start(Recovery::NewReno, Some(1), knobs, &[0]);
@@ -79,7 +98,7 @@ fn without_a_syn_nothing_is_sent_before_there_is_data() {
 }
 
 #[test]
-fn data_joins_what_is_on_its_way() {
+fn data_supplied_while_packets_are_in_flight() {
     // Three packets more, but the window of 8 is full.
     let mut tcp = Exchange::eight_packets(Recovery::NewReno, Some(8), ns2());
     tcp.at(0.15).supply(3, &[]).at(0.2).ack(1, &[9]).ack(2, &[10]).ack(3, &[11]).ack(4, &[]);
@@ -87,8 +106,9 @@ fn data_joins_what_is_on_its_way() {
 
 #[test]
 fn data_between_duplicate_acknowledgements() {
-    // Eight packets; 7 is lost, and two more come after the duplicate that 8 causes. Sack1 looks at its scoreboard: without an earlier cut the hole
-    // holds new data back (ns: nothing leaves before the time-out). RFC 6675 sends it.
+    // Eight packets; 7 is lost, and two more are supplied after the duplicate ACK that 8 causes.
+    // Sack1 consults its scoreboard: without an earlier reduction the hole blocks new data (ns:
+    // nothing leaves before the timeout). RFC 6675 sends it.
     for (knobs, sends) in [(ns2(), &[][..]), (rfc(), &[9, 10])] {
         let mut tcp = Exchange::eight_packets(Recovery::Sack, Some(8), knobs);
         tcp.at(0.2).ack(6, &[]).sack(6, &[(8, 9)], &[]).supply(2, sends);

@@ -1,8 +1,10 @@
-//! Exchanges with marks: RFC 3168 section 6.1, and what `ns` 2.35 does.
+//! Exchanges with ECN: RFC 3168 section 6.1, and what `ns` 2.35 does.
 //!
-//! Where a test says that ns prints its numbers: `Agent/TCP`, `/Reno`, `/Newreno` or `/Sack1` with `ecn_ 1`, `windowInit_ 8`, `window_ 100`
-//! and `ssthresh_ 8` over a link of 100 Mb/s and 50 ms; one `ErrorModel/List` drops the packets named, another with `markecn_ true` marks
-//! them; a trace between agent and node prints number, flags, `cwnd_`, `ssthresh_` and `necnresponses_` of each packet sent.
+//! Where a test says that ns prints its numbers: `Agent/TCP`, `/Reno`, `/Newreno` or `/Sack1` with
+//! `ecn_ 1`, `windowInit_ 8`, `window_ 100` and `ssthresh_ 8` over a link of 100 Mb/s and 50 ms;
+//! one `ErrorModel/List` drops the packets named, another with `markecn_ true` marks them; a trace
+//! between agent and node prints number, flags, `cwnd_`, `ssthresh_` and `necnresponses_` of each
+//! packet sent.
 
 mod exchange;
 
@@ -15,28 +17,43 @@ fn ecn(knobs: Knobs) -> Knobs {
 
 #[test]
 fn a_mark_cuts_once_in_a_window_and_echoes_stop_growth() {
-    // Packet 1 is marked. The receiver echoes until packet 9, the first after the cut, says that the window was cut. ns prints these numbers;
-    // RFC 3168 section 6.1.2 asks for the same.
+    // Packet 1 is marked. The receiver sends ECE until packet 9, the first after the reduction,
+    // carries CWR. ns prints these numbers; RFC 3168 section 6.1.2 requires the same.
     for knobs in [ns2(), rfc()] {
         let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, ecn(knobs));
         tcp.ect(true).cwr(&[]);
         tcp.at(0.2).marked(1, &[]).window(4.0, 4.0).marked(2, &[]).marked(3, &[]).marked(4, &[]);
-        tcp.marked(5, &[9]).cwr(&[9]).marked(6, &[10]).cwr(&[]).marked(7, &[11]).marked(8, &[12]).window(4.0, 4.0);
+        tcp.marked(5, &[9])
+            .cwr(&[9])
+            .marked(6, &[10])
+            .cwr(&[])
+            .marked(7, &[11])
+            .marked(8, &[12])
+            .window(4.0, 4.0);
         // Growth again: 4 + 1/4, then 4.25 + 1/4.25 (ns: 4.48529).
         tcp.at(0.3).ack(9, &[13]).window(4.25, 4.0).ack(10, &[14]).window(4.25 + 1.0 / 4.25, 4.0);
         let counters = tcp.sender.counters(0.3);
-        assert_eq!((counters.ecn_reductions, counters.fast_retransmits, counters.timeouts), (1, 0, 0));
+        assert_eq!(
+            (counters.ecn_reductions, counters.fast_retransmits, counters.timeouts),
+            (1, 0, 0)
+        );
     }
 }
 
 #[test]
 fn a_mark_in_the_next_window_cuts_again() {
-    // Packets 1 and 9 are marked. ns: packet 13 leaves with a window of 2 and says so.
+    // Packets 1 and 9 are marked. ns: packet 13 leaves with cwnd = 2 and CWR.
     for knobs in [ns2(), rfc()] {
         let mut tcp = Exchange::eight_packets(Recovery::Sack, None, ecn(knobs));
         tcp.at(0.2).marked(1, &[]).marked(4, &[]).marked(8, &[9, 10, 11, 12]).cwr(&[9]);
-        tcp.at(0.3).marked(9, &[]).window(2.0, 2.0).marked(10, &[]).marked(11, &[13]).cwr(&[13]).marked(12, &[14]);
-        // Up to 12 were out at the cut: 13 was not.
+        tcp.at(0.3)
+            .marked(9, &[])
+            .window(2.0, 2.0)
+            .marked(10, &[])
+            .marked(11, &[13])
+            .cwr(&[13])
+            .marked(12, &[14]);
+        // Packets up to 12 were in flight at the reduction; 13 was not.
         tcp.at(0.4).ack(13, &[15]).window(2.5, 2.0);
         assert_eq!(tcp.sender.counters(0.4).ecn_reductions, 2);
     }
@@ -44,16 +61,30 @@ fn a_mark_in_the_next_window_cuts_again() {
 
 #[test]
 fn ns2_backs_off_at_a_window_of_one_packet() {
-    // windowInit_ 1; packets 1, 2 and 3 are marked. The window falls to 1/2, nothing may be sent, and the timer opens it to 1. From the second
-    // echo in a row on the time-out doubles. ns sends packets 2 to 5 at 0.4501, 0.9902, 1.8903 and 1.9904 s.
+    // windowInit_ 1; packets 1, 2 and 3 are marked. cwnd falls to 1/2, nothing may be sent, and the
+    // timer opens it to 1. From the second ECE in a row on the RTO is backed off. ns sends packets
+    // 2 to 5 at 0.4501, 0.9902, 1.8903 and 1.9904 s.
     let knobs = Knobs { initial_window: 1.0, window: 100.0, ..ecn(ns2()) };
     let mut tcp = Exchange::start(Recovery::NewReno, None, knobs, &[0]);
-    tcp.ect(false).at(0.10002).syn_ack(&[1]).ect(true).cwr(&[]).at(0.2001).marked(1, &[]).window(0.5, 2.0);
+    tcp.ect(false)
+        .at(0.10002)
+        .syn_ack(&[1])
+        .ect(true)
+        .cwr(&[])
+        .at(0.2001)
+        .marked(1, &[])
+        .window(0.5, 2.0);
     // 10 ticks twice: SRTT 10, RTTVAR 5 then 3.75: RTO 25 ticks.
     tcp.expires(0.4501, &[2]).window(1.0, 2.0).cwr(&[2]);
     // RTTVAR 3: RTO 22 ticks, twice; then 19, but at least 20, four times.
-    tcp.at(0.5502).marked(2, &[]).expires(0.9902, &[3]).cwr(&[3]).at(1.0903).marked(3, &[]).expires(1.8903, &[4]);
-    // No echo: the back-off is over.
+    tcp.at(0.5502)
+        .marked(2, &[])
+        .expires(0.9902, &[3])
+        .cwr(&[3])
+        .at(1.0903)
+        .marked(3, &[])
+        .expires(1.8903, &[4]);
+    // No ECE: the backoff ends.
     tcp.at(1.9904).ack(4, &[5, 6]).window(2.0, 2.0);
     assert!(tcp.sender.deadline_s() < 2.25);
     let counters = tcp.sender.counters(2.0);
@@ -62,20 +93,35 @@ fn ns2_backs_off_at_a_window_of_one_packet() {
 
 #[test]
 fn rfc_3168_leaves_a_window_of_one_packet_to_the_timer() {
-    // Section 6.1.2: the echo restarts the timer, and a new packet goes out only when it expires. RTO is 1 s, without back-off.
+    // Section 6.1.2: ECE restarts the timer, and a new packet leaves only when it expires. RTO is 1
+    // s, without backoff.
     let knobs = Knobs { initial_window: 1.0, ..ecn(rfc()) };
     let mut tcp = Exchange::start(Recovery::Sack, None, knobs, &[0]);
     tcp.ect(false).at(0.1).ack(0, &[1]).at(0.2).marked(1, &[]).window(0.5, 2.0);
-    tcp.expires(1.2, &[2]).window(1.0, 2.0).cwr(&[2]).at(1.3).marked(2, &[]).expires(2.3, &[3]).at(2.4).ack(3, &[4, 5]).window(2.0, 2.0);
+    tcp.expires(1.2, &[2])
+        .window(1.0, 2.0)
+        .cwr(&[2])
+        .at(1.3)
+        .marked(2, &[])
+        .expires(2.3, &[3])
+        .at(2.4)
+        .ack(3, &[4, 5])
+        .window(2.0, 2.0);
 }
 
 #[test]
 fn a_loss_in_a_window_cut_for_a_mark_is_repaired_without_a_cut() {
-    // Packet 1 is marked, 3 is lost. RFC 3168 section 6.1.2: one reaction in a window. ns prints these numbers.
+    // Packet 1 is marked, 3 is lost. RFC 3168 section 6.1.2: one reduction per window. ns prints
+    // these numbers.
     for recovery in [Recovery::Reno, Recovery::NewReno] {
         let mut tcp = Exchange::eight_packets(recovery, None, ecn(ns2()));
         tcp.at(0.2).marked(1, &[]).marked(2, &[]).marked(2, &[]).marked(2, &[]).window(4.0, 4.0);
-        tcp.marked(2, &[3, 9]).cwr(&[3]).ect(true).window(4.0, 4.0).marked(2, &[10]).marked(2, &[11]);
+        tcp.marked(2, &[3, 9])
+            .cwr(&[3])
+            .ect(true)
+            .window(4.0, 4.0)
+            .marked(2, &[10])
+            .marked(2, &[11]);
         tcp.at(0.3).ack(8, &[12]).window(4.25, 4.0);
         let counters = tcp.sender.counters(0.3);
         assert_eq!((counters.ecn_reductions, counters.fast_retransmits), (1, 0));
@@ -84,12 +130,17 @@ fn a_loss_in_a_window_cut_for_a_mark_is_repaired_without_a_cut() {
 
 #[test]
 fn sack_repairs_without_a_cut() {
-    // The same with Sack1: pipe = 8 - 2 - 3 = 3; two more reports make room for 9 and 10. Recovery ends without growth. ns prints these numbers.
+    // The same with Sack1: pipe = 8 - 2 - 3 = 3; two more SACKs allow 9 and 10. Recovery ends
+    // without growth. ns prints these numbers.
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, ecn(ns2()));
     tcp.at(0.2).marked(1, &[]).marked(2, &[]).echoing(2, (4, 5), &[]).echoing(2, (4, 6), &[]);
-    tcp.echoing(2, (4, 7), &[3]).cwr(&[3]).window(4.0, 4.0).echoing(2, (4, 8), &[9, 10]).echoing(2, (4, 9), &[11]);
+    tcp.echoing(2, (4, 7), &[3]).cwr(&[3]).window(4.0, 4.0).echoing(2, (4, 8), &[9, 10]).echoing(
+        2,
+        (4, 9),
+        &[11],
+    );
     tcp.at(0.3).ack(8, &[12]).window(4.0, 4.0).ack(9, &[13]).window(4.25, 4.0);
-    // RFC 6675: 7, 8 and the retransmission are in the network: room for one.
+    // RFC 6675: 7, 8 and the retransmission are in flight, so one packet may leave.
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, ecn(rfc()));
     tcp.at(0.2).marked(1, &[]).marked(2, &[]).echoing(2, (4, 5), &[]).echoing(2, (4, 6), &[]);
     tcp.echoing(2, (4, 7), &[3, 9]).cwr(&[9]).window(4.0, 4.0);
@@ -99,32 +150,60 @@ fn sack_repairs_without_a_cut() {
 
 #[test]
 fn tahoe_starts_again_but_keeps_its_threshold() {
-    // The same with Tahoe: one packet, but the threshold that the mark has set. ns prints these numbers.
+    // The same with Tahoe: cwnd is one packet, and ssthresh stays as the mark has set it. ns prints
+    // these numbers.
     let mut tcp = Exchange::eight_packets(Recovery::Tahoe, None, ecn(ns2()));
-    tcp.at(0.2).marked(1, &[]).marked(2, &[]).marked(2, &[]).marked(2, &[]).marked(2, &[3]).cwr(&[3]).window(1.0, 4.0);
-    tcp.at(0.3).ack(8, &[9, 10]).window(2.0, 4.0).at(0.4).ack(9, &[11, 12]).ack(10, &[13, 14]).window(4.0, 4.0);
+    tcp.at(0.2)
+        .marked(1, &[])
+        .marked(2, &[])
+        .marked(2, &[])
+        .marked(2, &[])
+        .marked(2, &[3])
+        .cwr(&[3])
+        .window(1.0, 4.0);
+    tcp.at(0.3)
+        .ack(8, &[9, 10])
+        .window(2.0, 4.0)
+        .at(0.4)
+        .ack(9, &[11, 12])
+        .ack(10, &[13, 14])
+        .window(4.0, 4.0);
 }
 
 #[test]
 fn a_timeout_in_a_window_cut_for_a_mark_leaves_the_threshold() {
-    // Packet 1 is marked, all others are lost. ns: packet 2 leaves with window 1 and threshold 4, and says that the window was cut.
+    // Packet 1 is marked, all others are lost. ns: packet 2 leaves with cwnd = 1, ssthresh = 4 and
+    // CWR.
     let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, ecn(ns2()));
     tcp.at(0.2).marked(1, &[]).window(4.0, 4.0);
     let deadline_s = tcp.sender.deadline_s();
     tcp.expires(deadline_s, &[2]).window(1.0, 4.0).cwr(&[2]).ect(true);
-    // RFC 3168 sections 6.1.2 and 6.1.5: retransmissions cannot be marked, and new data only carries CWR.
+    // RFC 3168 sections 6.1.2 and 6.1.5: retransmissions are not ECT, and only new data carries
+    // CWR.
     let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, ecn(rfc()));
-    tcp.at(0.2).marked(1, &[]).window(4.0, 4.0).expires(1.2, &[2]).window(1.0, 4.0).cwr(&[]).ect(false);
+    tcp.at(0.2)
+        .marked(1, &[])
+        .window(4.0, 4.0)
+        .expires(1.2, &[2])
+        .window(1.0, 4.0)
+        .cwr(&[])
+        .ect(false);
     tcp.at(1.3).ack(8, &[9, 10]).cwr(&[9]).ect(true);
 }
 
 #[test]
 fn ns2_remembers_a_mark_for_longer_than_a_window() {
-    // Packet 1 is marked; the window is acknowledged; 10 and all later ones are lost. ns: threshold 4 after the time-out. By the RFC the echo's
-    // window is over, and the threshold is half of 4.25.
+    // Packet 1 is marked; the window is acknowledged; 10 and all later ones are lost. ns: ssthresh
+    // is 4 after the timeout. By the RFC the window of the ECE is over, and ssthresh is half of
+    // 4.25.
     for (knobs, ssthresh) in [(ns2(), 4.0), (rfc(), 2.125)] {
         let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, ecn(knobs));
-        tcp.at(0.2).marked(1, &[]).marked(8, &[9, 10, 11, 12]).at(0.3).ack(9, &[13]).window(4.25, 4.0);
+        tcp.at(0.2)
+            .marked(1, &[])
+            .marked(8, &[9, 10, 11, 12])
+            .at(0.3)
+            .ack(9, &[13])
+            .window(4.25, 4.0);
         let deadline_s = tcp.sender.deadline_s();
         tcp.expires(deadline_s, &[10]).window(1.0, ssthresh);
     }
@@ -132,9 +211,12 @@ fn ns2_remembers_a_mark_for_longer_than_a_window() {
 
 #[test]
 fn a_loss_after_the_cut_for_a_mark() {
-    // Packet 1 is marked, and 9, which says that the window was cut, is lost: echoes go on. It was sent after the cut, so the RFC cuts again
-    // (RFC 3168 section 6.1.2); ns sends it again without a cut, because not more than what was out at the cut is acknowledged.
-    for (knobs, window, sends, reductions) in [(ns2(), (4.0, 4.0), &[9, 15][..], 0), (rfc(), (2.0, 2.0), &[9], 1)] {
+    // Packet 1 is marked, and 9, which carries CWR, is lost: ECE continues. 9 was sent after the
+    // reduction, so the RFC reduces again (RFC 3168 section 6.1.2); ns retransmits it without a
+    // reduction, because the ACK does not exceed the recovery point.
+    for (knobs, window, sends, reductions) in
+        [(ns2(), (4.0, 4.0), &[9, 15][..], 0), (rfc(), (2.0, 2.0), &[9], 1)]
+    {
         let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, ecn(knobs));
         tcp.at(0.2).marked(1, &[]).marked(8, &[9, 10, 11, 12]).cwr(&[9]);
         tcp.at(0.3).marked(8, &[13]).marked(8, &[14]).marked(8, sends).window(window.0, window.1);
@@ -144,15 +226,33 @@ fn a_loss_after_the_cut_for_a_mark() {
 
 #[test]
 fn an_echo_beyond_recovery_begins_another_window() {
-    // As above in ns, to the end: the acknowledgement of 14 ends recovery, but its echo first halves the inflated window, 4 + 5 (ns: 4.5).
+    // As above in ns, to the end: the ACK of 14 ends recovery, but its ECE first halves the
+    // inflated window, 4 + 5 (ns: 4.5).
     let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, ecn(ns2()));
-    tcp.at(0.2).marked(1, &[]).marked(8, &[9, 10, 11, 12]).at(0.3).marked(8, &[13]).marked(8, &[14]).marked(8, &[9, 15]);
+    tcp.at(0.2)
+        .marked(1, &[])
+        .marked(8, &[9, 10, 11, 12])
+        .at(0.3)
+        .marked(8, &[13])
+        .marked(8, &[14])
+        .marked(8, &[9, 15]);
     tcp.at(0.4).marked(8, &[16]).marked(8, &[17]).marked(14, &[18]).cwr(&[18]).window(4.5, 4.0);
-    // RFC: recovery is over first. Packet 1 is lost, recover is 10; the echo on 11 halves 4, and 12 and 13 are out.
+    // RFC: recovery ends first. Packet 1 is lost, recover is 10; ECE on 11 halves 4, and 12 and 13
+    // are in flight.
     for recovery in [Recovery::NewReno, Recovery::Sack] {
         let mut tcp = Exchange::eight_packets(recovery, None, ecn(rfc()));
-        tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]).sack(0, &[(2, 5)], &[1]).ect(false).cwr(&[]).window(4.0, 4.0);
-        tcp.sack(0, &[(2, 6)], &[]).sack(0, &[(2, 7)], &[]).sack(0, &[(2, 8)], &[]).sack(0, &[(2, 9)], &[11]).cwr(&[11]);
+        tcp.at(0.2)
+            .sack(0, &[(2, 3)], &[9])
+            .sack(0, &[(2, 4)], &[10])
+            .sack(0, &[(2, 5)], &[1])
+            .ect(false)
+            .cwr(&[])
+            .window(4.0, 4.0);
+        tcp.sack(0, &[(2, 6)], &[])
+            .sack(0, &[(2, 7)], &[])
+            .sack(0, &[(2, 8)], &[])
+            .sack(0, &[(2, 9)], &[11])
+            .cwr(&[11]);
         tcp.sack(0, &[(2, 10)], &[12]).sack(0, &[(2, 11)], &[13]);
         tcp.at(0.3).marked(11, &[]).window(2.0, 2.0).marked(12, &[14]).cwr(&[14]);
     }
@@ -160,46 +260,87 @@ fn an_echo_beyond_recovery_begins_another_window() {
 
 #[test]
 fn ns2_takes_the_agreement_on_ecn_for_a_mark_after_a_lost_syn() {
-    // The first echo after a time-out cuts, and the SYN's acknowledgement carries one. ns: packet 1 leaves at 3.1 s with one response counted.
-    let mut tcp = Exchange::start(Recovery::NewReno, None, Knobs { window: 100.0, ..ecn(ns2()) }, &[0]);
-    tcp.expires(3.0, &[0]).ect(false).cwr(&[0]).at(3.1).syn_ack(&[1]).ect(true).cwr(&[1]).window(1.0, 2.0);
+    // The first ECE after a timeout reduces cwnd, and the ACK of the SYN carries one. ns: packet 1
+    // leaves at 3.1 s with one response counted.
+    let mut tcp =
+        Exchange::start(Recovery::NewReno, None, Knobs { window: 100.0, ..ecn(ns2()) }, &[0]);
+    tcp.expires(3.0, &[0])
+        .ect(false)
+        .cwr(&[0])
+        .at(3.1)
+        .syn_ack(&[1])
+        .ect(true)
+        .cwr(&[1])
+        .window(1.0, 2.0);
     assert_eq!(tcp.sender.counters(3.1).ecn_reductions, 1);
 }
 
 #[test]
 fn without_ecn_nothing_can_be_marked() {
     for knobs in [ns2(), rfc()] {
-        Exchange::eight_packets(Recovery::NewReno, None, knobs).ect(false).at(0.2).ack(0, &[9]).ack(0, &[10]).ack(0, &[1]).cwr(&[]);
+        Exchange::eight_packets(Recovery::NewReno, None, knobs)
+            .ect(false)
+            .at(0.2)
+            .ack(0, &[9])
+            .ack(0, &[10])
+            .ack(0, &[1])
+            .cwr(&[]);
     }
 }
 
 #[test]
 fn old_echoes_do_not_hold_up_the_repair_after_a_timeout() {
-    // The whole window was lost but for a marked packet 1: the receiver echoes until it hears CWR, which rides on new data only, from 9 on. With an
-    // echo on each acknowledgement the seven others would leave one a round trip, the window at one packet.
+    // The whole window was lost except packet 1, which is marked: the receiver sends ECE until CWR,
+    // which only new data carries, from 9 on. With ECE on each ACK the seven others would be
+    // retransmitted at one per round trip, with cwnd at one packet.
     let knobs = Knobs { sack_rfc6675: false, ..ecn(rfc()) };
     for (grow_in_repair, second, third) in [(true, &[3, 4][..], &[5, 6][..]), (false, &[3], &[4])] {
-        let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, Knobs { grow_in_repair, ..knobs.clone() });
+        let mut tcp = Exchange::eight_packets(
+            Recovery::NewReno,
+            None,
+            Knobs { grow_in_repair, ..knobs.clone() },
+        );
         tcp.at(0.2).marked(1, &[]).window(4.0, 4.0);
         let deadline_s = tcp.sender.deadline_s();
         tcp.expires(deadline_s, &[2]).cwr(&[]).window(1.0, 4.0);
-        tcp.at(deadline_s + 0.1).marked(2, second).cwr(&[]).at(deadline_s + 0.2).marked(3, third).cwr(&[]);
+        tcp.at(deadline_s + 0.1)
+            .marked(2, second)
+            .cwr(&[])
+            .at(deadline_s + 0.2)
+            .marked(3, third)
+            .cwr(&[]);
     }
 }
 
 #[test]
 fn a_loss_halves_although_a_mark_has_cut_a_little() {
-    // RFC 8257 section 3.5. DCTCP starts with alpha 1; a round without marks and one with nothing else make it 15/16 (15/16) + 1/16. So a mark
-    // takes 8 packets to 8 (1 - alpha/2), and the loss in the same window halves what is left.
+    // RFC 8257 section 3.5. DCTCP starts with alpha 1; a round trip without marks and one with
+    // nothing else make it 15/16 (15/16) + 1/16. So a mark reduces 8 packets to 8 (1 - alpha/2),
+    // and the loss in the same window halves the rest.
     let alpha = 15.0 / 16.0 * (15.0 / 16.0) + 1.0 / 16.0;
-    let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 8.0, window: 100.0, limited_transmit: false, ..ecn(rfc()) };
-    for (rule, marked, lost) in [("DCTCP", 8.0 * (1.0 - alpha / 2.0), 4.0 * (1.0 - alpha / 2.0)), ("AIMD(1, 0.5)", 4.0, 4.0)] {
+    let knobs = Knobs {
+        initial_window: 8.0,
+        initial_ssthresh: 8.0,
+        window: 100.0,
+        limited_transmit: false,
+        ..ecn(rfc())
+    };
+    for (rule, marked, lost) in [
+        ("DCTCP", 8.0 * (1.0 - alpha / 2.0), 4.0 * (1.0 - alpha / 2.0)),
+        ("AIMD(1, 0.5)", 4.0, 4.0),
+    ] {
         let rule: cwndlab_rules::RuleSpec = rule.parse().unwrap();
-        let sender = cwndlab_tcp::Sender::new(rule.build(cwndlab_rules::Arithmetic::Plain), Recovery::Sack, None, 0.0, &knobs);
+        let sender = cwndlab_tcp::Sender::new(
+            rule.build(cwndlab_rules::Arithmetic::Plain),
+            Recovery::Sack,
+            None,
+            0.0,
+            &knobs,
+        );
         let mut tcp = Exchange::of(sender, knobs.clone());
         tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
         tcp.at(0.1).syn_ack(&[1, 2, 3, 4, 5, 6, 7, 8]);
-        // 1 is marked, 2 is lost; 3 to 5 are reported.
+        // 1 is marked, 2 is lost; 3 to 5 are SACKed.
         tcp.at(0.2).marked(1, &[]).window(marked, marked);
         tcp.echoing(1, (3, 4), &[]).echoing(1, (3, 5), &[]).echoing(1, (3, 6), &[2]);
         assert!((tcp.sender.cwnd() - lost).abs() < 1e-9, "{rule}: {}", tcp.sender.cwnd());

@@ -1,10 +1,13 @@
-//! Transfers over a path that loses, delays and reorders end, whatever it does, and every packet is delivered once.
+//! Transfers over a path that loses, delays and reorders packets complete, and every packet is
+//! delivered once.
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
-use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, Profile, Receiver, Recovery, SackBlocks, Sender};
+use cwndlab_tcp::{
+    AckSegment, DataSegment, Knobs, NEVER, Profile, Receiver, Recovery, SackBlocks, Sender,
+};
 use std::collections::BTreeMap;
 
-/// Small deterministic generator.
+/// A small deterministic generator.
 struct Draw(u64);
 
 impl Draw {
@@ -14,13 +17,14 @@ impl Draw {
     }
 }
 
-/// What arrives next: data at the receiver, or an acknowledgement at the sender.
+/// Next arrival: data at the receiver, or an ACK at the sender.
 enum Arrival {
     Data(DataSegment, f64),
     Ack(AckSegment, Option<SackBlocks>),
 }
 
-/// A path of 50 ms each way that loses one packet in `loss` and delays one in `late` by up to 40 ms.
+/// A path of 50 ms each way that loses one packet in `loss` and delays one in `late` by up to 40
+/// ms.
 struct Path {
     draw: Draw,
     loss: u64,
@@ -37,14 +41,17 @@ impl Path {
         }
         let late_ms = if self.draw.below(self.late) == 0 { self.draw.below(40) } else { 0 };
         self.serial += 1;
-        self.arrivals.insert((((now_s + 0.05) * 1e9) as u64 + late_ms * 1_000_000, self.serial), arrival);
+        self.arrivals
+            .insert((((now_s + 0.05) * 1e9) as u64 + late_ms * 1_000_000, self.serial), arrival);
     }
 }
 
-/// Runs a transfer of `packets`; returns its sender, when it ended, and how many new packets the receiver had.
+/// Runs a transfer of `packets`; returns its sender, its end, and how many new packets the receiver
+/// got.
 fn transfer(knobs: &Knobs, packets: u64, seed: u64, loss: u64, late: u64) -> (Sender, f64, u64) {
     let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
-    let mut sender = Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, Some(packets), 0.0, knobs);
+    let mut sender =
+        Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, Some(packets), 0.0, knobs);
     let mut receiver = Receiver::new(true);
     let mut path = Path { draw: Draw(seed), loss, late, arrivals: BTreeMap::new(), serial: 0 };
     let (mut now_s, mut new) = (0.0, 0);
@@ -60,21 +67,26 @@ fn transfer(knobs: &Knobs, packets: u64, seed: u64, loss: u64, late: u64) -> (Se
         if arrival_s <= now_s {
             match path.arrivals.pop_first().unwrap().1 {
                 Arrival::Data(segment, sent_s) => {
-                    let (is_new, ack) = receiver.on_data(now_s, segment.number, sent_s, false, segment.cwr, knobs);
+                    let (is_new, ack) =
+                        receiver.on_data(now_s, segment.number, sent_s, false, segment.cwr, knobs);
                     new += u64::from(is_new);
-                    let blocks = receiver.blocks().copied();
+                    let blocks = receiver.sack_blocks().copied();
                     ack.into_iter().for_each(|ack| path.send(now_s, Arrival::Ack(ack, blocks)));
                 }
                 Arrival::Ack(ack, blocks) => {
-                    sender.on_ack(now_s, ack, blocks.as_ref(), knobs, &mut |segment| path.send(now_s, Arrival::Data(segment, now_s)));
+                    sender.on_ack(now_s, ack, blocks.as_ref(), knobs, &mut |segment| {
+                        path.send(now_s, Arrival::Data(segment, now_s))
+                    });
                 }
             }
         } else if receiver.deadline_s() <= now_s {
             let ack = receiver.on_timer(knobs);
-            let blocks = receiver.blocks().copied();
+            let blocks = receiver.sack_blocks().copied();
             ack.into_iter().for_each(|ack| path.send(now_s, Arrival::Ack(ack, blocks)));
         } else {
-            sender.on_timeout(now_s, knobs, &mut |segment| path.send(now_s, Arrival::Data(segment, now_s)));
+            sender.on_timeout(now_s, knobs, &mut |segment| {
+                path.send(now_s, Arrival::Data(segment, now_s))
+            });
         }
         assert!(sender.cwnd() >= 1.0 && sender.cwnd().is_finite(), "{sender:?}");
     }
@@ -99,7 +111,7 @@ fn transfers_end_and_deliver_each_packet_once() {
         let packets = 1 + draw.below(400);
         let (loss, late) = (3 + draw.below(30), 2 + draw.below(30));
         let (sender, _, new) = transfer(&knobs, packets, seed, loss, late);
-        // The SYN is a packet, too.
+        // The SYN is a packet.
         assert_eq!(new, packets + 1, "seed {seed}");
         assert!(sender.counters(0.0).sent > packets);
     }
@@ -107,16 +119,24 @@ fn transfers_end_and_deliver_each_packet_once() {
 
 #[test]
 fn what_linux_does_spares_timeouts() {
-    // A path that loses a packet in twelve, data and acknowledgements, and reorders nothing. Lost retransmissions and lost tails are what RFC 6675
-    // leaves to the timer; with RACK-TLP few are. The same transfers, losses drawn alike.
+    // A path that loses one packet in twelve, data and ACKs, and reorders nothing. RFC 6675 leaves
+    // lost retransmissions and lost tails to the RTO, RACK-TLP repairs most of them. Both runs draw
+    // the same losses.
     let linux = Knobs { window: 40.0, ..Knobs::profile(Profile::Linux) };
     let plain = Knobs { rack: false, tlp: false, prr: false, ..linux.clone() };
     let run = |knobs: &Knobs| {
         (0..100u64)
             .map(|seed| transfer(knobs, 200, seed, 12, u64::MAX))
-            .fold((0, 0.0), |sum, (sender, end_s, _)| (sum.0 + sender.counters(0.0).timeouts, sum.1 + end_s))
+            .fold((0, 0.0), |sum, (sender, end_s, _)| {
+                (sum.0 + sender.counters(0.0).timeouts, sum.1 + end_s)
+            })
     };
     let ((with, with_s), (without, without_s)) = (run(&linux), run(&plain));
-    println!("{with} time-outs, {with_s:.0} s with RACK-TLP and PRR; {without}, {without_s:.0} s without");
-    assert!(2 * with < without && with_s < without_s, "{with} time-outs, {with_s} s; {without}, {without_s} s without");
+    println!(
+        "{with} timeouts, {with_s:.0} s with RACK-TLP and PRR; {without}, {without_s:.0} s without"
+    );
+    assert!(
+        2 * with < without && with_s < without_s,
+        "{with} timeouts, {with_s} s; {without}, {without_s} s without"
+    );
 }

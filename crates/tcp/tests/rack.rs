@@ -1,11 +1,12 @@
-//! Exchanges of packets under RACK-TLP (RFC 8985), worked by hand. Notation as in `exchanges.rs`; the round trip is 0.1 s.
+//! Exchanges of packets under RACK-TLP (RFC 8985), worked by hand. Notation as in `exchanges.rs`;
+//! the round trip is 0.1 s.
 
 mod exchange;
 
 use cwndlab_tcp::{Knobs, Profile, Recovery};
 use exchange::{Exchange, rfc};
 
-/// RFC profile with RACK alone: windows in packets of the rule, and a time-out of 1 s at least.
+/// Profile RFC with RACK: the rule's cwnd in packets, and a minimum RTO of 1 s.
 fn rack() -> Knobs {
     Knobs { rack: true, ..rfc() }
 }
@@ -16,48 +17,72 @@ fn linux() -> Knobs {
 
 #[test]
 fn three_reports_find_a_loss_at_once() {
-    // Section 6.2 step 4: no reordering was seen and three packets are reported, so nothing is waited for. In flight while there is no loss:
-    // 8 less what is reported; each report lets new data out.
+    // Section 6.2 step 4: without reordering and with three packets SACKed the reordering window is
+    // zero. In flight before the loss: 8 less the SACKed packets; each SACK releases new data.
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, rack());
-    tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]).sack(0, &[(2, 5)], &[]).window(4.0, 4.0);
-    // Six are in flight at the cut (5 to 10), above the window of 4: the retransmission waits for three of them, as there is no PRR here.
-    tcp.sack(0, &[(2, 6)], &[]).sack(0, &[(2, 7)], &[]).sack(0, &[(2, 8)], &[1]).sack(0, &[(2, 9)], &[11]);
+    tcp.at(0.2)
+        .sack(0, &[(2, 3)], &[9])
+        .sack(0, &[(2, 4)], &[10])
+        .sack(0, &[(2, 5)], &[])
+        .window(4.0, 4.0);
+    // Six packets are in flight at the reduction (5 to 10), above cwnd = 4: without PRR the
+    // retransmission waits for three of them.
+    tcp.sack(0, &[(2, 6)], &[]).sack(0, &[(2, 7)], &[]).sack(0, &[(2, 8)], &[1]).sack(
+        0,
+        &[(2, 9)],
+        &[11],
+    );
 }
 
 #[test]
 fn linux_repairs_one_loss() {
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, linux());
-    // As above, and by PRR the retransmission leaves with the third report: 6 in flight, ceil(1 x 4/8) = 1.
-    tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]).sack(0, &[(2, 5)], &[1]).window(7.0, 4.0);
-    tcp.sack(0, &[(2, 6)], &[]).sack(0, &[(2, 7)], &[11]).sack(0, &[(2, 8)], &[]).sack(0, &[(2, 9)], &[]).window(4.0, 4.0);
-    // 9 and 10, which left before the retransmission, arrive before it.
+    // As above, and by PRR the third SACK releases the retransmission: 6 in flight, ceil(1 x 4/8) =
+    // 1.
+    tcp.at(0.2)
+        .sack(0, &[(2, 3)], &[9])
+        .sack(0, &[(2, 4)], &[10])
+        .sack(0, &[(2, 5)], &[1])
+        .window(7.0, 4.0);
+    tcp.sack(0, &[(2, 6)], &[])
+        .sack(0, &[(2, 7)], &[11])
+        .sack(0, &[(2, 8)], &[])
+        .sack(0, &[(2, 9)], &[])
+        .window(4.0, 4.0);
+    // 9 and 10 left before the retransmission and arrive before it.
     tcp.at(0.3).sack(0, &[(2, 10)], &[12]).sack(0, &[(2, 11)], &[13]).window(4.0, 4.0);
-    // Recovery is over, and this acknowledgement already counts for growth: it delivers one packet, 1 (the others were reported): 4 + 1/4.
+    // Recovery ends, and this ACK already grows cwnd: it delivers one packet, 1 (the others were
+    // SACKed): 4 + 1/4.
     tcp.at(0.301).ack(10, &[14]).window(4.25, 4.0);
     assert_eq!(tcp.sender.counters(0.301).timeouts, 0);
 }
 
 #[test]
 fn two_reports_wait_for_a_quarter_of_the_round_trip() {
-    // Ten packets, 1 is lost; 9 and 10 left at 0.15 s. Two reports only: the packet may have been overtaken, for min_rtt/4 = 25 ms
-    // (section 6.2 step 4). It was sent at 0.1, as were 2 and 3, reported at 0.2: lost at 0.1 + 0.1 + 0.025, and Linux adds 2 ms.
+    // Ten packets, 1 is lost; 9 and 10 left at 0.15 s. With two SACKed packets 1 may only be
+    // reordered, for min_rtt/4 = 25 ms (section 6.2 step 4). It was sent at 0.1, as were 2 and 3,
+    // SACKed at 0.2: lost at 0.1 + 0.1 + 0.025, and Linux adds 2 ms.
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, linux());
     tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]);
-    // The timer finds packet 1 lost, and no other: 4 to 8 left after 3.
+    // The timer marks packet 1 lost and no other: 4 to 8 left after 3.
     tcp.expires(0.227, &[1]);
-    assert_eq!((tcp.sender.counters(0.227).timeouts, tcp.sender.counters(0.227).fast_retransmits), (0, 1));
+    assert_eq!(
+        (tcp.sender.counters(0.227).timeouts, tcp.sender.counters(0.227).fast_retransmits),
+        (0, 1)
+    );
 }
 
 #[test]
 fn a_late_packet_is_not_lost() {
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, linux());
     tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]);
-    // Packet 1 arrives 20 ms late: nothing was cut, nothing sent again. It is below what was reported: reordering was seen.
+    // Packet 1 arrives 20 ms late, below a SACKed packet: reordering was seen. Nothing was reduced
+    // or retransmitted.
     tcp.at(0.22).ack(3, &[11]).window(8.125, 8.0);
-    // From now on three reports do not suffice, as long as the time has not passed.
+    // From now on three SACKed packets mark nothing lost before the reordering window ends.
     tcp.at(0.225).sack(3, &[(5, 6)], &[12]).sack(3, &[(5, 7)], &[13]).sack(3, &[(5, 8)], &[14]);
     assert_eq!(tcp.sender.counters(0.3).retransmitted, 0);
-    // Sent at 0.1, the newest arrival's round trip is 0.125: lost at 0.1 + 0.125 + 0.025, and 2 ms.
+    // Sent at 0.1; RACK.rtt is 0.125: lost at 0.1 + 0.125 + 0.025, and 2 ms.
     tcp.expires(0.252, &[4]);
 }
 
@@ -66,9 +91,13 @@ fn a_lost_retransmission_is_found_without_a_timeout() {
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, linux());
     tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]).sack(0, &[(2, 5)], &[1]);
     tcp.at(0.21).sack(0, &[(2, 6)], &[]).sack(0, &[(2, 7)], &[11]);
-    tcp.at(0.22).sack(0, &[(2, 8)], &[]).sack(0, &[(2, 9)], &[]).at(0.3).sack(0, &[(2, 11)], &[12, 13]);
-    // Packet 11 left after the retransmission of 1; it is reported, 1 is not: lost again (section 3.2: one sent later has arrived).
-    // In flight are then 12 and 13: room for two.
+    tcp.at(0.22).sack(0, &[(2, 8)], &[]).sack(0, &[(2, 9)], &[]).at(0.3).sack(
+        0,
+        &[(2, 11)],
+        &[12, 13],
+    );
+    // Packet 11 left after the retransmission of 1 and is SACKed, 1 is not: the retransmission is
+    // lost (section 3.2). 12 and 13 remain in flight, so two packets may leave.
     tcp.at(0.31).sack(0, &[(2, 12)], &[1, 14]);
     let counters = tcp.sender.counters(0.31);
     assert_eq!((counters.retransmitted, counters.fast_retransmits, counters.timeouts), (2, 1, 0));
@@ -76,15 +105,22 @@ fn a_lost_retransmission_is_found_without_a_timeout() {
 
 #[test]
 fn silence_is_probed_with_new_data() {
-    // Section 7.2: 2 x 0.1 s after the last acknowledgement, and Linux's 2 ms. Whatever the window says, one packet of new data leaves.
+    // Section 7.2: PTO = 2 x 0.1 s after the last ACK, and Linux's 2 ms. One packet of new data
+    // leaves whatever the window.
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, linux());
     tcp.expires(0.302, &[9]).window(8.0, 8.0);
-    // Then the time-out: srtt 0.1 + max(4 x 0.05, 0.2).
+    // Then the RTO: srtt 0.1 + max(4 x 0.05, 0.2).
     assert!((tcp.sender.deadline_s() - 0.602).abs() < 1e-9);
-    // The probe has arrived: 1 to 8 are lost, all of them at once. Nothing is in flight, so one packet leaves for the one delivered, then two for
-    // one that makes progress, up to the threshold of 4 (RFC 9937 section 6.2, SSRB).
+    // The probe arrived: 1 to 8 are lost at once. Nothing is in flight, so PRR releases one packet
+    // per delivered packet, then two for a SafeACK, up to ssthresh = 4 (RFC 9937 section 6.2,
+    // SSRB).
     tcp.at(0.402).sack(0, &[(9, 10)], &[1]).window(1.0, 4.0);
-    tcp.at(0.502).sack(1, &[(9, 10)], &[2, 3]).window(2.0, 4.0).at(0.602).sack(2, &[(9, 10)], &[4, 5]).window(3.0, 4.0);
+    tcp.at(0.502)
+        .sack(1, &[(9, 10)], &[2, 3])
+        .window(2.0, 4.0)
+        .at(0.602)
+        .sack(2, &[(9, 10)], &[4, 5])
+        .window(3.0, 4.0);
     assert_eq!(tcp.sender.counters(0.602).timeouts, 0);
 }
 
@@ -92,7 +128,8 @@ fn silence_is_probed_with_new_data() {
 fn the_tail_of_a_transfer_is_probed_with_its_last_packet() {
     let mut tcp = Exchange::eight_packets(Recovery::Sack, Some(8), linux());
     tcp.expires(0.302, &[8]);
-    // All is acknowledged, but nothing beyond the probe: whether it repaired a loss (section 7.4.2) is not known, and nothing is cut.
+    // Everything up to the probe is acknowledged, nothing beyond: whether it repaired a loss
+    // (section 7.4.2) is unknown, and cwnd stays.
     tcp.at(0.402).ack(8, &[]);
     assert!(tcp.sender.is_finished() && tcp.sender.cwnd() > 8.0 && tcp.sender.ssthresh() == 8.0);
 }
@@ -100,48 +137,56 @@ fn the_tail_of_a_transfer_is_probed_with_its_last_packet() {
 #[test]
 fn a_probe_that_repairs_a_loss_costs_half_the_window() {
     let mut tcp = Exchange::eight_packets(Recovery::Sack, Some(8), linux());
-    // 1 to 7 are acknowledged at 0.2, and 8 was lost. A lone packet: its acknowledgement may be delayed, 2 x 0.1 + 0.2 (Linux's RTO floor).
-    // The first packet's time-out is nearer by no more than that: srtt + max(4 rttvar, 0.2), from the acknowledgement, at 0.5.
+    // 1 to 7 are acknowledged at 0.2, and 8 was lost. One packet is outstanding, whose ACK may be
+    // delayed: PTO = 2 x 0.1 + 0.2 (Linux's minimum RTO). The RTO is earlier: srtt + max(4 rttvar,
+    // 0.2) from the ACK, at 0.5.
     let before = {
         tcp.at(0.2).ack(7, &[]);
         tcp.sender.cwnd()
     };
     tcp.expires(0.5, &[8]);
     assert_eq!(tcp.sender.counters(0.5).timeouts, 0);
-    // New data and an acknowledgement beyond the probe: one copy was answered, so the first was lost.
+    // New data and an ACK beyond the probe: only one of the two copies was acknowledged, so the
+    // first was lost.
     tcp.at(0.55).supply(2, &[9, 10]);
     tcp.at(0.6).ack(8, &[]);
     assert_eq!(tcp.sender.counters(0.6).fast_retransmits, 0);
     tcp.at(0.65).ack(10, &[]);
     assert_eq!(tcp.sender.counters(0.65).fast_retransmits, 1);
-    assert!(tcp.sender.ssthresh() <= before && tcp.sender.ssthresh() >= (before / 2.0).trunc(), "{} of {before}", tcp.sender.ssthresh());
+    assert!(
+        tcp.sender.ssthresh() <= before && tcp.sender.ssthresh() >= (before / 2.0).trunc(),
+        "{} of {before}",
+        tcp.sender.ssthresh()
+    );
 }
 
 #[test]
 fn a_timeout_loses_what_is_older_than_a_round_trip() {
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, Knobs { tlp: false, ..linux() });
-    // No probe: RTO = 0.1 + max(4 x 0.05, 0.2) = 0.3 after the acknowledgement. All eight are lost; one leaves.
+    // No probe: RTO = 0.1 + max(4 x 0.05, 0.2) = 0.3 after the ACK. All eight are lost; one leaves.
     tcp.expires(0.4, &[1]).window(1.0, 4.0);
-    // It doubles (RFC 6298 (5.5)); the threshold holds when the same packet times out again (RFC 5681 section 3.1).
+    // Backoff doubles it (RFC 6298 (5.5)); ssthresh holds when the same packet times out again (RFC
+    // 5681 section 3.1).
     tcp.expires(1.0, &[1]).window(1.0, 4.0);
-    // Slow start: one acknowledgement, two packets. Nothing is sent again that has arrived.
+    // Slow start: one ACK releases two packets. Nothing that arrived is retransmitted.
     tcp.at(1.1).sack(1, &[(3, 4)], &[2, 4, 5]).window(3.0, 4.0);
 }
 
 #[test]
 fn an_echo_is_answered_in_proportion_too() {
-    // RFC 3168 section 6.1.2: once per window; the window of 8 approaches 4 as in recovery.
+    // RFC 3168 section 6.1.2: once per window; cwnd approaches 4 from 8 as in recovery.
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, Knobs { ecn: true, ..linux() });
     tcp.at(0.2).marked(1, &[9]).window(8.0, 4.0).cwr(&[9]);
     tcp.marked(2, &[]).window(7.0, 4.0).marked(3, &[10]).window(7.0, 4.0);
     assert_eq!(tcp.sender.counters(0.2).ecn_reductions, 1);
-    // All that was out at the cut, and one packet more.
+    // The recovery point, and one packet more.
     tcp.at(0.3).ack(8, &[11, 12]).window(4.0, 4.0).ack(9, &[13]).window(4.25, 4.0);
 }
 
 #[test]
 fn growth_counts_packets() {
-    // RFC 3465 section 2.1, and the same in congestion avoidance: two packets acknowledged at once add 1/8 and 1/8.125.
+    // RFC 3465 section 2.1, and the same in congestion avoidance: two packets acknowledged at once
+    // add 1/8 and 1/8.125.
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, linux());
     tcp.at(0.2).ack(2, &[9, 10]).window(8.0 + 1.0 / 8.0 + 1.0 / 8.125, 8.0);
 }

@@ -1,4 +1,4 @@
-//! What the receiver answers, from the examples of RFC 2018 and the rules of RFC 5681 section 4.2.
+//! ACKs of the receiver, from the examples of RFC 2018 and the rules of RFC 5681 section 4.2.
 
 use cwndlab_tcp::{Knobs, NEVER, Profile, Receiver};
 
@@ -6,10 +6,18 @@ fn knobs() -> Knobs {
     Knobs::profile(Profile::Rfc)
 }
 
-/// Cumulative acknowledgement and SACK blocks in answer to a packet; none if the answer is delayed.
-fn answer(receiver: &mut Receiver, now_s: f64, number: i64, knobs: &Knobs) -> Option<(i64, Vec<(i64, i64)>)> {
+/// Cumulative ACK and SACK blocks in response to a packet; none if the ACK is delayed.
+fn answer(
+    receiver: &mut Receiver,
+    now_s: f64,
+    number: i64,
+    knobs: &Knobs,
+) -> Option<(i64, Vec<(i64, i64)>)> {
     let ack = receiver.on_data(now_s, number, now_s, false, false, knobs).1?;
-    Some((ack.ack, receiver.blocks().map(|blocks| blocks.as_slice().to_vec()).unwrap_or_default()))
+    Some((
+        ack.ack,
+        receiver.sack_blocks().map(|blocks| blocks.as_slice().to_vec()).unwrap_or_default(),
+    ))
 }
 
 #[test]
@@ -24,7 +32,8 @@ fn rfc_2018_section_8_case_2() {
 
 #[test]
 fn rfc_2018_section_8_case_3() {
-    // The second, fourth, sixth and eighth segments are lost (packets 1, 3, 5, 7); then the fourth arrives, then the second.
+    // The second, fourth, sixth and eighth segments are lost (packets 1, 3, 5, 7); then the fourth
+    // arrives, then the second.
     let (mut receiver, knobs) = (Receiver::new(true), knobs());
     for (number, ack, blocks) in [
         (0, 0, vec![]),
@@ -34,14 +43,18 @@ fn rfc_2018_section_8_case_3() {
         (3, 0, vec![(2, 5), (6, 7)]),
         (1, 4, vec![(6, 7)]),
     ] {
-        assert_eq!(answer(&mut receiver, 0.0, number, &knobs), Some((ack, blocks)), "after packet {number}");
+        assert_eq!(
+            answer(&mut receiver, 0.0, number, &knobs),
+            Some((ack, blocks)),
+            "after packet {number}"
+        );
     }
 }
 
 #[test]
 fn every_second_packet_is_acknowledged_or_the_timer_does_it() {
     let (mut receiver, knobs) = (Receiver::new(true), Knobs { delayed_ack: true, ..knobs() });
-    // The SYN is answered at once.
+    // The SYN is acknowledged at once.
     assert_eq!(answer(&mut receiver, 0.0, 0, &knobs), Some((0, vec![])));
     assert_eq!(answer(&mut receiver, 0.1, 1, &knobs), None);
     assert!((receiver.deadline_s() - 0.2).abs() < 1e-12, "100 ms");
@@ -62,9 +75,9 @@ fn gaps_are_reported_at_once() {
     assert_eq!(answer(&mut receiver, 0.1, 4, &knobs), Some((0, vec![(4, 5), (2, 3)])));
     assert_eq!(answer(&mut receiver, 0.1, 1, &knobs), Some((2, vec![(4, 5)])));
     assert_eq!(answer(&mut receiver, 0.1, 3, &knobs), Some((4, vec![])));
-    // In order again: the next one waits.
+    // In order again: the next ACK is delayed.
     assert_eq!(answer(&mut receiver, 0.1, 5, &knobs), None);
-    // A packet that comes twice is answered at once and changes nothing.
+    // A duplicate packet is acknowledged at once and changes nothing.
     assert_eq!(answer(&mut receiver, 0.1, 2, &knobs), Some((5, vec![])));
 }
 
@@ -78,17 +91,26 @@ fn a_receiver_without_sack_reports_no_blocks() {
 
 #[test]
 fn the_timestamp_echoed_is_that_of_the_packet_that_advanced_the_window() {
-    // RFC 7323 section 4.3, case B: beyond a gap the last one in order is echoed; case C: the one that fills it.
+    // RFC 7323 section 4.3, case B: beyond a gap the last packet in order is echoed; case C: the
+    // one that fills it.
     let (mut receiver, knobs) = (Receiver::new(true), knobs());
-    let mut echo = |now_s: f64, number: i64| receiver.on_data(now_s, number, now_s, false, false, &knobs).1.map(|ack| ack.echo_s);
+    let mut echo = |now_s: f64, number: i64| {
+        receiver.on_data(now_s, number, now_s, false, false, &knobs).1.map(|ack| ack.echo_s)
+    };
     assert_eq!(echo(1.0, 0), Some(1.0));
     assert_eq!(echo(3.0, 2), Some(1.0));
     assert_eq!(echo(5.0, 4), Some(1.0));
     assert_eq!(echo(6.0, 1), Some(6.0));
 }
 
-/// A packet with a mark, one that says that the window was cut, and whether the answer echoes a mark; none if the answer is delayed.
-fn echo(receiver: &mut Receiver, number: i64, (ce, cwr): (bool, bool), knobs: &Knobs) -> Option<bool> {
+/// Processes a packet with or without CE and CWR; returns ECE of its ACK, none if the ACK is
+/// delayed.
+fn echo(
+    receiver: &mut Receiver,
+    number: i64,
+    (ce, cwr): (bool, bool),
+    knobs: &Knobs,
+) -> Option<bool> {
     receiver.on_data(0.0, number, 0.0, ce, cwr, knobs).1.map(|ack| ack.ece)
 }
 
@@ -100,38 +122,76 @@ const CWR: (bool, bool) = (false, true);
 fn a_mark_is_echoed_until_the_window_was_cut() {
     // RFC 3168 section 6.1.3, on packets in order, duplicates, and beyond a gap alike.
     let (mut receiver, knobs) = (Receiver::new(true), Knobs { ecn: true, ..knobs() });
-    let packets = [(0, PLAIN), (1, PLAIN), (2, CE), (3, PLAIN), (5, PLAIN), (5, PLAIN), (4, PLAIN), (6, PLAIN), (7, CWR), (8, PLAIN)];
+    let packets = [
+        (0, PLAIN),
+        (1, PLAIN),
+        (2, CE),
+        (3, PLAIN),
+        (5, PLAIN),
+        (5, PLAIN),
+        (4, PLAIN),
+        (6, PLAIN),
+        (7, CWR),
+        (8, PLAIN),
+    ];
     let echoes = packets.map(|(number, marks)| echo(&mut receiver, number, marks, &knobs));
     assert_eq!(echoes, [false, false, true, true, true, true, true, true, false, false].map(Some));
-    // A packet that says so, and is marked itself: another window's mark.
-    assert_eq!([9, 10].map(|number| echo(&mut receiver, number, if number == 9 { (true, true) } else { PLAIN }, &knobs)), [Some(true); 2]);
-    // A mark beyond a gap counts at once.
+    // A packet with both CWR and CE: the mark belongs to another window.
     assert_eq!(
-        [(11, CWR), (13, CE), (12, PLAIN)].map(|(number, marks)| echo(&mut receiver, number, marks, &knobs)),
+        [9, 10].map(|number| echo(
+            &mut receiver,
+            number,
+            if number == 9 { (true, true) } else { PLAIN },
+            &knobs
+        )),
+        [Some(true); 2]
+    );
+    // A mark beyond a gap is echoed at once.
+    assert_eq!(
+        [(11, CWR), (13, CE), (12, PLAIN)].map(|(number, marks)| echo(
+            &mut receiver,
+            number,
+            marks,
+            &knobs
+        )),
         [false, true, true].map(Some)
     );
 }
 
 #[test]
 fn a_delayed_acknowledgement_echoes_marks_on_either_packet() {
-    // RFC 3168 section 6.1.3, ns-2 `TcpSink::ack`: a mark delays no less than another packet, and is not lost to a cut reported after it.
+    // RFC 3168 section 6.1.3, ns-2 `TcpSink::ack`: a marked packet's ACK is delayed like any other,
+    // and a later CWR does not clear its mark.
     for profile in [Profile::Ns2_235, Profile::Rfc] {
-        let (mut receiver, knobs) =
-            (Receiver::new(false), Knobs { ecn: true, delayed_ack: true, ecn_handshake: false, ..Knobs::profile(profile) });
-        let packets = [(0, PLAIN), (1, CE), (2, PLAIN), (3, PLAIN), (4, CWR), (5, CE), (6, CWR), (7, CWR)];
+        let (mut receiver, knobs) = (
+            Receiver::new(false),
+            Knobs { ecn: true, delayed_ack: true, ecn_handshake: false, ..Knobs::profile(profile) },
+        );
+        let packets =
+            [(0, PLAIN), (1, CE), (2, PLAIN), (3, PLAIN), (4, CWR), (5, CE), (6, CWR), (7, CWR)];
         let echoes = packets.map(|(number, marks)| echo(&mut receiver, number, marks, &knobs));
-        assert_eq!(echoes, [Some(false), None, Some(true), None, Some(false), None, Some(true), None]);
+        assert_eq!(
+            echoes,
+            [Some(false), None, Some(true), None, Some(false), None, Some(true), None]
+        );
         assert_eq!(receiver.on_timer(&knobs).map(|ack| ack.ece), Some(false));
     }
 }
 
 #[test]
 fn ns2_agrees_on_ecn_by_an_echo() {
-    // The acknowledgement of packet 0 carries it, whenever packet 0 arrives, and if it is delayed together with that of packet 1.
+    // The ACK of packet 0 carries ECE, whenever packet 0 arrives, and also if it is delayed
+    // together with that of packet 1.
     let knobs = Knobs { ecn: true, ..Knobs::profile(Profile::Ns2_235) };
     let mut receiver = Receiver::new(false);
-    assert_eq!([0, 1, 0, 2].map(|number| echo(&mut receiver, number, PLAIN, &knobs)), [true, false, true, false].map(Some));
+    assert_eq!(
+        [0, 1, 0, 2].map(|number| echo(&mut receiver, number, PLAIN, &knobs)),
+        [true, false, true, false].map(Some)
+    );
     let delayed = Knobs { delayed_ack: true, immediate_ack_on_syn: false, ..knobs };
     let mut receiver = Receiver::new(false);
-    assert_eq!([0, 1, 2, 3].map(|number| echo(&mut receiver, number, PLAIN, &delayed)), [None, Some(true), None, Some(false)]);
+    assert_eq!(
+        [0, 1, 2, 3].map(|number| echo(&mut receiver, number, PLAIN, &delayed)),
+        [None, Some(true), None, Some(false)]
+    );
 }

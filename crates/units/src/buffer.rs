@@ -1,6 +1,7 @@
-//! The size of a buffer in the units people write, and a rate that may be unlimited.
+//! Buffer sizes ([`Buffer`]) and rates that may be unlimited ([`RateLimit`]).
 
-use crate::{Rate, Time, number, split};
+use crate::message::invalid_value;
+use crate::{Rate, Time, number, quoted, split};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::{borrow::Cow, fmt, str::FromStr};
@@ -12,7 +13,7 @@ pub enum Buffer {
     Packets(u64),
     /// A number of bytes.
     Bytes(u64),
-    /// What the link's nominal rate carries in this time.
+    /// The bytes that the link's nominal rate carries in this time.
     Time(Time),
     /// Multiples of the bandwidth-delay product.
     Bdp(f64),
@@ -20,7 +21,8 @@ pub enum Buffer {
     Unlimited,
 }
 
-const BUFFER: &str = "a buffer such as \"1bdp\", \"100pkt\", \"64kB\", \"50ms\" or \"unlimited\" (at least one packet, at most 1e8)";
+const BUFFER: &str = "a buffer such as \"1bdp\", \"100pkt\", \"64kB\", \"50ms\" or \"unlimited\" \
+    (at least one packet, at most 1e8)";
 
 impl FromStr for Buffer {
     type Err = String;
@@ -31,7 +33,7 @@ impl FromStr for Buffer {
         let (digits, unit) = split(text);
         let value = number(digits, text, BUFFER)?;
         let inside = |low: f64, high: f64| {
-            if (low..=high).contains(&value) { Ok(value) } else { Err(format!("\"{text}\" is out of range: write {BUFFER}")) }
+            if (low..=high).contains(&value) { Ok(value) } else { Err(quoted(text, BUFFER)) }
         };
         match unit {
             "pkt" | "packets" | "p" => Ok(Self::Packets(inside(1.0, 1e8)?.round() as u64)),
@@ -41,9 +43,9 @@ impl FromStr for Buffer {
             "MB" => Ok(Self::Bytes((inside(1e-6, 1e6)? * 1e6).round() as u64)),
             "ns" | "us" | "ms" | "s" => match text.parse::<Time>()? {
                 time if time > Time::default() => Ok(Self::Time(time)),
-                _ => Err(format!("\"{text}\" is out of range: write {BUFFER}")),
+                _ => Err(quoted(text, BUFFER)),
             },
-            _ => Err(format!("\"{text}\" is not {BUFFER}")),
+            _ => Err(quoted(text, BUFFER)),
         }
     }
 }
@@ -63,9 +65,9 @@ impl fmt::Display for Buffer {
 /// A rate, or no limit at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RateLimit {
-    /// Serialises at this rate.
+    /// Transmission at this rate.
     Limited(Rate),
-    /// Takes no time to serialise.
+    /// Transmission takes no time.
     #[default]
     Unlimited,
 }
@@ -93,14 +95,21 @@ impl fmt::Display for RateLimit {
 textual!(
     Buffer,
     BUFFER,
-    |value: f64| Err::<Buffer, String>(format!("{value} has no unit: write {BUFFER}")),
-    json_schema!({ "type": "string", "description": BUFFER, "pattern": "^([0-9.eE_+-]+ *(pkt|packets|p|bdp|B|kB|MB|ns|us|ms|s)|unlimited)$" })
+    |value: f64| Err::<Buffer, String>(invalid_value(value, BUFFER)),
+    json_schema!({
+        "type": "string",
+        "description": BUFFER,
+        "pattern": "^([0-9.eE_+-]+ *(pkt|packets|p|bdp|B|kB|MB|ns|us|ms|s)|unlimited)$",
+    })
 );
 textual!(
     RateLimit,
     "a rate such as \"10Mbit\", or \"unlimited\"",
     |value: f64| Rate::from_bps(value).map(RateLimit::Limited),
-    json_schema!({ "anyOf": [{ "type": "string" }, { "type": "number" }], "description": "a rate such as \"10Mbit\", or \"unlimited\"" })
+    json_schema!({
+        "anyOf": [{ "type": "string" }, { "type": "number" }],
+        "description": "a rate such as \"10Mbit\", or \"unlimited\"",
+    })
 );
 
 #[cfg(test)]

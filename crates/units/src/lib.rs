@@ -1,7 +1,7 @@
-//! Quantities with units, parsed once at the edge of the program.
+//! Quantities with units: time, rate, size and buffer, parsed from text such as `"50ms"`.
 //!
-//! Inside, times are integer nanoseconds and rates are integer bits per second; a scenario writes them as
-//! `"50ms"` or `"10Mbit"`. A bare number means SI units (seconds, bits per second).
+//! Inside, times are integer nanoseconds and rates are integer bits per second; a scenario writes
+//! them as `"50ms"` or `"10Mbit"`. A bare number means SI units (seconds, bits per second).
 //!
 //! ```
 //! use cwndlab_units::{Rate, Time};
@@ -10,7 +10,7 @@
 //! assert!("10ms".parse::<Rate>().unwrap_err().contains("bit, kbit, Mbit, Gbit"));
 //! ```
 
-/// Serde for a type that is written as text; `$number` says what a bare number means.
+/// Implements serde for a type written as text; `$number` converts a bare number.
 macro_rules! textual {
     ($type:ty, $what:expr, $number:expr, $schema:expr) => {
         impl<'de> Deserialize<'de> for $type {
@@ -54,6 +54,7 @@ macro_rules! textual {
 }
 
 mod buffer;
+pub mod message;
 mod quantity;
 
 pub use buffer::{Buffer, RateLimit};
@@ -64,7 +65,13 @@ fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end = text
         .char_indices()
-        .find(|&(i, c)| !(c.is_ascii_digit() || c == '.' || c == '_' || (i == 0 && (c == '-' || c == '+')) || is_exponent(text, i)))
+        .find(|&(i, c)| {
+            !(c.is_ascii_digit()
+                || c == '.'
+                || c == '_'
+                || (i == 0 && (c == '-' || c == '+'))
+                || is_exponent(text, i))
+        })
         .map_or(text.len(), |(i, _)| i);
     (&text[..end], text[end..].trim())
 }
@@ -84,8 +91,13 @@ fn is_exponent(text: &str, i: usize) -> bool {
     }
 }
 
-/// Reads the number of a quantity, or says what was expected in its place.
-fn number(text: &str, whole: &str, allowed: &str) -> Result<f64, String> {
-    let value: f64 = text.replace('_', "").parse().map_err(|_| format!("\"{whole}\" is not {allowed}"))?;
-    if value.is_finite() { Ok(value) } else { Err(format!("\"{whole}\" is not finite: write {allowed}")) }
+/// Parses the number of a quantity that is written as `whole`.
+fn number(text: &str, whole: &str, expected: &str) -> Result<f64, String> {
+    let value: f64 = text.replace('_', "").parse().map_err(|_| quoted(whole, expected))?;
+    if value.is_finite() { Ok(value) } else { Err(quoted(whole, expected)) }
+}
+
+/// Says that a quoted text is not valid.
+fn quoted(text: &str, expected: &str) -> String {
+    message::invalid_value(format!("\"{text}\""), expected)
 }

@@ -1,6 +1,7 @@
-//! Scalars: time, rate, bytes, and a span of times to draw from.
+//! Scalar quantities: [`Time`], [`Rate`], [`Bytes`], and [`Span`], an interval of times.
 
-use crate::{number, split};
+use crate::message::invalid_value;
+use crate::{number, quoted, split};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::{borrow::Cow, fmt, str::FromStr};
@@ -26,12 +27,14 @@ pub struct Span {
     pub high: Time,
 }
 
-const TIME: &str = "a time such as \"50ms\" (units ns, us, ms, s, min; a bare number is seconds; 0 to 1e7 s)";
-const RATE: &str = "a rate such as \"10Mbit\" (units bit, kbit, Mbit, Gbit; a bare number is bit/s; 1 bit/s to 10 Tbit/s)";
+const TIME: &str =
+    "a time such as \"50ms\" (units ns, us, ms, s, min; a bare number is seconds; 0 to 1e7 s)";
+const RATE: &str = "a rate such as \"10Mbit\" (units bit, kbit, Mbit, Gbit; a bare number is \
+    bit/s; 1 bit/s to 10 Tbit/s)";
 const BYTES: &str = "a size such as \"1500B\" (units B, kB, MB; a bare number is bytes)";
 
 impl Time {
-    /// The longest time a scenario may name: 10 million seconds leaves room for sums in 64 bits.
+    /// Longest time in a scenario: sums of 10 million seconds fit into 64 bits.
     pub const LIMIT_S: f64 = 1e7;
 
     /// From integer nanoseconds.
@@ -49,8 +52,8 @@ impl Time {
         self.0 as f64 / 1e9
     }
 
-    /// Seconds as ns-2 reads a delay written in milliseconds: times 1e-3, in the last bit not always the nearest double. Such a bit
-    /// decides which of two simultaneous events comes first.
+    /// Seconds as ns-2 reads a delay written in milliseconds: times 1e-3, in the last bit not
+    /// always the nearest double. Such a bit decides which of two simultaneous events comes first.
     pub fn link_delay_s(self) -> f64 {
         self.0 as f64 / 1e6 * 1e-3
     }
@@ -60,7 +63,7 @@ impl Time {
         if seconds.is_finite() && (0.0..=Self::LIMIT_S).contains(&seconds) {
             Ok(Self((seconds * 1e9).round() as u64))
         } else {
-            Err(format!("{seconds} s is out of range: write {TIME}"))
+            Err(invalid_value(format!("{seconds} s"), TIME))
         }
     }
 }
@@ -75,9 +78,9 @@ impl FromStr for Time {
             "ms" => 1e-3,
             "s" => 1.0,
             "min" => 60.0,
-            _ => return Err(format!("\"{text}\" is not {TIME}")),
+            _ => return Err(quoted(text, TIME)),
         };
-        Self::from_seconds(number(digits, text, TIME)? * scale).map_err(|_| format!("\"{text}\" is out of range: write {TIME}"))
+        Self::from_seconds(number(digits, text, TIME)? * scale).map_err(|_| quoted(text, TIME))
     }
 }
 
@@ -95,7 +98,7 @@ impl fmt::Display for Time {
 }
 
 impl Rate {
-    /// From bits per second; zero is the caller's mistake and becomes 1 bit/s.
+    /// From bits per second; zero becomes 1 bit/s.
     pub const fn bits_per_second(rate: u64) -> Self {
         Self(if rate == 0 { 1 } else { rate })
     }
@@ -110,7 +113,7 @@ impl Rate {
         if bps.is_finite() && (1.0..=1e13).contains(&bps) {
             Ok(Self(bps.round() as u64))
         } else {
-            Err(format!("{bps} bit/s is out of range: write {RATE}"))
+            Err(invalid_value(format!("{bps} bit/s"), RATE))
         }
     }
 }
@@ -125,9 +128,9 @@ impl FromStr for Rate {
             "Mbit" | "Mbit/s" | "Mb/s" | "mbit" => 1e6,
             "Gbit" | "Gbit/s" | "Gb/s" | "gbit" => 1e9,
             "Tbit" | "Tbit/s" | "Tb/s" | "tbit" => 1e12,
-            _ => return Err(format!("\"{text}\" is not {RATE}")),
+            _ => return Err(quoted(text, RATE)),
         };
-        Self::from_bps(number(digits, text, RATE)? * scale).map_err(|_| format!("\"{text}\" is out of range: write {RATE}"))
+        Self::from_bps(number(digits, text, RATE)? * scale).map_err(|_| quoted(text, RATE))
     }
 }
 
@@ -151,13 +154,13 @@ impl FromStr for Bytes {
             "B" => 1.0,
             "kB" => 1e3,
             "MB" => 1e6,
-            _ => return Err(format!("\"{text}\" is not {BYTES}")),
+            _ => return Err(quoted(text, BYTES)),
         };
         let value = number(digits, text, BYTES)? * scale;
         if (0.0..=1e15).contains(&value) {
             Ok(Self(value.round() as u64))
         } else {
-            Err(format!("\"{text}\" is out of range: write {BYTES}"))
+            Err(quoted(text, BYTES))
         }
     }
 }
@@ -175,21 +178,29 @@ impl From<Time> for Span {
 }
 
 textual!(Time, TIME, Time::from_seconds, numeric(TIME, "^[0-9.eE_+-]+ *(ns|us|µs|ms|s|min)$"));
-textual!(Rate, RATE, Rate::from_bps, numeric(RATE, "^[0-9.eE_+-]+ *([kKMmGgTt]?bit(/s)?|[kMGT]?b/s)$"));
+textual!(
+    Rate,
+    RATE,
+    Rate::from_bps,
+    numeric(RATE, "^[0-9.eE_+-]+ *([kKMmGgTt]?bit(/s)?|[kMGT]?b/s)$")
+);
 textual!(
     Bytes,
     BYTES,
     |value: f64| if (0.0..=1e15).contains(&value) {
         Ok(Bytes(value.round() as u64))
     } else {
-        Err(format!("{value} bytes is out of range: write {BYTES}"))
+        Err(invalid_value(format!("{value} bytes"), BYTES))
     },
     numeric(BYTES, "^[0-9.eE_+-]+ *[kM]?B$")
 );
 
 /// The schema of a quantity that may also be a bare number.
 fn numeric(description: &str, pattern: &str) -> Schema {
-    json_schema!({ "description": description, "anyOf": [{ "type": "string", "pattern": pattern }, { "type": "number" }] })
+    json_schema!({
+        "description": description,
+        "anyOf": [{ "type": "string", "pattern": pattern }, { "type": "number" }],
+    })
 }
 
 impl<'de> Deserialize<'de> for Span {
@@ -217,8 +228,11 @@ impl<'de> Deserialize<'de> for Span {
                 let high: Option<Time> = seq.next_element()?;
                 match (low, high, seq.next_element::<Time>()?) {
                     (Some(low), Some(high), None) if low <= high => Ok(Span { low, high }),
-                    (Some(low), Some(high), None) => Err(de::Error::custom(format!("[{low}, {high}] is out of order: write [low, high]"))),
-                    _ => Err(de::Error::custom("an interval has two values: [low, high]")),
+                    (Some(low), Some(high), None) => Err(de::Error::custom(invalid_value(
+                        format!("[{low}, {high}]"),
+                        "[low, high] with low <= high",
+                    ))),
+                    _ => Err(de::Error::custom("an interval takes 2 values, [low, high]")),
                 }
             }
         }
@@ -228,7 +242,11 @@ impl<'de> Deserialize<'de> for Span {
 
 impl Serialize for Span {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.low == self.high { self.low.serialize(serializer) } else { [self.low, self.high].serialize(serializer) }
+        if self.low == self.high {
+            self.low.serialize(serializer)
+        } else {
+            [self.low, self.high].serialize(serializer)
+        }
     }
 }
 
@@ -238,7 +256,9 @@ impl JsonSchema for Span {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let time = generator.subschema_for::<Time>();
-        json_schema!({ "anyOf": [time, { "type": "array", "items": time, "minItems": 2, "maxItems": 2 }] })
+        json_schema!({
+            "anyOf": [time, { "type": "array", "items": time, "minItems": 2, "maxItems": 2 }],
+        })
     }
 }
 

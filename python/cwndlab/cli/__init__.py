@@ -1,18 +1,19 @@
 """The command line: parsing and printing only.
 
-Data goes to standard output, messages and progress to standard error. Exit codes: 0 done, 2 bad input (one line
-that says what and what is allowed), 130 interrupted (what had finished is written), 1 anything else.
+Data goes to standard output, messages and progress to standard error. Exit codes: 0 done, 2 bad
+input (one line that names the key, the value and what is expected), 130 interrupted (finished runs
+are written), 1 anything else.
 """
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cwndlab.cli.interrupt import interrupts_kept
+from cwndlab.message import missing, unknown
 
 if TYPE_CHECKING:
     import click
@@ -30,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _say("interrupted")
         code = EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader (`| head`) has gone; leave quietly, also when the interpreter flushes at its end.
+        # The reader (`| head`) has closed the pipe: exit without a message, also at the final
+        # flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_FAILED
     sys.exit(code)
@@ -48,15 +50,8 @@ def _run(arguments: Sequence[str] | None) -> int:
             app.invoke(context)
     except click.exceptions.Exit as done:
         return done.exit_code
-    except click.BadParameter as error:
-        where = (error.param_hint or (error.param and error.param.opts[-1])) or "option"
-        _say(f"error: {where}: {_one_line(error.message)}")
-        return EXIT_BAD_INPUT
-    except click.NoSuchOption as error:
-        _say(f"error: {error.option_name}: is not an option{_options(error)}")
-        return EXIT_BAD_INPUT
     except click.ClickException as error:
-        _say(f"error: {_one_line(error.format_message())}")
+        _say(f"error: {_one_line(_usage(error))}")
         return EXIT_BAD_INPUT
     except (BrokenPipeError, KeyboardInterrupt):
         raise
@@ -73,24 +68,41 @@ def _explain(error: Exception) -> int:
         return EXIT_BAD_INPUT
     if isinstance(error, OSError):
         name = f"{error.filename}: " if error.filename else ""
-        _say(f"error: {name}{_one_line(error.strerror or str(error))}; allowed: a file that can be read or written")
+        _say(
+            f"error: {name}{_one_line(error.strerror or str(error))}: "
+            "expected a file that can be read or written"
+        )
         return EXIT_BAD_INPUT
     _say(f"error: {type(error).__name__}: {_one_line(str(error))} (CWNDLAB_DEBUG=1 shows where)")
     return EXIT_FAILED
 
 
-def _options(error: click.NoSuchOption) -> str:
-    """Say which options the command has, the nearest first."""
+def _usage(error: click.ClickException) -> str:
+    """Say what is wrong with the arguments in the forms of `cwndlab.message`."""
+    import click
+
+    if isinstance(error, click.MissingParameter):
+        parameter = error.param
+        name = parameter and (parameter.metavar or parameter.opts[-1])
+        return missing(name or "an argument", "a value")
+    if isinstance(error, click.BadParameter):
+        where = error.param_hint or (error.param and error.param.opts[-1]) or "option"
+        return f"{where}: {error.message.rstrip('.')}"
+    if isinstance(error, click.NoSuchOption):
+        return unknown("option", error.option_name, _options(error))
+    return error.format_message().rstrip(".")
+
+
+def _options(error: click.NoSuchOption) -> list[str]:
+    """List the options of the command."""
     if error.ctx is None:
-        return ""
-    names = [
+        return []
+    return [
         name
         for parameter in error.ctx.command.get_params(error.ctx)
         for name in parameter.opts
         if name.startswith("--")
     ]
-    near = difflib.get_close_matches(error.option_name, names, n=1)
-    return f"{f', did you mean {near[0]}?' if near else ';'} allowed: {', '.join(names)}"
 
 
 def _one_line(text: str) -> str:

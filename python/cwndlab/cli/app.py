@@ -20,6 +20,7 @@ from cwndlab.cli.search import search
 from cwndlab.cli.sweep import sweep
 from cwndlab.cli.theory import theory
 from cwndlab.cli.topology import topology
+from cwndlab.message import unknown
 
 
 def _print_version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
@@ -31,16 +32,14 @@ def _print_version(context: click.Context, _parameter: click.Parameter, asked: b
 
 
 class Commands(click.Group):
-    """A group whose message for an unknown command names those there are."""
+    """A group that lists its commands in the message for an unknown one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Look the first argument up."""
         if args and not args[0].startswith("-") and args[0] not in self.commands:
-            raise click.UsageError(
-                f"command `{args[0]}`: does not exist; allowed: {', '.join(self.list_commands(ctx))}"
-            )
+            raise click.UsageError(unknown("command", args[0], self.list_commands(ctx)))
         return super().resolve_command(ctx, args)
 
 
@@ -65,7 +64,8 @@ def app(context: click.Context) -> None:
 
 
 COMMANDS = (
-    run, compare, sweep, results, report, reproduce, search, environments, topology, rules, knobs, schema, demo, theory,
+    run, compare, sweep, results, report, reproduce, search, environments, topology, rules, knobs,
+    schema, demo, theory,
     live, doctor,
 )  # fmt: skip
 for command in COMMANDS:

@@ -11,6 +11,7 @@ from cwndlab.cli import options
 from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_together
 from cwndlab.cli.compare_tables import print_comparison
 from cwndlab.cli.compare_work import execute_plan
+from cwndlab.message import invalid, missing
 
 if TYPE_CHECKING:
     from cwndlab.comparison import Comparison
@@ -20,7 +21,12 @@ ENVIRONMENTS, REPLICATES = ("constant",), 3
 
 @click.command()
 @click.argument("rules", nargs=-1, metavar="RULE...")
-@click.option("--recovery", multiple=True, metavar="NAMES", help="tahoe, reno, newreno, sack.  [default: sack]")
+@click.option(
+    "--recovery",
+    multiple=True,
+    metavar="NAMES",
+    help="tahoe, reno, newreno, sack.  [default: sack]",
+)
 @click.option(
     "--queue",
     multiple=True,
@@ -32,27 +38,30 @@ ENVIRONMENTS, REPLICATES = ("constant",), 3
     "setting",
     multiple=True,
     metavar="NAMES",
-    help='Both at once: "all" for the eight of the paper, or pairs such as sack/drr.',
+    help='Pairs of both such as sack/drr, or "all" for the eight of the paper.',
 )
 @click.option(
     "--env",
     multiple=True,
     metavar="NAMES",
-    help='Environments (`cwndlab environments` lists them); "all" for the thirteen of the paper, "demo" for four.'
+    help='Environments (`cwndlab environments` lists them); "all" for the thirteen of the paper, '
+    '"demo" for four.'
     "  [default: constant; none with --against]",
 )
 @click.option(
     "--against",
     metavar="RULE",
-    help="Let each RULE share a bottleneck with this one: its share, and the harm it does to the other.",
+    help="Let each RULE share a bottleneck with this one; measure its share and its harm.",
 )
-@click.option("--flows", multiple=True, metavar="NUMBERS", help="Flows of either kind.  [default: 1,2,4,8,16]")
+@click.option(
+    "--flows", multiple=True, metavar="NUMBERS", help="Flows of each rule.  [default: 1,2,4,8,16]"
+)
 @click.option("--rate", metavar="RATE", help="Rate of the link without --env.  [default: 20Mbit]")
 @click.option(
     "--replicates",
     type=options.WholeNumber(1, 100_000),
     metavar="N",
-    help=f"Runs of a cell, each with a seed of its own.  [default: {REPLICATES}; 20 with --against]",
+    help=f"Runs per cell, each with its own seed.  [default: {REPLICATES}; 20 with --against]",
 )
 @click.option("--duration", metavar="TIME", help="Simulated time of a run.  [default: 100s]")
 @options.assume_option
@@ -64,9 +73,9 @@ ENVIRONMENTS, REPLICATES = ("constant",), 3
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Plot means (.png, .svg, .pdf); of many environments also the scores, into FILE-scores.",
+    help="Plot means (.png, .svg, .pdf); with many environments also the scores, to FILE-scores.",
 )
-@click.option("--detail", is_flag=True, help="Print every environment's means, however many there are.")
+@click.option("--detail", is_flag=True, help="Print the means of every environment.")
 @options.out_option
 def compare(
     rules: tuple[str, ...],
@@ -88,17 +97,17 @@ def compare(
     detail: bool,
     out: Path | None,
 ) -> None:
-    """Compare rules such as "AIMD(1, 0.5)": mean, 95 % confidence interval, C_a and D_a.
+    """Compare rules over environments, or against another rule.
 
-    Up to four environments each have a column. Of more the tables have means, and --detail, --plot, --json and --out
-    the rest. Lists are given with commas or by repeating the option. Replicate i has the same random numbers for
-    every rule and environment.
+    Means with 95 % confidence intervals, and the scores C_a and D_a. Up to four environments have a
+    column each; for more, the tables have means over them, and --detail, --plot, --json and --out
+    have the rest. Lists take commas, or repeat the option. Replicate i has the same random numbers
+    for every rule and environment.
 
-    With --against, rules are not compared on their own: n flows of each share one link with n flows of another rule.
-    --flows and --rate are for that.
+    With --against, n flows of each RULE share one link with n flows of another rule.
     """
     if not rules:
-        raise click.UsageError('RULE: is missing; allowed: one or more rules such as "AIMD(1, 0.5)"')
+        raise click.UsageError(missing("RULE", 'one or more rules such as "AIMD(1, 0.5)"'))
     options.check_plot(plot)
     recoveries, queues = _settings(recovery, queue, setting)
     from cwndlab.comparison import Comparison, plan_rules
@@ -118,11 +127,16 @@ def compare(
             common["env"] = options.names_of("--env", env)
         if replicates is not None:
             common["replicates"] = replicates
-        compare_against(rules, against, flows, rate, common, jobs=jobs, as_json=as_json, plot=plot, out=out)
+        compare_against(
+            rules, against, flows, rate, common, jobs=jobs, as_json=as_json, plot=plot, out=out
+        )
         return
     refuse_alone(flows=flows, rate=rate)
     plan = plan_rules(
-        rules, env=options.names_of("--env", env or ENVIRONMENTS), replicates=replicates or REPLICATES, **common
+        rules,
+        env=options.names_of("--env", env or ENVIRONMENTS),
+        replicates=replicates or REPLICATES,
+        **common,
     )
     comparison = execute_plan(Comparison(plan), jobs=jobs, out=out, keep=as_json)
     if plot is not None:
@@ -142,7 +156,9 @@ def _settings(
             "--queue", queue or ("drop-tail",)
         )
     if recovery or queue:
-        raise click.UsageError("--setting: names both already; allowed: without --recovery and --queue")
+        raise click.UsageError(
+            "`--setting` cannot be used with `--recovery` or `--queue`: it names both"
+        )
     from cwndlab.environments import QUEUES, RECOVERIES
 
     names = options.names_of("--setting", setting)
@@ -152,8 +168,11 @@ def _settings(
     recoveries, queues = (list(dict.fromkeys(part)) for part in zip(*pairs, strict=True))
     if len(pairs) != len(recoveries) * len(queues):
         raise click.UsageError(
-            f"--setting: `{','.join(names)}` is not every recovery with every queue;"
-            " allowed: all, one pair, or pairs that are"
+            invalid(
+                "--setting",
+                ",".join(names),
+                "all, one pair, or every pair of the recovery schemes and queues named",
+            )
         )
     return recoveries, queues
 

@@ -1,4 +1,4 @@
-"""`cwndlab compare RULE --against RULE2`: what it takes, runs and prints."""
+"""`cwndlab compare RULE --against RULE2`: options, runs and tables."""
 
 from __future__ import annotations
 
@@ -10,44 +10,57 @@ import click
 from cwndlab.cli import options
 from cwndlab.cli.compare_work import execute_plan
 from cwndlab.cli.output import print_table, say
+from cwndlab.message import invalid
 
 if TYPE_CHECKING:
-    from cwndlab.contest import Contest
+    from cwndlab.pairwise import Pairwise
 
 COLUMNS = (
     # heading, measure, with its interval
     ("share of\ngoodput", "share", True),
     ("harm to\nthe other", "harm", True),
-    ("goodput a flow\n[Mbit/s]", "rule_goodput_bps", False),
+    ("goodput per\nflow [Mbit/s]", "rule_goodput_bps", False),
     ("the\nother's", "against_goodput_bps", False),
-    ("its own\nkind", "own_kind_goodput_bps", False),
+    ("baseline", "baseline_goodput_bps", False),
     ("RTT [ms],\nthe other's", "against_rtt_s", False),
-    ("its own\nkind", "own_kind_rtt_s", False),
+    ("baseline", "baseline_rtt_s", False),
     ("loss [%],\nthe other's", "against_loss_rate", False),
-    ("its own\nkind", "own_kind_loss_rate", False),
+    ("baseline", "baseline_loss_rate", False),
 )
 KEYS = (
-    "share: 0.5 is fair; its own kind: flows of the other beside as many of themselves;\n"
-    "harm: what the other's goodput falls short of that, 0 none, 1 all; mean ± 95 % CI"
+    "share: 0.5 is fair; baseline: the other rule's flows share the link with as many of their "
+    "own;\n"
+    "harm: loss of the other's goodput against the baseline, 0 none, 1 all; mean ± 95 % CI"
 )
 
 
-def refuse_together(*, detail: bool, has_rate: bool, env: tuple[str, ...], assume: tuple[str, ...]) -> None:
-    """Refuse what --against leaves no meaning."""
+def refuse_together(
+    *, detail: bool, has_rate: bool, env: tuple[str, ...], assume: tuple[str, ...]
+) -> None:
+    """Refuse options that have no meaning with --against."""
     if detail:
-        raise click.UsageError("--detail: has no meaning with --against; allowed: without it, whose tables have it all")
+        raise click.UsageError(
+            "`--detail` cannot be used with `--against`, whose tables are detailed already"
+        )
     if has_rate and env:
-        raise click.UsageError("--rate: an environment has its own; allowed: without --env, or --assume for its rates")
+        raise click.UsageError(
+            "`--rate` cannot be used with `--env`: use `--assume` to change an environment's rates"
+        )
     if any(text.partition("=")[0].strip() == "flows" for text in assume):
-        raise click.UsageError("--assume: `flows` is not used with --against; allowed: --flows, flows of either kind")
+        raise click.UsageError(
+            "`--assume flows` cannot be used with `--against`: use `--flows`, the flows of each "
+            "rule"
+        )
 
 
 def refuse_alone(*, flows: tuple[str, ...], rate: str | None) -> None:
-    """Refuse what has no meaning without --against."""
+    """Refuse options that have no meaning without --against."""
     if flows:
-        raise click.UsageError("--flows: needs --against; allowed: --against RULE, or --assume flows=N without it")
+        raise click.UsageError("`--flows` needs `--against`: use `--assume flows=N` without it")
     if rate is not None:
-        raise click.UsageError("--rate: needs --against; allowed: --against RULE, or --assume for environments' rates")
+        raise click.UsageError(
+            "`--rate` needs `--against`: use `--assume` to change an environment's rates"
+        )
 
 
 def compare_against(
@@ -62,52 +75,63 @@ def compare_against(
     plot: Path | None,
     out: Path | None,
 ) -> None:
-    """Run rules against another, and print, draw or write what came out."""
+    """Run rules against another one; print, plot or write the results."""
     from cwndlab import plots
-    from cwndlab.contest import plan_contest
+    from cwndlab.pairwise import plan_pairwise
 
     given: dict[str, Any] = {} if rate is None else {"rate": rate}
     if flows:
         given["flows"] = [_count(text) for text in options.names_of("--flows", flows)]
-    contest = execute_plan(plan_contest(rules, against, **given, **common), jobs=jobs, out=out, keep=as_json)
+    pairwise = execute_plan(
+        plan_pairwise(rules, against, **given, **common), jobs=jobs, out=out, keep=as_json
+    )
     if plot is not None:
-        say(f"wrote {plots.save(contest.plot(), plot)}")
+        say(f"wrote {plots.save(pairwise.plot(), plot)}")
     if as_json:
-        click.echo(contest.to_json())
+        click.echo(pairwise.to_json())
     else:
-        print_contest(contest)
+        print_pairwise(pairwise)
 
 
 def _count(text: str) -> int:
-    from cwndlab.contest import MOST_FLOWS
+    from cwndlab.pairwise import MOST_FLOWS
 
     try:
         return int(text)
     except ValueError:
         raise click.UsageError(
-            f"--flows: `{text}` is not allowed; allowed: whole numbers from 1 to {MOST_FLOWS}"
+            invalid("--flows", text, f"whole numbers from 1 to {MOST_FLOWS}")
         ) from None
 
 
-def print_contest(contest: Contest) -> None:
+def print_pairwise(pairwise: Pairwise) -> None:
     """Print one table per setting: rules and flow counts as rows."""
-    from cwndlab.contest import LINK, SETTING
+    from cwndlab.pairwise import LINK, SETTING
     from cwndlab.sharing import BY_KEY
     from cwndlab.tables import number, with_interval
 
-    summary = contest.summary
+    summary = pairwise.summary
     for recovery, queue, env in summary.select(SETTING).unique(maintain_order=True).rows():
         found = summary.filter(recovery=recovery, queue=queue, env=env)
         rows = []
-        for rule in contest.rules:
+        for rule in pairwise.rules:
             for flows in found["flows"].unique(maintain_order=True):
-                cells = {row["measure"]: row for row in found.filter(rule=rule, flows=flows).to_dicts()}
+                cells = {
+                    row["measure"]: row for row in found.filter(rule=rule, flows=flows).to_dicts()
+                }
                 texts = [
-                    with_interval(cells[key], BY_KEY[key]) if interval else number(cells[key]["mean"], BY_KEY[key])
+                    with_interval(cells[key], BY_KEY[key])
+                    if interval
+                    else number(cells[key]["mean"], BY_KEY[key])
                     for _, key, interval in COLUMNS
                 ]
                 rows.append([rule, f"{flows} + {flows}", *texts])
         where = "" if env == LINK else f", {env}"
         columns = ["rule", "flows", *(heading for heading, _, _ in COLUMNS)]
-        print_table(f"against {contest.against}, {recovery} over {queue}{where}", columns, rows, text_columns=2)
+        print_table(
+            f"against {pairwise.against}, {recovery} over {queue}{where}",
+            columns,
+            rows,
+            text_columns=2,
+        )
     print(KEYS)

@@ -1,4 +1,4 @@
-"""The tables that `cwndlab compare` and `cwndlab demo` print."""
+"""Tables of `cwndlab compare` and `cwndlab demo`."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ if TYPE_CHECKING:
 SUMMARY = (
     # heading, metric, with scores
     ("goodput /\navailable", "goodput", True),
-    ("goodput\n/ left", "goodput_left", False),
+    ("goodput /\nresidual", "goodput_left", False),
     ("loss\n[%]", "loss_rate", False),
     ("delay\n[ms]", "mean_queueing_delay_s", False),
-    ("fairness\nspread", "fairness_spread", False),
+    ("spread", "fairness_spread", False),
     ("Jain's\nindex", "jain_index", False),
 )
-"""Columns of the table over many environments: means over these; goodput also has its scores."""
+"""Columns of the table over many environments: means, and the scores of goodput."""
 
 
-def print_comparison(comparison: Comparison, metrics: tuple[Metric, ...] = METRICS, *, detail: bool = False) -> None:
+def print_comparison(
+    comparison: Comparison, metrics: tuple[Metric, ...] = METRICS, *, detail: bool = False
+) -> None:
     """Print one table per setting and metric: environments as columns, then C_a and D_a.
 
-    Of many environments, one table per setting with means over them; in detail, environments become rows.
+    With many environments, print one table per setting with means over them; `detail` adds tables
+    with environments as rows.
     """
     summary, scores = comparison.summary, comparison.scores
     settings = summary.select("recovery", "queue").unique(maintain_order=True).rows()
@@ -35,11 +38,18 @@ def print_comparison(comparison: Comparison, metrics: tuple[Metric, ...] = METRI
     for recovery, queue in settings:
         where = {"recovery": recovery, "queue": queue}
         if many:
-            _print_means(f"{recovery} over {queue}", summary.filter(**where), scores.filter(**where))
+            _print_means(
+                f"{recovery} over {queue}", summary.filter(**where), scores.filter(**where)
+            )
         for metric in metrics if detail or not many else ():
             chosen = {**where, "metric": metric.key}
             print_metric = _print_rows if many else _print_columns
-            print_metric(f"{recovery} over {queue}", metric, summary.filter(**chosen), scores.filter(**chosen))
+            print_metric(
+                f"{recovery} over {queue}",
+                metric,
+                summary.filter(**chosen),
+                scores.filter(**chosen),
+            )
     if many and len(settings) > 1:
         _print_overview(settings, scores.filter(metric="goodput"))
 
@@ -58,10 +68,14 @@ def _print_means(setting: str, summary: pl.DataFrame, scores: pl.DataFrame) -> N
             if with_scores:
                 score = scores.filter(rule=row[0], metric=key).row(0, named=True)
                 row += [number(score["C_a"], metric), number(score["D_a"], metric)]
-    print_table(f"{setting}: means over {environments} environments; C_a and D_a of goodput", columns, rows)
+    print_table(
+        f"{setting}: means over {environments} environments; C_a and D_a of goodput", columns, rows
+    )
 
 
-def _print_columns(setting: str, metric: Metric, summary: pl.DataFrame, scores: pl.DataFrame) -> None:
+def _print_columns(
+    setting: str, metric: Metric, summary: pl.DataFrame, scores: pl.DataFrame
+) -> None:
     """One row per rule, one column per environment."""
     from cwndlab.tables import number, with_interval
 
@@ -70,7 +84,9 @@ def _print_columns(setting: str, metric: Metric, summary: pl.DataFrame, scores: 
     for rank in scores.to_dicts():
         cells = {row["env"]: row for row in summary.filter(rule=rank["rule"]).to_dicts()}
         means = [with_interval(cells.get(name), metric) for name in environments]
-        rows.append([rank["rule"], *means, number(rank["C_a"], metric), number(rank["D_a"], metric)])
+        rows.append(
+            [rank["rule"], *means, number(rank["C_a"], metric), number(rank["D_a"], metric)]
+        )
     print_table(_title(setting, metric), ["rule", *environments, "C_a", "D_a"], rows)
 
 
@@ -96,12 +112,18 @@ def _print_overview(settings: list[tuple[str, ...]], scores: pl.DataFrame) -> No
     rules = scores["rule"].unique(maintain_order=True).to_list()
     rows = []
     for recovery, queue in settings:
-        found = dict(scores.filter(recovery=recovery, queue=queue).select("rule", "D_a").iter_rows())
+        found = dict(
+            scores.filter(recovery=recovery, queue=queue).select("rule", "D_a").iter_rows()
+        )
         ranked = [value for value in found.values() if value is not None]
         marks = ["*" if ranked and found[rule] == min(ranked) else " " for rule in rules]
-        texts = (f"{mark} {number(found[rule], metric)}" for rule, mark in zip(rules, marks, strict=True))
+        texts = (
+            f"{mark} {number(found[rule], metric)}" for rule, mark in zip(rules, marks, strict=True)
+        )
         rows.append([f"{recovery} over {queue}", *texts])
-    print_table("D_a of goodput by setting (lower is better; * is the best)", ["setting", *rules], rows)
+    print_table(
+        "D_a of goodput by setting (lower is better; * is the best)", ["setting", *rules], rows
+    )
 
 
 def _title(setting: str, metric: Metric) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cwndlab.results import Result
 
 MANY_RUNS = 100
-"""From here on it is said how long they took."""
+"""From this duration on, a message says how long the runs took."""
 
 
 def execute_plan(
@@ -28,13 +28,16 @@ def execute_plan(
     trace: Mapping[str, Any] | None = None,
     keep: bool = True,
 ) -> Gathered:
-    """Run the plan of a collection; with `out`, each finished run is on disk at once, the tables also after Ctrl-C."""
+    """Run the plan of a collection.
+
+    With `out`, each finished run is written at once, and the tables are written after Ctrl-C, too.
+    """
     from cwndlab.collection import collect
 
     began_s, plan = time.perf_counter(), collection.plan
     make_folder(out)
     if out is not None:
-        # What an earlier comparison left here would pass for runs of this one.
+        # Files of an earlier comparison would be mistaken for runs of this one.
         shutil.rmtree(out / "runs", ignore_errors=True)
         (out / "plan.json").write_text(plan.to_json() + "\n", encoding="utf-8")
 
@@ -46,7 +49,14 @@ def execute_plan(
                 result.save(_folder(out, run.index))
 
         try:
-            collect(collection, jobs=jobs, trace=trace, on_run=finished, progress=progress.packets, keep=keep)
+            collect(
+                collection,
+                jobs=jobs,
+                trace=trace,
+                on_run=finished,
+                progress=progress.packets,
+                keep=keep,
+            )
         except KeyboardInterrupt:
             say(f"stopped after {len(collection.measured)} of {len(plan)} runs")
             _write_interrupted(collection, out)
@@ -62,7 +72,7 @@ def _folder(out: Path, index: int) -> Path:
 
 
 def _write_interrupted(collection: Collection, out: Path | None) -> None:
-    """Write what is finished, with the run that was being saved when the interruption came."""
+    """Write the finished runs, and the run that was being saved at the interruption."""
     if out is None or not collection.measured:
         return
     for index, result in collection.results.items():

@@ -1,4 +1,4 @@
-"""`cwndlab demo`: the four linear rules over four available bandwidths, with a report."""
+"""`cwndlab demo`: the four linear rules in four environments, with a report."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ TRACE = {"cwnd": "100ms", "queue": "100ms", "rate": "500ms"}
 @click.option("--duration", default=f"{DURATION_S:g}s", show_default=True, metavar="TIME")
 @options.jobs_option
 def demo(out: Path, duration: str, jobs: int | None) -> None:
-    """Run the four linear rules, 10 flows each, SACK over drop-tail, and write a report.
+    """Run the four linear rules in four environments.
 
-    The available bandwidth is constant, a square wave, a saw-tooth and a random walk, all around 10 Mbit/s.
+    Ten flows each, SACK over drop-tail, with a report. The residual bandwidth is constant, a square
+    wave, a sawtooth and a random walk, all around 10 Mbit/s.
     """
     from cwndlab import environments, plots
     from cwndlab.comparison import Comparison, plan_rules
@@ -46,7 +47,9 @@ def demo(out: Path, duration: str, jobs: int | None) -> None:
     comparison = execute_plan(Comparison(plan), jobs=jobs, out=out, trace=TRACE)
     plots.save(comparison.plot(), out / "comparison.png")
     for name in environments.DEMO:
-        results = {rule.label: comparison.result(rule=rule.label, env=name) for rule in plan.axes["rule"]}
+        results = {
+            rule.label: comparison.result(rule=rule.label, env=name) for rule in plan.axes["rule"]
+        }
         plots.save(plots.windows_by_rule(results), out / f"windows-{name}.png")
         plots.save(plots.goodput_by_rule(results), out / f"goodput-{name}.png")
         plots.save(plots.queue_by_rule(results), out / f"queue-{name}.png")

@@ -1,4 +1,4 @@
-"""`cwndlab doctor`: what this machine can do."""
+"""`cwndlab doctor`: whether this machine can run real flows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from cwndlab.cli.output import print_table, say
 @click.command()
 @json_option
 def doctor(as_json: bool) -> None:
-    """Look at what this machine has of what real flows need, and how to get what is missing.
+    """Check what this machine has for real flows.
 
-    Everything else works without any of it.
+    It also says how to install what is missing. Simulations need none of it.
     """
     from dataclasses import asdict
 
@@ -23,7 +23,9 @@ def doctor(as_json: bool) -> None:
     if as_json:
         from cwndlab.jsontext import dumps
 
-        click.echo(dumps({"parts": [asdict(part) | {"there": part.found is not None} for part in parts]}))
+        click.echo(
+            dumps({"parts": [asdict(part) | {"there": part.found is not None} for part in parts]})
+        )
         return
     missing = [part for part in parts if part.found is None]
     rows = [
@@ -36,5 +38,10 @@ def doctor(as_json: bool) -> None:
         )
         for part in parts
     ]
-    print_table("This machine", ["what", "there", "found", "needed for", "how to get it"], rows, text_columns=5)
+    print_table(
+        "This machine",
+        ["what", "there", "found", "needed for", "how to get it"],
+        rows,
+        text_columns=5,
+    )
     say(f"{len(missing)} of {len(parts)} missing" if missing else "nothing is missing")

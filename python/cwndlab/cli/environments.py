@@ -1,4 +1,4 @@
-"""`cwndlab environments`: the available bandwidths that rules are compared on."""
+"""`cwndlab environments`: the residual bandwidths on which rules are compared."""
 
 from __future__ import annotations
 
@@ -13,23 +13,34 @@ if TYPE_CHECKING:
     from cwndlab.environments import Assumptions
 
 STEP = "500ms"
-"""Bins of the plot."""
+"""Width of the plot's bins, seconds."""
 
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 @click.option("--setting", default="sack/drop-tail", show_default=True, metavar="RECOVERY/QUEUE")
-@click.option("--rule", default="AIMD(1, 0.5)", show_default=True, metavar="RULE", help="Rule of the test flows.")
+@click.option(
+    "--rule",
+    default="AIMD(1, 0.5)",
+    show_default=True,
+    metavar="RULE",
+    help="Rule of the test flows.",
+)
 @options.assume_option
 @options.seed_option
 @click.option("--toml", "as_toml", is_flag=True, help="Print the scenario of one environment.")
 @options.json_option
-@click.option("--assumptions", "with_assumptions", is_flag=True, help="List what is assumed, and why.")
+@click.option(
+    "--assumptions",
+    "with_assumptions",
+    is_flag=True,
+    help="List the assumptions and their reasons.",
+)
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Plot what each leaves over time (.png, .svg, .pdf); this runs them.",
+    help="Run the environments and plot their residual bandwidth over time (.png, .svg, .pdf).",
 )
 def environments(
     names: tuple[str, ...],
@@ -42,9 +53,10 @@ def environments(
     with_assumptions: bool,
     plot: Path | None,
 ) -> None:
-    """List environments: what bandwidth each leaves per test flow, on which network.
+    """List environments and their residual bandwidths.
 
-    NAME is one of them, "all" for the thirteen of Akella et al. (2002), or "demo"; without, all are listed.
+    NAME is an environment, "all" for the thirteen of Akella et al. (2002), or "demo"; the default
+    is every environment.
     """
     options.check_plot(plot)
     from cwndlab import environments as catalogue
@@ -52,10 +64,16 @@ def environments(
     recovery, queue = options.setting_of(setting)
     chosen = catalogue.Assumptions.from_texts(assume)
     listed = catalogue.names(names) if names else list(catalogue.ENVIRONMENTS)
-    build = {"rule": rule, "recovery": recovery, "queue": queue, "assume": chosen, "seed": 1 if seed is None else seed}
+    build = {
+        "rule": rule,
+        "recovery": recovery,
+        "queue": queue,
+        "assume": chosen,
+        "seed": 1 if seed is None else seed,
+    }
     if as_toml:
         if len(listed) != 1:
-            raise click.UsageError("--toml: prints one scenario; allowed: one NAME")
+            raise click.UsageError("`--toml` prints one scenario and needs exactly one `NAME`")
         click.echo(catalogue.scenario(listed[0], **build).to_toml(), nl=False)
         return
     if plot is not None:
@@ -94,12 +112,32 @@ def _print_list(listed: list[str], chosen: Assumptions, as_json: bool) -> None:
     from cwndlab.quantities import rate_text
 
     table = [
-        [row["name"], row["title"], row["left_per_flow"], rate_text(row["link_bps"]), row["topology"]] for row in rows
+        [
+            row["name"],
+            row["title"],
+            row["left_per_flow"],
+            rate_text(row["link_bps"]),
+            row["topology"],
+        ]
+        for row in rows
     ]
-    print_table("Environments", ["name", "title", "left per test flow", "link", "topology"], table, text_columns=5)
-    settings = ", ".join(f"{recovery}/{queue}" for recovery in catalogue.RECOVERIES for queue in catalogue.QUEUES)
-    click.echo(f"{chosen.flows} test flows, {chosen.duration} a run, changes every {chosen.step}; settings: {settings}")
-    click.echo("NAME --toml prints a scenario, --assumptions what is assumed and why, --assume KEY=VALUE changes it.")
+    print_table(
+        "Environments",
+        ["name", "title", "left per test flow", "link", "topology"],
+        table,
+        text_columns=5,
+    )
+    settings = ", ".join(
+        f"{recovery}/{queue}" for recovery in catalogue.RECOVERIES for queue in catalogue.QUEUES
+    )
+    click.echo(
+        f"{chosen.flows} test flows, {chosen.duration} a run, changes every {chosen.step}; "
+        f"settings: {settings}"
+    )
+    click.echo(
+        "NAME --toml prints a scenario, --assumptions what is assumed and why, --assume KEY=VALUE "
+        "changes it."
+    )
 
 
 def _print_assumptions(chosen: Assumptions, as_json: bool) -> None:
@@ -122,11 +160,16 @@ def _plot(listed: list[str], build: dict[str, Any], path: Path) -> None:
     from cwndlab import execute, plots
     from cwndlab.cli.output import meter, say
 
-    # All scenarios first: what is wrong with one is said before anything is run.
-    scenarios = [(name, catalogue.scenario(name, **build).set("trace", {"rate": STEP})) for name in listed]
+    # Build all scenarios first, so that an error stops the command before any run.
+    scenarios = [
+        (name, catalogue.scenario(name, **build).set("trace", {"rate": STEP})) for name in listed
+    ]
     results = {}
     with meter("environments", len(listed), "runs") as progress:
         for name, result in execute.run_many(scenarios, progress=progress.packets):
             progress.finished_run()
             results[name] = result
-    say(f"wrote {plots.save(plots.available_bandwidths({name: results[name] for name in listed}), path)}")
+    say(
+        "wrote "
+        f"{plots.save(plots.available_bandwidths({name: results[name] for name in listed}), path)}"
+    )

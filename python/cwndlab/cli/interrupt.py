@@ -1,8 +1,8 @@
-"""Ctrl-C is not lost.
+"""Delivers a Ctrl-C that Python would lose.
 
-Python raises `KeyboardInterrupt` wherever the main thread happens to be. Where that is a callback or a `__del__`
-(an import has many: the lock of every module ends in one), Python prints "Exception ignored" and goes on, as if
-nobody had asked it to stop. Here such an interrupt is sent once more, a moment later.
+Python raises `KeyboardInterrupt` wherever the main thread is. In a callback or a `__del__` (an
+import has many: the lock of every module ends in one), Python prints "Exception ignored" and
+continues. This module sends such an interrupt again, a moment later.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ AGAIN_S = 0.02
 
 @contextmanager
 def interrupts_kept() -> Iterator[None]:
-    """Within it, an interrupt that Python swallows comes again."""
+    """Send an interrupt again that Python swallows within the body."""
     before = sys.unraisablehook
 
     def swallowed(what: UnraisableHookArgs) -> None:
@@ -32,14 +32,18 @@ def interrupts_kept() -> Iterator[None]:
             return
         delay_s = AGAIN_S
         while True:
-            # A signal, because it also ends a wait in the kernel; to the thread that raises `KeyboardInterrupt`.
-            again = threading.Timer(delay_s, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+            # A signal, because it also ends a wait in the kernel; to the thread that raises
+            # `KeyboardInterrupt`.
+            again = threading.Timer(
+                delay_s, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)
+            )
             again.daemon = True
             try:
                 again.start()
                 return
             except KeyboardInterrupt:
-                # On a busy machine it may come before `start` returns, and Python would swallow it here as well.
+                # On a busy machine it may come before `start` returns, and Python would swallow it
+                # here as well.
                 delay_s *= 2
 
     sys.unraisablehook = swallowed

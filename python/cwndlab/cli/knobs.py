@@ -1,4 +1,4 @@
-"""`cwndlab knobs`: what a scenario's [tcp] table can set."""
+"""`cwndlab knobs`: the keys of a scenario's [tcp] table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cwndlab.cli.options import json_option
 @click.command()
 @json_option
 def knobs(as_json: bool) -> None:
-    """List the knobs of the TCP endpoints and their value in each profile."""
+    """List the knobs of the TCP endpoints by profile."""
     from cwndlab import native
 
     entries = native.knobs()
@@ -23,10 +23,19 @@ def knobs(as_json: bool) -> None:
 
     profiles = list(entries[0]["values"])
     rows = [
-        [entry["name"], *(_text(entry["values"][profile]) for profile in profiles), entry["meaning"]]
+        [
+            entry["name"],
+            *(_text(entry["values"][profile]) for profile in profiles),
+            entry["meaning"],
+        ]
         for entry in entries
     ]
-    print_table("Knobs of the TCP endpoints", ["knob", *profiles, "meaning"], rows, text_columns=2 + len(profiles))
+    print_table(
+        "Knobs of the TCP endpoints",
+        ["knob", *profiles, "meaning"],
+        rows,
+        text_columns=2 + len(profiles),
+    )
 
 
 def _text(value: object) -> str:

@@ -11,7 +11,7 @@ from cwndlab.cli.live_rules import clean, install, list_, remove
 
 @click.group()
 def live() -> None:
-    """Real flows: QUIC, or TCP of the Linux kernel, and rules in it (needs `make live`; the latter also root)."""
+    """Run real flows: Linux TCP or QUIC (needs `make live`)."""
 
 
 for command in (linux, quic, install, list_, remove, clean):

@@ -1,4 +1,4 @@
-"""`cwndlab live linux`: scenarios with flows of this machine's kernel."""
+"""`cwndlab live linux`: scenarios with Linux TCP flows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from cwndlab.cli.live_tables import print_live
 
 @click.command()
 @file_argument
-@click.option("--beside", is_flag=True, help="Simulate it, too, with the profile linux; print and plot both.")
+@click.option(
+    "--beside",
+    is_flag=True,
+    help="Also simulate the scenario with profile linux; print and plot both.",
+)
 @options.json_option
 @options.out_option
 @plot_option
@@ -28,7 +32,10 @@ def linux(
     settings: tuple[str, ...],
     seed: int | None,
 ) -> None:
-    """Run the scenario in FILE.toml with flows of this machine's kernel, through an emulated network."""
+    """Run a scenario with Linux TCP flows.
+
+    They cross an emulated network on this machine.
+    """
     from cwndlab.live.run import counterpart
     from cwndlab.live.run import linux as play
 

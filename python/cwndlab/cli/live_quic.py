@@ -15,12 +15,21 @@ from cwndlab.errors import ScenarioError
 
 @click.command()
 @file_argument
-@click.option("--beside", is_flag=True, help="Simulate it, too, with quinn's packets and pacing; print and plot both.")
+@click.option(
+    "--beside",
+    is_flag=True,
+    help="Also simulate the scenario with quinn's packets and pacing; print and plot both.",
+)
 @options.json_option
 @options.out_option
 @plot_option
 @click.option("--qlog", is_flag=True, help="Record each flow in DIR/qlog for qvis; needs --out.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port of the relay; any that is free if 0.")
+@click.option(
+    "--port",
+    type=options.WholeNumber(0, 65535),
+    default=0,
+    help="Port of the relay; 0 takes a free one.",
+)
 @options.set_option
 @options.seed_option
 def quic(
@@ -34,9 +43,12 @@ def quic(
     settings: tuple[str, ...],
     seed: int | None,
 ) -> None:
-    """Run the scenario in FILE.toml with QUIC transfers on 127.0.0.1, through a relay that plays its network."""
+    """Run a scenario with QUIC transfers.
+
+    They cross a relay on 127.0.0.1 that emulates the network.
+    """
     if qlog and out is None:
-        raise ScenarioError("--qlog: needs a folder; allowed: with --out DIR")
+        raise ScenarioError("`--qlog` needs `--out`, the directory of its files")
 
     from cwndlab.live.quic import counterpart
     from cwndlab.live.quic import quic as play

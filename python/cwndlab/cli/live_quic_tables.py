@@ -1,4 +1,4 @@
-"""What `cwndlab live quic` prints."""
+"""Tables of `cwndlab live quic`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from cwndlab.results import Result
 
 MAX_ROWS = 20
-"""Flows whose cuts are listed, at most."""
+"""Largest number of flows whose window reductions are listed."""
 
 
 def print_quic(result: Result) -> None:
-    """Print the tables of a run, how well the relay kept up, what windows were cut to, and whether the run is valid."""
+    """Print the tables of a run, the relay's delays, window limits, and the run's validity."""
     print_tables(result)
     health, sockets = result.health, result.sockets
     columns = ["packets", *LATENESS, "refused", "dropped by\nsockets",
@@ -31,7 +31,14 @@ def print_quic(result: Result) -> None:
     print_table(f"Relay, packets of {result.packet_bytes} bytes", columns, [row], text_columns=0)
     rules = dict(result.flows.select("flow", "rule").iter_rows())
     rows = [_cuts(flow, rules[flow["flow"]]) for flow in result.quic_flows[:MAX_ROWS]]
-    columns = ["flow", "rule", "cuts", "mean of after/before", "last cut from\n[packets]", "to\n[packets]"]
+    columns = [
+        "flow",
+        "rule",
+        "cuts",
+        "mean of after/before",
+        "last cut from\n[packets]",
+        "to\n[packets]",
+    ]
     print_table("Cuts of the window", columns, rows, text_columns=2)
     for note in result.notes:
         click.echo(f"note: {note}")
@@ -43,4 +50,11 @@ def _cuts(flow: dict, rule: str) -> list[str]:
     if not pairs:
         return [flow["flow"], rule, "0", "-", "-", "-"]
     mean = sum(after / before for before, after in pairs) / len(pairs)
-    return [flow["flow"], rule, str(len(pairs)), f"{mean:.4f}", f"{pairs[-1][0]:.2f}", f"{pairs[-1][1]:.2f}"]
+    return [
+        flow["flow"],
+        rule,
+        str(len(pairs)),
+        f"{mean:.4f}",
+        f"{pairs[-1][0]:.2f}",
+        f"{pairs[-1][1]:.2f}",
+    ]

@@ -10,20 +10,26 @@ from cwndlab.cli.output import print_table, say
 
 @click.command()
 @click.argument("rule", metavar="RULE")
-@click.option("--name", required=True, metavar="NAME", help="What programs call it: 1 to 15 letters, digits, _ and -.")
+@click.option(
+    "--name",
+    required=True,
+    metavar="NAME",
+    help="Name of the congestion control: 1 to 15 letters, digits, _ and -.",
+)
 @click.option(
     "--initial-ssthresh",
     type=options.WholeNumber(2, 1_000_000),
     metavar="PACKETS",
-    help="Slow-start threshold that its flows begin with.  [default: none]",
+    help="Initial ssthresh of its flows.  [default: none]",
 )
-@click.option("--until-stopped", is_flag=True, help="Only until this command ends, in whatever way.")
+@click.option("--until-stopped", is_flag=True, help="Remove the rule when this command ends.")
 @options.json_option
-def install(rule: str, name: str, initial_ssthresh: int | None, until_stopped: bool, as_json: bool) -> None:
-    """Register RULE as a congestion control of this host, for any program to choose by NAME.
+def install(
+    rule: str, name: str, initial_ssthresh: int | None, until_stopped: bool, as_json: bool
+) -> None:
+    """Register RULE as a congestion control of this host.
 
-    It stays until `live remove NAME` or the next start of the machine; flows that use it keep it until they close.
-    Needs root.
+    Any program may then select it.
     """
     from cwndlab.live import program
 
@@ -54,14 +60,15 @@ def _tell(answer: dict, as_json: bool) -> None:
     if answer["program"] in ("table", "surface"):
         growth, cut = answer["growth_error_share"], answer["cut_error_share"]
         click.echo(
-            f"between the points of its table growth is at most {growth:.1e} of itself off, cuts {cut:.1e} packets"
+            f"between the points of its table growth is at most {growth:.1e} of itself off, cuts "
+            f"{cut:.1e} packets"
         )
 
 
 @click.command("list")
 @options.json_option
 def list_(as_json: bool) -> None:
-    """List the rules of this package that are registered on this host."""
+    """List the rules of this package on this host."""
     from cwndlab.live import program
 
     answer = program.ask("list")
@@ -85,7 +92,7 @@ def _row(entry: dict) -> list[str]:
 @click.command()
 @click.argument("name", metavar="NAME")
 def remove(name: str) -> None:
-    """Take back an installed rule."""
+    """Remove an installed rule."""
     from cwndlab.live import program
 
     program.ask("remove", name)
@@ -94,7 +101,10 @@ def remove(name: str) -> None:
 
 @click.command()
 def clean() -> None:
-    """Take back every installed rule, and what an interrupted command left."""
+    """Remove every installed rule.
+
+    Also remove what an interrupted command left.
+    """
     from cwndlab.live import program
 
     removed = program.ask("clean")["removed"]

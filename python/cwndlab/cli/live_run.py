@@ -1,4 +1,7 @@
-"""What `cwndlab live linux` and `cwndlab live quic` share: a run, what is simulated beside it, files and output."""
+"""Runs, files and output that `cwndlab live linux` and `cwndlab live quic` share.
+
+With --beside, the same scenario is simulated, too.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +21,18 @@ if TYPE_CHECKING:
     from cwndlab.scenario import Scenario
 
 TRACES = {"cwnd": "20ms", "queue": "20ms", "rate": "500ms"}
-"""What a plot needs, where the scenario does not say."""
+"""Traces that a plot needs; the scenario's own take precedence."""
 
 file_argument = click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
 plot_option = click.option(
     "--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-    help="Plot windows, goodput and queue, with --beside of both (.png, .svg, .pdf).",
+    help="Plot windows, goodput and queue (.png, .svg, .pdf); with --beside of both.",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line asks of a live run."""
+    """Arguments of a live run."""
 
     file: Path
     beside: bool
@@ -47,18 +50,18 @@ def carry_out(
     counterpart: Callable[[Scenario, Result], Scenario],
     show: Callable[[Result], None],
 ) -> None:
-    """Run a scenario live, and do with it what was asked for.
+    """Run a scenario live; print, plot or write its result.
 
     Parameters
     ----------
     asked : Asked
         The command line's arguments.
     how : str
-        What the run is called while it goes on.
+        Name of the run in the progress bar.
     play : callable
         Runs a scenario, and takes `progress`.
     counterpart : callable
-        Gives the scenario to simulate beside the one that was run, of that and its result.
+        Gives the scenario to simulate, from the live one and its result.
     show : callable
         Prints the tables of the result.
     """
@@ -79,7 +82,11 @@ def carry_out(
     if asked.as_json:
         from cwndlab.jsontext import dumps
 
-        whole = result.to_dict() if simulated is None else {"live": result.to_dict(), "simulated": simulated.to_dict()}
+        whole = (
+            result.to_dict()
+            if simulated is None
+            else {"live": result.to_dict(), "simulated": simulated.to_dict()}
+        )
         click.echo(dumps(whole))
         return
     show(result)
@@ -88,7 +95,7 @@ def carry_out(
 
 
 def _scenario_of(asked: Asked, *, with_traces: bool) -> Scenario:
-    """Read the scenario of a live run, with what a plot needs of traces."""
+    """Read the scenario of a live run, with the traces that a plot needs."""
     from cwndlab.scenario import Scenario
 
     patch: dict[str, Any] = options.patch_of(asked.settings)
@@ -96,11 +103,15 @@ def _scenario_of(asked: Asked, *, with_traces: bool) -> Scenario:
     if asked.seed is not None:
         patch["seed"] = asked.seed
     scenario = scenario.patch(patch) if patch else scenario
-    return scenario.set("trace", {**TRACES, **scenario.to_dict().get("trace", {})}) if with_traces else scenario
+    return (
+        scenario.set("trace", {**TRACES, **scenario.to_dict().get("trace", {})})
+        if with_traces
+        else scenario
+    )
 
 
 def _simulate(file: Path, scenario: Scenario) -> Result:
-    """Simulate it, showing how far it is."""
+    """Simulate the scenario with a progress bar."""
     from cwndlab import execute
 
     with meter(f"{file.stem}, simulated", scenario.duration_s, "s") as progress:
@@ -108,7 +119,7 @@ def _simulate(file: Path, scenario: Scenario) -> Result:
 
 
 def _save(out: Path | None, plot: Path | None, live: Result, simulated: Result | None) -> None:
-    """Save a live run, what was simulated beside it, and the plot, where they are asked for."""
+    """Write the results and the plot to `out` and `plot`, if given."""
     if out is not None:
         say(f"wrote {live.save(out if simulated is None else out / 'live')}")
         if simulated is not None:

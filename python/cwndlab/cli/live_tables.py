@@ -1,4 +1,4 @@
-"""What `cwndlab live` prints."""
+"""Tables of `cwndlab live`."""
 
 from __future__ import annotations
 
@@ -21,25 +21,36 @@ def print_live(result: Result) -> None:
     print_tables(result)
     health, kernel = result.health, result.kernel
     columns = ["packets", *LATENESS, "lost\noutside", "broken", "CPU\n[%]"]
-    lost = health["refused_packets"] + sum(end["dropped_packets"] for end in result.namespaces.values())
-    broken = health["broken_packets"] + sum(end["broken_packets"] for end in result.namespaces.values())
+    lost = health["refused_packets"] + sum(
+        end["dropped_packets"] for end in result.namespaces.values()
+    )
+    broken = health["broken_packets"] + sum(
+        end["broken_packets"] for end in result.namespaces.values()
+    )
     cpu = scaled(health["cpu_share"], 100, 1)
     row = [str(health["released_packets"]), *lateness(health), str(lost), str(broken), cpu]
     print_table(f"Emulator, beside {kernel}", columns, [row], text_columns=0)
-    rules = [[rule["rule"], rule["name"], str(rule["skipped_callbacks"])] for rule in result.kernel_rules]
+    rules = [
+        [rule["rule"], rule["name"], str(rule["skipped_callbacks"])] for rule in result.kernel_rules
+    ]
     if rules:
-        print_table("Rules in the kernel", ["rule", "name", "skipped\ncallbacks"], rules, text_columns=2)
+        print_table(
+            "Rules in the kernel", ["rule", "name", "skipped\ncallbacks"], rules, text_columns=2
+        )
     least = [[row["flow"], scaled(row["min_rtt_s"], 1e3, 3), scaled(row["wire_min_rtt_s"], 1e3, 3)]
              for row in result.kernel_flows[:20]]  # fmt: skip
     base = dict(result.flows.select("flow", "base_rtt_s").iter_rows())
     least = [[name, f"{base[name] * 1e3:.3f}", *rest] for name, *rest in least]
     columns = ["flow", "propagation\n[ms]", "kernel's least\n[ms]", "least on the wire\n[ms]"]
-    print_table("Round trips", columns, least)
+    print_table("RTTs", columns, least)
     print_verdict(result, "emulation", "live.md")
 
 
 def print_verdict(result: Result, network: str, document: str) -> None:
-    """Print the numbers of the whole run, and whether it is valid: its network is called so, and explained there."""
+    """Print the numbers of the whole run, and whether it is valid.
+
+    `network` is the name of its network, `document` the file that explains validity.
+    """
     click.echo(
         f"aggregate goodput {result.aggregate_goodput_bps / 1e6:.3f} Mbit/s, Jain's index "
         f"{scaled(result.jain_index, 1, 4)}, fairness spread {scaled(result.fairness_spread, 1, 3)}"
@@ -52,26 +63,40 @@ def print_verdict(result: Result, network: str, document: str) -> None:
 
 
 def print_beside(simulated: Result, live: Result) -> None:
-    """Print shares, delay and losses of both runs, and how far they are apart."""
+    """Print shares, delay and losses of both runs, and their differences."""
     from cwndlab.plots.beside import shares
     from cwndlab.plots.timelines import bottleneck
 
     both = (simulated, live)
     found = [shares(result) for result in both]
-    rows = [[label, f"{100 * share:.1f}", f"{100 * found[1][label]:.1f}", f"{100 * (found[1][label] - share):+.1f}"]
+    rows = [[label, f"{100 * share:.1f}", f"{100 * found[1][label]:.1f}",
+            f"{100 * (found[1][label] - share):+.1f}"]
             for label, share in found[0].items()]  # fmt: skip
-    print_table("Shares of the goodput", ["group", "simulated\n[%]", "live\n[%]", "difference\n[points]"], rows)
+    print_table(
+        "Shares of the goodput",
+        ["group", "simulated\n[%]", "live\n[%]", "difference\n[points]"],
+        rows,
+    )
     links = [bottleneck(result) for result in both]
     rows = [
         _row("goodput [Mbit/s]", [result.aggregate_goodput_bps / 1e6 for result in both]),
         _row("utilization [%]", [100 * link["utilization"] for link in links]),
-        _row("mean queueing delay [ms]", [1e3 * (link["mean_queueing_delay_s"] or 0) for link in links]),
-        _row("p95 queueing delay [ms]", [1e3 * (link["p95_queueing_delay_s"] or 0) for link in links]),
+        _row(
+            "mean queueing delay [ms]",
+            [1e3 * (link["mean_queueing_delay_s"] or 0) for link in links],
+        ),
+        _row(
+            "p95 queueing delay [ms]", [1e3 * (link["p95_queueing_delay_s"] or 0) for link in links]
+        ),
         _row("dropped [packets]", [link["dropped_packets"] for link in links]),
         _row("marked [packets]", [link["marked_packets"] for link in links]),
         _row("Jain's index", [result.jain_index or 0 for result in both], digits=4),
     ]
-    print_table(f"Beside each other, at {links[0]['link']}", ["", "simulated", "live", "difference\n[%]"], rows)
+    print_table(
+        f"Beside each other, at {links[0]['link']}",
+        ["", "simulated", "live", "difference\n[%]"],
+        rows,
+    )
 
 
 def _row(name: str, values: list[float], digits: int = 2) -> list[str]:
@@ -81,10 +106,10 @@ def _row(name: str, values: list[float], digits: int = 2) -> list[str]:
 
 
 def lateness(health: dict[str, Any]) -> list[str]:
-    """Columns under `LATENESS`: how late packets were handed over."""
+    """Columns under `LATENESS`: how late packets were released."""
     return [scaled(health[f"lateness_{what}_s"], 1e3, 3) for what in ("p50", "p99", "max")]
 
 
 def scaled(value: float | None, scale: float, digits: int) -> str:
-    """Write a number in a table; none is a dash."""
+    """Write a number in a table; a dash for None."""
     return "-" if value is None else f"{value * scale:.{digits}f}"

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their values are read."""
+"""Options that several commands share, and the parsing of their values."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 
 import click
 
+from cwndlab.message import invalid, invalid_value, one_of, unknown_value
+
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
 
 class WholeNumber(click.ParamType):
-    """A whole number within bounds, both allowed."""
+    """A whole number within bounds, both included."""
 
     name = "integer"
 
@@ -20,17 +22,38 @@ class WholeNumber(click.ParamType):
         self.least, self.most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read it, or say what is allowed."""
+        """Read the value, or raise an error that says what is expected."""
         try:
             number = int(value)
         except ValueError:
             number = None
         if number is None or not self.least <= number <= self.most:
-            self.fail(f"`{value}` is not allowed; allowed: a whole number from {self.least} to {self.most}", param, ctx)
+            self.fail(
+                invalid_value(value, f"a whole number from {self.least} to {self.most}"),
+                param,
+                ctx,
+            )
         return number
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+class Choice(click.ParamType):
+    """One of a few names."""
+
+    name = "choice"
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Read it, or say what is expected."""
+        if value not in self.names:
+            self.fail(unknown_value(value, self.names), param, ctx)
+        return value
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object instead of tables."
+)
 set_option = click.option(
     "--set",
     "settings",
@@ -42,20 +65,25 @@ out_option = click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write Parquet tables there.",
+    help="Write Parquet tables to DIR.",
 )
 assume_option = click.option(
     "--assume",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Change what the environments assume, e.g. floor=200kbit; `cwndlab environments --assumptions` lists it.",
+    help="Change an assumption of the environments, e.g. floor=200kbit; `cwndlab environments "
+    "--assumptions` lists them.",
 )
-jobs_option = click.option("--jobs", type=WholeNumber(1, 1024), metavar="N", help="Threads; by default all processors.")
+jobs_option = click.option(
+    "--jobs", type=WholeNumber(1, 1024), metavar="N", help="Threads; by default one per processor."
+)
 
 
 def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--seed N`."""
-    return click.option("--seed", type=WholeNumber(0, 2**63 - 1), metavar="N", help="Seed.")(command)
+    return click.option("--seed", type=WholeNumber(0, 2**63 - 1), metavar="N", help="Seed.")(
+        command
+    )
 
 
 def patch_of(settings: tuple[str, ...]) -> dict[str, Any]:
@@ -66,7 +94,7 @@ def patch_of(settings: tuple[str, ...]) -> dict[str, Any]:
     for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals or not key:
-            raise click.UsageError(f"--set: `{setting}` is not a setting; allowed: key=value")
+            raise click.UsageError(invalid("--set", setting, "key=value"))
         patch[key.strip()] = value_from_text(text.strip())
     return patch
 
@@ -75,7 +103,9 @@ def names_of(option: str, values: tuple[str, ...]) -> list[str]:
     """Split lists given with commas, as repeated options, or both."""
     names = [name.strip() for value in values for name in value.split(",")]
     if not all(names):
-        raise click.UsageError(f"{option}: `{','.join(values)}` has an empty name; allowed: names joined by commas")
+        raise click.UsageError(
+            invalid(option, ",".join(values), "names joined by commas, none of them empty")
+        )
     return names
 
 
@@ -83,35 +113,41 @@ def setting_of(text: str) -> tuple[str, str]:
     """Split a setting such as ``sack/drr`` into recovery and queue."""
     recovery, slash, queue = (part.strip() for part in text.partition("/"))
     if not (recovery and slash and queue):
-        raise click.UsageError(f"--setting: `{text}` is not a setting; allowed: recovery/queue, such as sack/drr")
+        raise click.UsageError(invalid("--setting", text, "RECOVERY/QUEUE, such as sack/drr"))
     return recovery, queue
 
 
 def check_plot(path: Path | None) -> None:
-    """Refuse a plot file whose format is not known, before anything is run."""
+    """Refuse a plot file of unknown format, before any run."""
     if path is not None and path.suffix.lower() not in PLOT_ENDINGS:
-        raise click.UsageError(f"--plot: `{path}` has no known ending; allowed: {', '.join(PLOT_ENDINGS)}")
+        raise click.UsageError(
+            invalid("--plot", path, f"a file that ends in {one_of(PLOT_ENDINGS)}")
+        )
 
 
 def check_cluster(on: str | None, jobs: int | None) -> None:
-    """Refuse threads of this process beside a cluster, whose library then leaves it to us to say what goes wrong."""
+    """Refuse `--jobs` with a cluster, and keep the cluster library's own log quiet."""
     if on is None:
         return
     if jobs is not None:
-        raise click.UsageError("--jobs: is for threads of this process; allowed: without --on")
+        raise click.UsageError(
+            "`--jobs` cannot be used with `--on`: it sets the threads of this process"
+        )
     from cwndlab import cluster
 
     cluster.silence()
 
 
 def check_parent(option: str, path: Path | None) -> None:
-    """Refuse a file in a folder that does not exist, before anything is run."""
+    """Refuse a file whose parent directory does not exist, before any run."""
     if path is not None and not path.parent.is_dir():
-        raise click.UsageError(f"{option}: `{path}` is in no folder; allowed: a file in a folder that exists")
+        raise click.UsageError(
+            f'{option}: "{path}" cannot be written: its parent directory does not exist'
+        )
 
 
 def make_folder(path: Path | None) -> None:
-    """Make an output folder before anything is run, so that a wrong path costs no time."""
+    """Make an output directory before any run, so that a wrong path fails early."""
     if path is not None:
         path.mkdir(parents=True, exist_ok=True)
 
@@ -123,6 +159,6 @@ def seconds_of(option: str, text: str) -> float:
     value = seconds(text)
     if value is None or not 0 < value < float("inf"):
         raise click.UsageError(
-            f"{option}: `{text}` is not a length of time; allowed: above 0, such as 100s, 500ms, 2min"
+            invalid(option, text, "a duration above 0, such as 100s, 500ms or 2min")
         )
     return value

@@ -19,7 +19,9 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: int = 1) -> None:
+def print_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: int = 1
+) -> None:
     """Print a table; the first `text_columns` are text, the rest numbers."""
     from rich import box
     from rich.console import Console
@@ -29,16 +31,18 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     table = Table(box=box.SIMPLE, pad_edge=False)
     # Brackets hold units, not markup.
     for index, column in enumerate(columns):
-        table.add_column(Text(column), justify="left" if index < text_columns else "right", no_wrap=True)
+        table.add_column(
+            Text(column), justify="left" if index < text_columns else "right", no_wrap=True
+        )
     for row in rows:
         table.add_row(*map(Text, row))
     console = Console(file=sys.stdout, width=WIDTH, highlight=False)
-    # Not the table's own title, which would be folded at the table's width.
+    # The table's own title would wrap at the table's width.
     console.print(Text(title, style="bold"), table, sep="\n", end="")
 
 
 class Meter(Protocol):
-    """What a command calls while it works."""
+    """Progress of a command."""
 
     def simulated(self, seconds: float, packets: int) -> None:
         """Progress of one run: simulated seconds and packets so far."""
@@ -57,7 +61,7 @@ def meter(description: str, total: float, unit: str) -> Iterator[Meter]:
     Parameters
     ----------
     description : str
-        What is under way.
+        Name of the work.
     total : float
         Simulated seconds, or number of runs.
     unit : str
@@ -86,7 +90,10 @@ def meter(description: str, total: float, unit: str) -> Iterator[Meter]:
 
 @contextmanager
 def steps() -> Iterator[Callable[[str, int, int], None]]:
-    """Give what shows work of several kinds, each with its count; silent when standard error is no terminal."""
+    """Yield a function that shows progress of several steps, each with its count.
+
+    Silent when standard error is no terminal.
+    """
     if not sys.stderr.isatty():
         yield lambda _what, _done, _of: None
         return
@@ -96,7 +103,9 @@ def steps() -> Iterator[Callable[[str, int, int], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("")
-        yield lambda what, done, of: progress.update(bar, description=what, completed=done, total=of)
+        yield lambda what, done, of: progress.update(
+            bar, description=what, completed=done, total=of
+        )
 
 
 class _Silent:

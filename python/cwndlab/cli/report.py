@@ -20,10 +20,11 @@ from cwndlab.cli.output import say, steps
     help="The file.  [default: DIR/report.html]",
 )
 def report(folder: Path, sweep: str | None, output: Path | None) -> None:
-    """Write what DIR holds as one HTML file that needs nothing else.
+    """Write a comparison or a store's sweeps as one HTML file.
 
-    DIR is a store of sweeps, or what `cwndlab compare --out` wrote. The file has plots and tables with intervals, the
-    settings, and where the runs come from. What has not finished is left out, and the file says so.
+    DIR is a store of sweeps, or what `cwndlab compare --out` wrote. The file needs no other file;
+    it has plots and tables with confidence intervals, the settings, and the origin of the runs. It
+    says which runs are missing.
     """
     from cwndlab.report import write_report
 

@@ -1,4 +1,4 @@
-"""`cwndlab reproduce`: what papers found, found again, and a verdict on each of their claims."""
+"""`cwndlab reproduce`: papers' experiments, and a verdict on each of their claims."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 from cwndlab.cli import options
 from cwndlab.cli.output import print_table, say
 from cwndlab.cli.reproduce_sensitivity import teller, vary
+from cwndlab.message import plural
 
 if TYPE_CHECKING:
     from cwndlab.reproduce import Reproduction
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 @click.argument("targets", nargs=-1, metavar="[PAPER[/ID]]...")
 @click.option("--list", "is_list", is_flag=True, help="List papers and their experiments.")
 @click.option(
-    "--quick", is_flag=True, help="Few and short runs, to see that all of it works; no verdicts on the paper."
+    "--quick",
+    is_flag=True,
+    help="Few and short runs, as a test; no verdicts on the paper.",
 )
 @click.option(
     "--out",
@@ -27,34 +30,40 @@ if TYPE_CHECKING:
     default=Path("out/reproduce"),
     show_default=True,
     metavar="DIR",
-    help="For reports, plots, data, and the store that keeps finished runs.",
+    help="Directory of reports, plots, data, and the store of finished runs.",
 )
 @click.option(
     "--replicates",
     type=options.WholeNumber(2, 100_000),
     metavar="N",
-    help="At most that many of each run: a first look, that the same command without it goes on from.",
+    help="At most N replicates, for a first look; the same command without it resumes.",
 )
 @click.option(
     "--sensitivity",
     is_flag=True,
-    help="Instead: how verdicts move when what the paper leaves open is varied, from a coarse plan.",
+    help="Vary what the paper leaves open, and show which verdicts change (coarse plan).",
 )
-@click.option("--all", "is_all", is_flag=True, help="All experiments of all papers, which is what no PAPER means, too.")
+@click.option(
+    "--all",
+    "is_all",
+    is_flag=True,
+    help="All experiments of all papers (the default).",
+)
 @click.option(
     "--page",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write all verdicts at a glance there: reproduction.md, its data, the plots. Papers not run stay as they are.",
+    help="Write the summary of all verdicts to DIR: reproduction.md, its data, the plots. Papers "
+    "that were not run stay as they are.",
 )
 @options.assume_option
 @options.jobs_option
 @click.option(
     "--on",
     metavar="ADDRESS",
-    help="Do the runs on a cluster of dask.distributed, whose scheduler is at dask://HOST:PORT.",
+    help="Run on a dask.distributed cluster, whose scheduler is at dask://HOST:PORT.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print verdicts, one JSON object a paper.")
+@click.option("--json", "as_json", is_flag=True, help="Print verdicts, one JSON object per paper.")
 def reproduce(
     targets: tuple[str, ...],
     is_list: bool,
@@ -69,15 +78,17 @@ def reproduce(
     on: str | None,
     as_json: bool,
 ) -> None:
-    """Run the experiments of papers again, and judge what the papers say of them.
+    """Reproduce papers and judge their claims.
 
-    Without a target: all of all papers. PAPER/ID is one experiment, such as akella2002/fig4. After Ctrl-C the same
-    command goes on where it was.
+    The default is every paper. PAPER/ID is one experiment, such as akella2002/fig4. After Ctrl-C
+    the same command resumes.
     """
     options.check_cluster(on, jobs)
 
     if is_all and targets:
-        raise click.UsageError(f"--all: stands beside `{targets[0]}`; allowed: without PAPER")
+        raise click.UsageError(
+            f"`--all` cannot be used with `{targets[0]}`: it reproduces every paper"
+        )
 
     from cwndlab import reproduce as papers
     from cwndlab.environments import Assumptions
@@ -92,7 +103,9 @@ def reproduce(
     options.make_folder(out)
     if sensitivity:
         if page is not None and quick:
-            raise click.UsageError("--page: is for what was run in full; allowed: without --quick")
+            raise click.UsageError(
+                "`--page` cannot be used with `--quick`: the page has full reproductions only"
+            )
         vary(targets, chosen, quick=quick, out=out, page=page, jobs=jobs, as_json=as_json, refused={
             "--on": on, "--replicates": replicates, "--assume": assume,
         })  # fmt: skip
@@ -105,14 +118,18 @@ def reproduce(
             or any(len(ids) < len(papers.load(key).experiments) for key, ids in chosen.items())
         ):
             raise click.UsageError(
-                "--page: is for whole papers; allowed: without ID, --quick, --assume and --replicates"
+                "`--page` cannot be used with `ID`, `--quick`, `--assume` or `--replicates`: the "
+                "page has "
+                "whole papers only"
             )
         options.make_folder(page)
     if not quick:
         _announce(chosen, jobs)
     done = []
     for key, ids in chosen.items():
-        found = _reproduce(key, ids, quick=quick, out=out, assume=assumed, replicates=replicates, jobs=jobs, on=on)
+        found = _reproduce(
+            key, ids, quick=quick, out=out, assume=assumed, replicates=replicates, jobs=jobs, on=on
+        )
         if as_json:
             from cwndlab.jsontext import dumps
 
@@ -123,18 +140,18 @@ def reproduce(
             say(f"note: {note}")
         say(f"wrote {out / key / 'report.html'}")
         if failed := sum(cost.failed for cost in found.costs):
-            say(f"{failed} runs failed; claims about them have no value")
+            say(f"{plural(failed, 'run')} failed; claims about them have no value")
         done.append(found)
     if page is not None:
-        from cwndlab.reproduce import glance
+        from cwndlab.reproduce import summary
 
-        say(f"wrote {glance.update(done, page)}")
+        say(f"wrote {summary.update(done, page)}")
     elif len(done) > 1:
         _print_all(done)
 
 
 def _announce(chosen: dict[str, list[str]], jobs: int | None) -> None:
-    """Say what whole papers are expected to take; what is in the store already takes no time."""
+    """Print the expected time of whole papers; runs in the store take none."""
     import os
 
     from cwndlab import reproduce as papers
@@ -144,7 +161,10 @@ def _announce(chosen: dict[str, list[str]], jobs: int | None) -> None:
         paper = papers.load(key)
         if paper.expected_cpu_s and len(ids) == len(paper.experiments):
             minutes = paper.expected_cpu_s / threads / 60
-            say(f"{key}: about {minutes:.0f} minutes on {threads} threads, less what is in the store")
+            say(
+                f"{key}: about {minutes:.0f} minutes on {threads} threads, less what is in the "
+                "store"
+            )
 
 
 def _print_all(done: list[Reproduction]) -> None:
@@ -166,7 +186,7 @@ def _reproduce(key: str, ids: list[str], *, out: Path, **given: Any) -> Reproduc
         try:
             return papers.reproduce(key, ids, out=out, progress=teller(key, show), **given)
         except KeyboardInterrupt:
-            say(f"stopped; finished runs are kept in {out / 'store'}, and the same command goes on there")
+            say(f"stopped; finished runs are kept in {out / 'store'}, and the same command resumes")
             raise
 
 
@@ -176,11 +196,21 @@ def _list(chosen: dict[str, list[str]]) -> None:
     for key, ids in chosen.items():
         paper = papers.load(key)
         rows = [
-            (f"{key}/{name}", experiment.section, str(len(paper.claims_of([name]))), experiment.title)
+            (
+                f"{key}/{name}",
+                experiment.section,
+                str(len(paper.claims_of([name]))),
+                experiment.title,
+            )
             for name, experiment in paper.experiments.items()
             if name in ids
         ]
-        print_table(f"{key}: {paper.title}", ("experiment", "section", "claims", "what"), rows, text_columns=4)
+        print_table(
+            f"{key}: {paper.title}",
+            ("experiment", "section", "claims", "what"),
+            rows,
+            text_columns=4,
+        )
 
 
 def _print(found: Reproduction) -> None:
@@ -192,7 +222,7 @@ def _print(found: Reproduction) -> None:
         measured = number(entry.measured, exact=claim.is_exact)
         verdict = f"{SIGNS[entry.verdict]} {entry.verdict}"
         rows.append((claim.id, claim.name, verdict, measured, claim.reading.text, claim.statement))
-    columns = ("experiment", "claim", "verdict", "measured ± 95 % CI", "wanted", "the paper states")
+    columns = ("experiment", "claim", "verdict", "measured ± 95 % CI", "bounds", "the paper states")
     print_table(f"{found.paper.key}: {found.paper.title}", columns, rows, text_columns=6)
     also = [
         (entry.claim.id, entry.claim.name, name, f"{SIGNS[verdict]} {verdict}", number(measured))
@@ -202,17 +232,24 @@ def _print(found: Reproduction) -> None:
     ]
     if also:
         columns = ("experiment", "claim", "about", "verdict", "measured ± 95 % CI")
-        print_table("Judged beside", columns, also, text_columns=4)
+        print_table("Also judged", columns, also, text_columns=4)
     notes = [(entry.claim.id, entry.claim.name, entry.note) for entry in found.judged if entry.note]
     if notes:
-        print_table("What is known of claims that do not hold", ("experiment", "claim", "note"), notes, text_columns=3)
+        print_table(
+            "Notes on claims that do not hold",
+            ("experiment", "claim", "note"),
+            notes,
+            text_columns=3,
+        )
     if found.beside:
         _print_beside(found)
-    found_counts = ", ".join(f"{count} {verdict}" for verdict, count in counts(found.judged).items())
+    found_counts = ", ".join(
+        f"{count} {verdict}" for verdict, count in counts(found.judged).items()
+    )
     runs = sum(cost.runs for cost in found.costs)
     say(f"{len(found.judged)} claims: {found_counts}; {runs} runs, {found.wall_s:.0f} s")
     if found.is_quick:
-        say("the quick form says whether all of it works; verdicts need the full one")
+        say("--quick is a test; verdicts need a full run")
 
 
 def _print_beside(found: Reproduction) -> None:
@@ -220,7 +257,8 @@ def _print_beside(found: Reproduction) -> None:
 
     rows = [
         (
-            entry.printed.claim.id, entry.printed.claim.name, f"{entry.printed.value:g} {entry.printed.unit}".strip(),
+            entry.printed.claim.id, entry.printed.claim.name,
+            f"{entry.printed.value:g} {entry.printed.unit}".strip(),
             number(entry.ours, exact=entry.printed.claim.is_exact), relative(entry.relative),
         )
         for entry in found.beside

@@ -1,4 +1,4 @@
-"""`cwndlab reproduce --sensitivity`: how verdicts move with what a paper leaves open."""
+"""`cwndlab reproduce --sensitivity`: verdicts under varied assumptions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli.output import print_table, say
+from cwndlab.message import plural
 
 if TYPE_CHECKING:
     from cwndlab.reproduce.variants import Sensitivity
@@ -24,28 +25,35 @@ def vary(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Vary each paper that was asked for, print the table, and put it on the page of all verdicts where wanted."""
+    """Vary each paper's assumptions, print the table, and update the page of verdicts."""
     from cwndlab.cli.sweep_progress import progress_bar
     from cwndlab.reproduce import load
     from cwndlab.reproduce.sensitivity import NAME, sensitivity
 
     for option, value in refused.items():
         if value:
-            raise click.UsageError(f"{option}: the plan of --sensitivity is fixed; allowed: without --sensitivity")
+            raise click.UsageError(
+                f"`{option}` cannot be used with `--sensitivity`, whose plan is fixed"
+            )
     if any("/" in target for target in targets):
-        raise click.UsageError(f"{targets[0]}: is one experiment; allowed: PAPER alone, with --sensitivity")
+        raise click.UsageError(
+            f"`--sensitivity` needs a whole `PAPER`, and `{targets[0]}` is one experiment"
+        )
     papers = [key for key in chosen if targets or load(key).sensitivity]
     if page is not None:
-        from cwndlab.reproduce import glance
+        from cwndlab.reproduce import summary
 
         for key in papers:
-            glance.check(key, page)
+            summary.check(key, page)
     for key in papers:
         with progress_bar() as show:
             try:
                 found = sensitivity(key, out=out, progress=teller(key, show), **given)
             except KeyboardInterrupt:
-                say(f"stopped; finished runs are kept in {out / 'store'}, and the same command goes on there")
+                say(
+                    f"stopped; finished runs are kept in {out / 'store'}, and the same command "
+                    "resumes"
+                )
                 raise
         if as_json:
             from cwndlab.jsontext import dumps
@@ -55,11 +63,11 @@ def vary(
             _print(found)
         say(f"wrote {out / key / NAME}")
         if page is not None:
-            say(f"wrote {glance.vary(found, page)}")
+            say(f"wrote {summary.vary(found, page)}")
 
 
 def teller(key: str, show: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
-    """Give what tells a reproduction's events on standard error."""
+    """Return a function that prints a reproduction's events to standard error."""
 
     def tell(event: dict[str, Any]) -> None:
         if event["event"] == "plan":
@@ -89,8 +97,17 @@ def _print(found: Sensitivity) -> None:
         )
         for entry in data["variants"]
     ]
-    columns = ("assumption", "value", "claims met", "change", *(f"median {kind}" for kind in kinds), "moved", "s now")
-    print_table(f"{found.paper}: what the assumed values decide, {found.replicates} replicates", columns, rows,
+    columns = (
+        "assumption",
+        "value",
+        "claims met",
+        "change",
+        *(f"median {kind}" for kind in kinds),
+        "moved",
+        "s now",
+    )
+    print_table(f"{found.paper}: sensitivity to assumed values, {found.replicates} replicates",
+                columns, rows,
                 text_columns=2)  # fmt: skip
     say("claims are judged by their means, without intervals")
     say(
@@ -98,4 +115,4 @@ def _print(found: Sensitivity) -> None:
         f"this call took {found.wall_s:.0f} s"
     )
     if found.failed:
-        say(f"{found.failed} runs failed")
+        say(f"{plural(found.failed, 'run')} failed")

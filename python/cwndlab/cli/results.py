@@ -1,4 +1,4 @@
-"""`cwndlab results`: what a store holds, and where it comes from."""
+"""`cwndlab results`: the runs in a store and their origin."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 
 from cwndlab.cli import options
 from cwndlab.cli.output import print_table, say
+from cwndlab.message import invalid, one_of, plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,19 +28,35 @@ ENDINGS = (".csv", ".parquet", ".json")
     "--where",
     multiple=True,
     metavar="COLUMN=TEXT",
-    help='Only runs that have it: an axis, replicate, seed, machine, ..., e.g. --where "rule=AIMD(1, 0.5)".'
-    " Given more than once: of one column any of its texts, of several columns all.",
+    help="Only runs with this value of an axis, replicate, seed, machine, ..., e.g. --where "
+    '"rule=AIMD(1, 0.5)".'
+    " If repeated: any of the values of one column, and all of the columns.",
 )
-@click.option("--all", "older", is_flag=True, help="Also runs of definitions that a sweep had before it was changed.")
-@click.option("--metrics", multiple=True, metavar="NAMES", help="What is measured; by default what the sweep measures.")
+@click.option(
+    "--all",
+    "older",
+    is_flag=True,
+    help="Also list runs of earlier definitions of a sweep.",
+)
+@click.option(
+    "--metrics",
+    multiple=True,
+    metavar="NAMES",
+    help="Metrics to list; by default those of the sweep.",
+)
 @click.option(
     "--export",
     multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the runs as .csv, .parquet or .json; a file that is there is replaced when all is written.",
+    help="Write the runs as .csv, .parquet or .json; an existing file is replaced at the end.",
 )
-@click.option("--run", "run_key", metavar="KEY", help="Print one run: where it comes from, and its scenario as TOML.")
+@click.option(
+    "--run",
+    "run_key",
+    metavar="KEY",
+    help="Print one run: its origin, and its scenario as TOML.",
+)
 @options.json_option
 def results(
     folder: Path,
@@ -51,16 +68,19 @@ def results(
     run_key: str | None,
     as_json: bool,
 ) -> None:
-    """List the runs in the store DIR, export them, and say where they come from.
+    """List and export the runs in a store.
 
-    Of a sweep that was changed and done again under the same name the runs of its latest definition are listed.
+    If a sweep was changed and run again under the same name, only the runs of its latest definition
+    are listed.
     """
     conditions: dict[str, list[str]] = {}
     for column, text in map(_condition, where):
         conditions.setdefault(column, []).append(text)
     for path in export:
         if path.suffix.lower() not in ENDINGS:
-            raise click.UsageError(f"--export: `{path}` has no known ending; allowed: {', '.join(ENDINGS)}")
+            raise click.UsageError(
+                invalid("--export", path, f"a file that ends in {one_of(ENDINGS)}")
+            )
         options.check_parent("--export", path)
 
     from cwndlab.store import Store
@@ -76,14 +96,19 @@ def results(
     table = stored_runs(store, sweep=sweep, where=conditions, metrics=names, older=older)
     left_out = {} if older or "definition" in conditions else older_runs(store, sweep)
     for name, count in left_out.items():
-        say(f"note: {count} runs of what the sweep {name} was before it was changed are left out; --all lists them")
+        say(
+            f"note: {plural(count, 'run')} of earlier definitions of the sweep {name} left out; "
+            "--all lists them"
+        )
     for path in export:
         _write(table, path)
         say(f"wrote {path}")
     if as_json:
         from cwndlab.jsontext import dumps
 
-        click.echo(dumps({"provenance": _provenance(store, table, left_out), "runs": table.to_dicts()}))
+        click.echo(
+            dumps({"provenance": _provenance(store, table, left_out), "runs": table.to_dicts()})
+        )
         return
     are_many = table.height > MOST_ROWS and table["sweep"].n_unique() > 1
     if are_many:
@@ -96,7 +121,7 @@ def results(
 def _condition(text: str) -> tuple[str, str]:
     column, equals, value = text.partition("=")
     if not equals or not column:
-        raise click.UsageError(f"--where: `{text}` is no condition; allowed: COLUMN=TEXT")
+        raise click.UsageError(invalid("--where", text, "COLUMN=TEXT"))
     return column.strip(), value.strip()
 
 
@@ -123,7 +148,9 @@ def _print_runs(table: pl.DataFrame, more: list[str]) -> None:
     shown = table.head(MOST_ROWS)
     # Axes and metrics of other sweeps are empty.
     has = {name for name in table.columns if shown[name].null_count() < shown.height}
-    before = [name for name in [*table.columns[: table.columns.index("replicate")], *more] if name in has]
+    before = [
+        name for name in [*table.columns[: table.columns.index("replicate")], *more] if name in has
+    ]
     keys = table.columns[table.columns.index("trace_hash") + 1 : -len(PROVENANCE)]
     metrics = [find(key) for key in keys if key in has]
     rows = [
@@ -140,23 +167,25 @@ def _print_runs(table: pl.DataFrame, more: list[str]) -> None:
     columns = [*before, "replicate", "seed", *headings, "key"]
     print_table(f"{table.height} runs", columns, rows, text_columns=len(before))
     if table.height > MOST_ROWS:
-        say(f"{table.height - MOST_ROWS} more; --where chooses, --export writes all of them")
+        say(f"{table.height - MOST_ROWS} more; --where selects, --export writes all of them")
 
 
 def _print_sweeps(table: pl.DataFrame) -> None:
-    """Print which sweeps there are, where their runs are too many to list side by side."""
+    """Print the names of the sweeps if there are too many runs to list."""
     axes = table.columns[table.columns.index("sweep") + 1 : table.columns.index("replicate")]
     rows = []
     for (name,), runs in table.group_by("sweep", maintain_order=True):
         own = [axis for axis in axes if runs[axis].null_count() < runs.height]
-        rows.append([str(name), ", ".join(own) or "-", str(runs.height), f"{runs['duration_s'].sum():.1f}"])
+        rows.append(
+            [str(name), ", ".join(own) or "-", str(runs.height), f"{runs['duration_s'].sum():.1f}"]
+        )
     columns = ["sweep", "axes", "runs", "run time\n[s]"]
     print_table(f"{table.height} runs of {len(rows)} sweeps", columns, rows, text_columns=2)
     say("--sweep NAME lists the runs of one, --export writes all of them")
 
 
 def _provenance(store: Store, table: pl.DataFrame, left_out: dict[str, int]) -> dict[str, Any]:
-    """Sum up where the runs of a table come from, and what else there is."""
+    """Print the origin of the listed runs, and how many other runs there are."""
     from cwndlab.store.layout import FORMAT
 
     def distinct(column: str, rows: pl.DataFrame = table) -> list[Any]:
@@ -168,7 +197,9 @@ def _provenance(store: Store, table: pl.DataFrame, left_out: dict[str, int]) -> 
         "runs_in_store": len(store),
         "runs": table.height,
         "sweeps": {name: table.filter(sweep=name).height for name in distinct("sweep")},
-        "definitions": {name: distinct("definition", table.filter(sweep=name)) for name in distinct("sweep")},
+        "definitions": {
+            name: distinct("definition", table.filter(sweep=name)) for name in distinct("sweep")
+        },
         "older_runs": left_out,
         "seeds": [table["seed"].min(), table["seed"].max()],
         "versions": distinct("version"),
@@ -196,16 +227,23 @@ def _print_provenance(found: dict[str, Any], *, with_sweeps: bool) -> None:
 
 
 def _print_run(store: Store, prefix: str, *, as_json: bool) -> None:
-    """Print one run whole."""
+    """Print one run with its scenario."""
     if not prefix or not set(prefix.lower()) <= set("0123456789abcdef"):
-        raise click.UsageError(f"--run: `{prefix}` is no key; allowed: the first digits of one, as the table has them")
+        raise click.UsageError(invalid("--run", prefix, "the first digits of a key in the table"))
     found = [record for record in store.records() if record.key.startswith(prefix.lower())]
     if len(found) != 1:
-        raise click.UsageError(f"--run: `{prefix}` begins {len(found)} keys; allowed: the key of one run")
+        raise click.UsageError(
+            invalid("--run", prefix, f"the digits of one key; {plural(len(found), 'key')} begin so")
+        )
     record = found[0]
     scenario, about = json.loads(record.scenario), record._asdict()
     places = [
-        {"sweep": use.sweep, "definition": use.definition, "cell": use.cell, "replicate": use.replicate}
+        {
+            "sweep": use.sweep,
+            "definition": use.definition,
+            "cell": use.cell,
+            "replicate": use.replicate,
+        }
         for use in store.uses(older=True)
         if use.key == record.key
     ]
@@ -220,6 +258,15 @@ def _print_run(store: Store, prefix: str, *, as_json: bool) -> None:
         cell = ", ".join(f"{axis} = {label}" for axis, label in place["cell"].items())
         definition = f", definition {place['definition']}" if place["definition"] else ""
         click.echo(f"# sweep {place['sweep']}: {cell}, replicate {place['replicate']}{definition}")
-    for key in ("key", "seed", "trace_hash", "version", "build", "machine", "finished", "duration_s"):
+    for key in (
+        "key",
+        "seed",
+        "trace_hash",
+        "version",
+        "build",
+        "machine",
+        "finished",
+        "duration_s",
+    ):
         click.echo(f"# {key}: {about[key]}")
     click.echo(tomltext.dumps(scenario))

@@ -25,5 +25,5 @@ def rules(as_json: bool) -> None:
         for parameter in entry["parameters"]:
             name = f"{parameter['name']}=" if parameter["option"] else parameter["name"]
             default = "" if parameter["default"] is None else f"; default: {parameter['default']}"
-            click.echo(f"    {name}: {parameter['meaning']}; allowed: {parameter['allowed']}{default}")
+            click.echo(f"    {name}: {parameter['meaning']}; {parameter['allowed']}{default}")
         click.echo(f"    source: {entry['source']}\n")

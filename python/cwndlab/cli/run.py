@@ -10,6 +10,7 @@ import click
 from cwndlab.cli import options
 from cwndlab.cli.output import meter, say
 from cwndlab.cli.run_tables import print_result
+from cwndlab.message import missing
 
 if TYPE_CHECKING:
     from cwndlab.scenario import Scenario
@@ -23,14 +24,19 @@ DEFAULT_PLOT = "="
 @options.out_option
 @click.option(
     "--plot", is_flag=False, flag_value=DEFAULT_PLOT, metavar="[FILE]",
-    help="Plot windows, goodput and queue (.png, .svg, .pdf); by default into the scenario's name .png.",
+    help="Plot windows, goodput and queue (.png, .svg, .pdf); default: the scenario's name, .png.",
 )  # fmt: skip
 @click.option(
-    "--pcap", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write packets as pcapng."
+    "--pcap",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the packets as pcapng.",
 )
 @options.set_option
 @options.seed_option
-@click.option("--profile", metavar="NAME", help="Profile of TCP knobs: rfc, linux, ns2-2.35, ns2-2000.")
+@click.option(
+    "--profile", metavar="NAME", help="Profile of TCP knobs: rfc, linux, ns2-2.35, ns2-2000."
+)
 def run(
     file: Path | None,
     as_json: bool,
@@ -41,15 +47,24 @@ def run(
     seed: int | None,
     profile: str | None,
 ) -> None:
-    """Simulate the scenario in FILE.toml (or .json) and print its flows and links."""
-    if file is None and plot not in (None, DEFAULT_PLOT) and Path(plot).suffix in (".toml", ".json"):
+    """Simulate a scenario and print its flows and links.
+
+    FILE is TOML or JSON.
+    """
+    if (
+        file is None
+        and plot not in (None, DEFAULT_PLOT)
+        and Path(plot).suffix in (".toml", ".json")
+    ):
         # `run --plot FILE.toml`: the file was meant as the scenario.
         file, plot = Path(plot), DEFAULT_PLOT
     if file is None:
-        raise click.UsageError("FILE.toml: is missing; allowed: a scenario in TOML or JSON")
+        raise click.UsageError(missing("FILE.toml", "a scenario in TOML or JSON"))
     picture = _picture(plot, file, out)
     options.check_plot(picture)
-    scenario = _scenario(file, options.patch_of(settings), seed, profile, with_traces=picture is not None)
+    scenario = _scenario(
+        file, options.patch_of(settings), seed, profile, with_traces=picture is not None
+    )
     options.make_folder(out)
     options.check_parent("--pcap", pcap)
 

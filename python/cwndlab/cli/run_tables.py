@@ -1,4 +1,4 @@
-"""The tables that `cwndlab run` prints."""
+"""Tables of `cwndlab run`."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Number = tuple[str, str, float, int]
 """A column: heading, key, scale, digits."""
 
 MAX_FLOW_ROWS = 20
-"""Beyond this many flows the table has one row per group."""
+"""With more flows, the table has one row per group."""
 
 _FLOW_NUMBERS = (
     ("goodput\n[Mbit/s]", "goodput_bps", 1e-6, 3),
     ("loss\n[%]", "loss_rate", 100, 3),
     ("RTT\n[ms]", "mean_rtt_s", 1e3, 1),
     ("window\n[packets]", "mean_cwnd_packets", 1, 1),
-    ("resent", "retransmitted_packets", 1, 0),
+    ("retrans-\nmitted", "retransmitted_packets", 1, 0),
     ("fast\nretransmits", "fast_retransmits", 1, 0),
-    ("time-outs", "timeouts", 1, 0),
+    ("timeouts", "timeouts", 1, 0),
 )
 _LINK_NUMBERS = (
     ("rate\n[Mbit/s]", "rate_bps", 1e-6, 3),
@@ -40,7 +40,7 @@ _LINK_NUMBERS = (
     ("mean delay\n[ms]", "mean_queueing_delay_s", 1e3, 2),
     ("p95 delay\n[ms]", "p95_queueing_delay_s", 1e3, 2),
 )
-_LEFT = ("left\n[Mbit/s]", "left_bps", 1e-6, 3)
+_LEFT = ("residual\n[Mbit/s]", "left_bps", 1e-6, 3)
 _MARKED = ("marked", "marked_packets", 1, 0)
 _CUTS = ("ECN\ncuts", "ecn_reductions", 1, 0)
 _CROSS_NUMBERS = (
@@ -60,12 +60,12 @@ _ARRIVAL_NUMBERS = (
     ("p99\n[ms]", "p99_fct_s", 1e3, 1),
     ("mean\nslowdown", "mean_slowdown", 1, 2),
     ("dropped", "dropped_packets", 1, 0),
-    ("time-outs", "timeouts", 1, 0),
+    ("timeouts", "timeouts", 1, 0),
 )
 
 
 def print_tables(result: Result) -> None:
-    """Print flows (by group where they are many), links, and other traffic."""
+    """Print flows (by group if there are many), links, and other traffic."""
     fields = result.fields
     many = result.flows.height > MAX_FLOW_ROWS
     window = f"{fields['measure_from_s']:g} to {fields['measure_to_s']:g} s"
@@ -76,7 +76,11 @@ def print_tables(result: Result) -> None:
         print_table("Cross traffic", *_rows(result.cross, ("source",), _CROSS_NUMBERS))
     if result.arrivals.height:
         title = "Finite flows and responses (FCT: flow completion time)"
-        print_table(title, *_rows(result.arrivals, ("group", "rule", "recovery"), _ARRIVAL_NUMBERS), text_columns=3)
+        print_table(
+            title,
+            *_rows(result.arrivals, ("group", "rule", "recovery"), _ARRIVAL_NUMBERS),
+            text_columns=3,
+        )
 
 
 def print_result(result: Result) -> None:
@@ -85,7 +89,8 @@ def print_result(result: Result) -> None:
     fields = result.fields
     click.echo(
         f"aggregate goodput {fields['aggregate_goodput_bps'] / 1e6:.3f} Mbit/s, "
-        f"Jain's index {_text(fields['jain_index'], 1, 4)}, fairness spread {_text(fields['fairness_spread'], 1, 3)}"
+        f"Jain's index {_text(fields['jain_index'], 1, 4)}, fairness spread "
+        f"{_text(fields['fairness_spread'], 1, 3)}"
     )
     click.echo(
         f"simulated {fields['simulated_s']:g} s in {fields['wall_s']:.2f} s "
@@ -95,7 +100,7 @@ def print_result(result: Result) -> None:
 
 
 def _flow_numbers(result: Result) -> tuple[Number, ...]:
-    """Cuts because of marks have a column where there are any."""
+    """Add a column of ECN cuts if there are any."""
     return (*_FLOW_NUMBERS, _CUTS) if result.flows["ecn_reductions"].sum() else _FLOW_NUMBERS
 
 
@@ -105,10 +110,20 @@ def _flows(result: Result) -> tuple[list[str], list[list[str]]]:
 
 def _groups(result: Result) -> tuple[list[str], list[list[str]]]:
     numbers = _flow_numbers(result)
-    columns = ["group", "rule", "recovery", "flows", *(f"mean {heading}" for heading, *_ in numbers)]
+    columns = [
+        "group",
+        "rule",
+        "recovery",
+        "flows",
+        *(f"mean {heading}" for heading, *_ in numbers),
+    ]
     rows = []
-    for (group, rule, recovery), frame in result.flows.group_by("group", "rule", "recovery", maintain_order=True):
-        means = (_text(frame[key].mean(), scale, max(digits, 1)) for _, key, scale, digits in numbers)
+    for (group, rule, recovery), frame in result.flows.group_by(
+        "group", "rule", "recovery", maintain_order=True
+    ):
+        means = (
+            _text(frame[key].mean(), scale, max(digits, 1)) for _, key, scale, digits in numbers
+        )
         rows.append([group, shown(rule), recovery, str(frame.height), *means])
     return columns, rows
 
@@ -122,9 +137,14 @@ def _links(result: Result) -> tuple[list[str], list[list[str]]]:
     return _rows(result.links, ("link", "queue"), numbers)
 
 
-def _rows(frame: pl.DataFrame, names: Sequence[str], numbers: Sequence[Number]) -> tuple[list[str], list[list[str]]]:
+def _rows(
+    frame: pl.DataFrame, names: Sequence[str], numbers: Sequence[Number]
+) -> tuple[list[str], list[list[str]]]:
     rows = [
-        [*(shown(row[name]) for name in names), *(_text(row[key], scale, digits) for _, key, scale, digits in numbers)]
+        [
+            *(shown(row[name]) for name in names),
+            *(_text(row[key], scale, digits) for _, key, scale, digits in numbers),
+        ]
         for row in frame.to_dicts()
     ]
     return [*names, *(heading for heading, *_ in numbers)], rows

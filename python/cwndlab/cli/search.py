@@ -1,4 +1,4 @@
-"""`cwndlab search`: waveforms of available bandwidth on which a rule is best, or worst."""
+"""`cwndlab search`: waveforms of the residual bandwidth on which a rule is best or worst."""
 
 from __future__ import annotations
 
@@ -11,44 +11,63 @@ import click
 
 from cwndlab.cli import options
 from cwndlab.cli.output import print_table, say
+from cwndlab.message import invalid
 
 if TYPE_CHECKING:
-    from cwndlab.search import Found
+    from cwndlab.search import SearchResult
 
 
 @click.command()
-@click.option("--best", metavar="RULE", help="The rule that shall be best.")
-@click.option("--worst", metavar="RULE", help="The rule that shall be worst; may stand beside --best.")
+@click.option("--best", metavar="RULE", help="Rule to be best.")
+@click.option("--worst", metavar="RULE", help="Rule to be worst; may be combined with --best.")
 @click.option(
     "--rules",
     multiple=True,
     metavar="RULES",
-    help='Rules that are compared, joined by commas; also repeated.  [default: "AIMD(1, 0.8), AIAD(1, 3),'
+    help='Rules that are compared, joined by commas; also repeated.  [default: "AIMD(1, 0.8), '
+    "AIAD(1, 3),"
     ' MIMD(1.125, 0.8), MIAD(1.125, 3)"]',
 )
-@click.option("--family", default="square", show_default=True, metavar="NAME", help="Waveforms to look among.")
+@click.option(
+    "--family",
+    default="square",
+    show_default=True,
+    metavar="NAME",
+    help="Family of waveforms to search.",
+)
 @click.option(
     "--bound",
     multiple=True,
     metavar="NAME=LOW..HIGH",
-    help="Where to look for one parameter, e.g. period=1s..4s; rates are per test flow. NAME=VALUE fixes it.",
+    help="Bounds of one parameter, e.g. period=1s..4s; rates are per test flow. NAME=VALUE fixes "
+    "it.",
 )
-@click.option("--list", "is_list", is_flag=True, help="List families, their parameters and usual bounds.")
+@click.option(
+    "--list", "is_list", is_flag=True, help="List families, their parameters and default bounds."
+)
 @click.option("--setting", default="sack/drop-tail", show_default=True, metavar="RECOVERY/QUEUE")
-@click.option("--metric", default="goodput", show_default=True, metavar="NAME", help="What best and worst mean.")
+@click.option(
+    "--metric",
+    default="goodput",
+    show_default=True,
+    metavar="NAME",
+    help="Metric that ranks the rules.",
+)
 @click.option(
     "--budget", type=options.WholeNumber(5, 100_000), default=96, show_default=True, metavar="N",
-    help="Waveforms to try at most.",
+    help="Largest number of waveforms to try.",
 )  # fmt: skip
 @click.option(
     "--replicates", type=options.WholeNumber(1, 1000), default=2, show_default=True, metavar="N",
-    help="Runs of each rule under a waveform while searching.",
+    help="Runs of each rule per waveform during the search.",
 )  # fmt: skip
 @click.option(
     "--confirm", type=options.WholeNumber(2, 10_000), default=10, show_default=True, metavar="N",
-    help="Runs of each rule under what was found, with seeds of their own.",
+    help="Runs of each rule on the result, with new seeds.",
 )  # fmt: skip
-@click.option("--duration", metavar="TIME", help="Simulated time of a run.  [default: as assumed, 100s]")
+@click.option(
+    "--duration", metavar="TIME", help="Simulated time of a run.  [default: as assumed, 100s]"
+)
 @options.assume_option
 @options.seed_option
 @options.jobs_option
@@ -57,7 +76,8 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="For plot, numbers, all that was tried, and a store of finished runs: the same command goes on there.",
+    help="Directory of the plot, the numbers, every tried waveform, and the store of finished "
+    "runs: the same command resumes.",
 )
 def search(
     best: str | None,
@@ -78,11 +98,11 @@ def search(
     as_json: bool,
     out: Path | None,
 ) -> None:
-    """Search for the waveform on which a rule is best, or worst.
+    """Search for the waveform on which a rule is best or worst.
 
-    The available bandwidth of a bottleneck follows a waveform of the family; an optimiser moves its parameters until
-    the rule is ahead of the runner-up (or behind the last but one) by as much as can be. What it finds is confirmed
-    on new seeds.
+    The residual bandwidth of a bottleneck follows a waveform of the family. An optimiser varies its
+    parameters until the rule's lead over the runner-up (or its distance behind the last but one) is
+    largest. New seeds confirm the result.
     """
     from cwndlab import search as searches
     from cwndlab.environments import Assumptions
@@ -90,22 +110,27 @@ def search(
     if is_list:
         _list(as_json)
         return
-    compared = tuple(_split(rules)) or searches.aim.REPRESENTATIVES
-    aim = searches.Aim(best or "", worst or "", compared, metric)
+    compared = tuple(_split(rules)) or searches.objective.REPRESENTATIVES
+    objective = searches.Objective(best or "", worst or "", compared, metric)
     bounds = searches.read_bounds(family, bound)
     recovery, queue = options.setting_of(setting)
     assumed = Assumptions.from_texts(assume)
     options.make_folder(out)
-    with _progress(budget, len(aim.rules) * replicates) as show:
+    with _progress(budget, len(objective.rules) * replicates) as show:
         try:
             found = searches.search(
-                aim, family, bounds=bounds, recovery=recovery, queue=queue, budget=budget, replicates=replicates,
-                confirm=confirm, duration=duration, assume=assumed, seed=1 if seed is None else seed, jobs=jobs,
+                objective, family, bounds=bounds, recovery=recovery, queue=queue, budget=budget,
+                replicates=replicates,
+                confirm=confirm, duration=duration, assume=assumed,
+                seed=1 if seed is None else seed, jobs=jobs,
                 store=None if out is None else out / "store", progress=show,
             )  # fmt: skip
         except KeyboardInterrupt:
             if out is not None:
-                say(f"stopped; finished runs are kept in {out / 'store'}, and the same command goes on there")
+                say(
+                    f"stopped; finished runs are kept in {out / 'store'}, and the same command "
+                    "resumes"
+                )
             raise
     if as_json:
         from cwndlab.jsontext import dumps
@@ -130,7 +155,9 @@ def _split(texts: tuple[str, ...]) -> list[str]:
         if depth > 0:
             found.append(text[begin:].strip())
     if not all(found):
-        raise click.UsageError(f"--rules: `{', '.join(texts)}` has an empty name; allowed: rules joined by commas")
+        raise click.UsageError(
+            invalid("--rules", ", ".join(texts), "rules joined by commas, none of them empty")
+        )
     return found
 
 
@@ -145,12 +172,15 @@ def _list(as_json: bool) -> None:
                           for family in searches.FAMILIES.values()]))  # fmt: skip
         return
     rows = [
-        (family.name, parameter.name, _value(parameter.kind, parameter.low), _value(parameter.kind, parameter.high),
+        (family.name, parameter.name, _value(parameter.kind, parameter.low),
+         _value(parameter.kind, parameter.high),
          parameter.meaning)
         for family in searches.FAMILIES.values()
         for parameter in family.parameters
     ]  # fmt: skip
-    print_table("Families of waveforms", ("family", "parameter", "from", "to", "what"), rows, text_columns=5)
+    print_table(
+        "Families of waveforms", ("family", "parameter", "from", "to", "what"), rows, text_columns=5
+    )
 
 
 def _value(kind: str, value: float) -> str:
@@ -159,30 +189,37 @@ def _value(kind: str, value: float) -> str:
     return rate_text(value) if kind == "rate" else f"{value:.3g}" + ("s" if kind == "time" else "")
 
 
-def _print(found: Found) -> None:
+def _print(found: SearchResult) -> None:
     from cwndlab.metrics import BY_KEY
     from cwndlab.search import family
 
-    metric = BY_KEY[found.aim.metric]
+    metric = BY_KEY[found.objective.metric]
     sign = -1 if metric.more_is_better else 1
     ordered = sorted(found.rules.items(), key=lambda entry: sign * (entry[1].mean or 0.0))
     rows = [(rule, _number(metric.scale, metric.digits, *entry[:2])) for rule, entry in ordered]
     kinds = {parameter.name: parameter.kind for parameter in family(found.family).parameters}
-    values = ", ".join(f"{name} {_value(kinds[name], value)}" for name, value in found.values.items())
+    values = ", ".join(
+        f"{name} {_value(kinds[name], value)}" for name, value in found.values.items()
+    )
     print_table(
         f"{found.family}: {values} ({found.setting}, {found.confirmed.count} new seeds)",
         ("rule", f"{metric.title} ± 95 % CI"),
         rows,
     )
     verdict = "found" if found.is_met else "not found: the interval of the margin is not above 0"
-    say(f"{found.aim.text}: {verdict}; margin {_number(metric.scale, metric.digits + 1, *found.confirmed[:2])}")
+    say(
+        f"{found.objective.text}: {verdict}; margin "
+        f"{_number(metric.scale, metric.digits + 1, *found.confirmed[:2])}"
+    )
     say(f"{found.tried} waveforms, {found.runs} runs, {found.wall_s:.0f} s")
 
 
 def _number(scale: float, digits: int, mean: float | None, width: float | None) -> str:
     if mean is None:
         return "-"
-    return f"{scale * mean:.{digits}f}" + ("" if width is None else f" ± {scale * width:.{digits}f}")
+    return f"{scale * mean:.{digits}f}" + (
+        "" if width is None else f" ± {scale * width:.{digits}f}"
+    )
 
 
 @contextmanager
@@ -193,7 +230,11 @@ def _progress(budget: int, runs_each: int) -> Iterator[Callable[[dict[str, Any]]
 
         def tell(event: dict[str, Any]) -> None:
             if event["event"] == "tried":
-                show(f"waveforms of {runs_each} runs, best margin {event['margin']:.3f}", event["done"], budget)
+                show(
+                    f"waveforms of {runs_each} runs, best margin {event['margin']:.3f}",
+                    event["done"],
+                    budget,
+                )
             else:
                 show("confirming on new seeds", budget, budget)
 

@@ -1,4 +1,4 @@
-"""`cwndlab sweep`: many runs, kept as they finish."""
+"""`cwndlab sweep`: many runs, stored as they finish."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import click
 from cwndlab.cli import options
 from cwndlab.cli.output import say
 from cwndlab.cli.sweep_tables import print_findings
+from cwndlab.message import plural
 
 if TYPE_CHECKING:
-    from cwndlab.sweep import Findings, Sweep
+    from cwndlab.sweep import Sweep, SweepResult
 
 EXIT_FAILED = 1
 
@@ -23,27 +24,40 @@ EXIT_FAILED = 1
     "--store",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Where finished runs are kept, also those of other sweeps.  [default: out/NAME]",
+    help="Store of finished runs; several sweeps may share it.  [default: out/NAME]",
 )
-@click.option("--again", is_flag=True, help="Do every run, also those that the store has.")
+@click.option("--again", is_flag=True, help="Run every cell again, also those in the store.")
 @click.option(
     "--until",
     metavar="TARGET",
-    help='Add replicates until every cell\'s 95 % interval is narrow enough: "ci(goodput) < 1%" of its mean,'
+    help='Add replicates until every cell\'s 95 % interval is narrow enough: "ci(goodput) < 1%" '
+    "of its mean,"
     ' or "ci(goodput) < 0.01"; several joined by "and".',
 )
-@click.option("--most", type=options.WholeNumber(1, 1_000_000), metavar="N", help="With --until, replicates at most.")
-@click.option("--replicates", type=options.WholeNumber(1, 1_000_000), metavar="N", help="Runs of a cell.")
+@click.option(
+    "--most",
+    type=options.WholeNumber(1, 1_000_000),
+    metavar="N",
+    help="Largest number of replicates with --until.",
+)
+@click.option(
+    "--replicates", type=options.WholeNumber(1, 1_000_000), metavar="N", help="Runs per cell."
+)
 @options.seed_option
 @options.set_option
 @options.jobs_option
 @click.option(
     "--on",
     metavar="ADDRESS",
-    help="Do the runs on a cluster of dask.distributed, whose scheduler is at dask://HOST:PORT.",
+    help="Run on a dask.distributed cluster, whose scheduler is at dask://HOST:PORT.",
 )
 @click.option("--yes", is_flag=True, help="Allow more than ten million runs.")
-@click.option("--json", "as_json", is_flag=True, help="Print events, one JSON object a line; the last has the tables.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print events, one JSON object per line; the last has the tables.",
+)
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -65,24 +79,32 @@ def sweep(
     as_json: bool,
     plot: Path | None,
 ) -> None:
-    """Do all runs of the sweep in FILE.toml: a base scenario, axes, replicates.
+    """Run a sweep: a base scenario, axes, replicates.
 
-    What is finished is kept at once, and never done again: after Ctrl-C, a crash or a full disk, the same command
-    goes on where it was.
+    Finished runs are stored at once and never run again: after Ctrl-C, a crash or a full disk, the
+    same command resumes.
     """
     options.check_plot(plot)
     options.check_cluster(on, jobs)
-    changes = {"until": until, "most": most, "replicates": replicates, "seed": seed, "yes": yes or None}
+    changes = {
+        "until": until,
+        "most": most,
+        "replicates": replicates,
+        "seed": seed,
+        "yes": yes or None,
+    }
     given = {key: value for key, value in changes.items() if value is not None}
 
-    from cwndlab.sweep import Findings, Sweep
+    from cwndlab.sweep import Sweep, SweepResult
 
     chosen = Sweep.load(file, patch=options.patch_of(settings), **given)
     if most is not None and not chosen.until:
-        raise click.UsageError("--most: needs --until; allowed: --replicates N without it")
+        raise click.UsageError("`--most` needs `--until`: use `--replicates N` without it")
     if plot is not None and chosen.replicates < 2 and not chosen.until:
-        raise click.UsageError("--plot: one replicate has no interval to draw; allowed: --replicates 2 or more")
-    findings = Findings(chosen)
+        raise click.UsageError(
+            "`--plot` draws confidence intervals and needs `--replicates 2` or more"
+        )
+    findings = SweepResult(chosen)
     folder = store or Path("out") / chosen.name
     _execute(chosen, findings, folder, jobs=jobs, on=on, again=again, as_json=as_json)
     if as_json:
@@ -97,7 +119,14 @@ def sweep(
 
 
 def _execute(
-    chosen: Sweep, findings: Findings, folder: Path, *, jobs: int | None, on: str | None, again: bool, as_json: bool
+    chosen: Sweep,
+    findings: SweepResult,
+    folder: Path,
+    *,
+    jobs: int | None,
+    on: str | None,
+    again: bool,
+    as_json: bool,
 ) -> None:
     from cwndlab.cli.sweep_progress import progress_bar
     from cwndlab.store import Store
@@ -119,12 +148,15 @@ def _execute(
         try:
             execute(chosen, findings, kept, jobs=jobs, on=on, again=again, progress=tell)
         except BrokenPipeError:
-            # Whoever read the events (`| head`) has gone, and knows it.
+            # The reader of the events (`| head`) has closed the pipe.
             raise
         except BaseException as error:
             kind = "stopped" if isinstance(error, KeyboardInterrupt) else "ended by an error"
             if len(findings) or kind == "stopped":
-                say(f"{kind} after {len(findings)} runs, which are kept in {folder}; the same command goes on there")
+                say(
+                    f"{kind} after {len(findings)} runs, which are kept in {folder}; the same "
+                    "command resumes"
+                )
             raise
     findings.notes += kept.notes
     for note in kept.notes:
@@ -137,24 +169,33 @@ def _workers(event: dict[str, Any]) -> str:
     return f"{event['address']}: workers {event['workers']}, threads {event['threads']}"
 
 
-def _say_what_is_missing(findings: Findings) -> None:
+def _say_what_is_missing(findings: SweepResult) -> None:
     if wide := [entry for entry in findings.unmet if entry["wide"]]:
         say(
-            f"{len(wide)} cells did not reach `{findings.sweep.until}` with {findings.sweep.most} replicates,"
+            f"{plural(len(wide), 'cell')} did not reach `{findings.sweep.until}` with "
+            f"{findings.sweep.most} "
+            "replicates,"
             f" the first: {_cell(wide[0])}; --most N allows more"
         )
     if without := [entry for entry in findings.unmet if entry["without"]]:
         say(
-            f"{len(without)} cells did not reach `{findings.sweep.until}`, because no replicate has a value, the first:"
+            f"{plural(len(without), 'cell')} did not reach `{findings.sweep.until}`, because no "
+            "replicate "
+            "has a value, the first:"
             f" {_cell(without[0])} of {', '.join(without[0]['without'])}"
         )
     if findings.failed:
-        say(f"{len(findings.failed)} runs failed, the first: {_where(findings.failed[0])}")
+        say(
+            f"{plural(len(findings.failed), 'run')} failed, the first: {_where(findings.failed[0])}"
+        )
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
 def _cell(entry: dict[str, Any]) -> str:
-    return ", ".join(f"{axis} = {label}" for axis, label in entry["cell"].items()) or "the base scenario"
+    return (
+        ", ".join(f"{axis} = {label}" for axis, label in entry["cell"].items())
+        or "the base scenario"
+    )
 
 
 def _where(entry: dict[str, Any]) -> str:
@@ -164,5 +205,5 @@ def _where(entry: dict[str, Any]) -> str:
 def _print_event(event: dict[str, Any]) -> None:
     from cwndlab.jsontext import dumps
 
-    # At once, also into a pipe: another program waits for it.
+    # Flush: another program may read the events through a pipe.
     print(dumps(event, indent=None), flush=True)

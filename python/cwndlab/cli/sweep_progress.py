@@ -1,4 +1,4 @@
-"""How far a sweep has come, on a terminal."""
+"""The progress of a sweep on a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ Show = Callable[[dict[str, Any]], None]
 
 @contextmanager
 def progress_bar() -> Iterator[Show]:
-    """Show runs done, rate, time left, and the best and worst cell; silent when standard error is no terminal."""
+    """Show runs done, rate, time left, and the best and worst cell.
+
+    Silent when standard error is no terminal.
+    """
     if not sys.stderr.isatty():
         yield lambda _event: None
         return
@@ -25,8 +28,10 @@ def progress_bar() -> Iterator[Show]:
         BarColumn(bar_width=12),
         TextColumn("{task.completed:.0f}/{task.total:.0f} runs"),
         TextColumn("{task.fields[rate]}"),
-        # Takes what room is left: of a narrow terminal the numbers are the last to go.
-        TextColumn("{task.fields[ends]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
+        # The text takes the remaining width; on a narrow terminal the numbers stay.
+        TextColumn(
+            "{task.fields[ends]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")
+        ),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True, expand=True) as progress:
         bar = progress.add_task("", total=0, rate="", ends="")
@@ -45,11 +50,13 @@ def progress_bar() -> Iterator[Show]:
 
 def _rate(event: dict[str, Any]) -> str:
     left = event["remaining_s"]
-    return f"{event['rate_per_s']:.1f}/s" + (f", {time_text(left)} left" if left is not None else "")
+    return f"{event['rate_per_s']:.1f}/s" + (
+        f", {time_text(left)} left" if left is not None else ""
+    )
 
 
 def time_text(seconds: float) -> str:
-    """Write a length of time for people.
+    """Write a duration for people.
 
     Examples
     --------
@@ -63,7 +70,7 @@ def time_text(seconds: float) -> str:
 
 
 def _ends(event: dict[str, Any]) -> str:
-    """Write both ends of the first metric, cells by their labels."""
+    """Write the extremes of the first metric, with the labels of their cells."""
     ends = []
     for name in ("best", "worst", "largest", "smallest"):
         if name in event:

@@ -1,4 +1,4 @@
-"""The tables that `cwndlab sweep` prints."""
+"""Tables of `cwndlab sweep`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from cwndlab.cli.output import print_table, say
 if TYPE_CHECKING:
     import polars as pl
 
-    from cwndlab.sweep import Findings, Sweep
+    from cwndlab.sweep import Sweep, SweepResult
 
 MOST_ROWS = 100
-"""Beyond it a table is no longer read; files have it all."""
+"""Longer tables are cut; files have every row."""
 
 
-def print_findings(findings: Findings) -> None:
+def print_findings(findings: SweepResult) -> None:
     """Print means with intervals, a row per cell, then differences from the baseline."""
     sweep = findings.sweep
     if len(findings) == 0:
@@ -24,23 +24,31 @@ def print_findings(findings: Findings) -> None:
     import numpy as np
 
     cells = findings.finished
-    _print(f"{sweep.name}: mean ± 95 % CI{_replicates(findings)}", findings, findings.summary_of(cells[:MOST_ROWS]))
+    _print(
+        f"{sweep.name}: mean ± 95 % CI{_replicates(findings)}",
+        findings,
+        findings.summary_of(cells[:MOST_ROWS]),
+    )
     _say_more(len(cells))
     pairs = findings.pairs(cells)
     if pairs:
         differences = findings.differences_of(np.array([cell for cell, _ in pairs[:MOST_ROWS]]))
-        _print(f"Difference from {_baseline(sweep)}, paired by replicate: mean ± 95 % CI", findings, differences)
+        _print(
+            f"Difference from {_baseline(sweep)}, paired by replicate: mean ± 95 % CI",
+            findings,
+            differences,
+        )
         _say_more(len(pairs))
 
 
-def _replicates(findings: Findings) -> str:
+def _replicates(findings: SweepResult) -> str:
     counts = findings.counts[findings.finished]
     least, most = counts.min(), counts.max()
     return f", {most} replicates" if least == most else f", {least} to {most} replicates"
 
 
 def _baseline(sweep: Sweep) -> str:
-    """Name the baseline; where axes that go together are compared, levels differ in all of them."""
+    """Name the baseline; levels of zipped axes differ in all of them."""
     label, parts = sweep.compared_labels[0], sweep.parts(sweep.compared or "")
     return label if len(parts) == 1 else f"{label} ({', '.join(parts)} change together)"
 
@@ -50,7 +58,7 @@ def _say_more(cells: int) -> None:
         say(f"{cells - MOST_ROWS} more cells; `cwndlab results DIR` writes all of them")
 
 
-def _print(title: str, findings: Findings, table: pl.DataFrame) -> None:
+def _print(title: str, findings: SweepResult, table: pl.DataFrame) -> None:
     from cwndlab.tables import with_interval
 
     measures, axes = findings.sweep.measures, findings.axes
@@ -58,7 +66,8 @@ def _print(title: str, findings: Findings, table: pl.DataFrame) -> None:
     for row in table.to_dicts():
         cells.setdefault(tuple(row[name] for name in axes), {})[row["metric"]] = row
     rows = [
-        [*cell, *(with_interval(found.get(entry.key), entry) for entry in measures)] for cell, found in cells.items()
+        [*cell, *(with_interval(found.get(entry.key), entry) for entry in measures)]
+        for cell, found in cells.items()
     ]
     columns = [*axes, *(_heading(entry.title) for entry in measures)]
     print_table(title, columns, rows, text_columns=len(axes))

@@ -1,4 +1,4 @@
-"""`cwndlab theory`: what papers and arithmetic say about a rule, without simulating it."""
+"""`cwndlab theory`: formulas and recurrences for rules, without simulation."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from cwndlab.cli.theory_options import (
     floor_option,
     plot_option,
 )
+from cwndlab.message import invalid, one_of, unknown
 
 
 class Models(click.Group):
-    """A group whose message for an unknown model names those there are."""
+    """A group that lists its models in the message for an unknown one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Look the first argument up."""
         if args and not args[0].startswith("-") and args[0] not in self.commands:
-            raise click.UsageError(f"theory: `{args[0]}` does not exist; allowed: {', '.join(self.list_commands(ctx))}")
+            raise click.UsageError(unknown("theory", args[0], self.list_commands(ctx)))
         return super().resolve_command(ctx, args)
 
 
 @click.group(cls=Models, invoke_without_command=True)
 @click.pass_context
 def theory(context: click.Context) -> None:
-    """Compute what theory says of a rule: phase plots, fairness, sending rates, TCP-friendly parameters."""
+    """Compute what theory says about a rule."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -44,10 +45,17 @@ def theory(context: click.Context) -> None:
 @click.argument("rule")
 @click.argument("other", required=False)
 @click.option(
-    "--start", "starts", type=Pair(), multiple=True, metavar="X1,X2", help="First loads; several start several runs."
+    "--start",
+    "starts",
+    type=Pair(),
+    multiple=True,
+    metavar="X1,X2",
+    help="First loads; repeat for more runs.",
 )
 @capacity_option
-@click.option("--steps", type=options.WholeNumber(1, 1_000_000), default=400, show_default=True, metavar="N")
+@click.option(
+    "--steps", type=options.WholeNumber(1, 1_000_000), default=400, show_default=True, metavar="N"
+)
 @exact_option
 @floor_option
 @options.json_option
@@ -63,7 +71,10 @@ def phase(
     as_json: bool,
     plot: Path | None,
 ) -> None:
-    """Step two flows under the same binary feedback; RULE is for both unless OTHER is given for the second."""
+    """Step two flows under the same binary feedback.
+
+    RULE holds for both flows unless OTHER is given for the second.
+    """
     _check(plot)
     from cwndlab import theory as models
     from cwndlab.cli import theory_tables
@@ -80,20 +91,29 @@ def phase(
 
 @theory.command()
 @click.argument("rule")
-@click.option("--flows", type=options.WholeNumber(2, 1000), default=2, show_default=True, metavar="N")
+@click.option(
+    "--flows", type=options.WholeNumber(2, 1000), default=2, show_default=True, metavar="N"
+)
 @capacity_option
 @floor_option
 @options.json_option
 @plot_option
-def fair(rule: str, flows: int, capacity: float, floor: float, as_json: bool, plot: Path | None) -> None:
-    """Say whether a linear RULE is fair, and its steady window: from the parameters, closed form and by iteration."""
+def fair(
+    rule: str, flows: int, capacity: float, floor: float, as_json: bool, plot: Path | None
+) -> None:
+    """Test a linear RULE for fairness; give its steady window.
+
+    From the parameters, in closed form, and by iteration.
+    """
     _check(plot)
     from cwndlab import theory as models
     from cwndlab.cli import theory_tables
 
     parsed = models.parse(rule)
     if not isinstance(parsed, models.Linear):
-        raise click.UsageError(f"RULE: `{rule}` is not linear; allowed: AIMD, AIAD, MIMD, MIAD, AIMAD, MAIMD, Linear")
+        raise click.UsageError(
+            invalid("RULE", rule, "a linear rule: AIMD, AIAD, MIMD, MIAD, AIMAD, MAIMD or Linear")
+        )
     # Unequal starts that use 0.9 of the capacity: flow i has i shares.
     starts = [0.9 * capacity * 2 * (flow + 1) / (flows * (flows + 1)) for flow in range(flows)]
     found = models.settle(parsed, starts, capacity=capacity, floor=floor)
@@ -106,16 +126,28 @@ def fair(rule: str, flows: int, capacity: float, floor: float, as_json: bool, pl
 
 @theory.command()
 @click.argument("rule")
-@click.option("--rtt", default="100ms", show_default=True, metavar="TIME", help="Mean round trip.")
-@click.option("--loss", type=FRACTION, default=0.01, show_default=True, metavar="P", help="Loss rate.")
-@click.option("--rto", metavar="TIME", help="Mean time-out T0; by default 4 round trips.")
+@click.option("--rtt", default="100ms", show_default=True, metavar="TIME", help="Mean RTT.")
 @click.option(
-    "--packets-per-ack", "b", type=Number(0.999999, 1000), default=1, metavar="B", help="2 with delayed ACKs."
+    "--loss", type=FRACTION, default=0.01, show_default=True, metavar="P", help="Loss rate."
+)
+@click.option("--rto", metavar="TIME", help="Mean RTO, T0; by default 4 RTTs.")
+@click.option(
+    "--packets-per-ack",
+    "b",
+    type=Number(0.999999, 1000),
+    default=1,
+    metavar="B",
+    help="Packets per ACK: 2 with delayed ACKs.",
 )
 @options.json_option
 @plot_option
-def rate(rule: str, rtt: str, loss: float, rto: str | None, b: float, as_json: bool, plot: Path | None) -> None:
-    """Give the sending rate of general AIMD or a binomial RULE over random losses, beside standard TCP's."""
+def rate(
+    rule: str, rtt: str, loss: float, rto: str | None, b: float, as_json: bool, plot: Path | None
+) -> None:
+    """Give the rate of a RULE under random loss.
+
+    RULE is GAIMD or binomial; the table also has standard TCP.
+    """
     _check(plot)
     rtt_s = options.seconds_of("--rtt", rtt)
     rto_s = 4 * rtt_s if rto is None else options.seconds_of("--rto", rto)
@@ -123,33 +155,56 @@ def rate(rule: str, rtt: str, loss: float, rto: str | None, b: float, as_json: b
     from cwndlab.cli import theory_rates
 
     parsed = models.parse(rule)
-    if not (isinstance(parsed, models.Binomial) or (isinstance(parsed, models.Linear) and parsed.gaimd)):
-        allowed = "GAIMD, AIMD, Binomial, IIAD, SQRT"
-        raise click.UsageError(f"RULE: `{rule}` has no formula for its rate; allowed: {allowed}")
+    if not (
+        isinstance(parsed, models.Binomial) or (isinstance(parsed, models.Linear) and parsed.gaimd)
+    ):
+        known = ("GAIMD", "AIMD", "Binomial", "IIAD", "SQRT")
+        raise click.UsageError(
+            invalid("RULE", rule, f"a rule with a rate formula: {one_of(known)}")
+        )
     if plot is not None:
         from cwndlab.plots import theory as draw
 
         curves = theory_rates.rate_curves(parsed, loss, rtt_s, rto_s, b)
         title = f"{parsed.text}, RTT {rtt_s * 1e3:g} ms"
         if isinstance(parsed, models.Linear):
-            title += f", time-out {rto_s * 1e3:g} ms"
+            title += f", timeout {rto_s * 1e3:g} ms"
         _save(draw.rates(curves, loss, title), plot)
     theory_rates.rate(parsed, loss, rtt_s, rto_s, b, as_json)
 
 
 @theory.command()
 @click.option(
-    "--beta", "betas", type=FRACTION, multiple=True, default=(0.875,), show_default=True, metavar="BETA",
-    help="Factor on a loss; several give several.",
+    "--beta", "betas", type=FRACTION, multiple=True, default=(0.875,), show_default=True,
+    metavar="BETA",
+    help="Decrease factor; may be repeated.",
 )  # fmt: skip
-@click.option("--ratio", "d", type=POSITIVE, default=1.0, show_default=True, metavar="D", help="Rate wanted / TCP's.")
 @click.option(
-    "--threshold", "thresholds", type=Number(0, 1, most=True), multiple=True, default=(0.1, 0.3, 0.7),
-    show_default=True, metavar="P", help="Loss rate up to which the error is minimised; several give several.",
+    "--ratio",
+    "d",
+    type=POSITIVE,
+    default=1.0,
+    show_default=True,
+    metavar="D",
+    help="Target rate / TCP's rate.",
+)
+@click.option(
+    "--threshold", "thresholds", type=Number(0, 1, most=True), multiple=True,
+    default=(0.1, 0.3, 0.7),
+    show_default=True, metavar="P",
+    help="Loss rate up to which the error is minimised; may be repeated.",
 )  # fmt: skip
-@click.option("--rto-rtts", type=POSITIVE, default=4.0, show_default=True, metavar="N", help="Time-out in round trips.")
 @click.option(
-    "--formula", type=click.Choice(["2", "55", "55, 47"]), default="2", show_default=True,
+    "--rto-rtts",
+    type=POSITIVE,
+    default=4.0,
+    show_default=True,
+    metavar="N",
+    help="T0 / RTT.",
+)
+@click.option(
+    "--formula", type=options.Choice("2", "55", "55, 47"), metavar="2|55|'55, 47'",
+    default="2", show_default=True,
     help="Equation of Yang and Lam (2000) for the rates; 47 takes 3/w for Q.",
 )  # fmt: skip
 @options.json_option
@@ -163,7 +218,10 @@ def friendly(
     as_json: bool,
     plot: Path | None,
 ) -> None:
-    """Give the alpha that makes general AIMD with a beta friendly to TCP, by three criteria."""
+    """Give TCP-friendly alpha for a beta of general AIMD.
+
+    By three criteria.
+    """
     _check(plot)
     from cwndlab.cli import theory_rates
 
@@ -171,28 +229,46 @@ def friendly(
     if plot is not None:
         from cwndlab.plots import theory as draw
 
-        _save(draw.friendly(betas[0], *theory_rates.friendly_curves(betas[0], d, thresholds, path)), plot)
+        _save(
+            draw.friendly(betas[0], *theory_rates.friendly_curves(betas[0], d, thresholds, path)),
+            plot,
+        )
     theory_rates.friendly(betas, d, thresholds, path, as_json)
 
 
 @theory.command()
-@click.option("--flows", type=options.WholeNumber(1, 1000), default=8, show_default=True, metavar="N")
-@click.option("--join", type=options.WholeNumber(0, 1000), default=0, metavar="N", help="Flows that join, from load 0.")
-@click.option("--leave", type=options.WholeNumber(0, 999), default=0, metavar="N", help="Flows that leave.")
+@click.option(
+    "--flows", type=options.WholeNumber(1, 1000), default=8, show_default=True, metavar="N"
+)
+@click.option(
+    "--join",
+    type=options.WholeNumber(0, 1000),
+    default=0,
+    metavar="N",
+    help="Flows that join with load 0.",
+)
+@click.option(
+    "--leave", type=options.WholeNumber(0, 999), default=0, metavar="N", help="Flows that leave."
+)
 @click.option(
     "--share",
     type=Number(0, 2000, most=True),
     default=100.0,
     show_default=True,
     metavar="PACKETS",
-    help="B / n at the end.",
+    help="Fair share B / n after the change.",
 )
 @click.option("--beta", type=FRACTION, default=0.5, show_default=True, metavar="BETA")
 @click.option("--epsilon", type=FRACTION, default=0.125, show_default=True, metavar="EPSILON")
-@click.option("--band", type=Number(-1e-300, float("inf")), default=0.0, metavar="PACKETS", help="Dead band.")
-@click.option("--cycles", type=options.WholeNumber(1, 10_000), default=50, show_default=True, metavar="N",
+@click.option(
+    "--band", type=Number(-1e-300, float("inf")), default=0.0, metavar="PACKETS", help="Dead band."
+)
+@click.option("--cycles", type=options.WholeNumber(1, 10_000), default=50, show_default=True,
+              metavar="N",
               help="Congestion signals after the change.")  # fmt: skip
-@click.option("--steps", "discrete", is_flag=True, help="Whole steps: congestion falls up to a step after B.")
+@click.option(
+    "--steps", "discrete", is_flag=True, help="Whole steps: congestion occurs up to a step after B."
+)
 @options.json_option
 @plot_option
 def bimodal(
@@ -208,13 +284,15 @@ def bimodal(
     as_json: bool,
     plot: Path | None,
 ) -> None:
-    """Measure how soon Bimodal flows know their fair share, from unequal starts or after flows join or leave."""
+    """Measure how soon Bimodal flows know their fair share."""
     _check(plot)
     if leave >= flows:
-        raise click.UsageError(f"--leave: `{leave}` is not allowed; allowed: fewer than --flows, {flows}")
+        raise click.UsageError(invalid("--leave", leave, f"fewer than --flows, {flows}"))
     from cwndlab.cli import theory_tables
 
-    case = theory_tables.BimodalCase(flows, join, leave, share, beta, epsilon, band, cycles, not discrete)
+    case = theory_tables.BimodalCase(
+        flows, join, leave, share, beta, epsilon, band, cycles, not discrete
+    )
     courses = case.courses()
     if plot is not None:
         from cwndlab.plots import theory as draw
@@ -225,11 +303,28 @@ def bimodal(
 
 @theory.command()
 @click.option(
-    "--from", "start", type=POSITIVE, default=20.0, show_default=True, metavar="PACKETS", help="First window."
+    "--from",
+    "start",
+    type=POSITIVE,
+    default=20.0,
+    show_default=True,
+    metavar="PACKETS",
+    help="Initial window.",
 )
-@click.option("--to", "target", type=POSITIVE, help="Window to reach; by default twice the first.", metavar="PACKETS")
 @click.option(
-    "--a", type=Number(0.01, 1000), default=1.0, show_default=True, metavar="A", help="First increase per round trip."
+    "--to",
+    "target",
+    type=POSITIVE,
+    help="Target window; by default twice the first.",
+    metavar="PACKETS",
+)
+@click.option(
+    "--a",
+    type=Number(0.01, 1000),
+    default=1.0,
+    show_default=True,
+    metavar="A",
+    help="First increase per RTT, packets.",
 )
 @click.option(
     "--acceleration",
@@ -237,18 +332,27 @@ def bimodal(
     default=0.5,
     show_default=True,
     metavar="A'",
-    help="Growth of the increase.",
+    help="Growth of the increase per RTT, packets.",
 )
 @options.json_option
 @plot_option
-def growth(start: float, target: float | None, a: float, acceleration: float, as_json: bool, plot: Path | None) -> None:
-    """Give the round trips that MR-AIMD needs from one window to another, by each reading of the paper."""
+def growth(
+    start: float,
+    target: float | None,
+    a: float,
+    acceleration: float,
+    as_json: bool,
+    plot: Path | None,
+) -> None:
+    """Count the RTTs in which MR-AIMD grows a window."""
     _check(plot)
     from cwndlab.cli import theory_rates
 
     goal = 2 * start if target is None else target
     if not start < goal <= 1e4:
-        raise click.UsageError(f"--to: `{goal:g}` is not allowed; allowed: above {start:g} (--from), at most 10000")
+        raise click.UsageError(
+            invalid("--to", f"{goal:g}", f"a window above {start:g} (--from), at most 10000")
+        )
     rounds = theory_rates.growth_rounds(start, goal, a, acceleration)
     if plot is not None:
         from cwndlab.plots import theory as draw

@@ -1,4 +1,4 @@
-"""Options that the commands of `cwndlab theory` share, and the kinds of numbers they take."""
+"""Options that the commands of `cwndlab theory` share, and their number types."""
 
 from __future__ import annotations
 
@@ -7,24 +7,36 @@ from typing import Any
 
 import click
 
+from cwndlab.message import invalid_value
+
 
 class Number(click.ParamType):
-    """A number between two bounds, both excluded unless `most` is said to be allowed."""
+    """A number between two bounds, both excluded unless `most` is set."""
 
     name = "number"
 
     def __init__(self, above: float, below: float, *, most: bool = False) -> None:
         self.above, self.below, self.most = above, below, most
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Read it, or say what is allowed."""
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read the value, or raise an error that says what is expected."""
         try:
             number = float(value)
         except ValueError:
             number = float("nan")
         if not (self.above < number < self.below or (self.most and number == self.below)):
-            upper = "" if self.below == float("inf") else f"{', at most' if self.most else ' and below'} {self.below:g}"
-            self.fail(f"`{value}` is not allowed; allowed: a number above {self.above:g}{upper}", param, ctx)
+            upper = (
+                ""
+                if self.below == float("inf")
+                else f"{', at most' if self.most else ' and below'} {self.below:g}"
+            )
+            self.fail(
+                invalid_value(value, f"a number above {self.above:g}{upper}"),
+                param,
+                ctx,
+            )
         return number
 
 
@@ -33,14 +45,20 @@ class Pair(click.ParamType):
 
     name = "loads"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, float]:
-        """Read it, or say what is allowed."""
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, float]:
+        """Read it, or say what is expected."""
         try:
             first, second = (float(part) for part in str(value).split(","))
         except ValueError:
             first = second = float("nan")
         if not (0 <= first < float("inf") and 0 <= second < float("inf")):
-            self.fail(f"`{value}` is not allowed; allowed: two loads of 0 or above, such as 8,64", param, ctx)
+            self.fail(
+                invalid_value(value, "two loads of 0 or above, such as 8,64"),
+                param,
+                ctx,
+            )
         return first, second
 
 
@@ -52,11 +70,20 @@ plot_option = click.option(
     help="Draw it (.png, .svg, .pdf).",
 )
 capacity_option = click.option(
-    "--capacity", type=POSITIVE, default=100.0, show_default=True, metavar="PACKETS", help="B: what all flows share."
+    "--capacity",
+    type=POSITIVE,
+    default=100.0,
+    show_default=True,
+    metavar="PACKETS",
+    help="B: what all flows share.",
 )
 exact_option = click.option(
     "--exact", is_flag=True, help="Let congestion fall exactly at B, as if loads grew continuously."
 )
 floor_option = click.option(
-    "--floor", type=Number(-1e-300, float("inf")), default=0.0, metavar="PACKETS", help="Loads never fall below it."
+    "--floor",
+    type=Number(-1e-300, float("inf")),
+    default=0.0,
+    metavar="PACKETS",
+    help="Loads never fall below it.",
 )

@@ -13,11 +13,11 @@ from cwndlab.cli.output import print_table
 from cwndlab.jsontext import dumps
 
 WITHIN = 0.02
-"""Fair shares this close, relative, count as found."""
+"""Relative error below which a fair share counts as found."""
 
 
 def phase(found: theory.Phase, as_json: bool) -> None:
-    """Print where each of several starts ends."""
+    """Print the end state of each start."""
     rows = []
     for course in found.trajectories:
         signals = course.signals
@@ -45,7 +45,9 @@ def phase(found: theory.Phase, as_json: bool) -> None:
             str(row["signals"]),
             f"{row['jain_index']:.4f}",
             f"{row['fairness_spread']:.3f}",
-            "never" if row["convergence_time_rtts"] is None else f"{row['convergence_time_rtts']:.0f}",
+            "never"
+            if row["convergence_time_rtts"] is None
+            else f"{row['convergence_time_rtts']:.0f}",
             f"{row['efficiency']:.3f}",
         ]
         for row in rows
@@ -56,10 +58,15 @@ def phase(found: theory.Phase, as_json: bool) -> None:
         "signals",
         "Jain's index",
         "spread",
-        "fair after\n[round trips]",
+        "fair after\n[RTTs]",
         "efficiency",
     ]
-    print_table(f"{names}, capacity {found.trajectories[0].capacity:g} packets", columns, table, text_columns=2)
+    print_table(
+        f"{names}, capacity {found.trajectories[0].capacity:g} packets",
+        columns,
+        table,
+        text_columns=2,
+    )
     click.echo("fair: spread (largest - smallest) / mean at most 0.05 from then on")
 
 
@@ -100,22 +107,43 @@ def fair(rule: theory.Linear, found: theory.Settled, as_json: bool) -> None:
             "sufficient, not necessary",
         ],
         ["cycles that repeat", f"{len(found.pattern) or '-'}", pattern + more or "none"],
-        ["alpha of the closed form", f"{closed.alpha:.6g}" if closed else "-", "w <- alpha + beta w over these cycles"],
-        ["beta of the closed form", f"{closed.beta:.6g}" if closed else "-", "differences between flows per turn"],
-        ["steady window, closed form", f"{closed.window:.6g}" if beta else "-", "packets, after the decreases"],
-        ["steady window, iterated", f"{found.windows.min():.6g}", f"smallest of {entry['flows']} flows"],
+        [
+            "alpha of the closed form",
+            f"{closed.alpha:.6g}" if closed else "-",
+            "w <- alpha + beta w over these cycles",
+        ],
+        [
+            "beta of the closed form",
+            f"{closed.beta:.6g}" if closed else "-",
+            "differences between flows per turn",
+        ],
+        [
+            "steady window, closed form",
+            f"{closed.window:.6g}" if beta else "-",
+            "packets, after the decreases",
+        ],
+        [
+            "steady window, iterated",
+            f"{found.windows.min():.6g}",
+            f"smallest of {entry['flows']} flows",
+        ],
         ["", f"{found.windows.max():.6g}", "largest"],
         ["efficiency", f"{entry['efficiency']:.4f}", "mean load / capacity, last 100 cycles"],
     ]
-    title = f"{rule.text}: w <- {rule.ai:g} + {rule.bi:g} w, on congestion {rule.ad:g} + {rule.bd:g} w"
+    title = (
+        f"{rule.text}: w <- {rule.ai:g} + {rule.bi:g} w, on congestion {rule.ad:g} + {rule.bd:g} w"
+    )
     print_table(
-        f"{title}; {entry['flows']} flows on {last.capacity:g} packets", ["", "value", ""], rows, text_columns=3
+        f"{title}; {entry['flows']} flows on {last.capacity:g} packets",
+        ["", "value", ""],
+        rows,
+        text_columns=3,
     )
 
 
 @dataclass(frozen=True)
 class BimodalCase:
-    """Bimodal flows from unequal starts, which may be joined or left by others once they are in equilibrium."""
+    """Bimodal flows from unequal starts; others may join or leave once they are in equilibrium."""
 
     flows: int
     join: int
@@ -129,12 +157,12 @@ class BimodalCase:
 
     @property
     def change_step(self) -> int:
-        """Step before which flows join or leave: after many cycles, and in the middle of one."""
+        """Step before which flows join or leave: after many cycles, in the middle of one."""
         return int(20 * self.share)
 
     @property
     def shown_change(self) -> float | None:
-        """The same in time of the plot, which begins shortly before."""
+        """The change in the plot's time, which begins shortly before."""
         return 0.0 if self.join or self.leave else None
 
     def courses(self) -> dict[str, theory.Trajectory]:
@@ -144,27 +172,32 @@ class BimodalCase:
                               ("margin", "compared with (1 - epsilon) of it (prose)")):  # fmt: skip
             rule = theory.Bimodal(1.0, self.beta, self.epsilon, compare, self.band)
             capacity = self.share * (self.flows + self.join - self.leave)
-            starts = 0.9 * capacity * np.arange(1, self.flows + 1) * 2 / (self.flows * (self.flows + 1))
+            starts = (
+                0.9 * capacity * np.arange(1, self.flows + 1) * 2 / (self.flows * (self.flows + 1))
+            )
             changes: list[theory.Join | theory.Leave] = []
             if self.join:
                 changes.append(theory.Join(self.change_step, np.zeros(self.join)))
             if self.leave:
                 changes.append(theory.Leave(self.change_step, range(self.leave)))
             # A cycle of the unknown mode is the longest.
-            steps = int((self.change_step if changes else 0) + self.cycles * (self.beta * self.share * 2 + 3))
+            steps = int(
+                (self.change_step if changes else 0)
+                + self.cycles * (self.beta * self.share * 2 + 3)
+            )
             found[name] = theory.simulate(
                 rule, starts, capacity=capacity, steps=steps, changes=changes, exact=self.exact
             )
         return found
 
     def signals(self, course: theory.Trajectory) -> tuple[np.ndarray, np.ndarray]:
-        """Part of the flows that know a share, and the largest error, after each signal since the change."""
+        """Share of the flows that know their fair share, and the largest error, by signal."""
         known, errors = course.share_errors()
         since = course.signals[: len(known)] >= (self.change_step if self.join or self.leave else 0)
         return known[since][: self.cycles], errors[since][: self.cycles]
 
     def drawn(self, courses: Mapping[str, theory.Trajectory]) -> dict[str, theory.Trajectory]:
-        """Cut the courses to what shows the change, time 0 at it."""
+        """Cut the courses to the time around the change, which is time 0."""
         changed = self.shown_change is not None
         shown = {}
         for name, course in courses.items():
@@ -172,14 +205,15 @@ class BimodalCase:
             zero = course.times[self.change_step] if changed else 0.0
             piece = slice(begin, begin + int(12 * self.share))
             shown[name] = theory.Trajectory(
-                course.times[piece] - zero, course.loads[piece], course.congested[piece], course.calculated[piece],
+                course.times[piece] - zero, course.loads[piece], course.congested[piece],
+                course.calculated[piece],
                 course.rules, course.capacity, course.exact,
             )  # fmt: skip
         return shown
 
 
 def bimodal(case: BimodalCase, courses: Mapping[str, theory.Trajectory], as_json: bool) -> None:
-    """Print how soon, and how well, the flows know their fair shares."""
+    """Print how soon and how exactly the flows know their fair shares."""
     rows = []
     for name, course in courses.items():
         known, errors = case.signals(course)
@@ -193,18 +227,30 @@ def bimodal(case: BimodalCase, courses: Mapping[str, theory.Trajectory], as_json
                 "found_after_signals": int(np.argmax(good)) + 1 if good.any() else None,
                 "for_good_after_signals": lasting + 1 if lasting < len(good) else None,
                 "known": float(known.mean()),
-                "largest_error_in_second_half": float(np.nanmax(errors[len(errors) // 2 :], initial=0.0)),
+                "largest_error_in_second_half": float(
+                    np.nanmax(errors[len(errors) // 2 :], initial=0.0)
+                ),
                 "efficiency": course.efficiency(cycles=max(1, case.cycles // 2)),
             }
         )
     if as_json:
         click.echo(dumps({**case.__dict__, "within": WITHIN, "rows": rows}))
         return
-    what = f", {case.join} join" if case.join else f", {case.leave} leave" if case.leave else " from unequal starts"
+    what = (
+        f", {case.join} join"
+        if case.join
+        else f", {case.leave} leave"
+        if case.leave
+        else " from unequal starts"
+    )
     where = "congestion exactly at B" if case.exact else "whole steps"
-    title = f"Bimodal(1, {case.beta:g}, {case.epsilon:g}), {case.flows} flows{what}, fair share {case.share:g}, {where}"
+    title = (
+        f"Bimodal(1, {case.beta:g}, {case.epsilon:g}), {case.flows} flows{what}, fair share "
+        f"{case.share:g}, {where}"
+    )
     columns = [
-        "load at congestion", "signals", f"within {WITHIN:.0%}\nafter signal", "for good\nafter signal",
+        "load at congestion", "signals", f"within {WITHIN:.0%}\nafter signal",
+        "for good\nafter signal",
         "shares known\n[% of flows]", "largest error,\n2nd half [%]", "efficiency",
     ]  # fmt: skip
     table = [
@@ -212,7 +258,9 @@ def bimodal(case: BimodalCase, courses: Mapping[str, theory.Trajectory], as_json
             row["comparison"],
             str(row["signals"]),
             "never" if row["found_after_signals"] is None else str(row["found_after_signals"]),
-            "never" if row["for_good_after_signals"] is None else str(row["for_good_after_signals"]),
+            "never"
+            if row["for_good_after_signals"] is None
+            else str(row["for_good_after_signals"]),
             f"{100 * row['known']:.0f}",
             f"{100 * row['largest_error_in_second_half']:.2f}",
             f"{row['efficiency']:.3f}",

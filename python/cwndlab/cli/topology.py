@@ -12,10 +12,10 @@ from cwndlab.cli import options
 if TYPE_CHECKING:
     from cwndlab.results import Result
     from cwndlab.scenario import Scenario
-    from cwndlab.wiring import Way, Wiring
+    from cwndlab.topology import FlowPath, Topology
 
 INSTANT_S = 1e-6
-"""A run of this length builds the network, and measures nothing."""
+"""Duration of a run that only builds the network, seconds."""
 
 
 @click.command()
@@ -26,20 +26,23 @@ INSTANT_S = 1e-6
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Draw nodes, links and the ways of the flows (.png, .svg, .pdf).",
+    help="Draw nodes, links and the paths of the flows (.png, .svg, .pdf).",
 )
 def topology(file: Path, settings: tuple[str, ...], as_json: bool, plot: Path | None) -> None:
-    """Print the links of a scenario, and which of them its flows cross, with their base round trip."""
+    """Print the links of a scenario and the paths of its flows.
+
+    Paths have the base RTT.
+    """
     options.check_plot(plot)
     from cwndlab import native
     from cwndlab.execute import run
     from cwndlab.scenario import Scenario
-    from cwndlab.wiring import wiring
+    from cwndlab.topology import topology as topology_of
 
     scenario = Scenario.load(file)
     patch = options.patch_of(settings)
     scenario = scenario.patch(patch) if patch else scenario
-    found = wiring(native.parse(scenario.to_json(indent=None), "json"))
+    found = topology_of(native.parse(scenario.to_json(indent=None), "json"))
     built = run(_for_an_instant(scenario))
     if plot is not None:
         from cwndlab import plots
@@ -47,20 +50,20 @@ def topology(file: Path, settings: tuple[str, ...], as_json: bool, plot: Path | 
 
         say(f"wrote {plots.save(plots.network(found), plot)}")
     links = [_link_row(found, name, built) for name in (link.name for link in found.links)]
-    ways = [_way_row(found, way, built) for way in found.ways]
+    paths = [_path_row(found, path, built) for path in found.paths]
     if as_json:
         from cwndlab.jsontext import dumps
 
-        click.echo(dumps({"nodes": list(found.nodes), "links": links, "ways": ways}))
+        click.echo(dumps({"nodes": list(found.nodes), "links": links, "paths": paths}))
     else:
-        _print(links, ways)
+        _print(links, paths)
 
 
 def _for_an_instant(scenario: Scenario) -> Scenario:
     return scenario.patch({"duration": INSTANT_S, "measure": None, "trace": None})
 
 
-def _link_row(found: Wiring, name: str, built: Result) -> dict[str, Any]:
+def _link_row(found: Topology, name: str, built: Result) -> dict[str, Any]:
     link = found.link(name)
     limit = built.links.filter(link=name)["limit_packets"]
     return {
@@ -75,22 +78,22 @@ def _link_row(found: Wiring, name: str, built: Result) -> dict[str, Any]:
     }
 
 
-def _way_row(found: Wiring, way: Way, built: Result) -> dict[str, Any]:
-    round_trips = built.flows.filter(group=way.name)["base_rtt_s"]
+def _path_row(found: Topology, path: FlowPath, built: Result) -> dict[str, Any]:
+    round_trips = built.flows.filter(group=path.name)["base_rtt_s"]
     return {
-        "name": way.name,
-        "kind": way.kind,
-        "count": way.count,
-        "what": way.what,
-        "route": found.route(way.there),
-        "links": list(way.there),
-        "back": list(way.back),
+        "name": path.name,
+        "kind": path.kind,
+        "count": path.count,
+        "what": path.what,
+        "route": found.route(path.forward),
+        "links": list(path.forward),
+        "back": list(path.back),
         "least_base_rtt_s": round_trips.min(),
         "largest_base_rtt_s": round_trips.max(),
     }
 
 
-def _print(links: list[dict[str, Any]], ways: list[dict[str, Any]]) -> None:
+def _print(links: list[dict[str, Any]], paths: list[dict[str, Any]]) -> None:
     from cwndlab.cli.output import print_table
 
     columns = ["link", "from", "to", "rate", "delay", "queue", "limit", "packets"]
@@ -113,9 +116,9 @@ def _print(links: list[dict[str, Any]], ways: list[dict[str, Any]]) -> None:
             _back(row),
             _round_trip(row),
         ]
-        for row in ways
+        for row in paths
     ]
-    print_table("Ways", columns, rows, text_columns=6)
+    print_table("Paths", columns, rows, text_columns=6)
 
 
 def _back(row: dict[str, Any]) -> str:

@@ -1,9 +1,10 @@
-"""Runs on a cluster: an executor (`cwndlab.work`) on `dask.distributed`.
+"""Runs on a cluster: an executor (`cwndlab.executors`) on `dask.distributed`.
 
-`connect` finds the cluster and asks its workers what they are; `Dask` keeps them busy; `parcels` packs what a scenario
-names and does not contain, so that workers need no file of ours; `there` is what a worker does.
+`connect` finds the cluster and checks its workers; `Dask` keeps them busy; `payload` packs what a
+scenario names and does not contain, so that workers need no local file; `worker` is a worker's
+side.
 
-dask.distributed is an optional extra, imported when a cluster is asked for and not before.
+dask.distributed is an optional extra, and is imported only for a cluster.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From what a caller names, an address or a client of dask.distributed, to an executor there."""
+"""Connects to a cluster by its address, or by a client of dask.distributed."""
 
 from __future__ import annotations
 
@@ -8,62 +8,69 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
-from cwndlab.cluster import there
+from cwndlab.cluster import worker
 from cwndlab.cluster.executor import Dask
 from cwndlab.errors import ClusterError
+from cwndlab.message import invalid
 
 if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_S = 10.0
-"""How long a scheduler has to answer."""
+"""Time in which a scheduler must answer, seconds."""
 ADDRESSES = "dask://HOST:PORT, the address of a scheduler (tcp:// and tls:// are understood too)"
 INSTALL = "pip install 'cwndlab[dask]'"
 
 
 @contextmanager
 def connect(on: str | Client, tell: Callable[..., object] | None = None) -> Iterator[Dask]:
-    """Connect to a cluster, see that its workers can do what this process would, and give an executor there.
+    """Connect to a cluster, check that its workers have this engine, and return an executor.
 
     Parameters
     ----------
     on : str or distributed.Client
         An address such as ``dask://127.0.0.1:8786``, or a client, which is left open.
     tell : callable, optional
-        Gets ``address``, ``workers`` and ``threads`` as named arguments, at first and when they change.
+        Gets ``address``, ``workers`` and ``threads`` as named arguments, at first and when they
+        change.
 
     Raises
     ------
     ClusterError
-        If dask.distributed is not installed, nobody answers, or a worker has another build of the engine or none.
+        If dask.distributed is not installed, no scheduler answers, or a worker has another build of
+        the engine or none.
     """
     try:
         import distributed
     except ImportError as error:
-        raise ClusterError(f"on: a cluster needs dask.distributed ({error}); install it with {INSTALL}") from None
+        raise ClusterError(
+            f"on: a cluster needs dask.distributed ({error}); install it with {INSTALL}"
+        ) from None
 
     if isinstance(on, distributed.Client):
         if on.asynchronous:
-            raise ClusterError("on: the client is asynchronous; allowed: one made without `asynchronous=True`")
+            raise ClusterError(
+                "`on` must be a synchronous client: `asynchronous=True` is not supported"
+            )
         if on.status != "running":
-            raise ClusterError(f"on: the client is {on.status}; allowed: one that is connected")
+            raise ClusterError(f"`on` must be a connected client: this one is {on.status}")
         yield _checked(on, tell)
         return
     client = _client(address(on))
     try:
         yield _checked(client, tell)
     finally:
-        # Where the scheduler has gone, this waits for nobody.
+        # The timeout holds if the scheduler is gone.
         client.close(timeout=2)
 
 
 def silence() -> None:
-    """Have the parts of dask.distributed that a client consists of log no more in this process.
+    """Silence the logs of a dask.distributed client in this process.
 
-    For the command line, whose own lines say what matters: whichever part finds first that the scheduler has gone would
-    log a traceback. A process that has a cluster of its own needs what these parts log.
+    For the command line, which reports errors itself: the part that first notices a lost scheduler
+    would log a traceback. A process with a cluster of its own needs these logs.
     """
-    # Importing it sets levels.
+    # The import sets levels.
     with suppress(ImportError):
         import distributed  # noqa: F401
     for part in ("batched", "client", "comm", "core"):
@@ -76,7 +83,7 @@ def address(on: Any) -> str:
     Raises
     ------
     ClusterError
-        If it is something else.
+        If `on` is not such an address.
 
     Examples
     --------
@@ -85,42 +92,54 @@ def address(on: Any) -> str:
     """
     scheme, _, rest = on.partition("://") if isinstance(on, str) else ("", "", "")
     host, _, port = rest.rstrip("/").rpartition(":")
-    if scheme not in ("dask", "tcp", "tls") or not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise ClusterError(f"on: `{on}` is not allowed; allowed: {ADDRESSES}, and in Python a distributed.Client")
+    if (
+        scheme not in ("dask", "tcp", "tls")
+        or not host
+        or not port.isdecimal()
+        or not 0 < int(port) < 65536
+    ):
+        raise ClusterError(invalid("on", on, f"{ADDRESSES}, or in Python a distributed.Client"))
     return f"{'tcp' if scheme == 'dask' else scheme}://{host}:{port}"
 
 
 def _client(where: str) -> Client:
     from distributed import Client
 
-    # It would print that it tries again, and a traceback when it gives up; what matters is said in one line.
+    # It would log every retry, and a traceback at the end; the error below is one line.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         return Client(where, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(
-            f"on: no scheduler answers at {where} ({' '.join(str(error).split())}); allowed: {ADDRESSES}"
+            f"on: no scheduler answers at {where} ({' '.join(str(error).split())}): expected "
+            f"{ADDRESSES}"
         ) from None
 
 
 def _checked(client: Client, tell: Callable[..., object] | None) -> Dask:
-    """Ask the workers there are what they are. Those that come later are asked with each run."""
+    """Check the builds of the current workers; later workers are checked with each run."""
     executor = Dask(client, tell)
     executor.look()
-    for worker, answer in executor.ask(there.about).items():
+    for name, answer in executor.ask(worker.about).items():
         if isinstance(answer, OSError):
             continue  # Lost while it was asked.
         if isinstance(answer, BaseException):
             raise ClusterError(
-                f"worker {worker}: cannot import cwndlab as it is here ({type(answer).__name__}: {answer});"
-                f" allowed: cwndlab {native.version()}, installed on each worker and the scheduler"
+                f"worker {name}: cannot import the same cwndlab ({type(answer).__name__}: "
+                f"{answer}): expected cwndlab {native.version()} on each worker and the scheduler"
             )
         machine, build = answer
         if build != native.build():
-            raise ClusterError(other_build(worker, machine, build))
+            raise ClusterError(other_build(name, machine, build))
     return executor
 
 
 def other_build(worker: str, machine: str, build: str) -> str:
-    """Say that a worker has another build of the engine: its results need not be those of this one."""
-    return f"worker {worker} on {machine}: has build {build} of the engine; allowed: {native.build()}, as here"
+    """Say that a worker has another build of the engine.
+
+    Its results need not be those of this one.
+    """
+    return (
+        f"worker {worker} on {machine}: has build {build} of the engine: expected "
+        f"{native.build()}, as here"
+    )

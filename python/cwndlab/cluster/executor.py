@@ -1,8 +1,8 @@
-"""The executor: few runs at the cluster at a time, each answered once.
+"""The executor on a cluster: few runs in flight, each answered once.
 
-dask.distributed does the runs of a lost worker again by itself, on another. Here is what it leaves open: no more
-runs than keep the workers busy are handed over, answers are fetched as they come and forgotten there, runs that the
-scheduler forgot are handed over again, and what nobody waits for is cancelled.
+dask.distributed repeats the runs of a lost worker on another. This executor submits only as many
+runs as keep the workers busy, fetches and releases answers as they come, submits runs again that
+the scheduler lost, and cancels runs that nobody awaits.
 """
 
 from __future__ import annotations
@@ -15,22 +15,25 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
-from cwndlab.cluster import there
-from cwndlab.cluster.parcels import Packer
+from cwndlab.cluster import worker
+from cwndlab.cluster.payload import Packer
 from cwndlab.errors import ClusterError
-from cwndlab.work import Outcome
+from cwndlab.executors import Outcome
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
 PER_THREAD = 3
-"""Runs at the cluster for each thread of a worker: one that is done, and those that wait for it to be free."""
+"""Submitted runs per thread of a worker.
+
+One is running, the others wait.
+"""
 AT_LEAST = 4
-"""Runs at the cluster while it has no worker: they begin as soon as there is one."""
+"""Submitted runs while the cluster has no worker."""
 LOOK_EVERY_S = 2.0
-"""Between looks how many workers there are."""
+"""Interval of counting the workers, seconds."""
 ANSWER_S = 0.5
-"""How long to wait for an answer before looking whether the scheduler is still there."""
+"""Time to wait for an answer before checking the scheduler, seconds."""
 
 
 class Dask:
@@ -39,9 +42,10 @@ class Dask:
     Parameters
     ----------
     client : distributed.Client
-        Connected, and not asynchronous.
+        A connected, synchronous client.
     tell : callable, optional
-        Gets ``address``, ``workers`` and ``threads`` as named arguments, at first and when they change.
+        Gets ``address``, ``workers`` and ``threads`` as named arguments, at first and when they
+        change.
     """
 
     def __init__(self, client: Client, tell: Callable[..., object] | None = None) -> None:
@@ -55,12 +59,15 @@ class Dask:
         self.most_in_flight = 0
 
     def ask(self, question: Callable[[], Any]) -> dict[str, Any]:
-        """Call a function on every worker there is; where it raises, the answer is the exception."""
+        """Call a function on every worker.
+
+        If it raises, the answer is the exception.
+        """
         with self._reaching():
             return self._client.run(question, on_error="return")
 
     def __call__(self, tasks: Iterable[tuple[Any, str]], /) -> Iterator[tuple[Any, Outcome]]:
-        """Do every run, and give each as it finishes."""
+        """Do every run, and yield each as it finishes."""
         waiting = iter(tasks)
         kept: dict[str, tuple[Any, str]] = {}
         futures: dict[str, Future] = {}
@@ -74,7 +81,7 @@ class Dask:
                 if not futures:
                     return
                 for name, outcome in self._answers(futures):
-                    # Released, so that neither the scheduler nor a worker keeps it.
+                    # Release it from the scheduler and the workers.
                     futures.pop(name).release()
                     key, scenario = kept.pop(name)
                     if outcome is not None:
@@ -90,35 +97,48 @@ class Dask:
     def _submit(self, scenario: str) -> Future:
         scenario, beside = self._packer.pack(scenario)
         with self._reaching():
-            contents = [self._content(parcel.digest, content) for parcel, content in beside if content is not None]
-            # A name of its own for each: equal runs are the store's business, not the scheduler's.
+            contents = [
+                self._content(payload.digest, content)
+                for payload, content in beside
+                if content is not None
+            ]
+            # Unique keys: the store detects equal runs, not the scheduler.
             future = self._client.submit(
-                there.perform_there, native.build(), scenario, [tuple(parcel) for parcel, _ in beside], *contents,
+                worker.perform_payload, native.build(), scenario,
+                [tuple(payload) for payload, _ in beside], *contents,
                 key=f"cwndlab-run-{uuid.uuid4().hex}", pure=False,
             )  # fmt: skip
             future.add_done_callback(self._finished.put)
         return future
 
     def _content(self, digest: str, content: bytes) -> Future:
-        """Return the content of a parcel as a task of its own: the scheduler can do it again where a worker is lost."""
+        """Return the content of a payload as its own task.
+
+        The scheduler can repeat it after the loss of a worker.
+        """
         if digest not in self._sent or self._sent[digest].cancelled():
-            self._sent[digest] = self._client.submit(there.hold, content, key=f"cwndlab-parcel-{digest}", pure=False)
+            self._sent[digest] = self._client.submit(
+                worker.hold, content, key=f"cwndlab-payload-{digest}", pure=False
+            )
         return self._sent[digest]
 
     def _answers(self, futures: dict[str, Future]) -> list[tuple[str, Outcome | None]]:
-        """Wait a little for runs to finish, and fetch what they gave; None for those to be handed over again."""
+        """Wait briefly for runs to finish, and fetch their outcomes.
+
+        None for runs to submit again.
+        """
         finished = []
         with suppress(queue.Empty):
             finished.append(self._finished.get(timeout=ANSWER_S))
             while True:
                 finished.append(self._finished.get_nowait())
         self._see_that_it_is_there()
-        # Others are of a call before this one.
+        # Others belong to an earlier call.
         named = {future.key: future for future in finished if futures.get(future.key) is future}
         if not named:
             return []
         with self._reaching():
-            # A worker that is lost before it has handed over what it did: this waits until another has done it again.
+            # If a worker is lost before it delivered its outcome, this waits for the repetition.
             given = self._client.gather(named, errors="skip")
         return [(name, self._outcome(future, given[name])) for name, future in named.items()]
 
@@ -128,9 +148,9 @@ class Dask:
                 from cwndlab.cluster.client import other_build
 
                 raise ClusterError(other_build("that came later", given.machine, given.build))
-            return None if given.error == there.NOT_WANTED else given
+            return None if given.error == worker.NOT_WANTED else given
         if future.status != "error":
-            # Somebody restarted the cluster, or the connection broke and is there again.
+            # The cluster was restarted, or the connection was interrupted.
             self._see_that_it_is_there()
             return None
         from distributed import KilledWorker
@@ -138,15 +158,21 @@ class Dask:
         error = future.exception()
         if isinstance(error, KilledWorker):
             return Outcome(
-                "", 0.0, "", native.version(), native.build(), f"every worker that began it was lost: {error}"
+                "",
+                0.0,
+                "",
+                native.version(),
+                native.build(),
+                f"every worker that began it was lost: {error}",
             )
         raise ClusterError(
-            f"worker: cannot do what is asked ({type(error).__name__}: {' '.join(str(error).split())});"
-            f" allowed: cwndlab {native.version()}, installed on each worker and the scheduler"
+            f"worker: cannot perform a run ({type(error).__name__}: "
+            f"{' '.join(str(error).split())}): expected cwndlab {native.version()} on each worker "
+            "and the scheduler"
         )
 
     def look(self) -> None:
-        """See now and then how many workers there are."""
+        """Count the workers from time to time."""
         now_s = time.monotonic()
         if self._seen is not None and now_s - self._looked_s < LOOK_EVERY_S:
             return
@@ -164,16 +190,18 @@ class Dask:
 
     @contextmanager
     def _reaching(self) -> Iterator[None]:
-        """Say clearly that the scheduler is not there any more."""
+        """Raise a ClusterError if the scheduler is gone."""
         from concurrent.futures import CancelledError
 
         try:
             yield
         except (OSError, CancelledError, TimeoutError) as error:
-            raise ClusterError(self._gone(" ".join(str(error).split()) or type(error).__name__)) from None
+            raise ClusterError(
+                self._gone(" ".join(str(error).split()) or type(error).__name__)
+            ) from None
 
     def _gone(self, why: str) -> str:
         return (
-            f"on: the scheduler at {self._address} does not answer any more ({why}); what is finished is kept;"
-            " allowed: a scheduler that runs"
+            f"on: the scheduler at {self._address} does not answer any more ({why}): "
+            "finished runs are kept"
         )

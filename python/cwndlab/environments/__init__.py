@@ -1,9 +1,9 @@
-"""Network environments: the available bandwidths that rules are compared on, under any recovery scheme and queue.
+"""Network environments: residual bandwidths on which rules are compared.
 
-Four of the demo, and the thirteen of Akella et al. (2002), *Exploring Congestion Control*, CMU-CS-02-139, table 2.
-Each says what bandwidth it leaves PER TEST FLOW; the link's total is as many times that, within the link. Ten test
-flows of about 120 ms round trip share a buffer of one bandwidth-delay product. What the paper leaves open is in
-`Assumptions`.
+Four of the demo, and the thirteen of Akella et al. (2002), *Exploring Congestion Control*,
+CMU-CS-02-139, table 2. Each defines the residual bandwidth PER TEST FLOW; the total is its product
+with the number of test flows, at most the link's rate. Ten test flows with RTTs of about 120 ms
+share a buffer of one bandwidth-delay product. `Assumptions` has what the paper leaves open.
 
 >>> from cwndlab import environments
 >>> environments.PAPER
@@ -16,7 +16,15 @@ flows of about 120 ms round trip share a buffer of one bandwidth-delay product. 
 from __future__ import annotations
 
 from cwndlab.environments.assumptions import Assumptions, assumptions
-from cwndlab.environments.catalogue import DEMO, ENVIRONMENTS, GROUPS, PAPER, Environment, environment, names
+from cwndlab.environments.catalogue import (
+    DEMO,
+    ENVIRONMENTS,
+    GROUPS,
+    PAPER,
+    Environment,
+    environment,
+    names,
+)
 from cwndlab.environments.network import (
     RECOVERIES,
     common,

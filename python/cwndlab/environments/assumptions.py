@@ -1,7 +1,8 @@
-"""Every value that Akella et al. (2002) leave open, named once, with its default and the reason for it.
+"""Assumptions of the environments: every value that Akella et al. (2002) leave open.
 
-What the paper does state and what one may still want to vary (the number of flows, the round trip, the buffer, the gaps
-between arrivals) stands here too, and says where it is stated.
+Each has a default and a reason. Values that the paper states and a user may vary (the number of
+flows, the RTT, the buffer, the gaps between arrivals) are here too, with the section that states
+them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, unknown
 from cwndlab.patching import value_from_text
 from cwndlab.quantities import bits_per_second, seconds
 
@@ -23,14 +25,15 @@ def _assumed(default: Any, kind: str, meaning: str, reason: str) -> Any:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What the environments assume; every field can be set (`with_`, ``--assume key=value``).
+    """Assumptions of the environments; every field can be set (`with_`, ``--assume key=value``).
 
-    Quantities are written as in a scenario. `assumptions()` lists names, values, meanings and reasons.
+    Quantities are written as in a scenario. `assumptions()` lists names, values, meanings and
+    reasons.
 
     Raises
     ------
     ScenarioError
-        If a value is not allowed.
+        If a value is not valid.
 
     Examples
     --------
@@ -39,98 +42,142 @@ class Assumptions:
     """
 
     flows: int = _assumed(
-        10, "count", "test flows", "Stated in section 4; with more of them the results are said to be similar"
+        10,
+        "count",
+        "test flows",
+        "Stated in section 4; with more of them the results are said to be similar",
     )
     low_share: str = _assumed(
         "1Mbit",
         "rate",
         "capacity per test flow in CL, RWL, RDL, RWA, RWM",
-        "Section 5.2 says that raw capacities differ. Section 3.2 has 25 to 30 packets as the smallest window at a"
-        " loss: the 15 packets of 1 Mb/s times 120 ms, and as many in the buffer. So the link is n times 1 Mb/s",
+        "Section 5.2 says that raw capacities differ. Section 3.2 has 25 to 30 packets as the "
+        "smallest window at a"
+        " loss: the 15 packets of 1 Mb/s times 120 ms, and as many in the buffer. So the link is "
+        "n times 1 Mb/s",
     )
     high_share: str = _assumed(
         "10Mbit",
         "rate",
         "capacity per test flow in CH, SQL, SQH, RWH, RDH",
-        "The least that can leave them 10 Mb/s each",
+        "The least rate with a residual 10 Mb/s each",
     )
     cross_link_rate: str = _assumed(
         "20Mbit",
         "rate",
         "links of RCL, RCH, RSQ",
-        "Arriving flows of `transfer_mean` packets then ask for a sixth of it at the stated gap of 0.03 s, and for half"
-        " at 0.01 s",
+        "Arriving flows of `transfer_mean` packets offer a sixth of it at the stated gap of 0.03 "
+        "s, and half at 0.01 s",
     )
     demo_share: str = _assumed(
         "2Mbit",
         "rate",
         "capacity per test flow in the demo's environments",
-        "Not the paper's: twice what is left on average",
+        "Not the paper's: twice the mean residual bandwidth",
     )
     access_ratio: float = _assumed(
         5.0,
         "number",
-        "rate of each flow's own link, over the shared one's",
-        "At 1 a flow alone would queue there and lose nothing; bursts are still spaced out",
+        "rate of each access link over the bottleneck's",
+        "At 1 a single flow would queue there and lose nothing; bursts are still paced",
     )
-    rtt: str = _assumed("120ms", "time", "mean round trip without queueing", "Stated in section 3.2 (as 120s)")
+    rtt: str = _assumed(
+        "120ms", "time", "mean RTT without queueing", "Stated in section 3.2 (as 120s)"
+    )
     rtt_spread: str = _assumed(
-        "4ms", "delay", "width of the interval of round trips", "'Slightly' randomised, section 3.3: 118 to 122 ms"
+        "4ms",
+        "delay",
+        "width of the interval of RTTs",
+        "'Slightly' randomised, section 3.3: 118 to 122 ms",
     )
-    buffer: str = _assumed("1bdp", "text", "size of the buffers", "Stated in section 4.1; 10 % of it in section 4.2.3")
+    buffer: str = _assumed(
+        "1bdp", "text", "size of the buffers", "Stated in section 4.1; 10 % of it in section 4.2.3"
+    )
     duration: str = _assumed(
-        "100s", "time", "length of a run", "Ten periods of the square waves. Drop-tail gets fairer with time: vary it"
+        "100s",
+        "time",
+        "duration of a run",
+        "Ten periods of the square waves; drop-tail gets fairer with time",
     )
-    warm_up: float = _assumed(0.2, "number", "share of a run that is not measured", "Start-up is not what is compared")
+    warm_up: float = _assumed(
+        0.2, "number", "share of a run that is not measured", "Start-up is not what is compared"
+    )
     step: str = _assumed(
-        "1s", "time", "time between changes of the random environments", "Eight round trips: a rule has time to react"
+        "1s",
+        "time",
+        "time between changes of the random environments",
+        "Eight RTTs: a rule has time to react",
     )
     floor: str = _assumed(
         "100kbit",
         "rate",
-        "least bandwidth left, per test flow",
-        "Without one RWM's median falls to nothing within 100 steps and n(C - B)/B has no value. 100 kb/s let a flow"
-        " have a packet or two on its way",
+        "least residual bandwidth, per test flow",
+        "Without one RWM's median falls to nothing within 100 steps and n(C - B)/B has no value. "
+        "100 kb/s allow a packet or two in flight",
     )
     red_min: str = _assumed(
         AUTOMATIC,
         "text",
         "RED's lower threshold, a buffer such as 10pkt",
-        "ns-2's automatic values of 2001 (5 ms of delay, at least 5 packets) lie below a tenth of the buffer: so"
+        "ns-2's automatic values of 2001 (5 ms of delay, at least 5 packets) lie below a tenth of "
+        "the buffer: so"
         " smaller buffers change little, as section 4.2.3 says",
     )
-    red_max: str = _assumed(AUTOMATIC, "text", "RED's upper threshold", "Three times the lower one, as in ns-2")
-    red_max_p: float = _assumed(0.1, "number", "RED's probability at the upper threshold", "ns-2's default")
+    red_max: str = _assumed(
+        AUTOMATIC, "text", "RED's upper threshold", "Three times the lower one, as in ns-2"
+    )
+    red_max_p: float = _assumed(
+        0.1, "number", "RED's probability at the upper threshold", "ns-2's default"
+    )
     red_gentle: bool = _assumed(True, "flag", "whether RED is gentle", "ns-2's default since 2001")
     rio_in_min: str = _assumed(
         "0.5bdp",
         "text",
         "RIO's lower threshold for cross traffic",
-        "Cross traffic shall lose nothing more behind R0-R1 (section 3.3)",
+        "Cross traffic must not lose packets after R0-R1 (section 3.3)",
     )
-    rio_in_max: str = _assumed("1bdp", "text", "RIO's upper threshold for cross traffic", "As above")
+    rio_in_max: str = _assumed(
+        "1bdp", "text", "RIO's upper threshold for cross traffic", "As above"
+    )
     cross_packet: str = _assumed(
-        "1000B", "text", "packets of CBR sources, on the wire", "As long as the test flows', which windows of 15 imply"
+        "1000B",
+        "text",
+        "packets of CBR sources, on the wire",
+        "As long as the test flows', which windows of 15 imply",
     )
     drr_source: float = _assumed(
         1.1,
         "number",
         "rate of a cross source under DRR, in largest fair shares",
-        "A source must ask for its share to take it; what is more would only be dropped",
+        "A source must offer its share to get it; excess would only be dropped",
     )
-    low_gap: str = _assumed("30ms", "time", "mean gap between arrivals in RCL and RSQ", "Stated in section 3.1")
-    high_gap: str = _assumed("10ms", "time", "mean gap between arrivals in RCH and RSQ", "Stated in section 3.1")
-    transfer_mean: float = _assumed(12.0, "number", "mean packets of an arriving flow", "ns-2's web traffic example")
+    low_gap: str = _assumed(
+        "30ms", "time", "mean gap between arrivals in RCL and RSQ", "Stated in section 3.1"
+    )
+    high_gap: str = _assumed(
+        "10ms", "time", "mean gap between arrivals in RCH and RSQ", "Stated in section 3.1"
+    )
+    transfer_mean: float = _assumed(
+        12.0, "number", "mean packets of an arriving flow", "ns-2's web traffic example"
+    )
     transfer_shape: float = _assumed(
-        1.2, "number", "Pareto shape of that length", "ns-2's web traffic example; the variance is infinite"
+        1.2,
+        "number",
+        "Pareto shape of that length",
+        "ns-2's web traffic example, with infinite variance",
     )
     cross_rule: str = _assumed(
-        "AIMD(1, 0.5)", "text", "rule of arriving flows and place-holders", "'TCP-SACK flows implementing AIMD'"
+        "AIMD(1, 0.5)",
+        "text",
+        "rule of arriving flows and placeholders",
+        "'TCP-SACK flows implementing AIMD'",
     )
     placeholders: int = _assumed(
-        0, "count", "place-holder flows; 0: as many as test flows", "Stated in section 3.3: as many"
+        0, "count", "placeholder flows; 0: as many as test flows", "Stated in section 3.3: as many"
     )
-    entry_delay: str = _assumed("1ms", "delay", "delay of the link R0-R1", "Gives all flows about the same round trip")
+    entry_delay: str = _assumed(
+        "1ms", "delay", "delay of the link R0-R1", "Gives all flows about the same RTT"
+    )
     profile: str = _assumed(
         "ns2-2.35",
         "text",
@@ -143,11 +190,11 @@ class Assumptions:
             _check(entry, getattr(self, entry.name))
 
     def with_(self, **values: Any) -> Assumptions:
-        """Return a copy with some values set; an unknown name is refused with those there are."""
+        """Return a copy with some values set; an unknown name is refused."""
         known = [entry.name for entry in fields(self)]
         for name in values:
             if name not in known:
-                raise ScenarioError(f"assume: `{name}` is not an assumption; allowed: {', '.join(known)}")
+                raise ScenarioError(unknown("assume", name, known))
         return replace(self, **values)
 
     @classmethod
@@ -163,7 +210,7 @@ class Assumptions:
         for text in texts:
             key, equals, value = text.partition("=")
             if not equals or not key.strip():
-                raise ScenarioError(f"--assume: `{text}` is not a setting; allowed: key=value")
+                raise ScenarioError(invalid("--assume", text, "key=value"))
             values[key.strip()] = value_from_text(value.strip())
         return cls().with_(**values)
 
@@ -202,12 +249,12 @@ def assumptions(chosen: Assumptions | None = None) -> list[dict[str, Any]]:
 
 
 def _check(entry: Field[Any], value: Any) -> None:
-    allowed = _ALLOWED[entry.metadata["kind"]]
+    kind = _KINDS[entry.metadata["kind"]]
     least, most = _BOUNDS.get(entry.name, (0, float("inf")))
-    if not allowed.test(value):
-        raise ScenarioError(f"assume: {entry.name} = `{value}` is not allowed; allowed: {allowed.text}")
+    if not kind.test(value):
+        raise ScenarioError(invalid(f"assume.{entry.name}", value, kind.text))
     if _is_number(value) and not least <= value <= most:
-        raise ScenarioError(f"assume: {entry.name} = `{value}` is not allowed; allowed: {least:g} to {most:g}")
+        raise ScenarioError(invalid(f"assume.{entry.name}", value, f"{least:g} to {most:g}"))
 
 
 class _Kind(NamedTuple):
@@ -219,11 +266,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-_ALLOWED = {
+_KINDS = {
     "rate": _Kind("a rate such as 10Mbit", lambda value: (bits_per_second(value) or 0.0) > 0.0),
-    "time": _Kind("a length of time such as 120ms", lambda value: (seconds(value) or 0.0) > 0.0),
+    "time": _Kind("a duration such as 120ms", lambda value: (seconds(value) or 0.0) > 0.0),
     "delay": _Kind(
-        "a delay such as 4ms, or 0ms", lambda value: (-1.0 if seconds(value) is None else seconds(value)) >= 0.0
+        "a delay such as 4ms, or 0ms",
+        lambda value: (-1.0 if seconds(value) is None else seconds(value)) >= 0.0,
     ),
     "count": _Kind("a whole number", lambda value: _is_number(value) and isinstance(value, int)),
     "number": _Kind("a number", _is_number),

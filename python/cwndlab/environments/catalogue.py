@@ -1,4 +1,4 @@
-"""The environments by name: how the bandwidth that is left for the flows moves, as data.
+"""Catalogue of the environments: residual bandwidth over time, as data.
 
 Rates are per test flow, in bit/s, and `network` turns them into a link, cross traffic and flows.
 """
@@ -11,40 +11,44 @@ from typing import Any
 
 from cwndlab.environments.assumptions import Assumptions
 from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
 
 MBIT = 1e6
 DRAWN = "drawn"
-"""Kind of the shapes that are drawn here, from the seed, and written into scenarios as points."""
+"""Kind of the waveforms that are drawn here from the seed, and become points of a scenario."""
 
 
 @dataclass(frozen=True)
 class Environment:
-    """One named available bandwidth."""
+    """A named residual bandwidth."""
 
     name: str
     title: str
-    """Its name in the paper, or what it is."""
+    """Its name in the paper, or a description."""
     summary: str
-    """What it leaves per test flow."""
+    """Residual bandwidth per test flow, in words."""
     capacity: str
-    """The assumption that says how large the link is."""
+    """Name of the assumption that sets the link's rate."""
     shape: dict[str, Any] = field(default_factory=dict)
-    """Waveform per test flow, rates in bit/s; empty where arriving flows are the cross traffic."""
+    """Waveform per test flow, rates in bit/s; empty if arriving flows are the cross traffic."""
     gaps: tuple[str, ...] = ()
-    """The assumptions that say how densely flows arrive, one after the other; empty where there are none."""
+    """Names of the assumptions that set the gaps between arrivals, in order.
+
+    Empty without arriving flows.
+    """
 
     @property
     def is_drawn(self) -> bool:
-        """Whether its scenario depends on the seed: others draw their course when they are run."""
+        """Whether its scenario depends on the seed; others draw their waveform at run time."""
         return self.shape.get("kind") == DRAWN
 
     @property
     def topology(self) -> str:
-        """``simple`` (one bottleneck and CBR sources) or ``second`` (arriving flows through a router of their own)."""
+        """``simple`` (one bottleneck and CBR sources) or ``second`` (arriving flows)."""
         return "second" if self.gaps else "simple"
 
     def capacity_bps(self, chosen: Assumptions) -> float:
-        """Rate of its link."""
+        """Rate of its link, bit/s."""
         return chosen.bps(self.capacity) * (1 if self.gaps else chosen.flows)
 
 
@@ -53,7 +57,10 @@ def _walk(start: float, spread: float) -> dict[str, Any]:
 
 
 def _constrained(start: float, factor: float, add: float) -> dict[str, Any]:
-    """Next rate uniform on [0, factor * rate + add]: no waveform of a scenario says that, so `network` draws it."""
+    """Next rate uniform on [0, factor * rate + add].
+
+    Scenarios have no such waveform, so `network` draws it.
+    """
     return {"kind": DRAWN, "start": start, "factor": factor, "add": add}
 
 
@@ -68,7 +75,11 @@ def _square(high: float, low: float) -> dict[str, Any]:
 _DEMO = (
     Environment("constant", "constant", "1 Mb/s", "demo_share", {"kind": "constant", "rate": MBIT}),
     Environment(
-        "square", "square wave", "1.5 and 0.5 Mb/s in turn, 5 s each", "demo_share", _square(1.5 * MBIT, 0.5 * MBIT)
+        "square",
+        "square wave",
+        "1.5 and 0.5 Mb/s in turn, 5 s each",
+        "demo_share",
+        _square(1.5 * MBIT, 0.5 * MBIT),
     ),
     Environment(
         "saw-tooth",
@@ -87,27 +98,67 @@ _DEMO = (
 )
 _PAPER = (
     Environment("CL", "cons-low", "1 Mb/s", "low_share", {"kind": "constant", "rate": MBIT}),
-    Environment("CH", "cons-high", "10 Mb/s", "high_share", {"kind": "constant", "rate": 10 * MBIT}),
-    Environment("SQL", "sq-low", "10 and 5 Mb/s in turn, 5 s each", "high_share", _square(10 * MBIT, 5 * MBIT)),
-    Environment("SQH", "sq-high", "10 and 1 Mb/s in turn, 5 s each", "high_share", _square(10 * MBIT, MBIT)),
-    Environment("RWL", "rw-low", "walk from B0 = 1 Mb/s: B + U[-0.5, 0.5] B0", "low_share", _walk(MBIT, 0.5 * MBIT)),
     Environment(
-        "RWH", "rw-high", "walk from B0 = 10 Mb/s: B + U[-0.5, 0.5] B0", "high_share", _walk(10 * MBIT, 5 * MBIT)
+        "CH", "cons-high", "10 Mb/s", "high_share", {"kind": "constant", "rate": 10 * MBIT}
+    ),
+    Environment(
+        "SQL",
+        "sq-low",
+        "10 and 5 Mb/s in turn, 5 s each",
+        "high_share",
+        _square(10 * MBIT, 5 * MBIT),
+    ),
+    Environment(
+        "SQH", "sq-high", "10 and 1 Mb/s in turn, 5 s each", "high_share", _square(10 * MBIT, MBIT)
+    ),
+    Environment(
+        "RWL",
+        "rw-low",
+        "walk from B0 = 1 Mb/s: B + U[-0.5, 0.5] B0",
+        "low_share",
+        _walk(MBIT, 0.5 * MBIT),
+    ),
+    Environment(
+        "RWH",
+        "rw-high",
+        "walk from B0 = 10 Mb/s: B + U[-0.5, 0.5] B0",
+        "high_share",
+        _walk(10 * MBIT, 5 * MBIT),
     ),
     Environment("RDL", "rd-low", "U[0, 1] Mb/s", "low_share", _uniform(MBIT)),
     Environment("RDH", "rd-high", "U[0, 10] Mb/s", "high_share", _uniform(10 * MBIT)),
     Environment(
-        "RWA", "rw-additive", "from 1 Mb/s: U[0, B + 0.25] Mb/s", "low_share", _constrained(MBIT, 1.0, 0.25 * MBIT)
+        "RWA",
+        "rw-additive",
+        "from 1 Mb/s: U[0, B + 0.25] Mb/s",
+        "low_share",
+        _constrained(MBIT, 1.0, 0.25 * MBIT),
     ),
-    Environment("RWM", "rw-multiplicative", "from 1 Mb/s: U[0, 5/3 B]", "low_share", _constrained(MBIT, 5 / 3, 0.0)),
-    Environment("RCL", "real-cons-low", "what flows arriving every 0.03 s leave", "cross_link_rate", gaps=("low_gap",)),
     Environment(
-        "RCH", "real-cons-high", "what flows arriving every 0.01 s leave", "cross_link_rate", gaps=("high_gap",)
+        "RWM",
+        "rw-multiplicative",
+        "from 1 Mb/s: U[0, 5/3 B]",
+        "low_share",
+        _constrained(MBIT, 5 / 3, 0.0),
+    ),
+    Environment(
+        "RCL",
+        "real-cons-low",
+        "residual of flows that arrive every 0.03 s",
+        "cross_link_rate",
+        gaps=("low_gap",),
+    ),
+    Environment(
+        "RCH",
+        "real-cons-high",
+        "residual of flows that arrive every 0.01 s",
+        "cross_link_rate",
+        gaps=("high_gap",),
     ),
     Environment(
         "RSQ",
         "real-sq",
-        "what flows arriving every 0.03 and 0.01 s in turn leave, 5 s each",
+        "residual of flows that arrive every 0.03 and 0.01 s in turn, 5 s each",
         "cross_link_rate",
         gaps=("low_gap", "high_gap"),
     ),
@@ -120,7 +171,7 @@ PAPER = tuple(environment.name for environment in _PAPER)
 ENVIRONMENTS = {environment.name: environment for environment in (*_DEMO, *_PAPER)}
 """Every environment by its name, in the order they are shown."""
 GROUPS = {"all": PAPER, "demo": DEMO}
-"""Names for several at once."""
+"""Names of groups of environments."""
 
 
 def environment(name: str) -> Environment:
@@ -129,7 +180,7 @@ def environment(name: str) -> Environment:
     Raises
     ------
     ScenarioError
-        If there is none of that name.
+        If there is no such environment.
 
     Examples
     --------
@@ -137,13 +188,12 @@ def environment(name: str) -> Environment:
     '10 and 1 Mb/s in turn, 5 s each'
     """
     if name not in ENVIRONMENTS:
-        allowed = ", ".join([*GROUPS, *ENVIRONMENTS])
-        raise ScenarioError(f"env: `{name}` is not an environment; allowed: {allowed}")
+        raise ScenarioError(unknown("env", name, [*GROUPS, *ENVIRONMENTS]))
     return ENVIRONMENTS[name]
 
 
 def names(chosen: Iterable[str]) -> list[str]:
-    """Names of environments, groups spelled out, each once.
+    """Return names of environments, groups expanded, each once.
 
     Raises
     ------

@@ -1,8 +1,9 @@
-"""An environment under a setting as a scenario: link, queue, cross traffic, flows.
+"""Scenarios of environments under a setting: link, queue, cross traffic, flows.
 
-Two networks. In the simple one a CBR source leaves of one link what the environment says; where the queue shares the
-link fairly, a varying number of sources does, since one alone would get no more than a flow's share. In the second one
-flows that arrive are the cross traffic; they have priority at the bottleneck.
+There are two networks. In the simple one a CBR source leaves the environment's residual bandwidth
+of one link; under fair queueing a varying number of sources does, since one source would get only
+one flow's share. In the second network arriving flows are the cross traffic, with priority at the
+bottleneck.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from cwndlab.environments.assumptions import Assumptions
 from cwndlab.environments.catalogue import DEMO, DRAWN, Environment, environment
 from cwndlab.environments.queues import BOTTLENECK, FAIR, PRIORITY, check_queue
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, one_of
 from cwndlab.quantities import rate_text
 from cwndlab.scenario import Scenario
 from cwndlab.topologies import second_topology
@@ -21,7 +23,7 @@ from cwndlab.topologies import second_topology
 # No window limit may bind: rules with multiplicative increase reach thousands of packets.
 UNBOUNDED_PACKETS = 1_000_000
 ACCESS_DELAY_S = 0.010
-"""Mean one-way delay of a flow's own link, unless round trips differ by more than that allows."""
+"""Mean one-way delay of a flow's access link; larger if the spread of RTTs requires it."""
 RATES = ("rate", "high", "low", "start", "spread", "add", "min", "max")
 PEAKS = ("rate", "high", "max")
 CLIPPED = ("rate", "high", "low", "start", "min", "max")
@@ -44,22 +46,22 @@ def scenario(
     Parameters
     ----------
     name : str
-        Of an environment.
+        Name of the environment.
     rule : str
         Rule of the test flows, which are named ``flow``.
     recovery : str
-        Their loss recovery.
+        Loss recovery of the test flows.
     queue : str
         Queue at the bottleneck.
     assume : Assumptions, optional
-        What the paper leaves open.
+        Assumptions where the paper leaves values open.
     seed : int
         Seed of the run.
 
     Raises
     ------
     ScenarioError
-        If there is no such environment or queue, or a key or value is not allowed.
+        If there is no such environment or queue, or a key or value is not valid.
 
     Examples
     --------
@@ -70,18 +72,20 @@ def scenario(
     tables = network(name, queue, chosen, seed)
     test = {**tables["flows"][0], "rule": rule, "recovery": recovery}
     return document(
-        {**tables, "name": f"{name}-{recovery}-{queue}", "flows": [test, *tables["flows"][1:]]}, chosen, seed
+        {**tables, "name": f"{name}-{recovery}-{queue}", "flows": [test, *tables["flows"][1:]]},
+        chosen,
+        seed,
     )
 
 
 def document(tables: dict[str, Any], chosen: Assumptions, seed: int = 1) -> Scenario:
-    """Build a scenario from the tables of a network; those that are None it has not."""
+    """Build a scenario from the tables of a network, without those that are None."""
     own = {key: value for key, value in tables.items() if value is not None}
     return Scenario({"seed": seed, **common(chosen), **own})
 
 
 def common(chosen: Assumptions) -> dict[str, Any]:
-    """Give the keys that all environments share."""
+    """Return the keys that all environments share."""
     duration = chosen.seconds("duration")
     return {
         "duration": duration,
@@ -92,36 +96,47 @@ def common(chosen: Assumptions) -> dict[str, Any]:
 
 
 def network(name: str, queue: str, chosen: Assumptions, seed: int = 1) -> dict[str, Any]:
-    """Give the tables of an environment under a queue, None for those it has not: a patch of whole top-level keys.
+    """Return the tables of an environment under a queue, None for those it lacks.
 
-    The test flows are the first entry of ``flows``, and `seed` matters to environments that are drawn here.
+    The result is a patch of top-level keys.
+
+    The test flows are the first entry of ``flows``, and `seed` matters to environments that are
+    drawn here.
     """
     found = environment(name)
     check_queue(queue)
     capacity = found.capacity_bps(chosen)
-    tables = _second(found, capacity, queue, chosen) if found.gaps else _simple(found, capacity, queue, chosen, seed)
+    tables = (
+        _second(found, capacity, queue, chosen)
+        if found.gaps
+        else _simple(found, capacity, queue, chosen, seed)
+    )
     usual = {"name": f"{name}-{queue}", "bdp": {"rate": rate_text(capacity), "rtt": chosen.rtt}}
     return {**dict.fromkeys(("dumbbell", "links", "cross", "arrivals")), **usual, **tables}
 
 
-def under(shape: dict[str, Any], queue: str = "drop-tail", chosen: Assumptions | None = None) -> dict[str, Any]:
-    """Give the tables of the simple network under any waveform: a patch of whole top-level keys, as `network` gives.
+def under(
+    shape: dict[str, Any], queue: str = "drop-tail", chosen: Assumptions | None = None
+) -> dict[str, Any]:
+    """Return the tables of the simple network under any waveform.
 
-    The link leaves the waveform's highest rate, and has a buffer of one bandwidth-delay product of that.
+    The result is a patch of top-level keys, as of `network`.
+
+    The buffer is the bandwidth-delay product of the waveform's highest rate.
 
     Parameters
     ----------
     shape : dict
-        A waveform as a scenario has it (docs/scenario.md), except that rates are numbers: bit/s per test flow.
+        A scenario's waveform (docs/scenario.md), but with rates as numbers, bit/s per test flow.
     queue : str
-        At the bottleneck.
+        Queue at the bottleneck.
     chosen : Assumptions, optional
-        What is assumed; its floor holds.
+        Assumptions; their floor applies.
 
     Raises
     ------
     ScenarioError
-        If the queue has no name here.
+        If the queue is not known.
 
     Examples
     --------
@@ -137,7 +152,9 @@ def under(shape: dict[str, Any], queue: str = "drop-tail", chosen: Assumptions |
     if points is not None:
         floor = chosen.bps("floor")
         given["points"] = [[at, max(float(rate), floor)] for at, rate in points]
-    highest = max([given[key] for key in PEAKS if key in given] or [rate for _, rate in given["points"]])
+    highest = max(
+        [given[key] for key in PEAKS if key in given] or [rate for _, rate in given["points"]]
+    )
     capacity = chosen.flows * highest
     found = Environment("waveform", "waveform", "", "", given)
     tables = _simple(found, capacity, queue, chosen, seed=1)
@@ -146,7 +163,7 @@ def under(shape: dict[str, Any], queue: str = "drop-tail", chosen: Assumptions |
 
 
 def link(capacity: float, queue: str, chosen: Assumptions) -> dict[str, Any]:
-    """Give the tables of a link of that rate (bit/s) with the test flows and nothing else on it."""
+    """Return the tables of a link of this rate (bit/s) with the test flows alone."""
     check_queue(queue)
     delay, spread = _delays(chosen)
     flows = {"name": "flow", "count": chosen.flows, "rule": "AIMD(1, 0.5)", "start": ["0s", "1s"]}
@@ -164,26 +181,44 @@ def link(capacity: float, queue: str, chosen: Assumptions) -> dict[str, Any]:
     }
 
 
-def _simple(found: Environment, capacity: float, queue: str, chosen: Assumptions, seed: int) -> dict[str, Any]:
-    tables = {key: value for key, value in link(capacity, queue, chosen).items() if key in ("dumbbell", "flows")}
+def _simple(
+    found: Environment, capacity: float, queue: str, chosen: Assumptions, seed: int
+) -> dict[str, Any]:
+    tables = {
+        key: value
+        for key, value in link(capacity, queue, chosen).items()
+        if key in ("dumbbell", "flows")
+    }
     available = _available(found, capacity, chosen, seed)
     if available != {"kind": "constant", "rate": rate_text(capacity)}:
-        # Random courses are drawn from a stream that goes by this name: so two walks are not one walk scaled.
+        # The name seeds the random stream, so that two walks are independent.
         cross = {
             "name": "cross" if found.name in DEMO else found.name,
             "available": available,
             "packet_size": chosen.cross_packet,
         }
-        tables["cross"] = [{**cross, **(_sources(found, capacity, chosen) if queue in FAIR else {})}]
+        tables["cross"] = [
+            {**cross, **(_sources(found, capacity, chosen) if queue in FAIR else {})}
+        ]
     return tables
 
 
-def _available(found: Environment, capacity: float, chosen: Assumptions, seed: int) -> dict[str, Any]:
-    """Give what is left for all test flows together: n times the share of one, within the floor and the link."""
+def _available(
+    found: Environment, capacity: float, chosen: Assumptions, seed: int
+) -> dict[str, Any]:
+    """Return the residual bandwidth of all test flows together.
+
+    It is N times the share of one, within the floor and the link.
+    """
     floor = chosen.flows * chosen.bps("floor")
-    total = {key: chosen.flows * value if key in RATES else value for key, value in found.shape.items()}
+    total = {
+        key: chosen.flows * value if key in RATES else value for key, value in found.shape.items()
+    }
     if "points" in total:
-        return {**total, "points": [[at, rate_text(chosen.flows * rate)] for at, rate in total["points"]]}
+        return {
+            **total,
+            "points": [[at, rate_text(chosen.flows * rate)] for at, rate in total["points"]],
+        }
     if total["kind"] in ("walk", DRAWN):
         total = {"min": floor, "max": capacity, **total}
     if total["kind"] in ("walk", "uniform"):
@@ -197,10 +232,10 @@ def _available(found: Environment, capacity: float, chosen: Assumptions, seed: i
 
 
 def _drawn(name: str, shape: dict[str, Any], chosen: Assumptions, seed: int) -> list[list[Any]]:
-    """Draw a course: each rate uniform on [0, factor * last + add], put between the floor and the link."""
+    """Draw a waveform: each rate uniform on [0, factor * last + add], then clipped."""
     from numpy.random import default_rng
 
-    # A stream for each seed and name, as in the native core.
+    # One stream per seed and name, as in the native core.
     stream = default_rng([seed, *name.encode()])
     step, rate = chosen.seconds("step"), shape["start"]
     points = [[0, rate_text(rate)]]
@@ -212,16 +247,23 @@ def _drawn(name: str, shape: dict[str, Any], chosen: Assumptions, seed: int) -> 
 
 
 def _sources(found: Environment, capacity: float, chosen: Assumptions) -> dict[str, Any]:
-    """Rate of the single sources: a little above the largest share that one is ever given."""
+    """Rate of each source: a little above its largest share."""
     one_source = capacity / (chosen.flows + 1)
-    largest = max((found.shape[key] for key in ("rate", "high", "max") if key in found.shape), default=one_source)
-    return {"source_rate": rate_text(chosen.drr_source * min(largest, one_source)), "beside": chosen.flows}
+    largest = max(
+        (found.shape[key] for key in ("rate", "high", "max") if key in found.shape),
+        default=one_source,
+    )
+    return {
+        "source_rate": rate_text(chosen.drr_source * min(largest, one_source)),
+        "beside": chosen.flows,
+    }
 
 
 def _second(found: Environment, capacity: float, queue: str, chosen: Assumptions) -> dict[str, Any]:
     if queue not in PRIORITY:
-        allowed = ", ".join(PRIORITY)
-        raise ScenarioError(f"queue: `{queue}` has no form that knows priorities for {found.name}; allowed: {allowed}")
+        raise ScenarioError(
+            invalid("queue", queue, f"a queue with priorities for {found.name}: {one_of(PRIORITY)}")
+        )
     delay, spread = _delays(chosen)
     own = {"access_rate": rate_text(chosen.access_ratio * capacity), "access_delay": spread}
     phases = [{"length": "5s", "gap": getattr(chosen, name)} for name in found.gaps]
@@ -230,14 +272,16 @@ def _second(found: Environment, capacity: float, queue: str, chosen: Assumptions
         rate_text(capacity),
         delay,
         rule={
-            "rule": "AIMD(1, 0.5)", "count": chosen.flows, "start": ["0s", "1s"], **own, **_understands(queue),
+            "rule": "AIMD(1, 0.5)", "count": chosen.flows, "start": ["0s", "1s"], **own,
+            **_understands(queue),
         },
         arrivals={
             "rule": chosen.cross_rule, "size": size, **own,
             **({"phases": phases} if len(phases) > 1 else {"gap": phases[0]["gap"]}),
         },
         placeholder={
-            "rule": chosen.cross_rule, "count": chosen.placeholders or chosen.flows, "start": ["0s", "1s"], **own,
+            "rule": chosen.cross_rule, "count": chosen.placeholders or chosen.flows,
+            "start": ["0s", "1s"], **own,
         },
         queue=PRIORITY[queue](chosen),
         entry_queue={"kind": "drr", "limit": chosen.buffer},
@@ -247,16 +291,22 @@ def _second(found: Environment, capacity: float, queue: str, chosen: Assumptions
 
 
 def _delays(chosen: Assumptions) -> tuple[str, list[str]]:
-    """Delay of the bottleneck and of a flow's own link, one way: together half a round trip."""
+    """One-way delays of the bottleneck and of a flow's access link: together half an RTT."""
     half_spread = chosen.seconds("rtt_spread") / 4
     access = max(ACCESS_DELAY_S, half_spread)
     rest = chosen.seconds("rtt") / 2 - access
     if rest < 0:
         raise ScenarioError(
-            f"assume: rtt_spread = `{chosen.rtt_spread}` is not allowed with rtt = `{chosen.rtt}`;"
-            " allowed: up to twice the round trip, which is at least 20ms"
+            invalid(
+                "assume.rtt_spread",
+                chosen.rtt_spread,
+                f"at most twice the RTT, {chosen.rtt}, which is at least 20ms",
+            )
         )
-    return f"{rest * 1e3:g}ms", [f"{(access - half_spread) * 1e3:g}ms", f"{(access + half_spread) * 1e3:g}ms"]
+    return f"{rest * 1e3:g}ms", [
+        f"{(access - half_spread) * 1e3:g}ms",
+        f"{(access + half_spread) * 1e3:g}ms",
+    ]
 
 
 def _understands(queue: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Queues of environments by name: what each is at the bottleneck of either network."""
+"""Queues of the environments by name, at the bottleneck of either network."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 from cwndlab.environments.assumptions import AUTOMATIC, Assumptions
 from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
 
 QUEUES = ("drop-tail", "red", "ecn", "drr")
-"""Queues of the paper's settings; ``ecn`` is RED that marks, with flows that understand it."""
+"""Queues of the paper's settings; ``ecn`` is RED with ECN-capable flows."""
 
 
 def _red(chosen: Assumptions, **keys: Any) -> dict[str, Any]:
@@ -51,16 +52,16 @@ PRIORITY: dict[str, Callable[[Assumptions], dict[str, Any]]] = {
 }
 """Queue of the second network's bottleneck: cross traffic has priority, or a fair share."""
 FAIR = ("drr", "fq-codel")
-"""Queues that give every flow its share of the link."""
+"""Fair queues."""
 
 
 def check_queue(queue: str) -> None:
-    """Refuse a queue that has no name here.
+    """Refuse an unknown queue.
 
     Raises
     ------
     ScenarioError
-        If there is none of that name.
+        If there is no such queue.
     """
     if queue not in BOTTLENECK:
-        raise ScenarioError(f"queue: `{queue}` is not a queue; allowed: {', '.join(BOTTLENECK)}")
+        raise ScenarioError(unknown("queue", queue, BOTTLENECK))

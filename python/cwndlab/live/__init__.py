@@ -1,6 +1,6 @@
-"""Real TCP: flows of the Linux kernel through an emulated network, and rules as congestion controls of the kernel.
+"""Real flows: Linux TCP through an emulated network, rules in the kernel, and QUIC.
 
-What is done there, the program `cwndlab-live` does (crates/live), which ``make live`` builds; here it is found, asked
-and listened to. A run of it gives the same `Result` as a simulated one, with the fields ``valid``, ``reasons`` and
-``health`` besides; docs/live.md says what they mean.
+The program `cwndlab-live` (crates/live), which ``make live`` builds, does the work; this package
+starts it and reads its events. A live run gives the same `Result` as a simulated one, with the
+additional fields ``valid``, ``reasons`` and ``health`` (docs/live.md).
 """

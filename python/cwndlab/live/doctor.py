@@ -1,4 +1,4 @@
-"""What this machine has of what real flows, and the comparisons with other programs, need."""
+"""Checks this machine's requirements of real flows and of comparisons with other programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cwndlab.live import program
 # linux/capability.h
 CAP_NET_ADMIN, CAP_SYS_ADMIN, CAP_BPF = 12, 21, 39
 TYPES = Path("/sys/kernel/btf/vmlinux")
-# BPF links of struct_ops, which go with the process that holds them.
+# BPF links of struct_ops, which end with their process.
 LEAST_KERNEL = (6, 4)
 
 RUNS, RULES, BUILD = "live linux", "rules in the kernel", "building rules in the kernel"
@@ -26,18 +26,18 @@ AS_ROOT = "run as root"
 
 @dataclass(frozen=True)
 class Part:
-    """Something that a machine has or lacks.
+    """A requirement that a machine meets or lacks.
 
     Attributes
     ----------
     name : str
         What it is.
     found : str or None
-        What was found, such as a version; none where it is missing.
+        What was found, such as a version; None if it is missing.
     needed_for : str
-        What does not work without it.
+        Features that need it.
     how : str
-        How to get it.
+        How to install it.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Part:
 
 
 def look() -> list[Part]:
-    """Look at this machine; nothing is changed, nothing is registered.
+    """Check this machine without changing it.
 
     Examples
     --------
@@ -68,7 +68,11 @@ def _safely(find: Callable[[], str | None]) -> str | None:
 def _kernel() -> str | None:
     release = platform.release()
     numbers = re.match(r"(\d+)\.(\d+)", release)
-    if platform.system() != "Linux" or numbers is None or tuple(map(int, numbers.groups())) < LEAST_KERNEL:
+    if (
+        platform.system() != "Linux"
+        or numbers is None
+        or tuple(map(int, numbers.groups())) < LEAST_KERNEL
+    ):
         return None
     return f"Linux {release}"
 
@@ -78,14 +82,18 @@ def _types() -> str | None:
 
 
 def _struct_ops() -> str | None:
-    # The kernel's types name what can be implemented in BPF.
+    # The kernel's type information names what BPF can implement.
     return "yes" if b"\0bpf_struct_ops_tcp_congestion_ops\0" in TYPES.read_bytes() else None
 
 
 def _privileges() -> str | None:
     effective = re.search(r"^CapEff:\s*(\w+)", Path("/proc/self/status").read_text(), re.MULTILINE)
     held = int(effective[1], 16) if effective else 0
-    return "yes" if all(held >> capability & 1 for capability in (CAP_NET_ADMIN, CAP_SYS_ADMIN, CAP_BPF)) else None
+    return (
+        "yes"
+        if all(held >> capability & 1 for capability in (CAP_NET_ADMIN, CAP_SYS_ADMIN, CAP_BPF))
+        else None
+    )
 
 
 def _namespaces() -> str | None:
@@ -102,7 +110,9 @@ def _ecn() -> str | None:
 
 
 def _bpf_files() -> str | None:
-    return "yes" if re.search(r"\tbpf$", Path("/proc/filesystems").read_text(), re.MULTILINE) else None
+    return (
+        "yes" if re.search(r"\tbpf$", Path("/proc/filesystems").read_text(), re.MULTILINE) else None
+    )
 
 
 def _congestion_controls() -> str | None:
@@ -120,7 +130,12 @@ def _header(name: str) -> Callable[[], str | None]:
         compiler = shutil.which("cc") or "clang"
         command = [compiler, "-E", "-x", "c", "-"]
         done = subprocess.run(
-            command, input=f"#include <{name}>\n", capture_output=True, text=True, timeout=20, check=False
+            command,
+            input=f"#include <{name}>\n",
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
         )
         return name if done.returncode == 0 else None
 
@@ -143,13 +158,23 @@ def _output(*command: str) -> str:
 PARTS: tuple[tuple[str, Callable[[], str | None], str, str], ...] = (
     ("kernel", _kernel, RULES, ANY_LINUX),
     ("kernel types (BTF)", _types, RULES, "a kernel with CONFIG_DEBUG_INFO_BTF"),
-    ("struct_ops for TCP", _struct_ops, RULES, "a kernel with CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT"),
+    (
+        "struct_ops for TCP",
+        _struct_ops,
+        RULES,
+        "a kernel with CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT",
+    ),
     ("BPF file system", _bpf_files, "live install", "a kernel with CONFIG_BPF_SYSCALL"),
     ("privileges", _privileges, f"{RUNS}, live install", AS_ROOT),
     ("network namespaces", _namespaces, RUNS, "a kernel with CONFIG_NET_NS"),
     ("TUN devices", _tun, RUNS, "a kernel with CONFIG_TUN, /dev/net/tun, root"),
     ("ECN", _ecn, "marks in live linux", ANY_LINUX),
-    ("kernel's own rules", _congestion_controls, 'rules such as "kernel:cubic"', "modprobe tcp_cubic, tcp_bbr"),
+    (
+        "kernel's own rules",
+        _congestion_controls,
+        'rules such as "kernel:cubic"',
+        "modprobe tcp_cubic, tcp_bbr",
+    ),
     ("cwndlab-live", _program, f"{RUNS}, live quic, live install", "make live"),
     ("clang with BPF", _clang, BUILD, "apt-get install clang"),
     ("libelf headers", _header("libelf.h"), BUILD, "apt-get install libelf-dev"),

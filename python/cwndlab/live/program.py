@@ -1,4 +1,4 @@
-"""The program behind `cwndlab live`: where it is, and its answers."""
+"""The program behind `cwndlab live`: its path and its answers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cwndlab.errors import LiveError, RunError
 
 BUILT = Path(__file__).resolve().parent.parent / "_bin" / "cwndlab-live"
 EXIT_REFUSED = 2
-# How long a command that was told to end may take for it, seconds.
+# Time that a command may take to end, seconds.
 END_S = 20
 
 
 def find() -> Path:
-    """Where the program is.
+    """Path of the program.
 
     Raises
     ------
@@ -24,12 +24,14 @@ def find() -> Path:
         If it was not built.
     """
     if not BUILT.is_file():
-        raise LiveError("the program cwndlab-live is not built; run `make live` in the source tree (Linux)")
+        raise LiveError(
+            "the program cwndlab-live is not built; run `make live` in the source tree (Linux)"
+        )
     return BUILT
 
 
 def ask(*arguments: str, timeout_s: float = 60) -> dict[str, Any]:
-    """Give the answer to one question, such as `ask("list")`.
+    """Return the answer to one command, such as `ask("list")`.
 
     Raises
     ------
@@ -38,16 +40,18 @@ def ask(*arguments: str, timeout_s: float = 60) -> dict[str, Any]:
     """
     command = [str(find()), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=timeout_s, check=False
+        )
     except subprocess.TimeoutExpired:
         raise LiveError(f"cwndlab-live {arguments[0]} did not end within {timeout_s:g} s") from None
     return _answer(done.stdout.splitlines(), done.returncode, done.stderr)
 
 
 class Held:
-    """A command that lasts until it is ended; `answer` is what it said when it was ready.
+    """A command that lasts until it is ended; `answer` is its first event.
 
-    The program ends with this process, however that ends: it waits for the end of its input.
+    The program ends with this process in any case: it waits for the end of its input.
 
     Raises
     ------
@@ -57,7 +61,9 @@ class Held:
 
     def __init__(self, *arguments: str) -> None:
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen([str(find()), *arguments], stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        self._process = subprocess.Popen(
+            [str(find()), *arguments], stdin=pipe, stdout=pipe, stderr=pipe, text=True
+        )
         first = self._process.stdout.readline()
         if '"answer"' not in first:
             _, errors = self._process.communicate(timeout=END_S)
@@ -65,24 +71,30 @@ class Held:
         self.answer = _answer([first], 0, "")
 
     def wait(self) -> NoReturn:
-        """Wait until it ends, which it does not by itself.
+        """Wait until the program ends.
 
         Raises
         ------
         RunError
-            If somebody else has ended it.
+            If it ends without `close`.
         """
         code = self._process.wait()
-        raise RunError(f"live: {self.answer['name']} is gone: its program ended without a word (exit code {code})")
+        raise RunError(
+            f"live: {self.answer['name']} is gone: its program ended without a message (exit code "
+            f"{code})"
+        )
 
     def close(self) -> None:
-        """End it in any case, without an answer."""
+        """Kill it without an answer."""
         if self._process.poll() is None:
             self._process.kill()
             self._process.communicate(timeout=END_S)
 
     def end(self) -> dict[str, Any] | None:
-        """End it, and give its last answer; none if it has ended by itself, as it does on Ctrl-C."""
+        """End it, and give its last answer.
+
+        None if it has ended already, as on Ctrl-C.
+        """
         rest, errors = self._process.communicate(timeout=END_S)
         return _answer(rest.splitlines(), self._process.returncode, errors) if rest else None
 

@@ -1,4 +1,4 @@
-"""The same rule in QUIC: scenarios with transfers of quinn, a QUIC stack, through a relay that plays the network."""
+"""Runs scenarios with QUIC transfers (quinn) through a relay that emulates the network."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from cwndlab.results import Result
 from cwndlab.scenario import Scenario
 
 OVERHEAD_BYTES = 61
-"""Headers of a packet with data: IPv4 and UDP 28; QUIC's first byte, connection id of 8, number of 2 and tag of 16
-(RFC 9000 section 17.3, RFC 9001 section 5.3); type, stream and offset of 4 of a STREAM frame (RFC 9000 section
-19.8)."""
+"""Headers of a packet with data, bytes.
+
+IPv4 and UDP 28; QUIC's first byte, connection ID 8, packet number 2 and tag 16 (RFC 9000 section
+17.3, RFC 9001 section 5.3); type, stream ID and offset of a STREAM frame (RFC 9000 section 19.8).
+"""
 
 
 def quic(
@@ -25,31 +27,31 @@ def quic(
 ) -> Result:
     """Run a scenario with QUIC transfers on this machine.
 
-    It takes as long as the scenario says, and needs no privileges.
+    It takes the scenario's duration, and needs no privileges.
 
     Parameters
     ----------
     scenario : Scenario, mapping, str or Path
-        What to run. Rules are any that set the window alone; ``kernel:reno`` and ``kernel:cubic`` run as the rules
-        that stand for them in simulations.
+        The scenario. Rules are those that set the window alone; ``kernel:reno`` and
+        ``kernel:cubic`` run as their simulated counterparts.
     progress : callable, optional
-        Gets (seconds, packets handed over) some times a second. An exception it raises ends the run.
+        Gets (seconds, released packets) some times a second. An exception it raises ends the run.
     qlog : str or Path, optional
-        Folder, made if need be, for a record of each flow that qvis reads: ``000.sqlog`` and so on, some 400 bytes a
-        packet sent.
+        Directory for each flow's qlog, which qvis reads: ``000.sqlog`` and so on, about 400 bytes
+        per packet sent.
     port : int, optional
-        Port of the relay on 127.0.0.1; any that is free if 0.
+        Port of the relay on 127.0.0.1; 0 takes a free one.
 
     Returns
     -------
     Result
-        Of a simulated run, and with ``valid`` (bool), ``reasons`` and ``notes`` (lists of str), ``health``,
-        ``sockets``, ``packet_bytes``, ``quic_flows``: see docs/quic.md.
+        As of a simulated run, with ``valid`` (bool), ``reasons`` and ``notes`` (lists of str),
+        ``health``, ``sockets``, ``packet_bytes``, ``quic_flows``: see docs/quic.md.
 
     Raises
     ------
     LiveError
-        If the scenario has what QUIC cannot have, or the port is in use.
+        If QUIC does not support the scenario, or the port is in use.
     RunError
         If the run fails.
     """
@@ -62,14 +64,16 @@ def quic(
 
 
 def counterpart(scenario: Scenario, packet_bytes: int) -> Scenario:
-    """Give the scenario to simulate beside a QUIC run: packets of its size and headers, and paced as quinn paces.
+    """Return the scenario to simulate for comparison with a QUIC run.
+
+    It has quinn's packet size, headers and pacing.
 
     Parameters
     ----------
     scenario : Scenario
-        What was run over QUIC.
+        The scenario of the QUIC run.
     packet_bytes : int
-        Bytes of its packets on the wire, as its result says.
+        Bytes of its packets on the wire, from its result.
 
     Examples
     --------
@@ -83,7 +87,10 @@ def counterpart(scenario: Scenario, packet_bytes: int) -> Scenario:
     same = {"packet_size": packet_bytes - OVERHEAD_BYTES, "header_size": OVERHEAD_BYTES}
     same |= {"timestamps": False, "pacing": True}
     whole = scenario.to_dict()
-    flows = [{**flow, "tcp": _without(flow["tcp"], same)} if "tcp" in flow else flow for flow in whole["flows"]]
+    flows = [
+        {**flow, "tcp": _without(flow["tcp"], same)} if "tcp" in flow else flow
+        for flow in whole["flows"]
+    ]
     return Scenario.from_dict({**whole, "tcp": {**whole.get("tcp", {}), **same}, "flows": flows})
 
 

@@ -1,4 +1,4 @@
-"""One live run, and its result in the shape of a simulated one."""
+"""One live run, and its result in the form of a simulated one."""
 
 from __future__ import annotations
 
@@ -11,43 +11,48 @@ import polars as pl
 from cwndlab import native
 from cwndlab.columns import SCHEMAS, TABLES
 from cwndlab.errors import RunError
-from cwndlab.live.conversation import converse
+from cwndlab.live.protocol import exchange
 from cwndlab.results import Result
 from cwndlab.scenario import Scenario
 
 Progress = Callable[[float, int], object]
-"""Called some times a second with the seconds and the packets so far."""
+"""Called some times a second with the seconds and packets so far."""
 
 _TRACES = {
-    "cwnd": {"time_s": pl.Float64, "flow": pl.UInt32, "cwnd_packets": pl.Float64, "ssthresh_packets": pl.Float64,
+    "cwnd": {"time_s": pl.Float64, "flow": pl.UInt32, "cwnd_packets": pl.Float64,
+             "ssthresh_packets": pl.Float64,
              "srtt_s": pl.Float64},
     "queue": {"time_s": pl.Float64, "link": pl.UInt32, "queue_packets": pl.UInt32},
     "rate": {"time_s": pl.Float64, "flow": pl.UInt32, "goodput_bps": pl.Float64},
 }  # fmt: skip
-"""Columns of traces; flows and links come as numbers and become names."""
+"""Columns of traces; names replace the numbers of flows and links."""
 
 
-def linux(scenario: Scenario | Mapping[str, Any] | str | Path, *, progress: Progress | None = None) -> Result:
-    """Run a scenario with TCP flows of this machine's kernel. It takes as long as the scenario says.
+def linux(
+    scenario: Scenario | Mapping[str, Any] | str | Path, *, progress: Progress | None = None
+) -> Result:
+    """Run a scenario with TCP flows of this machine's kernel.
+
+    It takes the scenario's duration.
 
     Parameters
     ----------
     scenario : Scenario, mapping, str or Path
-        What to run. Rules are the kernel's own (``kernel:reno``, ``kernel:cubic``, ``kernel:bbr``) or any rule that
-        the kernel can take.
+        The scenario. Rules are the kernel's own (``kernel:reno``, ``kernel:cubic``, ``kernel:bbr``)
+        or any rule that can run in the kernel.
     progress : callable, optional
-        Gets (seconds, packets handed over) some times a second. An exception it raises ends the run.
+        Gets (seconds, released packets) some times a second. An exception it raises ends the run.
 
     Returns
     -------
     Result
-        Of a simulated run, and with ``valid`` (bool), ``reasons`` (list of str), ``health``, ``namespaces``,
-        ``kernel_flows``, ``kernel_rules``: see docs/live.md.
+        As of a simulated run, with ``valid`` (bool), ``reasons`` (list of str), ``health``,
+        ``namespaces``, ``kernel_flows``, ``kernel_rules``: see docs/live.md.
 
     Raises
     ------
     LiveError
-        If the scenario has what a live run cannot have, or the machine not what it needs.
+        If live runs do not support the scenario, or the machine lacks a requirement.
     RunError
         If the run fails.
     """
@@ -55,12 +60,14 @@ def linux(scenario: Scenario | Mapping[str, Any] | str | Path, *, progress: Prog
 
 
 def counterpart(scenario: Scenario) -> Scenario:
-    """Give the scenario to simulate beside flows of the kernel: endpoints like Linux's, packets and windows as live.
+    """Return the scenario to simulate for comparison with Linux TCP.
+
+    It has Linux's endpoints, and the packets and windows of the live run.
 
     Parameters
     ----------
     scenario : Scenario
-        What was run live.
+        The scenario of the live run.
 
     Examples
     --------
@@ -72,14 +79,19 @@ def counterpart(scenario: Scenario) -> Scenario:
     """
     whole = scenario.to_dict()
     values = {knob["name"]: knob["values"][whole.get("profile", "rfc")] for knob in native.knobs()}
-    # Where profiles differ and a live run has what the scenario says; what it does not say is then Linux's own.
+    # Knobs in which profiles differ and that a live run takes from the scenario; the others are
+    # Linux's.
     as_live = {name: values[name] for name in ("packet_size", "initial_window", "delayed_ack")}
-    return Scenario.from_dict({**whole, "profile": "linux", "tcp": {**as_live, **whole.get("tcp", {})}})
+    return Scenario.from_dict(
+        {**whole, "profile": "linux", "tcp": {**as_live, **whole.get("tcp", {})}}
+    )
 
 
-def play(command: str, scenario: Scenario, more: Mapping[str, Any], progress: Progress | None) -> Result:
-    """Have the program run a scenario, with what else the command asks for."""
-    for event in converse(command, {"scenario": scenario.to_dict(), **more}):
+def play(
+    command: str, scenario: Scenario, more: Mapping[str, Any], progress: Progress | None
+) -> Result:
+    """Run a scenario with the program, and further keys of the request."""
+    for event in exchange(command, {"scenario": scenario.to_dict(), **more}):
         if event["event"] == "progress" and progress is not None:
             progress(event["time_s"], event["packets"])
         if event["event"] == "result":
@@ -88,20 +100,26 @@ def play(command: str, scenario: Scenario, more: Mapping[str, Any], progress: Pr
 
 
 def as_scenario(scenario: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
-    """Read a scenario, whatever it comes as."""
+    """Read a scenario from any supported type."""
     if isinstance(scenario, Scenario):
         return scenario
-    return Scenario.from_dict(scenario) if isinstance(scenario, Mapping) else Scenario.load(scenario)
+    return (
+        Scenario.from_dict(scenario) if isinstance(scenario, Mapping) else Scenario.load(scenario)
+    )
 
 
-def _result(run: dict[str, Any], traces: Mapping[str, Mapping[str, list[Any]]], scenario: Scenario) -> Result:
+def _result(
+    run: dict[str, Any], traces: Mapping[str, Mapping[str, list[Any]]], scenario: Scenario
+) -> Result:
     frames = {table: pl.DataFrame(run.pop(table, []), schema=SCHEMAS[table]) for table in TABLES}
     names = {"flow": frames["flows"]["flow"].to_list(), "link": frames["links"]["link"].to_list()}
     courses = {table: _trace(table, columns, names) for table, columns in traces.items()}
     return Result(run, traces=courses, scenario=scenario.to_dict(), **frames)
 
 
-def _trace(table: str, columns: Mapping[str, list[Any]], names: Mapping[str, list[str]]) -> pl.DataFrame:
+def _trace(
+    table: str, columns: Mapping[str, list[Any]], names: Mapping[str, list[str]]
+) -> pl.DataFrame:
     frame = pl.DataFrame(dict(columns), schema=_TRACES[table])
     for column in names.keys() & set(frame.columns):
         labels = pl.Series(column, names[column], dtype=pl.Enum(names[column]))

@@ -1,7 +1,7 @@
-"""Plots: results in, matplotlib figures out. Nothing here simulates.
+"""Plots: matplotlib figures of results. Nothing here simulates.
 
-Every figure is made without pyplot, so that it needs no display and leaves no global state behind. Lines differ
-by colour AND by line style or marker.
+Figures are made without pyplot: they need no display and leave no global state. Lines differ by
+colour AND by line style or marker.
 
 >>> from cwndlab import dumbbell, plots, run
 >>> trace = {"cwnd": "10ms", "queue": "10ms", "rate": "500ms"}
@@ -13,11 +13,11 @@ by colour AND by line style or marker.
 
 from cwndlab.plots.bars import comparison_bars
 from cwndlab.plots.beside import beside
-from cwndlab.plots.courses import available_bandwidths
 from cwndlab.plots.network import network
 from cwndlab.plots.notebook import notebook_html
 from cwndlab.plots.overview import overview
 from cwndlab.plots.points import goodput_points, score_points
+from cwndlab.plots.residual_bandwidth import available_bandwidths
 from cwndlab.plots.rules import goodput_by_rule, queue_by_rule, windows_by_rule
 from cwndlab.plots.shares import shares
 from cwndlab.plots.style import look, panels, png_bytes, save, styled, svg_text

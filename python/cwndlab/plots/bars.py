@@ -23,11 +23,14 @@ SHOWN = ("goodput", "fairness_spread", "loss_rate", "mean_queueing_delay_s")
 
 @styled
 def comparison_bars(
-    comparison: Comparison, *, setting: tuple[str, str] | None = None, metrics: tuple[str, ...] = SHOWN
+    comparison: Comparison,
+    *,
+    setting: tuple[str, str] | None = None,
+    metrics: tuple[str, ...] = SHOWN,
 ) -> Figure:
     """Draw bars per environment and rule, whiskers for the 95 % confidence interval.
 
-    Where all values lie close together far from zero, points on a scale of their own stand in for the bars.
+    If all values are close together and far from zero, points on their own scale replace the bars.
 
     Parameters
     ----------
@@ -78,8 +81,10 @@ def _sample(index: int) -> tuple[Patch, Line2D]:
     return bar, Line2D([], [], color=style.color, marker=style.marker, linestyle="")
 
 
-def _draw(axes: Axes, summary: pl.DataFrame, metric: Metric, environments: list[str], rules: list[str]) -> None:
-    """Draw one panel: bars, or points where bars from zero would all look the same."""
+def _draw(
+    axes: Axes, summary: pl.DataFrame, metric: Metric, environments: list[str], rules: list[str]
+) -> None:
+    """Draw one panel: bars, or points if bars from zero would all look alike."""
     means = _table(summary, "mean", environments, rules) * metric.scale
     whiskers = np.nan_to_num(_table(summary, "ci95", environments, rules) * metric.scale)
     step = 0.8 / len(rules)
@@ -88,7 +93,14 @@ def _draw(axes: Axes, summary: pl.DataFrame, metric: Metric, environments: list[
         places = np.arange(len(environments)) + (index - (len(rules) - 1) / 2) * step
         style = look(index)
         if not zoomed:
-            axes.bar(places, means[index], step * 0.92, color=style.color, hatch=style.hatch, edgecolor="white")
+            axes.bar(
+                places,
+                means[index],
+                step * 0.92,
+                color=style.color,
+                hatch=style.hatch,
+                edgecolor="white",
+            )
         axes.errorbar(
             places,
             means[index],
@@ -107,8 +119,12 @@ def _draw(axes: Axes, summary: pl.DataFrame, metric: Metric, environments: list[
         axes.set_ylim(bottom=0)
 
 
-def _table(summary: pl.DataFrame, key: str, environments: list[str], rules: list[str]) -> np.ndarray:
-    """One row per rule, one column per environment; NaN where there is no value."""
+def _table(
+    summary: pl.DataFrame, key: str, environments: list[str], rules: list[str]
+) -> np.ndarray:
+    """One row per rule, one column per environment; NaN without a value."""
     values = {(row["rule"], row["env"]): row[key] for row in summary.to_dicts()}
     cells = [[values.get((rule, environment)) for environment in environments] for rule in rules]
-    return np.array([[np.nan if value is None else value for value in row] for row in cells], dtype=float)
+    return np.array(
+        [[np.nan if value is None else value for value in row] for row in cells], dtype=float
+    )

@@ -1,4 +1,4 @@
-"""The same scenario simulated and live, side by side."""
+"""Plots the same scenario simulated and live, side by side."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 TITLES = ("simulated", "live")
 WARNING = "#B00020"
 LINE = 120
-"""Letters of a warning that fit the figure's width."""
+"""Length of a warning that fits the figure's width, characters."""
 
 
 @styled
 def beside(simulated: Result, live: Result) -> Figure:
-    """Draw windows and queue of both runs over time, and beneath them who got how much.
+    """Draw windows and queue of both runs over time, and the shares of goodput below them.
 
     Parameters
     ----------
     simulated, live : Result
-        Of one scenario, each with the traces ``cwnd`` and ``queue``.
+        Results of one scenario, each with the traces ``cwnd`` and ``queue``.
     """
     figure, axes = panels(3, 2, width=11.0, height=2.5)
     results = (simulated, live)
@@ -50,18 +50,25 @@ def beside(simulated: Result, live: Result) -> Figure:
     _shares(axes[4], results)
     _delays(axes[5], results)
     if not live.fields.get("valid", True):
-        words = textwrap.fill("The live run is NOT valid: " + "; ".join(live.reasons), LINE, max_lines=2)
+        words = textwrap.fill(
+            "The live run is NOT valid: " + "; ".join(live.reasons), LINE, max_lines=2
+        )
         figure.suptitle(words, color=WARNING, fontsize=10)
     return figure
 
 
 def shares(result: Result) -> dict[str, float]:
-    """Part of the goodput that each group of flows got, 0 to 1; its label says how many flows it has."""
+    """Share of the goodput of each group of flows, 0 to 1.
+
+    Labels have the number of flows.
+    """
     total = result.flows["goodput_bps"].sum()
     found = {}
     for (group,), frame in result.flows.group_by("group", maintain_order=True):
         count = f"{frame.height} x " if frame.height > 1 else ""
-        found[f"{group}: {count}{shown(frame['rule'][0])}"] = frame["goodput_bps"].sum() / total if total else 0.0
+        found[f"{group}: {count}{shown(frame['rule'][0])}"] = (
+            frame["goodput_bps"].sum() / total if total else 0.0
+        )
     return found
 
 
@@ -71,7 +78,8 @@ def _shares(axes: Axes, results: tuple[Result, Result]) -> None:
     places = np.arange(len(labels))
     for index, (values, title) in enumerate(zip(found, TITLES, strict=True)):
         heights = [100 * values[label] for label in labels]
-        bars = axes.barh(places + 0.38 * (index - 0.5), heights, 0.34, color=look(index).color, label=title,
+        bars = axes.barh(places + 0.38 * (index - 0.5), heights, 0.34, color=look(index).color,
+                         label=title,
                          hatch=look(index).hatch)  # fmt: skip
         axes.bar_label(bars, fmt="%.1f %%", padding=3, fontsize=8)
     axes.set_yticks(places, labels)
@@ -90,7 +98,8 @@ def _delays(axes: Axes, results: tuple[Result, Result]) -> None:
     for index, (link, title) in enumerate(zip(links, TITLES, strict=True)):
         values = [link["mean_queueing_delay_s"], link["p95_queueing_delay_s"]]
         heights = [1e3 * (value or 0.0) for value in values]
-        bars = axes.barh(places + 0.38 * (index - 0.5), heights, 0.34, color=look(index).color, label=title,
+        bars = axes.barh(places + 0.38 * (index - 0.5), heights, 0.34, color=look(index).color,
+                         label=title,
                          hatch=look(index).hatch)  # fmt: skip
         axes.bar_label(bars, fmt="%.1f ms", padding=3, fontsize=8)
     axes.set_yticks(places, names)

@@ -1,4 +1,4 @@
-"""A network as a picture: nodes, links with their rate, delay and queue, and the ways of the flows."""
+"""Draws a network: nodes, links with rate, delay and queue, and the flows' paths."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from matplotlib.figure import Figure
 from cwndlab.plots.style import LOOKS, look, panels, styled
 
 if TYPE_CHECKING:
-    from cwndlab.wiring import Link, Way, Wiring
+    from cwndlab.topology import FlowPath, Link, Topology
 
 RADIUS = 0.16
-"""Of a node; neighbours are 2 apart."""
+"""Radius of a node; neighbours are 2 apart."""
 LANE = 0.085
-"""Between the ways that run side by side."""
+"""Distance between parallel paths."""
 LINK_COLOR = "#b8b8b8"
 MAX_LEGEND = 3 * len(LOOKS)
 
@@ -26,31 +26,33 @@ Place = tuple[float, float]
 
 
 @styled
-def network(wiring: Wiring) -> Figure:
-    """Draw nodes, links, and each group of flows as a coloured way from its source to its sink.
+def network(topology: Topology) -> Figure:
+    """Draw nodes, links, and each group of flows as a coloured path from its source to its sink.
 
     Parameters
     ----------
-    wiring : Wiring
-        As `cwndlab.wiring.wiring` reads it off a scenario.
+    topology : Topology
+        From `cwndlab.topology.topology`.
     """
-    places = _places(wiring)
-    lanes = _lanes(wiring)
+    places = _places(topology)
+    lanes = _lanes(topology)
     xs, ys = zip(*places.values(), strict=True)
     above = 0.35 + LANE * max(lanes.values(), default=0)
     low, high = min(ys) - 0.75, max(ys) + above
     width = max(xs) - min(xs) + 1.2
     scale = min(1.35, 11.0 / width)
-    listed = min(len(wiring.ways), MAX_LEGEND)
-    figure, (axes,) = panels(1, width=max(6.0, scale * width), height=scale * (high - low) + 0.22 * listed)
+    listed = min(len(topology.paths), MAX_LEGEND)
+    figure, (axes,) = panels(
+        1, width=max(6.0, scale * width), height=scale * (high - low) + 0.22 * listed
+    )
     axes.set_axis_off()
     axes.set_aspect("equal")
     axes.set_xlim(min(xs) - 0.6, max(xs) + 0.6)
     axes.set_ylim(low, high)
-    for link in wiring.links:
-        _draw_link(axes, link, wiring, places, lanes)
-    for index, way in enumerate(wiring.ways):
-        _draw_way(axes, way, wiring.route(way.there), places, lanes[way.name], index)
+    for link in topology.links:
+        _draw_link(axes, link, topology, places, lanes)
+    for index, path in enumerate(topology.paths):
+        _draw_path(axes, path, topology.route(path.forward), places, lanes[path.name], index)
     for name, (x, y) in places.items():
         axes.scatter([x], [y], s=720, color="white", edgecolor="#333333", linewidth=1.3, zorder=5)
         axes.text(x, y, name.replace(" ", "\n"), ha="center", va="center", fontsize=8, zorder=6)
@@ -58,23 +60,31 @@ def network(wiring: Wiring) -> Figure:
     return figure
 
 
-def _lanes(wiring: Wiring) -> dict[str, int]:
-    """Give each way the first lane that is free on all its links."""
+def _lanes(topology: Topology) -> dict[str, int]:
+    """Assign each path the first lane that is free on all its links."""
     taken: dict[str, set[int]] = {}
     lanes = {}
-    for way in wiring.ways:
-        lane = next(lane for lane in itertools.count(1) if all(lane not in taken.get(name, ()) for name in way.there))
-        for name in way.there:
+    for path in topology.paths:
+        lane = next(
+            lane
+            for lane in itertools.count(1)
+            if all(lane not in taken.get(name, ()) for name in path.forward)
+        )
+        for name in path.forward:
             taken.setdefault(name, set()).add(lane)
-        lanes[way.name] = lane
+        lanes[path.name] = lane
     return lanes
 
 
-def _places(wiring: Wiring) -> dict[str, Place]:
-    """Put nodes in a row, in a circle where links close one, or in columns by their distance from the sources."""
-    nodes = list(wiring.nodes)
-    after = {node: [link.end for link in wiring.links if link.start == node] for node in nodes}
-    if len(nodes) >= 3 and all(len(after[node]) == 1 for node in nodes) and len(_walk(nodes[0], after)) == len(nodes):
+def _places(topology: Topology) -> dict[str, Place]:
+    """Put nodes in a row, in a circle if links close one, or in columns by hop count."""
+    nodes = list(topology.nodes)
+    after = {node: [link.end for link in topology.links if link.start == node] for node in nodes}
+    if (
+        len(nodes) >= 3
+        and all(len(after[node]) == 1 for node in nodes)
+        and len(_walk(nodes[0], after)) == len(nodes)
+    ):
         # A ring: clockwise from the top.
         order = _walk(nodes[0], after)
         radius = max(1.7, 2.0 / (2 * math.sin(math.pi / len(order))))
@@ -83,11 +93,11 @@ def _places(wiring: Wiring) -> dict[str, Place]:
             node: (radius * math.cos(angle), radius * math.sin(angle))
             for node, angle in zip(order, angles, strict=True)
         }
-    columns = _columns(wiring)
+    columns = _columns(topology)
     places: dict[str, Place] = {}
     for number in sorted(set(columns.values())):
         column = [node for node in nodes if columns[node] == number]
-        heights = {node: _height(node, wiring, places) for node in column}
+        heights = {node: _height(node, topology, places) for node in column}
         middle = sum(heights.values()) / len(column)
         column.sort(key=lambda node: -heights[node])
         for row, node in enumerate(column):
@@ -95,10 +105,12 @@ def _places(wiring: Wiring) -> dict[str, Place]:
     return places
 
 
-def _height(node: str, wiring: Wiring, places: dict[str, Place]) -> float:
-    """Mean height of the neighbours that have a place already."""
-    links = [(link.start, link.end) for link in wiring.links if node in (link.start, link.end)]
-    known = [places[other][1] for ends in links for other in ends if other != node and other in places]
+def _height(node: str, topology: Topology, places: dict[str, Place]) -> float:
+    """Mean height of the neighbours placed so far."""
+    links = [(link.start, link.end) for link in topology.links if node in (link.start, link.end)]
+    known = [
+        places[other][1] for ends in links for other in ends if other != node and other in places
+    ]
     return sum(known) / len(known) if known else 0.0
 
 
@@ -110,23 +122,25 @@ def _walk(node: str, after: dict[str, list[str]]) -> list[str]:
     return seen
 
 
-def _columns(wiring: Wiring) -> dict[str, int]:
-    """Column of each node: the longest way on which data reaches it, as the flows go."""
-    columns = dict.fromkeys(wiring.nodes, 0)
-    for _ in wiring.nodes:
-        for way in wiring.ways:
-            route = wiring.route(way.there)
+def _columns(topology: Topology) -> dict[str, int]:
+    """Column of each node: the length of the longest path of data to it."""
+    columns = dict.fromkeys(topology.nodes, 0)
+    for _ in topology.nodes:
+        for path in topology.paths:
+            route = topology.route(path.forward)
             for before, node in itertools.pairwise(route):
-                # Ways against each other would push for ever: only as far as there are columns.
-                if columns[node] <= columns[before] < len(wiring.nodes) - 1 and not _turns_back(wiring, before, node):
+                # Opposite paths would push for ever: limit the columns to the number of nodes.
+                if columns[node] <= columns[before] < len(topology.nodes) - 1 and not _turns_back(
+                    topology, before, node
+                ):
                     columns[node] = columns[before] + 1
     return columns
 
 
-def _turns_back(wiring: Wiring, before: str, node: str) -> bool:
-    """Whether an earlier way goes from `node` to `before`: that one gives the direction."""
-    for way in wiring.ways:
-        route = wiring.route(way.there)
+def _turns_back(topology: Topology, before: str, node: str) -> bool:
+    """Whether an earlier path goes from `node` to `before` and fixes the direction."""
+    for path in topology.paths:
+        route = topology.route(path.forward)
         steps = list(itertools.pairwise(route))
         if (before, node) in steps:
             return False
@@ -136,25 +150,40 @@ def _turns_back(wiring: Wiring, before: str, node: str) -> bool:
 
 
 def _left(start: Place, end: Place) -> np.ndarray:
-    """Give the direction to the left of the way from start to end."""
+    """Return the direction to the left of the way from start to end."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     return np.array([-dy, dx]) / math.hypot(dx, dy)
 
 
-def _draw_link(axes: Axes, link: Link, wiring: Wiring, places: dict[str, Place], lanes: dict[str, int]) -> None:
+def _draw_link(
+    axes: Axes, link: Link, topology: Topology, places: dict[str, Place], lanes: dict[str, int]
+) -> None:
     start, end = places[link.start], places[link.end]
-    axes.plot(*zip(start, end, strict=True), color=LINK_COLOR, linewidth=5, solid_capstyle="round", zorder=1)
-    twins = [other for other in wiring.links if (other.start, other.end) == (link.end, link.start)]
+    axes.plot(
+        *zip(start, end, strict=True),
+        color=LINK_COLOR,
+        linewidth=5,
+        solid_capstyle="round",
+        zorder=1,
+    )
+    twins = [
+        other for other in topology.links if (other.start, other.end) == (link.end, link.start)
+    ]
     text = f"{link.name}\n{link.label}\n{link.queue}, {link.limit}"
     if twins:
         twin = twins[0]
-        if wiring.links.index(twin) < wiring.links.index(link):
+        if topology.links.index(twin) < topology.links.index(link):
             return
         # Both directions share a label, which says what differs.
         same = (twin.label, twin.queue, twin.limit) == (link.label, link.queue, link.limit)
         text += "\n(both ways)" if same else f"\nback: {twin.label},\n{twin.queue}, {twin.limit}"
-    # Ways go on the left of a link, so that its label goes on the right, behind the ways that come towards it.
-    towards = [lanes[way.name] for way in wiring.ways if any(twin.name in way.there for twin in twins)]
+    # Paths are on the left of a link; its label is on the right, beyond the paths of the other
+    # direction.
+    towards = [
+        lanes[path.name]
+        for path in topology.paths
+        if any(twin.name in path.forward for twin in twins)
+    ]
     right = -_left(start, end)
     spot = (np.array(start) + np.array(end)) / 2 + right * (0.13 + LANE * max(towards, default=0))
     horizontal = "left" if right[0] > 0.3 else "right" if right[0] < -0.3 else "center"
@@ -162,8 +191,10 @@ def _draw_link(axes: Axes, link: Link, wiring: Wiring, places: dict[str, Place],
     axes.text(*spot, text, ha=horizontal, va=vertical, fontsize=7.5, linespacing=1.15, zorder=4)
 
 
-def _draw_way(axes: Axes, way: Way, route: list[str], places: dict[str, Place], lane: int, index: int) -> None:
-    """Draw one way beside the links it crosses, an open dot where it begins and an arrow where it ends."""
+def _draw_path(
+    axes: Axes, path: FlowPath, route: list[str], places: dict[str, Place], lane: int, index: int
+) -> None:
+    """Draw one path beside its links, from an open dot to an arrow."""
     nodes = [np.array(places[node]) for node in route]
     lefts = [_left(start, end) for start, end in itertools.pairwise(nodes)]
     line = [nodes[0] + lefts[0] * lane * LANE]
@@ -176,8 +207,8 @@ def _draw_way(axes: Axes, way: Way, route: list[str], places: dict[str, Place], 
         direction = line[inner] - line[end]
         line[end] = line[end] + direction / np.linalg.norm(direction) * (RADIUS + 0.05)
     style = look(index)
-    name = f"{way.name} (arriving)" if way.kind == "arrivals" else way.name
-    label = f"{name}: {way.what}" + (f", {way.count} times" if way.count > 1 else "")
+    name = f"{path.name} (arriving)" if path.kind == "arrivals" else path.name
+    label = f"{name}: {path.what}" + (f", {path.count} times" if path.count > 1 else "")
     axes.plot(
         *np.array(line).T,
         color=style.color,
@@ -188,5 +219,17 @@ def _draw_way(axes: Axes, way: Way, route: list[str], places: dict[str, Place], 
     )
     axes.scatter(*line[0], s=16, facecolor="white", edgecolor=style.color, linewidth=1.3, zorder=4)
     direction = (line[-1] - line[-2]) / np.linalg.norm(line[-1] - line[-2])
-    arrow = {"arrowstyle": "-|>", "color": style.color, "shrinkA": 0, "shrinkB": 0, "linewidth": 1.2}
-    axes.annotate("", xy=tuple(line[-1]), xytext=tuple(line[-1] - 0.12 * direction), arrowprops=arrow, zorder=4)
+    arrow = {
+        "arrowstyle": "-|>",
+        "color": style.color,
+        "shrinkA": 0,
+        "shrinkB": 0,
+        "linewidth": 1.2,
+    }
+    axes.annotate(
+        "",
+        xy=tuple(line[-1]),
+        xytext=tuple(line[-1] - 0.12 * direction),
+        arrowprops=arrow,
+        zorder=4,
+    )

@@ -1,4 +1,4 @@
-"""How a result shows itself in a notebook: its fields, its flows, a small plot of its windows."""
+"""A result's HTML in a notebook: fields, flows, and a small plot of windows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_ROWS = 10
 
 
 def notebook_html(result: Result) -> str:
-    """Draw a result as a piece of HTML that loads nothing from elsewhere."""
+    """Return a result as self-contained HTML."""
     fields = result.fields
     facts = ", ".join(
         f"{key}&nbsp;{escape(_text(fields[key]))}"

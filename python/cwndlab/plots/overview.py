@@ -1,4 +1,4 @@
-"""One run at a glance: windows, goodput and queue over one time axis."""
+"""Overview of one run: windows, goodput and queue over one time axis."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
+from cwndlab.message import one_of
 from cwndlab.plots import timelines
 from cwndlab.plots.style import panels, styled
 
@@ -21,7 +22,7 @@ PANELS = {
 
 @styled
 def overview(result: Result, *, width: float = 9.0, height: float = 2.4) -> Figure:
-    """Draw the traces a result has, one panel each.
+    """Draw the traces of a result, one panel each.
 
     Parameters
     ----------
@@ -38,7 +39,8 @@ def overview(result: Result, *, width: float = 9.0, height: float = 2.4) -> Figu
     present = [table for table in PANELS if table in result.traces]
     if not present:
         raise ValueError(
-            "plot: the result has no traces; allowed: a scenario whose [trace] has one of " + ", ".join(PANELS)
+            "the result has no traces to plot: expected a scenario whose `[trace]` has "
+            + one_of(PANELS)
         )
     figure, axes = panels(len(present), sharex=True, width=width, height=height)
     for table, panel in zip(present, axes, strict=True):

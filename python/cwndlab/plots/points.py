@@ -1,4 +1,4 @@
-"""Many environments and settings at once: goodput per environment, and the scores."""
+"""Plots of many environments and settings: goodput per environment, and the scores."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from cwndlab.comparison import Comparison
 
 SPREAD = 0.62
-"""Height that the rules' markers share within an environment's row."""
+"""Height of the rules' markers within an environment's row."""
 
 
 @styled
 def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure:
-    """Draw a panel per setting: environments as rows, one marker per rule, whiskers for the confidence interval.
+    """Draw a panel per setting: a row per environment, a marker per rule, whiskers for 95 % CIs.
 
     Parameters
     ----------
     comparison : Comparison
         Only its `summary` is read.
     metric : str
-        What is drawn.
+        The metric to draw.
     """
     summary = comparison.summary.filter(metric=metric)
     recoveries, queues = _levels(summary)
@@ -41,16 +41,22 @@ def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure
         sharex=True,
         sharey=True,
         width=1.5 + 2.9 * len(queues),
-        # An inch for title, axis label and legend, or a single environment would have no room.
+        # One inch for title, axis label and legend.
         height=0.8 + 0.3 * len(environments) + 1.0 / len(recoveries),
     )
     settings = [(recovery, queue) for recovery in recoveries for queue in queues]
     for (recovery, queue), panel in zip(settings, axes, strict=True):
-        _rows(panel, summary.filter(recovery=recovery, queue=queue), environments, rules, BY_KEY[metric].scale)
+        _rows(
+            panel,
+            summary.filter(recovery=recovery, queue=queue),
+            environments,
+            rules,
+            BY_KEY[metric].scale,
+        )
         panel.set_title(f"{recovery} over {queue}")
         if metric.startswith("goodput"):
             panel.axvline(1.0, color=REFERENCE, linestyle=":", linewidth=0.9, zorder=1)
-    # By the means: a wide interval would push them all together.
+    # The means set the limits: a wide interval would push all of them together.
     low, high = summary["mean"].min() or 0.0, summary["mean"].max() or 1.0
     edge = 0.06 * (high - low) or 0.1
     axes[0].set_xlim((low - edge) * BY_KEY[metric].scale, (high + edge) * BY_KEY[metric].scale)
@@ -59,30 +65,46 @@ def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure
     for panel in axes[-len(queues) :]:
         panel.set_xlabel(BY_KEY[metric].title)
     better = "right" if BY_KEY[metric].more_is_better else "left"
-    figure.suptitle(f"Further {better} is better; whiskers: 95 % confidence interval", x=0.01, ha="left", fontsize=10.5)
+    figure.suptitle(
+        f"Further {better} is better; whiskers: 95 % confidence interval",
+        x=0.01,
+        ha="left",
+        fontsize=10.5,
+    )
     _legend(figure, rules)
     return figure
 
 
-def _rows(axes: Axes, summary: pl.DataFrame, environments: list[str], rules: list[str], scale: float) -> None:
+def _rows(
+    axes: Axes, summary: pl.DataFrame, environments: list[str], rules: list[str], scale: float
+) -> None:
     cells = {(row["rule"], row["env"]): row for row in summary.to_dicts()}
     for row in range(0, len(environments), 2):
         axes.axhspan(row - 0.5, row + 0.5, color="#f3f3f3", zorder=0)
     for index, rule in enumerate(rules):
         found = [cells.get((rule, name)) or {} for name in environments]
-        means = np.array([np.nan if row.get("mean") is None else row["mean"] for row in found]) * scale
+        means = (
+            np.array([np.nan if row.get("mean") is None else row["mean"] for row in found]) * scale
+        )
         whiskers = np.array([row.get("ci95") or 0.0 for row in found]) * scale
         places = np.arange(len(environments)) + (index - (len(rules) - 1) / 2) * SPREAD / len(rules)
         style = look(index)
         axes.errorbar(
-            means, places, xerr=whiskers, fmt=style.marker, color=style.color, markersize=4.5, linewidth=0.9, capsize=0
+            means,
+            places,
+            xerr=whiskers,
+            fmt=style.marker,
+            color=style.color,
+            markersize=4.5,
+            linewidth=0.9,
+            capsize=0,
         )
     axes.grid(visible=False, axis="y")
 
 
 @styled
 def score_points(comparison: Comparison, *, metric: str = "goodput") -> Figure:
-    """Draw C_a and D_a of a metric: settings as columns, one marker per rule; zero is the best.
+    """Draw C_a and D_a of a metric: settings as columns, one marker per rule; zero is best.
 
     Parameters
     ----------
@@ -95,13 +117,21 @@ def score_points(comparison: Comparison, *, metric: str = "goodput") -> Figure:
     settings = scores.select("recovery", "queue").unique(maintain_order=True).rows()
     rules = scores["rule"].unique(maintain_order=True).to_list()
     figure, axes = panels(2, sharex=True, width=max(5.0, 2.0 + 1.0 * len(settings)), height=2.4)
-    titles = ("C_a: distance from the best rule in the worst environment", "D_a: sum of the distances")
+    titles = (
+        "C_a: distance from the best rule in the worst environment",
+        "D_a: sum of the distances",
+    )
     for panel, key, title in zip(axes, ("C_a", "D_a"), titles, strict=True):
-        values = {(row["recovery"], row["queue"], row["rule"]): row[key] for row in scores.to_dicts()}
+        values = {
+            (row["recovery"], row["queue"], row["rule"]): row[key] for row in scores.to_dicts()
+        }
         step = 0.8 / len(rules)
         for index, rule in enumerate(rules):
             heights = [values.get((*setting, rule)) for setting in settings]
-            heights = np.array([np.nan if value is None else value for value in heights]) * BY_KEY[metric].scale
+            heights = (
+                np.array([np.nan if value is None else value for value in heights])
+                * BY_KEY[metric].scale
+            )
             places = np.arange(len(settings)) + (index - (len(rules) - 1) / 2) * step
             style = look(index)
             panel.vlines(places, 0, heights, color=style.color, linewidth=1.2)
@@ -111,18 +141,23 @@ def score_points(comparison: Comparison, *, metric: str = "goodput") -> Figure:
         panel.margins(y=0.08)
         panel.set_ylim(bottom=0)
         panel.grid(visible=False, axis="x")
-    axes[-1].set_xticks(range(len(settings)), [f"{recovery}\n{queue}" for recovery, queue in settings])
+    axes[-1].set_xticks(
+        range(len(settings)), [f"{recovery}\n{queue}" for recovery, queue in settings]
+    )
     axes[-1].set_xlim(-0.5, len(settings) - 0.5)
     _legend(figure, rules)
     return figure
 
 
 def _levels(summary: pl.DataFrame) -> tuple[list[str], list[str]]:
-    return tuple(summary[axis].unique(maintain_order=True).to_list() for axis in ("recovery", "queue"))
+    return tuple(
+        summary[axis].unique(maintain_order=True).to_list() for axis in ("recovery", "queue")
+    )
 
 
 def _legend(figure: Figure, rules: list[str]) -> None:
     samples = [
-        Line2D([], [], color=look(index).color, marker=look(index).marker, linestyle="") for index in range(len(rules))
+        Line2D([], [], color=look(index).color, marker=look(index).marker, linestyle="")
+        for index in range(len(rules))
     ]
     figure.legend(samples, rules, loc="outside lower center", ncols=min(6, len(rules)))

@@ -1,4 +1,4 @@
-"""Rules under one another on a shared scale: one panel per rule, the same run otherwise."""
+"""Plots of rules on a shared scale: one panel per rule, otherwise the same run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def windows_by_rule(results: Mapping[str, Result]) -> Figure:
 @styled
 def goodput_by_rule(results: Mapping[str, Result]) -> Figure:
     """Draw the flows' total goodput against the available bandwidth, one panel per rule."""
-    return _stack(results, _goodput, "goodput [Mbit/s]", "Goodput of all flows; dashed: available bandwidth")
+    return _stack(
+        results, _goodput, "goodput [Mbit/s]", "Goodput of all flows; dashed: available bandwidth"
+    )
 
 
 @styled
@@ -42,7 +44,7 @@ def _stack(results: Mapping[str, Result], draw: Draw, quantity: str, title: str)
         panel.set_ylabel("")
         panel.set_title(rule)
         panel.set_xlim(0, result.simulated_s)
-    # Last: a limit that is set before all panels are drawn would keep the shared scale from growing.
+    # Last: a limit set before all panels are drawn would freeze the shared scale.
     if draw is _windows:
         title += timelines.clip_start_up(axes[0], list(results.values()))
     axes[0].set_ylim(bottom=0)
@@ -53,7 +55,9 @@ def _stack(results: Mapping[str, Result], draw: Draw, quantity: str, title: str)
 
 
 def _windows(axes: Axes, result: Result, style: Look) -> None:
-    mean = timelines.faint_windows(axes, result.traces["cwnd"], result.flows["flow"].to_list(), style)
+    mean = timelines.faint_windows(
+        axes, result.traces["cwnd"], result.flows["flow"].to_list(), style
+    )
     axes.plot(mean["time_s"], mean["cwnd_packets"], color=style.color, linewidth=1.6)
 
 

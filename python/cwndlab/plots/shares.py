@@ -1,4 +1,4 @@
-"""One rule against another: the share it takes and the harm it does, against the number of flows."""
+"""Plots one rule against another: its share and its harm over the number of flows."""
 
 from __future__ import annotations
 
@@ -12,34 +12,38 @@ from matplotlib.ticker import NullFormatter, ScalarFormatter
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
-    from cwndlab.contest import Contest
+    from cwndlab.pairwise import Pairwise
 
 SPREAD = 0.05
-"""Part of a doubling by which neighbouring series stand apart, so that their whiskers do."""
+"""Distance between neighbouring series, as a share of a doubling of flows."""
 LONG = 24
-"""Rules this long, such as formulas, stand in the title alone."""
+"""Length of a rule's text, such as a formula, above which only the title has it."""
 
 
 @styled
-def shares(contest: Contest) -> Figure:
-    """Draw share above and harm beneath, against the number of flows of each kind.
+def shares(pairwise: Pairwise) -> Figure:
+    """Draw share above and harm below, over the number of flows of each rule.
 
-    Of one rule every setting (queue, recovery, environment) is a line. Of several rules every rule is one, and
-    settings have a column each.
+    For one rule, every setting (queue, recovery, environment) is a line. For several rules, every
+    rule is a line, and every setting a column.
 
     Parameters
     ----------
-    contest : Contest
+    pairwise : Pairwise
         Only its `summary`, `rules` and `against` are read.
     """
-    summary = contest.summary.filter(pl.col("rule").is_in(contest.rules))
-    settings = summary.select("recovery", "queue", "env").unique(maintain_order=True).rows(named=True)
+    summary = pairwise.summary.filter(pl.col("rule").is_in(pairwise.rules))
+    settings = (
+        summary.select("recovery", "queue", "env").unique(maintain_order=True).rows(named=True)
+    )
     labels = _labels(settings)
-    if len(contest.rules) == 1:
-        columns = [(labels[0] if len(labels) == 1 else "", dict(zip(labels, settings, strict=True)))]
+    if len(pairwise.rules) == 1:
+        columns = [
+            (labels[0] if len(labels) == 1 else "", dict(zip(labels, settings, strict=True)))
+        ]
     else:
         columns = [
-            (label, {rule: {**where, "rule": rule} for rule in contest.rules})
+            (label, {rule: {**where, "rule": rule} for rule in pairwise.rules})
             for label, where in zip(labels, settings, strict=True)
         ]
     width = max(7.5, 1.0 + 3.3 * len(columns))
@@ -49,27 +53,37 @@ def shares(contest: Contest) -> Figure:
         _lines(above, summary.filter(measure="share"), series)
         _lines(beneath, summary.filter(measure="harm"), series)
         _reference(above, 0.5, "fair: half" if column == 0 else "")
-        _reference(beneath, 0.0, "no worse than beside its own kind" if column == 0 else "")
+        _reference(beneath, 0.0, "no worse than the baseline" if column == 0 else "")
         above.set_title(title)
         above.set_ylim(0, 1)
         beneath.set_xlabel("flows of each kind")
         _ticks(beneath, sorted(summary["flows"].unique()))
-    who = contest.rules[0] if len(contest.rules) == 1 and len(contest.rules[0]) < LONG else "the rule"
+    who = (
+        pairwise.rules[0]
+        if len(pairwise.rules) == 1 and len(pairwise.rules[0]) < LONG
+        else "the rule"
+    )
     axes[0].set_ylabel(f"share of goodput\nthat {who} gets")
-    axes[len(columns)].set_ylabel(f"harm to\n{contest.against if len(contest.against) < LONG else 'the other'}")
+    axes[len(columns)].set_ylabel(
+        f"harm to\n{pairwise.against if len(pairwise.against) < LONG else 'the other'}"
+    )
     # Room for the words beneath the line at 0.
     axes[len(columns)].set_ylim(min(-0.15, axes[len(columns)].get_ylim()[0]), 1)
-    names = " and ".join(contest.rules) if len(contest.rules) < 3 else f"{len(contest.rules)} rules"
-    title = f"{names} against {contest.against} (whiskers: 95 % confidence interval)"
+    names = (
+        " and ".join(pairwise.rules) if len(pairwise.rules) < 3 else f"{len(pairwise.rules)} rules"
+    )
+    title = f"{names} against {pairwise.against} (whiskers: 95 % confidence interval)"
     figure.suptitle(title, x=0.01, ha="left", fontsize=10.5)
     handles, texts = axes[0].get_legend_handles_labels()
     if len(texts) > 1:
-        figure.legend(handles, texts, loc="outside lower center", ncols=min(4, len(texts)), handlelength=3)
+        figure.legend(
+            handles, texts, loc="outside lower center", ncols=min(4, len(texts)), handlelength=3
+        )
     return figure
 
 
 def _labels(settings: list[dict[str, str]]) -> list[str]:
-    """Name settings by what differs between them, and always by the queue."""
+    """Name settings by their queue and by their differences."""
     differing = [key for key in ("recovery", "env") if len({where[key] for where in settings}) > 1]
     return [", ".join([where["queue"], *(where[key] for key in differing)]) for where in settings]
 
@@ -97,7 +111,8 @@ def _reference(axes: Axes, height: float, text: str) -> None:
     axes.axhline(height, color=REFERENCE, linestyle=":", linewidth=1.1, zorder=1)
     if text:
         axes.annotate(
-            text, (0.995, height), xycoords=("axes fraction", "data"), xytext=(0, -3), textcoords="offset points",
+            text, (0.995, height), xycoords=("axes fraction", "data"), xytext=(0, -3),
+            textcoords="offset points",
             ha="right", va="top", fontsize=8.5, color=REFERENCE,
         )  # fmt: skip
 

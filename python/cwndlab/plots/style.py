@@ -1,4 +1,4 @@
-"""One look for all figures: palette, line styles, figure making and saving."""
+"""The common style of figures: palette, line styles, making and saving."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from cwndlab.message import invalid, one_of
+
 FORMATS = ("png", "svg", "pdf")
 
 Arguments = ParamSpec("Arguments")
@@ -19,7 +21,7 @@ Drawn = TypeVar("Drawn")
 
 
 class Look(NamedTuple):
-    """How one series is drawn; no two of the first eight share a colour, a line style and a marker."""
+    """How one series is drawn; the first eight differ in colour, line style and marker."""
 
     color: str
     linestyle: str | tuple[int, tuple[int, ...]]
@@ -27,7 +29,8 @@ class Look(NamedTuple):
     hatch: str
 
 
-# Okabe and Ito's palette, which people with colour-blindness can tell apart; its yellow is too light for lines.
+# Okabe and Ito's palette for colour-blind readers, without its yellow, which is too light for
+# lines.
 LOOKS = (
     Look("#0072B2", "-", "o", ""),
     Look("#D55E00", "--", "s", "///"),
@@ -39,7 +42,7 @@ LOOKS = (
     Look("#8C5A2B", (0, (3, 1)), "<", "---"),
 )
 REFERENCE = "#222222"
-"""Colour of what is not measured on the flows: available bandwidth, buffer limits."""
+"""Colour of references such as available bandwidth and buffer limits."""
 
 _RC: dict[str, Any] = {
     "font.size": 10,
@@ -74,7 +77,7 @@ class LabFigure(Figure):
 
 
 def styled(draw: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
-    """Give a plotting function the common look without touching matplotlib's settings for good."""
+    """Apply the common style within a plotting function, and restore matplotlib's settings."""
 
     @functools.wraps(draw)
     def wrapper(*arguments: Arguments.args, **named: Arguments.kwargs) -> Drawn:
@@ -87,7 +90,10 @@ def styled(draw: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
 def panels(
     rows: int, columns: int = 1, *, width: float = 8.0, height: float = 2.3, **subplots: Any
 ) -> tuple[Figure, list[Axes]]:
-    """Make a figure of `rows` x `columns` axes; `height` is inches per row. Axes come row by row."""
+    """Make a figure of `rows` x `columns` axes; `height` is inches per row.
+
+    Axes come row by row.
+    """
     figure = LabFigure(figsize=(width, height * rows), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False, **subplots)
     return figure, list(grid.ravel())
@@ -100,12 +106,12 @@ def save(figure: Figure, path: str | Path) -> Path:
     Raises
     ------
     ValueError
-        If the ending is another one.
+        If the file name has another ending.
     """
     target = Path(path)
     if target.suffix.lstrip(".").lower() not in FORMATS:
-        endings = ", ".join(f".{name}" for name in FORMATS)
-        raise ValueError(f"plot: `{target}` has no known ending; allowed: {endings}")
+        endings = one_of(f".{name}" for name in FORMATS)
+        raise ValueError(invalid("plot", target, f"a file that ends in {endings}"))
     target.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(target, dpi=150, metadata=_undated(target.suffix))
     return target

@@ -1,4 +1,4 @@
-"""Means of a sweep with their intervals: the last axis along the ground, or cells as rows."""
+"""Plots of a sweep's means with intervals: over the last axis, or with cells as rows."""
 
 from __future__ import annotations
 
@@ -13,34 +13,37 @@ from cwndlab.plots.style import look, panels, styled
 from cwndlab.quantities import bits_per_second, seconds
 
 if TYPE_CHECKING:
-    from cwndlab.sweep import Findings
+    from cwndlab.sweep import SweepResult
 
 MOST_METRICS = 4
 MOST_COLUMNS = 4
 SPREAD = 0.3
-"""Width, in steps between values, that the series share at one value, so that their whiskers stand apart."""
+"""Width over which series are spread at one value so that whiskers do not overlap, in steps."""
 
 
 @styled
-def sweep_points(findings: Findings) -> Figure:
-    """Draw the mean of every metric with its 95 % confidence interval; what has none is not drawn.
+def sweep_points(findings: SweepResult) -> Figure:
+    """Draw the mean of every metric with its 95 % confidence interval, if it has one.
 
-    The compared axis gives the series. Of the others, the one with the most values lies along the ground, and what is
-    left gives columns; where these were more than four, every combination has a place along the ground.
+    The compared axis gives the series. The other axis with the most values is the x axis, and the
+    remaining ones give columns; with more than four columns, the x axis has every combination.
 
     Parameters
     ----------
-    findings : Findings
+    findings : SweepResult
         Its `summary` and its sweep's names are read.
 
     Raises
     ------
     ValueError
-        If nothing has an interval.
+        If no mean has an interval.
     """
     summary, sweep = findings.summary.drop_nulls("ci95"), findings.sweep
     if summary.height == 0:
-        raise ValueError("plot: no mean has an interval; allowed: two or more replicates that are not all one run")
+        raise ValueError(
+            "the sweep has no confidence interval to plot: expected two `replicates` or more with "
+            "different results"
+        )
     series_axis = _series(findings)
     others = [name for name in findings.axes if name != series_axis]
     sizes = {name: summary[name].n_unique() for name in others}
@@ -48,7 +51,7 @@ def sweep_points(findings: Findings) -> Figure:
     rest = [name for name in others if name != ground and sizes[name] > 1]
     columns = summary.select(rest).unique(maintain_order=True).rows() if rest else [()]
     if len(columns) > MOST_COLUMNS:
-        # Too many to stand side by side: every combination has a place along the ground.
+        # Too many columns: the x axis has every combination.
         names = [*rest, *([ground] if ground else [])]
         joined = pl.concat_str([pl.col(name) for name in names], separator="\n")
         ground = f"from top to bottom: {', '.join(names)}"
@@ -56,10 +59,14 @@ def sweep_points(findings: Findings) -> Figure:
     measures = sweep.measures[:MOST_METRICS]
     places = summary[ground].unique(maintain_order=True).to_list() if ground else [""]
     series = summary[series_axis].unique(maintain_order=True).to_list() if series_axis else [""]
-    width = max(6.0, min(16.0, 2.0 + len(columns) * max(2.6, 0.32 * len(places) * max(2, len(series)))))
-    # Title and legend take an inch and a bit, which few rows would be short of.
+    width = max(
+        6.0, min(16.0, 2.0 + len(columns) * max(2.6, 0.32 * len(places) * max(2, len(series))))
+    )
+    # Title and legend take more than an inch, also with few rows.
     height = 2.1 + 1.2 / len(measures)
-    figure, axes = panels(len(measures), len(columns), sharex=True, sharey="row", width=width, height=height)
+    figure, axes = panels(
+        len(measures), len(columns), sharex=True, sharey="row", width=width, height=height
+    )
     for row, measure in enumerate(measures):
         of_metric = summary.filter(metric=measure.key)
         for column, labels in enumerate(columns):
@@ -67,27 +74,39 @@ def sweep_points(findings: Findings) -> Figure:
             chosen = of_metric.filter(**dict(zip(rest, labels, strict=True)))
             _draw(panel, chosen, ground, places, series_axis, series, measure.scale)
             if row == 0:
-                panel.set_title(", ".join(f"{_short(name)} {label}" for name, label in zip(rest, labels, strict=True)))
+                panel.set_title(
+                    ", ".join(
+                        f"{_short(name)} {label}" for name, label in zip(rest, labels, strict=True)
+                    )
+                )
             if row == len(measures) - 1:
                 panel.set_xlabel(ground or "")
-        better = {True: "\n(higher is better)", False: "\n(lower is better)", None: ""}[measure.more_is_better]
+        better = {True: "\n(higher is better)", False: "\n(lower is better)", None: ""}[
+            measure.more_is_better
+        ]
         axes[row * len(columns)].set_ylabel(f"{measure.title}{better}", fontsize=9)
     figure.suptitle(_title(findings), x=0.01, ha="left", fontsize=10.5)
     handles, texts = axes[0].get_legend_handles_labels()
     if len(series) > 1:
-        figure.legend(handles, texts, loc="outside lower center", ncols=min(4, len(texts)), handlelength=3)
+        figure.legend(
+            handles, texts, loc="outside lower center", ncols=min(4, len(texts)), handlelength=3
+        )
     return figure
 
 
-def _series(findings: Findings) -> str | None:
-    """Column of the compared axis; of axes that go together the first."""
+def _series(findings: SweepResult) -> str | None:
+    """Column of the compared axis; the first one of zipped axes."""
     compared = findings.sweep.compared
     if compared is None:
         return None
-    return compared if compared in findings.axes else next(iter(findings.sweep.columns(_first(findings, compared))))
+    return (
+        compared
+        if compared in findings.axes
+        else next(iter(findings.sweep.columns(_first(findings, compared))))
+    )
 
 
-def _first(findings: Findings, axis: str) -> dict[str, str]:
+def _first(findings: SweepResult, axis: str) -> dict[str, str]:
     return {axis: findings.sweep.plan.axes[axis][0].label}
 
 
@@ -95,17 +114,23 @@ def _short(name: str) -> str:
     return name.rsplit(".", 1)[-1]
 
 
-def _title(findings: Findings) -> str:
+def _title(findings: SweepResult) -> str:
     summary = findings.summary
     drawn = summary.drop_nulls("ci95")["replicates"]
-    replicates = f"{drawn.min()}" if drawn.min() == drawn.max() else f"{drawn.min()} to {drawn.max()}"
+    replicates = (
+        f"{drawn.min()}" if drawn.min() == drawn.max() else f"{drawn.min()} to {drawn.max()}"
+    )
     left_out = summary["ci95"].null_count()
     more = f"; {left_out} means without one are left out" if left_out else ""
-    return f"{findings.sweep.name}: means over {replicates} replicates\n(whiskers: 95 % confidence interval{more})"
+    return (
+        f"{findings.sweep.name}: means over {replicates} replicates\n(whiskers: 95 % "
+        f"confidence interval{more})"
+    )
 
 
 def _draw(
-    axes: Axes, rows: pl.DataFrame, ground: str | None, places: list[str], series_axis: str | None, series: list[str],
+    axes: Axes, rows: pl.DataFrame, ground: str | None, places: list[str], series_axis: str | None,
+    series: list[str],
     scale: float,
 ) -> None:  # fmt: skip
     is_ordered = ground is not None and all(_is_quantity(place) for place in places)
@@ -113,14 +138,20 @@ def _draw(
         own = rows.filter(pl.col(series_axis) == label) if series_axis else rows
         by_place = {row[ground] if ground else "": row for row in own.to_dicts()}
         found = [by_place.get(place) or {} for place in places]
-        means = np.array([np.nan if row.get("mean") is None else row["mean"] for row in found]) * scale
-        whiskers = np.array([np.nan if row.get("ci95") is None else row["ci95"] for row in found]) * scale
+        means = (
+            np.array([np.nan if row.get("mean") is None else row["mean"] for row in found]) * scale
+        )
+        whiskers = (
+            np.array([np.nan if row.get("ci95") is None else row["ci95"] for row in found]) * scale
+        )
         at = np.arange(len(places)) + SPREAD * (index - (len(series) - 1) / 2) / len(series)
         style = look(index)
-        # A line says that what lies between two values is like them: of names it would say nothing.
+        # Lines join quantities, where values in between are meaningful; names have no lines.
         axes.errorbar(
-            at, means, yerr=whiskers, color=style.color, marker=style.marker, markersize=4.5, capsize=2.5,
-            linestyle=style.linestyle if is_ordered else "", linewidth=1.2, elinewidth=1.0, label=label,
+            at, means, yerr=whiskers, color=style.color, marker=style.marker, markersize=4.5,
+            capsize=2.5,
+            linestyle=style.linestyle if is_ordered else "", linewidth=1.2, elinewidth=1.0,
+            label=label,
         )  # fmt: skip
     axes.set_xticks(range(len(places)), places, fontsize=8.5)
     axes.set_xlim(-0.6, len(places) - 0.4)
@@ -128,7 +159,7 @@ def _draw(
 
 
 def _is_quantity(text: str) -> bool:
-    """Whether a label is a number with or without a unit: then neighbours are neighbours."""
+    """Whether a label is a number, with or without a unit."""
     number = text.rstrip("abcdefghijklmnopqrstuvwxyzGMKT%/ ")
     return (
         seconds(text) is not None

@@ -1,6 +1,6 @@
-"""Plots of theory: phase plots, steady states, rates over loss, TCP-friendly curves, growth, calculated shares.
+"""Plots of theory: phase plots, steady states, rates over loss, TCP-friendly curves, growth.
 
-Everything drawn is computed by the caller with `cwndlab.theory`; nothing here calculates.
+The caller computes the data with `cwndlab.theory`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def phase(found: Phase, title: str = "") -> Figure:
     Parameters
     ----------
     found : Phase
-        From `cwndlab.theory.phase`. The last two cycles of each trajectory are bold: where it ends up.
+        From `cwndlab.theory.phase`. The last two cycles of each trajectory are bold.
     title : str
         By default the rules.
     """
@@ -39,19 +39,33 @@ def phase(found: Phase, title: str = "") -> Figure:
         (found.efficiency_line, "--", "efficiency line: x1 + x2 = B"),
         (found.fairness_line, ":", "fairness line: x1 = x2"),
     ):
-        axes.plot(line[:, 0], line[:, 1], color=REFERENCE, linestyle=style, linewidth=1.2, label=label)
+        axes.plot(
+            line[:, 0], line[:, 1], color=REFERENCE, linestyle=style, linewidth=1.2, label=label
+        )
     for index, course in enumerate(found.trajectories):
         style, loads = look(index), course.loads
         top = max(top, float(np.nanmax(loads)))
         signals = course.signals
         tail = signals[-3] if len(signals) >= 3 else len(loads) - 1
         axes.plot(loads[:, 0], loads[:, 1], color=style.color, linewidth=0.7, alpha=0.7)
-        axes.plot(loads[tail:, 0], loads[tail:, 1], color=style.color, linewidth=3.2, solid_capstyle="round")
+        axes.plot(
+            loads[tail:, 0],
+            loads[tail:, 1],
+            color=style.color,
+            linewidth=3.2,
+            solid_capstyle="round",
+        )
         start = ", ".join(f"{load:g}" for load in loads[0])
-        axes.plot(*loads[0], style.marker, color=style.color, markersize=7, label=f"from {start}; bold: at the end")
+        axes.plot(
+            *loads[0],
+            style.marker,
+            color=style.color,
+            markersize=7,
+            label=f"from {start}; bold: at the end",
+        )
     names = list(dict.fromkeys(found.trajectories[0].rules))
     axes.set_title(title or " against ".join(names))
-    # A load that left the others far behind would make the lines a dot.
+    # A load far above the others would shrink the lines to a dot.
     limit = min(1.08 * top, 1.6 * found.trajectories[0].capacity)
     axes.set_xlim(0, limit)
     axes.set_ylim(0, limit)
@@ -82,12 +96,14 @@ def settled(found: Settled, title: str = "", shown: int = 300) -> Figure:
         axes.plot(loads[:, flow], color=style.color, linewidth=0.9, alpha=0.85)
     if found.cycle is not None and found.cycle.beta < 1:
         label = f"steady window after a decrease: {found.cycle.window:.4g}"
-        axes.axhline(found.cycle.window, color=REFERENCE, linestyle="--", linewidth=1.3, label=label)
+        axes.axhline(
+            found.cycle.window, color=REFERENCE, linestyle="--", linewidth=1.3, label=label
+        )
         axes.legend(loc="upper right", fontsize=8.5)
     axes.set_xlim(0, len(loads) - 1)
     axes.set_ylim(bottom=0)
     axes.set_title(title or found.trajectory.rules[0])
-    axes.set_xlabel("time [round trips]")
+    axes.set_xlabel("time [RTTs]")
     axes.set_ylabel("window [packets]")
     return figure
 
@@ -108,7 +124,9 @@ def rates(curves: Mapping[str, Curve], loss: float, title: str = "") -> Figure:
     figure, (axes,) = panels(1, width=6.4, height=4.0)
     for index, (label, (losses, values)) in enumerate(curves.items()):
         style = look(index)
-        axes.loglog(losses, values, color=style.color, linestyle=style.linestyle, linewidth=1.6, label=label)
+        axes.loglog(
+            losses, values, color=style.color, linestyle=style.linestyle, linewidth=1.6, label=label
+        )
         at = np.exp(np.interp(np.log(loss), np.log(losses), np.log(values)))
         axes.plot([loss], [at], style.marker, color=style.color, markersize=6)
     axes.axvline(loss, color=REFERENCE, linestyle=":", linewidth=1.0)
@@ -121,9 +139,14 @@ def rates(curves: Mapping[str, Curve], loss: float, title: str = "") -> Figure:
 
 @styled
 def friendly(
-    beta: float, curves: Mapping[str, Curve], ratios: Mapping[str, Curve], errors: Mapping[str, Curve]
+    beta: float,
+    curves: Mapping[str, Curve],
+    ratios: Mapping[str, Curve],
+    errors: Mapping[str, Curve],
 ) -> Figure:
-    """Draw TCP-friendly parameters: alpha over beta, what each choice gets over loss, and the error over alpha.
+    """Draw TCP-friendly parameters.
+
+    Panels: alpha over beta, the rate of each choice over loss, and the error over alpha.
 
     Parameters
     ----------
@@ -141,7 +164,7 @@ def friendly(
     first.axvline(beta, color=REFERENCE, linestyle=":", linewidth=1.0)
     first.set_title("TCP-friendly alpha")
     first.set_xlabel("beta")
-    first.set_ylabel("alpha [packets per round trip]")
+    first.set_ylabel("alpha [packets per RTT]")
     _curves(second, ratios)
     second.set_xscale("log")
     second.axhline(1.0, color=REFERENCE, linestyle=":", linewidth=1.0)
@@ -151,9 +174,11 @@ def friendly(
     _curves(third, errors)
     for index, (alphas, values) in enumerate(errors.values()):
         least = int(np.argmin(values))
-        third.plot(alphas[least], values[least], look(index).marker, color=look(index).color, markersize=7)
+        third.plot(
+            alphas[least], values[least], look(index).marker, color=look(index).color, markersize=7
+        )
     third.set_title(f"Error, beta {beta:g}; marks: least")
-    third.set_xlabel("alpha [packets per round trip]")
+    third.set_xlabel("alpha [packets per RTT]")
     third.set_ylabel("mean |rate / TCP's rate - 1|")
     return figure
 
@@ -173,12 +198,18 @@ def growth(courses: Mapping[str, Sequence[float]], target: float) -> Figure:
     for index, (label, windows) in enumerate(courses.items()):
         style, values = look(index), np.asarray(windows)
         reached = int(np.argmax(values >= target))
-        axes.plot(values, color=style.color, linestyle=style.linestyle, linewidth=1.6, label=f"{label}: {reached}")
+        axes.plot(
+            values,
+            color=style.color,
+            linestyle=style.linestyle,
+            linewidth=1.6,
+            label=f"{label}: {reached}",
+        )
         axes.plot(reached, values[reached], style.marker, color=style.color, markersize=7)
     axes.axhline(target, color=REFERENCE, linestyle=":", linewidth=1.0)
     axes.set_ylim(0, 1.6 * target)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("time [round trips]")
+    axes.set_xlabel("time [RTTs]")
     axes.set_ylabel("window [packets]")
     axes.set_title(f"Round trips until the window is {target:g}")
     axes.legend(loc="lower right", fontsize=8.5, handlelength=3)
@@ -187,7 +218,7 @@ def growth(courses: Mapping[str, Sequence[float]], target: float) -> Figure:
 
 @styled
 def shares(courses: Mapping[str, Trajectory], change: float | None = None) -> Figure:
-    """Draw what Bimodal flows take for their fair share over time, beside the actual one, one panel per course.
+    """Draw the fair share as Bimodal flows estimate it over time, next to the actual one.
 
     Parameters
     ----------
@@ -203,16 +234,23 @@ def shares(courses: Mapping[str, Trajectory], change: float | None = None) -> Fi
             late = np.isnan(course.loads[0, flow])
             style = look(1 if late else 0)
             panel.plot(
-                course.times, course.calculated[:, flow], color=style.color, linewidth=0.9 if late else 2.0, alpha=0.8
+                course.times,
+                course.calculated[:, flow],
+                color=style.color,
+                linewidth=0.9 if late else 2.0,
+                alpha=0.8,
             )
         panel.plot(course.times, actual, color=REFERENCE, linestyle="--", linewidth=1.3)
         if change is not None:
             panel.axvline(change, color=REFERENCE, linestyle=":", linewidth=1.0)
         panel.set_title(title)
         panel.set_ylim(0, 1.6 * float(actual.max()))
-    axes[-1].set_xlabel("time [round trips]")
+    axes[-1].set_xlabel("time [RTTs]")
     figure.supylabel("fair share [packets]", fontsize=10)
-    title = "Fair shares as flows calculate them (gaps: not known); thin: flows that join; dashed: the actual share"
+    title = (
+        "Fair shares as flows calculate them (gaps: not known); thin: flows that join; "
+        "dashed: the actual share"
+    )
     figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     return figure
 

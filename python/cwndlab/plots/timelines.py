@@ -1,4 +1,4 @@
-"""Single panels over time: windows, goodput against available bandwidth, queue."""
+"""Panels over time: windows, goodput with available bandwidth, queue."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from cwndlab.results import Result
 
 MAX_SINGLE_FLOWS = 6
-"""Up to here every flow gets its own line and legend entry; beyond, flows are drawn by group."""
+"""Largest number of flows with their own lines and legend entries; more are drawn by group."""
 MAX_FAINT_FLOWS = 20
 CLIP_FACTOR = 1.5
-"""Windows this much larger before the measuring window than in it are clipped: start-up would flatten the rest."""
+"""Windows are clipped if start-up exceeds the measured time by this factor.
+
+Start-up would flatten the rest of the plot.
+"""
 
 
 class Series(NamedTuple):
@@ -30,14 +33,20 @@ class Series(NamedTuple):
 
 
 def bottleneck(result: Result) -> dict[str, Any]:
-    """Pick the link that matters most: the one named ``bottleneck``, otherwise the one that dropped most."""
+    """Pick the link that matters most.
+
+    It is the one named ``bottleneck``, otherwise the one with the most drops.
+    """
     rows = result.links.to_dicts()
     named = [row for row in rows if row["link"] == "bottleneck"]
     return named[0] if named else max(rows, key=lambda row: row["total_dropped_packets"])
 
 
 def groups(result: Result) -> list[Series]:
-    """Flows by group, in the scenario's order; a group has the look of its first flow among single flows."""
+    """Flows by group, in the scenario's order.
+
+    A group has the look of its first flow among single flows.
+    """
     single = result.flows.height <= MAX_SINGLE_FLOWS
     found, first = [], 0
     for (group,), frame in result.flows.group_by("group", maintain_order=True):
@@ -49,12 +58,21 @@ def groups(result: Result) -> list[Series]:
 
 
 def windows(axes: Axes, result: Result) -> None:
-    """Draw congestion windows over time; many flows as faint lines with each group's mean in bold."""
+    """Draw congestion windows over time.
+
+    Many flows are faint lines, with each group's mean in bold.
+    """
     trace = result.traces["cwnd"]
     axes.set_ylabel("window [packets]")
     if result.flows.height <= MAX_SINGLE_FLOWS:
         for index, (name, rule) in enumerate(result.flows.select("flow", "rule").iter_rows()):
-            _line(axes, trace.filter(pl.col("flow") == name), look(index), 1.3, f"{name}: {shown(rule)}")
+            _line(
+                axes,
+                trace.filter(pl.col("flow") == name),
+                look(index),
+                1.3,
+                f"{name}: {shown(rule)}",
+            )
     else:
         for series in groups(result):
             frame = faint_windows(axes, trace, series.flows, series.look)
@@ -63,10 +81,12 @@ def windows(axes: Axes, result: Result) -> None:
 
 
 def faint_windows(axes: Axes, trace: pl.DataFrame, flows: list[str], style: Look) -> pl.DataFrame:
-    """Draw single windows faintly, and return the course of their mean."""
+    """Draw single windows faintly, and return their mean over time."""
     for name in flows[:MAX_FAINT_FLOWS]:
         single = trace.filter(pl.col("flow") == name)
-        axes.plot(single["time_s"], single["cwnd_packets"], color=style.color, linewidth=0.5, alpha=0.35)
+        axes.plot(
+            single["time_s"], single["cwnd_packets"], color=style.color, linewidth=0.5, alpha=0.35
+        )
     frame = trace.filter(pl.col("flow").cast(pl.String).is_in(flows))
     return frame.group_by("time_s").agg(pl.col("cwnd_packets").mean()).sort("time_s")
 
@@ -83,7 +103,10 @@ def _line(axes: Axes, frame: pl.DataFrame, style: Look, width: float, label: str
 
 
 def clip_start_up(axes: Axes, results: list[Result]) -> str:
-    """Scale windows to the measured time where start-up is far above it; return what to say about it."""
+    """Scale windows to the measured time if start-up is far above it.
+
+    Return a note about it.
+    """
     whole = measured = 0.0
     for result in results:
         trace = result.traces["cwnd"]
@@ -97,7 +120,7 @@ def clip_start_up(axes: Axes, results: list[Result]) -> str:
 
 
 def goodput(axes: Axes, result: Result, *, style: Look | None = None) -> None:
-    """Draw goodput over time: of each group where there are several, of all flows on a shared bottleneck."""
+    """Draw goodput over time, of each group, or of all flows if there is only one group."""
     trace = result.traces["rate"]
     several = groups(result)
     shared = bottleneck(result)["link"] == "bottleneck"
@@ -130,7 +153,10 @@ def _steps(axes: Axes, frame: pl.DataFrame, result: Result, label: str, **line: 
 
 
 def available(axes: Axes, result: Result) -> None:
-    """Draw the available bandwidth: its course if it was traced, otherwise its mean as a level line."""
+    """Draw the available bandwidth.
+
+    It is drawn over time if it was traced, otherwise as its mean.
+    """
     link = bottleneck(result)
     line = {"color": REFERENCE, "linestyle": "--", "linewidth": 1.1}
     if "available" in result.traces:
@@ -147,9 +173,17 @@ def queue(axes: Axes, result: Result, *, style: Look | None = None) -> None:
     link = bottleneck(result)
     trace = result.traces["queue"].filter(pl.col("link") == link["link"])
     color = (style or look(0)).color
-    axes.plot(trace["time_s"], trace["queue_packets"], color=color, linewidth=0.9, label=f"queue of {link['link']}")
+    axes.plot(
+        trace["time_s"],
+        trace["queue_packets"],
+        color=color,
+        linewidth=0.9,
+        label=f"queue of {link['link']}",
+    )
     if link["limit_packets"]:
-        axes.axhline(link["limit_packets"], color=REFERENCE, linestyle="--", linewidth=1.1, label="limit")
+        axes.axhline(
+            link["limit_packets"], color=REFERENCE, linestyle="--", linewidth=1.1, label="limit"
+        )
     axes.set_ylabel("queue [packets]")
     axes.set_title("Queue")
 
@@ -158,4 +192,10 @@ def legend(axes: Axes) -> None:
     """Put the legend beside the panel, where it hides nothing."""
     handles, _ = axes.get_legend_handles_labels()
     if handles:
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8.5, borderaxespad=0.2, handlelength=2.6)
+        axes.legend(
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.0),
+            fontsize=8.5,
+            borderaxespad=0.2,
+            handlelength=2.6,
+        )

@@ -1,4 +1,4 @@
-"""A waveform of available bandwidth, and what rules make of it."""
+"""Plots a waveform of residual bandwidth, and the metric of rules on it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def waveform(
     Parameters
     ----------
     shape : mapping
-        As scenarios have waveforms, rates in bit/s per test flow.
+        A scenario's waveform, with rates in bit/s per test flow.
     values : mapping of str to (float, float)
         Rule to value and half-width of its interval.
     title : str
@@ -53,24 +53,33 @@ def waveform(
 
 
 def course(panel: Axes, shape: Mapping[str, Any]) -> None:
-    """Draw what a waveform leaves per test flow over a few periods."""
+    """Draw a waveform per test flow over a few periods."""
     times, levels, span = _points(shape)
     panel.step(times, np.array(levels) / 1e6, where="post", color=look(0).color, linewidth=1.4)
     panel.set_xlim(0, span)
     panel.set_ylim(0, 1.1 * max(levels) / 1e6)
     panel.set_xlabel("time [s]")
-    panel.set_ylabel("bandwidth left\nper flow [Mbit/s]")
+    panel.set_ylabel("residual bandwidth\nper flow [Mbit/s]")
 
 
-def rates(panel: Axes, values: Mapping[str, tuple[float | None, float | None]], metric: str) -> None:
-    """Draw a row for each rule, with its value written beside the mark."""
+def rates(
+    panel: Axes, values: Mapping[str, tuple[float | None, float | None]], metric: str
+) -> None:
+    """Draw one row per rule, with its value next to the marker."""
     names, scale = list(values), BY_KEY[metric].scale
     for index, name in enumerate(names):
         found, width = values[name]
         if found is None:
             continue
         style, mean = look(index), scale * found
-        panel.errorbar([mean], [index], xerr=[scale * (width or 0)], fmt=style.marker, color=style.color, capsize=3)
+        panel.errorbar(
+            [mean],
+            [index],
+            xerr=[scale * (width or 0)],
+            fmt=style.marker,
+            color=style.color,
+            capsize=3,
+        )
         panel.annotate(
             f"{mean:.{BY_KEY[metric].digits}f}",
             (mean, index),
@@ -86,12 +95,14 @@ def rates(panel: Axes, values: Mapping[str, tuple[float | None, float | None]], 
 
 
 def _points(shape: Mapping[str, Any]) -> tuple[Sequence[float], Sequence[float], float]:
-    """Give times, rates from then on, and the length drawn."""
+    """Return times, the rates from then on, and the length drawn."""
     kind = shape["kind"]
     if kind == "points":
         repeat = float(shape["repeat"])
         span = PERIODS * repeat
-        pairs = [(turn * repeat + at, rate) for turn in range(PERIODS) for at, rate in shape["points"]]
+        pairs = [
+            (turn * repeat + at, rate) for turn in range(PERIODS) for at, rate in shape["points"]
+        ]
         times, levels = zip(*pairs, (span, pairs[-1][1]), strict=True)
         return times, levels, span
     if kind == "saw-tooth":
@@ -99,7 +110,7 @@ def _points(shape: Mapping[str, Any]) -> tuple[Sequence[float], Sequence[float],
         times = np.linspace(0, span, STEPS)
         along = times / float(shape["period"]) % 1.0
         return list(times), list(shape["low"] + along * (shape["high"] - shape["low"])), span
-    # Random ones differ by seed: their bounds.
+    # Random waveforms differ by seed: draw their bounds.
     low, high = (shape["min"], shape["max"]) if kind == "walk" else (shape["low"], shape["high"])
     every = float(shape["every"])
     span = min(SPAN_S, 30 * every)
@@ -109,5 +120,7 @@ def _points(shape: Mapping[str, Any]) -> tuple[Sequence[float], Sequence[float],
         return list(times), list(stream.uniform(low, high, len(times))), span
     levels = [shape["start"]]
     for _ in times[1:]:
-        levels.append(float(np.clip(levels[-1] + stream.uniform(-1, 1) * shape["spread"], low, high)))
+        levels.append(
+            float(np.clip(levels[-1] + stream.uniform(-1, 1) * shape["spread"], low, high))
+        )
     return list(times), levels, span

@@ -1,8 +1,8 @@
-"""Results as one self-contained HTML file: tables, plots, settings, where they come from.
+"""Results as one self-contained HTML file: tables, plots, settings, origin.
 
-Every source becomes chapters (`chapter`), and every chapter is drawn by the same parts: plots as SVG (`charts`,
-`marks`), tables (`tables`), the page around them (`page` and the templates). The file loads nothing, and is whole
-without JavaScript, which only chooses, hides and sorts.
+Every source becomes chapters (`chapter`) with plots in SVG (`charts`, `glyphs`) and tables
+(`tables`) on one page (`page` and the templates). The file loads nothing, and is complete without
+JavaScript, which only selects, hides and sorts.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cwndlab.errors import StoreError
+from cwndlab.message import invalid, missing
 from cwndlab.report import page
 from cwndlab.report.chapter import Chapter
 
@@ -30,33 +31,33 @@ def write_report(
     sweep: str | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Write a comparison, or the sweeps of a store, as one HTML file that loads nothing from elsewhere.
+    """Write a comparison, or a store's sweeps, as one self-contained HTML file.
 
-    What has not finished is left out, and the file says what is missing.
+    Unfinished runs are left out, and the file says which runs are missing.
 
     Parameters
     ----------
     what : Comparison, Store, str or Path
-        A comparison (traces of its replicate 0, if recorded, become plots over time), a store of sweeps, or the folder
-        of either: a store's, or what `cwndlab compare --out` wrote.
+        A comparison (traces of its replicate 0, if recorded, become plots over time), a store of
+        sweeps, or the directory of either.
     path : str or Path, optional
-        The file; its folder is made. By default ``report.html`` in the folder.
+        The file; its directory is made. By default ``report.html`` in the source's directory.
     title : str, optional
         Heading.
     sweep : str, optional
         The sweep of the store; by default all of them.
     progress : callable, optional
-        Gets what is under way, and how much of it is done of how much.
+        Gets the name of the step, and how much of it is done of how much.
 
     Returns
     -------
     Path
-        The file. It is there whole or not at all.
+        The file, which is written atomically.
 
     Raises
     ------
     StoreError
-        If the folder holds nothing to report, or the store has no such sweep.
+        If the directory has nothing to report, or the store has no such sweep.
     OSError
         If the file cannot be written.
 
@@ -72,7 +73,7 @@ def write_report(
     tell = progress or (lambda _what, _done, _of: None)
     heading, chapters, folder = _chapters(what, sweep, tell)
     if path is None and folder is None:
-        raise ValueError("path: is missing; allowed: a file, as what is reported has no folder")
+        raise ValueError(missing("path", "a file, as the comparison was not read from a directory"))
     target = Path(path) if path is not None else folder / "report.html"  # type: ignore[operator]
     return page.write(target, title or heading, chapters, tell)
 
@@ -80,7 +81,7 @@ def write_report(
 def _chapters(
     what: Comparison | Store | str | Path, sweep: str | None, tell: Progress
 ) -> tuple[str, list[Chapter], Path | None]:
-    """Return a heading, the chapters, and the folder they come from."""
+    """Return a heading, the chapters, and their directory."""
     from cwndlab.comparison import Comparison
     from cwndlab.report import from_comparison
     from cwndlab.store import Store, layout
@@ -91,13 +92,23 @@ def _chapters(
         folder = Path(what)
         if from_comparison.is_folder(folder):
             if sweep is not None:
-                raise StoreError(f"sweep: `{folder}` is a comparison; allowed: a store, or no name of a sweep")
+                raise StoreError(
+                    f"`sweep` must not be given for the comparison in `{folder}`: only a store "
+                    "has sweeps"
+                )
             comparison, engine = from_comparison.read(folder)
-            return "Rules side by side", [from_comparison.chapter_of(comparison, tell, engine)], folder
+            return (
+                "Rules side by side",
+                [from_comparison.chapter_of(comparison, tell, engine)],
+                folder,
+            )
         if not (folder / layout.MARKER).exists():
             raise StoreError(
-                f"report: `{folder}` holds no results; allowed: a directory that `cwndlab sweep` or"
-                " `cwndlab compare --out` has written"
+                invalid(
+                    "report",
+                    folder,
+                    "a directory that `cwndlab sweep` or `cwndlab compare --out` wrote",
+                )
             )
         what = Store(folder, write=False)
     return (*_of_store(what, sweep, tell), what.path)
@@ -108,12 +119,19 @@ def _of_store(store: Store, sweep: str | None, tell: Progress) -> tuple[str, lis
     from cwndlab.sweep.reading import read_sweep
 
     names = [sweep] if sweep is not None else list(store.definitions())
-    kept = [read_sweep(store, name, lambda done, of, name=name: tell(f"read {name}", done, of)) for name in names]
+    kept = [
+        read_sweep(store, name, lambda done, of, name=name: tell(f"read {name}", done, of))
+        for name in names
+    ]
     found = [entry for entry in kept if len(entry.findings)]
     if not found:
-        raise StoreError(f"report: `{store.path}` has no finished run of a sweep; allowed: one finished run or more")
+        raise StoreError(f"report: `{store.path}` has no finished run of a sweep")
     notes = [f"Store: {note}." for note in store.notes]
-    empty = [f"No run of the sweep {entry.findings.sweep.name} has finished." for entry in kept if entry not in found]
+    empty = [
+        f"No run of the sweep {entry.findings.sweep.name} has finished."
+        for entry in kept
+        if entry not in found
+    ]
     chapters = [from_sweep.chapter_of(entry, [*notes, *empty]) for entry in found]
     heading = chapters[0].name if len(chapters) == 1 else f"{len(chapters)} sweeps"
     return heading, chapters

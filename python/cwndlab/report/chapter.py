@@ -1,4 +1,4 @@
-"""What a page of results says about one sweep or one comparison, whatever it was made from."""
+"""A chapter of a report: one sweep or one comparison."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Cell = tuple[str, ...]
 """Labels in the order of `Chapter.axes`."""
 MOST_PANELS = 24
-"""Plots side by side: beyond it the tables have the rest."""
+"""Largest number of plots side by side; the tables have the rest."""
 
 
 class Measure(Protocol):
@@ -34,42 +34,42 @@ class Measure(Protocol):
 
     @property
     def more_is_better(self) -> bool | None:
-        """None where neither end is the better one."""
+        """None if neither direction is better."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chapter:
-    """One sweep or comparison: its numbers, its settings, where they come from."""
+    """One sweep or comparison: its numbers, settings and origin."""
 
     name: str
     levels: Mapping[str, Sequence[str]]
     """Axis to its labels, in order; the columns of `summary`."""
     compared: str | None
-    """The axis whose levels are compared: a series of marks each."""
+    """The axis whose levels are compared; each is a series."""
     baseline: str | None
     measures: Sequence[Measure]
     summary: pl.DataFrame
-    """A row per cell and metric: the axes, ``metric``, ``mean``, ``ci95``, ``replicates``."""
+    """One row per cell and metric: the axes, ``metric``, ``mean``, ``ci95``, ``replicates``."""
     differences: pl.DataFrame
-    """As `summary`: what a level has more than the baseline, over pairs of runs with the same seed."""
+    """Like `summary`: differences from the baseline over pairs of runs with the same seed."""
     lead: str
     missing: Sequence[str] = ()
-    """What is not there, a sentence each."""
+    """Missing parts, one sentence each."""
     facts: Mapping[str, str] = field(default_factory=dict)
-    """Settings beside the axes."""
+    """Settings that are not axes."""
     origin: Mapping[str, str] = field(default_factory=dict)
     """Provenance."""
     source: tuple[str, str] = ("", "")
-    """What was asked for, as text, with its heading."""
+    """The definition as text, with its heading."""
     runs: Sequence[Mapping[str, Any]] = ()
-    """Finished runs, with what identifies each."""
+    """Finished runs, with their identification."""
     more_runs: int = 0
     """Finished runs that are not in `runs`."""
     scores: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     """By metric: rows of rule, setting, C_a and D_a."""
     timelines: Sequence[Mapping[str, Any]] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
-    """What labels mean."""
+    """Meaning of the labels."""
 
     @property
     def axes(self) -> list[str]:
@@ -78,43 +78,52 @@ class Chapter:
 
     @property
     def series(self) -> Sequence[str]:
-        """Labels that are compared; one empty label where nothing is."""
+        """The compared labels; one empty label if nothing is compared."""
         return self.levels[self.compared] if self.compared else ("",)
 
     @property
     def varied(self) -> list[str]:
-        """Axes beside the compared one that have more than one level."""
+        """Other axes with more than one level."""
         return [name for name in self.axes if name != self.compared and len(self.levels[name]) > 1]
 
     @property
     def ground(self) -> str | None:
-        """The axis along the ground of plots: the longest of those that vary, the last of equally long ones.
+        """The x axis of plots.
 
-        Where more series are compared than can be told apart by their marks, they lie along the ground themselves,
-        each with its name.
+        It is the varying axis with the most levels, the last of several.
+
+        With more series than distinct markers, the compared labels are the x axis.
         """
         varied = self.varied if len(self.series) <= len(LOOKS) else []
-        return max(varied, key=lambda name: (len(self.levels[name]), varied.index(name)), default=None)
+        return max(
+            varied, key=lambda name: (len(self.levels[name]), varied.index(name)), default=None
+        )
 
     @property
     def is_ordered(self) -> bool:
-        """Whether the ground's labels are quantities, so that neighbours are neighbours."""
+        """Whether the labels of the x axis are quantities, which lines may join."""
         return self.ground is not None and all(map(is_quantity, self.levels[self.ground]))
 
     def panels(self) -> list[dict[str, str]]:
-        """Labels of the axes that tell one plot from the next."""
+        """Labels of the axes that distinguish plots."""
         return list(self._product([name for name in self.varied if name != self.ground]))
 
     def rows(self) -> list[dict[str, str]]:
-        """Labels of the rows of tables: every combination of what varies beside the compared axis."""
+        """Labels of the rows of tables.
+
+        One per combination of the other varying axes.
+        """
         return list(self._product(self.varied))
 
     def cells(self, table: pl.DataFrame, metric: str) -> dict[Cell, dict[str, Any]]:
         """Rows of a table for one metric, by cell."""
-        return {tuple(row[name] for name in self.axes): row for row in table.filter(metric=metric).to_dicts()}
+        return {
+            tuple(row[name] for name in self.axes): row
+            for row in table.filter(metric=metric).to_dicts()
+        }
 
     def cell(self, labels: Mapping[str, str], series: str) -> Cell:
-        """Return the cell with these labels; axes of one level have that."""
+        """Return the cell with these labels, and the only level of the other axes."""
         full = {name: names[0] for name, names in self.levels.items()} | dict(labels)
         if self.compared:
             full[self.compared] = series
@@ -137,7 +146,7 @@ def named(labels: Mapping[str, str]) -> str:
 
 
 def short(name: str) -> str:
-    """Write the name of an axis without the place of its key; axes that go together have one name.
+    """Write the name of an axis without the path of its key; zipped axes have one name.
 
     Examples
     --------

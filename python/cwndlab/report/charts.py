@@ -1,4 +1,4 @@
-"""Plots of a chapter: means, or differences from the baseline, with their 95 % confidence intervals."""
+"""Plots of a chapter: means, or differences from the baseline, with 95 % confidence intervals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
-from cwndlab.report import marks
+from cwndlab.report import glyphs
 from cwndlab.report.chapter import MOST_PANELS, Cell, Chapter, Measure, named
 
 if TYPE_CHECKING:
@@ -15,35 +15,37 @@ if TYPE_CHECKING:
 
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 215.0, 46.0, 8.0, 8.0, 36.0
 SPREAD = 0.36
-"""Width, in steps between values, that the series share at one value, so that their whiskers stand apart."""
+"""Width over which series are spread at one value so that whiskers do not overlap, in steps."""
 CHARACTER = 6.3
-"""Width of one in labels, about."""
+"""Approximate width of a letter in labels."""
 ROW, LABEL, GAP = 13.0, 15.0, 7.0
-"""Of plots with names: height of a mark's row, of a name above its rows, and between groups."""
+"""In plots with names: height of a marker's row, of a name, and of a gap between groups."""
 INSET = 14.0
 
 
 class Plot(NamedTuple):
-    """One plot with what it is of."""
+    """One plot with its subject."""
 
     title: str
     svg: Markup
 
 
 class _Place(NamedTuple):
-    """A label along the ground with its marks: series, name, row."""
+    """A label of the x axis with its markers: series, name, row."""
 
     label: str
     marks: list[tuple[int, str, Mapping[str, Any]]]
 
 
-def plots(chapter: Chapter, table: pl.DataFrame, measure: Measure, *, are_differences: bool = False) -> list[Plot]:
-    """Draw a metric: a plot for each combination of what lies neither along the ground nor in the series.
+def plots(
+    chapter: Chapter, table: pl.DataFrame, measure: Measure, *, are_differences: bool = False
+) -> list[Plot]:
+    """Draw a metric: one plot per combination of the axes that are neither x axis nor series.
 
-    All have one scale. What has no interval is not drawn; without anything to draw there are no plots.
+    All share one scale. Means without intervals are not drawn.
     """
     cells = chapter.cells(table, measure.key)
-    scale = marks.scale(cells.values(), measure, with_zero=are_differences)
+    scale = glyphs.scale(cells.values(), measure, with_zero=are_differences)
     if scale is None:
         return []
     lines = chapter.is_ordered and _fits(chapter.levels[chapter.ground or ""])
@@ -59,7 +61,7 @@ def plots(chapter: Chapter, table: pl.DataFrame, measure: Measure, *, are_differ
 
 
 def _fits(labels: Sequence[str]) -> bool:
-    room = (marks.WIDTH - LEFT - RIGHT) / len(labels)
+    room = (glyphs.WIDTH - LEFT - RIGHT) / len(labels)
     return max(map(len, labels)) * CHARACTER <= room - 4
 
 
@@ -72,64 +74,103 @@ def _places(
         if not (are_differences and label == chapter.baseline)
     ]
 
-    def found(more: Mapping[str, str], chosen: Sequence[tuple[int, str]]) -> list[tuple[int, str, Mapping[str, Any]]]:
-        rows = [(index, label, cells.get(chapter.cell({**labels, **more}, label))) for index, label in chosen]
-        return [(index, label, row) for index, label, row in rows if row is not None and marks.is_drawn(row)]
+    def found(
+        more: Mapping[str, str], chosen: Sequence[tuple[int, str]]
+    ) -> list[tuple[int, str, Mapping[str, Any]]]:
+        rows = [
+            (index, label, cells.get(chapter.cell({**labels, **more}, label)))
+            for index, label in chosen
+        ]
+        return [
+            (index, label, row)
+            for index, label, row in rows
+            if row is not None and glyphs.is_drawn(row)
+        ]
 
     if chapter.ground is None:
-        # Nothing along the ground: the compared labels themselves.
+        # Without an x axis, the compared labels take its place.
         return [_Place(entry[1] or "all runs", found({}, [entry])) for entry in series]
-    return [_Place(label, found({chapter.ground: label}, series)) for label in chapter.levels[chapter.ground]]
+    return [
+        _Place(label, found({chapter.ground: label}, series))
+        for label in chapter.levels[chapter.ground]
+    ]
 
 
 def _upright(
-    chapter: Chapter, places: list[_Place], scale: marks.Scale, measure: Measure, title: str, are_differences: bool
+    chapter: Chapter,
+    places: list[_Place],
+    scale: glyphs.Scale,
+    measure: Measure,
+    title: str,
+    are_differences: bool,
 ) -> Markup:
-    """Values upwards over an axis of quantities: lines say that what lies between two is like them."""
+    """Draw values upwards over an axis of quantities.
+
+    Lines join them, because values between two quantities are meaningful.
+    """
     y = scale.over(HEIGHT - BOTTOM, TOP)
-    step = (marks.WIDTH - LEFT - RIGHT) / len(places)
+    step = (glyphs.WIDTH - LEFT - RIGHT) / len(places)
     count = len(chapter.series)
-    parts = [_grid(f"M{LEFT},{y.at(tick):.1f}H{marks.WIDTH - RIGHT}", tick, are_differences) for tick in y.ticks]
-    parts += [marks.text(LEFT - 5, y.at(tick) + 4, y.text(tick), "end") for tick in y.ticks]
+    parts = [
+        _grid(f"M{LEFT},{y.at(tick):.1f}H{glyphs.WIDTH - RIGHT}", tick, are_differences)
+        for tick in y.ticks
+    ]
+    parts += [glyphs.text(LEFT - 5, y.at(tick) + 4, y.text(tick), "end") for tick in y.ticks]
     at = {}
     for index, place in enumerate(places):
-        parts.append(marks.text(LEFT + (index + 0.5) * step, HEIGHT - BOTTOM + 15, place.label))
+        parts.append(glyphs.text(LEFT + (index + 0.5) * step, HEIGHT - BOTTOM + 15, place.label))
         for number, label, row in place.marks:
             x = LEFT + (index + 0.5 + SPREAD * (number - (count - 1) / 2) / count) * step
-            at.setdefault(number, []).append((x, y, row, _names(chapter, label, place.label, title)))
-    parts.append(marks.text((LEFT + marks.WIDTH) / 2, HEIGHT - 5, chapter.ground or "", kind="axis"))
+            at.setdefault(number, []).append(
+                (x, y, row, _names(chapter, label, place.label, title))
+            )
+    parts.append(
+        glyphs.text((LEFT + glyphs.WIDTH) / 2, HEIGHT - 5, chapter.ground or "", kind="axis")
+    )
     for number, points in at.items():
-        path = "L".join(f"{x:.1f},{y.at(row['mean'] * measure.scale):.1f}" for x, y, row, _ in points)
-        style = f'class="line s{number % len(marks.LOOKS)}" data-series="{number}"'
-        parts.append(Markup(f'<path {style} stroke-dasharray="{marks.dashes(number)}" d="M{path}"/>'))
+        path = "L".join(
+            f"{x:.1f},{y.at(row['mean'] * measure.scale):.1f}" for x, y, row, _ in points
+        )
+        style = f'class="line s{number % len(glyphs.LOOKS)}" data-series="{number}"'
+        parts.append(
+            Markup(f'<path {style} stroke-dasharray="{glyphs.dashes(number)}" d="M{path}"/>')
+        )
     for number, points in at.items():
         for x, y, row, names in points:
             low, mean, high = (y.at(value) for value in _ends(row, measure))
-            words = marks.tip(names, row, measure, is_difference=are_differences)
-            parts.append(marks.mark(number, x, mean, (low, high, True), words))
-    return marks.frame(HEIGHT, _spoken(measure, title, are_differences), parts)
+            words = glyphs.tip(names, row, measure, is_difference=are_differences)
+            parts.append(glyphs.mark(number, x, mean, (low, high, True), words))
+    return glyphs.frame(HEIGHT, _spoken(measure, title, are_differences), parts)
 
 
 def _lying(
-    chapter: Chapter, places: list[_Place], scale: marks.Scale, measure: Measure, title: str, are_differences: bool
+    chapter: Chapter,
+    places: list[_Place],
+    scale: glyphs.Scale,
+    measure: Measure,
+    title: str,
+    are_differences: bool,
 ) -> Markup:
-    """Values to the right, a group of rows for each name: names of any length have room, also on a phone."""
-    x = scale.over(INSET, marks.WIDTH - INSET)
+    """Draw values to the right, with a group of rows per name.
+
+    Names of any length fit, also on a phone.
+    """
+    x = scale.over(INSET, glyphs.WIDTH - INSET)
     heights = [LABEL + ROW * max(1, len(place.marks)) + GAP for place in places]
     bottom = sum(heights)
     parts = [_grid(f"M{x.at(tick):.1f},0V{bottom:.1f}", tick, are_differences) for tick in x.ticks]
-    parts += [marks.text(x.at(tick), bottom + 14, x.text(tick)) for tick in x.ticks]
+    parts += [glyphs.text(x.at(tick), bottom + 14, x.text(tick)) for tick in x.ticks]
     top = 0.0
     for place, height in zip(places, heights, strict=True):
-        parts.append(marks.text(2, top + LABEL - 3, place.label, "start", "name"))
+        parts.append(glyphs.text(2, top + LABEL - 3, place.label, "start", "name"))
         for row_number, (number, label, row) in enumerate(place.marks):
             y = top + LABEL + ROW * (row_number + 0.5)
             low, mean, high = (x.at(value) for value in _ends(row, measure))
             names = _names(chapter, label, "" if chapter.ground is None else place.label, title)
-            words = marks.tip(names, row, measure, is_difference=are_differences)
-            parts.append(marks.mark(number, mean, y, (low, high, False), words))
+            words = glyphs.tip(names, row, measure, is_difference=are_differences)
+            parts.append(glyphs.mark(number, mean, y, (low, high, False), words))
         top += height
-    return marks.frame(bottom + 20, _spoken(measure, title, are_differences), parts)
+    return glyphs.frame(bottom + 20, _spoken(measure, title, are_differences), parts)
 
 
 def _names(chapter: Chapter, label: str, place: str, title: str) -> list[str]:

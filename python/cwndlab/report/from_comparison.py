@@ -1,4 +1,4 @@
-"""A comparison as a chapter, and a comparison from the folder that `--out` wrote."""
+"""Makes a chapter of a comparison, or of the directory that `--out` wrote."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from cwndlab import native, plots
 from cwndlab.comparison import AXES, SETTING, Comparison
 from cwndlab.environments import ENVIRONMENTS
 from cwndlab.errors import StoreError
+from cwndlab.message import invalid
 from cwndlab.metrics import METRICS, Metric
 from cwndlab.plan import Plan
 from cwndlab.report.chapter import Chapter
@@ -24,7 +25,11 @@ from cwndlab.results import Result
 from cwndlab.statistics import estimate
 from cwndlab.tables import number
 
-TRACES = {"cwnd": plots.windows_by_rule, "rate": plots.goodput_by_rule, "queue": plots.queue_by_rule}
+TRACES = {
+    "cwnd": plots.windows_by_rule,
+    "rate": plots.goodput_by_rule,
+    "queue": plots.queue_by_rule,
+}
 CAPTIONS = {
     "cwnd": "Congestion windows over time, one panel per rule",
     "rate": "Goodput against available bandwidth over time, one panel per rule",
@@ -33,13 +38,21 @@ CAPTIONS = {
 
 
 def chapter_of(
-    comparison: Comparison, tell: Callable[[str, int, int], object], engine: Mapping[str, str] | None = None
+    comparison: Comparison,
+    tell: Callable[[str, int, int], object],
+    engine: Mapping[str, str] | None = None,
 ) -> Chapter:
-    """Write down what is known of a comparison; `engine` says what did the runs, by default this process."""
+    """Make the chapter of a comparison.
+
+    `engine` did the runs, by default this process's.
+    """
     plan = comparison.plan
     rules = [level.label for level in plan.axes["rule"]]
     runs = [
-        {"cell": {axis: row[axis] for axis in AXES}, **{key: row[key] for key in ("replicate", "seed", "trace_hash")}}
+        {
+            "cell": {axis: row[axis] for axis in AXES},
+            **{key: row[key] for key in ("replicate", "seed", "trace_hash")},
+        }
         for row in comparison.runs.to_dicts()
     ]
     return Chapter(
@@ -76,24 +89,31 @@ def _engine() -> dict[str, str]:
 
 
 def _differences(runs: pl.DataFrame, baseline: str) -> pl.DataFrame:
-    """Compare runs of the same replicate, which share their random numbers, as sweeps do."""
+    """Compare runs of the same replicate, which share their random numbers, as in sweeps."""
     where = [*SETTING, "env", "replicate"]
     other = runs.filter(rule=baseline).select(*where, *(pl.col(metric.key) for metric in METRICS))
-    pairs = runs.filter(pl.col("rule") != baseline).join(other, on=where, suffix=" of baseline", maintain_order="left")
+    pairs = runs.filter(pl.col("rule") != baseline).join(
+        other, on=where, suffix=" of baseline", maintain_order="left"
+    )
     rows = []
     for cell, group in pairs.group_by(AXES, maintain_order=True):
         for metric in METRICS:
             less = group[metric.key] - group[f"{metric.key} of baseline"]
             rows.append((*cell, metric.key, *estimate(less)))
     numbers = {"mean": pl.Float64, "ci95": pl.Float64, "replicates": pl.Int64}
-    return pl.DataFrame(rows, schema={**dict.fromkeys((*AXES, "metric"), pl.String), **numbers}, orient="row")
+    return pl.DataFrame(
+        rows, schema={**dict.fromkeys((*AXES, "metric"), pl.String), **numbers}, orient="row"
+    )
 
 
 def _missing(comparison: Comparison) -> list[str]:
     if comparison.complete:
         return []
     missing = len(comparison.plan) - len(comparison.measured)
-    return [f"Not finished: {missing} of {len(comparison.plan)} runs are missing. Numbers are of those that are there."]
+    return [
+        f"Not finished: {missing} of {len(comparison.plan)} runs are missing. Numbers are of the "
+        "finished runs."
+    ]
 
 
 def _facts(comparison: Comparison) -> dict[str, str]:
@@ -115,7 +135,9 @@ def _scores(comparison: Comparison, metric: Metric) -> Iterator[dict[str, Any]]:
         }
 
 
-def _timelines(comparison: Comparison, tell: Callable[[str, int, int], object]) -> Iterator[dict[str, Any]]:
+def _timelines(
+    comparison: Comparison, tell: Callable[[str, int, int], object]
+) -> Iterator[dict[str, Any]]:
     axes = (comparison.plan.axes[name] for name in (*SETTING, "env"))
     cells = list(itertools.product(*axes))
     for done, (recovery, queue, env) in enumerate(cells, 1):
@@ -131,33 +153,40 @@ def _images(comparison: Comparison, cell: dict[str, str]) -> list[dict[str, str]
         if (result := comparison.result(**cell, rule=level.label)) is not None:
             results[level.label] = result
     return [
-        {"caption": CAPTIONS[trace], "data": base64.b64encode(plots.png_bytes(draw(results))).decode()}
+        {
+            "caption": CAPTIONS[trace],
+            "data": base64.b64encode(plots.png_bytes(draw(results))).decode(),
+        }
         for trace, draw in TRACES.items()
         if results and all(trace in result.traces for result in results.values())
     ]
 
 
 def is_folder(folder: Path) -> bool:
-    """Whether `cwndlab compare --out` wrote a folder."""
+    """Whether `cwndlab compare --out` wrote the directory."""
     return (folder / "plan.json").is_file() and (folder / "runs.parquet").is_file()
 
 
 def read(folder: Path) -> tuple[Comparison, dict[str, str]]:
-    """Read the folder that `cwndlab compare --out` wrote, with what it says of the engine.
+    """Read the directory that `cwndlab compare --out` wrote, with its engine.
 
     Raises
     ------
     StoreError
-        If it holds something else.
+        If the directory has something else.
     """
     try:
         plan = Plan.from_dict(json.loads((folder / "plan.json").read_text(encoding="utf-8")))
         runs = pl.read_parquet(folder / "runs.parquet")
-        version = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))["cwndlab_version"]
+        version = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))[
+            "cwndlab_version"
+        ]
     except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
-        raise StoreError(f"report: `{folder}` cannot be read ({error}); allowed: what `--out` wrote") from error
+        raise StoreError(
+            f"report: `{folder}` cannot be read ({error}): expected what `--out` wrote"
+        ) from error
     if list(plan.axes) != list(AXES) or not {metric.key for metric in METRICS} <= set(runs.columns):
-        raise StoreError(f"report: `{folder}` is no comparison of rules side by side; allowed: that, or a store")
+        raise StoreError(invalid("report", folder, "a comparison of rules, or a store"))
     measured = {(*(row[axis] for axis in AXES), row["replicate"]): row for row in runs.to_dicts()}
     comparison = Comparison(plan)
     for run in plan:
@@ -165,7 +194,7 @@ def read(folder: Path) -> tuple[Comparison, dict[str, str]]:
         if row is None:
             continue
         comparison.measured[run.index] = row
-        # Traces are of replicate 0 alone; the other results are in the table already.
+        # Only replicate 0 has traces; the other results are in the table already.
         path = folder / "runs" / f"{run.index:05d}"
         if run.replicate == 0 and any(path.glob("trace-*.parquet")):
             comparison.results[run.index] = Result.load(path)

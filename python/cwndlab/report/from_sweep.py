@@ -1,4 +1,4 @@
-"""A sweep of a store as a chapter."""
+"""Makes a chapter of a store's sweep."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ import polars as pl
 from cwndlab import tomltext
 from cwndlab.environments import ENVIRONMENTS
 from cwndlab.report.chapter import Chapter, short
-from cwndlab.sweep.remarks import notes_on_runs
+from cwndlab.sweep.notes import notes_on_runs
 
 if TYPE_CHECKING:
-    from cwndlab.sweep import Findings, Sweep
+    from cwndlab.sweep import Sweep, SweepResult
     from cwndlab.sweep.reading import Kept
 
 MOST_RUNS = 2000
-"""Rows of the table of runs: a page with more is slow to open on a phone."""
+"""Largest number of rows in the table of runs: more make a page slow on a phone."""
 
 
 def chapter_of(kept: Kept, notes: Sequence[str] = ()) -> Chapter:
-    """Write down what is known of a sweep; `notes` say what else is missing."""
+    """Make the chapter of a sweep; `notes` add missing parts."""
     findings = kept.findings
     sweep = findings.sweep
     labels = sweep.compared_labels
     return Chapter(
         name=sweep.name,
-        levels={name: [level.label for level in levels] for name, levels in sweep.plan.axes.items()},
+        levels={
+            name: [level.label for level in levels] for name, levels in sweep.plan.axes.items()
+        },
         compared=sweep.compared,
         baseline=labels[0] if len(labels) > 1 else None,
         measures=sweep.measures,
@@ -38,15 +40,15 @@ def chapter_of(kept: Kept, notes: Sequence[str] = ()) -> Chapter:
         missing=[*_missing(kept), *notes],
         facts=_facts(sweep),
         origin=_origin(kept.runs),
-        source=("The sweep as a file: `cwndlab sweep` does it again", _as_file(sweep)),
+        source=("The sweep as a file, for `cwndlab sweep`", _as_file(sweep)),
         runs=kept.runs[:MOST_RUNS],
         more_runs=len(kept.runs[MOST_RUNS:]),
         notes=_notes(sweep),
     )
 
 
-def _joined(findings: Findings, table: pl.DataFrame) -> pl.DataFrame:
-    """Give axes that go together one column again, as the plan has them."""
+def _joined(findings: SweepResult, table: pl.DataFrame) -> pl.DataFrame:
+    """Join zipped axes into one column again, as in the plan."""
     sweep = findings.sweep
     for name, levels in sweep.plan.axes.items():
         parts = list(sweep.columns({name: levels[0].label}))
@@ -73,27 +75,34 @@ def _missing(kept: Kept) -> list[str]:
     sweep, found = kept.findings.sweep, []
     if kept.missing:
         found.append(
-            f"Not finished: {kept.missing} of {kept.wanted} runs are missing, and {kept.cells_without_runs} cells have"
+            f"Not finished: {kept.missing} of {kept.wanted} runs are missing, and "
+            f"{kept.cells_without_runs} cells have"
             " none."
-            " Numbers are of the runs that are there."
+            " Numbers are of the finished runs."
         )
     if kept.wide:
         found.append(f"In {kept.wide} cells the intervals are wider than `{sweep.until}`.")
     found += [f"{note}." for note in notes_on_runs(kept.findings)]
     if kept.others:
-        found.append(f"{kept.others} runs are of what the sweep was before it was changed; they are left out.")
+        found.append(
+            f"{kept.others} runs belong to earlier definitions of the sweep; they are left out."
+        )
     return found
 
 
 def _facts(sweep: Sweep) -> dict[str, str]:
     last = f"until {sweep.until}, at most {sweep.most}" if sweep.until else ""
     facts = {
-        "compared": f"{sweep.compared}, with {sweep.compared_labels[0]}" if len(sweep.compared_labels) > 1 else "",
+        "compared": f"{sweep.compared}, with {sweep.compared_labels[0]}"
+        if len(sweep.compared_labels) > 1
+        else "",
         "replicates": f"{sweep.replicates} {last}".strip(),
         "measured": f"link {sweep.link}, "
         + (f"flows of group {sweep.measured_group}" if sweep.measured_group else "all flows"),
         "duration": str(sweep.duration or sweep.base.get("duration", "")),
-        "measuring window": " to ".join(map(str, sweep.base["measure"])) if sweep.base.get("measure") else "",
+        "measuring window": " to ".join(map(str, sweep.base["measure"]))
+        if sweep.base.get("measure")
+        else "",
         "profile": str(sweep.base.get("profile", "")),
         "assumed": ", ".join(f"{key} = {value}" for key, value in sweep.assume.items()),
     }
@@ -113,22 +122,28 @@ def _origin(runs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         "build of the engine": listed("build"),
         "machine": listed("machine"),
         "seeds": f"{min(row['seed'] for row in runs)} to {max(row['seed'] for row in runs)}",
-        "finished": f"{min(row['finished'] for row in runs)} to {max(row['finished'] for row in runs)}",
-        "time of all runs": f"{sum(row['duration_s'] for row in own.values()):.3g} s, one after the other",
+        "finished": f"{min(row['finished'] for row in runs)} to "
+        f"{max(row['finished'] for row in runs)}",
+        "time of all runs": f"{sum(row['duration_s'] for row in own.values()):.3g} s, one after "
+        "the other",
         "hash of all runs": digest(runs),
     }
 
 
 def digest(runs: Sequence[Mapping[str, Any]]) -> str:
-    """Hash trace hashes with their cells, replicates and seeds: equal where all runs are equal.
+    """Hash trace hashes with their cells, replicates and seeds: equal if all runs are equal.
 
     Examples
     --------
     >>> run = {"cell": {"rule": "CUBIC"}, "replicate": 0, "seed": 1, "trace_hash": "00ff"}
-    >>> digest([run]) == digest([dict(run)]), digest([run]) == digest([{**run, "trace_hash": "00fe"}])
+    >>> other = {**run, "trace_hash": "00fe"}
+    >>> digest([run]) == digest([dict(run)]), digest([run]) == digest([other])
     (True, False)
     """
-    rows = sorted(repr((sorted(row["cell"].items()), row["replicate"], row["seed"], row["trace_hash"])) for row in runs)
+    rows = sorted(
+        repr((sorted(row["cell"].items()), row["replicate"], row["seed"], row["trace_hash"]))
+        for row in runs
+    )
     return hashlib.blake2b("\n".join(rows).encode(), digest_size=8).hexdigest()
 
 

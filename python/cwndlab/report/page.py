@@ -6,15 +6,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cwndlab.report import charts, marks, tables
+from cwndlab.report import charts, glyphs, tables
 from cwndlab.report.chapter import MOST_PANELS, Chapter, named, short
 from cwndlab.store.layout import write_whole
 
 TEMPLATE = "report.html.jinja"
 
 
-def write(target: Path, title: str, chapters: Sequence[Chapter], tell: Callable[[str, int, int], object]) -> Path:
-    """Write chapters as one page; the file is there whole or not at all."""
+def write(
+    target: Path, title: str, chapters: Sequence[Chapter], tell: Callable[[str, int, int], object]
+) -> Path:
+    """Write chapters as one page, atomically."""
     steps = sum(len(chapter.measures) for chapter in chapters)
     drawn: list[dict[str, Any]] = []
     done = 0
@@ -35,19 +37,25 @@ def _environment() -> Any:
     import jinja2
 
     return jinja2.Environment(
-        loader=jinja2.PackageLoader("cwndlab"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        loader=jinja2.PackageLoader("cwndlab"), autoescape=True, trim_blocks=True,
+        lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )  # fmt: skip
 
 
 def _content(chapter: Chapter, number: int, metrics: list[dict[str, Any]]) -> dict[str, Any]:
-    """Give what the template reads of a chapter."""
+    """Return the template's variables of a chapter."""
     labels = {name: ", ".join(names) for name, names in chapter.levels.items()}
     return {
         "id": f"part-{number}",
         "chapter": chapter,
         "series": [
-            {"index": index, "label": label, "sample": marks.sample(index), "is_baseline": label == chapter.baseline}
+            {
+                "index": index,
+                "label": label,
+                "sample": glyphs.sample(index),
+                "is_baseline": label == chapter.baseline,
+            }
             for index, label in enumerate(chapter.series)
             if label
         ],
@@ -65,7 +73,11 @@ def _content(chapter: Chapter, number: int, metrics: list[dict[str, Any]]) -> di
 def _metric(chapter: Chapter, measure: Any) -> dict[str, Any]:
     better = {True: "higher is better", False: "lower is better", None: ""}[measure.more_is_better]
     means = charts.plots(chapter, chapter.summary, measure)
-    differences = charts.plots(chapter, chapter.differences, measure, are_differences=True) if chapter.baseline else []
+    differences = (
+        charts.plots(chapter, chapter.differences, measure, are_differences=True)
+        if chapter.baseline
+        else []
+    )
     of_metric = chapter.summary.filter(metric=measure.key)
     return {
         "key": measure.key,
@@ -75,7 +87,9 @@ def _metric(chapter: Chapter, measure: Any) -> dict[str, Any]:
         "means": means,
         "differences": differences,
         "more_plots": max(0, len(chapter.panels()) - MOST_PANELS),
-        "undrawn": of_metric.filter(of_metric["mean"].is_not_null() & of_metric["ci95"].is_null()).height,
+        "undrawn": of_metric.filter(
+            of_metric["mean"].is_not_null() & of_metric["ci95"].is_null()
+        ).height,
         "table": tables.means(chapter, measure),
         "compared": tables.differences(chapter, measure) if chapter.baseline else None,
         "scores": chapter.scores.get(measure.key, ()),
@@ -83,7 +97,9 @@ def _metric(chapter: Chapter, measure: Any) -> dict[str, Any]:
 
 
 def _run_columns(chapter: Chapter) -> list[str]:
-    """Columns of the table of runs beside the cell."""
+    """Other columns of the table of runs."""
     return (
-        [key for key in chapter.runs[0] if key not in ("cell", "build", "version", "machine")] if chapter.runs else []
+        [key for key in chapter.runs[0] if key not in ("cell", "build", "version", "machine")]
+        if chapter.runs
+        else []
     )

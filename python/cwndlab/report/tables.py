@@ -1,4 +1,4 @@
-"""Tables of a chapter: means, differences, and in how many cells a difference is larger than its interval."""
+"""Tables of a chapter: means, differences, and counts of significant differences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from cwndlab.report.chapter import Chapter, Measure, named
 from cwndlab.tables import MISSING, number, with_interval
 
 SIGNS = {"better": "▲", "worse": "▼", "more": "+", "less": "-", "same": "="}
-WORDS = {"better": "better", "worse": "worse", "more": "more", "less": "less", "same": "not told apart"}
+WORDS = {
+    "better": "better",
+    "worse": "worse",
+    "more": "more",
+    "less": "less",
+    "same": "no significant difference",
+}
 
 
 class Entry(NamedTuple):
@@ -17,12 +23,12 @@ class Entry(NamedTuple):
 
     text: str
     value: float | None
-    """By which it is sorted."""
+    """Sort key."""
     verdict: str = ""
 
 
 class Table(NamedTuple):
-    """Rows are what varies beside the compared axis, columns what is compared."""
+    """A table: columns are the compared labels, rows the combinations of the other axes."""
 
     columns: Sequence[tuple[int, str]]
     """Number of the series, and its label."""
@@ -30,13 +36,13 @@ class Table(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """In how many cells a level is better than the baseline, worse, or neither for certain."""
+    """Counts of cells where a level is better or worse than the baseline, or neither."""
 
     counts: Mapping[str, int]
 
     @property
     def total(self) -> int:
-        """Cells that were compared."""
+        """Number of compared cells."""
         return sum(self.counts.values())
 
 
@@ -46,12 +52,12 @@ def means(chapter: Chapter, measure: Measure) -> Table:
 
 
 def differences(chapter: Chapter, measure: Measure) -> Table:
-    """Give what each level has more than the baseline, over pairs of runs with the same seed."""
+    """Return differences of each level from the baseline, over pairs of equal seeds."""
     return _table(chapter, measure, are_differences=True)
 
 
 def tallies(chapter: Chapter) -> list[tuple[int, str, list[Tally]]]:
-    """For each level but the baseline: its number, its label, and a tally for each metric."""
+    """For each other level: its number, its label, and a tally per metric."""
     found = []
     for index, label in enumerate(chapter.series):
         if label != chapter.baseline and chapter.compared:
@@ -62,14 +68,15 @@ def tallies(chapter: Chapter) -> list[tuple[int, str, list[Tally]]]:
 
 
 def verdict(row: Mapping[str, Any] | None, measure: Measure) -> str:
-    """Judge a difference: ``better``, ``worse``, ``same`` where its interval holds zero, empty where it has none.
+    """Judge a difference: ``better``, ``worse``, ``same`` (interval holds zero), or empty.
 
-    Of a metric without a better end ``more`` and ``less``.
+    If neither direction is better: ``more`` and ``less``.
 
     Examples
     --------
     >>> from cwndlab.metrics import BY_KEY
-    >>> loss, rows = BY_KEY["loss_rate"], [{"mean": mean, "ci95": 0.01} for mean in (-0.02, 0.009, 0.02)]
+    >>> loss = BY_KEY["loss_rate"]
+    >>> rows = [{"mean": mean, "ci95": 0.01} for mean in (-0.02, 0.009, 0.02)]
     >>> [verdict(row, loss) for row in rows]
     ['better', 'same', 'worse']
     """
@@ -84,7 +91,9 @@ def verdict(row: Mapping[str, Any] | None, measure: Measure) -> str:
 
 
 def _tally(rows: Sequence[Mapping[str, Any]], measure: Measure) -> Tally:
-    kinds = ("more", "same", "less") if measure.more_is_better is None else ("better", "same", "worse")
+    kinds = (
+        ("more", "same", "less") if measure.more_is_better is None else ("better", "same", "worse")
+    )
     found = [verdict(row, measure) for row in rows]
     return Tally({kind: found.count(kind) for kind in kinds})
 
@@ -101,7 +110,9 @@ def _table(chapter: Chapter, measure: Measure, *, are_differences: bool) -> Tabl
         found = [cells.get(chapter.cell(labels, label)) for _, label in columns]
         if any(found):
             name = named(labels) if len(labels) > 1 else "".join(labels.values())
-            rows.append((name or "all runs", [_entry(row, measure, are_differences) for row in found]))
+            rows.append(
+                (name or "all runs", [_entry(row, measure, are_differences) for row in found])
+            )
     return Table(columns, rows)
 
 

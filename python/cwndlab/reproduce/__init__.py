@@ -8,20 +8,20 @@
 >>> claim.statement, claim.reading.text
 ('All four rules have near-identical goodput', '<= 0.02')
 
-A claim is a sentence of the paper, in our words, with a number that decides it and bounds for that number
-(`readings.toml`), both written down before the first full run. `reproduce.reproduce` does the runs.
+A claim is a sentence of the paper, in our words, with a number that decides it and bounds for that
+number (`readings.toml`), both written down before the first full run. `reproduce.reproduce` does
+the runs.
 """
 
 from __future__ import annotations
 
-from cwndlab.reproduce.board import Board, Data, Means
 from cwndlab.reproduce.claims import Claim, Judged
 from cwndlab.reproduce.paper import Experiment, Paper, choose, load, names
 from cwndlab.reproduce.readings import Reading, reading, readings
+from cwndlab.reproduce.results_grid import Data, Means, ResultsGrid
 from cwndlab.reproduce.running import Reproduction, judge, reproduce
 
 __all__ = [
-    "Board",
     "Claim",
     "Data",
     "Experiment",
@@ -30,6 +30,7 @@ __all__ = [
     "Paper",
     "Reading",
     "Reproduction",
+    "ResultsGrid",
     "choose",
     "judge",
     "load",

@@ -7,29 +7,30 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import missing
 from cwndlab.reproduce.readings import UNDECIDED, Reading, read_toml, reading
 from cwndlab.statistics import Estimate
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence of a paper as a number and bounds for it.
+    """One statement of a paper, as a number with bounds.
 
     Parameters
     ----------
     id, name : str
         The experiment (``fig4``), and the claim among its claims.
     section, statement : str
-        Where the paper has it, and what it says, in our words.
+        Its section of the paper, and the statement in our words.
     reading : Reading
-        What the measured number must be.
+        Bounds of the measured number.
     quantity : str
-        Name of the function that gives the number; empty where nothing computes it yet.
+        Name of the function that computes the number; empty if there is none yet.
     is_exact : bool
         The number comes from theory and has no interval.
     arguments : mapping
-        Whatever the quantity needs: plan, metric, rules, settings. `also` has the same claim about something else:
-        name to the arguments that differ. `why` says what is known where it does not hold.
+        Arguments of the quantity: plan, metric, rules, settings. `also` has variants of the claim:
+        name to the arguments that differ. `why` explains a claim that does not hold.
     """
 
     id: str
@@ -44,12 +45,14 @@ class Claim:
     def __getitem__(self, key: str) -> Any:
         """Return an argument."""
         if key not in self.arguments:
-            raise ScenarioError(f"claim {self.id}/{self.name}: `{key}` is missing; allowed: what {self.quantity} needs")
+            raise ScenarioError(
+                missing(f"claim {self.id}/{self.name}: {key}", f"what {self.quantity} needs")
+            )
         return self.arguments[key]
 
     @property
     def plans(self) -> list[str]:
-        """Names of the plans whose runs it looks at."""
+        """Names of the plans whose runs it needs."""
         other = [changes.get("plan") for changes in self.arguments.get("also", {}).values()]
         named = [self.arguments.get("plan"), self.arguments.get("beside"), *other]
         return [] if self.is_exact or not self.quantity else [name for name in named if name]
@@ -61,13 +64,13 @@ class Claim:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with what was measured."""
+    """A claim with its measured number and verdict."""
 
     claim: Claim
     measured: Estimate
     verdict: str
     also: Mapping[str, tuple[Estimate, str]] = field(default_factory=dict)
-    """The same claim by another measure of the same thing, such as goodput over what was really left."""
+    """The same claim by another metric, such as goodput over the measured residual bandwidth."""
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,7 +95,7 @@ class Judged:
 
 
 def not_searched(claim: Claim) -> Judged:
-    """Judge a claim that nothing computes."""
+    """Return the verdict on a claim without a quantity."""
     note = claim.arguments.get("why", "nothing here computes it")
     return Judged(claim, Estimate(None, None, 0), UNDECIDED, note=note)
 
@@ -103,7 +106,7 @@ def read_claims(file: Any) -> list[Claim]:
     Raises
     ------
     ScenarioError
-        If a claim names a reading that is not known, or two have one name.
+        If a claim names an unknown reading, or two claims have the same name.
     """
     data = dict(read_toml(file))
     defaults = data.get("defaults", {})
@@ -112,7 +115,8 @@ def read_claims(file: Any) -> list[Claim]:
         rest = {key: value for key, value in entry.items() if key not in _OWN}
         claims.append(
             Claim(
-                entry["id"], entry["claim"], entry["section"], entry["statement"], reading(entry["reading"]),
+                entry["id"], entry["claim"], entry["section"], entry["statement"],
+                reading(entry["reading"]),
                 entry["quantity"] if entry.get("searched", True) else "", entry.get("exact", False),
                 {**defaults, **rest},
             )
@@ -120,7 +124,7 @@ def read_claims(file: Any) -> list[Claim]:
     names = [(claim.id, claim.name) for claim in claims]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
-        raise ScenarioError(f"claim: `{twice[0]}/{twice[1]}` is there twice; allowed: each name once")
+        raise ScenarioError(f"claim `{twice[0]}/{twice[1]}` must not be repeated")
     return claims
 
 

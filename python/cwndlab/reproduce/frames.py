@@ -1,4 +1,4 @@
-"""Data frames that several papers make of what was measured."""
+"""Data frames of results that several papers share."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from cwndlab.statistics import estimate
 if TYPE_CHECKING:
     import polars as pl
 
-    from cwndlab.reproduce.board import Data
+    from cwndlab.reproduce.results_grid import Data
 
 
 def cell_table(data: Data, plan: str, settings: Sequence[str] | None = None) -> pl.DataFrame:
-    """One row per setting, case, rule and metric: ``value`` is the mean over replicates, with ``ci95``, its half-width.
+    """One row per setting, case, rule and metric.
+
+    ``value`` is the mean over replicates, with ``ci95``, its half-width.
 
     Parameters
     ----------
     data : Data
-        What was measured.
+        The results.
     plan : str
-        Of which plan.
+        The plan.
     settings : sequence of str, optional
         Only these.
     """
@@ -30,7 +32,9 @@ def cell_table(data: Data, plan: str, settings: Sequence[str] | None = None) -> 
 
     board = data.boards[plan]
     rows = []
-    places = itertools.product(enumerate(board.settings), enumerate(board.cases), enumerate(board.rules))
+    places = itertools.product(
+        enumerate(board.settings), enumerate(board.cases), enumerate(board.rules)
+    )
     for (at, setting), (case_at, case), (rule_at, rule) in places:
         if settings is None or setting in settings:
             for metric, values in board.values.items():

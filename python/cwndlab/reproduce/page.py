@@ -1,4 +1,4 @@
-"""The report on a paper: one HTML file that loads nothing from elsewhere, with data and plots beside it."""
+"""The report on a paper: one self-contained HTML file, with data and plots next to it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
 from cwndlab.metrics import BY_KEY
-from cwndlab.reproduce.board import MEASURED
 from cwndlab.reproduce.claims import Judged
 from cwndlab.reproduce.readings import VERDICTS
+from cwndlab.reproduce.results_grid import MEASURED
 from cwndlab.statistics import Estimate
 from cwndlab.store.layout import write_whole
 
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from cwndlab.reproduce.running import Reproduction
 
 SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
-"""Beside the word: no meaning by colour alone."""
+"""Signs next to the words: colour alone has no meaning."""
 
 
 def write(found: Reproduction, folder: Path, elapsed: Callable[[], float]) -> Path:
-    """Write plots, data, ``claims.json`` and ``report.html``; `elapsed` tells the seconds since the beginning.
+    """Write plots, data, ``claims.json`` and ``report.html``.
+
+    `elapsed` returns the seconds since the beginning.
 
     Returns
     -------
@@ -44,7 +46,8 @@ def write(found: Reproduction, folder: Path, elapsed: Callable[[], float]) -> Pa
     found.wall_s = elapsed()
     write_claims(found, folder / "claims.json")
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("cwndlab"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        loader=jinja2.PackageLoader("cwndlab"), autoescape=True, trim_blocks=True,
+        lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )  # fmt: skip
     target = folder / "report.html"
@@ -66,15 +69,17 @@ def number(found: Estimate, *, exact: bool = False) -> str:
 
     Examples
     --------
-    >>> number(Estimate(0.123456, 0.01, 10)), number(Estimate(None, None, 0)), number(Estimate(1e-12, None, 1))
-    ('0.123 ± 0.010', '-', '1e-12')
+    >>> number(Estimate(0.123456, 0.01, 10)), number(Estimate(None, None, 0))
+    ('0.123 ± 0.010', '-')
+    >>> number(Estimate(1e-12, None, 1))
+    '1e-12'
     """
     if found.mean is None:
         return "-"
     if found.half_width is None or exact:
         return f"{found.mean:.3g}"
     digits = 3 if max(abs(found.mean), found.half_width) < 10 else 1
-    # Losses of a promille and delays of milliseconds need more of them.
+    # Losses of a promille and delays of milliseconds need more digits.
     while digits < 6 and 0 < max(abs(found.mean), found.half_width) < 10 ** -(digits - 1):
         digits += 1
     return f"{found.mean:.{digits}f} ± {found.half_width:.{digits}f}"
@@ -93,9 +98,11 @@ def _content(found: Reproduction, sections: list[dict[str, Any]]) -> dict[str, A
         "environments": _assumptions(found) if paper.has_environments else [],
         "costs": found.costs,
         "facts": {
-            "runs": f"{sum(cost.runs for cost in found.costs)}, of which {sum(c.done_now for c in found.costs)} now",
+            "runs": f"{sum(cost.runs for cost in found.costs)}, of which "
+            f"{sum(c.done_now for c in found.costs)} now",
             "failed runs": sum(cost.failed for cost in found.costs),
-            "computing time now": f"{sum(cost.computed_s for cost in found.costs):.0f} s, over all threads",
+            "computing time now": f"{sum(cost.computed_s for cost in found.costs):.0f} s, over "
+            "all threads",
             "time": f"{found.wall_s:.0f} s, {'quick' if found.is_quick else 'full'}",
             "cwndlab": f"{native.version()}, engine {native.build()}",
             "Python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
@@ -110,7 +117,7 @@ def _assumptions(found: Reproduction) -> list[dict[str, Any]]:
 
 
 def _sensitivity(folder: Path) -> dict[str, Any] | None:
-    """Read what `cwndlab.reproduce.sensitivity` left there."""
+    """Read the results of `cwndlab.reproduce.sensitivity` in a directory."""
     from cwndlab.reproduce.sensitivity import NAME
 
     file = folder / NAME
@@ -133,9 +140,9 @@ def _section(found: Reproduction, experiment: Experiment, folder: Path) -> dict[
         return section
     place.mkdir(parents=True, exist_ok=True)
     if experiment.table:
-        getattr(found.paper.module("tables"), experiment.table)(found.data, experiment).write_parquet(
-            place / "data.parquet"
-        )
+        getattr(found.paper.module("tables"), experiment.table)(
+            found.data, experiment
+        ).write_parquet(place / "data.parquet")
         section["table"] = f"{experiment.id}/data.parquet"
     if experiment.figure:
         from cwndlab import plots
@@ -148,7 +155,11 @@ def _section(found: Reproduction, experiment: Experiment, folder: Path) -> dict[
 
 def _summary(found: Reproduction, experiment: Experiment) -> dict[str, Any] | None:
     table = found.paper.summary(found.data, experiment)
-    return None if table is None else {"columns": table.columns, "rows": [[*map(_cell, row)] for row in table.rows()]}
+    return (
+        None
+        if table is None
+        else {"columns": table.columns, "rows": [[*map(_cell, row)] for row in table.rows()]}
+    )
 
 
 def _cell(value: Any) -> str:
@@ -187,7 +198,9 @@ def _row(entry: Judged) -> dict[str, Any]:
         "section": claim.section,
         "statement": claim.statement,
         "reading": claim.reading,
-        "what": " of ".join(filter(None, [claim.quantity.replace("_", " "), claim.arguments.get("metric", "")]))
+        "what": " of ".join(
+            filter(None, [claim.quantity.replace("_", " "), claim.arguments.get("metric", "")])
+        )
         if claim.quantity and not claim.is_exact
         else "",
         "measured": number(entry.measured, exact=claim.is_exact),
@@ -201,7 +214,7 @@ def _row(entry: Judged) -> dict[str, Any]:
 
 
 def _label(metric: str) -> str:
-    """Name a metric that a claim is judged by as well."""
+    """Name a further metric of a claim."""
     known = BY_KEY.get(metric.removesuffix(MEASURED))
     if known is None:
         return metric

@@ -1,4 +1,4 @@
-"""A paper's folder: what it states, which plans it needs, which of its experiments there are.
+"""A paper's folder: its claims, plans and experiments.
 
 ::
 
@@ -6,15 +6,15 @@
       README.md       claim, setup, assumptions, expected run time
       paper.toml      title, experiments, short names of rules, what `--quick` means
       claims.toml     every sentence as a quantity and a reading
-      plans/*.toml    sweeps; or waveforms that a search found (`cwndlab.reproduce.waveforms`)
-      published.csv   numbers the paper prints, with their place; or
-      published.toml  the same with the quantity that is ours, which puts them beside each other in the report
-      measures.py     what it measures itself on a run: function(run, traces) -> numbers and arrays by name
-      quantities.py   quantities that are the paper's own: function(data, claim) -> float
+      plans/*.toml    sweeps; or waveforms of a search (`cwndlab.reproduce.waveforms`)
+      published.csv   printed numbers with their place; or
+      published.toml  the same, with the quantity to compare each number with
+      measures.py     the paper's measures of a run: function(run, traces) -> numbers by name
+      quantities.py   the paper's quantities: function(data, claim) -> float
       figures.py      plots of its experiments: function(data, experiment) -> Figure
-      tables.py       their data, and summaries of it: function(data, experiment) -> DataFrame
+      tables.py       their data and summaries: function(data, experiment) -> DataFrame
 
-Nothing imports a paper; it is found by its folder and loaded by its name.
+Nothing imports a paper: it is found by its folder and loaded by its name.
 """
 
 from __future__ import annotations
@@ -28,27 +28,28 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
 from cwndlab.reproduce import waveforms
-from cwndlab.reproduce.board import Board
 from cwndlab.reproduce.claims import Claim, read_claims
 from cwndlab.reproduce.published import Printed, read_published
 from cwndlab.reproduce.quantities import QUANTITIES, Quantity
 from cwndlab.reproduce.readings import read_toml
+from cwndlab.reproduce.results_grid import ResultsGrid
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from cwndlab.reproduce.board import Data
-    from cwndlab.sweep import Findings, Sweep
+    from cwndlab.reproduce.results_grid import Data
+    from cwndlab.sweep import Sweep, SweepResult
 
 FOLDER = "papers"
 Measure = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
-"""From a run as a dictionary, and the traces that were kept of it, to numbers and arrays by name."""
+"""A function from a run (a dictionary) and its traces to numbers and arrays by name."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One result of a paper: a figure, a table, or a remark that can be checked."""
+    """One experiment of a paper: a figure, a table, or a remark."""
 
     id: str
     title: str
@@ -68,9 +69,9 @@ class Paper:
     Attributes
     ----------
     key : str
-        Name of its folder.
+        Name of its directory.
     title, citation : str
-        What it is called, and where it is found.
+        Title and citation.
     experiments : mapping of str to Experiment
         By ID, in the order of the paper.
     claims : sequence of Claim
@@ -78,25 +79,25 @@ class Paper:
     rules : mapping of str to str
         Short names of rules to their notation.
     assumed : sequence of mapping
-        What the paper leaves open beside what environments assume: ``name``, ``value``, ``reason``.
+        Assumptions beyond those of the environments: ``name``, ``value``, ``reason``.
     changes : sequence of str
-        What changed in its claims since they were first committed, each with its reason.
+        Changes of its claims since they were first committed, with reasons.
     also : mapping of str to sequence of str
-        Metric to others that claims about it are judged by beside it.
+        Metric to further metrics by which its claims are judged.
     scales, queues : mapping
         Plan to factors on its metrics, and to the queue of plans that have no such axis.
     bounded : mapping of str to str
-        Metric to another that it is never above (`Board.of`).
+        Metric to the metric that bounds it from above (`ResultsGrid.of`).
     quick : mapping
-        What ``--quick`` means: ``replicates``, ``duration``, ``measure``.
+        Meaning of ``--quick``: ``replicates``, ``duration``, ``measure``.
     sensitivity : mapping
-        What ``--sensitivity`` varies (`cwndlab.reproduce.sensitivity`).
+        Variations of ``--sensitivity`` (`cwndlab.reproduce.sensitivity`).
     assume : mapping
-        What environments assume in this paper, where it is not their default.
+        Assumptions of the environments that differ from the defaults.
     published : sequence of Printed
-        Numbers that it prints.
+        Numbers that the paper prints.
     expected_cpu_s : float, optional
-        Processor time that all of it takes, seconds.
+        Processor time of a full reproduction, seconds.
     """
 
     key: str
@@ -126,12 +127,12 @@ class Paper:
 
     @property
     def has_environments(self) -> bool:
-        """Whether a plan of it is over environments, so that what they assume counts."""
+        """Whether one of its plans uses environments, and so their assumptions."""
         plans = (dict(read_toml(file)) for file in sorted((self.folder / "plans").glob("*.toml")))
         return any("env" in plan.get("axes", {}) for plan in plans)
 
     def published_of(self, ids: Iterable[str]) -> list[Printed]:
-        """Return the numbers that it prints of some experiments."""
+        """Return the printed numbers of some experiments."""
         chosen = set(ids)
         return [number for number in self.published if number.claim.id in chosen]
 
@@ -157,18 +158,21 @@ class Paper:
         plan : str
             Its name.
         quick : bool
-            With few, short runs.
+            Few, short runs.
         assume : mapping, optional
-            What environments assume, beside what the plan says; it does not touch plans with a network of their own.
+            Assumptions of the environments, in addition to the plan's; they do not apply to plans
+            with their own network.
         replicates : int, optional
-            At most that many.
+            Largest number of replicates.
         """
         from cwndlab.sweep import Sweep
 
         assumed = {**self.assume, **(assume or {})}
         file = self.folder / "plans" / f"{plan}.toml"
         data = waveforms.read(file)
-        whole = (waveforms.sweep(data, assumed) if waveforms.KEY in data else Sweep.load(file)).to_dict()
+        whole = (
+            waveforms.sweep(data, assumed) if waveforms.KEY in data else Sweep.load(file)
+        ).to_dict()
         has_environments = "env" in whole["axes"]
         if has_environments and assumed:
             whole["assume"] = {**assumed, **whole.get("assume", {})}
@@ -181,37 +185,60 @@ class Paper:
             if has_environments:
                 whole["duration"] = form["duration"]
             else:
-                whole["base"] = {**whole["base"], "duration": form["duration"], "measure": form["measure"]}
+                whole["base"] = {
+                    **whole["base"],
+                    "duration": form["duration"],
+                    "measure": form["measure"],
+                }
         return Sweep.from_dict(whole)
 
-    def board(self, plan: str, findings: Findings, own: Sequence[Mapping[str, Any]] = ()) -> Board:
-        """Put what a plan's sweep found into arrays, with what the paper measures itself on each run."""
-        return Board.of(
-            findings, queue=self.queues.get(plan, ""), scale=self.scales.get(plan), bounded=self.bounded, own=own
+    def board(
+        self, plan: str, findings: SweepResult, own: Sequence[Mapping[str, Any]] = ()
+    ) -> ResultsGrid:
+        """Put the results of a plan's sweep, and the paper's own measures, into arrays."""
+        return ResultsGrid.of(
+            findings,
+            queue=self.queues.get(plan, ""),
+            scale=self.scales.get(plan),
+            bounded=self.bounded,
+            own=own,
         )
 
     def quantity(self, claim: Claim) -> Quantity:
-        """Find the function that a claim names: one of `cwndlab.reproduce.quantities`, or the paper's own."""
+        """Find the function that a claim names.
+
+        It is one of `cwndlab.reproduce.quantities`, or the paper's own.
+        """
         own = self.module("quantities")
         found = QUANTITIES.get(claim.quantity) or getattr(own, claim.quantity, None)
         if found is None:
             raise ScenarioError(
-                f"claim {claim.id}/{claim.name}: quantity `{claim.quantity}` is not known;"
-                f" allowed: {', '.join(QUANTITIES)}, or a function of {own.__name__}"
+                unknown(
+                    f"claim {claim.id}/{claim.name}: quantity",
+                    claim.quantity,
+                    [*QUANTITIES, f"a function of {own.__name__}"],
+                )
             )
         return found
 
     def summary(self, data: Data, experiment: Experiment) -> pl.DataFrame | None:
-        """Give the small table that an experiment's numbers come down to, where it has one."""
-        return getattr(self.module("tables"), experiment.summary)(data, experiment) if experiment.summary else None
+        """Return the summary table of an experiment, if it has one."""
+        return (
+            getattr(self.module("tables"), experiment.summary)(data, experiment)
+            if experiment.summary
+            else None
+        )
 
     def measure(self, plan: str) -> Measure | None:
-        """Find the function that measures what is the paper's own on each run of a plan; None where there is none."""
+        """Find the function with the paper's own measures of a plan's runs.
+
+        None if there is none.
+        """
         name = self.measures.get(plan)
         return getattr(self.module("measures"), name) if name else None
 
     def module(self, name: str) -> ModuleType:
-        """Load a part of the paper's own code."""
+        """Load a module of the paper."""
         return importlib.import_module(f"cwndlab.{FOLDER}.{self.key}.{name}")
 
 
@@ -242,26 +269,32 @@ def load(key: str) -> Paper:
     ('4.1.1', 7)
     """
     if key not in names():
-        raise ScenarioError(f"paper: `{key}` is not known; allowed: {', '.join(names())}")
+        raise ScenarioError(unknown("paper", key, names()))
     folder = Path(str(resources.files("cwndlab") / FOLDER / key))
     about = dict(read_toml(folder / "paper.toml"))
     experiments = {entry["id"]: _experiment(entry) for entry in about["experiment"]}
     claims = read_claims(folder / "claims.toml")
     for claim in claims:
         if claim.id not in experiments:
-            raise ScenarioError(f"claim {claim.id}/{claim.name}: no such experiment; allowed: {', '.join(experiments)}")
+            raise ScenarioError(
+                unknown(f"claim {claim.id}/{claim.name}: experiment", claim.id, experiments)
+            )
     return Paper(
-        key, about["title"], about["citation"], experiments, claims, about["rules"], about.get("assumed", ()),
-        about.get("changes", ()), about.get("also", {}), about.get("scale", {}), about.get("queues", {}),
-        about.get("bounded", {}), about["quick"], about.get("sensitivity", {}), about.get("assume", {}),
-        about.get("measures", {}), folder, read_published(folder / "published.toml"), about.get("expected_cpu_s"),
+        key, about["title"], about["citation"], experiments, claims, about["rules"],
+        about.get("assumed", ()),
+        about.get("changes", ()), about.get("also", {}), about.get("scale", {}),
+        about.get("queues", {}),
+        about.get("bounded", {}), about["quick"], about.get("sensitivity", {}),
+        about.get("assume", {}),
+        about.get("measures", {}), folder, read_published(folder / "published.toml"),
+        about.get("expected_cpu_s"),
     )  # fmt: skip
 
 
 def choose(targets: Sequence[str]) -> dict[str, list[str]]:
-    """Read targets such as ``akella2002`` and ``akella2002/fig4`` as papers with the IDs that are meant.
+    """Read targets such as ``akella2002`` and ``akella2002/fig4`` as papers with experiment IDs.
 
-    Without any: all papers, all IDs.
+    Without targets: all papers, all IDs.
 
     Raises
     ------
@@ -278,13 +311,17 @@ def choose(targets: Sequence[str]) -> dict[str, list[str]]:
         key, slash, single = target.partition("/")
         known = load(key).experiments
         if slash and single not in known:
-            raise ScenarioError(f"{key}: `{single}` is no experiment of this paper; allowed: {', '.join(known)}")
+            raise ScenarioError(unknown(f"{key}: experiment", single, known))
         wanted = [single] if slash else list(known)
         chosen[key] = [name for name in known if name in {*chosen.get(key, ()), *wanted}]
     return chosen
 
 
 def _experiment(entry: Mapping[str, Any]) -> Experiment:
-    own = {key: entry[key] for key in ("id", "title", "section", "figure", "table", "summary", "about") if key in entry}
+    own = {
+        key: entry[key]
+        for key in ("id", "title", "section", "figure", "table", "summary", "about")
+        if key in entry
+    }
     rest = {key: value for key, value in entry.items() if key not in {*own, "plans"}}
     return Experiment(**own, plans=tuple(entry.get("plans", ())), arguments=rest)

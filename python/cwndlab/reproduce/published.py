@@ -1,4 +1,4 @@
-"""Numbers that a paper prints, beside ours: a paper's `published.toml`."""
+"""Printed numbers of a paper (`published.toml`), for comparison with ours."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _OWN = ("id", "what", "place", "value", "unit", "quantity", "exact")
 
 @dataclass(frozen=True)
 class Printed:
-    """One printed number, with the quantity that is ours.
+    """One printed number, with the quantity that computes ours.
 
     Parameters
     ----------
     claim : Claim
-        What computes ours: experiment, name, place in the paper, quantity and its arguments.
+        Definition of ours: experiment, name, place in the paper, quantity and its arguments.
     value : float
-        What the paper prints, in `unit`.
+        The printed number, in `unit`.
     unit : str
-        Of both.
+        Unit of both.
     """
 
     claim: Claim
@@ -38,9 +38,9 @@ class Beside:
     Attributes
     ----------
     printed : Printed
-        Which one.
+        The printed number.
     ours : Estimate
-        Mean with its 95 % confidence interval; no interval where it comes from theory.
+        Mean with its 95 % confidence interval; theory has no interval.
     """
 
     printed: Printed
@@ -48,11 +48,12 @@ class Beside:
 
     @property
     def relative(self) -> float | None:
-        """Ours less the printed one, over the printed one.
+        """Relative difference of ours from the printed number.
 
         Examples
         --------
-        >>> number = Printed(Claim("table1", "goodput", "table 1", "", Reading("printed", "")), 50.0, "KB/s")
+        >>> number = Printed(Claim("table1", "goodput", "table 1", "", Reading("printed", "")),
+        ...                  50.0, "KB/s")
         >>> Beside(number, Estimate(75.0, 1.0, 10)).relative
         0.5
         """
@@ -77,7 +78,7 @@ class Beside:
 
 
 def read_published(file: Any) -> list[Printed]:
-    """Read a paper's ``published.toml``; a paper without one prints nothing that is compared so."""
+    """Read a paper's ``published.toml``; a paper may have none."""
     if not file.is_file():
         return []
     data = dict(read_toml(file))
@@ -85,7 +86,8 @@ def read_published(file: Any) -> list[Printed]:
     for entry in data["number"]:
         rest = {key: value for key, value in entry.items() if key not in _OWN}
         claim = Claim(
-            entry["id"], entry["what"], entry["place"], "", Reading("published", "the number that is printed"),
+            entry["id"], entry["what"], entry["place"], "",
+            Reading("published", "the number that is printed"),
             entry["quantity"], entry.get("exact", False), {**data.get("defaults", {}), **rest},
         )  # fmt: skip
         found.append(Printed(claim, float(entry["value"]), entry.get("unit", "")))

@@ -1,6 +1,6 @@
-"""Numbers that claims of several papers are about: from means over replicates to one number.
+"""Quantities of claims that several papers share: one number from means over replicates.
 
-Differences are signed so that more is better, whichever way the metric goes. D_a is taken per environment.
+Differences are positive if better, whatever the metric's direction. D_a is per environment.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cwndlab.reproduce.board import Data, Means
 from cwndlab.reproduce.claims import Claim
+from cwndlab.reproduce.results_grid import Data, Means
 
 Quantity = Callable[[Data, Claim], float]
 PICKS: dict[str, Callable[[Sequence[float]], float]] = {
     "largest": max,
     "smallest": min,
-    # From nothing, either way.
+    # A difference from zero.
     "furthest": lambda values: max(map(abs, values)),
     "mean": lambda values: sum(values) / len(values),
 }
@@ -28,23 +28,23 @@ COMPARED: dict[str, Callable[[float, float], float]] = {
 
 
 def means_of(data: Data, claim: Claim) -> Means:
-    """Give the means that a claim is about: of all its plan's cases, or of those it names."""
+    """Return the means of a claim: of all cases of its plan, or of those it names."""
     means = data.means(claim["plan"])
     return means.only(claim["cases"]) if "cases" in claim.arguments else means
 
 
 def settings(means: Means, claim: Claim) -> list[str]:
-    """Give the settings of a claim."""
+    """Return the settings of a claim."""
     return list(means.settings) if claim["settings"] == "all" else list(claim["settings"])
 
 
 def rules(data: Data, claim: Claim, key: str = "of") -> list[str]:
-    """Give the rules of a claim in their notation."""
+    """Return the rules of a claim in their notation."""
     return [data.rule(name) for name in claim[key]]
 
 
 def lead(data: Data, claim: Claim) -> float:
-    """Give the least lead of one of `of` over one of `over`, by each of the scores `by`."""
+    """Return the least lead of one of `of` over one of `over`, by each of the scores `by`."""
     means = means_of(data, claim)
     found = []
     for setting in settings(means, claim):
@@ -53,12 +53,16 @@ def lead(data: Data, claim: Claim) -> float:
                 rule: _score(means, claim, setting, rule, by, rules(data, claim, "among"))
                 for rule in (*rules(data, claim), *rules(data, claim, "over"))
             }
-            found += [score[other] - score[own] for own in rules(data, claim) for other in rules(data, claim, "over")]
+            found += [
+                score[other] - score[own]
+                for own in rules(data, claim)
+                for other in rules(data, claim, "over")
+            ]
     return _picked(found, min)
 
 
 def behind(data: Data, claim: Claim) -> float:
-    """Distance of the worst of `of` from the best of `among`, average over the environments, in the worst setting."""
+    """Distance of the worst of `of` from the best of `among`, averaged, in the worst setting."""
     means = means_of(data, claim)
     among = rules(data, claim, "among")
     merits = {
@@ -77,7 +81,7 @@ def behind(data: Data, claim: Claim) -> float:
 
 
 def gap(data: Data, claim: Claim) -> float:
-    """Give the largest difference between two of the rules, averages over the environments, in the worst setting."""
+    """Largest difference between two rules' averages over environments, in the worst setting."""
     levels = _levels(data, claim)
     return _picked([max(row) - min(row) for row in levels], max)
 
@@ -88,15 +92,17 @@ def level(data: Data, claim: Claim) -> float:
 
 
 def ratio(data: Data, claim: Claim) -> float:
-    """Average over the environments, beside the same rule's under the setting `against`, as a ratio."""
+    """Average over the environments divided by the same rule's under the setting `against`."""
     own, other = _levels(data, claim), _levels(data, claim, [claim["against"]])[0]
     if claim.arguments.get("together"):
         return float(np.mean(own[0]) / np.mean(other))
-    return _picked([a / b for row in own for a, b in zip(row, other, strict=True)], PICKS[claim["pick"]])
+    return _picked(
+        [a / b for row in own for a, b in zip(row, other, strict=True)], PICKS[claim["pick"]]
+    )
 
 
 def change(data: Data, claim: Claim) -> float:
-    """Give what the setting has over `against`, signed so that more is better, over all rules together."""
+    """Gain of the setting over `against`, over all rules together; positive means better."""
     means = means_of(data, claim)
     own, other = (
         np.mean([means.merit(claim["metric"], setting, rule) for rule in rules(data, claim)])
@@ -110,7 +116,8 @@ def share(data: Data, claim: Claim) -> float:
     means = means_of(data, claim)
     found = [
         float(
-            np.mean(means.value(claim["metric"], setting, own)) / np.mean(means.value(claim["metric"], setting, rule))
+            np.mean(means.value(claim["metric"], setting, own))
+            / np.mean(means.value(claim["metric"], setting, rule))
         )
         for setting in settings(means, claim)
         for own in rules(data, claim)
@@ -120,10 +127,12 @@ def share(data: Data, claim: Claim) -> float:
 
 
 def advantage(data: Data, claim: Claim) -> float:
-    """Rule `of` beside rule `over`, case by case: `by` difference, relative difference or ratio of each of `metrics`.
+    """Compare rule `of` with rule `over`, case by case.
 
-    The `pick` is taken over settings, metrics, and `cases`, which are all of the plan's without that key. With `stated`
-    it is divided by what the paper states.
+    `by` is difference, relative difference or ratio, of each of `metrics`.
+
+    The `pick` is over settings, metrics, and `cases`, by default all of the plan's. With `stated`
+    it is divided by the paper's number.
     """
     means = data.means(claim["plan"])
     compare = COMPARED[claim["by"]]
@@ -132,14 +141,19 @@ def advantage(data: Data, claim: Claim) -> float:
         compare(float(own[case]), float(other[case]))
         for setting in settings(means, claim)
         for metric in claim.arguments.get("metrics", [claim.arguments.get("metric")])
-        for own, other in [[means.value(metric, setting, rules(data, claim, key)[0]) for key in ("of", "over")]]
+        for own, other in [
+            [means.value(metric, setting, rules(data, claim, key)[0]) for key in ("of", "over")]
+        ]
         for case in chosen
     ]
     return _picked(found, PICKS[claim["pick"]]) / claim.arguments.get("stated", 1.0)
 
 
 def value(data: Data, claim: Claim) -> float:
-    """Give the metric itself, case by case, times `scale`: the `pick` over settings, rules and `cases`."""
+    """Return the metric itself, case by case, times `scale`.
+
+    The `pick` is over settings, rules and `cases`.
+    """
     means = data.means(claim["plan"])
     chosen = [means.cases.index(case) for case in claim.arguments.get("cases", means.cases)]
     found = [
@@ -164,19 +178,34 @@ def above_the_rest(data: Data, claim: Claim) -> float:
 
 QUANTITIES: dict[str, Quantity] = {
     function.__name__: function
-    for function in (lead, behind, gap, level, ratio, change, share, advantage, value, above_the_rest)
+    for function in (
+        lead,
+        behind,
+        gap,
+        level,
+        ratio,
+        change,
+        share,
+        advantage,
+        value,
+        above_the_rest,
+    )
 }
 
 
-def _score(means: Means, claim: Claim, setting: str, rule: str, by: str, among: Sequence[str]) -> float:
+def _score(
+    means: Means, claim: Claim, setting: str, rule: str, by: str, among: Sequence[str]
+) -> float:
     """C_a or D_a per environment; less is better for both."""
     if by == "C_a":
         return float(np.max(means.distances(claim["metric"], setting, rule, among)))
-    # The best rule's part is the same for both rules of a difference.
+    # The best rule's value cancels in the difference of two rules.
     return -float(np.mean(means.merit(claim["metric"], setting, rule)))
 
 
-def _levels(data: Data, claim: Claim, of_settings: Sequence[str] | None = None) -> list[list[float]]:
+def _levels(
+    data: Data, claim: Claim, of_settings: Sequence[str] | None = None
+) -> list[list[float]]:
     means = means_of(data, claim)
     return [
         [float(np.mean(means.value(claim["metric"], setting, rule))) for rule in rules(data, claim)]
@@ -185,5 +214,5 @@ def _levels(data: Data, claim: Claim, of_settings: Sequence[str] | None = None) 
 
 
 def _picked(values: Sequence[float], pick: Callable[[Sequence[float]], float]) -> float:
-    """Pick one; a value that is missing makes the whole unknown, rather than be passed over."""
+    """Pick a value; a missing value makes the result unknown."""
     return float("nan") if not values or np.isnan(values).any() else float(pick(values))

@@ -1,4 +1,7 @@
-"""What words of papers mean as numbers, and the verdict that follows: one table, `readings.toml`."""
+"""Readings: the meaning of a paper's words as bounds of a number, and the verdict.
+
+`readings.toml` has all of them.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
 from cwndlab.statistics import Estimate
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
@@ -37,13 +41,13 @@ class Reading(NamedTuple):
         return " and ".join(f"{sign} {bound:g}" for sign, bound in bounds if math.isfinite(bound))
 
     def verdict(self, measured: Estimate, *, exact: bool = False) -> str:
-        """Judge a measured number by its interval; of an `exact` one the number itself.
+        """Judge a measured number by its interval, an `exact` one by its value.
 
         Returns
         -------
         str
-            ``"holds"`` if the whole interval is within the bounds, ``"fails"`` if it is outside, ``"undecided"`` where
-            it is partly so or there is none.
+            ``"holds"`` if the whole interval is within the bounds, ``"fails"`` if it is outside,
+            ``"undecided"`` if it overlaps them or there is no interval.
 
         Examples
         --------
@@ -67,7 +71,10 @@ class Reading(NamedTuple):
 @functools.cache
 def readings() -> dict[str, Reading]:
     """Return every reading by its name."""
-    return {name: Reading(name, **entry) for name, entry in read_toml(resources.files(__package__) / "readings.toml")}
+    return {
+        name: Reading(name, **entry)
+        for name, entry in read_toml(resources.files(__package__) / "readings.toml")
+    }
 
 
 def reading(name: str) -> Reading:
@@ -76,10 +83,10 @@ def reading(name: str) -> Reading:
     Raises
     ------
     ScenarioError
-        If there is none of that name.
+        If there is no such reading.
     """
     if name not in readings():
-        raise ScenarioError(f"reading: `{name}` is not known; allowed: {', '.join(readings())}")
+        raise ScenarioError(unknown("reading", name, readings()))
     return readings()[name]
 
 

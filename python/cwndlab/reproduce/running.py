@@ -9,29 +9,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.jsontext import dumps
-from cwndlab.reproduce.board import Board, Data
 from cwndlab.reproduce.claims import Claim, Judged, not_searched
 from cwndlab.reproduce.paper import Experiment, Paper, load
 from cwndlab.reproduce.published import Beside
 from cwndlab.reproduce.readings import HOLDS
+from cwndlab.reproduce.results_grid import Data, ResultsGrid
 from cwndlab.store.layout import write_whole
 
 if TYPE_CHECKING:
     from cwndlab.store import Store
-    from cwndlab.sweep import Findings, Sweep
+    from cwndlab.sweep import Sweep, SweepResult
 
 Tell = Callable[[dict[str, Any]], object]
 
 
 @dataclass
 class Cost:
-    """What one plan took."""
+    """Cost of one plan."""
 
     plan: str
     runs: int = 0
     done_now: int = 0
     computed_s: float = 0.0
-    """Sum over the runs that were done now, of all threads."""
+    """Sum over the new runs, over all threads."""
     failed: int = 0
     notes: list[str] = field(default_factory=list)
     replicates: int = 0
@@ -39,26 +39,26 @@ class Cost:
 
 @dataclass
 class Reproduction:
-    """What came of a paper.
+    """The reproduction of a paper.
 
     Attributes
     ----------
     paper : Paper
-        Which one.
+        The paper.
     ids : list of str
-        The experiments that were asked for.
+        The selected experiments.
     judged : list of Judged
         Their claims, in the order of the paper.
     data : Data
-        What was measured.
+        The results.
     costs : list of Cost
-        By plan.
+        Costs by plan.
     beside : list of Beside
-        Numbers that the paper prints, with ours.
+        Printed numbers, with ours.
     wall_s : float
-        Of all of it.
+        Wall-clock time, seconds.
     folder : Path
-        Where its report is.
+        Directory of its report.
     """
 
     paper: Paper
@@ -110,8 +110,9 @@ def reproduce(
 ) -> Reproduction:
     """Reproduce experiments of a paper.
 
-    Runs are kept in ``OUT/store`` as they finish and never done again. ``OUT/KEY`` gets ``report.html``,
-    ``claims.json``, and a folder per experiment with ``data.parquet`` and ``plot.png``.
+    Runs are kept in ``OUT/store`` as they finish and never done again. ``OUT/KEY`` gets
+    ``report.html``, ``claims.json``, and a folder per experiment with ``data.parquet`` and
+    ``plot.png``.
 
     Parameters
     ----------
@@ -122,17 +123,18 @@ def reproduce(
     out : str or Path
         Folder.
     quick : bool
-        Few and short runs: enough to see that all of it works, too little for most verdicts.
+        Few and short runs: a test, too little for most verdicts.
     jobs : int, optional
         Threads.
     on : str, optional
-        Where a cluster of dask.distributed has its scheduler, ``dask://HOST:PORT``; the runs are done there.
+        Address of a dask.distributed scheduler, ``dask://HOST:PORT``, which does the runs.
     assume : mapping, optional
-        What environments assume (`cwndlab.environments.Assumptions`).
+        Assumptions of the environments (`cwndlab.environments.Assumptions`).
     replicates : int, optional
-        At most that many, in every plan: a first look, that a later call adds the others to.
+        Largest number of replicates of every plan, for a first look; a later call adds the others.
     progress : callable, optional
-        Gets the events of the sweeps, and ``{"event": "plan", "plan": ..., "of": ..., "number": ...}`` before each.
+        Gets the events of the sweeps, and ``{"event": "plan", "plan": ..., "of": ..., "number":
+        ...}`` before each.
 
     Returns
     -------
@@ -152,8 +154,10 @@ def reproduce(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     found = reproduce("akella2002", ["bounds"], out=folder)
-    ...     [entry.verdict for entry in found.judged], (Path(folder) / "akella2002" / "report.html").exists()
-    (['fails', 'holds', 'holds'], True)
+    ...     (Path(folder) / "akella2002" / "report.html").exists()
+    True
+    >>> [entry.verdict for entry in found.judged]
+    ['fails', 'holds', 'holds']
     """
     from cwndlab.reproduce.page import write
     from cwndlab.store import Store
@@ -162,7 +166,7 @@ def reproduce(
     paper = load(key)
     chosen = list(paper.experiments) if ids is None else list(ids)
     folder = Path(out)
-    boards: dict[str, Board] = {}
+    boards: dict[str, ResultsGrid] = {}
     costs = []
     plans = paper.plans_of(chosen)
     if plans:
@@ -191,12 +195,12 @@ def reproduce(
 
 
 def judge(paper: Paper, claims: Sequence[Claim], data: Data) -> list[Judged]:
-    """Judge claims by what was measured."""
+    """Judge claims by the results."""
     return [_judge(paper, claim, data) for claim in claims]
 
 
 def beside(paper: Paper, ids: Sequence[str], data: Data) -> list[Beside]:
-    """Put ours beside the numbers that the paper prints of some experiments."""
+    """Compare our numbers with the printed ones of some experiments."""
     found = []
     for printed in paper.published_of(ids):
         claim, quantity = printed.claim, paper.quantity(printed.claim)
@@ -224,12 +228,24 @@ def _judge(paper: Paper, claim: Claim, data: Data) -> Judged:
         also[name] = (measured, claim.reading.verdict(measured, exact=claim.is_exact))
     verdict = claim.reading.verdict(found, exact=claim.is_exact)
     missing = "no value: a run of it is missing or measured nothing" if found.mean is None else ""
-    return Judged(claim, found, verdict, also, missing or ("" if verdict == HOLDS else claim.arguments.get("why", "")))
+    return Judged(
+        claim,
+        found,
+        verdict,
+        also,
+        missing or ("" if verdict == HOLDS else claim.arguments.get("why", "")),
+    )
 
 
 def _run(
-    sweep: Sweep, paper: Paper, plan: str, store: Store, jobs: int | None, on: str | None, progress: Tell | None
-) -> tuple[Board, Cost]:
+    sweep: Sweep,
+    paper: Paper,
+    plan: str,
+    store: Store,
+    jobs: int | None,
+    on: str | None,
+    progress: Tell | None,
+) -> tuple[ResultsGrid, Cost]:
     cost = Cost(plan, replicates=sweep.replicates)
 
     def tell(event: dict[str, Any]) -> None:
@@ -245,16 +261,17 @@ def _run(
     return paper.board(plan, findings, own), cost
 
 
-def _own(paper: Paper, plan: str, findings: Findings, store: Store) -> list[Mapping[str, Any]]:
-    """Measure what is the paper's own on every run, in the order of ``findings.runs``."""
+def _own(paper: Paper, plan: str, findings: SweepResult, store: Store) -> list[Mapping[str, Any]]:
+    """Apply the paper's own measures to every run, in the order of ``findings.runs``."""
     measure = paper.measure(plan)
     if measure is None:
         return []
-    from cwndlab.sweep.texts import Texts
+    from cwndlab.sweep.cell_scenarios import CellScenarios
 
     sweep = findings.sweep
     texts = {
-        tuple(sweep.columns(cell.labels).values()): Texts(cell, sweep.count_arrivals) for cell in sweep.plan.cells()
+        tuple(sweep.columns(cell.labels).values()): CellScenarios(cell, sweep.count_arrivals)
+        for cell in sweep.plan.cells()
     }
     places = findings.runs.select(*findings.axes, "replicate").iter_rows()
     keys = [texts[tuple(labels)].key(replicate) for *labels, replicate in places]
@@ -262,7 +279,7 @@ def _own(paper: Paper, plan: str, findings: Findings, store: Store) -> list[Mapp
         record.key: measure(record.run(), store.traces(record) if sweep.traces else {})
         for record in store.records({key for key in keys if key})
     }
-    # A run whose rule cannot be had as text has no key, and is not kept: nothing is measured on it.
+    # A run whose rule has no source has no key, and is not stored: it has no measures.
     return [found.get(key, {}) for key in keys]
 
 
@@ -272,5 +289,5 @@ def write_claims(found: Reproduction, path: Path) -> None:
 
 
 def experiments(found: Reproduction) -> list[Experiment]:
-    """Return the experiments that were asked for."""
+    """Return the selected experiments."""
     return [found.paper.experiments[name] for name in found.ids]

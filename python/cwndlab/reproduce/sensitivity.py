@@ -1,26 +1,27 @@
-"""How much of what a paper's reproduction says hangs on what the paper leaves open.
+"""Sensitivity of a paper's verdicts to what the paper leaves open.
 
-One coarse plan is run for the assumed values, and again with one of them changed at a time. Claims are judged by
-their means alone, without intervals, as replicates are few. `paper.toml` says what is varied::
+One coarse plan runs with the assumed values, and again with one of them changed at a time. Claims
+are judged by their means, without intervals, because replicates are few. `paper.toml` says what is
+varied::
 
     [sensitivity]
-    plan = "appendix"                       # run for each value, with:
-    stands_for = ["representatives"]        # other plans whose claims can be judged by its runs
+    plan = "appendix"                     # runs for each value, with:
+    stands_for = ["representatives"]      # other plans whose claims its runs can judge
     replicates = 2
     quick = { replicates = 1, duration = "3s" }
-    cells = "cell_correlations"             # function(data) of the paper's quantities: numbers by name
+    cells = "cell_correlations"           # function(data) of quantities.py: numbers by name
     metrics = [...]
-    axes = { rule = [...] }                 # instead of the plan's
+    axes = { rule = [...] }               # instead of the plan's
 
     [[sensitivity.vary]]
     name = "profile"
-    values = [{ profile = "ns2-2000" }]     # what environments assume
+    values = [{ profile = "ns2-2000" }]   # an assumption of the environments
 
-    [[sensitivity.measure]]                 # no new runs: another metric in place of the one of claims
+    [[sensitivity.measure]]               # no new runs: another metric of the claims
     metric = "goodput"
     instead = ["goodput_left"]
 
-    [[sensitivity.without]]                 # no new runs: one case left out at a time
+    [[sensitivity.without]]               # no new runs: one case left out at a time
     name = "environment left out"
     cases = ["SQH"]
 """
@@ -36,10 +37,10 @@ import numpy as np
 
 from cwndlab.errors import ScenarioError
 from cwndlab.jsontext import dumps
-from cwndlab.reproduce.board import Board, Data
 from cwndlab.reproduce.claims import Claim
 from cwndlab.reproduce.paper import Paper, load
 from cwndlab.reproduce.readings import HOLDS
+from cwndlab.reproduce.results_grid import Data, ResultsGrid
 from cwndlab.reproduce.variants import Sensitivity, Variant
 from cwndlab.statistics import Estimate
 from cwndlab.store.layout import write_whole
@@ -61,8 +62,8 @@ def sensitivity(
 ) -> Sensitivity:
     """Vary what a paper leaves open, one value at a time.
 
-    Finished runs are kept in ``OUT/store`` and never done again; ``OUT/KEY/sensitivity.json`` has the table, which the
-    paper's report then shows.
+    Finished runs are kept in ``OUT/store`` and never done again; ``OUT/KEY/sensitivity.json`` has
+    the table, which the paper's report then shows.
 
     Parameters
     ----------
@@ -71,11 +72,12 @@ def sensitivity(
     out : str or Path
         Folder.
     quick : bool
-        Shorter runs still: enough to see that it works.
+        Even shorter runs, as a test.
     jobs : int, optional
         Threads.
     progress : callable, optional
-        Gets the events of the sweeps, and ``{"event": "plan", "plan", "of", "number"}`` before each.
+        Gets the events of the sweeps, and ``{"event": "plan", "plan", "of", "number"}`` before
+        each.
 
     Returns
     -------
@@ -84,14 +86,16 @@ def sensitivity(
     Raises
     ------
     ScenarioError
-        If there is no such paper, or it says nothing of what may be varied.
+        If there is no such paper, or it has no table of variations.
     """
     from cwndlab.store import Store
 
     began_s = time.perf_counter()
     paper = load(key)
     if not paper.sensitivity:
-        raise ScenarioError(f"sensitivity: {key} does not say what may be varied; allowed: papers that do")
+        raise ScenarioError(
+            f"`sensitivity` needs a paper that says what may be varied, and `{key}` does not"
+        )
     asked = {**paper.sensitivity, **(paper.sensitivity["quick"] if quick else {})}
     found = Sensitivity(key, quick, asked["replicates"])
     changes = [("", "", {}), *_values(asked)]
@@ -130,15 +134,19 @@ def sensitivity(
 def _values(asked: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for entry in asked.get("vary", ()):
         for assume in entry["values"]:
-            text = ", ".join(str(value) if len(assume) == 1 else f"{key} {value}" for key, value in assume.items())
+            text = ", ".join(
+                str(value) if len(assume) == 1 else f"{key} {value}"
+                for key, value in assume.items()
+            )
             yield entry["name"], text, assume
 
 
 def _run(
-    paper: Paper, asked: Mapping[str, Any], assume: Mapping[str, Any], store: Store, jobs: int | None,
+    paper: Paper, asked: Mapping[str, Any], assume: Mapping[str, Any], store: Store,
+    jobs: int | None,
     progress: Tell | None,
-) -> tuple[Board, dict[str, float], float, int]:  # fmt: skip
-    """Return what was measured, the seconds of each run by its key, those of runs done now, and how many failed."""
+) -> tuple[ResultsGrid, dict[str, float], float, int]:  # fmt: skip
+    """Return the data, the seconds of each run by key, those of new runs, and the failure count."""
     from cwndlab.sweep import Sweep, stored_runs
 
     whole = paper.sweep(asked["plan"], assume=assume).to_dict()
@@ -160,21 +168,23 @@ def _run(
     return paper.board(asked["plan"], findings), took, computed_s, len(findings.failed)
 
 
-def _data(paper: Paper, asked: Mapping[str, Any], board: Board) -> Data:
+def _data(paper: Paper, asked: Mapping[str, Any], board: ResultsGrid) -> Data:
     return Data(dict.fromkeys((asked["plan"], *asked.get("stands_for", ())), board), paper.rules)
 
 
-def _measures(paper: Paper, asked: Mapping[str, Any], board: Board) -> Iterator[Variant]:
-    """Give the variants that look at another metric of the same runs."""
+def _measures(paper: Paper, asked: Mapping[str, Any], board: ResultsGrid) -> Iterator[Variant]:
+    """Return the variants with another metric of the same runs."""
     for entry in asked.get("measure", ()):
         for other in entry["instead"]:
             values = {**board.values, entry["metric"]: board.values[other]}
-            data = _data(paper, asked, Board(board.settings, board.cases, board.rules, values))
+            data = _data(
+                paper, asked, ResultsGrid(board.settings, board.cases, board.rules, values)
+            )
             yield Variant(entry["metric"], other, _met(paper, data), _cells(paper, asked, data))
 
 
-def _without(paper: Paper, asked: Mapping[str, Any], board: Board) -> Iterator[Variant]:
-    """Give the variants that leave one case out."""
+def _without(paper: Paper, asked: Mapping[str, Any], board: ResultsGrid) -> Iterator[Variant]:
+    """Return the variants that leave one case out."""
     for entry in asked.get("without", ()):
         for left_out in entry["cases"]:
             data = _data(paper, asked, board.without(left_out))
@@ -192,7 +202,7 @@ def _met(paper: Paper, data: Data) -> dict[str, bool]:
 
 
 def _is_about(claim: Claim, data: Data) -> bool:
-    """Whether the coarse plan has all that a claim looks at."""
+    """Whether the coarse plan has all data of a claim."""
     asked = claim.arguments.get("settings", "all")
     named = set() if asked == "all" else {*asked, *filter(None, [claim.arguments.get("against")])}
     return bool(claim.plans) and all(
@@ -206,4 +216,6 @@ def _is_met(claim: Claim, value: float) -> bool:
 
 
 def _cells(paper: Paper, asked: Mapping[str, Any], data: Data) -> dict[str, float]:
-    return dict(getattr(paper.module("quantities"), asked["cells"])(data)) if "cells" in asked else {}
+    return (
+        dict(getattr(paper.module("quantities"), asked["cells"])(data)) if "cells" in asked else {}
+    )

@@ -1,4 +1,4 @@
-"""What came of varying what a paper leaves open, and how it differs from where all is as assumed."""
+"""Verdicts under varied assumptions, and their differences from the paper's assumptions."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import Any
 import numpy as np
 
 MOVED = 0.3
-"""From which change on a number of a cell is said to have moved."""
+"""Change from which a number of a cell counts as moved."""
 
 
 @dataclass
 class Variant:
-    """One value of one assumption, and what came of it.
+    """One value of one assumption, with its verdicts.
 
     Attributes
     ----------
     name, value : str
-        What is varied, and to what; both empty where all is as assumed.
+        Assumption and value; both empty for the paper's assumptions.
     met : mapping of str to bool
         ``ID/claim`` to whether its mean lies within its bounds.
     cells : mapping of str to float
-        Numbers of the paper's own by name, such as correlations.
+        The paper's own numbers by name, such as correlations.
     runs : int
-        Runs it needed, shared ones included.
+        Number of runs, shared ones included.
     took_s : float
-        Processor seconds that they took, whenever they were done.
+        Processor seconds of the runs, whenever they were done.
     computed_s : float
-        Processor seconds of those that were done now.
+        Processor seconds of the new runs.
     """
 
     name: str
@@ -41,14 +41,18 @@ class Variant:
     computed_s: float = 0.0
 
     def to_dict(self, base: Variant) -> dict[str, Any]:
-        """Return it as plain data, beside the variant where all is as assumed."""
+        """Return the variant as plain data, with its changes from the paper's assumptions."""
         return {
             "assumption": self.name,
             "value": self.value,
             "claims": len(self.met),
             "met": sum(self.met.values()),
-            "now_met": sorted(key for key, value in self.met.items() if value and not base.met[key]),
-            "no_longer_met": sorted(key for key, value in self.met.items() if not value and base.met[key]),
+            "now_met": sorted(
+                key for key, value in self.met.items() if value and not base.met[key]
+            ),
+            "no_longer_met": sorted(
+                key for key, value in self.met.items() if not value and base.met[key]
+            ),
             "medians": _medians(self.cells),
             "moved": {
                 key: [base.cells[key], value]
@@ -64,14 +68,14 @@ class Variant:
 
 @dataclass
 class Sensitivity:
-    """All variants; the first is where all is as assumed.
+    """All variants; the first has the paper's assumptions.
 
     Attributes
     ----------
     took_s : float
-        Processor seconds that all runs took, whenever they were done; those that variants share count once.
+        Processor seconds of all runs, whenever they were done; shared runs count once.
     wall_s : float
-        Seconds that this call took.
+        Wall-clock seconds of this call.
     """
 
     paper: str
@@ -83,7 +87,7 @@ class Sensitivity:
     failed: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return all variants as plain data."""
         return {
             "paper": self.paper,
             "quick": self.is_quick,
@@ -97,8 +101,9 @@ class Sensitivity:
 
 
 def _medians(cells: Mapping[str, float]) -> dict[str, float]:
-    """Give the median by kind: the names' first word."""
+    """Return medians by kind, the first word of a name."""
     kinds = dict.fromkeys(name.split()[0] for name in cells)
     return {
-        kind: float(np.median([value for name, value in cells.items() if name.split()[0] == kind])) for kind in kinds
+        kind: float(np.median([value for name, value in cells.items() if name.split()[0] == kind]))
+        for kind in kinds
     }

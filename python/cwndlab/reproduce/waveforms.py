@@ -1,4 +1,6 @@
-"""Plans over waveforms that a search found: a file that names them, as data, with the command that finds each.
+"""Plans over the waveforms of a search.
+
+Their file has the waveforms as data, and the command that finds each.
 
 ::
 
@@ -27,19 +29,21 @@ KEY = "waveforms"
 
 
 def shapes(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Give the waveforms of a plan by case, rates in bit/s per test flow.
+    """Return the waveforms of a plan by case, rates in bit/s per test flow.
 
     Raises
     ------
     ScenarioError
-        If a family or a parameter is not known, or a value is not one.
+        If a family or a parameter is not known, or a value is not valid.
     """
     from cwndlab import search
 
     found = {}
     for case, entry in data[KEY].items():
         family = search.family(entry["family"])
-        bounds = search.read_bounds(family.name, [f"{name}={value}" for name, value in entry["values"].items()])
+        bounds = search.read_bounds(
+            family.name, [f"{name}={value}" for name, value in entry["values"].items()]
+        )
         found[case] = family.shape({name: bounds[name][0] for name in bounds})
     return found
 
@@ -57,5 +61,6 @@ def sweep(data: Mapping[str, Any], assume: Mapping[str, Any]) -> Sweep:
     recovery, _, queue = data["setting"].partition("/")
     return search.sweep_of(
         shapes(data), data["rules"], (recovery, queue), Assumptions().with_(**assume),
-        replicates=data["replicates"], seed=data["seed"], metrics=data["metrics"], name=data["name"],
+        replicates=data["replicates"], seed=data["seed"], metrics=data["metrics"],
+        name=data["name"],
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Make parts of journals that nobody holds. Whoever does it holds the store's lock."""
+"""Compacts closed journals into parts, under the store's lock."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from cwndlab.store.parts import Parts, Row
 from cwndlab.store.records import Record, Use, decode
 
 MOST_AT_ONCE = 64
-"""Journals that are open at the same time: systems allow some hundred files."""
+"""Largest number of journals open at the same time: systems allow some hundred files."""
 LEFT_AFTER_S = 86_400
-"""A file that is being written is not that old: its writer was killed."""
+"""Age of a temporary file whose writer was killed, seconds."""
 
 
 class _Taken(NamedTuple):
-    """A journal that is locked for this."""
+    """A journal locked for compaction."""
 
     path: Path
     descriptor: int
 
 
 def compact(root: Path, runs: Parts[Record], uses: Parts[Use]) -> Iterator[list[Record]]:
-    """Make parts of journals, as many at a time as one part takes; gives the runs each time.
+    """Compact journals into parts, one part at a time; yield the runs of each.
 
-    Killed at any moment, it has lost nothing: a journal goes when all of it is in parts. What is then in both does no
-    harm, since of a run that is there twice one is read.
+    A kill at any moment loses nothing: a journal is removed when all of it is in parts. Duplicates
+    do no harm, since each run is read once.
     """
     for unfinished in (root / "parts").glob(".*.tmp"):
-        # Its writer was killed: whoever writes parts holds the lock.
+        # Its writer was killed: a live writer of parts would hold the lock.
         unfinished.unlink(missing_ok=True)
     for folder in ("sweeps", "traces"):
         for unfinished in (root / folder).glob(".*.tmp"):
@@ -71,10 +71,10 @@ def _take(root: Path) -> list[_Taken]:
 
 
 def keep_later(into: dict[Any, Row], row: Row, *, before: bool = False) -> None:
-    """Take in a row, unless there is one of the same run or place that is later.
+    """Add a row, unless a later row has the same run or place.
 
-    Which file has it says nothing: a process that was begun first may have written last. Only between two of the same
-    moment the one that is read later counts, or the earlier one with `before`.
+    The order of files means nothing: the process that started first may have written last. Between
+    rows of the same moment the one read later counts, or the earlier one with `before`.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def _read(taken: list[_Taken]) -> tuple[dict[str, Record], dict[tuple[str, str, 
 
 
 def _merge(parts: Parts[Row], into: dict[Any, Row]) -> list[Path]:
-    """Add the rows of small parts to those of journals; returns these parts, which are to go."""
+    """Add the rows of small parts to those of journals; return these obsolete parts."""
     small = parts.small()
     for path in small:
         for row in parts.rows(path):

@@ -1,4 +1,7 @@
-"""Frames of a journal: a mark, the length, a checksum, the payload. What was cut or changed is never taken for good."""
+"""Frames of a journal: magic number, length, checksum, payload.
+
+A truncated or corrupt frame is never taken for a good one.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,30 @@ import hashlib
 import struct
 from typing import NamedTuple
 
+from cwndlab.message import invalid, plural
+
 MARK = b"\xf0cwj"
-"""Begins every frame. Payloads are ASCII, which its first byte is not: whoever looks for the next frame finds one."""
+"""Magic number of every frame; its first byte is not ASCII, as payloads are.
+
+A reader that looks for the next frame finds it.
+"""
 _HEAD = struct.Struct("<4sI8s")
 MOST_BYTES = 1 << 30
-"""No payload is longer: a length beyond it is damage."""
+"""Largest length of a payload: a larger length is corrupt."""
 
 
 class Frames(NamedTuple):
-    """What a stretch of a journal holds."""
+    """The frames of a part of a journal."""
 
     payloads: list[bytes]
     good_bytes: int
-    """Where the last good frame ends."""
+    """End of the last good frame."""
     damaged_bytes: int
-    """Bytes before that end that belong to no good frame."""
+    """Bytes before that end outside good frames."""
 
 
 def frame(payload: bytes) -> bytes:
-    """Put a payload into its frame.
+    """Return the frame of a payload.
 
     Examples
     --------
@@ -32,15 +40,14 @@ def frame(payload: bytes) -> bytes:
     Frames(payloads=[b'one', b'two'], good_bytes=38, damaged_bytes=0)
     """
     if len(payload) > MOST_BYTES:
-        raise ValueError(f"record: {len(payload)} bytes are too many; allowed: {MOST_BYTES}")
+        raise ValueError(invalid("record", plural(len(payload), "byte"), f"at most {MOST_BYTES}"))
     return _HEAD.pack(MARK, len(payload), _checksum(payload)) + payload
 
 
 def read(data: bytes | memoryview) -> Frames:
-    """Read every good frame; what lies between is passed over.
+    """Read every good frame, and skip the bytes between them.
 
-    A frame whose end is missing is the last thing in a journal that is being written, or whose process was killed:
-    it lies after `good_bytes`.
+    A truncated frame at the end, of a journal in use or of a killed process, is after `good_bytes`.
 
     Examples
     --------
@@ -74,5 +81,5 @@ def _payload(data: bytes, at: int) -> bytes | None:
 
 
 def _checksum(payload: bytes) -> bytes:
-    # 64 bits: that damage passes for good has a chance of 5e-20. The length is in it, as part of what is hashed.
+    # 64 bits: damage is undetected with probability 5e-20. The hash covers the length, too.
     return hashlib.blake2b(payload, digest_size=8, salt=len(payload).to_bytes(8, "little")).digest()

@@ -1,4 +1,7 @@
-"""What is in a store, as far as this process has looked: keys of runs and places of sweeps, not the runs themselves."""
+"""Index of a store, as of this process's last refresh.
+
+It has keys of runs and places in sweeps, not the runs themselves.
+"""
 
 from __future__ import annotations
 
@@ -12,51 +15,51 @@ from cwndlab.store.parts import Parts
 from cwndlab.store.records import Record, Use, decode, finished_of, moment_s
 
 CLOCK_NS = 50_000_000
-"""File systems tell times apart no better than this (ticks of the kernel's clock are 1 to 10 ms)."""
+"""Resolution of file times, seconds (ticks of the kernel's clock are 1 to 10 ms)."""
 
 
 class Index:
-    """Keys and places; `refresh` reads what has come since the last time.
+    """Keys and places; `refresh` adds new ones.
 
     Attributes
     ----------
     runs : dict
-        Key of a run to when it was finished last (s since 1970, to compare).
+        Key of a run to the time when it was last finished (s since 1970, for comparisons).
     notes : list of str
-        What is damaged and was left out.
+        Damaged entries that were left out.
     """
 
     def __init__(self, root: Path, runs: Parts[Record], used: Parts[Use], notes: list[str]) -> None:
         self._root, self._runs, self._used, self.notes = root, runs, used, notes
         self.runs: dict[bytes, float] = {}
-        # Of a place, when its run was given and which it is. By hashes: places are long.
+        # Hash of a place (places are long) to the time and the key of its run.
         self._placed: dict[int, str] = {}
         self._readers: dict[Path, journal.Reader] = {}
         self._seen_parts: set[Path] = set()
         self._listed: dict[str, int] = {}
 
     def refresh(self, own: Path | None) -> None:
-        """Take note of what has come; `own` is the journal that this process writes."""
-        # Journals before parts: what leaves a journal in between is in a part by then. Where something else went
-        # away in between, another look finds where it went.
+        """Add new entries; `own` is the journal that this process writes."""
+        # Journals before parts: entries that leave a journal meanwhile are in a part then. If a
+        # file disappears meanwhile, another pass finds its entries.
         while not (self._note_journals(own) and self._note_parts()):
             self._listed.clear()
 
     def forget_lists(self) -> None:
-        """Look at the folders again the next time, whatever their times say."""
+        """Read the directories again at the next refresh, whatever their modification times."""
         self._listed.clear()
 
     def note_run(self, key: bytes, finished: str) -> None:
-        """Take note of a run: of one that was done again the later one counts."""
+        """Add a run; of a repeated run the later one counts."""
         self.runs[key] = max(moment_s(finished), self.runs.get(key, 0.0))
 
     def note_runs(self, keys: Collection[str], finished: Collection[str]) -> None:
-        """Take note of many."""
+        """Add many runs."""
         for key, text in zip(keys, finished, strict=True):
             self.note_run(bytes.fromhex(key), text)
 
     def note_use(self, use: Use) -> None:
-        """Take note of a place: the run that was given it last has it."""
+        """Add a place; the latest run has it."""
         place = hash(use.place)
         self._placed[place] = max(self._placed.get(place, ""), use.placed + use.key)
 
@@ -86,7 +89,9 @@ class Index:
             elif isinstance(use := decode(payload), Use):
                 self.note_use(use)
         if reader.damaged_bytes > before:
-            self.notes.append(f"{reader.path.name}: {reader.damaged_bytes} damaged bytes are left out")
+            self.notes.append(
+                f"{reader.path.name}: {reader.damaged_bytes} damaged bytes are left out"
+            )
         return True
 
     def _note_parts(self) -> bool:
@@ -113,14 +118,18 @@ class Index:
         return True
 
     def _has_changed(self, folder: str) -> bool:
-        """Whether files may have come or gone since this was last asked: it is asked before every run."""
+        """Whether files may have been added or removed since the last call.
+
+        It is called before every run.
+        """
         try:
             changed_ns, now_ns = (self._root / folder).stat().st_mtime_ns, time.time_ns()
         except FileNotFoundError:
-            # Whoever copied the store left empty folders out. Who writes to it makes them.
+            # A copy of the store may lack empty directories; a writer makes them.
             return False
         if self._listed.get(folder) == changed_ns:
             return False
-        # What happens in the same tick of the file system's clock leaves no trace: then look again next time.
+        # A change within the same tick of the file system's clock is invisible: read again next
+        # time.
         self._listed[folder] = changed_ns if now_ns - changed_ns > CLOCK_NS else -1
         return True

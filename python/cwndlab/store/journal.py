@@ -1,4 +1,4 @@
-"""Journals: one file a process, to which records are appended as runs finish."""
+"""Journals: one file per process, to which records are appended as runs finish."""
 
 from __future__ import annotations
 
@@ -14,11 +14,16 @@ from cwndlab.store.locks import lock_whole
 
 ENDING = ".journal"
 SYNC_EVERY_S = 1.0
-"""How long what was put may take to be on the disk itself, for the case of a power cut. Once a second costs nothing;
-after every run of a few milliseconds it would be most of the time."""
+"""Time until a record is on the disk, seconds: what a power cut can lose.
+
+Once a second costs nothing; after every short run, syncing would dominate.
+"""
 ROLL_BYTES = 32 << 20
 ROLL_RECORDS = 4096
-"""A journal of this size is closed and made into a part: memory that reading takes stays bounded."""
+"""A journal of this size is closed and compacted.
+
+This bounds the memory of reading.
+"""
 
 
 class Journal:
@@ -26,11 +31,14 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         while True:
-            name = f"{time.time_ns():020d}-{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}{ENDING}"
+            writer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+            name = f"{time.time_ns():020d}-{writer}{ENDING}"
             self.path = folder / name
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-            self._descriptor = os.open(self.path, flags, 0o666)  # What the umask leaves of it, as of any file.
-            # Between the two, somebody who compacts may have found it unlocked and empty, and removed it.
+            self._descriptor = os.open(
+                self.path, flags, 0o666
+            )  # What the umask leaves of it, as of any file.
+            # Between opening and locking, a compaction may have removed the unlocked, empty file.
             if lock_whole(self._descriptor) and self.path.exists():
                 break
             os.close(self._descriptor)
@@ -41,26 +49,27 @@ class Journal:
 
     @property
     def is_long(self) -> bool:
-        """Whether it is time for another one."""
+        """Whether the journal is full."""
         return self.size >= ROLL_BYTES or self.count >= ROLL_RECORDS
 
     def append(self, payloads: list[bytes]) -> None:
-        """Append frames with one write. When it returns, the death of this process cannot undo it.
+        """Append frames with one write; afterwards the death of this process cannot lose them.
 
         Raises
         ------
         OSError
-            If the disk does not take it all. What had got there is cut off again.
+            If the disk does not take all bytes; the partial write is truncated.
         """
         data = memoryview(b"".join(map(frame, payloads)))
         written = 0
-        # Asked of the system: after Ctrl-C in here what this object has counted may be less than what is there.
+        # Ask the system: after Ctrl-C in this method, this object's count may be too small.
         begin = os.fstat(self._descriptor).st_size
         try:
             while written < len(data):
                 written += os.write(self._descriptor, data[written:])
         except OSError:
-            # A frame without its end would be passed over anyhow; cut off, the next one follows a good one.
+            # Readers skip a truncated frame anyway; after truncation, the next frame follows a good
+            # one.
             os.ftruncate(self._descriptor, begin)
             raise
         self.size += len(data)
@@ -74,11 +83,11 @@ class Journal:
         self._synced_s = time.monotonic()
 
     def leave(self) -> None:
-        """Let go of it in a process that was forked: the one that opened it has it still."""
+        """Release it in a forked process: the process that opened it still has it."""
         os.close(self._descriptor)
 
     def close(self) -> None:
-        """Close it: from now on anybody may make a part of it."""
+        """Close it, so that any process may compact it."""
         try:
             os.fsync(self._descriptor)
         finally:
@@ -92,12 +101,12 @@ class Reader:
         self.path, self._at, self.damaged_bytes = path, 0, 0
 
     def more(self) -> list[bytes]:
-        """Return the payloads that have come since the last call.
+        """Return the payloads added since the last call.
 
         Raises
         ------
         FileNotFoundError
-            If a part has been made of it.
+            If it has been compacted.
         """
         if self.path.stat().st_size <= self._at:
             return []
@@ -110,8 +119,8 @@ class Reader:
 
 
 def listed(root: Path) -> list[Path]:
-    """List the journals of a store in the order in which they were begun."""
-    # A link that leads nowhere, in a copy, is no journal: who waited for it would wait for ever.
+    """List the journals of a store in the order of their creation."""
+    # A dangling link in a copy is not a journal: nobody would ever finish it.
     return sorted(path for path in (root / "journal").glob(f"*{ENDING}") if path.is_file())
 
 
@@ -121,11 +130,14 @@ def read_whole(path: Path) -> Frames:
 
 
 def take_abandoned(path: Path) -> int | None:
-    """Lock a journal whose process is gone or has closed it; None where it is in use. The descriptor holds the lock."""
+    """Lock a journal that is closed or whose process is gone; None if it is in use.
+
+    The descriptor holds the lock.
+    """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except (FileNotFoundError, PermissionError):
-        # Gone, or of another user, who makes a part of it; it keeps nobody from the others.
+        # Removed, or of another user, who compacts it; continue with the others.
         return None
     if lock_whole(descriptor):
         return descriptor

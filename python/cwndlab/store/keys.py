@@ -1,4 +1,4 @@
-"""The key of a run: equal for what gives equal results, different for everything else."""
+"""Keys of runs: equal keys mean equal results."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ from typing import Any
 from cwndlab import native, own
 
 SCHEME = "cwndlab run 1"
-"""Changes when keys are made otherwise: what was stored before is then not found, not taken for something else."""
+"""Version of the key's definition.
+
+Runs under keys of another version are not found.
+"""
 
 
 def canonical(document: Mapping[str, Any]) -> str:
-    """Check a scenario, and write it with every default and in the core's own notation: on one line of JSON.
+    """Validate a scenario, and write it with every default in canonical notation.
+
+    The text is one line of JSON.
 
     Raises
     ------
@@ -35,23 +40,24 @@ def canonical(document: Mapping[str, Any]) -> str:
 
 
 def run_key(scenario: str, counted_s: float | None = None) -> str | None:
-    """Return the key of a run: 32 hexadecimal digits, a hash over all that its result depends on.
+    """Return the key of a run: a hash, 32 hexadecimal digits, of all that its result depends on.
 
     Parameters
     ----------
     scenario : str
-        What `canonical` gave, with its seed.
+        The canonical scenario, with its seed.
     counted_s : float, optional
-        Length of the bins in which arrivals are counted, where only these are kept of the trace of packets.
+        Length of the bins of counted arrivals, if these replace the packet trace.
 
     Returns
     -------
     str or None
-        None where the source of a rule written in Python cannot be had, or a file not be read.
+        None if the source of a rule in Python is unavailable, or a file cannot be read.
 
     Examples
     --------
-    >>> document = {"dumbbell": {"rate": "1Mbit", "delay": "20ms"}, "flows": [{"rule": "AIMD(1, 0.5)"}]}
+    >>> document = {"dumbbell": {"rate": "1Mbit", "delay": "20ms"},
+    ...             "flows": [{"rule": "AIMD(1, 0.5)"}]}
     >>> keys = {run_key(canonical({**document, "seed": seed, "duration": text})) for seed in (1, 2)
     ...         for text in ("5s", "5000ms")}
     >>> len(keys)
@@ -63,7 +69,10 @@ def run_key(scenario: str, counted_s: float | None = None) -> str | None:
 
 
 def scenario_digest(document: Mapping[str, Any], counted_s: float | None = None) -> bytes | None:
-    """Hash a canonical scenario without its seed, and what lies outside it: what all replicates of a cell share."""
+    """Hash a canonical scenario without its seed, and the files and rules that it names.
+
+    All replicates of a cell share this digest.
+    """
     document = copy.deepcopy({key: value for key, value in document.items() if key != "seed"})
     outside: list[str] = []
     for table, key, text in list(named_outside(document)):
@@ -71,9 +80,14 @@ def scenario_digest(document: Mapping[str, Any], counted_s: float | None = None)
         if content is None:
             return None
         outside.append(content)
-        # Where it lies says nothing about what it is: the same file elsewhere, on a cluster, is the same run.
+        # Paths do not count: the same file elsewhere, such as on a cluster, is the same run.
         table[key] = own.shown(text) if key == "rule" else ""
-    parts = [SCHEME, native.build(), json.dumps(document, sort_keys=True, separators=(",", ":")), *outside]
+    parts = [
+        SCHEME,
+        native.build(),
+        json.dumps(document, sort_keys=True, separators=(",", ":")),
+        *outside,
+    ]
     if counted_s is not None:
         parts.append(f"arrivals counted in {counted_s} s")
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).digest()
@@ -85,7 +99,9 @@ def seeded_key(digest: bytes, seed: int) -> str:
 
 
 def definition_digest(definition: Mapping[str, Any]) -> str:
-    """Hash what says which runs a sweep has, with what lies outside it and the engine's build: 16 digits.
+    """Hash the definition of a sweep, the files and rules that it names, and the engine's build.
+
+    The digest has 16 digits.
 
     Parameters
     ----------
@@ -104,10 +120,10 @@ def definition_digest(definition: Mapping[str, Any]) -> str:
 
 
 def _texts(key: str, node: Any) -> Iterator[tuple[str, str]]:
-    """Give the texts at any depth that name a rule in Python or a file, as `_content` takes them."""
+    """Yield the texts at any depth that name a rule in Python or a file, for `_content`."""
     if isinstance(node, Mapping):
         for name, value in node.items():
-            # Axes and settings have dotted keys.
+            # Axes and `set` have dotted keys.
             yield from _texts(name.rpartition(".")[2], value)
     elif isinstance(node, list | tuple):
         for value in node:
@@ -117,12 +133,12 @@ def _texts(key: str, node: Any) -> Iterator[tuple[str, str]]:
 
 
 def has_outside(scenario: str) -> bool:
-    """Whether a canonical scenario depends on files or on rules written in Python, which may change meanwhile."""
+    """Whether a canonical scenario depends on files or on rules written in Python."""
     return '"file"' in scenario or any(True for _ in named_outside(json.loads(scenario)))
 
 
 def named_outside(node: Any) -> Iterator[tuple[dict[str, Any], str, str]]:
-    """Give every table with a key that names a file or a rule in Python."""
+    """Yield every table with a key that names a file or a rule in Python."""
     if isinstance(node, list):
         for entry in node:
             yield from named_outside(entry)
@@ -140,11 +156,13 @@ def _is_own(rule: str) -> bool:
 
 
 def _content(key: str, text: str) -> str | None:
-    """Hash what lies outside; None where it cannot be had."""
+    """Hash the named files and rules; None if one is unavailable."""
     try:
         data = own.source(text) if key == "rule" else Path(text).read_bytes()
     except (OSError, ValueError):
         return None
     if data is None:
         return None
-    return hashlib.blake2b(data.encode() if isinstance(data, str) else data, digest_size=16).hexdigest()
+    return hashlib.blake2b(
+        data.encode() if isinstance(data, str) else data, digest_size=16
+    ).hexdigest()

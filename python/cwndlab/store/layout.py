@@ -1,4 +1,4 @@
-"""The directory: what makes it a store, and errors of disks in words."""
+"""The store's directory: format, atomic writes, and messages for disk errors."""
 
 from __future__ import annotations
 
@@ -12,33 +12,37 @@ from pathlib import Path
 
 from cwndlab import native
 from cwndlab.errors import StoreError
+from cwndlab.message import invalid
 
 FORMAT = 2
-"""Of the directory. Others cannot be read, or written, by this version, but for those of `OLDER`."""
+"""Format of the directory; this version reads and writes only this one and those of `OLDER`."""
 OLDER = (1,)
-"""Formats that are read, too. Written to, such a store becomes one of `FORMAT`: what is in it stays as it is."""
+"""Older formats that this version reads.
+
+A write converts such a store to `FORMAT`; its content stays.
+"""
 MARKER = "store.json"
 FOLDERS = ("journal", "parts", "sweeps", "traces")
 
 
 def prepare(root: Path) -> None:
-    """Make a new store, or see that what is there is one.
+    """Make a new store, or check an existing one.
 
     Raises
     ------
     StoreError
-        If it is something else, has another format, or cannot be written.
+        If the directory is not a store, has another format, or cannot be written.
     """
     with disk_errors(root):
         if not (root / MARKER).exists():
             other = root.is_dir() and any(not _is_ours(entry.name) for entry in root.iterdir())
-            # Unless another process is making it a store at this moment.
+            # Another process may be making the store at this moment.
             if other and not (root / MARKER).exists():
-                raise StoreError(f"store: `{root}` holds other files; allowed: a store, an empty or a new directory")
+                raise StoreError(invalid("store", root, "a store, or an empty or new directory"))
             root.mkdir(parents=True, exist_ok=True)
             _mark(root)
         if check(root) != FORMAT:
-            # Before anything is written that older versions do not understand: they refuse it from now on.
+            # First, so that older versions refuse the store before its format changes.
             _mark(root)
         for name in FOLDERS:
             (root / name).mkdir(exist_ok=True)
@@ -54,38 +58,40 @@ def _is_ours(name: str) -> bool:
 
 
 def check(root: Path) -> int:
-    """See that a directory is a store which this version understands, and return its format.
+    """Check that this version can read the store in a directory, and return its format.
 
     Raises
     ------
     StoreError
-        If it is not.
+        If it cannot.
     """
     marker = root / MARKER
     if not marker.is_file():
-        raise StoreError(f"store: `{root}` is no store; allowed: a directory that `cwndlab sweep` has written")
+        raise StoreError(invalid("store", root, "a directory that `cwndlab sweep` wrote"))
     try:
         found = json.loads(marker.read_bytes())
         number, version = found["format"], found["cwndlab_version"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"store: `{marker}` cannot be read ({error}); allowed: what `cwndlab sweep` wrote") from None
+        raise StoreError(
+            f'store: "{marker}" cannot be read ({error}): expected what `cwndlab sweep` wrote'
+        ) from None
     if number not in (FORMAT, *OLDER):
         raise StoreError(
-            f"store: `{root}` has format {number}, written by cwndlab {version}; allowed: format {FORMAT},"
-            f" which cwndlab {native.version()} reads. Nothing in it was changed"
+            f'store: "{root}" has format {number} (cwndlab {version}): expected format {FORMAT}, '
+            f"which cwndlab {native.version()} reads; nothing in the directory was changed"
         )
     return number
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all, also after a power cut."""
+    """Write a file atomically, also across a power cut."""
     with written_whole(path) as part:
         part.write_bytes(data)
 
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Give the name of a file to be written, which takes the place of `path` when it is on the disk.
+    """Give the name of a temporary file that replaces `path` once it is on the disk.
 
     Examples
     --------
@@ -96,7 +102,7 @@ def written_whole(path: Path) -> Iterator[Path]:
     ...     [file.name for file in Path(folder).iterdir()]
     ['runs.csv']
     """
-    # A name of its own for every writer: threads of one process may write the same file.
+    # A unique name for every writer: threads of one process may write the same file.
     part = path.with_name(f".{path.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         yield part
@@ -110,7 +116,7 @@ def written_whole(path: Path) -> Iterator[Path]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring a folder's entries to the disk."""
+    """Sync a directory's entries to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -120,13 +126,18 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def disk_errors(root: Path) -> Iterator[None]:
-    """Say what a disk that is full or may not be written means for the runs."""
+    """Turn disk errors into StoreErrors that say what to do."""
     try:
         yield
     except OSError as error:
         what = {
-            errno.ENOSPC: "the disk is full; allowed: free some space, or another directory",
-            errno.EDQUOT: "the quota is used up; allowed: free some space, or another directory",
-            errno.EFBIG: "a file would be larger than the system's limit (ulimit -f); allowed: a higher limit",
-        }.get(error.errno or 0, f"{(error.strerror or str(error)).lower()}; allowed: a directory that can be written")
-        raise StoreError(f"store: `{error.filename or root}`: {what}. What was finished before is kept") from error
+            errno.ENOSPC: "the disk is full: free some space, or use another directory",
+            errno.EDQUOT: "the quota is used up: free some space, or use another directory",
+            errno.EFBIG: "a file would exceed the system's limit (ulimit -f): raise it",
+        }.get(
+            error.errno or 0,
+            f"{(error.strerror or str(error)).lower()}: expected a directory that can be written",
+        )
+        raise StoreError(
+            f'store: "{error.filename or root}": {what}; finished runs are kept'
+        ) from error

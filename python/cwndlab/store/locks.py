@@ -1,4 +1,4 @@
-"""Locks that end with their holder: the operating system takes them back when a process dies."""
+"""Locks that end with their process: the operating system releases them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ except ImportError:  # Windows
 
 def _needed() -> None:
     if fcntl is None:
-        raise StoreError(f"store: there are no file locks on {sys.platform}; allowed: Linux, macOS or another Unix")
+        raise StoreError(
+            f"a store needs file locks, which {sys.platform} lacks: expected Linux, macOS or "
+            "another Unix"
+        )
 
 
 def lock_whole(descriptor: int) -> bool:
-    """Lock an open file; False where another holds it. It is unlocked when the file is closed."""
+    """Lock an open file until it is closed; False if another process holds the lock."""
     _needed()
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -37,12 +40,14 @@ class _File:
 
 
 class Claims:
-    """Runs that this process has under way, as locks on single bytes of a file that has none.
+    """Claims of this process on runs, as locks on single bytes of an empty file.
 
-    A key stands for a byte. Two keys share one with a chance of 4e-15; the second run then waits for the first.
+    Each key maps to a byte. Two keys collide with probability 4e-15; the second run then waits for
+    the first.
     """
 
-    # By file: locks on bytes belong to the process, and closing ANY descriptor of the file would let go of them all.
+    # One per file: byte locks belong to the process, and closing ANY descriptor of the file
+    # releases all of them.
     _open: dict[tuple[int, int], _File] = {}
     _guard = threading.Lock()
 
@@ -59,7 +64,10 @@ class Claims:
         self._own: set[int] = set()
 
     def close(self) -> None:
-        """Give back what is claimed here; close the file when the last one of this process is done with it."""
+        """Release the claims of this object.
+
+        The last user in this process closes the file.
+        """
         with self._guard:
             for at in list(self._own):
                 self._let_go(at)
@@ -68,7 +76,7 @@ class Claims:
                 os.close(self._open.pop(self._place).descriptor)
 
     def take(self, key: str) -> bool:
-        """Claim a key; False where this process or another has it."""
+        """Claim a key; False if this process or another has it."""
         at = _byte(key)
         with self._guard:
             if at in self._file.held:
@@ -82,12 +90,12 @@ class Claims:
             return True
 
     def give_back(self, key: str) -> None:
-        """Let go of a key that was claimed here."""
+        """Release a key that was claimed here."""
         with self._guard:
             self._let_go(_byte(key))
 
     def _let_go(self, at: int) -> None:
-        # A process that was forked has not got the locks of the one it comes from, and holds nothing yet.
+        # A forked process does not inherit locks, and holds none yet.
         if at in self._own and at in self._file.held:
             self._file.held.discard(at)
             fcntl.lockf(self._file.descriptor, fcntl.LOCK_UN, 1, at)

@@ -1,4 +1,4 @@
-"""Parts: Parquet files that are written once, with their checksum in their name."""
+"""Parts: immutable Parquet files with their checksum in their name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FLOATS, _WHOLE = ("duration_s",), ("seed", "replicate")
 
 
 class Parts(Generic[Row]):
-    """The parts of one kind, in the order in which they were written."""
+    """The parts of one kind, in the order of their creation."""
 
     def __init__(self, folder: Path, kind: str, row: type[Row]) -> None:
         self.folder, self.kind, self._row = folder, kind, row
@@ -31,16 +31,20 @@ class Parts(Generic[Row]):
 
     def paths(self) -> list[Path]:
         """List them, the oldest first."""
-        found = [path for path in self.folder.glob(f"{self.kind}-*.parquet") if self._name.fullmatch(path.name)]
+        found = [
+            path
+            for path in self.folder.glob(f"{self.kind}-*.parquet")
+            if self._name.fullmatch(path.name)
+        ]
         return sorted((path for path in found if path.is_file()), key=self.number)
 
     def number(self, path: Path) -> int:
-        """Return the place of a part in their order."""
+        """Return the position of a part in their order."""
         name = self._name.fullmatch(path.name)
         return int(name["number"]) if name else -1
 
     def frame(self, path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame | None:
-        """Read one; None where its content is not what its name says.
+        """Read a part; None if its content does not match its checksum.
 
         Raises
         ------
@@ -53,26 +57,34 @@ class Parts(Generic[Row]):
         if name is None or _checksum(data) != name["checksum"]:
             return None
         there = pl.read_parquet_schema(io.BytesIO(data))
-        # Parts of format 1 have columns less, whose defaults say so.
-        missing = [pl.lit(value).alias(name) for name, value in self._row._field_defaults.items() if name not in there]
+        # Parts of format 1 lack columns, which get defaults.
+        missing = [
+            pl.lit(value).alias(name)
+            for name, value in self._row._field_defaults.items()
+            if name not in there
+        ]
         chosen = list(columns or self._row._fields)
-        frame = pl.read_parquet(io.BytesIO(data), columns=[name for name in chosen if name in there])
+        frame = pl.read_parquet(
+            io.BytesIO(data), columns=[name for name in chosen if name in there]
+        )
         return frame.with_columns(missing).select(chosen)
 
     def rows(self, path: Path) -> Iterator[Row]:
-        """Read the rows of one; none where it is damaged."""
+        """Read the rows of a part; none if it is damaged."""
         frame = self.frame(path)
         if frame is not None:
             yield from map(self._row._make, frame.select(self._row._fields).iter_rows())
 
     def write(self, rows: Sequence[Row]) -> list[Path]:
-        """Write rows into as many parts as they need."""
+        """Write rows into as many parts as necessary."""
         import polars as pl
 
         number = max(map(self.number, self.paths()), default=0)
         written = []
         for chunk in _chunks(rows):
-            frame = pl.DataFrame([list(row) for row in chunk], schema=_schema(self._row), orient="row")
+            frame = pl.DataFrame(
+                [list(row) for row in chunk], schema=_schema(self._row), orient="row"
+            )
             buffer = io.BytesIO()
             frame.write_parquet(buffer, compression="zstd", statistics=False)
             number += 1
@@ -82,11 +94,18 @@ class Parts(Generic[Row]):
         return written
 
     def small(self) -> list[Path]:
-        """List parts that may be merged with what comes: the last ones, while they are less than half full."""
+        """List parts that may be merged with new rows.
+
+        These are the last ones that are less than half full.
+        """
         found: list[Path] = []
         for path in reversed(self.paths()):
             frame = self.frame(path, self._row._fields[:1])
-            if frame is None or frame.height >= MOST_ROWS // 2 or path.stat().st_size >= MOST_BYTES // 8:
+            if (
+                frame is None
+                or frame.height >= MOST_ROWS // 2
+                or path.stat().st_size >= MOST_BYTES // 8
+            ):
                 break
             found.insert(0, path)
         return found

@@ -1,4 +1,4 @@
-"""What is stored of a run, and of a sweep's use of it; how it is written in a journal."""
+"""Records of runs and of their places in sweeps, and their encoding in a journal."""
 
 from __future__ import annotations
 
@@ -8,47 +8,51 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from cwndlab.executors import Outcome
     from cwndlab.results import Result
-    from cwndlab.work import Outcome
 
 
 class Record(NamedTuple):
-    """A finished run: what it was, what came out, and where."""
+    """A finished run: scenario, result and origin."""
 
     key: str
     seed: int
     trace_hash: str
     finished: str
-    """When, in UTC (ISO 8601)."""
+    """Time of finishing, UTC (ISO 8601)."""
     duration_s: float
     """How long the run took, seconds of wall-clock time."""
     machine: str
     version: str
     build: str
     traces: str
-    """Names of the traces that were kept, joined by spaces."""
+    """Names of the stored traces, joined by spaces."""
     scenario: str
-    """Canonical, one line of JSON."""
+    """Canonical scenario, one line of JSON."""
     result: str
-    """One line of JSON, exactly as the native core wrote it: fields, flows, links, cross, arrivals."""
+    """Result, one line of JSON, exactly as the native core wrote it.
+
+    It has fields, flows, links, cross and arrivals.
+    """
 
     @classmethod
     def of(cls, key: str, scenario: str, outcome: Outcome, traces: str = "") -> Record:
         """Make the record of a run that has just finished."""
         run = json.loads(outcome.result)
         return cls(
-            key, run["seed"], run["trace_hash"], _now(), outcome.duration_s, outcome.machine, outcome.version,
+            key, run["seed"], run["trace_hash"], _now(), outcome.duration_s, outcome.machine,
+            outcome.version,
             outcome.build, traces, scenario, outcome.result,
         )  # fmt: skip
 
     @property
     def place(self) -> str:
-        """What there is one of."""
+        """Identity: there is one entry of it."""
         return self.key
 
     @property
     def since(self) -> str:
-        """Of two that are the same the one with the later moment counts."""
+        """Time of the entry: of two with the same identity the later one counts."""
         return self.finished
 
     def run(self) -> dict[str, Any]:
@@ -63,7 +67,7 @@ class Record(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A run's place in a sweep. The same run may stand in several."""
+    """A run's place in a sweep. One run may have several places."""
 
     sweep: str
     labels: str
@@ -71,9 +75,12 @@ class Use(NamedTuple):
     replicate: int
     key: str
     definition: str = ""
-    """Which of the definitions that the sweep has had (`keys.definition_digest`); empty in stores of format 1."""
+    """Digest of the sweep's definition (`keys.definition_digest`).
+
+    Empty in stores of format 1.
+    """
     placed: str = ""
-    """When it was given this place, in UTC (ISO 8601); empty in stores of format 1."""
+    """Time at which the run got this place, UTC (ISO 8601); empty in stores of format 1."""
 
     @property
     def place(self) -> tuple[str, str, str, int]:
@@ -91,8 +98,10 @@ class Use(NamedTuple):
         return json.loads(self.labels)
 
     @classmethod
-    def of(cls, sweep: str, cell: Mapping[str, str], replicate: int, key: str, definition: str = "") -> Use:
-        """Give a run a place, now."""
+    def of(
+        cls, sweep: str, cell: Mapping[str, str], replicate: int, key: str, definition: str = ""
+    ) -> Use:
+        """Give a run a place, with the current time."""
         return cls(sweep, json.dumps(dict(cell)), replicate, key, definition, _now())
 
 
@@ -112,7 +121,7 @@ def encode(entry: Record | Use) -> bytes:
 
 
 def decode(payload: bytes) -> Record | Use | None:
-    """Read what `encode` wrote; None where it is of a kind that is not known."""
+    """Read a payload of `encode`; None if its kind is unknown."""
     head, *texts = payload.decode("ascii").split("\n")
     kind, *fields = json.loads(head)
     if kind == "use":
@@ -121,7 +130,7 @@ def decode(payload: bytes) -> Record | Use | None:
 
 
 def key_of(payload: bytes) -> bytes | None:
-    """Return a run's key without reading the rest; None where the payload is no run.
+    """Return a run's key without decoding the rest; None if the payload is not a run.
 
     Examples
     --------
@@ -134,7 +143,9 @@ def key_of(payload: bytes) -> bytes | None:
 
 
 def finished_of(payload: bytes) -> tuple[bytes, str] | None:
-    r"""Return a run's key, and when it was finished, without reading the rest; None where the payload is no run.
+    r"""Return a run's key and time of finishing without decoding the rest.
+
+    None where the payload is no run.
 
     Examples
     --------
@@ -148,7 +159,9 @@ def finished_of(payload: bytes) -> tuple[bytes, str] | None:
 
 
 def moment_s(text: str) -> float:
-    """Read a moment (ISO 8601) as seconds since 1970; 0 where it is none: then everything else is later.
+    """Read a moment (ISO 8601) as seconds since 1970.
+
+    0 if it is not a moment, which is earlier than all others.
 
     Examples
     --------
@@ -166,5 +179,5 @@ def _now() -> str:
 
 
 def _ascii(text: str) -> str:
-    """Leave JSON as it is, but for names in other scripts, which are escaped."""
+    """Escape characters beyond ASCII in JSON text."""
     return text if text.isascii() else json.dumps(json.loads(text), separators=(",", ":"))

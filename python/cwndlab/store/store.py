@@ -1,4 +1,4 @@
-"""The store: what its package promises, over journals and parts."""
+"""The store, on journals and parts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import StoreError
+from cwndlab.message import invalid
 from cwndlab.store import journal, layout, parts
 from cwndlab.store.compaction import compact, keep_later
 from cwndlab.store.index import Index
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 SWEEP_NAME = re.compile(r"[\w.+-][\w.+ ,;=@#%&~!()\[\]{}'^-]{0,99}")
-"""It is a file's name on any system, here with letters in front that no other program takes for something else."""
+"""Characters of a name, which must be a file name on any system."""
 
 
 class Store:
@@ -29,19 +30,19 @@ class Store:
     Parameters
     ----------
     path : str or Path
-        Made if it does not exist.
+        Directory; it is made if it does not exist.
     write : bool
-        Without it nothing is changed: what others write can be read meanwhile.
+        If False, the store is read only, also while others write.
 
     Raises
     ------
     StoreError
-        If it is something else, has another format, or cannot be read or written.
+        If the directory is not a store, has another format, or cannot be read or written.
 
     Attributes
     ----------
     notes : list of str
-        What is damaged and was left out, and what could not be tidied up: one line each.
+        Damaged entries that were left out, and failed compactions: one line each.
     """
 
     def __init__(self, path: str | Path, *, write: bool = True) -> None:
@@ -57,7 +58,7 @@ class Store:
         self.refresh()
 
     def __contains__(self, key: str) -> bool:
-        """Whether the run is finished, as far as is known since the last `refresh`."""
+        """Whether the run is finished, as of the last `refresh`."""
         return bytes.fromhex(key) in self._index.runs
 
     def __len__(self) -> int:
@@ -65,17 +66,19 @@ class Store:
         return len(self._index.runs)
 
     def refresh(self) -> None:
-        """Take note of what other processes have put since."""
+        """Read the new entries of other processes."""
         with layout.disk_errors(self.path):
             self._index.refresh(self._journal.path if self._journal else None)
 
     def put(self, record: Record, use: Use | None = None) -> None:
-        """Keep a finished run, with its place in a sweep. When this returns it is safe from the death of the process.
+        """Store a finished run, with its place in a sweep.
+
+        After it returns, the death of the process cannot lose the run.
 
         Raises
         ------
         StoreError
-            If the disk does not take it.
+            If the run cannot be written.
         """
         self._append([encode(record), *([encode(use)] if use else [])])
         self._index.note_run(bytes.fromhex(record.key), record.finished)
@@ -83,18 +86,20 @@ class Store:
             self._index.note_use(use)
 
     def place(self, use: Use) -> None:
-        """Note that a run which is here already has a place in a sweep."""
+        """Store a place in a sweep of a run that is stored already."""
         if not self._index.has(use):
             self._append([encode(use)])
             self._index.note_use(use)
 
     def claim(self, key: str) -> bool:
-        """Claim a run that is to be done; False where another has it under way. The claim dies with the process.
+        """Claim a run; False if another process has claimed it.
+
+        The claim ends with the process.
 
         Raises
         ------
         StoreError
-            If the store is closed or open for reading: nobody would ever give way.
+            If the store is closed or read only.
         """
         self._check_writable()
         assert self._claims is not None, "a store that may be written has them"
@@ -102,19 +107,19 @@ class Store:
             return self._claims.take(key)
 
     def give_back(self, key: str) -> None:
-        """Let go of a claim: the run is stored, or was given up."""
+        """Release a claim: the run is stored, or was abandoned."""
         if self._claims is not None:
             self._claims.give_back(key)
 
     def records(self, keys: Collection[str] | None = None) -> Iterator[Record]:
         """Read runs, each once; one part or journal is in memory at a time.
 
-        Of a run that was done again the one that was finished last counts, by the clocks of those who did them.
+        Of a repeated run the last one counts, by the writers' clocks.
 
         Parameters
         ----------
         keys : collection of str, optional
-            Which; by default all.
+            Keys to read; by default all.
         """
         self.refresh()
         wanted = None if keys is None else {bytes.fromhex(key) for key in keys}
@@ -142,18 +147,18 @@ class Store:
                             yield record
                 return
             except FileNotFoundError:
-                # Made into a part, or merged with another one, since the files were listed: look again.
+                # Compacted or merged since the files were listed: list them again.
                 continue
 
     def uses(self, sweep: str | None = None, *, older: bool = False) -> list[Use]:
-        """Read which sweep has which run where; of one place the run that was given it last.
+        """Read the places of runs in sweeps; the latest run of each place counts.
 
         Parameters
         ----------
         sweep : str, optional
             Name of one; by default all.
         older : bool
-            Also places of definitions that a sweep had before.
+            Also read places of a sweep's earlier definitions.
         """
         while True:
             try:
@@ -169,16 +174,21 @@ class Store:
         return [
             use
             for use in found.values()
-            if sweep in (None, use.sweep) and (older or use.definition == latest.get(use.sweep, use.definition))
+            if sweep in (None, use.sweep)
+            and (older or use.definition == latest.get(use.sweep, use.definition))
         ]
 
     def define(self, name: str, definition: Mapping[str, Any], digest: str = "") -> None:
-        """Keep the definition of a sweep, and the digest that its places have from now on (`Use.definition`)."""
+        """Store the definition of a sweep, and the digest of its new entries (`Use.definition`)."""
         self._check_writable()
         if not SWEEP_NAME.fullmatch(name) or len(name.encode()) > 200:
             raise StoreError(
-                f"name: `{name}` is not allowed; allowed: at most 100 letters, digits, spaces and"
-                " . , ; = + - _ @ # % & ~ ! ^ ' ( ) [ ] { }, at the beginning letters, digits, . + - _"
+                invalid(
+                    "name",
+                    name,
+                    "at most 100 letters, digits, spaces and . , ; = + - _ @ # % & ~ ! ^ ' ( ) [ "
+                    "] { }, the first of them a letter, a digit or one of . + - _",
+                )
             )
         text = json.dumps({"name": name, "definition": digest, **definition}, indent=2)
         with layout.disk_errors(self.path):
@@ -187,26 +197,36 @@ class Store:
     def definitions(self) -> dict[str, dict[str, Any]]:
         """Read the latest definitions of all sweeps by name."""
         found = self._read_definitions()
-        return {name: {key: text[key] for key in text if key != "definition"} for name, text in found.items()}
+        return {
+            name: {key: text[key] for key in text if key != "definition"}
+            for name, text in found.items()
+        }
 
     def put_traces(self, key: str, traces: Mapping[str, pl.DataFrame]) -> str:
-        """Keep the traces of a run, before its record is put; returns their names, for the record."""
+        """Store the traces of a run, before its record.
+
+        Returns their names, for the record.
+        """
         self._check_writable()
         with layout.disk_errors(self.path):
             for name, frame in traces.items():
-                # On the disk before the record that names it.
+                # Written before the record that names it.
                 with layout.written_whole(self._trace(key, name)) as part:
                     frame.write_parquet(part)
         return " ".join(traces)
 
     def traces(self, record: Record) -> dict[str, pl.DataFrame]:
-        """Read the traces of a run that were kept."""
+        """Read the stored traces of a run."""
         import polars as pl
 
-        return {name: pl.read_parquet(self._trace(record.key, name)) for name in record.traces.split()}
+        return {
+            name: pl.read_parquet(self._trace(record.key, name)) for name in record.traces.split()
+        }
 
     def compact(self) -> None:
-        """Make parts of the journals whose processes are gone; where another process is at it, do nothing.
+        """Compact the journals that are closed or whose processes are gone.
+
+        If another process does it, do nothing.
 
         If the disk is full nothing is lost: the journals stay.
         """
@@ -217,12 +237,15 @@ class Store:
                     self._index.note_runs([run.key for run in runs], [run.finished for run in runs])
 
     def close(self) -> None:
-        """Bring everything to the disk, make parts of it, and let go of claims. A store that is closed can be read."""
+        """Sync to the disk, compact, and release claims.
+
+        A store that is closed can be read.
+        """
         try:
             if self._journal is not None:
                 self._roll()
             elif self._write and journal.listed(self.path):
-                # Left by a process that was killed when all was done.
+                # Left by a process that was killed after the last compaction.
                 self._tidy()
         finally:
             if self._claims is not None:
@@ -239,7 +262,7 @@ class Store:
         self._check_writable()
         with layout.disk_errors(self.path):
             if self._journal is not None and self._journal.process != os.getpid():
-                # Of the process that this one was forked from, which goes on with it.
+                # It belongs to the parent of this forked process, which still uses it.
                 self._journal.leave()
                 self._journal = None
                 self._index.forget_lists()
@@ -251,7 +274,7 @@ class Store:
 
     def _check_writable(self) -> None:
         if not self._write:
-            raise StoreError(f"store: `{self.path}` is closed, or open for reading; allowed: Store(path), which writes")
+            raise StoreError(f"the store `{self.path}` is closed, or open for reading only")
 
     def _roll(self) -> None:
         assert self._journal is not None
@@ -264,7 +287,7 @@ class Store:
         try:
             self.compact()
         except StoreError as error:
-            # Parts are for speed. What they would be made of is safe.
+            # Compaction is for speed only: the journals are safe.
             self.notes.append(f"journals are left as they are: {error}")
 
     def _payloads(self) -> Iterator[bytes]:
@@ -278,7 +301,9 @@ class Store:
             try:
                 found[path.stem] = {"definition": "", **json.loads(path.read_bytes())}
             except (OSError, ValueError, TypeError) as error:
-                note = f"sweeps/{path.name}: is left out ({error}); the sweep itself writes it again"
+                note = (
+                    f"sweeps/{path.name}: is left out ({error}); the sweep itself writes it again"
+                )
                 if note not in self.notes:
                     self.notes.append(note)
         return found

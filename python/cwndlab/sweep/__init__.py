@@ -1,16 +1,16 @@
 """Sweeps: many runs as one object.
 
-They survive what befalls the program, replicate until they know enough, and can run elsewhere.
+They survive crashes, add replicates until intervals are narrow, and can run on a cluster.
 
-`Sweep` says what is to be done, `cwndlab.store.Store` keeps what is finished, an executor (`cwndlab.work`) does the
-runs, `Findings` has what came out.
+`Sweep` defines the runs, `cwndlab.store.Store` keeps finished ones, an executor
+(`cwndlab.executors`) does them, and `SweepResult` has the results.
 """
 
 from __future__ import annotations
 
 from cwndlab.sweep.definition import Sweep
-from cwndlab.sweep.findings import Findings
+from cwndlab.sweep.result import SweepResult
 from cwndlab.sweep.running import execute
 from cwndlab.sweep.stored import stored_runs
 
-__all__ = ["Findings", "Sweep", "execute", "stored_runs"]
+__all__ = ["Sweep", "SweepResult", "execute", "stored_runs"]

@@ -1,4 +1,4 @@
-"""Axes of a sweep: what stands in a sweep's file, as levels of a plan."""
+"""Axes of a sweep: from the entries of its file to levels of a plan."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from typing import Any, NamedTuple
 
 from cwndlab import native, own, tomltext
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
 from cwndlab.plan import Level
 from cwndlab.scenario import Scenario
 
 SHORT = ("rule", "recovery", "queue")
-"""Axes whose names stand for dotted keys: rule and recovery of the flows, kind of the queue at the link."""
+"""Axes whose names stand for dotted keys.
+
+Rule and recovery of the flows, kind of the queue at the link.
+"""
 ENVIRONMENT = "env"
 VALUES = "a list of values, or a table of label = { key = value }"
 
@@ -58,22 +62,24 @@ def levels(name: str, values: Any, base: Scenario, group: str | None, link: str)
     Raises
     ------
     ScenarioError
-        If there are none, or what is there are no values.
+        If the axis is empty, or has no list of values.
     """
     if isinstance(values, Mapping):
-        wrong = next((text for text, patch in values.items() if not isinstance(patch, Mapping)), None)
+        wrong = next(
+            (text for text, patch in values.items() if not isinstance(patch, Mapping)), None
+        )
         if wrong is not None:
-            raise ScenarioError(f"axis `{name}`: `{wrong}` is no table; allowed: {VALUES}")
+            raise ScenarioError(invalid(f"axes.{name}.{wrong}", label(values[wrong]), VALUES))
         found = [Level(text, dict(patch)) for text, patch in values.items()]
     else:
         found = [level(name, value, base, group, link) for value in listed(name, values)]
     if not found:
-        raise ScenarioError(f"axis `{name}`: is empty; allowed: one or more values")
+        raise ScenarioError(invalid(f"axes.{name}", [], "one value or more"))
     return found
 
 
 class Zipped(NamedTuple):
-    """Axes that go together, as one."""
+    """Zipped axes, as one axis."""
 
     name: str
     """Their names joined by ``" & "``, as the labels of its levels are."""
@@ -90,29 +96,31 @@ def keys_of(levels: Iterable[Level]) -> list[str]:
 
 
 def zipped(columns: Mapping[str, Any], base: Scenario, group: str | None, link: str) -> Zipped:
-    """Make one axis of several that go together: the first values of all, the second, and so on."""
+    """Zip several axes into one: the first values of all, the second, and so on."""
     each = {name: levels(name, values, base, group, link) for name, values in columns.items()}
     if not each:
-        raise ScenarioError("zip: is empty; allowed: axes with equally many values")
+        raise ScenarioError(invalid("zip", {}, "axes with equally many values"))
     lengths = {name: len(found) for name, found in each.items()}
     if len(set(lengths.values())) > 1:
         counts = ", ".join(f"`{name}` has {count}" for name, count in lengths.items())
-        raise ScenarioError(f"zip: {counts} values; allowed: equally many")
+        raise ScenarioError(f"axes of one `[[zip]]` must have equally many values: {counts}")
     joined, parts = [], []
     for row in zip(*each.values(), strict=True):
         patch = {key: value for part in row for key, value in part.patch.items()}
         joined.append(Level(JOINER.join(part.label for part in row), patch))
         parts.append({name: part.label for name, part in zip(each, row, strict=True)})
-    return Zipped(JOINER.join(each), joined, parts, {name: keys_of(found) for name, found in each.items()})
+    return Zipped(
+        JOINER.join(each), joined, parts, {name: keys_of(found) for name, found in each.items()}
+    )
 
 
 JOINER = " & "
 
 
 def listed(name: str, values: Any) -> Sequence[Any]:
-    """See that an axis has a list of values."""
+    """Check that an axis has a list of values."""
     if not isinstance(values, Sequence) or isinstance(values, str | bytes):
-        raise ScenarioError(f"axis `{name}`: `{label(values)}` is no list; allowed: {VALUES}")
+        raise ScenarioError(invalid(f"axes.{name}", label(values), VALUES))
     return values
 
 
@@ -120,7 +128,8 @@ def _queue(value: Any, base: Scenario, link: str) -> Level:
     key = "dumbbell" if "dumbbell" in base else f"links.{link}"
     if isinstance(value, Mapping):
         return Level(label(value), {f"{key}.queue": dict(value)})
-    # Of the queue that is there stays what the new kind has, too: its limit above all, which may be another axis.
+    # The queue keeps the keys that the new kind has, too: above all its limit, which may be another
+    # axis.
     changed = base.set(f"{key}.queue.kind", _text("queue", value))
     before, after = (_table(scenario, key, link) for scenario in (base, changed))
     gone = {f"{key}.queue.{name}": None for name in before if name not in after}
@@ -136,5 +145,5 @@ def _table(scenario: Scenario, key: str, link: str) -> Mapping[str, Any]:
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise ScenarioError(f"axis `{name}`: `{label(value)}` is not allowed; allowed: text")
+        raise ScenarioError(invalid(f"axes.{name}", label(value), "text"))
     return value

@@ -1,4 +1,4 @@
-"""From a sweep's file to its plan: the base scenario, or environments, and the axes upon it."""
+"""From a sweep's file to its plan: base scenario or environments, and axes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, missing, plural
 from cwndlab.patching import patched
 from cwndlab.plan import Joint, Level, Plan
 from cwndlab.scenario import Scenario
@@ -20,18 +21,18 @@ if TYPE_CHECKING:
     from cwndlab.sweep.definition import Sweep
 
 RULES = ("AIMD(1, 0.5)",)
-"""Of environments, where no axis names rules."""
+"""Rules of environments, if no axis names rules."""
 Columns = dict[tuple[str, str], dict[str, str]]
-"""Axis and label to the columns of a table: several where axes go together."""
+"""Axis and label to the columns of a table; zipped axes have several."""
 
 
 class Built(NamedTuple):
-    """What a sweep's file comes to."""
+    """The plan of a sweep's file, with its columns and keys."""
 
     plan: Plan
     columns: Columns
     keys: dict[str, list[str]]
-    """The dotted keys that each axis sets, those that go together one by one."""
+    """The dotted keys that each axis sets; zipped axes are separate."""
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def read(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise ScenarioError("is not UTF-8 text; allowed: TOML or JSON text") from None
+        raise ScenarioError("the file is not valid: expected TOML or JSON in UTF-8") from None
     return parse(text, is_json=path.suffix == ".json")
 
 
@@ -49,7 +50,7 @@ def parse(text: str, *, is_json: bool = False) -> dict[str, Any]:
     Raises
     ------
     ScenarioError
-        If it is not such text.
+        If the text is neither.
     """
     if sys.version_info >= (3, 11):
         import tomllib
@@ -58,16 +59,21 @@ def parse(text: str, *, is_json: bool = False) -> dict[str, Any]:
     try:
         data = json.loads(text) if is_json else tomllib.loads(text)
     except ValueError as error:
-        raise ScenarioError(f"{error}; allowed: {'JSON' if is_json else 'TOML'}") from None
+        raise ScenarioError(f"{error}: expected {'JSON' if is_json else 'TOML'}") from None
     if not isinstance(data, dict):
-        raise ScenarioError("is no table; allowed: the keys of a sweep")
+        raise ScenarioError(
+            f"{'JSON' if is_json else 'TOML'}: the file is not valid: expected a table with the "
+            "keys of a sweep"
+        )
     return data
 
 
-def base(given: Any, folder: Path | None, settings: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the base of a sweep, a table or the name of a scenario's file, and set dotted keys in it.
+def base(
+    given: Any, folder: Path | None, settings: Mapping[str, Any], over: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Read the base of a sweep, a table or the path of a scenario, and set dotted keys in it.
 
-    Without a network, where the axes (`over`) have environments, these stay dotted: they are set in each of them.
+    If the axes (`over`) have environments, the keys stay dotted: they are set in each environment.
     """
     found = _base(given, folder)
     return {**found, **settings} if ENVIRONMENT in over else patched(found, settings)
@@ -79,9 +85,9 @@ def _base(given: Any, folder: Path | None) -> dict[str, Any]:
         return Scenario.load(where / given).to_dict()
     if not isinstance(given, Mapping):
         raise ScenarioError(
-            f"base: `{label(given)}` is not allowed; allowed: a scenario as a table, or its file's name"
+            invalid("base", label(given), "a scenario as a table, or the path of its file")
         )
-    # Through text, as a scenario's own file is read: the files that it names lie beside the sweep's.
+    # Read as text, like a scenario's file: its paths are relative to the sweep's directory.
     return _absolute(dict(given), where) if folder is not None else dict(given)
 
 
@@ -94,19 +100,25 @@ def _absolute(node: Any, folder: Path, key: str = "") -> Any:
 
 
 def absolute(value: Any, folder: Path) -> Any:
-    """Make the file that a value names, ``x.down`` or ``mine.py:Mine``, absolute: it lies in `folder`."""
+    """Make the path of a value such as ``x.down`` or ``mine.py:Mine`` absolute.
+
+    It is relative to `folder`.
+    """
     if not isinstance(value, str):
         return value
     place, colon, rest = value.partition(":")
     if colon:
         return f"{(folder / place).resolve()}:{rest}" if place.endswith(".py") else value
-    # Rules that are built in have a name and perhaps parameters, but no ending of a file.
+    # Built-in rules have a name and perhaps parameters, but no file suffix.
     is_rule = value.endswith(")") or "." not in value
     return value if is_rule else str((folder / value).resolve())
 
 
 def with_absolute_files(columns: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
-    """Make files that axes name absolute: recorded links, rules in Python. They lie beside the sweep's file."""
+    """Make the paths in axes absolute: recorded links, rules in Python.
+
+    They are relative to the sweep's directory.
+    """
     if folder is None:
         return dict(columns)
     return {
@@ -123,15 +135,18 @@ def build(sweep: Sweep, replicates: int, most_runs: int) -> Built:
     Raises
     ------
     ScenarioError
-        If an axis is empty, its values are not allowed, or it overwrites another one, or the runs are too many.
+        If an axis is empty, its values are not valid, or it overwrites another one, or the runs
+        are too many.
     """
     if ENVIRONMENT in sweep.axes:
         return _over_environments(sweep, replicates, most_runs)
     for key in ("assume", "duration"):
         if getattr(sweep, key):
-            raise ScenarioError(f"{key}: is for environments; allowed: with an axis `env`, or a key of `base` instead")
+            raise ScenarioError(f"`{key}` needs an axis `env`; without one, set it in `base`")
     if not sweep.base:
-        raise ScenarioError("base: is missing; allowed: a scenario as a table, its file's name, or an axis `env`")
+        raise ScenarioError(
+            missing("base", "a scenario as a table, the path of its file, or an axis `env`")
+        )
     document = dict(sweep.base)
     if not sweep.traces:
         document.pop("trace", None)
@@ -147,48 +162,74 @@ def _over_environments(sweep: Sweep, replicates: int, most_runs: int) -> Built:
     from cwndlab.quantities import seconds
 
     if "flows" in sweep.base or "dumbbell" in sweep.base or "links" in sweep.base:
-        raise ScenarioError("base: has a network, and environments are networks; allowed: no network, or no axis `env`")
-    given = {name: list(listed(name, sweep.axes[name])) for name in (*SHORT, ENVIRONMENT) if name in sweep.axes}
+        raise ScenarioError("`base` must not define a network when axis `env` is used")
+    given = {
+        name: list(listed(name, sweep.axes[name]))
+        for name in (*SHORT, ENVIRONMENT)
+        if name in sweep.axes
+    }
     for name, values in given.items():
         if not values:
-            raise ScenarioError(f"axis `{name}`: is empty; allowed: one or more values")
+            raise ScenarioError(invalid(f"axes.{name}", [], "one value or more"))
     duration_s = None if sweep.duration is None else seconds(sweep.duration)
     if sweep.duration is not None and not (duration_s or 0) > 0:
-        raise ScenarioError(f"duration: `{sweep.duration}` is no length of time; allowed: above 0, such as 100s")
+        raise ScenarioError(invalid("duration", sweep.duration, "a duration above 0, such as 100s"))
     # Truth values as TOML and JSON write them.
-    texts = {key: str(value).lower() if isinstance(value, bool) else value for key, value in sweep.assume.items()}
+    texts = {
+        key: str(value).lower() if isinstance(value, bool) else value
+        for key, value in sweep.assume.items()
+    }
     assume = Assumptions.from_texts([f"{key}={value}" for key, value in texts.items()])
     own = {name: values for name, values in given.items() if name != "rule"}
     plan = plan_rules(
-        given.get("rule", RULES), **own, replicates=replicates, seed=_seed(sweep), duration_s=duration_s,
+        given.get("rule", RULES), **own, replicates=replicates, seed=_seed(sweep),
+        duration_s=duration_s,
         assume=assume,
     )  # fmt: skip
-    rest = {name: values for name, values in sweep.axes.items() if name not in (*SHORT, ENVIRONMENT)}
+    rest = {
+        name: values for name, values in sweep.axes.items() if name not in (*SHORT, ENVIRONMENT)
+    }
     start = Scenario(patched(plan.base.to_dict(), sweep.base))
-    axes, columns, keys = _axes(sweep, rest, start, {name: keys_of(plan.axes[name]) for name in given})
-    # As the file has them: who compares queues wants to see them side by side.
+    axes, columns, keys = _axes(
+        sweep, rest, start, {name: keys_of(plan.axes[name]) for name in given}
+    )
+    # Keep the file's order of axes.
     order = [name for name in (*sweep.axes, *plan.axes, *axes) if name in plan.axes or name in axes]
     both = {**plan.axes, **axes}
     used = {
-        name: both[name] for name in dict.fromkeys(order) if name in sweep.axes or name in axes or len(both[name]) > 1
+        name: both[name]
+        for name in dict.fromkeys(order)
+        if name in sweep.axes or name in axes or len(both[name]) > 1
     }
-    joint = [replace(entry, cell={key: value for key, value in entry.cell.items() if key in (*used, "replicate")})
+    joint = [replace(entry,
+             cell={key: value for key, value in entry.cell.items() if key in (*used, "replicate")})
              for entry in plan.joint]  # fmt: skip
-    # Of every cell, after its environment, and before what its axes set.
+    # For every cell, after its environment, and before the keys of its axes.
     shared = Joint({}, {**_fixed(plan, used), **sweep.base})
     whole = replace(plan, axes=used, joint=[*joint, shared], most_runs=sys.maxsize)
     return Built(_counted(whole, most_runs), columns, keys)
 
 
 def _fixed(plan: Plan, used: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what axes of one level set that the sweep does not name: they need no column."""
-    return {key: value for name, axis in plan.axes.items() if name not in used for key, value in axis[0].patch.items()}
+    """Return the keys of one-level axes that the sweep does not name: they need no column."""
+    return {
+        key: value
+        for name, axis in plan.axes.items()
+        if name not in used
+        for key, value in axis[0].patch.items()
+    }
 
 
 def _axes(
-    sweep: Sweep, product: Mapping[str, Any], start: Scenario, others: Mapping[str, list[str]] | None = None
+    sweep: Sweep,
+    product: Mapping[str, Any],
+    start: Scenario,
+    others: Mapping[str, list[str]] | None = None,
 ) -> tuple[dict[str, list[Level]], Columns, dict[str, list[str]]]:
-    """Make the levels of the axes of a product and of those that go together; `others` have keys already."""
+    """Make the levels of the product axes and of the zipped axes.
+
+    `others` are the keys of existing axes.
+    """
     group, link = sweep.measured_group, sweep.link
     axes = {name: levels(name, values, start, group, link) for name, values in product.items()}
     columns: Columns = {}
@@ -196,30 +237,40 @@ def _axes(
     for columns_together in sweep.zip:
         together = zipped(columns_together, start, group, link)
         if twice := [part for part in together.keys if part in keys]:
-            raise ScenarioError(f"axis `{twice[0]}`: is there twice; allowed: once, in [axes] or in one [[zip]]")
+            raise ScenarioError(
+                f"axis `{twice[0]}` must not be repeated, in `[axes]` or in `[[zip]]`"
+            )
         axes[together.name] = together.levels
         keys.update(together.keys)
         labels = (level.label for level in together.levels)
-        columns.update({(together.name, text): part for text, part in zip(labels, together.parts, strict=True)})
+        columns.update(
+            {(together.name, text): part for text, part in zip(labels, together.parts, strict=True)}
+        )
     for name, own in keys.items():
         if "seed" in own:
-            raise ScenarioError(f"axis `{name}`: sets `seed`, which replicates have; allowed: other keys")
+            raise ScenarioError(f"axis `{name}` must not set `seed`: replicates set it")
     refuse_overlaps(keys, start.to_dict())
     _check_keys(axes, start)
     return axes, columns, keys
 
 
 def _check_keys(axes: Mapping[str, list[Level]], start: Scenario) -> None:
-    """See that every value is allowed where the other axes have their first: that cell is one of the sweep's.
+    """Check every value in a cell where the other axes have their first level.
 
-    Whoever mistypes a key is told which axis it is, before anything is run.
+    The message for a wrong key names its axis, before any run.
     """
     first = {name: axis[0] for name, axis in axes.items()}
     fault = _fault(first, start)
     if fault is not None:
-        # The axis without which it is allowed; else all of them together.
-        blamed = [name for name in axes if _fault({key: first[key] for key in first if key != name}, start) is None]
-        where = f"axis `{blamed[0]}`: {first[blamed[0]].label}" if blamed else f"axes {', '.join(axes)}"
+        # The axis without which the cell is valid; otherwise all of them.
+        blamed = [
+            name
+            for name in axes
+            if _fault({key: first[key] for key in first if key != name}, start) is None
+        ]
+        where = (
+            f"axis `{blamed[0]}`: {first[blamed[0]].label}" if blamed else f"axes {', '.join(axes)}"
+        )
         raise type(fault)(f"{where}: {fault}")
     for name, axis in axes.items():
         for level in axis[1:]:
@@ -247,7 +298,11 @@ def _seed(sweep: Sweep) -> int:
 def _counted(plan: Plan, most_runs: int) -> Plan:
     if plan.count > most_runs:
         raise ScenarioError(
-            f"sweep: {plan.count} runs are more than {most_runs}; allowed: fewer values or replicates,"
-            " or --yes (in Python and files: yes = true)"
+            invalid(
+                "sweep",
+                plural(plan.count, "run"),
+                f"at most {most_runs}; use fewer values or replicates, or --yes (in Python and "
+                "files: yes = true)",
+            )
         )
     return plan

@@ -1,4 +1,4 @@
-"""What the keys of a sweep may be, and names that its tables have for themselves."""
+"""Checks of a sweep's keys, and the reserved column names of its tables."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab import link_arrivals
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, unknown
 from cwndlab.metrics import BY_KEY
 from cwndlab.sweep.until import LEAST
 
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
     from cwndlab.sweep.definition import Sweep
 
 PROVENANCE = ("duration_s", "finished", "machine", "version", "build", "key")
-"""Columns that say where a run comes from."""
+"""Columns of a run's origin."""
 RESERVED = (
-    "sweep", "replicate", "replicates", "seed", "definition", "trace_hash", "metric", "mean", "ci95", "baseline",
+    "sweep", "replicate", "replicates", "seed", "definition", "trace_hash", "metric", "mean",
+    "ci95", "baseline",
     *PROVENANCE,
 )  # fmt: skip
-"""Columns that the tables of a sweep and what is written of a store have beside axes and metrics."""
+"""Columns of a sweep's tables beside axes and metrics."""
 
 _TEXT, _TABLE, _LIST, _FLAG = "text", "a table", "a list", "true or false"
 _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -48,97 +50,113 @@ _OPTIONAL = ("group", "compare", "baseline", "until", "duration", "seed", "count
 
 
 def check_kinds(fields: Mapping[str, Any]) -> None:
-    """See that every key has a value of its kind.
+    """Check that every key has a value of its kind.
 
     Raises
     ------
     ScenarioError
-        Naming the first that has not.
+        With the first key that has not.
 
     Examples
     --------
     >>> check_kinds({"metrics": "goodput"})
     Traceback (most recent call last):
     ...
-    cwndlab.ScenarioError: metrics: `goodput` is not allowed; allowed: a list of names
+    cwndlab.ScenarioError: metrics: "goodput" is not valid: expected a list of names
     """
     for key, value in fields.items():
         kind, words = _KINDS[key]
         if value is None and key in _OPTIONAL:
             continue
-        # A truth value is a whole number, and text a sequence, to Python alone.
-        is_other = (isinstance(value, bool) and kind is not bool) or (isinstance(value, str) and kind is Sequence)
+        # In Python a bool is an int and text is a sequence; here they are not.
+        is_other = (isinstance(value, bool) and kind is not bool) or (
+            isinstance(value, str) and kind is Sequence
+        )
         if is_other or not isinstance(value, kind):
-            raise ScenarioError(f"{key}: `{value}` is not allowed; allowed: {words}")
+            raise ScenarioError(invalid(key, value, words))
     for key, least in (("replicates", 1), ("most", 1), ("seed", 0)):
         value = fields.get(key)
         if value is not None and not least <= value < 2**63:
-            raise ScenarioError(f"{key}: `{value}` is not allowed; allowed: a whole number from {least}")
+            raise ScenarioError(invalid(key, value, f"a whole number from {least}"))
     for key, kind in (("zip", Mapping), ("metrics", str)):
         for value in fields.get(key, ()):
             if not isinstance(value, kind):
-                raise ScenarioError(f"{key}: `{value}` is not allowed; allowed: {_KINDS[key][1]}")
+                raise ScenarioError(invalid(key, value, _KINDS[key][1]))
 
 
 def check_names(sweep: Sweep) -> None:
-    """See that axes and metrics have names of their own: each is a column, beside those that tables have anyway.
+    """Check that axes and metrics have distinct names.
+
+    Each is a column, next to the reserved ones.
 
     Raises
     ------
     ScenarioError
-        If one is there twice, or `RESERVED`.
+        If a name is repeated, or `RESERVED`.
     """
     if not sweep.metrics:
-        raise ScenarioError("metrics: is empty; allowed: one or more")
+        raise ScenarioError(invalid("metrics", [], "one metric or more"))
     if repeated := _repeated(sweep.metrics):
-        raise ScenarioError(f"metrics: `{repeated}` is there twice; allowed: each once")
+        raise ScenarioError(f"`metrics` must not repeat `{repeated}`")
     others = f"other names than {', '.join(RESERVED)}"
     for name in sweep.metrics:
         if name in RESERVED:
-            raise ScenarioError(f"metrics: `{name}` is a column of its own in tables; allowed: {others}")
-    # A metric of comparisons may be asked of a store's runs later, when the axes are given.
+            raise ScenarioError(invalid("metrics", name, others))
+    # A store's runs may be listed with any metric of comparisons later.
     taken = {*RESERVED, *BY_KEY, *sweep.metrics}
     for name in (*sweep.axes, *(name for columns in sweep.zip for name in columns)):
         if name == "seed":
             raise ScenarioError(
-                "axis `seed`: replicates have the seeds; allowed: `replicates`, and `seed` of the first one"
+                "axis `seed` must not be used: replicates set it; use `replicates` and `seed`"
             )
         if name in taken or not name:
             raise ScenarioError(
-                f"axis `{name}`: is a column of its own in tables; allowed: {others}, and than those of metrics,"
-                f" {', '.join(dict.fromkeys([*BY_KEY, *sweep.metrics]))}"
+                invalid(
+                    "axes",
+                    name,
+                    f"{others}, and than those of metrics, "
+                    f"{', '.join(dict.fromkeys([*BY_KEY, *sweep.metrics]))}",
+                )
             )
 
 
 def check_targets(sweep: Sweep) -> None:
-    """See that what `Sweep.until` asks for is measured, and that there may be as many replicates as are done anyway."""
+    """Check that the metrics of `Sweep.until` are measured, and that the replicates suffice."""
     for target in sweep.targets:
         if target.metric not in sweep.metrics:
-            raise ScenarioError(f"until: `{target.metric}` is not measured; allowed: {', '.join(sweep.metrics)}")
+            raise ScenarioError(unknown("until", target.metric, sweep.metrics))
     if sweep.until and sweep.most < sweep.first_replicates:
         raise ScenarioError(
-            f"most: `{sweep.most}` is below the replicates before the first look: `replicates`, and at least {LEAST};"
-            f" allowed: a whole number from {sweep.first_replicates}"
+            invalid(
+                "most",
+                sweep.most,
+                f"a whole number from {sweep.first_replicates}, the replicates before the first "
+                f"check of `until` (`replicates`, and at least {LEAST})",
+            )
         )
 
 
 def check_arrivals(sweep: Sweep) -> None:
-    """See that arrivals can be counted where `Sweep.count_arrivals` asks for that: traced, and of a dumbbell."""
+    """Check that `Sweep.count_arrivals` is possible.
+
+    It needs traces and a dumbbell.
+    """
     if sweep.count_arrivals is None:
         return
     if not sweep.traces:
-        raise ScenarioError("count_arrivals: nothing is traced; allowed: with traces = true")
+        raise ScenarioError("`count_arrivals` needs `traces = true`")
     link_arrivals.check(sweep.plan.cell(0).document())
 
 
 def check_compared(sweep: Sweep) -> None:
-    """See that there is an axis to compare, and a baseline on it."""
-    names = list(dict.fromkeys(name for axis in sweep.plan.axes for name in (axis, *sweep.parts(axis))))
+    """Check the compared axis and its baseline."""
+    names = list(
+        dict.fromkeys(name for axis in sweep.plan.axes for name in (axis, *sweep.parts(axis)))
+    )
     if sweep.compare is not None and sweep.compare not in names:
-        raise ScenarioError(f"compare: `{sweep.compare}` is no axis; allowed: {', '.join(names) or 'none'}")
+        raise ScenarioError(unknown("compare", sweep.compare, names))
     if sweep.baseline is not None and sweep.baseline not in sweep.compared_labels:
-        allowed = ", ".join(sweep.compared_labels) or "none without axes"
-        raise ScenarioError(f"baseline: `{sweep.baseline}` is not there; allowed: {allowed}")
+        raise ScenarioError(unknown("baseline", sweep.baseline, sweep.compared_labels))
 
 
 def _repeated(names: Iterable[str]) -> str | None:

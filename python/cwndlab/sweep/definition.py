@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,20 +11,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
 from cwndlab.plan import MAX_RUNS, Plan
 from cwndlab.sweep import axes as axis
 from cwndlab.sweep import base as bases
 from cwndlab.sweep import until as targets
-from cwndlab.sweep.checks import check_arrivals, check_compared, check_kinds, check_names, check_targets
+from cwndlab.sweep.checks import (
+    check_arrivals,
+    check_compared,
+    check_kinds,
+    check_names,
+    check_targets,
+)
 from cwndlab.sweep.measures import Measure, find
 from cwndlab.sweep.overlaps import refuse_settings
 
 if TYPE_CHECKING:
     from distributed import Client
 
+    from cwndlab.executors import Executor
     from cwndlab.store import Store
-    from cwndlab.sweep.findings import Findings
-    from cwndlab.work import Executor
+    from cwndlab.sweep.result import SweepResult
 
 METRICS = ("goodput", "loss_rate", "mean_queueing_delay_s", "jain_index")
 REPLICATES = 5
@@ -35,56 +41,60 @@ TEST_FLOWS = "flow"
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """A base scenario, axes, replicates, and what is measured.
+    """A base scenario, axes, replicates, and metrics.
 
     Replicate i has the seed ``seed + i`` in every cell, so that cells share their random numbers.
 
     Parameters
     ----------
     name : str
-        Under which its runs are found in a store.
+        Name of the sweep in a store.
     base : mapping
-        What all runs share: a scenario as a dictionary, or without a network where there is an axis ``env``.
+        The scenario that all runs share, as a dictionary; without a network if there is an axis
+        ``env``.
     axes : mapping
-        Name to list of values, or to a table of label = table of dotted keys. The cells are their product. Names are
-        dotted keys of the scenario, or ``rule``, ``recovery``, ``queue``, ``env``.
+        Name to list of values, or to a table of label = table of dotted keys. The cells are their
+        product. Names are dotted keys of the scenario, or ``rule``, ``recovery``, ``queue``,
+        ``env``.
     zip : sequence of mapping
-        Axes that go together: the first values of all, the second, and so on.
+        Zipped axes: the first values of all, the second, and so on.
     replicates : int
-        Runs of every cell; with `until` those before the first look, 5 or more.
+        Runs per cell; with `until` those before the first check, 5 or more.
     seed : int, optional
-        Of replicate 0; by default the base scenario's, or 1.
+        Seed of replicate 0; by default the base scenario's, or 1.
     metrics : sequence of str
-        What is measured (docs/sweeps.md lists it); the first one leads.
+        Metrics (docs/sweeps.md lists them); the first one is the main one.
     link, group : str
-        The link and the group of flows that metrics are of; by default ``bottleneck`` and all flows.
+        The link and the group of flows to measure; by default ``bottleneck`` and all flows.
     compare, baseline : str, optional
-        Axis whose levels are compared, and with which; by default ``rule``, or the first axis, and its first level.
+        The compared axis, and its baseline level; by default ``rule``, or the first axis, and its
+        first level.
     until : str, optional
-        Such as ``"ci(goodput) < 1%"``: add replicates until every cell's interval is that narrow.
+        Precision target such as ``"ci(goodput) < 1%"``: add replicates until every cell meets it.
     most : int
-        With `until`, replicates at most.
+        Largest number of replicates with `until`.
     traces : bool
-        Keep the traces that the base scenario asks for; otherwise nothing is traced.
+        Keep the traces of the base scenario; by default nothing is traced.
     count_arrivals : str, optional
-        Keep of the trace ``packets`` the number of packets that arrive at a dumbbell's bottleneck in bins of this
-        length, as the trace ``link_arrivals``, in its place.
+        Replace the trace ``packets`` by the trace ``link_arrivals``: the number of packets that
+        arrive at a dumbbell's bottleneck in bins of this length.
     assume, duration : mapping, str
-        With ``env``: what environments assume, and length of a run.
+        With ``env``: assumptions of the environments, and duration of a run.
     yes : bool
         Allow more than ten million runs.
 
     Raises
     ------
     ScenarioError
-        If an axis is empty or names no key, a scenario is not valid, or the runs are too many.
+        If an axis is empty or names no key, a scenario is not valid, or there are too many runs.
 
     Examples
     --------
     >>> from cwndlab import dumbbell
     >>> base = dumbbell("2Mbit", "10ms", flows="AIMD(1, 0.5)", duration="5s")
     >>> sweep = Sweep(name="limits", base=base.to_dict(), replicates=2,
-    ...               axes={"rule": ["AIMD(1, 0.5)", "AIAD(1, 3)"], "dumbbell.queue.limit": ["5pkt", "20pkt"]})
+    ...               axes={"rule": ["AIMD(1, 0.5)", "AIAD(1, 3)"],
+    ...                     "dumbbell.queue.limit": ["5pkt", "20pkt"]})
     >>> found = sweep.run()
     >>> found.runs.height, found.summary.columns
     (8, ['rule', 'dumbbell.queue.limit', 'metric', 'mean', 'ci95', 'replicates'])
@@ -114,7 +124,7 @@ class Sweep:
         if self.seed is None:
             object.__setattr__(self, "seed", self.base.get("seed", 1))
             check_kinds({"seed": self.seed})
-        # Lists, as in files, whatever was given: equal sweeps are equal, and go into JSON and back.
+        # Sequences become lists, as in files, so that sweeps compare equal and survive JSON.
         for key in ("metrics", "zip"):
             object.__setattr__(self, key, list(getattr(self, key)))
         check_names(self)
@@ -125,8 +135,10 @@ class Sweep:
         check_compared(self)
 
     @classmethod
-    def load(cls, path: str | Path, *, patch: Mapping[str, Any] | None = None, **changes: Any) -> Sweep:
-        """Read a sweep from a TOML or JSON file. Files that it names lie beside it.
+    def load(
+        cls, path: str | Path, *, patch: Mapping[str, Any] | None = None, **changes: Any
+    ) -> Sweep:
+        """Read a sweep from a TOML or JSON file; its paths are relative to the file's directory.
 
         Parameters
         ----------
@@ -155,21 +167,28 @@ class Sweep:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], folder: str | Path | None = None) -> Sweep:
-        """Make a sweep from a dictionary shaped like its file; files that it names lie in `folder`."""
+        """Make a sweep from a dictionary shaped like its file.
+
+        Its paths are relative to `folder`.
+        """
         known = [entry.name for entry in dataclasses.fields(cls)]
         for key in data:
             if key not in (*known, "set"):
-                near = difflib.get_close_matches(key, known, n=1)
-                hint = f", did you mean `{near[0]}`?" if near else ";"
-                raise ScenarioError(f"key `{key}` is not known{hint} allowed: {', '.join([*known, 'set'])}")
+                raise ScenarioError(unknown("key", key, [*known, "set"]))
         fields = {key: value for key, value in data.items() if key != "set"}
         where = None if folder is None else Path(folder)
         if data.get("seed") is not None and "seed" in data.get("set", {}):
-            raise ScenarioError("set `seed`: the sweep has a seed of its own; allowed: `seed`, or --seed N")
+            raise ScenarioError(
+                "`seed` and `set.seed` must not both be given: use `seed`, or `--seed N`"
+            )
         check_kinds({key: value for key, value in data.items() if key != "base"})
-        fields["base"] = bases.base(data.get("base", {}), where, data.get("set", {}), over=data.get("axes", {}))
+        fields["base"] = bases.base(
+            data.get("base", {}), where, data.get("set", {}), over=data.get("axes", {})
+        )
         fields["axes"] = bases.with_absolute_files(data.get("axes", {}), where)
-        fields["zip"] = [bases.with_absolute_files(columns, where) for columns in data.get("zip", ())]
+        fields["zip"] = [
+            bases.with_absolute_files(columns, where) for columns in data.get("zip", ())
+        ]
         made = cls(**fields)
         refuse_settings(data.get("set", {}), made._built.keys, made.plan.base.to_dict())
         return made
@@ -179,7 +198,9 @@ class Sweep:
         return {
             entry.name: value
             for entry in dataclasses.fields(self)
-            if (value := getattr(self, entry.name)) is not None and value is not False and value not in ([], {})
+            if (value := getattr(self, entry.name)) is not None
+            and value is not False
+            and value not in ([], {})
         }
 
     @property
@@ -189,44 +210,60 @@ class Sweep:
 
     @functools.cached_property
     def _built(self) -> bases.Built:
-        return bases.build(self, self.most if self.until else self.replicates, sys.maxsize if self.yes else MAX_RUNS)
+        return bases.build(
+            self,
+            self.most if self.until else self.replicates,
+            sys.maxsize if self.yes else MAX_RUNS,
+        )
 
     @property
     def first_replicates(self) -> int:
-        """Replicates of every cell that are done in any case; with `until` those before the first look."""
+        """Replicates of every cell before the first check.
+
+        Without `until`, all replicates.
+        """
         return max(self.replicates, targets.LEAST) if self.until else self.replicates
 
     @functools.cached_property
     def measures(self) -> tuple[Measure, ...]:
-        """What is measured."""
+        """The metrics."""
         return tuple(find(key) for key in self.metrics)
 
     @functools.cached_property
     def targets(self) -> tuple[targets.Target, ...]:
-        """What `until` asks for."""
+        """The targets of `until`."""
         return targets.read(self.until) if self.until else ()
 
     @property
     def measured_group(self) -> str | None:
-        """The group of flows that metrics are of."""
+        """The group of flows to measure."""
         return self.group or (TEST_FLOWS if axis.ENVIRONMENT in self.axes else None)
 
     @property
     def compared(self) -> str | None:
-        """The axis whose levels are compared; None without axes. Of axes that go together it is all of them."""
+        """The axis whose levels are compared; None without axes.
+
+        Zipped axes are compared together.
+        """
         wanted, axes = self.compare or "rule", self.plan.axes
-        return next((name for name in axes if wanted in (name, *self.parts(name))), next(iter(axes), None))
+        return next(
+            (name for name in axes if wanted in (name, *self.parts(name))), next(iter(axes), None)
+        )
 
     @property
     def compared_labels(self) -> list[str]:
-        """Labels of the levels that are compared, the baseline first."""
+        """Labels of the compared levels, the baseline first."""
         if self.compared is None:
             return []
         labels = [level.label for level in self.plan.axes[self.compared]]
-        return sorted(labels, key=lambda label: label != self.baseline) if self.baseline in labels else labels
+        return (
+            sorted(labels, key=lambda label: label != self.baseline)
+            if self.baseline in labels
+            else labels
+        )
 
     def columns(self, labels: Mapping[str, str]) -> dict[str, str]:
-        """Give the columns of a cell: axes that go together have one each."""
+        """Return the columns of a cell; zipped axes have one each."""
         found: dict[str, str] = {}
         for name, text in labels.items():
             found.update(self._built.columns.get((name, text), {name: text}))
@@ -246,12 +283,15 @@ class Sweep:
     def _places(self) -> dict[str, dict[tuple[str | None, ...], int]]:
         """Axis to the columns of its levels to their places."""
         return {
-            name: {tuple(self.columns({name: level.label}).values()): at for at, level in enumerate(levels)}
+            name: {
+                tuple(self.columns({name: level.label}).values()): at
+                for at, level in enumerate(levels)
+            }
             for name, levels in self.plan.axes.items()
         }
 
     def parts(self, name: str) -> list[str]:
-        """Return the columns of an axis of the plan: several where axes go together."""
+        """Return the columns of an axis of the plan; zipped axes have several."""
         return list(self.columns({name: self.plan.axes[name][0].label}))
 
     def run(
@@ -263,21 +303,22 @@ class Sweep:
         on: str | Client | None = None,
         again: bool = False,
         progress: Callable[[dict[str, Any]], object] | None = None,
-    ) -> Findings:
-        """Do the runs that the store has not, and return what all of them gave.
+    ) -> SweepResult:
+        """Do the runs that the store lacks, and return the results of all runs.
 
         Parameters
         ----------
         store : Store, str or Path, optional
-            Where finished runs are kept; without, they are lost when the program ends.
+            Store of finished runs; without one, they are lost when the program ends.
         jobs : int, optional
             Threads.
         executor : Executor, optional
-            Where runs are done (`cwndlab.work`), by default threads of this process.
+            Executor of the runs (`cwndlab.executors`), by default threads of this process.
         on : str or distributed.Client, optional
-            A cluster that does the runs: ``dask://HOST:PORT``, or a client of dask.distributed (docs/sweeps.md).
+            A cluster for the runs: ``dask://HOST:PORT``, or a client of dask.distributed
+            (docs/sweeps.md).
         again : bool
-            Do every run, also those that the store has.
+            Do every run again, also those in the store.
         progress : callable, optional
             Gets events as dictionaries (docs/sweeps.md lists them).
 
@@ -290,9 +331,18 @@ class Sweep:
 
         Returns
         -------
-        Findings
+        SweepResult
         """
-        from cwndlab.sweep.findings import Findings
+        from cwndlab.sweep.result import SweepResult
         from cwndlab.sweep.running import execute
 
-        return execute(self, Findings(self), store, jobs=jobs, executor=executor, on=on, again=again, progress=progress)
+        return execute(
+            self,
+            SweepResult(self),
+            store,
+            jobs=jobs,
+            executor=executor,
+            on=on,
+            again=again,
+            progress=progress,
+        )

@@ -1,4 +1,7 @@
-"""What a sweep measures on a run: the metrics of comparisons, or any number of a result by its name."""
+"""Measures of a run in a sweep.
+
+They are the metrics of comparisons, or any number of a result by its name.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,21 @@ import polars as pl
 
 from cwndlab.columns import SCHEMAS, TABLES
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, unknown
 from cwndlab.metrics import BY_KEY, only
 from cwndlab.statistics import estimate
 
-ALLOWED = (
-    f"allowed: {', '.join(BY_KEY)}; a number of the run, such as aggregate_goodput_bps;"
-    f" or TABLE.NAME.COLUMN of {', '.join(TABLES)}, such as links.bottleneck.utilization or flows.*.mean_rtt_s"
+METRIC = (
+    f"{', '.join(BY_KEY)}; a number of the run, such as aggregate_goodput_bps;"
+    f" or TABLE.NAME.COLUMN of {', '.join(TABLES)}, such as links.bottleneck.utilization or "
+    "flows.*.mean_rtt_s"
 )
 _NAMES = {"flows": "group", "links": "link", "cross": "source", "arrivals": "group"}
 _UNITS = {"bps": ("Mbit/s", 1e-6), "s": ("ms", 1e3), "packets": ("packets", 1.0)}
 
 
 class Measure(NamedTuple):
-    """One number per run, and how it is shown."""
+    """One number per run, and its display."""
 
     key: str
     label: str
@@ -29,7 +34,7 @@ class Measure(NamedTuple):
     scale: float
     digits: int
     more_is_better: bool | None
-    """None where neither end is the better one."""
+    """None if neither direction is better."""
     read: Callable[[Mapping[str, Any], Mapping[str, Any] | None], float | None]
     needs_link: bool
 
@@ -55,19 +60,34 @@ def find(key: str) -> Measure:
     if key in BY_KEY:
         metric = BY_KEY[key]
         return Measure(
-            key, metric.label, metric.unit, metric.scale, metric.digits, metric.more_is_better, metric.read,
+            key, metric.label, metric.unit, metric.scale, metric.digits, metric.more_is_better,
+            metric.read,
             needs_link=_reads_link(key),
         )  # fmt: skip
     unit, scale = _UNITS.get(key.rsplit("_", 1)[-1], ("", 1.0))
     parts = key.split(".")
     if len(parts) == 1:
-        return Measure(key, key, unit, scale, 3, None, lambda run, _: _number(key, run), needs_link=False)
-    # A name may have dots of its own: only the ends are fixed.
+        return Measure(
+            key, key, unit, scale, 3, None, lambda run, _: _number(key, run), needs_link=False
+        )
+    # A name may contain dots: only the first and last parts are fixed.
     table, name, column = parts[0], ".".join(parts[1:-1]), parts[-1]
-    if table not in TABLES or column not in SCHEMAS[table] or not name or SCHEMAS[table][column] == pl.String:
-        raise ScenarioError(f"metrics: `{key}` is not known; {ALLOWED}")
+    if (
+        table not in TABLES
+        or column not in SCHEMAS[table]
+        or not name
+        or SCHEMAS[table][column] == pl.String
+    ):
+        raise ScenarioError(invalid("metrics", key, METRIC))
     return Measure(
-        key, key, unit, scale, 3, None, lambda run, _: _mean(key, run[table], _NAMES[table], name, column), False
+        key,
+        key,
+        unit,
+        scale,
+        3,
+        None,
+        lambda run, _: _mean(key, run[table], _NAMES[table], name, column),
+        False,
     )
 
 
@@ -78,14 +98,14 @@ def _reads_link(key: str) -> bool:
 def measure(
     run: Mapping[str, Any], measures: Sequence[Measure], link: str, group: str | None
 ) -> dict[str, float | None]:
-    """Read all measures off one run.
+    """Measure one run.
 
     Parameters
     ----------
     run : mapping
         As `Result.to_dict` gives it.
     link : str
-        The link whose available bandwidth and queue count in the metrics of comparisons.
+        The bottleneck: its residual bandwidth and queue count in the metrics of comparisons.
     group : str, optional
         The group of flows that counts in them; by default all do.
 
@@ -100,22 +120,24 @@ def measure(
         raise ScenarioError(str(error)) from None
     place = next((entry for entry in run["links"] if entry["link"] == link), None)
     if place is None and any(entry.needs_link for entry in measures):
-        names = ", ".join(entry["link"] for entry in run["links"])
-        raise ScenarioError(f"link: `{link}` is not in this run; allowed: {names}")
+        names = [entry["link"] for entry in run["links"]]
+        raise ScenarioError(unknown("link", link, names))
     return {entry.key: entry.read(counted, place) for entry in measures}
 
 
 def _number(key: str, run: Mapping[str, Any]) -> float | None:
-    # Whatever is no number of its own is refused like a name that is not there.
+    # A field that is not a number is refused like an unknown name.
     value = run.get(key, "")
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise ScenarioError(f"metrics: `{key}` is no number of a run; {ALLOWED}")
+        raise ScenarioError(invalid("metrics", key, METRIC))
     return value
 
 
-def _mean(key: str, rows: Sequence[Mapping[str, Any]], names: str, name: str, column: str) -> float | None:
+def _mean(
+    key: str, rows: Sequence[Mapping[str, Any]], names: str, name: str, column: str
+) -> float | None:
     chosen = [row[column] for row in rows if name in ("*", row[names], row.get("flow"))]
     if not chosen:
-        known = ", ".join(dict.fromkeys(row[names] for row in rows)) or "none"
-        raise ScenarioError(f"metrics: `{key}`: the run has no `{name}`; allowed: {known}, or *")
+        known = dict.fromkeys(row[names] for row in rows)
+        raise ScenarioError(unknown(f"metrics: {key}: {names}", name, [*known, "*"]))
     return estimate(chosen).mean

@@ -1,4 +1,7 @@
-"""Axes that set the same thing: the later one would overwrite the earlier one, whose labels would then mean nothing."""
+"""Refuses axes that set the same key.
+
+The later axis would overwrite the earlier one, whose labels would be wrong.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,16 @@ from typing import Any
 
 from cwndlab.errors import ScenarioError
 
-ALLOWED = "allowed: keys that are not the same, and of which none lies in the other"
-
 
 def refuse_overlaps(keys: Mapping[str, Iterable[str]], document: Mapping[str, Any]) -> None:
-    """See that no two axes set the same place of a scenario, or one a place inside the other's.
+    """Check that no two axes set the same key of a scenario, or a key inside the other's.
 
     Parameters
     ----------
     keys : mapping
         Axis to the dotted keys that it sets.
     document : mapping
-        The scenario in which they are set: it says which entries of its lists a name, an index or ``*`` stands for.
+        The scenario: it resolves names, indices and ``*`` in its lists.
 
     Raises
     ------
@@ -28,32 +29,37 @@ def refuse_overlaps(keys: Mapping[str, Iterable[str]], document: Mapping[str, An
 
     Examples
     --------
-    >>> refuse_overlaps({"rule": ["flows.*.rule"], "start": ["flows.*.start"]}, {"flows": [{"name": "a"}]})
-    >>> refuse_overlaps({"rule": ["flows.*.rule"], "flows.a.rule": ["flows.a.rule"]}, {"flows": [{"name": "a"}]})
+    >>> base = {"flows": [{"name": "a"}]}
+    >>> refuse_overlaps({"rule": ["flows.*.rule"], "start": ["flows.*.start"]}, base)
+    >>> refuse_overlaps({"rule": ["flows.*.rule"], "flows.a.rule": ["flows.a.rule"]}, base)
     Traceback (most recent call last):
     ...
-    cwndlab.ScenarioError: axes `rule` (sets `flows.*.rule`) and `flows.a.rule`: one overwrites the other; allowed...
+    cwndlab.ScenarioError: axes `rule` (sets `flows.*.rule`) and `flows.a.rule` must...
     """
     for (one, first), (other, second) in itertools.combinations(keys.items(), 2):
         if found := _shared(first, second, document):
             raise ScenarioError(
-                f"axes {_named(one, found[0])} and {_named(other, found[1])}: one overwrites the other; {ALLOWED}"
+                f"axes {_named(one, found[0])} and {_named(other, found[1])} must not set the "
+                "same key"
             )
 
 
-def refuse_settings(settings: Iterable[str], keys: Mapping[str, Iterable[str]], document: Mapping[str, Any]) -> None:
-    """See that no axis overwrites what `set` sets: `keys` and `document` are as for `refuse_overlaps`.
+def refuse_settings(
+    settings: Iterable[str], keys: Mapping[str, Iterable[str]], document: Mapping[str, Any]
+) -> None:
+    """Check that no axis overwrites a key of `set`.
+
+    `keys` and `document` are as for `refuse_overlaps`.
 
     Raises
     ------
     ScenarioError
-        Naming the key that is set, and the axis.
+        Naming the key and the axis.
     """
     for setting, (axis, own) in itertools.product(settings, keys.items()):
         if found := _shared([setting], own, document):
             raise ScenarioError(
-                f"set `{setting}`: axis {_named(axis, found[1])} overwrites it, or is overwritten;"
-                " allowed: keys that no axis sets"
+                f"`set.{setting}` and axis {_named(axis, found[1])} must not set the same key"
             )
 
 
@@ -61,7 +67,9 @@ def _named(axis: str, key: str) -> str:
     return f"`{axis}`" if axis == key else f"`{axis}` (sets `{key}`)"
 
 
-def _shared(first: Iterable[str], second: Iterable[str], document: Mapping[str, Any]) -> tuple[str, str] | None:
+def _shared(
+    first: Iterable[str], second: Iterable[str], document: Mapping[str, Any]
+) -> tuple[str, str] | None:
     pairs = itertools.product(first, second)
     return next(((one, other) for one, other in pairs if _overlap(one, other, document)), None)
 
@@ -75,7 +83,10 @@ def _overlap(one: str, other: str, document: Mapping[str, Any]) -> bool:
 
 
 def _places(node: Any, parts: list[str]) -> list[list[str]]:
-    """Write a key with the index of each entry of a list that it means; as it is where there is no such list yet."""
+    """Resolve a key to the indices of the list entries that it means.
+
+    A key without such a list stays as it is.
+    """
     if not parts:
         return [[]]
     part, rest = parts[0], parts[1:]

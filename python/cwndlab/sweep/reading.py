@@ -1,4 +1,4 @@
-"""What a store has of a sweep, finished or not, without doing any of it."""
+"""Reads a sweep's finished runs from a store, without doing any run."""
 
 from __future__ import annotations
 
@@ -6,63 +6,73 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from cwndlab.errors import ScenarioError, StoreError
+from cwndlab.message import unknown
 from cwndlab.store import Store, Use
 from cwndlab.sweep.checks import PROVENANCE
 from cwndlab.sweep.definition import Sweep
-from cwndlab.sweep.findings import Findings
 from cwndlab.sweep.measures import measure
+from cwndlab.sweep.result import SweepResult
 from cwndlab.sweep.stored import older_runs
 
 
-class Kept(NamedTuple):
-    """A sweep of a store: what it asks for, and what is there of it."""
+class StoredSweep(NamedTuple):
+    """A sweep in a store: its definition, and its finished runs."""
 
-    findings: Findings
+    findings: SweepResult
     runs: list[dict[str, Any]]
-    """Finished runs in the order of the sweep: ``cell``, ``replicate``, ``seed``, ``trace_hash`` and where each comes
-    from (`PROVENANCE`)."""
+    """Finished runs in the order of the sweep.
+
+    ``cell``, ``replicate``, ``seed``, ``trace_hash`` and origin (`PROVENANCE`).
+    """
     others: int
-    """Runs under the sweep's name that its latest definition does not ask for: it had another base, axes or values."""
+    """Runs under the sweep's name that its latest definition does not have.
+
+    An earlier definition had another base, axes or values.
+    """
 
     @property
     def wanted(self) -> int:
-        """Runs that the sweep asks for at least; with `Sweep.until` there may be more."""
+        """Runs of the sweep; with `Sweep.until` the least number of them."""
         plan = self.findings.sweep.plan
         return plan.count // plan.replicates * self.findings.sweep.first_replicates
 
     @property
     def cells_without_runs(self) -> int:
-        """Cells of which no run has finished."""
+        """Cells without a finished run."""
         return int((self.findings.counts == 0).sum())
 
     @property
     def missing(self) -> int:
-        """Runs that are asked for in any case, and are not there."""
+        """Required runs that are missing."""
         lacking = self.findings.sweep.first_replicates - self.findings.counts
         return int(lacking[lacking > 0].sum())
 
     @property
     def wide(self) -> int:
-        """Cells with runs whose intervals are still wider than `Sweep.until` asks for."""
-        return sum(self.findings.needed(cell) is not None for cell in self.findings.finished.tolist())
+        """Cells with runs whose intervals still exceed the target of `Sweep.until`."""
+        return sum(
+            self.findings.needed(cell) is not None for cell in self.findings.finished.tolist()
+        )
 
 
-def read_sweep(store: Store, name: str, progress: Callable[[int, int], object] | None = None) -> Kept:
+def read_sweep(
+    store: Store, name: str, progress: Callable[[int, int], object] | None = None
+) -> StoredSweep:
     """Read the finished runs of a sweep.
 
     Parameters
     ----------
     store : Store
-        Where they are.
+        The store of the runs.
     name : str
         The sweep.
     progress : callable, optional
-        Gets the number of runs read and of all that are to be read.
+        Gets the number of runs read, and the number of all runs.
 
     Raises
     ------
     StoreError
-        If the store has no such sweep, or its definition cannot be read here: it names a file that is elsewhere.
+        If the store has no such sweep, or its definition names a file that is missing here.
 
     Examples
     --------
@@ -78,20 +88,22 @@ def read_sweep(store: Store, name: str, progress: Callable[[int, int], object] |
     """
     definitions = store.definitions()
     if name not in definitions:
-        allowed = ", ".join(definitions) or "none yet"
-        raise StoreError(f"sweep: `{name}` is not in the store `{store.path}`; allowed: {allowed}")
+        raise StoreError(unknown(f'sweep of the store "{store.path}"', name, definitions))
     try:
         sweep = Sweep.from_dict(definitions[name])
     except (OSError, ScenarioError) as error:
         raise StoreError(
-            f"sweep: the definition of `{name}` cannot be read here ({error}); allowed: with the files that it names"
+            f"sweep: the definition of `{name}` cannot be read here ({error}): expected the files "
+            "that it names"
         ) from error
     found = _gather(store, sweep, store.uses(name), progress)
     return found._replace(others=found.others + older_runs(store, name).get(name, 0))
 
 
-def _gather(store: Store, sweep: Sweep, uses: list[Use], progress: Callable[[int, int], object] | None) -> Kept:
-    findings = Findings(sweep)
+def _gather(
+    store: Store, sweep: Sweep, uses: list[Use], progress: Callable[[int, int], object] | None
+) -> StoredSweep:
+    findings = SweepResult(sweep)
     places: dict[str, list[tuple[int, int]]] = {}
     others = 0
     for use in uses:
@@ -111,4 +123,4 @@ def _gather(store: Store, sweep: Sweep, uses: list[Use], progress: Callable[[int
         if progress is not None:
             progress(done, len(places))
     found.sort(key=lambda entry: entry[0])
-    return Kept(findings, [row for _, row in found], others)
+    return StoredSweep(findings, [row for _, row in found], others)

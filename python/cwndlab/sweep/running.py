@@ -1,4 +1,4 @@
-"""Do a sweep: what the store has is read, the rest is done and kept as it finishes."""
+"""Executes a sweep: reads finished runs from the store, does the others, and stores them."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cwndlab import cluster, native
 from cwndlab.errors import RunError, ScenarioError
+from cwndlab.executors import Executor, Outcome, Threads, perform
 from cwndlab.store import Record, Store, Use, definition_digest, has_outside
+from cwndlab.sweep.cell_scenarios import CellScenarios
 from cwndlab.sweep.definition import Sweep
 from cwndlab.sweep.events import Report
-from cwndlab.sweep.findings import Findings
 from cwndlab.sweep.measures import measure
-from cwndlab.sweep.remarks import named, notes_on_runs, same_runs, unmet
-from cwndlab.sweep.texts import Texts
+from cwndlab.sweep.notes import named, notes_on_runs, same_runs, unmet
+from cwndlab.sweep.result import SweepResult
+from cwndlab.sweep.signals import uninterrupted
 from cwndlab.sweep.traces import kept_traces
-from cwndlab.sweep.whole import whole
-from cwndlab.work import Executor, Outcome, Threads, perform
 
 if TYPE_CHECKING:
     from distributed import Client
 
 SAME_RUNS = ("name", "replicates", "metrics", "compare", "baseline", "until", "most", "yes")
-"""Keys of a sweep that say nothing about what a run of one of its cells is."""
+"""Keys of a sweep that do not affect its runs."""
 WAIT_S = 0.2
-"""Between looks whether another process has finished a run that it has under way."""
+"""Interval of checks whether another process has finished a run, seconds."""
 BATCH_S, BATCH_MOST = 0.1, 100_000
-"""Runs are got ready that long, and so many at most, before they are begun."""
+"""Limits of a batch of prepared runs: seconds and count."""
 CHECKED = 10_000
-"""Cells that are checked before the first run; beyond it the others are when their runs are due."""
+"""Number of cells checked before the first run; the others are checked when their runs are due."""
 
 
 class Place(NamedTuple):
-    """A run's place: it stands for the run in an executor, and may travel."""
+    """Cell, replicate and key of a run; executors take it as the run's key."""
 
     cell: int
     replicate: int
     key: str
-    """Empty where the run cannot be stored."""
+    """Empty if the run cannot be stored."""
 
 
 def execute(
     sweep: Sweep,
-    findings: Findings,
+    findings: SweepResult,
     store: Store | str | Path | None = None,
     *,
     jobs: int | None = None,
@@ -55,10 +55,15 @@ def execute(
     on: str | Client | None = None,
     again: bool = False,
     progress: Callable[[dict[str, Any]], object] | None = None,
-) -> Findings:
-    """Do a sweep as `Sweep.run` does, filling `findings`: the caller still has them after Ctrl-C."""
+) -> SweepResult:
+    """Execute a sweep as `Sweep.run` does, and fill `findings`.
+
+    The caller keeps them after Ctrl-C.
+    """
     if on is not None and (jobs or executor):
-        raise ScenarioError("on: the cluster does the runs; allowed: without `jobs` and `executor`")
+        raise ScenarioError(
+            "`on` cannot be used with `jobs` or `executor`: the cluster performs the runs"
+        )
     report = Report(sweep, findings, progress)
     if on is not None:
         with cluster.connect(on, report.workers) as there:
@@ -71,13 +76,15 @@ def execute(
             work.check()
             if opened is not None:
                 asked = sweep.to_dict()
-                work.definition = definition_digest({key: asked[key] for key in asked if key not in SAME_RUNS})
+                work.definition = definition_digest(
+                    {key: asked[key] for key in asked if key not in SAME_RUNS}
+                )
                 opened.define(sweep.name, asked, work.definition)
             work.all()
         finally:
             work.let_go()
     if owned is not None:
-        # Of a store that was passed in they are its owner's to read.
+        # The owner of a store that was passed in reads its notes.
         findings.notes += owned.notes
     return findings
 
@@ -86,34 +93,49 @@ class _Work:
     """One execution of a sweep."""
 
     def __init__(
-        self, sweep: Sweep, findings: Findings, store: Store | None, executor: Executor, again: bool, report: Report
+        self,
+        sweep: Sweep,
+        findings: SweepResult,
+        store: Store | None,
+        executor: Executor,
+        again: bool,
+        report: Report,
     ) -> None:
         self.sweep, self.findings, self.store, self.report = sweep, findings, store, report
         self._executor, self._again = executor, again
         self._claimed: set[str] = set()
-        self._texts: tuple[int, Texts] | None = None
+        self._texts: tuple[int, CellScenarios] | None = None
         self._unkept = 0
         self.definition = ""
         self._reading_s = 0.0
         self._digests = array("Q")
-        """The beginning of the key of each cell's first replicate: equal ones are one run."""
+        """First digits of the key of each cell's first replicate: equal digits mean equal runs."""
 
     def check(self) -> None:
-        """Find out before the first run whether what is measured is there to be measured."""
+        """Check before the first run that every metric can be measured."""
         cell = next(self.sweep.plan.cells())
-        # Builds the network and measures nothing; that takes a millisecond, whatever the scenario.
+        # A run of no length builds the network, which takes about a millisecond.
         document = {**cell.document(), "duration": 1e-6, "measure": None, "trace": None}
-        outcome = perform(json.dumps({key: value for key, value in document.items() if value is not None}))
+        outcome = perform(
+            json.dumps({key: value for key, value in document.items() if value is not None})
+        )
         if outcome.error:
             raise ScenarioError(f"cell {named(cell.labels)}: {outcome.error}")
-        measure(json.loads(outcome.result), self.sweep.measures, self.sweep.link, self.sweep.measured_group)
+        measure(
+            json.loads(outcome.result),
+            self.sweep.measures,
+            self.sweep.link,
+            self.sweep.measured_group,
+        )
 
     def all(self) -> None:
-        """Do every run; with a target, in rounds until every cell has met it."""
+        """Do every run; with a target, in rounds until every cell meets it."""
         sweep, findings = self.sweep, self.findings
         cells = sweep.plan.count // sweep.plan.replicates
         first = sweep.first_replicates
-        self.report.begin(cells, cells * first, None if self.store is None else str(self.store.path))
+        self.report.begin(
+            cells, cells * first, None if self.store is None else str(self.store.path)
+        )
         self._check_cells(min(cells, CHECKED))
         if cells <= CHECKED:
             self._note(same_runs(findings, self._digests))
@@ -137,12 +159,14 @@ class _Work:
         if cells > CHECKED:
             self._note(same_runs(findings, self._digests))
         if self._unkept:
-            unkept = "the source of their rule or a file they name cannot be had or changed meanwhile"
+            unkept = (
+                "the source of their rule or a file they name cannot be had or changed meanwhile"
+            )
             self._note([f"{self._unkept} runs are not in the store: {unkept}"])
         self.report.end()
 
     def _check_cells(self, many: int) -> None:
-        """See that cells can be run: axes may be allowed one by one, and not together."""
+        """Check cells before they run: axes may be valid one by one, and not together."""
         for index in range(many):
             self._digest(index)
             self.report.checked(index + 1, many)
@@ -159,7 +183,7 @@ class _Work:
             self.report.note(text)
 
     def let_go(self) -> None:
-        """Give back what is still claimed."""
+        """Release the remaining claims."""
         while self._claimed and self.store is not None:
             self.store.give_back(self._claimed.pop())
 
@@ -172,7 +196,8 @@ class _Work:
             with closing(self._executor(self._tasks(todo, waiting, late))) as finished:
                 for place, outcome in finished:
                     self._finished(place, outcome)
-            # What others had under way: it is there by now, or they have gone and it is ours, or it takes its time.
+            # Runs that others had claimed: finished by now, or abandoned and ours, or still
+            # running.
             self._found(late)
             if not waiting or self.store is None:
                 return
@@ -184,17 +209,21 @@ class _Work:
             time.sleep(WAIT_S)
 
     def _places(self, wanted: Iterable[tuple[int, range]]) -> Iterator[Place]:
-        """Give the places of some replicates of some cells, with their keys."""
+        """Yield the places of some replicates of some cells, with their keys."""
         for index, replicates in wanted:
             self._digest(index)
             texts = self._text(index)
             for replicate in replicates:
                 yield Place(index, replicate, texts.key(replicate))
 
-    def _tasks(self, places: Iterable[Place], waiting: list[Place], late: list[Place]) -> Iterator[tuple[Place, str]]:
-        """Give the runs to be done, each claimed; what others have under way or have done is put aside.
+    def _tasks(
+        self, places: Iterable[Place], waiting: list[Place], late: list[Place]
+    ) -> Iterator[tuple[Place, str]]:
+        """Yield the runs to do, each claimed.
 
-        Runs are got ready as they are needed: a sweep of millions begins at once, and holds few of them.
+        Runs that others have claimed or finished are set aside.
+
+        Runs are prepared on demand: a sweep of millions starts at once, with few in memory.
         """
         for batch in self._batches(places):
             self.report.tick()
@@ -206,7 +235,7 @@ class _Work:
                         waiting.append(place)
                         continue
                     self._claimed.add(place.key)
-                    # Between the last look and the claim somebody may have finished it.
+                    # Another process may have finished it between the last check and the claim.
                     self.store.refresh()
                     if place.key in self.store and not self._again:
                         self._give_back(place)
@@ -215,16 +244,18 @@ class _Work:
                 yield place, self._text(place.cell).text(place.replicate)
 
     def _batches(self, places: Iterable[Place]) -> Iterator[list[Place]]:
-        """Divide runs into batches, for each of which the store is read once.
+        """Divide runs into batches; the store is read once per batch.
 
-        To get a batch ready takes as long as the last reading of the store: so of a large store in which much is found
-        the readings take half of the time at most.
+        Preparing a batch takes as long as the last reading of the store, so that reading a large
+        store takes at most half of the time.
         """
         batch: list[Place] = []
         began_s = time.monotonic()
         for place in places:
             batch.append(place)
-            if len(batch) >= BATCH_MOST or time.monotonic() - began_s >= max(BATCH_S, self._reading_s):
+            if len(batch) >= BATCH_MOST or time.monotonic() - began_s >= max(
+                BATCH_S, self._reading_s
+            ):
                 yield batch
                 batch, began_s = [], time.monotonic()
         yield batch
@@ -233,16 +264,19 @@ class _Work:
         labels = self.findings.labels(place.cell)
         if outcome.error:
             self._give_back(place)
-            self.findings.failed.append({"cell": labels, "replicate": place.replicate, "error": outcome.error})
+            self.findings.failed.append(
+                {"cell": labels, "replicate": place.replicate, "error": outcome.error}
+            )
             self.report.failed(labels, place.replicate, outcome.error)
             return
         if outcome.build != native.build():
             raise RunError(
-                f"worker: {outcome.machine} has build {outcome.build} of the engine; allowed: {native.build()}, as here"
+                f"worker: {outcome.machine} has build {outcome.build} of the engine: expected "
+                f"{native.build()}, as here"
             )
         run = json.loads(outcome.result)
         values = measure(run, self.sweep.measures, self.sweep.link, self.sweep.measured_group)
-        with whole():  # What is kept is what is counted.
+        with uninterrupted():  # What is kept is what is counted.
             if self.store is not None:
                 self._keep(place, outcome, labels)
             self.findings.put(place.cell, place.replicate, run["trace_hash"], values)
@@ -253,7 +287,7 @@ class _Work:
         assert self.store is not None
         texts = self._text(place.cell)
         text = texts.text(place.replicate)
-        # A rule's file that was edited while the sweep runs: the result is that of neither version for certain.
+        # A rule's file was edited during the sweep: the result may belong to either version.
         if not place.key or (has_outside(text) and texts.key_of(text) != place.key):
             self._unkept += 1
             return
@@ -264,7 +298,7 @@ class _Work:
         self.store.put(Record.of(place.key, text, outcome, traces), use)
 
     def _found(self, places: list[Place]) -> list[Place]:
-        """Take in what the store has; return the rest."""
+        """Add the runs that the store has; return the others."""
         if self.store is None:
             return places
         known: dict[str, list[Place]] = {}
@@ -280,11 +314,13 @@ class _Work:
             values = measure(run, self.sweep.measures, self.sweep.link, self.sweep.measured_group)
             for place in known.pop(record.key):
                 labels = self.findings.labels(place.cell)
-                self.store.place(Use.of(self.sweep.name, labels, place.replicate, place.key, self.definition))
+                self.store.place(
+                    Use.of(self.sweep.name, labels, place.replicate, place.key, self.definition)
+                )
                 self.findings.put(place.cell, place.replicate, record.trace_hash, values)
             self.report.found()
         self._reading_s = time.monotonic() - began_s
-        # Known, and yet not there: damaged since. They are done again.
+        # Indexed, but damaged since: these runs are done again.
         return sorted([*rest, *(place for places in known.values() for place in places)])
 
     def _give_back(self, place: Place) -> None:
@@ -292,8 +328,11 @@ class _Work:
             self._claimed.discard(place.key)
             self.store.give_back(place.key)
 
-    def _text(self, index: int) -> Texts:
-        """Texts of a cell; runs come cell by cell, so that one at a time will do."""
+    def _text(self, index: int) -> CellScenarios:
+        """Return the scenarios of a cell; runs come cell by cell, so one cell is cached."""
         if self._texts is None or self._texts[0] != index:
-            self._texts = index, Texts(self.sweep.plan.cell(index), self.sweep.count_arrivals)
+            self._texts = (
+                index,
+                CellScenarios(self.sweep.plan.cell(index), self.sweep.count_arrivals),
+            )
         return self._texts[1]

@@ -1,4 +1,7 @@
-"""What a store holds, as a table: runs by the sweeps that have them, with metrics and provenance."""
+"""The runs of a store, as a table.
+
+One row per run of a sweep, with metrics and origin.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, unknown
 from cwndlab.store import Record, Store, Use
 from cwndlab.sweep.checks import PROVENANCE, RESERVED
 from cwndlab.sweep.definition import METRICS
@@ -27,30 +31,30 @@ def stored_runs(
     metrics: Sequence[str] | None = None,
     older: bool = False,
 ) -> pl.DataFrame:
-    """Read the runs of a store that a sweep has.
+    """Read the runs of a store's sweeps.
 
     Parameters
     ----------
     store : Store
-        Where they are.
+        The store.
     sweep : str, optional
         Name of one sweep; by default all.
     where : mapping, optional
-        Column to the text it must have, or to several of which it must have one: an axis, ``replicate``, ``seed``,
-        ``machine``, ``version``, ``definition``, ...
+        Column to its text, or to several texts of which one must match: an axis, ``replicate``,
+        ``seed``, ``machine``, ``version``, ``definition``, ...
     metrics : sequence of str, optional
-        What is measured on each run; by default what its sweep measures.
+        Metrics of each run; by default those of its sweep.
     older : bool
-        Also runs of definitions that a sweep had before: of another base, seed, engine, rule's source, or other axes.
-        Without it they are left out, unless `where` names a ``definition``.
+        Also list runs of a sweep's earlier definitions: another base, seed, engine, rule source, or
+        other axes. By default they are left out, unless `where` names a ``definition``.
 
     Returns
     -------
     polars.DataFrame
-        One row per run and place in a sweep: ``sweep``, the axes (null where a sweep has no such one), ``replicate``,
-        ``seed``, ``definition``, ``trace_hash``, every metric (null where the run has none, as one of an older
-        definition may), and where it comes from: ``duration_s`` (s), ``finished`` (UTC), ``machine``, ``version``,
-        ``build``, ``key``.
+        One row per run and place in a sweep: ``sweep``, the axes (null if a sweep has no such
+        axis), ``replicate``, ``seed``, ``definition``, ``trace_hash``, every metric (null if the
+        run has none), and its origin: ``duration_s`` (s), ``finished`` (UTC), ``machine``,
+        ``version``, ``build``, ``key``.
 
     Raises
     ------
@@ -62,7 +66,8 @@ def stored_runs(
     >>> import tempfile
     >>> from cwndlab import Sweep, dumbbell
     >>> base = dumbbell("2Mbit", "10ms", flows="AIMD(1, 0.5)", duration="2s").to_dict()
-    >>> sweep = Sweep(base=base, axes={"rule": ["AIMD(1, 0.5)", "CUBIC"]}, replicates=2, metrics=["loss_rate"])
+    >>> sweep = Sweep(base=base, axes={"rule": ["AIMD(1, 0.5)", "CUBIC"]}, replicates=2,
+    ...               metrics=["loss_rate"])
     >>> with tempfile.TemporaryDirectory() as folder, Store(folder) as store:
     ...     found = sweep.run(store)
     ...     stored_runs(store, where={"rule": "CUBIC"}).select("rule", "replicate", "seed").rows()
@@ -71,48 +76,56 @@ def stored_runs(
     import polars as pl
 
     definitions = store.definitions()
-    conditions = {name: [text] if isinstance(text, str) else list(text) for name, text in (where or {}).items()}
+    conditions = {
+        name: [text] if isinstance(text, str) else list(text)
+        for name, text in (where or {}).items()
+    }
     uses = store.uses(older=older or "definition" in conditions)
     if sweep is not None and sweep not in {*definitions, *(use.sweep for use in uses)}:
-        raise ScenarioError(f"sweep: `{sweep}` is not in the store; allowed: {', '.join(definitions) or 'none yet'}")
+        raise ScenarioError(unknown("sweep", sweep, definitions))
     chosen = [use for use in uses if sweep in (None, use.sweep)]
     axes = list(dict.fromkeys(axis for use in chosen for axis in use.cell))
     kept = _where(chosen, axes, conditions)
-    named = {name: _names(definitions.get(name, {}), metrics) for name in {use.sweep for use in kept}}
+    named = {
+        name: _names(definitions.get(name, {}), metrics) for name in {use.sweep for use in kept}
+    }
     measures = {name: [find(key) for key in keys] for name, keys in named.items()}
     rest = {name: texts for name, texts in conditions.items() if name not in axes}
     rows = _rows(store, kept, rest, measures, definitions, {*metrics} if metrics else set())
     columns = list(dict.fromkeys(key for keys in named.values() for key in keys))
     if taken := [key for key in columns if key in (*RESERVED, *axes)]:
-        allowed = ", ".join([*RESERVED, *axes])
         raise ScenarioError(
-            f"metrics: `{taken[0]}` is a column of its own in tables; allowed: other names than {allowed}"
+            invalid("metrics", taken[0], f"other names than {', '.join([*RESERVED, *axes])}")
         )
     schema = {
-        "sweep": pl.String, **dict.fromkeys(axes, pl.String), "replicate": pl.Int64, "seed": pl.UInt64,
+        "sweep": pl.String, **dict.fromkeys(axes, pl.String), "replicate": pl.Int64,
+        "seed": pl.UInt64,
         "definition": pl.String, "trace_hash": pl.String, **dict.fromkeys(columns, pl.Float64),
         "duration_s": pl.Float64, **dict.fromkeys(PROVENANCE[1:], pl.String),
     }  # fmt: skip
-    # Cells as their sweep has them: the order in which they finished means nothing.
+    # Cells in the sweep's order: the order of finishing means nothing.
     order = {use.place: place for place, use in enumerate(kept)}
     rows.sort(key=lambda row: order[row.pop(" place")])
     return pl.DataFrame(rows, schema=schema)
 
 
 def older_runs(store: Store, sweep: str | None = None) -> dict[str, int]:
-    """Count, by sweep, the runs that `stored_runs` leaves out: of definitions before the latest, which has them not.
+    """Count, by sweep, the runs that `stored_runs` leaves out.
+
+    They belong to earlier definitions alone.
 
     Examples
     --------
     >>> import tempfile
     >>> from cwndlab import Sweep, dumbbell
-    >>> bases = [dumbbell(rate, "10ms", flows="AIMD(1, 0.5)", duration="2s").to_dict() for rate in ("2Mbit", "4Mbit")]
+    >>> bases = [dumbbell(rate, "10ms", flows="AIMD(1, 0.5)", duration="2s").to_dict()
+    ...          for rate in ("2Mbit", "4Mbit")]
     >>> with tempfile.TemporaryDirectory() as folder, Store(folder) as store:
     ...     done = [Sweep(name="rates", base=base, replicates=3).run(store) for base in bases]
     ...     stored_runs(store).height, older_runs(store)
     (3, {'rates': 3})
     """
-    # The latest second: a sweep that is at work meanwhile adds to it, and what is new is not what was before.
+    # The latest second: a running sweep adds runs meanwhile, and new runs are not older ones.
     every = {(use.sweep, use.key) for use in store.uses(sweep, older=True)}
     latest = {(use.sweep, use.key) for use in store.uses(sweep)}
     return dict(Counter(name for name, _ in every - latest))
@@ -121,12 +134,16 @@ def older_runs(store: Store, sweep: str | None = None) -> dict[str, int]:
 def _where(uses: list[Use], axes: list[str], where: Mapping[str, list[str]]) -> list[Use]:
     for column in where:
         if column not in (*axes, *_FIXED):
-            raise ScenarioError(f"where: `{column}` is no column; allowed: {', '.join([*axes, *_FIXED])}")
+            raise ScenarioError(unknown("where", column, [*axes, *_FIXED]))
     labels = {axis: texts for axis, texts in where.items() if axis in axes}
-    # Cells in the order in which they were first seen, which is the sweep's.
+    # Cells in the order of their first occurrence, which is the sweep's.
     order = {text: place for place, text in enumerate(dict.fromkeys(use.labels for use in uses))}
-    found = [use for use in uses if all(use.cell.get(axis) in texts for axis, texts in labels.items())]
-    return sorted(found, key=lambda use: (use.sweep, use.definition, order[use.labels], use.replicate))
+    found = [
+        use for use in uses if all(use.cell.get(axis) in texts for axis, texts in labels.items())
+    ]
+    return sorted(
+        found, key=lambda use: (use.sweep, use.definition, order[use.labels], use.replicate)
+    )
 
 
 def _names(definition: Mapping[str, Any], metrics: Sequence[str] | None) -> list[str]:
@@ -134,7 +151,8 @@ def _names(definition: Mapping[str, Any], metrics: Sequence[str] | None) -> list
 
 
 def _rows(
-    store: Store, uses: list[Use], where: Mapping[str, list[str]], measures: Mapping[str, list[Measure]],
+    store: Store, uses: list[Use], where: Mapping[str, list[str]],
+    measures: Mapping[str, list[Measure]],
     definitions: Mapping[str, Mapping[str, Any]], needed: Collection[str],
 ) -> list[dict[str, Any]]:  # fmt: skip
     by_key: dict[str, list[Use]] = {}
@@ -145,22 +163,29 @@ def _rows(
     for record in store.records(by_key) if by_key else ():
         run = record.run()
         for use in by_key[record.key]:
-            about = {"replicate": use.replicate, "definition": use.definition, **_provenance(record)}
+            about = {
+                "replicate": use.replicate,
+                "definition": use.definition,
+                **_provenance(record),
+            }
             row = {"sweep": use.sweep, **use.cell, **about}
             if all(str(row[column]) in texts for column, texts in where.items()):
                 values = _values(run, measures[use.sweep], definitions.get(use.sweep, {}), faults)
                 rows.append({**row, **values, " place": use.place})
     for key, fault in faults.items():
-        # Asked for, and no run has it: a slip of the pen.
+        # No run has it: the metric is mistyped.
         if key in needed and all(row[key] is None for row in rows):
             raise fault
     return rows
 
 
 def _values(
-    run: Mapping[str, Any], measures: list[Measure], definition: Mapping[str, Any], faults: dict[str, ScenarioError]
+    run: Mapping[str, Any],
+    measures: list[Measure],
+    definition: Mapping[str, Any],
+    faults: dict[str, ScenarioError],
 ) -> dict[str, float | None]:
-    """Measure a run; None where it has no such flows or link, which its sweep may have had under another definition."""
+    """Measure a run; None if it lacks the flows or link, as under an earlier definition."""
     link = definition.get("link", "bottleneck")
     group = definition.get("group") or ("flow" if "env" in definition.get("axes", {}) else None)
     try:

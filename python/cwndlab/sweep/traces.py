@@ -1,4 +1,4 @@
-"""What of a run's traces a sweep keeps."""
+"""The traces of a run that a sweep keeps."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from cwndlab import link_arrivals
 if TYPE_CHECKING:
     import polars as pl
 
+    from cwndlab.executors import Outcome
     from cwndlab.sweep.definition import Sweep
-    from cwndlab.work import Outcome
 
 
 def kept_traces(sweep: Sweep, outcome: Outcome, text: str) -> dict[str, pl.DataFrame]:
-    """Give the traces of a run that are kept; of packets perhaps only how many arrived.
+    """Return the traces to keep; the packet trace may be reduced to arrival counts.
 
     Parameters
     ----------
     sweep : Sweep
-        Whose run it is: `Sweep.count_arrivals` says what is kept of packets.
+        The sweep of the run: `Sweep.count_arrivals` reduces the packet trace.
     outcome : Outcome
-        Of the run, with its traces.
+        The outcome of the run, with its traces.
     text : str
         Its scenario.
     """

@@ -1,13 +1,14 @@
-"""When a sweep has enough replicates: ``ci(goodput) < 1%``.
+"""Sequential stopping rule of a sweep: ``ci(goodput) < 1%``.
 
-The target is on the half-width of the 95 % confidence interval of every cell's mean: with a percent sign relative to
-the mean, without in the metric's own unit. Replicates are added in rounds. How many a cell still needs follows from
-its spread so far, since the half-width shrinks with the square root of their number; a round at most doubles them.
-Only values count: replicates that failed, or in which the metric has none, say nothing.
+The target is on the half-width of the 95 % confidence interval of every cell's mean: relative to
+the mean with a percent sign, in the metric's unit without one. Replicates are added in rounds. The
+number that a cell still needs follows from its spread so far, since the half-width shrinks with the
+square root of that number; a round at most doubles it. Failed replicates and missing values do not
+count.
 
-To stop when an interval is narrow prefers samples that happen to vary little, so that such an interval covers the true
-mean a little less often than 95 %; `LEAST` replicates before the first look keep that small: about 93 % was measured
-(tests/python/test_until.py).
+Stopping at a narrow interval prefers samples that happen to vary little, so that the interval
+covers the true mean less often than 95 %. `LEAST` replicates before the first check limit this:
+tests/python/test_until.py measures about 93 %.
 """
 
 from __future__ import annotations
@@ -18,40 +19,44 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
 from cwndlab.statistics import estimate
 
 LEAST, MOST = 5, 100
-"""Values before an interval is believed, and replicates at most unless something else is asked for."""
-_ONE = re.compile(r"ci\(\s*(?P<metric>[^()\s]+)\s*\)\s*<\s*(?P<number>[0-9.eE+-]+)\s*(?P<percent>%?)")
-ALLOWED = 'allowed: "ci(METRIC) < 1%" (of the mean) or "ci(METRIC) < 0.01", several joined by "and"'
+"""Values before an interval is trusted, and the default limit of replicates."""
+_ONE = re.compile(
+    r"ci\(\s*(?P<metric>[^()\s]+)\s*\)\s*<\s*(?P<number>[0-9.eE+-]+)\s*(?P<percent>%?)"
+)
+CONDITION = '"ci(METRIC) < 1%" (of the mean) or "ci(METRIC) < 0.01", several joined by "and"'
 
 
 @dataclass(frozen=True)
 class Target:
-    """What the half-width of a metric's interval is to come below."""
+    """Upper bound of the half-width of a metric's interval."""
 
     metric: str
     limit: float
     is_relative: bool
 
     def width(self, mean: float) -> float:
-        """Half-width that is asked for about a mean."""
+        """Target half-width around a mean."""
         return abs(mean) * self.limit if self.is_relative else self.limit
 
     def needed(self, values: Sequence[float | None], done: int | None = None) -> int | None:
-        """Replicates that will do, judged by those there are; None where they do already.
+        """Estimate the number of replicates that suffices; None if there are enough.
 
         Parameters
         ----------
         values : sequence of float or None
-            One a replicate; None where it has none.
+            One value per replicate; None if it has none.
         done : int, optional
-            Replicates that were done, if they are more than there are values: those that failed.
+            Number of replicates done, if it exceeds the number of values: some failed.
 
         Returns
         -------
         int or None
-            More than were done; None too where none of `LEAST` or more has a value: more would have none either.
+            A number above `done`. None, too, if none of `LEAST` or more replicates has a value:
+            more would have none either.
         """
         found, done = estimate(values), len(values) if done is None else done
         if done < LEAST:
@@ -64,10 +69,10 @@ class Target:
             width = self.width(found.mean)
             if found.half_width < width or found.half_width == 0:
                 return None
-            # Of at most twice as many no square is taken, which could be larger than any number there is.
+            # Clip the ratio before squaring it: the square could overflow.
             ratio = min(found.half_width / width, 2.0) if width > 0 else 2.0
             wanted = min(math.ceil(found.count * ratio**2), 2 * found.count)
-        # As many again fail, or have no value, as did so far.
+        # Assume the same share of failures and missing values as so far.
         more = math.ceil(max(1, wanted - found.count) * done / found.count)
         return done + min(more, done)
 
@@ -78,7 +83,7 @@ def read(text: str) -> tuple[Target, ...]:
     Raises
     ------
     ScenarioError
-        If it is something else, or a number is not above 0.
+        If the text is not of this form, or a number is not above 0.
 
     Examples
     --------
@@ -93,7 +98,9 @@ def read(text: str) -> tuple[Target, ...]:
         except ValueError:
             number = math.nan
         if found is None or not 0 < number < math.inf:
-            raise ScenarioError(f"until: `{text}` is not allowed; {ALLOWED}")
+            raise ScenarioError(invalid("until", text, CONDITION))
         is_relative = found["percent"] == "%"
-        targets.append(Target(found["metric"], number / 100 if is_relative else number, is_relative))
+        targets.append(
+            Target(found["metric"], number / 100 if is_relative else number, is_relative)
+        )
     return tuple(targets)

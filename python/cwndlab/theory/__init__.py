@@ -1,8 +1,8 @@
-"""Theory: what papers and arithmetic say about window rules, computed without the simulator.
+"""Theory of window rules: models and formulas of papers, without the simulator.
 
-Nothing here imports the simulator or its parser of rules, so that agreement between the two means something. Loads and
-windows are packets, times seconds or round trips, rates packets per second, as each function says. docs/theory.md has
-every model with its equation numbers.
+Nothing here imports the simulator or its parser, so that agreement of both is evidence. Loads and
+windows are in packets, times in seconds or round trips, rates in packets per second, as each
+function says. docs/theory.md has every model with its equation numbers.
 
 The synchronous model of Chiu and Jain, for any rule:
 
@@ -13,7 +13,8 @@ The synchronous model of Chiu and Jain, for any rule:
 
 Linear rules in steady state, and whether they are fair:
 
->>> theory.condition(theory.parse("AIMAD")).verdict, round(theory.cycle(theory.parse("AIMAD"), 6).window, 6)
+>>> rule = theory.parse("AIMAD")
+>>> theory.condition(rule).verdict, round(theory.cycle(rule, 6).window, 6)
 ('fair', 44.0)
 
 The sending rate of general AIMD, and the parameters that are fair to TCP:

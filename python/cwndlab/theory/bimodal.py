@@ -1,15 +1,19 @@
-"""Bimodal congestion avoidance: each flow calculates its fair share from how far it climbs between two signals.
+"""Bimodal congestion avoidance.
 
-The step algorithm is figure 1 of the paper [1]_, on arrays of flows. While the fair share is unknown a flow does AIMD;
-at the second congestion signal since the mode changed it takes ``(a - bc) / beta`` for its fair share, where bc is its
-load after the first. While it is known the flow falls to ``(1 - epsilon) fair`` only, and looks at the load a at which
-congestion came: earlier than the fair share means that flows have joined (AIMD again), later that flows have left (a is
-the new fair share). Weights are increments: a flow that adds alpha_f a step has the fair share
-``p_f B = alpha_f B / sum(alpha)``.
+Each flow calculates its fair share from the growth of its window between two signals.
+
+The step algorithm is figure 1 of the paper [1]_, on arrays of flows. While the fair share is
+unknown a flow does AIMD; at the second congestion signal since the mode changed it takes ``(a - bc)
+/ beta`` for its fair share, where bc is its load after the first. While it is known the flow falls
+to ``(1 - epsilon) fair`` only, and looks at the load a at which congestion came: earlier than the
+fair share means that flows have joined (AIMD again), later that flows have left (a is the new fair
+share). Weights are increments: a flow that adds alpha_f a step has the fair share ``p_f B = alpha_f
+B / sum(alpha)``.
 
 References
 ----------
-.. [1] P. C. Attie, A. Lahanas, V. Tsaoussidis, "Beyond AIMD: explicit fair-share calculation", IEEE ISCC, 2003.
+.. [1] P. C. Attie, A. Lahanas, V. Tsaoussidis, "Beyond AIMD: explicit fair-share calculation",
+   IEEE ISCC, 2003.
 """
 
 from __future__ import annotations
@@ -19,11 +23,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cwndlab.message import invalid, unknown
 from cwndlab.theory import checks
 
 COMPARISONS = ("fair", "margin")
 ROUNDING = 1e-9
-"""Loads closer than this, relative, are equal: the paper compares real numbers."""
+"""Relative difference below which loads are equal: the paper compares real numbers."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +40,15 @@ class Bimodal:
     alpha : float
         Load added per round trip; its ratio to the other flows' is the flow's weight.
     beta : float
-        Part of the load given up on congestion while the fair share is unknown: the factor is 1 - beta.
+        Decrease on congestion while the fair share is unknown: the factor is 1 - beta.
     epsilon : float
-        The same while it is known.
+        Decrease on congestion while it is known.
     compare : {"fair", "margin"}
-        With what the load at congestion is compared: with the fair share, as the paper's pseudo-code does, or with
-        (1 - epsilon) of it, as its prose says.
+        Reference of the load at congestion: the fair share, as in the paper's pseudo-code, or (1 -
+        epsilon) of it, as in its prose.
     band : float
-        Dead band in packets: a load at congestion that is no further from what it is compared with counts as equal.
-        The paper has none.
+        Dead band in packets: a load at congestion within it of the reference counts as equal. The
+        paper has none.
 
     Examples
     --------
@@ -63,11 +68,13 @@ class Bimodal:
         checks.fraction("beta", self.beta)
         checks.fraction("epsilon", self.epsilon)
         if self.compare not in COMPARISONS:
-            raise ValueError(f"compare: `{self.compare}` is not allowed; allowed: {', '.join(COMPARISONS)}")
+            raise ValueError(unknown("compare", self.compare, COMPARISONS))
         if not 0 <= self.band < np.inf:
-            raise ValueError(f"band: {self.band} is not allowed; allowed: 0 or above, in packets")
+            raise ValueError(invalid("band", self.band, "0 packets or above"))
         if not self.text:
-            object.__setattr__(self, "text", f"Bimodal({self.alpha:g}, {self.beta:g}, {self.epsilon:g})")
+            object.__setattr__(
+                self, "text", f"Bimodal({self.alpha:g}, {self.beta:g}, {self.epsilon:g})"
+            )
 
     def controller(self, count: int) -> BimodalController:
         """Make the controller of `count` flows, none of which knows its fair share."""
@@ -89,7 +96,7 @@ class BimodalController:
         return loads + self.rule.alpha
 
     def grew(self, _flows: np.ndarray, _part: float) -> None:
-        """Take note of nothing: only signals change what a flow knows."""
+        """Do nothing: only signals change a flow's estimate."""
 
     def decrease(self, loads: np.ndarray, flows: np.ndarray) -> np.ndarray:
         """Return loads after a congestion signal."""
@@ -97,10 +104,12 @@ class BimodalController:
         known, counted = self.known[flows], self.cc[flows]
         with np.errstate(invalid="ignore"):
             side = self._side(loads, self.fair[flows])
-        # Fair share unknown, second signal since the mode changed: calculate it. The first one begins a cycle.
+        # Fair share unknown, second signal since the mode changed: calculate it. The first one
+        # begins a cycle.
         found = ~known & counted
         first = ~known & ~counted
-        # Known: too early, so that flows have joined; too late, so that flows have left; or neither.
+        # Known: too early, so that flows have joined; too late, so that flows have left; or
+        # neither.
         early, late = known & (side < 0), known & (side > 0)
         fair = np.where(found, (loads - self.bc[flows]) / rule.beta, self.fair[flows])
         fair = np.where(late, loads, fair)
@@ -113,11 +122,11 @@ class BimodalController:
         return new
 
     def calculated(self, flows: np.ndarray) -> np.ndarray:
-        """Fair shares as the flows know them, NaN where they know none."""
+        """Fair shares as the flows estimate them, NaN without an estimate."""
         return np.where(self.known[flows], self.fair[flows], np.nan)
 
     def _side(self, loads: np.ndarray, fair: np.ndarray) -> np.ndarray:
-        """Give -1 where congestion came early, 1 where it came late, 0 where neither."""
+        """Return -1 for early congestion, 1 for late congestion, 0 otherwise."""
         reference = fair if self.rule.compare == "fair" else fair * (1 - self.rule.epsilon)
         near = np.abs(loads - reference) <= np.maximum(self.rule.band, ROUNDING * np.abs(reference))
         return np.where(near, 0.0, np.sign(loads - reference))
@@ -147,12 +156,14 @@ def fair_shares(alphas: ArrayLike, capacity: float) -> np.ndarray:
 
 
 def efficiency(reduction: float) -> float:
-    """Mean load over capacity in equilibrium (section 2.2 of [1]_): ``1 - epsilon / 2``, ``1 - beta / 2`` for AIMD.
+    """Mean load over capacity in equilibrium (section 2.2 of [1]_).
+
+    ``1 - epsilon / 2``, ``1 - beta / 2`` for AIMD.
 
     Parameters
     ----------
     reduction : float
-        The part given up on congestion, epsilon or beta.
+        Decrease on congestion as a share of the load, epsilon or beta.
 
     Examples
     --------

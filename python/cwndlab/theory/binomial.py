@@ -1,15 +1,17 @@
-"""Throughput of binomial rules over random losses: ``w += alpha / w^k`` a round trip, ``w -= beta w^l`` on a loss.
+"""Throughput of binomial rules over random losses.
 
-A loss every 1/p packets, windows that grow continuously: from ``v = W - beta W^l`` to W the flow sends
-``(W^(k+2) - v^(k+2)) / (alpha (k+2))`` packets in ``(W^(k+1) - v^(k+1)) / (alpha (k+1))`` round trips. Where the cut
-is a small part of the window this is ``(alpha / (beta p))^(1/(k+l+1)) / RTT``, the law of [1]_ whose
-exponent [2]_ quotes.
+``w += alpha / w^k`` a round trip, ``w -= beta w^l`` on a loss.
+
+A loss every 1/p packets, windows that grow continuously: from ``v = W - beta W^l`` to W the flow
+sends ``(W^(k+2) - v^(k+2)) / (alpha (k+2))`` packets in ``(W^(k+1) - v^(k+1)) / (alpha (k+1))``
+round trips. Where the cut is a small part of the window this is ``(alpha / (beta p))^(1/(k+l+1)) /
+RTT``, the law of [1]_ whose exponent [2]_ quotes.
 
 References
 ----------
 .. [1] D. Bansal, H. Balakrishnan, "Binomial congestion control algorithms", IEEE INFOCOM, 2001.
-.. [2] K. Chandrayana, B. Sikdar, S. Kalyanaraman, "Comparative study of TCP compatible binomial congestion control
-   schemes", 2002.
+.. [2] K. Chandrayana, B. Sikdar, S. Kalyanaraman, "Comparative study of TCP compatible binomial
+   congestion control schemes", 2002.
 """
 
 from __future__ import annotations
@@ -17,15 +19,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cwndlab.message import invalid
 from cwndlab.theory.checks import fraction, positive
 from cwndlab.theory.rules import Binomial
 
 LARGEST = 1e12
-"""Windows are looked for up to here, packets."""
+"""Upper bound of windows, packets."""
 
 
 def exponent(rule: Binomial) -> float:
-    """Exponent of p in the throughput, ``-1 / (k + l + 1)``; -1/2 where k + l = 1: such a rule is TCP-compatible.
+    """Exponent of p in the throughput, ``-1 / (k + l + 1)``.
+
+    -1/2 where k + l = 1: such a rule is TCP-compatible.
 
     Examples
     --------
@@ -85,7 +90,9 @@ def peak_window(rule: Binomial, p: float) -> float:
     # Below this the cut takes the whole window.
     least = rule.beta ** (1 / (1 - rule.l)) if rule.l < 1 else 1e-12
     if too_many(least) > 0:
-        raise ValueError(f"p: {p:g} is not allowed; allowed: rarer losses, so that {rule.text} keeps a window")
+        raise ValueError(
+            invalid("p", f"{p:g}", f"rarer losses, so that {rule.text} keeps a window")
+        )
     return float(brentq(too_many, least, LARGEST, xtol=1e-12, rtol=1e-14))
 
 
@@ -117,7 +124,7 @@ def _lasts(rule: Binomial, peak: float) -> float:
 
 
 def _power_lost(rule: Binomial, peak: float, power: float) -> float:
-    """``(W^power - v^power) / (alpha power)``, without losing digits where the cut is a small part of the window."""
+    """``(W^power - v^power) / (alpha power)``, without cancellation where the cut is small."""
     cut = min(1.0, rule.beta * peak ** (rule.l - 1))
     part = 1.0 if cut == 1 else -np.expm1(power * np.log1p(-cut))
     return float(peak**power * part / (rule.alpha * power))

@@ -1,16 +1,19 @@
 """TCP-friendly parameters of general AIMD: which alpha goes with a beta.
 
-Section 3 of [1]_, whose equation numbers these are. No alpha gives TCP's rate at every loss rate, except 1 with beta =
-1/2. Three choices: equal rates without time-outs (the TD curve, equation 6), equal time spent in time-outs (the TO
-curve, equation 7), and the least mean relative error over a range of loss rates (equation 8). All three take a service
-ratio d, equation 5: the rate wanted over TCP's.
+Section 3 of [1]_, whose equation numbers these are. No alpha gives TCP's rate at every loss rate,
+except 1 with beta = 1/2. Three choices: equal rates without timeouts (the TD curve, equation 6),
+equal time spent in timeouts (the TO curve, equation 7), and the least mean relative error over a
+range of loss rates (equation 8). All three take a service ratio d, equation 5: the target rate over
+TCP's.
 
-Which formula the paper's figures 9 to 11 are drawn from it does not say; `FORMULAS` has three. The published minimisers
-(0.26 to 0.30) come out of the third, with a time-out of eight round trips where the text says four.
+The paper does not name the formula of its figures 9 to 11; `FORMULAS` has three candidates. The
+third gives the published minimisers (0.26 to 0.30), with a T0 of eight round trips instead of the
+text's four.
 
 References
 ----------
-.. [1] Y. R. Yang, S. S. Lam, "General AIMD congestion control", TR-2000-09, University of Texas at Austin, 2000.
+.. [1] Y. R. Yang, S. S. Lam, "General AIMD congestion control", TR-2000-09, University of Texas at
+   Austin, 2000.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cwndlab.message import unknown
 from cwndlab.theory.checks import fraction, positive, within
 from cwndlab.theory.gaimd import rate, rate_approximation
 
@@ -31,13 +35,18 @@ FORMULAS: dict[str, Callable[..., np.ndarray]] = {
     "55": rate,
     "55, 47": partial(rate, simple=True),
 }
-"""Rate formulas by their equation numbers: the approximation, the full one, and the full one with ``Q = 3 / w``."""
+"""Rate formulas by their equation numbers.
+
+The approximation, the full one, and the full one with ``Q = 3 / w``.
+"""
 POINTS = 20_000
 """Loss rates at which the error is summed."""
 
 
 def td_alpha(beta: ArrayLike, d: ArrayLike = 1) -> np.ndarray:
-    """Alpha for `d` times TCP's rate where no loss ends in a time-out: ``3 d^2 (1 - beta) / (1 + beta)``, equation 6.
+    """Alpha for `d` times TCP's rate where no loss ends in a timeout.
+
+    ``3 d^2 (1 - beta) / (1 + beta)``, equation 6.
 
     Examples
     --------
@@ -49,7 +58,9 @@ def td_alpha(beta: ArrayLike, d: ArrayLike = 1) -> np.ndarray:
 
 
 def to_alpha(beta: ArrayLike, d: ArrayLike = 1) -> np.ndarray:
-    """Alpha for which time-outs cost 1/d of what they cost TCP: ``4 d^2 (1 - beta^2) / 3``, equation 7.
+    """Alpha for which the time in timeouts is 1/d of TCP's.
+
+    ``4 d^2 (1 - beta^2) / 3``, equation 7.
 
     Examples
     --------
@@ -69,7 +80,9 @@ def rate_ratio(
     b: float = 1,
     formula: str = "2",
 ) -> np.ndarray:
-    """Rate over that of TCP, on the same path; it depends on T0 / RTT alone. `formula` is a key of `FORMULAS`.
+    """Rate over that of TCP, on the same path; it depends on T0 / RTT alone.
+
+    `formula` is a key of `FORMULAS`.
 
     Examples
     --------
@@ -78,7 +91,7 @@ def rate_ratio(
     """
     path = {"rtt": 1.0, "rto": positive("rto_over_rtt", rto_over_rtt), "b": b}
     if formula not in FORMULAS:
-        raise ValueError(f"formula: `{formula}` is not allowed; allowed: {', '.join(map(repr, FORMULAS))}")
+        raise ValueError(unknown("formula", formula, FORMULAS))
     return FORMULAS[formula](alpha, beta, p, **path) / FORMULAS[formula](1, 0.5, p, **path)
 
 
@@ -92,7 +105,7 @@ def error(
     b: float = 1,
     formula: str = "2",
 ) -> float:
-    """Error integral ``E_beta(alpha)``, equation 8, with weight 1 up to a loss rate and 0 beyond (figure 8).
+    """Error integral ``E_beta(alpha)``, equation 8, with weight 1 up to a loss rate (figure 8).
 
     Parameters
     ----------
@@ -101,7 +114,7 @@ def error(
     threshold : float
         Loss rate up to which the error counts, above 0, at most 1.
     d : float
-        Rate wanted over TCP's.
+        Target rate over TCP's.
     rto_over_rtt : float
         T0 in round trips.
     b : float
@@ -120,14 +133,25 @@ def error(
     0.0
     """
     within("threshold", threshold, "above 0, at most 1", above=0.0, below=np.nextafter(1.0, 2.0))
-    # The middle of each of many equal parts: the integrand has kinks, where the ratio crosses d and where Q reaches 1.
+    # Midpoint rule with many equal steps: the integrand has kinks, where the ratio crosses d and
+    # where Q reaches 1.
     p = (np.arange(POINTS) + 0.5) / POINTS * threshold
-    wrong = np.abs(rate_ratio(alpha, beta, p, rto_over_rtt=rto_over_rtt, b=b, formula=formula) / positive("d", d) - 1)
+    wrong = np.abs(
+        rate_ratio(alpha, beta, p, rto_over_rtt=rto_over_rtt, b=b, formula=formula)
+        / positive("d", d)
+        - 1
+    )
     return float(wrong.mean() * threshold)
 
 
 def minimising_alpha(
-    beta: float, threshold: float, *, d: float = 1, rto_over_rtt: float = RTO_OVER_RTT, b: float = 1, formula: str = "2"
+    beta: float,
+    threshold: float,
+    *,
+    d: float = 1,
+    rto_over_rtt: float = RTO_OVER_RTT,
+    b: float = 1,
+    formula: str = "2",
 ) -> float:
     """Alpha with the least error integral, equation 8; parameters as `error`.
 
@@ -142,9 +166,11 @@ def minimising_alpha(
     from scipy.optimize import minimize_scalar
 
     bounds = sorted([float(td_alpha(beta, d)), float(to_alpha(beta, d))])
-    # The two curves are equal at beta = 1/2; beyond them the error only grows, but d may shift the minimum a little.
+    # The TD and TO curves meet at beta = 1/2 and bracket the minimum; d may shift it slightly.
     found = minimize_scalar(
-        lambda alpha: error(alpha, beta, threshold, d=d, rto_over_rtt=rto_over_rtt, b=b, formula=formula),
+        lambda alpha: error(
+            alpha, beta, threshold, d=d, rto_over_rtt=rto_over_rtt, b=b, formula=formula
+        ),
         bounds=(0.5 * bounds[0], 2 * bounds[1]),
         method="bounded",
         options={"xatol": 1e-6},
@@ -153,7 +179,13 @@ def minimising_alpha(
 
 
 def alpha_at(
-    beta: float, p: float, *, d: float = 1, rto_over_rtt: float = RTO_OVER_RTT, b: float = 1, formula: str = "2"
+    beta: float,
+    p: float,
+    *,
+    d: float = 1,
+    rto_over_rtt: float = RTO_OVER_RTT,
+    b: float = 1,
+    formula: str = "2",
 ) -> float:
     """Alpha that gives exactly `d` times TCP's rate at one loss rate, equation 5.
 
@@ -166,10 +198,20 @@ def alpha_at(
     from scipy.optimize import brentq
 
     def too_much(logarithm: float) -> float:
-        return float(rate_ratio(np.exp(logarithm), beta, p, rto_over_rtt=rto_over_rtt, b=b, formula=formula)) / d - 1
+        return (
+            float(
+                rate_ratio(
+                    np.exp(logarithm), beta, p, rto_over_rtt=rto_over_rtt, b=b, formula=formula
+                )
+            )
+            / d
+            - 1
+        )
 
     positive("d", d)
     least, most = np.log(1e-9), np.log(1e9)
     if too_much(least) > 0 or too_much(most) < 0:
-        raise ValueError(f"d: {d:g} is not allowed; allowed: a ratio that some alpha reaches at p = {p:g}")
+        raise ValueError(
+            f"d: {d:g} is not valid: expected a ratio that some alpha reaches at p = {p:g}"
+        )
     return float(np.exp(brentq(too_much, least, most, xtol=1e-13)))

@@ -1,8 +1,8 @@
 """Window growth of MR-AIMD without congestion: the increase a grows itself, by a' [1]_.
 
-Equation 1 of the paper, whose typesetting is lost, adds ``a' / cwnd`` to a with every ACK and then ``a / cwnd`` to
-cwnd. Read per round trip, that is ``a += a'`` and ``w += a``. Equation 3 as printed is something else:
-``a_n = a_(n-1) + a' n``. The three readings are here under their names, so that what each gives can be seen.
+Equation 1 of the paper, whose typesetting is lost, adds ``a' / cwnd`` to a with every ACK and then
+``a / cwnd`` to cwnd. Read per round trip, that is ``a += a'`` and ``w += a``. Equation 3 as printed
+differs: ``a_n = a_(n-1) + a' n``. `LAWS` names the three readings.
 
 References
 ----------
@@ -16,17 +16,24 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from cwndlab.message import invalid, plural, unknown
 from cwndlab.theory import checks
 
 LAWS = {
     "per round trip": "equation 1 once a round trip: a += a', then w += a",
-    "per ACK": "equation 1 with each ACK: a += a' / w, then w += a / w; a round trip brings floor(w) ACKs",
+    "per ACK": "equation 1 with each ACK: a += a' / w, then w += a / w; a round trip brings "
+    "floor(w) ACKs",
     "equation 3": "as printed: a_n = a_(n-1) + a' n, w += a_n",
 }
 
 
 def windows(
-    start: float, rounds: int, *, a: float = 1.0, acceleration: float = 0.5, law: str = "per round trip"
+    start: float,
+    rounds: int,
+    *,
+    a: float = 1.0,
+    acceleration: float = 0.5,
+    law: str = "per round trip",
 ) -> np.ndarray:
     """Window after each round trip without congestion.
 
@@ -72,16 +79,21 @@ def rounds_to(start: float, target: float, *, most: int = 10_000, **growth: floa
     for rounds in range(most + 1):
         if next(course) >= target:
             return rounds
-    raise ValueError(f"target: {target:g} is not reached in {most} round trips; allowed: a smaller one")
+    raise ValueError(
+        f"target: {target:g} is not valid: expected a window that is reached in "
+        f"{plural(most, 'round trip')}"
+    )
 
 
-def _course(start: float, a: float = 1.0, acceleration: float = 0.5, law: str = "per round trip") -> Iterator[float]:
+def _course(
+    start: float, a: float = 1.0, acceleration: float = 0.5, law: str = "per round trip"
+) -> Iterator[float]:
     window = float(checks.positive("start", start))
     checks.positive("a", a)
     if not 0 <= acceleration < np.inf:
-        raise ValueError(f"acceleration: {acceleration} is not allowed; allowed: 0 or above")
+        raise ValueError(invalid("acceleration", acceleration, "0 or above"))
     if law not in LAWS:
-        raise ValueError(f"law: `{law}` is not allowed; allowed: {', '.join(LAWS)}")
+        raise ValueError(unknown("law", law, LAWS))
     for n in itertools.count(1):
         yield window
         if law == "per ACK":

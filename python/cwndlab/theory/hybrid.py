@@ -1,16 +1,18 @@
-"""Linear rules in steady state: window, and whether all flows come to the same one.
+"""Steady state of linear rules: window, and convergence of all flows to it.
 
 Section 5.1 of the paper [1]_: over a cycle of kI increases and then kD decreases the window maps to
-``alpha + beta w`` with ``alpha = aD sum(bD^j, j < kD) + aI bD^kD sum(bI^j, j < kI)`` and ``beta = bD^kD bI^kI``. The
-steady window ``alpha / (1 - beta)`` is the one after the decreases. The difference between two flows is multiplied by
-beta over each cycle; the paper says only that beta other than 1 leaves a single steady window, but flows come to it
-only where beta is below 1. Because the window is positive, that is where alpha is positive.
+``alpha + beta w`` with ``alpha = aD sum(bD^j, j < kD) + aI bD^kD sum(bI^j, j < kI)`` and ``beta =
+bD^kD bI^kI``. The steady window ``alpha / (1 - beta)`` is the one after the decreases. The
+difference between two flows is multiplied by beta over each cycle; the paper says only that beta
+other than 1 leaves a single steady window, but flows come to it only where beta is below 1. Because
+the window is positive, that is where alpha is positive.
 
 References
 ----------
-.. [1] A. Akella, S. Seshan, S. Shenker, I. Stoica, "Exploring congestion control", CMU-CS-02-139, 2002.
-.. [2] D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance in computer
-   networks", Computer Networks and ISDN Systems 17, 1989.
+.. [1] A. Akella, S. Seshan, S. Shenker, I. Stoica, "Exploring congestion control", CMU-CS-02-139,
+   2002.
+.. [2] D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion
+   avoidance in computer networks", Computer Networks and ISDN Systems 17, 1989.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from cwndlab.theory.rules import Linear
 from cwndlab.theory.sync import Trajectory, simulate
 
 RECURS = 1e-9
-"""Windows closer than this, relative, are the same again."""
+"""Relative difference below which windows are equal."""
 
 
 class Cycle(NamedTuple):
@@ -38,7 +40,10 @@ class Cycle(NamedTuple):
 
     @property
     def window(self) -> float:
-        """Steady window after the decreases, in packets; NaN where every window is steady or none is."""
+        """Steady window after the decreases, in packets.
+
+        NaN where every window is steady or none is.
+        """
         return self.alpha / (1 - self.beta) if self.beta != 1 else float("nan")
 
     def then(self, later: Cycle) -> Cycle:
@@ -47,7 +52,7 @@ class Cycle(NamedTuple):
 
 
 def cycle(rule: Linear, increases: int, decreases: int = 1) -> Cycle:
-    """Give the closed form of a cycle of increases and then decreases (section 5.1 of [1]_).
+    """Return the closed form of a cycle of increases, then decreases (section 5.1 of [1]_).
 
     Parameters
     ----------
@@ -69,7 +74,10 @@ def cycle(rule: Linear, increases: int, decreases: int = 1) -> Cycle:
     checks.whole("decreases", decreases, 0, 10**6)
     up, down = rule.bi ** np.arange(increases), rule.bd ** np.arange(decreases)
     fallen = float(rule.bd) ** decreases
-    return Cycle(float(rule.ad * down.sum() + rule.ai * fallen * up.sum()), fallen * float(rule.bi) ** increases)
+    return Cycle(
+        float(rule.ad * down.sum() + rule.ai * fallen * up.sum()),
+        fallen * float(rule.bi) ** increases,
+    )
 
 
 class Condition(NamedTuple):
@@ -81,12 +89,13 @@ class Condition(NamedTuple):
 
 
 def condition(rule: Linear) -> Condition:
-    """Say whether flows come to equal windows, from the parameters alone.
+    """Derive from the parameters whether flows converge to equal windows.
 
     Parameters
     ----------
     rule : Linear
-        With increases that increase and decreases that decrease: ``ai >= 0``, ``bi >= 1``, ``ad <= 0``, ``bd <= 1``.
+        With increases that increase and decreases that decrease: ``ai >= 0``, ``bi >= 1``, ``ad <=
+        0``, ``bd <= 1``.
 
     Examples
     --------
@@ -98,36 +107,44 @@ def condition(rule: Linear) -> Condition:
     if ai == 0 and ad == 0:
         return Condition("any division stays", "aI = aD = 0: ratios between flows never change")
     if bi == 1 and bd == 1:
-        return Condition("any division stays", "bI = bD = 1: differences between flows never change")
+        return Condition(
+            "any division stays", "bI = bD = 1: differences between flows never change"
+        )
     if ad == 0 or (ai > 0 and bi == 1):
         return Condition("fair", "beta < 1: differences between flows shrink in every cycle")
     if ai == 0 or bd == 1:
         return Condition("unstable", "beta > 1: differences between flows grow in every cycle")
-    return Condition("depends", "both parts on both sides: fair where the steady cycle has beta < 1, see the capacity")
+    return Condition(
+        "depends",
+        "both parts on both sides: fair where the steady cycle has beta < 1, see the capacity",
+    )
 
 
 def chiu_jain_fair(rule: Linear) -> bool:
-    """Conditions of [2]_ that suffice for fairness, as footnote 8 of [1]_ quotes them: aD = 0, 0 <= bD < 1, aI > 0, bI >= 1.
+    """Conditions of [2]_ that suffice for fairness, as footnote 8 of [1]_ quotes them.
+
+    AD = 0, 0 <= bD < 1, aI > 0, bI >= 1.
 
     Examples
     --------
     >>> from cwndlab.theory import parse
     >>> chiu_jain_fair(parse("AIMD(1, 0.5)")), chiu_jain_fair(parse("AIMAD"))
     (True, False)
-    """  # noqa: E501 - the summary is one line
+    """
     return rule.ad == 0 and 0 <= rule.bd < 1 and rule.ai > 0 and rule.bi >= 1
 
 
 @dataclass(frozen=True)
 class Settled:
-    """Several flows of one rule after many steps, beside the closed form of the cycles they went through.
+    """Several flows of one rule after many steps, next to the closed form of their cycles.
 
     Attributes
     ----------
     trajectory : Trajectory
         The iteration.
     pattern : tuple of (int, int)
-        Increases and decreases of the cycles that repeat, one pair a cycle; empty where none was found.
+        Increases and decreases of the cycles that repeat, one pair a cycle; empty if none was
+        found.
     cycle : Cycle or None
         Closed form of the whole pattern.
     windows : ndarray, shape (flows,)
@@ -148,7 +165,7 @@ def settle(
     steps: int = 20_000,
     floor: float = 0.0,
 ) -> Settled:
-    """Iterate flows until the pattern of feedback repeats, and put the closed form of that pattern beside it.
+    """Iterate flows until the pattern of feedback repeats, and compute its closed form.
 
     Parameters
     ----------
@@ -184,7 +201,8 @@ def settle(
 
 def _cycles(congested: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (increases, decreases) of each whole cycle, and the state each begins in."""
-    # A state without congestion is followed by an increase. Cycles begin where increases follow decreases.
+    # A state without congestion is followed by an increase. Cycles begin where increases follow
+    # decreases.
     up = ~congested
     begins = np.flatnonzero(up[1:] & ~up[:-1]) + 1
     lengths = [(int(up[a:b].sum()), int((~up[a:b]).sum())) for a, b in itertools.pairwise(begins)]
@@ -192,7 +210,10 @@ def _cycles(congested: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _period(lengths: np.ndarray, loads: np.ndarray) -> int:
-    """Return the least number of cycles after which lengths and windows are the same again; 0 if there is none."""
+    """Return the least number of cycles after which lengths and windows are the same again.
+
+    0 if there is none.
+    """
     for period in range(1, len(lengths) // 3 + 1):
         tail = lengths[-3 * period :]
         same = np.allclose(loads[-period:], loads[-2 * period : -period], rtol=RECURS, atol=RECURS)
@@ -210,8 +231,12 @@ class Bounds(NamedTuple):
     most_md: float
 
 
-def parameter_bounds(lowest_increment: float, lowest_decrement: float, change: float = 0.1) -> Bounds:
-    """Bounds of section 3.2 of [1]_: additive steps below a tenth of the window, multiplicative ones above.
+def parameter_bounds(
+    lowest_increment: float, lowest_decrement: float, change: float = 0.1
+) -> Bounds:
+    """Bounds of section 3.2 of [1]_.
+
+    Additive steps below a tenth of the window, multiplicative ones above.
 
     Parameters
     ----------

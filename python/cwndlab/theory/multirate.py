@@ -1,9 +1,9 @@
-"""Multi-rate AIMD: the increase a grows itself, by a' a round trip, and is cut with the window [1]_.
+"""Multi-rate AIMD: the increase a grows by a' per round trip, and is cut with the window [1]_.
 
-Equation 1 once a round trip: ``a <- a + a'``, then ``w <- w + a``. On a loss ``w <- w - b w`` and ``a <- a - b a``
-(equation 2). The signal of the synchronous model is a loss; what the rule does on a mark (a' becomes a'_ecn, the window
-stays) has no place in it, and a'_ecn is kept for the notation only. How the window grows ACK by ACK, and what the paper
-prints in place of equation 1, is in `cwndlab.theory.growth`.
+Equation 1 once a round trip: ``a <- a + a'``, then ``w <- w + a``. On a loss ``w <- w - b w`` and
+``a <- a - b a`` (equation 2). The signal of the synchronous model is a loss; the rule's answer to a
+mark (a' becomes a'_ecn, the window stays) is not part of it, and a'_ecn is for the notation only.
+`cwndlab.theory.growth` has the growth ACK by ACK, and the paper's printed form of equation 1.
 
 References
 ----------
@@ -28,18 +28,19 @@ class MultiRate:
     a : float
         First increase, packets per round trip.
     acceleration : float
-        a': what a round trip adds to the increase, packets per round trip.
+        a': growth of the increase per round trip, packets per round trip.
     marked : float
         a'_ecn: the same after a mark.
     b : float
-        Part of window and increase given up on a loss.
+        Decrease of window and increase on a loss, as a share.
     text : str
         Notation; by default ``MRAIMD(...)``.
 
     Examples
     --------
     >>> from cwndlab import theory
-    >>> theory.simulate("MRAIMD(1, 0.5, 0.005, 0.5)", [20], capacity=100, steps=3).loads[:, 0].tolist()
+    >>> course = theory.simulate("MRAIMD(1, 0.5, 0.005, 0.5)", [20], capacity=100, steps=3)
+    >>> course.loads[:, 0].tolist()
     [20.0, 21.5, 23.5, 26.0]
     """
 
@@ -51,7 +52,12 @@ class MultiRate:
 
     def __post_init__(self) -> None:
         checks.positive("a", self.a)
-        checks.within("acceleration", [self.acceleration, self.marked], "0 or above", above=np.nextafter(0, -1))
+        checks.within(
+            "acceleration",
+            [self.acceleration, self.marked],
+            "0 or above",
+            above=np.nextafter(0, -1),
+        )
         checks.fraction("b", self.b)
         if not self.text:
             values = f"{self.a:g}, {self.acceleration:g}, {self.marked:g}, {self.b:g}"
@@ -83,5 +89,5 @@ class MultiRateController:
         return loads * (1 - self.rule.b)
 
     def calculated(self, flows: np.ndarray) -> np.ndarray:
-        """Give NaN for each: such a rule knows no fair share."""
+        """Return NaN for each: such a rule has no estimate."""
         return np.full(len(flows), np.nan)

@@ -1,16 +1,16 @@
-"""The text form of rules: ``AIMD(1, 0.5)``, ``GAIMD(0.31, 0.875)``, ``Binomial(1, 0, 1, 0.5)``, ``IIAD``.
+"""The text form of rules, such as ``AIMD(1, 0.5)``, ``GAIMD(0.31, 0.875)`` and ``IIAD``.
 
-The simulator has a parser of its own; this one shares nothing with it, so that a rule misread there is not misread
-here. Names do not depend on case. Where all parameters have a default the parentheses may be left out.
+The simulator has another parser; both are independent, so that their agreement is evidence. Names
+ignore case. If all parameters have defaults, the parentheses may be omitted.
 """
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cwndlab.message import invalid, plural, unknown
 from cwndlab.theory.bimodal import Bimodal
 from cwndlab.theory.multirate import MultiRate
 from cwndlab.theory.rules import Binomial, Linear, Rule
@@ -23,25 +23,25 @@ class Parameter:
     """One number between the parentheses."""
 
     name: str
-    allowed: str
+    expected: str
     accepts: Callable[[float], bool]
     default: float | None = None
 
     def or_default(self, value: float) -> Parameter:
         """Return the same parameter with a default."""
-        return Parameter(self.name, self.allowed, self.accepts, value)
+        return Parameter(self.name, self.expected, self.accepts, value)
 
 
 @dataclass(frozen=True)
 class Family:
-    """A name, its parameters, and how the rule is made from their values and its text."""
+    """A family of rules: name, parameters, and constructor."""
 
     name: str
     example: str
     parameters: tuple[Parameter, ...]
     build: Callable[[list[float], str], Rule]
     needed: int = 0
-    """Parameters that must be given inside parentheses; 0: all."""
+    """Number of parameters required inside parentheses; 0 means all."""
 
 
 def _above_zero(name: str) -> Parameter:
@@ -68,15 +68,17 @@ ONE, HALF = ALPHA.or_default(1.0), BETA.or_default(0.5)
 def _linear(values: list[float], text: str) -> Rule:
     ai, bi, ad, bd = values
     if ai == 0 and bi == 1:
-        raise ValueError(f'rule "{text}": it never grows: ai above 0 or bi above 1')
+        raise ValueError(f'rule "{text}" never grows: expected ai above 0 or bi above 1')
     if ad == 0 and bd == 1:
-        raise ValueError(f'rule "{text}": it never shrinks: ad below 0 or bd below 1')
+        raise ValueError(f'rule "{text}" never shrinks: expected ad below 0 or bd below 1')
     return Linear(ai, bi, ad, bd, text)
 
 
 def _binomial(values: list[float], text: str) -> Rule:
     if values[1] == 1 and values[3] >= 1:
-        raise ValueError(f'rule "{text}": beta = {values[3]:g} is not allowed: where l is 1, beta must be below 1')
+        raise ValueError(
+            invalid(f'rule "{text}": beta', values[3], "a number below 1 where l is 1")
+        )
     return Binomial(*values, text=text)
 
 
@@ -84,26 +86,33 @@ FAMILIES = (
     Family("AIMD", "AIMD(1, 0.5)", (ADD.or_default(1), FACTOR.or_default(0.5)),
            lambda v, text: Linear(v[0], 1, 0, v[1], text)),
     Family("AIAD", "AIAD(1, 3)", (ADD, SUBTRACT), lambda v, text: Linear(v[0], 1, -v[1], 1, text)),
-    Family("MIMD", "MIMD(1.125, 0.8)", (TIMES, FACTOR), lambda v, text: Linear(0, v[0], 0, v[1], text)),
-    Family("MIAD", "MIAD(1.125, 3)", (TIMES, SUBTRACT), lambda v, text: Linear(0, v[0], -v[1], 1, text)),
-    Family("AIMAD", "AIMAD(1, 1, 0.9)", (ADD.or_default(1), SUBTRACT.or_default(1), FACTOR.or_default(0.9)),
+    Family("MIMD", "MIMD(1.125, 0.8)", (TIMES, FACTOR), lambda v,
+    text: Linear(0, v[0], 0, v[1], text)),
+    Family("MIAD", "MIAD(1.125, 3)", (TIMES, SUBTRACT), lambda v,
+    text: Linear(0, v[0], -v[1], 1, text)),
+    Family("AIMAD", "AIMAD(1, 1, 0.9)",
+           (ADD.or_default(1), SUBTRACT.or_default(1), FACTOR.or_default(0.9)),
            lambda v, text: Linear(v[0], 1, -v[1], v[2], text)),
-    Family("MAIMD", "MAIMD(1, 1.1, 0.8)", (ADD.or_default(1), TIMES.or_default(1.1), FACTOR.or_default(0.8)),
+    Family("MAIMD", "MAIMD(1, 1.1, 0.8)",
+           (ADD.or_default(1), TIMES.or_default(1.1), FACTOR.or_default(0.8)),
            lambda v, text: Linear(v[0], v[1], 0, v[2], text)),
     Family("Linear", "Linear(1, 1, -1, 0.9)",
            (Parameter("ai", "from 0 to 1e6", lambda x: 0 <= x <= HUGE),
             Parameter("bi", "from 1 to 1e6", lambda x: 1 <= x <= HUGE),
             Parameter("ad", "from -1e6 to 0", lambda x: -HUGE <= x <= 0),
             Parameter("bd", "above 0, at most 1", lambda x: 0 < x <= 1)), _linear),
-    Family("GAIMD", "GAIMD(0.31, 0.875)", (ALPHA, _between("beta")), lambda v, text: Linear(v[0], 1, 0, v[1], text)),
+    Family("GAIMD", "GAIMD(0.31, 0.875)", (ALPHA, _between("beta")), lambda v,
+    text: Linear(v[0], 1, 0, v[1], text)),
     Family("Binomial", "Binomial(1, 0, 1, 0.5)", (K, L, ONE, HALF), _binomial, 2),
     Family("IIAD", "IIAD(1, 0.5)", (ONE, HALF), lambda v, text: Binomial(1, 0, *v, text=text)),
     Family("SQRT", "SQRT(1, 0.5)", (ONE, HALF), lambda v, text: Binomial(0.5, 0.5, *v, text=text)),
     Family("Bimodal", "Bimodal(1, 0.5, 0.125)",
-           (ALPHA.or_default(1), _between("beta").or_default(0.5), _between("epsilon").or_default(0.125)),
+           (ALPHA.or_default(1), _between("beta").or_default(0.5),
+           _between("epsilon").or_default(0.125)),
            lambda v, text: Bimodal(*v, text=text)),
     Family("MRAIMD", "MRAIMD(1, 0.5, 0.005, 0.5)",
-           (_above_zero("a0").or_default(1), _from_zero("a'").or_default(0.5), _from_zero("a'_ecn").or_default(0.005),
+           (_above_zero("a0").or_default(1), _from_zero("a'").or_default(0.5),
+            _from_zero("a'_ecn").or_default(0.005),
             _between("b").or_default(0.5)),
            lambda v, text: MultiRate(*v, text=text)),
 )  # fmt: skip
@@ -125,7 +134,7 @@ def parse(text: str) -> Rule:
     Raises
     ------
     ValueError
-        If it is no rule; the message is one line that names the rule, the parameter and what is allowed.
+        If the text is not a rule; the message names the rule, the parameter and what is expected.
 
     Examples
     --------
@@ -134,15 +143,20 @@ def parse(text: str) -> Rule:
     >>> parse("AIMD(1, 2)")
     Traceback (most recent call last):
         ...
-    ValueError: rule "AIMD(1, 2)": b = 2 is not allowed: b must be between 0 and 1, both excluded
+    ValueError: rule "AIMD(1, 2)": b: 2 is not valid: expected a number between 0 and 1, both
+    excluded
     """
     text = text.strip()
     name, opened, inside = text.partition("(")
     if opened and not inside.endswith(")"):
-        raise ValueError(f'rule "{text}" has no closing parenthesis: write a rule such as AIMD(1, 0.5)')
+        raise ValueError(
+            f'rule "{text}" has no closing parenthesis: expected a rule such as AIMD(1, 0.5)'
+        )
     family = _family(name.strip())
     given = _numbers(text, inside[:-1]) if opened else []
-    if len(given) > len(family.parameters) or (opened and len(given) < (family.needed or len(family.parameters))):
+    if len(given) > len(family.parameters) or (
+        opened and len(given) < (family.needed or len(family.parameters))
+    ):
         raise ValueError(_wrong_count(text, family, len(given)))
     rest = [parameter.default for parameter in family.parameters[len(given) :]]
     values = given + [default for default in rest if default is not None]
@@ -150,13 +164,13 @@ def parse(text: str) -> Rule:
         raise ValueError(_wrong_count(text, family, len(given)))
     for parameter, value in zip(family.parameters, values, strict=True):
         if not (math.isfinite(value) and parameter.accepts(value)):
-            what = f"{parameter.name} = {value:g} is not allowed: {parameter.name} must be {parameter.allowed}"
-            raise ValueError(f'rule "{text}": {what}')
+            key = f'rule "{text}": {parameter.name}'
+            raise ValueError(invalid(key, value, f"a number {parameter.expected}"))
     return family.build(values, f"{family.name}({', '.join(_short(value) for value in values)})")
 
 
 def as_rule(rule: Rule | str) -> Rule:
-    """Return a rule as it is, a text parsed."""
+    """Return a rule unchanged, and parse a text."""
     return parse(rule) if isinstance(rule, str) else rule
 
 
@@ -169,9 +183,7 @@ def _family(name: str) -> Family:
         if family.name.lower() == name.lower():
             return family
     lowered = {family.name.lower(): family.name for family in FAMILIES}
-    near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.0)
-    guess = f", did you mean {lowered[near[0]]}?" if near and name else "."
-    raise ValueError(f'rule "{name}" is unknown{guess} Rules: {", ".join(lowered.values())}')
+    raise ValueError(unknown("rule", name, lowered.values()))
 
 
 def _numbers(text: str, inside: str) -> list[float]:
@@ -180,13 +192,11 @@ def _numbers(text: str, inside: str) -> list[float]:
         try:
             numbers.append(float(part))
         except ValueError:
-            raise ValueError(f'rule "{text}": "{part.strip()}" is not a number') from None
+            raise ValueError(invalid(f'rule "{text}"', part.strip(), "a number")) from None
     return numbers
 
 
 def _wrong_count(text: str, family: Family, count: int) -> str:
     names = ", ".join(parameter.name for parameter in family.parameters)
-    return (
-        f'rule "{text}" has {count} parameters, {family.name}({names}) needs {len(family.parameters)}, '
-        f"for example {family.example}"
-    )
+    needed = plural(len(family.parameters), "parameter")
+    return f'rule "{text}" takes {needed} ({names}), got {count}: for example {family.example}'

@@ -1,4 +1,4 @@
-"""Flows of the synchronous model that come and go, each with its rule."""
+"""Flows of the synchronous model that join and leave, each with its rule."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cwndlab.message import invalid, plural
 from cwndlab.theory.notation import as_rule
 from cwndlab.theory.rules import Controller, Rule
 
@@ -33,7 +34,7 @@ class Join:
 
 @dataclass(frozen=True)
 class Leave:
-    """Flows that leave before a step, by number: those that join later have the next numbers."""
+    """Flows that leave before a step, by number; flows that join get the next numbers."""
 
     step: int
     flows: Sequence[int]
@@ -45,17 +46,21 @@ class Population:
     Parameters
     ----------
     rules : Rule, str or sequence of them
-        One for all flows that are there from the start, or one each.
+        One for all initial flows, or one each.
     starts : ndarray, shape (n,)
         Their first loads.
     changes : list of Join and Leave
         In the order of their steps.
     floor : float
-        Loads never fall below it.
+        Lower bound of the loads.
     """
 
     def __init__(
-        self, rules: Rule | str | Sequence[Rule | str], starts: np.ndarray, changes: list[Join | Leave], floor: float
+        self,
+        rules: Rule | str | Sequence[Rule | str],
+        starts: np.ndarray,
+        changes: list[Join | Leave],
+        floor: float,
     ) -> None:
         self.rules = _one_each("rules", rules, len(starts))
         self.changes = changes
@@ -63,10 +68,12 @@ class Population:
         joins = [change for change in changes if isinstance(change, Join)]
         groups = [starts, *(np.atleast_1d(np.asarray(join.loads, dtype=float)) for join in joins)]
         for join, group in zip(joins, groups[1:], strict=True):
-            self.rules += _one_each("rules", self.rules[0] if join.rules is None else join.rules, len(group))
+            self.rules += _one_each(
+                "rules", self.rules[0] if join.rules is None else join.rules, len(group)
+            )
         self.first = np.concatenate(groups)
         if not (np.isfinite(self.first) & (self.first >= 0)).all() or len(starts) == 0:
-            raise ValueError("starts: allowed: one load or more, each 0 or above")
+            raise ValueError(invalid("starts", [], "one load or more, each 0 or above"))
         self.count = len(self.first)
         self.loads = np.full(self.count, np.nan)
         self.loads[: len(starts)] = np.maximum(starts, floor)
@@ -80,7 +87,7 @@ class Population:
         self.controllers: list[Controller] = [kind.controller(self.count) for kind in kinds]
 
     def change(self, step: int) -> None:
-        """Let flows join and leave that do so before this step."""
+        """Apply the joins and leaves before this step."""
         while self.changes and self.changes[0].step <= step:
             change = self.changes.pop(0)
             if isinstance(change, Join):
@@ -94,11 +101,16 @@ class Population:
     def _leave(self, change: Leave) -> None:
         for flow in change.flows:
             if not (0 <= flow < self.count and np.isfinite(self.loads[flow])):
-                raise ValueError(f"flows: {flow} cannot leave at step {change.step}; allowed: a flow that is there")
+                raise ValueError(
+                    f"flow {flow} cannot leave at step {change.step}: it is not present"
+                )
             self.loads[flow] = np.nan
 
     def increase(self, room: float | None) -> float:
-        """Let all increase, until the sum has grown by `room` if given; return the part of the step this took."""
+        """Let all increase, until the sum has grown by `room` if given.
+
+        Return the part of the step this took.
+        """
         grown = self._stepped(lambda controller, loads, flows: controller.increase(loads, flows))
         more = float(np.nansum(grown - self.loads))
         part = 1.0 if room is None or more <= room else room / more
@@ -108,19 +120,21 @@ class Population:
         return part
 
     def decrease(self) -> None:
-        """Let all answer a congestion signal."""
+        """Apply a congestion signal to all flows."""
         shrunk = self._stepped(lambda controller, loads, flows: controller.decrease(loads, flows))
         self.loads[:] = np.maximum(shrunk, self.floor)
 
     def calculated(self) -> np.ndarray:
-        """Return fair shares as the flows know them, NaN where they know none."""
+        """Return fair shares as the flows estimate them, NaN without an estimate."""
         shares = np.full(self.count, np.nan)
         for controller, members in zip(self.controllers, self.members, strict=True):
             flows = members[np.isfinite(self.loads[members])]
             shares[flows] = controller.calculated(flows)
         return shares
 
-    def _stepped(self, move: Callable[[Controller, np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+    def _stepped(
+        self, move: Callable[[Controller, np.ndarray, np.ndarray], np.ndarray]
+    ) -> np.ndarray:
         after = np.full(self.count, np.nan)
         for controller, members in zip(self.controllers, self.members, strict=True):
             flows = members[np.isfinite(self.loads[members])]
@@ -128,7 +142,9 @@ class Population:
             if not np.isfinite(moved).all():
                 at = self.loads[flows][~np.isfinite(moved)][0]
                 text = self.rules[flows[0]].text
-                raise ValueError(f"rule `{text}`: gives no finite load from {at:g}; allowed: a floor above 0")
+                raise ValueError(
+                    f"rule `{text}` gives no finite load from {at:g}: expected a floor above 0"
+                )
             after[flows] = moved
         return after
 
@@ -137,5 +153,8 @@ def _one_each(name: str, rules: Rule | str | Sequence[Rule | str], count: int) -
     if isinstance(rules, str) or not isinstance(rules, Sequence):
         return [as_rule(rules)] * count
     if len(rules) != count:
-        raise ValueError(f"{name}: {len(rules)} for {count} flows; allowed: one for all, or one each")
+        raise ValueError(
+            f"`{name}` must have one rule, or one per flow: {plural(len(rules), 'rule')} for "
+            f"{plural(count, 'flow')}"
+        )
     return [as_rule(rule) for rule in rules]

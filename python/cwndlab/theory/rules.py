@@ -1,12 +1,13 @@
-"""Rules without memory: how a window grows in a round trip, and what it becomes on congestion.
+"""Memoryless rules: growth of the window per round trip, and decrease on congestion.
 
-A rule acts on whole arrays, one entry a flow, in packets (or any other unit of load). The rule with memory, Bimodal,
-is in `cwndlab.theory.bimodal`; text such as ``"AIMD(1, 0.5)"`` is read in `cwndlab.theory.notation`.
+A rule acts on arrays with one entry per flow, in packets (or any other unit of load). The rule with
+memory, Bimodal, is in `cwndlab.theory.bimodal`; text such as ``"AIMD(1, 0.5)"`` is read in
+`cwndlab.theory.notation`.
 
 References
 ----------
-.. [1] D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance in computer
-   networks", Computer Networks and ISDN Systems 17, 1989.
+.. [1] D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion
+   avoidance in computer networks", Computer Networks and ISDN Systems 17, 1989.
 .. [2] D. Bansal, H. Balakrishnan, "Binomial congestion control algorithms", IEEE INFOCOM, 2001.
 """
 
@@ -20,23 +21,26 @@ import numpy as np
 
 
 class Controller(Protocol):
-    """A rule at work on several flows: it may keep state for each."""
+    """The controller of several flows with the same rule; it may have state per flow."""
 
     def increase(self, loads: np.ndarray, flows: np.ndarray, /) -> np.ndarray:
-        """Return loads after a round trip without congestion; `flows` are their numbers. Changes no state."""
+        """Return loads after a round trip without congestion; `flows` are their numbers.
+
+        Changes no state.
+        """
 
     def grew(self, flows: np.ndarray, part: float, /) -> None:
-        """Take note that they have grown as `increase` said, for this part of a round trip."""
+        """Record that loads grew as `increase` returned, for this part of a round trip."""
 
     def decrease(self, loads: np.ndarray, flows: np.ndarray, /) -> np.ndarray:
         """Return loads after a congestion signal."""
 
     def calculated(self, flows: np.ndarray) -> np.ndarray:
-        """Fair shares as the flows know them, NaN where they know none."""
+        """Fair shares as the flows estimate them, NaN without an estimate."""
 
 
 class Rule(Protocol):
-    """What can be stepped: a notation, and a controller for a number of flows."""
+    """A rule: notation, and controllers."""
 
     @property
     def text(self) -> str:
@@ -57,7 +61,7 @@ class Functions:
     shrink : callable
         Windows after a congestion signal.
     text : str
-        What to call it.
+        Name of the rule.
 
     Examples
     --------
@@ -79,13 +83,13 @@ class Functions:
         return self.shrink(loads)
 
     def controller(self, _count: int) -> Controller:
-        """Make the controller; it keeps nothing."""
+        """Make the controller, which has no state."""
         return Memoryless(self)
 
 
 @dataclass(frozen=True)
 class Linear:
-    """``w <- ai + bi w`` per round trip, ``w <- ad + bd w`` on congestion (Chiu and Jain [1]_, section 2).
+    """``w <- ai + bi w`` per round trip, ``w <- ad + bd w`` on congestion ([1]_, section 2).
 
     Parameters
     ----------
@@ -111,7 +115,9 @@ class Linear:
 
     def __post_init__(self) -> None:
         if not self.text:
-            object.__setattr__(self, "text", f"Linear({self.ai:g}, {self.bi:g}, {self.ad:g}, {self.bd:g})")
+            object.__setattr__(
+                self, "text", f"Linear({self.ai:g}, {self.bi:g}, {self.ad:g}, {self.bd:g})"
+            )
 
     def increase(self, loads: np.ndarray) -> np.ndarray:
         """Return loads after a round trip without congestion."""
@@ -133,7 +139,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class Binomial:
-    """``w <- w + alpha / w^k`` per round trip, ``w <- w - beta w^l`` on congestion (Bansal and Balakrishnan [2]_).
+    """``w <- w + alpha / w^k`` per round trip, ``w <- w - beta w^l`` on congestion [2]_.
 
     Parameters
     ----------
@@ -159,7 +165,9 @@ class Binomial:
 
     def __post_init__(self) -> None:
         if not self.text:
-            object.__setattr__(self, "text", f"Binomial({self.k:g}, {self.l:g}, {self.alpha:g}, {self.beta:g})")
+            object.__setattr__(
+                self, "text", f"Binomial({self.k:g}, {self.l:g}, {self.alpha:g}, {self.beta:g})"
+            )
 
     def increase(self, loads: np.ndarray) -> np.ndarray:
         """Return loads after a round trip without congestion."""
@@ -186,12 +194,12 @@ class Memoryless:
         return self.rule.increase(loads)
 
     def grew(self, _flows: np.ndarray, _part: float) -> None:
-        """Take note of nothing."""
+        """Do nothing."""
 
     def decrease(self, loads: np.ndarray, _flows: np.ndarray) -> np.ndarray:
         """Return loads after a congestion signal."""
         return self.rule.decrease(loads)
 
     def calculated(self, flows: np.ndarray) -> np.ndarray:
-        """Give NaN for each: such a rule knows no fair share."""
+        """Return NaN for each: such a rule has no estimate."""
         return np.full(len(flows), np.nan)

@@ -1,16 +1,17 @@
-"""The synchronous model of Chiu and Jain: every flow hears the same bit, once a step.
+"""The synchronous model of Chiu and Jain: every flow gets the same binary feedback per step.
 
-Time is divided into steps of a round trip. After each, the network says whether the sum of all loads has reached the
-capacity B; if so every flow decreases, otherwise every flow increases. Nothing else is in it: no packets, no delays,
-no queue. With `exact`, the increase that would pass B ends when the sum is B, as if loads grew continuously: congestion
-then falls exactly at B, which is what proofs assume (equations 1 and 2 of [2]_). Without, it falls up to one step
-later.
+Time is divided into steps of a round trip. After each, the network says whether the sum of all
+loads has reached the capacity B; if so every flow decreases, otherwise every flow increases. It has
+no packets, no delays and no queue. With `exact`, the increase that would pass B ends when the sum
+is B, as if loads grew continuously: congestion then occurs exactly at B, as proofs assume
+(equations 1 and 2 of [2]_). Without, it occurs up to one step later.
 
 References
 ----------
-.. [1] D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance in computer
-   networks", Computer Networks and ISDN Systems 17, 1989.
-.. [2] P. C. Attie, A. Lahanas, V. Tsaoussidis, "Beyond AIMD: explicit fair-share calculation", IEEE ISCC, 2003.
+.. [1] D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion
+   avoidance in computer networks", Computer Networks and ISDN Systems 17, 1989.
+.. [2] P. C. Attie, A. Lahanas, V. Tsaoussidis, "Beyond AIMD: explicit fair-share calculation",
+   IEEE ISCC, 2003.
 """
 
 from __future__ import annotations
@@ -21,36 +22,37 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cwndlab.message import missing
 from cwndlab.theory import checks
 from cwndlab.theory.population import Join, Leave, Population
 from cwndlab.theory.rules import Rule
 
 MOST_STEPS = 1_000_000
 ROUNDING = 1e-12
-"""A sum that misses B by this much, relative, has reached it."""
+"""Relative difference below which the sum has reached B."""
 
 
 @dataclass(frozen=True)
 class Trajectory:
-    """What `simulate` went through; axis 0 has one entry per state, steps + 1 in all.
+    """The states of `simulate`; axis 0 has one entry per state, steps + 1 in all.
 
     Attributes
     ----------
     times : ndarray, shape (steps + 1,)
-        In steps, that is round trips. With `exact` the last increase before congestion takes part of a step and a
-        decrease no time.
+        In steps, that is round trips. With `exact` the last increase before congestion takes part
+        of a step and a decrease no time.
     loads : ndarray, shape (steps + 1, flows)
-        NaN while a flow is not there.
+        NaN while a flow is absent.
     congested : ndarray of bool, shape (steps + 1,)
         Whether the sum of the loads has reached the capacity.
     calculated : ndarray, shape (steps + 1, flows)
-        Fair shares as flows know them (Bimodal), NaN otherwise.
+        Fair shares as flows estimate them (Bimodal), NaN otherwise.
     rules : tuple of str
         Notation of each flow's rule.
     capacity : float
         B.
     exact : bool
-        Whether congestion falls exactly at B.
+        Whether congestion occurs exactly at B.
     """
 
     times: np.ndarray
@@ -72,7 +74,7 @@ class Trajectory:
         return np.flatnonzero(self.congested)
 
     def jain_index(self, weights: ArrayLike | None = None) -> np.ndarray:
-        """Jain's index ``(sum x)^2 / (n sum x^2)`` in each state, of the loads over their weights if any are given."""
+        """Jain's index ``(sum x)^2 / (n sum x^2)`` in each state, of loads over weights if any."""
         loads = self.loads if weights is None else self.loads / np.asarray(weights, dtype=float)
         count = np.sum(~np.isnan(loads), axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -81,21 +83,25 @@ class Trajectory:
     def spread(self) -> np.ndarray:
         """Fairness spread ``(largest - smallest) / mean`` in each state."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            return (np.nanmax(self.loads, axis=1) - np.nanmin(self.loads, axis=1)) / np.nanmean(self.loads, axis=1)
+            return (np.nanmax(self.loads, axis=1) - np.nanmin(self.loads, axis=1)) / np.nanmean(
+                self.loads, axis=1
+            )
 
     def efficiency(self, cycles: int | None = None) -> float:
-        """Mean of the load that fits, ``min(X, B) / B``, over whole cycles: from after a signal to the last one.
+        """Mean of the load that fits, ``min(X, B) / B``, over whole cycles.
+
+        From after a signal to the last one.
 
         Parameters
         ----------
         cycles : int, optional
-            Only the last so many.
+            Number of last cycles; by default all.
 
         Returns
         -------
         float
-            NaN where congestion was signalled less than twice. Without `exact` every state counts alike, with it
-            every moment of the growth between them.
+            NaN with fewer than two congestion signals. Without `exact` it is the mean over states,
+            with `exact` the mean over time.
         """
         signals = self.signals
         if len(signals) < 2:
@@ -109,7 +115,7 @@ class Trajectory:
         return float(np.sum((fits[1:] + fits[:-1]) / 2 * np.diff(times)) / (times[-1] - times[0]))
 
     def share_errors(self, weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """After each congestion signal, what the flows know of their fair shares (Bimodal).
+        """Knowledge of fair shares after each congestion signal (Bimodal).
 
         Parameters
         ----------
@@ -119,29 +125,38 @@ class Trajectory:
         Returns
         -------
         known : ndarray, shape (signals,)
-            Part of the flows present that know a fair share once they have answered the signal.
+            Share of the present flows with an estimate after the signal.
         errors : ndarray, shape (signals,)
-            Largest relative difference between a fair share as calculated and ``p_f B``; NaN where no flow knows one.
+            Largest relative difference between an estimated fair share and ``p_f B``; NaN without
+            an estimate.
 
         Examples
         --------
-        >>> course = simulate("Bimodal(1, 0.5, 0.125)", [10, 60], capacity=100, steps=200, exact=True)
+        >>> course = simulate("Bimodal(1, 0.5, 0.125)", [10, 60], capacity=100,
+        ...                   steps=200, exact=True)
         >>> known, errors = course.share_errors()
         >>> known[:3].tolist(), bool(errors[1] < 1e-9)
         ([0.0, 1.0, 1.0], True)
         """
         after = self.signals[self.signals + 1 < len(self.loads)] + 1
         present = ~np.isnan(self.loads[after])
-        shares = present * np.broadcast_to(1.0 if weights is None else np.asarray(weights, dtype=float), present.shape)
+        shares = present * np.broadcast_to(
+            1.0 if weights is None else np.asarray(weights, dtype=float), present.shape
+        )
         actual = shares / shares.sum(axis=1, keepdims=True) * self.capacity
         calculated = self.calculated[after]
         with np.errstate(invalid="ignore", divide="ignore"):
             off = np.abs(calculated / actual - 1)
         errors = np.where(np.isnan(off), -1.0, off).max(axis=1)
-        return (~np.isnan(calculated)).sum(axis=1) / present.sum(axis=1), np.where(errors < 0, np.nan, errors)
+        return (~np.isnan(calculated)).sum(axis=1) / present.sum(axis=1), np.where(
+            errors < 0, np.nan, errors
+        )
 
     def convergence_time(self, tolerance: float = 0.05) -> float | None:
-        """First time from which on the fairness spread stays at or below `tolerance`; None if it never does."""
+        """First time from which on the fairness spread stays at or below `tolerance`.
+
+        None if it never does.
+        """
         apart = np.flatnonzero(~(self.spread() <= tolerance))
         if len(apart) == 0:
             return float(self.times[0])
@@ -167,15 +182,15 @@ def simulate(
     starts : array_like, shape (n,)
         First loads, in packets.
     capacity : float
-        B in packets: congestion is signalled where the sum of the loads is B or more.
+        B in packets: congestion is signalled if the sum of the loads is B or more.
     steps : int
         Number of increases and decreases.
     changes : sequence of Join and Leave
-        Flows that come and go.
+        Flows that join and leave.
     exact : bool
         End the increase that would pass B when the sum is B.
     floor : float
-        Loads never fall below it. The model has none (0); a TCP window has one packet.
+        Lower bound of the loads. The model has none (0); for a TCP window it is one packet.
 
     Returns
     -------
@@ -275,6 +290,13 @@ def phase(
     """
     pairs = np.atleast_2d(np.asarray(starts, dtype=float))
     if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise ValueError("starts: allowed: pairs of loads, such as [[8, 64]]")
-    courses = tuple(simulate(rules, pair, capacity=capacity, steps=steps, exact=exact, floor=floor) for pair in pairs)
-    return Phase(courses, np.array([[0.0, capacity], [capacity, 0.0]]), np.array([[0.0, 0.0], [capacity, capacity]]))
+        raise ValueError(missing("starts", "pairs of loads, such as [[8, 64]]"))
+    courses = tuple(
+        simulate(rules, pair, capacity=capacity, steps=steps, exact=exact, floor=floor)
+        for pair in pairs
+    )
+    return Phase(
+        courses,
+        np.array([[0.0, capacity], [capacity, 0.0]]),
+        np.array([[0.0, 0.0], [capacity, capacity]]),
+    )

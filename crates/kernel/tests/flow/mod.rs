@@ -34,7 +34,11 @@ pub fn host(plan: &Plan, drive: &mut Drive) {
         fn cwndlab_kernel_drive(rule: *const u8, flow: *mut Drive);
     }
     // Words, because the C code reads 64 bits at a time.
-    let words: Vec<u64> = plan.data.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect();
+    let words: Vec<u64> = plan
+        .data
+        .chunks_exact(8)
+        .map(|word| u64::from_ne_bytes(word.try_into().unwrap()))
+        .collect();
     // SAFETY: `words` is the struct that the program of `plan` reads, and `Drive` is laid out as `struct drive`.
     unsafe { cwndlab_kernel_drive(words.as_ptr().cast(), drive) }
 }
@@ -50,7 +54,12 @@ impl Flow {
             Program::Bimodal => 2,
             Program::MrAimd => 3,
         };
-        let mut drive = Drive { kind, cwnd: cwnd as u64, fraction_q44: (cwnd.fract() * 2f64.powi(44)) as u64, ..Drive::default() };
+        let mut drive = Drive {
+            kind,
+            cwnd: cwnd as u64,
+            fraction_q44: (cwnd.fract() * 2f64.powi(44)) as u64,
+            ..Drive::default()
+        };
         if kind == 3 {
             // memory_begin(): the first word of `struct mraimd` is the first increase factor.
             drive.mraimd[0] = u64::from_ne_bytes(plan.data[..8].try_into().unwrap());
@@ -64,11 +73,21 @@ impl Flow {
     }
 
     /// One event, by `run`. The floor of two packets and slow start are the kernel's, not the rule's.
-    pub fn happen(&mut self, plan: &Plan, event: Event, acked: u32, rtt_s: f64, mut run: impl FnMut(&Plan, &mut Drive)) {
-        (self.0.event, self.0.acked, self.0.srtt_us_8) = (event as u32, acked, (rtt_s * 8e6) as u32);
+    pub fn happen(
+        &mut self,
+        plan: &Plan,
+        event: Event,
+        acked: u32,
+        rtt_s: f64,
+        mut run: impl FnMut(&Plan, &mut Drive),
+    ) {
+        (self.0.event, self.0.acked, self.0.srtt_us_8) =
+            (event as u32, acked, (rtt_s * 8e6) as u32);
         run(plan, &mut self.0);
         match event {
-            Event::Cut | Event::Timeout if self.0.cwnd < 2 => (self.0.cwnd, self.0.fraction_q44) = (2, 0),
+            Event::Cut | Event::Timeout if self.0.cwnd < 2 => {
+                (self.0.cwnd, self.0.fraction_q44) = (2, 0)
+            }
             Event::SlowStart => self.0.cwnd += 1,
             _ => {}
         }

@@ -13,7 +13,7 @@ use crate::events::{Event, Failure, send};
 use crate::outcome::Sample;
 use crate::request::Request;
 use cwndlab_emulator::{Driving, Emulator, Health, Tun, drive};
-use cwndlab_sim::Passage;
+use cwndlab_sim::NetworkPath;
 use cwndlab_sim::scenario::{Sampling, Scenario};
 use namespace::{End, Losses};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -51,9 +51,11 @@ pub fn run(request: Request) -> Result<(), Failure> {
     let Request { scenario, parent, .. } = request;
     end_with(parent)?;
     if !nix::unistd::geteuid().is_root() {
-        return Err(Failure::refused("a live run needs root: it makes network namespaces and TUN devices (CAP_SYS_ADMIN, CAP_NET_ADMIN)"));
+        return Err(Failure::refused(
+            "a live run needs root: it makes network namespaces and TUN devices (CAP_SYS_ADMIN, CAP_NET_ADMIN)",
+        ));
     }
-    let emulator_plan = Passage::new(&scenario);
+    let emulator_plan = NetworkPath::new(&scenario);
     let plan = Plan::new(&scenario, emulator_plan.flows(), crate::outcome::fastest_bps(&scenario))?;
     let _alone = alone()?;
     let algorithms = Algorithms::new(&scenario)?;
@@ -92,21 +94,36 @@ fn play(scenario: &Scenario, plan: &Plan, algorithms: &Algorithms) -> Result<Pla
                 let sources = source::Sources::new(plan, &algorithms.names, window, row_every_s)?;
                 Ok((device, sources))
             });
-            let Some((sources, begin)) = handshake(ready, &source_device.0, &source_start.1) else { return Ok(None) };
-            let (watched, rows) = sources.play(begin, end_s, &order).map_err(|error| Failure::broken("sources", error))?;
-            let losses = namespace::losses(End::Source).map_err(|error| Failure::broken("counters", error))?;
+            let Some((sources, begin)) = handshake(ready, &source_device.0, &source_start.1) else {
+                return Ok(None);
+            };
+            let (watched, rows) = sources
+                .play(begin, end_s, &order)
+                .map_err(|error| Failure::broken("sources", error))?;
+            let losses = namespace::losses(End::Source)
+                .map_err(|error| Failure::broken("counters", error))?;
             Ok::<_, Failure>(Some(SourceReport { watched, rows, losses }))
         });
         let sink = scope.spawn(move || {
-            let ready = namespace::enter(End::Sink, plan).and_then(|device| Ok((device, sink::Sinks::new(plan)?)));
-            let Some((sinks, begin)) = handshake(ready, &sink_device.0, &sink_start.1) else { return Ok(None) };
+            let ready = namespace::enter(End::Sink, plan)
+                .and_then(|device| Ok((device, sink::Sinks::new(plan)?)));
+            let Some((sinks, begin)) = handshake(ready, &sink_device.0, &sink_start.1) else {
+                return Ok(None);
+            };
             sinks.play(begin, end_s).map_err(|error| Failure::broken("sinks", error))?;
-            namespace::losses(End::Sink).map(Some).map_err(|error| Failure::broken("counters", error))
+            namespace::losses(End::Sink)
+                .map(Some)
+                .map_err(|error| Failure::broken("counters", error))
         });
         let devices = [device(&source_device.1)?, device(&sink_device.1)?];
         let mut emulator = Emulator::new(scenario, plan.mtu as usize + 64);
         let [from, to] = devices;
-        let mut tun = Tun::new(from, to, plan.mtu as usize + 64, [End::Source.network(), End::Sink.network()]);
+        let mut tun = Tun::new(
+            from,
+            to,
+            plan.mtu as usize + 64,
+            [End::Source.network(), End::Sink.network()],
+        );
         let begin = Instant::now() + LEAD;
         for start in [source_start.0, sink_start.0] {
             start.send(begin).map_err(|_| Failure::broken("start", "a thread is gone"))?;
@@ -115,18 +132,22 @@ fn play(scenario: &Scenario, plan: &Plan, algorithms: &Algorithms) -> Result<Pla
         let emulation = scope.spawn(move || {
             socket::be_punctual(EMULATOR_NICENESS);
             thread::sleep(begin.saturating_duration_since(Instant::now()));
-            let mut health = drive(&mut emulator, &mut tun, Driving::new(begin, end_s), |_, health| {
-                counted.store(health.released_packets, Ordering::Relaxed);
-                true
-            })
-            .map_err(|error| Failure::broken("TUN device", error))?;
+            let mut health =
+                drive(&mut emulator, &mut tun, Driving::new(begin, end_s), |_, health| {
+                    counted.store(health.released_packets, Ordering::Relaxed);
+                    true
+                })
+                .map_err(|error| Failure::broken("TUN device", error))?;
             emulator.finish(end_s);
-            health.cpu_share =
-                getrusage(UsageWho::RUSAGE_THREAD).ok().map(|used| (seconds(used.user_time()) + seconds(used.system_time())) / end_s);
+            health.cpu_share = getrusage(UsageWho::RUSAGE_THREAD)
+                .ok()
+                .map(|used| (seconds(used.user_time()) + seconds(used.system_time())) / end_s);
             // The devices stay until both ends have read their counters: what they send into a closed one counts as lost.
             Ok::<_, Failure>((emulator, health, tun))
         });
-        watch(begin, end_s, &released, || source.is_finished() && sink.is_finished() && emulation.is_finished());
+        watch(begin, end_s, &released, || {
+            source.is_finished() && sink.is_finished() && emulation.is_finished()
+        });
         let (emulator, health, _devices) = join(emulation)??;
         let gone = || Failure::broken("start", "a thread ended before the run");
         let SourceReport { watched, rows, losses } = join(source)??.ok_or_else(gone)?;
@@ -169,10 +190,17 @@ pub(crate) fn watch(begin: Instant, end_s: f64, released: &AtomicU64, is_over: i
         thread::sleep(PROGRESS.min(Duration::from_secs_f64(end_s / 4.0)));
         let time_s = begin.elapsed().as_secs_f64();
         if time_s > end_s + PATIENCE_S {
-            send(&Event::Error { message: &format!("time limit: the run did not end {PATIENCE_S} s after its {end_s} s were over") });
+            send(&Event::Error {
+                message: &format!(
+                    "time limit: the run did not end {PATIENCE_S} s after its {end_s} s were over"
+                ),
+            });
             std::process::exit(1);
         }
-        send(&Event::Progress { time_s: time_s.min(end_s), packets: released.load(Ordering::Relaxed) });
+        send(&Event::Progress {
+            time_s: time_s.min(end_s),
+            packets: released.load(Ordering::Relaxed),
+        });
     }
 }
 
@@ -203,7 +231,8 @@ pub(crate) fn end_with(parent: Option<i32>) -> Result<(), Failure> {
 
 /// Two runs at once would disturb each other. The name is not in the file system: it is gone with the process.
 pub(crate) fn alone() -> Result<UnixListener, Failure> {
-    let address = SocketAddr::from_abstract_name("cwndlab-live").map_err(|error| Failure::broken("start", error))?;
+    let address = SocketAddr::from_abstract_name("cwndlab-live")
+        .map_err(|error| Failure::broken("start", error))?;
     UnixListener::bind_addr(&address).map_err(|error| match error.kind() {
         std::io::ErrorKind::AddrInUse => {
             Failure::refused("another live run is going on on this machine: two would disturb each other, wait for its end")

@@ -65,14 +65,17 @@ pub fn enter(end: End, plan: &Plan) -> Result<OwnedFd, Failure> {
     let mut routes = Routes::open().map_err(doing("routes"))?;
     routes.up("lo", None, None).map_err(doing("loopback device"))?;
     // IPv6 would send packets of its own; the device has no address for it.
-    write(&format!("ipv6/conf/{}/disable_ipv6", end.device()), "1")
-        .or_else(|failure| if fs::exists("/proc/sys/net/ipv6").unwrap_or(true) { Err(failure) } else { Ok(()) })?;
+    write(&format!("ipv6/conf/{}/disable_ipv6", end.device()), "1").or_else(|failure| {
+        if fs::exists("/proc/sys/net/ipv6").unwrap_or(true) { Err(failure) } else { Ok(()) }
+    })?;
     routes.up(end.device(), Some(plan.mtu), Some(DEVICE_QUEUE)).map_err(doing("TUN device"))?;
     let [a, b] = end.network();
     routes.add_local(Ipv4Addr::new(a, b, 0, 0), 16).map_err(doing("local route"))?;
     for (number, flow) in plan.flows.iter().enumerate() {
         let metrics = metrics(end, flow);
-        routes.add(end.other().address(number), end.device(), end.address(number), metrics).map_err(doing("route"))?;
+        routes
+            .add(end.other().address(number), end.device(), end.address(number), metrics)
+            .map_err(doing("route"))?;
     }
     Ok(device)
 }
@@ -87,7 +90,12 @@ fn metrics(end: End, flow: &FlowPlan) -> Vec<super::routes::Metric> {
             metrics.extend(flow.ecn.then_some(Metric::Ecn));
             metrics
         }
-        End::Sink => flow.quick_ack.then_some(Metric::QuickAck).into_iter().chain(flow.window_bytes.map(Metric::Window)).collect(),
+        End::Sink => flow
+            .quick_ack
+            .then_some(Metric::QuickAck)
+            .into_iter()
+            .chain(flow.window_bytes.map(Metric::Window))
+            .collect(),
     }
 }
 
@@ -117,21 +125,30 @@ fn settings(end: End, plan: &Plan) -> Result<(), Failure> {
 
 fn write(name: &str, value: &str) -> Result<(), Failure> {
     let path = format!("/proc/sys/net/{name}");
-    fs::write(&path, value)
-        .map_err(|error| Failure::refused(format!("{path} cannot be set to {value} in the run's own namespace: {error}")))
+    fs::write(&path, value).map_err(|error| {
+        Failure::refused(format!(
+            "{path} cannot be set to {value} in the run's own namespace: {error}"
+        ))
+    })
 }
 
 /// Makes a TUN device in this thread's namespace.
 fn open(name: &str) -> Result<OwnedFd, Failure> {
     const PATH: &str = "/dev/net/tun";
     let failed = |error: std::io::Error| {
-        Failure::refused(format!("{PATH}: {error}; a live run makes TUN devices (modprobe tun, or --device {PATH} of the container)"))
+        Failure::refused(format!(
+            "{PATH}: {error}; a live run makes TUN devices (modprobe tun, or --device {PATH} of the container)"
+        ))
     };
     let file = fs::OpenOptions::new().read(true).write(true).open(PATH).map_err(failed)?;
-    super::socket::make_tun(file.as_raw_fd(), name)
-        .map_err(|error| Failure::refused(format!("TUN device {name}: {error}; a live run needs root (CAP_NET_ADMIN)")))?;
+    super::socket::make_tun(file.as_raw_fd(), name).map_err(|error| {
+        Failure::refused(format!(
+            "TUN device {name}: {error}; a live run needs root (CAP_NET_ADMIN)"
+        ))
+    })?;
     let device = OwnedFd::from(file);
-    rustix::io::ioctl_fionbio(&device, true).map_err(|error| Failure::broken("TUN device", error))?;
+    rustix::io::ioctl_fionbio(&device, true)
+        .map_err(|error| Failure::broken("TUN device", error))?;
     Ok(device)
 }
 
@@ -149,8 +166,14 @@ pub struct Losses {
 }
 
 /// Counters of /proc/net/snmp and netstat for packets that a namespace lost by itself.
-const DROPS: [&str; 6] =
-    ["TcpExt.TCPBacklogDrop", "TcpExt.TCPRcvQDrop", "TcpExt.TCPZeroWindowDrop", "TcpExt.PruneCalled", "Ip.InDiscards", "Ip.OutDiscards"];
+const DROPS: [&str; 6] = [
+    "TcpExt.TCPBacklogDrop",
+    "TcpExt.TCPRcvQDrop",
+    "TcpExt.TCPZeroWindowDrop",
+    "TcpExt.PruneCalled",
+    "Ip.InDiscards",
+    "Ip.OutDiscards",
+];
 
 /// Events of /proc/net/netstat that say how loss recovery went, for whoever wonders about a result.
 const EVENTS: [&str; 10] = [
@@ -171,8 +194,13 @@ pub fn losses(end: End) -> std::io::Result<Losses> {
     let mut losses = Losses::default();
     // Columns of a device (Documentation/networking/statistics): receive bytes, packets, errors, drops, ... eight, then transmit.
     let devices = fs::read_to_string("/proc/thread-self/net/dev")?;
-    if let Some((_, numbers)) = devices.lines().filter_map(|line| line.trim().split_once(':')).find(|(name, _)| *name == end.device()) {
-        let numbers: Vec<u64> = numbers.split_whitespace().filter_map(|number| number.parse().ok()).collect();
+    if let Some((_, numbers)) = devices
+        .lines()
+        .filter_map(|line| line.trim().split_once(':'))
+        .find(|(name, _)| *name == end.device())
+    {
+        let numbers: Vec<u64> =
+            numbers.split_whitespace().filter_map(|number| number.parse().ok()).collect();
         for (column, name) in [(3, "device, from the emulator"), (11, "device, to the emulator")] {
             if let Some(&count @ 1..) = numbers.get(column) {
                 losses.dropped.insert(name.into(), count);
@@ -189,7 +217,10 @@ pub fn losses(end: End) -> std::io::Result<Losses> {
     }
     losses.dropped_packets = losses.dropped.values().sum();
     losses.broken_packets += sum(&["Tcp.InCsumErrors", "Ip.InHdrErrors"]);
-    losses.events = EVENTS.iter().filter_map(|name| Some((name.to_string(), *counters.get(&format!("TcpExt.{name}"))?))).collect();
+    losses.events = EVENTS
+        .iter()
+        .filter_map(|name| Some((name.to_string(), *counters.get(&format!("TcpExt.{name}"))?)))
+        .collect();
     Ok(losses)
 }
 

@@ -17,7 +17,13 @@ pub fn limits() -> Value {
 }
 
 /// The result and the traces of a run.
-pub fn json(scenario: &Scenario, plan: &Plan, played: &Played, reported: &[Reported], wall_s: f64) -> (Value, Value) {
+pub fn json(
+    scenario: &Scenario,
+    plan: &Plan,
+    played: &Played,
+    reported: &[Reported],
+    wall_s: f64,
+) -> (Value, Value) {
     let run = run_result(scenario, "linux", &played.emulator, flows(scenario, played));
     let (delivered, mut fields) = (run.delivered_packets as f64, json!(run));
     let reasons = reasons(scenario, plan, played);
@@ -30,14 +36,19 @@ pub fn json(scenario: &Scenario, plan: &Plan, played: &Played, reported: &[Repor
             ("valid".to_string(), json!(reasons.is_empty())),
             ("reasons".to_string(), json!(reasons)),
             ("health".to_string(), json!(played.health)),
-            ("namespaces".to_string(), json!({ "source": played.losses[0], "sink": played.losses[1] })),
+            (
+                "namespaces".to_string(),
+                json!({ "source": played.losses[0], "sink": played.losses[1] }),
+            ),
             ("kernel_rules".to_string(), json!(reported)),
             ("kernel_flows".to_string(), kernel_flows(plan, played)),
         ]);
     }
     let books = played.emulator.books().iter();
-    let bytes: Vec<&[u64]> = books.map(|book| book.bytes.as_ref().map(|bins| bins.sums.as_slice()).unwrap_or_default()).collect();
-    (fields, traces(scenario, played.rows.iter().copied(), &bytes, played.emulator.passage()))
+    let bytes: Vec<&[u64]> = books
+        .map(|book| book.bytes.as_ref().map(|bins| bins.sums.as_slice()).unwrap_or_default())
+        .collect();
+    (fields, traces(scenario, played.rows.iter().copied(), &bytes, played.emulator.network_path()))
 }
 
 fn flows(scenario: &Scenario, played: &Played) -> Vec<FlowResult> {
@@ -47,14 +58,18 @@ fn flows(scenario: &Scenario, played: &Played) -> Vec<FlowResult> {
         let did = Did {
             goodput_bps: book.measured.delivered_bytes as f64 * 8.0 / (to_s - from_s),
             retransmitted: book.measured.retransmitted,
-            cuts: [seen.timeouts[1].saturating_sub(seen.timeouts[0]), seen.fast_retransmits, seen.ecn_reductions],
+            cuts: [
+                seen.timeouts[1].saturating_sub(seen.timeouts[0]),
+                seen.fast_retransmits,
+                seen.ecn_reductions,
+            ],
             mean_rtt_s: mean(book.rtt_sum_s, book.rtt_count),
             mean_rto_s: mean(seen.rto_sum_s, seen.rto_samples),
             mean_cwnd_packets: mean(seen.cwnd_sum, seen.samples).unwrap_or(0.0),
             // When all that the application had was acknowledged.
             finish_s: if seen.is_over { book.acknowledged_s(seen.written) } else { None },
         };
-        flow_result(&played.emulator.passage().flows()[number], book, &did)
+        flow_result(&played.emulator.network_path().flows()[number], book, &did)
     };
     played.watched.iter().enumerate().map(flow).collect()
 }
@@ -76,33 +91,62 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
             LATENESS_P99_S * 1e3
         ),
     );
-    let outside = health.refused_packets + played.losses.iter().map(|losses| losses.dropped_packets).sum::<u64>();
-    let by_whom = played.losses.iter().flat_map(|losses| &losses.dropped).map(|(name, count)| format!("{name} {count}"));
-    let by_whom: Vec<String> = by_whom.chain((health.refused_packets > 0).then(|| format!("refused {}", health.refused_packets))).collect();
-    say(outside > 0, format!("packets dropped outside the emulator: {outside} ({})", by_whom.join(", ")));
-    let broken = health.broken_packets + played.losses.iter().map(|losses| losses.broken_packets).sum::<u64>();
+    let outside = health.refused_packets
+        + played.losses.iter().map(|losses| losses.dropped_packets).sum::<u64>();
+    let by_whom = played
+        .losses
+        .iter()
+        .flat_map(|losses| &losses.dropped)
+        .map(|(name, count)| format!("{name} {count}"));
+    let by_whom: Vec<String> = by_whom
+        .chain((health.refused_packets > 0).then(|| format!("refused {}", health.refused_packets)))
+        .collect();
+    say(
+        outside > 0,
+        format!("packets dropped outside the emulator: {outside} ({})", by_whom.join(", ")),
+    );
+    let broken = health.broken_packets
+        + played.losses.iter().map(|losses| losses.broken_packets).sum::<u64>();
     say(broken > 0, format!("packets with a wrong checksum: {broken}"));
     say(health.released_packets == 0, "no packet passed".into());
-    say(played.emulator.passage().has_overflowed(), "a queue outgrew the memory meant for it".into());
+    say(
+        played.emulator.network_path().has_overflowed(),
+        "a queue outgrew the memory meant for it".into(),
+    );
     let end_s = scenario.duration.seconds();
     for (flow, seen) in plan.flows.iter().zip(&played.watched) {
         let name = &flow.name;
         if let Some(error) = &seen.failed {
             say(true, format!("flow \"{name}\": {error}"));
         }
-        say(seen.implausible > 0, format!("flow \"{name}\": in {} samples ssthresh was above twice the largest window", seen.implausible));
+        say(
+            seen.implausible > 0,
+            format!(
+                "flow \"{name}\": in {} samples ssthresh was above twice the largest window",
+                seen.implausible
+            ),
+        );
         let Some(info) = &seen.last else {
-            say(seen.failed.is_none() && flow.start_s + flow.base_rtt_s < end_s, format!("flow \"{name}\": never connected"));
+            say(
+                seen.failed.is_none() && flow.start_s + flow.base_rtt_s < end_s,
+                format!("flow \"{name}\": never connected"),
+            );
             continue;
         };
         let share = |held_up_us: u64| held_up_us as f64 / (info.busy_time.max(1)) as f64;
         say(
             share(info.sndbuf_limited) > HELD_UP_SHARE,
-            format!("flow \"{name}\": held up by its send buffer for {:.1} % of the time", 100.0 * share(info.sndbuf_limited)),
+            format!(
+                "flow \"{name}\": held up by its send buffer for {:.1} % of the time",
+                100.0 * share(info.sndbuf_limited)
+            ),
         );
         say(
             flow.window_bytes.is_none() && share(info.rwnd_limited) > HELD_UP_SHARE,
-            format!("flow \"{name}\": held up by the receiver's buffer for {:.1} % of the time", 100.0 * share(info.rwnd_limited)),
+            format!(
+                "flow \"{name}\": held up by the receiver's buffer for {:.1} % of the time",
+                100.0 * share(info.rwnd_limited)
+            ),
         );
     }
     reasons
@@ -132,6 +176,8 @@ fn kernel_flows(plan: &Plan, played: &Played) -> Value {
 
 fn kernel() -> String {
     nix::sys::utsname::uname()
-        .map(|name| format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy()))
+        .map(|name| {
+            format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy())
+        })
         .unwrap_or_default()
 }

@@ -3,13 +3,24 @@
 use super::rules::initial_ssthresh;
 use crate::events::Failure;
 use crate::refusals::{Endpoints, refuse, written};
-use cwndlab_sim::Plays;
-use cwndlab_sim::scenario::{FlowSpec, KnobOverrides, ProfileName, RecoveryName, Sampling, Scenario};
+use cwndlab_sim::ExternalFlow;
+use cwndlab_sim::scenario::{
+    FlowSpec, KnobOverrides, ProfileName, RecoveryName, Sampling, Scenario,
+};
 use cwndlab_tcp::Knobs;
 
 /// Knobs that Linux can be told; the others are its own business.
-const HONOURED: [&str; 9] =
-    ["packet_size", "window", "initial_ssthresh", "initial_window", "ecn", "timestamps", "delayed_ack", "min_rto", "pacing"];
+const HONOURED: [&str; 9] = [
+    "packet_size",
+    "window",
+    "initial_ssthresh",
+    "initial_window",
+    "ecn",
+    "timestamps",
+    "delayed_ack",
+    "min_rto",
+    "pacing",
+];
 /// Bytes of the headers of IPv4 and TCP without options.
 pub const HEADER_BYTES: u32 = 40;
 /// Bytes of TCP's timestamps, padding included (RFC 7323, appendix A).
@@ -75,12 +86,20 @@ pub struct Plan {
     pub unsent_bytes: u32,
 }
 
-const ENDPOINTS: Endpoints =
-    Endpoints { whose: "Linux's", profiles: &[ProfileName::Rfc, ProfileName::Linux], packets: "leave it out", shortest: "1ms" };
+const ENDPOINTS: Endpoints = Endpoints {
+    whose: "Linux's",
+    profiles: &[ProfileName::Rfc, ProfileName::Linux],
+    packets: "leave it out",
+    shortest: "1ms",
+};
 
 impl Plan {
     /// Reads a checked scenario; `plays` are its flows as the network has them, `largest_bps` the rate of its fastest link.
-    pub fn new(scenario: &Scenario, plays: &[Plays], largest_bps: f64) -> Result<Self, Failure> {
+    pub fn new(
+        scenario: &Scenario,
+        plays: &[ExternalFlow],
+        largest_bps: f64,
+    ) -> Result<Self, Failure> {
         ENDPOINTS.whole(scenario)?;
         knobs("tcp", &scenario.tcp)?;
         for (i, flow) in scenario.flows.iter().enumerate() {
@@ -90,12 +109,19 @@ impl Plan {
             return refuse("flows", "the list is empty: a live run needs at least one flow");
         }
         if plays.len() > MOST_FLOWS {
-            return refuse("flows", &format!("{} flows are too many for a live run: at most {MOST_FLOWS}", plays.len()));
+            return refuse(
+                "flows",
+                &format!("{} flows are too many for a live run: at most {MOST_FLOWS}", plays.len()),
+            );
         }
-        let flows: Vec<FlowPlan> = plays.iter().map(|play| flow_plan(play, &scenario.flows[play.group])).collect();
+        let flows: Vec<FlowPlan> =
+            plays.iter().map(|play| flow_plan(play, &scenario.flows[play.group])).collect();
         let timestamps = plays[0].knobs.timestamps;
         if plays.iter().any(|play| play.knobs.timestamps != timestamps) {
-            return refuse("tcp.timestamps", "must be the same for all flows: it is one switch of a kernel");
+            return refuse(
+                "tcp.timestamps",
+                "must be the same for all flows: it is one switch of a kernel",
+            );
         }
         let sack = scenario.flows[0].recovery == RecoveryName::Sack;
         let largest = flows.iter().map(|flow| flow.mss_bytes + HEADER_BYTES).max().unwrap_or(1500);
@@ -104,7 +130,8 @@ impl Plan {
             Some(Sampling::Every(every)) => every.seconds(),
             _ => LONGEST_SAMPLING_S,
         };
-        let bdp_bytes = largest_bps / 8.0 * flows.iter().map(|flow| flow.base_rtt_s).fold(0.0, f64::max);
+        let bdp_bytes =
+            largest_bps / 8.0 * flows.iter().map(|flow| flow.base_rtt_s).fold(0.0, f64::max);
         Ok(Self {
             sack,
             timestamps,
@@ -124,11 +151,17 @@ fn one(scenario: &Scenario, index: usize, flow: &FlowSpec) -> Result<(), Failure
         RecoveryName::Sack | RecoveryName::NewReno => {}
         other => {
             let name = format!("{other:?}").to_lowercase();
-            return refuse(&key("recovery"), &format!("\"{name}\" is not in Linux: allowed are sack, newreno"));
+            return refuse(
+                &key("recovery"),
+                &format!("\"{name}\" is not in Linux: allowed are sack, newreno"),
+            );
         }
     }
     if flow.recovery != scenario.flows[0].recovery {
-        return refuse(&key("recovery"), "must be the same for all flows: it is one switch of a kernel");
+        return refuse(
+            &key("recovery"),
+            "must be the same for all flows: it is one switch of a kernel",
+        );
     }
     knobs(&key("tcp"), &flow.tcp)?;
     let all = scenario.knobs(&flow.tcp);
@@ -138,7 +171,10 @@ fn one(scenario: &Scenario, index: usize, flow: &FlowSpec) -> Result<(), Failure
     }
     if !PAYLOADS.contains(&all.packet_size) {
         let (least, most) = PAYLOADS.into_inner();
-        return refuse(&key("tcp.packet_size"), &format!("{} bytes are not possible: allowed are {least} to {most}", all.packet_size));
+        return refuse(
+            &key("tcp.packet_size"),
+            &format!("{} bytes are not possible: allowed are {least} to {most}", all.packet_size),
+        );
     }
     Ok(())
 }
@@ -146,22 +182,27 @@ fn one(scenario: &Scenario, index: usize, flow: &FlowSpec) -> Result<(), Failure
 /// Refuses knobs that are written and that Linux cannot be told.
 fn knobs(key: &str, knobs: &KnobOverrides) -> Result<(), Failure> {
     match written(key, knobs)?.iter().find(|name| !HONOURED.contains(&name.as_str())) {
-        Some(name) => refuse(&format!("{key}.{name}"), &format!("is Linux's own business in a live run; allowed: {}", HONOURED.join(", "))),
+        Some(name) => refuse(
+            &format!("{key}.{name}"),
+            &format!("is Linux's own business in a live run; allowed: {}", HONOURED.join(", ")),
+        ),
         None => Ok(()),
     }
 }
 
-fn flow_plan(play: &Plays, spec: &FlowSpec) -> FlowPlan {
-    let Knobs { packet_size, window, initial_window, ecn, timestamps, delayed_ack, pacing, .. } = play.knobs;
+fn flow_plan(play: &ExternalFlow, spec: &FlowSpec) -> FlowPlan {
+    let Knobs { packet_size, window, initial_window, ecn, timestamps, delayed_ack, pacing, .. } =
+        play.knobs;
     let limited = |packets: f64| (packets < UNLIMITED_PACKETS).then_some(packets);
     FlowPlan {
-        name: play.member.name(),
+        name: play.identity.name(),
         group: play.group,
         start_s: play.start_s,
         stop_s: play.stop_s,
         bytes: spec.packets.map(|packets| packets * u64::from(packet_size)),
         mss_bytes: packet_size + if timestamps { TIMESTAMP_BYTES } else { 0 },
-        window_bytes: limited(window).map(|packets| (packets * f64::from(packet_size)).min(1e9) as u32),
+        window_bytes: limited(window)
+            .map(|packets| (packets * f64::from(packet_size)).min(1e9) as u32),
         initial_window: initial_window.max(1.0) as u32,
         ecn,
         quick_ack: !delayed_ack,
@@ -174,23 +215,32 @@ fn flow_plan(play: &Plays, spec: &FlowSpec) -> FlowPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwndlab_sim::Passage;
+    use cwndlab_sim::NetworkPath;
 
     fn plan(more: &str, flow: &str) -> Result<Plan, String> {
         let text = format!(
             "duration = \"10s\"\n{more}\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n[[flows]]\nrule = \"kernel:reno\"\n{flow}\n"
         );
         let scenario = Scenario::from_toml(&text).unwrap();
-        Plan::new(&scenario, Passage::new(&scenario).flows(), 1e7).map_err(|failure| failure.message)
+        Plan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7)
+            .map_err(|failure| failure.message)
     }
 
     #[test]
     fn packets_have_the_size_that_simulated_ones_have() {
         // 1000 bytes of payload, 40 of headers, 12 of timestamps: Linux takes the options out of TCP_MAXSEG.
         let with = plan("", "").unwrap();
-        assert_eq!((with.flows[0].mss_bytes, with.timestamps, with.sack, with.mtu), (1012, true, true, 1500));
-        let without = plan("[tcp]\ntimestamps = false\npacket_size = 1460", "recovery = \"newreno\"").unwrap();
-        assert_eq!((without.flows[0].mss_bytes, without.timestamps, without.sack, without.mtu), (1460, false, false, 1500));
+        assert_eq!(
+            (with.flows[0].mss_bytes, with.timestamps, with.sack, with.mtu),
+            (1012, true, true, 1500)
+        );
+        let without =
+            plan("[tcp]\ntimestamps = false\npacket_size = 1460", "recovery = \"newreno\"")
+                .unwrap();
+        assert_eq!(
+            (without.flows[0].mss_bytes, without.timestamps, without.sack, without.mtu),
+            (1460, false, false, 1500)
+        );
         assert_eq!(plan("[tcp]\npacket_size = 8948", "").unwrap().mtu, 9000);
     }
 
@@ -206,8 +256,16 @@ mod tests {
             ("", "tcp = { packet_size = 20 }", "flows[0].tcp.packet_size: 20 bytes"),
             ("", "tcp = { initial_ssthresh = 20 }", "flows[0].tcp.initial_ssthresh: "),
             ("", "responses = { size = 10, think = \"1s\" }", "flows[0].responses: "),
-            ("arrivals = [{ name = \"a\", rule = \"AIMD(1, 0.5)\", gap = \"1s\", size = 10 }]", "", "arrivals: "),
-            ("", "[[flows]]\nname = \"b\"\nrule = \"kernel:reno\"\nrecovery = \"newreno\"", "flows[1].recovery: "),
+            (
+                "arrivals = [{ name = \"a\", rule = \"AIMD(1, 0.5)\", gap = \"1s\", size = 10 }]",
+                "",
+                "arrivals: ",
+            ),
+            (
+                "",
+                "[[flows]]\nname = \"b\"\nrule = \"kernel:reno\"\nrecovery = \"newreno\"",
+                "flows[1].recovery: ",
+            ),
         ] {
             let message = plan(more, flow).unwrap_err();
             assert!(message.starts_with(expected), "{expected} / {message}");

@@ -1,9 +1,13 @@
 //! Links up and routes, by rtnetlink, in the namespace of the thread that opens it.
 
-use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage,
+    NetlinkPayload,
+};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
+    RouteScope, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
@@ -75,13 +79,21 @@ impl Routes {
     }
 
     /// Sends packets to one address through a device.
-    pub fn add(&mut self, to: Ipv4Addr, device: &str, from: Ipv4Addr, metrics: Vec<Metric>) -> io::Result<()> {
+    pub fn add(
+        &mut self,
+        to: Ipv4Addr,
+        device: &str,
+        from: Ipv4Addr,
+        metrics: Vec<Metric>,
+    ) -> io::Result<()> {
         let mut route = route(to, 32, RouteType::Unicast);
         route.header.scope = RouteScope::Link;
         route.attributes.push(RouteAttribute::Oif(index(device)?));
         route.attributes.push(RouteAttribute::PrefSource(RouteAddress::Inet(from)));
         if !metrics.is_empty() {
-            route.attributes.push(RouteAttribute::Metrics(metrics.into_iter().map(RouteMetric::from).collect()));
+            route.attributes.push(RouteAttribute::Metrics(
+                metrics.into_iter().map(RouteMetric::from).collect(),
+            ));
         }
         self.ask(RouteNetlinkMessage::NewRoute(route), NLM_F_CREATE | NLM_F_EXCL)
     }
@@ -97,7 +109,8 @@ impl Routes {
         request.serialize(&mut bytes);
         self.socket.send(&bytes, 0)?;
         let (answer, _) = self.socket.recv_from_full()?;
-        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer).map_err(io::Error::other)?;
+        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)
+            .map_err(io::Error::other)?;
         match answer.payload {
             NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
             _ => Ok(()),

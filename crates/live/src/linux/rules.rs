@@ -62,15 +62,21 @@ impl Algorithms {
                 names.push(name.to_string());
                 continue;
             }
-            let options = LoadOptions { initial_ssthresh: initial_ssthresh(scenario, flow), ..LoadOptions::default() };
-            let same = |earlier: &FlowSpec| earlier.rule == flow.rule && initial_ssthresh(scenario, earlier) == options.initial_ssthresh;
+            let options = LoadOptions {
+                initial_ssthresh: initial_ssthresh(scenario, flow),
+                ..LoadOptions::default()
+            };
+            let same = |earlier: &FlowSpec| {
+                earlier.rule == flow.rule
+                    && initial_ssthresh(scenario, earlier) == options.initial_ssthresh
+            };
             if let Some(known) = scenario.flows[..i].iter().position(same) {
                 names.push(names[known].clone());
                 continue;
             }
             let name = format!("cwndlab_{i}");
-            let rule =
-                Registered::load(&flow.rule.0, &name, &options).map_err(|error| Failure::refused(format!("flows[{i}].rule: {error}")))?;
+            let rule = Registered::load(&flow.rule.0, &name, &options)
+                .map_err(|error| Failure::refused(format!("flows[{i}].rule: {error}")))?;
             registered.push((text, rule));
             names.push(name);
         }
@@ -81,8 +87,14 @@ impl Algorithms {
     #[cfg(feature = "kernel")]
     pub fn report(&self) -> Result<Vec<Reported>, Failure> {
         let report = |(rule, registered): &(String, cwndlab_kernel::Registered)| {
-            let hits = registered.report().map_err(|error| Failure::broken("rule in the kernel", error))?;
-            Ok(Reported { rule: rule.clone(), name: registered.name().to_string(), skipped_callbacks: hits.skipped_callbacks() })
+            let hits = registered
+                .report()
+                .map_err(|error| Failure::broken("rule in the kernel", error))?;
+            Ok(Reported {
+                rule: rule.clone(),
+                name: registered.name().to_string(),
+                skipped_callbacks: hits.skipped_callbacks(),
+            })
         };
         self.registered.iter().map(report).collect()
     }

@@ -31,15 +31,18 @@ impl<'a> Sinks<'a> {
     /// Listens.
     pub fn new(plan: &'a Plan) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::broken("listening socket", error);
-        let listener = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).map_err(failed)?;
+        let listener =
+            Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         // What a SYN's answer announces, so that both directions agree on it.
         let mss = plan.flows.iter().map(|flow| flow.mss_bytes).max().unwrap_or(1460);
         listener.set_tcp_mss(mss).map_err(failed)?;
         listener.bind(&SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)).into()).map_err(failed)?;
         listener.listen(plan.flows.len().max(16) as i32).map_err(failed)?;
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
-        epoll::add(&epoll, &listener, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN).map_err(|error| failed(error.into()))?;
+        let epoll =
+            epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
+        epoll::add(&epoll, &listener, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)
+            .map_err(|error| failed(error.into()))?;
         Ok(Self { plan, listener, connections: plan.flows.iter().map(|_| None).collect(), epoll })
     }
 
@@ -52,9 +55,14 @@ impl<'a> Sinks<'a> {
                 return Ok(());
             }
             let wait = Duration::from_secs_f64(left_s.min(1.0));
-            let timeout = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
+            let timeout =
+                Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
             events.clear();
-            match epoll::wait(self.epoll.as_fd(), rustix::buffer::spare_capacity(&mut events), Some(&timeout)) {
+            match epoll::wait(
+                self.epoll.as_fd(),
+                rustix::buffer::spare_capacity(&mut events),
+                Some(&timeout),
+            ) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -80,7 +88,12 @@ impl<'a> Sinks<'a> {
                 socket::set_buffer(&connection, bytes)?;
                 socket::set_window(&connection, bytes)?;
             }
-            epoll::add(&self.epoll, &connection, epoll::EventData::new_u64(number as u64), epoll::EventFlags::IN)?;
+            epoll::add(
+                &self.epoll,
+                &connection,
+                epoll::EventData::new_u64(number as u64),
+                epoll::EventFlags::IN,
+            )?;
             self.connections[number] = Some(connection);
         }
     }
@@ -96,9 +109,15 @@ impl<'a> Sinks<'a> {
         match socket::discard(connection, MOUTHFUL) {
             Ok(1..) => {
                 // A connection that has broken meanwhile says so when it is read next.
-                let _ = self.plan.flows[number].window_bytes.map(|bytes| socket::set_window(connection, bytes));
+                let _ = self.plan.flows[number]
+                    .window_bytes
+                    .map(|bytes| socket::set_window(connection, bytes));
             }
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) => {}
             // The source has closed, or the connection is broken: either way it is over, and closing it answers.
             Ok(0) | Err(_) => self.connections[number] = None,
         }

@@ -14,7 +14,10 @@ const TUNSETOFFLOAD: libc::c_ulong = 0x4004_54d0;
 /// `struct tcp_info` (linux/tcp.h) up to what is used here; an older kernel fills less of it, the rest stays zero.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-#[allow(missing_docs, reason = "the kernel's names and units: times in microseconds, windows in packets")]
+#[allow(
+    missing_docs,
+    reason = "the kernel's names and units: times in microseconds, windows in packets"
+)]
 pub struct TcpInfo {
     pub state: u8,
     pub ca_state: u8,
@@ -82,15 +85,30 @@ pub fn tcp_info(socket: &impl AsRawFd) -> io::Result<TcpInfo> {
     let mut info = TcpInfo::default();
     let mut length = mem::size_of::<TcpInfo>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes into `info`, of which any pattern is a value.
-    let done = unsafe { libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, TCP_INFO, (&raw mut info).cast(), &raw mut length) };
+    let done = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            TCP_INFO,
+            (&raw mut info).cast(),
+            &raw mut length,
+        )
+    };
     if done == 0 { Ok(info) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Sets an option that is a number.
 fn set<T: Copy>(socket: &impl AsRawFd, level: c_int, option: c_int, value: T) -> io::Result<()> {
     // SAFETY: the kernel reads `size_of::<T>()` bytes of a value that lives until the call returns.
-    let done =
-        unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const value).cast(), mem::size_of::<T>() as libc::socklen_t) };
+    let done = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            option,
+            (&raw const value).cast(),
+            mem::size_of::<T>() as libc::socklen_t,
+        )
+    };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
@@ -101,7 +119,12 @@ pub fn set_unsent(socket: &impl AsRawFd, bytes: u32) -> io::Result<()> {
 
 /// A receive buffer that does not grow, and is larger than a window of so many bytes needs: it is not what limits.
 pub fn set_buffer(socket: &impl AsRawFd, window_bytes: u32) -> io::Result<()> {
-    set(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, (4 * i64::from(window_bytes)).clamp(1 << 20, 1 << 30) as c_int)
+    set(
+        socket,
+        libc::SOL_SOCKET,
+        libc::SO_RCVBUFFORCE,
+        (4 * i64::from(window_bytes)).clamp(1 << 20, 1 << 30) as c_int,
+    )
 }
 
 /// The receiver's window at most, bytes. Linux forgets it when the size of packets changes, so it is to be said again as data come.
@@ -118,7 +141,14 @@ pub fn set_pacing(socket: &impl AsRawFd) -> io::Result<()> {
 /// Takes and forgets up to `most` bytes that have arrived; 0 when the other end has closed.
 pub fn discard(socket: &impl AsRawFd, most: usize) -> io::Result<usize> {
     // SAFETY: with MSG_TRUNC, TCP drops the bytes and writes none (tcp(7)).
-    let count = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), most, libc::MSG_TRUNC | libc::MSG_DONTWAIT) };
+    let count = unsafe {
+        libc::recv(
+            socket.as_raw_fd(),
+            std::ptr::null_mut(),
+            most,
+            libc::MSG_TRUNC | libc::MSG_DONTWAIT,
+        )
+    };
     usize::try_from(count).map_err(|_| io::Error::last_os_error())
 }
 
@@ -132,7 +162,10 @@ pub fn make_tun(device: RawFd, name: &str) -> io::Result<()> {
     }
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     // SAFETY: the kernel reads and writes within `request`; offloads are a plain number.
-    let done = unsafe { libc::ioctl(device, TUNSETIFF, &raw mut request) == 0 && libc::ioctl(device, TUNSETOFFLOAD, 0) == 0 };
+    let done = unsafe {
+        libc::ioctl(device, TUNSETIFF, &raw mut request) == 0
+            && libc::ioctl(device, TUNSETOFFLOAD, 0) == 0
+    };
     if done { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
@@ -157,7 +190,12 @@ const SLICE_NS: u64 = 100_000;
 /// This thread is woken up when it asked to be, not up to 50 us later, and before others that want the processor: `nice` is -20
 /// (first) to 19. Where that is not allowed it goes on as it is: lateness is measured in any case.
 pub fn be_punctual(nice: c_int) {
-    let asked = Scheduling { size: mem::size_of::<Scheduling>() as u32, nice, runtime: SLICE_NS, ..Scheduling::default() };
+    let asked = Scheduling {
+        size: mem::size_of::<Scheduling>() as u32,
+        nice,
+        runtime: SLICE_NS,
+        ..Scheduling::default()
+    };
     // SAFETY: numbers, and a structure that the kernel reads; all for this thread only (0 is the calling thread).
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1);

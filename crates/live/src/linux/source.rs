@@ -86,26 +86,51 @@ pub struct Sources<'a> {
 
 impl<'a> Sources<'a> {
     /// Sockets of all flows, each with its congestion control; none connected yet.
-    pub fn new(plan: &'a Plan, algorithms: &[String], window: [f64; 2], row_every_s: Option<f64>) -> Result<Self, Failure> {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| Failure::broken("epoll", error))?;
+    pub fn new(
+        plan: &'a Plan,
+        algorithms: &[String],
+        window: [f64; 2],
+        row_every_s: Option<f64>,
+    ) -> Result<Self, Failure> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
+            .map_err(|error| Failure::broken("epoll", error))?;
         let senders = plan.flows.iter().enumerate().map(|(number, flow)| {
             let algorithm = &algorithms[flow.group];
             let socket = open(plan, number, flow, algorithm)?;
-            Ok(Sender { plan: flow, socket, state: State::Waiting, ca_state: 0, has_been_cut: false, seen: Watched::default() })
+            Ok(Sender {
+                plan: flow,
+                socket,
+                state: State::Waiting,
+                ca_state: 0,
+                has_been_cut: false,
+                seen: Watched::default(),
+            })
         });
         let senders = senders.collect::<Result<_, Failure>>()?;
         Ok(Self { senders, epoll, plan, window, row_every_s, rows: Vec::new() })
     }
 
     /// Plays all flows from `begin` for `end_s` seconds. `order` says which of those that start together goes first.
-    pub fn play(mut self, begin: Instant, end_s: f64, order: &[usize]) -> io::Result<(Vec<Watched>, Vec<Sample>)> {
+    pub fn play(
+        mut self,
+        begin: Instant,
+        end_s: f64,
+        order: &[usize],
+    ) -> io::Result<(Vec<Watched>, Vec<Sample>)> {
         let now_s = || Instant::now().saturating_duration_since(begin).as_secs_f64();
-        let mut starts: Vec<(f64, usize)> = order.iter().map(|&number| (self.senders[number].plan.start_s, number)).collect();
+        let mut starts: Vec<(f64, usize)> =
+            order.iter().map(|&number| (self.senders[number].plan.start_s, number)).collect();
         starts.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut stops: Vec<(f64, usize)> = self.senders.iter().enumerate().map(|(number, sender)| (sender.plan.stop_s, number)).collect();
+        let mut stops: Vec<(f64, usize)> = self
+            .senders
+            .iter()
+            .enumerate()
+            .map(|(number, sender)| (sender.plan.stop_s, number))
+            .collect();
         stops.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (mut starts, mut stops) = (starts.into_iter().peekable(), stops.into_iter().peekable());
-        let (mut sample_s, mut row_s, mut edges) = (0.0, 0.0, self.window.into_iter().chain([f64::INFINITY]).enumerate().peekable());
+        let (mut sample_s, mut row_s, mut edges) =
+            (0.0, 0.0, self.window.into_iter().chain([f64::INFINITY]).enumerate().peekable());
         let mut events = Vec::with_capacity(self.senders.len().max(16));
         while Instant::now() < begin {
             std::thread::sleep(begin.saturating_duration_since(Instant::now()));
@@ -134,10 +159,14 @@ impl<'a> Sources<'a> {
                     row_s += every_s;
                 }
             }
-            let next_s = [starts.peek().map(|start| start.0), stops.peek().map(|stop| stop.0), edges.peek().map(|edge| edge.1)]
-                .into_iter()
-                .flatten()
-                .fold(sample_s.min(end_s), f64::min);
+            let next_s = [
+                starts.peek().map(|start| start.0),
+                stops.peek().map(|stop| stop.0),
+                edges.peek().map(|edge| edge.1),
+            ]
+            .into_iter()
+            .flatten()
+            .fold(sample_s.min(end_s), f64::min);
             self.wait(&mut events, next_s - now_s())?;
         }
         self.at_edge(1);
@@ -147,7 +176,8 @@ impl<'a> Sources<'a> {
     /// Waits for sockets, and writes to those that take more.
     fn wait(&mut self, events: &mut Vec<epoll::Event>, wait_s: f64) -> io::Result<()> {
         let wait = std::time::Duration::from_secs_f64(wait_s.clamp(0.0, 1.0));
-        let timeout = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
+        let timeout =
+            Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
         events.clear();
         match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), Some(&timeout)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -168,14 +198,23 @@ impl<'a> Sources<'a> {
             Err(error) => return sender.fail(&error),
         }
         sender.state = State::Connecting;
-        if let Err(error) = epoll::add(&self.epoll, &sender.socket, epoll::EventData::new_u64(number as u64), epoll::EventFlags::OUT) {
+        if let Err(error) = epoll::add(
+            &self.epoll,
+            &sender.socket,
+            epoll::EventData::new_u64(number as u64),
+            epoll::EventFlags::OUT,
+        ) {
             sender.fail(&error.into());
         }
     }
 
     fn ready(&mut self, number: usize, flags: epoll::EventFlags) {
         let sender = &mut self.senders[number];
-        let error = if flags.contains(epoll::EventFlags::ERR) { sender.socket.take_error().ok().flatten() } else { None };
+        let error = if flags.contains(epoll::EventFlags::ERR) {
+            sender.socket.take_error().ok().flatten()
+        } else {
+            None
+        };
         let written = match error {
             Some(error) => Err(error),
             None => sender.write(),
@@ -213,9 +252,16 @@ impl<'a> Sources<'a> {
             let Some(info) = sender.look() else { continue };
             sender.note(&info, inside);
             if keep {
-                let ssthresh = (info.snd_ssthresh < NO_THRESHOLD).then(|| f64::from(info.snd_ssthresh));
+                let ssthresh =
+                    (info.snd_ssthresh < NO_THRESHOLD).then(|| f64::from(info.snd_ssthresh));
                 let srtt_s = (info.rtt > 0).then(|| f64::from(info.rtt) / 1e6);
-                self.rows.push(Sample { time_s: now_s, flow: number as u32, cwnd: f64::from(info.snd_cwnd), ssthresh, srtt_s });
+                self.rows.push(Sample {
+                    time_s: now_s,
+                    flow: number as u32,
+                    cwnd: f64::from(info.snd_cwnd),
+                    ssthresh,
+                    srtt_s,
+                });
             }
         }
     }
@@ -234,7 +280,14 @@ impl Sender<'_> {
             let chunk = &NOTHING[..NOTHING.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
             match self.socket.send(chunk) {
                 Ok(count) => self.seen.written += count as u64,
-                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => return Ok(()),
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                    ) =>
+                {
+                    return Ok(());
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -286,7 +339,8 @@ impl Sender<'_> {
 /// A socket as the flow needs it.
 fn open(plan: &Plan, number: usize, flow: &FlowPlan, algorithm: &str) -> Result<Socket, Failure> {
     let failed = |what: &'static str| move |error: io::Error| Failure::broken(what, error);
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).map_err(failed("socket"))?;
+    let socket =
+        Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).map_err(failed("socket"))?;
     socket.set_nonblocking(true).map_err(failed("socket"))?;
     socket.set_tcp_congestion(algorithm.as_bytes()).map_err(|error| unknown(algorithm, &error))?;
     socket.set_tcp_mss(flow.mss_bytes).map_err(failed("TCP_MAXSEG"))?;
@@ -294,11 +348,17 @@ fn open(plan: &Plan, number: usize, flow: &FlowPlan, algorithm: &str) -> Result<
     if flow.pacing {
         socket::set_pacing(&socket).map_err(failed("SO_MAX_PACING_RATE"))?;
     }
-    socket.bind(&SocketAddr::from((End::Source.address(number), 0)).into()).map_err(failed("address of a source"))?;
+    socket
+        .bind(&SocketAddr::from((End::Source.address(number), 0)).into())
+        .map_err(failed("address of a source"))?;
     Ok(socket)
 }
 
 fn unknown(algorithm: &str, error: &io::Error) -> Failure {
-    let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
-    Failure::refused(format!("kernel:{algorithm} is not there ({error}); this kernel has {}", available.trim().replace(' ', ", ")))
+    let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
+        .unwrap_or_default();
+    Failure::refused(format!(
+        "kernel:{algorithm} is not there ({error}); this kernel has {}",
+        available.trim().replace(' ', ", ")
+    ))
 }

@@ -8,7 +8,7 @@ use crate::linux;
 use crate::request::Request;
 use cwndlab_emulator::{Driving, Emulator, Health, drive};
 use cwndlab_quic::{Endpoints, Playing, Relay, RelayFlow, Report, drops, socket};
-use cwndlab_sim::Passage;
+use cwndlab_sim::NetworkPath;
 use cwndlab_sim::scenario::{Sampling, Scenario};
 use nix::sys::resource::{UsageWho, getrusage};
 use plan::Plan;
@@ -40,9 +40,10 @@ pub struct Played {
 pub fn run(request: Request) -> Result<(), Failure> {
     let Request { scenario, parent, qlog, port } = request;
     linux::end_with(parent)?;
-    let passage = Passage::new(&scenario);
+    let network_path = NetworkPath::new(&scenario);
     let qlog = qlog.as_deref().map(Path::new);
-    let plan = Plan::new(&scenario, passage.flows(), crate::outcome::fastest_bps(&scenario), qlog)?;
+    let plan =
+        Plan::new(&scenario, network_path.flows(), crate::outcome::fastest_bps(&scenario), qlog)?;
     if let Some(folder) = qlog.filter(|folder| !folder.is_dir()) {
         return Err(Failure::refused(format!("qlog: {} is no folder", folder.display())));
     }
@@ -57,22 +58,29 @@ pub fn run(request: Request) -> Result<(), Failure> {
 fn play(scenario: &Scenario, plan: &Plan, port: u16) -> Result<Played, Failure> {
     let failed = |doing: &'static str| move |error: std::io::Error| Failure::broken(doing, error);
     let end_s = scenario.duration.seconds();
-    let (outer, outer_bytes) = socket(port, plan.buffer_bytes).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AddrInUse => {
-            Failure::refused(format!("port: {port} is in use on 127.0.0.1: name another, or none for any that is free"))
-        }
-        _ => Failure::broken("relay", error),
-    })?;
+    let (outer, outer_bytes) =
+        socket(port, plan.buffer_bytes).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AddrInUse => Failure::refused(format!(
+                "port: {port} is in use on 127.0.0.1: name another, or none for any that is free"
+            )),
+            _ => Failure::broken("relay", error),
+        })?;
     let (inner, inner_bytes) = socket(0, plan.buffer_bytes).map_err(failed("relay"))?;
-    let endpoints = Endpoints::bind(plan.transfers.clone(), plan.buffer_bytes).map_err(failed("endpoints"))?;
+    let endpoints =
+        Endpoints::bind(plan.transfers.clone(), plan.buffer_bytes).map_err(failed("endpoints"))?;
     let addresses = endpoints.addresses().map_err(failed("endpoints"))?;
     let mut ports = Vec::new();
     for socket in [&outer, &inner] {
         ports.push(socket.local_addr().map_err(failed("relay"))?.port());
     }
     let buffer_bytes = endpoints.buffer_bytes.min(outer_bytes).min(inner_bytes);
-    let flows = addresses.iter().zip(&plan.ecn).map(|(&[source, sink], &ecn)| RelayFlow { source, sink, ecn }).collect();
-    let mut relay = Relay::new(outer, inner, flows, plan.datagram_bytes).map_err(failed("relay"))?;
+    let flows = addresses
+        .iter()
+        .zip(&plan.ecn)
+        .map(|(&[source, sink], &ecn)| RelayFlow { source, sink, ecn })
+        .collect();
+    let mut relay =
+        Relay::new(outer, inner, flows, plan.datagram_bytes).map_err(failed("relay"))?;
     let address = relay.address().map_err(failed("relay"))?;
     let mut emulator = Emulator::new(scenario, cwndlab_emulator::Backend::largest(&relay));
     let order = linux::shuffled(plan.transfers.len(), scenario.seed);
@@ -84,18 +92,27 @@ fn play(scenario: &Scenario, plan: &Plan, port: u16) -> Result<Played, Failure> 
         let relaying = move || {
             linux::socket::be_punctual(RELAY_NICENESS);
             thread::sleep(begin.saturating_duration_since(Instant::now()));
-            let driven = drive(&mut emulator, &mut relay, Driving::new(begin, end_s), |_, health| {
-                released.store(health.released_packets, Ordering::Relaxed);
-                true
-            });
+            let driven =
+                drive(&mut emulator, &mut relay, Driving::new(begin, end_s), |_, health| {
+                    released.store(health.released_packets, Ordering::Relaxed);
+                    true
+                });
             let mut health = driven.unwrap_or_else(|error| give_up("relay", error));
             emulator.finish(end_s);
             health.cpu_share = share_of(UsageWho::RUSAGE_THREAD, end_s);
             (emulator, health, drops(&ports).unwrap_or(0))
         };
-        let transferring = move || endpoints.play(address, playing, &order).unwrap_or_else(|error| give_up("endpoints", error));
-        let emulation = named("relay").spawn_scoped(scope, relaying).unwrap_or_else(|error| give_up("relay", error));
-        let transfers = named("endpoints").spawn_scoped(scope, transferring).unwrap_or_else(|error| give_up("endpoints", error));
+        let transferring = move || {
+            endpoints
+                .play(address, playing, &order)
+                .unwrap_or_else(|error| give_up("endpoints", error))
+        };
+        let emulation = named("relay")
+            .spawn_scoped(scope, relaying)
+            .unwrap_or_else(|error| give_up("relay", error));
+        let transfers = named("endpoints")
+            .spawn_scoped(scope, transferring)
+            .unwrap_or_else(|error| give_up("endpoints", error));
         linux::watch(begin, end_s, released, || transfers.is_finished() && emulation.is_finished());
         let (emulator, health, relay_drops) = linux::join(emulation)?;
         let report = linux::join(transfers)?;
@@ -135,7 +152,9 @@ fn playing(scenario: &Scenario, plan: &Plan, begin: Instant) -> Playing {
 
 /// Share of a processor that a thread, or the process, has used so far, of a run's time.
 fn share_of(whose: UsageWho, end_s: f64) -> Option<f64> {
-    getrusage(whose).ok().map(|used| (linux::seconds(used.user_time()) + linux::seconds(used.system_time())) / end_s)
+    getrusage(whose)
+        .ok()
+        .map(|used| (linux::seconds(used.user_time()) + linux::seconds(used.system_time())) / end_s)
 }
 
 #[cfg(test)]

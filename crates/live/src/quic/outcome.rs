@@ -40,18 +40,36 @@ pub fn json(scenario: &Scenario, plan: &Plan, played: &Played, wall_s: f64) -> (
         ]);
     }
     let bytes: Vec<&[u64]> = played.report.seen.iter().map(|seen| seen.bins.as_slice()).collect();
-    (fields, traces(scenario, played.report.rows.iter().map(sample), &bytes, played.emulator.passage()))
+    (
+        fields,
+        traces(
+            scenario,
+            played.report.rows.iter().map(sample),
+            &bytes,
+            played.emulator.network_path(),
+        ),
+    )
 }
 
 fn sample(row: &Row) -> Sample {
-    Sample { time_s: row.time_s, flow: row.flow, cwnd: row.cwnd, ssthresh: row.ssthresh, srtt_s: Some(row.srtt_s) }
+    Sample {
+        time_s: row.time_s,
+        flow: row.flow,
+        cwnd: row.cwnd,
+        ssthresh: row.ssthresh,
+        srtt_s: Some(row.srtt_s),
+    }
 }
 
 fn flows(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<FlowResult> {
     let [from_s, to_s] = scenario.window().map(|time| time.seconds());
     let flow = |(number, seen): (usize, &Seen)| {
-        let cuts =
-            |cause: Cause| seen.cuts.iter().filter(|(time_s, cut)| cut.cause == cause && (from_s..to_s).contains(time_s)).count() as u64;
+        let cuts = |cause: Cause| {
+            seen.cuts
+                .iter()
+                .filter(|(time_s, cut)| cut.cause == cause && (from_s..to_s).contains(time_s))
+                .count() as u64
+        };
         let did = Did {
             goodput_bps: seen.measured_bytes as f64 * 8.0 / (to_s - from_s),
             retransmitted: seen.lost_packets[1].saturating_sub(seen.lost_packets[0]),
@@ -86,20 +104,37 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
     let (dropped, kb) = (dropped(played), played.buffer_bytes / 1000);
     say(
         dropped > 0,
-        format!("{dropped} datagrams were dropped by full sockets, outside the emulated network (receive buffers of {kb} kB)"),
+        format!(
+            "{dropped} datagrams were dropped by full sockets, outside the emulated network (receive buffers of {kb} kB)"
+        ),
     );
-    say(health.refused_packets > 0, format!("{} packets were not taken by a socket or found no memory", health.refused_packets));
+    say(
+        health.refused_packets > 0,
+        format!("{} packets were not taken by a socket or found no memory", health.refused_packets),
+    );
     say(health.released_packets == 0, "no packet passed".into());
-    say(played.emulator.passage().has_overflowed(), "a queue outgrew the memory meant for it".into());
+    say(
+        played.emulator.network_path().has_overflowed(),
+        "a queue outgrew the memory meant for it".into(),
+    );
     let share = played.machine_share.unwrap_or(0.0);
-    say(share > MACHINE_SHARE, format!("the endpoints set the pace: the program used {:.0} % of all processors", 100.0 * share));
+    say(
+        share > MACHINE_SHARE,
+        format!(
+            "the endpoints set the pace: the program used {:.0} % of all processors",
+            100.0 * share
+        ),
+    );
     let end_s = scenario.duration.seconds();
     for (flow, seen) in plan.plays.iter().zip(&played.report.seen) {
-        let name = flow.member.name();
+        let name = flow.identity.name();
         if let Some(error) = &seen.failed {
             say(true, format!("flow \"{name}\": {error}"));
         } else {
-            say(!seen.has_connected && flow.start_s + flow.base_rtt_s < end_s, format!("flow \"{name}\": never connected"));
+            say(
+                !seen.has_connected && flow.start_s + flow.base_rtt_s < end_s,
+                format!("flow \"{name}\": never connected"),
+            );
         }
         if let Some(fault) = &seen.fault {
             say(true, format!("flow \"{name}\": its rule {fault}"));
@@ -108,7 +143,10 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
     let blind = blind(scenario, plan, played);
     say(
         blind > BLIND_SHARE,
-        format!("{:.1} % of the looks at windows that were due were not taken: the machine was too busy", 100.0 * blind),
+        format!(
+            "{:.1} % of the looks at windows that were due were not taken: the machine was too busy",
+            100.0 * blind
+        ),
     );
     reasons
 }
@@ -131,7 +169,7 @@ fn quic_flows(plan: &Plan, played: &Played) -> Value {
     let row = |(number, seen): (usize, &Seen)| {
         let cuts = &seen.cuts;
         json!({
-            "flow": plan.plays[number].member.name(),
+            "flow": plan.plays[number].identity.name(),
             "min_rtt_s": seen.min_rtt_s,
             "stream_bytes": seen.total_bytes,
             "failed": seen.failed,

@@ -3,7 +3,7 @@
 use crate::events::Failure;
 use crate::refusals::{Endpoints, refuse, written};
 use cwndlab_quic::{HEADER_BYTES, RuleFactory, Transfer};
-use cwndlab_sim::Plays;
+use cwndlab_sim::ExternalFlow;
 use cwndlab_sim::scenario::{KnobOverrides, ProfileName, Sampling, Scenario};
 use std::path::Path;
 
@@ -12,7 +12,10 @@ const HONOURED: [&str; 5] = ["packet_size", "window", "initial_ssthresh", "initi
 /// Knobs that a scenario may have for its other runs, and what QUIC does instead.
 const OWN_WAY: [(&str, &str); 4] = [
     ("timestamps", "QUIC has none: every acknowledgement gives a sample of the round trip"),
-    ("delayed_ack", "quinn acknowledges every second packet; windows grow by packets acknowledged all the same"),
+    (
+        "delayed_ack",
+        "quinn acknowledges every second packet; windows grow by packets acknowledged all the same",
+    ),
     ("min_rto", "QUIC probes instead of waiting for a time-out (RFC 9002 section 6.2)"),
     ("pacing", "quinn always spaces packets out, 1.25 windows a round trip"),
 ];
@@ -29,7 +32,7 @@ const SAMPLING_S: [f64; 2] = [5e-3, 10e-3];
 #[derive(Debug)]
 pub struct Plan {
     /// Flows as the network has them.
-    pub plays: Vec<Plays>,
+    pub plays: Vec<ExternalFlow>,
     /// Flows by number.
     pub transfers: Vec<Transfer>,
     /// Whether packets of each may be marked.
@@ -44,23 +47,41 @@ pub struct Plan {
     pub notes: Vec<String>,
 }
 
-const ENDPOINTS: Endpoints =
-    Endpoints { whose: "quinn's", profiles: &[ProfileName::Rfc], packets: "leave it out, and ask for qlog", shortest: "5ms" };
+const ENDPOINTS: Endpoints = Endpoints {
+    whose: "quinn's",
+    profiles: &[ProfileName::Rfc],
+    packets: "leave it out, and ask for qlog",
+    shortest: "5ms",
+};
 
 impl Plan {
     /// Reads a checked scenario; `plays` are its flows as the network has them, `largest_bps` the rate of its fastest link. Records of
     /// what happens (qlog) go into a folder if one is given.
-    pub fn new(scenario: &Scenario, plays: &[Plays], largest_bps: f64, qlog: Option<&Path>) -> Result<Self, Failure> {
+    pub fn new(
+        scenario: &Scenario,
+        plays: &[ExternalFlow],
+        largest_bps: f64,
+        qlog: Option<&Path>,
+    ) -> Result<Self, Failure> {
         let mut notes = Vec::new();
         ENDPOINTS.whole(scenario)?;
         knobs("tcp", &scenario.tcp, &mut notes)?;
         let mut factories = Vec::new();
         for (i, flow) in scenario.flows.iter().enumerate() {
             knobs(&format!("flows[{i}].tcp"), &flow.tcp, &mut notes)?;
-            factories.push(RuleFactory::new(flow.rule.0.clone()).map_err(|error| Failure::refused(format!("flows[{i}].rule: {error}")))?);
+            factories.push(
+                RuleFactory::new(flow.rule.0.clone())
+                    .map_err(|error| Failure::refused(format!("flows[{i}].rule: {error}")))?,
+            );
         }
         if plays.is_empty() || plays.len() > MOST_FLOWS {
-            return refuse("flows", &format!("{} flows are not possible over QUIC: allowed are 1 to {MOST_FLOWS}", plays.len()));
+            return refuse(
+                "flows",
+                &format!(
+                    "{} flows are not possible over QUIC: allowed are 1 to {MOST_FLOWS}",
+                    plays.len()
+                ),
+            );
         }
         let datagram_bytes = datagram_bytes(plays, &mut notes)?;
         let transfers = plays.iter().enumerate().map(|(number, play)| {
@@ -79,7 +100,9 @@ impl Plan {
             plays: plays.to_vec(),
             transfers,
             datagram_bytes,
-            sampling_s: wanted_s.min(rtts().fold(f64::INFINITY, f64::min) / 4.0).clamp(SAMPLING_S[0], SAMPLING_S[1]),
+            sampling_s: wanted_s
+                .min(rtts().fold(f64::INFINITY, f64::min) / 4.0)
+                .clamp(SAMPLING_S[0], SAMPLING_S[1]),
             buffer_bytes: (16.0 * bdp_bytes).clamp(8e6, 2.5e8) as usize,
             notes,
         })
@@ -92,15 +115,18 @@ fn knobs(key: &str, knobs: &KnobOverrides, notes: &mut Vec<String>) -> Result<()
         if let Some((_, why)) = OWN_WAY.iter().find(|own| own.0 == name) {
             notes.push(format!("{key}.{name} has no effect: {why}"));
         } else if !HONOURED.contains(&name.as_str()) {
-            return refuse(&format!("{key}.{name}"), &format!("is quinn's own business in a live run; allowed: {}", HONOURED.join(", ")));
+            return refuse(
+                &format!("{key}.{name}"),
+                &format!("is quinn's own business in a live run; allowed: {}", HONOURED.join(", ")),
+            );
         }
     }
     Ok(())
 }
 
 /// Datagrams that make packets as large as the simulated ones, if QUIC allows such.
-fn datagram_bytes(plays: &[Plays], notes: &mut Vec<String>) -> Result<u16, Failure> {
-    let size = |play: &Plays| play.knobs.wire_size(1);
+fn datagram_bytes(plays: &[ExternalFlow], notes: &mut Vec<String>) -> Result<u16, Failure> {
+    let size = |play: &ExternalFlow| play.knobs.wire_size(1);
     let wire = size(&plays[0]);
     if plays.iter().any(|play| size(play) != wire) {
         return refuse("tcp.packet_size", "must be the same for all flows over QUIC");
@@ -109,7 +135,10 @@ fn datagram_bytes(plays: &[Plays], notes: &mut Vec<String>) -> Result<u16, Failu
     if wanted > *DATAGRAMS.end() {
         return refuse(
             "tcp.packet_size",
-            &format!("packets of {wire} bytes are not possible: allowed are up to {}", *DATAGRAMS.end() + 28),
+            &format!(
+                "packets of {wire} bytes are not possible: allowed are up to {}",
+                *DATAGRAMS.end() + 28
+            ),
         );
     }
     let bytes = wanted.max(*DATAGRAMS.start());
@@ -120,7 +149,13 @@ fn datagram_bytes(plays: &[Plays], notes: &mut Vec<String>) -> Result<u16, Failu
     Ok(bytes as u16)
 }
 
-fn transfer(play: &Plays, scenario: &Scenario, factory: RuleFactory, datagram_bytes: u16, qlog: Option<std::path::PathBuf>) -> Transfer {
+fn transfer(
+    play: &ExternalFlow,
+    scenario: &Scenario,
+    factory: RuleFactory,
+    datagram_bytes: u16,
+    qlog: Option<std::path::PathBuf>,
+) -> Transfer {
     let limited = |packets: f64| (packets < UNLIMITED_PACKETS).then_some(packets);
     let factory = factory.initial_window_packets(play.knobs.initial_window);
     let factory = match limited(play.knobs.initial_ssthresh) {
@@ -133,7 +168,8 @@ fn transfer(play: &Plays, scenario: &Scenario, factory: RuleFactory, datagram_by
         start_s: play.start_s,
         stop_s: play.stop_s,
         bytes: packets.map(|packets| packets * u64::from(play.knobs.packet_size)),
-        window_bytes: limited(play.knobs.window).map(|packets| (packets * f64::from(datagram_bytes)).min(1e9) as u32),
+        window_bytes: limited(play.knobs.window)
+            .map(|packets| (packets * f64::from(datagram_bytes)).min(1e9) as u32),
         qlog,
     }
 }
@@ -141,14 +177,15 @@ fn transfer(play: &Plays, scenario: &Scenario, factory: RuleFactory, datagram_by
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwndlab_sim::Passage;
+    use cwndlab_sim::NetworkPath;
 
     fn plan(more: &str, flow: &str) -> Result<Plan, String> {
         let text = format!(
             "duration = \"10s\"\n{more}\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n[[flows]]\nrule = \"kernel:reno\"\n{flow}\n"
         );
         let scenario = Scenario::from_toml(&text).unwrap();
-        Plan::new(&scenario, Passage::new(&scenario).flows(), 1e7, None).map_err(|failure| failure.message)
+        Plan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7, None)
+            .map_err(|failure| failure.message)
     }
 
     #[test]
@@ -158,12 +195,20 @@ mod tests {
         assert_eq!((full.datagram_bytes, full.ecn[0], full.notes.len()), (1472, true, 0));
         let small = plan("", "").unwrap();
         assert_eq!(small.datagram_bytes, 1200);
-        assert!(small.notes[0].starts_with("packets have 1228 bytes on the wire instead of 1052"), "{:?}", small.notes);
+        assert!(
+            small.notes[0].starts_with("packets have 1228 bytes on the wire instead of 1052"),
+            "{:?}",
+            small.notes
+        );
     }
 
     #[test]
     fn what_quic_does_by_itself_is_said() {
-        let found = plan("tcp = { pacing = true, timestamps = false, packet_size = 1460 }", "tcp = { min_rto = \"1s\" }").unwrap();
+        let found = plan(
+            "tcp = { pacing = true, timestamps = false, packet_size = 1460 }",
+            "tcp = { min_rto = \"1s\" }",
+        )
+        .unwrap();
         assert_eq!(found.notes.len(), 3, "{:?}", found.notes);
         assert_eq!(found.datagram_bytes, 1472);
     }
@@ -175,9 +220,17 @@ mod tests {
             ("trace = { cwnd = \"all\" }", "", "trace.cwnd: "),
             ("tcp = { dupack_threshold = 4 }", "", "tcp.dupack_threshold: "),
             ("", "tcp = { limited_transmit = false }", "flows[0].tcp.limited_transmit: "),
-            ("", "[[flows]]\nname = \"b\"\nrule = \"BBR1\"", "flows[1].rule: rule \"BBR1\" sets the rate"),
+            (
+                "",
+                "[[flows]]\nname = \"b\"\nrule = \"BBR1\"",
+                "flows[1].rule: rule \"BBR1\" sets the rate",
+            ),
             ("", "count = 300", "flows: 300 flows"),
-            ("", "[[flows]]\nname = \"b\"\nrule = \"CUBIC\"\ntcp = { packet_size = 1400 }", "tcp.packet_size: must be the same"),
+            (
+                "",
+                "[[flows]]\nname = \"b\"\nrule = \"CUBIC\"\ntcp = { packet_size = 1400 }",
+                "tcp.packet_size: must be the same",
+            ),
         ] {
             let message = plan(more, flow).unwrap_err();
             assert!(message.starts_with(expected), "{expected} / {message}");

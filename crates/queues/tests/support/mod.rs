@@ -1,7 +1,7 @@
 //! A link in front of each kind of discipline, as small as it can be, for the tests.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use cwndlab_queues::{Admission, Arrival, Backlog, Decision, Departure, Item};
+use cwndlab_queues::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket, QueueItem};
 use std::collections::VecDeque;
 
 /// A packet in a [`Link`]: when it arrived, its size and priority, and whether it was marked.
@@ -52,40 +52,59 @@ impl<A: Admission> Link<A> {
     /// Departures and deadlines up to this moment, in order of time.
     pub fn advance(&mut self, now_s: f64) {
         loop {
-            let departs_s = self
-                .queue
-                .front()
-                .map_or(f64::INFINITY, |packet| self.service_began_s + 8.0 * f64::from(packet.size_bytes) / self.rate_bit_s);
-            let deadline_s = self.rule.next_deadline_s();
+            let departs_s = self.queue.front().map_or(f64::INFINITY, |packet| {
+                self.service_began_s + 8.0 * f64::from(packet.size_bytes) / self.rate_bit_s
+            });
+            let deadline_s = self.rule.next_update_s();
             if departs_s.min(deadline_s) > now_s {
                 break;
             }
             if departs_s > deadline_s {
-                self.rule.on_deadline(deadline_s, &self.backlog());
+                self.rule.on_update(deadline_s, &self.backlog());
                 continue;
             }
             let Some(packet) = self.queue.pop_front() else { break };
             let since_s = std::mem::replace(&mut self.service_began_s, departs_s);
             self.idle_since_s = departs_s;
             self.departed.push(packet);
-            if self.rule.watches_departures() {
+            if self.rule.needs_departures() {
                 let Packet { size_bytes, priority, .. } = packet;
-                self.rule.departed(&Departure { at_s: departs_s, since_s, size_bytes, priority }, &self.backlog());
+                self.rule.on_departure(
+                    &DepartedPacket {
+                        tx_end_s: departs_s,
+                        tx_start_s: since_s,
+                        size_bytes,
+                        priority,
+                    },
+                    &self.backlog(),
+                );
             }
         }
         self.now_s = now_s;
     }
 
     /// An arrival at this moment.
-    pub fn arrive(&mut self, now_s: f64, size_bytes: u32, ecn: bool, priority: u8, random: &mut impl FnMut() -> f64) -> Decision {
+    pub fn arrive(
+        &mut self,
+        now_s: f64,
+        size_bytes: u32,
+        ecn: bool,
+        priority: u8,
+        random: &mut impl FnMut() -> f64,
+    ) -> Decision {
         self.advance(now_s);
-        let arrival = Arrival { now_s, size_bytes, flow: 0, ecn, priority };
+        let arrival = ArrivingPacket { now_s, size_bytes, flow: 0, ecn, priority };
         let decision = self.rule.admit(&arrival, &self.backlog(), random);
         if decision != Decision::Drop {
             if self.queue.is_empty() {
                 self.service_began_s = now_s;
             }
-            self.queue.push_back(Packet { size_bytes, priority, marked: decision == Decision::Mark, number: self.arrivals });
+            self.queue.push_back(Packet {
+                size_bytes,
+                priority,
+                marked: decision == Decision::Mark,
+                number: self.arrivals,
+            });
         }
         self.arrivals += 1;
         decision
@@ -93,15 +112,24 @@ impl<A: Admission> Link<A> {
 }
 
 /// A packet for a queue that owns it, told from others by a number.
-pub fn item(flow: u32, size_bytes: u32, arrived_s: f64, number: usize) -> Item<usize> {
-    Item { size_bytes, flow, ecn: false, marked: false, priority: 1, arrived_s, packet: number }
+pub fn item(flow: u32, size_bytes: u32, enqueued_s: f64, number: usize) -> QueueItem<usize> {
+    QueueItem {
+        size_bytes,
+        flow,
+        ecn: false,
+        marked: false,
+        priority: 1,
+        enqueued_s,
+        packet: number,
+    }
 }
 
 /// Numbers uniform in [0, 1), the same every time (Knuth's multiplier for 64 bits).
 pub fn random() -> impl FnMut() -> f64 {
     let mut state = 1u64;
     move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1u64 << 53) as f64
     }
 }

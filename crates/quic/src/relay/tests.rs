@@ -4,6 +4,9 @@ use cwndlab_sim::scenario::Scenario;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
+/// Ends a test that would hang for ever.
+const HANG: Duration = Duration::from_secs(900);
+
 struct Place {
     relay: Relay,
     sources: Vec<UdpSocket>,
@@ -17,16 +20,29 @@ fn place(count: usize, ecn: bool, largest: u16) -> Place {
     let bare = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let (sources, sinks): (Vec<_>, Vec<_>) = (0..count).map(|_| (bare(), bare())).unzip();
     let pairs = sources.iter().zip(&sinks);
-    let flows = pairs.map(|(a, b)| RelayFlow { source: a.local_addr().unwrap(), sink: b.local_addr().unwrap(), ecn }).collect();
+    let flows = pairs
+        .map(|(a, b)| RelayFlow {
+            source: a.local_addr().unwrap(),
+            sink: b.local_addr().unwrap(),
+            ecn,
+        })
+        .collect();
     let ((outer, _), (inner, _)) = (socket(0, 1 << 20).unwrap(), socket(0, 1 << 20).unwrap());
     let (outer_address, inner_address) = (outer.local_addr().unwrap(), inner.local_addr().unwrap());
-    Place { relay: Relay::new(outer, inner, flows, largest).unwrap(), sources, sinks, outer: outer_address, inner: inner_address }
+    Place {
+        relay: Relay::new(outer, inner, flows, largest).unwrap(),
+        sources,
+        sinks,
+        outer: outer_address,
+        inner: inner_address,
+    }
 }
 
-/// Everything that has come, waited for at most a second.
+/// What comes, waited for until it is so many.
 fn take_all(relay: &mut Relay, side: Side, count: usize) -> Vec<(Received, Vec<u8>)> {
-    let (mut all, until) = (Vec::new(), Instant::now() + Duration::from_secs(1));
-    while all.len() < count && Instant::now() < until {
+    let (mut all, until) = (Vec::new(), Instant::now() + HANG);
+    while all.len() < count {
+        assert!(Instant::now() < until, "{} of {count} datagrams came", all.len());
         let mut buffer = vec![0; relay.largest()];
         if let Some(received) = relay.receive(side, &mut buffer).unwrap() {
             all.push((received, buffer));
@@ -41,11 +57,18 @@ fn datagrams_find_their_flow_both_ways() {
     for (i, source) in sources.iter().enumerate() {
         source.send_to(&vec![i as u8; 100 + i], outer).unwrap();
     }
-    for (i, (received, mut packet)) in take_all(&mut relay, Side::Source, 3).into_iter().enumerate() {
+    for (i, (received, mut packet)) in take_all(&mut relay, Side::Source, 3).into_iter().enumerate()
+    {
         let Received::Packet(length, meta) = received else { panic!("{received:?}") };
         // 28 bytes of headers; no ECN on a bare socket.
-        assert_eq!((meta.flow, meta.size_bytes, meta.capable, meta.marked), (i as u32, 128 + i as u16, false, false));
-        assert_eq!(meta.segment.map(|segment| (segment.sequence, segment.payload_bytes)), Some((0, 100 + i as u32)));
+        assert_eq!(
+            (meta.flow, meta.size_bytes, meta.capable, meta.marked),
+            (i as u32, 128 + i as u16, false, false)
+        );
+        assert_eq!(
+            meta.segment.map(|segment| (segment.sequence, segment.payload_bytes)),
+            Some((0, 100 + i as u32))
+        );
         assert!(relay.send(Side::Sink, &mut packet[..length], false).unwrap());
         let mut got = [0; 2000];
         let (count, from) = sinks[i].recv_from(&mut got).unwrap();
@@ -61,11 +84,24 @@ fn datagrams_find_their_flow_both_ways() {
 }
 
 /// Sends a datagram with a codepoint through the relay, marked or not, and says with which it arrives.
-fn codepoint_after(ecn_flow: bool, sent: Option<EcnCodepoint>, marked: bool) -> (Meta, Option<EcnCodepoint>) {
+fn codepoint_after(
+    ecn_flow: bool,
+    sent: Option<EcnCodepoint>,
+    marked: bool,
+) -> (Meta, Option<EcnCodepoint>) {
     let Place { mut relay, sources, sinks, outer, .. } = place(1, ecn_flow, 1500);
     let state = UdpSocketState::new((&sources[0]).into()).unwrap();
     state
-        .try_send((&sources[0]).into(), &Transmit { destination: outer, ecn: sent, contents: &[7; 50], segment_size: None, src_ip: None })
+        .try_send(
+            (&sources[0]).into(),
+            &Transmit {
+                destination: outer,
+                ecn: sent,
+                contents: &[7; 50],
+                segment_size: None,
+                src_ip: None,
+            },
+        )
         .unwrap();
     let (received, mut packet) = take_all(&mut relay, Side::Source, 1).remove(0);
     let Received::Packet(length, meta) = received else { panic!("{received:?}") };
@@ -73,7 +109,10 @@ fn codepoint_after(ecn_flow: bool, sent: Option<EcnCodepoint>, marked: bool) -> 
     assert!(relay.send(Side::Sink, &mut packet[..length], marked).unwrap());
     let (mut buffer, mut metas) = ([0; 100], [RecvMeta::default()]);
     sinks[0].set_nonblocking(false).unwrap();
-    assert_eq!(arrival.recv((&sinks[0]).into(), &mut [IoSliceMut::new(&mut buffer)], &mut metas).unwrap(), 1);
+    assert_eq!(
+        arrival.recv((&sinks[0]).into(), &mut [IoSliceMut::new(&mut buffer)], &mut metas).unwrap(),
+        1
+    );
     (meta, metas[0].ecn)
 }
 
@@ -100,14 +139,21 @@ fn an_emulated_network_lies_between() {
     let mut emulator = Emulator::new(&scenario, relay.largest());
     let begin = Instant::now();
     sources[0].send_to(&[1; 1222], outer).unwrap();
-    let health = drive(&mut emulator, &mut relay, Driving::new(begin, 0.3), |_, health| health.released_packets == 0).unwrap();
+    let health =
+        drive(&mut emulator, &mut relay, Driving::new(begin, HANG.as_secs_f64()), |_, health| {
+            health.released_packets == 0
+        })
+        .unwrap();
     let waited = begin.elapsed();
-    sinks[0].set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    sinks[0].set_read_timeout(Some(HANG)).unwrap();
     let mut got = [0; 2000];
     assert_eq!(sinks[0].recv(&mut got).unwrap(), 1222);
     // 1250 bytes at 10 Mbit/s take 1 ms; 20 ms of delay. Earlier would be wrong on any machine; how late depends on the machine.
     assert!(waited >= Duration::from_millis(21), "{waited:?}");
-    assert_eq!((health.released_packets, health.strange_packets, emulator.books()[0].total.sent), (1, 0, 1));
+    assert_eq!(
+        (health.released_packets, health.strange_packets, emulator.books()[0].total.sent),
+        (1, 0, 1)
+    );
 }
 
 #[test]
@@ -124,7 +170,11 @@ fn full_buffers_are_counted() {
     }
     let lost = drops(&[address.port()]).unwrap();
     assert_eq!(lost + kept, (allowed / 1000 + 10) as u64);
-    assert!(lost > 0 && socket(address.port(), 4096).is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse));
+    assert!(
+        lost > 0
+            && socket(address.port(), 4096)
+                .is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse)
+    );
 }
 
 proptest! {

@@ -3,7 +3,9 @@
 use super::{Playing, Shared, Transfer, held};
 use crate::Cut;
 use crate::record::Records;
-use quinn::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TokioRuntime, TransportConfig, VarInt};
+use quinn::{
+    ClientConfig, Endpoint, EndpointConfig, ServerConfig, TokioRuntime, TransportConfig, VarInt,
+};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use std::io::{self, Write};
 use std::net::UdpSocket;
@@ -42,7 +44,9 @@ pub(super) fn server_config(
     certificate: &CertificateDer<'static>,
     key: &PrivatePkcs8KeyDer<'static>,
 ) -> io::Result<ServerConfig> {
-    let mut config = ServerConfig::with_single_cert(vec![certificate.clone()], key.clone_key().into()).map_err(io::Error::other)?;
+    let mut config =
+        ServerConfig::with_single_cert(vec![certificate.clone()], key.clone_key().into())
+            .map_err(io::Error::other)?;
     let mut transport = transport(playing);
     let window = transfer.window_bytes.map_or(VarInt::MAX, VarInt::from_u32);
     transport.stream_receive_window(window).receive_window(window);
@@ -58,18 +62,24 @@ pub(super) fn client_config(
 ) -> io::Result<ClientConfig> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(certificate).map_err(io::Error::other)?;
-    let mut config = ClientConfig::with_root_certificates(Arc::new(roots)).map_err(io::Error::other)?;
+    let mut config =
+        ClientConfig::with_root_certificates(Arc::new(roots)).map_err(io::Error::other)?;
     let (begin, noted) = (playing.begin, shared.clone());
-    let on_cut = move |cut: &Cut| held(&noted.seen).cuts.push((cut.at.saturating_duration_since(begin).as_secs_f64(), *cut));
+    let on_cut = move |cut: &Cut| {
+        held(&noted.seen).cuts.push((cut.at.saturating_duration_since(begin).as_secs_f64(), *cut))
+    };
     let mut transport = transport(playing);
     transport
         .send_window(playing.send_window_bytes)
         .congestion_controller_factory(Arc::new(transfer.factory.clone().on_cut(Arc::new(on_cut))));
     if let Some(path) = &transfer.qlog {
         let file = io::BufWriter::new(std::fs::File::create(path)?);
-        let records: Box<dyn Write + Send + Sync> = Box::new(Records::new(file, since_1970_ms(playing.begin)));
+        let records: Box<dyn Write + Send + Sync> =
+            Box::new(Records::new(file, since_1970_ms(playing.begin)));
         let mut qlog = quinn::QlogConfig::default();
-        qlog.writer(records).title(Some(transfer.factory.rule().to_string())).start_time(playing.begin);
+        qlog.writer(records)
+            .title(Some(transfer.factory.rule().to_string()))
+            .start_time(playing.begin);
         transport.qlog_stream(qlog.into_stream());
     }
     config.transport_config(Arc::new(transport));

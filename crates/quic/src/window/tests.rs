@@ -40,14 +40,20 @@ fn windows_after_a_cut_are_the_rules() {
         assert_eq!((window.cwnd(), window.ssthresh()), (expected, Some(expected)), "{rule}");
         // A window of n packets holds n: n - 1 in flight and one more stay below it, n and one more do not.
         let packets = expected.floor() as u64;
-        assert!(window.bytes() > packets * 1200 && window.bytes() <= (packets + 1) * 1200, "{rule}");
+        assert!(
+            window.bytes() > packets * 1200 && window.bytes() <= (packets + 1) * 1200,
+            "{rule}"
+        );
     }
 }
 
 #[test]
 fn one_cut_a_round_trip() {
     let (mut window, begin) = window_of("AIMD(1, 0.5)", 100.0, 10.0);
-    assert_eq!(window.on_congestion(begin + ms(60), begin + ms(5), Cause::Loss, 1200).unwrap().after, 50.0);
+    assert_eq!(
+        window.on_congestion(begin + ms(60), begin + ms(5), Cause::Loss, 1200).unwrap().after,
+        50.0
+    );
     // Sent before the cut: neither another cut nor growth (RFC 9002 section 7.3.2).
     assert!(window.on_congestion(begin + ms(61), begin + ms(60), Cause::Loss, 1200).is_none());
     assert!(window.on_congestion(begin + ms(61), begin + ms(60), Cause::Mark, 0).is_none());
@@ -85,7 +91,9 @@ fn slow_start_adds_a_packet_for_a_packet_and_ends_at_the_threshold() {
 #[test]
 fn persistent_congestion_leaves_two_packets_and_the_rules_threshold() {
     let (mut window, begin) = window_of("GAIMD(0.31, 0.875)", 80.0, 20.0);
-    let cut = window.on_congestion(begin + ms(900), begin + ms(500), Cause::PersistentCongestion, 12_000).unwrap();
+    let cut = window
+        .on_congestion(begin + ms(900), begin + ms(500), Cause::PersistentCongestion, 12_000)
+        .unwrap();
     assert_eq!((cut.before, cut.after, window.ssthresh()), (80.0, 2.0, Some(70.0)));
     // The same outage: nothing more. What is sent afterwards grows the window by slow start.
     assert!(window.on_congestion(begin + ms(901), begin + ms(600), Cause::Loss, 1200).is_none());
@@ -110,8 +118,14 @@ fn marks_are_the_rules_to_answer() {
     let (mut window, begin) = window_of("DCTCP", 64.0, 10.0);
     window.on_ack(acked(begin + ms(50), begin + ms(1)));
     window.on_end_acks(0);
-    assert_eq!(window.on_congestion(begin + ms(50), begin + ms(1), Cause::Mark, 0).unwrap().after, 32.0);
-    assert_eq!(window.on_congestion(begin + ms(51), begin + ms(2), Cause::Loss, 1200).unwrap().after, 16.0);
+    assert_eq!(
+        window.on_congestion(begin + ms(50), begin + ms(1), Cause::Mark, 0).unwrap().after,
+        32.0
+    );
+    assert_eq!(
+        window.on_congestion(begin + ms(51), begin + ms(2), Cause::Loss, 1200).unwrap().after,
+        16.0
+    );
     assert!(window.on_congestion(begin + ms(52), begin + ms(3), Cause::Loss, 1200).is_none());
 }
 
@@ -157,9 +171,12 @@ fn in_bytes_a_window_outlives_a_change_of_the_mtu() {
 
 #[test]
 fn rules_that_need_a_rate_or_an_explanation_are_refused() {
-    for (rule, expected) in
-        [("BBR3", "sets the rate"), ("kernel:bbr", "sets the rate"), ("mine:Rule", "is not known here"), ("AIMD(", "AIMD(")]
-    {
+    for (rule, expected) in [
+        ("BBR3", "sets the rate"),
+        ("kernel:bbr", "sets the rate"),
+        ("mine:Rule", "has no implementation"),
+        ("AIMD(", "AIMD("),
+    ] {
         let message = rule.parse::<RuleFactory>().unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
     }
@@ -183,7 +200,7 @@ impl WindowRule for Lost {
 fn answers_that_are_no_windows_do_no_harm() {
     let begin = Instant::now();
     let settings = Settings { initial_window: 10.0, initial_ssthresh: 5.0 };
-    let mut window = Window::new(Rule::own(Lost), settings, begin, MTU);
+    let mut window = Window::new(Rule::custom(Lost), settings, begin, MTU);
     window.on_ack(acked(begin + ms(50), begin));
     assert_eq!(window.cwnd(), 10.0);
     assert_eq!(window.fault().unwrap(), "gave an answer that is no window");

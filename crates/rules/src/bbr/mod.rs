@@ -1,5 +1,5 @@
-//! BBR: what its versions share. Both pace packets at a multiple of the measured bandwidth and bound what is in flight by a
-//! multiple of the measured bandwidth-delay product; neither uses the slow-start threshold.
+//! BBR: parts that versions 1 and 3 share. Both pace at a multiple of the measured bandwidth and
+//! bound the packets in flight by a multiple of the bandwidth-delay product; neither uses ssthresh.
 
 mod v1;
 mod v3;
@@ -11,14 +11,14 @@ pub(crate) use v3::FAMILY as BBR3;
 
 use crate::Ack;
 
-/// Never fewer packets in flight than these.
+/// Minimum cwnd, packets (BBRMinPipeCwnd).
 const MIN_PIPE: f64 = 4.0;
-/// How long a probe of the round trip drains the pipe, seconds.
+/// Duration of ProbeRTT, seconds.
 const PROBE_RTT_S: f64 = 0.2;
-/// For how long a smallest round trip is believed, seconds.
+/// Window of the min_rtt filter, seconds.
 const MIN_RTT_WINDOW_S: f64 = 10.0;
 
-/// The largest value of this period and the `N - 1` before it.
+/// Windowed maximum over this period and the `N - 1` before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct MaxFilter<const N: usize> {
     period: u64,
@@ -35,7 +35,7 @@ impl<const N: usize> MaxFilter<N> {
         self.value
     }
 
-    /// Takes a value of `period`, which never goes back.
+    /// Adds a value of `period`; periods never decrease.
     fn update(&mut self, period: u64, value: f64) {
         if period != self.period {
             for gone in (self.period + 1..=period).take(N) {
@@ -50,7 +50,7 @@ impl<const N: usize> MaxFilter<N> {
     }
 }
 
-/// The smallest round trip of the last ten seconds.
+/// Windowed minimum of the RTT over ten seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct MinRtt {
     value_s: f64,
@@ -62,7 +62,7 @@ impl MinRtt {
         Self { value_s: f64::INFINITY, since_s: 0.0 }
     }
 
-    /// Takes a sample; true when the old value had expired.
+    /// Adds a sample; true when the old minimum had expired.
     fn update(&mut self, ack: &Ack) -> bool {
         let expired = self.value_s.is_finite() && ack.now_s > self.since_s + MIN_RTT_WINDOW_S;
         if ack.rtt_s > 0.0 && (ack.rtt_s <= self.value_s || expired) {
@@ -72,7 +72,7 @@ impl MinRtt {
     }
 }
 
-/// Whether the bandwidth has stopped growing: three round trips without a quarter more.
+/// Full-pipe estimator: the bandwidth grew by less than 25 % in each of three round trips.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct FullPipe {
     bandwidth: f64,
@@ -81,7 +81,7 @@ struct FullPipe {
 }
 
 impl FullPipe {
-    /// Takes what was measured in a round trip that the application did not limit.
+    /// Adds the bandwidth of a round trip that was not application-limited.
     fn update(&mut self, bandwidth: f64) {
         if self.reached || bandwidth <= 0.0 {
             return;
@@ -95,11 +95,13 @@ impl FullPipe {
     }
 }
 
-/// A number from 0 to below 1 that differs between flows and times, made of what the flow has seen: rules have no randomness of their own, and flows
-/// that all probe together would mislead one another.
-fn scatter(ack: &Ack) -> f64 {
-    let mut x = ack.now_s.to_bits() ^ ack.delivered_packets.rotate_left(32) ^ ack.rtt_s.to_bits().rotate_left(17);
-    // The finaliser of SplitMix64.
+/// A pseudo-random number in [0, 1) hashed from the flow's own history: rules have no randomness,
+/// and flows must not probe in step.
+fn pseudo_random(ack: &Ack) -> f64 {
+    let mut x = ack.now_s.to_bits()
+        ^ ack.delivered_packets.rotate_left(32)
+        ^ ack.rtt_s.to_bits().rotate_left(17);
+    // Finalizer of SplitMix64.
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 53) as f64
@@ -130,7 +132,10 @@ mod tests {
 
     #[test]
     fn scattered_evenly_enough() {
-        let mean: f64 = (0..1000).map(|i| scatter(&Ack { now_s: f64::from(i) * 0.01, ..Ack::default() })).sum::<f64>() / 1000.0;
+        let mean: f64 = (0..1000)
+            .map(|i| pseudo_random(&Ack { now_s: f64::from(i) * 0.01, ..Ack::default() }))
+            .sum::<f64>()
+            / 1000.0;
         assert!((mean - 0.5).abs() < 0.05, "{mean}");
     }
 }

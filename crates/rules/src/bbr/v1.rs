@@ -1,27 +1,29 @@
-//! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00; Cardwell et al. 2016):
+//! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00; Cardwell et al. 2016).
 //!
 //! ```text
-//! bandwidth = largest delivery rate of 10 round trips      rtprop = smallest round trip of 10 s          (sections 4.1)
-//! pacing    = pacing_gain bandwidth                         w <= cwnd_gain bandwidth rtprop + 3           (sections 4.2)
+//! bandwidth = maximum delivery rate of 10 round trips, rtprop = minimum RTT of 10 s (section 4.1)
+//! pacing    = pacing_gain bandwidth,  w <= cwnd_gain bandwidth rtprop + 3      (section 4.2)
 //!
-//! Startup   both gains 2/ln 2, until the bandwidth stopped growing by 25 % for 3 round trips             (section 4.3.2)
-//! Drain     pacing gain ln 2/2, until bandwidth rtprop is in flight                                     (section 4.3.3)
-//! ProbeBW   pacing gains 5/4, 3/4, 1 (6 times), each for rtprop; cwnd gain 2                             (section 4.3.4)
-//! ProbeRTT  every 10 s without a smaller round trip: 4 packets for 200 ms and a round trip                (section 4.3.5)
+//! Startup   both gains 2/ln 2, until bandwidth grew < 25 % in 3 round trips    (section 4.3.2)
+//! Drain     pacing gain ln 2/2, until bandwidth rtprop is in flight            (section 4.3.3)
+//! ProbeBW   pacing gains 5/4, 3/4, 1 (6 times), each for rtprop; cwnd gain 2   (section 4.3.4)
+//! ProbeRTT  after 10 s without a lower RTT: 4 packets for 200 ms and a round trip (section 4.3.5)
 //! ```
 //!
-//! `w` in packets, bandwidth in packets/s, rtprop in seconds. Marks leave the window alone; a loss ends the phase of gain 5/4; after
-//! a time-out the window regrows from one packet by what is acknowledged.
+//! `w` in packets, bandwidth in packets/s, rtprop in seconds. Marks do not change the window. A
+//! loss ends the phase of gain 5/4. After a timeout the window regrows from one packet by the
+//! packets acknowledged.
 //!
-//! In the first round trip of recovery what leaves is what is delivered; then the window grows by that, less what is lost; at the end it is
-//! what it was before (section 4.2.3.4).
+//! Recovery (section 4.2.3.4): packet conservation in the first round trip; then the window grows
+//! by the packets delivered less those lost; at the end it is restored.
 //!
-//! Departures: the draft's allowance of three send quanta is three packets; the phase in which ProbeBW begins is drawn from the flow's own
-//! history, since a rule has no randomness; no long-term sampling of policed rates.
+//! Departures: the draft's allowance of three send quanta is three packets; the first phase of
+//! ProbeBW is hashed from the flow's own history, because a rule has no randomness; no long-term
+//! sampling of policed rates.
 
-use super::{FullPipe, MIN_PIPE, MaxFilter, MinRtt, PROBE_RTT_S, scatter};
-use crate::registry::fine;
-use crate::{Ack, Congestion, Family, Mark, Needs, Rule, SlowStart, WindowRule};
+use super::{FullPipe, MIN_PIPE, MaxFilter, MinRtt, PROBE_RTT_S, pseudo_random};
+use crate::registry::no_check;
+use crate::{Ack, Congestion, Family, MarkResponse, Needs, Rule, SlowStart, WindowRule};
 
 /// 2/ln 2: doubles the rate every round trip.
 const HIGH_GAIN: f64 = 2.885_390_081_777_926_8;
@@ -36,7 +38,7 @@ enum Mode {
         phase: usize,
         since_s: f64,
     },
-    /// `until_s` once the pipe is drained; then a round trip must pass as well.
+    /// `until_s` is set once the pipe is drained; a round trip must pass as well.
     ProbeRtt {
         until_s: Option<f64>,
         round_passed: bool,
@@ -53,15 +55,15 @@ pub struct Bbr1 {
     round: u64,
     pacing_packets_s: f64,
     /// The first window seen, packets.
-    initial: f64,
-    /// The window before ProbeRTT, packets.
-    prior: f64,
-    /// Losses known so far, and whether the phase of gain 5/4 has seen one.
+    initial_cwnd: f64,
+    /// cwnd before ProbeRTT or recovery, packets.
+    prior_cwnd: f64,
+    /// Packets lost so far, and whether the phase of gain 5/4 has seen a loss.
     lost: u64,
     has_lost: bool,
     in_recovery: bool,
-    /// The first round trip of recovery: what leaves is what was delivered.
-    conserves: bool,
+    /// Packet conservation: the first round trip of recovery.
+    packet_conservation: bool,
     in_flight: f64,
 }
 
@@ -74,12 +76,12 @@ impl Default for Bbr1 {
             full_pipe: FullPipe::default(),
             round: 0,
             pacing_packets_s: 0.0,
-            initial: 0.0,
-            prior: 0.0,
+            initial_cwnd: 0.0,
+            prior_cwnd: 0.0,
             lost: 0,
             has_lost: false,
             in_recovery: false,
-            conserves: false,
+            packet_conservation: false,
             in_flight: 0.0,
         }
     }
@@ -95,15 +97,19 @@ impl Bbr1 {
         }
     }
 
-    /// `gain` times the bandwidth-delay product and the allowance, packets.
+    /// `gain` times the bandwidth-delay product plus the allowance, packets.
     fn inflight(&self, gain: f64) -> f64 {
         let product = self.bandwidth.value() * self.min_rtt.value_s;
-        if product.is_finite() && product > 0.0 { (gain * product).ceil() + 3.0 } else { self.initial }
+        if product.is_finite() && product > 0.0 {
+            (gain * product).ceil() + 3.0
+        } else {
+            self.initial_cwnd
+        }
     }
 
     fn update(&mut self, cwnd: f64, ack: &Ack) -> f64 {
-        if self.initial == 0.0 {
-            self.initial = cwnd;
+        if self.initial_cwnd == 0.0 {
+            self.initial_cwnd = cwnd;
         }
         self.round += u64::from(ack.round_start);
         let rate = ack.delivery_rate_packets_s;
@@ -121,24 +127,29 @@ impl Bbr1 {
         self.set_pacing(cwnd, ack);
         self.in_flight = ack.in_flight_packets as f64;
         let cwnd = self.recover(restored, ack, lost);
-        if self.conserves { self.bounded(cwnd) } else { self.window(cwnd, ack) }
+        if self.packet_conservation { self.bounded(cwnd) } else { self.window(cwnd, ack) }
     }
 
-    /// Section 4.2.3.4: less by what is lost, in the first round trip what is in flight and was delivered, and at the end what it was before.
+    /// Recovery (section 4.2.3.4): cwnd less the packets lost, in the first round trip packets in
+    /// flight and delivered, and at the end the cwnd before recovery.
     fn recover(&mut self, cwnd: f64, ack: &Ack, lost: u64) -> f64 {
         let left = self.in_recovery && !ack.in_recovery;
         self.in_recovery = ack.in_recovery;
-        self.conserves &= ack.in_recovery && !ack.round_start;
+        self.packet_conservation &= ack.in_recovery && !ack.round_start;
         if left {
-            return cwnd.max(self.prior);
+            return cwnd.max(self.prior_cwnd);
         }
         let cwnd = if ack.in_recovery { (cwnd - lost as f64).max(1.0) } else { cwnd };
-        if self.conserves { cwnd.max((ack.in_flight_packets + ack.acked_packets) as f64) } else { cwnd }
+        if self.packet_conservation {
+            cwnd.max((ack.in_flight_packets + ack.acked_packets) as f64)
+        } else {
+            cwnd
+        }
     }
 
     fn save(&mut self, cwnd: f64) {
         let lowered = self.in_recovery || matches!(self.mode, Mode::ProbeRtt { .. });
-        self.prior = if lowered { self.prior.max(cwnd) } else { cwnd };
+        self.prior_cwnd = if lowered { self.prior_cwnd.max(cwnd) } else { cwnd };
     }
 
     fn next_mode(&mut self, cwnd: f64, ack: &Ack) {
@@ -151,28 +162,31 @@ impl Bbr1 {
         }
         if let Mode::ProbeBandwidth { phase, since_s } = self.mode {
             let whole = ack.now_s - since_s > self.min_rtt.value_s;
-            // Before this acknowledgement.
+            // Before this ACK.
             let in_flight = in_flight + ack.acked_packets as f64;
             let over = match CYCLE[phase] {
-                gain if gain > 1.0 => whole && (self.has_lost || in_flight >= self.inflight(gain).min(cwnd)),
+                gain if gain > 1.0 => {
+                    whole && (self.has_lost || in_flight >= self.inflight(gain).min(cwnd))
+                }
                 gain if gain < 1.0 => whole || in_flight <= self.inflight(1.0),
                 _ => whole,
             };
             if over {
                 self.has_lost = false;
-                self.mode = Mode::ProbeBandwidth { phase: (phase + 1) % CYCLE.len(), since_s: ack.now_s };
+                self.mode =
+                    Mode::ProbeBandwidth { phase: (phase + 1) % CYCLE.len(), since_s: ack.now_s };
             }
         }
     }
 
-    /// Any phase but that of gain 3/4.
+    /// Starts any phase but that of gain 3/4.
     fn enter_probe_bandwidth(&mut self, ack: &Ack) {
-        let drawn = (scatter(ack) * 7.0) as usize;
+        let drawn = (pseudo_random(ack) * 7.0) as usize;
         let phase = if drawn == 0 { 0 } else { drawn + 1 };
         self.mode = Mode::ProbeBandwidth { phase, since_s: ack.now_s };
     }
 
-    /// Enters and leaves ProbeRTT; the window to go on from.
+    /// Enters and leaves ProbeRTT; returns the cwnd to continue from.
     fn probe_rtt(&mut self, cwnd: f64, ack: &Ack, expired: bool) -> f64 {
         let probing = matches!(self.mode, Mode::ProbeRtt { .. });
         if expired && !probing {
@@ -182,7 +196,8 @@ impl Bbr1 {
         let Mode::ProbeRtt { until_s, round_passed } = self.mode else { return cwnd };
         let Some(until_s) = until_s else {
             if ack.in_flight_packets as f64 <= MIN_PIPE {
-                self.mode = Mode::ProbeRtt { until_s: Some(ack.now_s + PROBE_RTT_S), round_passed: false };
+                self.mode =
+                    Mode::ProbeRtt { until_s: Some(ack.now_s + PROBE_RTT_S), round_passed: false };
             }
             return cwnd;
         };
@@ -197,14 +212,14 @@ impl Bbr1 {
         } else {
             self.mode = Mode::Startup
         }
-        cwnd.max(self.prior)
+        cwnd.max(self.prior_cwnd)
     }
 
     fn set_pacing(&mut self, cwnd: f64, ack: &Ack) {
         let (gain, _) = self.gains();
         let mut rate = gain * self.bandwidth.value();
         if rate == 0.0 {
-            // Nothing measured yet: a window per round trip.
+            // Before the first measurement: a window per round trip.
             rate = gain * cwnd / if ack.srtt_s > 0.0 { ack.srtt_s } else { 0.001 };
         }
         if self.full_pipe.reached || rate > self.pacing_packets_s {
@@ -216,7 +231,7 @@ impl Bbr1 {
         let (acked, target) = (ack.acked_packets as f64, self.inflight(self.gains().1));
         let cwnd = if self.full_pipe.reached {
             (cwnd + acked).min(target)
-        } else if cwnd < target || (ack.delivered_packets as f64) < self.initial {
+        } else if cwnd < target || (ack.delivered_packets as f64) < self.initial_cwnd {
             cwnd + acked
         } else {
             cwnd
@@ -240,7 +255,7 @@ impl WindowRule for Bbr1 {
         if congestion != Congestion::FastRetransmit || self.in_flight == 0.0 {
             return cwnd;
         }
-        self.conserves = true;
+        self.packet_conservation = true;
         self.in_flight + 1.0
     }
 
@@ -248,8 +263,8 @@ impl WindowRule for Bbr1 {
         SlowStart::Grow(self.update(cwnd, ack))
     }
 
-    fn on_mark(&mut self, _: f64, _: &Ack) -> Mark {
-        Mark::Noted
+    fn on_mark(&mut self, _: f64, _: &Ack) -> MarkResponse {
+        MarkResponse::Consumed
     }
 
     fn pacing_rate_packets_s(&self) -> Option<f64> {
@@ -257,17 +272,24 @@ impl WindowRule for Bbr1 {
     }
 
     fn needs(&self) -> Needs {
-        Needs { delivery_rate: true, rounds: true, pacing: true, recovery: true, ..Needs::default() }
+        Needs {
+            delivery_rate: true,
+            rounds: true,
+            pacing: true,
+            recovery: true,
+            ..Needs::default()
+        }
     }
 }
 
 pub(crate) const FAMILY: Family = Family {
     name: "BBR1",
-    summary: "BBR version 1: pace at the measured bandwidth, keep two bandwidth-delay products in flight at most",
+    summary: "BBR version 1: pace at the measured bandwidth, keep two bandwidth-delay products in \
+        flight at most",
     source: "draft-cardwell-iccrg-bbr-congestion-control-00; Cardwell et al. 2016",
     example: "BBR1",
     parameters: &[],
-    check: fine,
+    check: no_check,
     build: |_| Rule::Bbr1(Box::default()),
 };
 

@@ -1,37 +1,44 @@
-//! BBR version 3 (draft-ietf-ccwg-bbr-06): version 1 with bounds learnt from loss.
+//! BBR version 3 (draft-ietf-ccwg-bbr-06): version 1 with bounds learned from loss.
 //!
 //! ```text
-//! max_bw    = largest delivery rate of this and the last ProbeBW cycle      bw = min(max_bw, bw_short)
-//! pacing    = 0.99 pacing_gain bw       w <= cwnd_gain bw min_rtt, bounded by inflight_long and inflight_short
+//! max_bw  = maximum delivery rate of this and the last ProbeBW cycle,  bw = min(max_bw, bw_short)
+//! pacing  = 0.99 pacing_gain bw
+//! w      <= cwnd_gain bw min_rtt, inflight_long and inflight_short
 //!
-//! Startup   gains 2.77 and 2, until the rate stopped growing by 25 % for 3 round trips, or a round trip in recovery lost more than
-//!           2 %, in 6 acknowledgements or more
+//! Startup   gains 2.77 and 2, until the rate grew < 25 % in 3 round trips, or a round trip in
+//!           recovery lost more than 2 %, reported by 6 ACKs or more
 //! Drain     pacing gain 0.5, until one bandwidth-delay product is in flight, 3 round trips at most
 //! ProbeBW   Down   0.9   until that product and 85 % of inflight_long are reached
-//!           Cruise 1     until 2 to 3 s or 63 round trips (a Reno flow's cycle, if shorter) since the last probe
+//!           Cruise 1     until 2 to 3 s, or 63 round trips (a Reno flow's cycle) if shorter, since
+//!                        the last probe
 //!           Refill 1     for one round trip, without the short-term bounds
-//!           Up     1.25  (cwnd gain 2.25): inflight_long grows by 1, 2, 4, ... packets per round trip while it binds; until more than 2 %
-//!                        are lost or the rate stopped growing; after a probe that lost as much, until inflight_long is in flight,
+//!           Up     1.25  (cwnd gain 2.25): inflight_long grows by 1, 2, 4, ... packets per round
+//!                        trip while it binds; until more than 2 % are lost or the rate stopped
+//!                        growing; after a probe with such loss, until inflight_long is in flight,
 //!                        and at once again if that lost nothing
-//! ProbeRTT  every 5 s without a smaller round trip: half the product in flight for 200 ms and a round trip
+//! ProbeRTT  after 5 s without a lower RTT: half the product in flight for 200 ms and a round trip
 //!
-//! loss above 2 % of what was in flight, in what Refill and Up sent:   inflight_long <- max(in flight then, 0.7 target)
-//! loss in other states, per round trip:   bw_short <- max(latest rate, 0.7 bw_short),   inflight_short alike
+//! loss above 2 % of the packets in flight, for packets sent in Refill and Up:
+//!           inflight_long <- max(in flight then, 0.7 target)
+//! loss in other states, per round trip:
+//!           bw_short <- max(latest rate, 0.7 bw_short),  inflight_short alike
 //! ```
 //!
-//! `w` and inflight in packets, bw in packets/s. What loss teaches is in `v3/loss.rs`, how the round trip is probed in `v3/round_trip.rs`.
+//! `w` and inflight in packets, bw in packets/s. The response to loss is in `v3/loss.rs`, ProbeRTT
+//! in `v3/round_trip.rs`.
 //!
-//! Departures: what was in flight when a packet was sent and what was lost since is known of the packet acknowledged when a loss is found, which
-//! left three packets after the lost one, not of that one; lost ranges are counted by the acknowledgements that find them, as in Linux; no
-//! allowance for aggregated acknowledgements; no undo of spurious recovery; marks are ignored, as in the draft; the wait between probes is
-//! drawn from the flow's own history, since a rule has no randomness.
+//! Departures: the packets in flight at transmission and lost since are those of the packet
+//! acknowledged when a loss is detected, three packets after the lost one, not those of the lost
+//! packet; lost ranges are counted by the ACKs that reveal them, as in Linux; no allowance for ACK
+//! aggregation; no undo of spurious recovery; marks are ignored, as in the draft; the wait between
+//! probes is hashed from the flow's own history, because a rule has no randomness.
 
 mod loss;
 mod round_trip;
 
-use super::{FullPipe, MIN_PIPE, MaxFilter, scatter};
-use crate::registry::fine;
-use crate::{Ack, Congestion, Family, Mark, Needs, Rule, SlowStart, WindowRule};
+use super::{FullPipe, MIN_PIPE, MaxFilter, pseudo_random};
+use crate::registry::no_check;
+use crate::{Ack, Congestion, Family, MarkResponse, Needs, Rule, SlowStart, WindowRule};
 use loss::Bounds;
 
 const PACING_MARGIN: f64 = 0.01;
@@ -46,7 +53,7 @@ enum Mode {
     Cruise,
     Refill,
     Up,
-    /// `until_s` once the pipe is drained; then a round trip must pass as well.
+    /// `until_s` is set once the pipe is drained; a round trip must pass as well.
     ProbeRtt {
         until_s: Option<f64>,
         round_passed: bool,
@@ -59,13 +66,14 @@ pub struct Bbr3 {
     mode: Mode,
     max_bandwidth: MaxFilter<2>,
     cycle: u64,
-    /// The smallest round trip of 10 s, and that of 5 s, which ProbeRTT renews; and when they were seen.
+    /// Minimum RTT of 10 s, and that of 5 s, which ProbeRTT renews; with the times of the samples.
     min_rtt: (f64, f64),
     probed_rtt: (f64, f64),
     full_pipe: FullPipe,
-    /// The pipe was ever full.
+    /// Whether the pipe was ever full.
     filled: bool,
-    /// Delivered when this round trip began; whether one begins; how many there were.
+    /// `delivered` when this round trip began; whether one begins with this ACK; number of round
+    /// trips.
     round_ends: u64,
     round_start: bool,
     rounds: u64,
@@ -75,9 +83,9 @@ pub struct Bbr3 {
     rounds_since_probe: f64,
     cycle_s: f64,
     pacing_packets_s: f64,
-    initial: f64,
-    /// The window before recovery or ProbeRTT, packets.
-    prior: f64,
+    initial_cwnd: f64,
+    /// cwnd before recovery or ProbeRTT, packets.
+    prior_cwnd: f64,
     in_recovery: bool,
 }
 
@@ -100,8 +108,8 @@ impl Default for Bbr3 {
             rounds_since_probe: 0.0,
             cycle_s: 0.0,
             pacing_packets_s: 0.0,
-            initial: 0.0,
-            prior: 0.0,
+            initial_cwnd: 0.0,
+            prior_cwnd: 0.0,
             in_recovery: false,
         }
     }
@@ -127,7 +135,11 @@ impl Bbr3 {
     /// `gain` bandwidth-delay products, packets.
     fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
         let product = bandwidth * self.min_rtt.0;
-        let packets = if product.is_finite() && product > 0.0 { (gain * product).ceil().max(MIN_PIPE) } else { self.initial };
+        let packets = if product.is_finite() && product > 0.0 {
+            (gain * product).ceil().max(MIN_PIPE)
+        } else {
+            self.initial_cwnd
+        };
         packets + if self.mode == Mode::Up { 2.0 } else { 0.0 }
     }
 
@@ -136,8 +148,8 @@ impl Bbr3 {
     }
 
     fn update(&mut self, cwnd: f64, ack: &Ack) -> f64 {
-        if self.initial == 0.0 {
-            (self.initial, self.probed_rtt.1) = (cwnd, ack.now_s);
+        if self.initial_cwnd == 0.0 {
+            (self.initial_cwnd, self.probed_rtt.1) = (cwnd, ack.now_s);
         }
         let mut cwnd = self.restore(cwnd, ack);
         self.learn_from_losses(cwnd, ack);
@@ -151,20 +163,21 @@ impl Bbr3 {
         self.window(cwnd, ack)
     }
 
-    /// Section "Modulating cwnd in Loss Recovery": the window from before, once what was lost is repaired.
+    /// Section "Modulating cwnd in Loss Recovery": restores cwnd once recovery ends.
     fn restore(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         let left = self.in_recovery && !ack.in_recovery;
         self.in_recovery = ack.in_recovery;
-        if left { cwnd.max(self.prior) } else { cwnd }
+        if left { cwnd.max(self.prior_cwnd) } else { cwnd }
     }
 
     fn save(&mut self, cwnd: f64) {
         let lowered = self.in_recovery || matches!(self.mode, Mode::ProbeRtt { .. });
-        self.prior = if lowered { self.prior.max(cwnd) } else { cwnd };
+        self.prior_cwnd = if lowered { self.prior_cwnd.max(cwnd) } else { cwnd };
     }
 
     fn count_round(&mut self, ack: &Ack) {
-        self.round_start = ack.delivered_packets - ack.delivered_since_sent_packets >= self.round_ends;
+        self.round_start =
+            ack.delivered_packets - ack.delivered_since_sent_packets >= self.round_ends;
         if self.round_start {
             self.round_ends = ack.delivered_packets;
             self.rounds += 1;
@@ -190,7 +203,8 @@ impl Bbr3 {
         }
         if lossy_startup {
             self.filled = true;
-            self.bounds.inflight_long = self.inflight(self.bandwidth(), 1.0).max(self.bounds.inflight_latest);
+            self.bounds.inflight_long =
+                self.inflight(self.bandwidth(), 1.0).max(self.bounds.inflight_latest);
         }
     }
 
@@ -199,7 +213,9 @@ impl Bbr3 {
         if self.mode == Mode::Startup && self.filled {
             (self.mode, self.drained_by) = (Mode::Drain, self.rounds + DRAIN_ROUNDS);
         }
-        if self.mode == Mode::Drain && (in_flight <= self.inflight(self.bandwidth(), 1.0) || self.rounds > self.drained_by) {
+        if self.mode == Mode::Drain
+            && (in_flight <= self.inflight(self.bandwidth(), 1.0) || self.rounds > self.drained_by)
+        {
             self.enter_down(ack);
         }
         if !self.filled || self.adapt_long_term(cwnd, ack) {
@@ -234,11 +250,13 @@ impl Bbr3 {
     fn is_time_to_go_down(&mut self, cwnd: f64, ack: &Ack) -> bool {
         if self.bounds.was_too_high && ack.in_flight_packets as f64 >= self.bounds.inflight_long {
             self.bounds.was_cautious = true;
-            // What this probe shows is not known yet: until it does, it went well.
+            // The feedback of this probe is still missing: until it arrives, the probe counts as
+            // good.
             return true;
         }
         if is_limited(cwnd, ack) && cwnd >= self.bounds.inflight_long {
-            self.full_pipe = FullPipe { bandwidth: ack.delivery_rate_packets_s, ..FullPipe::default() };
+            self.full_pipe =
+                FullPipe { bandwidth: ack.delivery_rate_packets_s, ..FullPipe::default() };
             return false;
         }
         self.full_pipe.reached
@@ -247,7 +265,7 @@ impl Bbr3 {
     fn enter_down(&mut self, ack: &Ack) {
         self.bounds.start_down();
         (self.mode, self.cycle_s) = (Mode::Down, ack.now_s);
-        let drawn = scatter(ack);
+        let drawn = pseudo_random(ack);
         self.probe_wait_s = 2.0 + drawn;
         self.rounds_since_probe = (2.0 * drawn).floor();
         self.start_round(ack);
@@ -278,10 +296,11 @@ impl Bbr3 {
     }
 
     fn window(&self, cwnd: f64, ack: &Ack) -> f64 {
-        let (acked, target) = (ack.acked_packets as f64, self.inflight(self.bandwidth(), self.gains().1));
+        let (acked, target) =
+            (ack.acked_packets as f64, self.inflight(self.bandwidth(), self.gains().1));
         let mut cwnd = if self.filled {
             (cwnd + acked).min(target)
-        } else if cwnd < target || (ack.delivered_packets as f64) < self.initial {
+        } else if cwnd < target || (ack.delivered_packets as f64) < self.initial_cwnd {
             cwnd + acked
         } else {
             cwnd
@@ -298,7 +317,7 @@ impl Bbr3 {
     }
 }
 
-/// Whether the window is what limits the flow: all of it was in flight before this acknowledgement.
+/// Whether the flow is cwnd-limited: a full window was in flight before this ACK.
 fn is_limited(cwnd: f64, ack: &Ack) -> bool {
     (ack.in_flight_packets + ack.acked_packets) as f64 + 1.0 >= cwnd
 }
@@ -317,8 +336,8 @@ impl WindowRule for Bbr3 {
         SlowStart::Grow(self.update(cwnd, ack))
     }
 
-    fn on_mark(&mut self, _: f64, _: &Ack) -> Mark {
-        Mark::Noted
+    fn on_mark(&mut self, _: f64, _: &Ack) -> MarkResponse {
+        MarkResponse::Consumed
     }
 
     fn pacing_rate_packets_s(&self) -> Option<f64> {
@@ -332,11 +351,12 @@ impl WindowRule for Bbr3 {
 
 pub(crate) const FAMILY: Family = Family {
     name: "BBR3",
-    summary: "BBR version 3: as version 1, with bounds on what is in flight learnt from loss rates above 2 %",
+    summary: "BBR version 3: as version 1, with bounds on packets in flight learned from loss \
+        rates above 2 %",
     source: "draft-ietf-ccwg-bbr-06",
     example: "BBR3",
     parameters: &[],
-    check: fine,
+    check: no_check,
     build: |_| Rule::Bbr3(Box::default()),
 };
 

@@ -1,20 +1,22 @@
-//! A user's own rule as two formulas:
+//! Formula rule: a user's increase and decrease as two formulas.
 //!
 //! ```text
 //! without loss, per round trip:  w <- w + inc(w, rtt)
 //! on congestion:                 w <- dec(w, rtt)
 //! ```
 //!
-//! `w` in packets, `rtt` the smoothed round trip in seconds. Each acknowledgement adds inc(w, rtt)/w. Slow start is the usual one; marks
-//! count as losses. Before the first sample the round trip is 1 s (RFC 6298's first time-out).
+//! `w` in packets, `rtt` the smoothed RTT in seconds. Each ACK adds inc(w, rtt)/w. Slow start is
+//! the standard one; marks count as losses. Before the first sample the RTT is 1 s (RFC 6298's
+//! initial RTO).
 //!
-//! A formula that gives no finite number, or growth that leaves no window, leaves the window alone and is a fault from then on, which
-//! the endpoint reports. What `dec` gives below one packet is lifted to the endpoint's floor.
+//! A value that is not finite, or growth to a window that is not positive, leaves the window alone
+//! and is a fault from then on, which the endpoint reports. The endpoint raises a `dec` below one
+//! packet to its floor.
 
 mod parse;
 mod program;
 
-use crate::registry::{Kind, Parameter, fine, parameter};
+use crate::registry::{Parameter, ParameterKind, no_check, parameter};
 use crate::{Ack, Congestion, Family, Needs, Rule, SlowStart, WindowRule};
 use parse::Node;
 use program::Program;
@@ -36,12 +38,12 @@ pub struct Formula {
     program: Program,
 }
 
-/// What is wrong with a formula, and where.
+/// An error in a formula and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormulaError {
-    /// The character, counted from 1.
+    /// Position of the character, counted from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// Description of the error.
     pub message: String,
 }
 
@@ -54,7 +56,7 @@ impl fmt::Display for FormulaError {
 impl std::error::Error for FormulaError {}
 
 impl Formula {
-    /// The value at a window of `w` packets and a round trip of `rtt_s` seconds.
+    /// The value at a window of `w` packets and an RTT of `rtt_s` seconds.
     #[inline]
     pub fn value(&self, w: f64, rtt_s: f64) -> f64 {
         self.program.value(w, rtt_s)
@@ -71,10 +73,12 @@ impl FromStr for Formula {
     }
 }
 
-/// The same error, pointing at the part of the text that it quotes, if that stands there as it would be printed: spaces apart.
+/// Moves the error to the part of the text that it quotes, if the text contains it up to spaces.
 fn at_its_part(error: FormulaError, text: &str) -> FormulaError {
-    let part: String = error.message.split('"').nth(1).unwrap_or_default().split_whitespace().collect();
-    let packed: Vec<(usize, char)> = text.chars().enumerate().filter(|(_, character)| !character.is_whitespace()).collect();
+    let part: String =
+        error.message.split('"').nth(1).unwrap_or_default().split_whitespace().collect();
+    let packed: Vec<(usize, char)> =
+        text.chars().enumerate().filter(|(_, character)| !character.is_whitespace()).collect();
     let start = (0..packed.len()).find(|&start| {
         let mut rest = packed[start..].iter().map(|&(_, character)| character);
         part.chars().all(|character| rest.next() == Some(character))
@@ -91,7 +95,7 @@ impl fmt::Display for Formula {
     }
 }
 
-/// The rule made of two formulas.
+/// The rule of two formulas.
 #[derive(Clone, Debug)]
 pub struct FormulaRule {
     increase: Formula,
@@ -118,7 +122,10 @@ impl FormulaRule {
     fn fail(&mut self, what: &str, cwnd: f64, value: f64) {
         if self.fault.is_none() {
             let formula = if what == "inc" { &self.increase } else { &self.decrease };
-            self.fault = Some(format!("{what} = \"{formula}\" is {value} at w = {cwnd}, rtt = {}", self.rtt_s));
+            self.fault = Some(format!(
+                "{what} = \"{formula}\" is {value} at w = {cwnd}, rtt = {}",
+                self.rtt_s
+            ));
         }
     }
 }
@@ -162,8 +169,9 @@ impl WindowRule for FormulaRule {
 }
 
 const fn formula(name: &'static str, meaning: &'static str) -> Parameter {
-    const ALLOWED: &str = "a formula in w (packets) and rtt (seconds): + - * / ^ ( ) min max sqrt log exp abs";
-    Parameter { kind: Kind::Formula, ..parameter(name, meaning, ALLOWED, |_| true) }
+    const EXPECTED: &str =
+        "a formula in w (packets) and rtt (seconds): + - * / ^ ( ) min max sqrt log exp abs";
+    Parameter { kind: ParameterKind::Formula, ..parameter(name, meaning, EXPECTED, |_| true) }
 }
 
 pub(crate) const FAMILY: Family = Family {
@@ -171,14 +179,23 @@ pub(crate) const FAMILY: Family = Family {
     summary: "your own: what a round trip adds, and the window after a congestion signal",
     source: "your formulas",
     example: "Rule(inc=\"1/w^0.5\", dec=\"w - 0.5*w^0.5\")",
-    parameters: &[formula("inc", "packets added per round trip"), formula("dec", "window after a congestion signal, packets")],
+    parameters: &[
+        formula("inc", "packets added per round trip"),
+        formula("dec", "window after a congestion signal, packets"),
+    ],
     check: |p| {
         let shrinks = |w: f64| p.formulas[1].value(w, 0.1) < w;
-        // At any of these, or nothing is known of it: a rule may be gentle at some windows.
+        // At one of these windows suffices: a rule may be gentle at others.
         let shrinks_somewhere = [2.0, 10.0, 100.0, 1000.0].into_iter().any(shrinks);
-        if shrinks_somewhere { fine(p) } else { Some("it never shrinks: dec is not below w at 2, 10, 100 or 1000 packets") }
+        if shrinks_somewhere {
+            no_check(p)
+        } else {
+            Some("it never shrinks: dec is not below w at 2, 10, 100 or 1000 packets")
+        }
     },
-    build: |p| Rule::Formula(Box::new(FormulaRule::new(p.formulas[0].clone(), p.formulas[1].clone()))),
+    build: |p| {
+        Rule::Formula(Box::new(FormulaRule::new(p.formulas[0].clone(), p.formulas[1].clone())))
+    },
 };
 
 #[cfg(test)]

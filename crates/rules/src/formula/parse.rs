@@ -1,17 +1,21 @@
-//! The grammar of formulas, and the text that a formula prints as.
+//! Parser and printer of formulas.
 //!
-//! Numbers, `w`, `rtt`, `+ - * / ^`, parentheses and functions. `^` binds to the right and closer than a sign: `-2^2` is -4.
+//! Numbers, `w`, `rtt`, `+ - * / ^`, parentheses and functions. `^` is right-associative and binds
+//! more tightly than a sign: `-2^2` is -4.
 
 use super::FormulaError;
+use cwndlab_units::message;
 use std::fmt;
 use winnow::ascii::float;
-use winnow::combinator::{Infix, Prefix, cut_err, delimited, dispatch, expression, fail, peek, preceded, separated};
+use winnow::combinator::{
+    Infix, Prefix, cut_err, delimited, dispatch, expression, fail, peek, preceded, separated,
+};
 use winnow::error::{ContextError, ErrMode, StrContext, StrContextValue};
 use winnow::stream::{LocatingSlice, Location};
 use winnow::token::{any, one_of, take_while};
 use winnow::{ModalResult, Parser};
 
-/// What a formula consists of.
+/// Syntax tree of a formula.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Node {
     Number(f64),
@@ -42,8 +46,14 @@ pub(super) enum Function {
 }
 
 impl Function {
-    pub(super) const ALL: [(Self, &'static str); 6] =
-        [(Self::Min, "min"), (Self::Max, "max"), (Self::Sqrt, "sqrt"), (Self::Log, "log"), (Self::Exp, "exp"), (Self::Abs, "abs")];
+    pub(super) const ALL: [(Self, &'static str); 6] = [
+        (Self::Min, "min"),
+        (Self::Max, "max"),
+        (Self::Sqrt, "sqrt"),
+        (Self::Log, "log"),
+        (Self::Exp, "exp"),
+        (Self::Abs, "abs"),
+    ];
 
     fn name(self) -> &'static str {
         Self::ALL[self as usize].1
@@ -54,26 +64,36 @@ impl Function {
     }
 }
 
-/// A name or a call whose name or arguments are not right is kept until the whole text was read: where it is, and what is wrong.
+/// An invalid name or call is kept, with its position, until the whole text was parsed.
 #[derive(Clone, Debug)]
 struct Checked(Result<Node, FormulaError>);
 
 type Input<'a> = LocatingSlice<&'a str>;
 
-/// Longer ones are no rules that a person writes, and nesting is read by recursion.
+/// Limits of text length and nesting: parsing is recursive.
 const LONGEST: usize = 500;
 const DEEPEST: usize = 32;
 
 pub(super) fn parse(text: &str) -> Result<Node, FormulaError> {
     let column = |offset: usize| text.get(..offset).map_or(1, |before| before.chars().count() + 1);
     if text.len() > LONGEST {
-        return Err(FormulaError { column: LONGEST, message: format!("longer than {LONGEST} characters") });
+        return Err(FormulaError {
+            column: LONGEST,
+            message: format!("longer than {LONGEST} characters"),
+        });
     }
     let mut depth = 0usize;
     for (at, character) in text.char_indices() {
-        depth = if character == '(' { depth + 1 } else { depth.saturating_sub(usize::from(character == ')')) };
+        depth = if character == '(' {
+            depth + 1
+        } else {
+            depth.saturating_sub(usize::from(character == ')'))
+        };
         if depth > DEEPEST {
-            return Err(FormulaError { column: column(at), message: format!("nested deeper than {DEEPEST}") });
+            return Err(FormulaError {
+                column: column(at),
+                message: format!("nested deeper than {DEEPEST}"),
+            });
         }
     }
     match delimited(space, sum, space).parse(LocatingSlice::new(text)) {
@@ -82,7 +102,10 @@ pub(super) fn parse(text: &str) -> Result<Node, FormulaError> {
         Err(error) => {
             let offset = error.offset();
             let found = text.get(offset..).and_then(|rest| rest.chars().next());
-            let found = found.map_or_else(|| "the formula ends here".to_string(), |found| format!("found \"{found}\""));
+            let found = found.map_or_else(
+                || "the formula ends here".to_string(),
+                |found| format!("found \"{found}\""),
+            );
             let expected: Vec<String> = error
                 .inner()
                 .context()
@@ -91,8 +114,15 @@ pub(super) fn parse(text: &str) -> Result<Node, FormulaError> {
                     _ => None,
                 })
                 .collect();
-            let expected = if expected.is_empty() { "an operator (+ - * / ^) or the end".to_string() } else { expected.join(" or ") };
-            Err(FormulaError { column: column(offset), message: format!("expected {expected}, {found}") })
+            let expected = if expected.is_empty() {
+                "an operator (+ - * / ^) or the end".to_string()
+            } else {
+                expected.join(" or ")
+            };
+            Err(FormulaError {
+                column: column(offset),
+                message: format!("expected {expected}, {found}"),
+            })
         }
     }
 }
@@ -111,7 +141,9 @@ fn sum(input: &mut Input) -> ModalResult<Checked> {
         .prefix(preceded(
             space,
             dispatch! {any;
-                '-' => Prefix(12, |_: &mut _, x: Checked| Ok(Checked(x.0.map(|x| Node::Negative(Box::new(x)))))),
+                '-' => Prefix(12, |_: &mut _, x: Checked| {
+                    Ok(Checked(x.0.map(|x| Node::Negative(Box::new(x)))))
+                }),
                 '+' => Prefix(12, |_: &mut _, x: Checked| Ok(x)),
                 _ => fail,
             },
@@ -130,13 +162,16 @@ fn sum(input: &mut Input) -> ModalResult<Checked> {
         .parse_next(input)
 }
 
-/// Where there is no sign there must be one of these: whatever fails here is what is wrong.
+/// An operand. It reports errors where neither a sign nor an operand follows.
 fn operand(input: &mut Input) -> ModalResult<Checked> {
-    const EXPECTED: StrContextValue = StrContextValue::Description("a number, w, rtt, a function or \"(\"");
+    const EXPECTED: StrContextValue =
+        StrContextValue::Description("a number, w, rtt, a function or \"(\"");
     space(input)?;
     let first = peek(any::<_, ErrMode<ContextError>>).parse_next(input).unwrap_or(' ');
     match first {
-        '0'..='9' | '.' => cut_err(number).context(StrContext::Expected(EXPECTED)).parse_next(input),
+        '0'..='9' | '.' => {
+            cut_err(number).context(StrContext::Expected(EXPECTED)).parse_next(input)
+        }
         // Not an operand; `expression` tries a sign next.
         '-' | '+' => fail.parse_next(input),
         '(' => delimited('(', sum, close).parse_next(input),
@@ -154,32 +189,46 @@ fn number(input: &mut Input) -> ModalResult<Checked> {
     let at = input.current_token_start();
     let value: f64 = float.parse_next(input)?;
     let finite = value.is_finite().then_some(Node::Number(value));
-    Ok(Checked(finite.ok_or_else(|| FormulaError { column: at, message: "a number too large".to_string() })))
+    Ok(Checked(
+        finite
+            .ok_or_else(|| FormulaError { column: at, message: "a number too large".to_string() }),
+    ))
 }
 
-/// A variable, or a function with its arguments. Columns of errors are offsets here; `parse` counts characters.
+/// A variable or a function call. Positions are byte offsets here; `parse` converts them to
+/// characters.
 fn named(input: &mut Input) -> ModalResult<Checked> {
     let at = input.current_token_start();
     let name = take_while(1.., |c: char| c.is_alphanumeric() || c == '_').parse_next(input)?;
     let wrong = |message: String| Checked(Err(FormulaError { column: at, message }));
-    let called = preceded(space, peek(one_of::<_, _, ErrMode<ContextError>>('('))).parse_next(&mut input.clone()).is_ok();
+    let called = preceded(space, peek(one_of::<_, _, ErrMode<ContextError>>('(')))
+        .parse_next(&mut input.clone())
+        .is_ok();
     if !called {
         return Ok(match name {
             "w" => Checked(Ok(Node::Window)),
             "rtt" => Checked(Ok(Node::RoundTrip)),
-            _ => wrong(format!("\"{name}\" is unknown: the variables are w (packets) and rtt (seconds)")),
+            _ => wrong(format!("\"{name}\" is not known: expected w (packets) or rtt (seconds)")),
         });
     }
-    let arguments: Vec<Checked> = delimited((space, '('), separated(1.., sum, preceded(space, ',')), close).parse_next(input)?;
+    let arguments: Vec<Checked> =
+        delimited((space, '('), separated(1.., sum, preceded(space, ',')), close)
+            .parse_next(input)?;
     let Some(&(function, _)) = Function::ALL.iter().find(|(_, known)| *known == name) else {
-        let all = Function::ALL.map(|(_, name)| name).join(", ");
-        return Ok(wrong(format!("function \"{name}\" is unknown: there are {all}")));
+        let names = Function::ALL.map(|(_, name)| name);
+        return Ok(wrong(message::unknown("function", name, &names)));
     };
     if !function.arguments_fit(arguments.len()) {
-        let needed = if function.arguments_fit(1) { "one argument" } else { "two arguments or more" };
-        return Ok(wrong(format!("{name} takes {needed}, not {}", arguments.len())));
+        let takes = if function.arguments_fit(1) { "1 argument" } else { "2 or more arguments" };
+        return Ok(wrong(format!("{name} takes {takes}, got {}", arguments.len())));
     }
-    Ok(Checked(arguments.into_iter().map(|argument| argument.0).collect::<Result<_, _>>().map(|nodes| Node::Call(function, nodes))))
+    Ok(Checked(
+        arguments
+            .into_iter()
+            .map(|argument| argument.0)
+            .collect::<Result<_, _>>()
+            .map(|nodes| Node::Call(function, nodes)),
+    ))
 }
 
 impl Operator {
@@ -193,7 +242,7 @@ impl Operator {
         }
     }
 
-    /// What binds closer is higher; a sign is at 3.
+    /// Precedence: higher binds more tightly; a sign has 3.
     fn level(self) -> u8 {
         match self {
             Self::Add | Self::Subtract => 1,
@@ -212,7 +261,7 @@ impl Node {
         }
     }
 
-    /// Prints with parentheses where it binds less closely than `least`.
+    /// Prints with parentheses where the precedence is below `least`.
     fn print(&self, f: &mut fmt::Formatter<'_>, least: u8) -> fmt::Result {
         if self.level() < least {
             f.write_str("(")?;
@@ -220,7 +269,9 @@ impl Node {
             return f.write_str(")");
         }
         match self {
-            Self::Number(value) if *value != 0.0 && !(1e-5..1e15).contains(value) => write!(f, "{value:e}"),
+            Self::Number(value) if *value != 0.0 && !(1e-5..1e15).contains(value) => {
+                write!(f, "{value:e}")
+            }
             Self::Number(value) => write!(f, "{value}"),
             Self::Window => f.write_str("w"),
             Self::RoundTrip => f.write_str("rtt"),

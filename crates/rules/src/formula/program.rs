@@ -1,12 +1,13 @@
-//! A formula as steps over one value at hand and a small stack: no allocation, no recursion, one pass.
+//! Compiled formula: steps over an accumulator and a small stack, without allocation or recursion.
 
 use super::FormulaError;
 use super::parse::{Function, Node, Operator};
 
-/// One step. `x` is the value at hand; a constant lies in the step itself, so that most formulas need no stack at all.
+/// One step. `x` is the accumulator; constants are part of the step, so that most formulas need no
+/// stack.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
-    /// Put `x` on the stack, then take a new one.
+    /// Push `x` and load a new one.
     Save,
     Number(f64),
     Window,
@@ -16,7 +17,7 @@ enum Step {
     With(Operator, f64),
     /// constant op x.
     From(Operator, f64),
-    /// top of the stack op x.
+    /// Top of the stack op x.
     Pair(Operator),
     Min,
     Max,
@@ -28,11 +29,11 @@ enum Step {
 
 const STACK: usize = 16;
 
-/// A formula ready to be computed.
+/// A compiled formula.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Program {
     steps: Box<[Step]>,
-    /// Places on the stack that it needs.
+    /// Depth of the stack.
     depth: usize,
 }
 
@@ -50,16 +51,23 @@ impl Program {
             deepest = deepest.max(depth);
         }
         if deepest > STACK {
-            return Err(FormulaError { column: 1, message: format!("more than {STACK} intermediate values at a time") });
+            return Err(FormulaError {
+                column: 1,
+                message: format!("more than {STACK} intermediate values at a time"),
+            });
         }
         Ok(Self { steps: steps.into(), depth: deepest })
     }
 
-    /// The value at a window of `w` packets and a round trip of `rtt` seconds.
+    /// The value at a window of `w` packets and an RTT of `rtt` seconds.
     #[inline]
     pub(super) fn value(&self, w: f64, rtt: f64) -> f64 {
-        // Most formulas need none: then there is nothing to clear.
-        if self.depth == 0 { self.run(w, rtt, &mut []) } else { self.run(w, rtt, &mut [0.0; STACK]) }
+        // Most formulas need no stack: nothing to clear.
+        if self.depth == 0 {
+            self.run(w, rtt, &mut [])
+        } else {
+            self.run(w, rtt, &mut [0.0; STACK])
+        }
     }
 
     #[inline(always)]
@@ -100,7 +108,7 @@ impl Program {
     }
 }
 
-/// The smaller; what is not a number stays so, unlike in `f64::min`.
+/// The minimum; NaN propagates, unlike in `f64::min`.
 fn least(a: f64, b: f64) -> f64 {
     if a < b || a.is_nan() { a } else { b }
 }
@@ -118,21 +126,26 @@ fn apply(operator: Operator, a: f64, b: f64) -> f64 {
     }
 }
 
-/// The value, where neither variable enters.
+/// The value, if neither variable occurs.
 fn constant(node: &Node) -> Option<f64> {
     match node {
         Node::Number(value) => Some(*value),
         Node::Window | Node::RoundTrip | Node::Call(..) => None,
         Node::Negative(inner) => constant(inner).map(|value| -value),
-        Node::Pair(operator, left, right) => Some(apply(*operator, constant(left)?, constant(right)?)),
+        Node::Pair(operator, left, right) => {
+            Some(apply(*operator, constant(left)?, constant(right)?))
+        }
     }
 }
 
-/// Writes what computes the node. A part that is infinite or no number whatever the window is an error of the formula.
+/// Compiles a node. A part that is infinite or NaN for every window is an error.
 fn write(node: &Node, steps: &mut Vec<Step>) -> Result<(), FormulaError> {
     if let Some(value) = constant(node) {
         if !value.is_finite() {
-            return Err(FormulaError { column: 1, message: format!("\"{node}\" is {value}, whatever w is") });
+            return Err(FormulaError {
+                column: 1,
+                message: format!("\"{node}\" is {value}, whatever w is"),
+            });
         }
         steps.push(Step::Number(value));
         return Ok(());

@@ -72,15 +72,15 @@ fn errors_point_at_the_character() {
         ("", 1, "expected a number, w, rtt, a function or \"(\", the formula ends here"),
         ("  ", 3, "the formula ends here"),
         ("0.5*", 5, "the formula ends here"),
-        ("0.5*v", 5, "\"v\" is unknown: the variables are w (packets) and rtt (seconds)"),
+        ("0.5*v", 5, "\"v\" is not known: expected w (packets) or rtt (seconds)"),
         ("w W", 3, "expected an operator (+ - * / ^) or the end, found \"W\""),
         ("2w", 2, "expected an operator"),
         ("w * * 2", 5, "expected a number, w, rtt, a function or \"(\", found \"*\""),
         ("(w + 1", 7, "expected an operator or \")\", the formula ends here"),
         ("w + 1)", 6, "expected an operator (+ - * / ^) or the end, found \")\""),
-        ("sin(w)", 1, "function \"sin\" is unknown: there are min, max, sqrt, log, exp, abs"),
-        ("1 + min(w)", 5, "min takes two arguments or more, not 1"),
-        ("sqrt(w, 2)", 1, "sqrt takes one argument, not 2"),
+        ("sin(w)", 1, "function: \"sin\" is not known: expected min, max, sqrt, log, exp or abs"),
+        ("1 + min(w)", 5, "min takes 2 or more arguments, got 1"),
+        ("sqrt(w, 2)", 1, "sqrt takes 1 argument, got 2"),
         ("sqrt()", 6, "expected a number"),
         ("w + 1e999", 5, "a number too large"),
         ("w + 1 § 2", 7, "found \"§\""),
@@ -111,7 +111,7 @@ fn what_no_person_writes_is_refused() {
 #[test]
 fn a_rule_of_two_formulas() {
     let mut rule = FormulaRule::new("1/w^0.5".parse().unwrap(), "w - 0.5*w^0.5".parse().unwrap());
-    // A round trip adds 1/4 packet at 16: 1/64 per acknowledgement.
+    // A round trip adds 1/4 packet at 16: 1/64 per ACK.
     assert_eq!(rule.increase(16.0, &Ack::default()), 16.015625);
     assert_eq!(rule.decrease(16.0, Congestion::Ecn), 14.0);
     assert_eq!(rule.fault(), None);

@@ -1,38 +1,44 @@
-//! The one text form of a rule: `AIMD(1, 0.5)`, parsed and printed here and nowhere else.
+//! Text form of rules: parses and prints `AIMD(1, 0.5)`.
 //!
-//! Values stand in order or as `name=value`; what is missing takes its default. Printed are the values in order, then the options
-//! that differ from their defaults by name: `Bimodal(1, 0.5, 0.125, compare=scaled)`. Formulas are quoted and named.
+//! Values are positional or `name=value`; missing ones take their defaults. A rule prints its
+//! values in order, then by name the options that differ from their defaults: `Bimodal(1, 0.5,
+//! 0.125, compare=scaled)`. Formulas are quoted and named.
 //!
-//! `kernel:cubic` is an algorithm of the Linux kernel, for runs with real flows; simulated it is the rule here that does the same.
+//! `kernel:cubic` names a congestion control of the Linux kernel, for runs with real flows; a
+//! simulation runs its counterpart among the rules.
 //!
-//! Any other text with a colon, `my_rules.py:Patient(3)`, names a rule from elsewhere: what it means, whoever reads the text knows.
+//! Any other text with a colon, such as `my_rules.py:Patient(3)`, names a custom rule, which the
+//! caller resolves.
 
 mod values;
 
-use crate::registry::{Kind, Values};
-use crate::{Arithmetic, FAMILIES, Family, Formula, Maker, Rule};
+use crate::registry::{ParameterKind, ParameterValues};
+use crate::{Arithmetic, CustomRuleFactory, FAMILIES, Family, Formula, Rule};
+use cwndlab_units::message;
 use std::{fmt, str::FromStr};
-use values::{Wrong, assign, formula, number};
+use values::{AssignError, assign, formula, number};
 
-/// A rule as written, checked.
+/// A checked rule specification.
 #[derive(Clone)]
-pub struct RuleSpec(Written);
+pub struct RuleSpec(RuleSource);
 
 #[derive(Clone)]
-enum Written {
-    /// A built-in rule: its family and its parameters.
+enum RuleSource {
+    /// A built-in rule: its family and parameters.
     BuiltIn(BuiltIn),
-    /// An algorithm of the Linux kernel, and the rule that stands for it in simulations.
+    /// A congestion control of the Linux kernel, and its counterpart in simulations.
     Kernel { name: &'static str, counterpart: BuiltIn },
-    /// A rule from elsewhere.
-    Own { text: String, maker: Maker },
+    /// A custom rule.
+    Custom { text: String, factory: CustomRuleFactory },
 }
 
-/// What a text that names one of the kernel's algorithms begins with.
+/// Prefix of the kernel's congestion controls.
 const KERNEL: &str = "kernel:";
 
-/// Algorithms that Linux brings, each with the rule here that does the same: Reno is RFC 5681, CUBIC RFC 9438, BBR the first version.
-const KERNEL_ALGORITHMS: [(&str, &str); 3] = [("reno", "AIMD(1, 0.5)"), ("cubic", "CUBIC"), ("bbr", "BBR1")];
+/// Congestion controls of Linux with their counterparts: Reno is RFC 5681, CUBIC RFC 9438, BBR
+/// version 1.
+const KERNEL_ALGORITHMS: [(&str, &str); 3] =
+    [("reno", "AIMD(1, 0.5)"), ("cubic", "CUBIC"), ("bbr", "BBR1")];
 
 #[derive(Clone)]
 struct BuiltIn {
@@ -41,7 +47,8 @@ struct BuiltIn {
     formulas: Vec<Formula>,
 }
 
-/// Why a rule could not be read; the message names the rule, the parameter, the value and what is allowed.
+/// Why a rule cannot be parsed; the message names the rule, the parameter, the value and what is
+/// expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleError(String);
 
@@ -54,29 +61,32 @@ impl fmt::Display for RuleError {
 impl std::error::Error for RuleError {}
 
 impl RuleSpec {
-    /// A rule from elsewhere, under the text that names it.
-    pub fn own(text: impl Into<String>, maker: Maker) -> Self {
-        Self(Written::Own { text: text.into(), maker })
+    /// A custom rule under the text that names it.
+    pub fn custom(text: impl Into<String>, factory: CustomRuleFactory) -> Self {
+        Self(RuleSource::Custom { text: text.into(), factory })
     }
 
     /// The rule's state for one flow.
     pub fn build(&self, arithmetic: Arithmetic) -> Rule {
         match &self.0 {
-            Written::BuiltIn(rule) => (rule.family.build)(&rule.values(arithmetic)),
-            Written::Kernel { counterpart, .. } => (counterpart.family.build)(&counterpart.values(arithmetic)),
-            Written::Own { maker, .. } => Rule::Own(maker.make()),
+            RuleSource::BuiltIn(rule) => (rule.family.build)(&rule.values(arithmetic)),
+            RuleSource::Kernel { counterpart, .. } => {
+                (counterpart.family.build)(&counterpart.values(arithmetic))
+            }
+            RuleSource::Custom { factory, .. } => Rule::Custom(factory.make()),
         }
     }
 
-    /// The text of a rule from elsewhere. Read from text alone it has no maker yet: [`own`](Self::own) gives it one.
-    pub fn own_text(&self) -> Option<&str> {
+    /// The text of a custom rule. A parsed one has no factory; [`custom`](Self::custom) gives it
+    /// one.
+    pub fn custom_text(&self) -> Option<&str> {
         match &self.0 {
-            Written::BuiltIn(_) | Written::Kernel { .. } => None,
-            Written::Own { text, .. } => Some(text),
+            RuleSource::BuiltIn(_) | RuleSource::Kernel { .. } => None,
+            RuleSource::Custom { text, .. } => Some(text),
         }
     }
 
-    /// The name of the kernel's algorithm, where it is one.
+    /// The name of the kernel's congestion control, if it is one.
     ///
     /// ```
     /// use cwndlab_rules::RuleSpec;
@@ -85,15 +95,15 @@ impl RuleSpec {
     /// ```
     pub fn kernel_name(&self) -> Option<&'static str> {
         match &self.0 {
-            Written::Kernel { name, .. } => Some(name),
-            Written::BuiltIn(_) | Written::Own { .. } => None,
+            RuleSource::Kernel { name, .. } => Some(name),
+            RuleSource::BuiltIn(_) | RuleSource::Custom { .. } => None,
         }
     }
 }
 
 impl BuiltIn {
-    fn values(&self, arithmetic: Arithmetic) -> Values<'_> {
-        Values { numbers: &self.numbers, formulas: &self.formulas, arithmetic }
+    fn values(&self, arithmetic: Arithmetic) -> ParameterValues<'_> {
+        ParameterValues { numbers: &self.numbers, formulas: &self.formulas, arithmetic }
     }
 }
 
@@ -106,34 +116,45 @@ impl FromStr for RuleSpec {
             return kernel(text, name);
         }
         if text.contains(':') {
-            return Ok(Self::own(text, Maker::default()));
+            return Ok(Self::custom(text, CustomRuleFactory::default()));
         }
         let (name, inside) = match text.split_once('(') {
             None => (text, ""),
             Some((name, rest)) => match rest.strip_suffix(')') {
                 Some(inside) => (name.trim(), inside),
-                None => return Err(RuleError(format!("rule \"{text}\" has no closing parenthesis: write a rule such as AIMD(1, 0.5)"))),
+                None => {
+                    let expected = "a closing parenthesis, as in AIMD(1, 0.5)";
+                    let value = format!("\"{text}\"");
+                    return Err(RuleError(message::invalid("rule", value, expected)));
+                }
             },
         };
-        let family = FAMILIES.iter().find(|family| family.name.eq_ignore_ascii_case(name)).ok_or_else(|| unknown(name))?;
+        let family = FAMILIES
+            .iter()
+            .find(|family| family.name.eq_ignore_ascii_case(name))
+            .ok_or_else(|| unknown(name))?;
         let in_rule = |wrong: String| RuleError(format!("rule \"{text}\": {wrong}"));
         let written = assign(family, inside).map_err(|wrong| match wrong {
-            Wrong::Value(wrong) => in_rule(wrong),
-            Wrong::Count(count) => wrong_count(text, family, count),
+            AssignError::Value(wrong) => in_rule(wrong),
+            AssignError::Count(count) => wrong_count(text, family, count),
         })?;
         let (mut numbers, mut formulas) = (Vec::new(), Vec::new());
         for (parameter, value) in family.parameters.iter().zip(&written) {
             match (parameter.kind, value, parameter.default) {
-                (Kind::Formula, Some(value), _) => formulas.push(formula(parameter, value).map_err(in_rule)?),
+                (ParameterKind::Formula, Some(value), _) => {
+                    formulas.push(formula(parameter, value).map_err(in_rule)?)
+                }
                 (_, Some(value), _) => numbers.push(number(parameter, value).map_err(in_rule)?),
                 (_, None, Some(default)) => numbers.push(default),
-                (_, None, None) => return Err(wrong_count(text, family, written.iter().flatten().count())),
+                (_, None, None) => {
+                    return Err(wrong_count(text, family, written.iter().flatten().count()));
+                }
             }
         }
         let rule = BuiltIn { family, numbers, formulas };
         match (family.check)(&rule.values(Arithmetic::Plain)) {
             Some(wrong) => Err(in_rule(wrong.to_string())),
-            None => Ok(Self(Written::BuiltIn(rule))),
+            None => Ok(Self(RuleSource::BuiltIn(rule))),
         }
     }
 }
@@ -141,11 +162,13 @@ impl FromStr for RuleSpec {
 fn kernel(text: &str, name: &str) -> Result<RuleSpec, RuleError> {
     let known = KERNEL_ALGORITHMS.iter().find(|(known, _)| *known == name.trim());
     let Some((name, counterpart)) = known else {
-        let allowed = KERNEL_ALGORITHMS.map(|(known, _)| format!("{KERNEL}{known}")).join(", ");
-        return Err(RuleError(format!("rule \"{text}\" is not known: allowed are {allowed}")));
+        let known = KERNEL_ALGORITHMS.map(|(known, _)| format!("{KERNEL}{known}"));
+        return Err(RuleError(message::unknown("rule", text, &known)));
     };
     match counterpart.parse()? {
-        RuleSpec(Written::BuiltIn(counterpart)) => Ok(RuleSpec(Written::Kernel { name, counterpart })),
+        RuleSpec(RuleSource::BuiltIn(counterpart)) => {
+            Ok(RuleSpec(RuleSource::Kernel { name, counterpart }))
+        }
         other => Ok(other),
     }
 }
@@ -153,9 +176,9 @@ fn kernel(text: &str, name: &str) -> Result<RuleSpec, RuleError> {
 impl fmt::Display for RuleSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Written::BuiltIn(rule) => rule.fmt(f),
-            Written::Kernel { name, .. } => write!(f, "{KERNEL}{name}"),
-            Written::Own { text, .. } => f.write_str(text),
+            RuleSource::BuiltIn(rule) => rule.fmt(f),
+            RuleSource::Kernel { name, .. } => write!(f, "{KERNEL}{name}"),
+            RuleSource::Custom { text, .. } => f.write_str(text),
         }
     }
 }
@@ -165,8 +188,10 @@ impl fmt::Display for BuiltIn {
         let (mut numbers, mut formulas) = (self.numbers.iter(), self.formulas.iter());
         let mut written = Vec::new();
         for parameter in self.family.parameters {
-            if parameter.kind == Kind::Formula {
-                written.extend(formulas.next().map(|formula| format!("{}=\"{formula}\"", parameter.name)));
+            if parameter.kind == ParameterKind::Formula {
+                written.extend(
+                    formulas.next().map(|formula| format!("{}=\"{formula}\"", parameter.name)),
+                );
                 continue;
             }
             let Some(&value) = numbers.next() else { continue };
@@ -192,36 +217,36 @@ impl fmt::Debug for RuleSpec {
 impl PartialEq for RuleSpec {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Written::BuiltIn(a), Written::BuiltIn(b)) => {
+            (RuleSource::BuiltIn(a), RuleSource::BuiltIn(b)) => {
                 a.family.name == b.family.name && a.numbers == b.numbers && a.formulas == b.formulas
             }
-            (Written::Kernel { name: a, .. }, Written::Kernel { name: b, .. }) => a == b,
-            (Written::Own { text: a, .. }, Written::Own { text: b, .. }) => a == b,
+            (RuleSource::Kernel { name: a, .. }, RuleSource::Kernel { name: b, .. }) => a == b,
+            (RuleSource::Custom { text: a, .. }, RuleSource::Custom { text: b, .. }) => a == b,
             _ => false,
         }
     }
 }
 
-fn wrong_count(text: &str, family: &Family, count: usize) -> RuleError {
-    let (name, names, needed) = (family.name, joined(family.parameters.iter().map(|parameter| parameter.name)), family.parameters.len());
-    let least = family.parameters.iter().filter(|parameter| parameter.default.is_none()).count();
-    let needed = if least < needed { format!("{least} to {needed}") } else { needed.to_string() };
-    RuleError(format!("rule \"{text}\" has {count} parameters, {name}({names}) needs {needed}, for example {}", family.example))
+/// Says how many parameters the family takes.
+fn wrong_count(text: &str, family: &Family, got: usize) -> RuleError {
+    let Family { name, example, parameters, .. } = family;
+    if parameters.is_empty() {
+        return RuleError(format!("rule \"{text}\": {name} takes no parameters, got {got}"));
+    }
+    let names: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
+    let least = parameters.iter().filter(|parameter| parameter.default.is_none()).count();
+    let most = message::count(parameters.len(), "parameter");
+    let takes = if least < parameters.len() { format!("{least} to {most}") } else { most };
+    RuleError(format!(
+        "rule \"{text}\": {name} takes {takes} ({}), got {got}; example: {example}",
+        names.join(", ")
+    ))
 }
 
+/// Says which rules there are.
 fn unknown(name: &str) -> RuleError {
-    let names = || FAMILIES.iter().map(|family| family.name);
-    let near = nearest(name, names()).unwrap_or_default();
-    RuleError(format!("rule \"{name}\" is unknown, did you mean {near}? Rules: {}", joined(names())))
-}
-
-fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let closeness = |name: &str| strsim::jaro_winkler(&typed.to_lowercase(), &name.to_lowercase());
-    names.max_by(|a, b| closeness(a).total_cmp(&closeness(b)))
-}
-
-fn joined<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    names.collect::<Vec<_>>().join(", ")
+    let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
+    RuleError(message::unknown("rule", name, &names))
 }
 
 #[cfg(test)]
@@ -247,7 +272,10 @@ mod tests {
             ("MAIMD", "MAIMD(1, 1.1, 0.8)"),
             ("Binomial(1, 0)", "Binomial(1, 0, 1, 0.5)"),
             ("Bimodal", "Bimodal(1, 0.5, 0.125)"),
-            ("Bimodal(1, 0.5, 0.25, 2, scaled, 0.1)", "Bimodal(1, 0.5, 0.25, weight=2, compare=scaled, band=0.1)"),
+            (
+                "Bimodal(1, 0.5, 0.25, 2, scaled, 0.1)",
+                "Bimodal(1, 0.5, 0.25, weight=2, compare=scaled, band=0.1)",
+            ),
             ("Bimodal(compare=FAIR)", "Bimodal(1, 0.5, 0.125)"),
             ("MRAIMD(reset=0.5)", "MRAIMD(1, 0.5, 0.005, 0.5, reset=0.5)"),
             ("MRAIMD(a'=0.25)", "MRAIMD(1, 0.25, 0.005, 0.5)"),
@@ -263,30 +291,41 @@ mod tests {
         for (text, says) in [
             ("AIDM(1, 0.5)", "did you mean AIMD"),
             ("GAIM(0.31, 0.875)", "did you mean GAIMD"),
-            ("AIAD(1)", "needs 2"),
-            ("AIAD", "has 0 parameters"),
-            ("AIMD(1, 0.5, 3)", "has 3 parameters, AIMD(a, b) needs 0 to 2"),
-            ("AIMD(1, 1)", "b = 1 is not allowed"),
-            ("GAIMD(1, 1)", "beta = 1 is not allowed: beta (factor on loss) must be between 0 and 1, both excluded"),
-            ("Bimodal(1, 0.5, 0)", "epsilon = 0 is not allowed"),
-            ("Bimodal(compare=both)", "compare = both is not allowed"),
-            ("Binomial(-1, 0)", "k = -1 is not allowed"),
+            ("AIAD(1)", "AIAD takes 2 parameters (a, d), got 1; example: AIAD(1, 3)"),
+            ("AIAD", "got 0"),
+            ("AIMD(1, 0.5, 3)", "AIMD takes 0 to 2 parameters (a, b), got 3"),
+            ("IIAD(1, 2, 3)", "got 3"),
+            ("NewReno(1)", "NewReno takes no parameters, got 1"),
+            ("AIMD(1, 1)", "rule \"AIMD(1, 1)\": b: 1 is not valid: expected a number"),
+            (
+                "GAIMD(1, 1)",
+                "beta: 1 is not valid: expected a number between 0 and 1, both excluded (factor",
+            ),
+            ("Bimodal(1, 0.5, 0)", "epsilon: 0 is not valid: expected a number"),
+            ("Bimodal(compare=both)", "compare: \"both\" is not known: expected fair or scaled"),
+            ("Binomial(-1, 0)", "k: -1 is not valid: expected a number from 0 to 10"),
             ("Binomial(0, 1, 1, 1)", "beta must be below 1 where l is 1"),
             ("AIMD(1, 0.5", "closing parenthesis"),
-            ("AIMD(1, x)", "\"x\" is not a number"),
-            ("AIMD(1, c=0.5)", "did you mean"),
+            ("AIMD(1, x)", "b: \"x\" is not valid: expected a number between 0 and 1"),
+            ("AIMD(1, c=0.5)", "parameter: \"c\" is not known: expected a or b"),
             ("AIMD(1, a=1)", "a is given twice"),
             ("AIMD(b=0.5, 1)", "\"1\" has no name"),
             ("MIMD(1, 0.5)", "above 1"),
-            ("AIMD(nan, 0.5)", "a = NaN"),
+            ("AIMD(nan, 0.5)", "a: NaN is not valid"),
             ("AIMD(1e300, 0.5)", "at most 1e6"),
             ("Linear(0, 1, -1, 0.9)", "never grows"),
             ("Linear(1, 1, 0, 1)", "never shrinks"),
-            ("", "unknown"),
-            ("Rule(inc=\"1\")", "has 1 parameters"),
-            ("Rule(inc=1, dec=\"w/2\")", "inc = 1 must stand in quotation marks"),
+            ("", "is not known"),
+            ("Rule(inc=\"1\")", "Rule takes 2 parameters (inc, dec), got 1"),
+            (
+                "Rule(inc=1, dec=\"w/2\")",
+                "inc: 1 is not valid: expected a formula in quotation marks: inc=\"1\"",
+            ),
             ("Rule(inc=\"1, dec=\"w/2\")", "quotation mark is not closed"),
-            ("Rule(inc=\"1\", dec=\"w/\")", "dec = \"w/\", column 3: expected a number"),
+            (
+                "Rule(inc=\"1\", dec=\"w/\")",
+                "dec: \"w/\" is not valid: column 3: expected a number",
+            ),
             ("Rule(inc=\"1\", dec=\"2*w\")", "never shrinks"),
         ] {
             let error = text.parse::<RuleSpec>().unwrap_err().to_string();

@@ -1,30 +1,40 @@
-//! What stands between the parentheses of a rule: values in order, then by name.
+//! Parameters in parentheses: assigns positional and named values and parses them.
 
-use super::{joined, nearest};
-use crate::registry::Kind;
+use crate::registry::ParameterKind;
 use crate::{Family, Formula, Parameter};
+use cwndlab_units::message;
 
-/// What is wrong with the values of a rule: one of them, or how many there are.
-pub(super) enum Wrong {
+/// What is wrong with the values: one of them, or their number.
+pub(super) enum AssignError {
     Value(String),
     Count(usize),
 }
 
-/// The text written for each parameter of the family.
-pub(super) fn assign<'a>(family: &Family, inside: &'a str) -> Result<Vec<Option<&'a str>>, Wrong> {
-    let parts = split(inside).map_err(Wrong::Value)?;
+/// Assigns the text of each value to a parameter of the family.
+pub(super) fn assign<'a>(
+    family: &Family,
+    inside: &'a str,
+) -> Result<Vec<Option<&'a str>>, AssignError> {
+    let parts = split(inside).map_err(AssignError::Value)?;
     let mut written = vec![None; family.parameters.len()];
     for (index, part) in parts.iter().enumerate() {
         let (index, value) = match named(part) {
-            Some((name, value)) => (place(family, name).map_err(Wrong::Value)?, value),
+            Some((name, value)) => (index_of(family, name).map_err(AssignError::Value)?, value),
             None if parts[..index].iter().any(|part| named(part).is_some()) => {
-                return Err(Wrong::Value(format!("\"{part}\" has no name, but stands after a value that has one")));
+                return Err(AssignError::Value(format!(
+                    "\"{part}\" has no name, but follows a named value"
+                )));
             }
             None => (index, *part),
         };
         match written.get_mut(index) {
-            None => return Err(Wrong::Count(parts.len())),
-            Some(Some(_)) => return Err(Wrong::Value(format!("{} is given twice", family.parameters[index].name))),
+            None => return Err(AssignError::Count(parts.len())),
+            Some(Some(_)) => {
+                return Err(AssignError::Value(format!(
+                    "{} is given twice",
+                    family.parameters[index].name
+                )));
+            }
             Some(slot) => *slot = Some(value),
         }
     }
@@ -44,7 +54,11 @@ fn split(inside: &str) -> Result<Vec<&str>, String> {
         })
         .map(str::trim)
         .collect();
-    if inside.matches('"').count() % 2 == 1 { Err("a quotation mark is not closed".to_string()) } else { Ok(parts) }
+    if inside.matches('"').count() % 2 == 1 {
+        Err("a quotation mark is not closed".to_string())
+    } else {
+        Ok(parts)
+    }
 }
 
 fn named(part: &str) -> Option<(&str, &str)> {
@@ -52,33 +66,41 @@ fn named(part: &str) -> Option<(&str, &str)> {
     (!name.contains('"')).then(|| (name.trim(), value.trim()))
 }
 
-fn place(family: &Family, name: &str) -> Result<usize, String> {
-    let names = || family.parameters.iter().map(|parameter| parameter.name);
-    names().position(|known| known == name).ok_or_else(|| match nearest(name, names()) {
-        None => format!("{} has no parameters, but \"{name}\" is given", family.name),
-        Some(near) => format!("parameter \"{name}\" is unknown, did you mean {near}? Parameters of {}: {}", family.name, joined(names())),
+/// Index of the parameter called `name`.
+fn index_of(family: &Family, name: &str) -> Result<usize, String> {
+    let names: Vec<&str> = family.parameters.iter().map(|parameter| parameter.name).collect();
+    names.iter().position(|known| *known == name).ok_or_else(|| {
+        if names.is_empty() {
+            format!("{} takes no parameters, got {name}", family.name)
+        } else {
+            message::unknown("parameter", name, &names)
+        }
     })
 }
 
+/// Parses the formula of a parameter.
 pub(super) fn formula(parameter: &Parameter, text: &str) -> Result<Formula, String> {
     let name = parameter.name;
     let Some(formula) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) else {
-        return Err(format!("{name} = {text} must stand in quotation marks: {name}=\"{text}\""));
+        let expected = format!("a formula in quotation marks: {name}=\"{text}\"");
+        return Err(message::invalid(name, text, expected));
     };
-    formula.parse().map_err(|error| format!("{name} = \"{formula}\", {error}"))
+    formula.parse().map_err(|error| format!("{name}: \"{formula}\" is not valid: {error}"))
 }
 
+/// Parses the number or the choice of a parameter.
 pub(super) fn number(parameter: &Parameter, text: &str) -> Result<f64, String> {
-    let Parameter { name, allowed, meaning, kind, .. } = parameter;
-    if let Kind::Choice(words) = kind {
-        let place = words.iter().position(|word| word.eq_ignore_ascii_case(text));
-        return place
-            .map(|place| place as f64)
-            .ok_or_else(|| format!("{name} = {text} is not allowed: {name} ({meaning}) must be {allowed}"));
+    let Parameter { name, expected, meaning, kind, .. } = parameter;
+    if let ParameterKind::Choice(words) = kind {
+        let index = words.iter().position(|word| word.eq_ignore_ascii_case(text));
+        return index.map(|index| index as f64).ok_or_else(|| message::unknown(name, text, words));
     }
-    let value: f64 = text.parse().map_err(|_| format!("\"{text}\" is not a number"))?;
-    if value.is_finite() && (parameter.accepts)(value) {
-        return Ok(value);
+    // Some parameters say which numbers they take ("a whole number from 1 to 1e6").
+    let article = if expected.starts_with("a ") { "" } else { "a number " };
+    let expected = format!("{article}{expected} ({meaning})");
+    match text.parse::<f64>() {
+        Err(_) => Err(message::invalid(name, format!("\"{text}\""), expected)),
+        Ok(value) if value.is_finite() && (parameter.accepts)(value) => Ok(value),
+        Ok(value) => Err(message::invalid(name, value, expected)),
     }
-    Err(format!("{name} = {value} is not allowed: {name} ({meaning}) must be {allowed}"))
 }

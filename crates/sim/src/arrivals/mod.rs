@@ -1,92 +1,94 @@
-//! Finite TCP flows that arrive one after the other, and requests on connections that stay.
+//! Arriving flows: finite TCP flows of an arrival process, and request-response transfers on
+//! persistent connections.
 //!
-//! A flow that arrives takes the place of one that is over, if nothing of that one is left in the network: so memory grows with the number
-//! of flows at a time, not with all that ever were.
+//! An arriving flow reuses the slot of a completed one, once none of its packets is left in the
+//! network: memory grows with the number of concurrent flows, not with all that ever arrived.
 
 mod slots;
 
-use crate::draw::Draw;
-use crate::flow::Sink;
+use crate::endpoints::ReceiverEndpoint;
+use crate::event_queues::EventKind;
 use crate::packet::Flags;
-use crate::random::Stream;
-use crate::streams::Due;
+use crate::random_stream::RandomStream;
+use crate::random_variable::RandomVariable;
 use cwndlab_rules::Rule;
 use cwndlab_tcp::{Counters, Recovery};
 use std::collections::VecDeque;
 
-/// A transfer that is complete: a flow that arrived, or a response.
+/// A completed transfer: an arriving flow, or a response.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
     /// Number of its group.
     pub group: u32,
-    /// When it began, seconds.
+    /// Start time, seconds.
     pub start_s: f64,
     /// Data packets.
     pub packets: u64,
-    /// Until everything was acknowledged, seconds.
+    /// Flow completion time (FCT): until the last acknowledgement, seconds.
     pub fct_s: f64,
-    /// That over a base round trip and the time its bits take on the slowest link of its way.
+    /// FCT over its minimum: the base round trip plus the transmission time on the bottleneck.
     pub slowdown: f64,
 }
 
-/// A flow's own link before its delay is drawn: rate, least and most delay (seconds).
-pub type OwnLink = (Option<u64>, f64, f64);
+/// Rate, and least and greatest delay (seconds) of an access link whose delay is drawn.
+pub type AccessLinkRange = (Option<u64>, f64, f64);
 
-/// What every flow of a group is made of.
+/// What all flows of a group have in common.
 #[derive(Clone, Debug)]
-pub struct Template {
+pub struct FlowTemplate {
     /// Its route.
     pub route: u32,
-    /// What its streams are due for.
-    pub dues: Vec<Due>,
-    /// Its pipes in order; those of one number have the same delay.
-    pub pipes: Vec<(usize, OwnLink)>,
+    /// Events of its FIFOs.
+    pub event_kinds: Vec<EventKind>,
+    /// Its access links in order; those of one number have the same delay.
+    pub access_links: Vec<(usize, AccessLinkRange)>,
     /// Index of its knobs.
     pub knobs: u32,
-    /// Rule, in its first state.
+    /// Rule, in its initial state.
     pub rule: Rule,
-    /// Recovery.
+    /// Loss recovery.
     pub recovery: Recovery,
-    /// Header of its packets.
+    /// Header bits of its packets.
     pub flags: Flags,
-    /// Offset of its timer within a tick, seconds.
-    pub phase_s: f64,
-    /// Round trip of propagation delays that are not drawn, seconds.
+    /// Offset of its timers within a tick, seconds.
+    pub timer_phase_s: f64,
+    /// Round trip propagation delay without the drawn delays, seconds.
     pub base_rtt_s: f64,
-    /// Seconds a data packet takes on the slowest link of its way.
-    pub slowest_s: f64,
+    /// Transmission time of a data packet on the bottleneck, seconds.
+    pub bottleneck_tx_s: f64,
 }
 
-/// When flows arrive.
+/// Arrival process: Poisson or regular, with a mean gap per phase.
 #[derive(Clone, Debug)]
-pub struct Gaps {
-    /// In units of the mean gap: exponential, or 1.
-    pub unit: Draw,
-    /// Length and mean gap of each phase, seconds; the first follows the last.
+pub struct ArrivalProcess {
+    /// Gap in units of the mean gap: exponential, or 1.
+    pub unit: RandomVariable,
+    /// Length and mean gap of each phase, seconds; the phases repeat.
     pub phases: Vec<(f64, f64)>,
-    /// The present phase, and when it ends.
+    /// Index of the current phase.
     pub phase: usize,
-    /// Seconds.
+    /// End of the current phase, seconds.
     pub until_s: f64,
-    /// No arrivals from then on, seconds.
+    /// End of the process, seconds.
     pub stop_s: f64,
 }
 
-impl Gaps {
-    /// From these phases on, beginning at `start_s`.
-    pub fn new(unit: Draw, phases: Vec<(f64, f64)>, start_s: f64, stop_s: f64) -> Self {
+impl ArrivalProcess {
+    /// A process with these phases from `start_s` on.
+    pub fn new(unit: RandomVariable, phases: Vec<(f64, f64)>, start_s: f64, stop_s: f64) -> Self {
         let until_s = start_s + phases[0].0;
         Self { unit, phases, phase: 0, until_s, stop_s }
     }
 
-    /// The arrival after `now_s`, if it is before the stop: the process runs faster or slower as the mean gap changes, so that none is forgotten at a change.
-    pub fn next_s(&mut self, mut now_s: f64) -> Option<f64> {
+    /// The arrival after `now_s`, if it precedes the stop. A gap that spans phases is rescaled at
+    /// their boundaries, which keeps the process memoryless.
+    pub fn next_time_s(&mut self, mut now_s: f64) -> Option<f64> {
         let mut units = self.unit.next();
         loop {
             let gap_s = self.phases[self.phase].1;
-            let next_s = now_s + units * gap_s;
-            if next_s <= self.until_s || now_s >= self.stop_s {
-                return Some(next_s).filter(|&next_s| next_s < self.stop_s);
+            let next_time_s = now_s + units * gap_s;
+            if next_time_s <= self.until_s || now_s >= self.stop_s {
+                return Some(next_time_s).filter(|&next_time_s| next_time_s < self.stop_s);
             }
             units -= (self.until_s - now_s) / gap_s;
             now_s = self.until_s;
@@ -96,78 +98,79 @@ impl Gaps {
     }
 }
 
-/// A group of flows that arrive.
+/// A group of arriving flows.
 #[derive(Clone, Debug)]
-pub struct Group {
-    /// What they are made of.
-    pub template: Template,
-    /// When.
-    pub gaps: Gaps,
-    /// Packets of each.
-    pub size: Draw,
-    /// Draws of delays.
-    pub delays: Stream,
-    /// Slots of flows that are over, by when (bits of a double that is not negative) and number; in order.
+pub struct ArrivalGroup {
+    /// What they have in common.
+    pub template: FlowTemplate,
+    /// Their arrival process.
+    pub process: ArrivalProcess,
+    /// Data packets of a flow.
+    pub size: RandomVariable,
+    /// Random stream of their access delays.
+    pub delays: RandomStream,
+    /// Slots of completed flows, sorted by completion time (as bits of a non-negative double) and
+    /// number.
     pub retired: VecDeque<(u64, u32)>,
-    /// Sums over the measuring window.
-    pub tally: Tally,
+    /// Counters over the measurement window.
+    pub counters: GroupCounters,
 }
 
-/// Sums over the measuring window.
+/// Counters over the measurement window.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Tally {
+pub struct GroupCounters {
     /// Flows that arrived.
     pub arrived: u64,
     /// Data packets sent.
     pub sent: u64,
-    /// Sent again.
+    /// Data packets retransmitted.
     pub retransmitted: u64,
-    /// Time-outs.
+    /// Retransmission timeouts.
     pub timeouts: u64,
-    /// New data packets that arrived.
+    /// New data packets delivered.
     pub delivered: u64,
-    /// Data packets lost.
+    /// Data packets dropped.
     pub dropped: u64,
-    /// Bytes of data packets that arrived, again or anew, SYNs too.
+    /// Bytes of data packets delivered, duplicates and SYNs included.
     pub arrived_bytes: u64,
 }
 
-impl Tally {
-    /// Adds what a sender did.
+impl GroupCounters {
+    /// Adds the counters of a sender.
     pub fn add_sent(&mut self, added: &Counters) {
         self.sent += added.sent;
         self.retransmitted += added.retransmitted;
         self.timeouts += u64::from(added.timeouts);
     }
 
-    /// Adds what reached a receiver.
-    pub fn add_received(&mut self, sink: &Sink) {
+    /// Adds the counters of a receiver.
+    pub fn add_received(&mut self, sink: &ReceiverEndpoint) {
         self.delivered += sink.delivered;
         self.dropped += sink.dropped;
         self.arrived_bytes += sink.arrived_bytes;
     }
 }
 
-/// What a flow is to do, where it is not to send without end.
+/// A transfer in progress.
 #[derive(Clone, Debug)]
-pub struct Job {
-    /// Number of its group among those of transfers.
+pub struct ActiveTransfer {
+    /// Number of its group among the groups with transfers.
     pub group: u32,
-    /// When the present transfer began, seconds.
-    pub began_s: f64,
+    /// Start time, seconds.
+    pub start_s: f64,
     /// Its data packets.
     pub packets: u64,
-    /// Base round trip, seconds.
+    /// Base round trip time, seconds.
     pub base_rtt_s: f64,
-    /// Seconds a data packet takes on the slowest link of its way.
-    pub slowest_s: f64,
-    /// Size of responses and time to think, where it answers requests.
-    pub requests: Option<(Draw, Draw)>,
-    /// Whether the flow stopped in the middle of it: it will not be complete, whatever is acknowledged.
-    pub is_cut: bool,
+    /// Transmission time of a data packet on the bottleneck, seconds.
+    pub bottleneck_tx_s: f64,
+    /// Response size and think time, for a flow that answers requests.
+    pub requests: Option<(RandomVariable, RandomVariable)>,
+    /// Whether the application stopped during the transfer, which then never completes.
+    pub is_truncated: bool,
 }
 
-/// A number of packets from a draw: whole, at least one.
-pub fn whole(packets: f64) -> u64 {
+/// An integer number of packets, at least one, from a draw.
+pub fn whole_packets(packets: f64) -> u64 {
     packets.round().clamp(1.0, 1e12) as u64
 }

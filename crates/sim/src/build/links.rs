@@ -1,143 +1,187 @@
-//! Links as they are built: rates, losses, and what cross traffic leaves of them.
+//! Builds the links of a network: rates, impairments, queues, and their available rates.
 
-use super::plan::Plan;
-use super::queues::{Queue, UNLIMITED};
+use super::network_plan::NetworkPlan;
+use super::queues::{BuiltQueue, UNLIMITED};
 use super::{FlowInfos, LinkInfo};
-use crate::course::Course;
 use crate::jitter::Jitter;
-use crate::link::{Link, Owned, Parts, QueueSampler, Touch, Window};
-use crate::loss::{Loss, LossKind};
-use crate::marker::Marker;
+use crate::link::{Impairments, Link, LinkConfig, MeasurementWindow, QueueSampler, ScheduledQueue};
+use crate::loss_model::{LossModel, LossProcess};
 use crate::outages::Outages;
-use crate::population::Population;
-use crate::random::Stream;
-use crate::rate::Serializer;
+use crate::piecewise_rate::PiecewiseRate;
+use crate::random_stream::RandomStream;
 use crate::scenario::{CrossSpec, LossSpec};
+use crate::serializer::Serializer;
+use crate::source_population::SourcePopulation;
+use crate::token_bucket::TokenBucketMarker;
 use cwndlab_queues::{Discipline, DropTail, Limit};
 use cwndlab_units::Time;
 use std::ops::Range;
 
-impl Plan<'_> {
-    /// Builds every link, and says what results say about it.
-    pub fn build_links(&self, flows: &FlowInfos, window: Window) -> (Vec<Link>, Vec<LinkInfo>) {
+impl NetworkPlan<'_> {
+    /// Builds all links and their descriptions.
+    pub fn build_links(
+        &self,
+        flows: &FlowInfos,
+        window: MeasurementWindow,
+    ) -> (Vec<Link>, Vec<LinkInfo>) {
         let scenario = self.scenario;
         let horizon = scenario.duration.seconds();
         let (from, to) = (window.from_s, window.to_s);
         let (mut links, mut infos) = (Vec::new(), Vec::new());
         for (i, plan) in self.links.iter().enumerate() {
-            let stream = |what: &str| Stream::new(scenario.seed, &format!("{what}/{}", plan.name));
+            let stream =
+                |what: &str| RandomStream::new(scenario.seed, &format!("{what}/{}", plan.name));
             let outages = Outages::new(plan.outages);
-            let (discipline, owned) = match self.queue(i as u32, flows) {
-                Queue::AtArrival(discipline) => (discipline, None),
-                Queue::Owns(queue) => (Discipline::DropTail(DropTail::new(Limit::Packets(1), true)), Some(Owned::new(queue))),
+            let (discipline, scheduled_queue) = match self.queue(i as u32, flows) {
+                BuiltQueue::Admission(discipline) => (discipline, None),
+                BuiltQueue::Scheduling(queue) => (
+                    Discipline::DropTail(DropTail::new(Limit::Packets(1), true)),
+                    Some(ScheduledQueue::new(queue)),
+                ),
             };
             let losses = plan
                 .loss
                 .iter()
                 .enumerate()
-                .map(|(k, loss)| Loss {
+                .map(|(k, loss)| LossModel {
                     flows: loss_flows(loss, flows),
-                    kind: LossKind::new(loss, Stream::new(scenario.seed, &format!("loss/{}/{k}", plan.name))),
+                    kind: LossProcess::new(
+                        loss,
+                        RandomStream::new(scenario.seed, &format!("loss/{}/{k}", plan.name)),
+                    ),
                 })
                 .collect();
-            let touch = Touch {
+            let impairments = Impairments {
                 losses,
                 outages: (!outages.is_empty()).then(|| outages.clone()),
-                marker: plan.marker.map(|marker| Marker::new(&marker)),
+                marker: plan.marker.map(|marker| TokenBucketMarker::new(&marker)),
                 jitter: plan.jitter.map(|jitter| Jitter::new(&jitter, stream("jitter"))),
                 last_s: 0.0,
             };
-            links.push(Link::new(Parts {
-                serializer: Serializer::with_outages(&plan.rate, stream("link-rate"), horizon, &outages),
+            links.push(Link::new(LinkConfig {
+                serializer: Serializer::with_outages(
+                    &plan.rate,
+                    stream("link-rate"),
+                    horizon,
+                    &outages,
+                ),
                 delay_s: plan.delay.link_delay_s(),
                 discipline,
-                owned,
+                scheduled_queue,
                 random: stream("queue"),
-                touch,
+                impairments,
                 window,
                 sampler: scenario.trace.queue.map(|every| QueueSampler::new(every.seconds())),
             }));
             let limit = self.limit(plan.queue.limit(), i as u32, flows);
             infos.push(LinkInfo {
                 name: plan.name.clone(),
-                rate_bps: self.link_course(i as u32).mean_bps(from, to),
+                rate_bps: self.link_rate(i as u32).mean_bps(from, to),
                 delay_s: plan.delay.seconds(),
-                limit_packets: if let Limit::Packets(packets) = limit { Some(packets).filter(|&p| p < UNLIMITED) } else { None },
+                limit_packets: if let Limit::Packets(packets) = limit {
+                    Some(packets).filter(|&p| p < UNLIMITED)
+                } else {
+                    None
+                },
                 cross_bps: self.cross_bps(i as u32, from, to),
-                asked_bps: self.asked_bps(i as u32, from, to),
+                target_available_bps: self.target_available_bps(i as u32, from, to),
                 cross: self.sources_on(i as u32),
                 arrivals: self.arrivals_on(i as u32),
                 queue: plan.queue.name(),
-                available_bps: scenario.trace.rate.map(|bin| self.available_bps(i as u32, bin.seconds())).unwrap_or_default(),
+                available_bps: scenario
+                    .trace
+                    .rate
+                    .map(|bin| self.available_bps(i as u32, bin.seconds()))
+                    .unwrap_or_default(),
             });
         }
         (links, infos)
     }
 
-    fn link_course(&self, link: u32) -> Course {
+    fn link_rate(&self, link: u32) -> PiecewiseRate {
         let plan = &self.links[link as usize];
-        let stream = Stream::new(self.scenario.seed, &format!("link-rate/{}", plan.name));
-        Course::new(&plan.rate, stream, None).with_outages(Outages::new(plan.outages))
+        let stream = RandomStream::new(self.scenario.seed, &format!("link-rate/{}", plan.name));
+        PiecewiseRate::new(&plan.rate, stream, None).with_outages(Outages::new(plan.outages))
     }
 
-    /// Cross traffic on a link whose rate is known ahead: its course, how many sources of it, and when it is on.
-    fn known_cross(&self, link: u32) -> impl Iterator<Item = (Course, u64, f64, Option<f64>)> {
+    /// Cross traffic on a link whose rate is known ahead: rate, number of sources, start and stop.
+    fn predictable_cross(
+        &self,
+        link: u32,
+    ) -> impl Iterator<Item = (PiecewiseRate, u64, f64, Option<f64>)> {
         let known = move |(index, spec): (usize, &CrossSpec)| {
-            if !self.cross[index].contains(&link) || spec.on.is_some() || spec.source_rate.is_some() {
+            if !self.cross[index].contains(&link) || spec.on.is_some() || spec.source_rate.is_some()
+            {
                 return None;
             }
-            let (waveform, left_of) = self.cross_rate(index, spec);
-            let stream = Stream::new(self.scenario.seed, &format!("rate/{}", spec.name));
-            Some((Course::new(waveform, stream, left_of), spec.count, spec.start.low.seconds(), spec.stop.map(Time::seconds)))
+            let (waveform, link_rate_bps) = self.cross_rate(index, spec);
+            let stream = RandomStream::new(self.scenario.seed, &format!("rate/{}", spec.name));
+            Some((
+                PiecewiseRate::new(waveform, stream, link_rate_bps),
+                spec.count,
+                spec.start.low.seconds(),
+                spec.stop.map(Time::seconds),
+            ))
         };
         self.scenario.cross.iter().enumerate().filter_map(known)
     }
 
-    /// Mean cross traffic offered to a link over the window, as far as it is known ahead.
+    /// Mean offered rate of this cross traffic over the window.
     fn cross_bps(&self, link: u32, from_s: f64, to_s: f64) -> f64 {
-        let means = self.known_cross(link).map(|(course, count, start_s, stop_s)| {
+        let means = self.predictable_cross(link).map(|(rate, count, start_s, stop_s)| {
             let begin = start_s.max(from_s);
             let end = stop_s.map_or(to_s, |stop_s| stop_s.min(to_s));
             if begin >= end {
                 return 0.0;
             }
-            count as f64 * course.mean_bps(begin, end) * (end - begin) / (to_s - from_s)
+            count as f64 * rate.mean_bps(begin, end) * (end - begin) / (to_s - from_s)
         });
         means.fold(0.0, |sum, mean| sum + mean)
     }
 
-    /// What sources that come and go are to leave of a link over the window.
-    fn asked_bps(&self, link: u32, from_s: f64, to_s: f64) -> Option<f64> {
+    /// Available rate over the window that a varying population of sources aims at.
+    fn target_available_bps(&self, link: u32, from_s: f64, to_s: f64) -> Option<f64> {
         let mut cross = self.scenario.cross.iter().enumerate();
-        let (_, spec) = cross.find(|(index, spec)| spec.source_rate.is_some() && self.cross[*index][0] == link)?;
-        Some(self.available_course(spec)?.mean_bps(from_s, to_s))
+        let (_, spec) = cross
+            .find(|(index, spec)| spec.source_rate.is_some() && self.cross[*index][0] == link)?;
+        Some(self.available_rate(spec)?.mean_bps(from_s, to_s))
     }
 
-    fn available_course(&self, spec: &CrossSpec) -> Option<Course> {
-        let stream = Stream::new(self.scenario.seed, &format!("rate/{}", spec.name));
-        Some(Course::new(spec.available.as_ref()?, stream, None))
+    fn available_rate(&self, spec: &CrossSpec) -> Option<PiecewiseRate> {
+        let stream = RandomStream::new(self.scenario.seed, &format!("rate/{}", spec.name));
+        Some(PiecewiseRate::new(spec.available.as_ref()?, stream, None))
     }
 
-    /// What cross traffic leaves of a link in bins of `bin_s` from 0 to the end of the run, as far as it is known ahead.
+    /// Available rate of a link in bins of `bin_s` over the whole run, as far as it is known ahead.
     fn available_bps(&self, link: u32, bin_s: f64) -> Vec<f64> {
         let count = (self.scenario.duration.seconds() / bin_s).ceil() as usize;
         let mut cross = self.scenario.cross.iter().enumerate();
-        if let Some((_, spec)) = cross.find(|(index, spec)| spec.source_rate.is_some() && self.cross[*index][0] == link) {
-            return self.available_course(spec).map(|course| course.bins(bin_s, count, 0.0, f64::MAX)).unwrap_or_default();
+        if let Some((_, spec)) =
+            cross.find(|(index, spec)| spec.source_rate.is_some() && self.cross[*index][0] == link)
+        {
+            return self
+                .available_rate(spec)
+                .map(|rate| rate.bins(bin_s, count, 0.0, f64::MAX))
+                .unwrap_or_default();
         }
-        let mut available = self.link_course(link).bins(bin_s, count, 0.0, f64::MAX);
-        for (course, sources, start_s, stop_s) in self.known_cross(link) {
-            let offered = course.bins(bin_s, count, start_s, stop_s.unwrap_or(f64::MAX));
-            available.iter_mut().zip(offered).for_each(|(available, offered)| *available -= sources as f64 * offered);
+        let mut available = self.link_rate(link).bins(bin_s, count, 0.0, f64::MAX);
+        for (rate, sources, start_s, stop_s) in self.predictable_cross(link) {
+            let offered = rate.bins(bin_s, count, start_s, stop_s.unwrap_or(f64::MAX));
+            available
+                .iter_mut()
+                .zip(offered)
+                .for_each(|(available, offered)| *available -= sources as f64 * offered);
         }
         available
     }
 
-    /// Sources whose number follows the rate that they are to leave of their first link.
-    pub fn numbers(&self, index: usize, spec: &CrossSpec) -> Population {
+    /// The population of sources that leaves the available rate on its first link.
+    pub fn population(&self, index: usize, spec: &CrossSpec) -> SourcePopulation {
         let link = self.cross[index][0];
-        let available = self.available_course(spec).expect("checked: sources of a rate come with what they leave");
-        Population::new(
+        let available = self
+            .available_rate(spec)
+            .expect("checked: sources of a rate come with what they leave");
+        SourcePopulation::new(
             available,
             self.links[link as usize].rate.largest().bps(),
             self.beside(link, spec),
@@ -145,24 +189,32 @@ impl Plan<'_> {
         )
     }
 
-    /// Four times the fair share of a source that is on only while there are more than `number` sources, bits per second.
-    pub fn four_shares(&self, index: usize, spec: &CrossSpec, number: u64) -> u64 {
+    /// Rate cap of source `number` of a population: four times the fair share that holds when this
+    /// source is on, bit/s.
+    pub fn source_rate_cap_bps(&self, index: usize, spec: &CrossSpec, number: u64) -> u64 {
         let link = self.cross[index][0];
-        (4 * self.links[link as usize].rate.largest().bps() / (self.beside(link, spec) + number + 1)).max(1)
+        (4 * self.links[link as usize].rate.largest().bps()
+            / (self.beside(link, spec) + number + 1))
+            .max(1)
     }
 
-    /// Listed flows that cross a link with their data.
+    /// Number of listed flows whose data crosses a link.
     fn beside(&self, link: u32, spec: &CrossSpec) -> u64 {
-        let listed = self.scenario.flows.iter().zip(&self.groups);
-        spec.beside.unwrap_or_else(|| listed.filter(|(_, group)| group.way.there.contains(&link)).map(|(flow, _)| flow.count).sum())
+        let listed_flows = self.scenario.flows.iter().zip(&self.groups);
+        spec.beside.unwrap_or_else(|| {
+            listed_flows
+                .filter(|(_, group)| group.path.forward.contains(&link))
+                .map(|(flow, _)| flow.count)
+                .sum()
+        })
     }
 
-    /// How many sources a line of the scenario stands for: at the most, where their number changes.
+    /// Number of sources of a `[[cross]]` entry; of a varying population the largest.
     pub fn sources(&self, index: usize, spec: &CrossSpec) -> u64 {
-        if spec.source_rate.is_some() { self.numbers(index, spec).most() } else { spec.count }
+        if spec.source_rate.is_some() { self.population(index, spec).most() } else { spec.count }
     }
 
-    /// Numbers of the sources that cross a link.
+    /// Sources that cross a link.
     fn sources_on(&self, link: u32) -> Vec<u32> {
         let mut first = 0;
         let mut numbers = Vec::new();
@@ -176,14 +228,16 @@ impl Plan<'_> {
         numbers
     }
 
-    /// Numbers of the groups of arriving flows that cross a link with their data.
+    /// Groups of arriving flows whose data crosses a link.
     fn arrivals_on(&self, link: u32) -> Vec<u32> {
-        let listed = self.scenario.flows.len();
-        (0..self.scenario.arrivals.len() as u32).filter(|&i| self.groups[listed + i as usize].way.there.contains(&link)).collect()
+        let listed_flows = self.scenario.flows.len();
+        (0..self.scenario.arrivals.len() as u32)
+            .filter(|&i| self.groups[listed_flows + i as usize].path.forward.contains(&link))
+            .collect()
     }
 }
 
-/// The flows that a loss concerns; all when it names none.
+/// The flows that a loss model applies to; all if it names none.
 fn loss_flows(loss: &LossSpec, flows: &FlowInfos) -> Option<Range<u32>> {
     let name = loss.flow().as_ref()?;
     let group = flows.range(name);

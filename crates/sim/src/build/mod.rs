@@ -1,95 +1,111 @@
-//! A network from a scenario: endpoints, routes and streams, over the links of the plan.
+//! Builds the network of a scenario: links, endpoints, routes and event queues.
 
+mod flow_schedule;
 mod info;
-mod leads;
 mod links;
-mod plan;
+mod lookahead;
+mod network_plan;
 mod queues;
 mod routes;
-mod schedule;
 mod traffic;
 
+use crate::access_links::AccessLinks;
+use crate::datapath::{Datapath, Route, Stage};
+use crate::endpoints::{ApplicationState, GoodputBins, ReceiverEndpoint, SenderEndpoint};
 use crate::engine::Engine;
-use crate::flow::{Agenda, Bins, Host, Sink};
-use crate::hash::TraceHash;
-use crate::kept::Kept;
-use crate::link::Window;
+use crate::event_queues::{EventKind, EventQueues, FlowIndices, PacketFifo};
+use crate::event_scheduler::EventScheduler;
+use crate::link::MeasurementWindow;
 use crate::packet::Flags;
-use crate::pipe::Pipes;
-use crate::random::Stream;
+use crate::random_stream::RandomStream;
 use crate::scenario::Scenario;
-use crate::scheduler::Scheduler;
-use crate::streams::{Due, Pending, Place, Streams};
-use crate::timers::{Kind, Timers};
-use crate::trace::Trace;
-use crate::transit::{Route, Stage, Transit};
+use crate::slab::Slab;
+use crate::timers::{TimerKind, Timers};
+use crate::trace::Tracer;
+use crate::trace_hash::TraceHash;
 use cwndlab_rules::Arithmetic;
 use cwndlab_tcp::{NEVER, Receiver, Recovery, Sender};
+use flow_schedule::flow_schedule;
 pub use info::{FlowInfos, GroupInfo, LinkInfo, Options};
-use leads::Lead;
-use plan::{Access, Group, Plan};
-use schedule::schedule;
+use lookahead::Lookahead;
+use network_plan::{DrawnAccessLinks, FlowGroup, NetworkPlan};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A network ready to run, and what its tables mean.
-pub struct Network<S: Scheduler, T: Trace> {
-    /// What moves.
+/// A network ready to run, with the descriptions of its tables.
+pub struct BuiltNetwork<S: EventScheduler, T: Tracer> {
+    /// The engine.
     pub engine: Engine<S, T>,
     /// Links in order.
     pub links: Vec<LinkInfo>,
     /// Listed TCP flows in order.
     pub flows: FlowInfos,
-    /// Names of the groups that make transfers: those that arrive, then those that respond.
+    /// Names of the groups with transfers: groups of arriving flows, then groups that answer
+    /// requests.
     pub transfer_groups: Vec<String>,
-    /// How many sources each line of cross traffic stands for.
+    /// Number of sources of each `[[cross]]` entry.
     pub cross_counts: Vec<u64>,
-    /// Where each source of cross traffic is in the tables, and when it first sends, seconds.
-    pub sources: Vec<(Place, f64)>,
+    /// Indices of each cross traffic source, and the time of its first packet, seconds.
+    pub sources: Vec<(FlowIndices, f64)>,
 }
 
 struct Builder<'a> {
-    plan: Plan<'a>,
+    plan: NetworkPlan<'a>,
     options: Options,
-    users: Vec<u64>,
-    leads: Vec<Lead>,
-    /// How much of each link's lead may be lost.
-    behind_s: Vec<f64>,
-    /// Leads of the links that have an inbox, seconds.
-    inbox_leads: Vec<f64>,
-    /// For each inbox the shared links before it, each of which has a door; none stands for senders.
-    doors: Vec<Vec<Option<Stage>>>,
+    flows_per_link: Vec<u64>,
+    lookaheads: Vec<Lookahead>,
+    /// How much of the lookahead of each link deferral may consume, seconds.
+    max_deferral_s: Vec<f64>,
+    /// Lookahead of links with a merge queue, seconds.
+    merge_lookaheads: Vec<f64>,
+    /// For each merge queue the shared links in front of it, each with an input port; none stands
+    /// for senders.
+    ports: Vec<Vec<Option<Stage>>>,
     routes: Vec<Route>,
     route_of: HashMap<Vec<Stage>, u32>,
 }
 
 /// Builds the network of a checked scenario.
-pub fn build<S: Scheduler, T: Trace>(scenario: &Scenario, options: Options, trace: T) -> Network<S, T> {
-    let plan = Plan::new(scenario);
-    let users = plan.users();
-    let (leads, behind_s) = leads::find(&plan, &users);
-    let inbox_leads = vec![0.0; leads.len()];
-    Builder { plan, options, users, leads, behind_s, inbox_leads, doors: Vec::new(), routes: Vec::new(), route_of: HashMap::new() }
-        .build(trace)
+pub fn build<S: EventScheduler, T: Tracer>(
+    scenario: &Scenario,
+    options: Options,
+    trace: T,
+) -> BuiltNetwork<S, T> {
+    let plan = NetworkPlan::new(scenario);
+    let flows_per_link = plan.flows_per_link();
+    let (lookaheads, max_deferral_s) = lookahead::find_lookaheads(&plan, &flows_per_link);
+    let merge_lookaheads = vec![0.0; lookaheads.len()];
+    Builder {
+        plan,
+        options,
+        flows_per_link,
+        lookaheads,
+        max_deferral_s,
+        merge_lookaheads,
+        ports: Vec::new(),
+        routes: Vec::new(),
+        route_of: HashMap::new(),
+    }
+    .build(trace)
 }
 
 impl Builder<'_> {
-    fn build<S: Scheduler, T: Trace>(mut self, trace: T) -> Network<S, T> {
+    fn build<S: EventScheduler, T: Tracer>(mut self, trace: T) -> BuiltNetwork<S, T> {
         let scenario = self.plan.scenario;
         let [from, to] = scenario.window();
-        let window = Window { from_s: from.seconds(), to_s: to.seconds() };
-        let transit = Transit {
+        let window = MeasurementWindow { from_s: from.seconds(), to_s: to.seconds() };
+        let datapath = Datapath {
             links: Vec::new(),
-            pipes: Pipes::default(),
-            sinks: Vec::new(),
+            access_links: AccessLinks::default(),
+            receivers: Vec::new(),
             first_slot: 0,
             slot_losses: Vec::new(),
             cross: Vec::new(),
             routes: Vec::new(),
-            streams: Streams { all: Vec::new(), scheduler: S::new(1, 0.0), packets: 0 },
-            inboxes: Vec::new(),
+            event_queues: EventQueues { fifos: Vec::new(), scheduler: S::new(1, 0.0), packets: 0 },
+            merge_queues: Vec::new(),
             knobs: Arc::from([]),
-            options: Kept::default(),
+            options: Slab::default(),
             timers: Timers::default(),
             trace,
             window,
@@ -99,72 +115,101 @@ impl Builder<'_> {
             overflowed: false,
         };
         let mut engine = Engine {
-            hosts: Vec::new(),
-            listed: 0,
+            senders: Vec::new(),
+            listed_flows: 0,
             groups: Vec::new(),
             transfers: Vec::new(),
             fault: None,
             cross: Vec::new(),
-            transit,
+            datapath,
             knobs: Arc::from([]),
             now_s: 0.0,
-            begun: Vec::new(),
+            counters_at_window_start: Vec::new(),
             measured: Vec::new(),
-            edges_s: vec![window.from_s, window.to_s],
-            next_edge_s: window.from_s,
-            tied: Vec::new(),
-            ties: 0,
+            window_edges_s: vec![window.from_s, window.to_s],
+            next_window_edge_s: window.from_s,
+            simultaneous: Vec::new(),
+            simultaneous_seen: 0,
             rounds: 0,
-            expiring: Vec::new(),
+            expired_timers: Vec::new(),
         };
         if self.options.look_ahead {
-            self.add_inboxes(&mut engine);
+            self.add_merge_queues(&mut engine);
         }
         let groups = std::mem::take(&mut self.plan.groups);
-        let (listed, arriving) = groups.split_at(scenario.flows.len());
+        let (listed_flows, arriving) = groups.split_at(scenario.flows.len());
         let mut infos = FlowInfos::default();
-        let mut transfer_groups: Vec<String> = arriving.iter().map(|group| group.spec.name.clone()).collect();
-        for (i, group) in listed.iter().enumerate() {
+        let mut transfer_groups: Vec<String> =
+            arriving.iter().map(|group| group.spec.name.clone()).collect();
+        for (i, group) in listed_flows.iter().enumerate() {
             self.add_flows(group, i as u32, &mut transfer_groups, &mut engine, &mut infos);
         }
-        engine.listed = engine.hosts.len();
-        engine.transit.first_slot = engine.listed;
+        engine.listed_flows = engine.senders.len();
+        engine.datapath.first_slot = engine.listed_flows;
         for (i, group) in arriving.iter().enumerate() {
-            self.add_arrivals(group, i, (listed.len() + i) as u32, &mut engine);
+            self.add_arrivals(group, i, (listed_flows.len() + i) as u32, &mut engine);
         }
         let knobs: Arc<[_]> = groups.iter().map(|group| self.plan.knobs(&group.spec)).collect();
         self.plan.groups = groups;
         let emissions = self.add_cross(&mut engine);
         let (links, link_infos) = self.plan.build_links(&infos, window);
-        engine.transit.links = links;
-        for (i, link) in engine.transit.links.iter_mut().enumerate() {
-            if let Some(owned) = link.service() {
-                owned.stream = engine.transit.streams.all.len() as u32;
-                owned.behind_s = if self.options.look_ahead { self.plan.behind_s(i as u32) } else { 0.0 };
-                let place = Place { route: 0, first_stream: owned.stream, first_pipe: 0 };
-                engine.transit.streams.all.push(Pending::new(0, Due::Depart(i as u32), place));
+        engine.datapath.links = links;
+        for (i, link) in engine.datapath.links.iter_mut().enumerate() {
+            if let Some(scheduled_queue) = link.scheduled_queue_mut() {
+                scheduled_queue.fifo = engine.datapath.event_queues.fifos.len() as u32;
+                scheduled_queue.max_deferral_s =
+                    if self.options.look_ahead { self.plan.max_deferral_s(i as u32) } else { 0.0 };
+                let indices = FlowIndices {
+                    route: 0,
+                    first_fifo: scheduled_queue.fifo,
+                    first_access_link: 0,
+                };
+                engine.datapath.event_queues.fifos.push(PacketFifo::new(
+                    0,
+                    EventKind::TransmissionEnd(i as u32),
+                    indices,
+                ));
             }
         }
-        let cross_counts = scenario.cross.iter().enumerate().map(|(i, spec)| self.plan.sources(i, spec)).collect();
-        (engine.knobs, engine.transit.knobs) = (knobs.clone(), knobs);
-        engine.transit.routes = self.routes;
-        engine.transit.inboxes.iter_mut().zip(&self.doors).for_each(|(inbox, doors)| inbox.open(doors.len()));
-        // As many of 1000 bytes as links may carry, there and back.
-        let packets_s = self.plan.links.iter().map(|link| link.rate.largest().bps() as f64 / 8000.0).sum();
-        let streams = &mut engine.transit.streams;
-        streams.scheduler = S::new(streams.all.len(), packets_s);
-        for &(stream, time_s) in &emissions {
-            engine.transit.streams.scheduler.set(stream, time_s);
+        let cross_counts =
+            scenario.cross.iter().enumerate().map(|(i, spec)| self.plan.sources(i, spec)).collect();
+        (engine.knobs, engine.datapath.knobs) = (knobs.clone(), knobs);
+        engine.datapath.routes = self.routes;
+        engine
+            .datapath
+            .merge_queues
+            .iter_mut()
+            .zip(&self.ports)
+            .for_each(|(merge_queue, ports)| merge_queue.open(ports.len()));
+        // As many packets of 1000 bytes as the links can carry, in both directions.
+        let packets_s =
+            self.plan.links.iter().map(|link| link.rate.largest().bps() as f64 / 8000.0).sum();
+        let queues = &mut engine.datapath.event_queues;
+        queues.scheduler = S::new(queues.fifos.len(), packets_s);
+        for &(fifo, time_s) in &emissions {
+            engine.datapath.event_queues.scheduler.schedule(fifo, time_s);
         }
-        let sources = emissions.iter().map(|&(stream, time_s)| (engine.transit.streams.all[stream as usize].place, time_s)).collect();
-        engine.transit.timers.push(window.from_s, Kind::Measure, 0);
-        engine.transit.timers.push(window.to_s, Kind::Measure, 0);
-        Network { engine, links: link_infos, flows: infos, transfer_groups, cross_counts, sources }
+        let sources = emissions
+            .iter()
+            .map(|&(fifo, time_s)| {
+                (engine.datapath.event_queues.fifos[fifo as usize].indices, time_s)
+            })
+            .collect();
+        engine.datapath.timers.push(window.from_s, TimerKind::WindowEdge, 0);
+        engine.datapath.timers.push(window.to_s, TimerKind::WindowEdge, 0);
+        BuiltNetwork {
+            engine,
+            links: link_infos,
+            flows: infos,
+            transfer_groups,
+            cross_counts,
+            sources,
+        }
     }
 
-    fn add_flows<S: Scheduler, T: Trace>(
+    fn add_flows<S: EventScheduler, T: Tracer>(
         &mut self,
-        group: &Group,
+        group: &FlowGroup,
         knobs_index: u32,
         transfer_groups: &mut Vec<String>,
         engine: &mut Engine<S, T>,
@@ -175,10 +220,15 @@ impl Builder<'_> {
         let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
         let rule = spec.rule.0.build(arithmetic);
         let recovery = Recovery::from(spec.recovery);
-        infos.group(GroupInfo { name: spec.name.clone(), rule: spec.rule.0.to_string(), recovery, count: spec.count });
+        infos.group(GroupInfo {
+            name: spec.name.clone(),
+            rule: spec.rule.0.to_string(),
+            recovery,
+            count: spec.count,
+        });
         let flows = spec.count as usize;
-        engine.hosts.reserve_exact(flows);
-        engine.transit.sinks.reserve_exact(flows);
+        engine.senders.reserve_exact(flows);
+        engine.datapath.receivers.reserve_exact(flows);
         infos.base_rtts_s.reserve_exact(flows);
         let transfers = spec.responses.as_ref().map(|_| {
             transfer_groups.push(spec.name.clone());
@@ -188,87 +238,112 @@ impl Builder<'_> {
             true => spec.start.low.seconds(),
             false => {
                 let name = format!("start/{}", spec.instance(i));
-                Stream::new(scenario.seed, &name).between(spec.start.low.seconds(), spec.start.high.seconds())
+                RandomStream::new(scenario.seed, &name)
+                    .between(spec.start.low.seconds(), spec.start.high.seconds())
             }
         };
-        for (i, times) in schedule(spec, scenario.duration.seconds(), drawn_s).into_iter().enumerate() {
+        for (i, times) in
+            flow_schedule(spec, scenario.duration.seconds(), drawn_s).into_iter().enumerate()
+        {
             let name = spec.instance(i as u64);
-            let flow = engine.hosts.len() as u32;
+            let flow = engine.senders.len() as u32;
             let access = self.plan.access(spec, &name);
-            let place = self.place(group, &access, knobs.delayed_ack, flow, engine);
-            let phase_s = spec.tcp.timer_phase.or(scenario.tcp.timer_phase).unwrap_or(0.0);
-            let base_rtt_s = self.plan.links_rtt_s(&group.way) + 2.0 * (access.source.1 + access.sink.1);
-            // Whose stop comes first never starts.
+            let indices = self.add_route(group, &access, knobs.delayed_ack, flow, engine);
+            let timer_phase_s = spec.tcp.timer_phase.or(scenario.tcp.timer_phase).unwrap_or(0.0);
+            let base_rtt_s =
+                self.plan.links_rtt_s(&group.path) + 2.0 * (access.source.1 + access.sink.1);
+            // A flow that would stop before it starts never starts.
             let (start_s, stop_s) = times.unwrap_or((NEVER, NEVER));
-            let job = transfers.map(|transfers| self.responder(group, &name, transfers, start_s, base_rtt_s));
-            let packets = job.as_ref().map(|job| job.packets).or(spec.packets);
+            let transfer = transfers
+                .map(|transfers| self.responder(group, &name, transfers, start_s, base_rtt_s));
+            let packets = transfer.as_ref().map(|transfer| transfer.packets).or(spec.packets);
             if start_s < NEVER {
-                engine.transit.timers.push(start_s, Kind::Start, flow);
+                engine.datapath.timers.push(start_s, TimerKind::FlowStart, flow);
             }
             if stop_s < NEVER {
-                engine.transit.timers.push(stop_s, Kind::Stop, flow);
+                engine.datapath.timers.push(stop_s, TimerKind::AppStop, flow);
             }
-            let rule = if rule.is_shared() { rule.clone() } else { spec.rule.0.build(arithmetic) };
-            let sender = Sender::new(rule, recovery, packets, phase_s, &knobs);
-            let agenda = Agenda::of(&sender, stop_s, job);
-            engine.hosts.push(Host {
+            let rule =
+                if rule.is_stateless() { rule.clone() } else { spec.rule.0.build(arithmetic) };
+            let sender = Sender::new(rule, recovery, packets, timer_phase_s, &knobs);
+            let app = ApplicationState::of(&sender, stop_s, transfer);
+            engine.senders.push(SenderEndpoint {
                 sender,
-                place,
+                indices,
                 knobs: knobs_index,
                 flags: Flags::of_priority(spec.priority),
-                armed_s: NEVER,
+                rto_entry_s: NEVER,
                 hash: TraceHash::default(),
                 finish_s: NEVER,
-                agenda,
+                app,
             });
-            let bins = Bins::new(engine.transit.window.from_s, engine.transit.bin_s);
-            engine.transit.sinks.push(Sink::new(Receiver::new(recovery.uses_sack()), knobs_index, bins));
+            let bins = GoodputBins::new(engine.datapath.window.from_s, engine.datapath.bin_s);
+            engine.datapath.receivers.push(ReceiverEndpoint::new(
+                Receiver::new(recovery.uses_sack()),
+                knobs_index,
+                bins,
+            ));
             infos.base_rtts_s.push(base_rtt_s);
         }
     }
 
-    /// Stages of a group's route, and its own links: which of source, sink and way back each is (0, 1, 2).
-    fn stages(&self, group: &Group) -> (Vec<Stage>, Vec<usize>) {
-        let ([source_rate, sink_rate], source, sink) = self.plan.spans(&group.spec);
-        let there = |rate: Option<u64>, high_s: f64| rate.is_some() || high_s > 0.0;
-        let own =
-            [there(source_rate, source.high.seconds()), there(sink_rate, sink.high.seconds()), self.plan.back_delay(&group.way) > 0.0];
-        let (mut stages, mut pipes) = (Vec::new(), Vec::new());
-        let mut pipe = |stages: &mut Vec<Stage>, which: usize| {
+    /// Stages of the route of a group, and for each access link whose it is: source (0), sink (1),
+    /// reverse path (2).
+    fn stages(&self, group: &FlowGroup) -> (Vec<Stage>, Vec<usize>) {
+        let ([source_rate, sink_rate], source, sink) = self.plan.access_ranges(&group.spec);
+        let forward = |rate: Option<u64>, high_s: f64| rate.is_some() || high_s > 0.0;
+        let own = [
+            forward(source_rate, source.high.seconds()),
+            forward(sink_rate, sink.high.seconds()),
+            self.plan.back_delay(&group.path) > 0.0,
+        ];
+        let (mut stages, mut access_links) = (Vec::new(), Vec::new());
+        let mut add_access_link = |stages: &mut Vec<Stage>, which: usize| {
             if own[which] {
-                stages.push(Stage::Pipe(pipes.len() as u32));
-                pipes.push(which);
+                stages.push(Stage::AccessLink(access_links.len() as u32));
+                access_links.push(which);
             }
         };
         let links = |links: &[u32]| -> Vec<Stage> {
-            links.iter().map(|&link| if self.plan.owns(link) { Stage::Queue(link) } else { Stage::Link(link) }).collect()
+            links
+                .iter()
+                .map(|&link| {
+                    if self.plan.has_scheduled_queue(link) {
+                        Stage::Queue(link)
+                    } else {
+                        Stage::Link(link)
+                    }
+                })
+                .collect()
         };
-        pipe(&mut stages, 0);
-        stages.extend(links(&group.way.there));
-        pipe(&mut stages, 1);
+        add_access_link(&mut stages, 0);
+        stages.extend(links(&group.path.forward));
+        add_access_link(&mut stages, 1);
         stages.push(Stage::Sink);
-        pipe(&mut stages, 1);
-        stages.extend(links(&group.way.back));
-        pipe(&mut stages, 2);
-        pipe(&mut stages, 0);
+        add_access_link(&mut stages, 1);
+        stages.extend(links(&group.path.back));
+        add_access_link(&mut stages, 2);
+        add_access_link(&mut stages, 0);
         stages.push(Stage::Source);
-        (stages, pipes)
+        (stages, access_links)
     }
 
-    /// Lays a flow's route: its pipes, the links, and a stream wherever packets must wait for an event.
-    fn place<S: Scheduler, T: Trace>(
+    /// Adds the access links, route and FIFOs of a flow.
+    fn add_route<S: EventScheduler, T: Tracer>(
         &mut self,
-        group: &Group,
-        access: &Access,
+        group: &FlowGroup,
+        access: &DrawnAccessLinks,
         delayed_ack: bool,
         flow: u32,
         engine: &mut Engine<S, T>,
-    ) -> Place {
-        let first_pipe = engine.transit.pipes.len() as u32;
-        let (stages, pipes) = self.stages(group);
-        let own = [access.source, access.sink, (None, self.plan.back_delay(&group.way))];
-        pipes.into_iter().for_each(|which| engine.transit.pipes.push(own[which].0, own[which].1));
+    ) -> FlowIndices {
+        let first_access_link = engine.datapath.access_links.len() as u32;
+        let (stages, access_links) = self.stages(group);
+        let own = [access.source, access.sink, (None, self.plan.back_delay(&group.path))];
+        access_links
+            .into_iter()
+            .for_each(|which| engine.datapath.access_links.push(own[which].0, own[which].1));
         let route = self.route(stages, delayed_ack);
-        self.add_streams(route, flow, first_pipe, engine)
+        self.add_fifos(route, flow, first_access_link, engine)
     }
 }

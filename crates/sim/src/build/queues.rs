@@ -1,40 +1,46 @@
-//! Queues as they are built: buffers and thresholds in packets or bytes, and what a scenario leaves open.
+//! Builds queue disciplines: converts buffers and thresholds to packets or bytes, and fills in
+//! defaults.
 
 use super::FlowInfos;
-use super::plan::{Group, Plan};
-use crate::kept::Ticket;
+use super::network_plan::{FlowGroup, NetworkPlan};
 use crate::scenario::QueueSpec;
+use crate::slab::SlabKey;
 use cwndlab_queues::{
-    AdaptiveRed, CoDel, CoDelParameters, Discipline, DropTail, Drr, DrrParameters, FqCoDel, FqCoDelParameters, Limit, Pie, PieParameters,
-    Priority, Red, RedParameters, Rio, RioParameters, Scheduler, Weight,
+    AdaptiveRed, CoDel, CoDelParameters, Discipline, DropTail, Drr, DrrParameters, FqCoDel,
+    FqCoDelParameters, Limit, Pie, PieParameters, Priority, Red, RedParameters, Rio, RioParameters,
+    ScheduledQueue, Weight,
 };
 use cwndlab_units::{Buffer, Bytes};
 
-/// A queue that decides at arrival, or one that owns its packets.
-pub enum Queue {
+/// A queue discipline, by when it decides.
+pub enum BuiltQueue {
     /// Decides at arrival.
-    AtArrival(Discipline),
-    /// Owns its packets.
-    Owns(Scheduler<Ticket>),
+    Admission(Discipline),
+    /// Decides at departure.
+    Scheduling(ScheduledQueue<SlabKey>),
 }
 
-/// Limits above this many packets are none.
+/// Limits above this number of packets count as unlimited.
 pub const UNLIMITED: u64 = u64::MAX / 4;
 
-impl Plan<'_> {
-    /// Builds the queue of a link.
-    pub fn queue(&self, link: u32, flows: &FlowInfos) -> Queue {
+impl NetworkPlan<'_> {
+    /// Builds the queue discipline of a link.
+    pub fn queue(&self, link: u32, flows: &FlowInfos) -> BuiltQueue {
         let plan = &self.links[link as usize];
         let rate_bit_s = plan.rate.first().bps() as f64;
         let size_bytes = self.packet_bytes(link);
         let limit = self.limit(plan.queue.limit(), link, flows);
-        // A buffer that counts as many packets of the size that flows send, where a queue counts packets.
-        let threshold = |buffer: Option<Buffer>| buffer.map(|buffer| self.packets(buffer, link, flows));
+        // Disciplines count packets, so a threshold in other units is converted at the packet size
+        // of the flows.
+        let threshold =
+            |buffer: Option<Buffer>| buffer.map(|buffer| self.packets(buffer, link, flows));
         let mean = |bytes: Option<Bytes>| bytes.map_or(size_bytes, |bytes| bytes.0 as u32);
         let weight = |weight: Option<f64>| weight.map_or(Weight::Automatic, Weight::Fixed);
         let quantum = |bytes: Option<Bytes>| bytes.map_or(u64::from(size_bytes), |bytes| bytes.0);
         match plan.queue {
-            QueueSpec::DropTail { count_in_service, .. } => Queue::AtArrival(Discipline::DropTail(DropTail::new(limit, count_in_service))),
+            QueueSpec::DropTail { count_in_service, .. } => {
+                BuiltQueue::Admission(Discipline::DropTail(DropTail::new(limit, count_in_service)))
+            }
             QueueSpec::Red {
                 min,
                 max,
@@ -50,7 +56,7 @@ impl Plan<'_> {
                 adaptive,
                 target_delay,
                 ..
-            } => Queue::AtArrival(Discipline::Red(Red::new(&RedParameters {
+            } => BuiltQueue::Admission(Discipline::Red(Red::new(&RedParameters {
                 min_packets: threshold(min),
                 max_packets: threshold(max),
                 max_p,
@@ -80,7 +86,7 @@ impl Plan<'_> {
                 ecn,
                 target_delay,
                 ..
-            } => Queue::AtArrival(Discipline::Rio(Rio::new(&RioParameters {
+            } => BuiltQueue::Admission(Discipline::Rio(Rio::new(&RioParameters {
                 min_packets: threshold(min),
                 max_packets: threshold(max),
                 max_p,
@@ -96,7 +102,7 @@ impl Plan<'_> {
                 ..RioParameters::new(limit, rate_bit_s, mean(mean_packet))
             }))),
             QueueSpec::Pie { target, update, alpha, beta, burst, ecn, mark_p, .. } => {
-                Queue::AtArrival(Discipline::Pie(Pie::new(&PieParameters {
+                BuiltQueue::Admission(Discipline::Pie(Pie::new(&PieParameters {
                     target_s: target.seconds(),
                     update_s: update.seconds(),
                     alpha,
@@ -107,20 +113,26 @@ impl Plan<'_> {
                     ..PieParameters::new(limit, rate_bit_s, size_bytes)
                 })))
             }
-            QueueSpec::Drr { quantum: q, buckets, flow_limit, .. } => Queue::Owns(Scheduler::Drr(Drr::new(&DrrParameters {
-                buckets,
-                flow_limit: flow_limit.map(|buffer| self.limit(buffer, link, flows)),
-                ..DrrParameters::new(limit, quantum(q))
-            }))),
-            QueueSpec::Priority { .. } => Queue::Owns(Scheduler::Priority(Priority::new(limit))),
-            QueueSpec::CoDel { target, interval, ecn, .. } => Queue::Owns(Scheduler::CoDel(CoDel::new(&CoDelParameters {
-                target_s: target.seconds(),
-                interval_s: interval.seconds(),
-                ecn,
-                ..CoDelParameters::new(limit)
-            }))),
+            QueueSpec::Drr { quantum: q, buckets, flow_limit, .. } => {
+                BuiltQueue::Scheduling(ScheduledQueue::Drr(Drr::new(&DrrParameters {
+                    buckets,
+                    flow_limit: flow_limit.map(|buffer| self.limit(buffer, link, flows)),
+                    ..DrrParameters::new(limit, quantum(q))
+                })))
+            }
+            QueueSpec::Priority { .. } => {
+                BuiltQueue::Scheduling(ScheduledQueue::Priority(Priority::new(limit)))
+            }
+            QueueSpec::CoDel { target, interval, ecn, .. } => {
+                BuiltQueue::Scheduling(ScheduledQueue::CoDel(CoDel::new(&CoDelParameters {
+                    target_s: target.seconds(),
+                    interval_s: interval.seconds(),
+                    ecn,
+                    ..CoDelParameters::new(limit)
+                })))
+            }
             QueueSpec::FqCoDel { target, interval, quantum: q, buckets, ecn, .. } => {
-                Queue::Owns(Scheduler::FqCoDel(FqCoDel::new(&FqCoDelParameters {
+                BuiltQueue::Scheduling(ScheduledQueue::FqCoDel(FqCoDel::new(&FqCoDelParameters {
                     target_s: target.seconds(),
                     interval_s: interval.seconds(),
                     ecn,
@@ -131,27 +143,32 @@ impl Plan<'_> {
         }
     }
 
-    /// Groups of flows that cross a link, there or back.
-    fn crossing(&self, link: u32) -> impl Iterator<Item = &Group> {
-        self.groups.iter().filter(move |group| group.way.there.contains(&link) || group.way.back.contains(&link))
+    /// Groups whose packets cross a link, in either direction.
+    fn groups_crossing(&self, link: u32) -> impl Iterator<Item = &FlowGroup> {
+        self.groups.iter().filter(move |group| {
+            group.path.forward.contains(&link) || group.path.back.contains(&link)
+        })
     }
 
     /// Size of a data packet of the first flow that crosses a link.
     fn packet_bytes(&self, link: u32) -> u32 {
-        self.crossing(link).next().map_or(1000, |group| self.knobs(&group.spec).wire_size(1))
+        self.groups_crossing(link).next().map_or(1000, |group| self.knobs(&group.spec).wire_size(1))
     }
 
-    /// A buffer in packets or bytes. Packets are data packets of the first flow that crosses the link.
+    /// A buffer size in packets or bytes. Packets are data packets of the first flow that crosses
+    /// the link.
     pub fn limit(&self, buffer: Buffer, link: u32, flows: &FlowInfos) -> Limit {
         match buffer {
             Buffer::Packets(packets) => Limit::Packets(packets),
             Buffer::Bytes(bytes) => Limit::Bytes(bytes),
             Buffer::Unlimited => Limit::Packets(u64::MAX / 2),
-            Buffer::Time(_) | Buffer::Bdp(_) => Limit::Packets(self.packets(buffer, link, flows).round().clamp(1.0, 1e8) as u64),
+            Buffer::Time(_) | Buffer::Bdp(_) => {
+                Limit::Packets(self.packets(buffer, link, flows).round().clamp(1.0, 1e8) as u64)
+            }
         }
     }
 
-    /// A buffer in packets, not always whole.
+    /// A buffer size in packets, not always an integer.
     fn packets(&self, buffer: Buffer, link: u32, flows: &FlowInfos) -> f64 {
         let plan = &self.links[link as usize];
         let packets = |bits: f64| bits / 8.0 / f64::from(self.packet_bytes(link));
@@ -163,9 +180,11 @@ impl Plan<'_> {
             Buffer::Bdp(multiple) => match self.scenario.bdp {
                 Some(bdp) => packets(multiple * bdp.rate.bps() as f64 * bdp.rtt.seconds()),
                 None => {
-                    let groups: Vec<&str> = self.crossing(link).map(|group| group.spec.name.as_str()).collect();
+                    let groups: Vec<&str> =
+                        self.groups_crossing(link).map(|group| group.spec.name.as_str()).collect();
                     let (sum_s, count) = flows.base_rtts_of(&groups);
-                    let mean = if count == 0 { 2.0 * plan.delay.seconds() } else { sum_s / count as f64 };
+                    let mean =
+                        if count == 0 { 2.0 * plan.delay.seconds() } else { sum_s / count as f64 };
                     packets(multiple * plan.rate.first().bps() as f64 * mean)
                 }
             },

@@ -1,21 +1,21 @@
-//! Routes: which stages a packet passes, and where it waits for an event.
+//! Builds routes: the stages of a packet, and the event queues where it waits.
 
 use super::Builder;
-use super::leads::Lead;
+use super::lookahead::Lookahead;
+use crate::datapath::{Entry, Route, Stage};
 use crate::engine::Engine;
-use crate::leg::{Head, Leg};
-use crate::scheduler::Scheduler;
-use crate::streams::{Door, Due, Inbox, Pending, Place};
-use crate::trace::Trace;
-use crate::transit::{Entry, Route, Stage};
+use crate::event_queues::{EventKind, FlowIndices, InputPort, MergeQueue, PacketFifo};
+use crate::event_scheduler::EventScheduler;
+use crate::fused_stages::{FusedFirstHop, FusedStages};
+use crate::trace::Tracer;
 
-/// A lead is a sum of doubles: this much less of it is certain.
-const SAFE: f64 = 1.0 - 1e-6;
+/// Fraction of a lookahead to rely on, since it is a sum of doubles.
+const LOOKAHEAD_MARGIN: f64 = 1.0 - 1e-6;
 
 impl Builder<'_> {
-    /// The route with these stages; flows alike share it.
+    /// The route with these stages; equal routes are shared.
     pub(super) fn route(&mut self, mut stages: Vec<Stage>, delayed_ack: bool) -> u32 {
-        // Routes with and without events at the receiver differ: the key says which.
+        // Routes with and without events at the receiver differ, and the key tells them apart.
         let key_end = if delayed_ack { Stage::Sink } else { Stage::Source };
         stages.push(key_end);
         if let Some(&route) = self.route_of.get(&stages) {
@@ -23,106 +23,161 @@ impl Builder<'_> {
         }
         let key = stages.clone();
         stages.pop();
-        let mut streams = 0;
+        let mut fifos = 0;
         let route: Vec<(Stage, Entry)> = stages
             .iter()
             .enumerate()
             .map(|(i, &stage)| {
-                let sorted = i > 0 && matches!(stages[i - 1], Stage::Link(link) | Stage::Queue(link) if self.plan.reorders(link));
+                let sorted = i > 0 && self.reorders(stages[i - 1]);
                 let waits = match stage {
                     _ if sorted => true,
-                    // Entering the first stage is the sender's own event.
+                    // The sender's own event enters the first stage.
                     _ if i == 0 => false,
-                    Stage::Link(link) | Stage::Queue(link) if let Lead::Inbox(inbox) = self.leads[link as usize] => {
+                    Stage::Link(link) | Stage::Queue(link)
+                        if let Lookahead::Merge(merge_queue) = self.lookaheads[link as usize] =>
+                    {
                         let before = stages[..i].iter().rfind(|stage| self.shared(**stage));
-                        let doors = &mut self.doors[inbox as usize];
-                        let door = doors.iter().position(|known| known.as_ref() == before).unwrap_or_else(|| {
-                            doors.push(before.copied());
-                            doors.len() - 1
-                        });
-                        return (stage, Entry::Inbox(Door { inbox, door: door as u32 }));
+                        let ports = &mut self.ports[merge_queue as usize];
+                        let port = ports
+                            .iter()
+                            .position(|known| known.as_ref() == before)
+                            .unwrap_or_else(|| {
+                                ports.push(before.copied());
+                                ports.len() - 1
+                            });
+                        return (stage, Entry::Merge(InputPort { merge_queue, port: port as u32 }));
                     }
-                    Stage::Link(link) if self.options.look_ahead && matches!(self.leads[link as usize], Lead::InOrder { .. }) => false,
+                    Stage::Link(link) if self.options.look_ahead && self.is_in_order(link) => false,
                     Stage::Source => true,
                     Stage::Sink if delayed_ack => true,
-                    // A receiver answers as part of the event that brings it a packet, as in ns-2: nothing due at that moment comes between.
-                    _ if !self.options.look_ahead && !delayed_ack && stages[i - 1] == Stage::Sink => false,
+                    // A receiver answers within the event of the packet, as in ns-2: no
+                    // simultaneous event comes in between.
+                    _ if !self.options.look_ahead
+                        && !delayed_ack
+                        && stages[i - 1] == Stage::Sink =>
+                    {
+                        false
+                    }
                     stage => self.shared(stage) || !self.options.look_ahead,
                 };
-                streams += u32::from(waits);
+                fifos += u32::from(waits);
                 let entry = match waits {
-                    true if sorted => Entry::Sorted(streams - 1),
-                    true => Entry::Stream(streams - 1),
-                    false => Entry::AtOnce,
+                    true if sorted => Entry::SortedFifo(fifos - 1),
+                    true => Entry::Fifo(fifos - 1),
+                    false => Entry::Immediate,
                 };
                 (stage, entry)
             })
             .collect();
         let sink = stages.iter().position(|stage| *stage == Stage::Sink).unwrap_or_default();
-        let ahead_s = self.ahead_s(&route);
-        let leg = |first| Leg::new(&route, first, ahead_s == f64::INFINITY).filter(|_| self.options.look_ahead);
-        let legs = (0..route.len()).map(leg).collect();
-        let head = if self.options.look_ahead { Head::new(&route) } else { None };
-        self.routes.push(Route { stages: route, legs, head, sink, ahead_s });
+        let sender_lookahead_s = self.sender_lookahead_s(&route);
+        let fused = |first| {
+            FusedStages::new(&route, first, sender_lookahead_s == f64::INFINITY)
+                .filter(|_| self.options.look_ahead)
+        };
+        let fused = (0..route.len()).map(fused).collect();
+        let first_hop = if self.options.look_ahead { FusedFirstHop::new(&route) } else { None };
+        self.routes.push(Route { stages: route, fused, first_hop, sink, sender_lookahead_s });
         self.route_of.insert(key, self.routes.len() as u32 - 1);
         self.routes.len() as u32 - 1
     }
 
-    /// How far senders of this route may run ahead. An inbox takes packets in nearly any order, but best in nearly the right one.
-    fn ahead_s(&self, stages: &[(Stage, Entry)]) -> f64 {
+    /// How far senders of this route may run ahead, seconds. A merge queue accepts packets in any
+    /// order, but is fastest when they are nearly in order.
+    fn sender_lookahead_s(&self, stages: &[(Stage, Entry)]) -> f64 {
         match stages.iter().find(|(stage, _)| self.shared(*stage)) {
             _ if !self.options.look_ahead => 0.0,
-            Some((_, Entry::AtOnce)) => 0.0,
-            Some((Stage::Link(link) | Stage::Queue(link), Entry::Inbox(_))) => self.inbox_leads[*link as usize],
+            Some((_, Entry::Immediate)) => 0.0,
+            Some((Stage::Link(link) | Stage::Queue(link), Entry::Merge(_))) => {
+                self.merge_lookaheads[*link as usize]
+            }
             _ => f64::INFINITY,
         }
     }
 
     fn shared(&self, stage: Stage) -> bool {
-        matches!(stage, Stage::Link(link) | Stage::Queue(link) if self.users[link as usize] > 1)
+        stage.link().is_some_and(|link| self.flows_per_link[link as usize] > 1)
     }
 
-    /// Gives a flow its streams and its place in the tables.
-    pub(super) fn add_streams<S: Scheduler, T: Trace>(&self, route: u32, flow: u32, first_pipe: u32, engine: &mut Engine<S, T>) -> Place {
-        let place = Place { route, first_stream: engine.transit.streams.all.len() as u32, first_pipe };
-        for due in self.dues(route) {
-            engine.transit.streams.all.push(Pending::new(flow, due, place));
-        }
-        place
+    /// Whether a stage may reorder packets.
+    fn reorders(&self, stage: Stage) -> bool {
+        stage.link().is_some_and(|link| self.plan.reorders(link))
     }
 
-    /// What the streams of a flow on this route are due for.
-    pub(super) fn dues(&self, route: u32) -> Vec<Due> {
-        let Route { stages, ahead_s, .. } = &self.routes[route as usize];
-        let due = |(stage, &(kind, entry)): (usize, &(Stage, Entry))| match (kind, entry) {
-            (_, Entry::AtOnce | Entry::Inbox(_)) => None,
-            // An acknowledgement may still overtake those that wait.
-            (Stage::Source, Entry::Sorted(_)) => Some(Due::Ack),
-            (Stage::Source, _) if *ahead_s > 0.0 => Some(Due::AckAhead),
-            (Stage::Source, _) => Some(Due::Ack),
-            _ => Some(Due::Enter(stage as u32)),
+    /// Whether packets reach a link in order of time without events.
+    fn is_in_order(&self, link: u32) -> bool {
+        matches!(self.lookaheads[link as usize], Lookahead::InOrder { .. })
+    }
+
+    /// Adds the FIFOs of a flow; returns its indices.
+    pub(super) fn add_fifos<S: EventScheduler, T: Tracer>(
+        &self,
+        route: u32,
+        flow: u32,
+        first_access_link: u32,
+        engine: &mut Engine<S, T>,
+    ) -> FlowIndices {
+        let indices = FlowIndices {
+            route,
+            first_fifo: engine.datapath.event_queues.fifos.len() as u32,
+            first_access_link,
         };
-        stages.iter().enumerate().filter_map(due).collect()
+        for event in self.event_kinds(route) {
+            engine.datapath.event_queues.fifos.push(PacketFifo::new(flow, event, indices));
+        }
+        indices
     }
 
-    /// Gives every link that can have one an inbox.
-    pub(super) fn add_inboxes<S: Scheduler, T: Trace>(&mut self, engine: &mut Engine<S, T>) {
-        for (link, lead) in self.leads.iter_mut().enumerate() {
-            // A queue that owns its packets is never ahead of time: its inbox only saves a stream for each flow.
-            let owns = self.plan.owns(link as u32);
-            let lead_s = match *lead {
-                Lead::Equal(lead_s) => Some(lead_s),
-                Lead::InOrder { lead_s, .. } if owns => Some(lead_s),
+    /// Events of the FIFOs of a flow on this route.
+    pub(super) fn event_kinds(&self, route: u32) -> Vec<EventKind> {
+        let Route { stages, sender_lookahead_s, .. } = &self.routes[route as usize];
+        let event = |(stage, &(kind, entry)): (usize, &(Stage, Entry))| match (kind, entry) {
+            (_, Entry::Immediate | Entry::Merge(_)) => None,
+            // An ACK may still overtake waiting ones.
+            (Stage::Source, Entry::SortedFifo(_)) => Some(EventKind::Ack),
+            (Stage::Source, _) if *sender_lookahead_s > 0.0 => Some(EventKind::AckLookahead),
+            (Stage::Source, _) => Some(EventKind::Ack),
+            _ => Some(EventKind::EnterStage(stage as u32)),
+        };
+        stages.iter().enumerate().filter_map(event).collect()
+    }
+
+    /// Adds a merge queue to every link that can have one.
+    pub(super) fn add_merge_queues<S: EventScheduler, T: Tracer>(
+        &mut self,
+        engine: &mut Engine<S, T>,
+    ) {
+        for (link, lookahead) in self.lookaheads.iter_mut().enumerate() {
+            // A scheduled queue takes packets exactly when they are due, so its merge queue has no
+            // lookahead and only saves a FIFO per flow.
+            let has_scheduled_queue = self.plan.has_scheduled_queue(link as u32);
+            let lookahead_s = match *lookahead {
+                Lookahead::Equal(lookahead_s) => Some(lookahead_s),
+                Lookahead::InOrder { lookahead_s, .. } if has_scheduled_queue => Some(lookahead_s),
                 _ => None,
             };
-            if let Some(lead_s) = lead_s {
-                let (inbox, stream) = (engine.transit.inboxes.len() as u32, engine.transit.streams.all.len() as u32);
-                engine.transit.inboxes.push(Inbox::new(if owns { 0.0 } else { (lead_s * SAFE - self.behind_s[link]).max(0.0) }, stream));
-                let place = Place { route: 0, first_stream: stream, first_pipe: 0 };
-                engine.transit.streams.all.push(Pending::new(0, Due::Batch(inbox), place));
-                self.inbox_leads[link] = lead_s;
-                self.doors.push(Vec::new());
-                *lead = Lead::Inbox(inbox);
+            if let Some(lookahead_s) = lookahead_s {
+                let (merge_queue, fifo) = (
+                    engine.datapath.merge_queues.len() as u32,
+                    engine.datapath.event_queues.fifos.len() as u32,
+                );
+                engine.datapath.merge_queues.push(MergeQueue::new(
+                    if has_scheduled_queue {
+                        0.0
+                    } else {
+                        (lookahead_s * LOOKAHEAD_MARGIN - self.max_deferral_s[link]).max(0.0)
+                    },
+                    fifo,
+                ));
+                let indices = FlowIndices { route: 0, first_fifo: fifo, first_access_link: 0 };
+                engine.datapath.event_queues.fifos.push(PacketFifo::new(
+                    0,
+                    EventKind::MergeBatch(merge_queue),
+                    indices,
+                ));
+                self.merge_lookaheads[link] = lookahead_s;
+                self.ports.push(Vec::new());
+                *lookahead = Lookahead::Merge(merge_queue);
             }
         }
     }

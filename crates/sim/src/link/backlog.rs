@@ -1,30 +1,42 @@
-//! What waits at a link or is in service: the list of departures that lie ahead, and what the discipline is asked about it.
+//! Backlog of a link with an admission queue: the list of pending departures, and admission by the
+//! queue discipline.
 
 use super::Link;
 use crate::packet::Flags;
-use crate::ring::FEW;
-use cwndlab_queues::{Admission, Arrival, Backlog, Decision, Departure};
+use crate::ring_buffer::LEADING;
+use cwndlab_queues::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket};
 use std::hint::select_unpredictable;
 
-/// Packets in one queue beyond which a run is stopped: about 1.5 GiB.
-const MOST_BACKLOG: usize = 50_000_000;
+/// Packets in one queue beyond which a run stops: about 1.5 GiB.
+const MAX_BACKLOG_PACKETS: usize = 50_000_000;
 
-/// A packet that waits or is in service.
+/// A packet that waits or is in service, with its departure time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Leaving {
+pub(super) struct PendingDeparture {
     at_s: f64,
-    /// When its transmission began.
-    pub(super) since_s: f64,
-    /// Bytes accepted up to it, then its priority (two bits), then whether it is lost after transmission.
+    /// Start of its transmission, seconds.
+    pub(super) tx_start_s: f64,
+    /// Bytes accepted up to this packet, then its priority (two bits), then whether it is lost
+    /// after transmission (one bit).
     tail: u64,
 }
 
-impl Leaving {
-    pub(super) fn new(at_s: f64, since_s: f64, accepted_bytes: u64, priority: u8, lost: bool) -> Self {
-        Self { at_s, since_s, tail: accepted_bytes << 3 | u64::from(priority) << 1 | u64::from(lost) }
+impl PendingDeparture {
+    pub(super) fn new(
+        at_s: f64,
+        tx_start_s: f64,
+        accepted_bytes: u64,
+        priority: u8,
+        lost: bool,
+    ) -> Self {
+        Self {
+            at_s,
+            tx_start_s,
+            tail: accepted_bytes << 3 | u64::from(priority) << 1 | u64::from(lost),
+        }
     }
 
-    /// Bytes accepted up to this packet, itself included.
+    /// Bytes accepted up to this packet, inclusive.
     fn accepted_bytes(self) -> u64 {
         self.tail >> 3
     }
@@ -37,39 +49,55 @@ impl Leaving {
         self.tail & 1 == 1
     }
 
-    /// Whether it has left when a packet arrives at `now_s` whose transmission on the link before began at `since_s`.
+    /// Whether it has departed before the arrival of a packet at `now_s` whose own last
+    /// transmission started at `tx_start_s`.
     #[inline(always)]
-    fn has_left(self, now_s: f64, since_s: f64) -> bool {
-        (self.at_s < now_s) | ((self.at_s == now_s) & (self.since_s < since_s))
+    fn has_left(self, now_s: f64, tx_start_s: f64) -> bool {
+        (self.at_s < now_s) | ((self.at_s == now_s) & (self.tx_start_s < tx_start_s))
     }
 }
 
 impl Link {
-    /// Counts what has departed, and asks the discipline.
-    pub(super) fn admit(&mut self, now_s: f64, since_s: f64, size_bytes: u32, flow: u32, flags: Flags) -> bool {
-        self.depart_until(now_s, since_s);
-        if self.backlog.len() >= MOST_BACKLOG {
+    /// Counts departures up to now and asks the discipline for admission.
+    pub(super) fn admit(
+        &mut self,
+        now_s: f64,
+        tx_start_s: f64,
+        size_bytes: u32,
+        flow: u32,
+        flags: Flags,
+    ) -> bool {
+        self.depart_until(now_s, tx_start_s);
+        if self.backlog.len() >= MAX_BACKLOG_PACKETS {
             self.overflowed = true;
             return false;
         }
         self.largest_bytes = self.largest_bytes.max(size_bytes);
-        if self.touch.is_none() {
-            // Counting costs least done for many at once.
-            let patience = (2 * self.backlog.len()).clamp(64, MOST_BACKLOG);
-            self.room = self.discipline.sure_packets(self.largest_bytes).min(patience as u64) as usize;
+        if self.impairments.is_none() {
+            // Counting departures is cheapest in large batches.
+            let patience = (2 * self.backlog.len()).clamp(64, MAX_BACKLOG_PACKETS);
+            self.guaranteed_accept_backlog =
+                self.discipline.guaranteed_accept_backlog(self.largest_bytes).min(patience as u64)
+                    as usize;
         }
         let backlog = self.backlog();
-        let arrival = Arrival { now_s, size_bytes, flow, ecn: flags.has(Flags::ECT), priority: flags.priority() };
+        let arrival = ArrivingPacket {
+            now_s,
+            size_bytes,
+            flow,
+            ecn: flags.has(Flags::ECT),
+            priority: flags.priority(),
+        };
         let random = &mut self.random;
         let decision = self.discipline.admit(&arrival, &backlog, &mut || random.uniform());
         if decision == Decision::Mark && !flags.has(Flags::CE) {
             self.marked += 1;
-            self.changed = Some(flags.with(Flags::CE, true));
+            self.changed_flags = Some(flags.with(Flags::CE, true));
         }
         decision != Decision::Drop
     }
 
-    /// What is at the link now.
+    /// The current backlog, as the discipline sees it.
     pub(super) fn backlog(&self) -> Backlog {
         let first = self.backlog.front();
         Backlog {
@@ -81,46 +109,58 @@ impl Link {
         }
     }
 
-    /// Counts what has left by `now_s`, when a packet arrives whose transmission on the link before began at `since_s`.
+    /// Counts the departures that precede the arrival of a packet at `now_s` whose own last
+    /// transmission started at `tx_start_s`.
     #[inline(always)]
-    pub(super) fn depart_until(&mut self, now_s: f64, since_s: f64) {
-        if self.watched {
-            return self.depart_one_by_one(now_s, since_s);
+    pub(super) fn depart_until(&mut self, now_s: f64, tx_start_s: f64) {
+        if self.notifies_departures {
+            return self.depart_one_by_one(now_s, tx_start_s);
         }
-        // Mostly one has left, or none, which nobody foresees; or many: those that were not counted because it did not matter.
-        let mut gone = self.backlog.of_the_first(|packet| packet.at_s < now_s);
-        if gone == FEW || self.backlog.get(gone).is_some_and(|next| next.at_s == now_s) {
-            gone = self.gone_exactly(now_s, since_s);
+        // Mostly none or one, which branch prediction cannot foresee; or many that were not counted
+        // before because the count did not matter.
+        let mut departed = self.backlog.count_leading(|packet| packet.at_s < now_s);
+        if departed == LEADING || self.backlog.get(departed).is_some_and(|next| next.at_s == now_s)
+        {
+            departed = self.gone_exactly(now_s, tx_start_s);
         }
-        self.depart(gone);
+        self.depart(departed);
     }
 
-    /// How many have left, where there are many or one leaves at this very moment.
+    /// Number of departures if there are many, or one coincides with the arrival.
     #[inline(never)]
-    fn gone_exactly(&self, now_s: f64, since_s: f64) -> usize {
-        self.backlog.partition_point(|packet| packet.has_left(now_s, since_s))
+    fn gone_exactly(&self, now_s: f64, tx_start_s: f64) -> usize {
+        self.backlog.partition_point(|packet| packet.has_left(now_s, tx_start_s))
     }
 
-    /// As [`Link::depart_until`], where the discipline is told of each.
+    /// As [`Link::depart_until`], for a discipline that is notified of departures.
     #[inline(never)]
-    fn depart_one_by_one(&mut self, now_s: f64, since_s: f64) {
-        while let Some(&first) = self.backlog.front().filter(|first| first.has_left(now_s, since_s)) {
+    fn depart_one_by_one(&mut self, now_s: f64, tx_start_s: f64) {
+        while let Some(&first) =
+            self.backlog.front().filter(|first| first.has_left(now_s, tx_start_s))
+        {
             let size_bytes = (first.accepted_bytes() - self.departed_bytes) as u32;
             self.depart(1);
-            let departure = Departure { at_s: first.at_s, since_s: first.since_s, size_bytes, priority: first.priority() };
+            let departure = DepartedPacket {
+                tx_end_s: first.at_s,
+                tx_start_s: first.tx_start_s,
+                size_bytes,
+                priority: first.priority(),
+            };
             let backlog = self.backlog();
-            self.discipline.departed(&departure, &backlog);
+            self.discipline.on_departure(&departure, &backlog);
         }
     }
 
-    /// So many leave.
+    /// Counts this number of departures.
     #[inline(always)]
-    fn depart(&mut self, gone: usize) {
-        let Some(last) = self.backlog.slot_before(gone) else { return };
-        self.departed_bytes = select_unpredictable(gone > 0, last.accepted_bytes(), self.departed_bytes);
-        if self.touch.is_some() {
-            self.lost += self.backlog.iter().take(gone).filter(|packet| packet.lost()).count() as u64;
+    fn depart(&mut self, departed: usize) {
+        let Some(last) = self.backlog.slot_before(departed) else { return };
+        self.departed_bytes =
+            select_unpredictable(departed > 0, last.accepted_bytes(), self.departed_bytes);
+        if self.impairments.is_some() {
+            self.lost +=
+                self.backlog.iter().take(departed).filter(|packet| packet.lost()).count() as u64;
         }
-        self.backlog.forget(gone);
+        self.backlog.drop_front(departed);
     }
 }

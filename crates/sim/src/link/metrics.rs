@@ -1,16 +1,16 @@
-//! What is counted at a link.
+//! Metrics of a link: measurement window, counters and queue samples.
 
-/// A window of time [from, to) in which metrics count.
+/// The measurement window [from, to).
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
-    /// Begin, seconds.
+pub struct MeasurementWindow {
+    /// Start, seconds.
     pub from_s: f64,
     /// End, seconds.
     pub to_s: f64,
 }
 
-impl Window {
-    /// Whether a moment lies in it.
+impl MeasurementWindow {
+    /// Whether a time lies within the window.
     #[inline]
     pub fn contains(&self, time_s: f64) -> bool {
         self.from_s <= time_s && time_s < self.to_s
@@ -22,31 +22,31 @@ impl Window {
     }
 }
 
-/// Counts since the start of the run.
+/// Counters since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkCounts {
     /// Packets that arrived.
     pub arrived: u64,
-    /// Packets lost, by the queue or beside it.
+    /// Packets dropped by the queue or by impairments.
     pub dropped: u64,
-    /// Packets marked "congestion experienced".
+    /// Packets marked (CE).
     pub marked: u64,
-    /// Packets that left.
+    /// Packets departed.
     pub departed: u64,
-    /// Bits that left.
+    /// Bits departed.
     pub departed_bits: u64,
-    /// Integral over time of the number of packets waiting, until the end of the window, packet seconds.
+    /// Time integral of the number of waiting packets, until the end of the window, packet seconds.
     pub waiting_area_s: f64,
-    /// Packets waiting or in service.
+    /// Packets that wait or are in service.
     pub backlog: u64,
 }
 
-/// Queue length at regular times.
+/// Samples of the queue length at a regular interval.
 #[derive(Clone, Debug)]
 pub struct QueueSampler {
-    /// Time between samples, seconds.
+    /// Sampling interval, seconds.
     pub every_s: f64,
-    /// Packets waiting or in service, one value per sample.
+    /// Packets that wait or are in service, per sample.
     pub samples: Vec<u32>,
 }
 
@@ -56,8 +56,8 @@ impl QueueSampler {
         Self { every_s, samples: Vec::new() }
     }
 
-    /// When the next one is due, seconds.
-    pub fn next_s(&self) -> f64 {
+    /// Time of the next sample, seconds.
+    pub fn next_time_s(&self) -> f64 {
         self.samples.len() as f64 * self.every_s
     }
 }

@@ -1,29 +1,31 @@
-//! A link: losses, a queue, a serialiser, a delay.
+//! A one-way link: impairments, a queue, a serializer and a propagation delay.
 //!
-//! Departures of a first-in first-out queue are known at arrival, so a packet costs one event here: the backlog is the list of
-//! departures that lie ahead. Where a departure and an arrival coincide, the one that was set in motion first comes first: the arriving
-//! packet when its transmission on the link before began, the departing one when its own did. That is ns-2's order of insertion, and in
-//! slow start it decides drops: packets arrive in pairs, the first of each exactly when a packet leaves.
+//! Departures of a FIFO queue are known at arrival, so a packet costs one event here: the backlog
+//! is the list of pending departures. If a departure and an arrival coincide, the one that was
+//! scheduled first precedes: the arrival counts from the start of its transmission on the link in
+//! front, the departure from the start of its own. This is the insertion order of ns-2. It decides
+//! drops in slow start, where packets arrive in pairs, the first of each exactly when a packet
+//! departs.
 
 mod backlog;
-mod count;
+mod counters;
+mod impairments;
 mod metrics;
-mod owned;
-mod touch;
+mod scheduled_queue;
 
-use crate::hash::TraceHash;
 use crate::histogram::Histogram;
 use crate::packet::Flags;
-use crate::random::Stream;
-use crate::rate::Serializer;
-use crate::ring::Ring;
-use backlog::Leaving;
+use crate::random_stream::RandomStream;
+use crate::ring_buffer::RingBuffer;
+use crate::serializer::Serializer;
+use crate::trace_hash::TraceHash;
+use backlog::PendingDeparture;
 use cwndlab_queues::{Admission, Discipline};
-pub use metrics::{LinkCounts, QueueSampler, Window};
-pub use owned::{Owned, Then};
-pub use touch::Touch;
+pub use impairments::Impairments;
+pub use metrics::{LinkCounts, MeasurementWindow, QueueSampler};
+pub use scheduled_queue::{ScheduledQueue, ServiceAction};
 
-/// The arrival time of a packet that does not arrive.
+/// Arrival time of a packet that is lost.
 pub const LOST: f64 = f64::INFINITY;
 
 /// A one-way link.
@@ -32,171 +34,226 @@ pub struct Link {
     serializer: Serializer,
     delay_s: f64,
     discipline: Discipline,
-    /// Whether the discipline wants to be told of departures.
-    watched: bool,
-    random: Stream,
-    touch: Option<Box<Touch>>,
-    /// The queue, where it decides at departure; the discipline above then does nothing.
-    owned: Option<Box<Owned>>,
-    backlog: Ring<Leaving>,
-    /// Packets that may lie in the backlog, the departed among them, while one more of `largest_bytes` or less is certain to be accepted and
-    /// nothing else happens to it; 0 where nothing is certain.
-    room: usize,
+    /// Whether the discipline is notified of departures.
+    notifies_departures: bool,
+    random: RandomStream,
+    impairments: Option<Box<Impairments>>,
+    /// The queue, if it decides at departure; `discipline` is unused then.
+    scheduled_queue: Option<Box<ScheduledQueue>>,
+    backlog: RingBuffer<PendingDeparture>,
+    /// Length of the backlog, uncounted departures included, below which a packet of at most
+    /// `largest_bytes` is certain to be accepted and no impairment applies; 0 where nothing is
+    /// certain.
+    guaranteed_accept_backlog: usize,
     largest_bytes: u32,
     free_s: f64,
-    /// When the last packet arrived, and the latest of when those of that moment were set in motion: what has left before one of them is gone.
-    came_s: f64,
-    came_since_s: f64,
+    /// Time of the last arrival, and the latest start of transmission among the packets that
+    /// arrived then: a departure that precedes one of them has happened.
+    last_arrival_s: f64,
+    last_arrival_tx_start_s: f64,
     arrived: u64,
     dropped: u64,
     marked: u64,
     accepted_bytes: u64,
-    /// Of those, bytes of packets that were counted as departed.
+    /// Accepted bytes that were counted as departed.
     departed_bytes: u64,
-    /// Sum of waiting times of all packets accepted, as far as they lie before the end of the window, seconds.
-    waited_s: f64,
+    /// Sum of the waiting times of accepted packets, up to the end of the window, seconds.
+    waiting_time_sum_s: f64,
     /// Packets lost after transmission.
     lost: u64,
-    window: Window,
-    /// The next edge of the window.
-    next_mark_s: f64,
-    /// The next moment with something to do beside packets: arrivals need compare with it only.
-    next_look_s: f64,
-    /// New flags of the packet that arrived last, where they changed.
-    changed: Option<Flags>,
-    /// Whether the queue outgrew the memory meant for it.
+    window: MeasurementWindow,
+    /// The next edge of the window, seconds.
+    next_window_edge_s: f64,
+    /// Time of the next window edge, queue sample or deadline of the discipline: the only time that
+    /// an arrival must compare with.
+    next_due_s: f64,
+    /// Flags of the last packet, if they changed.
+    changed_flags: Option<Flags>,
+    /// Whether the queue exceeds the memory limit.
     pub overflowed: bool,
     measuring: bool,
-    /// Waiting times of packets that arrived in the window.
+    /// Queueing delays of packets that arrived in the window.
     pub waiting: Histogram,
-    /// Counts at the edges of the window.
-    pub at_begin: LinkCounts,
-    /// Counts at its end.
-    pub at_end: LinkCounts,
-    /// Trace of the queue.
+    /// Counters at the start of the window.
+    pub counts_at_window_start: LinkCounts,
+    /// Counters at its end.
+    pub counts_at_window_end: LinkCounts,
+    /// Queue trace.
     pub sampler: Option<QueueSampler>,
-    /// Hash of arrivals and what became of them.
+    /// Hash of arrivals and their outcome.
     pub hash: TraceHash,
 }
 
-/// What a link is made of.
-pub struct Parts {
-    /// Rate.
+/// Components of a link.
+pub struct LinkConfig {
+    /// Its rate.
     pub serializer: Serializer,
     /// Propagation delay, seconds.
     pub delay_s: f64,
     /// Queue that decides at arrival.
     pub discipline: Discipline,
-    /// Or one that owns its packets.
-    pub owned: Option<Owned>,
-    /// Random numbers for the queue.
-    pub random: Stream,
-    /// What else befalls packets.
-    pub touch: Touch,
-    /// Measuring window.
-    pub window: Window,
-    /// Samples of the queue.
+    /// Or a queue that decides at departure.
+    pub scheduled_queue: Option<ScheduledQueue>,
+    /// Random stream of the queue.
+    pub random: RandomStream,
+    /// Its impairments.
+    pub impairments: Impairments,
+    /// Measurement window.
+    pub window: MeasurementWindow,
+    /// Queue trace.
     pub sampler: Option<QueueSampler>,
 }
 
 impl Link {
     /// An idle link.
-    pub fn new(parts: Parts) -> Self {
-        let Parts { serializer, delay_s, discipline, owned, random, touch, window, sampler } = parts;
+    pub fn new(parts: LinkConfig) -> Self {
+        let LinkConfig {
+            serializer,
+            delay_s,
+            discipline,
+            scheduled_queue,
+            random,
+            impairments,
+            window,
+            sampler,
+        } = parts;
         Self {
             serializer,
             delay_s,
-            watched: discipline.watches_departures(),
+            notifies_departures: discipline.needs_departures(),
             discipline,
             random,
-            touch: (!touch.is_empty()).then(|| Box::new(touch)),
-            owned: owned.map(Box::new),
-            backlog: Ring::default(),
-            room: 0,
+            impairments: (!impairments.is_empty()).then(|| Box::new(impairments)),
+            scheduled_queue: scheduled_queue.map(Box::new),
+            backlog: RingBuffer::default(),
+            guaranteed_accept_backlog: 0,
             largest_bytes: 0,
             free_s: 0.0,
-            came_s: 0.0,
-            came_since_s: 0.0,
+            last_arrival_s: 0.0,
+            last_arrival_tx_start_s: 0.0,
             arrived: 0,
             dropped: 0,
             marked: 0,
             accepted_bytes: 0,
             departed_bytes: 0,
-            waited_s: 0.0,
+            waiting_time_sum_s: 0.0,
             lost: 0,
             window,
-            next_mark_s: window.from_s,
-            next_look_s: 0.0,
-            changed: None,
+            next_window_edge_s: window.from_s,
+            next_due_s: 0.0,
+            changed_flags: None,
             overflowed: false,
             measuring: false,
             waiting: Histogram::default(),
-            at_begin: LinkCounts::default(),
-            at_end: LinkCounts::default(),
+            counts_at_window_start: LinkCounts::default(),
+            counts_at_window_end: LinkCounts::default(),
             sampler,
             hash: TraceHash::default(),
         }
     }
 
-    /// A packet of `flow` arrives at `now`; its transmission on the link before began at `since`. Returns when it reaches the other
-    /// end and when its transmission here begins, or nothing where it is lost. Its flags may change.
+    /// A packet of `flow` arrives at `now`; its last transmission started at `since`. Returns its
+    /// arrival time at the other end and the start of its transmission here, or none if it is
+    /// dropped. Its flags may change.
     ///
-    /// Times go in and out in registers, and departures are counted only when the count matters: both halve the cost of a packet.
+    /// Times are passed in registers, and departures are counted only when the count matters: each
+    /// halves the cost of a packet.
     #[inline(always)]
-    pub fn arrive(&mut self, now: f64, since: f64, number: i64, size_bytes: u16, flow: u32, flags: &mut Flags) -> Option<(f64, f64)> {
+    pub fn arrive(
+        &mut self,
+        now: f64,
+        since: f64,
+        number: i64,
+        size_bytes: u16,
+        flow: u32,
+        flags: &mut Flags,
+    ) -> Option<(f64, f64)> {
         let size = u32::from(size_bytes);
-        let since = if now == self.came_s { since.max(self.came_since_s) } else { since };
-        (self.came_s, self.came_since_s) = (now, since);
-        if now < self.next_look_s && self.backlog.len() < self.room && size <= self.largest_bytes {
+        let since = if now == self.last_arrival_s {
+            since.max(self.last_arrival_tx_start_s)
+        } else {
+            since
+        };
+        (self.last_arrival_s, self.last_arrival_tx_start_s) = (now, since);
+        if now < self.next_due_s
+            && self.backlog.len() < self.guaranteed_accept_backlog
+            && size <= self.largest_bytes
+        {
             self.arrived += 1;
-            self.note(now, number, flow, true);
-            let (at, start) = self.pass(now, size);
-            self.leave(size, start, *flags, false);
+            self.hash_arrival(now, number, flow, true);
+            let (at, start) = self.transmit(now, size);
+            self.push_departure(size, start, *flags, false);
             return Some((at, start));
         }
-        let times = self.arrive_slowly(now, since, number, size, flow, *flags);
-        if let Some(changed) = self.changed.take() {
-            *flags = changed;
+        let times = self.arrive_slow_path(now, since, number, size, flow, *flags);
+        if let Some(changed_flags) = self.changed_flags.take() {
+            *flags = changed_flags;
         }
         Some(times).filter(|times| times.0 != LOST)
     }
 
-    /// The same where something may befall the packet; the time is [`LOST`] where it did.
+    /// The same if the packet may be impaired or dropped; the time is [`LOST`] if it is.
     #[inline(never)]
-    fn arrive_slowly(&mut self, now: f64, since: f64, number: i64, size: u32, flow: u32, flags: Flags) -> (f64, f64) {
-        if now >= self.next_look_s {
-            self.look(now);
+    fn arrive_slow_path(
+        &mut self,
+        now: f64,
+        since: f64,
+        number: i64,
+        size: u32,
+        flow: u32,
+        flags: Flags,
+    ) -> (f64, f64) {
+        if now >= self.next_due_s {
+            self.run_due_samples(now);
         }
         self.arrived += 1;
-        let (struck, flags) = if self.touch.is_none() { (false, flags) } else { self.touch(now, size, flow, flags) };
-        let accepted = !struck && self.admit(now, since, size, flow, flags);
-        self.note(now, number, flow, accepted);
+        let (is_lost, flags) = if self.impairments.is_none() {
+            (false, flags)
+        } else {
+            self.impairments(now, size, flow, flags)
+        };
+        let accepted = !is_lost && self.admit(now, since, size, flow, flags);
+        self.hash_arrival(now, number, flow, accepted);
         if !accepted {
             self.dropped += 1;
             return (LOST, now);
         }
-        let (at, start) = self.pass(now, size);
-        let at = self.touch.as_mut().map_or(at, |touch| touch.beyond(at, flow));
-        self.leave(size, start, flags, at == LOST);
+        let (at, start) = self.transmit(now, size);
+        let at = self
+            .impairments
+            .as_mut()
+            .map_or(at, |impairments| impairments.after_transmission(at, flow));
+        self.push_departure(size, start, flags, at == LOST);
         (at, start)
     }
 
-    /// Hashes what became of a packet.
+    /// Hashes the outcome for a packet.
     #[inline(always)]
-    fn note(&mut self, now: f64, number: i64, flow: u32, accepted: bool) {
-        self.hash.add(now.to_bits() ^ ((number as u64) << 20) ^ (u64::from(flow) << 50) ^ (u64::from(accepted) << 63));
+    fn hash_arrival(&mut self, now: f64, number: i64, flow: u32, accepted: bool) {
+        self.hash.add(
+            now.to_bits()
+                ^ ((number as u64) << 20)
+                ^ (u64::from(flow) << 50)
+                ^ (u64::from(accepted) << 63),
+        );
     }
 
-    /// A packet was accepted: when it reaches the other end, and when its transmission begins.
+    /// Transmits an accepted packet: its arrival time at the other end, and the start of its
+    /// transmission.
     #[inline(always)]
-    fn pass(&mut self, now: f64, size: u32) -> (f64, f64) {
+    fn transmit(&mut self, now: f64, size: u32) -> (f64, f64) {
         let start = if self.free_s > now { self.free_s } else { now };
-        let (end, at) = self.serializer.pass(start, size, self.delay_s);
+        let (end, at) = self.serializer.transmit(start, size, self.delay_s);
         self.free_s = end;
         if start > now {
-            // Only what lies before the end of the window; minimum and maximum would cost every packet more than this test.
-            self.waited_s += if start <= self.window.to_s { start - now } else { (self.window.to_s - now).max(0.0) };
-            // What never leaves has no waiting time.
+            // Only the part before the end of the window; `min` and `max` would cost every packet
+            // more than this branch.
+            self.waiting_time_sum_s += if start <= self.window.to_s {
+                start - now
+            } else {
+                (self.window.to_s - now).max(0.0)
+            };
+            // A packet that never departs has no waiting time.
             if self.measuring && start < f64::MAX {
                 self.waiting.add(start - now);
             }
@@ -206,28 +263,41 @@ impl Link {
         (at, start)
     }
 
-    /// It joins the backlog, to leave at the time that `pass` found.
+    /// Appends a packet to the backlog, to depart at the time that `transmit` computed.
     #[inline(always)]
-    fn leave(&mut self, size: u32, start: f64, flags: Flags, lost: bool) {
+    fn push_departure(&mut self, size: u32, start: f64, flags: Flags, lost: bool) {
         self.accepted_bytes += u64::from(size);
-        self.backlog.push_back(Leaving::new(self.free_s, start, self.accepted_bytes, flags.priority(), lost));
+        self.backlog.push_back(PendingDeparture::new(
+            self.free_s,
+            start,
+            self.accepted_bytes,
+            flags.priority(),
+            lost,
+        ));
     }
 
-    /// What befalls a packet before the queue: whether it is lost, and its flags.
+    /// Applies impairments in front of the queue; returns whether the packet is dropped, and its
+    /// flags.
     #[cold]
     #[inline(never)]
-    fn touch(&mut self, now_s: f64, size_bytes: u32, flow: u32, flags: Flags) -> (bool, Flags) {
-        let Some(touch) = &mut self.touch else { return (false, flags) };
-        let (struck, new) = touch.before(now_s, size_bytes, flow, flags);
+    fn impairments(
+        &mut self,
+        now_s: f64,
+        size_bytes: u32,
+        flow: u32,
+        flags: Flags,
+    ) -> (bool, Flags) {
+        let Some(impairments) = &mut self.impairments else { return (false, flags) };
+        let (is_lost, new) = impairments.before_queue(now_s, size_bytes, flow, flags);
         if new != flags {
             self.marked += u64::from(new.has(Flags::CE) && !flags.has(Flags::CE));
-            self.changed = Some(new);
+            self.changed_flags = Some(new);
         }
-        (struck, new)
+        (is_lost, new)
     }
 
-    /// The stream that schedules the ends of its transmissions, where the queue owns its packets, and when the last of them began.
-    pub fn service(&mut self) -> Option<&mut Owned> {
-        self.owned.as_deref_mut()
+    /// The scheduled queue, if the link has one.
+    pub fn scheduled_queue_mut(&mut self) -> Option<&mut ScheduledQueue> {
+        self.scheduled_queue.as_deref_mut()
     }
 }

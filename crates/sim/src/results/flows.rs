@@ -1,18 +1,21 @@
-//! Results of the listed flows, and how fairly they share.
+//! Results of listed flows, and fairness metrics.
 
 use super::mean;
-use crate::build::{GroupInfo, Network};
-use crate::scheduler::Scheduler;
-use crate::trace::Trace;
+use crate::build::{BuiltNetwork, GroupInfo};
+use crate::event_scheduler::EventScheduler;
+use crate::trace::Tracer;
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
-/// One TCP flow; over the measuring window unless named `total_`.
+/// One TCP flow, over the measurement window unless named `total_`.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "docs/metrics.md defines every field with its formula; names are the definition here")]
+#[allow(
+    missing_docs,
+    reason = "docs/metrics.md defines every field with its formula; names are the definition here"
+)]
 pub struct FlowResult {
     #[serde(flatten)]
-    pub member: Member,
+    pub identity: FlowIdentity,
     pub goodput_bps: f64,
     pub delivered_packets: u64,
     pub sent_packets: u64,
@@ -35,14 +38,14 @@ pub struct FlowResult {
     pub in_flight_packets: u64,
 }
 
-/// Which flow it is: names that flows of a group have in common are there once.
+/// Names of a flow; what flows of a group have in common is shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member {
+pub struct FlowIdentity {
     group: Arc<GroupInfo>,
     number: u32,
 }
 
-impl Serialize for Member {
+impl Serialize for FlowIdentity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Names<'a> {
@@ -52,11 +55,12 @@ impl Serialize for Member {
             recovery: &'a str,
         }
         let GroupInfo { name, rule, recovery, .. } = &*self.group;
-        Names { flow: self.name(), group: name, rule, recovery: recovery.name() }.serialize(serializer)
+        Names { flow: self.name(), group: name, rule, recovery: recovery.name() }
+            .serialize(serializer)
     }
 }
 
-impl Member {
+impl FlowIdentity {
     /// The `number`-th flow of a group.
     pub(crate) fn new(group: &Arc<GroupInfo>, number: u32) -> Self {
         Self { group: group.clone(), number }
@@ -72,45 +76,47 @@ impl Member {
         &self.group.name
     }
 
-    /// Its rule.
+    /// Its window rule.
     pub fn rule(&self) -> &str {
         &self.group.rule
     }
 
-    /// How it recovers.
+    /// Its loss recovery.
     pub fn recovery(&self) -> &'static str {
         self.group.recovery.name()
     }
 }
 
-/// (sum x)^2 / (n sum x^2); none when nothing was delivered.
+/// Jain's fairness index (sum x)^2 / (n sum x^2) (Jain 1984); none if all values are zero.
 pub fn jain_index(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
     let count = values.len() as f64;
     let (sum, squares) = values.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
     (squares > 0.0).then(|| sum * sum / (count * squares))
 }
 
-/// (largest - smallest)/mean; none when nothing was delivered.
+/// Range over mean, (largest - smallest)/mean; none if all values are zero.
 pub fn fairness_spread(values: impl ExactSizeIterator<Item = f64> + Clone) -> Option<f64> {
     let mean = values.clone().sum::<f64>() / values.len() as f64;
-    let (low, high) = values.fold((f64::INFINITY, 0.0f64), |(low, high), x| (low.min(x), high.max(x)));
+    let (low, high) =
+        values.fold((f64::INFINITY, 0.0f64), |(low, high), x| (low.min(x), high.max(x)));
     (mean > 0.0).then(|| (high - low) / mean)
 }
 
-/// What every listed flow did.
-pub fn flow_results<S: Scheduler, T: Trace>(network: &Network<S, T>) -> Vec<FlowResult> {
-    let Network { engine, flows, .. } = network;
-    let (transit, window) = (&engine.transit, &engine.transit.window);
-    // Exactly as many as there are: a list of a million that doubles would take twice the memory.
+/// Results of all listed flows.
+pub fn flow_results<S: EventScheduler, T: Tracer>(network: &BuiltNetwork<S, T>) -> Vec<FlowResult> {
+    let BuiltNetwork { engine, flows, .. } = network;
+    let (datapath, window) = (&engine.datapath, &engine.datapath.window);
+    // Exact capacity: growing a list of a million by doubling would take twice the memory.
     let mut results = Vec::with_capacity(flows.base_rtts_s.len());
     for (flow, &base_rtt_s) in flows.base_rtts_s.iter().enumerate() {
         let Some((group, number)) = flows.of(flow as u32) else { continue };
-        let (host, sink) = (&engine.hosts[flow], &transit.sinks[flow]);
-        let packet_bits = f64::from(engine.knobs[host.knobs as usize].packet_size) * 8.0;
+        let (endpoint, sink) = (&engine.senders[flow], &datapath.receivers[flow]);
+        let packet_bits = f64::from(engine.knobs[endpoint.knobs as usize].packet_size) * 8.0;
         let did = engine.measured(flow);
-        let [timeouts, fast_retransmits, ecn_reductions] = [did.timeouts, did.fast_retransmits, did.ecn_reductions].map(u64::from);
+        let [timeouts, fast_retransmits, ecn_reductions] =
+            [did.timeouts, did.fast_retransmits, did.ecn_reductions].map(u64::from);
         results.push(FlowResult {
-            member: Member::new(group, number),
+            identity: FlowIdentity::new(group, number),
             goodput_bps: sink.delivered as f64 * packet_bits / window.seconds(),
             delivered_packets: sink.delivered,
             sent_packets: did.sent,
@@ -124,10 +130,10 @@ pub fn flow_results<S: Scheduler, T: Trace>(network: &Network<S, T>) -> Vec<Flow
             mean_rtt_s: mean(did.rtt_sum_s, did.rtt_count),
             mean_rto_s: mean(did.rto_sum_s, did.rto_count),
             mean_cwnd_packets: did.cwnd_area / window.seconds(),
-            rate_cov: sink.bins.coefficient_of_variation(sink.delivered, window, transit.bin_s),
+            rate_cov: sink.bins.coefficient_of_variation(sink.delivered, window, datapath.bin_s),
             base_rtt_s,
-            finish_s: host.finish_s(),
-            total_sent_packets: host.sender.counters(engine.now_s).sent,
+            finish_s: endpoint.finish_s(),
+            total_sent_packets: endpoint.sender.counters(engine.now_s).sent,
             total_delivered_packets: sink.total_delivered,
             total_dropped_packets: sink.total_dropped,
             in_flight_packets: sink.in_flight.into(),

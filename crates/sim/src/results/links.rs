@@ -1,17 +1,20 @@
 //! Results of links.
 
 use super::ArrivalResult;
-use crate::build::{LinkInfo, Network};
-use crate::cross::Activity;
+use crate::build::{BuiltNetwork, LinkInfo};
+use crate::cross_traffic::Activity;
 use crate::engine::Engine;
-use crate::link::{Link, LinkCounts, Window};
-use crate::scheduler::Scheduler;
-use crate::trace::Trace;
+use crate::event_scheduler::EventScheduler;
+use crate::link::{Link, LinkCounts, MeasurementWindow};
+use crate::trace::Tracer;
 use serde::Serialize;
 
-/// One link; over the measuring window unless named `total_`.
+/// One link, over the measurement window unless named `total_`.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "docs/metrics.md defines every field with its formula; names are the definition here")]
+#[allow(
+    missing_docs,
+    reason = "docs/metrics.md defines every field with its formula; names are the definition here"
+)]
 pub struct LinkResult {
     pub link: String,
     pub rate_bps: f64,
@@ -35,18 +38,33 @@ pub struct LinkResult {
     pub queued_packets: u64,
 }
 
-/// What the links did.
-pub fn link_results<S: Scheduler, T: Trace>(network: &Network<S, T>, arrivals: &[ArrivalResult]) -> Vec<LinkResult> {
+/// Results of all links.
+pub fn link_results<S: EventScheduler, T: Tracer>(
+    network: &BuiltNetwork<S, T>,
+    arrivals: &[ArrivalResult],
+) -> Vec<LinkResult> {
     let engine = &network.engine;
     let result = |(link, info): (&Link, &LinkInfo)| {
-        link_result(link, info, &engine.transit.window, &link.counts(engine.now_s), &carried(engine, info, arrivals))
+        link_result(
+            link,
+            info,
+            &engine.datapath.window,
+            &link.counts(engine.now_s),
+            &carried(engine, info, arrivals),
+        )
     };
-    engine.transit.links.iter().zip(&network.links).map(result).collect()
+    engine.datapath.links.iter().zip(&network.links).map(result).collect()
 }
 
-/// What a link did.
-fn link_result(link: &Link, info: &LinkInfo, window: &Window, total: &LinkCounts, measured: &Carried) -> LinkResult {
-    let (begin, end) = (&link.at_begin, &link.at_end);
+/// Result of a link.
+fn link_result(
+    link: &Link,
+    info: &LinkInfo,
+    window: &MeasurementWindow,
+    total: &LinkCounts,
+    measured: &MeasuredLoad,
+) -> LinkResult {
+    let (begin, end) = (&link.counts_at_window_start, &link.counts_at_window_end);
     LinkResult {
         link: info.name.clone(),
         rate_bps: info.rate_bps,
@@ -57,12 +75,15 @@ fn link_result(link: &Link, info: &LinkInfo, window: &Window, total: &LinkCounts
         dropped_packets: end.dropped - begin.dropped,
         marked_packets: end.marked - begin.marked,
         departed_packets: end.departed - begin.departed,
-        utilization: (end.departed_bits - begin.departed_bits) as f64 / (info.rate_bps * window.seconds()),
+        utilization: (end.departed_bits - begin.departed_bits) as f64
+            / (info.rate_bps * window.seconds()),
         mean_queue_packets: (end.waiting_area_s - begin.waiting_area_s) / window.seconds(),
         mean_queueing_delay_s: link.waiting.mean_s(),
         p95_queueing_delay_s: link.waiting.quantile_s(0.95),
         cross_bps: info.cross_bps + measured.offered_bps,
-        available_bps: info.asked_bps.unwrap_or(info.rate_bps - info.cross_bps - measured.offered_bps),
+        available_bps: info
+            .target_available_bps
+            .unwrap_or(info.rate_bps - info.cross_bps - measured.offered_bps),
         left_bps: info.rate_bps - measured.carried_bps,
         total_arrived_packets: total.arrived,
         total_dropped_packets: total.dropped,
@@ -71,26 +92,32 @@ fn link_result(link: &Link, info: &LinkInfo, window: &Window, total: &LinkCounts
     }
 }
 
-/// Cross traffic and arrivals on a link, bits per second.
+/// Load of cross traffic and arriving flows on a link, bit/s.
 #[derive(Clone, Copy, Debug, Default)]
-struct Carried {
-    /// What sources offered whose rate is not known ahead.
+struct MeasuredLoad {
+    /// Offered load of sources whose rate is not known ahead.
     offered_bps: f64,
-    /// What was carried to its end.
+    /// Load delivered at the end of the path.
     carried_bps: f64,
 }
 
-/// What is known of it only afterwards.
-fn carried<S: Scheduler, T: Trace>(engine: &Engine<S, T>, info: &LinkInfo, arrivals: &[ArrivalResult]) -> Carried {
-    let seconds = engine.transit.window.seconds();
-    let mut sum = Carried::default();
+/// Load that is known only after the run.
+fn carried<S: EventScheduler, T: Tracer>(
+    engine: &Engine<S, T>,
+    info: &LinkInfo,
+    arrivals: &[ArrivalResult],
+) -> MeasuredLoad {
+    let seconds = engine.datapath.window.seconds();
+    let mut sum = MeasuredLoad::default();
     for &number in &info.cross {
-        let (source, sink) = (&engine.cross[number as usize], &engine.transit.cross[number as usize]);
-        if !matches!(source.activity, Activity::Always) {
+        let (source, sink) =
+            (&engine.cross[number as usize], &engine.datapath.cross[number as usize]);
+        if !matches!(source.activity, Activity::AlwaysOn) {
             sum.offered_bps += (source.sent * u64::from(source.size_bytes) * 8) as f64 / seconds;
         }
         sum.carried_bps += (sink.delivered_bytes * 8) as f64 / seconds;
     }
-    sum.carried_bps += info.arrivals.iter().map(|&group| arrivals[group as usize].delivered_bps).sum::<f64>();
+    sum.carried_bps +=
+        info.arrivals.iter().map(|&group| arrivals[group as usize].delivered_bps).sum::<f64>();
     sum
 }

@@ -1,17 +1,18 @@
-//! What comes out of a run. Names and units are fixed here, once, for JSON, Parquet, data frames and docs.
+//! Results of a run. Names and units are defined here for JSON, Parquet, data frames and docs
+//! alike.
 
 mod flows;
 mod links;
 mod traffic;
 
-use crate::build::Network;
+use crate::build::BuiltNetwork;
 use crate::engine::Engine;
-use crate::hash::TraceHash;
+use crate::event_scheduler::EventScheduler;
 use crate::scenario::Scenario;
-use crate::scheduler::Scheduler;
-use crate::trace::Trace;
+use crate::trace::Tracer;
+use crate::trace_hash::TraceHash;
 use flows::flow_results;
-pub use flows::{FlowResult, Member, fairness_spread, jain_index};
+pub use flows::{FlowIdentity, FlowResult, fairness_spread, jain_index};
 pub use links::LinkResult;
 pub(crate) use links::link_results;
 use serde::Serialize;
@@ -19,7 +20,7 @@ use traffic::arrival_results;
 pub(crate) use traffic::cross_results;
 pub use traffic::{ArrivalResult, CrossResult};
 
-/// One run.
+/// Result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunResult {
     /// Name of the scenario.
@@ -28,52 +29,55 @@ pub struct RunResult {
     pub seed: u64,
     /// Endpoint profile.
     pub profile: &'static str,
-    /// Simulated time asked for, seconds.
+    /// Duration of the scenario, seconds.
     pub duration_s: f64,
-    /// Begin of the measuring window, seconds.
+    /// Start of the measurement window, seconds.
     pub measure_from_s: f64,
-    /// Its end, seconds.
+    /// End of the measurement window, seconds.
     pub measure_to_s: f64,
-    /// Hash over everything that was sent and what became of it, 16 hexadecimal digits.
+    /// Hash over all packets sent and their fate, 16 hexadecimal digits.
     pub trace_hash: String,
     /// Simulated time reached, seconds.
     pub simulated_s: f64,
-    /// Data packets that reached receivers, from start to end.
+    /// Data packets delivered, from start to end.
     pub delivered_packets: u64,
     /// Jain's index of the flows' goodputs: (sum x)^2 / (n sum x^2).
     pub jain_index: Option<f64>,
-    /// Jain's index of goodput times mean round trip.
+    /// Jain's index of goodput times mean round trip time.
     pub rtt_weighted_jain_index: Option<f64>,
     /// (largest - smallest)/mean of the flows' goodputs.
     pub fairness_spread: Option<f64>,
     /// Sum of the flows' goodputs, bit/s.
     pub aggregate_goodput_bps: f64,
-    /// Flows.
+    /// Listed flows.
     pub flows: Vec<FlowResult>,
     /// Links.
     pub links: Vec<LinkResult>,
-    /// Cross traffic, by the scenario's sources.
+    /// Cross traffic, by `[[cross]]` entry.
     pub cross: Vec<CrossResult>,
-    /// Flows that arrived, and responses, by group.
+    /// Arriving flows and responses, by group.
     pub arrivals: Vec<ArrivalResult>,
 }
 
-/// Mean of a sum, if there was anything to sum.
+/// Mean, if there is a sample.
 fn mean(sum: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-fn trace_hash<S: Scheduler, T: Trace>(engine: &Engine<S, T>) -> String {
+fn trace_hash<S: EventScheduler, T: Tracer>(engine: &Engine<S, T>) -> String {
     let mut hash = TraceHash::default();
-    engine.hosts.iter().for_each(|host| hash.add(host.hash.value()));
-    engine.transit.links.iter().for_each(|link| hash.add(link.hash.value()));
+    engine.senders.iter().for_each(|endpoint| hash.add(endpoint.hash.value()));
+    engine.datapath.links.iter().for_each(|link| hash.add(link.hash.value()));
     format!("{:016x}", hash.value())
 }
 
-/// Collects the results of a run that ended.
-pub fn collect<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scenario) -> RunResult {
+/// Collects the results of a completed run.
+pub fn collect<S: EventScheduler, T: Tracer>(
+    network: &BuiltNetwork<S, T>,
+    scenario: &Scenario,
+) -> RunResult {
     let engine = &network.engine;
-    let (transit, window) = (&engine.transit, &engine.transit.window);
+    let (datapath, window) = (&engine.datapath, &engine.datapath.window);
     let flows = flow_results(network);
     let arrivals = arrival_results(network, scenario, &flows);
     let goodputs = flows.iter().map(|flow| flow.goodput_bps);
@@ -87,7 +91,7 @@ pub fn collect<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scena
         measure_to_s: window.to_s,
         trace_hash: trace_hash(engine),
         simulated_s: engine.now_s,
-        delivered_packets: transit.delivered,
+        delivered_packets: datapath.delivered,
         jain_index: jain_index(goodputs.clone()),
         rtt_weighted_jain_index: jain_index(weighted),
         fairness_spread: fairness_spread(goodputs.clone()),

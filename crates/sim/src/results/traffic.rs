@@ -1,20 +1,23 @@
-//! Results of cross traffic, of flows that arrive, and of responses.
+//! Results of cross traffic, arriving flows and responses.
 
 use super::{FlowResult, mean};
-use crate::arrivals::Tally;
-use crate::build::Network;
+use crate::arrivals::GroupCounters;
+use crate::build::BuiltNetwork;
+use crate::endpoints::SenderEndpoint;
 use crate::engine::Engine;
-use crate::flow::Host;
-use crate::link::Window;
+use crate::event_scheduler::EventScheduler;
+use crate::link::MeasurementWindow;
 use crate::scenario::{CrossSpec, Scenario};
-use crate::scheduler::Scheduler;
-use crate::trace::Trace;
+use crate::trace::Tracer;
 use cwndlab_tcp::NEVER;
 use serde::Serialize;
 
-/// Cross traffic of one line of the scenario, over the measuring window.
+/// Cross traffic of one `[[cross]]` entry, over the measurement window.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "docs/metrics.md defines every field with its formula; names are the definition here")]
+#[allow(
+    missing_docs,
+    reason = "docs/metrics.md defines every field with its formula; names are the definition here"
+)]
 pub struct CrossResult {
     pub source: String,
     pub offered_bps: f64,
@@ -24,9 +27,12 @@ pub struct CrossResult {
     pub delivered_bps: f64,
 }
 
-/// Flows of one group that arrived, or responses, over the measuring window.
+/// Arriving flows of one group, or responses, over the measurement window.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "docs/metrics.md defines every field with its formula; names are the definition here")]
+#[allow(
+    missing_docs,
+    reason = "docs/metrics.md defines every field with its formula; names are the definition here"
+)]
 pub struct ArrivalResult {
     pub group: String,
     pub rule: String,
@@ -48,37 +54,47 @@ pub struct ArrivalResult {
     pub timeouts: u64,
 }
 
-/// One for each line of cross traffic.
-pub fn cross_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scenario) -> Vec<CrossResult> {
-    let (engine, seconds) = (&network.engine, network.engine.transit.window.seconds());
+/// Results of all `[[cross]]` entries.
+pub fn cross_results<S: EventScheduler, T: Tracer>(
+    network: &BuiltNetwork<S, T>,
+    scenario: &Scenario,
+) -> Vec<CrossResult> {
+    let (engine, seconds) = (&network.engine, network.engine.datapath.window.seconds());
     let mut first = 0;
     let result = |(spec, &count): (&CrossSpec, &u64)| {
         let range = first..first + count as usize;
         first = range.end;
-        let (sources, sinks) = (&engine.cross[range.clone()], &engine.transit.cross[range]);
+        let (sources, receivers) = (&engine.cross[range.clone()], &engine.datapath.cross[range]);
         let sent = sources.iter().map(|source| source.sent).sum::<u64>();
         CrossResult {
             source: spec.name.clone(),
             offered_bps: (sent * spec.packet_size.0 * 8) as f64 / seconds,
             sent_packets: sent,
-            delivered_packets: sinks.iter().map(|sink| sink.delivered).sum(),
-            dropped_packets: sinks.iter().map(|sink| sink.dropped).sum(),
-            delivered_bps: (sinks.iter().map(|sink| sink.delivered_bytes).sum::<u64>() * 8) as f64 / seconds,
+            delivered_packets: receivers.iter().map(|sink| sink.delivered).sum(),
+            dropped_packets: receivers.iter().map(|sink| sink.dropped).sum(),
+            delivered_bps: (receivers.iter().map(|sink| sink.delivered_bytes).sum::<u64>() * 8)
+                as f64
+                / seconds,
         }
     };
     scenario.cross.iter().zip(&network.cross_counts).map(result).collect()
 }
 
-/// A value below which a share `q` of the sorted values lies.
+/// The quantile `q` of sorted values.
 fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
     sorted.get(rank - 1).copied()
 }
 
-/// One for each group that makes transfers.
-pub fn arrival_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario: &Scenario, flows: &[FlowResult]) -> Vec<ArrivalResult> {
-    let (engine, window) = (&network.engine, &network.engine.transit.window);
-    let mut transfers: Vec<(Vec<f64>, Vec<f64>)> = vec![Default::default(); network.transfer_groups.len()];
+/// Results of all groups with transfers.
+pub fn arrival_results<S: EventScheduler, T: Tracer>(
+    network: &BuiltNetwork<S, T>,
+    scenario: &Scenario,
+    flows: &[FlowResult],
+) -> Vec<ArrivalResult> {
+    let (engine, window) = (&network.engine, &network.engine.datapath.window);
+    let mut transfers: Vec<(Vec<f64>, Vec<f64>)> =
+        vec![Default::default(); network.transfer_groups.len()];
     for transfer in engine.transfers.iter().filter(|transfer| window.contains(transfer.start_s)) {
         let (times, slowdowns) = &mut transfers[transfer.group as usize];
         times.push(transfer.fct_s);
@@ -90,19 +106,31 @@ pub fn arrival_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario
         slowdowns.sort_by(f64::total_cmp);
         let finished = times.len() as u64;
         let average = |values: &[f64]| mean(values.iter().sum(), values.len() as u64);
-        let listed: Vec<&FlowResult> = flows.iter().filter(|flow| flow.member.group() == name).collect();
-        let sum = |field: fn(&FlowResult) -> u64| listed.iter().map(|flow| field(flow)).sum::<u64>();
+        let listed_flows: Vec<&FlowResult> =
+            flows.iter().filter(|flow| flow.identity.group() == name).collect();
+        let sum = |field: fn(&FlowResult) -> u64| {
+            listed_flows.iter().map(|flow| field(flow)).sum::<u64>()
+        };
         let arriving = scenario.arrivals.get(number);
-        let (rule, recovery, knobs, tally) = match (arriving, engine.groups.get(number)) {
+        let (rule, recovery, knobs, counters) = match (arriving, engine.groups.get(number)) {
             (Some(spec), Some(group)) => {
-                let mut tally = group.tally;
-                let slots = engine.hosts.iter().zip(&engine.transit.sinks).skip(engine.listed);
-                slots.filter(|(host, _)| host.knobs == group.template.knobs).for_each(|(_, sink)| tally.add_received(sink));
-                (spec.rule.0.to_string(), group.template.recovery.name(), group.template.knobs, tally)
+                let mut counters = group.counters;
+                let slots =
+                    engine.senders.iter().zip(&engine.datapath.receivers).skip(engine.listed_flows);
+                slots
+                    .filter(|(endpoint, _)| endpoint.knobs == group.template.knobs)
+                    .for_each(|(_, sink)| counters.add_received(sink));
+                (
+                    spec.rule.0.to_string(),
+                    group.template.recovery.name(),
+                    group.template.knobs,
+                    counters,
+                )
             }
             _ => {
-                let members = network.flows.range(name).map(|flow| &engine.transit.sinks[flow as usize]);
-                let tally = Tally {
+                let members =
+                    network.flows.range(name).map(|flow| &engine.datapath.receivers[flow as usize]);
+                let counters = GroupCounters {
                     arrived: finished + unanswered(engine, number, window),
                     sent: sum(|flow| flow.sent_packets),
                     retransmitted: sum(|flow| flow.retransmitted_packets),
@@ -111,8 +139,14 @@ pub fn arrival_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario
                     dropped: sum(|flow| flow.dropped_packets),
                     arrived_bytes: members.map(|sink| sink.arrived_bytes).sum(),
                 };
-                let group = scenario.flows.iter().position(|flow| flow.name == *name).unwrap_or_default();
-                (listed[0].member.rule().to_string(), listed[0].member.recovery(), group as u32, tally)
+                let group =
+                    scenario.flows.iter().position(|flow| flow.name == *name).unwrap_or_default();
+                (
+                    listed_flows[0].identity.rule().to_string(),
+                    listed_flows[0].identity.recovery(),
+                    group as u32,
+                    counters,
+                )
             }
         };
         let knobs = &engine.knobs[knobs as usize];
@@ -120,29 +154,39 @@ pub fn arrival_results<S: Scheduler, T: Trace>(network: &Network<S, T>, scenario
             group: name.clone(),
             rule,
             recovery,
-            arrived_flows: tally.arrived,
+            arrived_flows: counters.arrived,
             finished_flows: finished,
-            unfinished_flows: tally.arrived - finished,
+            unfinished_flows: counters.arrived - finished,
             mean_fct_s: average(&times),
             p50_fct_s: quantile(&times, 0.5),
             p95_fct_s: quantile(&times, 0.95),
             p99_fct_s: quantile(&times, 0.99),
             mean_slowdown: average(&slowdowns),
-            goodput_bps: (tally.delivered * u64::from(knobs.packet_size) * 8) as f64 / window.seconds(),
-            delivered_bps: (tally.arrived_bytes * 8) as f64 / window.seconds(),
-            sent_packets: tally.sent,
-            retransmitted_packets: tally.retransmitted,
-            dropped_packets: tally.dropped,
-            delivered_packets: tally.delivered,
-            timeouts: tally.timeouts,
+            goodput_bps: (counters.delivered * u64::from(knobs.packet_size) * 8) as f64
+                / window.seconds(),
+            delivered_bps: (counters.arrived_bytes * 8) as f64 / window.seconds(),
+            sent_packets: counters.sent,
+            retransmitted_packets: counters.retransmitted,
+            dropped_packets: counters.dropped,
+            delivered_packets: counters.delivered,
+            timeouts: counters.timeouts,
         }
     };
     network.transfer_groups.iter().enumerate().map(result).collect()
 }
 
-/// Responses of a group that began in the window and were not complete at the end of the run.
-fn unanswered<S: Scheduler, T: Trace>(engine: &Engine<S, T>, group: usize, window: &Window) -> u64 {
-    let busy = |host: &Host| host.finish_s == NEVER && host.agenda.as_ref().is_none_or(|agenda| agenda.request_s == NEVER);
-    let jobs = engine.hosts.iter().filter_map(|host| host.job().filter(|job| job.is_cut || busy(host)));
-    jobs.filter(|job| job.group as usize == group && window.contains(job.began_s)).count() as u64
+/// Responses of a group that started in the window and were not complete at the end of the run.
+fn unanswered<S: EventScheduler, T: Tracer>(
+    engine: &Engine<S, T>,
+    group: usize,
+    window: &MeasurementWindow,
+) -> u64 {
+    let busy = |endpoint: &SenderEndpoint| {
+        endpoint.finish_s == NEVER && endpoint.app.as_ref().is_none_or(|app| app.request_s == NEVER)
+    };
+    let jobs = engine.senders.iter().filter_map(|endpoint| {
+        endpoint.transfer().filter(|transfer| transfer.is_truncated || busy(endpoint))
+    });
+    jobs.filter(|transfer| transfer.group as usize == group && window.contains(transfer.start_s))
+        .count() as u64
 }

@@ -1,21 +1,25 @@
-//! The links of a scenario, one way each, and the nodes between them.
+//! Network graph: the one-way links of a scenario and the nodes between them.
 
-use super::{JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec, QueueSpec, Scenario, ScenarioError, Waveform};
+use super::{
+    JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec, QueueSpec, Scenario, ScenarioError,
+    Waveform,
+};
 use cwndlab_units::{Buffer, RateLimit, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
-pub struct PlannedLink<'a> {
-    /// Key of its table in the scenario, such as `links[2]`; the two ways of a pair have one.
+pub struct OneWayLink<'a> {
+    /// Key of its table in the scenario, such as `links[2]`; both directions of a duplex link share
+    /// it.
     pub key: String,
     /// Key of its queue.
     pub queue_key: String,
-    /// Name.
+    /// Name of the link.
     pub name: String,
-    /// Node it comes from, where nodes are named.
+    /// Node where it starts, if nodes are named.
     pub from: Option<&'a str>,
-    /// Node it leads to.
+    /// Node where it ends.
     pub to: Option<&'a str>,
     /// Rate.
     pub rate: Waveform,
@@ -23,34 +27,45 @@ pub struct PlannedLink<'a> {
     pub delay: Time,
     /// Queue.
     pub queue: QueueSpec,
-    /// Packets lost or marked beside the queue's.
+    /// Loss models.
     pub loss: &'a [LossSpec],
-    /// Variation of its delay.
+    /// Jitter of its delay.
     pub jitter: Option<JitterSpec>,
-    /// When it is down.
+    /// Outages.
     pub outages: &'a [OutageSpec],
-    /// What sets the priority of its packets.
+    /// Token bucket that sets the priority of its packets.
     pub marker: Option<MarkerSpec>,
 }
 
-/// Links in order; a pair of ways lies side by side.
+/// Links in order; both directions of a duplex link are adjacent.
 #[derive(Clone, Debug)]
-pub struct Graph<'a> {
-    /// The links; in a dumbbell the bottleneck, and the way back unless its rate is unlimited.
-    pub links: Vec<PlannedLink<'a>>,
+pub struct NetworkGraph<'a> {
+    /// The links; of a dumbbell the bottleneck, and the reverse link unless its rate is unlimited.
+    pub links: Vec<OneWayLink<'a>>,
     by_name: BTreeMap<String, u32>,
 }
 
-impl<'a> Graph<'a> {
-    /// The links of a scenario, each way by itself; errors where a link's name or its nodes are amiss.
+impl<'a> NetworkGraph<'a> {
+    /// The one-way links of a scenario; fails if a name or a node is invalid.
     pub fn new(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
         let links = match (&scenario.dumbbell, scenario.links.is_empty()) {
-            (Some(_), false) => return Err(ScenarioError::at("links", "a scenario has either [dumbbell] or [[links]], not both")),
-            (None, true) => return Err(ScenarioError::at("dumbbell", "there is no network: write [dumbbell] or [[links]]")),
+            (Some(_), false) => {
+                return Err(ScenarioError::at(
+                    "links",
+                    "`links` must not be given when `dumbbell` is",
+                ));
+            }
+            (None, true) => {
+                return Err(ScenarioError::at(
+                    "dumbbell",
+                    "a network is missing: write [dumbbell] or [[links]]",
+                ));
+            }
             (Some(_), true) => dumbbell_links(scenario),
             (None, false) => return Self::of_links(&scenario.links),
         };
-        let by_name = links.iter().enumerate().map(|(i, link)| (link.name.clone(), i as u32)).collect();
+        let by_name =
+            links.iter().enumerate().map(|(i, link)| (link.name.clone(), i as u32)).collect();
         Ok(Self { links, by_name })
     }
 
@@ -59,18 +74,33 @@ impl<'a> Graph<'a> {
         for (i, spec) in specs.iter().enumerate() {
             let key = |name: &str| format!("links[{i}].{name}");
             match (&spec.from, &spec.to) {
-                (Some(from), None) => return Err(ScenarioError::at(key("to"), format!("missing: a link from \"{from}\" leads to a node"))),
-                (None, Some(to)) => return Err(ScenarioError::at(key("from"), format!("missing: a link to \"{to}\" comes from a node"))),
+                (Some(_), None) => {
+                    return Err(ScenarioError::at(
+                        key("to"),
+                        "`to` is required when `from` is given",
+                    ));
+                }
+                (None, Some(_)) => {
+                    return Err(ScenarioError::at(
+                        key("from"),
+                        "`from` is required when `to` is given",
+                    ));
+                }
                 (Some(from), Some(to)) if from == to => {
-                    return Err(ScenarioError::at(key("to"), format!("\"{to}\" is where the link comes from: name another node")));
+                    return Err(ScenarioError::invalid(
+                        key("to"),
+                        format!("\"{to}\""),
+                        "another node than `from`",
+                    ));
                 }
                 _ => {}
             }
-            for (link, way) in one_or_two(spec, i).into_iter().zip(["", " of its second way"]) {
+            for link in one_or_two(spec, i) {
                 let index = graph.links.len() as u32;
-                if link.name.is_empty() || graph.by_name.insert(link.name.clone(), index).is_some() {
-                    let message = format!("\"{}\"{way} is empty or taken: every link has its own name", link.name);
-                    return Err(ScenarioError::at(key("name"), message));
+                if link.name.is_empty() || graph.by_name.insert(link.name.clone(), index).is_some()
+                {
+                    let name = format!("\"{}\"", link.name);
+                    return Err(ScenarioError::invalid(key("name"), name, "a unique link name"));
                 }
                 graph.links.push(link);
             }
@@ -78,14 +108,14 @@ impl<'a> Graph<'a> {
         Ok(graph)
     }
 
-    /// The link of this name.
+    /// The link with this name.
     pub fn link(&self, name: &str) -> Option<u32> {
         self.by_name.get(name).copied()
     }
 
-    /// Names of all links, for messages.
-    pub fn link_names(&self) -> String {
-        self.by_name.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+    /// Names of all links.
+    pub fn link_names(&self) -> Vec<&str> {
+        self.by_name.keys().map(String::as_str).collect()
     }
 
     /// All nodes that links name.
@@ -94,9 +124,9 @@ impl<'a> Graph<'a> {
     }
 }
 
-fn dumbbell_links(scenario: &Scenario) -> Vec<PlannedLink<'_>> {
+fn dumbbell_links(scenario: &Scenario) -> Vec<OneWayLink<'_>> {
     let Some(dumbbell) = &scenario.dumbbell else { return Vec::new() };
-    let forward = PlannedLink {
+    let forward = OneWayLink {
         key: "dumbbell".into(),
         queue_key: "dumbbell.queue".into(),
         name: "bottleneck".into(),
@@ -115,13 +145,20 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<PlannedLink<'_>> {
         Some(RateLimit::Limited(rate)) => Some(rate),
         Some(RateLimit::Unlimited) => None,
     };
-    // Acknowledgements alone never need a limit; data does.
-    let reversed = scenario.flows.iter().map(|flow| flow.reverse).chain(scenario.arrivals.iter().map(|arrivals| arrivals.reverse));
-    let default = match reversed.chain(scenario.cross.iter().map(|cross| cross.reverse)).any(|reverse| reverse) {
+    // Acknowledgements alone need no limit, data does.
+    let reversed = scenario
+        .flows
+        .iter()
+        .map(|flow| flow.reverse)
+        .chain(scenario.arrivals.iter().map(|arrivals| arrivals.reverse));
+    let default = match reversed
+        .chain(scenario.cross.iter().map(|cross| cross.reverse))
+        .any(|reverse| reverse)
+    {
         true => dumbbell.queue,
         false => QueueSpec::DropTail { limit: Buffer::Unlimited, count_in_service: true },
     };
-    let back = back_rate.map(|rate| PlannedLink {
+    let back = back_rate.map(|rate| OneWayLink {
         queue_key: "dumbbell.back_queue".into(),
         name: "bottleneck-back".into(),
         rate: Waveform::Constant(rate),
@@ -135,14 +172,14 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<PlannedLink<'_>> {
     std::iter::once(forward).chain(back).collect()
 }
 
-/// A link, and the second one of a duplex pair.
-fn one_or_two(spec: &LinkSpec, index: usize) -> Vec<PlannedLink<'_>> {
+/// A link, and the reverse one if it is duplex.
+fn one_or_two(spec: &LinkSpec, index: usize) -> Vec<OneWayLink<'_>> {
     let named = !spec.name.is_empty();
     let between = |from: &Option<String>, to: &Option<String>| match (from, to) {
         (Some(from), Some(to)) => format!("{from}-{to}"),
         _ => String::new(),
     };
-    let there = PlannedLink {
+    let forward = OneWayLink {
         key: format!("links[{index}]"),
         queue_key: format!("links[{index}].queue"),
         name: if named { spec.name.clone() } else { between(&spec.from, &spec.to) },
@@ -157,9 +194,9 @@ fn one_or_two(spec: &LinkSpec, index: usize) -> Vec<PlannedLink<'_>> {
         marker: spec.marker,
     };
     if !spec.duplex {
-        return vec![there];
+        return vec![forward];
     }
     let name = if named { format!("{}-back", spec.name) } else { between(&spec.to, &spec.from) };
-    let back = PlannedLink { name, from: there.to, to: there.from, ..there.clone() };
-    vec![there, back]
+    let back = OneWayLink { name, from: forward.to, to: forward.from, ..forward.clone() };
+    vec![forward, back]
 }

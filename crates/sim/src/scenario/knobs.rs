@@ -7,23 +7,24 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! define_overrides {
     ($($name:ident: $type:ty = [$($default:expr),*], $meaning:literal;)*) => {
-        /// Endpoint knobs that a scenario sets; the rest stay as the profile has them.
+        /// Endpoint knobs that a scenario sets; the others keep the values of the profile.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct KnobOverrides {
             $(#[doc = $meaning] #[serde(default, skip_serializing_if = "Option::is_none")] pub $name: Option<$type>,)*
-            /// Offset of the flow's timer within a tick, seconds; 0 when absent (ns-2 draws its `boot_time_`).
+            /// Offset of the flow's timer within a tick, seconds; 0 when absent (ns-2 draws its
+            /// `boot_time_`).
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub timer_phase: Option<f64>,
         }
 
         impl KnobOverrides {
-            /// Whether nothing is set.
+            /// Whether no knob is set.
             pub fn is_empty(&self) -> bool {
                 *self == Self::default()
             }
 
-            /// Applies what is set.
+            /// Applies the knobs that are set.
             pub fn apply(&self, knobs: &mut Knobs) {
                 $(if let Some(value) = self.$name { knobs.$name = value; })*
             }

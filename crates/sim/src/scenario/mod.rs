@@ -1,30 +1,31 @@
-//! What is simulated: one definition for TOML, JSON, Python and the docs.
+//! Scenario: the definition of a simulation, as serde structs from which TOML, JSON, schema and
+//! docs follow.
 
 mod arrivals;
 mod check;
-mod draw;
+mod distribution;
 mod graph;
 mod knobs;
 mod link;
 mod parse;
 mod queue;
-mod record;
-mod routes;
-mod source;
+mod resolver;
+mod routing;
+mod serde_messages;
+mod trace_spec;
 mod traffic;
 mod waveform;
-mod words;
 
 pub use arrivals::{ArrivalSpec, Phase};
-pub use draw::{Distribution, Law, Packets, Quantity};
-pub use graph::{Graph, PlannedLink};
+pub use distribution::{Distribution, Law, Packets, Quantity};
+pub use graph::{NetworkGraph, OneWayLink};
 pub use knobs::KnobOverrides;
-pub use link::{Arrivals, Dumbbell, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec};
+pub use link::{Dumbbell, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutagePolicy, OutageSpec};
 pub use parse::{ScenarioError, schema};
 pub use queue::QueueSpec;
-pub use record::{Sampling, TraceSpec};
-pub use routes::{Routes, Way};
-pub use source::{Cdf, Opportunities, Source};
+pub use resolver::{DeliveryOpportunities, EmpiricalCdf, Resolver};
+pub use routing::{FlowPath, Routes};
+pub use trace_spec::{Sampling, TraceSpec};
 pub(crate) use traffic::instance;
 pub use traffic::{CrossSpec, FlowSpec, Join, Leave, RecoveryName, Responses, RuleText};
 pub use waveform::{Shape, Waveform};
@@ -34,31 +35,32 @@ use cwndlab_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A network, the traffic on it, and what is measured.
+/// A network, its traffic, and the measurements to take.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// A name for tables and plots.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Simulated time.
+    /// Duration of the simulation.
     pub duration: Time,
-    /// Measuring window [from, to]; the whole run when absent.
+    /// Measurement window [from, to]; the whole run when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measure: Option<[Time; 2]>,
     /// Seed of every random stream.
     #[serde(default = "one")]
     pub seed: u64,
-    /// Where the endpoints' defaults come from.
+    /// Profile of the endpoints' knobs.
     #[serde(default)]
     pub profile: ProfileName,
-    /// Bins of the rate whose coefficient of variation is `rate_cov`.
+    /// Bin length for `rate_cov`, the coefficient of variation of a flow's rate.
     #[serde(default = "one_second")]
     pub rate_bin: Time,
-    /// What "bdp" means in buffers; by default a link's own first rate and the mean round trip of the flows that cross it.
+    /// The bandwidth-delay product that "bdp" stands for in buffers; by default the first rate of
+    /// the link and the mean round trip of the flows that cross it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bdp: Option<Bdp>,
-    /// The usual network: two routers and the link between them.
+    /// A dumbbell topology.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dumbbell: Option<Dumbbell>,
     /// Or any set of links, on which flows name their path.
@@ -67,16 +69,16 @@ pub struct Scenario {
     /// TCP flows.
     #[serde(default)]
     pub flows: Vec<FlowSpec>,
-    /// Finite TCP flows that arrive one after the other.
+    /// Finite TCP flows of an arrival process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<ArrivalSpec>,
-    /// Traffic that does not react.
+    /// Cross traffic: open-loop sources.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cross: Vec<CrossSpec>,
-    /// Endpoint knobs of all flows, over the profile's.
+    /// Endpoint knobs of all flows; they override the profile's.
     #[serde(default, skip_serializing_if = "KnobOverrides::is_empty")]
     pub tcp: KnobOverrides,
-    /// What is recorded beside the metrics.
+    /// Traces to record.
     #[serde(default, skip_serializing_if = "TraceSpec::is_empty")]
     pub trace: TraceSpec,
 }
@@ -89,30 +91,30 @@ fn one_second() -> Time {
     Time::ns(1_000_000_000)
 }
 
-/// The product that "1bdp" stands for.
+/// The bandwidth-delay product that "1bdp" stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bdp {
     /// Rate.
     pub rate: Rate,
-    /// Round trip.
+    /// Round trip time.
     pub rtt: Time,
 }
 
 /// Endpoint profiles by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ProfileName {
-    /// ns-2 as installed today.
+    /// ns-2.35.
     #[serde(rename = "ns2-2.35")]
     Ns2_235,
-    /// ns-2 of the papers' years.
+    /// ns-2 of the year 2000.
     #[serde(rename = "ns2-2000")]
     Ns2_2000,
-    /// Today's RFCs.
+    /// Current RFCs.
     #[default]
     #[serde(rename = "rfc")]
     Rfc,
-    /// Today's Linux.
+    /// Current Linux.
     #[serde(rename = "linux")]
     Linux,
 }

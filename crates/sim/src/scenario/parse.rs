@@ -1,22 +1,43 @@
-//! Reading a scenario, with messages that name the key, the value and what is allowed.
+//! Parser of scenarios in TOML and JSON, with error messages that name the key and the value.
 
 use super::Scenario;
-use super::source::{NoFiles, Source};
-use super::words::plain;
+use super::resolver::{NoResolver, Resolver};
+use super::serde_messages::plain;
+use cwndlab_units::message;
 use serde::de::DeserializeOwned;
 use std::fmt;
 
-/// What is wrong with a scenario, in one line.
+/// An error in a scenario, as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError(String);
 
 impl ScenarioError {
-    /// About one key.
+    /// An error about one key.
     pub fn at(key: impl fmt::Display, message: impl fmt::Display) -> Self {
-        Self(one_line(&format!("{key}: {message}")))
+        let (key, message) = (key.to_string(), message.to_string());
+        // What reads a rule's text calls it `rule`, which is also the last part of the key.
+        let said = match key.ends_with("rule") {
+            true => message.strip_prefix("rule: ").unwrap_or(&message),
+            false => &message,
+        };
+        Self(one_line(&format!("{key}: {said}")))
     }
 
-    /// About the text as a whole.
+    /// An invalid value of a key, and what was expected.
+    pub fn invalid(
+        key: impl fmt::Display,
+        value: impl fmt::Display,
+        expected: impl fmt::Display,
+    ) -> Self {
+        Self(one_line(&message::invalid(key, value, expected)))
+    }
+
+    /// A name that is none of the known ones.
+    pub fn unknown(key: impl fmt::Display, name: &str, known: &[impl AsRef<str>]) -> Self {
+        Self(one_line(&message::unknown(key, name, known)))
+    }
+
+    /// An error about the whole text.
     pub fn whole(message: impl fmt::Display) -> Self {
         Self(one_line(&message.to_string()))
     }
@@ -35,31 +56,33 @@ fn one_line(text: &str) -> String {
 }
 
 impl Scenario {
-    /// Reads and checks a scenario in TOML that names nothing outside it.
+    /// Parses and checks a scenario in TOML that names no external resources.
     pub fn from_toml(text: &str) -> Result<Self, ScenarioError> {
-        Self::from_toml_with(text, &NoFiles)
+        Self::from_toml_with(text, &NoResolver)
     }
 
-    /// Reads and checks a scenario in JSON that names nothing outside it.
+    /// Parses and checks a scenario in JSON that names no external resources.
     pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
-        Self::from_json_with(text, &NoFiles)
+        Self::from_json_with(text, &NoResolver)
     }
 
-    /// Reads and checks a scenario in TOML, and fetches what it names.
-    pub fn from_toml_with(text: &str, source: &dyn Source) -> Result<Self, ScenarioError> {
-        let value: toml::Table =
-            toml::from_str(text).map_err(|e| ScenarioError::whole(format!("not TOML: {}", e.message())).in_line(text, e.span()))?;
+    /// Parses and checks a scenario in TOML, and resolves the resources that it names.
+    pub fn from_toml_with(text: &str, source: &dyn Resolver) -> Result<Self, ScenarioError> {
+        let value: toml::Table = toml::from_str(text).map_err(|e| {
+            ScenarioError::whole(format!("invalid TOML: {}", e.message())).in_line(text, e.span())
+        })?;
         let value = serde_json::to_value(value).map_err(ScenarioError::whole)?;
         Self::from_value(value, source)
     }
 
-    /// Reads and checks a scenario in JSON, and fetches what it names.
-    pub fn from_json_with(text: &str, source: &dyn Source) -> Result<Self, ScenarioError> {
-        let value = serde_json::from_str(text).map_err(|e| ScenarioError::whole(format!("not JSON: {e}")))?;
+    /// Parses and checks a scenario in JSON, and resolves the resources that it names.
+    pub fn from_json_with(text: &str, source: &dyn Resolver) -> Result<Self, ScenarioError> {
+        let value = serde_json::from_str(text)
+            .map_err(|e| ScenarioError::whole(format!("invalid JSON: {e}")))?;
         Self::from_value(value, source)
     }
 
-    fn from_value(value: serde_json::Value, source: &dyn Source) -> Result<Self, ScenarioError> {
+    fn from_value(value: serde_json::Value, source: &dyn Resolver) -> Result<Self, ScenarioError> {
         let mut scenario: Self = read(value)?;
         scenario.fetch(source)?;
         scenario.check()?;
@@ -76,7 +99,7 @@ impl ScenarioError {
     }
 }
 
-/// Deserialises, and turns serde's words into ours.
+/// Deserialises, and translates serde's messages.
 fn read<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ScenarioError> {
     let written = value.clone();
     serde_path_to_error::deserialize(value).map_err(|error| {
@@ -87,19 +110,27 @@ fn read<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ScenarioErro
         match Unknown::parse(&message) {
             // The path of an unknown key ends with the key itself.
             Some(unknown) if unknown.what == "field" => {
-                let parent = path.strip_suffix(unknown.name).map_or(path.as_str(), |parent| parent.trim_end_matches('.'));
+                let parent = path
+                    .strip_suffix(unknown.name)
+                    .map_or(path.as_str(), |parent| parent.trim_end_matches('.'));
                 let parent = if parent.is_empty() { "scenario" } else { parent };
-                ScenarioError::at(parent, format!("unknown key \"{}\"{}", unknown.name, unknown.suggestion()))
+                let key = message::unknown_value(unknown.name, &unknown.allowed);
+                ScenarioError::at(parent, format!("key {key}"))
             }
-            Some(unknown) => ScenarioError::at(path, format!("\"{}\" is not known{}", unknown.name, unknown.suggestion())),
+            Some(unknown) => ScenarioError::unknown(path, unknown.name, &unknown.allowed),
             None => ScenarioError::at(path, plain(&message)),
         }
     })
 }
 
-/// In a table with a `kind` serde loses track of the key: it is the one whose value the message quotes.
+/// The key of an error within a table with a `kind`, where serde loses track of it: the key whose
+/// value the message quotes.
 fn inside_table(written: &serde_json::Value, path: &str, message: &str) -> Option<String> {
-    let pointer: String = path.split(['.', '[', ']']).filter(|part| !part.is_empty()).map(|part| format!("/{part}")).collect();
+    let pointer: String = path
+        .split(['.', '[', ']'])
+        .filter(|part| !part.is_empty())
+        .map(|part| format!("/{part}"))
+        .collect();
     let table = written.pointer(&pointer)?.as_object()?;
     let mut quoted = table.iter().filter(|(_, value)| message.contains(&value.to_string()));
     match (quoted.next(), quoted.next()) {
@@ -108,7 +139,7 @@ fn inside_table(written: &serde_json::Value, path: &str, message: &str) -> Optio
     }
 }
 
-/// serde's "unknown field `x`, expected one of `a`, `b`", taken apart.
+/// serde's message "unknown field `x`, expected one of `a`, `b`", parsed.
 struct Unknown<'a> {
     what: &'a str,
     name: &'a str,
@@ -122,14 +153,6 @@ impl<'a> Unknown<'a> {
         let mut quoted = rest.split('`').skip(1).step_by(2);
         let name = quoted.next()?;
         Some(Self { what, name, allowed: quoted.collect() })
-    }
-
-    fn suggestion(&self) -> String {
-        let closeness = |key: &&&str| strsim::jaro_winkler(self.name, key);
-        let nearest = self.allowed.iter().max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
-        let did_you_mean =
-            nearest.filter(|key| closeness(key) > 0.6).map_or_else(|| ".".into(), |key| format!(", did you mean \"{key}\"?"));
-        format!("{did_you_mean} Allowed: {}", self.allowed.join(", "))
     }
 }
 

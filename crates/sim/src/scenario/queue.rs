@@ -1,4 +1,5 @@
-//! Queue disciplines as a scenario writes them. Every kind has `limit`; what a key means is said where the discipline is (`cwndlab-queues`).
+//! Queue disciplines of a scenario. Every kind has a `limit`; `cwndlab-queues` defines the
+//! disciplines.
 
 use cwndlab_units::{Buffer, Bytes, Time};
 use schemars::JsonSchema;
@@ -8,81 +9,90 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum QueueSpec {
-    /// Loses what arrives at a full buffer.
+    /// Drop-tail: drops arrivals at a full buffer.
     DropTail {
         /// Size of the buffer.
         #[serde(default = "one_bdp")]
         limit: Buffer,
-        /// Whether the packet in service takes room in it, as in ns-2.
+        /// Counts the packet in service as part of the queue, as in ns-2.
         #[serde(default = "yes")]
         count_in_service: bool,
     },
-    /// Random early detection: loses or marks more the longer the queue is on average (Floyd and Jacobson 1993; ns-2 RED).
+    /// Random early detection: drops or marks with a probability that grows with the average queue
+    /// (Floyd and Jacobson 1993; ns-2 RED).
     Red {
         /// Size of the buffer; the packet in service is not counted.
         #[serde(default = "one_bdp")]
         limit: Buffer,
-        /// Average queue from which packets are lost at random; automatic when absent (ns-2 thresh_).
+        /// Average queue above which packets are dropped at random; automatic when absent (ns-2
+        /// thresh_).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         min: Option<Buffer>,
-        /// Average queue from which all are lost, or where `gentle` begins; three times `min` when absent (maxthresh_).
+        /// Average queue above which all packets are dropped, or `gentle` begins; three times `min`
+        /// when absent (maxthresh_).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max: Option<Buffer>,
-        /// Probability of a loss at `max` (1/linterm_).
+        /// Drop probability at `max` (1/linterm_).
         #[serde(default = "tenth")]
         max_p: f64,
-        /// Weight of a new sample in the average; 1 - exp(-1/packets per second) when absent (q_weight_).
+        /// Weight of a new sample in the average; 1 - exp(-1/packets per second) when absent
+        /// (q_weight_).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         weight: Option<f64>,
         /// From `max` to twice `max` the probability rises from `max_p` to 1 (gentle_).
         #[serde(default = "yes")]
         gentle: bool,
-        /// Losses keep a distance (wait_).
+        /// Spaces drops out (wait_).
         #[serde(default = "yes")]
         wait: bool,
-        /// Probability in proportion to a packet's size (bytes_).
+        /// Scales the probability with packet size (bytes_).
         #[serde(default)]
         bytes: bool,
-        /// The average counts bytes, in mean packets, instead of packets (queue_in_bytes_).
+        /// Averages the queue in bytes instead of packets (queue_in_bytes_).
         #[serde(default)]
         queue_in_bytes: bool,
-        /// Mean size of a packet: for idle times, bytes and automatic values; the first flow's when absent (mean_pktsize_).
+        /// Mean packet size, for idle times, bytes and automatic values; the first flow's when
+        /// absent (mean_pktsize_).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mean_packet: Option<Bytes>,
-        /// Marks packets of flows that understand it instead of losing them at random (setbit_; RFC 3168).
+        /// Marks ECN-capable packets instead of dropping them at random (setbit_; RFC 3168).
         #[serde(default)]
         ecn: bool,
-        /// Loses also these from this probability on (use_mark_p_, mark_p_); marks always when absent.
+        /// Drops even ECN-capable packets from this probability on (use_mark_p_, mark_p_); never
+        /// when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mark_p: Option<f64>,
-        /// Adapts `max_p` so that the average stays between the thresholds (Floyd, Gummadi and Shenker 2001).
+        /// Adapts `max_p` so that the average stays between the thresholds (Floyd, Gummadi and
+        /// Shenker 2001).
         #[serde(default)]
         adaptive: bool,
-        /// Delay that automatic thresholds aim at (targetdelay_).
+        /// Target delay of automatic thresholds (targetdelay_).
         #[serde(default = "five_ms")]
         target_delay: Time,
     },
-    /// RED with a lenient and a strict set of thresholds: packets of priority 0 count and suffer apart (Clark and Fang 1998; ns-2 RED/RIO).
+    /// RED with in and out of profile (RIO): packets of priority 0 have their own average and
+    /// thresholds (Clark and Fang 1998; ns-2 RED/RIO).
     Rio {
         /// Size of the buffer; the packet in service is not counted.
         #[serde(default = "one_bdp")]
         limit: Buffer,
-        /// Threshold for packets out of profile, against the average of the whole queue.
+        /// Lower threshold for packets out of profile, against the average of the whole queue.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         min: Option<Buffer>,
-        /// The upper one.
+        /// Their upper threshold.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max: Option<Buffer>,
-        /// Probability there.
+        /// Drop probability at `max`.
         #[serde(default = "tenth")]
         max_p: f64,
-        /// Threshold for packets in profile (priority 0), against the average of their own number; twice `min` when absent.
+        /// Lower threshold for packets in profile (priority 0), against the average of their own
+        /// number; twice `min` when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         in_min: Option<Buffer>,
-        /// The upper one; three times `in_min` when absent.
+        /// Their upper threshold; three times `in_min` when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         in_max: Option<Buffer>,
-        /// Probability there.
+        /// Drop probability at `in_max`.
         #[serde(default = "fiftieth")]
         in_max_p: f64,
         /// Weight of a new sample in both averages; automatic when absent.
@@ -94,7 +104,8 @@ pub enum QueueSpec {
         /// As in RED.
         #[serde(default = "yes")]
         wait: bool,
-        /// Drop-tail for packets out of profile: they are lost only where the buffer is full, and make room for packets in profile.
+        /// Drop-tail for packets out of profile: they are dropped only if the buffer is full, and
+        /// make room for packets in profile.
         #[serde(default)]
         out_drop_tail: bool,
         /// As in RED.
@@ -107,89 +118,96 @@ pub enum QueueSpec {
         #[serde(default = "five_ms")]
         target_delay: Time,
     },
-    /// Deficit round robin: one queue for each flow, served in turn (Shreedhar and Varghese 1995; ns-2 DRR).
+    /// Deficit round robin: one queue per flow, served in turn (Shreedhar and Varghese 1995; ns-2
+    /// DRR).
     Drr {
         /// Size of the buffer that all queues share; the packet in service is not counted.
         #[serde(default = "one_bdp")]
         limit: Buffer,
-        /// Bytes a queue may send in a round; a packet of the first flow when absent (quantum_).
+        /// Bytes that a queue may send per round; a packet of the first flow when absent
+        /// (quantum_).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         quantum: Option<Bytes>,
-        /// Queues; a flow has its own when absent, else flows share them by number (buckets_).
+        /// Number of queues, to which flows are mapped by number; one per flow when absent
+        /// (buckets_).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         buckets: Option<u64>,
-        /// Size of each flow's own queue, tail-drop; when absent the longest queue loses its head when the shared buffer is full, as in ns-2.
+        /// Drop-tail limit of each queue; when absent a full buffer drops the head of the longest
+        /// queue, as in ns-2.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flow_limit: Option<Buffer>,
     },
-    /// Strict priority: a class is served when all with a smaller number are empty.
+    /// Strict priority: a class is served when all classes of smaller number are empty.
     Priority {
-        /// Size of each class's buffer, drop-tail; the packet in service is not counted.
+        /// Size of each class's drop-tail buffer; the packet in service is not counted.
         #[serde(default = "one_bdp")]
         limit: Buffer,
     },
-    /// Controlled delay (RFC 8289): loses at departure what has waited too long for too long.
+    /// Controlled delay (RFC 8289): drops at departure while the sojourn time stays above `target`
+    /// for longer than `interval`.
     #[serde(rename = "codel")]
     CoDel {
         /// Size of the buffer; the packet in service is not counted.
         #[serde(default = "one_bdp")]
         limit: Buffer,
-        /// Standing delay that is allowed.
+        /// Acceptable standing queue delay.
         #[serde(default = "five_ms")]
         target: Time,
-        /// Time to judge it over: a worst-case round trip.
+        /// Time over which the delay must exceed the target: a worst-case round trip.
         #[serde(default = "hundred_ms")]
         interval: Time,
-        /// Marks instead.
+        /// Marks ECN-capable packets instead of dropping them.
         #[serde(default)]
         ecn: bool,
     },
-    /// A CoDel queue for each flow, served in turn, new flows first (RFC 8290).
+    /// A CoDel queue per flow, served by deficit round robin, new flows first (RFC 8290).
     #[serde(rename = "fq-codel")]
     FqCoDel {
         /// Size of the buffer that all queues share; the packet in service is not counted.
         #[serde(default = "one_bdp")]
         limit: Buffer,
-        /// Standing delay that is allowed.
+        /// Acceptable standing queue delay.
         #[serde(default = "five_ms")]
         target: Time,
-        /// Time to judge it over.
+        /// Time over which the delay must exceed the target.
         #[serde(default = "hundred_ms")]
         interval: Time,
-        /// Bytes a queue may send in a round; a packet of the first flow when absent.
+        /// Bytes that a queue may send per round; a packet of the first flow when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         quantum: Option<Bytes>,
-        /// Queues; a flow has its own when absent, else flows share them by number (RFC 8290 proposes 1024).
+        /// Number of queues, to which flows are mapped by number; one per flow when absent (RFC
+        /// 8290 proposes 1024).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         buckets: Option<u64>,
-        /// Marks instead.
+        /// Marks ECN-capable packets instead of dropping them.
         #[serde(default)]
         ecn: bool,
     },
-    /// Proportional integral controller enhanced (RFC 8033): loses at arrival with a probability steered by the delay.
+    /// Proportional integral controller enhanced (RFC 8033): drops at arrival with a probability
+    /// that controls the delay.
     Pie {
         /// Size of the buffer; the packet in service is not counted.
         #[serde(default = "one_bdp")]
         limit: Buffer,
-        /// Delay it steers to.
+        /// Target delay.
         #[serde(default = "fifteen_ms")]
         target: Time,
-        /// Time between its updates.
+        /// Update interval.
         #[serde(default = "fifteen_ms")]
         update: Time,
-        /// Weight of the distance to the target, 1/s.
+        /// Gain of the deviation from the target, 1/s.
         #[serde(default = "pie_alpha")]
         alpha: f64,
-        /// Weight of the trend, 1/s.
+        /// Gain of the change of the delay, 1/s.
         #[serde(default = "pie_beta")]
         beta: f64,
-        /// Burst that passes untouched.
+        /// Burst allowance.
         #[serde(default = "pie_burst")]
         burst: Time,
-        /// Marks instead, up to `mark_p`.
+        /// Marks ECN-capable packets instead of dropping them, up to `mark_p`.
         #[serde(default)]
         ecn: bool,
-        /// Probability above which packets are lost even so (RFC 8033 section 5.1).
+        /// Probability above which ECN-capable packets are dropped too (RFC 8033 section 5.1).
         #[serde(default = "tenth")]
         mark_p: f64,
     },

@@ -1,4 +1,4 @@
-//! Who sends: TCP flows, and traffic that does not react.
+//! Traffic of a scenario: TCP flows and cross traffic.
 
 use super::{Distribution, KnobOverrides, Packets, Waveform, one};
 use cwndlab_tcp::Recovery;
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RecoveryName {
-    /// Slow start after every loss.
+    /// Slow start after every loss (Tahoe).
     Tahoe,
-    /// Fast recovery.
+    /// Fast recovery (Reno).
     Reno,
-    /// Fast recovery that survives several losses in a window.
+    /// Fast recovery with partial acknowledgements (NewReno, RFC 6582).
     NewReno,
-    /// Selective acknowledgements.
+    /// Recovery with selective acknowledgements (SACK).
     #[default]
     Sack,
 }
@@ -32,14 +32,14 @@ impl From<RecoveryName> for Recovery {
     }
 }
 
-/// One or more TCP flows that are alike.
+/// One or more equal TCP flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSpec {
     /// Name; with a count above 1 the flows are `name-0`, `name-1`, ...
     #[serde(default = "flow_name")]
     pub name: String,
-    /// How many.
+    /// Number of flows.
     #[serde(default = "one")]
     pub count: u64,
     /// Window rule, such as "AIMD(1, 0.5)".
@@ -48,61 +48,61 @@ pub struct FlowSpec {
     /// Loss recovery.
     #[serde(default)]
     pub recovery: RecoveryName,
-    /// When it starts; `[low, high]` is drawn per flow.
+    /// Start time; `[low, high]` is drawn per flow.
     #[serde(default)]
     pub start: Span,
-    /// When its application stops.
+    /// Time at which the application stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
-    /// More of them join as time goes on: instead of all at `start`.
+    /// Flows join in batches instead of all at `start`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub join: Option<Join>,
-    /// Some leave as time goes on, the last to join first.
+    /// Flows leave in batches, the last to join first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave: Option<Leave>,
     /// Answers requests, one after the other on one connection, instead of sending without end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub responses: Option<Responses>,
-    /// Priority of its packets, 0 (first) to 3.
+    /// Priority of its packets, 0 (highest) to 3.
     #[serde(default = "low_priority")]
     pub priority: u8,
     /// Data packets to transfer; unlimited when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<u64>,
-    /// Links from source to sink, where links are named.
+    /// Links from source to sink, if links are named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,
     /// Links from sink to source; when absent, a pure delay as long as the path's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub back: Vec<String>,
-    /// Node of the source: the path is the shortest to `to`.
+    /// Node of the source: the path to `to` is the shortest one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Node of the sink.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// In a dumbbell: data takes the way of the acknowledgements, and the other way round.
+    /// In a dumbbell: swaps the directions of data and acknowledgements.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reverse: bool,
-    /// Rate of the source's own link.
+    /// Rate of the source's access link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_rate: Option<RateLimit>,
     /// Its delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_delay: Option<Span>,
-    /// Rate of the sink's own link.
+    /// Rate of the sink's access link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sink_rate: Option<RateLimit>,
     /// Its delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sink_delay: Option<Span>,
-    /// Endpoint knobs, over the scenario's.
+    /// Endpoint knobs; they override the scenario's.
     #[serde(default, skip_serializing_if = "KnobOverrides::is_empty")]
     pub tcp: KnobOverrides,
 }
 
 impl FlowSpec {
-    /// Whether `name` is this group, or one of its flows.
+    /// Whether `name` is this group or one of its flows.
     pub fn matches(&self, name: &str) -> bool {
         let member = || name.strip_prefix(&self.name)?.strip_prefix('-')?.parse::<u64>().ok();
         name == self.name || (self.count > 1 && member().is_some_and(|i| i < self.count))
@@ -123,9 +123,9 @@ pub fn instance(group: &str, i: u64, count: u64) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Join {
-    /// So many at `start`, and again
+    /// Number of flows that join at `start` and after each interval.
     pub batch: u64,
-    /// after each of these times, until all of `count` are there.
+    /// Interval; flows join until all of `count` are present.
     pub every: Time,
 }
 
@@ -133,27 +133,27 @@ pub struct Join {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Leave {
-    /// This share of those present (rounded to the nearest, at least one)
+    /// Share of the flows present that leave after each interval (rounded, at least one).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
-    /// or so many
+    /// Or: number of flows that leave after each interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<u64>,
-    /// after each of these times, from 0 on, until none is left.
+    /// Interval, counted from time 0; flows leave until none is left.
     pub every: Time,
 }
 
-/// Requests and responses on one connection, with time to think between.
+/// Requests and responses on one connection, separated by think times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Responses {
     /// Data packets of a response.
     pub size: Distribution<Packets>,
-    /// From a whole response to the next request.
+    /// Think time: from a completed response to the next request.
     pub think: Distribution<Time>,
 }
 
-/// Behind everything of priority 0.
+/// The default priority, below priority 0.
 pub(super) fn low_priority() -> u8 {
     1
 }
@@ -162,7 +162,7 @@ fn flow_name() -> String {
     "tcp".into()
 }
 
-/// A rule kept with its text.
+/// A window rule with its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleText(pub cwndlab_rules::RuleSpec);
 
@@ -179,58 +179,60 @@ impl Serialize for RuleText {
     }
 }
 
-/// Traffic that does not react: constant bit rate, a rate that changes in time, or bursts.
+/// Cross traffic: an open-loop source of constant or varying rate, or with on-off bursts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CrossSpec {
     /// Its name; with a count above 1 the sources are `name-0`, `name-1`, ...
     #[serde(default = "cross_name")]
     pub name: String,
-    /// How many alike.
+    /// Number of equal sources.
     #[serde(default = "one")]
     pub count: u64,
-    /// Its rate; of bursts while one lasts.
+    /// Rate; of on-off sources the rate within a burst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Waveform>,
-    /// Or: what it leaves of the first link of its path.
+    /// Or: the rate that it leaves available on the first link of its path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available: Option<Waveform>,
-    /// With `available`, where queues share fairly: instead of one source of varying rate a varying number of sources of this rate,
-    /// n (C - B)/B beside n other flows on a link of rate C that shall leave them B. It must be above the largest fair share. Sources that are on
-    /// only where shares are small have less, four times their fair share: the rest would only be lost.
+    /// With `available`, on links that are shared fairly: a varying population of sources of this
+    /// rate instead of one source of varying rate. Beside n flows on a link of rate C, leaving them
+    /// B takes n (C - B)/B sources. The rate must exceed the largest fair share. Sources that run
+    /// only while shares are small are limited to four times their fair share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_rate: Option<Rate>,
-    /// n above; the number of flows that cross the same link when absent.
+    /// Number of flows n beside the population; that of the flows which cross the same link when
+    /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<u64>,
-    /// Length of a burst, where it sends in bursts.
+    /// Length of a burst of an on-off source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<Distribution<Time>>,
     /// Time between bursts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub off: Option<Distribution<Time>>,
-    /// Bytes of a packet on the wire.
+    /// Packet size on the wire.
     #[serde(default = "thousand_bytes")]
     pub packet_size: Bytes,
-    /// Priority of its packets, 0 (first) to 3.
+    /// Priority of its packets, 0 (highest) to 3.
     #[serde(default = "low_priority")]
     pub priority: u8,
     /// Links it crosses; the bottleneck when absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,
-    /// Node of the source: the path is the shortest to `to`.
+    /// Node of the source: the path to `to` is the shortest one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Node where it ends.
+    /// Node of the sink.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// In a dumbbell: it takes the way of the acknowledgements.
+    /// In a dumbbell: takes the direction of the acknowledgements.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reverse: bool,
-    /// When it starts; `[low, high]` is drawn per source.
+    /// Start time; `[low, high]` is drawn per source.
     #[serde(default)]
     pub start: Span,
-    /// When it stops.
+    /// Stop time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
 }

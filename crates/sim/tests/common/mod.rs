@@ -1,10 +1,11 @@
 //! Random scenarios for property tests.
 //!
-//! Half of them live on a *grid*: packet sizes, rates and delays are powers of two (in bits and seconds), so that every time is an exact
-//! double and packets of different flows, timers and departures coincide all the time. An engine that orders simultaneous events by
-//! anything but the documented rule fails there first. The other half has the ordinary numbers that people write.
+//! Half of them live on a *grid*: packet sizes, rates and delays are powers of two (in bits and
+//! seconds), so that every time is an exact double and packets of different flows, timers and
+//! departures coincide all the time. An engine that orders simultaneous events by anything but the
+//! documented rule fails there first. The other half has the ordinary numbers that people write.
 
-mod extras;
+mod optional_features;
 
 use proptest::collection::vec;
 use proptest::option;
@@ -15,7 +16,8 @@ use serde_json::{Value, json};
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers {
     grid: bool,
-    /// One rate, and delays of 0, 1 and 5 ms: flows that cross links out and back meet their own packets.
+    /// One rate, and delays of 0, 1 and 5 ms: flows that cross links out and back meet their own
+    /// packets.
     alike: bool,
 }
 
@@ -52,7 +54,9 @@ impl Numbers {
     /// A moment or a length of time, seconds.
     fn time(self, from: f64, to: f64) -> BoxedStrategy<f64> {
         let unit = if self.grid { 1.0 / 64.0 } else { 0.01 };
-        (((from / unit) as u32)..=((to / unit) as u32)).prop_map(move |n| f64::from(n) * unit).boxed()
+        (((from / unit) as u32)..=((to / unit) as u32))
+            .prop_map(move |n| f64::from(n) * unit)
+            .boxed()
     }
 
     fn waveform(self) -> BoxedStrategy<Value> {
@@ -83,11 +87,20 @@ impl Numbers {
 
     fn losses(self, flows: Vec<String>) -> BoxedStrategy<Value> {
         let of_flow = move || option::weighted(0.4, proptest::sample::select(flows.clone()));
-        let bernoulli = (pick(&[0.0, 0.002, 0.01, 0.05]), any::<bool>(), of_flow()).prop_map(|(p, after, flow)| {
-            object(json!({ "kind": "bernoulli", "p": p, "after_queue": after }), vec![("flow", flow.map(|f| json!(f)))])
+        let bernoulli = (pick(&[0.0, 0.002, 0.01, 0.05]), any::<bool>(), of_flow()).prop_map(
+            |(p, after, flow)| {
+                object(
+                    json!({ "kind": "bernoulli", "p": p, "after_queue": after }),
+                    vec![("flow", flow.map(|f| json!(f)))],
+                )
+            },
+        );
+        let list = (vec(0u32..200, 1..6), of_flow()).prop_map(|(packets, flow)| {
+            object(
+                json!({ "kind": "list", "packets": packets }),
+                vec![("flow", flow.map(|f| json!(f)))],
+            )
         });
-        let list = (vec(0u32..200, 1..6), of_flow())
-            .prop_map(|(packets, flow)| object(json!({ "kind": "list", "packets": packets }), vec![("flow", flow.map(|f| json!(f)))]));
         prop_oneof![3 => Just(json!([])), 2 => vec(prop_oneof![bernoulli, list], 1..3).prop_map(Value::from)].boxed()
     }
 }
@@ -107,12 +120,25 @@ fn knobs() -> impl Strategy<Value = Value> {
     let interval = option::weighted(0.3, pick(&[0.04, 0.0625, 0.1, 0.125]));
     let window = option::weighted(0.4, (2u32..60).prop_map(f64::from));
     let ssthresh = option::weighted(0.4, (2u32..40).prop_map(f64::from));
-    let flags = (option::of(any::<bool>()), option::of(any::<bool>()), option::of(any::<bool>()), option::of(any::<bool>()));
+    let flags = (
+        option::of(any::<bool>()),
+        option::of(any::<bool>()),
+        option::of(any::<bool>()),
+        option::of(any::<bool>()),
+    );
     let pacing = option::weighted(0.2, any::<bool>());
     let linux = || option::weighted(0.2, any::<bool>());
     let linux = (linux(), linux(), linux(), linux());
     (delayed, interval, window, ssthresh, flags, pacing, linux).prop_map(
-        |(delayed, interval, window, ssthresh, (timestamps, syn, limited, rfc6675), pacing, (prr, rack, tlp, by_packets))| {
+        |(
+            delayed,
+            interval,
+            window,
+            ssthresh,
+            (timestamps, syn, limited, rfc6675),
+            pacing,
+            (prr, rack, tlp, by_packets),
+        )| {
             let flag = |value: Option<bool>| value.map(Value::from);
             let entries = vec![
                 ("delayed_ack", flag(delayed)),
@@ -186,15 +212,27 @@ fn flow(numbers: Numbers, index: usize) -> impl Strategy<Value = Value> {
 }
 
 fn flows(numbers: Numbers) -> impl Strategy<Value = Vec<Value>> {
-    (1usize..4).prop_flat_map(move |count| (0..count).map(|index| flow(numbers, index).boxed()).collect::<Vec<_>>())
+    (1usize..4).prop_flat_map(move |count| {
+        (0..count).map(|index| flow(numbers, index).boxed()).collect::<Vec<_>>()
+    })
 }
 
 fn cross(numbers: Numbers) -> impl Strategy<Value = Vec<Value>> {
     let size = if numbers.grid { Just(1024u32).boxed() } else { (100u32..1500).boxed() };
-    let source = (numbers.waveform(), any::<bool>(), size, numbers.time(0.0, 1.0), option::weighted(0.3, numbers.time(1.1, 2.0)));
+    let source = (
+        numbers.waveform(),
+        any::<bool>(),
+        size,
+        numbers.time(0.0, 1.0),
+        option::weighted(0.3, numbers.time(1.1, 2.0)),
+    );
     vec(source, 0..3).prop_map(|sources| {
-        let source = |(index, (rate, left, size, start, stop)): (usize, (Value, bool, u32, f64, Option<f64>))| {
-            let mut source = json!({ "name": format!("c{index}"), "packet_size": size, "start": start });
+        let source = |(index, (rate, left, size, start, stop)): (
+            usize,
+            (Value, bool, u32, f64, Option<f64>),
+        )| {
+            let mut source =
+                json!({ "name": format!("c{index}"), "packet_size": size, "start": start });
             source[if left { "available" } else { "rate" }] = rate;
             object(source, vec![("stop", stop.map(Value::from))])
         };
@@ -211,11 +249,14 @@ fn dumbbell(numbers: Numbers, names: Vec<String>) -> impl Strategy<Value = Value
         option::weighted(0.4, numbers.delay()),
     );
     let back = (
-        option::weighted(0.5, prop_oneof![numbers.rate().prop_map(|r| json!(r)), Just(json!("unlimited"))]),
+        option::weighted(
+            0.5,
+            prop_oneof![numbers.rate().prop_map(|r| json!(r)), Just(json!("unlimited"))],
+        ),
         option::weighted(0.3, numbers.queue()),
     );
-    (numbers.waveform(), numbers.delay(), numbers.queue(), numbers.losses(names), access, back).prop_map(
-        |(rate, delay, queue, loss, access, back)| {
+    (numbers.waveform(), numbers.delay(), numbers.queue(), numbers.losses(names), access, back)
+        .prop_map(|(rate, delay, queue, loss, access, back)| {
             let base = json!({ "rate": rate, "delay": delay, "queue": queue, "loss": loss });
             let entries = vec![
                 ("access_rate", access.0.map(Value::from)),
@@ -226,19 +267,24 @@ fn dumbbell(numbers: Numbers, names: Vec<String>) -> impl Strategy<Value = Value
                 ("back_queue", back.1),
             ];
             object(base, entries)
-        },
-    )
+        })
 }
 
-/// Links l0, l1, ... and, for every flow and source, a path along them: which ones are shared falls out of the draw.
-fn named_links(numbers: Numbers, flow_names: Vec<String>, travellers: usize) -> impl Strategy<Value = (Vec<Value>, Vec<Ways>)> {
+/// Links l0, l1, ... and, for every flow and source, a path along them: which ones are shared falls
+/// out of the draw.
+fn named_links(
+    numbers: Numbers,
+    flow_names: Vec<String>,
+    travellers: usize,
+) -> impl Strategy<Value = (Vec<Value>, Vec<Ways>)> {
     (1usize..6).prop_flat_map(move |count| {
         let link = |index: usize| {
             let parts = (numbers.waveform(), numbers.delay(), numbers.queue(), numbers.losses(flow_names.clone()));
             parts.prop_map(move |(rate, delay, queue, loss)| json!({ "name": format!("l{index}"), "rate": rate, "delay": delay, "queue": queue, "loss": loss })).boxed()
         };
         let names: Vec<String> = (0..count).map(|index| format!("l{index}")).collect();
-        // In order, as in a parking lot, or shuffled, so that paths cross each other in opposite directions.
+        // In order, as in a parking lot, or shuffled, so that paths cross each other in opposite
+        // directions.
         let path = prop_oneof![
             proptest::sample::subsequence(names.clone(), 1..=count),
             proptest::sample::subsequence(names.clone(), 1..=count).prop_shuffle(),
@@ -252,31 +298,52 @@ fn named_links(numbers: Numbers, flow_names: Vec<String>, travellers: usize) -> 
 pub fn scenario() -> impl Strategy<Value = Value> {
     pick_text(&["grid", "grid", "plain", "plain", "alike"]).prop_flat_map(|family| {
         let numbers = Numbers { grid: family == "grid", alike: family == "alike" };
-        (flows(numbers), cross(numbers), any::<bool>()).prop_flat_map(move |(flows, cross, in_dumbbell)| {
-            let names: Vec<String> = flows.iter().map(|flow| flow["name"].as_str().unwrap_or_default().to_string()).collect();
-            let travellers = flows.len() + cross.len();
-            let network = if in_dumbbell {
-                dumbbell(numbers, names).prop_map(|dumbbell| (Some(dumbbell), Vec::new(), Vec::new())).boxed()
-            } else {
-                named_links(numbers, names, travellers).prop_map(|(links, paths)| (None, links, paths)).boxed()
-            };
-            let whole = (any::<u32>(), pick_text(&["rfc", "ns2-2.35", "ns2-2000", "linux"]), numbers.time(0.5, 3.0), 0.0..0.5f64, knobs());
-            let extras = (
-                vec(extras::link(numbers), 1..4),
-                vec(extras::flow(numbers), 1..4),
-                vec(extras::source(numbers), 1..3),
-                extras::arrivals(numbers),
-            );
-            (Just(flows), Just(cross), network, whole, option::weighted(0.6, extras)).prop_map(
-                move |(flows, cross, network, whole, extras)| {
-                    let mut scenario = assemble(numbers, flows, cross, network, whole);
-                    if let Some((links, flows, sources, arrivals)) = extras {
-                        extras::put(&mut scenario, &links, &flows, &sources, arrivals);
-                    }
-                    scenario
-                },
-            )
-        })
+        (flows(numbers), cross(numbers), any::<bool>()).prop_flat_map(
+            move |(flows, cross, in_dumbbell)| {
+                let names: Vec<String> = flows
+                    .iter()
+                    .map(|flow| flow["name"].as_str().unwrap_or_default().to_string())
+                    .collect();
+                let travellers = flows.len() + cross.len();
+                let network = if in_dumbbell {
+                    dumbbell(numbers, names)
+                        .prop_map(|dumbbell| (Some(dumbbell), Vec::new(), Vec::new()))
+                        .boxed()
+                } else {
+                    named_links(numbers, names, travellers)
+                        .prop_map(|(links, paths)| (None, links, paths))
+                        .boxed()
+                };
+                let whole = (
+                    any::<u32>(),
+                    pick_text(&["rfc", "ns2-2.35", "ns2-2000", "linux"]),
+                    numbers.time(0.5, 3.0),
+                    0.0..0.5f64,
+                    knobs(),
+                );
+                let extras = (
+                    vec(optional_features::link(numbers), 1..4),
+                    vec(optional_features::flow(numbers), 1..4),
+                    vec(optional_features::source(numbers), 1..3),
+                    optional_features::arrivals(numbers),
+                );
+                (Just(flows), Just(cross), network, whole, option::weighted(0.6, extras)).prop_map(
+                    move |(flows, cross, network, whole, extras)| {
+                        let mut scenario = assemble(numbers, flows, cross, network, whole);
+                        if let Some((links, flows, sources, arrivals)) = extras {
+                            optional_features::put(
+                                &mut scenario,
+                                &links,
+                                &flows,
+                                &sources,
+                                arrivals,
+                            );
+                        }
+                        scenario
+                    },
+                )
+            },
+        )
     })
 }
 
@@ -300,11 +367,18 @@ fn assemble(
     }
     if numbers.grid {
         // 1024 bytes on the wire, 32 for acknowledgements.
-        for (key, value) in [("packet_size", 1024), ("header_size", 0), ("timestamp_size", 0), ("ack_size", 32), ("syn_size", 32)] {
+        for (key, value) in [
+            ("packet_size", 1024),
+            ("header_size", 0),
+            ("timestamp_size", 0),
+            ("ack_size", 32),
+            ("syn_size", 32),
+        ] {
             tcp[key] = json!(value);
         }
     }
-    // A run that ends while a flow has not started yet is a case, too; only a stop must follow its start.
+    // A run that ends while a flow has not started yet is a case, too; only a stop must follow its
+    // start.
     for flow in flows.iter_mut().chain(&mut cross) {
         if flow.get("stop").is_some_and(|stop| stop.as_f64() <= flow["start"].as_f64()) {
             flow["stop"] = json!(flow["start"].as_f64().unwrap_or_default() + 0.5);
@@ -313,7 +387,11 @@ fn assemble(
     // What a source leaves means something on a link of constant rate, for one source.
     let mut shaped = Vec::new();
     for source in &mut cross {
-        let first = source.get("path").and_then(|path| path[0].as_str()).unwrap_or("bottleneck").to_string();
+        let first = source
+            .get("path")
+            .and_then(|path| path[0].as_str())
+            .unwrap_or("bottleneck")
+            .to_string();
         let link = links.iter().find(|link| link["name"] == *first).or(dumbbell.as_ref());
         let fits = link.is_some_and(|link| !link["rate"].is_object()) && !shaped.contains(&first);
         if let Some(fields) = source.as_object_mut()

@@ -1,14 +1,21 @@
-//! Reno and NewReno: fast recovery by window inflation (ns-2 `tcp-reno.cc`, `tcp-newreno.cc`; RFC 6582).
+//! Reno and NewReno: fast retransmit and fast recovery with window inflation (RFC 5681 section 3.2,
+//! RFC 6582; ns-2 `tcp-reno.cc`, `tcp-newreno.cc`).
 
-use super::Response;
-use crate::window::{Cut, LastCut};
+use super::DupackAction;
+use crate::cwnd::{CwndAction, Reduction};
 use crate::{AckSegment, Knobs, Output, Recovery, Sender};
 use cwndlab_rules::Congestion;
 
-pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: AckSegment, knobs: &Knobs, out: &mut impl Output) {
+pub(crate) fn on_ack(
+    tcp: &mut Sender,
+    now_s: f64,
+    ack: AckSegment,
+    knobs: &Knobs,
+    out: &mut impl Output,
+) {
     let newreno = tcp.recovery == Recovery::NewReno;
     if ack.ack > tcp.last_ack {
-        if newreno && ack.ack < tcp.recover && tcp.last_cut == LastCut::FastRetransmit {
+        if newreno && ack.ack < tcp.recover && tcp.last_cwnd_action == CwndAction::FastRetransmit {
             partial_ack(tcp, now_s, ack, knobs, out);
         } else {
             full_ack(tcp, now_s, ack, newreno, knobs);
@@ -20,63 +27,83 @@ pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: AckSegment, knobs: &Knob
             if !knobs.exit_fast_retransmit {
                 tcp.dupwnd = i64::from(knobs.dupack_threshold);
             }
-        } else if tcp.dupacks > knobs.dupack_threshold && (!knobs.exit_fast_retransmit || tcp.last_cut == LastCut::FastRetransmit) {
+        } else if tcp.dupacks > knobs.dupack_threshold
+            && (!knobs.exit_fast_retransmit || tcp.last_cwnd_action == CwndAction::FastRetransmit)
+        {
             tcp.dupwnd += 1;
         } else if tcp.dupacks < knobs.dupack_threshold && knobs.limited_transmit {
-            tcp.send_one(now_s, knobs, out);
+            tcp.send_limited_transmit(now_s, knobs, out);
         }
     }
     if ack.ack < tcp.last_ack {
         return;
     }
     if tcp.dupacks == 0 {
-        tcp.send_much(now_s, knobs, knobs.max_burst, out);
+        tcp.send_pending_data(now_s, knobs, knobs.max_burst, out);
     } else if tcp.dupacks >= knobs.dupack_threshold {
-        tcp.send_much(now_s, knobs, if newreno { knobs.recovery_burst } else { knobs.max_burst }, out);
+        tcp.send_pending_data(
+            now_s,
+            knobs,
+            if newreno { knobs.recovery_burst } else { knobs.max_burst },
+            out,
+        );
     }
 }
 
-/// Recovery, if there was one, is over.
+/// An ACK that ends recovery, or any new ACK outside recovery.
 fn full_ack(tcp: &mut Sender, now_s: f64, ack: AckSegment, newreno: bool, knobs: &Knobs) {
-    if tcp.last_cut == LastCut::FastRetransmit && (!newreno || tcp.dupwnd > 0) {
-        tcp.last_cut = LastCut::Exited;
+    if tcp.last_cwnd_action == CwndAction::FastRetransmit && (!newreno || tcp.dupwnd > 0) {
+        tcp.last_cwnd_action = CwndAction::ExitedRecovery;
     }
     if newreno && tcp.dupwnd > 0 && knobs.exit_recovery_fix {
         // RFC 6582 section 3.2 step 3, option 1: no burst when little is outstanding.
         tcp.cwnd = tcp.ssthresh.min((tcp.highest_sent - ack.ack + 1) as f64);
     }
     tcp.dupwnd = 0;
-    tcp.first_partial = false;
+    tcp.partial_ack_seen = false;
     tcp.new_ack_and_grow(now_s, ack, knobs);
 }
 
-fn fast_retransmit(tcp: &mut Sender, now_s: f64, newreno: bool, knobs: &Knobs, out: &mut impl Output) {
+fn fast_retransmit(
+    tcp: &mut Sender,
+    now_s: f64,
+    newreno: bool,
+    knobs: &Knobs,
+    out: &mut impl Output,
+) {
     if tcp.is_finished() {
-        // A late duplicate acknowledgement: there is nothing to send again.
+        // A late duplicate ACK: nothing is outstanding.
         return;
     }
-    let reno_repeats = !newreno && tcp.last_cut == LastCut::FastRetransmit;
-    let less_careful = newreno && knobs.less_careful && knobs.bug_fix && tcp.highest_ack == tcp.recover;
-    match tcp.third_duplicate(knobs) {
-        response if response == Response::Cut || reno_repeats || less_careful => {
-            tcp.begin_cut();
-            tcp.cut(Cut::ToTarget(Congestion::FastRetransmit), knobs);
+    let reno_repeats = !newreno && tcp.last_cwnd_action == CwndAction::FastRetransmit;
+    let less_careful =
+        newreno && knobs.less_careful && knobs.bug_fix && tcp.highest_ack == tcp.recover;
+    match tcp.dupack_action(knobs) {
+        response if response == DupackAction::Reduce || reno_repeats || less_careful => {
+            tcp.enter_fast_retransmit();
+            tcp.reduce_cwnd(Reduction::ToTarget(Congestion::FastRetransmit), knobs);
         }
-        Response::Repair => tcp.begin_repair(knobs),
+        DupackAction::Retransmit => tcp.enter_recovery_without_reduction(knobs),
         _ => return,
     }
-    tcp.restart_after_cut(now_s);
+    tcp.restart_timer_after_reduction(now_s);
     tcp.output(now_s, tcp.last_ack + 1, knobs, out);
     tcp.dupwnd = i64::from(knobs.dupack_threshold);
 }
 
-/// New data was acknowledged, but not all that was outstanding at the cut (RFC 6582 section 3.2 step 3).
-fn partial_ack(tcp: &mut Sender, now_s: f64, ack: AckSegment, knobs: &Knobs, out: &mut impl Output) {
+/// A partial ACK: new data, but not up to the recovery point (RFC 6582 section 3.2 step 3).
+fn partial_ack(
+    tcp: &mut Sender,
+    now_s: f64,
+    ack: AckSegment,
+    knobs: &Knobs,
+    out: &mut impl Output,
+) {
     if !knobs.partial_window_deflation {
         tcp.dupwnd = 0;
     }
-    if !knobs.impatient || !tcp.first_partial {
-        tcp.first_partial = true;
+    if !knobs.impatient || !tcp.partial_ack_seen {
+        tcp.partial_ack_seen = true;
         tcp.restart_timer(now_s, ack.ack);
     }
     if knobs.partial_window_deflation {
@@ -85,14 +112,14 @@ fn partial_ack(tcp: &mut Sender, now_s: f64, ack: AckSegment, knobs: &Knobs, out
             tcp.dupwnd -= acked - 1;
         } else {
             tcp.cwnd -= (acked - tcp.dupwnd) as f64;
-            // Above zero it still says that recovery goes on.
+            // A value above zero means that recovery continues.
             tcp.dupwnd = 1;
         }
         tcp.cwnd = tcp.cwnd.max(1.0);
     }
     tcp.last_ack = ack.ack;
     tcp.highest_ack = ack.ack;
-    tcp.next = tcp.next.max(ack.ack + 1);
+    tcp.snd_nxt = tcp.snd_nxt.max(ack.ack + 1);
     tcp.end_backoff_if_timed(ack.ack, knobs);
     tcp.output(now_s, tcp.last_ack + 1, knobs, out);
 }

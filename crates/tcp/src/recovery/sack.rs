@@ -1,120 +1,149 @@
-//! Recovery with selective acknowledgements: ns-2's Sack1 (`tcp-sack1.cc`), or RFC 6675 where the knob says so.
+//! SACK recovery: ns-2 Sack1 (`tcp-sack1.cc`), or RFC 6675 with the knob `sack_rfc6675`.
 //!
-//! They differ in how packets in the network are estimated (Sack1 counts down from what was outstanding; RFC 6675 derives it
-//! from the scoreboard), in what may be sent next, and in the rescue retransmission.
+//! They differ in the estimate of packets in flight (Sack1 counts down from the outstanding
+//! packets; RFC 6675 derives pipe from the scoreboard), in the choice of the next packet, and in
+//! the rescue retransmission.
 
-use super::Response;
+use super::DupackAction;
 use crate::{AckSegment, Knobs, Output, SackBlocks, Scoreboard, Sender};
 use cwndlab_rules::Congestion;
 
 #[inline(always)]
-pub(crate) fn on_ack(tcp: &mut Sender, now_s: f64, ack: AckSegment, sack: Option<&SackBlocks>, knobs: &Knobs, out: &mut impl Output) {
+pub(crate) fn on_ack(
+    tcp: &mut Sender,
+    now_s: f64,
+    ack: AckSegment,
+    sack: Option<&SackBlocks>,
+    knobs: &Knobs,
+    out: &mut impl Output,
+) {
     let valid = ack.ack >= tcp.last_ack;
     let blocks = sack.map_or(&[][..], SackBlocks::as_slice);
     if tcp.in_recovery {
         in_recovery(tcp, now_s, ack, blocks, knobs);
-        tcp.show_in_recovery(now_s, ack, knobs);
+        tcp.report_recovery_ack(now_s, ack, knobs);
         if valid {
-            send_much(tcp, now_s, knobs, knobs.max_burst, out);
+            send_pending_data(tcp, now_s, knobs, knobs.max_burst, out);
         }
         return;
     }
     if ack.ack > tcp.last_ack {
         tcp.new_ack_and_grow(now_s, ack, knobs);
         tcp.after_timeout = false;
-        if tcp.board_in_use {
-            forget_or_keep(tcp, blocks, knobs);
+        if tcp.scoreboard_in_use {
+            prune_scoreboard(tcp, blocks, knobs);
         }
     } else if ack.ack == tcp.last_ack && !tcp.after_timeout && !blocks.is_empty() {
         duplicate_ack(tcp, now_s, ack, blocks, knobs, out);
     }
     if valid && tcp.dupacks == 0 {
-        send_much(tcp, now_s, knobs, knobs.max_burst, out);
+        send_pending_data(tcp, now_s, knobs, knobs.max_burst, out);
     }
 }
 
-/// New data was acknowledged outside recovery: what was reported is of no more use, unless a time-out's losses are still being repaired, when
-/// what had arrived need not be sent again (RFC 6675 section 5.1).
+/// Clears the scoreboard after a new ACK outside recovery. While losses of a timeout are being
+/// repaired RFC 6675 section 5.1 keeps it, so that SACKed packets are not retransmitted.
 #[inline(never)]
-fn forget_or_keep(tcp: &mut Sender, blocks: &[(i64, i64)], knobs: &Knobs) {
+fn prune_scoreboard(tcp: &mut Sender, blocks: &[(i64, i64)], knobs: &Knobs) {
     let (highest_ack, highest_sent, recover) = (tcp.highest_ack, tcp.highest_sent, tcp.recover);
     let board = scoreboard(tcp);
     if knobs.sack_rfc6675 && highest_ack < recover {
         board.update(highest_ack, highest_sent, blocks);
     } else {
         board.clear();
-        tcp.board_in_use = false;
+        tcp.scoreboard_in_use = false;
     }
 }
 
 fn scoreboard(tcp: &mut Sender) -> &mut Scoreboard {
-    tcp.board_in_use = true;
+    tcp.scoreboard_in_use = true;
     tcp.scoreboard.get_or_insert_with(Box::default)
 }
 
-/// A duplicate acknowledgement counts if it reports something new.
+/// A duplicate ACK counts if it SACKs a new packet.
 #[inline(never)]
-fn duplicate_ack(tcp: &mut Sender, now_s: f64, ack: AckSegment, blocks: &[(i64, i64)], knobs: &Knobs, out: &mut impl Output) {
+fn duplicate_ack(
+    tcp: &mut Sender,
+    now_s: f64,
+    ack: AckSegment,
+    blocks: &[(i64, i64)],
+    knobs: &Knobs,
+    out: &mut impl Output,
+) {
     let (highest_ack, highest_sent) = (tcp.highest_ack, tcp.highest_sent);
     if !scoreboard(tcp).update(highest_ack, highest_sent, blocks) {
         return;
     }
-    tcp.show_in_recovery(now_s, ack, knobs);
+    tcp.report_recovery_ack(now_s, ack, knobs);
     tcp.dupacks += 1;
     if tcp.dupacks < knobs.dupack_threshold {
         if knobs.limited_transmit {
-            tcp.send_one(now_s, knobs, out);
+            tcp.send_limited_transmit(now_s, knobs, out);
         }
     } else if tcp.dupacks == knobs.dupack_threshold {
-        let response = tcp.third_duplicate(knobs);
-        if response != Response::Ignore {
+        let response = tcp.dupack_action(knobs);
+        if response != DupackAction::Ignore {
             enter_recovery(tcp, now_s, response, knobs, out);
         }
     }
 }
 
-fn enter_recovery(tcp: &mut Sender, now_s: f64, response: Response, knobs: &Knobs, out: &mut impl Output) {
+fn enter_recovery(
+    tcp: &mut Sender,
+    now_s: f64,
+    response: DupackAction,
+    knobs: &Knobs,
+    out: &mut impl Output,
+) {
     tcp.pipe = tcp.highest_sent - tcp.highest_ack - i64::from(knobs.dupack_threshold);
     if knobs.prr {
         tcp.pipe = tcp.pipe.max(0);
     }
-    tcp.restart_after_cut(now_s);
+    tcp.restart_timer_after_reduction(now_s);
     tcp.in_recovery = true;
-    tcp.rescued = false;
+    tcp.rescue_retransmitted = false;
     let in_flight = if knobs.prr { in_flight(tcp, knobs) } else { 0 };
     let first_hole = tcp.highest_ack + 1;
     scoreboard(tcp).mark_retransmitted(first_hole);
-    if response == Response::Cut {
-        tcp.begin_cut();
-        tcp.reduce(Congestion::FastRetransmit, knobs);
-        tcp.go_on_reducing(in_flight, 1, false);
+    if response == DupackAction::Reduce {
+        tcp.enter_fast_retransmit();
+        tcp.begin_cwnd_reduction(Congestion::FastRetransmit, knobs);
+        tcp.update_prr(in_flight, 1, false);
     } else {
-        tcp.begin_repair(knobs);
+        tcp.enter_recovery_without_reduction(knobs);
     }
     tcp.output(now_s, tcp.last_ack + 1, knobs, out);
-    tcp.count_sent();
+    tcp.count_prr_out();
     if knobs.sack_rfc6675 {
-        send_much(tcp, now_s, knobs, knobs.max_burst, out);
+        send_pending_data(tcp, now_s, knobs, knobs.max_burst, out);
     }
 }
 
-/// Packets believed in the network.
+/// Estimate of packets in flight.
 fn in_flight(tcp: &Sender, knobs: &Knobs) -> i64 {
     match &tcp.scoreboard {
-        Some(board) if knobs.sack_rfc6675 => board.pipe(tcp.highest_ack, tcp.highest_sent, knobs.dupack_threshold),
+        Some(board) if knobs.sack_rfc6675 => {
+            board.pipe(tcp.highest_ack, tcp.highest_sent, knobs.dupack_threshold)
+        }
         _ => tcp.pipe,
     }
 }
 
 #[inline(never)]
-fn in_recovery(tcp: &mut Sender, now_s: f64, ack: AckSegment, blocks: &[(i64, i64)], knobs: &Knobs) {
+fn in_recovery(
+    tcp: &mut Sender,
+    now_s: f64,
+    ack: AckSegment,
+    blocks: &[(i64, i64)],
+    knobs: &Knobs,
+) {
     tcp.pipe -= 1;
     if ack.ack >= tcp.recover {
         tcp.recover = 0;
         tcp.in_recovery = false;
-        tcp.end_reducing();
+        tcp.end_cwnd_reduction();
         tcp.new_ack(now_s, ack, knobs);
-        tcp.finish_if_done();
+        tcp.stop_timer_if_finished();
         tcp.after_timeout = false;
         scoreboard(tcp).clear();
         return;
@@ -125,48 +154,56 @@ fn in_recovery(tcp: &mut Sender, now_s: f64, ack: AckSegment, blocks: &[(i64, i6
         tcp.highest_ack = ack.ack;
     }
     let (highest_ack, highest_sent) = (tcp.highest_ack, tcp.highest_sent);
-    let before = tcp.is_reducing().then(|| Progress::of(tcp, first, knobs));
-    let news = scoreboard(tcp).update(highest_ack, highest_sent, blocks);
-    let after = before.map(|before| (before, Progress::of(tcp, highest_ack + 1, knobs)));
+    let before = tcp.in_cwnd_reduction().then(|| ScoreboardProgress::measure(tcp, first, knobs));
+    let newly_sacked = scoreboard(tcp).update(highest_ack, highest_sent, blocks);
+    let after =
+        before.map(|before| (before, ScoreboardProgress::measure(tcp, highest_ack + 1, knobs)));
     if partial {
-        // The retransmission left the network as well as what it uncovered.
+        // The retransmission left the network as well as the packet it uncovered.
         tcp.pipe -= 1;
         tcp.restart_timer(now_s, ack.ack);
         tcp.rtt.reset_backoff(knobs);
-    } else if news && tcp.dupacks > 0 {
+    } else if newly_sacked && tcp.dupacks > 0 {
         tcp.dupacks += 1;
     }
     if let Some((before, after)) = after {
-        // Sack1 counts every acknowledgement as a packet that left, so that copies take its count below zero: a window cannot start from there.
+        // Sack1 decrements pipe on every ACK, so duplicated ACKs take it below zero. PRR needs a
+        // count of at least zero.
         tcp.pipe = tcp.pipe.max(0);
-        let lost_more = scoreboard(tcp).unreported(before.lost_below.max(highest_ack + 1), after.lost_below.max(highest_ack + 1)) > 0;
+        let newly_lost = scoreboard(tcp).count_unsacked(
+            before.lost_below.max(highest_ack + 1),
+            after.lost_below.max(highest_ack + 1),
+        ) > 0;
         let in_flight = in_flight(tcp, knobs);
-        tcp.go_on_reducing(in_flight, after.delivered - before.delivered, partial && !lost_more);
+        tcp.update_prr(in_flight, after.delivered - before.delivered, partial && !newly_lost);
     }
 }
 
-/// What proportional rate reduction compares before and after an acknowledgement.
-struct Progress {
-    /// Packets that have arrived.
+/// Scoreboard totals before and after an ACK, for PRR.
+struct ScoreboardProgress {
+    /// Packets delivered.
     delivered: i64,
     lost_below: i64,
 }
 
-impl Progress {
-    /// `first`: the first packet that was not acknowledged cumulatively.
-    fn of(tcp: &Sender, first: i64, knobs: &Knobs) -> Self {
-        let Some(board) = &tcp.scoreboard else { return Self { delivered: first, lost_below: first } };
+impl ScoreboardProgress {
+    /// `first`: SND.UNA.
+    fn measure(tcp: &Sender, first: i64, knobs: &Knobs) -> Self {
+        let Some(board) = &tcp.scoreboard else {
+            return Self { delivered: first, lost_below: first };
+        };
         let outstanding = tcp.highest_sent + 1 - first;
-        let delivered = first + outstanding - board.unreported(first, tcp.highest_sent + 1) as i64;
+        let delivered =
+            first + outstanding - board.count_unsacked(first, tcp.highest_sent + 1) as i64;
         Self { delivered, lost_below: board.lost_below(knobs.dupack_threshold).unwrap_or(first) }
     }
 }
 
-pub(crate) fn on_timeout(tcp: &mut Sender, knobs: &Knobs) {
+pub(crate) fn on_rto(tcp: &mut Sender, knobs: &Knobs) {
     tcp.in_recovery = false;
-    tcp.stop_reducing();
+    tcp.cancel_cwnd_reduction();
     tcp.after_timeout = true;
-    tcp.lose_to_timer();
+    tcp.count_timeout_loss();
     tcp.last_ack = tcp.last_ack.max(tcp.highest_ack);
     match &mut tcp.scoreboard {
         Some(scoreboard) if knobs.sack_rfc6675 => scoreboard.forget_retransmissions(),
@@ -176,42 +213,51 @@ pub(crate) fn on_timeout(tcp: &mut Sender, knobs: &Knobs) {
 }
 
 #[inline(always)]
-pub(crate) fn send_much(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl Output) {
+pub(crate) fn send_pending_data(
+    tcp: &mut Sender,
+    now_s: f64,
+    knobs: &Knobs,
+    burst: u32,
+    out: &mut impl Output,
+) {
     if tcp.in_recovery {
         return send_in_recovery(tcp, now_s, knobs, burst, out);
     }
-    let allowed = (tcp.last_ack + tcp.window()).min(tcp.limit - 1);
-    let allowed = if burst > 0 { allowed.min(tcp.next + i64::from(burst) - 1) } else { allowed };
-    // Nearly every acknowledgement lets one packet go: in line.
-    if tcp.next <= allowed && tcp.may_send(now_s) {
+    let send_limit = (tcp.last_ack + tcp.send_window()).min(tcp.data_end - 1);
+    let send_limit =
+        if burst > 0 { send_limit.min(tcp.snd_nxt + i64::from(burst) - 1) } else { send_limit };
+    // Nearly every ACK releases one packet: this one is inlined.
+    if tcp.snd_nxt <= send_limit && tcp.pacing_allows(now_s) {
         send_next(tcp, now_s, knobs, out);
-        if tcp.next <= allowed {
-            send_up_to(tcp, now_s, allowed, knobs, out);
+        if tcp.snd_nxt <= send_limit {
+            send_up_to(tcp, now_s, send_limit, knobs, out);
         }
     }
 }
 
 #[inline(never)]
-fn send_up_to(tcp: &mut Sender, now_s: f64, allowed: i64, knobs: &Knobs, out: &mut impl Output) {
-    while tcp.next <= allowed && tcp.may_send(now_s) {
+fn send_up_to(tcp: &mut Sender, now_s: f64, send_limit: i64, knobs: &Knobs, out: &mut impl Output) {
+    while tcp.snd_nxt <= send_limit && tcp.pacing_allows(now_s) {
         send_next(tcp, now_s, knobs, out);
     }
 }
 
 #[inline(always)]
 fn send_next(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
-    let has_arrived = knobs.sack_rfc6675 && tcp.scoreboard.as_ref().is_some_and(|board| board.is_sacked(tcp.next));
-    if !has_arrived {
-        tcp.output(now_s, tcp.next, knobs, out);
+    let is_sacked = knobs.sack_rfc6675
+        && tcp.scoreboard.as_ref().is_some_and(|board| board.is_sacked(tcp.snd_nxt));
+    if !is_sacked {
+        tcp.output(now_s, tcp.snd_nxt, knobs, out);
     }
-    tcp.next += 1;
+    tcp.snd_nxt += 1;
 }
 
-/// The application has more data. With duplicate acknowledgements at hand but no recovery, Sack1's `send_much` looks at its scoreboard
-/// too: a hole goes out if there ever was a cut, and stops new data if there was none.
+/// Sends after the application supplied data. With duplicate ACKs outside recovery, Sack1 consults
+/// its scoreboard too: a hole is retransmitted if cwnd was ever reduced, and blocks new data
+/// otherwise.
 pub(crate) fn send_supply(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
     if !tcp.in_recovery && tcp.dupacks > 0 && !knobs.sack_rfc6675 {
-        while tcp.next <= tcp.last_ack + tcp.window() {
+        while tcp.snd_nxt <= tcp.last_ack + tcp.send_window() {
             let highest_ack = tcp.highest_ack;
             let Some(hole) = scoreboard(tcp).next_hole(highest_ack) else { break };
             if tcp.recover == 0 {
@@ -221,19 +267,25 @@ pub(crate) fn send_supply(tcp: &mut Sender, now_s: f64, knobs: &Knobs, out: &mut
             tcp.output(now_s, hole, knobs, out);
         }
     }
-    send_much(tcp, now_s, knobs, knobs.max_burst, out);
+    send_pending_data(tcp, now_s, knobs, knobs.max_burst, out);
 }
 
 #[inline(never)]
-fn send_in_recovery(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out: &mut impl Output) {
+fn send_in_recovery(
+    tcp: &mut Sender,
+    now_s: f64,
+    knobs: &Knobs,
+    burst: u32,
+    out: &mut impl Output,
+) {
     let mut sent = 0;
-    while tcp.may_send(now_s)
+    while tcp.pacing_allows(now_s)
         && let Some(number) = next_packet(tcp, knobs)
     {
         tcp.output(now_s, number, knobs, out);
-        tcp.next = tcp.next.max(number + 1);
+        tcp.snd_nxt = tcp.snd_nxt.max(number + 1);
         tcp.pipe += 1;
-        tcp.count_sent();
+        tcp.count_prr_out();
         sent += 1;
         if burst > 0 && sent == burst {
             break;
@@ -241,14 +293,15 @@ fn send_in_recovery(tcp: &mut Sender, now_s: f64, knobs: &Knobs, burst: u32, out
     }
 }
 
-/// What to send now in recovery, if anything.
+/// The next packet to send in recovery.
 fn next_packet(tcp: &mut Sender, knobs: &Knobs) -> Option<i64> {
     let window = knobs.window as i64;
-    let new_data = (tcp.next <= tcp.highest_ack + window && tcp.next < tcp.limit).then_some(tcp.next);
+    let new_data = (tcp.snd_nxt <= tcp.highest_ack + window && tcp.snd_nxt < tcp.data_end)
+        .then_some(tcp.snd_nxt);
     if knobs.sack_rfc6675 {
         return next_segment_rfc6675(tcp, new_data, knobs);
     }
-    if tcp.pipe >= tcp.cwnd as i64 || tcp.last_ack + 1 >= tcp.limit {
+    if tcp.pipe >= tcp.cwnd as i64 || tcp.last_ack + 1 >= tcp.data_end {
         return None;
     }
     let highest_ack = tcp.highest_ack;
@@ -262,7 +315,8 @@ fn next_packet(tcp: &mut Sender, knobs: &Knobs) -> Option<i64> {
     }
 }
 
-/// RFC 6675 section 4, NextSeg: lost holes, new data, other holes, and one rescue retransmission per recovery.
+/// NextSeg of RFC 6675 section 4: lost holes, new data, other holes, and one rescue retransmission
+/// per recovery.
 fn next_segment_rfc6675(tcp: &mut Sender, new_data: Option<i64>, knobs: &Knobs) -> Option<i64> {
     let (highest_ack, highest_sent, recover) = (tcp.highest_ack, tcp.highest_sent, tcp.recover);
     let threshold = knobs.dupack_threshold;
@@ -279,10 +333,10 @@ fn next_segment_rfc6675(tcp: &mut Sender, new_data: Option<i64>, knobs: &Knobs) 
         }
         return Some(number);
     }
-    // Rule 4: the acknowledgement clock must not stop while the tail of the window is missing.
-    if tcp.rescued {
+    // Rule 4: keeps the ACK clock while the tail of the window is missing.
+    if tcp.rescue_retransmitted {
         return None;
     }
-    tcp.rescued = true;
+    tcp.rescue_retransmitted = true;
     board.highest_hole(highest_ack, recover + 1)
 }

@@ -1,4 +1,4 @@
-//! A sender, fed step by step. Each test file uses a part of it.
+//! A sender driven step by step. Each test file uses a part of it.
 #![allow(dead_code)]
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
@@ -9,12 +9,13 @@ pub struct Exchange {
     pub knobs: Knobs,
     now_s: f64,
     sent: Vec<DataSegment>,
-    /// What the last step put on the wire.
+    /// Segments of the last step.
     last: Vec<DataSegment>,
 }
 
 impl Exchange {
-    /// AIMD(1, 0.5) after the SYN was acknowledged at 0.1 s: eight packets are out, 1 to 8, and the window is at its threshold, 8.
+    /// AIMD(1, 0.5) after the ACK of the SYN at 0.1 s: packets 1 to 8 are in flight, and cwnd is at
+    /// ssthresh, 8.
     pub fn eight_packets(recovery: Recovery, packets: Option<u64>, knobs: Knobs) -> Self {
         let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 8.0, window: 100.0, ..knobs };
         let mut new = Self::start(recovery, packets, knobs, &[0]);
@@ -27,7 +28,8 @@ impl Exchange {
     pub fn start(recovery: Recovery, packets: Option<u64>, knobs: Knobs, sends: &[i64]) -> Self {
         let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
         let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
-        let mut new = Self::of(Sender::new(rule.build(arithmetic), recovery, packets, 0.0, &knobs), knobs);
+        let mut new =
+            Self::of(Sender::new(rule.build(arithmetic), recovery, packets, 0.0, &knobs), knobs);
         new.sender.start(0.0, &new.knobs, &mut |segment| new.sent.push(segment));
         new.sends(sends, "at the start");
         new
@@ -49,59 +51,76 @@ impl Exchange {
 
     #[track_caller]
     pub fn sack(&mut self, ack: i64, blocks: &[(i64, i64)], sends: &[i64]) -> &mut Self {
-        // The packet that triggered it was sent 0.1 s ago.
+        // The packet that triggered the ACK was sent 0.1 s ago.
         self.echo(ack, blocks, self.now_s - 0.1, sends)
     }
 
-    /// The acknowledgement of packet 0: in ns-2 it carries an echo that agrees on ECN.
+    /// The ACK of packet 0: in ns-2 it carries ECE, which completes the negotiation of ECN.
     #[track_caller]
     pub fn syn_ack(&mut self, sends: &[i64]) -> &mut Self {
         self.receive(0, &[], self.now_s - 0.1, self.knobs.ecn && self.knobs.ecn_handshake, sends)
     }
 
-    /// An acknowledgement that echoes a mark.
+    /// An ACK with ECE.
     #[track_caller]
     pub fn marked(&mut self, ack: i64, sends: &[i64]) -> &mut Self {
         self.receive(ack, &[], self.now_s - 0.1, true, sends)
     }
 
     #[track_caller]
-    pub fn echo(&mut self, ack: i64, blocks: &[(i64, i64)], echo_s: f64, sends: &[i64]) -> &mut Self {
+    pub fn echo(
+        &mut self,
+        ack: i64,
+        blocks: &[(i64, i64)],
+        echo_s: f64,
+        sends: &[i64],
+    ) -> &mut Self {
         self.receive(ack, blocks, echo_s, false, sends)
     }
 
-    /// A duplicate acknowledgement that echoes a mark and reports a block.
+    /// A duplicate ACK with ECE and a SACK block.
     #[track_caller]
     pub fn echoing(&mut self, ack: i64, block: (i64, i64), sends: &[i64]) -> &mut Self {
         self.receive(ack, &[block], self.now_s - 0.1, true, sends)
     }
 
     #[track_caller]
-    pub fn receive(&mut self, ack: i64, blocks: &[(i64, i64)], echo_s: f64, ece: bool, sends: &[i64]) -> &mut Self {
+    pub fn receive(
+        &mut self,
+        ack: i64,
+        blocks: &[(i64, i64)],
+        echo_s: f64,
+        ece: bool,
+        sends: &[i64],
+    ) -> &mut Self {
         let mut carried = SackBlocks::default();
         blocks.iter().for_each(|&block| carried.push(block));
         let segment = AckSegment { ack, sent_s: echo_s, echo_s, size_bytes: 40, ece };
         let carried = Some(&carried).filter(|carried| !carried.is_empty());
-        self.sender.on_ack(self.now_s, segment, carried, &self.knobs, &mut |segment| self.sent.push(segment));
+        self.sender.on_ack(self.now_s, segment, carried, &self.knobs, &mut |segment| {
+            self.sent.push(segment)
+        });
         self.sends(sends, &format!("after ack {ack} {blocks:?}"))
     }
 
-    /// The application has more data.
+    /// The application supplies data.
     #[track_caller]
     pub fn supply(&mut self, packets: u64, sends: &[i64]) -> &mut Self {
-        self.sender.supply(self.now_s, packets, &self.knobs, &mut |segment| self.sent.push(segment));
+        self.sender
+            .supply(self.now_s, packets, &self.knobs, &mut |segment| self.sent.push(segment));
         self.sends(sends, "after supply")
     }
 
-    /// Which packets of the last step said that the window was cut.
+    /// Asserts which packets of the last step carry CWR.
     #[track_caller]
     pub fn cwr(&mut self, numbers: &[i64]) -> &mut Self {
-        let with: Vec<i64> = self.last.iter().filter(|segment| segment.cwr).map(|segment| segment.number).collect();
+        let with: Vec<i64> =
+            self.last.iter().filter(|segment| segment.cwr).map(|segment| segment.number).collect();
         assert_eq!(with, numbers, "packets with CWR");
         self
     }
 
-    /// Whether the packets of the last step could be marked.
+    /// Asserts whether the packets of the last step are ECT.
     #[track_caller]
     pub fn ect(&mut self, ect: bool) -> &mut Self {
         assert!(self.last.iter().all(|segment| segment.ect == ect), "{:?}", self.last);
@@ -111,24 +130,36 @@ impl Exchange {
     #[track_caller]
     fn sends(&mut self, numbers: &[i64], when: &str) -> &mut Self {
         self.last = std::mem::take(&mut self.sent);
-        assert_eq!(self.last.iter().map(|segment| segment.number).collect::<Vec<_>>(), numbers, "{when}");
+        assert_eq!(
+            self.last.iter().map(|segment| segment.number).collect::<Vec<_>>(),
+            numbers,
+            "{when}"
+        );
         self
     }
 
-    /// The timer expires at `now_s`, and not before.
+    /// Asserts that the timer expires at `now_s`, and lets it expire.
     #[track_caller]
     pub fn expires(&mut self, now_s: f64, sends: &[i64]) -> &mut Self {
-        assert!((self.sender.deadline_s() - now_s).abs() < 1e-9, "the timer is set to {} s, not {now_s} s", self.sender.deadline_s());
+        assert!(
+            (self.sender.deadline_s() - now_s).abs() < 1e-9,
+            "the timer is set to {} s, not {now_s} s",
+            self.sender.deadline_s()
+        );
         self.now_s = now_s;
         self.sender.on_timeout(now_s, &self.knobs, &mut |segment| self.sent.push(segment));
-        self.sends(sends, "at the time-out")
+        self.sends(sends, "at the timeout")
     }
 
-    /// Window and threshold in packets.
+    /// Asserts cwnd and ssthresh, packets.
     #[track_caller]
     pub fn window(&mut self, cwnd: f64, ssthresh: f64) -> &mut Self {
         let is = (self.sender.cwnd(), self.sender.ssthresh());
-        assert!((is.0 - cwnd).abs() < 1e-9 && (is.1 - ssthresh).abs() < 1e-9, "cwnd and ssthresh are {is:?}, not {:?}", (cwnd, ssthresh));
+        assert!(
+            (is.0 - cwnd).abs() < 1e-9 && (is.1 - ssthresh).abs() < 1e-9,
+            "cwnd and ssthresh are {is:?}, not {:?}",
+            (cwnd, ssthresh)
+        );
         self
     }
 }

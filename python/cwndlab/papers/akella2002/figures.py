@@ -31,8 +31,12 @@ HEADS = (
 
 @styled
 def setting(data: Data, experiment: Experiment) -> Figure:
-    """Scores of the rules under one setting above, raw loss and delay by environment below, as the paper's figures."""
-    plan, place, among = experiment.plans[0], experiment.arguments["setting"], tables.rules(data, experiment)
+    """Draw scores of the rules under one setting above, loss and delay by environment below."""
+    plan, place, among = (
+        experiment.plans[0],
+        experiment.arguments["setting"],
+        tables.rules(data, experiment),
+    )
     found = tables.scores(data, plan, [place], among)
     figure, axes = panels(2, 5, width=11.5, height=2.9)
     for panel, (metric, by, title) in zip(axes[:5], HEADS, strict=True):
@@ -42,7 +46,12 @@ def setting(data: Data, experiment: Experiment) -> Figure:
             style, row = look(index), rows[rule]
             height = np.nan if row["value"] is None else row["value"] * scale
             panel.errorbar(
-                index, height, yerr=(row["ci95"] or 0.0) * scale, fmt=style.marker, color=style.color, capsize=3
+                index,
+                height,
+                yerr=(row["ci95"] or 0.0) * scale,
+                fmt=style.marker,
+                color=style.color,
+                capsize=3,
             )
         panel.set_title(title, fontsize=9.5)
         panel.set_xticks(range(len(among)), experiment.arguments["rules"], fontsize=8)
@@ -51,7 +60,12 @@ def setting(data: Data, experiment: Experiment) -> Figure:
         highest = max((row["value"] or 0.0) * scale for row in rows.values()) or 1.0
         panel.set_ylim(-0.05 * highest, 1.35 * highest)
         panel.grid(visible=False, axis="x")
-    figure.suptitle("Less is better everywhere; whiskers: 95 % confidence interval", x=0.01, ha="left", fontsize=10)
+    figure.suptitle(
+        "Less is better everywhere; whiskers: 95 % confidence interval",
+        x=0.01,
+        ha="left",
+        fontsize=10,
+    )
     _by_environment(figure, axes[5:], data, plan, place, among)
     _legend(figure, among)
     return figure
@@ -63,7 +77,10 @@ def waveform(data: Data, experiment: Experiment) -> Figure:
     among = tables.rules(data, experiment)
     values = {
         rule: data.estimate(
-            lambda chosen, rule=rule: float(chosen.means(plan).only([case]).value("goodput", SEARCHED, rule)[0]), [plan]
+            lambda chosen, rule=rule: float(
+                chosen.means(plan).only([case]).value("goodput", SEARCHED, rule)[0]
+            ),
+            [plan],
         )
         for rule in among
     }
@@ -72,9 +89,14 @@ def waveform(data: Data, experiment: Experiment) -> Figure:
     return plots.waveform(shape, {rule: found[:2] for rule, found in values.items()}, title=title)
 
 
-def _by_environment(figure: Figure, axes: list, data: Data, plan: str, place: str, among: list[str]) -> None:
+def _by_environment(
+    figure: Figure, axes: list, data: Data, plan: str, place: str, among: list[str]
+) -> None:
     means = data.means(plan)
-    rows = {(row["case"], row["rule"], row["metric"]): row for row in tables.cells(data, plan, [place]).to_dicts()}
+    rows = {
+        (row["case"], row["rule"], row["metric"]): row
+        for row in tables.cells(data, plan, [place]).to_dicts()
+    }
     grid = axes[0].get_gridspec()
     for panel in axes:
         panel.remove()
@@ -91,7 +113,10 @@ def _by_environment(figure: Figure, axes: list, data: Data, plan: str, place: st
             )  # fmt: skip
         panel.set_xticks(range(len(means.cases)), means.cases, fontsize=8)
         panel.set_title(f"{LABELS[metric]} by environment", fontsize=9)
-        highest = max(rows[case, rule, metric]["value"] for case in means.cases for rule in among) * SCALES[metric]
+        highest = (
+            max(rows[case, rule, metric]["value"] for case in means.cases for rule in among)
+            * SCALES[metric]
+        )
         panel.set_ylim(0, 1.15 * highest or 1.0)
         panel.grid(visible=False, axis="x")
         for edge in range(1, len(means.cases)):
@@ -109,9 +134,22 @@ def winners(data: Data, experiment: Experiment) -> Figure:
         at = tables.rules(data, experiment).index(row["rule"]), settings.index(row["setting"])
         if row["wins"]:
             panel.add_patch(_box(at))
-        panel.text(*at, f"{row['D_a']:.2f}", ha="center", va="center", weight="bold" if row["wins"] else "normal")
+        panel.text(
+            *at,
+            f"{row['D_a']:.2f}",
+            ha="center",
+            va="center",
+            weight="bold" if row["wins"] else "normal",
+        )
         if row["is_unfair"]:
-            panel.plot(*at, "o", markersize=31, markerfacecolor="none", color="#D55E00", markeredgewidth=1.6)
+            panel.plot(
+                *at,
+                "o",
+                markersize=31,
+                markerfacecolor="none",
+                color="#D55E00",
+                markeredgewidth=1.6,
+            )
     panel.set_xlim(-0.5, len(names) - 0.5)
     panel.set_ylim(len(settings) - 0.5, -0.5)
     panel.set_xticks(range(len(names)), names)
@@ -120,7 +158,8 @@ def winners(data: Data, experiment: Experiment) -> Figure:
     panel.grid(visible=False)
     panel.set_xlabel(
         "D_a of goodput (0 is best)\n"
-        "filled: goodput within 0.02 of the best, average over environments; ring: unfair, spread > 0.5"
+        "filled: goodput within 0.02 of the best, average over environments; ring: unfair, spread "
+        "> 0.5"
     )
     return figure
 
@@ -136,17 +175,25 @@ def ring(data: Data, experiment: Experiment) -> Figure:
     """Goodput and loss of both rules on the ring."""
     board, among = data.boards["ring"], tables.rules(data, experiment)
     figure, axes = panels(1, 2, width=9, height=3.2)
-    rows = {(r["setting"], r["case"], r["rule"], r["metric"]): r for r in tables.cells(data, "ring").to_dicts()}
+    rows = {
+        (r["setting"], r["case"], r["rule"], r["metric"]): r
+        for r in tables.cells(data, "ring").to_dicts()
+    }
     places = [(setting, case) for setting in board.settings for case in board.cases]
     for panel, metric in zip(axes, ("goodput", "loss_rate"), strict=True):
         for index, rule in enumerate(among):
             found = [rows[setting, case, rule, metric] for setting, case in places]
             scale, style = SCALES.get(metric, 1.0), look(index)
             panel.errorbar(
-                np.arange(len(places)) + (index - 0.5) * 0.2, [row["value"] * scale for row in found],
-                yerr=[(row["ci95"] or 0.0) * scale for row in found], fmt=style.marker, color=style.color, capsize=3,
+                np.arange(len(places)) + (index - 0.5) * 0.2,
+                [row["value"] * scale for row in found],
+                yerr=[(row["ci95"] or 0.0) * scale for row in found], fmt=style.marker,
+                color=style.color, capsize=3,
             )  # fmt: skip
-        panel.set_xticks(range(len(places)), [f"{setting.split('/')[0]}\n{case} rate" for setting, case in places])
+        panel.set_xticks(
+            range(len(places)),
+            [f"{setting.split('/')[0]}\n{case} rate" for setting, case in places],
+        )
         panel.set_title(LABELS[metric])
         panel.set_ylim(bottom=0)
         panel.grid(visible=False, axis="x")
@@ -192,20 +239,30 @@ def unequal_rtt(data: Data, experiment: Experiment) -> Figure:
     """Goodput against round trip, double logarithmic: the slope is the bias."""
     means, among = data.means("unequal-rtt"), tables.rules(data, experiment)
     places = [(setting, case) for setting in means.settings for case in means.cases]
-    rows = {(r["setting"], r["case"], r["rule"], r["metric"]): r for r in tables.cells(data, "unequal-rtt").to_dicts()}
+    rows = {
+        (r["setting"], r["case"], r["rule"], r["metric"]): r
+        for r in tables.cells(data, "unequal-rtt").to_dicts()
+    }
     figure, axes = panels(1, len(places), width=11, height=3.2, sharex=True)
     for panel, (place, case) in zip(axes, places, strict=True):
         at = means.cases.index(case)
         lowest, highest = np.inf, 0.0
         for index, rule in enumerate(among):
             style = look(index)
-            found = [rows[place, case, rule, f"flows.rtt-{rtt}.goodput_bps"] for rtt in quantities.ROUND_TRIPS_MS]
-            rates, widths = ([(row[key] or 0.0) / 1e6 for row in found] for key in ("value", "ci95"))
+            found = [
+                rows[place, case, rule, f"flows.rtt-{rtt}.goodput_bps"]
+                for rtt in quantities.ROUND_TRIPS_MS
+            ]
+            rates, widths = (
+                [(row[key] or 0.0) / 1e6 for row in found] for key in ("value", "ci95")
+            )
             slope = quantities.bias(means, place, rule)[at]
             label = f"{experiment.arguments['rules'][index]}: RTT^{slope:.2f}"
             panel.errorbar(
-                quantities.ROUND_TRIPS_MS, rates, yerr=[np.minimum(widths, 0.9 * np.array(rates)), widths],
-                color=style.color, linestyle=style.linestyle, marker=style.marker, markersize=4, elinewidth=0.8,
+                quantities.ROUND_TRIPS_MS, rates,
+                yerr=[np.minimum(widths, 0.9 * np.array(rates)), widths],
+                color=style.color, linestyle=style.linestyle, marker=style.marker, markersize=4,
+                elinewidth=0.8,
                 label=label,
             )  # fmt: skip
             lowest, highest = min(lowest, *rates), max(highest, *rates)
@@ -213,9 +270,11 @@ def unequal_rtt(data: Data, experiment: Experiment) -> Figure:
         panel.set_yscale("log")
         panel.set_ylim(0.6 * lowest, 1.7 * highest)
         panel.set_title(f"{place}, {case} rate")
-        panel.set_xticks(quantities.ROUND_TRIPS_MS, [str(rtt) for rtt in quantities.ROUND_TRIPS_MS], fontsize=8)
+        panel.set_xticks(
+            quantities.ROUND_TRIPS_MS, [str(rtt) for rtt in quantities.ROUND_TRIPS_MS], fontsize=8
+        )
         panel.set_xticks([], minor=True)
-        panel.set_xlabel("round trip [ms]")
+        panel.set_xlabel("RTT [ms]")
         panel.legend(fontsize=7.5)
     axes[0].set_ylabel("goodput of a flow [Mbit/s]")
     return figure
@@ -242,16 +301,22 @@ def appendix(data: Data, experiment: Experiment) -> Figure:
         for (row, column), value in np.ndenumerate(values):
             panel.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=8.5,
                        color="white" if abs(value) > 0.7 else "black")  # fmt: skip
-        panel.set_xticks(range(len(settings)), [place.replace("/", "\n") for place in settings], fontsize=8)
+        panel.set_xticks(
+            range(len(settings)), [place.replace("/", "\n") for place in settings], fontsize=8
+        )
         panel.set_yticks(range(4), quantities.FAMILIES)
-        panel.set_title(f"{key[-3:]}: rank correlation with the published, median {np.median(values):.2f}")
+        panel.set_title(
+            f"{key[-3:]}: rank correlation with the published, median {np.median(values):.2f}"
+        )
         panel.grid(visible=False)
     for panel, family in zip(axes[4:], quantities.FAMILIES, strict=True):
         chosen = table.filter(family=family).drop_nulls("published_D_a")
         for index, place in enumerate(settings):
             rows = chosen.filter(setting=place)
             style = look(index)
-            panel.plot(rows["published_D_a"], rows["D_a"], style.marker, color=style.color, markersize=4)
+            panel.plot(
+                rows["published_D_a"], rows["D_a"], style.marker, color=style.color, markersize=4
+            )
         most = max(chosen["published_D_a"].max(), chosen["D_a"].max()) * 1.05
         panel.plot([0, most], [0, most], color="#222222", linewidth=0.8, linestyle=":")
         panel.set_title(f"{family}: D_a", fontsize=9.5)
@@ -271,10 +336,12 @@ def sync(_data: Data, _experiment: Experiment) -> Figure:
         course = theory.simulate(rule, quantities.STARTS, capacity=100, steps=200)
         for index in (0, 1):
             style = look(index)
-            panel.plot(course.times, course.loads[:, index], color=style.color, linestyle=style.linestyle)
+            panel.plot(
+                course.times, course.loads[:, index], color=style.color, linestyle=style.linestyle
+            )
         panel.set_title(f"{text}: {theory.condition(rule).verdict}")
     for panel in axes[3:]:
-        panel.set_xlabel("round trips")
+        panel.set_xlabel("RTTs")
     for panel in (axes[0], axes[3]):
         panel.set_ylabel("window [packets]")
     return figure
@@ -295,7 +362,12 @@ def ordering(data: Data, experiment: Experiment) -> Figure:
     panel.imshow(values, vmin=-1, vmax=1, cmap="RdBu", aspect="auto")
     for (row, column), value in np.ndenumerate(values):
         panel.text(
-            column, row, f"{value:.2f}", ha="center", va="center", color="white" if abs(value) > 0.7 else "black"
+            column,
+            row,
+            f"{value:.2f}",
+            ha="center",
+            va="center",
+            color="white" if abs(value) > 0.7 else "black",
         )
     panel.set_xticks(range(len(settings)), [place.replace("/", "\n") for place in settings])
     panel.set_yticks(range(3), list(titles.values()))
@@ -311,11 +383,19 @@ def bounds(_data: Data, _experiment: Experiment) -> Figure:
     windows = np.linspace(8, 60, 200)
     for index, step in enumerate((1, 2, 3)):
         style = look(index)
-        panel.plot(windows, 100 * step / windows, color=style.color, linestyle=style.linestyle, label=f"step of {step}")
+        panel.plot(
+            windows,
+            100 * step / windows,
+            color=style.color,
+            linestyle=style.linestyle,
+            label=f"step of {step}",
+        )
     panel.axhline(10, color="#222222", linewidth=0.9)
     for window, text in ((15, "smallest window\nthat grows"), (30, "smallest window\nthat is cut")):
         panel.axvline(window, color="#222222", linewidth=0.9, linestyle=":")
-        panel.annotate(text, (window, 33), xytext=(4, 0), textcoords="offset points", fontsize=9, va="top")
+        panel.annotate(
+            text, (window, 33), xytext=(4, 0), textcoords="offset points", fontsize=9, va="top"
+        )
     panel.set_ylim(0, 34)
     panel.set_xlabel("window [packets]")
     panel.set_ylabel("step [% of the window]")
@@ -326,6 +406,7 @@ def bounds(_data: Data, _experiment: Experiment) -> Figure:
 
 def _legend(figure: Figure, labels: list[str]) -> None:
     samples = [
-        Line2D([], [], color=look(index).color, marker=look(index).marker, linestyle="") for index in range(len(labels))
+        Line2D([], [], color=look(index).color, marker=look(index).marker, linestyle="")
+        for index in range(len(labels))
     ]
     figure.legend(samples, labels, loc="outside lower center", ncols=min(8, len(labels)))

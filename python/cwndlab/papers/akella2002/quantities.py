@@ -1,6 +1,9 @@
-"""Numbers that are akella2002's own: appendix, synchronous model, orders of rules, bias of round trips.
+"""Numbers that are akella2002's own.
 
-Each takes what was measured and a claim, and gives one number; `cwndlab.reproduce` puts an interval to it.
+Appendix, synchronous model, orders of rules, bias of round trips.
+
+Each takes what was measured and a claim, and gives one number; `cwndlab.reproduce` puts an interval
+to it.
 """
 
 from __future__ import annotations
@@ -36,7 +39,10 @@ STEPS = 3000
 
 
 def step_of_window(_data: Data, claim: Claim) -> float:
-    """Largest additive step as a share of the smallest window: a full pipe for increases, pipe and buffer for cuts."""
+    """Largest additive step as a share of the smallest window.
+
+    A full pipe for increases, pipe and buffer for cuts.
+    """
     pipe = LEAST_SHARE_BPS * Assumptions().seconds("rtt") / PACKET_BITS
     return STEP_PACKETS / (pipe if claim["step"] == "increase" else 2 * pipe)
 
@@ -57,7 +63,12 @@ def loss_by_small_buffers(data: Data, claim: Claim) -> float:
     """Goodput with full buffers less that with small ones, average over the environments."""
     small, full = data.means(claim["plan"]), data.means(claim["beside"])
     found = [
-        float(np.mean(full.value(claim["metric"], setting, rule) - small.value(claim["metric"], setting, rule)))
+        float(
+            np.mean(
+                full.value(claim["metric"], setting, rule)
+                - small.value(claim["metric"], setting, rule)
+            )
+        )
         for setting in settings(small, claim)
         for rule in rules(data, claim)
     ]
@@ -66,7 +77,9 @@ def loss_by_small_buffers(data: Data, claim: Claim) -> float:
 
 def bias(means: Means, setting: str, rule: str) -> np.ndarray:
     """Exponent b of goodput ~ RTT^b in each case, by least squares of the logarithms."""
-    rates = np.array([means.value(f"flows.rtt-{rtt}.goodput_bps", setting, rule) for rtt in ROUND_TRIPS_MS])
+    rates = np.array(
+        [means.value(f"flows.rtt-{rtt}.goodput_bps", setting, rule) for rtt in ROUND_TRIPS_MS]
+    )
     return np.polyfit(np.log(ROUND_TRIPS_MS), np.log(rates), 1)[0]
 
 
@@ -85,7 +98,10 @@ def bias_beside_aimd(data: Data, claim: Claim) -> float:
 
 @functools.cache
 def published() -> tuple[dict[str, str], ...]:
-    """Return the 288 published pairs: place, setting, family, rule, D_a, C_a, and what is wrong with misprints."""
+    """Return the 288 published pairs.
+
+    Place, setting, family, rule, D_a, C_a, and what is wrong with misprints.
+    """
     with (Path(__file__).parent / "published.csv").open(encoding="utf-8", newline="") as file:
         return tuple(csv.DictReader(file))
 
@@ -99,8 +115,13 @@ def printed(setting: str, family: str) -> dict[str, tuple[float, float]]:
     }
 
 
-def family_scores(means: Means, metric: str, setting: str, family: str) -> dict[str, tuple[float, float]]:
-    """Our (D_a, C_a) of the nine choices of a family, by rule; the best is taken within the family."""
+def family_scores(
+    means: Means, metric: str, setting: str, family: str
+) -> dict[str, tuple[float, float]]:
+    """Our (D_a, C_a) of the nine choices of a family, by rule.
+
+    The best is taken within the family.
+    """
     among = [rule for rule in means.rules if rule.startswith(f"{family}(")]
     distances = {rule: means.distances(metric, setting, rule, among) for rule in among}
     return {rule: (float(np.sum(found)), float(np.max(found))) for rule, found in distances.items()}
@@ -119,7 +140,9 @@ def correlations(means: Means, metric: str, setting: str, family: str) -> tuple[
     """Correlation of D_a and of C_a with the published ones."""
     ours, theirs = family_scores(means, metric, setting, family), printed(setting, family)
     pairs = [(ours[rule], theirs[rule]) for rule in theirs if rule in ours]
-    by_d, by_c = (correlation([a[at] for a, _ in pairs], [b[at] for _, b in pairs]) for at in (0, 1))
+    by_d, by_c = (
+        correlation([a[at] for a, _ in pairs], [b[at] for _, b in pairs]) for at in (0, 1)
+    )
     return by_d, by_c
 
 
@@ -139,7 +162,7 @@ def median_correlation(data: Data, claim: Claim) -> float:
 
 
 def cell_correlations(data: Data) -> dict[str, float]:
-    """Correlations of every setting and family, named ``D_a SETTING FAMILY`` and ``C_a SETTING FAMILY``."""
+    """Correlations by name: ``D_a SETTING FAMILY`` and ``C_a SETTING FAMILY``."""
     means = data.means("appendix")
     return {
         f"{score} {setting} {family}": correlations(means, "goodput", setting, family)[at]
@@ -156,7 +179,7 @@ def worst_scores(means: Means, metric: str, family: str) -> dict[str, float]:
 
 
 def regret_of_choice(data: Data, claim: Claim) -> float:
-    """How far the paper's choice is behind the best all-round one, by the worst D_a over settings, per environment."""
+    """Distance of the paper's choice from the best all-round rule (worst D_a), per environment."""
     means = data.means(claim["plan"])
     family = claim["of"][0]
     worst = worst_scores(means, claim["metric"], family)
@@ -169,7 +192,9 @@ def regret_of_choice(data: Data, claim: Claim) -> float:
 def steady_state_error(_data: Data, _claim: Claim) -> float:
     """Largest relative difference between iterated windows w and alpha + beta w."""
     errors = []
-    for text, capacity in itertools.product(("AIMD(1, 0.8)", "AIAD(1, 3)", "AIMAD", "MAIMD"), CAPACITIES):
+    for text, capacity in itertools.product(
+        ("AIMD(1, 0.8)", "AIAD(1, 3)", "AIMAD", "MAIMD"), CAPACITIES
+    ):
         found = theory.settle(theory.parse(text), STARTS, capacity=capacity)
         if found.cycle is None:
             return float("inf")
@@ -179,13 +204,13 @@ def steady_state_error(_data: Data, _claim: Claim) -> float:
 
 
 def final_spread(rule: theory.Linear, capacity: float) -> tuple[float, float]:
-    """Largest spread, and smallest window as a share of the capacity, over the last hundred steps."""
+    """Largest spread, and smallest window over the capacity, in the last hundred steps."""
     course = theory.simulate(rule, STARTS, capacity=capacity, steps=STEPS)
     return float(np.max(course.spread()[-100:])), float(np.min(course.loads[-100:])) / capacity
 
 
 def change_of_division(_data: Data, _claim: Claim) -> float:
-    """Largest relative change of what AIAD and MIMD keep, the difference and the ratio of two windows."""
+    """Largest relative change of AIAD's difference and of MIMD's ratio of two windows."""
     kept = {"AIAD(1, 3)": np.subtract, "MIMD(1.125, 0.8)": np.divide}
     changes = []
     for (text, division), capacity in itertools.product(kept.items(), CAPACITIES):
@@ -203,9 +228,11 @@ def spread_of_hybrids(_data: Data, _claim: Claim) -> float:
 
 @functools.cache
 def combinations() -> tuple[tuple[theory.Linear, float, float], ...]:
-    """Return other combinations of the four parameters, with the spread and the smallest window they end with."""
+    """Return other values of the four parameters, with the final spread and smallest window."""
     found = []
-    for ai, bi, ad, bd in itertools.product((0, 1, 2), (1, 1.05, 1.1), (0, -1, -3), (1, 0.9, 0.8, 0.5)):
+    for ai, bi, ad, bd in itertools.product(
+        (0, 1, 2), (1, 1.05, 1.1), (0, -1, -3), (1, 0.9, 0.8, 0.5)
+    ):
         never = (ai == 0 and bi == 1) or (ad == 0 and bd == 1)
         if never or bi == bd == 1 or ai == ad == 0:
             continue
@@ -215,7 +242,7 @@ def combinations() -> tuple[tuple[theory.Linear, float, float], ...]:
 
 
 def spread_of_others(_data: Data, _claim: Claim) -> float:
-    """Largest spread of the combinations that keep every window above a thousandth of the capacity."""
+    """Largest spread where every window stays above a thousandth of the capacity."""
     return max(spread for _, spread, least in combinations() if least > 1e-3)
 
 
@@ -227,7 +254,9 @@ def order_by_ratio(data: Data, claim: Claim) -> float:
     means = data.means(claim["plan"])
     found = []
     for setting in settings(means, claim):
-        values = np.array([means.value(claim["metric"], setting, rule) for rule in rules(data, claim, "among")])
+        values = np.array(
+            [means.value(claim["metric"], setting, rule) for rule in rules(data, claim, "among")]
+        )
         best = values.max(axis=0)
         found.append(correlation((best - values).sum(axis=1), (best / values).sum(axis=1)))
     return float(np.mean(found))

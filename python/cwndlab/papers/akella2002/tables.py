@@ -1,4 +1,7 @@
-"""Data of akella2002's experiments as tables, one function each: what was measured, and what follows from it."""
+"""Data of akella2002's experiments as tables, one function each.
+
+What was measured, and what follows from it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,9 @@ def rules(data: Data, experiment: Experiment) -> list[str]:
     return [data.rule(name) for name in experiment.arguments["rules"]]
 
 
-def score(data: Data, plan: str, by: str, metric: str, setting: str, rule: str, among: Sequence[str]) -> float:
+def score(
+    data: Data, plan: str, by: str, metric: str, setting: str, rule: str, among: Sequence[str]
+) -> float:
     """One score: C_a, D_a (the sum), or the mean over the environments."""
     means = data.means(plan)
     if by == "mean":
@@ -32,14 +37,20 @@ def score(data: Data, plan: str, by: str, metric: str, setting: str, rule: str, 
 
 
 def scores(data: Data, plan: str, settings: Sequence[str], among: Sequence[str]) -> pl.DataFrame:
-    """One row per setting, metric, score and rule: ``value`` and ``ci95``, the half-width of its interval."""
+    """One row per setting, metric, score and rule.
+
+    ``value`` and ``ci95``, the half-width of its interval.
+    """
     rows = []
     for setting in settings:
         for metric in METRICS:
             for by in SCORES:
                 for rule in among:
                     found = data.estimate(
-                        lambda chosen, place=(by, metric, setting, rule): score(chosen, plan, *place, among), [plan]
+                        lambda chosen, place=(by, metric, setting, rule): score(
+                            chosen, plan, *place, among
+                        ),
+                        [plan],
                     )
                     rows.append((setting, metric, by, rule, found.mean, found.half_width))
     columns = ["setting", "metric", "score", "rule", "value", "ci95"]
@@ -47,10 +58,15 @@ def scores(data: Data, plan: str, settings: Sequence[str], among: Sequence[str])
 
 
 def cells(data: Data, plan: str, settings: Sequence[str] | None = None) -> pl.DataFrame:
-    """One row per setting, environment, rule and metric: ``value`` is the mean over replicates, with ``ci95``."""
+    """One row per setting, environment, rule and metric.
+
+    ``value`` is the mean over replicates, with ``ci95``.
+    """
     board = data.boards[plan]
     rows = []
-    places = itertools.product(enumerate(board.settings), enumerate(board.cases), enumerate(board.rules))
+    places = itertools.product(
+        enumerate(board.settings), enumerate(board.cases), enumerate(board.rules)
+    )
     for (at, setting), (case_at, case), (rule_at, rule) in places:
         if settings is not None and setting not in settings:
             continue
@@ -80,7 +96,9 @@ def waveform_summary(_data: Data, experiment: Experiment) -> pl.DataFrame:
     """Give the waveform's parameters, and the command that finds it."""
     found = plan_file(experiment.plans[0])["waveforms"][experiment.arguments["case"]]
     values = ", ".join(f"{name} {value}" for name, value in found["values"].items())
-    return pl.DataFrame({"waveform": [found["family"]], "per test flow": [values], "found by": [found["command"]]})
+    return pl.DataFrame(
+        {"waveform": [found["family"]], "per test flow": [values], "found by": [found["command"]]}
+    )
 
 
 def plan_file(plan: str) -> dict:
@@ -89,7 +107,10 @@ def plan_file(plan: str) -> dict:
 
 
 def winners_table(data: Data, experiment: Experiment) -> pl.DataFrame:
-    """Who leads under each setting: ``wins`` where goodput is near-identical to the best, ``is_unfair`` by spread."""
+    """Who leads under each setting.
+
+    ``wins`` where goodput is near-identical to the best, ``is_unfair`` by spread.
+    """
     plan, among = experiment.plans[0], rules(data, experiment)
     means = data.means(plan)
     rows = []
@@ -101,29 +122,47 @@ def winners_table(data: Data, experiment: Experiment) -> pl.DataFrame:
             rows.append(
                 (
                     setting, rule,
-                    *(score(data, plan, by, "goodput", setting, rule, among) for by in ("C_a", "D_a")),
-                    behind, spread, behind <= reading("near-identical").most, spread > reading("unfair").above,
+                    *(score(data, plan, by, "goodput", setting, rule, among) for by in ("C_a",
+                    "D_a")),
+                    behind, spread, behind <= reading("near-identical").most,
+                    spread > reading("unfair").above,
                 )
             )  # fmt: skip
-    columns = ["setting", "rule", "C_a", "D_a", "behind_the_best", "fairness_spread", "wins", "is_unfair"]
+    columns = [
+        "setting",
+        "rule",
+        "C_a",
+        "D_a",
+        "behind_the_best",
+        "fairness_spread",
+        "wins",
+        "is_unfair",
+    ]
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def winners_summary(data: Data, experiment: Experiment) -> pl.DataFrame:
     """Who leads under each setting, unfair ones in parentheses."""
     rows = []
-    for (setting,), group in winners_table(data, experiment).group_by("setting", maintain_order=True):
+    for (setting,), group in winners_table(data, experiment).group_by(
+        "setting", maintain_order=True
+    ):
         names = [
             f"({row['rule']})" if row["is_unfair"] else row["rule"]
             for row in group.sort("behind_the_best").to_dicts()
             if row["wins"]
         ]
         rows.append((setting, "; ".join(names)))
-    return pl.DataFrame(rows, schema=["setting", "winners in goodput, unfair ones in parentheses"], orient="row")
+    return pl.DataFrame(
+        rows, schema=["setting", "winners in goodput, unfair ones in parentheses"], orient="row"
+    )
 
 
 def appendix_table(data: Data, experiment: Experiment) -> pl.DataFrame:
-    """Ours beside the published pairs; per setting and family the correlations and the root mean square differences."""
+    """Ours beside the published pairs.
+
+    Per setting and family the correlations and the root mean square differences.
+    """
     means = data.means(experiment.plans[0])
     rows = []
     for setting in means.settings:
@@ -132,21 +171,35 @@ def appendix_table(data: Data, experiment: Experiment) -> pl.DataFrame:
             theirs = quantities.printed(setting, family)
             by_d, by_c = quantities.correlations(means, "goodput", setting, family)
             rms_d, rms_c = (
-                float(np.sqrt(np.mean([(ours[rule][at] - theirs[rule][at]) ** 2 for rule in theirs]))) for at in (0, 1)
+                float(
+                    np.sqrt(np.mean([(ours[rule][at] - theirs[rule][at]) ** 2 for rule in theirs]))
+                )
+                for at in (0, 1)
             )
             rows += [
-                (setting, family, rule, *own, *theirs.get(rule, (None, None)), by_d, by_c, rms_d, rms_c)
+                (
+                    setting,
+                    family,
+                    rule,
+                    *own,
+                    *theirs.get(rule, (None, None)),
+                    by_d,
+                    by_c,
+                    rms_d,
+                    rms_c,
+                )
                 for rule, own in ours.items()
             ]
     columns = [
-        "setting", "family", "rule", "D_a", "C_a", "published_D_a", "published_C_a", "spearman_D_a", "spearman_C_a",
+        "setting", "family", "rule", "D_a", "C_a", "published_D_a", "published_C_a", "spearman_D_a",
+        "spearman_C_a",
         "rms_D_a", "rms_C_a",
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
 
 
 def appendix_summary(data: Data, experiment: Experiment) -> pl.DataFrame:
-    """Per setting and family: both correlations, both root mean square differences, and our best choice by D_a."""
+    """Correlations and RMS differences by setting and family, and our best choice by D_a."""
     table = appendix_table(data, experiment)
     rows = []
     for (setting, family), group in table.group_by("setting", "family", maintain_order=True):
@@ -165,9 +218,21 @@ def appendix_summary(data: Data, experiment: Experiment) -> pl.DataFrame:
     means = data.means(experiment.plans[0])
     for family in quantities.FAMILIES:
         ours = quantities.worst_scores(means, "goodput", family)
-        rows.append(("all", family, None, None, None, None, min(ours, key=ours.__getitem__), data.rule(family)))
+        rows.append(
+            (
+                "all",
+                family,
+                None,
+                None,
+                None,
+                None,
+                min(ours, key=ours.__getitem__),
+                data.rule(family),
+            )
+        )
     columns = [
-        "setting", "family", "Spearman D_a", "Spearman C_a", "RMS D_a", "RMS C_a", "least D_a (all: least worst)",
+        "setting", "family", "Spearman D_a", "Spearman C_a", "RMS D_a", "RMS C_a",
+        "least D_a (all: least worst)",
         "published",
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
@@ -175,7 +240,10 @@ def appendix_summary(data: Data, experiment: Experiment) -> pl.DataFrame:
 
 def sync_table(_data: Data, _experiment: Experiment) -> pl.DataFrame:
     """Every combination of the four parameters that was iterated, and what two flows end with."""
-    rows = [(rule.text, rule.ai, rule.bi, rule.ad, rule.bd, *ends) for rule, *ends in quantities.combinations()]
+    rows = [
+        (rule.text, rule.ai, rule.bi, rule.ad, rule.bd, *ends)
+        for rule, *ends in quantities.combinations()
+    ]
     columns = ["rule", "ai", "bi", "ad", "bd", "final_spread", "least_window_share"]
     return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None, strict=False)
 
@@ -185,7 +253,10 @@ def orders(data: Data, experiment: Experiment) -> dict[str, dict[str, float]]:
     means, among = data.means("representatives"), rules(data, experiment)
     quantity = {
         "ratio": (quantities.order_by_ratio, {"plan": "representatives"}),
-        "flows": (quantities.order_with_more_flows, {"plan": "more-flows", "beside": "representatives"}),
+        "flows": (
+            quantities.order_with_more_flows,
+            {"plan": "more-flows", "beside": "representatives"},
+        ),
         "jain": (quantities.order_by_jain, {"plan": "representatives"}),
     }
     found: dict[str, dict[str, float]] = {}
@@ -199,5 +270,9 @@ def orders(data: Data, experiment: Experiment) -> dict[str, dict[str, float]]:
 
 def ordering_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     """Correlations of `orders`."""
-    rows = [(name, setting, value) for name, by in orders(data, experiment).items() for setting, value in by.items()]
+    rows = [
+        (name, setting, value)
+        for name, by in orders(data, experiment).items()
+        for setting, value in by.items()
+    ]
     return pl.DataFrame(rows, schema=["changed", "setting", "spearman"], orient="row")

@@ -46,14 +46,26 @@ def _two_flows(panel: Axes) -> None:
     for index, text in enumerate(("Bimodal(1, 0.5, 0.125)", "AIMD(1, 0.5)")):
         course = theory.simulate(text, [10, 60], capacity=100, steps=170, exact=True)
         for flow in (0, 1):
-            panel.plot(course.times, course.loads[:, flow], ("-", ":")[index], color=look(flow).color, linewidth=1.2)
+            panel.plot(
+                course.times,
+                course.loads[:, flow],
+                ("-", ":")[index],
+                color=look(flow).color,
+                linewidth=1.2,
+            )
         if index == 0:
             second = float(course.times[course.signals[1]])
             panel.axvline(second, color=DARK, linewidth=0.8)
-            panel.annotate("both know 50", (second, 64), xytext=(4, 0), textcoords="offset points", fontsize=8.5)
+            panel.annotate(
+                "both know 50",
+                (second, 64),
+                xytext=(4, 0),
+                textcoords="offset points",
+                fontsize=8.5,
+            )
     panel.set_xlim(0, 150)
     panel.set_ylim(0, 72)
-    panel.set_xlabel("round trips")
+    panel.set_xlabel("RTTs")
     panel.set_ylabel("load [packets]")
     panel.set_title("Two flows find their share (AIMD dotted)")
 
@@ -68,7 +80,8 @@ def _joins(panel: Axes) -> None:
         shown = np.where(known[late] == 1, np.maximum(errors[late], 1e-5), np.nan)[:120]
         style = look(index)
         panel.semilogy(
-            np.arange(1, len(shown) + 1), shown, linestyle="", marker=style.marker, markersize=2.5, color=style.color,
+            np.arange(1, len(shown) + 1), shown, linestyle="", marker=style.marker, markersize=2.5,
+            color=style.color,
             label=f"{name}, where all know one",
         )  # fmt: skip
     panel.axvline(2, color=DARK, linewidth=0.8)
@@ -85,9 +98,15 @@ def _efficiency(panel: Axes) -> None:
         for at, epsilon in enumerate(steps.EPSILONS):
             found = tables.efficiencies(epsilon)[name]
             place = at + (index - 1) * 0.2
-            panel.plot([place, place], [found.min(), found.max()], color=look(index).color, linewidth=1)
             panel.plot(
-                place, found.mean(), look(index).marker, color=look(index).color, label=name if at == 0 else None
+                [place, place], [found.min(), found.max()], color=look(index).color, linewidth=1
+            )
+            panel.plot(
+                place,
+                found.mean(),
+                look(index).marker,
+                color=look(index).color,
+                label=name if at == 0 else None,
             )
     for at, epsilon in enumerate(steps.EPSILONS):
         panel.plot([at - 0.4, at + 0.4], [theory.efficiency(epsilon)] * 2, color=DARK, linewidth=1,
@@ -106,11 +125,26 @@ def _discrete(panel: Axes) -> None:
     for index, flows in enumerate(steps.FLOWS):
         off = []
         for capacity in capacities:
-            course = steps.course("Bimodal", flows, capacity, exact=False, compare="margin", steps=500)
+            course = steps.course(
+                "Bimodal", flows, capacity, exact=False, compare="margin", steps=500
+            )
             off.append(float(np.nanmax(course.share_errors()[1])) * capacity / flows)
-        panel.plot(capacities, off, look(index).marker, color=look(index).color, markersize=2.5, label=f"{flows} flows")
+        panel.plot(
+            capacities,
+            off,
+            look(index).marker,
+            color=look(index).color,
+            markersize=2.5,
+            label=f"{flows} flows",
+        )
     panel.axhline(1 / steps.BETA, color=DARK, linewidth=1)
-    panel.annotate("alpha / beta", (50, 1 / steps.BETA), xytext=(0, 3), textcoords="offset points", fontsize=8.5)
+    panel.annotate(
+        "alpha / beta",
+        (50, 1 / steps.BETA),
+        xytext=(0, 3),
+        textcoords="offset points",
+        fontsize=8.5,
+    )
     panel.set_ylim(0, 2.6)
     panel.set_xlabel("capacity [packets]")
     panel.set_ylabel("largest error [packets]")
@@ -120,11 +154,16 @@ def _discrete(panel: Axes) -> None:
 
 @styled
 def stationary(data: Data, experiment: Experiment) -> Figure:
-    """Goodput above, Jain's index below, against the number of flows: a column for each epsilon, as figures 3 to 8."""
+    """Goodput above, Jain's index below, against the number of flows.
+
+    A column for each epsilon, as figures 3 to 8.
+    """
     names = experiment.arguments["rules"]
     figure, axes = panels(2, 3, width=11, height=2.9, sharex=True, sharey="row")
     for column, name in enumerate(names[1:]):
-        for row, (metric, label) in enumerate((("goodput", "goodput / link"), ("jain_index", "Jain's index"))):
+        for row, (metric, label) in enumerate(
+            (("goodput", "goodput / link"), ("jain_index", "Jain's index"))
+        ):
             panel = axes[3 * row + column]
             for index, rule in ((0, names[0]), (column + 1, name)):
                 curve(panel, data, experiment.plans[0], "sack/red", metric, rule, **_style(index))
@@ -133,7 +172,9 @@ def stationary(data: Data, experiment: Experiment) -> Figure:
                 panel.set_ylabel(label)
             if row == 1:
                 panel.set_xlabel("flows")
-    figure.suptitle("RED; whiskers: 95 % confidence interval of 30 runs", x=0.01, ha="left", fontsize=10)
+    figure.suptitle(
+        "RED; whiskers: 95 % confidence interval of 30 runs", x=0.01, ha="left", fontsize=10
+    )
     _legend(figure, names)
     return figure
 
@@ -141,17 +182,27 @@ def stationary(data: Data, experiment: Experiment) -> Figure:
 @styled
 def phases(data: Data, experiment: Experiment) -> Figure:
     """Goodput and Jain's index in each phase, over RED and default gateways."""
-    plan, names, counts = experiment.plans[0], experiment.arguments["rules"], experiment.arguments["counts"]
+    plan, names, counts = (
+        experiment.plans[0],
+        experiment.arguments["rules"],
+        experiment.arguments["counts"],
+    )
     figure, axes = panels(2, 2, width=9, height=2.8, sharex=True, sharey="row")
     board = data.boards[plan]
     for column, setting in enumerate(board.settings):
-        for row, (metric, label) in enumerate((("goodput", "goodput / link"), ("jain", "Jain's index"))):
+        for row, (metric, label) in enumerate(
+            (("goodput", "goodput / link"), ("jain", "Jain's index"))
+        ):
             panel = axes[2 * row + column]
             for index, rule in enumerate(names):
-                found = [_estimate(data, plan, f"{metric}.{phase}", setting, rule) for phase in range(len(counts))]
+                found = [
+                    _estimate(data, plan, f"{metric}.{phase}", setting, rule)
+                    for phase in range(len(counts))
+                ]
                 panel.errorbar(
                     np.arange(len(counts)) + 0.08 * (index - 1.5), [entry.mean for entry in found],
-                    yerr=[entry.half_width or 0.0 for entry in found], capsize=2, markersize=4, elinewidth=0.8,
+                    yerr=[entry.half_width or 0.0 for entry in found], capsize=2, markersize=4,
+                    elinewidth=0.8,
                     **_style(index),
                 )  # fmt: skip
             panel.set_xticks(range(len(counts)), [str(count) for count in counts])
@@ -178,13 +229,16 @@ def coexist(data: Data, experiment: Experiment) -> Figure:
             found = [_ratio(data, plan, setting, rule, at) for at in range(len(counts))]
             panel.errorbar(
                 np.array(counts) + (index - 1.5), [entry.mean for entry in found],
-                yerr=[entry.half_width or 0.0 for entry in found], capsize=2, markersize=4, elinewidth=0.8,
+                yerr=[entry.half_width or 0.0 for entry in found], capsize=2, markersize=4,
+                elinewidth=0.8,
                 **_style(index),
             )  # fmt: skip
         panel.axhspan(1 / fair.most, fair.most, color="#eeeeee", zorder=0)
         panel.axhline(1, color=DARK, linewidth=0.8)
         panel.set_yscale("log")
-        panel.set_yticks([0.6, 0.8, 1, 1.25, 1.6, 2, 3], ["0.6", "0.8", "1", "1.25", "1.6", "2", "3"])
+        panel.set_yticks(
+            [0.6, 0.8, 1, 1.25, 1.6, 2, 3], ["0.6", "0.8", "1", "1.25", "1.6", "2", "3"]
+        )
         panel.set_yticks([], minor=True)
         panel.set_title(SETTINGS[setting])
         panel.set_xlabel("flows, half of them AIMD")
@@ -196,7 +250,9 @@ def coexist(data: Data, experiment: Experiment) -> Figure:
 def _estimate(data: Data, plan: str, metric: str, setting: str, rule: str) -> Estimate:
     """Mean and interval of a metric in a plan's only case."""
     notation = data.rule(rule)
-    return data.estimate(lambda chosen: float(chosen.means(plan).value(metric, setting, notation)[0]), [plan])
+    return data.estimate(
+        lambda chosen: float(chosen.means(plan).value(metric, setting, notation)[0]), [plan]
+    )
 
 
 def _ratio(data: Data, plan: str, setting: str, rule: str, at: int) -> Estimate:
@@ -205,7 +261,10 @@ def _ratio(data: Data, plan: str, setting: str, rule: str, at: int) -> Estimate:
 
     def ratio(chosen: Data) -> float:
         means = chosen.means(plan)
-        own, other = (means.value(f"flows.{group}.goodput_bps", setting, notation)[at] for group in ("own", "other"))
+        own, other = (
+            means.value(f"flows.{group}.goodput_bps", setting, notation)[at]
+            for group in ("own", "other")
+        )
         return float(own / other)
 
     return data.estimate(ratio, [plan])
@@ -222,14 +281,18 @@ def assumed(data: Data, experiment: Experiment) -> Figure:
         for index, rule in enumerate(experiment.arguments["rules"], 1):
             rows = {row["changed"]: row for row in table.filter(what=what, rule=rule).to_dicts()}
             panel.errorbar(
-                [rows[name]["value"] * scale for name in changed], np.arange(len(changed)) + 0.2 * (index - 2),
-                xerr=[(rows[name]["ci95"] or 0.0) * scale for name in changed], fmt=look(index).marker,
+                [rows[name]["value"] * scale for name in changed],
+                np.arange(len(changed)) + 0.2 * (index - 2),
+                xerr=[(rows[name]["ci95"] or 0.0) * scale for name in changed],
+                fmt=look(index).marker,
                 color=look(index).color, markersize=4, elinewidth=0.8, capsize=2,
             )  # fmt: skip
         panel.axvline(0, color=DARK, linewidth=0.8)
         panel.set_title(what + (" [%]" if scale > 1 else ""), fontsize=9.5)
     axes[0].set_yticks(range(len(changed)), changed)
     axes[0].set_ylim(len(changed) - 0.5, -0.5)
-    samples = [Line2D([], [], color=look(i).color, marker=look(i).marker, linestyle="") for i in (1, 2, 3)]
+    samples = [
+        Line2D([], [], color=look(i).color, marker=look(i).marker, linestyle="") for i in (1, 2, 3)
+    ]
     figure.legend(samples, experiment.arguments["rules"], loc="outside lower center", ncols=3)
     return figure

@@ -1,4 +1,4 @@
-"""What is read off traces: goodput and fairness in each phase of the experiments whose number of flows changes."""
+"""Measures goodput and fairness from traces, in each phase of experiments with joins or leaves."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from cwndlab.message import invalid
+
 PHASE_S = 15
 LINK_BPS = 100e6
 GROUP = re.compile(r"(?P<side>from|until)-(?P<time_s>\d+)")
@@ -15,16 +17,20 @@ GROUP = re.compile(r"(?P<side>from|until)-(?P<time_s>\d+)")
 
 
 def is_present(flow: str, phase: int) -> bool:
-    """Whether a flow sends in the whole of a phase, 0 being the first; but for its start, up to a second late.
+    """Whether a flow sends in the whole of a phase, 0 being the first.
+
+    But for its start, up to a second late.
 
     Examples
     --------
-    >>> [is_present("from-15-7", phase) for phase in range(4)], [is_present("until-15-7", phase) for phase in range(2)]
-    ([False, True, True, True], [True, False])
+    >>> [is_present("from-15-7", phase) for phase in range(4)]
+    [False, True, True, True]
+    >>> [is_present("until-15-7", phase) for phase in range(2)]
+    [True, False]
     """
     found = GROUP.match(flow)
     if found is None:
-        raise ValueError(f"flow: `{flow}` is not allowed; allowed: names such as from-15-0 and until-30-2")
+        raise ValueError(invalid("flow", flow, "a name such as from-15-0 or until-30-2"))
     at = int(found["time_s"]) // PHASE_S
     return phase >= at if found["side"] == "from" else phase < at
 
@@ -44,7 +50,8 @@ def jain_index(rates: list[float]) -> float:
 def phases(_run: Mapping[str, Any], traces: Mapping[str, pl.DataFrame]) -> dict[str, float]:
     """Goodput over the link's rate, and Jain's index of the flows that are present, in each phase.
 
-    Flows that have just left still deliver what they had sent: it counts in the goodput, not in the index.
+    Flows that have just left still deliver what they had sent: it counts in the goodput, not in the
+    index.
     """
     rate = traces["rate"].with_columns(
         pl.col("flow").cast(pl.String), (pl.col("time_s") / PHASE_S).round().alias("phase")
@@ -54,5 +61,7 @@ def phases(_run: Mapping[str, Any], traces: Mapping[str, pl.DataFrame]) -> dict[
     for phase in sorted(int(value) for value in rate["phase"].unique()):
         rates = dict(rate.filter(phase=phase).select("flow", "goodput_bps").rows())
         found[f"goodput.{phase}"] = sum(rates.values()) / LINK_BPS
-        found[f"jain.{phase}"] = jain_index([rates.get(flow, 0.0) for flow in flows if is_present(flow, phase)])
+        found[f"jain.{phase}"] = jain_index(
+            [rates.get(flow, 0.0) for flow in flows if is_present(flow, phase)]
+        )
     return found

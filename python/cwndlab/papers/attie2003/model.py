@@ -1,4 +1,7 @@
-"""Section 2 of the paper by the synchronous model: what its step algorithm finds, exactly and in whole steps."""
+"""Section 2 of the paper by the synchronous model.
+
+Results of its step algorithm, exact and in whole steps.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +42,15 @@ def weights(flows: int) -> np.ndarray:
 
 @functools.lru_cache(maxsize=512)
 def course(
-    text: str, flows: int, capacity: float, *, exact: bool = True, compare: str = "fair", band: float = 0.0,
-    weighted: bool = False, joining: int = 0, leaving: int = 0, epsilon: float = 1 / 8, steps: int = STEPS,
+    text: str, flows: int, capacity: float, *, exact: bool = True, compare: str = "fair",
+    band: float = 0.0,
+    weighted: bool = False, joining: int = 0, leaving: int = 0, epsilon: float = 1 / 8,
+    steps: int = STEPS,
 ) -> Trajectory:  # fmt: skip
-    """Step flows of a rule, ``"Bimodal"`` or a notation; `joining` more come, or `leaving` go, at `CHANGE_STEP`."""
+    """Step flows of a rule, ``"Bimodal"`` or a notation.
+
+    `joining` more come, or `leaving` go, at `CHANGE_STEP`.
+    """
     alphas = weights(flows) if weighted else np.ones(flows)
     rules: Sequence = [text] * flows
     if text == "Bimodal":
@@ -52,11 +60,13 @@ def course(
         changes.append(Join(CHANGE_STEP, np.ones(joining)))
     if leaving:
         changes.append(Leave(CHANGE_STEP, range(leaving)))
-    return theory.simulate(rules, starts(flows, capacity), capacity=capacity, steps=steps, changes=changes, exact=exact)
+    return theory.simulate(
+        rules, starts(flows, capacity), capacity=capacity, steps=steps, changes=changes, exact=exact
+    )
 
 
 def grid() -> Iterator[tuple[int, float]]:
-    """Give every number of flows with every capacity."""
+    """Return every number of flows with every capacity."""
     return itertools.product(FLOWS, CAPACITIES)
 
 
@@ -72,7 +82,7 @@ def cycles_to_know(found: Trajectory) -> int:
 
 
 def cycles_after_join(found: Trajectory) -> tuple[int, bool]:
-    """Congestion signals after a join until every flow knows its share to 1e-9 and goes on knowing it.
+    """Count congestion signals from a join until every flow knows its share to 1e-9 for good.
 
     Returns
     -------
@@ -87,13 +97,20 @@ def cycles_after_join(found: Trajectory) -> tuple[int, bool]:
 
 
 def steps_to_settle(found: Trajectory, step: int = 0) -> tuple[float, bool]:
-    """Round trips after `step` until the spread stays at 0.05 or below, and whether that is only a lower bound."""
+    """Round trips after `step` until the spread stays at most 0.05; True for a lower bound."""
     settled = found.convergence_time(SETTLED)
     begin = float(found.times[step])
-    return (float(found.times[-1]) - begin, True) if settled is None else (max(settled - begin, 0.0), False)
+    return (
+        (float(found.times[-1]) - begin, True)
+        if settled is None
+        else (max(settled - begin, 0.0), False)
+    )
 
 
 def oscillation(found: Trajectory) -> float:
-    """Length of the last oscillation: load given up on congestion, as a share of the load before."""
+    """Length of the last oscillation.
+
+    Load given up on congestion, as a share of the load before.
+    """
     last = found.signals[found.signals + 1 < len(found.loads)][-1]
     return float(1 - found.totals[last + 1] / found.totals[last])

@@ -1,4 +1,7 @@
-"""Numbers that are attie2003's own. Those of the model are exact; the others look at means over replicates."""
+"""Numbers that are attie2003's own. Those of the model are exact.
+
+The others look at means over replicates.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,13 @@ from cwndlab.reproduce.quantities import rules, settings
 
 
 def share_error(_data: Data, claim: Claim) -> float:
-    """Largest relative difference between a calculated fair share and p_f B, from the second signal on."""
+    """Largest relative difference of a calculated fair share from p_f B after the first signal."""
     weighted = bool(claim.arguments.get("weighted"))
     found = []
     for flows, capacity in model.grid():
-        course = model.course("Bimodal", flows, capacity, weighted=weighted, compare=claim["compare"])
+        course = model.course(
+            "Bimodal", flows, capacity, weighted=weighted, compare=claim["compare"]
+        )
         _, errors = course.share_errors(model.weights(flows) if weighted else None)
         found.append(float(np.max(errors[1:])))
     return max(found)
@@ -25,12 +30,16 @@ def share_error(_data: Data, claim: Claim) -> float:
 
 def cycles_to_share(_data: Data, _claim: Claim) -> float:
     """Most congestion cycles until every flow knows a fair share."""
-    courses = (model.course("Bimodal", *place, compare=compare) for place in model.grid() for compare in COMPARED)
+    courses = (
+        model.course("Bimodal", *place, compare=compare)
+        for place in model.grid()
+        for compare in COMPARED
+    )
     return float(max(model.cycles_to_know(course) for course in courses))
 
 
 def share_error_after_leaving(_data: Data, _claim: Claim) -> float:
-    """Largest relative error of the fair share from the first signal after 1, 5 or 8 of 10 flows have left."""
+    """Largest relative error of the fair share one signal after 1, 5 or 8 of 10 flows left."""
     found = []
     for capacity in model.CAPACITIES:
         for leaving in (1, 5, 8):
@@ -41,10 +50,15 @@ def share_error_after_leaving(_data: Data, _claim: Claim) -> float:
 
 
 def cycles_after_join(_data: Data, claim: Claim) -> float:
-    """Most cycles after a join until the new share is known for good; where it never is, the cycles there were."""
+    """Most cycles after a join until the new share is known for good.
+
+    Where it never is, the cycles there were.
+    """
     found = [
         model.cycles_after_join(
-            model.course("Bimodal", 10, 1000.0, joining=joining, compare=claim["compare"], steps=model.LONG)
+            model.course(
+                "Bimodal", 10, 1000.0, joining=joining, compare=claim["compare"], steps=model.LONG
+            )
         )[0]
         for joining in model.JOINING
     ]
@@ -57,7 +71,9 @@ def discrete_error(_data: Data, _claim: Claim) -> float:
     found = []
     for flows, capacity in model.grid():
         for compare in COMPARED:
-            _, errors = model.course("Bimodal", flows, capacity, exact=False, compare=compare).share_errors()
+            _, errors = model.course(
+                "Bimodal", flows, capacity, exact=False, compare=compare
+            ).share_errors()
             found.append(float(np.nanmax(errors)) * capacity / flows / bound)
     return max(found)
 
@@ -68,19 +84,23 @@ def efficiency_error(_data: Data, claim: Claim) -> float:
 
 
 def efficiency_shortfall(_data: Data, claim: Claim) -> float:
-    """Most by which efficiency in whole steps is below the formula. It may be above, as flows overshoot by a step."""
+    """Most by which efficiency in whole steps is below the formula.
+
+    It may be above, as flows overshoot by a step.
+    """
     return max(_shortfalls(claim, exact=False))
 
 
 def _shortfalls(claim: Claim, *, exact: bool) -> list[float]:
-    """Give 1 - epsilon / 2, or for AIMD 1 - beta / 2, less the efficiency over the last ten cycles."""
+    """Give 1 - epsilon / 2 (AIMD: 1 - beta / 2) less the efficiency over the last ten cycles."""
     if claim["rule"] == "AIMD":
         kinds = [("AIMD(1, 0.5)", model.BETA, {})]
     else:
         given = {"compare": claim["compare"], "band": claim.arguments.get("band", 0.0)}
         kinds = [("Bimodal", epsilon, {**given, "epsilon": epsilon}) for epsilon in model.EPSILONS]
     return [
-        theory.efficiency(reduction) - model.course(text, *place, exact=exact, **way).efficiency(cycles=10)
+        theory.efficiency(reduction)
+        - model.course(text, *place, exact=exact, **way).efficiency(cycles=10)
         for text, reduction, way in kinds
         for place in model.grid()
     ]
@@ -99,7 +119,8 @@ def settling_beside_aimd(_data: Data, claim: Claim) -> float:
         for more in joining:
             own, other = (
                 model.steps_to_settle(
-                    model.course(text, flows, capacity, joining=more), model.CHANGE_STEP if more else 0
+                    model.course(text, flows, capacity, joining=more),
+                    model.CHANGE_STEP if more else 0,
                 )[0]
                 for text in ("Bimodal", "AIMD(1, 0.5)")
             )
@@ -110,7 +131,8 @@ def settling_beside_aimd(_data: Data, claim: Claim) -> float:
 def oscillation_beside_aimd(_data: Data, _claim: Claim) -> float:
     """Largest oscillation in equilibrium, epsilon = 1/8, over AIMD's."""
     return max(
-        model.oscillation(model.course("Bimodal", *place)) / model.oscillation(model.course("AIMD(1, 0.5)", *place))
+        model.oscillation(model.course("Bimodal", *place))
+        / model.oscillation(model.course("AIMD(1, 0.5)", *place))
         for place in model.grid()
     )
 
@@ -123,10 +145,12 @@ COMPARED = ("fair", "margin")
 
 
 def deviation(data: Data, claim: Claim) -> float:
-    """Largest standard deviation over replicates, relative to the mean, of any rule with any number of flows."""
+    """Largest relative standard deviation over replicates, over rules and numbers of flows."""
     board = data.boards[claim["plan"]]
     chosen = list(range(board.replicates) if data.replicates is None else data.replicates)
-    places = [board.settings.index(setting) for setting in settings(data.means(claim["plan"]), claim)]
+    places = [
+        board.settings.index(setting) for setting in settings(data.means(claim["plan"]), claim)
+    ]
     values = board.values[claim["metric"]][places][..., chosen]
     if len(chosen) < 2:
         return float("nan")
@@ -134,10 +158,12 @@ def deviation(data: Data, claim: Claim) -> float:
 
 
 def growing_gain(data: Data, claim: Claim) -> float:
-    """Least step of the gain over AIMD, average over the numbers of flows, as epsilon falls along `of`."""
+    """Smallest step of the mean gain over AIMD as epsilon falls along `of`."""
     means = data.means(claim["plan"])
     setting = settings(means, claim)[0]
-    gains = [float(np.mean(means.value(claim["metric"], setting, rule))) for rule in rules(data, claim)]
+    gains = [
+        float(np.mean(means.value(claim["metric"], setting, rule))) for rule in rules(data, claim)
+    ]
     return float(np.min(np.diff(gains)))
 
 
@@ -145,18 +171,21 @@ def lost_gain(data: Data, claim: Claim) -> float:
     """Gain over AIMD with the fewest flows less that with the most."""
     means = data.means(claim["plan"])
     setting = settings(means, claim)[0]
-    own, other = (means.value(claim["metric"], setting, rules(data, claim, key)[0]) for key in ("of", "over"))
+    own, other = (
+        means.value(claim["metric"], setting, rules(data, claim, key)[0]) for key in ("of", "over")
+    )
     return float((own - other)[0] - (own - other)[-1])
 
 
 def rate_factor(data: Data, claim: Claim) -> float:
-    """Factor between goodputs of a flow of the rule and of an AIMD flow beside it, the larger over the smaller.
+    """Ratio of the larger to the smaller goodput: a flow of the rule against an AIMD flow.
 
     The largest over the numbers of flows: 1 is equal, whichever side is ahead.
     """
     means = data.means(claim["plan"])
     ratios = [
-        means.value("flows.own.goodput_bps", setting, rule) / means.value("flows.other.goodput_bps", setting, rule)
+        means.value("flows.own.goodput_bps", setting, rule)
+        / means.value("flows.other.goodput_bps", setting, rule)
         for setting in settings(means, claim)
         for rule in rules(data, claim)
     ]

@@ -12,7 +12,11 @@ from cwndlab.reproduce.quantities import advantage
 
 FLOWS = ("10", "40", "100")
 """Numbers of flows with which assumptions are varied."""
-OPTIONS = {"as assumed": "", "dead band of a tenth": ", band=0.1", "compared as the prose has it": ", compare=scaled"}
+OPTIONS = {
+    "as assumed": "",
+    "dead band of a tenth": ", band=0.1",
+    "compared as the prose has it": ", compare=scaled",
+}
 """Variants of the rule to what they add to its notation."""
 
 WAYS = {
@@ -29,13 +33,22 @@ def plan_table(data: Data, experiment: Experiment) -> pl.DataFrame:
 
 
 def model_table(_data: Data, _experiment: Experiment) -> pl.DataFrame:
-    """Ten flows on 1000 packets that others join: what each way to compare makes of it, exactly and in whole steps."""
+    """Ten flows on 1000 packets that others join.
+
+    What each way to compare makes of it, exactly and in whole steps.
+    """
     rows = []
     for compare in ("fair", "margin"):
         for band in (0.0, 1.0):
             for joining in model.JOINING:
                 found = model.course(
-                    "Bimodal", 10, 1000.0, compare=compare, band=band, joining=joining, steps=model.LONG
+                    "Bimodal",
+                    10,
+                    1000.0,
+                    compare=compare,
+                    band=band,
+                    joining=joining,
+                    steps=model.LONG,
                 )
                 cycles, is_bound = model.cycles_after_join(found)
                 settled, never = model.steps_to_settle(found, model.CHANGE_STEP)
@@ -56,7 +69,8 @@ def efficiencies(epsilon: float) -> dict[str, np.ndarray]:
     """Efficiency in whole steps over flows and capacities, by how loads are compared."""
     return {
         name: np.array([
-            model.course("Bimodal", *place, exact=False, epsilon=epsilon, **way).efficiency(cycles=30)
+            model.course("Bimodal", *place, exact=False, epsilon=epsilon,
+            **way).efficiency(cycles=30)
             for place in model.grid()
         ])
         for name, way in WAYS.items()
@@ -64,7 +78,7 @@ def efficiencies(epsilon: float) -> dict[str, np.ndarray]:
 
 
 def assumed_table(data: Data, experiment: Experiment) -> pl.DataFrame:
-    """Largest relative gain of goodput, and mean gain of Jain's index, over AIMD, by what was changed.
+    """Largest goodput gain, and mean gain of Jain's index, over AIMD, by changed assumption.
 
     Returns
     -------
@@ -79,18 +93,28 @@ def assumed_table(data: Data, experiment: Experiment) -> pl.DataFrame:
         for short in experiment.arguments["rules"]:
             rule = data.rule(short)[:-1] + text + ")"
             for what, given in (
-                ("goodput, largest gain", {"metric": "goodput", "by": "relative", "pick": "largest"}),
+                (
+                    "goodput, largest gain",
+                    {"metric": "goodput", "by": "relative", "pick": "largest"},
+                ),
                 ("goodput, mean gain", {"metric": "goodput", "by": "relative", "pick": "mean"}),
-                ("Jain's index, mean gain", {"metric": "jain_index", "by": "difference", "pick": "mean"}),
+                (
+                    "Jain's index, mean gain",
+                    {"metric": "jain_index", "by": "difference", "pick": "mean"},
+                ),
             ):
                 claim = Claim(
                     "assumed", name, "", "", reading("better"), "advantage",
                     arguments={
-                        "plan": plan, "settings": "all", "of": [rule], "over": ["AIMD"], "cases": chosen, **given
+                        "plan": plan, "settings": "all", "of": [rule], "over": ["AIMD"],
+                        "cases": chosen, **given
                     },
                 )  # fmt: skip
                 found = data.estimate(lambda part, claim=claim: advantage(part, claim), [plan])
                 rows.append((name, short, what, found.mean, found.half_width))
     return pl.DataFrame(
-        rows, schema=["changed", "rule", "what", "value", "ci95"], orient="row", infer_schema_length=None
+        rows,
+        schema=["changed", "rule", "what", "value", "ci95"],
+        orient="row",
+        infer_schema_length=None,
     )

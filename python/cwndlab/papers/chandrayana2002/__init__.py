@@ -1,1 +1,4 @@
-"""K. Chandrayana et al., *Comparative Study of TCP Compatible Binomial Schemes*, 2002; README.md here says more."""
+"""K. Chandrayana et al., *Comparative Study of TCP Compatible Binomial Schemes*, 2002.
+
+README.md here says more.
+"""

@@ -22,10 +22,10 @@ LABELS = {
     "goodput": "throughput / link",
     "rtt_weighted_jain_index": "Jain's index, RTT-weighted",
     "loss_per_flow": "loss rate of a flow [%]",
-    "timeout_share": "time-outs / window reductions",
+    "timeout_share": "timeouts / window reductions",
     "ratio": "throughput of TCP / binomial",
     "loss_share": "TCP's share of losses",
-    "timeouts_share": "TCP's share of time-outs",
+    "timeouts_share": "TCP's share of timeouts",
 }
 SCALES = {"loss_per_flow": 100.0}
 METHOD_LABELS = {"absolute": "absolute values", "rescaled": "R/S", "periodogram": "periodogram"}
@@ -41,7 +41,9 @@ def against_k(data: Data, experiment: Experiment) -> Figure:
         board = data.boards[plan]
         k = quantities.exponents(data.means(plan))
         for index, case in enumerate(board.cases):
-            values = board.values[metric][board.settings.index(setting), index] * SCALES.get(metric, 1.0)
+            values = board.values[metric][board.settings.index(setting), index] * SCALES.get(
+                metric, 1.0
+            )
             _line(panel, k, [estimate(row) for row in values], index, f"{case} flows")
         panel.set_title(TITLES[setting])
         _label_k(panel)
@@ -52,7 +54,10 @@ def against_k(data: Data, experiment: Experiment) -> Figure:
 
 @styled
 def hurst(data: Data, experiment: Experiment) -> Figure:
-    """Draw the Hurst parameter against k: the mean of three methods above, the methods with 80 flows below."""
+    """Draw the Hurst parameter against k.
+
+    The mean of three methods above, the methods with 80 flows below.
+    """
     where = tables.places(data, experiment)
     figure, axes = panels(2, len(where), width=11.5, height=3.1, sharey=True)
     for column, (plan, setting) in enumerate(where):
@@ -63,7 +68,9 @@ def hurst(data: Data, experiment: Experiment) -> Figure:
             values = board.values["hurst"][at, board.cases.index(case)]
             _line(top, k, [estimate(row) for row in values], index, f"{case} flows")
         for index, method in enumerate(METHODS):
-            values = board.values[f"hurst-{method}"][at, board.cases.index(experiment.arguments["cases"][-1])]
+            values = board.values[f"hurst-{method}"][
+                at, board.cases.index(experiment.arguments["cases"][-1])
+            ]
             _line(bottom, k, [estimate(row) for row in values], index, METHOD_LABELS[method])
         top.set_title(TITLES[setting])
         for panel in (top, bottom):
@@ -78,7 +85,7 @@ def hurst(data: Data, experiment: Experiment) -> Figure:
 
 @styled
 def mixed(data: Data, experiment: Experiment) -> Figure:
-    """Draw a ratio or a share of TCP against k, a line for each number of flows, a panel for each variant."""
+    """Draw a ratio or TCP's share over k: a line per number of flows, a panel per variant."""
     what = experiment.arguments["what"]
     where = tables.places(data, experiment)
     figure, axes = panels(1, len(where), width=11.5, height=3.8, sharey=True)
@@ -97,11 +104,12 @@ def mixed(data: Data, experiment: Experiment) -> Figure:
 
 @styled
 def robust(data: Data, _experiment: Experiment) -> Figure:
-    """Draw AIMD's relative lead over the best of the other k in each network, a panel for each metric."""
+    """Draw AIMD's relative lead over the best other k in each network, a panel per metric."""
     shown = (
         ("robust", "goodput", "throughput"), ("robust", "rtt_weighted_jain_index", "fairness"),
-        ("robust", "timeout_share", "share of time-outs"), ("robust", "loss_per_flow", "loss rate"),
-        ("robust", "flows.flow.mean_rtt_s", "round trip"), ("short", "arrivals.short.mean_fct_s", "completion"),
+        ("robust", "timeout_share", "share of timeouts"), ("robust", "loss_per_flow", "loss rate"),
+        ("robust", "flows.flow.mean_rtt_s", "RTT"),
+        ("short", "arrivals.short.mean_fct_s", "completion"),
     )  # fmt: skip
     figure, axes = panels(1, len(shown), width=13, height=4.2)
     style = look(0)
@@ -110,21 +118,27 @@ def robust(data: Data, _experiment: Experiment) -> Figure:
         claim = tables.claim_about(plan, "", metric)
         found = [
             data.estimate(
-                lambda chosen, at=at, claim=claim: float(quantities.relative_leads(chosen, claim)[at]), [plan]
+                lambda chosen, at=at, claim=claim: float(
+                    quantities.relative_leads(chosen, claim)[at]
+                ),
+                [plan],
             )
             for at in range(len(cases))
         ]
         heights = [np.nan if one.mean is None else 100 * one.mean for one in found]
-        panel.errorbar(heights, range(len(cases)), xerr=[100 * (one.half_width or 0.0) for one in found],
+        panel.errorbar(heights, range(len(cases)),
+                       xerr=[100 * (one.half_width or 0.0) for one in found],
                        fmt=style.marker, color=style.color, capsize=2, markersize=4)  # fmt: skip
         panel.axvline(0, color=REFERENCE, linewidth=1)
         panel.set_ylim(len(cases) - 0.5, -0.5)
-        panel.set_yticks(range(len(cases)), cases if panel is axes[0] or plan == "short" else [""] * len(cases))
+        panel.set_yticks(
+            range(len(cases)), cases if panel is axes[0] or plan == "short" else [""] * len(cases)
+        )
         far = max([5.0, *(1.2 * abs(height) for height in heights if np.isfinite(height))])
         panel.set_xlim(-far, far)
         panel.set_title(title)
         panel.set_xlabel("AIMD's lead [%]")
-    figure.suptitle("Right of the line AIMD is better than every other k, k = 0.25 to 1; ns-2's halving",
+    figure.suptitle("Right of the line AIMD is better than other k = 0.25 to 1; ns-2's halving",
                     x=0.01, ha="left", fontsize=10)  # fmt: skip
     return figure
 
@@ -133,7 +147,8 @@ def _line(panel: Axes, k: np.ndarray, found: list, index: int, label: str) -> No
     style = look(index)
     means = [np.nan if one.mean is None else one.mean for one in found]
     panel.errorbar(
-        k, means, yerr=[one.half_width or 0.0 for one in found], color=style.color, linestyle=style.linestyle,
+        k, means, yerr=[one.half_width or 0.0 for one in found], color=style.color,
+        linestyle=style.linestyle,
         marker=style.marker, markersize=4, elinewidth=0.8, capsize=1.5, label=label,
     )  # fmt: skip
 

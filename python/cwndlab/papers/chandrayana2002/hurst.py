@@ -1,14 +1,15 @@
 """Hurst parameter of a series by three graphical methods.
 
-H = 0.5 where correlations die out, towards 1 the more slowly they do. Each method fits a line to logarithms, as [1]_
-and [2]_ describe them; all three lean on a range of scales, which is given here as a number of bins.
+H = 0.5 without long-range dependence, and approaches 1 the more slowly correlations decay. Each
+method fits a line to logarithms ([1]_, [2]_), over a range of scales that is given here as a number
+of bins.
 
 References
 ----------
-.. [1] M. S. Taqqu, V. Teverovsky, W. Willinger, "Estimators for long-range dependence: an empirical study", Fractals
-   3(4), 1995.
-.. [2] M. S. Taqqu, V. Teverovsky, "On estimating long-range dependence in finite and infinite variance series", in A
-   practical guide to heavy tails, 1998, which the paper refers to.
+.. [1] M. S. Taqqu, V. Teverovsky, W. Willinger, "Estimators for long-range dependence: an empirical
+   study", Fractals 3(4), 1995.
+.. [2] M. S. Taqqu, V. Teverovsky, "On estimating long-range dependence in finite and infinite
+   variance series", in A practical guide to heavy tails, 1998, which the paper refers to.
 """
 
 from __future__ import annotations
@@ -17,16 +18,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 LEAST_BINS = 50
-"""Smallest scale: of bins of 0.1 s five seconds, several round trips. R/S is also known to be too large below it."""
+"""Smallest scale: of bins of 0.1 s five seconds, several round trips.
+
+R/S is also known to be too large below it.
+"""
 BLOCKS = 20
-"""Fewest blocks that a mean is taken over."""
+"""Smallest number of blocks of a mean."""
 SCALES = 20
 LOWEST = 0.1
-"""Part of the frequencies, the lowest ones, that the periodogram is fitted to."""
+"""Share of the lowest frequencies in the periodogram's fit."""
 
 
 def estimates(series: ArrayLike) -> dict[str, float]:
-    """Give all three, by name.
+    """Return all three estimates by name.
 
     Parameters
     ----------
@@ -36,7 +40,8 @@ def estimates(series: ArrayLike) -> dict[str, float]:
     Returns
     -------
     dict
-        ``absolute``, ``rescaled``, ``periodogram``; NaN where the series is shorter than 2000 or constant.
+        ``absolute``, ``rescaled``, ``periodogram``; NaN where the series is shorter than 2000 or
+        constant.
 
     Examples
     --------
@@ -98,4 +103,6 @@ def _blocks(values: np.ndarray, size: int) -> np.ndarray:
 
 
 def _slope(x: ArrayLike, y: ArrayLike) -> float:
-    return float(np.polyfit(np.log(np.asarray(x, dtype=float)), np.log(np.asarray(y, dtype=float)), 1)[0])
+    return float(
+        np.polyfit(np.log(np.asarray(x, dtype=float)), np.log(np.asarray(y, dtype=float)), 1)[0]
+    )

@@ -1,4 +1,6 @@
-"""What chandrayana2002 measures on a single run: means over flows, shares of two kinds, Hurst parameters.
+"""What chandrayana2002 measures on a single run.
+
+Means over flows, shares of two kinds, Hurst parameters.
 
 Metrics are "calculated on a per flow basis" and averaged over the flows (section III).
 """
@@ -17,14 +19,15 @@ METHODS = ("absolute", "rescaled", "periodogram")
 
 
 def flows(run: Mapping[str, Any], traces: Mapping[str, Any]) -> dict[str, Any]:
-    """Loss rate, share of losses that end in a time-out, and Hurst parameters where arrivals were counted.
+    """Loss rate, share of losses that cause a timeout, and Hurst parameters of counted arrivals.
 
     Returns
     -------
     dict
-        ``loss_per_flow``: a flow's loss rate, mean over flows; ``timeout_share``: time-outs over window reductions,
-        mean over flows that have any; ``timeouts_per_loss``: time-outs over dropped packets, mean over flows that lost
-        any. With the trace of arrivals ``hurst`` and ``hurst-METHOD``, of the bins within the measuring window.
+        ``loss_per_flow``: a flow's loss rate, mean over flows; ``timeout_share``: timeouts over
+        window reductions, mean over flows that have any; ``timeouts_per_loss``: timeouts over
+        dropped packets, mean over flows that lost any. With the trace of arrivals ``hurst`` and
+        ``hurst-METHOD``, of the bins within the measuring window.
     """
     found = {
         "loss_per_flow": _mean_ratio(run, "dropped_packets", "sent_packets"),
@@ -33,7 +36,9 @@ def flows(run: Mapping[str, Any], traces: Mapping[str, Any]) -> dict[str, Any]:
     }
     if TRACE in traces:
         counted = traces[TRACE]
-        counts = counted["arrived_packets"].to_numpy()[counted["time_s"].to_numpy() >= run["measure_from_s"]]
+        counts = counted["arrived_packets"].to_numpy()[
+            counted["time_s"].to_numpy() >= run["measure_from_s"]
+        ]
         each = hurst.estimates(counts)
         found |= {f"hurst-{name}": each[name] for name in METHODS}
         found["hurst"] = float(np.mean(list(each.values())))
@@ -41,7 +46,10 @@ def flows(run: Mapping[str, Any], traces: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def two_kinds(run: Mapping[str, Any], _traces: Mapping[str, Any]) -> dict[str, Any]:
-    """Sum over the flows of each kind: ``goodput-KIND`` in bit/s, ``dropped-KIND`` packets, ``timeouts-KIND``."""
+    """Sum over the flows of each kind.
+
+    ``goodput-KIND`` in bit/s, ``dropped-KIND`` packets, ``timeouts-KIND``.
+    """
     keys = {"goodput": "goodput_bps", "dropped": "dropped_packets", "timeouts": "timeouts"}
     return {
         f"{name}-{kind}": float(sum(flow[key] for flow in run["flows"] if flow["group"] == kind))

@@ -1,6 +1,9 @@
-"""Numbers that are chandrayana2002's own: each takes what was measured and a claim, and gives one number.
+"""Numbers that are chandrayana2002's own.
 
-A plan's rules are a grid of k. Leads, lags and rises are signed so that the claim's sentence holds above 0.
+Each takes what was measured and a claim, and gives one number.
+
+A plan's rules are a grid of k. Leads, lags and rises are signed so that the claim's sentence holds
+above 0.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ def exponents(means: Means) -> np.ndarray:
 
 
 def table(data: Data, claim: Claim, metric: str | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Give k, shape (rules,), and a metric's means in the cases of a claim, shape (cases, rules)."""
+    """Give k, shape (rules,), and means of a metric in a claim's cases, shape (cases, rules)."""
     means = data.means(claim["plan"])
     setting = means.settings.index(claim["settings"][0])
     cases = [means.cases.index(case) for case in claim.arguments.get("cases", means.cases)]
@@ -71,7 +74,7 @@ def faster_fall_with_load(data: Data, claim: Claim) -> float:
 
 
 def recovered_share(data: Data, claim: Claim) -> float:
-    """1 less AIMD's share of time-outs, the least over the cases."""
+    """1 less AIMD's share of timeouts, the least over the cases."""
     k, values = table(data, claim)
     return _least(1 - values[:, k == 0][:, 0])
 
@@ -108,13 +111,16 @@ def hurst_follows(data: Data, claim: Claim) -> float:
 
 
 def relative_leads(data: Data, claim: Claim) -> np.ndarray:
-    """Lead of AIMD over the best other k, over the mean of all k, in each case: above 0 where AIMD is better."""
+    """Lead of AIMD over the best other k, over the mean of all k, in each case.
+
+    Above 0 where AIMD is better.
+    """
     k, values = table(data, claim)
     sign = 1 if claim["metric"] in MORE_IS_BETTER else -1
     own, others = values[:, k == 0][:, 0], values[:, k != 0]
     lead = sign * own - (sign * others).max(axis=1)
     mean = values.mean(axis=1)
-    # Where nobody has a time-out all are alike.
+    # Where nobody has a timeout all are alike.
     return np.divide(lead, mean, out=np.where(mean == 0, 0.0, np.nan), where=mean > 0)
 
 
@@ -132,8 +138,10 @@ def ratios(data: Data, claim: Claim) -> np.ndarray:
 
 
 def shares(data: Data, claim: Claim) -> np.ndarray:
-    """TCP's share of losses or time-outs, shape (cases, k)."""
-    own, other = (table(data, claim, f"{COUNTED[claim['metric']]}-{kind}")[1] for kind in ("tcp", "binomial"))
+    """TCP's share of losses or timeouts, shape (cases, k)."""
+    own, other = (
+        table(data, claim, f"{COUNTED[claim['metric']]}-{kind}")[1] for kind in ("tcp", "binomial")
+    )
     whole = own + other
     return np.divide(own, whole, out=np.full_like(whole, np.nan), where=whole > 0)
 
@@ -165,7 +173,10 @@ def share_off_half(data: Data, claim: Claim) -> float:
 
 
 def correlation(one: np.ndarray, other: np.ndarray) -> float:
-    """Spearman's rank correlation; NaN where a value is missing, 0 where one side has no order at all."""
+    """Spearman's rank correlation.
+
+    NaN where a value is missing, 0 where one side has no order at all.
+    """
     if np.isnan(one).any() or np.isnan(other).any():
         return float("nan")
     if np.ptp(one) == 0 or np.ptp(other) == 0:

@@ -12,7 +12,11 @@ from cwndlab.reproduce import Claim, Data, Experiment, reading
 from cwndlab.reproduce.frames import cell_table
 from cwndlab.statistics import Estimate
 
-MIXED = {"ratio": quantities.ratios, "loss_share": quantities.shares, "timeouts_share": quantities.shares}
+MIXED = {
+    "ratio": quantities.ratios,
+    "loss_share": quantities.shares,
+    "timeouts_share": quantities.shares,
+}
 
 
 def plans_table(data: Data, experiment: Experiment) -> pl.DataFrame:
@@ -27,15 +31,22 @@ def places(data: Data, experiment: Experiment) -> list[tuple[str, str]]:
 
 def claim_about(plan: str, setting: str, metric: str, cases: Sequence[str] | None = None) -> Claim:
     """Make what quantities are computed from, where no claim of the paper is meant."""
-    given = {"plan": plan, "settings": [setting], "metric": metric, **({"cases": list(cases)} if cases else {})}
+    given = {
+        "plan": plan,
+        "settings": [setting],
+        "metric": metric,
+        **({"cases": list(cases)} if cases else {}),
+    }
     return Claim("", "", "", "", reading("never"), arguments=given)
 
 
 def by_k(data: Data, claim: Claim, what: str) -> tuple[np.ndarray, list[Estimate]]:
-    """Give k, and in the one case of a claim the estimates of ratio, loss_share or timeouts_share at each."""
+    """Give k and its estimates of ratio, loss_share or timeouts_share in a claim's only case."""
     k = quantities.exponents(data.means(claim["plan"]))
     found = [
-        data.estimate(lambda chosen, at=at: float(MIXED[what](chosen, claim)[0, at]), [claim["plan"]])
+        data.estimate(
+            lambda chosen, at=at: float(MIXED[what](chosen, claim)[0, at]), [claim["plan"]]
+        )
         for at in range(len(k))
     ]
     return k, found
@@ -48,5 +59,10 @@ def mixed_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     for plan, setting in places(data, experiment):
         for case in data.boards[plan].cases:
             k, found = by_k(data, claim_about(plan, setting, what, [case]), what)
-            rows += [(setting, int(case), at, one.mean, one.half_width) for at, one in zip(k, found, strict=True)]
-    return pl.DataFrame(rows, schema=["variant", "flows", "k", what, "ci95"], orient="row", infer_schema_length=None)
+            rows += [
+                (setting, int(case), at, one.mean, one.half_width)
+                for at, one in zip(k, found, strict=True)
+            ]
+    return pl.DataFrame(
+        rows, schema=["variant", "flows", "k", what, "ci95"], orient="row", infer_schema_length=None
+    )

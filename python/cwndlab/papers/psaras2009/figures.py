@@ -27,16 +27,26 @@ def _style(index: int) -> dict[str, Any]:
 
 def _hollow(index: int) -> dict[str, Any]:
     style = look(index)
-    return {"color": style.color, "marker": style.marker, "linestyle": "", "markerfacecolor": "white", "markersize": 8}
+    return {
+        "color": style.color,
+        "marker": style.marker,
+        "linestyle": "",
+        "markerfacecolor": "white",
+        "markersize": 8,
+    }
 
 
 @styled
 def sawteeth(data: Data, _experiment: Experiment) -> Figure:
-    """Saw-teeth of both increases, and what one simulated flow makes of them: a = 0.5 over a = 1."""
+    """Saw-teeth of both increases, and what one simulated flow makes of them.
+
+    A = 0.5 over a = 1.
+    """
     figure, axes = panels(1, 2, width=9.5, height=3.2, width_ratios=[2, 1])
     for index, increase in enumerate((1.0, 0.5)):
         course = model.sawtooth(increase)
-        axes[0].plot(course.times, course.loads[:, 0], color=look(index).color, linestyle=look(index).linestyle,
+        axes[0].plot(course.times, course.loads[:, 0], color=look(index).color,
+                     linestyle=look(index).linestyle,
                      label=f"a = {increase:g}")  # fmt: skip
     axes[0].axhline(0.75 * model.CAPACITY, color=DARK, linewidth=0.8)
     axes[0].annotate(
@@ -50,14 +60,20 @@ def sawteeth(data: Data, _experiment: Experiment) -> Figure:
     )
     axes[0].set_xlim(0, 162)
     axes[0].set_ylim(0, 1.3 * model.CAPACITY)
-    axes[0].set_xlabel("round trips")
+    axes[0].set_xlabel("RTTs")
     axes[0].set_ylabel("window [packets]")
     axes[0].legend(ncols=2, loc="upper left")
     axes[0].set_title("Equal areas, half the congestion events")
-    names = {"goodput": "goodput", "flows.*.window_reductions": "cuts", tables.RETRANSMITTED: "retransmissions"}
+    names = {
+        "goodput": "goodput",
+        "flows.*.window_reductions": "cuts",
+        tables.RETRANSMITTED: "retransmissions",
+    }
     for at, metric in enumerate(names):
         found = data.estimate(lambda part, key=metric: _share(part, key), ["fig1"])
-        axes[1].errorbar(at, found.mean, yerr=found.half_width or 0.0, fmt="o", color=look(0).color, capsize=3)
+        axes[1].errorbar(
+            at, found.mean, yerr=found.half_width or 0.0, fmt="o", color=look(0).color, capsize=3
+        )
         axes[1].plot([at - 0.3, at + 0.3], [1.0 if at == 0 else 0.5] * 2, color=DARK, linewidth=1,
                      label="the paper" if at == 0 else None)  # fmt: skip
     axes[1].set_xticks(range(3), list(names.values()))
@@ -70,7 +86,9 @@ def sawteeth(data: Data, _experiment: Experiment) -> Figure:
 
 def _share(data: Data, metric: str) -> float:
     means = data.means("fig1")
-    own, other = (means.value(metric, means.settings[0], data.rule(rule))[0] for rule in ("a = 0.5", "a = 1"))
+    own, other = (
+        means.value(metric, means.settings[0], data.rule(rule))[0] for rule in ("a = 0.5", "a = 1")
+    )
     return float(own / other)
 
 
@@ -81,22 +99,29 @@ def _beside_printed(panel: Axes, data: Data, id: str, unit: str) -> None:
         chosen = [number for number in numbers if number.claim["cases"][0].split("; ")[-1] == flows]
         rates = [float(number.claim["of"][0].removeprefix("a = ")) for number in chosen]
         found = [
-            data.estimate(lambda part, claim=number.claim: quantities.common.value(part, claim), [number.claim["plan"]])
+            data.estimate(
+                lambda part, claim=number.claim: quantities.common.value(part, claim),
+                [number.claim["plan"]],
+            )
             for number in chosen
         ]
         panel.errorbar(
-            rates, [entry.mean for entry in found], yerr=[entry.half_width or 0.0 for entry in found], capsize=2,
+            rates, [entry.mean for entry in found],
+            yerr=[entry.half_width or 0.0 for entry in found], capsize=2,
             label=f"{flows} flows", **_style(index),
         )  # fmt: skip
         panel.plot(rates, [number.value for number in chosen], **_hollow(index), label="printed")
-    panel.set_xlabel("a [packets per round trip]")
+    panel.set_xlabel("a [packets per RTT]")
     panel.set_ylim(bottom=0)
     panel.legend(ncols=2, fontsize=8.5)
 
 
 @styled
 def contention(data: Data, _experiment: Experiment) -> Figure:
-    """Table 1: goodput and retransmissions against the increase, ours and the printed; goodput with more flows."""
+    """Table 1: goodput and retransmissions against the increase, ours and the printed.
+
+    Goodput with more flows.
+    """
     figure, axes = panels(1, 3, width=11.5, height=3.3)
     _beside_printed(axes[0], data, "table1", "KB/s")
     axes[0].set_title("goodput [KB/s]")
@@ -125,16 +150,24 @@ def contention(data: Data, _experiment: Experiment) -> Figure:
 
 @styled
 def errors(data: Data, _experiment: Experiment) -> Figure:
-    """Table 2: goodput against the increase; the misfit of each reading of the error rate against the access delay."""
+    """Table 2: goodput against the increase.
+
+    The misfit of each reading of the error rate against the access delay.
+    """
     figure, axes = panels(1, 2, width=11, height=3.9)
     _beside_printed(axes[0], data, "table2", "KB/s")
     axes[0].set_title("goodput [KB/s] by the reading that fits")
     for index, reading in enumerate(quantities.readings_of(data)):
         delays, misfits = quantities.misfits(data, reading)
         best = quantities.fitted(data, reading)
-        axes[1].plot(delays, misfits, color=look(index).color, linestyle=look(index).linestyle, linewidth=1.3)
         axes[1].plot(
-            *best, look(index).marker, color=look(index).color, label=f"{reading}: {best[1]:.2f} at {best[0]:.0f} ms"
+            delays, misfits, color=look(index).color, linestyle=look(index).linestyle, linewidth=1.3
+        )
+        axes[1].plot(
+            *best,
+            look(index).marker,
+            color=look(index).color,
+            label=f"{reading}: {best[1]:.2f} at {best[0]:.0f} ms",
         )
     axes[1].set_xscale("log")
     axes[1].set_yscale("log")
@@ -166,10 +199,22 @@ def multi_rate(data: Data, experiment: Experiment) -> Figure:
     for at, case in enumerate(chosen):
         found = estimate(board.values["increase"][0, board.cases.index(case), 0])
         axes[2].errorbar(
-            at, found.mean, yerr=found.half_width or 0.0, fmt=look(1).marker, color=look(1).color, capsize=3
+            at,
+            found.mean,
+            yerr=found.half_width or 0.0,
+            fmt=look(1).marker,
+            color=look(1).color,
+            capsize=3,
         )
     axes[2].axhline(1, color=look(0).color, linewidth=1)
-    axes[2].annotate("AIMD", (-0.45, 1), xytext=(0, 3), textcoords="offset points", fontsize=8.5, color=look(0).color)
+    axes[2].annotate(
+        "AIMD",
+        (-0.45, 1),
+        xytext=(0, 3),
+        textcoords="offset points",
+        fontsize=8.5,
+        color=look(0).color,
+    )
     axes[2].set_xlim(-0.5, len(chosen) - 0.5)
     axes[2].set_ylim(0, 1.15 * max(2.0, float(np.nanmax(board.values["increase"]))))
     axes[2].set_xticks(range(len(chosen)), [f"{case.rpartition(', ')[2]} flows" for case in chosen])
@@ -189,15 +234,22 @@ def growth(_data: Data, _experiment: Experiment) -> Figure:
         course = windows.windows(model.FIRST_WINDOW, rounds, law=law)
         name = law if law.startswith("eq") else f"equation 1 {law}"
         panel.plot(
-            range(len(course)), course, label=f"MR-AIMD, {name}: {rounds} round trips", markersize=4, **_style(index)
+            range(len(course)),
+            course,
+            label=f"MR-AIMD, {name}: {rounds} round trips",
+            markersize=4,
+            **_style(index),
         )
     aimd = windows.windows(model.FIRST_WINDOW, 21, acceleration=0)
-    panel.plot(range(len(aimd)), aimd, label=f"AIMD(1): {model.rounds_to_double('per round trip', 0.0)} round trips",
+    panel.plot(range(len(aimd)), aimd,
+               label=f"AIMD(1): {model.rounds_to_double('per round trip', 0.0)} round trips",
                markersize=4, **_style(3))  # fmt: skip
     panel.axhline(2 * model.FIRST_WINDOW, color=DARK, linewidth=0.8)
     panel.axvline(6, color=DARK, linewidth=0.8, linestyle=":")
-    panel.annotate("the paper: within 6", (6, 20.5), xytext=(4, 0), textcoords="offset points", fontsize=9)
-    panel.set_xlabel("round trips")
+    panel.annotate(
+        "the paper: within 6", (6, 20.5), xytext=(4, 0), textcoords="offset points", fontsize=9
+    )
+    panel.set_xlabel("RTTs")
     panel.set_ylabel("window [packets]")
     panel.set_title("From 20 packets to 40")
     panel.legend(loc="lower right", fontsize=8.5)
@@ -206,16 +258,25 @@ def growth(_data: Data, _experiment: Experiment) -> Figure:
 
 @styled
 def assumed(data: Data, experiment: Experiment) -> Figure:
-    """MR-AIMD over AIMD for each thing that was changed; table 1's misfit by queue and delay on the right."""
+    """MR-AIMD over AIMD for each thing that was changed.
+
+    Table 1's misfit by queue and delay on the right.
+    """
     table = tables.assumed_table(data, experiment)
-    rows = sorted(dict.fromkeys(zip(table["id"], table["changed"], strict=True)), key=lambda row: row[0])
+    rows = sorted(
+        dict.fromkeys(zip(table["id"], table["changed"], strict=True)), key=lambda row: row[0]
+    )
     figure, axes = panels(1, 3, width=12, height=0.9 + 0.27 * len(rows), width_ratios=[1, 1, 1])
     for panel, what in zip(axes[:2], ("goodput", "retransmissions"), strict=True):
         for index, flows in enumerate((10, 100)):
-            chosen = {(row["id"], row["changed"]): row for row in table.filter(what=what, flows=flows).to_dicts()}
+            chosen = {
+                (row["id"], row["changed"]): row
+                for row in table.filter(what=what, flows=flows).to_dicts()
+            }
             panel.errorbar(
                 [chosen[row]["value"] for row in rows], np.arange(len(rows)) + 0.2 * (index - 0.5),
-                xerr=[chosen[row]["ci95"] or 0.0 for row in rows], fmt=look(index).marker, color=look(index).color,
+                xerr=[chosen[row]["ci95"] or 0.0 for row in rows], fmt=look(index).marker,
+                color=look(index).color,
                 markersize=4, elinewidth=0.8, capsize=2, label=f"{flows} flows",
             )  # fmt: skip
         panel.axvline(1, color=DARK, linewidth=0.8)

@@ -1,4 +1,7 @@
-"""What the paper says by arithmetic: areas under saw-teeth (section 2.1), growth of the window (section 4.4)."""
+"""What the paper says by arithmetic.
+
+Areas under sawtooths (section 2.1), growth of the window (section 4.4).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from cwndlab import theory
 from cwndlab.theory import Trajectory, growth
 
 CAPACITY = 40.0
-"""Packets, of figure 1's saw-teeth; any other gives the same ratios."""
+"""Packets, of figure 1's sawtooths; any other gives the same ratios."""
 STEPS = 2000
 FIRST_WINDOW = 20.0
 """Packets, section 4.4."""
@@ -17,7 +20,9 @@ FIRST_WINDOW = 20.0
 @functools.cache
 def sawtooth(increase: float) -> Trajectory:
     """Window of one flow of AIMD(a, 0.5) that is cut exactly at the capacity, from half of it."""
-    return theory.simulate(f"AIMD({increase:g}, 0.5)", [CAPACITY / 2], capacity=CAPACITY, steps=STEPS, exact=True)
+    return theory.simulate(
+        f"AIMD({increase:g}, 0.5)", [CAPACITY / 2], capacity=CAPACITY, steps=STEPS, exact=True
+    )
 
 
 def events_per_round_trip(increase: float) -> float:

@@ -21,12 +21,12 @@ LINK_DELAY_MS = 20.0
 
 
 def sawtooth_efficiency(_data: Data, _claim: Claim) -> float:
-    """Difference between the areas under the saw-teeth of a = 1 and a = 0.5, over the capacity."""
+    """Difference between the areas under the sawtooths of a = 1 and a = 0.5, over the capacity."""
     return abs(model.sawtooth(1).efficiency(cycles=8) - model.sawtooth(0.5).efficiency(cycles=8))
 
 
 def sawtooth_events(_data: Data, _claim: Claim) -> float:
-    """Relative difference between the ratio of congestion events, a = 0.5 over a = 1, and a half."""
+    """Relative difference from a half of the ratio of congestion events, a = 0.5 over a = 1."""
     return abs(model.events_per_round_trip(0.5) / model.events_per_round_trip(1) / 0.5 - 1)
 
 
@@ -43,7 +43,9 @@ def rounds_off(data: Data, claim: Claim) -> float:
 def slowed_by_marks(_data: Data, claim: Claim) -> float:
     """Packets that some round trips add with a' = 0.005, over what they add with a' = 0.5."""
     added = [
-        growth.windows(model.FIRST_WINDOW, claim["rounds"], acceleration=acceleration, law=claim["law"])[-1]
+        growth.windows(
+            model.FIRST_WINDOW, claim["rounds"], acceleration=acceleration, law=claim["law"]
+        )[-1]
         - model.FIRST_WINDOW
         for acceleration in (0.005, 0.5)
     ]
@@ -70,7 +72,9 @@ def spread(data: Data, claim: Claim) -> float:
     means = data.means(claim["plan"])
     chosen = [means.cases.index(case) for case in claim["cases"]]
     setting = settings(means, claim)[0]
-    values = np.array([means.value(claim["metric"], setting, rule)[chosen] for rule in rules(data, claim)])
+    values = np.array(
+        [means.value(claim["metric"], setting, rule)[chosen] for rule in rules(data, claim)]
+    )
     return float(np.max(np.ptp(values, axis=0)))
 
 
@@ -100,7 +104,10 @@ def printed(id: str, unit: str) -> list[Printed]:
 
 def furthest_from_printed(data: Data, claim: Claim) -> float:
     """Largest relative difference between ours and the printed numbers of a unit."""
-    return max(abs(common.value(data, number.claim) / number.value - 1) for number in printed(claim.id, claim["unit"]))
+    return max(
+        abs(common.value(data, number.claim) / number.value - 1)
+        for number in printed(claim.id, claim["unit"])
+    )
 
 
 # The reading of the error rate
@@ -130,10 +137,14 @@ def fit(delays_ms: np.ndarray, goodputs: np.ndarray, targets: np.ndarray) -> tup
     return float(delays[best]), float(misfit[best])
 
 
-def _between(delays_ms: np.ndarray, goodputs: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _between(
+    delays_ms: np.ndarray, goodputs: np.ndarray, targets: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     round_trips = np.log(2 * (delays_ms + LINK_DELAY_MS))
     tried = np.linspace(round_trips[0], round_trips[-1], 2001)
-    logs = np.array([np.interp(tried, round_trips, column) for column in np.log(goodputs / targets).T])
+    logs = np.array(
+        [np.interp(tried, round_trips, column) for column in np.log(goodputs / targets).T]
+    )
     return np.exp(tried) / 2 - LINK_DELAY_MS, np.sqrt(np.mean(logs**2, axis=0))
 
 
@@ -143,15 +154,15 @@ def readings_of(data: Data) -> list[str]:
 
 
 def measured(data: Data, reading: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Give access delays in ms, our goodputs by delay and cell in KB/s, and the printed ones by cell."""
+    """Give access delays in ms, our goodputs in KB/s by delay and cell, and the printed ones."""
     means = data.means("readings")
     delays = list(dict.fromkeys(case.split("; ")[1] for case in means.cases))
     numbers = printed("table2", "KB/s")
     goodputs = [
         [
-            means.value("aggregate_goodput_bps", means.settings[0], data.rule(number.claim["of"][0]))[
-                means.cases.index(f"{reading}; {delay}; {number.claim['cases'][0].split('; ')[2]}")
-            ]
+            means.value(
+                "aggregate_goodput_bps", means.settings[0], data.rule(number.claim["of"][0])
+            )[means.cases.index(f"{reading}; {delay}; {number.claim['cases'][0].split('; ')[2]}")]
             / 8000
             for number in numbers
         ]
@@ -167,5 +178,8 @@ def misfits(data: Data, reading: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fitted(data: Data, reading: str) -> tuple[float, float]:
-    """Fit the access delay of a reading to the ten printed goodputs: the delay in ms, and the misfit there."""
+    """Fit the access delay of a reading to the ten printed goodputs.
+
+    The delay in ms, and the misfit there.
+    """
     return fit(*measured(data, reading))

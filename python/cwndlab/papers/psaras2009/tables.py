@@ -14,7 +14,7 @@ from cwndlab.theory import growth
 RETRANSMITTED = "flows.*.retransmitted_packets"
 VARIANTS = {
     "MR-AIMD": ("MR-AIMD", "AIMD"),
-    "a falls to 0.5 on time-outs": ("MRAIMD, reset 0.5", "AIMD"),
+    "a falls to 0.5 on timeouts": ("MRAIMD, reset 0.5", "AIMD"),
     "a' stays low once marked": ("MRAIMD, a' stays low", "AIMD"),
     "beside AIMD that is marked": ("MR-AIMD", "AIMD, marked"),
 }
@@ -33,25 +33,37 @@ def plans_table(data: Data, experiment: Experiment) -> pl.DataFrame:
 
 
 def fits_table(data: Data, _experiment: Experiment) -> pl.DataFrame:
-    """Fit of each reading of the error rate: access delay, misfit and the interval of the misfit."""
+    """Fit of each reading of the error rate.
+
+    Access delay, misfit and the interval of the misfit.
+    """
     rows = []
     for reading in quantities.readings_of(data):
         delay_ms, misfit = quantities.fitted(data, reading)
-        found = data.estimate(lambda part, name=reading: quantities.fitted(part, name)[1], ["readings"])
+        found = data.estimate(
+            lambda part, name=reading: quantities.fitted(part, name)[1], ["readings"]
+        )
         rows.append((reading, delay_ms, misfit, found.half_width))
     return pl.DataFrame(rows, schema=["reading", "access_delay_ms", "misfit", "ci95"], orient="row",
                         infer_schema_length=None)  # fmt: skip
 
 
 def growth_table(_data: Data, _experiment: Experiment) -> pl.DataFrame:
-    """Window after each round trip, packets, by reading of the equations; AIMD(1) is the one without acceleration."""
+    """Window after each round trip, packets, by reading of the equations.
+
+    AIMD(1) is the one without acceleration.
+    """
     rows = [
         (law, acceleration, at, float(window))
         for law in growth.LAWS
         for acceleration in (0.0, 0.005, 0.5)
-        for at, window in enumerate(growth.windows(model.FIRST_WINDOW, 25, acceleration=acceleration, law=law))
+        for at, window in enumerate(
+            growth.windows(model.FIRST_WINDOW, 25, acceleration=acceleration, law=law)
+        )
     ]
-    return pl.DataFrame(rows, schema=["law", "acceleration", "round_trips", "window_packets"], orient="row")
+    return pl.DataFrame(
+        rows, schema=["law", "acceleration", "round_trips", "window_packets"], orient="row"
+    )
 
 
 def beside(data: Data, metric: str, own: str, other: str, case: str) -> Estimate:
@@ -61,7 +73,8 @@ def beside(data: Data, metric: str, own: str, other: str, case: str) -> Estimate
         means = part.means("assumed")
         at, setting = means.cases.index(case), means.settings[0]
         return float(
-            means.value(metric, setting, data.rule(own))[at] / means.value(metric, setting, data.rule(other))[at]
+            means.value(metric, setting, data.rule(own))[at]
+            / means.value(metric, setting, data.rule(other))[at]
         )
 
     return data.estimate(ratio, ["assumed"])
@@ -78,18 +91,26 @@ def assumed_table(data: Data, _experiment: Experiment) -> pl.DataFrame:
     rows = []
     for case in data.boards["assumed"].cases:
         experiment, changed, flows = case.split("; ")
-        pairs = VARIANTS if changed in ("as assumed", "error rate 0.1, 16 ms") else {"MR-AIMD": VARIANTS["MR-AIMD"]}
+        pairs = (
+            VARIANTS
+            if changed in ("as assumed", "error rate 0.1, 16 ms")
+            else {"MR-AIMD": VARIANTS["MR-AIMD"]}
+        )
         for name, pair in pairs.items():
             for metric, what in (("goodput", "goodput"), (RETRANSMITTED, "retransmissions")):
                 found = beside(data, metric, *pair, case)
                 label = changed if name == "MR-AIMD" else name
                 rows.append((experiment, label, int(flows), what, found.mean, found.half_width))
-    return pl.DataFrame(rows, schema=["id", "changed", "flows", "what", "value", "ci95"], orient="row",
+    return pl.DataFrame(rows, schema=["id", "changed", "flows", "what", "value", "ci95"],
+                        orient="row",
                         infer_schema_length=None)  # fmt: skip
 
 
 def queues_table(data: Data) -> pl.DataFrame:
-    """Misfit of table 1's retransmissions, by thresholds and access delay: root mean square of the logarithms."""
+    """Misfit of table 1's retransmissions, by thresholds and access delay.
+
+    Root mean square of the logarithms.
+    """
     means = data.means("table1-queues")
     targets = {
         (number.claim["cases"][0], number.claim["of"][0]): number.value
@@ -99,7 +120,9 @@ def queues_table(data: Data) -> pl.DataFrame:
     for place in dict.fromkeys(case.rpartition("; ")[0] for case in means.cases):
         logs = [
             np.log(
-                means.value(RETRANSMITTED, means.settings[0], data.rule(rule))[means.cases.index(f"{place}; {flows}")]
+                means.value(RETRANSMITTED, means.settings[0], data.rule(rule))[
+                    means.cases.index(f"{place}; {flows}")
+                ]
                 * int(flows)
                 / value
             )

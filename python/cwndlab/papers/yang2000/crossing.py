@@ -1,4 +1,4 @@
-"""Where a ratio of rates crosses 1 as flows become more: by interpolation of a monotone fit."""
+"""The crossover of a ratio of rates through 1 as flows increase, from a monotone fit."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 def crossing(flows: ArrayLike, ratios: ArrayLike) -> float:
     """Find the number of flows at which a falling ratio passes 1.
 
-    The ratios are first replaced by the nearest course that never rises (isotonic regression), so that noise makes no
-    crossings of its own; between two numbers of flows the logarithm of the ratio is linear in that of the number.
+    Isotonic regression first makes the ratios monotone, so that noise makes no crossings; the
+    interpolation between numbers of flows is linear in the logarithms.
 
     Parameters
     ----------
@@ -22,8 +22,8 @@ def crossing(flows: ArrayLike, ratios: ArrayLike) -> float:
     Returns
     -------
     float
-        The first number where all are below 1, the last one where none is: then the crossing is there or beyond. NaN
-        where a ratio is missing.
+        The first number where all are below 1, the last one where none is: then the crossing is
+        there or beyond. NaN where a ratio is missing.
 
     Examples
     --------
@@ -36,7 +36,10 @@ def crossing(flows: ArrayLike, ratios: ArrayLike) -> float:
     """
     from scipy.optimize import isotonic_regression
 
-    numbers, values = np.log(np.asarray(flows, dtype=float)), np.log(np.asarray(ratios, dtype=float))
+    numbers, values = (
+        np.log(np.asarray(flows, dtype=float)),
+        np.log(np.asarray(ratios, dtype=float)),
+    )
     if not np.isfinite(values).all():
         return float("nan")
     fit = isotonic_regression(values, increasing=False).x

@@ -1,4 +1,7 @@
-"""Plots of yang2000's simulated experiments, one function each; the others are in `figures_theory`."""
+"""Plots of yang2000's simulated experiments, one function each.
+
+The others are in `figures_theory`.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,21 @@ from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
 from cwndlab import theory
 from cwndlab.papers.yang2000 import quantities, tables
-from cwndlab.papers.yang2000.figures_theory import error_integral, formula, friendly_curves, ratios, window_trace
+from cwndlab.papers.yang2000.figures_theory import (
+    error_integral,
+    formula,
+    friendly_curves,
+    ratios,
+    window_trace,
+)
 from cwndlab.papers.yang2000.published import printed
 from cwndlab.plots import look, panels, styled
 from cwndlab.reproduce import Data, Experiment
 from cwndlab.statistics import estimate
 
 __all__ = [
-    "accuracy", "assumed", "beside", "courses", "each_flow", "error_integral", "formula", "friendliness",
+    "accuracy", "assumed", "beside", "courses", "each_flow", "error_integral", "formula",
+    "friendliness",
     "friendly_curves", "ratios", "window_trace",
 ]  # fmt: skip
 REFERENCE = "#222222"
@@ -45,23 +55,34 @@ def accuracy(data: Data, experiment: Experiment) -> Figure:
         loss, ratio = (means.values[name][0, :, at] for name in ("loss-gaimd", "ratio-gaimd"))
         panel.plot(loss, ratio, color=color, linewidth=0.7, alpha=0.7)
         panel.plot(loss[is_papers], ratio[is_papers], "o", color=color, markersize=5)
-        panel.plot(loss[~is_papers], ratio[~is_papers], "o", color=color, markersize=5, markerfacecolor="white")
+        panel.plot(
+            loss[~is_papers],
+            ratio[~is_papers],
+            "o",
+            color=color,
+            markersize=5,
+            markerfacecolor="white",
+        )
     panel.axhline(1, color=REFERENCE, linewidth=1)
     panel.axvline(EDGE, color=REFERENCE, linewidth=0.9, linestyle=":")
-    panel.annotate("exact", (panel.get_xlim()[1], 1), xytext=(-4, 3), textcoords="offset points", ha="right")
+    panel.annotate(
+        "exact", (panel.get_xlim()[1], 1), xytext=(-4, 3), textcoords="offset points", ha="right"
+    )
     panel.set_ylim(0, max(2.0, 1.05 * panel.get_ylim()[1]))
     panel.set_xlim(left=0)
     panel.xaxis.set_major_formatter(PercentFormatter(1))
     panel.set_xlabel("loss rate: window reductions / packets sent")
     panel.set_ylabel("predicted / actual rate")
-    panel.set_title("Above 1 the formula overestimates; hollow: more ON/OFF sources than the paper's 70")
+    panel.set_title(
+        "Above 1 the formula overestimates; hollow: more ON/OFF sources than the paper's 70"
+    )
     figure.colorbar(ScalarMappable(scale, "viridis"), ax=panel, label="alpha")
     return figure
 
 
 @styled
 def each_flow(data: Data, experiment: Experiment) -> Figure:
-    """Draw predicted over actual rate of each flow of one replicate against its loss rate, TCP flows beside."""
+    """Draw predicted over actual rate of each flow of one replicate over its loss rate."""
     board = data.boards[experiment.plans[0]]
     rule = board.rules.index(experiment.arguments["rule"])
     figure, axes = panels(1, len(board.settings), width=10, height=3.6, sharex=True, sharey=True)
@@ -78,7 +99,14 @@ def each_flow(data: Data, experiment: Experiment) -> Figure:
             ]
             style = look(index)
             label = experiment.arguments["rule"] if group == "gaimd" else "Reno"
-            panel.plot(*zip(*found, strict=True), style.marker, color=style.color, markersize=3, alpha=0.6, label=label)
+            panel.plot(
+                *zip(*found, strict=True),
+                style.marker,
+                color=style.color,
+                markersize=3,
+                alpha=0.6,
+                label=label,
+            )
         panel.axhline(1, color=REFERENCE, linewidth=1)
         panel.axvline(0.1, color=REFERENCE, linewidth=0.9, linestyle=":")
         panel.set_title(setting)
@@ -93,13 +121,15 @@ def each_flow(data: Data, experiment: Experiment) -> Figure:
 
 @styled
 def friendliness(data: Data, experiment: Experiment) -> Figure:
-    """Draw normalised rates over the number of flows, means and single flows, and where they cross."""
+    """Draw normalised rates over the number of flows, means and single flows, and the crossover."""
     setting = experiment.arguments["setting"]
     board = data.boards["friendliness"]
     at, rule = board.settings.index(setting), board.rules.index(quantities.PAIR)
     flows = np.array([int(case) for case in board.cases])
     figure, (panel,) = panels(1, width=8.5, height=4)
-    for index, (group, label) in enumerate((("gaimd", quantities.PAIR), ("tcp", f"TCP {setting.rsplit('/')[-1]}"))):
+    for index, (group, label) in enumerate(
+        (("gaimd", quantities.PAIR), ("tcp", f"TCP {setting.rsplit('/')[-1]}"))
+    ):
         style = look(index)
         for case, number in enumerate(flows):
             single = board.series[f"rates-{group}"][at, case, rule, 0]
@@ -107,7 +137,8 @@ def friendliness(data: Data, experiment: Experiment) -> Figure:
             panel.plot(place, single, ".", color=style.color, markersize=3, alpha=0.45)
         found = [estimate(board.values[group][at, case, rule]) for case in range(len(flows))]
         panel.errorbar(
-            flows, [one.mean for one in found], yerr=[one.half_width or 0.0 for one in found], color=style.color,
+            flows, [one.mean for one in found], yerr=[one.half_width or 0.0 for one in found],
+            color=style.color,
             linestyle=style.linestyle, marker=style.marker, markersize=5, capsize=2, label=label,
         )  # fmt: skip
     _mark_crossover(panel, data, experiment, flows)
@@ -134,29 +165,51 @@ def _mark_crossover(panel: Axes, data: Data, experiment: Experiment, flows: np.n
     text = (
         f"rates cross at {found.mean:.0f} ± {width:.0f} flows"
         if inside
-        else (f"no crossing up to {flows[-1]} flows" if found.mean > flows[0] * 1.001 else "TCP ahead from 2 flows on")
+        else (
+            f"no crossing up to {flows[-1]} flows"
+            if found.mean > flows[0] * 1.001
+            else "TCP ahead from 2 flows on"
+        )
     )
     if inside:
         panel.axvline(found.mean, color=REFERENCE, linewidth=1.2)
-        panel.axvspan(max(flows[0], found.mean - width), min(flows[-1], found.mean + width), color="#bbbbbb", alpha=0.4)
+        panel.axvspan(
+            max(flows[0], found.mean - width),
+            min(flows[-1], found.mean + width),
+            color="#bbbbbb",
+            alpha=0.4,
+        )
     for name in experiment.arguments.get("printed", ()):
         panel.axvline(printed(name), color=REFERENCE, linewidth=1, linestyle=":")
-        panel.annotate(f"paper: {printed(name):.0f}", (printed(name), 0.05), rotation=90, xytext=(3, 0),
+        panel.annotate(f"paper: {printed(name):.0f}", (printed(name), 0.05), rotation=90,
+                       xytext=(3, 0),
                        textcoords="offset points", fontsize=9)  # fmt: skip
     panel.set_title(text)
 
 
 @styled
 def assumed(data: Data, experiment: Experiment) -> Figure:
-    """Draw crossover and accuracy with their intervals by assumption, printed crossovers as lines."""
+    """Draw crossover and accuracy with intervals by assumption; lines are printed crossovers."""
     found = tables.assumed_table(data, experiment)
     figure, axes = panels(1, 2, width=12.5, height=4.2)
     marks = {"crossover beside reno": "beside Reno", "crossover beside sack": "beside SACK"}
     _by_assumption(axes[0], found, marks)
-    for name, index in (("crossover-reno-48", 0), ("crossover-reno-64", 0), ("crossover-sack-24", 1)):
+    for name, index in (
+        ("crossover-reno-48", 0),
+        ("crossover-reno-64", 0),
+        ("crossover-sack-24", 1),
+    ):
         axes[0].axvline(printed(name), color=look(index).color, linewidth=1, linestyle=":")
-        axes[0].annotate(f"paper, {('Reno', 'SACK')[index]}", (printed(name), -1.35), rotation=90, fontsize=8, va="top",
-                         xytext=(2, 0), textcoords="offset points", color=look(index).color)  # fmt: skip
+        axes[0].annotate(
+            f"paper, {('Reno', 'SACK')[index]}",
+            (printed(name), -1.35),
+            rotation=90,
+            fontsize=8,
+            va="top",
+            xytext=(2, 0),
+            textcoords="offset points",
+            color=look(index).color,
+        )
     axes[0].set_xscale("log", base=2)
     axes[0].xaxis.set_major_formatter(ScalarFormatter())
     axes[0].set_xticks([2, 4, 8, 16, 24, 32, 48, 64, 96, 128])
@@ -164,7 +217,8 @@ def assumed(data: Data, experiment: Experiment) -> Figure:
     axes[0].set_xlim(1.8, 142)
     axes[0].set_xlabel("flows in all at which rates cross; at 2 or 128: there or beyond")
     marks = {
-        "ratio-gaimd": "loss rate: window reductions", "ratio-by-drops-gaimd": "loss rate: dropped packets",
+        "ratio-gaimd": "loss rate: window reductions",
+        "ratio-by-drops-gaimd": "loss rate: dropped packets",
         "ratio-tcp": "Reno, window reductions",
     }  # fmt: skip
     _by_assumption(axes[1], found, marks)
@@ -181,12 +235,15 @@ def _by_assumption(panel: Axes, found: pl.DataFrame, marks: dict[str, str]) -> N
         style, chosen = look(index), rows.filter(what=what)
         panel.errorbar(
             chosen["value"], np.arange(len(names)) + 0.2 * (index - (len(marks) - 1) / 2),
-            xerr=chosen["ci95"].fill_null(0.0), fmt=style.marker, color=style.color, capsize=3, markersize=5,
+            xerr=chosen["ci95"].fill_null(0.0), fmt=style.marker, color=style.color, capsize=3,
+            markersize=5,
             label=label,
         )  # fmt: skip
     panel.set_yticks(range(len(names)), names)
     panel.set_ylim(len(names) - 0.5, -1.4)
-    panel.legend(fontsize=7.5, ncols=3, loc="lower left", bbox_to_anchor=(-0.15, 1), columnspacing=1)
+    panel.legend(
+        fontsize=7.5, ncols=3, loc="lower left", bbox_to_anchor=(-0.15, 1), columnspacing=1
+    )
 
 
 @styled
@@ -198,14 +255,23 @@ def beside(data: Data, experiment: Experiment) -> Figure:
     for at, row in enumerate(found.to_dicts()):
         if row["ours"] is not None:
             width = (row["ci95"] or 0.0) / row["printed"]
-            panel.errorbar(row["ours"] / row["printed"], at, xerr=width, fmt=style.marker, color=style.color, capsize=3)
+            panel.errorbar(
+                row["ours"] / row["printed"],
+                at,
+                xerr=width,
+                fmt=style.marker,
+                color=style.color,
+                capsize=3,
+            )
             panel.annotate(f"{row['ours']:.3g}", (row["ours"] / row["printed"], at), xytext=(0, 6),
                            textcoords="offset points", ha="center", fontsize=8.5)  # fmt: skip
     panel.axvline(1, color=REFERENCE, linewidth=1)
     panel.set_xscale("log", base=2)
     panel.set_xlim(1 / 8, 8)
     panel.set_xticks([0.125, 0.25, 0.5, 1, 2, 4, 8], ["1/8", "1/4", "1/2", "1", "2", "4", "8"])
-    panel.set_yticks(range(found.height), [f"{row['name']}: {row['printed']:g}" for row in found.to_dicts()])
+    panel.set_yticks(
+        range(found.height), [f"{row['name']}: {row['printed']:g}" for row in found.to_dicts()]
+    )
     panel.set_ylim(found.height - 0.5, -0.7)
     panel.set_xlabel("ours / printed")
     return figure
@@ -222,7 +288,9 @@ def courses(data: Data, experiment: Experiment) -> Figure:
         rates = board.series[f"course-{group}"][at, 0, 0, 0] / 1e6
         times = np.arange(len(rates)) * step_s
         chosen = times >= times[-1] - shown_s
-        panel.step(times[chosen], rates[chosen], where="post", color=look(index).color, linewidth=1.1)
+        panel.step(
+            times[chosen], rates[chosen], where="post", color=look(index).color, linewidth=1.1
+        )
         found = estimate(board.values[f"variation-{group}"][at, 0, 0])
         label = quantities.PAIR if group == "gaimd" else "Reno"
         width = f" ± {found.half_width:.3f}" if found.half_width is not None else ""

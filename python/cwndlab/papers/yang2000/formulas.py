@@ -1,6 +1,7 @@
 """Numbers of yang2000 that need no simulation: the formula and TCP-friendly parameters.
 
-`cwndlab.theory` has the general formula; what it is compared with is written down here from the papers it names.
+`cwndlab.theory` has the general formula; this module has the formulas of the papers that it is
+compared with.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ MINIMISERS = (0.1, 0.3, 0.5, 0.7)
 def difference_from_square_root(_data: Data, _claim: Claim) -> float:
     """Largest relative difference of the first term from the formula of Mathis et al. (1997)."""
     return max(
-        _apart(1 / gaimd.duplicate_term(1, 0.5, LOSSES, rtt=RTT_S, b=b), np.sqrt(3 / (2 * b * LOSSES)) / RTT_S)
+        _apart(
+            1 / gaimd.duplicate_term(1, 0.5, LOSSES, rtt=RTT_S, b=b),
+            np.sqrt(3 / (2 * b * LOSSES)) / RTT_S,
+        )
         for b in (1, 2)
     )
 
@@ -37,9 +41,13 @@ def difference_from_padhye(_data: Data, _claim: Claim) -> float:
     """Largest relative difference of equation 2 from that of Padhye et al. (1998), equation 30."""
     found = []
     for b in (1, 2):
-        timeouts = RTO_S * np.minimum(1, 3 * np.sqrt(3 * b * LOSSES / 8)) * LOSSES * (1 + 32 * LOSSES**2)
+        timeouts = (
+            RTO_S * np.minimum(1, 3 * np.sqrt(3 * b * LOSSES / 8)) * LOSSES * (1 + 32 * LOSSES**2)
+        )
         known = 1 / (RTT_S * np.sqrt(2 * b * LOSSES / 3) + timeouts)
-        found.append(_apart(gaimd.rate_approximation(1, 0.5, LOSSES, rtt=RTT_S, rto=RTO_S, b=b), known))
+        found.append(
+            _apart(gaimd.rate_approximation(1, 0.5, LOSSES, rtt=RTT_S, rto=RTO_S, b=b), known)
+        )
     return max(found)
 
 
@@ -63,7 +71,7 @@ def share_of_timeouts(_data: Data, claim: Claim) -> float:
 
 
 def wrong_directions(_data: Data, _claim: Claim) -> float:
-    """Count the neighbours on a grid between which the rate changes in another direction than stated."""
+    """Count neighbours on a grid between which the rate changes against the stated direction."""
     grids = {
         "alpha": (np.linspace(0.05, 2, 40), 1),
         "beta": (np.linspace(0.1, 0.95, 40), 1),
@@ -104,10 +112,13 @@ def difference_from_three_over_window(_data: Data, _claim: Claim) -> float:
 
 
 def difference_of_timeout_series(_data: Data, _claim: Claim) -> float:
-    """Largest relative difference of equation 54 from the sum over sequences of up to 3000 time-outs."""
+    """Largest relative difference of equation 54 from the sum over up to 3000 timeouts."""
     found = []
     for p in (0.01, 0.1, 0.5, 0.9):
-        lengths = ((2.0**k - 1 if k <= 6 else 63 + 64 * (k - 6)) * p ** (k - 1) * (1 - p) for k in range(1, 3001))
+        lengths = (
+            (2.0**k - 1 if k <= 6 else 63 + 64 * (k - 6)) * p ** (k - 1) * (1 - p)
+            for k in range(1, 3001)
+        )
         found.append(_apart(gaimd.timeout_series(p), np.array(sum(lengths))))
     return max(found)
 
@@ -126,7 +137,10 @@ def error_of_friendly_pair(data: Data, claim: Claim) -> float:
 
 
 class Setting(NamedTuple):
-    """Formula by its equation numbers, and T0 in round trips: by default what the paper's text has."""
+    """Formula by its equation numbers, and T0 in round trips.
+
+    By default what the paper's text has.
+    """
 
     formula: str = "2"
     rto_over_rtt: float = 4.0
@@ -143,7 +157,9 @@ TEXT = Setting()
 @functools.cache
 def errors(threshold: float, setting: Setting = TEXT) -> np.ndarray:
     """Error integrals over `ALPHAS`, beta = 0.875."""
-    return np.array([friendly.error(alpha, BETA, threshold, **setting._asdict()) for alpha in ALPHAS])
+    return np.array(
+        [friendly.error(alpha, BETA, threshold, **setting._asdict()) for alpha in ALPHAS]
+    )
 
 
 @functools.cache
@@ -160,7 +176,9 @@ def most_minima(_data: Data, claim: Claim) -> float:
 
 def least_rise_of_minimiser(_data: Data, claim: Claim) -> float:
     """Least rise of the minimising alpha between neighbouring thresholds."""
-    return float(np.min(np.diff([minimiser(BETA, threshold, Setting.of(claim)) for threshold in THRESHOLDS])))
+    return float(
+        np.min(np.diff([minimiser(BETA, threshold, Setting.of(claim)) for threshold in THRESHOLDS]))
+    )
 
 
 def minimising_alpha(_data: Data, claim: Claim) -> float:
@@ -178,7 +196,10 @@ def curves(
 ) -> dict[str, np.ndarray]:
     """TCP-friendly alphas by the name of their curve."""
     named = {"TD": friendly.td_alpha(betas), "TO": friendly.to_alpha(betas)}
-    found = {f"to {edge:g}": np.array([minimiser(float(beta), edge, setting) for beta in betas]) for edge in thresholds}
+    found = {
+        f"to {edge:g}": np.array([minimiser(float(beta), edge, setting) for beta in betas])
+        for edge in thresholds
+    }
     return named | found
 
 
@@ -230,7 +251,7 @@ def shortfall_at(data: Data, claim: Claim) -> float:
 
 
 def shrinkage(_data: Data, claim: Claim) -> float:
-    """Least, over the three alphas, of by how much the ratio is nearer to 1 at the second loss rate."""
+    """Over the three alphas, the least gain in nearness to 1 at the second loss rate."""
     away = [np.abs(ratio - 1) for ratio in three_ratios(claim).values()]
     return float(min(first - second for first, second in away))
 

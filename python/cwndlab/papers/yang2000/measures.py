@@ -1,6 +1,9 @@
-"""What yang2000 measures on a single run: predicted over actual rates, shares of a link, courses of rates.
+"""What yang2000 measures on a single run.
 
-Loss rate is window reductions over packets sent, as section 2.4.1 has it. Rates are packets sent per second.
+Predicted over actual rates, shares of a link, courses of rates.
+
+Loss rate is window reductions over packets sent, as section 2.4.1 has it. Rates are packets sent
+per second.
 """
 
 from __future__ import annotations
@@ -17,22 +20,30 @@ GROUPS = ("gaimd", "tcp")
 
 
 def prediction(run: Mapping[str, Any], _traces: Mapping[str, Any]) -> dict[str, Any]:
-    """Equation 2 beside the actual rate, for the means of each group's flows and for each of its flows.
+    """Compare equation 2 with the actual rate, for each group's mean and for each flow.
 
     Returns
     -------
     dict
-        For each group ``ratio-GROUP``, ``ratio-by-drops-GROUP`` (with dropped packets over packets sent as the loss
-        rate), ``loss-GROUP``, ``timeouts-GROUP`` (share of reductions that are time-outs),
-        ``probability-GROUP`` (the Q of equation 2) and ``spread-GROUP`` (coefficient of variation of the flows'
-        ratios); arrays ``ratios-GROUP`` and ``losses-GROUP``, a number for each flow.
+        For each group ``ratio-GROUP``, ``ratio-by-drops-GROUP`` (with dropped packets over packets
+        sent as the loss rate), ``loss-GROUP``, ``timeouts-GROUP`` (share of reductions that are
+        timeouts), ``probability-GROUP`` (the Q of equation 2) and ``spread-GROUP`` (coefficient of
+        variation of the flows' ratios); arrays ``ratios-GROUP`` and ``losses-GROUP``, a number for
+        each flow.
     """
     found: dict[str, Any] = {}
     for group in GROUPS:
         flows = [flow for flow in run["flows"] if flow["group"] == group]
         reductions, dropped, timeouts, sent, rtt, rto = (
             np.array([np.nan if flow[key] is None else flow[key] for flow in flows], dtype=float)
-            for key in ("window_reductions", "dropped_packets", "timeouts", "sent_packets", "mean_rtt_s", "mean_rto_s")
+            for key in (
+                "window_reductions",
+                "dropped_packets",
+                "timeouts",
+                "sent_packets",
+                "mean_rtt_s",
+                "mean_rto_s",
+            )
         )
         rule, actual = theory.parse(flows[0]["rule"]), sent / _length_s(run)
         loss = np.divide(reductions, sent, out=np.full_like(sent, np.nan), where=sent > 0)
@@ -42,16 +53,23 @@ def prediction(run: Mapping[str, Any], _traces: Mapping[str, Any]) -> dict[str, 
                 for *path, rate in zip(loss, rtt, rto, actual, strict=True)
             ]
         )
-        # A flow that took no sample of its round trip in the window has no time-out of its own either.
+        # A flow that took no sample of its round trip in the window has no timeout of its own
+        # either.
         p, mean_rtt, mean_rto = (float(np.nanmean(values)) for values in (loss, rtt, rto))
         found |= {
             f"ratio-{group}": _predicted(rule, p, mean_rtt, mean_rto) / float(np.mean(actual)),
-            f"ratio-by-drops-{group}": _predicted(rule, float(np.sum(dropped) / np.sum(sent)), mean_rtt, mean_rto)
+            f"ratio-by-drops-{group}": _predicted(
+                rule, float(np.sum(dropped) / np.sum(sent)), mean_rtt, mean_rto
+            )
             / float(np.mean(actual)),
             f"loss-{group}": p,
-            f"timeouts-{group}": float(np.sum(timeouts) / np.sum(reductions)) if np.sum(reductions) else np.nan,
+            f"timeouts-{group}": float(np.sum(timeouts) / np.sum(reductions))
+            if np.sum(reductions)
+            else np.nan,
             f"probability-{group}": min(1.0, 3 * np.sqrt((1 - rule.bd**2) / (2 * rule.ai) * p)),
-            f"spread-{group}": float(np.nanstd(each) / np.nanmean(each)) if np.isfinite(each).any() else np.nan,
+            f"spread-{group}": float(np.nanstd(each) / np.nanmean(each))
+            if np.isfinite(each).any()
+            else np.nan,
             f"ratios-{group}": each,
             f"losses-{group}": loss,
         }
@@ -64,16 +82,20 @@ def shares(run: Mapping[str, Any], _traces: Mapping[str, Any]) -> dict[str, Any]
     Returns
     -------
     dict
-        ``gaimd`` and ``tcp``, means of the groups; ``spread``, the coefficient of variation of single flows' rates
-        within their groups, mean of both; ``loss``, of all flows; arrays ``rates-gaimd`` and ``rates-tcp``.
+        ``gaimd`` and ``tcp``, means of the groups; ``spread``, the coefficient of variation of
+        single flows' rates within their groups, mean of both; ``loss``, of all flows; arrays
+        ``rates-gaimd`` and ``rates-tcp``.
     """
     link = next(link for link in run["links"] if link["link"] == "bottleneck")
     share = link["rate_bps"] / PACKET_BITS * _length_s(run) / len(run["flows"])
     rates = {
-        group: np.array([flow["sent_packets"] for flow in run["flows"] if flow["group"] == group]) / share
+        group: np.array([flow["sent_packets"] for flow in run["flows"] if flow["group"] == group])
+        / share
         for group in GROUPS
     }
-    sent, reduced = (sum(flow[key] for flow in run["flows"]) for key in ("sent_packets", "window_reductions"))
+    sent, reduced = (
+        sum(flow[key] for flow in run["flows"]) for key in ("sent_packets", "window_reductions")
+    )
     return {
         **{group: float(np.mean(values)) for group, values in rates.items()},
         "spread": float(np.mean([np.std(values) / np.mean(values) for values in rates.values()])),
@@ -83,12 +105,13 @@ def shares(run: Mapping[str, Any], _traces: Mapping[str, Any]) -> dict[str, Any]
 
 
 def courses(run: Mapping[str, Any], traces: Mapping[str, Any]) -> dict[str, Any]:
-    """Coefficients of variation, mean of each group's flows, the mean round trip, and two flows' rates over time.
+    """Coefficients of variation, group means, mean RTT, and the rates of two flows over time.
 
     Returns
     -------
     dict
-        ``variation-GROUP``, ``rtt_s``; arrays ``course-GROUP``, of its first flow, bit/s, in the bins of the trace.
+        ``variation-GROUP``, ``rtt_s``; arrays ``course-GROUP``, of its first flow, bit/s, in the
+        bins of the trace.
     """
     rates, found = traces["rate"], {}
     for group in GROUPS:

@@ -1,4 +1,7 @@
-"""Numbers that the paper prints: `published.toml`, with their place and what ours is computed from."""
+"""Numbers that the paper prints.
+
+`published.toml`, with their place and what ours is computed from.
+"""
 
 from __future__ import annotations
 
@@ -28,5 +31,12 @@ def ours(row: dict[str, Any]) -> Claim:
     rest = {key: value for key, value in row.items() if key not in _OWN}
     known = reading("about-the-published")
     return Claim(
-        row["id"], row["name"], row["place"], row["what"], known, row["quantity"], row.get("exact", False), rest
+        row["id"],
+        row["name"],
+        row["place"],
+        row["what"],
+        known,
+        row["quantity"],
+        row.get("exact", False),
+        rest,
     )

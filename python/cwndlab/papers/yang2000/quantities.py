@@ -46,11 +46,16 @@ from cwndlab.reproduce import Claim, Data, Means
 from cwndlab.reproduce.quantities import PICKS, settings
 
 __all__ = [
-    "crossings", "difference_from_padhye", "difference_from_square_root", "difference_from_three_over_window",
-    "difference_of_mean_windows", "difference_of_timeout_series", "difference_of_timeout_sum", "distance_of_minimiser",
-    "error_of_friendly_pair", "error_of_minimiser", "exponent_error", "friendly_alpha", "largest_distance_from_one",
-    "least_lag_of_curve", "least_lead_of_curve", "least_rise_of_minimiser", "minimising_alpha", "most_minima",
-    "rate_without_increase", "ratio_at", "ratio_of_ranges", "share_of_timeouts", "shortfall_at", "shrinkage",
+    "crossings", "difference_from_padhye", "difference_from_square_root",
+    "difference_from_three_over_window",
+    "difference_of_mean_windows", "difference_of_timeout_series", "difference_of_timeout_sum",
+    "distance_of_minimiser",
+    "error_of_friendly_pair", "error_of_minimiser", "exponent_error", "friendly_alpha",
+    "largest_distance_from_one",
+    "least_lag_of_curve", "least_lead_of_curve", "least_rise_of_minimiser", "minimising_alpha",
+    "most_minima",
+    "rate_without_increase", "ratio_at", "ratio_of_ranges", "share_of_timeouts", "shortfall_at",
+    "shrinkage",
     "swing_of_difference", "wrong_directions",
 ]  # fmt: skip
 PAIR, OTHER_PAIR = "GAIMD(0.31, 0.875)", "GAIMD(0.58, 0.75)"
@@ -62,7 +67,10 @@ LOW_ALPHA, HIGH_ALPHA = (0.1, 0.3), (0.8, 1.0)
 
 
 def cells(means: Means, claim: Claim, losses: Sequence[float] | None = None) -> np.ndarray:
-    """Tell which cells a claim is about, shape (settings, cases, rules): its settings, rules, and loss rates."""
+    """Tell which cells a claim is about, shape (settings, cases, rules).
+
+    Its settings, rules, and loss rates.
+    """
     chosen = np.zeros((len(means.settings), len(means.cases), len(means.rules)), dtype=bool)
     chosen[[means.settings.index(name) for name in settings(means, claim)]] = True
     chosen &= np.array([_wanted(rule, claim) for rule in means.rules])
@@ -88,13 +96,14 @@ def overestimate_beside(data: Data, claim: Claim) -> float:
     """Mean of predicted over actual rate at some loss rates, less that at others."""
     means = data.means(claim["plan"])
     own, other = (
-        _mean(means.values["ratio-gaimd"][cells(means, claim, claim[key])]) for key in ("losses", "beside_losses")
+        _mean(means.values["ratio-gaimd"][cells(means, claim, claim[key])])
+        for key in ("losses", "beside_losses")
     )
     return own - other
 
 
 def overestimate_by_alpha(data: Data, claim: Claim) -> float:
-    """Mean of predicted over actual rate with large alphas, less that with small ones, over all loads."""
+    """Mean of predicted over actual rate with large alphas, minus that with small ones."""
     means = data.means(claim["plan"])
     chosen, alphas = cells(means, claim), np.array([theory.parse(rule).ai for rule in means.rules])
     low, high = (
@@ -105,10 +114,12 @@ def overestimate_by_alpha(data: Data, claim: Claim) -> float:
 
 
 def overestimate_by_beta(data: Data, claim: Claim) -> float:
-    """Mean of predicted over actual rate with one beta, less that with another, over all alphas and loads."""
+    """Mean of predicted over actual rate with one beta, minus that with another."""
     means = data.means(claim["plan"])
     chosen, betas = cells(means, claim), np.array([theory.parse(rule).bd for rule in means.rules])
-    own, other = (_mean(means.values["ratio-gaimd"][chosen & (betas == beta)]) for beta in claim["betas"])
+    own, other = (
+        _mean(means.values["ratio-gaimd"][chosen & (betas == beta)]) for beta in claim["betas"]
+    )
     return own - other
 
 
@@ -125,7 +136,7 @@ def loss_over_printed(data: Data, claim: Claim) -> float:
 
 
 def difference_of_accuracy(data: Data, claim: Claim) -> float:
-    """Mean distance of predicted over actual rate from that of another plan, at the same rules and loads."""
+    """Mean distance of predicted over actual rate from another plan's."""
     means, other = data.means(claim["plan"]), data.means(claim["beside"])
     loss = means.values["loss-gaimd"][0]
     found = []
@@ -147,7 +158,8 @@ def growth_of_spread(data: Data, claim: Claim) -> float:
     """Give the same at some loss rates, less that at others."""
     means = data.means(claim["plan"])
     own, other = (
-        _mean(means.values["spread-gaimd"][cells(means, claim, claim[key])]) for key in ("losses", "beside_losses")
+        _mean(means.values["spread-gaimd"][cells(means, claim, claim[key])])
+        for key in ("losses", "beside_losses")
     )
     return own - other
 
@@ -155,7 +167,9 @@ def growth_of_spread(data: Data, claim: Claim) -> float:
 def difference_from_tcp(data: Data, claim: Claim) -> float:
     """Mean distance of GAIMD's predicted over actual rate from TCP's."""
     means = data.means(claim["plan"])
-    return _mean(np.abs(means.values["ratio-gaimd"] - means.values["ratio-tcp"])[cells(means, claim)])
+    return _mean(
+        np.abs(means.values["ratio-gaimd"] - means.values["ratio-tcp"])[cells(means, claim)]
+    )
 
 
 # Friendliness, figures 13 to 20
@@ -200,9 +214,12 @@ def crossover_earlier(data: Data, claim: Claim) -> float:
 
 
 def ratio_of_spreads(data: Data, claim: Claim) -> float:
-    """Mean coefficient of variation of single flows' rates over that under `against`, to a power if one is given."""
+    """Mean coefficient of variation of rates over that under `against`, to `power` if given."""
     means = data.means(claim["plan"])
-    own, other = (_mean(means.value("spread", name, PAIR)) for name in (claim["settings"][0], claim["against"]))
+    own, other = (
+        _mean(means.value("spread", name, PAIR))
+        for name in (claim["settings"][0], claim["against"])
+    )
     return (own / other) ** claim.arguments.get("power", 1.0)
 
 
@@ -210,20 +227,29 @@ def shift_to_tcp(data: Data, claim: Claim) -> float:
     """Rise of TCP's lead over that under the setting `against`; of several settings the mean."""
     means = data.means(claim["plan"])
     against = [claim["against"]] if isinstance(claim["against"], str) else claim["against"]
-    lead = {name: means.value("tcp", name, PAIR) - means.value("gaimd", name, PAIR) for name in means.settings}
-    return _mean(np.array([lead[own] - lead[other] for own, other in zip(claim["settings"], against, strict=True)]))
+    lead = {
+        name: means.value("tcp", name, PAIR) - means.value("gaimd", name, PAIR)
+        for name in means.settings
+    }
+    return _mean(
+        np.array(
+            [lead[own] - lead[other] for own, other in zip(claim["settings"], against, strict=True)]
+        )
+    )
 
 
 def difference_of_rates(data: Data, claim: Claim) -> float:
     """Mean distance of both kinds' normalised rates from those under the setting `against`."""
     means, own = data.means(claim["plan"]), claim["settings"][0]
     names = ("gaimd", "tcp")
-    found = [means.value(name, own, PAIR) - means.value(name, claim["against"], PAIR) for name in names]
+    found = [
+        means.value(name, own, PAIR) - means.value(name, claim["against"], PAIR) for name in names
+    ]
     return _mean(np.abs(found))
 
 
 def difference_of_pairs(data: Data, claim: Claim) -> float:
-    """Mean distance of GAIMD's normalised rates with one TCP-friendly pair from those with the other."""
+    """Mean distance of GAIMD's normalised rates between one TCP-friendly pair and the other."""
     means = data.means(claim["plan"])
     pairs = [means.values["gaimd"][:, :, means.rules.index(rule)] for rule in (PAIR, OTHER_PAIR)]
     return _mean(np.abs(pairs[0] - pairs[1]))
@@ -233,7 +259,12 @@ def gain_by_sack(data: Data, claim: Claim) -> float:
     """Mean rise of GAIMD's normalised rate when it recovers by SACK, too."""
     own, other = data.means(claim["plan"]), data.means(claim["beside"])
     return _mean(
-        np.array([own.value("gaimd", name, PAIR) - other.value("gaimd", name, PAIR) for name in claim["settings"]])
+        np.array(
+            [
+                own.value("gaimd", name, PAIR) - other.value("gaimd", name, PAIR)
+                for name in claim["settings"]
+            ]
+        )
     )
 
 
@@ -283,5 +314,8 @@ def _wanted(rule: str, claim: Claim) -> bool:
 
 
 def _mean(values: np.ndarray) -> float:
-    """Mean; without values, or with one missing, not a number: there is no such cell, or it has no rate."""
+    """Mean; without values, or with one missing, not a number.
+
+    There is no such cell, or it has no rate.
+    """
     return float(np.mean(values)) if values.size else float("nan")

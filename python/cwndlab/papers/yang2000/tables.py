@@ -1,4 +1,7 @@
-"""Data of yang2000's experiments as tables, one function each: what was measured, and what follows from it."""
+"""Data of yang2000's experiments as tables, one function each.
+
+What was measured, and what follows from it.
+"""
 
 from __future__ import annotations
 
@@ -23,18 +26,38 @@ def formula_table(_data: Data, _experiment: Experiment) -> pl.DataFrame:
     rows = []
     for (alpha, beta), p in itertools.product(((1.0, 0.5), (0.31, 0.875)), LOSSES):
         path = {"rtt": formulas.RTT_S, "rto": formulas.RTO_S}
-        short, full = gaimd.rate_approximation(alpha, beta, p, **path), gaimd.rate(alpha, beta, p, **path)
+        short, full = (
+            gaimd.rate_approximation(alpha, beta, p, **path),
+            gaimd.rate(alpha, beta, p, **path),
+        )
         without = gaimd.square_root_rate(alpha, beta, p, rtt=formulas.RTT_S)
         second = gaimd.timeout_term(alpha, beta, p, rto=formulas.RTO_S)
         rows.append((alpha, beta, p, *map(float, (short, full, without, second * short))))
-    columns = ["alpha", "beta", "p", "equation_2", "equation_55", "without_timeouts", "share_of_timeouts"]
+    columns = [
+        "alpha",
+        "beta",
+        "p",
+        "equation_2",
+        "equation_55",
+        "without_timeouts",
+        "share_of_timeouts",
+    ]
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def accuracy_table(data: Data, experiment: Experiment) -> pl.DataFrame:
-    """Means of each cell with one beta: predicted over actual rate, loss rate, share of time-outs beside Q."""
-    found = cell_table(data, experiment.plans[0]).filter(~pl.col("metric").str.starts_with("flows."))
-    wanted = [rule for rule in found["rule"].unique() if theory.parse(rule).bd == experiment.arguments["beta"]]
+    """Means of each cell with one beta.
+
+    Predicted over actual rate, loss rate, share of timeouts beside Q.
+    """
+    found = cell_table(data, experiment.plans[0]).filter(
+        ~pl.col("metric").str.starts_with("flows.")
+    )
+    wanted = [
+        rule
+        for rule in found["rule"].unique()
+        if theory.parse(rule).bd == experiment.arguments["beta"]
+    ]
     return found.filter(pl.col("rule").is_in(wanted))
 
 
@@ -46,10 +69,15 @@ def spread_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     for place in np.ndindex(*board.series["ratios-gaimd"].shape):
         if board.rules[place[2]] == rule:
             for group in ("gaimd", "tcp"):
-                ratios, losses = (board.series[f"{name}-{group}"][place] for name in ("ratios", "losses"))
+                ratios, losses = (
+                    board.series[f"{name}-{group}"][place] for name in ("ratios", "losses")
+                )
                 if ratios is not None:
                     where = (board.settings[place[0]], board.cases[place[1]], place[3], group)
-                    rows += [(*where, at, *pair) for at, pair in enumerate(zip(losses, ratios, strict=True))]
+                    rows += [
+                        (*where, at, *pair)
+                        for at, pair in enumerate(zip(losses, ratios, strict=True))
+                    ]
     columns = ["setting", "case", "replicate", "group", "flow", "loss", "ratio"]
     return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
 
@@ -65,14 +93,19 @@ def minimiser_table(_data: Data, _experiment: Experiment) -> pl.DataFrame:
             formulas.minimiser(formulas.BETA, edge, formulas.Setting(formula, times)),
             theirs.get(edge),
         )
-        for formula, times, edge in itertools.product(friendly.FORMULAS, (1.0, 2.0, 4.0, 8.0), formulas.THRESHOLDS)
+        for formula, times, edge in itertools.product(
+            friendly.FORMULAS, (1.0, 2.0, 4.0, 8.0), formulas.THRESHOLDS
+        )
     ]
     columns = ["formula", "rto_over_rtt", "threshold", "alpha", "printed"]
     return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
 
 
 def curves_table(_data: Data, _experiment: Experiment) -> pl.DataFrame:
-    """TCP-friendly alpha by curve over beta; ``to 0.3`` minimises the error up to a loss rate of 0.3."""
+    """TCP-friendly alpha by curve over beta.
+
+    ``to 0.3`` minimises the error up to a loss rate of 0.3.
+    """
     betas = np.linspace(0.1, 0.95, 18)
     return pl.DataFrame({"beta": betas, **formulas.curves(betas)})
 
@@ -100,11 +133,23 @@ def windows_table(_data: Data, _experiment: Experiment) -> pl.DataFrame:
 
 
 def friendliness_table(data: Data, experiment: Experiment) -> pl.DataFrame:
-    """Means of each cell under one setting: normalised rates, loss rate, spread of single flows; the crossover."""
+    """Means of each cell under one setting: normalised rates, loss rate, spread of single flows.
+
+    The crossover.
+    """
     setting = experiment.arguments["setting"]
-    found = cell_table(data, "friendliness", [setting]).filter(~pl.col("metric").str.starts_with("flows."))
+    found = cell_table(data, "friendliness", [setting]).filter(
+        ~pl.col("metric").str.starts_with("flows.")
+    )
     crossed = [
-        ("friendliness", setting, "crossover", rule, "flows", *crossover(data, "friendliness", setting, rule)[:2])
+        (
+            "friendliness",
+            setting,
+            "crossover",
+            rule,
+            "flows",
+            *crossover(data, "friendliness", setting, rule)[:2],
+        )
         for rule in data.boards["friendliness"].rules
     ]
     return pl.concat([found, pl.DataFrame(crossed, schema=found.schema, orient="row")])
@@ -112,7 +157,9 @@ def friendliness_table(data: Data, experiment: Experiment) -> pl.DataFrame:
 
 def crossover(data: Data, plan: str, setting: str, rule: str) -> Estimate:
     """Crossover with its interval, in flows in all."""
-    return data.estimate(lambda chosen: quantities.crossover(chosen.means(plan), setting, rule), [plan])
+    return data.estimate(
+        lambda chosen: quantities.crossover(chosen.means(plan), setting, rule), [plan]
+    )
 
 
 def crossovers(data: Data) -> pl.DataFrame:
@@ -122,12 +169,16 @@ def crossovers(data: Data) -> pl.DataFrame:
         what, other = setting.rsplit("/", 1)
         found = crossover(data, "assumed", setting, quantities.PAIR)
         rows.append((what, f"crossover beside {other}", found.mean, found.half_width))
-    return pl.DataFrame(rows, schema=["assumed", "what", "value", "ci95"], orient="row", infer_schema_length=None)
+    return pl.DataFrame(
+        rows, schema=["assumed", "what", "value", "ci95"], orient="row", infer_schema_length=None
+    )
 
 
 def assumed_table(data: Data, _experiment: Experiment) -> pl.DataFrame:
     """Crossovers in flows, and all that is measured of predictions, by assumption."""
-    accuracy = cell_table(data, "assumed-accuracy").select(assumed="setting", what="metric", value="value", ci95="ci95")
+    accuracy = cell_table(data, "assumed-accuracy").select(
+        assumed="setting", what="metric", value="value", ci95="ci95"
+    )
     return pl.concat([crossovers(data), accuracy])
 
 
@@ -149,10 +200,11 @@ def beside(data: Data) -> dict[str, Estimate]:
 
 
 def published_table(data: Data, _experiment: Experiment) -> pl.DataFrame:
-    """Every printed number beside ours, with the relative difference and the half-width of our interval."""
+    """Every printed number next to ours, with the relative difference and our half-width."""
     found = beside(data)
     rows = [
-        (row["name"], row["what"], row["place"], float(row["value"]), *found[row["name"]][:2]) for row in published()
+        (row["name"], row["what"], row["place"], float(row["value"]), *found[row["name"]][:2])
+        for row in published()
     ]
     columns = ["name", "what", "place", "printed", "ours", "ci95"]
     table = pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)

@@ -1,7 +1,8 @@
-"""Figure 12 of yang2000: windows of (0.31, 0.875) and of TCP with the same round trip, without time-outs.
+"""Figure 12 of yang2000: windows of (0.31, 0.875) and TCP with equal RTTs, without timeouts.
 
-Chiu and Jain's model, which the paper refers to, has both flows lose at once. In another one, one flow loses at a time,
-each with a probability in proportion to its window: as where losses are rare and packets alike.
+Chiu and Jain's model, which the paper refers to, has both flows lose at once. In another one, one
+flow loses at a time, each with a probability in proportion to its window: as where losses are rare
+and packets alike.
 """
 
 from __future__ import annotations

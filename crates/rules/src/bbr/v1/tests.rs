@@ -1,6 +1,7 @@
 use super::*;
 
-/// A path of 1000 packets/s and 100 ms: 100 packets fill it. One acknowledgement a round trip, for what the window allowed.
+/// A path of 1000 packets/s and 100 ms, filled by 100 packets. One ACK per round trip acknowledges
+/// a window.
 struct Path {
     rule: Bbr1,
     cwnd: f64,
@@ -47,7 +48,8 @@ fn startup_drain_and_probing_by_hand() {
     path.round(100);
     assert_eq!(path.cwnd, 203.0);
     let mut repaired = path.rule.clone();
-    // Recovery begins with the 100 in flight and one; two losses later what is in flight and delivered leaves; then the window is back.
+    // Recovery begins with the 100 in flight and one; two losses later what is in flight and
+    // delivered leaves; then the window is back.
     assert_eq!(repaired.decrease(203.0, Congestion::FastRetransmit), 101.0);
     let ack = Ack {
         now_s: path.now_s + 0.01,

@@ -1,5 +1,5 @@
-//! What BBR version 3 learns from loss: the long-term bound that probing finds, the short-term ones of a cycle (draft-ietf-ccwg-bbr-06,
-//! section "Updating the Model Upon Packet Loss").
+//! BBR version 3, response to loss: the long-term bound that probing finds, and the short-term
+//! bounds of a cycle (draft-ietf-ccwg-bbr-06, section "Updating the Model Upon Packet Loss").
 
 use super::{Bbr3, MIN_PIPE, Mode, is_limited};
 use crate::Ack;
@@ -7,46 +7,47 @@ use crate::Ack;
 const LOSS_THRESHOLD: f64 = 0.02;
 const BETA: f64 = 0.7;
 const HEADROOM: f64 = 0.15;
-/// Acknowledgements that find losses, in a round trip, which end Startup.
+/// ACKs that report losses, in a round trip, which end Startup.
 const STARTUP_LOSSES: u32 = 6;
 
-/// What acknowledgements say about the last probe for bandwidth.
+/// Which packets ACKs acknowledge with respect to the last bandwidth probe (BBR.ack_phase).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Feedback {
-    None,
+pub(super) enum AckPhase {
+    Init,
     Refilling,
-    Starting,
-    Arriving,
-    Stopping,
+    ProbeStarting,
+    ProbeFeedback,
+    ProbeStopping,
 }
 
-/// Bounds on rate and on what is in flight, and what they are made of.
+/// Bounds on the rate and on packets in flight, with the state to compute them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Bounds {
     pub(super) bandwidth_short: f64,
     pub(super) inflight_short: f64,
     pub(super) inflight_long: f64,
-    /// Largest delivery rate, and most packets delivered while one was under way, of this round trip.
+    /// Maximum delivery rate, and most packets delivered during one sample, of this round trip.
     bandwidth_latest: f64,
     pub(super) inflight_latest: f64,
-    pub(super) feedback: Feedback,
-    /// What was sent to probe is being acknowledged, and was not answered yet.
+    pub(super) ack_phase: AckPhase,
+    /// Packets of the probe are being acknowledged, and their loss has not been handled yet.
     is_probe_sample: bool,
     pub(super) was_too_high: bool,
     pub(super) was_cautious: bool,
-    /// Round trips for which inflight_long may have grown in this probe; packets acknowledged towards the next step; and how many make one.
+    /// Round trips in which inflight_long may have grown in this probe, packets acknowledged toward
+    /// the next increment, and packets per increment.
     up_rounds: u32,
     up_acked: f64,
     up_acked_per_packet: f64,
-    /// Losses known so far.
+    /// Packets lost so far.
     lost: u64,
     lost_in_round: bool,
     losses_in_round: u32,
-    /// Delivered when the present round trip of losses began, and whether one ends.
+    /// `delivered` when the current loss round began, and whether one ends with this ACK.
     round_ends: u64,
     round_over: bool,
-    /// Recovery lasts since before this round trip.
-    recovers_since_round: bool,
+    /// Recovery began before this round trip.
+    in_recovery_since_round_start: bool,
 }
 
 impl Default for Bounds {
@@ -57,7 +58,7 @@ impl Default for Bounds {
             inflight_long: f64::INFINITY,
             bandwidth_latest: 0.0,
             inflight_latest: 0.0,
-            feedback: Feedback::None,
+            ack_phase: AckPhase::Init,
             is_probe_sample: false,
             was_too_high: false,
             was_cautious: false,
@@ -69,26 +70,32 @@ impl Default for Bounds {
             losses_in_round: 0,
             round_ends: 0,
             round_over: false,
-            recovers_since_round: false,
+            in_recovery_since_round_start: false,
         }
     }
 }
 
-/// Whether more than 2 % of what was in flight with the acknowledged packet is lost.
+/// Whether more than 2 % of the packets in flight with the acknowledged packet are lost.
 fn is_too_high(ack: &Ack) -> bool {
     ack.lost_since_sent_packets as f64 > LOSS_THRESHOLD * ack.sent_in_flight_packets as f64
 }
 
-/// What was in flight when losses came to 2 % of it. The last of the losses is one packet: `InflightAtLoss` of the draft.
+/// Packets in flight when losses reached 2 % of them. The last loss counts as one packet:
+/// `InflightAtLoss` of the draft.
 fn inflight_at_loss(ack: &Ack) -> f64 {
-    let (in_flight, lost) = (ack.sent_in_flight_packets as f64 - 1.0, ack.lost_since_sent_packets as f64 - 1.0);
+    let (in_flight, lost) =
+        (ack.sent_in_flight_packets as f64 - 1.0, ack.lost_since_sent_packets as f64 - 1.0);
     in_flight + (LOSS_THRESHOLD * in_flight - lost) / (1.0 - LOSS_THRESHOLD)
 }
 
 impl Bounds {
     pub(super) fn with_headroom(&self) -> f64 {
         let room = (HEADROOM * self.inflight_long).max(1.0);
-        if self.inflight_long.is_finite() { (self.inflight_long - room).max(MIN_PIPE) } else { f64::INFINITY }
+        if self.inflight_long.is_finite() {
+            (self.inflight_long - room).max(MIN_PIPE)
+        } else {
+            f64::INFINITY
+        }
     }
 
     pub(super) fn forget_short_term(&mut self) {
@@ -98,30 +105,30 @@ impl Bounds {
     pub(super) fn start_down(&mut self) {
         (self.lost_in_round, self.bandwidth_latest, self.inflight_latest) = (false, 0.0, 0.0);
         self.up_acked_per_packet = f64::INFINITY;
-        self.feedback = Feedback::Stopping;
+        self.ack_phase = AckPhase::ProbeStopping;
     }
 
     pub(super) fn start_refill(&mut self) {
         self.forget_short_term();
         (self.up_rounds, self.up_acked) = (0, 0.0);
         self.was_cautious = false;
-        self.feedback = Feedback::Refilling;
+        self.ack_phase = AckPhase::Refilling;
     }
 
     pub(super) fn start_up(&mut self, cwnd: f64) {
         self.is_probe_sample = true;
-        self.feedback = Feedback::Starting;
-        self.steepen(cwnd);
+        self.ack_phase = AckPhase::ProbeStarting;
+        self.raise_inflight_slope(cwnd);
     }
 
-    /// inflight_long grows twice as fast as in the round trip before.
-    fn steepen(&mut self, cwnd: f64) {
+    /// Doubles the growth of inflight_long per round trip.
+    fn raise_inflight_slope(&mut self, cwnd: f64) {
         let growth = f64::from(1u32 << self.up_rounds);
         self.up_rounds = (self.up_rounds + 1).min(30);
         self.up_acked_per_packet = (cwnd / growth).max(1.0);
     }
 
-    fn probe_upward(&mut self, cwnd: f64, ack: &Ack, round_start: bool) {
+    fn probe_inflight_upward(&mut self, cwnd: f64, ack: &Ack, round_start: bool) {
         if !is_limited(cwnd, ack) || cwnd < self.inflight_long {
             return;
         }
@@ -130,7 +137,7 @@ impl Bounds {
         self.up_acked -= packets * if packets > 0.0 { self.up_acked_per_packet } else { 0.0 };
         self.inflight_long += packets;
         if round_start {
-            self.steepen(cwnd);
+            self.raise_inflight_slope(cwnd);
         }
     }
 
@@ -139,27 +146,41 @@ impl Bounds {
         self.losses_in_round += 1;
     }
 
-    /// What the latest round trip delivered, and at its end, if it lost anything while nothing was probed, the short-term bounds. True when
-    /// losses say that Startup has filled the pipe.
-    pub(super) fn end_round(&mut self, ack: &Ack, probing: bool, startup: bool, max_bandwidth: f64, cwnd: f64) -> bool {
+    /// Updates the latest samples, and at the end of a round trip with loss outside of probes the
+    /// short-term bounds. True when losses show that Startup has filled the pipe.
+    pub(super) fn end_round(
+        &mut self,
+        ack: &Ack,
+        probing: bool,
+        startup: bool,
+        max_bandwidth: f64,
+        cwnd: f64,
+    ) -> bool {
         self.bandwidth_latest = self.bandwidth_latest.max(ack.delivery_rate_packets_s);
         self.inflight_latest = self.inflight_latest.max(ack.delivered_since_sent_packets as f64);
-        self.round_over = ack.delivered_packets - ack.delivered_since_sent_packets >= self.round_ends;
+        self.round_over =
+            ack.delivered_packets - ack.delivered_since_sent_packets >= self.round_ends;
         if !self.round_over {
             return false;
         }
         self.round_ends = ack.delivered_packets;
         if self.lost_in_round && !probing {
             let before = |bound: f64, first: f64| if bound.is_finite() { bound } else { first };
-            self.bandwidth_short = self.bandwidth_latest.max(BETA * before(self.bandwidth_short, max_bandwidth));
-            self.inflight_short = self.inflight_latest.max(BETA * before(self.inflight_short, cwnd));
+            self.bandwidth_short =
+                self.bandwidth_latest.max(BETA * before(self.bandwidth_short, max_bandwidth));
+            self.inflight_short =
+                self.inflight_latest.max(BETA * before(self.inflight_short, cwnd));
         }
-        let full = startup && self.recovers_since_round && self.losses_in_round >= STARTUP_LOSSES && is_too_high(ack);
-        (self.lost_in_round, self.losses_in_round, self.recovers_since_round) = (false, 0, ack.in_recovery);
+        let full = startup
+            && self.in_recovery_since_round_start
+            && self.losses_in_round >= STARTUP_LOSSES
+            && is_too_high(ack);
+        (self.lost_in_round, self.losses_in_round, self.in_recovery_since_round_start) =
+            (false, 0, ack.in_recovery);
         full
     }
 
-    /// After everything that looks at the latest round trip.
+    /// Resets the latest samples after everything that reads them.
     pub(super) fn advance(&mut self, ack: &Ack) {
         if self.round_over {
             self.bandwidth_latest = ack.delivery_rate_packets_s;
@@ -169,7 +190,8 @@ impl Bounds {
 }
 
 impl Bbr3 {
-    /// Losses found by this acknowledgement. More than 2 % of what was in flight in a probe: it went too high.
+    /// Handles losses reported by this ACK. More than 2 % of the packets in flight in a probe: the
+    /// probe went too high.
     pub(super) fn learn_from_losses(&mut self, cwnd: f64, ack: &Ack) {
         if ack.lost_packets <= self.bounds.lost {
             return;
@@ -182,7 +204,7 @@ impl Bbr3 {
         if !self.bounds.is_probe_sample || !is_too_high(ack) {
             return;
         }
-        // Answered once in each probe.
+        // At most once per probe.
         (self.bounds.was_too_high, self.bounds.is_probe_sample) = (true, false);
         if !ack.app_limited {
             let target = self.inflight(self.bandwidth(), 1.0).min(cwnd);
@@ -193,14 +215,15 @@ impl Bbr3 {
         }
     }
 
-    /// What acknowledgements without too many losses say of the long-term bound. True when they decide that the next probe begins.
+    /// Adapts the long-term bound on an ACK without too many losses. True when the next probe
+    /// begins.
     pub(super) fn adapt_long_term(&mut self, cwnd: f64, ack: &Ack) -> bool {
-        if self.bounds.feedback == Feedback::Starting && self.round_start {
-            self.bounds.feedback = Feedback::Arriving;
+        if self.bounds.ack_phase == AckPhase::ProbeStarting && self.round_start {
+            self.bounds.ack_phase = AckPhase::ProbeFeedback;
         }
-        if self.bounds.feedback == Feedback::Stopping && self.round_start {
+        if self.bounds.ack_phase == AckPhase::ProbeStopping && self.round_start {
             self.bounds.is_probe_sample = false;
-            self.bounds.feedback = Feedback::None;
+            self.bounds.ack_phase = AckPhase::Init;
             if self.is_probe_bandwidth() {
                 self.cycle += u64::from(!ack.app_limited);
                 if self.bounds.was_cautious && !self.bounds.was_too_high {
@@ -210,9 +233,10 @@ impl Bbr3 {
             }
         }
         if !is_too_high(ack) && self.bounds.inflight_long.is_finite() {
-            self.bounds.inflight_long = self.bounds.inflight_long.max(ack.sent_in_flight_packets as f64);
+            self.bounds.inflight_long =
+                self.bounds.inflight_long.max(ack.sent_in_flight_packets as f64);
             if self.mode == Mode::Up {
-                self.bounds.probe_upward(cwnd, ack, self.round_start);
+                self.bounds.probe_inflight_upward(cwnd, ack, self.round_start);
             }
         }
         false

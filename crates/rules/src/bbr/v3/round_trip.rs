@@ -1,6 +1,7 @@
-//! How BBR version 3 measures the round trip, and drains the pipe to see it (draft-ietf-ccwg-bbr-06, section "ProbeRTT").
+//! BBR version 3, ProbeRTT: measures min_rtt and drains the pipe to see it (draft-ietf-ccwg-bbr-06,
+//! section "ProbeRTT").
 
-use super::loss::Feedback;
+use super::loss::AckPhase;
 use super::{Bbr3, Mode};
 use crate::Ack;
 use crate::bbr::{MIN_RTT_WINDOW_S, PROBE_RTT_S};
@@ -8,9 +9,10 @@ use crate::bbr::{MIN_RTT_WINDOW_S, PROBE_RTT_S};
 const PROBE_RTT_INTERVAL_S: f64 = 5.0;
 
 impl Bbr3 {
-    /// Takes the round trip; true when it is time to probe it.
+    /// Adds an RTT sample; true when ProbeRTT is due.
     pub(super) fn measure_rtt(&mut self, ack: &Ack) -> bool {
-        let expired = self.probed_rtt.0.is_finite() && ack.now_s > self.probed_rtt.1 + PROBE_RTT_INTERVAL_S;
+        let expired =
+            self.probed_rtt.0.is_finite() && ack.now_s > self.probed_rtt.1 + PROBE_RTT_INTERVAL_S;
         if ack.rtt_s > 0.0 && (ack.rtt_s < self.probed_rtt.0 || expired) {
             self.probed_rtt = (ack.rtt_s, ack.now_s);
         }
@@ -20,20 +22,21 @@ impl Bbr3 {
         expired
     }
 
-    /// Enters and leaves ProbeRTT; the window to go on from.
+    /// Enters and leaves ProbeRTT; returns the cwnd to continue from.
     pub(super) fn probe_rtt(&mut self, cwnd: f64, ack: &Ack, expired: bool) -> f64 {
         let Mode::ProbeRtt { until_s, round_passed } = self.mode else {
             if expired {
                 self.save(cwnd);
                 self.mode = Mode::ProbeRtt { until_s: None, round_passed: false };
-                self.bounds.feedback = Feedback::Stopping;
+                self.bounds.ack_phase = AckPhase::ProbeStopping;
                 self.start_round(ack);
             }
             return cwnd;
         };
         let Some(until_s) = until_s else {
             if ack.in_flight_packets as f64 <= self.inflight(self.bandwidth(), 0.5) {
-                self.mode = Mode::ProbeRtt { until_s: Some(ack.now_s + PROBE_RTT_S), round_passed: false };
+                self.mode =
+                    Mode::ProbeRtt { until_s: Some(ack.now_s + PROBE_RTT_S), round_passed: false };
                 self.start_round(ack);
             }
             return cwnd;
@@ -51,6 +54,6 @@ impl Bbr3 {
         } else {
             self.mode = Mode::Startup;
         }
-        cwnd.max(self.prior)
+        cwnd.max(self.prior_cwnd)
     }
 }

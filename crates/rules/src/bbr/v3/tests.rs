@@ -1,6 +1,7 @@
 use super::*;
 
-/// A path of 1000 packets/s and 100 ms that holds at most `limit` packets. One acknowledgement a round trip.
+/// A path of 1000 packets/s and 100 ms that holds at most `limit` packets. One ACK a
+/// round trip.
 struct Path {
     rule: Bbr3,
     cwnd: f64,
@@ -13,7 +14,15 @@ struct Path {
 
 impl Path {
     fn new(limit: f64) -> Self {
-        Self { rule: Bbr3::default(), cwnd: 10.0, in_flight: 0.0, now_s: 0.0, delivered: 0, lost: 0, limit }
+        Self {
+            rule: Bbr3::default(),
+            cwnd: 10.0,
+            in_flight: 0.0,
+            now_s: 0.0,
+            delivered: 0,
+            lost: 0,
+            limit,
+        }
     }
 
     fn round(&mut self) {
@@ -63,7 +72,11 @@ fn the_cycle_runs_down_cruise_refill_up() {
     let mut path = Path::new(f64::INFINITY);
     let modes = path.modes(60);
     // Where the pipe is drained on leaving Drain, Down is over at once.
-    assert_eq!(modes[..6], [Mode::Startup, Mode::Drain, Mode::Cruise, Mode::Refill, Mode::Up, Mode::Down], "{modes:?}");
+    assert_eq!(
+        modes[..6],
+        [Mode::Startup, Mode::Drain, Mode::Cruise, Mode::Refill, Mode::Up, Mode::Down],
+        "{modes:?}"
+    );
     assert!((path.rule.bandwidth() - 1000.0).abs() < 1e-9);
     assert!(path.cwnd >= 100.0 && path.cwnd <= 2.25 * 130.0, "{}", path.cwnd);
 }
@@ -112,12 +125,17 @@ fn found_lost(rule: &Bbr3, lost: u64, in_flight: u64) -> Ack {
 #[test]
 fn a_probe_goes_too_high_when_two_percent_are_lost() {
     let mut rule = probing_up();
-    // 3 of 150 are 2 %, not more; 4 are. 149 and 3 came before the last of them: 149 + (0.02 x 149 - 3)/0.98 = 148.98.
+    // 3 of 150 are 2 %, not more; 4 are. 149 and 3 came before the last of them: 149 + (0.02 x 149
+    // - 3)/0.98 = 148.98.
     rule.learn_from_losses(250.0, &found_lost(&rule, 3, 150));
     assert_eq!((rule.mode, rule.bounds.inflight_long), (Mode::Up, f64::INFINITY));
     rule.learn_from_losses(250.0, &found_lost(&rule, 4, 150));
     assert_eq!(rule.mode, Mode::Down);
-    assert!((rule.bounds.inflight_long - 148.979_591_836_7).abs() < 1e-9, "{}", rule.bounds.inflight_long);
+    assert!(
+        (rule.bounds.inflight_long - 148.979_591_836_7).abs() < 1e-9,
+        "{}",
+        rule.bounds.inflight_long
+    );
     // 15 % of it stay free: 148.98 - 22.35.
     assert!((rule.bounds.with_headroom() - 126.632_653_061_2).abs() < 1e-9);
     // Once in each probe.
@@ -128,7 +146,8 @@ fn a_probe_goes_too_high_when_two_percent_are_lost() {
 #[test]
 fn never_below_seven_tenths_of_the_target() {
     let mut rule = probing_up();
-    // Fifty in flight when ten were lost: 49 + (0.98 - 9)/0.98 = 40.8 is below 0.7 x (100 + 2), the product and what Up allows on top.
+    // Fifty in flight when ten were lost: 49 + (0.98 - 9)/0.98 = 40.8 is below 0.7 x (100 + 2), the
+    // product and what Up allows on top.
     rule.learn_from_losses(250.0, &found_lost(&rule, 10, 50));
     assert!((rule.bounds.inflight_long - 71.4).abs() < 1e-9, "{}", rule.bounds.inflight_long);
 }
@@ -137,8 +156,13 @@ fn never_below_seven_tenths_of_the_target() {
 fn losses_elsewhere_slow_down_toward_what_is_delivered() {
     let mut bounds = Bounds::default();
     let round = |bounds: &mut Bounds, delivered_packets, rate, lost_packets| {
-        let ack =
-            Ack { delivered_packets, delivered_since_sent_packets: 80, delivery_rate_packets_s: rate, lost_packets, ..Ack::default() };
+        let ack = Ack {
+            delivered_packets,
+            delivered_since_sent_packets: 80,
+            delivery_rate_packets_s: rate,
+            lost_packets,
+            ..Ack::default()
+        };
         bounds.lose_in_round();
         bounds.end_round(&ack, false, false, 1000.0, 200.0);
         bounds.advance(&ack);
@@ -146,7 +170,8 @@ fn losses_elsewhere_slow_down_toward_what_is_delivered() {
     // The latest round trip had 900/s and 80 packets: max(900, 0.7 x 1000), max(80, 0.7 x 200).
     round(&mut bounds, 1000, 900.0, 1);
     assert_eq!((bounds.bandwidth_short, bounds.inflight_short.round()), (900.0, 140.0));
-    // 500/s after it: the largest of the round trip before counts too, so max(900, 0.7 x 900) and max(80, 0.7 x 140 = 98); then 630 and 80.
+    // 500/s after it: the largest of the round trip before counts too, so max(900, 0.7 x 900) and
+    // max(80, 0.7 x 140 = 98); then 630 and 80.
     round(&mut bounds, 2000, 500.0, 2);
     assert_eq!((bounds.bandwidth_short, bounds.inflight_short.round()), (900.0, 98.0));
     round(&mut bounds, 3000, 500.0, 3);
@@ -171,5 +196,5 @@ fn the_round_trip_is_probed_with_half_the_product() {
 #[test]
 fn a_loss_leaves_the_window_to_the_model() {
     assert_eq!(Bbr3::default().decrease(50.0, Congestion::FastRetransmit), 50.0);
-    assert_eq!(Bbr3::default().on_mark(50.0, &Ack::default()), Mark::Noted);
+    assert_eq!(Bbr3::default().on_mark(50.0, &Ack::default()), MarkResponse::Consumed);
 }

@@ -1,13 +1,13 @@
-//! Ranges of endpoint knobs.
+//! Checks of endpoint knobs: ranges.
 
-use super::{Checked, refuse};
+use super::Checked;
 use crate::scenario::KnobOverrides;
 use cwndlab_units::Time;
 
 pub(super) fn check_knobs(knobs: &KnobOverrides, key: &str) -> Checked {
     let inside = |name: &str, value: Option<f64>, low: f64, high: f64| match value {
         Some(value) if !(low..=high).contains(&value) => {
-            refuse(format!("{key}.{name}"), format!("{value} is out of range: {low} to {high}"))
+            super::invalid(format!("{key}.{name}"), value, format!("{low} to {high}"))
         }
         _ => Ok(()),
     };

@@ -1,19 +1,22 @@
-//! Links: rates in time, losses, jitter, outages, markers.
+//! Checks of links: rates, loss models, jitter, outages, token buckets.
 
 use super::queues::check_queue;
-use super::{Checked, MOST_PIECES, refuse, share};
-use crate::scenario::{Graph, JitterSpec, LossSpec, OutageSpec, Scenario, ScenarioError, Waveform};
+use super::{Checked, MAX_RATE_CHANGES, conflict, invalid, share};
+use crate::scenario::{
+    JitterSpec, LossSpec, NetworkGraph, OutageSpec, Scenario, ScenarioError, Waveform,
+};
 use cwndlab_units::Time;
 
 /// Longest mean, bound or deviation of jitter.
-const MOST_JITTER: Time = Time::ns(60_000_000_000);
+const MAX_JITTER: Time = Time::ns(60_000_000_000);
 
 impl Scenario {
-    /// Checks the links and returns them.
-    pub(super) fn check_links(&self) -> Result<Graph<'_>, ScenarioError> {
-        let graph = Graph::new(self)?;
+    /// Checks the links and returns them as a graph.
+    pub(super) fn check_links(&self) -> Result<NetworkGraph<'_>, ScenarioError> {
+        let graph = NetworkGraph::new(self)?;
         for link in &graph.links {
-            // The second way of a pair is as the first; the way back of a dumbbell has a queue of its own.
+            // The reverse link of a duplex link equals it; the reverse link of a dumbbell has its
+            // own queue.
             let key = link.key.as_str();
             check_waveform(&format!("{key}.rate"), &link.rate, self.duration)?;
             check_queue(&link.queue_key, &link.queue, self.duration)?;
@@ -23,9 +26,10 @@ impl Scenario {
             link.jitter.map_or(Ok(()), |jitter| check_jitter(&format!("{key}.jitter"), &jitter))?;
             check_outages(key, link.outages)?;
             if link.marker.is_some_and(|marker| marker.burst.0 == 0) {
-                return Err(ScenarioError::at(
+                return Err(ScenarioError::invalid(
                     format!("{key}.marker.burst"),
-                    "0B is not allowed: no packet would ever be within the profile",
+                    "0B",
+                    "at least 1B",
                 ));
             }
         }
@@ -36,7 +40,7 @@ impl Scenario {
         let at = |name: &str| format!("{key}.{name}");
         let below_one = |name: &str, p: f64| match (0.0..1.0).contains(&p) {
             true => Ok(()),
-            false => refuse(at(name), format!("{p} is not a loss probability: from 0 to below 1")),
+            false => invalid(at(name), p, "a probability of at least 0, below 1"),
         };
         match loss {
             LossSpec::Bernoulli { p, .. } => below_one("p", *p)?,
@@ -48,13 +52,17 @@ impl Scenario {
             }
             LossSpec::List { packets, .. } | LossSpec::Marks { packets, .. } => {
                 if packets.len() > 10_000_000 {
-                    return refuse(at("packets"), "at most 1e7 packets");
+                    return invalid(
+                        at("packets"),
+                        format!("a list of {}", packets.len()),
+                        "at most 1e7 packets",
+                    );
                 }
             }
         }
         if let Some(flow) = loss.flow().as_deref().filter(|flow| !self.has_flow(flow)) {
             let names: Vec<&str> = self.flows.iter().map(|flow| flow.name.as_str()).collect();
-            return refuse(at("flow"), format!("there is no flow \"{flow}\": {}", names.join(", ")));
+            return Err(ScenarioError::unknown(at("flow"), flow, &names));
         }
         Ok(())
     }
@@ -68,14 +76,14 @@ impl Scenario {
 fn check_jitter(key: &str, jitter: &JitterSpec) -> Checked {
     let times = match *jitter {
         JitterSpec::Uniform { low, high, .. } if low > high => {
-            return refuse(format!("{key}.low"), format!("{low} is above high = {high}"));
+            return invalid(format!("{key}.low"), low, format!("at most high = {high}"));
         }
         JitterSpec::Uniform { low, high, .. } => [("low", low), ("high", high)],
         JitterSpec::Normal { mean, deviation, .. } => [("mean", mean), ("deviation", deviation)],
         JitterSpec::Exponential { mean, .. } => [("mean", mean), ("mean", mean)],
     };
-    match times.iter().find(|(_, time)| *time >= MOST_JITTER) {
-        Some((name, time)) => refuse(format!("{key}.{name}"), format!("{time} is too long: below {MOST_JITTER}")),
+    match times.iter().find(|(_, time)| *time >= MAX_JITTER) {
+        Some((name, time)) => invalid(format!("{key}.{name}"), time, format!("below {MAX_JITTER}")),
         None => Ok(()),
     }
 }
@@ -85,26 +93,32 @@ fn check_outages(key: &str, outages: &[OutageSpec]) -> Checked {
     for (i, outage) in outages.iter().enumerate() {
         let OutageSpec { from, to, .. } = outage;
         if from >= to {
-            return refuse(format!("{key}.outages[{i}].to"), format!("{to} is not after from = {from}"));
+            return invalid(
+                format!("{key}.outages[{i}].to"),
+                to,
+                format!("later than from = {from}"),
+            );
         }
         if *from < before {
-            let message = format!("{from} is before the end of the one before, {before}: in order, without overlap");
-            return refuse(format!("{key}.outages[{i}].from"), message);
+            let expected = format!("no earlier than the end of the outage before, {before}");
+            return invalid(format!("{key}.outages[{i}].from"), from, expected);
         }
         before = *to;
     }
     Ok(())
 }
 
-/// Checks a rate in time, in a run of this duration.
+/// Checks a waveform in a run of this duration.
 pub(super) fn check_waveform(key: &str, waveform: &Waveform, duration: Time) -> Checked {
     if let Some((name, message)) = waveform.problem() {
-        return refuse(format!("{key}.{name}"), message);
+        return conflict(format!("{key}.{name}"), message);
     }
     match waveform.shortest_piece() {
-        Some((name, piece)) if duration.seconds() / piece.seconds().max(1e-12) > MOST_PIECES => {
-            let message = format!("a change every {piece} is too often for a run of {duration}: at most {MOST_PIECES:.0} changes");
-            refuse(format!("{key}.{name}"), message)
+        Some((name, piece))
+            if duration.seconds() / piece.seconds().max(1e-12) > MAX_RATE_CHANGES =>
+        {
+            let expected = format!("at most {MAX_RATE_CHANGES:.0} changes in a run of {duration}");
+            invalid(format!("{key}.{name}"), format!("a change every {piece}"), expected)
         }
         _ => Ok(()),
     }

@@ -1,7 +1,8 @@
-//! What types cannot say: ranges, references between parts, and sizes that would exhaust memory. The first error is told.
+//! Checks of a scenario beyond types: ranges, references between tables, and sizes that would
+//! exhaust memory. The first error is reported.
 
 mod cross;
-mod draws;
+mod distributions;
 mod knobs;
 mod links;
 mod queues;
@@ -13,33 +14,41 @@ use cwndlab_units::Time;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-/// Flows in one scenario.
-const MOST_FLOWS: u64 = 2_000_000;
-/// Changes of a rate in one run: some seconds of work before the first packet.
-const MOST_PIECES: f64 = 1e8;
-/// Samples in one trace table: about 2 GiB.
-const MOST_SAMPLES: f64 = 1e8;
-/// Last priority.
+/// Largest number of flows in a scenario.
+const MAX_FLOWS: u64 = 2_000_000;
+/// Largest number of rate changes in a run: some seconds of work before the first packet.
+const MAX_RATE_CHANGES: f64 = 1e8;
+/// Largest number of samples in a trace table: about 2 GiB.
+const MAX_SAMPLES: f64 = 1e8;
+/// Lowest priority.
 const LAST_PRIORITY: u8 = 3;
 
-/// Nothing, or what is wrong.
+/// Success, or the first error.
 type Checked = Result<(), ScenarioError>;
 
-fn refuse(key: impl Display, message: impl Display) -> Checked {
+fn conflict(key: impl Display, message: impl Display) -> Checked {
     Err(ScenarioError::at(key, message))
 }
 
-fn inside<T: PartialOrd + Display>(key: impl Display, value: T, low: T, high: T) -> Checked {
-    if value >= low && value <= high { Ok(()) } else { refuse(key, format!("{value} is out of range: {low} to {high}")) }
+fn invalid(key: impl Display, value: impl Display, expected: impl Display) -> Checked {
+    Err(ScenarioError::invalid(key, value, expected))
 }
 
-/// A probability or a weight that does something.
+fn inside<T: PartialOrd + Display>(key: impl Display, value: T, low: T, high: T) -> Checked {
+    if value >= low && value <= high {
+        Ok(())
+    } else {
+        invalid(key, value, format!("{low} to {high}"))
+    }
+}
+
+/// Checks a probability or weight, which must not be zero.
 fn share(key: impl Display, value: f64) -> Checked {
-    if value > 0.0 && value <= 1.0 { Ok(()) } else { refuse(key, format!("{value} is out of range: above 0, at most 1")) }
+    if value > 0.0 && value <= 1.0 { Ok(()) } else { invalid(key, value, "above 0, at most 1") }
 }
 
 fn positive(key: impl Display, time: Time) -> Checked {
-    if time > Time::default() { Ok(()) } else { refuse(key, "0s is not allowed: a time above 0") }
+    if time > Time::default() { Ok(()) } else { invalid(key, time, "a time above 0") }
 }
 
 fn priority(key: impl Display, priority: u8) -> Checked {
@@ -61,7 +70,7 @@ impl Scenario {
         self.check_trace()
     }
 
-    /// Endpoint knobs of a flow with these of its own.
+    /// Endpoint knobs of a flow with these overrides.
     pub fn knobs(&self, own: &KnobOverrides) -> Knobs {
         let mut knobs = Knobs::profile(self.profile.into());
         self.tcp.apply(&mut knobs);
@@ -69,23 +78,25 @@ impl Scenario {
         knobs
     }
 
-    /// The measuring window.
+    /// The measurement window.
     pub fn window(&self) -> [Time; 2] {
         self.measure.unwrap_or([Time::default(), self.duration])
     }
 
     fn check_times(&self) -> Checked {
         if self.duration == Time::default() {
-            return refuse("duration", "0s is not allowed: a time above 0, such as \"60s\"");
+            return invalid("duration", self.duration, "a time above 0");
         }
         let [from, to] = self.window();
         if from >= to || to > self.duration {
-            let message =
-                format!("[{from}, {to}] is not a window inside the run: write [from, to] with 0s <= from < to <= {}", self.duration);
-            return refuse("measure", message);
+            return invalid(
+                "measure",
+                format!("[{from}, {to}]"),
+                format!("[from, to] with 0s <= from < to <= {}", self.duration),
+            );
         }
         if self.rate_bin < Time::ns(1_000_000) {
-            return refuse("rate_bin", format!("{} is too short: at least 1ms", self.rate_bin));
+            return invalid("rate_bin", self.rate_bin, "at least 1ms");
         }
         self.bdp.map_or(Ok(()), |bdp| positive("bdp.rtt", bdp.rtt))
     }
@@ -94,11 +105,15 @@ impl Scenario {
         let flows: u64 = self.flows.iter().map(|flow| flow.count).sum();
         let samples = |key: &str, every: Time, each: u64| {
             if every < Time::ns(1_000) {
-                return refuse(key, format!("{every} is too short: at least 1us"));
+                return invalid(key, every, "at least 1us");
             }
             let rows = self.duration.seconds() / every.seconds() * each as f64;
-            if rows > MOST_SAMPLES {
-                return refuse(key, format!("{every} makes {rows:.0} rows: at most {MOST_SAMPLES:.0}; sample less often"));
+            if rows > MAX_SAMPLES {
+                return invalid(
+                    key,
+                    every,
+                    format!("an interval that makes at most {MAX_SAMPLES:.0} rows, not {rows:.0}"),
+                );
             }
             Ok(())
         };

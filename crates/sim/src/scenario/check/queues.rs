@@ -1,15 +1,15 @@
-//! Parameters of queue disciplines: probabilities, thresholds in order, buffers that hold a packet.
+//! Checks of queue disciplines: probabilities, order of thresholds, buffers that hold a packet.
 
-use super::{Checked, inside, positive, refuse, share};
-use crate::scenario::{Graph, QueueSpec, Routes, Scenario};
+use super::{Checked, conflict, inside, invalid, positive, share};
+use crate::scenario::{NetworkGraph, QueueSpec, Routes, Scenario};
 use cwndlab_units::{Buffer, Bytes, Time};
 
-/// Most queues that flows may share by number.
-const MOST_BUCKETS: u64 = 1_000_000;
-/// Largest quantum, and mean packet: the largest packet there is.
-const MOST_BYTES: u64 = 65_535;
-/// Largest weight in PIE's equation.
-const MOST_GAIN: f64 = 1e3;
+/// Largest number of hash buckets.
+const MAX_BUCKETS: u64 = 1_000_000;
+/// Largest quantum and mean packet size: the largest packet.
+const MAX_PACKET_BYTES: u64 = 65_535;
+/// Largest gain of PIE.
+const MAX_GAIN: f64 = 1e3;
 
 /// Checks a queue by itself, in a run of this duration.
 pub(super) fn check_queue(key: &str, queue: &QueueSpec, duration: Time) -> Checked {
@@ -25,7 +25,18 @@ pub(super) fn check_queue(key: &str, queue: &QueueSpec, duration: Time) -> Check
             mark_p.map_or(Ok(()), |p| share(at("mark_p"), p))?;
             positive(at("target_delay"), *target_delay)
         }
-        QueueSpec::Rio { min, max, max_p, in_min, in_max, in_max_p, weight, mean_packet, target_delay, .. } => {
+        QueueSpec::Rio {
+            min,
+            max,
+            max_p,
+            in_min,
+            in_max,
+            in_max_p,
+            weight,
+            mean_packet,
+            target_delay,
+            ..
+        } => {
             thresholds(key, ("min", *min), ("max", *max))?;
             share(at("max_p"), *max_p)?;
             thresholds(key, ("in_min", *in_min), ("in_max", *in_max))?;
@@ -36,26 +47,31 @@ pub(super) fn check_queue(key: &str, queue: &QueueSpec, duration: Time) -> Check
         }
         QueueSpec::Drr { quantum, buckets, flow_limit, .. } => {
             quantum.map_or(Ok(()), |quantum| bytes(at("quantum"), quantum))?;
-            buckets.map_or(Ok(()), |buckets| inside(at("buckets"), buckets, 1, MOST_BUCKETS))?;
+            buckets.map_or(Ok(()), |buckets| inside(at("buckets"), buckets, 1, MAX_BUCKETS))?;
             flow_limit.map_or(Ok(()), |limit| holds_a_packet(&at("flow_limit"), limit))
         }
-        QueueSpec::CoDel { target, interval, .. } => target_within_interval(key, *target, *interval),
+        QueueSpec::CoDel { target, interval, .. } => {
+            target_within_interval(key, *target, *interval)
+        }
         QueueSpec::FqCoDel { target, interval, quantum, buckets, .. } => {
             target_within_interval(key, *target, *interval)?;
             quantum.map_or(Ok(()), |quantum| bytes(at("quantum"), quantum))?;
-            buckets.map_or(Ok(()), |buckets| inside(at("buckets"), buckets, 1, MOST_BUCKETS))
+            buckets.map_or(Ok(()), |buckets| inside(at("buckets"), buckets, 1, MAX_BUCKETS))
         }
         QueueSpec::Pie { target, update, alpha, beta, mark_p, .. } => {
             positive(at("target"), *target)?;
-            if *update < Time::ns(1_000) || duration.seconds() / update.seconds() > super::MOST_PIECES {
-                let most = super::MOST_PIECES;
-                return refuse(
+            if *update < Time::ns(1_000)
+                || duration.seconds() / update.seconds() > super::MAX_RATE_CHANGES
+            {
+                let most = super::MAX_RATE_CHANGES;
+                return invalid(
                     at("update"),
-                    format!("{update} is too often for a run of {duration}: at least 1us, at most {most:.0} updates"),
+                    update,
+                    format!("at least 1us, and at most {most:.0} updates in a run of {duration}"),
                 );
             }
-            inside(at("alpha"), *alpha, 0.0, MOST_GAIN)?;
-            inside(at("beta"), *beta, 0.0, MOST_GAIN)?;
+            inside(at("alpha"), *alpha, 0.0, MAX_GAIN)?;
+            inside(at("beta"), *beta, 0.0, MAX_GAIN)?;
             share(at("mark_p"), *mark_p)
         }
     }
@@ -63,15 +79,15 @@ pub(super) fn check_queue(key: &str, queue: &QueueSpec, duration: Time) -> Check
 
 fn holds_a_packet(key: &str, limit: Buffer) -> Checked {
     match limit {
-        Buffer::Packets(0) | Buffer::Bytes(0) => refuse(key, "a buffer holds at least one packet"),
+        Buffer::Packets(0) | Buffer::Bytes(0) => invalid(key, limit, "at least one packet"),
         _ => Ok(()),
     }
 }
 
 fn bytes(key: String, size: Bytes) -> Checked {
-    match (1..=MOST_BYTES).contains(&size.0) {
+    match (1..=MAX_PACKET_BYTES).contains(&size.0) {
         true => Ok(()),
-        false => refuse(key, format!("{size} is out of range: 1B to {MOST_BYTES}B")),
+        false => invalid(key, size, format!("1B to {MAX_PACKET_BYTES}B")),
     }
 }
 
@@ -79,55 +95,79 @@ fn target_within_interval(key: &str, target: Time, interval: Time) -> Checked {
     positive(format!("{key}.target"), target)?;
     match target <= interval {
         true => Ok(()),
-        false => refuse(format!("{key}.target"), format!("{target} is above interval = {interval}")),
+        false => invalid(format!("{key}.target"), target, format!("at most interval = {interval}")),
     }
 }
 
-/// The lower one is below the upper one. Both are in one unit: what a packet, a time and a product come to depends on the run.
-fn thresholds(key: &str, (low_name, low): (&str, Option<Buffer>), (high_name, high): (&str, Option<Buffer>)) -> Checked {
+/// Checks that a lower threshold is below the upper one. Both must have one unit, since conversions
+/// depend on the run.
+fn thresholds(
+    key: &str,
+    (low_name, low): (&str, Option<Buffer>),
+    (high_name, high): (&str, Option<Buffer>),
+) -> Checked {
     for (name, threshold) in [(low_name, low), (high_name, high)] {
         if threshold == Some(Buffer::Unlimited) {
-            return refuse(format!("{key}.{name}"), "\"unlimited\" is not a threshold: such as \"5pkt\", or leave it out");
+            return invalid(
+                format!("{key}.{name}"),
+                "\"unlimited\"",
+                "a threshold such as \"5pkt\"",
+            );
         }
     }
     let (Some(low), Some(high)) = (low, high) else { return Ok(()) };
     let in_order = match (low, high) {
-        (Buffer::Packets(low), Buffer::Packets(high)) | (Buffer::Bytes(low), Buffer::Bytes(high)) => low < high,
+        (Buffer::Packets(low), Buffer::Packets(high))
+        | (Buffer::Bytes(low), Buffer::Bytes(high)) => low < high,
         (Buffer::Time(low), Buffer::Time(high)) => low < high,
         (Buffer::Bdp(low), Buffer::Bdp(high)) => low < high,
         _ => {
-            return refuse(
+            return conflict(
                 format!("{key}.{low_name}"),
-                format!("{low} and {high_name} = {high} are in different units: write both in one"),
+                format!("{low_name} = {low} and {high_name} = {high} must be in one unit"),
             );
         }
     };
     match in_order {
         true => Ok(()),
-        false => refuse(format!("{key}.{low_name}"), format!("{low} is not below {high_name} = {high}")),
+        false => invalid(format!("{key}.{low_name}"), low, format!("below {high_name} = {high}")),
     }
 }
 
 impl Scenario {
-    /// A buffer in bytes has room for each packet that has to pass it on its way to a sink.
-    pub(super) fn check_buffers(&self, graph: &Graph<'_>, routes: &Routes) -> Checked {
+    /// Checks that a buffer in bytes holds each packet that crosses it on its way to a sink.
+    pub(super) fn check_buffers(&self, graph: &NetworkGraph<'_>, routes: &Routes) -> Checked {
         let mut largest = vec![0; graph.links.len()];
-        let flows = self.flows.iter().zip(&routes.flows).map(|(flow, way)| (way, u64::from(self.knobs(&flow.tcp).wire_size(1))));
-        let arrivals = self.arrivals.iter().zip(&routes.arrivals).map(|(spec, way)| (way, u64::from(self.knobs(&spec.tcp).wire_size(1))));
-        let cross = self.cross.iter().zip(&routes.cross).map(|(cross, way)| (way, cross.packet_size.0));
-        for (way, size) in flows.chain(arrivals).chain(cross) {
-            for &link in &way.there {
+        let flows = self
+            .flows
+            .iter()
+            .zip(&routes.flows)
+            .map(|(flow, path)| (path, u64::from(self.knobs(&flow.tcp).wire_size(1))));
+        let arrivals = self
+            .arrivals
+            .iter()
+            .zip(&routes.arrivals)
+            .map(|(spec, path)| (path, u64::from(self.knobs(&spec.tcp).wire_size(1))));
+        let cross =
+            self.cross.iter().zip(&routes.cross).map(|(cross, path)| (path, cross.packet_size.0));
+        for (path, size) in flows.chain(arrivals).chain(cross) {
+            for &link in &path.forward {
                 largest[link as usize] = size.max(largest[link as usize]);
             }
         }
         for (link, largest) in graph.links.iter().zip(largest) {
-            let own = if let QueueSpec::Drr { flow_limit, .. } = link.queue { flow_limit } else { None };
+            let own =
+                if let QueueSpec::Drr { flow_limit, .. } = link.queue { flow_limit } else { None };
             for (name, limit) in [("limit", Some(link.queue.limit())), ("flow_limit", own)] {
                 if let Some(Buffer::Bytes(bytes)) = limit
                     && bytes < largest
                 {
-                    let message = format!("{bytes}B is less than a packet of {largest}B that has to pass");
-                    return refuse(format!("{}.{name}", link.queue_key), message);
+                    let expected = format!("at least a packet, {largest}B");
+                    return invalid(
+                        format!("{}.{name}", link.queue_key),
+                        format!("{bytes}B"),
+                        expected,
+                    );
                 }
             }
         }

@@ -1,42 +1,53 @@
-//! TCP flows, those that are there and those that arrive.
+//! Checks of listed flows and arriving flows.
 
-use super::draws::check_draw;
+use super::distributions::check_draw;
 use super::knobs::check_knobs;
-use super::{Checked, MOST_FLOWS, MOST_PIECES, inside, positive, priority, refuse};
+use super::{Checked, MAX_FLOWS, MAX_RATE_CHANGES, conflict, inside, invalid, positive, priority};
 use crate::scenario::{ArrivalSpec, FlowSpec, Leave, Scenario};
 use cwndlab_units::Time;
 use std::collections::BTreeSet;
 
-/// Arrivals of one process, expected in a run.
-const MOST_ARRIVALS: f64 = 1e7;
+/// Largest expected number of arrivals of one process.
+const MAX_ARRIVALS: f64 = 1e7;
 /// Shortest mean time between arrivals.
-const SHORTEST_GAP: Time = Time::ns(1_000);
+const MIN_GAP: Time = Time::ns(1_000);
 
 impl Scenario {
     pub(super) fn check_flows<'a>(&'a self, names: &mut BTreeSet<&'a str>) -> Checked {
         if self.flows.is_empty() && self.cross.is_empty() && self.arrivals.is_empty() {
-            return refuse("flows", "the list is empty: at least one [[flows]], [[arrivals]] or [[cross]]");
+            return invalid("flows", "[]", "at least one of [[flows]], [[arrivals]] and [[cross]]");
         }
         let mut total = 0u64;
         for (i, flow) in self.flows.iter().enumerate() {
             let key = |name: &str| format!("flows[{i}].{name}");
             if flow.name.is_empty() || !names.insert(flow.name.as_str()) {
-                return refuse(key("name"), format!("\"{}\" is empty or taken: every group of flows has its own name", flow.name));
+                return invalid(key("name"), format!("\"{}\"", flow.name), "a unique traffic name");
             }
             total = total.saturating_add(flow.count);
-            if flow.count == 0 || total > MOST_FLOWS {
-                return refuse(key("count"), format!("{} is out of range: 1 to {MOST_FLOWS} flows in all", flow.count));
+            if flow.count == 0 || total > MAX_FLOWS {
+                return invalid(key("count"), flow.count, format!("1 to {MAX_FLOWS} flows in all"));
             }
             if flow.packets == Some(0) || flow.packets.is_some_and(|packets| packets > 1 << 60) {
-                return refuse(key("packets"), "a transfer has 1 to 1e18 packets");
+                return invalid(
+                    key("packets"),
+                    flow.packets.unwrap_or_default(),
+                    "1 to 1e18 packets",
+                );
             }
             if let Some(stop) = flow.stop.filter(|stop| *stop <= flow.start.high) {
-                return refuse(key("stop"), format!("{stop} is not after start = {}", flow.start.high));
+                return invalid(
+                    key("stop"),
+                    stop,
+                    format!("later than start = {}", flow.start.high),
+                );
             }
             check_join_and_leave(flow, &key)?;
             if let Some(responses) = &flow.responses {
                 if flow.packets.is_some() {
-                    return refuse(key("responses"), "write either packets or responses");
+                    return conflict(
+                        key("responses"),
+                        "`responses` must not be given when `packets` is",
+                    );
                 }
                 check_draw(&key("responses.size"), &responses.size, 1.0, "at least 1 packet")?;
                 check_draw(&key("responses.think"), &responses.think, 0.0, "0 s or more")?;
@@ -51,10 +62,18 @@ impl Scenario {
         for (i, arrivals) in self.arrivals.iter().enumerate() {
             let key = |name: &str| format!("arrivals[{i}].{name}");
             if arrivals.name.is_empty() || !names.insert(arrivals.name.as_str()) {
-                return refuse(key("name"), format!("\"{}\" is empty or taken: all traffic has its own names", arrivals.name));
+                return invalid(
+                    key("name"),
+                    format!("\"{}\"", arrivals.name),
+                    "a unique traffic name",
+                );
             }
             if let Some(stop) = arrivals.stop.filter(|stop| *stop <= arrivals.start) {
-                return refuse(key("stop"), format!("{stop} is not after start = {}", arrivals.start));
+                return invalid(
+                    key("stop"),
+                    stop,
+                    format!("later than start = {}", arrivals.start),
+                );
             }
             self.check_gaps(arrivals, &key)?;
             check_draw(&key("size"), &arrivals.size, 1.0, "at least 1 packet")?;
@@ -64,36 +83,47 @@ impl Scenario {
         Ok(())
     }
 
-    /// Either one gap or phases, and not more arrivals than can be.
+    /// Checks that there is either one gap or phases, and a bounded number of arrivals.
     fn check_gaps(&self, arrivals: &ArrivalSpec, key: &dyn Fn(&str) -> String) -> Checked {
         if arrivals.gap.is_some() != arrivals.phases.is_empty() {
-            return refuse(key("gap"), "write either gap or phases");
+            return conflict(key("gap"), "exactly one of `gap` and `phases` must be given");
         }
-        let gaps = arrivals.gap.iter().map(|gap| (key("gap"), *gap));
+        let process = arrivals.gap.iter().map(|gap| (key("gap"), *gap));
         let phases = arrivals.phases.iter().enumerate();
-        for (key, gap) in gaps.chain(phases.clone().map(|(i, phase)| (key(&format!("phases[{i}].gap")), phase.gap))) {
-            if gap < SHORTEST_GAP {
-                return refuse(key, format!("{gap} is too short: at least {SHORTEST_GAP}"));
+        for (key, gap) in process
+            .chain(phases.clone().map(|(i, phase)| (key(&format!("phases[{i}].gap")), phase.gap)))
+        {
+            if gap < MIN_GAP {
+                return invalid(key, gap, format!("at least {MIN_GAP}"));
             }
         }
         for (i, phase) in phases {
-            if phase.length < SHORTEST_GAP {
-                return refuse(key(&format!("phases[{i}].length")), format!("{} is too short: at least {SHORTEST_GAP}", phase.length));
+            if phase.length < MIN_GAP {
+                return invalid(
+                    key(&format!("phases[{i}].length")),
+                    phase.length,
+                    format!("at least {MIN_GAP}"),
+                );
             }
-            if self.duration.seconds() / phase.length.seconds() > MOST_PIECES {
-                let message = format!("{} is too short for a run of {}: at most {MOST_PIECES:.0} phases", phase.length, self.duration);
-                return refuse(key(&format!("phases[{i}].length")), message);
+            if self.duration.seconds() / phase.length.seconds() > MAX_RATE_CHANGES {
+                let expected =
+                    format!("at most {MAX_RATE_CHANGES:.0} phases in a run of {}", self.duration);
+                return invalid(key(&format!("phases[{i}].length")), phase.length, expected);
             }
         }
         let expected = self.expected_arrivals(arrivals);
-        if expected > MOST_ARRIVALS {
+        if expected > MAX_ARRIVALS {
             let name = if arrivals.gap.is_some() { "gap" } else { "phases" };
-            return refuse(key(name), format!("about {expected:.0} flows would arrive: at most {MOST_ARRIVALS:.0}"));
+            return invalid(
+                key(name),
+                format!("a mean of {expected:.0} arrivals"),
+                format!("at most {MAX_ARRIVALS:.0} in a run"),
+            );
         }
         Ok(())
     }
 
-    /// How many flows arrive in the run, on average; of phases the mean over a round.
+    /// Expected number of arrivals in the run; with phases by their mean rate.
     fn expected_arrivals(&self, arrivals: &ArrivalSpec) -> f64 {
         let end_s = arrivals.stop.map_or(f64::INFINITY, Time::seconds).min(self.duration.seconds());
         let (mut round_s, mut in_round) = (0.0, 0.0);
@@ -108,17 +138,17 @@ impl Scenario {
 
 fn check_join_and_leave(flow: &FlowSpec, key: &dyn Fn(&str) -> String) -> Checked {
     if let Some(join) = &flow.join {
-        inside(key("join.batch"), join.batch, 1, MOST_FLOWS)?;
+        inside(key("join.batch"), join.batch, 1, MAX_FLOWS)?;
         positive(key("join.every"), join.every)?;
     }
     match flow.leave {
         None => Ok(()),
-        Some(Leave { share: Some(_), batch: Some(_), .. } | Leave { share: None, batch: None, .. }) => {
-            refuse(key("leave"), "write either share or batch")
-        }
+        Some(
+            Leave { share: Some(_), batch: Some(_), .. } | Leave { share: None, batch: None, .. },
+        ) => conflict(key("leave"), "exactly one of `share` and `batch` must be given"),
         Some(Leave { share, batch, every }) => {
             share.map_or(Ok(()), |part| super::share(key("leave.share"), part))?;
-            batch.map_or(Ok(()), |batch| inside(key("leave.batch"), batch, 1, MOST_FLOWS))?;
+            batch.map_or(Ok(()), |batch| inside(key("leave.batch"), batch, 1, MAX_FLOWS))?;
             positive(key("leave.every"), every)
         }
     }

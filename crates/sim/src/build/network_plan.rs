@@ -1,0 +1,219 @@
+//! Network plan: the links of a scenario, and the paths, delays and knobs of its flow groups,
+//! before anything is built.
+
+use crate::random_stream::RandomStream;
+use crate::scenario::{
+    ArrivalSpec, CrossSpec, FlowPath, FlowSpec, NetworkGraph, OneWayLink, QueueSpec, Routes,
+    Scenario, Waveform,
+};
+use cwndlab_rules::{Arithmetic, WindowRule};
+use cwndlab_tcp::Knobs;
+use cwndlab_units::{RateLimit, Span};
+
+/// Access links of a flow with drawn delays.
+pub struct DrawnAccessLinks {
+    /// Rate and delay (seconds) at the source.
+    pub source: (Option<u64>, f64),
+    /// Rate and delay at the sink.
+    pub sink: (Option<u64>, f64),
+}
+
+/// Flows that are alike: a `[[flows]]` entry or an `[[arrivals]]` entry.
+pub struct FlowGroup {
+    /// Their specification; arriving flows as a single flow.
+    pub spec: FlowSpec,
+    /// Their path.
+    pub path: FlowPath,
+    /// Number of flows; 2 stands for several arriving ones.
+    pub count: u64,
+}
+
+/// The network of a scenario.
+pub struct NetworkPlan<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// Links in order.
+    pub links: Vec<OneWayLink<'a>>,
+    /// Groups of listed flows, then groups of arriving flows.
+    pub groups: Vec<FlowGroup>,
+    /// Links on the path of each `[[cross]]` entry.
+    pub cross: Vec<Vec<u32>>,
+}
+
+/// A delay drawn uniformly from a span, seconds.
+fn draw_delay(span: Span, seed: u64, name: &str) -> f64 {
+    if span.low == span.high {
+        span.low.link_delay_s()
+    } else {
+        RandomStream::new(seed, name).between(span.low.seconds(), span.high.seconds())
+    }
+}
+
+/// An arriving flow as a listed one.
+fn arriving(spec: &ArrivalSpec) -> FlowSpec {
+    let ArrivalSpec { name, rule, recovery, priority, path, back, from, to, reverse, .. } =
+        spec.clone();
+    let ArrivalSpec { access_rate, access_delay, sink_rate, sink_delay, tcp, .. } = spec.clone();
+    FlowSpec {
+        name,
+        count: 1,
+        rule,
+        recovery,
+        start: Span::from(spec.start),
+        stop: None,
+        join: None,
+        leave: None,
+        responses: None,
+        priority,
+        packets: Some(1),
+        path,
+        back,
+        from,
+        to,
+        reverse,
+        access_rate,
+        access_delay,
+        sink_rate,
+        sink_delay,
+        tcp,
+    }
+}
+
+impl<'a> NetworkPlan<'a> {
+    /// Plan of a checked scenario.
+    pub fn new(scenario: &'a Scenario) -> Self {
+        let graph = NetworkGraph::new(scenario).expect("a checked scenario has a network");
+        let Routes { flows, arrivals, cross } =
+            Routes::new(scenario, &graph).expect("a checked scenario has routes");
+        let listed_flows = scenario.flows.iter().zip(flows).map(|(spec, path)| FlowGroup {
+            spec: spec.clone(),
+            path,
+            count: spec.count,
+        });
+        let arriving = scenario.arrivals.iter().zip(arrivals).map(|(spec, path)| FlowGroup {
+            spec: arriving(spec),
+            path,
+            count: 2,
+        });
+        let groups = listed_flows.chain(arriving).collect();
+        Self {
+            scenario,
+            links: graph.links,
+            groups,
+            cross: cross.into_iter().map(|path| path.forward).collect(),
+        }
+    }
+
+    /// Whether a link has a scheduled queue.
+    pub fn has_scheduled_queue(&self, link: u32) -> bool {
+        match self.links[link as usize].queue {
+            QueueSpec::DropTail { .. }
+            | QueueSpec::Red { .. }
+            | QueueSpec::Rio { .. }
+            | QueueSpec::Pie { .. } => false,
+            QueueSpec::Drr { .. }
+            | QueueSpec::Priority { .. }
+            | QueueSpec::CoDel { .. }
+            | QueueSpec::FqCoDel { .. } => true,
+        }
+    }
+
+    /// Whether a link may reorder packets.
+    pub fn reorders(&self, link: u32) -> bool {
+        self.links[link as usize].jitter.is_some_and(|jitter| jitter.reorders())
+    }
+
+    /// Number of flows and sources that cross each link, in either direction. A scheduled queue
+    /// counts as two, because it is served by events.
+    pub fn flows_per_link(&self) -> Vec<u64> {
+        let mut flows_per_link: Vec<u64> = (0..self.links.len() as u32)
+            .map(|link| if self.has_scheduled_queue(link) { 2 } else { 0 })
+            .collect();
+        for FlowGroup { path, count, .. } in &self.groups {
+            for &link in path.forward.iter().chain(&path.back) {
+                flows_per_link[link as usize] += count;
+            }
+        }
+        for (spec, path) in self.scenario.cross.iter().zip(&self.cross) {
+            for &link in path {
+                flows_per_link[link as usize] +=
+                    if spec.source_rate.is_some() { 2 } else { spec.count };
+            }
+        }
+        flows_per_link
+    }
+
+    /// Rates of the access links of a flow, and the ranges of their delays.
+    pub fn access_ranges(&self, flow: &FlowSpec) -> ([Option<u64>; 2], Span, Span) {
+        let dumbbell = self.scenario.dumbbell.as_ref();
+        let rate = |own: Option<RateLimit>, common: Option<RateLimit>| match own
+            .or(common)
+            .unwrap_or_default()
+        {
+            RateLimit::Limited(rate) => Some(rate.bps()),
+            RateLimit::Unlimited => None,
+        };
+        let rates = [
+            rate(flow.access_rate, dumbbell.map(|d| d.access_rate)),
+            rate(flow.sink_rate, dumbbell.map(|d| d.sink_rate)),
+        ];
+        let source = flow.access_delay.or(dumbbell.map(|d| d.access_delay)).unwrap_or_default();
+        let sink = flow.sink_delay.or(dumbbell.map(|d| d.sink_delay)).unwrap_or_default();
+        (rates, source, sink)
+    }
+
+    /// The endpoint knobs of a flow.
+    pub fn knobs(&self, flow: &FlowSpec) -> Knobs {
+        let mut knobs = self.scenario.knobs(&flow.tcp);
+        knobs.exact_marks |= flow.rule.0.build(Arithmetic::Plain).needs().exact_marks;
+        knobs
+    }
+
+    /// Delay of the reverse path if it is a pure delay.
+    pub fn back_delay(&self, path: &FlowPath) -> f64 {
+        if path.back.is_empty() {
+            path.forward.iter().map(|&link| self.links[link as usize].delay.link_delay_s()).sum()
+        } else {
+            0.0
+        }
+    }
+
+    /// Access links of a flow, with drawn delays.
+    pub fn access(&self, flow: &FlowSpec, name: &str) -> DrawnAccessLinks {
+        let ([source_rate, sink_rate], source, sink) = self.access_ranges(flow);
+        let seed = self.scenario.seed;
+        DrawnAccessLinks {
+            source: (source_rate, draw_delay(source, seed, &format!("access/{name}"))),
+            sink: (sink_rate, draw_delay(sink, seed, &format!("sink/{name}"))),
+        }
+    }
+
+    /// Round trip propagation delay of the links on a path, seconds.
+    pub fn links_rtt_s(&self, path: &FlowPath) -> f64 {
+        let delay = |links: &[u32]| {
+            links.iter().map(|&link| self.links[link as usize].delay.seconds()).sum::<f64>()
+        };
+        delay(&path.forward) + delay(&path.back) + self.back_delay(path)
+    }
+
+    /// Transmission time of a data packet on the slowest link of its path, at the highest rate of
+    /// each, seconds.
+    pub fn bottleneck_tx_s(&self, group: &FlowGroup) -> f64 {
+        let ([source, sink], ..) = self.access_ranges(&group.spec);
+        let links =
+            group.path.forward.iter().map(|&link| self.links[link as usize].rate.largest().bps());
+        let slowest = links.chain(source).chain(sink).min().unwrap_or(u64::MAX);
+        f64::from(self.knobs(&group.spec).wire_size(1)) * 8.0 / slowest as f64
+    }
+
+    /// The waveform of a `[[cross]]` entry; if it is an available rate, with the rate of the link.
+    pub fn cross_rate<'b>(&self, index: usize, spec: &'b CrossSpec) -> (&'b Waveform, Option<u64>) {
+        match (&spec.rate, &spec.available) {
+            (Some(rate), _) => (rate, None),
+            (None, Some(available)) => {
+                (available, Some(self.links[self.cross[index][0] as usize].rate.largest().bps()))
+            }
+            (None, None) => unreachable!("checked: a source has a rate or an available rate"),
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Calendar buckets: events grouped by time, unsorted within a bucket; the storage of the calendar
+//! queue and of the timers.
+//!
+//! Events of a bucket lie in chunks of one store, so that they are written and read sequentially,
+//! and chunks of a finished bucket are reused.
+
+use std::collections::BTreeMap;
+
+/// Events per chunk.
+const CHUNK: usize = 16;
+
+/// No chunk.
+const NONE: u32 = u32::MAX;
+
+/// An event with a time.
+pub trait Timed: Copy {
+    /// Time, seconds.
+    fn at_s(&self) -> f64;
+}
+
+/// Chunks of one bucket.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    first: u32,
+    last: u32,
+    /// Events in the last chunk.
+    count: u32,
+}
+
+impl Bucket {
+    /// No chunk, counted as full: the first event allocates one.
+    const EMPTY: Self = Self { first: NONE, last: NONE, count: CHUNK as u32 };
+}
+
+/// Events of future buckets; those of the current bucket or earlier are elsewhere.
+#[derive(Debug)]
+pub struct CalendarBuckets<T> {
+    buckets_per_s: f64,
+    /// Number of the current bucket, counted from time 0.
+    current: u64,
+    /// A power of two of buckets.
+    buckets: Vec<Bucket>,
+    events: Vec<T>,
+    /// The next chunk of the same bucket, for each chunk.
+    next: Vec<u32>,
+    /// First free chunk.
+    free: u32,
+    /// Number of events in buckets.
+    count: usize,
+    /// Events beyond the last bucket, by time as bits and insertion number: events of equal times
+    /// stay in order.
+    overflow: BTreeMap<(u64, u64), T>,
+    /// Insertions into the overflow so far.
+    overflow_inserts: u64,
+}
+
+impl<T: Timed> CalendarBuckets<T> {
+    /// No events; at least this number of buckets.
+    pub fn new(buckets_per_s: f64, buckets: usize) -> Self {
+        Self {
+            buckets_per_s,
+            current: 0,
+            buckets: vec![Bucket::EMPTY; buckets.next_power_of_two()],
+            events: Vec::new(),
+            next: Vec::new(),
+            free: NONE,
+            count: 0,
+            overflow: BTreeMap::new(),
+            overflow_inserts: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn bucket(&self, at_s: f64) -> u64 {
+        (at_s * self.buckets_per_s) as u64
+    }
+
+    #[inline(always)]
+    fn index(&self, bucket: u64) -> usize {
+        bucket as usize & (self.buckets.len() - 1)
+    }
+
+    /// Relative position of a time within the current bucket, from 0 to 1.
+    #[inline(always)]
+    pub fn part(&self, at_s: f64) -> f64 {
+        at_s * self.buckets_per_s - self.current as f64
+    }
+
+    /// Whether a time lies before the current bucket.
+    pub fn is_past(&self, at_s: f64) -> bool {
+        self.bucket(at_s) < self.current
+    }
+
+    /// Adds an event if it belongs to a future bucket; returns whether it does.
+    #[inline(always)]
+    pub fn insert(&mut self, event: T) -> bool {
+        let bucket = self.bucket(event.at_s());
+        if bucket.wrapping_sub(self.current).wrapping_sub(1) >= self.buckets.len() as u64 - 1 {
+            return self.insert_overflow(bucket, event);
+        }
+        let index = self.index(bucket);
+        if self.buckets[index].count as usize == CHUNK {
+            self.add_chunk(index, event);
+        }
+        let bucket = &mut self.buckets[index];
+        self.events[bucket.last as usize * CHUNK + bucket.count as usize] = event;
+        bucket.count += 1;
+        self.count += 1;
+        true
+    }
+
+    #[inline(never)]
+    fn insert_overflow(&mut self, bucket: u64, event: T) -> bool {
+        if bucket <= self.current {
+            return false;
+        }
+        self.overflow_inserts += 1;
+        self.overflow.insert((event.at_s().to_bits(), self.overflow_inserts), event);
+        true
+    }
+
+    /// Adds a chunk to a bucket; `event` fills it until its slots are written.
+    #[inline(never)]
+    fn add_chunk(&mut self, index: usize, event: T) {
+        let chunk = if self.free == NONE { self.next.len() as u32 } else { self.free };
+        match self.next.get_mut(chunk as usize) {
+            Some(next) => self.free = std::mem::replace(next, NONE),
+            None => {
+                self.events.resize(self.events.len() + CHUNK, event);
+                self.next.push(NONE);
+            }
+        }
+        let bucket = &mut self.buckets[index];
+        if bucket.first == NONE {
+            bucket.first = chunk;
+        } else {
+            self.next[bucket.last as usize] = chunk;
+        }
+        (bucket.last, bucket.count) = (chunk, 0);
+    }
+
+    /// Goes on to the next bucket that has events and takes all of them, in order of insertion;
+    /// returns whether there is one.
+    pub fn advance(&mut self, into: &mut impl Extend<T>) -> bool {
+        loop {
+            if self.count > 0 {
+                self.current += 1;
+            } else if let Some((&(at, _), _)) = self.overflow.first_key_value() {
+                // One bucket earlier, so that this one is a future bucket.
+                self.current = self.bucket(f64::from_bits(at)) - 1;
+            } else {
+                return false;
+            }
+            self.migrate_overflow();
+            if self.take(self.current, into) {
+                return true;
+            }
+        }
+    }
+
+    /// Moves events from the overflow to buckets that now cover them.
+    fn migrate_overflow(&mut self) {
+        while let Some(first) = self.overflow.first_entry()
+            && (first.get().at_s() * self.buckets_per_s) as u64 - self.current
+                < self.buckets.len() as u64
+        {
+            let event = first.remove();
+            self.insert(event);
+        }
+    }
+
+    /// Takes all events of a bucket; returns whether there are any.
+    fn take(&mut self, bucket: u64, into: &mut impl Extend<T>) -> bool {
+        let index = self.index(bucket);
+        let Bucket { first, last, count } =
+            std::mem::replace(&mut self.buckets[index], Bucket::EMPTY);
+        let mut chunk = first;
+        while chunk != NONE {
+            let begin = chunk as usize * CHUNK;
+            let events = if chunk == last { count as usize } else { CHUNK };
+            into.extend(self.events[begin..begin + events].iter().copied());
+            self.count -= events;
+            let next = std::mem::replace(&mut self.next[chunk as usize], self.free);
+            (self.free, chunk) = (chunk, next);
+        }
+        first != NONE
+    }
+
+    /// An event lies before the current bucket: its bucket becomes the current one, and the `left`
+    /// events of the old one are inserted again.
+    #[cold]
+    pub fn rewind(&mut self, at_s: f64, left: impl Iterator<Item = T>) {
+        let mut moved: Vec<T> = left.collect();
+        let bucket = self.bucket(at_s);
+        let (from, buckets) =
+            (std::mem::replace(&mut self.current, bucket), self.buckets.len() as u64);
+        // Buckets that are now too far ahead share their slots with some that are not.
+        for far in (from + 1).max(bucket + buckets)..from + buckets {
+            self.take(far, &mut moved);
+        }
+        for event in moved {
+            self.insert(event);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct TestEvent(u64, usize);
+
+    impl Timed for TestEvent {
+        fn at_s(&self) -> f64 {
+            self.0 as f64
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Compares with a map from bucket numbers to events; eight buckets.
+        #[test]
+        fn buckets_return_their_events_in_order(steps in prop::collection::vec((0u64..30, 0u8..40), 0..400)) {
+            let (mut buckets, mut lists, mut current) = (CalendarBuckets::new(1.0, 5), BTreeMap::<u64, Vec<TestEvent>>::new(), 0);
+            for (number, (ahead, kind)) in steps.into_iter().enumerate() {
+                match kind {
+                    0..8 => {
+                        let mut taken = Vec::new();
+                        prop_assert_eq!(buckets.advance(&mut taken), !lists.is_empty());
+                        if let Some((bucket, list)) = lists.pop_first() {
+                            prop_assert_eq!(taken, list);
+                            current = bucket;
+                        }
+                    }
+                    8 if ahead < current => {
+                        // Three events are left in the current bucket.
+                        let left: Vec<TestEvent> = (0..3).map(|place| TestEvent(current, 1000 * number + place)).collect();
+                        buckets.rewind(ahead as f64, left.iter().copied());
+                        lists.insert(current, left);
+                        current = ahead;
+                    }
+                    _ => {
+                        let event = TestEvent(current + ahead, number);
+                        prop_assert_eq!(buckets.insert(event), ahead > 0);
+                        if ahead > 0 {
+                            lists.entry(event.0).or_default().push(event);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_are_reused() {
+        let mut buckets = CalendarBuckets::new(1.0, 1000);
+        for bucket in 1..1000 {
+            (0..100).for_each(|number| assert!(buckets.insert(TestEvent(bucket, number))));
+            assert!(buckets.advance(&mut Vec::new()));
+        }
+        assert_eq!(buckets.events.len(), 100usize.next_multiple_of(CHUNK));
+    }
+}

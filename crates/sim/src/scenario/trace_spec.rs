@@ -1,0 +1,84 @@
+//! Traces that a scenario asks for.
+
+use cwndlab_units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Traces to record.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceSpec {
+    /// Congestion windows, at this interval or "all" (at every acknowledgement and timeout).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwnd: Option<Sampling>,
+    /// Queue lengths, at this interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Time>,
+    /// Goodput in bins of this length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Time>,
+    /// Every packet sent, received, acknowledged and dropped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub packets: bool,
+}
+
+impl TraceSpec {
+    /// Whether no trace is recorded.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Sampling at an interval, or at every event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sampling {
+    /// At every event.
+    All,
+    /// At an interval.
+    Every(Time),
+}
+
+impl<'de> Deserialize<'de> for Sampling {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::{Error, IntoDeserializer, Unexpected};
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Text(String),
+            Number(f64),
+        }
+        match Form::deserialize(deserializer)
+            .map_err(|_| D::Error::custom("write \"all\" or an interval such as \"10ms\""))?
+        {
+            Form::Text(text) if text == "all" => Ok(Self::All),
+            Form::Text(text) => text
+                .parse()
+                .map(Self::Every)
+                .map_err(|e: String| D::Error::custom(format!("{e}, or \"all\""))),
+            Form::Number(value) => Time::deserialize(value.into_deserializer())
+                .map(Self::Every)
+                .map_err(|_: serde::de::value::Error| {
+                    D::Error::invalid_value(Unexpected::Float(value), &"\"all\" or a time")
+                }),
+        }
+    }
+}
+
+impl Serialize for Sampling {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::All => serializer.serialize_str("all"),
+            Self::Every(time) => time.serialize(serializer),
+        }
+    }
+}
+
+impl JsonSchema for Sampling {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Sampling".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "description": "\"all\", or an interval such as \
+         \"10ms\"", "anyOf": [{ "type": "string" }, { "type": "number" }] })
+    }
+}

@@ -1,0 +1,268 @@
+//! What a random scenario may have beside flows, links and sources: all queues, losses in bursts
+//! and marks, jitter, outages, markers, flows that arrive, join, leave and answer requests, bursts,
+//! priorities, ECN.
+
+use super::{Numbers, RECOVERIES, RULES, object, pick, pick_text};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// A queue of any kind.
+pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
+    let limit = prop_oneof![
+        6 => (2u32..30).prop_map(|n| format!("{n}pkt")),
+        1 => (4u32..40).prop_map(|n| format!("{}B", n * 1024)),
+        1 => pick_text(&["1bdp", "2bdp"]).prop_map(String::from),
+    ];
+    let target = prop_oneof![numbers.time(0.02, 0.1), Just(0.005)];
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (
+        pick_text(&["red", "rio", "drr", "priority", "codel", "fq-codel", "pie"]),
+        limit,
+        target,
+        flags,
+        1u32..5,
+    )
+        .prop_map(|(kind, limit, target, (ecn, a, b, c), n)| {
+            let base = json!({ "kind": kind, "limit": limit });
+            let some = |key: &'static str, there: bool, value: Value| (key, there.then_some(value));
+            let more = match kind {
+                "red" => vec![
+                    some("ecn", true, json!(ecn)),
+                    some("gentle", a, json!(false)),
+                    some("wait", b, json!(false)),
+                    some("min", c, json!(format!("{n}pkt"))),
+                    some("weight", a && c, json!(0.1)),
+                    some("adaptive", b && c, json!(true)),
+                ],
+                "rio" => {
+                    vec![
+                        some("ecn", true, json!(ecn)),
+                        some("out_drop_tail", a, json!(true)),
+                        some("min", c, json!(format!("{n}pkt"))),
+                    ]
+                }
+                "drr" => {
+                    vec![
+                        some("quantum", a, json!(300 * n)),
+                        some("buckets", b, json!(n)),
+                        some("flow_limit", c, json!(format!("{n}pkt"))),
+                    ]
+                }
+                "codel" => {
+                    vec![
+                        some("ecn", true, json!(ecn)),
+                        some("target", true, json!(target)),
+                        some("interval", a, json!(2.0 * target)),
+                    ]
+                }
+                "fq-codel" => {
+                    vec![
+                        some("ecn", true, json!(ecn)),
+                        some("target", a, json!(target)),
+                        some("buckets", b, json!(n)),
+                        some("quantum", c, json!(300 * n)),
+                    ]
+                }
+                "pie" => vec![
+                    some("ecn", true, json!(ecn)),
+                    some("target", a, json!(target)),
+                    some("update", b, json!(target)),
+                ],
+                _ => Vec::new(),
+            };
+            object(base, more)
+        })
+        .boxed()
+}
+
+/// What befalls packets on a link.
+pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
+    let jitter =
+        (pick_text(&["uniform", "normal", "exponential"]), numbers.time(0.0, 0.05), any::<bool>())
+            .prop_map(|(kind, time, reorder)| match kind {
+                "uniform" => json!({ "kind": kind, "high": time, "reorder": reorder }),
+                "normal" => {
+                    json!({ "kind": kind, "mean": time, "deviation": 0.01, "reorder": reorder })
+                }
+                _ => json!({ "kind": kind, "mean": time, "reorder": reorder }),
+            });
+    let outage = (numbers.time(0.1, 1.0), numbers.time(0.05, 0.4), pick_text(&["wait", "lost"]))
+        .prop_map(|(from, length, arrivals)| json!([{ "from": from, "to": from + length, "arrivals": arrivals }]));
+    let marker = (numbers.rate(), 1u32..8)
+        .prop_map(|(rate, n)| json!({ "rate": rate / 4.0, "burst": 1500 * n }));
+    let loss = prop_oneof![
+        (pick(&[0.01, 0.1]), pick(&[0.2, 0.5])).prop_map(
+            |(bad, good)| json!({ "kind": "gilbert-elliott", "to_bad": bad, "to_good": good })
+        ),
+        vec(0u32..200, 1..8).prop_map(|packets| json!({ "kind": "marks", "packets": packets })),
+    ];
+    (
+        option::weighted(0.4, queue(numbers)),
+        option::weighted(0.15, jitter),
+        option::weighted(0.15, outage),
+        option::weighted(0.15, marker),
+        option::weighted(0.2, loss),
+    )
+        .prop_map(|(queue, jitter, outages, marker, loss)| {
+            object(
+                json!({}),
+                vec![
+                    ("queue", queue),
+                    ("jitter", jitter),
+                    ("outages", outages),
+                    ("marker", marker),
+                    ("more_loss", loss),
+                ],
+            )
+        })
+        .boxed()
+}
+
+/// What a flow may do beside sending.
+pub fn flow(numbers: Numbers) -> BoxedStrategy<Value> {
+    let responses = (1u32..30, numbers.time(0.02, 0.5), any::<bool>()).prop_map(|(size, think, random)| match random {
+        true => json!({ "size": { "kind": "pareto", "mean": size, "shape": 1.5, "most": 200 }, "think": { "kind": "exponential", "mean": think } }),
+        false => json!({ "size": size, "think": think }),
+    });
+    let join = (1u32..3, numbers.time(0.1, 0.5))
+        .prop_map(|(batch, every)| json!({ "batch": batch, "every": every }));
+    let leave = (1u32..3, numbers.time(0.3, 1.0))
+        .prop_map(|(batch, every)| json!({ "batch": batch, "every": every }));
+    (
+        option::weighted(0.2, responses),
+        option::weighted(0.2, join),
+        option::weighted(0.2, leave),
+        option::weighted(0.3, 0u8..4),
+        any::<bool>(),
+    )
+        .prop_map(|(responses, join, leave, priority, ecn)| {
+            let rest = vec![
+                ("responses", responses),
+                ("join", join),
+                ("leave", leave),
+                ("priority", priority.map(|p| json!(p))),
+            ];
+            object(json!({ "ecn": ecn }), rest)
+        })
+        .boxed()
+}
+
+/// What a source may do beside sending at its rate.
+pub fn source(numbers: Numbers) -> BoxedStrategy<Value> {
+    let bursts = (numbers.time(0.02, 0.3), numbers.time(0.02, 0.3), any::<bool>()).prop_map(|(on, off, random)| match random {
+        true => json!([{ "kind": "pareto", "mean": on, "shape": 1.5, "most": 5.0 }, { "kind": "exponential", "mean": off }]),
+        false => json!([on, off]),
+    });
+    (option::weighted(0.3, bursts), option::weighted(0.3, 1u32..4), option::weighted(0.3, 0u8..4))
+        .prop_map(|(bursts, count, priority)| {
+            let on = bursts.as_ref().map(|bursts| bursts[0].clone());
+            let off = bursts.as_ref().map(|bursts| bursts[1].clone());
+            let rest = vec![
+                ("on", on),
+                ("off", off),
+                ("count", count.map(|n| json!(n))),
+                ("priority", priority.map(|p| json!(p))),
+            ];
+            object(json!({}), rest)
+        })
+        .boxed()
+}
+
+/// Groups of flows that arrive; they take the way of one of the flows.
+pub fn arrivals(numbers: Numbers) -> BoxedStrategy<Vec<Value>> {
+    let delay = prop_oneof![numbers.delay().prop_map(|d| json!(d)), Just(json!([0.001, 0.01]))];
+    let group = (
+        pick_text(RULES),
+        pick_text(RECOVERIES),
+        numbers.time(0.02, 0.3),
+        1u32..20,
+        any::<bool>(),
+        delay,
+        any::<bool>(),
+    );
+    let group = group.prop_map(|(rule, recovery, gap, size, regular, delay, ecn)| {
+        let size = if regular { json!(size) } else { json!({ "kind": "log-normal", "mean": size, "sigma": 1.0 }) };
+        let mut group =
+            json!({ "rule": rule, "recovery": recovery, "size": size, "regular": regular, "access_delay": delay, "tcp": { "ecn": ecn } });
+        if ecn {
+            group["phases"] = json!([{ "length": 4.0 * gap, "gap": gap }, { "length": 0.25, "gap": 0.25 * gap }]);
+        } else {
+            group["gap"] = json!(gap);
+        }
+        group
+    });
+    prop_oneof![3 => Just(Vec::new()), 2 => vec(group, 1..3)]
+        .prop_map(|mut groups| {
+            for (index, group) in groups.iter_mut().enumerate() {
+                group["name"] = json!(format!("a{index}"));
+            }
+            groups
+        })
+        .boxed()
+}
+
+/// Puts extras in their places.
+pub fn put(
+    scenario: &mut Value,
+    links: &[Value],
+    flows: &[Value],
+    sources: &[Value],
+    arrivals: Vec<Value>,
+) {
+    let mut all: Vec<&mut Value> = Vec::new();
+    if let Some(fields) = scenario.as_object_mut() {
+        let (mut dumbbell, mut named, mut groups, mut cross) = (None, None, None, None);
+        for (key, value) in fields.iter_mut() {
+            match key.as_str() {
+                "dumbbell" => dumbbell = Some(value),
+                "links" => named = value.as_array_mut(),
+                "flows" => groups = value.as_array_mut(),
+                "cross" => cross = value.as_array_mut(),
+                _ => {}
+            }
+        }
+        all.extend(dumbbell);
+        all.extend(named.into_iter().flatten());
+        for (link, extra) in all.into_iter().zip(links.iter().cycle()) {
+            merge(link, extra);
+        }
+        let mut ways = Vec::new();
+        for (flow, extra) in groups.into_iter().flatten().zip(flows.iter().cycle()) {
+            ways.push((flow.get("path").cloned(), flow.get("back").cloned()));
+            merge(flow, extra);
+        }
+        for (source, extra) in cross.into_iter().flatten().zip(sources.iter().cycle()) {
+            // What a single source leaves of a link means nothing for bursts, or for several.
+            if source.get("available").is_none() {
+                merge(source, extra);
+            } else if extra.get("priority").is_some() {
+                // Instead of one source of a varying rate, a varying number of sources.
+                source["source_rate"] = json!(500_000);
+                source["beside"] = json!(3);
+            }
+        }
+        let arrivals = arrivals.into_iter().enumerate().map(|(i, group)| {
+            let (path, back) = ways[i % ways.len()].clone();
+            object(group, vec![("path", path), ("back", back)])
+        });
+        fields.insert("arrivals".into(), arrivals.collect());
+    }
+}
+
+fn merge(target: &mut Value, extra: &Value) {
+    for (key, value) in extra.as_object().into_iter().flatten() {
+        match key.as_str() {
+            "ecn" => target["tcp"]["ecn"] = value.clone(),
+            "more_loss" => {
+                if let Some(losses) = target["loss"].as_array_mut() {
+                    losses.push(value.clone());
+                }
+            }
+            // A group that leaves by itself, or has a size, keeps it.
+            "responses" if target.get("packets").is_some() => {}
+            _ => target[key] = value.clone(),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! A rule that gives no window ends the run. Senders run ahead of one another: the fault reported
+//! is the first all the same.
+
+use cwndlab_sim::scenario::Scenario;
+use cwndlab_sim::{EventSchedulerKind, Options, Simulation};
+use std::collections::BTreeSet;
+
+/// All windows grow alike in time, and beyond 9 packets that is no number: faults lie close
+/// together, of flows near and far.
+const NETWORK: &str = r#"
+duration = "20s"
+seed = SEED
+[dumbbell]
+rate = "20Mbit"
+delay = "10ms"
+queue = { kind = "drop-tail", limit = "80pkt" }
+[[flows]]
+name = "grows"
+rule = 'Rule(inc="2*rtt + 0*sqrt(9 - w)", dec="0.5*w")'
+count = 12
+start = ["0s", "0.1s"]
+access_delay = ["1ms", "90ms"]
+tcp = { initial_ssthresh = 4 }
+"#;
+
+#[test]
+fn every_scheduler_reports_the_first_invalid_window() {
+    let mut faults = BTreeSet::new();
+    for seed in 0..40 {
+        let scenario = Scenario::from_toml(&NETWORK.replace("SEED", &seed.to_string())).unwrap();
+        let message = |scheduler, look_ahead| {
+            let stopped = Simulation::with(&scenario, scheduler, Options { look_ahead })
+                .run()
+                .expect_err("all windows grow beyond 9");
+            stopped.to_string()
+        };
+        let plain = message(EventSchedulerKind::SortedSet, false);
+        for scheduler in [EventSchedulerKind::WinnerTree, EventSchedulerKind::CalendarQueue] {
+            assert_eq!(message(scheduler, true), plain, "seed {seed}, {scheduler:?}");
+        }
+        faults.insert(plain);
+    }
+    assert_eq!(faults.len(), 40, "not always the same flow at the same time");
+}

@@ -1,0 +1,228 @@
+//! Two senders, with and without the fast path, stay equal in every field: through losses, marks,
+//! reordering, lost and duplicated ACKs, timeouts, idle periods and a stop.
+
+use super::*;
+use crate::{DataSegment, NEVER, Profile, Receiver, SackBlocks};
+use cwndlab_rules::{Arithmetic, RuleSpec};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use std::collections::VecDeque;
+
+/// A step of an exchange.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// The next packet reaches the receiver; its ACK may be lost.
+    Arrives {
+        marked: bool,
+        ack_lost: bool,
+    },
+    /// The next packet is lost, or overtaken by the one behind it.
+    Lost,
+    Late,
+    /// The retransmission timer expires; the delayed-ACK timer expires.
+    Expires,
+    Delayed,
+    /// The last ACK is duplicated.
+    Again,
+    /// The application supplies more data; it stops.
+    Supplied(u64),
+    Stops,
+}
+
+/// `marks`: weight of marked packets among about two hundred.
+fn step(marks: u32) -> impl Strategy<Value = Step> {
+    prop_oneof![
+        200 => Just(Step::Arrives { marked: false, ack_lost: false }),
+        marks => Just(Step::Arrives { marked: true, ack_lost: false }),
+        3 => Just(Step::Arrives { marked: false, ack_lost: true }),
+        3 => Just(Step::Lost),
+        2 => Just(Step::Late),
+        1 => Just(Step::Expires),
+        2 => Just(Step::Delayed),
+        2 => Just(Step::Again),
+        4 => (0u64..20).prop_map(Step::Supplied),
+        1 => Just(Step::Stops),
+    ]
+}
+
+fn knobs() -> impl Strategy<Value = Knobs> {
+    let flips = prop::array::uniform12(prop::bool::weighted(0.2));
+    (prop::sample::select(&Profile::ALL[..]), flips, 0u32..8, 3u32..60).prop_map(
+        |(profile, flips, burst, window)| {
+            let base = Knobs::profile(profile);
+            Knobs {
+                timestamps: base.timestamps ^ flips[0],
+                timestamps_reset_backoff: base.timestamps_reset_backoff ^ flips[1],
+                grow_when_limited: base.grow_when_limited ^ flips[2],
+                cap_window: base.cap_window ^ flips[3],
+                sack_rfc6675: base.sack_rfc6675 ^ flips[4],
+                delayed_ack: base.delayed_ack ^ flips[5],
+                delay_growth: base.delay_growth ^ flips[6],
+                syn: base.syn ^ flips[7],
+                ecn: base.ecn ^ flips[8] ^ (window % 2 == 0),
+                timer_after_sample: base.timer_after_sample || !flips[9],
+                rack: base.rack && flips[10],
+                grow_by_packets: base.grow_by_packets && flips[11],
+                max_burst: if burst == 0 { 4 } else { 0 },
+                window: f64::from(window),
+                ..base
+            }
+        },
+    )
+}
+
+/// Two senders, the packets in flight and the receiver.
+struct Pair {
+    fast: Sender,
+    slow: Sender,
+    knobs: Knobs,
+    now_s: f64,
+    way: VecDeque<(f64, i64, bool)>,
+    receiver: Receiver,
+    last: Option<(AckSegment, Option<SackBlocks>)>,
+    fast_path_acks: u32,
+}
+
+impl Pair {
+    /// Applies an event to both senders and asserts that they send the same packets and stay equal.
+    fn both(&mut self, event: impl Fn(&mut Sender, f64, &Knobs, &mut dyn FnMut(DataSegment))) {
+        let (mut sent, mut sent_too) = (Vec::new(), Vec::new());
+        event(&mut self.fast, self.now_s, &self.knobs, &mut |segment| sent.push(segment));
+        event(&mut self.slow, self.now_s, &self.knobs, &mut |segment| sent_too.push(segment));
+        assert_eq!(sent, sent_too);
+        self.slow.fast_path = self.fast.fast_path;
+        assert_eq!(format!("{:?}", self.fast), format!("{:?}", self.slow));
+        self.slow.fast_path = false;
+        self.way.extend(sent.iter().map(|segment| (self.now_s, segment.number, segment.cwr)));
+    }
+
+    fn acknowledge(&mut self, ack: Option<AckSegment>, blocks: Option<SackBlocks>) {
+        let Some(ack) = ack else { return };
+        self.last = Some((ack, blocks));
+        self.fast_path_acks += u32::from(self.fast.takes_fast_path(ack));
+        self.both(|sender, now_s, knobs, mut out| {
+            sender.on_ack(now_s, ack, blocks.as_ref(), knobs, &mut out)
+        });
+    }
+
+    fn take(&mut self, step: Step) {
+        self.now_s += 0.004;
+        match step {
+            Step::Arrives { marked, ack_lost } => {
+                let Some((sent_s, number, cwr)) = self.way.pop_front() else { return };
+                self.now_s = self.now_s.max(sent_s + 0.05);
+                let (_, ack) = self.receiver.on_data(
+                    self.now_s,
+                    number,
+                    sent_s,
+                    marked && self.knobs.ecn,
+                    cwr,
+                    &self.knobs,
+                );
+                let blocks = self.receiver.sack_blocks().copied();
+                self.acknowledge(ack.filter(|_| !ack_lost), blocks);
+            }
+            Step::Lost => drop(self.way.pop_front()),
+            Step::Late if self.way.len() > 1 => self.way.swap(0, 1),
+            Step::Expires if self.fast.deadline_s() < NEVER => {
+                self.now_s = self.now_s.max(self.fast.deadline_s());
+                self.both(|sender, now_s, knobs, mut out| {
+                    sender.on_timeout(now_s, knobs, &mut out)
+                });
+            }
+            Step::Delayed if self.receiver.deadline_s() < NEVER => {
+                self.now_s = self.now_s.max(self.receiver.deadline_s());
+                let ack = self.receiver.on_timer(&self.knobs);
+                let blocks = self.receiver.sack_blocks().copied();
+                self.acknowledge(ack, blocks);
+            }
+            Step::Again => {
+                if let Some((ack, blocks)) = self.last {
+                    self.acknowledge(Some(ack), blocks);
+                }
+            }
+            Step::Stops => self.both(|sender, now_s, _, _| sender.stop(now_s)),
+            Step::Supplied(packets) => self.both(|sender, now_s, knobs, mut out| {
+                sender.supply(now_s, packets, knobs, &mut out)
+            }),
+            Step::Late | Step::Expires | Step::Delayed => {}
+        }
+    }
+}
+
+/// The last two formulas read the RTT; the last one has no valid value above a window of 12.
+const RULES: [&str; 8] = [
+    "AIMD(1, 0.5)",
+    "AIMD(1, 0.5)",
+    "GAIMD(0.31, 0.875)",
+    "SQRT",
+    "MIMD(1.125, 0.8)",
+    "CUBIC",
+    "Rule(inc=\"1 / w^0.5\", dec=\"w - 0.5 * w^0.5\")",
+    "Rule(inc=\"10 * rtt + log(12 - w)\", dec=\"w / 2\")",
+];
+
+fn pair(rule: &str, knobs: Knobs, packets: Option<u64>) -> Pair {
+    let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
+    let rule: RuleSpec = rule.parse().unwrap();
+    let fast = Sender::new(rule.build(arithmetic), Recovery::Sack, packets, 0.0, &knobs);
+    let mut slow = fast.clone();
+    slow.fast_path = false;
+    let mut pair = Pair {
+        fast,
+        slow,
+        knobs,
+        now_s: 0.0,
+        way: VecDeque::new(),
+        receiver: Receiver::new(true),
+        last: None,
+        fast_path_acks: 0,
+    };
+    pair.both(|sender, now_s, knobs, mut out| sender.start(now_s, knobs, &mut out));
+    pair
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1500,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    })]
+    #[test]
+    fn both_paths_reach_the_same_state(
+        rule in prop::sample::select(&RULES[..]),
+        knobs in knobs(),
+        packets in prop::option::of(1u64..300),
+        steps in prop::sample::select(&[3, 300][..])
+            .prop_flat_map(|marks| prop::collection::vec(step(marks), 1..500)),
+    ) {
+        let mut pair = pair(rule, knobs, packets);
+        for step in steps {
+            pair.take(step);
+        }
+    }
+}
+
+#[test]
+fn a_long_flow_takes_the_fast_path() {
+    for (profile, delayed_ack) in
+        [(Profile::Ns2_235, false), (Profile::Rfc, false), (Profile::Rfc, true)]
+    {
+        let knobs = Knobs { window: 40.0, delayed_ack, ..Knobs::profile(profile) };
+        let mut pair = pair("AIMD(1, 0.5)", knobs, None);
+        for count in 0..5000 {
+            pair.take(if count % 500 == 499 {
+                Step::Lost
+            } else {
+                Step::Arrives { marked: false, ack_lost: false }
+            });
+        }
+        let acks = pair.fast.counters(pair.now_s).rtt_count;
+        assert!(
+            f64::from(pair.fast_path_acks) > 0.85 * acks as f64,
+            "{profile:?}: {} of {acks}",
+            pair.fast_path_acks
+        );
+    }
+}

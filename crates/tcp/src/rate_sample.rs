@@ -1,0 +1,338 @@
+//! Rate samples and the context of each ACK for the rule: delivery rate, round trips, losses, marks
+//! (draft-cheng-iccrg-delivery-rate-estimation). Rules that need cwnd alone have no sampler;
+//! formulas read cwnd and srtt, which exist in any case.
+
+use crate::cwnd::CwndAction;
+use crate::{AckSegment, Knobs, Sender};
+use cwndlab_rules::{Ack, MarkResponse, Needs, Rule, WindowRule};
+use std::collections::VecDeque;
+
+/// Measures what a rule needs per ACK.
+#[derive(Clone, Debug)]
+pub(crate) struct RateSampler {
+    /// What the rule needs.
+    pub(crate) needs: Needs,
+    /// Minimum RTT, seconds.
+    min_rtt_s: f64,
+    /// Packets delivered so far (C.delivered): each ACK reports at least one.
+    delivered: u64,
+    /// When `delivered` last changed, seconds (C.delivered_time).
+    delivered_s: f64,
+    /// Transmission time of the packet delivered last, seconds (C.first_sent_time).
+    first_sent_s: f64,
+    /// Highest packet sent when the current round trip began.
+    round_end: i64,
+    /// The rule consumed the mark of this ACK, which is processed as an unmarked one.
+    mark_consumed: bool,
+    /// Highest packet sent when CWR was last set for a consumed mark.
+    cwr_window_end: i64,
+    /// Packets in flight in order of transmission.
+    packets: VecDeque<PacketState>,
+    /// Send-time state of the packet acknowledged last.
+    last_acked: Option<PacketState>,
+    /// Packets newly delivered by the last ACK. An ACK that fills a hole covers packets that were
+    /// delivered before.
+    newly_delivered: u64,
+    /// `delivered` when the rule last processed an ACK.
+    reported_delivered: u64,
+    /// `delivered` when the current round trip began, and whether a round trip began that the rule
+    /// has not seen.
+    next_round_delivered: u64,
+    round_start: bool,
+    round_start_reported: bool,
+    /// Packets marked lost, and the number below which losses are counted.
+    lost: u64,
+    lost_counted_below: i64,
+    /// Last delivery rate, packets per second, and whether it is application-limited.
+    rate_sample: (f64, bool),
+}
+
+/// Per-packet state at transmission (section 2.2 of draft-cheng-iccrg-delivery-rate-estimation).
+#[derive(Clone, Copy, Debug)]
+struct PacketState {
+    sent_s: f64,
+    delivered: u64,
+    delivered_s: f64,
+    /// Transmission time of the packet delivered last at that time (P.first_sent_time).
+    first_sent_s: f64,
+    is_app_limited: bool,
+    in_flight: u64,
+    lost: u64,
+}
+
+impl RateSampler {
+    /// A sampler for `rule`; none if the rule needs cwnd and srtt alone.
+    pub(crate) fn for_rule(rule: &Rule) -> Option<Box<Self>> {
+        if matches!(rule, Rule::Linear(_) | Rule::Gaimd(_) | Rule::Binomial(_) | Rule::Formula(_)) {
+            return None;
+        }
+        let needs = rule.needs();
+        Some(Box::new(Self {
+            needs,
+            min_rtt_s: f64::MAX,
+            delivered: 0,
+            delivered_s: 0.0,
+            first_sent_s: 0.0,
+            round_end: -1,
+            mark_consumed: false,
+            cwr_window_end: -1,
+            packets: VecDeque::new(),
+            last_acked: None,
+            newly_delivered: 0,
+            reported_delivered: 0,
+            next_round_delivered: 0,
+            round_start: false,
+            round_start_reported: false,
+            lost: 0,
+            lost_counted_below: 0,
+            rate_sample: (0.0, false),
+        }))
+    }
+
+    /// Clears the start of a round trip once the rule has seen it.
+    pub(crate) fn clear_round_start(&mut self) {
+        self.round_start = false;
+    }
+
+    /// Records the state at a packet's transmission.
+    pub(crate) fn on_sent(
+        &mut self,
+        now_s: f64,
+        nothing_outstanding: bool,
+        is_app_limited: bool,
+        in_flight: u64,
+        lost: u64,
+    ) {
+        if !self.needs.delivery_rate {
+            return;
+        }
+        if nothing_outstanding {
+            (self.delivered_s, self.first_sent_s) = (now_s, now_s);
+            self.packets.clear();
+        }
+        let (delivered, delivered_s, first_sent_s) =
+            (self.delivered, self.delivered_s, self.first_sent_s);
+        self.packets.push_back(PacketState {
+            sent_s: now_s,
+            delivered,
+            delivered_s,
+            first_sent_s,
+            is_app_limited,
+            in_flight,
+            lost,
+        });
+    }
+
+    /// Generates a rate sample from the ACK of a packet sent at `sent_s`.
+    fn on_ack(&mut self, now_s: f64, ack: AckSegment) {
+        let before = self.delivered;
+        self.delivered = (before + 1).max(ack.ack.max(0) as u64 + 1);
+        self.newly_delivered = self.delivered - before;
+        self.delivered_s = now_s;
+        while self.packets.front().is_some_and(|first| first.sent_s < ack.sent_s) {
+            self.packets.pop_front();
+        }
+        let Some(packet) = self.packets.front().filter(|first| first.sent_s == ack.sent_s).copied()
+        else {
+            return;
+        };
+        self.last_acked = Some(packet);
+        if packet.delivered >= self.next_round_delivered {
+            (self.next_round_delivered, self.round_start) = (self.delivered, true);
+        }
+        self.first_sent_s = packet.sent_s;
+        let interval_s = (packet.sent_s - packet.first_sent_s).max(now_s - packet.delivered_s);
+        if interval_s > 0.0 {
+            self.rate_sample =
+                ((self.delivered - packet.delivered) as f64 / interval_s, packet.is_app_limited);
+        }
+    }
+}
+
+impl Sender {
+    /// Takes samples from an ACK and passes a mark to the rule. Runs before anything else that the
+    /// ACK does.
+    #[inline(never)]
+    pub(crate) fn sample_ack(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
+        let Some(sampler) = &mut self.rate_sampler else { return };
+        if std::mem::take(&mut sampler.round_start_reported) {
+            sampler.round_start = false;
+        }
+        sampler.min_rtt_s = sampler.min_rtt_s.min(now_s - ack.sent_s);
+        sampler.on_ack(now_s, ack);
+        // Rules that process every ACK count round trips by delivered packets (`on_ack`); others
+        // count them by sequence numbers.
+        if !sampler.needs.recovery && ack.ack > sampler.round_end {
+            (sampler.round_start, sampler.round_end) = (true, self.highest_sent);
+        }
+        sampler.mark_consumed = false;
+        if ack.ece && self.ecn.negotiated {
+            sampler.round_start_reported = !sampler.needs.recovery;
+            let ack_context = self.ack_context(now_s, ack, 0, knobs);
+            let mark_consumed =
+                self.rule.on_mark(self.cwnd, &ack_context) == MarkResponse::Consumed;
+            self.check_fault();
+            let Some(sampler) = &mut self.rate_sampler else { return };
+            sampler.mark_consumed = mark_consumed;
+            // A receiver that latches ECE needs CWR once per window of data, or it would repeat ECE
+            // forever.
+            if mark_consumed && !sampler.needs.exact_marks && ack.ack > sampler.cwr_window_end {
+                sampler.cwr_window_end = self.highest_sent;
+                self.ecn.cwr_pending = true;
+            }
+        }
+    }
+
+    /// Whether the rule consumed the mark of this ACK, so that the endpoint does not reduce cwnd.
+    #[inline]
+    pub(crate) fn mark_consumed(&self) -> bool {
+        self.rate_sampler.as_ref().is_some_and(|sampler| sampler.mark_consumed)
+    }
+
+    fn ack_context(&self, now_s: f64, ack: AckSegment, acked: u64, knobs: &Knobs) -> Ack {
+        let Some(sampler) = &self.rate_sampler else { return Ack::default() };
+        let sees_recovery = sampler.needs.recovery;
+        let lost = self.lost_packets();
+        let outstanding = (self.highest_sent - ack.ack.max(self.highest_ack)).max(0) as u64;
+        let rate_sample = sampler.rate_sample;
+        // SACK has its own `in_recovery`, which is false once recovery ended.
+        let repairs = match self.last_cwnd_action {
+            CwndAction::Timeout => true,
+            CwndAction::FastRetransmit => !self.recovery.uses_sack(),
+            CwndAction::None | CwndAction::ExitedRecovery | CwndAction::Ecn => false,
+        };
+        Ack {
+            now_s,
+            acked_packets: acked,
+            delivered_packets: sampler.delivered,
+            lost_packets: lost,
+            in_flight_packets: if sees_recovery {
+                self.packets_in_flight(knobs)
+            } else {
+                outstanding
+            },
+            sent_in_flight_packets: sampler.last_acked.map_or(0, |packet| packet.in_flight),
+            delivered_since_sent_packets: sampler
+                .last_acked
+                .map_or(0, |packet| sampler.delivered - packet.delivered),
+            lost_since_sent_packets: sampler
+                .last_acked
+                .map_or(0, |packet| lost.saturating_sub(packet.lost)),
+            in_recovery: self.in_recovery || (repairs && self.highest_ack < self.recover),
+            rtt_s: now_s - ack.sent_s,
+            srtt_s: self.rtt.srtt_s(knobs),
+            min_rtt_s: sampler.min_rtt_s,
+            delivery_rate_packets_s: rate_sample.0,
+            marked: ack.ece,
+            round_start: sampler.round_start && !sees_recovery,
+            app_limited: rate_sample.1,
+        }
+    }
+
+    /// Packets marked lost. Where losses are not counted: retransmissions, which exceed losses
+    /// after a timeout.
+    pub(crate) fn lost_packets(&self) -> u64 {
+        match &self.rate_sampler {
+            Some(sampler) if self.counts_losses() => sampler.lost,
+            _ => self.counters.retransmitted,
+        }
+    }
+
+    /// Whether losses are counted for the rule as they are detected.
+    fn counts_losses(&self) -> bool {
+        self.recovery.uses_sack()
+            && self.rate_sampler.as_ref().is_some_and(|sampler| sampler.needs.recovery)
+    }
+
+    /// Packets in flight (Linux `tcp_packets_in_flight`).
+    pub(crate) fn packets_in_flight(&self, knobs: &Knobs) -> u64 {
+        let outstanding = self.highest_sent - self.highest_ack;
+        let pipe = match &self.scoreboard {
+            _ if let Some(rack) = &self.rack => rack.in_flight(),
+            Some(board) if self.scoreboard_in_use => {
+                board.pipe(self.highest_ack, self.highest_sent, knobs.dupack_threshold)
+            }
+            _ => outstanding,
+        };
+        pipe.clamp(0, outstanding.max(0)) as u64
+    }
+
+    /// Counts packets that the scoreboard newly marks lost (RFC 6675 section 4, IsLost).
+    fn detect_losses(&mut self, knobs: &Knobs) {
+        if let (Some(sampler), Some(rack)) = (&mut self.rate_sampler, &self.rack) {
+            sampler.lost = rack.lost_total;
+        }
+        if !self.counts_losses() || !self.scoreboard_in_use {
+            return;
+        }
+        let (Some(sampler), Some(board)) = (&mut self.rate_sampler, &self.scoreboard) else {
+            return;
+        };
+        let from = sampler.lost_counted_below.max(self.highest_ack + 1);
+        if let Some(below) = board.lost_below(knobs.dupack_threshold).filter(|below| *below > from)
+        {
+            sampler.lost += board.count_unsacked(from, below);
+            sampler.lost_counted_below = below;
+        }
+    }
+
+    /// Counts the packet whose retransmission timer expired as lost.
+    pub(crate) fn count_timeout_loss(&mut self) {
+        if let Some(sampler) = &mut self.rate_sampler {
+            sampler.lost += 1;
+        }
+    }
+
+    /// Passes a duplicate ACK or an ACK in recovery to a rule that needs it.
+    pub(crate) fn report_recovery_ack(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
+        let asks = self.rate_sampler.as_ref().is_some_and(|sampler| {
+            sampler.needs.recovery && sampler.delivered > sampler.reported_delivered
+        });
+        if asks && (!ack.ece || self.mark_consumed()) {
+            self.grow_by_ack_context(now_s, ack, 0, knobs);
+        }
+    }
+
+    /// Growth by a rule that needs the context of an ACK.
+    #[inline(never)]
+    pub(crate) fn grow_by_ack_context(
+        &mut self,
+        now_s: f64,
+        ack: AckSegment,
+        acked: u64,
+        knobs: &Knobs,
+    ) {
+        self.detect_losses(knobs);
+        let mut ack_context = self.ack_context(now_s, ack, acked, knobs);
+        if let Some(sampler) = &mut self.rate_sampler {
+            if sampler.needs.recovery {
+                ack_context.acked_packets = sampler.delivered - sampler.reported_delivered;
+                ack_context.round_start = std::mem::take(&mut sampler.round_start);
+                sampler.reported_delivered = sampler.delivered;
+            } else {
+                ack_context.acked_packets = acked.min(sampler.newly_delivered);
+                sampler.round_start_reported = true;
+            }
+        }
+        self.apply_rule(&ack_context, knobs);
+    }
+
+    /// Records whether the rule returned an invalid congestion window. Such a rule is not asked
+    /// again, and the run ends.
+    pub(crate) fn check_fault(&mut self) {
+        let asks =
+            self.rate_sampler.as_ref().map_or(self.rule_is_formula, |sampler| sampler.needs.faults);
+        self.is_faulty |= asks && self.rule.fault().is_some();
+    }
+
+    /// Whether the rule returned an invalid congestion window.
+    #[inline]
+    pub fn is_faulty(&self) -> bool {
+        self.is_faulty
+    }
+
+    /// Which invalid value the rule returned.
+    pub fn fault(&self) -> Option<&str> {
+        self.rule.fault()
+    }
+}

@@ -1,0 +1,298 @@
+"""Pairwise comparison of rules on one bottleneck: share and harm.
+
+A mixed run has n flows of a rule and n flows of the other rule; a baseline run has 2n flows of the
+other, with the same random numbers: every flow has the start and the RTT of the flow in its place
+in the mixed run. Harm is the loss of goodput of the other's flows from the baseline to the mixed
+run. RFC 9743 [1]_, section 5.2, asks for it (does a new algorithm harm flows that share its
+bottleneck more than the standard ones do?), in goodput, RTT and loss. Ware et al. [2]_ introduced
+harm relative to a flow alone, and compare it with the harm that the other rule does itself, which
+is the baseline here.
+
+References
+----------
+.. [1] M. Duke, G. Fairhurst (eds.), "Specifying New Congestion Control Algorithms", RFC 9743, 2025,
+   section 5.2.
+.. [2] R. Ware, M. K. Mukerjee, S. Seshan, J. Sherry, "Beyond Jain's Fairness Index: Setting the Bar
+   For The Deployment of Congestion Control Algorithms", HotNets 2019.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from cwndlab import environments, native
+from cwndlab.collection import Collection, collect
+from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
+from cwndlab.plan import Joint, Level, Plan
+from cwndlab.quantities import Quantity, bits_per_second
+from cwndlab.results import Result
+from cwndlab.sharing import AGAINST, BASELINE, BY_KEY, RULE, measure
+from cwndlab.statistics import estimate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+AXES = ("recovery", "queue", "env", "flows", "rule")
+SETTING = ("recovery", "queue", "env")
+LINK = "link"
+"""Name in the place of an environment for a link of constant rate with no other traffic."""
+FLOWS = (1, 2, 4, 8, 16)
+REPLICATES = 20
+"""Chance decides which of few flows behind a full queue loses, so shares vary between runs."""
+RATE = "20Mbit"
+MOST_FLOWS = 10_000
+
+
+@dataclass
+class Pairwise(Collection):
+    """Results of a plan with the axes recovery, queue, env, flows and rule.
+
+    The baseline runs are those whose `rule` is the other rule itself.
+    """
+
+    against: str = field(kw_only=True)
+    """The other rule."""
+    rules: Sequence[str] = field(kw_only=True)
+    """The rules compared with it."""
+
+    def measure(self, result: Result) -> dict[str, Any]:
+        """Measure the share, and the means over each group and over both."""
+        return measure(result.to_dict())
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """``runs`` and ``summary`` by name."""
+        return {"summary": self.summary, "runs": self.runs}
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """One row per finished run: its cell, replicate, seed, trace hash, and every measure.
+
+        Baseline measures and harm are null while the baseline run is missing.
+        """
+        rows = pl.DataFrame(self.rows(), schema=_RUN_SCHEMA).with_columns(
+            pl.col("flows").cast(pl.Int64)
+        )
+        own = rows.filter(rule=self.against).select(
+            *_PAIRED, pl.col(BASELINE).name.replace("both", "baseline")
+        )
+        paired = rows.drop(BASELINE).join(own, on=_PAIRED, how="left", maintain_order="left")
+        ratio = pl.col("against_goodput_bps") / pl.col("baseline_goodput_bps")
+        harm = pl.when(pl.col("baseline_goodput_bps") > 0).then(1.0 - ratio)
+        return paired.with_columns(harm=harm).select(*AXES, *_RUN, *BY_KEY)
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """One row per cell and measure.
+
+        ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``.
+
+        Harm is a mean over replicates, each run paired with the baseline run of the same seed.
+        """
+        rows = []
+        for cell, group in self.runs.group_by(AXES, maintain_order=True):
+            rows += [(*cell, key, *estimate(group[key])) for key in BY_KEY]
+        return pl.DataFrame(rows, schema=_SUMMARY_SCHEMA, orient="row")
+
+    def to_dict(self, *, raw: bool = True) -> dict[str, Any]:
+        """Return everything as plain data.
+
+        `raw` adds the whole result of each kept run.
+        """
+        return {"against": self.against, "rules": list(self.rules), **super().to_dict(raw=raw)}
+
+    def plot(self) -> Figure:
+        """Plot share and harm over the number of flows (matplotlib)."""
+        from cwndlab.plots import shares
+
+        return shares(self)
+
+
+_RUN = ("replicate", "seed", "trace_hash")
+_PAIRED = (*SETTING, "flows", "replicate")
+_RUN_SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(AXES, pl.String),
+    "replicate": pl.Int64,
+    "seed": pl.Int64,
+    "trace_hash": pl.String,
+    **{key: pl.Float64 for key in BY_KEY if key != "harm" and not key.startswith("baseline")},
+    **dict.fromkeys(BASELINE, pl.Float64),
+}
+_SUMMARY_SCHEMA: dict[str, Any] = {
+    **dict.fromkeys((*AXES, "measure"), pl.String),
+    "flows": pl.Int64,
+    "mean": pl.Float64,
+    "ci95": pl.Float64,
+    "replicates": pl.Int64,
+}
+
+
+def plan_pairwise(
+    rules: Sequence[str],
+    against: str,
+    *,
+    flows: Sequence[int] = FLOWS,
+    queue: Sequence[str] = ("drop-tail",),
+    recovery: Sequence[str] = ("sack",),
+    env: Sequence[str] | None = None,
+    rate: Quantity = RATE,
+    replicates: int = REPLICATES,
+    duration_s: float | None = None,
+    assume: environments.Assumptions | None = None,
+    seed: int = 1,
+    patch: Mapping[str, Any] | None = None,
+) -> Pairwise:
+    """Plan rules against another, over flow counts, queues, recovery schemes and environments.
+
+    Parameters are those of `against`.
+
+    Returns
+    -------
+    Pairwise
+        It has no runs yet; `cwndlab.collection.collect` fills it.
+
+    Examples
+    --------
+    >>> pairwise = plan_pairwise(["CUBIC"], "AIMD(1,.5)", flows=[2, 8], replicates=3)
+    >>> len(pairwise.plan), pairwise.against, [level.label for level in pairwise.plan.axes["rule"]]
+    (12, 'AIMD(1, 0.5)', ['CUBIC', 'AIMD(1, 0.5)'])
+    """
+    other, asked = native.rule(against), list(dict.fromkeys(native.rule(text) for text in rules))
+    if not asked:
+        raise ScenarioError(invalid("rules", [], "one or more rules"))
+    counts = list(dict.fromkeys(_checked(count) for count in flows))
+    chosen = assume or environments.Assumptions()
+    if duration_s is not None:
+        chosen = chosen.with_(duration=f"{duration_s!r}s")
+    link = _Bottleneck(chosen, rate)
+    queues, names = list(dict.fromkeys(queue)), [LINK] if env is None else environments.names(env)
+    where = list(itertools.product(queues, names, counts))
+    axes = {
+        "recovery": [
+            Level(name, {f"flows.{group}.recovery": name for group in (RULE, AGAINST)})
+            for name in dict.fromkeys(recovery)
+        ],
+        "queue": [Level(name, {}) for name in queues],
+        "env": [Level(name, {}) for name in names],
+        "flows": [Level(str(count), {}) for count in counts],
+        # The other rule itself comes last: the baseline of harm.
+        "rule": [
+            Level(rule, {f"flows.{RULE}.rule": rule}) for rule in dict.fromkeys((*asked, other))
+        ],
+    }
+    joint = list(_joint(where, link, range(seed, seed + replicates)))
+    base = environments.document(link.tables("drop-tail", LINK, 1), chosen)
+    plan = Plan(
+        base, axes, replicates, seed, joint, {f"flows.{AGAINST}.rule": other, **(patch or {})}
+    )
+    return Pairwise(plan, against=other, rules=asked)
+
+
+def against(
+    rules: str | Sequence[str],
+    other: str,
+    *,
+    jobs: int | None = None,
+    **choices: Any,
+) -> Pairwise:
+    """Run rules against another on one bottleneck.
+
+    Parameters
+    ----------
+    rules : str or sequence of str
+        One rule or several, in any notation that `cwndlab.rule` reads.
+    other : str
+        The rule that shares the bottleneck with each of them.
+    flows : sequence of int
+        Flow counts n: n flows of the rule and n of the other.
+    queue, recovery : sequence of str
+        Queues at the bottleneck as in the environments, and loss recovery of all flows.
+    env : sequence of str, optional
+        Environments, whose link grows with the number of flows; by default one link of constant
+        rate.
+    rate : str or float
+        Rate of that link, whatever the number of flows (bit/s if a bare number).
+    replicates : int
+        Runs per cell, with seeds ``seed``, ``seed + 1``, ... in every cell.
+    duration_s : float, optional
+        Duration of a run in seconds, instead of the assumed one.
+    assume : Assumptions, optional
+        RTT, buffer, measuring window and the like; its number of flows is not used.
+    seed : int
+        Seed of replicate 0.
+    patch : mapping, optional
+        Dotted keys to set in all runs, last; the flows are ``flows.rule`` and ``flows.against``.
+    jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    Pairwise
+        `runs` and `summary` are data frames; `plot` makes a figure.
+
+    Raises
+    ------
+    ScenarioError
+        If a rule, queue, recovery, environment, rate or number of flows is not valid.
+
+    Examples
+    --------
+    A rule that adds a sixteenth of its window per RTT takes most of a link from one that adds a
+    packet:
+
+    >>> pairwise = against("MIMD(1.0625, 0.5)", "AIMD(1, 0.5)", flows=[4], replicates=2,
+    ...                   duration_s=40.0)
+    >>> rows = pairwise.summary.filter(rule="MIMD(1.0625, 0.5)")
+    >>> means = dict(rows.select("measure", "mean").iter_rows())
+    >>> means["share"] > 0.6, means["harm"] > 0.2
+    (True, True)
+    """
+    listed = [rules] if isinstance(rules, str) else rules
+    return collect(plan_pairwise(listed, other, **choices), jobs=jobs)
+
+
+class _Bottleneck:
+    """The networks: n flows of each group on one link, or in an environment."""
+
+    def __init__(self, chosen: environments.Assumptions, rate: Quantity) -> None:
+        self.chosen, self.rate_bps = chosen, bits_per_second(rate)
+        if not (self.rate_bps or 0.0) > 0.0:
+            raise ScenarioError(invalid("rate", rate, "a rate above 0, such as 20Mbit"))
+
+    def tables(self, queue: str, env: str, count: int, seed: int = 1) -> dict[str, Any]:
+        """Return the network's tables, with the two groups first among its flows."""
+        both = self.chosen.with_(flows=2 * count)
+        if env == LINK:
+            tables = environments.link(self.rate_bps, queue, both)
+        else:
+            tables = environments.network(env, queue, both, seed)
+        test, *others = tables["flows"]
+        groups = [{**test, "name": group, "count": count} for group in (RULE, AGAINST)]
+        return {**tables, "flows": [*groups, *others]}
+
+
+def _joint(
+    where: Sequence[tuple[str, str, int]], link: _Bottleneck, seeds: Sequence[int]
+) -> Iterator[Joint]:
+    """Return the networks, one per queue, environment and number of flows."""
+    for queue, env, count in where:
+        cell = {"queue": queue, "env": env, "flows": str(count)}
+        yield Joint(cell, link.tables(queue, env, count))
+        is_drawn = env != LINK and environments.environment(env).is_drawn
+        for replicate, seed in enumerate(seeds if is_drawn else ()):
+            yield Joint(
+                {**cell, "replicate": replicate},
+                {"cross": link.tables(queue, env, count, seed)["cross"]},
+            )
+
+
+def _checked(count: int) -> int:
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_FLOWS:
+        raise ScenarioError(invalid("flows", count, f"whole numbers from 1 to {MOST_FLOWS}"))
+    return count
