@@ -57,9 +57,8 @@ def begun_compare(folder: Path) -> tuple[list[str], Callable[[], bool]]:
 def begun_sweep(folder: Path) -> tuple[list[str], Callable[[], bool]]:
     """Two million short runs, and whether some of them are stored."""
     base = {**NETWORK, "duration": "1s", "flows": [{"rule": RULES[0]}]}
-    (folder / "sweep.json").write_text(
-        json.dumps({"base": base, "axes": {"rule": RULES}, "replicates": 1_000_000})
-    )
+    sweep = {"base": base, "axes": {"rule": RULES}, "replicates": 1_000_000}
+    (folder / "sweep.json").write_text(json.dumps(sweep))
     stored = folder / "store" / "journal"
     return ["sweep", "sweep.json", "--store", "store"], lambda: any(
         path.stat().st_size > 20_000 for path in stored.glob("*")

@@ -377,7 +377,7 @@ def _calls_a_run(runs: int, store: Path) -> float:
 
 
 def test_what_a_run_of_a_sweep_costs_does_not_grow_with_their_number(monkeypatch, tmp_path):
-    """Counted in calls, which no other work on the machine adds to; bench/sweeps.py measures the time."""
+    """Counted in calls, to which other work on the machine adds none; bench/sweeps.py has times."""
     monkeypatch.syspath_prepend(ROOT / "bench")
     # The store is read once for all runs that are got ready in a tenth of a second: here for each.
     monkeypatch.setattr(running, "BATCH_S", 0.0)
