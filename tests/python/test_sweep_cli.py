@@ -6,6 +6,9 @@ import json
 import signal
 import subprocess
 import sys
+import threading
+from pathlib import Path
+from types import FrameType
 
 import polars as pl
 import pytest
@@ -14,7 +17,7 @@ from conftest import ROOT
 from cwndlab import Store
 from cwndlab.executors import default_jobs
 from cwndlab.plots import save, sweep_points
-from cwndlab.sweep import Sweep
+from cwndlab.sweep import Sweep, running
 from small_sweeps import TEXT, refused
 from terminals import Terminal
 from waiting import HANG_S, wait_until
@@ -350,14 +353,46 @@ def test_many_axes_are_drawn(tmp_path):
     assert save(found.plot(), tmp_path / "many.png").stat().st_size > 10_000
 
 
+def _calls_a_run(runs: int, store: Path) -> float:
+    """Calls of functions, Python's and C's, that a sweep of short runs makes in all its threads."""
+    import sweeps
+
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sweep = Sweep(
+        base=sweeps.BASE, axes={"rule": list(sweeps.RULES)}, replicates=runs // len(sweeps.RULES)
+    )
+    threading.setprofile(count)
+    sys.setprofile(count)
+    try:
+        sweep.run(store, jobs=1)
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return calls / runs
+
+
+def test_what_a_run_of_a_sweep_costs_does_not_grow_with_their_number(monkeypatch, tmp_path):
+    """Counted in calls, to which other work on the machine adds none; bench/sweeps.py has times."""
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    # The store is read once for all runs that are got ready in a tenth of a second: here for each.
+    monkeypatch.setattr(running, "BATCH_S", 0.0)
+    for most, what in ((1000, "computed"), (250, "found in the store")):
+        few, many = (_calls_a_run(runs, tmp_path / str(runs)) for runs in (250, 1000))
+        assert many < min(1.1 * few, most), what
+
+
 @pytest.mark.slow
 def test_ten_thousand_short_runs_are_not_kept_in_memory(monkeypatch):
-    """Memory after a third of them and at their end. What a run costs, `make bench` measures."""
+    """After a third of them and at their end."""
     monkeypatch.syspath_prepend(ROOT / "bench")
     import sweeps
 
-    found = sweeps.measure(10_000, default_jobs())
-    done, mib = zip(*found.memory, strict=True)
+    done, mib = zip(*sweeps.measure(10_000, default_jobs()).memory, strict=True)
     assert done[-1] == 10_000
     # 2 kB a run, kept in memory, would be 12 MiB more; allocators keep some of what they are given
     # back.
