@@ -29,8 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
 STEAL_SHARE = 0.02
 OTHERS_SHARE = 0.15
 LATENCY_MS = 10.0
-"""From which figures of `Load` on a machine is too busy. Alone on two processors of a virtual machine, runs of these
-tests found up to 0.2 %, 4 % and 6 ms."""
+"""From which figures of `Load` on a machine is too busy. Alone on two processors of a virtual
+machine, runs of these tests found up to 0.2 %, 4 % and 6 ms."""
 
 
 @dataclass
@@ -78,7 +78,8 @@ print(1e3 * worst)
 
 @contextmanager
 def measured(load: Load | None = None) -> Iterator[Load]:
-    """Measure what the machine does beside the block; the figures are there after it, in `load` where it is given."""
+    """Measure what the machine does beside the block; the figures are there after it, in `load`
+    where it is given."""
     load = load or Load()
     pipe = subprocess.PIPE
     with subprocess.Popen(
