@@ -78,7 +78,9 @@ def cells(source: str) -> list[Cell]:
         elif rest in ("", f'tags=["{CHECK}"]'):
             found.append(Cell(CHECK if rest else "code", text))
         else:
-            raise ValueError(f'cell `{rest}`: allowed: [markdown], tags=["{CHECK}"], or nothing')
+            raise ValueError(
+                f'cell: `{rest}` is not valid: expected [markdown], tags=["{CHECK}"] or nothing'
+            )
     return found
 
 
@@ -206,7 +208,7 @@ def main() -> int:
     arguments = parser.parse_args()
     for name in arguments.name:
         if name not in names():
-            parser.error(f"NAME: `{name}` is no lesson; allowed: {', '.join(names())}")
+            parser.error(f"NAME: `{name}` is not known: expected one of {', '.join(names())}")
     failed = 0
     for name in arguments.name or names():
         begin, path = time.monotonic(), FOLDER / f"{name}.ipynb"

@@ -49,7 +49,7 @@ def law(family: str) -> str:
         )
     if family not in FILES:
         raise KeyError(
-            f"{family}: has no law; allowed: a line of FILES or SPECIAL in docs/parts/laws.py"
+            f"{family}: has no equations: expected a line of FILES or SPECIAL in docs/parts/laws.py"
         )
     return header_law(SOURCES / FILES[family])
 
@@ -59,7 +59,7 @@ def header_law(path: Path) -> str:
     found = HEADER.search(path.read_text(encoding="utf-8"))
     if found is None:
         raise KeyError(
-            f"{path.name}: has no equations in its header; allowed: a block ```text after `//!`"
+            f"{path.name}: has no equations in its header: expected a block ```text after `//!`"
         )
     lines = [
         line.removeprefix("//!").removeprefix(" ").rstrip() for line in found["law"].splitlines()

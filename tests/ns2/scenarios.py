@@ -174,7 +174,7 @@ def time_outs() -> list[Case]:
 
 
 def long_back_off() -> list[Case]:
-    """One packet lost until the time-out stands at its cap, and what the sender does after it."""
+    """One packet lost until the RTO reaches its maximum, and what the sender does after it."""
     drops = range(20, 32)
     return [
         Case(

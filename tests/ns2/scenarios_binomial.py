@@ -1,7 +1,7 @@
 """Deterministic scenarios of GAIMD (Yang and Lam 2000) and the binomial rules (Bansal and
 Balakrishnan 2001).
 
-ns-2 halves on the first cut, in slow start and, in the threshold, on time-outs; and it halves the
+ns-2 halves on the first cut, in slow start and, in the threshold, on timeouts; and it halves the
 window on every cut where `decrease_num_` is exactly 0.5. IIAD and SQRT as they are written by
 default meet that last rule, those with another `beta` show the decrease of their own.
 """

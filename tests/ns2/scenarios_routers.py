@@ -236,7 +236,7 @@ def ecn() -> list[Case]:
                 draw=index,
             ),
             Case(
-                f"ecn-{recovery}-time-out",
+                f"ecn-{recovery}-timeout",
                 marked(recovery, [50, 64, 70], range(44, 62), duration=60),
                 draw=index,
             ),

@@ -164,7 +164,7 @@ def metrics(flows, *, goodput, utilization, queue, loss, marks, timeouts) -> dic
         counts = Counter(flow["name"].rpartition("-")[0] for flow in flows)
         ratio = (groups[first] / counts[first]) / (groups[second] / counts[second])
         result[f"friendliness {first}/{second}"] = ratio
-    result["time-outs per flow"] = timeouts / len(flows)
+    result["timeouts per flow"] = timeouts / len(flows)
     result["Jain's index"] = sum(goodput) ** 2 / (len(goodput) * sum(x * x for x in goodput))
     return result
 

@@ -43,7 +43,7 @@ def _row(pairwise, rule, replicate, **measured):
 
 
 def test_harm_by_hand():
-    """Beside CUBIC 3 and 1 Mbit/s a flow, beside their own kind 4 and 4.
+    """Beside CUBIC 3 and 1 Mbit/s a flow, beside flows of their own rule 4 and 4.
 
     Harm 1/4 and 3/4, in the mean 1/2.
     """
@@ -123,7 +123,7 @@ def test_a_rule_against_itself_shares_in_halves():
         mean, half_width, _ = estimate(shares, 0.999)
         assert abs(mean - 0.5) <= half_width < 0.2
         assert shares.std() > 0
-        # Both groups together are the own kind: 1 - a / ((r + a) / 2) = 2 share - 1.
+        # Both groups together are the baseline: 1 - a / ((r + a) / 2) = 2 share - 1.
         harms = pairwise.runs.filter(queue=queue)["harm"]
         assert harms.to_list() == pytest.approx((2 * shares - 1).to_list())
 

@@ -94,8 +94,8 @@ def test_a_cluster_by_its_address_and_on_the_command_line(tmp_path, cluster):
     with SweepProcess(tmp_path, "--on", address(cluster)) as sweep:
         events = sweep.finish()
         assert sweep.messages == f"{cluster.scheduler_address}: workers 2, threads 2\n"
-    told = {"event": "workers", "address": cluster.scheduler_address, "workers": 2, "threads": 2}
-    assert told in events
+    workers = {"event": "workers", "address": cluster.scheduler_address, "workers": 2, "threads": 2}
+    assert workers in events
     local = sweep_of().run()
     assert [row["trace_hash"] for row in events[-1]["runs"]] == local.runs["trace_hash"].to_list()
     assert sweep_of().run(on=address(cluster)).runs.equals(local.runs)

@@ -266,3 +266,18 @@ def test_every_command_in_the_readme_exists():
     makefile = _read("Makefile")
     for command in commands:
         assert re.search(rf"^{command.split()[1]}:", makefile, re.MULTILINE), command
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
+def test_files_that_a_document_names_exist(path):
+    tops = "bench|crates|docs|examples|fuzz|python|tests"
+    for name in re.findall(rf"`((?:{tops})/[\w./*-]+)`", path.read_text(encoding="utf-8")):
+        # `make live` builds what lies in _bin.
+        assert "/_bin/" in name or any(ROOT.glob(name)), name
+
+
+def test_files_that_the_architecture_names_exist():
+    """The tables name a file below the directory of its part."""
+    places = [ROOT, ROOT / "crates", ROOT / "python/cwndlab", *ROOT.glob("crates/*/src")]
+    for name in re.findall(r"`([\w/]+\.(?:rs|py|sh|toml))`", _read("ARCHITECTURE.md")):
+        assert any((place / name).is_file() for place in places), name

@@ -1,4 +1,4 @@
-"""Imports: cheap, in one direction, and the native module behind one door."""
+"""Imports: cheap, in one direction, and the native module imported by one module."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_arrows_point_down():
     assert "4 kept, 0 broken" in answer.stdout
 
 
-def test_native_module_has_one_door():
+def test_one_module_imports_the_native_module():
     named = [
         path.name for path in (ROOT / "python/cwndlab").rglob("*.py")
         if any("_core" in line and "import" in line for line in path.read_text().splitlines())

@@ -109,7 +109,7 @@ def test_the_example_of_a_source():
 
 
 def test_other_kinds_of_cells_are_refused():
-    with pytest.raises(ValueError, match=r"cell `\[raw\]`: allowed: \[markdown\]"):
+    with pytest.raises(ValueError, match=r"cell: `\[raw\]` is not valid: expected \[markdown\]"):
         LESSONS.cells("# %% [raw]\n# x\n")
 
 

@@ -120,7 +120,7 @@ def test_finite_flows_each_have_a_fresh_one(rules):
     )
 
 
-def test_it_is_told_what_it_asks_for(rules):
+def test_a_rule_gets_what_it_needs(rules):
     cwndlab.run(_small(rules("Curious")))
     seen = own.find(rules("Curious"))[1]().seen
     acks = [one for one in seen if isinstance(one, cwndlab.Ack)]

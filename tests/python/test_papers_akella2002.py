@@ -236,8 +236,8 @@ def test_sensitivity_varies_one_value_at_a_time(tmp_path, monkeypatch):
     # Claims about settings that are not run are not judged: of figure 7 all are, of figure 4 none.
     assert {key.partition("/")[0] for key in base.met} >= {"fig7"}
     assert not any(key.startswith("fig4/") for key in base.met)
-    told = json.loads((tmp_path / "akella2002/sensitivity.json").read_text())
-    assert [entry["met"] for entry in told["variants"]] == [
+    written = json.loads((tmp_path / "akella2002/sensitivity.json").read_text())
+    assert [entry["met"] for entry in written["variants"]] == [
         sum(entry.met.values()) for entry in found.variants
     ]
     again = varied.sensitivity("akella2002", out=tmp_path, quick=True)

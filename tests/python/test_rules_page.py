@@ -41,7 +41,9 @@ def test_what_the_page_shows_is_the_notation_that_is_printed(family):
 
 
 def test_a_family_without_a_law_is_named():
-    with pytest.raises(KeyError, match=r"Nagle: has no law; allowed: a line of FILES or SPECIAL"):
+    with pytest.raises(
+        KeyError, match=r"Nagle: has no equations: expected a line of FILES or SPECIAL"
+    ):
         laws.law("Nagle")
 
 

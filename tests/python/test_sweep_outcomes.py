@@ -238,7 +238,7 @@ def test_the_first_of_a_million_cells_begins_at_once(monkeypatch):
 
 
 def test_axes_that_are_not_allowed_together_are_refused_before_the_first_run(tmp_path):
-    """One by one they are: whoever has a thousand runs before that cell is told at once."""
+    """Also if a thousand runs precede the first cell that is refused."""
     axes = {"duration": ["2s", "5s"], "measure": [["1s", "2s"], ["1s", "4s"]], "rule": RULES}
     events: list[dict] = []
     with pytest.raises(

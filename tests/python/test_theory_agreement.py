@@ -2,7 +2,7 @@
 
 Rates over random and periodic losses, formulas, growth.
 
-Two sources of error are told apart. Statistical: flows are independent samples, so three standard
+There are two sources of error. Statistical: flows are independent samples, so three standard
 errors of their mean (a false alarm in 400 by itself, and examples are fixed). Systematic:
 `Expansion` in agreement.py derives what a sender of whole packets loses to first order in 1 /
 window; what may remain is of second order, the square of its parts.

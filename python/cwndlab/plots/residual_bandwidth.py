@@ -57,7 +57,9 @@ def available_bandwidths(results: Mapping[str, Result], *, group: str = TEST_FLO
         panel.set_xlabel("time [s]")
         panel.tick_params(labelbottom=True)
     figure.supylabel("residual bandwidth per flow [Mbit/s]", fontsize=10)
-    figure.suptitle("Bandwidth left per flow; dotted: its mean", x=0.01, ha="left", fontsize=10.5)
+    figure.suptitle(
+        "Residual bandwidth per flow; dotted: its mean", x=0.01, ha="left", fontsize=10.5
+    )
     return figure
 
 

@@ -33,7 +33,7 @@ class Report:
         self, sweep: Sweep, findings: SweepResult, tell: Callable[[dict[str, Any]], object] | None
     ) -> None:
         self._sweep, self._findings, self._tell = sweep, findings, tell
-        self._began_s = self._told_s = time.monotonic()
+        self._began_s = self._reported_s = time.monotonic()
         self._runs = self._found = self._computed = self._failed = 0
 
     def begin(self, cells: int, runs: int, store: str | None) -> None:
@@ -95,7 +95,7 @@ class Report:
         """Report progress, at most every `EVERY_S`."""
         if not self._is_time():
             return
-        rate = self._computed / (self._told_s - self._began_s)
+        rate = self._computed / (self._reported_s - self._began_s)
         left = self._runs - self._done - self._failed
         self._send(
             "progress", done=self._done, runs=self._runs, found=self._found, failed=self._failed,
@@ -106,9 +106,9 @@ class Report:
     def _is_time(self) -> bool:
         """Whether progress is due; this call resets it."""
         now_s = time.monotonic()
-        if self._tell is None or now_s - self._told_s < EVERY_S:
+        if self._tell is None or now_s - self._reported_s < EVERY_S:
             return False
-        self._told_s = now_s
+        self._reported_s = now_s
         return True
 
     @property

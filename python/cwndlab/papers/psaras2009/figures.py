@@ -37,10 +37,10 @@ def _hollow(index: int) -> dict[str, Any]:
 
 
 @styled
-def sawteeth(data: Data, _experiment: Experiment) -> Figure:
-    """Saw-teeth of both increases, and what one simulated flow makes of them.
+def sawtooth(data: Data, _experiment: Experiment) -> Figure:
+    """Windows with both increases in the synchronous model, and one simulated flow with each.
 
-    A = 0.5 over a = 1.
+    The right panel shows ratios of a = 0.5 to a = 1.
     """
     figure, axes = panels(1, 2, width=9.5, height=3.2, width_ratios=[2, 1])
     for index, increase in enumerate((1.0, 0.5)):
