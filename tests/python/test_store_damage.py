@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cwndlab.store import Store, Use
 from cwndlab.store.frames import frame, read
-from cwndlab.store.records import encode
+from cwndlab.store.schema import encode
 from stores import RECORDS, journals, left_open
 
 

@@ -19,12 +19,12 @@ mod rack;
 mod rate_sample;
 mod receiver;
 mod recovery;
+mod retransmission_timer;
 mod rtt;
 mod scoreboard;
 mod segment;
 mod sender;
 mod sequence_set;
-mod timer;
 
 pub use counters::Counters;
 pub use knobs::{Knobs, Profile};

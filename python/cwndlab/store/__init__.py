@@ -46,7 +46,7 @@ Examples
 from __future__ import annotations
 
 from cwndlab.store.keys import canonical, definition_digest, has_outside, run_key, scenario_digest
-from cwndlab.store.records import Record, Use
+from cwndlab.store.schema import Record, Use
 from cwndlab.store.store import Store
 
 __all__ = [

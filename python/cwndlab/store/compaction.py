@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from cwndlab.store import journal, layout
 from cwndlab.store.parts import Parts, Row
-from cwndlab.store.records import Record, Use, decode
+from cwndlab.store.schema import Record, Use, decode
 
 MOST_AT_ONCE = 64
 """Largest number of journals open at the same time: systems allow some hundred files."""

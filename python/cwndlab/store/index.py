@@ -12,7 +12,7 @@ from typing import Any
 
 from cwndlab.store import journal
 from cwndlab.store.parts import Parts
-from cwndlab.store.records import Record, Use, decode, finished_of, moment_s
+from cwndlab.store.schema import Record, Use, decode, finished_of, moment_s
 
 CLOCK_NS = 50_000_000
 """Resolution of file times, seconds (ticks of the kernel's clock are 1 to 10 ms)."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cwndlab.store.layout import write_whole
-from cwndlab.store.records import Record, Use
+from cwndlab.store.schema import Record, Use
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,7 +15,7 @@ from cwndlab.store import journal, layout, parts
 from cwndlab.store.compaction import compact, keep_later
 from cwndlab.store.index import Index
 from cwndlab.store.locks import Claims, lock_whole
-from cwndlab.store.records import Record, Use, decode, encode, finished_of, moment_s
+from cwndlab.store.schema import Record, Use, decode, encode, finished_of, moment_s
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,8 +1,14 @@
-//! Counters of a link: at the edges of the measurement window, at queue samples and at deadlines of
-//! its discipline.
+//! Counters of a link: drops, and what is read at the edges of the measurement window, at queue
+//! samples and at deadlines of its discipline.
 
 use super::{Link, LinkCounts, QueueSampler};
 use cwndlab_queues::Admission;
+
+/// Counts packets that the queue or an impairment of a link dropped: `dropped` is its counter.
+#[inline]
+pub(super) fn count_drops(dropped: &mut u64, packets: u64) {
+    *dropped += packets;
+}
 
 impl Link {
     /// Processes what is due beside packets: edges of the measurement window, queue samples,

@@ -20,6 +20,7 @@ use crate::ring_buffer::RingBuffer;
 use crate::serializer::Serializer;
 use crate::trace_hash::TraceHash;
 use backlog::PendingDeparture;
+use counters::count_drops;
 use cwndlab_queues::{Admission, Discipline};
 pub use impairments::Impairments;
 pub use metrics::{LinkCounts, MeasurementWindow, QueueSampler};
@@ -215,7 +216,7 @@ impl Link {
         let accepted = !is_lost && self.admit(now, since, size, flow, flags);
         self.hash_arrival(now, number, flow, accepted);
         if !accepted {
-            self.dropped += 1;
+            count_drops(&mut self.dropped, 1);
             return (LOST, now);
         }
         let (at, start) = self.transmit(now, size);

@@ -7,6 +7,7 @@
 //! them is `max_deferral_s` old. Without lookahead each start is an event.
 
 use super::Link;
+use super::counters::count_drops;
 use crate::event_queues::RoutedPacket;
 use crate::packet::Flags;
 use crate::slab::{Slab, SlabKey};
@@ -152,7 +153,7 @@ impl Link {
                 ^ (u64::from(routed.flow) << 50),
         );
         if is_lost {
-            self.dropped += 1;
+            count_drops(&mut self.dropped, 1);
             scheduled_queue.drops.push(scheduled_queue.packets.insert(routed));
             return ServiceAction::None;
         }
@@ -172,7 +173,7 @@ impl Link {
             .queue
             .enqueue(item, &mut |lost: QueueItem<SlabKey>| drops.push(lost.packet));
         let lost = scheduled_queue.drops.len();
-        self.dropped += lost as u64;
+        count_drops(&mut self.dropped, lost as u64);
         scheduled_queue.waiting += 1;
         scheduled_queue.waiting -= lost as u32;
         debug_assert_eq!(u64::from(scheduled_queue.waiting), scheduled_queue.queue.packets());
@@ -218,7 +219,7 @@ impl Link {
             .queue
             .dequeue(now_s, &mut |lost: QueueItem<SlabKey>| drops.push(lost.packet));
         let lost = scheduled_queue.drops.len() - before;
-        self.dropped += lost as u64;
+        count_drops(&mut self.dropped, lost as u64);
         scheduled_queue.waiting -= lost as u32 + u32::from(item.is_some());
         debug_assert_eq!(u64::from(scheduled_queue.waiting), scheduled_queue.queue.packets());
         let QueueItem { size_bytes, marked, enqueued_s, packet, .. } = item?;

@@ -1,4 +1,4 @@
-"""Records of runs and of their places in sweeps, and their encoding in a journal."""
+"""Schema of the store: records of runs and of their places in sweeps, and how a journal encodes them."""
 
 from __future__ import annotations
 
