@@ -1,4 +1,4 @@
-"""Schema of the store: records of runs and of their places in sweeps, and how a journal encodes them."""
+"""Schema of the store: records of runs and of their places in sweeps, and their journal encoding."""
 
 from __future__ import annotations
 
