@@ -1,13 +1,14 @@
-//! Names of congestion controls.
+//! Names of congestion controls: validity and availability.
 
 use crate::KernelError;
 
-/// TCP_CA_NAME_MAX is 16, with the byte that ends it.
+/// TCP_CA_NAME_MAX is 16, including the terminating zero.
 const MOST_CHARACTERS: usize = 15;
-/// The kernel's list, the same in every network namespace.
+/// The kernel's list of congestion controls, which is the same in every network namespace.
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-/// Whether the kernel and the tools that show it take the name: 1 to 15 letters, digits, `_` and `-`, a letter first.
+/// Checks that a name is valid for the kernel and its tools: 1 to 15 letters, digits, `_` and `-`,
+/// a letter first.
 ///
 /// # Errors
 /// [`KernelError::Name`].
@@ -39,10 +40,10 @@ fn wrong(name: &str, why: &str) -> KernelError {
     ))
 }
 
-/// Every congestion control of this kernel that sockets can choose now.
+/// All available congestion controls of this kernel.
 ///
 /// # Errors
-/// [`KernelError::Machine`] where there is no such list: not Linux.
+/// [`KernelError::Machine`] if the list cannot be read, as on systems other than Linux.
 pub fn available() -> Result<Vec<String>, KernelError> {
     let list = std::fs::read_to_string(AVAILABLE)
         .map_err(|error| KernelError::Machine(format!("{AVAILABLE}: {error}")))?;
@@ -56,6 +57,6 @@ pub(crate) fn check_free(name: &str) -> Result<(), KernelError> {
 pub(crate) fn in_use(name: &str) -> KernelError {
     let names = available().map(|names| names.join(", ")).unwrap_or_default();
     KernelError::InUse(format!(
-        "name \"{name}\" is in use: choose one that is not among {names}, or remove that rule first"
+        "name \"{name}\" is in use: choose a name other than {names}, or remove that rule first"
     ))
 }
