@@ -252,13 +252,13 @@ def test_nothing_stays_however_the_command_ends(end):
         (("CUBIC", "--name", "x1"), 'rule "CUBIC" cannot run in the kernel: it has a memory'),
         (
             ("AIMD(1, 0.5)", "--name", "much_too_long_name"),
-            "it has 18 characters; allowed are 1 to 15",
+            'name: "much_too_long_name" is not valid: expected 1 to 15 letters',
         ),
-        (("AIMD(1, 0.5)", "--name", "a.b"), "'.' is not allowed"),
-        (("AIMD(1, 0.5)", "--name", "1ab"), "does not begin with a letter"),
+        (("AIMD(1, 0.5)", "--name", "a.b"), 'name: "a.b" is not valid'),
+        (("AIMD(1, 0.5)", "--name", "1ab"), 'name: "1ab" is not valid'),
         (("AIMD(1, 0.5)", "--name", "reno"), 'name "reno" is in use'),
         (('Rule(inc="1/(w - 4)", dec="w/2")', "--name", "x2"), "is -16 at w = 3.9375"),
-        (("MIMD(100, 0.5)", "--name", "x3"), "at most 64 is possible"),
+        (("MIMD(100, 0.5)", "--name", "x3"), "expected at most 64 packets"),
         (("AIMD(1, 0.5)",), "--name: a name is missing"),
     ],
 )

@@ -122,8 +122,7 @@ pub fn remove(name: &str) -> Result<(), KernelError> {
             Ok(())
         }
         Some(_) => Err(KernelError::Unknown(format!(
-            "rule \"{name}\" is not installed: a running process holds it, and the kernel removes it \
-             when the process ends"
+            "rule \"{name}\" is not installed: a running process holds it until the process ends"
         ))),
         None => {
             let names: Vec<&str> = entries

@@ -1,6 +1,7 @@
 //! Names of congestion controls: validity and availability.
 
 use crate::KernelError;
+use cwndlab_units::message::invalid;
 
 /// TCP_CA_NAME_MAX is 16, including the terminating zero.
 const MOST_CHARACTERS: usize = 15;
@@ -19,25 +20,16 @@ const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// ```
 pub fn check(name: &str) -> Result<(), KernelError> {
     let characters = name.chars().count();
-    if !(1..=MOST_CHARACTERS).contains(&characters) {
-        return Err(wrong(name, &format!("it has {characters} characters")));
-    }
-    if let Some(odd) = name
-        .chars()
-        .find(|character| !(character.is_ascii_alphanumeric() || matches!(character, '_' | '-')))
-    {
-        return Err(wrong(name, &format!("{odd:?} is not allowed")));
-    }
-    if !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
-        return Err(wrong(name, "it does not begin with a letter"));
-    }
-    Ok(())
+    let allowed = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
+    let is_valid = (1..=MOST_CHARACTERS).contains(&characters)
+        && name.chars().all(allowed)
+        && name.starts_with(|first: char| first.is_ascii_alphabetic());
+    if is_valid { Ok(()) } else { Err(invalid_name(name)) }
 }
 
-fn wrong(name: &str, why: &str) -> KernelError {
-    KernelError::Name(format!(
-        "name {name:?}: {why}; allowed are 1 to {MOST_CHARACTERS} letters, digits, _ and -, a letter first"
-    ))
+fn invalid_name(name: &str) -> KernelError {
+    let expected = format!("1 to {MOST_CHARACTERS} letters, digits, _ and -, a letter first");
+    KernelError::Name(invalid("name", format!("{name:?}"), expected))
 }
 
 /// All available congestion controls of this kernel.

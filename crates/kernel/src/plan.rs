@@ -5,6 +5,7 @@ use crate::surface::Surface;
 use crate::table::Table;
 use crate::{Accuracy, KernelError};
 use cwndlab_rules::{Arithmetic, Bimodal, Compare, MrAimd, Rule, RuleSpec, WindowRule};
+use cwndlab_units::message::invalid;
 
 /// A BPF program of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,15 +87,16 @@ fn table(spec: &RuleSpec) -> Result<(Program, Vec<u8>, Accuracy), KernelError> {
 }
 
 fn refused(spec: &RuleSpec) -> KernelError {
-    let own = if spec.custom_text().is_some() {
-        "it is code of your own; "
+    let why = if spec.custom_text().is_some() {
+        "it is written in Python or Rust"
     } else {
-        "it has a memory that no program here keeps; "
+        "it has a memory that no BPF program implements"
     };
     KernelError::Rule(format!(
-        "rule \"{spec}\" cannot run in the kernel: {own}possible are rules without memory (AIMD, AIAD, MIMD, MIAD, AIMAD, MAIMD, Linear, \
-         NewReno, GAIMD, Binomial, IIAD, SQRT, HighSpeed, Scalable), formulas in w and rtt (Rule), Bimodal and MRAIMD, and the kernel's own \
-         by their names there (reno, cubic, bbr)"
+        "rule \"{spec}\" cannot run in the kernel: {why}; expected a rule without memory (AIMD, \
+         AIAD, MIMD, MIAD, AIMAD, MAIMD, Linear, NewReno, GAIMD, Binomial, IIAD, SQRT, HighSpeed, \
+         Scalable), a formula in w and rtt (Rule), Bimodal or MRAIMD; Linux's congestion controls \
+         are available by name (reno, cubic, bbr)"
     ))
 }
 
@@ -111,7 +113,8 @@ fn parameter(
     }
     let (least, most) = range.into_inner();
     Err(KernelError::Rule(format!(
-        "rule \"{spec}\" cannot run in the kernel: {name} = {value}, possible is from {least} to {most}"
+        "rule \"{spec}\" cannot run in the kernel: {}",
+        invalid(name, value, format!("a number from {least} to {most}"))
     )))
 }
 

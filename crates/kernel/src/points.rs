@@ -2,6 +2,7 @@
 
 use crate::KernelError;
 use cwndlab_rules::{Ack, Arithmetic, Congestion, Rule, RuleSpec, WindowRule};
+use cwndlab_units::message::invalid;
 
 /// Largest change of the window per acknowledged packet, packets: products stay below 64 bits
 /// (bpf/fixed.h).
@@ -30,9 +31,9 @@ impl<'a> Probe<'a> {
         let growth = self.rule.increase(cwnd, &ack(rtt_s)) - cwnd;
         self.finite(growth, "growth", cwnd, rtt_s)?;
         if growth.abs() > MOST_GROWTH {
-            let change =
-                format!("an acknowledged packet changes a window of {cwnd} packets by {growth:.0}");
-            return Err(self.refuse(format!("{change}, at most {MOST_GROWTH} is possible")));
+            let key = format!("growth per acknowledged packet at w = {cwnd}");
+            let expected = format!("at most {MOST_GROWTH} packets up or down");
+            return Err(self.refuse(invalid(key, format!("{growth:.0}"), expected)));
         }
         Ok(growth)
     }
@@ -52,9 +53,9 @@ impl<'a> Probe<'a> {
         let cut = self.rule.decrease(cwnd, Congestion::FastRetransmit);
         self.finite(cut, "the window after a cut", cwnd, rtt_s)?;
         if cut > MOST_CUT {
-            return Err(self.refuse(format!(
-                "a cut at {cwnd} packets leaves {cut:.0}, at most {MOST_CUT} is possible"
-            )));
+            let key = format!("the window after a cut at w = {cwnd}");
+            let expected = format!("at most {MOST_CUT} packets");
+            return Err(self.refuse(invalid(key, format!("{cut:.0}"), expected)));
         }
         Ok(cut.max(-MOST_CUT))
     }

@@ -2,6 +2,7 @@
 
 use crate::{KernelError, Plan, name};
 use cwndlab_rules::RuleSpec;
+use cwndlab_units::message::invalid;
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder, PrintLevel};
 use std::sync::Mutex;
 
@@ -88,8 +89,10 @@ impl Registered {
     pub fn load(rule: &RuleSpec, name: &str, options: &LoadOptions) -> Result<Self, KernelError> {
         name::check(name)?;
         if let Some(packets @ (0..2 | 0x7fff_ffff..)) = options.initial_ssthresh {
-            return Err(KernelError::Option(format!(
-                "initial_ssthresh: {packets} is not valid: expected 2 packets or more, below 2147483647"
+            return Err(KernelError::Option(invalid(
+                "initial_ssthresh",
+                packets,
+                "2 packets or more, below 2147483647",
             )));
         }
         let plan = Plan::of(rule)?;
