@@ -90,7 +90,7 @@ def test_nothing_stays_behind(start, how, code, lines):
 def test_a_second_run_at_the_same_time_is_refused(start):
     process = start()
     _running(process)
-    with pytest.raises(LiveError, match="another live run is going on"):
+    with pytest.raises(LiveError, match="another live run is in progress"):
         linux(SMALL)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=HANG_S)
@@ -105,7 +105,7 @@ def test_a_second_run_at_the_same_time_is_refused(start):
             "kernel:westwood",
             'rule "kernel:westwood" is not known: allowed are kernel:reno',
         ),
-        ("tcp", {"max_burst": 3}, "tcp.max_burst: is Linux's own business"),
+        ("tcp", {"max_burst": 3}, "tcp.max_burst: has no effect on Linux"),
         ("profile", "ns2-2.35", "profile: "),
         ("trace", {"packets": True}, "trace.packets: "),
         ("flows.0.recovery", "tahoe", r'flows\[0\].recovery: "tahoe"'),

@@ -158,8 +158,8 @@ def test_a_flow_without_one_end_is_named_and_the_others_go_on(start, whose):
         assert not result["valid"]
         (reason,) = [reason for reason in result["reasons"] if reason.startswith('flow "')]
         found = re.fullmatch(
-            rf'flow "flow-0": the socket of its {whose} was gone before the run was over; '
-            r"of its data the last arrived at (\d+\.\d+) s",
+            rf'flow "flow-0": the socket of its {whose} was closed before the end of the run; '
+            r"data last arrived at (\d+\.\d+) s",
             reason,
         )
         assert found, reason

@@ -154,8 +154,8 @@ def test_records_are_json_text_sequences(tmp_path):
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("flows.0.rule", "BBR1", r"flows\[0\].rule: rule .BBR1. sets the rate"),
-        ("tcp", {"max_burst": 3}, "tcp.max_burst: is quinn's own business"),
+        ("flows.0.rule", "BBR1", r"flows\[0\].rule: rule .BBR1. sets the pacing rate"),
+        ("tcp", {"max_burst": 3}, "tcp.max_burst: has no effect on quinn"),
         ("profile", "ns2-2.35", "profile: "),
         ("trace", {"packets": True}, "trace.packets: "),
     ],

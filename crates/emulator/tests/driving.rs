@@ -53,7 +53,7 @@ impl Backend for Pairs {
 }
 
 fn emulator() -> Emulator {
-        let text = "duration = \"1s\"\n[dumbbell]\nrate = \"4Mbit\"\ndelay = \"20ms\"\n\
+    let text = "duration = \"1s\"\n[dumbbell]\nrate = \"4Mbit\"\ndelay = \"20ms\"\n\
         queue = { kind = \"drop-tail\", limit = \"100pkt\" }\n\
         [[flows]]\nrule = \"AIMD(1, 0.5)\"\n";
     Emulator::new(&Scenario::from_toml(text).unwrap(), 2000)

@@ -97,7 +97,7 @@ fn queues_hold_their_limit_in_packets_or_bytes() {
 fn ecn_capable_packets_are_marked_and_others_dropped() {
     // Four packets of 8 ms each at first, then one every 8 ms: the queue stays between the
     // thresholds.
-        let queue = concat!(
+    let queue = concat!(
         r#"{ kind = "red", limit = "200pkt", min = "2pkt", max = "6pkt", "#,
         r#"weight = 1, max_p = 1, ecn = true, mark_p = 1 }"#
     );
@@ -110,9 +110,9 @@ fn ecn_capable_packets_are_marked_and_others_dropped() {
     let marks = all.iter().filter(|(_, ready)| ready.mark).count();
     assert!(marks > 0 && all.iter().all(|(number, ready)| !ready.mark || number % 2 == 0));
     let [ecn_capable, not_ecn_capable] = [0, 1].map(|flow| emulator.books()[flow].total);
-        // A drop shortens the queue and a mark does not: after few drops the queue is below the
-        // thresholds.
-        assert!(
+    // A drop shortens the queue and a mark does not: after few drops the queue is below the
+    // thresholds.
+    assert!(
         ecn_capable.dropped == 0 && not_ecn_capable.dropped > 0,
         "{not_ecn_capable:?} {ecn_capable:?}"
     );

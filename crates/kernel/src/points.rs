@@ -63,9 +63,8 @@ impl<'a> Probe<'a> {
     fn finite(&mut self, value: f64, what: &str, cwnd: f64, rtt_s: f64) -> Result<(), KernelError> {
         let fault = self.rule.fault().map(str::to_string);
         match fault {
-            Some(fault) => Err(self.refuse(format!(
-                "{fault}; the kernel may use any window from 1 to 16384 packets"
-            ))),
+            Some(fault) => Err(self
+                .refuse(format!("{fault}; the kernel may use any window from 1 to 16384 packets"))),
             None if value.is_finite() => Ok(()),
             None => Err(self.refuse(format!("{what} is {value} at w = {cwnd}, rtt = {rtt_s}"))),
         }

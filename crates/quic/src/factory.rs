@@ -74,8 +74,8 @@ impl RuleFactory {
         let needs = rule.needs();
         if needs.pacing || needs.recovery || needs.delivery_rate {
             return Err(Unsupported(format!(
-                "rule \"{spec}\" sets the pacing rate, which quinn controls itself: expected a rule \
-                 that sets only the window"
+                "rule \"{spec}\" sets the pacing rate, which quinn controls itself: expected a \
+                 rule that sets only the window"
             )));
         }
         if let Some(fault) = rule.fault() {

@@ -322,10 +322,9 @@ async fn sink(server: Endpoint, playing: Playing, shared: Arc<Shared>) {
 }
 
 async fn take(server: &Endpoint, playing: &Playing, shared: &Shared) -> io::Result<()> {
-    let incoming = server
-        .accept()
-        .await
-        .ok_or_else(|| io::Error::other("its endpoint ended before a connection was established"))?;
+    let incoming = server.accept().await.ok_or_else(|| {
+        io::Error::other("its endpoint ended before a connection was established")
+    })?;
     let connection = incoming.await?;
     let mut stream = connection.accept_uni().await?;
     loop {

@@ -44,7 +44,7 @@ macro_rules! for_each_knob {
                 "payload of a data packet, bytes (packetSize_)";
             header_size: u32 = [40, 0, 40, 40],
                 "bytes added to every data packet on the wire (tcpip_base_hdr_size_; 0 is \
- useHeaders_ false)";
+useHeaders_ false)";
             syn_size: u32 = [40, 40, 40, 60],
                 "bytes of packet 0 where syn is true";
             ack_size: u32 = [40, 40, 40, 40],
@@ -67,7 +67,7 @@ macro_rules! for_each_knob {
                 "packet 0 is a SYN without data (syn_)";
             delay_growth: bool = [true, false, true, true],
                 "cwnd is one packet until the SYN is acknowledged, then initial_window \
- (delay_growth_)";
+(delay_growth_)";
             restart_after_syn_loss: bool = [true, false, true, false],
                 "loss of packet 0 makes the initial window 1 (bugfix_ss_, RFC 5681 section 3.1)";
             fast_retransmit_first: bool = [true, false, true, true],
@@ -88,7 +88,7 @@ macro_rules! for_each_knob {
                 "a partial ACK deflates the window (partial_window_deflation_)";
             exit_recovery_fix: bool = [false, false, true, true],
                 "NewReno leaves recovery with min(ssthresh, outstanding packets) \
- (exit_recovery_fix_)";
+(exit_recovery_fix_)";
             recovery_burst: u32 = [2, 2, 0, 0],
                 "packets NewReno sends per ACK in recovery; 0: no limit";
             max_burst: u32 = [0, 0, 0, 0],
@@ -97,13 +97,13 @@ macro_rules! for_each_knob {
                 "SACK recovery as RFC 6675 (pipe, rescue); false: as ns-2's Sack1";
             prr: bool = [false, false, false, true],
                 "SACK recovery reduces cwnd by proportional rate reduction (RFC 9937), with rack \
- also after ECE; false: at once";
+also after ECE; false: at once";
             rack: bool = [false, false, false, true],
                 "SACK recovery detects losses by time, lost retransmissions too (RACK, RFC 8985); \
- false: by counting SACKed packets";
+false: by counting SACKed packets";
             tlp: bool = [false, false, false, true],
                 "with rack: a tail loss probe after two round trips without an ACK, well before \
- the RTO (RFC 8985 section 7)";
+the RTO (RFC 8985 section 7)";
             halve_first_cut: bool = [true, true, false, false],
                 "the connection's first reduction halves, whatever the rule (TcpAgent::slowdown)";
             halve_in_slow_start: bool = [true, true, false, false],
@@ -114,7 +114,7 @@ macro_rules! for_each_knob {
                 "ssthresh stays when the same packet times out again (RFC 5681 section 3.1)";
             halve_if_half: bool = [true, true, false, false],
                 "a rule whose decrease_num_ is exactly 0.5 halves the window, whatever its other \
- parameters";
+parameters";
             precise_reduction: bool = [true, false, true, false],
                 "reductions work on the fractional window (precisionReduce_)";
             integer_ssthresh: bool = [true, true, false, true],
@@ -123,51 +123,51 @@ macro_rules! for_each_knob {
                 "rules compute in ns-2's order of operations";
             cwnd_floor: f64 = [-1e9, -1e9, 1.0, 1.0],
                 "smallest cwnd after a reduction, packets; ns-2 has none: its cwnd can fall below \
- zero";
+zero";
             cap_window: bool = [false, false, true, false],
                 "cwnd never grows past window (maxcwnd_)";
             grow_by_packets: bool = [false, false, false, true],
                 "growth counts the packets that an ACK acknowledges (appropriate byte counting, \
- RFC 3465; Linux); false: ACKs (RFC 5681 section 3.1)";
+RFC 3465; Linux); false: ACKs (RFC 5681 section 3.1)";
             grow_when_limited: bool = [false, false, true, true],
                 "cwnd grows only while the flow is limited by it (control_increase_, RFC 7661)";
             slow_start_restart: bool = [true, true, false, false],
                 "a timeout that expires with all data acknowledged sets cwnd to 1 \
- (slow_start_restart_)";
+(slow_start_restart_)";
             idle_restart: bool = [false, false, true, false],
                 "after an RTO without sending, cwnd restarts from initial_window at most (RFC 5681 \
- section 4.1)";
+section 4.1)";
             ecn: bool = [false, false, false, false],
                 "the sender negotiates ECN and sends ECT packets (ecn_; RFC 3168)";
             ecn_handshake: bool = [true, true, false, false],
                 "packet 0, a SYN or not, is not ECT, and ECE on its ACK completes the negotiation \
- of ECN (ns-2 ect_)";
+of ECN (ns-2 ect_)";
             ecn_on_retransmission: bool = [true, true, false, false],
                 "retransmissions are ECT (RFC 3168 section 6.1.5: they are not)";
             cwr_on_retransmission: bool = [true, true, false, false],
                 "a retransmission can carry CWR (SetCWRonRetransmit_; RFC 3168 section 6.1.2: new \
- data only)";
+data only)";
             ecn_after_timeout: bool = [true, true, false, false],
                 "the first ECE after a timeout reduces cwnd again, whatever it acknowledges \
- (TcpAgent::ecn)";
+(TcpAgent::ecn)";
             ecn_covers_last_cut: bool = [true, true, false, false],
                 "the reduction for ECE covers a loss if it was the last reduction; false: if the \
- packet was outstanding then (RFC 3168 section 6.1.2)";
+packet was outstanding then (RFC 3168 section 6.1.2)";
             ecn_ends_recovery: bool = [false, false, true, true],
                 "an ACK beyond the recovery point ends recovery before its ECE reduces cwnd; \
- false: ECE reduces the inflated window, and Sack1 stays in recovery";
+false: ECE reduces the inflated window, and Sack1 stays in recovery";
             ecn_backoff: bool = [true, true, false, false],
                 "a second ECE in a row at a window of one packet backs off the RTO (ns-2 \
- ecn_backoff_)";
+ecn_backoff_)";
             grow_in_repair: bool = [false, false, true, true],
                 "after a timeout ECE does not stop growth until all that was outstanding is \
- acknowledged, because only new data can carry CWR";
+acknowledged, because only new data can carry CWR";
             pacing: bool = [false, false, false, false],
                 "packets are paced at 2 cwnd/srtt in slow start, later at 1.2 cwnd/srtt; rules \
- with a pacing rate pace in any case";
+with a pacing rate pace in any case";
             exact_marks: bool = [false, false, false, false],
                 "the receiver reports each packet's own mark by ECE (RFC 8257 section 3.2); rules \
- that need it have it in any case";
+that need it have it in any case";
             tick: Time = [Time::ns(10_000_000), Time::ns(100_000_000), Time::ns(0), Time::ns(0)],
                 "granularity of RTT samples (tcpTick_); 0: exact, RFC 6298 arithmetic";
             min_rto: Time = [
@@ -192,7 +192,7 @@ macro_rules! for_each_knob {
                 "min_rto applies before backoff (rfc2988_)";
             min_rto_on_variation: bool = [false, false, false, true],
                 "min_rto is the minimum of the variance term that is added to srtt, not of the RTO \
- (Linux)";
+(Linux)";
             timer_after_sample: bool = [true, false, true, true],
                 "an ACK updates the RTT estimate before it restarts the timer (timerfix_)";
             forget_srtt: bool = [true, true, false, false],
@@ -203,7 +203,7 @@ macro_rules! for_each_knob {
                 "with timestamps every new ACK ends the backoff (ts_resetRTO_)";
             timestamp_echo_fix: bool = [true, false, true, true],
                 "the receiver echoes the timestamp of the packet that advanced RCV.NXT \
- (ts_echo_bugfix_)";
+(ts_echo_bugfix_)";
             delayed_ack: bool = [false, false, false, true],
                 "delayed ACKs: acknowledge every second packet (TCPSink/DelAck)";
             delayed_ack_interval: Time = [
@@ -215,7 +215,7 @@ macro_rules! for_each_knob {
                 "delayed-ACK timeout (interval_)";
             quick_acks: u32 = [0, 0, 0, 16],
                 "packets at the start that are acknowledged at once despite delayed_ack (Linux: \
- 16)";
+16)";
             immediate_ack_on_fill: bool = [true, true, true, true],
                 "a packet that fills a gap is acknowledged at once (RFC2581_immediate_ack_)";
             immediate_ack_on_syn: bool = [true, false, true, true],

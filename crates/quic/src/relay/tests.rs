@@ -133,8 +133,7 @@ fn marks_cross_the_relay() {
 
 #[test]
 fn datagrams_cross_the_emulated_network() {
-    let scenario =
-        Scenario::from_toml(
+    let scenario = Scenario::from_toml(
         "duration = \"1s\"\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"20ms\"\n\
          [[flows]]\nrule = \"AIMD(1, 0.5)\"\n",
     )

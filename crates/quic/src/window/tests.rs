@@ -224,9 +224,8 @@ fn event() -> impl Strategy<Value = Event> {
     let ack = (bytes, 0u64..400, any::<bool>()).prop_map(|(bytes, sent_ago_ms, app_limited)| {
         Event::Ack { bytes, sent_ago_ms, app_limited }
     });
-    let congestion = (0u64..400, 0u8..3, any::<u64>()).prop_map(|(sent_ago_ms, cause, bytes)| {
-        Event::Congestion { sent_ago_ms, cause, bytes }
-    });
+    let congestion = (0u64..400, 0u8..3, any::<u64>())
+        .prop_map(|(sent_ago_ms, cause, bytes)| Event::Congestion { sent_ago_ms, cause, bytes });
     prop_oneof![
         12 => ack,
         6 => any::<u64>().prop_map(Event::EndAcks),
