@@ -1,11 +1,11 @@
 #!/bin/sh
-# Fuzzes all targets, or those named, for so many seconds in all: fuzz/run.sh SECONDS [TARGET...]
-# With `same` for the seconds it makes the same runs every time, as continuous integration does: there a finding must
-# come from a change, not from luck. To look for more, give it minutes.
-#
-# Needs no nightly and no cargo-fuzz: coverage instrumentation is a stable pass of LLVM, and libfuzzer-sys brings the
-# fuzzer itself (a C++ compiler must be there). --target keeps build scripts free of the instrumentation.
-# A finding ends the run with its exit status; the input is printed and kept in fuzz/artifacts.
+# Fuzzes all targets, or those named, for SECONDS in all: fuzz/run.sh SECONDS [TARGET...]
+# With `same` in place of SECONDS the runs are the same every time, as in continuous integration,
+# where a finding must come from a change. A search for new findings takes minutes.
+# Needs a C++ compiler, but neither nightly Rust nor cargo-fuzz: coverage instrumentation is a
+# stable pass of LLVM, and libfuzzer-sys contains the fuzzer. --target keeps build scripts free of
+# the instrumentation. A finding ends the run with its exit status; the script prints the input
+# and keeps it in fuzz/artifacts.
 set -eu
 cd "$(dirname "$0")"
 seconds=${1:?usage: fuzz/run.sh SECONDS|same [TARGET...]}
@@ -14,13 +14,15 @@ shift
 
 host=$(rustc -vV | sed -n 's/^host: //p')
 target_dir=${CARGO_TARGET_DIR:-target}/fuzz
-instrument="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
-instrument="$instrument -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
+instrument="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
+for option in inline-8bit-counters pc-table trace-compares; do
+    instrument="$instrument -Cllvm-args=-sanitizer-coverage-$option"
+done
 RUSTFLAGS="$instrument -Ccodegen-units=1 --cfg fuzzing" \
     cargo build --quiet --release --target "$host" --target-dir "$target_dir"
 
 for target in "$@"; do
-    # What is found to be new goes into the corpus (not kept in git), after the seeds.
+    # New inputs go into the corpus (not kept in git), after the seeds.
     corpus=corpus/$target
     if [ "$seconds" = same ]; then
         corpus=corpus/same-$target
@@ -43,15 +45,18 @@ for target in "$@"; do
     fi
     # shellcheck disable=SC2086
     "$target_dir/$host/release/$target" $options -timeout=10 -rss_limit_mb=1500 \
-        -print_final_stats=1 -artifact_prefix="artifacts/$target/" "$corpus" 2>"artifacts/$target/log" || {
+        -print_final_stats=1 -artifact_prefix="artifacts/$target/" "$corpus" \
+        2>"artifacts/$target/log" || {
         status=$?
         tail -n 60 "artifacts/$target/log" >&2
-        for input in "artifacts/$target/"crash-* "artifacts/$target/"timeout-* "artifacts/$target/"oom-*; do
+        for input in "artifacts/$target/"crash-* "artifacts/$target/"timeout-* \
+            "artifacts/$target/"oom-*; do
             [ -e "$input" ] || continue
             echo "input $input:" >&2
             if [ "$target" = scenario ]; then cat "$input" >&2; else od -A d -t x1 "$input" >&2; fi
         done
         exit "$status"
     }
-    grep -E '^(Done|stat::number_of_executed)' "artifacts/$target/log" | sed "s/^/$target: /"
+    grep -E '^(Done|stat::number_of_executed)' "artifacts/$target/log" |
+        sed "s/^/$target: /"
 done

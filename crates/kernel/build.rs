@@ -1,4 +1,4 @@
-//! Compiles the BPF programs, and their arithmetic once more for the host, where the tests drive it.
+//! Build script: compiles the BPF programs, and their arithmetic for the host, where tests call it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,13 +20,20 @@ fn main() {
 
 fn compile(source: &Path, object: &Path) {
     let clang = std::env::var("CLANG").unwrap_or_else(|_| "clang".to_string());
-    // The third instruction set has 32-bit arithmetic; all kernels with struct_ops for TCP (5.6) know it.
+    // BPF instruction set v3 has 32-bit arithmetic; every kernel with struct_ops for TCP (5.6) has
+    // it.
     let status = Command::new(&clang)
-        .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-c"])
+        .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Wextra"])
+        .args(["-Wno-unused-parameter", "-Werror", "-c"])
         .arg(source)
         .arg("-o")
         .arg(object)
         .status()
-        .unwrap_or_else(|error| panic!("{clang} could not be started ({error}): rules in the kernel need clang (Debian: clang)"));
+        .unwrap_or_else(|error| {
+            panic!(
+                "{clang} could not be started ({error}): rules in the kernel need clang (Debian \
+                 package clang)"
+            )
+        });
     assert!(status.success(), "{clang} could not compile {}", source.display());
 }

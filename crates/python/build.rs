@@ -1,7 +1,6 @@
-//! Gives the build a fingerprint: two builds from the same sources have the same one, any change to a crate another.
-//!
-//! Results are stored under it (`cwndlab.store`). It is a hash of sources, not of the binary, because the same scenario
-//! and seed give the same results on every machine.
+//! Build script: computes a fingerprint of the sources, which any change to a crate changes.
+//! `cwndlab.store` uses it as a key of results. The fingerprint is a hash of the sources and not of
+//! the binary, because a scenario and a seed give the same results on every machine.
 
 #![allow(clippy::disallowed_methods, reason = "a build script reads the sources")]
 
@@ -9,7 +8,7 @@ use std::io::Result;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// FNV-1a with 64 bits: no dependency, and the same on every toolchain.
+/// Parameters of 64-bit FNV-1a, which needs no dependency and is the same on every toolchain.
 const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0100_0000_01b3;
 
@@ -22,7 +21,7 @@ fn main() -> Result<()> {
     for name in CRATES {
         gather(&root.join("crates").join(name), &mut files)?;
     }
-    // By their names below the root, not in the order in which a file system lists them.
+    // Sorted by name: the order of the file system differs between machines.
     files.sort();
     let mut hash = BASIS;
     for file in files.iter().filter(|file| file.is_file()) {
@@ -41,7 +40,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Sources and manifests; tests and benchmarks change no result.
+/// Collects sources and manifests; tests and benchmarks do not affect results.
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

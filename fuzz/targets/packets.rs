@@ -1,4 +1,5 @@
-//! Any bytes as a packet: reading never panics, and a mark changes the ECN field and the checksum and nothing else.
+//! Fuzz target of packet headers: parsing never panics, and a mark changes only the ECN field and
+//! the checksum.
 #![no_main]
 
 use cwndlab_emulator::{Malformed, mark, read};
@@ -15,11 +16,14 @@ fuzz_target!(|bytes: &[u8]| {
     let differing = (0..bytes.len()).filter(|&i| marked[i] != bytes[i]);
     assert!(differing.into_iter().all(|i| i == 1 || i == 10 || i == 11));
     let Ok(seen) = before else {
-        // What was wrong stays wrong: a patch that heals a checksum would hide an error on the way.
+        // A wrong checksum stays wrong: a mark must not hide a transmission error.
         assert!(before != Err(Malformed::HeaderChecksum) || read(&marked) == before);
         return;
     };
-    let after = read(&marked).expect("a right packet stays right");
+    let after = read(&marked).expect("a valid packet stays valid");
     assert!(after.meta.marked && after.meta.capable);
-    assert_eq!((after.source, after.destination, after.meta.segment), (seen.source, seen.destination, seen.meta.segment));
+    assert_eq!(
+        (after.source, after.destination, after.meta.segment),
+        (seen.source, seen.destination, seen.meta.segment)
+    );
 });

@@ -1,5 +1,6 @@
-//! Bytes make a queue of any kind and decide what arrives and when something leaves. Whatever happens, packets are conserved, buffers
-//! are not exceeded, a flow stays in order, and a link is never idle while a packet waits.
+//! Fuzz target of queue disciplines: the input chooses a discipline, the arrivals and the
+//! departures. Packets are conserved, limits hold, flows stay in order, and a link is never idle
+//! while a packet waits.
 
 #![no_main]
 
@@ -7,16 +8,17 @@
 mod support;
 
 use cwndlab_queues::{
-    AdaptiveRed, Admission, CoDel, CoDelParameters, Decision, Discipline, DropTail, Drr, DrrParameters, FqCoDel, FqCoDelParameters, QueueItem,
-    Limit, Pie, PieParameters, Priority, Red, RedParameters, Rio, RioParameters, ScheduledQueue, QueueDisc, Weight,
+    AdaptiveRed, Admission, CoDel, CoDelParameters, Decision, Discipline, DropTail, Drr,
+    DrrParameters, FqCoDel, FqCoDelParameters, Limit, Pie, PieParameters, Priority, QueueDisc,
+    QueueItem, Red, RedParameters, Rio, RioParameters, ScheduledQueue, Weight,
 };
 use libfuzzer_sys::fuzz_target;
 use support::Link;
 
-/// The links' rate: a packet of 1000 bytes takes a millisecond.
+/// Rate of the links: a packet of 1000 bytes takes a millisecond.
 const RATE_BIT_S: f64 = 8e6;
 
-/// Takes numbers from the input; zeros when it is used up.
+/// Reads numbers from the input; zeros after its end.
 struct Input<'a>(std::slice::Iter<'a, u8>);
 
 impl Input<'_> {
@@ -36,9 +38,10 @@ impl Input<'_> {
         (f64::from(self.byte()) + 1.0) / 256.0
     }
 
-    /// Milliseconds and seconds, now and then far more.
+    /// Times from microseconds to seconds, sometimes far more.
     fn seconds(&mut self) -> f64 {
-        [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 1e6][usize::from(self.byte() % 8)] * f64::from(self.byte())
+        [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 1e6][usize::from(self.byte() % 8)]
+            * f64::from(self.byte())
     }
 
     fn size_bytes(&mut self) -> u32 {
@@ -53,7 +56,11 @@ impl Input<'_> {
     }
 
     fn limit(&mut self) -> Limit {
-        if self.bit() { Limit::Bytes(1 + self.number()) } else { Limit::Packets(1 + self.number() % 100) }
+        if self.bit() {
+            Limit::Bytes(1 + self.number())
+        } else {
+            Limit::Packets(1 + self.number() % 100)
+        }
     }
 
     fn threshold(&mut self) -> Option<f64> {
@@ -88,7 +95,7 @@ fuzz_target!(|data: &[u8]| {
     let limit = input.limit();
     match kind {
         0..4 => at_arrival(discipline(kind, limit, &mut input), limit, input),
-        _ => owned(scheduler(kind, limit, &mut input), limit, input),
+        _ => at_departure(scheduler(kind, limit, &mut input), limit, input),
     }
 });
 
@@ -110,7 +117,7 @@ fn discipline(kind: u8, limit: Limit, input: &mut Input<'_>) -> (Discipline, u64
                 adaptive: input.bit().then(AdaptiveRed::default),
                 ..RedParameters::new(limit, RATE_BIT_S, input.size_bytes())
             };
-            // In packets of the mean size, and part of one.
+            // With a queue in bytes the limit is in packets of the mean size.
             let times = match limit {
                 Limit::Packets(_) if parameters.queue_in_bytes => u64::MAX,
                 _ => 1,
@@ -132,13 +139,13 @@ fn discipline(kind: u8, limit: Limit, input: &mut Input<'_>) -> (Discipline, u64
                 ecn: input.bit(),
                 ..RioParameters::new(limit, RATE_BIT_S, input.size_bytes())
             };
-            // Packets in profile find room as if no other were there.
+            // The limit of packets in profile ignores packets out of profile.
             (Discipline::Rio(Rio::new(&parameters)), if parameters.out_drop_tail { 2 } else { 1 })
         }
         _ => {
             let parameters = PieParameters {
                 target_s: 1e-3 * f64::from(input.byte()),
-                // Each update takes time to compute, however long nothing arrives.
+                // A minimum: every update costs time, also while nothing arrives.
                 update_s: 1e-3 * (1.0 + f64::from(input.byte())),
                 alpha: f64::from(input.byte()) / 64.0,
                 beta: f64::from(input.byte()) / 64.0,
@@ -152,7 +159,7 @@ fn discipline(kind: u8, limit: Limit, input: &mut Input<'_>) -> (Discipline, u64
     }
 }
 
-/// A rule that decides at arrival; so many times its limit may wait.
+/// Tests a discipline that decides at arrival; `times` its limit may wait.
 fn at_arrival((rule, times): (Discipline, u64), limit: Limit, mut input: Input<'_>) {
     let counts_in_service = matches!(rule, Discipline::DropTail(_));
     let mut link = Link::new(rule, RATE_BIT_S);
@@ -161,21 +168,39 @@ fn at_arrival((rule, times): (Discipline, u64), limit: Limit, mut input: Input<'
     while !input.is_empty() {
         let what = input.byte();
         if what & 1 == 1 {
-            now_s += input.seconds().min(if matches!(link.rule, Discipline::Pie(_)) { 1.0 } else { f64::MAX });
+            now_s += input.seconds().min(if matches!(link.rule, Discipline::Pie(_)) {
+                1.0
+            } else {
+                f64::MAX
+            });
         }
         link.advance(now_s);
         let (before, size_bytes) = (link.backlog(), input.size_bytes());
         let (ecn, priority) = (what & 2 != 0, what >> 2 & 3);
         largest_bytes = largest_bytes.max(size_bytes);
-        let sure = before.packets < link.rule.guaranteed_accept_backlog(largest_bytes);
+        let guaranteed = before.packets < link.rule.guaranteed_accept_backlog(largest_bytes);
         let decision = link.arrive(now_s, size_bytes, ecn, priority, &mut random);
-        assert!(!sure || decision == Decision::Accept, "{size_bytes} bytes were sure to be accepted: {:?}", link.rule);
-        assert!(decision != Decision::Mark || ecn, "what cannot be marked was: {:?}", link.rule);
-        let fits = !matches!(limit, Limit::Bytes(most) if counts_in_service && u64::from(size_bytes) > most);
-        assert!(decision != Decision::Drop || before.packets > 0 || !fits, "an idle link takes any packet: {:?}", link.rule);
+        assert!(
+            !guaranteed || decision == Decision::Accept,
+            "{size_bytes} bytes were guaranteed to be accepted: {:?}",
+            link.rule
+        );
+        assert!(
+            decision != Decision::Mark || ecn,
+            "a packet without ECT was marked: {:?}",
+            link.rule
+        );
+        let is_too_large = |most| counts_in_service && u64::from(size_bytes) > most;
+        let fits = !matches!(limit, Limit::Bytes(most) if is_too_large(most));
+        assert!(
+            decision != Decision::Drop || before.packets > 0 || !fits,
+            "an idle link dropped a packet: {:?}",
+            link.rule
+        );
         accepted += usize::from(decision != Decision::Drop);
         let after = link.backlog();
-        let held = within(limit, times.min(1 << 20), after.waiting_packets(), after.waiting_bytes());
+        let held =
+            within(limit, times.min(1 << 20), after.waiting_packets(), after.waiting_bytes());
         assert!(held || times == u64::MAX, "{after:?}: {:?}", link.rule);
         assert_eq!(accepted, link.departed.len() + link.queue.len());
         check_state(&link.rule);
@@ -185,7 +210,9 @@ fn at_arrival((rule, times): (Discipline, u64), limit: Limit, mut input: Input<'
 fn check_state(rule: &Discipline) {
     match rule {
         Discipline::DropTail(_) => {}
-        Discipline::Red(red) => assert!(red.average() >= 0.0 && red.max_p() > 0.0 && red.max_p() <= 1.0, "{red:?}"),
+        Discipline::Red(red) => {
+            assert!(red.average() >= 0.0 && red.max_p() > 0.0 && red.max_p() <= 1.0, "{red:?}")
+        }
         Discipline::Rio(rio) => assert!(rio.average() >= 0.0 && rio.in_average() >= 0.0, "{rio:?}"),
         Discipline::Pie(pie) => {
             assert!((0.0..=1.0).contains(&pie.probability()), "{pie:?}");
@@ -194,55 +221,79 @@ fn check_state(rule: &Discipline) {
     }
 }
 
-/// A discipline that owns its packets, and how many times its limit it may hold.
+/// A discipline that decides at departure, and how many times its limit it may hold.
 fn scheduler(kind: u8, limit: Limit, input: &mut Input<'_>) -> (ScheduledQueue<usize>, u64) {
     match kind {
         4 => {
             let flow_limit = input.bit().then(|| input.limit());
             let (quantum_bytes, buckets) = (input.number() % 4000, input.buckets());
-            (ScheduledQueue::Drr(Drr::new(&DrrParameters { limit, quantum_bytes, buckets, flow_limit })), 1)
+            (
+                ScheduledQueue::Drr(Drr::new(&DrrParameters {
+                    limit,
+                    quantum_bytes,
+                    buckets,
+                    flow_limit,
+                })),
+                1,
+            )
         }
         5 => (ScheduledQueue::Priority(Priority::new(limit)), 4),
         6 => {
-            let (target_s, interval_s, ecn) = (1e-3 * f64::from(input.byte()), 1e-3 * f64::from(input.byte()), input.bit());
-            (ScheduledQueue::CoDel(CoDel::new(&CoDelParameters { limit, target_s, interval_s, ecn })), 1)
+            let (target_s, interval_s, ecn) =
+                (1e-3 * f64::from(input.byte()), 1e-3 * f64::from(input.byte()), input.bit());
+            (
+                ScheduledQueue::CoDel(CoDel::new(&CoDelParameters {
+                    limit,
+                    target_s,
+                    interval_s,
+                    ecn,
+                })),
+                1,
+            )
         }
         _ => {
-            let (target_s, interval_s, ecn) = (1e-3 * f64::from(input.byte()), 1e-3 * f64::from(input.byte()), input.bit());
+            let (target_s, interval_s, ecn) =
+                (1e-3 * f64::from(input.byte()), 1e-3 * f64::from(input.byte()), input.bit());
             let (quantum_bytes, buckets) = (input.number() % 4000, input.buckets());
-            let parameters = FqCoDelParameters { limit, target_s, interval_s, quantum_bytes, buckets, ecn };
+            let parameters =
+                FqCoDelParameters { limit, target_s, interval_s, quantum_bytes, buckets, ecn };
             (ScheduledQueue::FqCoDel(FqCoDel::new(&parameters)), 1)
         }
     }
 }
 
-/// What a queue that owns its packets should have.
+/// The expected contents of a scheduled queue.
 #[derive(Default)]
-struct Books {
-    /// Packets that arrived; none where one has left.
-    there: Vec<Option<QueueItem<usize>>>,
+struct Expected {
+    /// Packets by number of arrival; none after departure.
+    queued: Vec<Option<QueueItem<usize>>>,
     packets: u64,
     bytes: u64,
 }
 
-impl Books {
+impl Expected {
     fn enter(&mut self, item: QueueItem<usize>) {
-        self.there.push(Some(item));
+        self.queued.push(Some(item));
         self.packets += 1;
         self.bytes += u64::from(item.size_bytes);
     }
 
     fn leave(&mut self, item: &QueueItem<usize>) {
-        let entered = self.there[item.packet].take().unwrap_or_else(|| panic!("{item:?} comes out twice"));
-        assert_eq!(QueueItem { marked: false, ..*item }, entered, "a packet stays what it is");
-        assert!(!item.marked || item.ecn, "what cannot be marked was: {item:?}");
+        let entered =
+            self.queued[item.packet].take().unwrap_or_else(|| panic!("{item:?} left twice"));
+        assert_eq!(QueueItem { marked: false, ..*item }, entered, "a packet changed in the queue");
+        assert!(!item.marked || item.ecn, "a packet without ECT was marked: {item:?}");
         self.packets -= 1;
         self.bytes -= u64::from(item.size_bytes);
     }
 }
 
-fn owned((mut queue, times): (ScheduledQueue<usize>, u64), limit: Limit, mut input: Input<'_>) {
-    let mut books = Books::default();
+fn at_departure(
+    (mut queue, times): (ScheduledQueue<usize>, u64),
+    limit: Limit,
+    mut input: Input<'_>,
+) {
+    let mut expected = Expected::default();
     let mut last_sent: Vec<(u32, usize)> = Vec::new();
     let by_class = matches!(queue, ScheduledQueue::Priority(_));
     let mut now_s = 0.0;
@@ -252,21 +303,34 @@ fn owned((mut queue, times): (ScheduledQueue<usize>, u64), limit: Limit, mut inp
             now_s += input.seconds();
         }
         if what & 2 != 0 && !input.is_empty() {
-            let (size_bytes, flow, packet) = (input.size_bytes(), input.flow(), books.there.len());
+            let (size_bytes, flow, packet) =
+                (input.size_bytes(), input.flow(), expected.queued.len());
             let (ecn, priority) = (what & 4 != 0, what >> 3 & 7);
-            let item = QueueItem { size_bytes, flow, ecn, marked: false, priority, enqueued_s: now_s, packet };
-            books.enter(item);
+            let item = QueueItem {
+                size_bytes,
+                flow,
+                ecn,
+                marked: false,
+                priority,
+                enqueued_s: now_s,
+                packet,
+            };
+            expected.enter(item);
             queue.enqueue(item, &mut |lost| {
-                assert!(!lost.marked, "{lost:?} was marked and lost");
-                books.leave(&lost);
+                assert!(!lost.marked, "{lost:?} was marked and dropped");
+                expected.leave(&lost);
             });
         } else {
             let waited = queue.packets() > 0;
-            let sent = queue.dequeue(now_s, &mut |lost| books.leave(&lost));
-            assert_eq!(sent.is_some(), waited, "a link is idle if nothing waits, and only then: {queue:?}");
+            let sent = queue.dequeue(now_s, &mut |lost| expected.leave(&lost));
+            assert_eq!(
+                sent.is_some(),
+                waited,
+                "a link must be idle exactly if no packet waits: {queue:?}"
+            );
             if let Some(item) = sent {
-                books.leave(&item);
-                // Strict priority keeps the order within a class, the others within a flow.
+                expected.leave(&item);
+                // Strict priority keeps the order of a class, the others that of a flow.
                 let group = if by_class { u32::from(item.priority.min(3)) } else { item.flow };
                 match last_sent.iter_mut().find(|last| last.0 == group) {
                     Some(last) => {
@@ -279,7 +343,16 @@ fn owned((mut queue, times): (ScheduledQueue<usize>, u64), limit: Limit, mut inp
                 return;
             }
         }
-        assert_eq!((queue.packets(), queue.bytes()), (books.packets, books.bytes), "{queue:?}");
-        assert!(within(limit, times, books.packets, books.bytes), "{} packets, {} bytes: {queue:?}", books.packets, books.bytes);
+        assert_eq!(
+            (queue.packets(), queue.bytes()),
+            (expected.packets, expected.bytes),
+            "{queue:?}"
+        );
+        assert!(
+            within(limit, times, expected.packets, expected.bytes),
+            "{} packets, {} bytes: {queue:?}",
+            expected.packets,
+            expected.bytes
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! Text in, scenario out: reading never panics, what was read is written and read back the same, and what is small runs to an end at which
-//! every packet is accounted for, the same with the engine's shortcuts and without.
+//! Fuzz target of scenarios: parsing never panics, and a parsed scenario survives a round trip
+//! through JSON. A small scenario runs, its packets are conserved, and all event schedulers give
+//! the same result.
 
 #![no_main]
 
@@ -8,7 +9,7 @@ use cwndlab_sim::{EventSchedulerKind, Options, Simulation, Status};
 use cwndlab_units::{Bytes, Time};
 use libfuzzer_sys::fuzz_target;
 
-/// Of what a text may ask for, this much is run.
+/// Limits of the scenarios that are run.
 const MOST_FLOWS: u64 = 40;
 const MOST_LINKS: usize = 10;
 const MOST_GROUPS: usize = 4;
@@ -18,10 +19,10 @@ const LONGEST_S: f64 = 2.0;
 const LARGEST_WINDOW: f64 = 300.0;
 const LARGEST_INITIAL_WINDOW: f64 = 20.0;
 const MOST_EVENTS: u64 = 20_000;
-/// A packet of many quanta costs as many turns.
+/// A packet of many quanta takes as many rounds of the scheduler.
 const SMALLEST_QUANTUM: Bytes = Bytes(100);
 
-/// A file's name is what is in it: commas end its lines.
+/// A resolver for which a file's name is its contents, with commas for line feeds.
 struct Named;
 
 impl Resolver for Named {
@@ -31,20 +32,24 @@ impl Resolver for Named {
 }
 
 fuzz_target!(|text: &str| {
-    for scenario in [Scenario::from_toml_with(text, &Named), Scenario::from_json_with(text, &Named)] {
+    for scenario in [Scenario::from_toml_with(text, &Named), Scenario::from_json_with(text, &Named)]
+    {
         match scenario {
             Ok(scenario) => {
                 read_back(&scenario);
                 run(scenario);
             }
-            Err(error) => assert!(!error.to_string().contains('\n'), "a message is one line: {error}"),
+            Err(error) => {
+                assert!(!error.to_string().contains('\n'), "a message is one line: {error}")
+            }
         }
     }
 });
 
 fn read_back(scenario: &Scenario) {
     let text = serde_json::to_string(scenario).expect("a scenario is plain data");
-    let again = Scenario::from_json_with(&text, &Named).unwrap_or_else(|error| panic!("{error}, in the scenario's own text {text}"));
+    let again = Scenario::from_json_with(&text, &Named)
+        .unwrap_or_else(|error| panic!("{error}, in the scenario's own text {text}"));
     assert_eq!(serde_json::to_string(&again).expect("plain data"), text);
     assert_eq!(&again, scenario, "{text}");
 }
@@ -58,11 +63,12 @@ fn run(mut scenario: Scenario) {
         return;
     }
     limit(&mut scenario);
-    // Every stage of every packet is an event of its own here: whatever does not end is not compared.
+    // Without lookahead every stage of a packet is an event: a run that does not end is not
+    // compared.
     let Some(plain) = result(&scenario, EventSchedulerKind::SortedSet, false) else { return };
     for scheduler in [EventSchedulerKind::WinnerTree, EventSchedulerKind::CalendarQueue] {
         if let Some(fast) = result(&scenario, scheduler, true) {
-            assert_eq!(fast, plain, "shortcuts change the result");
+            assert_eq!(fast, plain, "the scheduler changes the result");
         }
     }
 }
@@ -71,20 +77,27 @@ fn seconds(text: &str) -> Time {
     text.parse().expect("a time")
 }
 
-/// Whether it would take long to build, or to compute what changes by itself.
+/// Whether the scenario takes long to build or to run.
 fn is_large(scenario: &Scenario) -> bool {
     let Scenario { flows, links, cross, arrivals, dumbbell, .. } = scenario;
     let count = flows.iter().fold(0u64, |sum, flow| sum.saturating_add(flow.count));
     let sources = cross.iter().fold(0u64, |sum, source| sum.saturating_add(source.count));
-    let rates = || links.iter().map(|link| &link.rate).chain(dumbbell.iter().map(|dumbbell| &dumbbell.rate));
+    let rates = || {
+        links.iter().map(|link| &link.rate).chain(dumbbell.iter().map(|dumbbell| &dumbbell.rate))
+    };
     let fastest = rates().map(|rate| rate.largest().bps()).max().unwrap_or_default() as f64;
     // n flows and m sources of one rate on a link of rate C leave B = n C/(n + m).
     let numbered = cross.iter().filter(|source| source.source_rate.is_some()).map(|source| {
-        let least = source.available.as_ref().map_or(1.0, |available| available.smallest().bps() as f64);
+        let least =
+            source.available.as_ref().map_or(1.0, |available| available.smallest().bps() as f64);
         source.beside.unwrap_or(count) as f64 * fastest / least
     });
-    let waves = rates().chain(cross.iter().filter_map(|source| source.rate.as_ref().or(source.available.as_ref())));
-    let pieces = waves.filter_map(Waveform::shortest_piece).map(|(_, piece)| scenario.duration.seconds() / piece.seconds().max(1e-9));
+    let waves = rates().chain(
+        cross.iter().filter_map(|source| source.rate.as_ref().or(source.available.as_ref())),
+    );
+    let pieces = waves
+        .filter_map(Waveform::shortest_piece)
+        .map(|(_, piece)| scenario.duration.seconds() / piece.seconds().max(1e-9));
     count > MOST_FLOWS
         || sources as f64 + numbered.sum::<f64>() > MOST_SOURCES
         || links.len() > MOST_LINKS
@@ -92,9 +105,9 @@ fn is_large(scenario: &Scenario) -> bool {
         || pieces.sum::<f64>() > MOST_PIECES
 }
 
-/// Keeps a single event small.
+/// Limits the work of a single event.
 fn limit(scenario: &mut Scenario) {
-    // One acknowledgement may send a window, and one sample a millisecond is plenty.
+    // An acknowledgement may send a whole window; a sample a millisecond is enough.
     scenario.tcp.window.get_or_insert(LARGEST_WINDOW);
     limit_knobs(&mut scenario.tcp);
     scenario.flows.iter_mut().for_each(|flow| limit_knobs(&mut flow.tcp));
@@ -117,7 +130,8 @@ fn limit_knobs(knobs: &mut KnobOverrides) {
 
 fn limit_queue(queue: &mut QueueSpec) {
     match queue {
-        QueueSpec::Drr { quantum: Some(quantum), .. } | QueueSpec::FqCoDel { quantum: Some(quantum), .. } => {
+        QueueSpec::Drr { quantum: Some(quantum), .. }
+        | QueueSpec::FqCoDel { quantum: Some(quantum), .. } => {
             quantum.0 = quantum.0.max(SMALLEST_QUANTUM.0);
         }
         QueueSpec::Pie { update, .. } => *update = (*update).max(seconds("1ms")),
@@ -125,33 +139,51 @@ fn limit_queue(queue: &mut QueueSpec) {
     }
 }
 
-/// The result as text, if the run ends.
+/// The result as text; none if the run does not end.
 fn result(scenario: &Scenario, scheduler: EventSchedulerKind, look_ahead: bool) -> Option<String> {
     let mut simulation = Simulation::with(scenario, scheduler, Options { look_ahead });
     match simulation.advance(MOST_EVENTS) {
-        // A formula may leave no window: that ends the run as it should.
+        // A formula may return an invalid window, which ends the run.
         Status::Running | Status::InvalidWindow => None,
         Status::OutOfMemory => panic!("windows of {LARGEST_WINDOW} packets fit into memory"),
         Status::Done => Some(check(&simulation)),
     }
 }
 
-/// Whatever was sent arrived, was lost, or is on its way.
+/// Checks the conservation of packets.
 fn check(simulation: &Simulation<'_>) -> String {
     let result = simulation.result();
     for flow in &result.flows {
-        assert_eq!(flow.total_sent_packets, flow.total_delivered_packets + flow.total_dropped_packets + flow.in_flight_packets, "{flow:?}");
+        assert_eq!(
+            flow.total_sent_packets,
+            flow.total_delivered_packets + flow.total_dropped_packets + flow.in_flight_packets,
+            "{flow:?}"
+        );
     }
     for link in &result.links {
-        assert_eq!(link.total_arrived_packets, link.total_departed_packets + link.total_dropped_packets + link.queued_packets, "{link:?}");
+        assert_eq!(
+            link.total_arrived_packets,
+            link.total_departed_packets + link.total_dropped_packets + link.queued_packets,
+            "{link:?}"
+        );
         assert!(link.utilization >= 0.0 && link.mean_queue_packets >= -1e-9, "{link:?}");
         assert!(link.marked_packets <= link.arrived_packets + link.queued_packets, "{link:?}");
     }
     for group in &result.arrivals {
         assert_eq!(group.arrived_flows, group.finished_flows + group.unfinished_flows, "{group:?}");
     }
-    for (transfer, groups) in simulation.traces().transfers.iter().flat_map(|(all, groups)| all.iter().map(move |one| (one, groups))) {
-        assert!(transfer.fct_s >= 0.0 && transfer.packets > 0 && (transfer.group as usize) < groups.len(), "{transfer:?}");
+    for (transfer, groups) in simulation
+        .traces()
+        .transfers
+        .iter()
+        .flat_map(|(all, groups)| all.iter().map(move |one| (one, groups)))
+    {
+        assert!(
+            transfer.fct_s >= 0.0
+                && transfer.packets > 0
+                && (transfer.group as usize) < groups.len(),
+            "{transfer:?}"
+        );
     }
     serde_json::to_string(&result).expect("a result is plain data")
 }

@@ -1,10 +1,13 @@
-//! Bytes drive the two endpoints. In half of the runs they decide what a network does to packets between a sender and a receiver, which must
-//! complete their transfer as soon as the network stops losing; in the other half the sender faces acknowledgements that no receiver would send.
+//! Fuzz target of TCP endpoints. In half of the runs the input drops, duplicates, reorders and
+//! marks packets between a sender and a receiver, which must complete their transfer once the drops
+//! end. In the other half the sender receives acknowledgements that no receiver would send.
 
 #![no_main]
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
-use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, Profile, Receiver, Recovery, SackBlocks, Sender};
+use cwndlab_tcp::{
+    AckSegment, DataSegment, Knobs, NEVER, Profile, Receiver, Recovery, SackBlocks, Sender,
+};
 use libfuzzer_sys::fuzz_target;
 use std::collections::VecDeque;
 
@@ -19,7 +22,7 @@ const RULES: [&str; 8] = [
     "Linear(0, 1000000, 0, 0.999999)",
 ];
 
-/// Takes numbers from the input; zeros when it is used up.
+/// Reads numbers from the input; zeros after its end.
 struct Input<'a>(std::slice::Iter<'a, u8>);
 
 impl Input<'_> {
@@ -41,7 +44,8 @@ impl Input<'_> {
     }
 
     fn seconds(&mut self) -> f64 {
-        [0.0, 0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 3e-9][usize::from(self.byte() % 8)] * f64::from(self.byte() % 8)
+        [0.0, 0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 3e-9][usize::from(self.byte() % 8)]
+            * f64::from(self.byte() % 8)
     }
 
     fn is_empty(&self) -> bool {
@@ -98,7 +102,7 @@ fn knobs(input: &mut Input<'_>) -> Knobs {
     knobs
 }
 
-/// A sender, and what is known about it from outside.
+/// A sender and what it has sent.
 struct Host {
     sender: Sender,
     knobs: Knobs,
@@ -117,30 +121,48 @@ impl Host {
     fn check(&mut self, before: usize) {
         let (sender, window) = (&self.sender, self.knobs.window as i64);
         assert!(sender.cwnd().is_finite() && sender.ssthresh().is_finite(), "{sender:?}");
-        // An echo at a window of one packet stops the sender until its timer expires.
+        // ECE at a window of one packet stops the sender until its timer expires.
         let floor = if self.knobs.ecn { 0.0 } else { 1.0 };
         assert!(sender.cwnd() >= self.knobs.cwnd_floor.min(floor), "{sender:?}");
         let highest_ack = sender.snd_una() - 1;
         let sent = &self.sent[before..];
         assert!(sent.len() as i64 <= 2 * window + 2, "{} packets at once: {sender:?}", sent.len());
         for segment in sent {
-            assert!(self.knobs.ecn || !(segment.ect || segment.cwr), "{segment:?} without ECN: {sender:?}");
-            assert!(segment.number >= 0 && segment.number <= highest_ack + window, "{segment:?} is beyond the window: {sender:?}");
-            assert_eq!(segment.retransmission, segment.number <= self.highest_sent, "{segment:?}: {sender:?}");
+            assert!(
+                self.knobs.ecn || !(segment.ect || segment.cwr),
+                "{segment:?} without ECN: {sender:?}"
+            );
+            assert!(
+                segment.number >= 0 && segment.number <= highest_ack + window,
+                "{segment:?} is beyond the window: {sender:?}"
+            );
+            assert_eq!(
+                segment.retransmission,
+                segment.number <= self.highest_sent,
+                "{segment:?}: {sender:?}"
+            );
             self.highest_sent = self.highest_sent.max(segment.number);
         }
-        assert!(highest_ack <= self.highest_sent, "what was not sent cannot be acknowledged: {sender:?}");
+        assert!(
+            highest_ack <= self.highest_sent,
+            "data that was not sent is acknowledged: {sender:?}"
+        );
         let waits = highest_ack < self.highest_sent && !sender.is_finished();
-        assert!(!waits || sender.deadline_s() < NEVER, "nothing would ever repeat what is lost: {sender:?}");
+        assert!(
+            !waits || sender.deadline_s() < NEVER,
+            "no timer would retransmit lost data: {sender:?}"
+        );
         assert!(!(sender.deadline_s() < self.now_s), "the timer is in the past: {sender:?}");
     }
 
     fn expire(&mut self) {
         self.now_s = self.sender.deadline_s();
-        self.take(|sender, now_s, knobs, out| sender.on_timeout(now_s, knobs, &mut |segment| out.push(segment)));
+        self.take(|sender, now_s, knobs, out| {
+            sender.on_timeout(now_s, knobs, &mut |segment| out.push(segment))
+        });
     }
 
-    /// Lets time pass, and the timer expire on the way.
+    /// Advances the time; the timer expires if it is due.
     fn wait(&mut self, seconds: f64) {
         let until_s = self.now_s + seconds;
         for _ in 0..3 {
@@ -161,24 +183,35 @@ fuzz_target!(|data: &[u8]| {
     let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
     let sender = Sender::new(rule.build(arithmetic), recovery, Some(packets), 0.0, &knobs);
     let mut host = Host { sender, knobs, now_s: 0.0, highest_sent: -1, sent: Vec::new() };
-    host.take(|sender, now_s, knobs, out| sender.start(now_s, knobs, &mut |segment| out.push(segment)));
-    if input.byte() % 2 == 0 { network(host, input, recovery) } else { hostile(host, input) }
+    host.take(|sender, now_s, knobs, out| {
+        sender.start(now_s, knobs, &mut |segment| out.push(segment))
+    });
+    if input.byte() % 2 == 0 { network(host, input, recovery) } else { arbitrary_acks(host, input) }
 });
 
-/// Acknowledgements of anything, with blocks of anything.
-fn hostile(mut host: Host, mut input: Input<'_>) {
+/// Sends arbitrary acknowledgements with arbitrary SACK blocks.
+fn arbitrary_acks(mut host: Host, mut input: Input<'_>) {
     let mut receiver = Receiver::new(true);
     while !input.is_empty() {
         let what = input.byte();
         let (low, high) = (host.sender.snd_una() - 1, host.highest_sent);
-        let number = |input: &mut Input<'_>| if what & 1 == 0 { low + input.below(high - low + 3) - 1 } else { input.any() };
+        let number = |input: &mut Input<'_>| {
+            if what & 1 == 0 { low + input.below(high - low + 3) - 1 } else { input.any() }
+        };
         match what >> 1 & 7 {
             0 => host.wait(input.seconds()),
             1 if host.sender.deadline_s() < NEVER => host.expire(),
             2 => {
-                // Far beyond a gap the receiver's memory grows by design: windows bound it.
+                // The receiver's memory grows with the distance from a gap; windows bound it.
                 let data = number(&mut input).clamp(0, 1 << 20);
-                receiver.on_data(host.now_s, data, host.now_s, what & 16 != 0, what & 32 != 0, &host.knobs);
+                receiver.on_data(
+                    host.now_s,
+                    data,
+                    host.now_s,
+                    what & 16 != 0,
+                    what & 32 != 0,
+                    &host.knobs,
+                );
                 receiver.on_timer(&host.knobs);
             }
             _ => {
@@ -187,24 +220,35 @@ fn hostile(mut host: Host, mut input: Input<'_>) {
                     blocks.push((number(&mut input), number(&mut input)));
                 }
                 let ece = host.knobs.ecn && what & 64 != 0;
-                let ack = AckSegment { ack: number(&mut input), sent_s: 0.0, echo_s: host.now_s, size_bytes: 40, ece };
+                let ack = AckSegment {
+                    ack: number(&mut input),
+                    sent_s: 0.0,
+                    echo_s: host.now_s,
+                    size_bytes: 40,
+                    ece,
+                };
                 let blocks = Some(&blocks).filter(|blocks| !blocks.is_empty());
-                host.take(|sender, now_s, knobs, out| sender.on_ack(now_s, ack, blocks, knobs, &mut |segment| out.push(segment)));
+                host.take(|sender, now_s, knobs, out| {
+                    sender.on_ack(now_s, ack, blocks, knobs, &mut |segment| out.push(segment))
+                });
             }
         }
         host.sent.clear();
     }
 }
 
-/// An acknowledgement with the blocks it carried.
+/// An acknowledgement with its SACK blocks.
 type Answer = (AckSegment, Option<SackBlocks>);
 
-/// Packets on their way, which the input delivers, loses, doubles, reorders and marks; now and then the application has more of them.
+/// A network in which the input delivers, drops, duplicates, reorders and marks packets; sometimes
+/// the application supplies more.
 fn network(mut host: Host, mut input: Input<'_>, recovery: Recovery) {
     let mut receiver = Receiver::new(recovery.uses_sack());
-    let (mut data, mut answers) = (VecDeque::<(DataSegment, f64)>::new(), VecDeque::<Answer>::new());
+    let (mut data, mut answers) =
+        (VecDeque::<(DataSegment, f64)>::new(), VecDeque::<Answer>::new());
     let (mut losing, mut more) = (true, 40);
-    // Every step of the last part delivers something or lets a timer expire; 600 packets need far fewer.
+    // Every step after the drops delivers a packet or expires a timer; 600 packets need far fewer
+    // steps.
     for step in 0.. {
         assert!(step < 40_000, "the transfer does not end: {:?}", host.sender);
         data.extend(host.sent.drain(..).map(|segment| (segment, host.now_s)));
@@ -222,16 +266,22 @@ fn network(mut host: Host, mut input: Input<'_>, recovery: Recovery) {
             6 if losing && more > 0 => {
                 more -= 1;
                 let packets = u64::from(what >> 5);
-                host.take(|sender, now_s, knobs, out| sender.supply(now_s, packets, knobs, &mut |segment| out.push(segment)));
+                host.take(|sender, now_s, knobs, out| {
+                    sender.supply(now_s, packets, knobs, &mut |segment| out.push(segment))
+                });
             }
             _ => {}
         }
         let answer = if what & 16 == 0 { answers.pop_front() } else { None };
         if let Some((ack, blocks)) = answer {
-            host.take(|sender, now_s, knobs, out| sender.on_ack(now_s, ack, blocks.as_ref(), knobs, &mut |segment| out.push(segment)));
+            host.take(|sender, now_s, knobs, out| {
+                sender.on_ack(now_s, ack, blocks.as_ref(), knobs, &mut |segment| out.push(segment))
+            });
         } else if let Some((segment, sent_s)) = data.pop_front() {
             let ce = segment.ect && what & 32 != 0;
-            if let Some(ack) = receiver.on_data(host.now_s, segment.number, sent_s, ce, segment.cwr, &host.knobs).1 {
+            if let Some(ack) =
+                receiver.on_data(host.now_s, segment.number, sent_s, ce, segment.cwr, &host.knobs).1
+            {
                 answers.push_back((ack, receiver.sack_blocks().copied()));
             }
         } else if receiver.deadline_s() < NEVER {
@@ -242,7 +292,11 @@ fn network(mut host: Host, mut input: Input<'_>, recovery: Recovery) {
         } else if host.sent.is_empty() && host.sender.deadline_s() < NEVER {
             host.expire();
         } else if !losing && host.sent.is_empty() {
-            return assert!(host.sender.is_finished(), "nothing moves any more: {:?}", host.sender);
+            return assert!(
+                host.sender.is_finished(),
+                "no packet and no timer is pending: {:?}",
+                host.sender
+            );
         }
     }
 }

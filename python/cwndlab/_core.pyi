@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Literal
 
 class ScenarioError(ValueError):
-    """A scenario that cannot be run; one line naming the key, the value and what is allowed."""
+    """A scenario that is not valid: the message names the key, the value and what is expected."""
 
 class RuleError(ScenarioError):
     """A rule's text that cannot be understood."""
 
 class RunError(ScenarioError):
-    """A run that would need more memory than is meant for it."""
+    """A run that failed: not enough memory, or an error of its rule."""
 
 def version() -> str: ...
 def build() -> str: ...

@@ -1,9 +1,9 @@
-"""How exact the emulated network is: goodput against the ideal, round trips against the
-propagation, at several rates.
+"""Accuracy of the emulated network: goodput against the ideal and RTT against the propagation
+delay, at several rates.
 
     .venv/bin/python tests/live/accuracy.py [SECONDS]
 
-The ideal is the payload's share of a packet of 1500 bytes: 1448 of them.
+The ideal goodput is 1448/1500 of the rate: the payload's share of a packet of 1500 bytes.
 """
 
 from __future__ import annotations
@@ -21,13 +21,11 @@ SHARE = 1448 / 1500
 
 
 def measure(rate_mbit: float, seconds: float) -> dict[str, Any]:
-    """Run one CUBIC flow over a link of this rate and 20 ms; returns what was found beside what is
-    ideal.
+    """Run one CUBIC flow over a link of this rate and 20 ms; return the figures and the ideal.
 
-    Its queue is never empty again, so before it starts, PROBES connections of a packet each meet an
-    idle path, one after the other: the least round trip is the least of theirs and of the flow's.
-    One handshake alone would measure how long a machine that slept needs to wake up, which differs
-    by 0.2 ms from one time to the next."""
+    The flow keeps its queue filled, so PROBES connections of one packet each measure the idle path
+    before it starts; the minimum RTT is over all of them. A single handshake would measure how long
+    an idle machine takes to wake up, which varies by 0.2 ms."""
     flow = {"rule": "kernel:cubic"}
     probes = [
         {"name": f"probe-{number}", "packets": 1, "start": f"{0.1 * number:g}s", **flow}

@@ -1,4 +1,5 @@
-"""What tests with real flows share: they skip where they cannot run, and leave nothing behind."""
+"""Fixtures of live tests, which skip where they cannot run and check that they leave nothing
+behind."""
 
 from __future__ import annotations
 
@@ -12,14 +13,13 @@ from surroundings import machine, missing, wait_for_others
 
 from waiting import HANG_S
 
-# A shell that starts the tests in the background has them ignore Ctrl-C, and so would what they
-# start.
+# In the background of a shell the tests, and so their child processes, would ignore SIGINT.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):
-    """Skip what cannot run here."""
+    """Skip the live tests if this machine cannot run them."""
     reason = missing()
     for item in items:
         if (
@@ -32,13 +32,13 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def alone():
-    """Wait for the end of somebody else's live run."""
+    """Wait for the end of another live run."""
     wait_for_others()
 
 
 @pytest.fixture
 def unchanged():
-    """Wait for the end of another live run, and fail where a test leaves something behind."""
+    """Wait for the end of another live run, and fail if the test changes the machine's state."""
     wait_for_others()
     before = machine()
     yield
@@ -47,7 +47,7 @@ def unchanged():
 
 @pytest.fixture
 def cli(tmp_path):
-    """Run the command line in a folder of its own."""
+    """Run the command line in a temporary folder."""
 
     def run(*arguments: str, **named) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "cwndlab", *map(str, arguments)]

@@ -1,9 +1,9 @@
-"""A path of three network namespaces with the kernel's own token bucket in the middle, and one flow
-over it.
+"""A path of three network namespaces with the kernel's token bucket filter in the middle, and a
+flow over it.
 
-No emulator takes part: what is measured here is the congestion control alone. The namespaces have
-no name; they, their devices and connections are gone when the processes that hold them end, and
-those end with this one."""
+The path has no emulator, so it measures the congestion control alone. The namespaces are anonymous:
+they, their devices and connections end with the processes that hold them, which end with this
+process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from waiting import HANG_S
 
 TOOLS = ("ip", "tc", "nsenter", "unshare", "sysctl")
 PORT = 5001
-# Ethernet frame of a full packet, and what the bucket may send at once: two of them.
+# Ethernet frame of a full packet; the burst of the bucket is two frames.
 FRAME_BYTES = 1514
 RATE_MBIT = 20
 RATE_PACKETS_S = RATE_MBIT * 1e6 / 8 / FRAME_BYTES
@@ -35,8 +35,8 @@ while connection.recv(1 << 20):
     pass
 """
 
-# Rows: time, time since the look before, state, window, threshold, delivered, as in struct tcp_info
-# (linux/tcp.h).
+# Rows: time, time since the sample before, and state, window, threshold, delivered of struct
+# tcp_info (linux/tcp.h).
 SOURCE = """
 import json, os, socket, struct, sys, threading, time
 port, name, seconds, ecn = int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4]
@@ -51,8 +51,8 @@ def feed():
     except OSError:
         pass
 threading.Thread(target=feed, daemon=True).start()
-# This thread only looks, some 20 of 500 microseconds; on a busy machine the window would move on
-# while it waits.
+# This thread only samples, for about 20 of 500 microseconds. Without priority it would miss changes
+# of the window on a busy machine.
 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 rows, begin, last, looked = [], time.monotonic(), None, 0.0
 while (now := time.monotonic() - begin) < seconds:
@@ -69,8 +69,7 @@ print(json.dumps(rows), flush=True)
 
 
 class Row(NamedTuple):
-    """What the kernel said of the flow: when, how long after the look before, recovery state (0 to
-    4), packets."""
+    """A sample of TCP_INFO: time, time since the last sample, recovery state (0 to 4), packets."""
 
     time_s: float
     unseen_s: float
@@ -82,13 +81,13 @@ class Row(NamedTuple):
 
 @dataclass
 class _Namespace:
-    """A process in a network namespace of its own, which waits for a line before it goes on."""
+    """A process in a new network namespace, which waits for a line on standard input."""
 
     process: subprocess.Popen[str]
 
     @property
     def pid(self) -> int:
-        """The process inside: `unshare` waits outside for it."""
+        """The process in the namespace, a child of `unshare`."""
         inside = (
             Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         )
@@ -108,7 +107,7 @@ class _Namespace:
 
 
 def missing() -> str | None:
-    """What of this machine is missing, if anything."""
+    """The tools that this machine lacks; None if it has all."""
     lacking = [tool for tool in TOOLS if shutil.which(tool) is None]
     return (
         f"{', '.join(lacking)} not installed (apt-get install iproute2 procps util-linux)"
@@ -119,8 +118,8 @@ def missing() -> str | None:
 
 @contextmanager
 def _namespace(code: str, *arguments: str) -> Iterator[_Namespace]:
-    # A first word when it lives in its namespace: only then there is something to enter.
-    waiting = "import sys\nprint('here', flush=True)\nsys.stdin.readline()\n" + code
+    # The process prints a word once it is in its namespace, which `nsenter` needs.
+    waiting = "import sys\nprint('ready', flush=True)\nsys.stdin.readline()\n" + code
     command = ["unshare", "-n", "--kill-child", sys.executable, "-c", waiting, *arguments]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
@@ -132,8 +131,7 @@ def _namespace(code: str, *arguments: str) -> Iterator[_Namespace]:
 
 
 def run_flow(name: str, seconds: float, *, buffer_packets: int = 60) -> list[Row]:
-    """Run one flow with the congestion control `name` and give each change of its state, as
-    `TCP_INFO` showed it."""
+    """Run one flow with the congestion control `name`; return the changes of its TCP_INFO."""
     with (
         _namespace(SINK, str(PORT)) as sink,
         _namespace("") as router,
@@ -167,8 +165,7 @@ def run_flow(name: str, seconds: float, *, buffer_packets: int = 60) -> list[Row
 
 
 def _join(near: _Namespace, far: _Namespace, network: str, device: str) -> None:
-    """Connect two namespaces by a cable that carries packets as a network would: none larger than
-    its MTU."""
+    """Connect two namespaces by a veth pair without segmentation offload."""
     ends = (f"{device}0", f"{device}1")
     near.do(
         "ip",

@@ -1,36 +1,35 @@
-"""Whether a flow of the kernel, alone over an emulated link, cuts and grows as its rule's law says.
+"""Checks that a flow alone over an emulated link cuts and grows by its rule's equations.
 
     .venv/bin/python tests/live/laws.py [SECONDS] [RULE ...]
 
-Laws are written by hand from the papers' update equations. Two figures for each rule:
+The equations are written by hand from the papers. There are two figures for each rule:
 
-The window after a cut, against the law at the window before it. `tcp_info` is sampled once a
-millisecond, an acknowledgement comes every 1.2 ms, and an episode is read from three of the
-samples. It begins where the window falls: nothing but a cut lowers a window of Linux, and the
-acknowledgement that finds the loss takes the first step, so the sample before it has the window
-that was cut. Meanwhile proportional rate reduction (RFC 6937) moves the window, down to the
-threshold or, where many packets were lost, below it and up again; only at its end is the window the
-threshold. So what a cut left is read where growth sets in: the last sample before the window rises
-above its threshold. That window and the threshold, which is the rule's answer, are both compared,
-and the farther one counts. Windows of the kernel are whole packets: the window that was cut may be
-up to one packet larger than its sample, and what is left of it is rounded down; together that is
-less than one packet, and nothing is subtracted for it. Counted but not judged are cuts in slow
-start, cuts around which samples or acknowledgements came so late that the window may have grown
-unseen (what the cut left is not asked for that), and episodes with several thresholds (a time-out
-amid recovery, an undone cut).
+The window after a cut, against the equation at the window before it. `tcp_info` is sampled every
+millisecond, and an acknowledgement arrives every 1.2 ms. An episode begins where the window falls:
+only a cut lowers a window of Linux, and the acknowledgement that detects the loss takes the first
+step, so the sample before it has the window before the cut. During recovery proportional rate
+reduction (RFC 6937) lowers the window to the threshold or, after many losses, below it and up
+again. So the window after the cut is read where growth begins: the last sample before the window
+rises above its threshold. That window and the threshold, which is the rule's result, are both
+compared, and the larger error counts. The kernel's windows are whole packets: the window before the
+cut may be up to one packet larger than its sample, and the window after the cut is rounded down.
+Together this is less than one packet, and nothing is subtracted for it. Some cuts are counted and
+not judged: cuts in slow start, cuts near which samples or acknowledgements came so late that the
+window may have grown between samples, and episodes with several thresholds (a timeout during
+recovery, an undone cut).
 
-The slope, as growth in a round trip: the time in which a window's worth of packets is delivered. By
-`srtt` it would be off by a packet in a window or more, because `srtt` lags behind a growing queue.
-Delivered packets are counted by the emulator on the wire at the sink, in bins of a millisecond, and
-belong to the samples one way back later. A stretch goes from the first step of the window after a
-cut to the last one before the next: at a step the fraction that the kernel does not show is nearly
-zero. Over it the law is integrated along the windows seen. The median of stretches is given,
-because a busy machine now and then keeps the sender from filling its window, and then Linux does
-not let it grow (RFC 7661).
+The slope: growth per round trip, where a round trip is the time in which a window of packets is
+delivered. With `srtt` it would be off by a packet per window or more, because `srtt` lags behind a
+growing queue. The emulator counts delivered packets on the wire at the sink, in bins of a
+millisecond; the source learns of them one way later. A stretch lasts from the first increase of the
+window after a cut to the last before the next cut: at an increase the fraction of a packet, which
+the kernel does not show, is nearly zero. The equation is integrated along the sampled windows. The
+figure is the median over stretches, because a busy machine sometimes keeps the sender from filling
+its window, which then does not grow (RFC 7661).
 
-The cut that is farthest off is printed as the window before it, the threshold, and the window after
-it. A rule's answer is whole packets because the kernel's threshold is; the program keeps the
-fraction (docs/kernel.md)."""
+The cut with the largest error is printed as window before, threshold and window after. The
+threshold is whole packets, as the kernel's is; the BPF program keeps the fraction
+(docs/kernel.md)."""
 
 from __future__ import annotations
 
@@ -50,19 +49,20 @@ PACKET_BYTES = 1500
 PAYLOAD_BYTES = 1448
 ONE_WAY_S = 0.010
 BUFFER_PACKETS = 30
-"""With the 17 packets that 20 ms hold: windows of up to 48 packets, and some cuts a second."""
+"""With the 17 packets that 20 ms hold, windows reach 48 packets, and there are several cuts a
+second."""
 PACKETS_S = RATE_MBIT * 1e6 / 8 / PACKET_BYTES
 BIN_S = 1e-3
 UNSEEN_PACKETS = 0.25
-"""How much a window may have grown between two samples."""
+"""Largest growth of a window between two samples for which a cut is judged."""
 DUPLICATES = 3
-"""Packets delivered before a loss is found, whose acknowledgements let no window grow (RFC 5681,
-section 3.2)."""
+"""Duplicate ACKs before a loss is detected, which do not increase the window (RFC 5681, section
+3.2)."""
 
 
 class Law(NamedTuple):
-    """A rule as its paper has it, at a window of w packets: packets added in a round trip, window
-    after a cut."""
+    """The equations of a rule at a window of w packets: growth per round trip, and window after a
+    cut."""
 
     growth: Callable[[float], float]
     cut: Callable[[float], float]
@@ -80,15 +80,14 @@ LAWS = {
     "SQRT(1, 0.5)": Law(lambda w: 1.0 / w**0.5, lambda w: w - 0.5 * w**0.5),
     # Akella and others 2002, section 3.2: W becomes 1.125 W in a round trip.
     "MIMD(1.125, 0.8)": Law(lambda w: 0.125 * w, lambda w: 0.8 * w),
-    # A formula as a user writes it: what it says.
+    # A user's formula.
     'Rule(inc="2", dec="w - 0.25*w^0.9")': Law(lambda _: 2.0, lambda w: w - 0.25 * w**0.9),
 }
 
 
 @dataclass
 class Cut:
-    """An episode in the samples: their numbers where it begins and where growth sets in, and
-    windows in packets."""
+    """An episode: sample indices of its begin and of the begin of growth, windows in packets."""
 
     begin: int
     growing: int
@@ -97,15 +96,15 @@ class Cut:
     after: float
 
     def off(self, law: Law) -> float:
-        """Distance from the law, as a fraction of the tolerance: the larger of 1 packet and 2 %."""
+        """Error, as a fraction of the tolerance, which is the larger of 1 packet and 2 %."""
         target = law.cut(self.before)
         return max(abs(self.threshold - target), abs(self.after - target)) / max(1.0, 0.02 * target)
 
 
 @dataclass
 class Samples:
-    """The trace of one flow: seconds, windows and thresholds in packets; packets delivered by the
-    begin of each bin."""
+    """The trace of a flow: times in seconds, windows and thresholds in packets, and packets
+    delivered before each bin."""
 
     time_s: list[float]
     cwnd: list[float]
@@ -114,7 +113,7 @@ class Samples:
 
     @classmethod
     def of(cls, result: Result) -> Samples:
-        """From the first round trip on: before it a connection is not yet one."""
+        """Take the samples from the first RTT sample on."""
         trace = result.traces["cwnd"].drop_nulls("srtt_s")
         rates = result.traces["rate"].sort("time_s")["goodput_bps"]
         total, delivered = 0.0, [0.0]
@@ -130,15 +129,14 @@ class Samples:
         )
 
     def acknowledged(self, sample: int) -> float:
-        """Packets delivered at the sink of which the source had word at a sample."""
+        """Packets whose delivery the source knew at a sample."""
         return self.delivered[
             max(0, min(int((self.time_s[sample] - ONE_WAY_S) / BIN_S), len(self.delivered) - 1))
         ]
 
 
 def episodes(samples: Samples) -> Iterator[Cut | None]:
-    """Give every episode of a lowered window after slow start; none stands for one with several
-    thresholds."""
+    """Give every episode; None stands for one in slow start or with several thresholds."""
     cwnd, ssthresh, count = samples.cwnd, samples.ssthresh, len(samples.cwnd)
     wild = 2 * max(cwnd)
     at = 1
@@ -151,7 +149,7 @@ def episodes(samples: Samples) -> Iterator[Cut | None]:
             at += 1
         if at == count:
             return
-        # A skipped callback leaves garbage until the guard repairs it, at the next acknowledgement.
+        # A skipped callback leaves a random threshold until the guard repairs it at the next ACK.
         thresholds = {threshold for threshold in ssthresh[begin:at] if threshold < wild}
         in_slow_start = cwnd[begin - 1] < ssthresh[begin - 1]
         if len(thresholds) == 1 and not in_slow_start:
@@ -161,11 +159,10 @@ def episodes(samples: Samples) -> Iterator[Cut | None]:
 
 
 def is_seen(samples: Samples, cut: Cut, law: Law) -> bool:
-    """Whether the samples around its begin and its end show the windows there.
+    """Whether the samples at the begin and the end of a cut show the windows there.
 
-    They do not where a sample came late, nor where acknowledgements did, which then come many at
-    once: before the cut the window would have to have grown by more than it is seen to since its
-    last step."""
+    They do not if a sample is late, or if late acknowledgements arrive in a burst: then the window
+    must have grown before the cut by more than the samples show."""
     by_packet = law.growth(cut.before) / cut.before
     gap_s = max(samples.time_s[at] - samples.time_s[at - 1] for at in (cut.begin, cut.growing))
     steps = (at for at in range(cut.begin - 1, 0, -1) if samples.cwnd[at] != samples.cwnd[at - 1])
@@ -177,10 +174,10 @@ def is_seen(samples: Samples, cut: Cut, law: Law) -> bool:
 def stretches(
     samples: Samples, cuts: list[Cut | None], law: Law
 ) -> Iterator[tuple[float, float, float]]:
-    """Give growth between cuts in packets, that by the law, and the round trips that it took.
+    """Give growth between cuts in packets, growth by the equation, and the number of round trips.
 
-    From one step to the next the window is taken halfway between both, for the law and for the
-    round trips: 1/w bends so little over a packet that this is exact to 1/(12 w^2)."""
+    Between two increases the window counts as the mean of both, with a relative error of 1/(12
+    w^2)."""
     known = [(last, cut) for last, cut in pairwise(cuts) if last is not None and cut is not None]
     for last, cut in known:
         steps = [
@@ -197,7 +194,7 @@ def stretches(
 
 
 def measure(rule: str, seconds: float) -> dict[str, Any]:
-    """Run one flow with the rule; returns what was found beside what the law says."""
+    """Run one flow with the rule; return the figures and those of the equations."""
     law = LAWS[rule]
     result = linux(
         {
@@ -210,8 +207,8 @@ def measure(rule: str, seconds: float) -> dict[str, Any]:
                 "back_rate": "unlimited",
             },
             "flows": [{"name": "flow", "rule": rule}],
-            # Slow start ends below what the path holds: near-flat cuts keep for long what it would
-            # overshoot.
+            # Slow start ends below the capacity of the path: rules with shallow cuts would take
+            # long to recover from its overshoot.
             "tcp": {"packet_size": PAYLOAD_BYTES, "initial_ssthresh": 40},
             "trace": {"cwnd": "1ms", "rate": f"{1e3 * BIN_S:g}ms"},
         }
@@ -246,7 +243,7 @@ def measure(rule: str, seconds: float) -> dict[str, Any]:
 
 
 def line(row: dict[str, Any]) -> str:
-    """Write what was found in a line."""
+    """Format the figures as a line."""
 
     def number(value: float | None, form: str) -> str:
         return "none" if value is None else format(value, form)
@@ -273,7 +270,7 @@ def main() -> None:
         f" Mbit/s and {2e3 * ONE_WAY_S:g} ms, {seconds:g} s each"
     )
     columns = (
-        "cuts judged  off, of allowed   of this cut  packets per RTT, law's  off [%]  stretches "
+        "cuts judged  error/tolerance   of this cut  packets per RTT, paper  err [%]  stretches "
         " guard hits  valid"
     )
     print(f"{'rule':35}  {columns}")

@@ -1,10 +1,10 @@
-"""What QUIC transfers must show: goodput against the ideal, shares against the simulation, cuts,
-many flows, faults.
+"""Checks of QUIC runs: goodput against the ideal, shares against the simulation, cuts, many flows,
+failures.
 
     .venv/bin/python tests/live/quic_checks.py [SECONDS] [goodput|shares|cuts|many|faults ...]
 
-Prints a line for each check, the load of the machine first: a run that the machine spoiled says so
-itself. The ideal is the payload's share of a packet of 1500 bytes, of which headers take 61."""
+Prints the load of the machine and a line for each check; a run on a busy machine is not valid. The
+ideal is the payload's share of a packet of 1500 bytes, of which headers take 61."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PACKET_BYTES = 1500
 SHARE = (PACKET_BYTES - OVERHEAD_BYTES) / PACKET_BYTES
 RTT_MS = 20
 HALF = [{"kind": "bernoulli", "p": 0.5}]
-# Part of the window that each rule leaves at a window of w packets, by the papers' definitions.
+# The window after a cut at a window of w packets, by the papers' equations.
 CUTS = {
     "AIMD(1, 0.5)": lambda w: 0.5 * w,
     "GAIMD(0.31, 0.875)": lambda w: 0.875 * w,
@@ -42,7 +42,7 @@ def scenario(
     begin_s: float = 2,
     **link,
 ) -> Scenario:
-    """Flows over one link, measured from `begin_s` on for so many seconds."""
+    """Flows over one link, measured for `seconds` from `begin_s` on."""
     dumbbell = {
         "rate": f"{rate_mbit}Mbit",
         "delay": f"{rtt_ms / 2}ms",
@@ -66,7 +66,7 @@ def verdict(result: Result) -> str:
 
 
 def goodput(seconds: float) -> Iterator[tuple[str, bool, bool]]:
-    """Compare the goodput of one flow with the ideal; allowed are 3 %."""
+    """Compare the goodput of one flow with the ideal; the tolerance is 3 %."""
     for rate_mbit in (10, 100):
         result = quic(scenario(rate_mbit, seconds, [{"name": "flow", "rule": "CUBIC"}]))
         error = result.aggregate_goodput_bps / 1e6 / (rate_mbit * SHARE) - 1
@@ -78,8 +78,8 @@ def goodput(seconds: float) -> Iterator[tuple[str, bool, bool]]:
 
 
 def shares(seconds: float) -> Iterator[tuple[str, bool, bool]]:
-    """Compare what 4 Reno flows leave 4 of GAIMD(0.31, 0.875) with the simulation, paced; allowed
-    are 5 points."""
+    """Compare the share of 4 GAIMD(0.31, 0.875) flows beside 4 Reno flows with the paced
+    simulation; the tolerance is 5 percentage points."""
     flows = [
         {"name": "reno", "count": 4, "rule": "AIMD(1, 0.5)", "start": ["0s", "0.5s"]},
         {"name": "gaimd", "count": 4, "rule": "GAIMD(0.31, 0.875)", "start": ["0s", "0.5s"]},
@@ -97,7 +97,7 @@ def shares(seconds: float) -> Iterator[tuple[str, bool, bool]]:
 
 
 def answered(flow: dict[str, Any]) -> list[tuple[float, float, bool]]:
-    """Windows before and after each cut that the rule decided, and whether it was in slow start."""
+    """Windows before and after each cut by the rule, and whether it was in slow start."""
     columns = (
         flow[f"cut_{name}"]
         for name in ("cause", "before_packets", "after_packets", "in_slow_start")
@@ -106,7 +106,7 @@ def answered(flow: dict[str, Any]) -> list[tuple[float, float, bool]]:
 
 
 def cuts(seconds: float) -> Iterator[tuple[str, bool, bool]]:
-    """Compare windows after a cut with the rule's; allowed is the larger of 1 packet and 2 %."""
+    """Compare windows after a cut with the rule's; the tolerance is 1 packet or 2 %, the larger."""
     for rule, left in CUTS.items():
         result = quic(scenario(10, seconds, [{"name": "flow", "rule": rule}]))
         (flow,) = result.quic_flows
@@ -117,12 +117,12 @@ def cuts(seconds: float) -> Iterator[tuple[str, bool, bool]]:
             (abs(after - left(before)) / max(1, 0.02 * left(before)) for before, after in pairs),
             default=9.9,
         )
-        text = f"{rule}: {len(pairs)} cuts, the worst {worst:.3f} of what is allowed"
+        text = f"{rule}: {len(pairs)} cuts, the worst {worst:.3f} of the tolerance"
         yield f"{text}; {verdict(result)}", worst <= 1, result.valid
 
 
 def many(seconds: float) -> Iterator[tuple[str, bool, bool]]:
-    """Run 50 flows at 100 Mbit/s; the relay keeps up, or the run says that it did not."""
+    """Run 50 flows at 100 Mbit/s; the run is not valid if the relay cannot keep up."""
     flows = [{"name": "flow", "count": 50, "rule": "AIMD(1, 0.5)", "start": ["0s", "1s"]}]
     result = quic(scenario(100, seconds, flows))
     share = result.aggregate_goodput_bps / 1e6 / (100 * SHARE)
@@ -135,7 +135,7 @@ def many(seconds: float) -> Iterator[tuple[str, bool, bool]]:
 
 
 def faults(_: float) -> Iterator[tuple[str, bool, bool]]:
-    """Lose half of the packets; lose all for 2 s."""
+    """Drop half of the packets; drop all packets for 2 s."""
     flow = [{"name": "flow", "rule": "AIMD(1, 0.5)"}]
     result = quic(scenario(10, 4, flow, loss=HALF))
     text = (
@@ -159,17 +159,17 @@ CHECKS = {"goodput": goodput, "shares": shares, "cuts": cuts, "many": many, "fau
 
 
 def main() -> None:
-    """Print what was found."""
+    """Print the outcome of each check."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
     print(
         f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {seconds:g} s measured"
         " after 2 s"
     )
     for name in sys.argv[2:] or CHECKS:
-        for text, is_as_wanted, is_valid in CHECKS[name](seconds):
-            said = "as wanted" if is_as_wanted else "NOT as wanted"
+        for text, has_passed, is_valid in CHECKS[name](seconds):
+            outcome = "passed" if has_passed else "FAILED"
             print(
-                f"{name}: {said if is_valid or name == 'faults' else f'no verdict ({said})'}:"
+                f"{name}: {outcome if is_valid or name == 'faults' else f'no verdict ({outcome})'}:"
                 f" {text}",
                 flush=True,
             )

@@ -1,5 +1,5 @@
-"""Whether this machine can run real flows, what it did meanwhile, and what it must look like
-afterwards."""
+"""The host of live tests: whether it can run them, its load during a test, its state before and
+after."""
 
 from __future__ import annotations
 
@@ -29,40 +29,38 @@ ROOT = Path(__file__).resolve().parents[2]
 STEAL_SHARE = 0.02
 OTHERS_SHARE = 0.15
 LATENCY_MS = 10.0
-"""From which figures of `Load` on a machine is too busy. Alone on two processors of a virtual
-machine, runs of these tests found up to 0.2 %, 4 % and 6 ms."""
+"""Limits of the figures of `Load`: beyond one of them a machine is too busy. Alone on two
+processors of a virtual machine, runs of these tests found up to 0.2 %, 4 % and 6 ms."""
 
 
 @dataclass
 class Load:
-    """What others did with this machine while `measured` lasted."""
+    """The load of this machine by other processes during `measured`."""
 
     steal_share: float = 0.0
-    """Processor time that the host of this virtual machine gave to others, over all processor time.
-    """
+    """Stolen CPU time (given to other virtual machines), over all CPU time."""
     others_share: float = 0.0
-    """Processor time that processes neither ours nor our children's took, over all processor time.
-    """
+    """CPU time of processes other than this one and its children, over all CPU time."""
     latency_ms: float = 0.0
-    """Scheduling latency: the longest time that a process was woken up after it had asked to be."""
+    """Scheduling latency: the longest delay of a timer wake-up."""
 
     def disturbances(self) -> list[str]:
-        """Say which figures are those of a machine that is too busy."""
+        """Say which figures exceed their limits."""
         figures = (
             (
                 self.steal_share > STEAL_SHARE,
-                f"{100 * self.steal_share:.0f} % of processor time was stolen",
+                f"{100 * self.steal_share:.0f} % of CPU time was stolen",
             ),
             (
                 self.others_share > OTHERS_SHARE,
-                f"others took {100 * self.others_share:.0f} % of processor time",
+                f"other processes took {100 * self.others_share:.0f} % of CPU time",
             ),
             (self.latency_ms > LATENCY_MS, f"a process was woken up {self.latency_ms:.0f} ms late"),
         )
         return [text for is_too_much, text in figures if is_too_much]
 
 
-# A process of its own: threads of this one wait for each other.
+# A separate process: threads of this one share the GIL.
 PROBE = """
 import select, sys, time
 print("ready", flush=True)
@@ -78,8 +76,7 @@ print(1e3 * worst)
 
 @contextmanager
 def measured(load: Load | None = None) -> Iterator[Load]:
-    """Measure what the machine does beside the block; the figures are there after it, in `load`
-    where it is given."""
+    """Measure the load during the block; the figures are set at its end, in `load` if given."""
     load = load or Load()
     pipe = subprocess.PIPE
     with subprocess.Popen(
@@ -100,7 +97,7 @@ def measured(load: Load | None = None) -> Iterator[Load]:
 
 
 def _processor_s() -> tuple[float, float, float, float]:
-    """Processor time so far, seconds: of all processes, stolen, in all; and of ours."""
+    """CPU time so far, seconds: busy, stolen, total, and of this process and its children."""
     # proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal.
     ticks = [int(field) for field in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
     per_s = os.sysconf("SC_CLK_TCK")
@@ -109,27 +106,25 @@ def _processor_s() -> tuple[float, float, float, float]:
 
 @contextmanager
 def unless_busy(load: Load, *results: Result) -> Iterator[None]:
-    """Skip where an assertion of the block misses on a machine that was too busy, with the figures
-    that say so.
+    """Skip the test if an assertion of the block fails on a machine that was too busy.
 
-    They are those of `load`, and how late the runs handed over their packets where that was too
-    late to be valid."""
+    The figures are those of `load`, and the lateness of runs that were too late to be valid."""
     try:
         yield
-    except AssertionError as miss:
+    except AssertionError as failure:
         if figures := [*load.disturbances(), *filter(None, map(late, results))]:
             pytest.skip(
-                f"the machine was too busy: {'; '.join(figures)}; missed: {_first_line(miss)}"
+                f"the machine was too busy: {'; '.join(figures)}; failed: {_first_line(failure)}"
             )
         raise
 
 
 def late(result: Result) -> str | None:
-    """Say how late a run handed over its packets, where that was too late for it to be valid."""
+    """Say how late a run delivered its packets, if that was too late for it to be valid."""
     p99_s = result.health["lateness_p99_s"]
     if p99_s is None or p99_s <= program.ask("limits")["lateness_p99_s"]:
         return None
-    return f"1 packet in 100 was handed over {1e3 * p99_s:.1f} ms late or later"
+    return f"1 packet in 100 was delivered {1e3 * p99_s:.1f} ms late or later"
 
 
 def _first_line(error: AssertionError) -> str:
@@ -137,8 +132,8 @@ def _first_line(error: AssertionError) -> str:
 
 
 def once_more(test: Callable[..., None]) -> Callable[..., None]:
-    """Measure again where the first failed: who else uses the machine disturbs one, a fault of ours
-    shows in both."""
+    """Repeat a failed test once: load of other processes rarely disturbs both attempts, an error
+    fails both."""
 
     @functools.wraps(test)
     def again(*arguments: object, **named: object) -> None:
@@ -152,8 +147,7 @@ def once_more(test: Callable[..., None]) -> Callable[..., None]:
 
 
 def wake_ms() -> float:
-    """Median time from a byte sent to a sleeping thread until its answer woke this one,
-    milliseconds."""
+    """Median round trip of a byte to a sleeping thread and back, milliseconds."""
     near, far = socket.socketpair()
 
     def answer() -> None:
@@ -191,7 +185,7 @@ rule = "kernel:reno"
 
 
 def missing() -> str | None:
-    """Say what this machine lacks for a live run."""
+    """Say what this machine lacks for a live run; None if nothing."""
     if sys.platform != "linux":
         return "live runs need Linux"
     if not program.BUILT.is_file():
@@ -201,13 +195,13 @@ def missing() -> str | None:
     if not Path("/dev/net/tun").exists():
         return "no /dev/net/tun"
     if shutil.which("ip") is None:
-        return "no `ip` to see what is left behind (iproute2)"
+        return "no `ip` to list devices and namespaces (iproute2)"
     return None
 
 
 def machine() -> tuple[str, str, str, str]:
-    """Read what a run must leave as it was: devices, named namespaces, rules of a run, a switch of
-    the host's."""
+    """Read the state that a run must not change: devices, named namespaces, registered rules,
+    tcp_ecn."""
     links = json.loads(
         subprocess.run(["ip", "-j", "link"], capture_output=True, text=True, check=True).stdout
     )
@@ -226,12 +220,12 @@ def machine() -> tuple[str, str, str, str]:
 
 
 def wait_for_others() -> None:
-    """Wait for the end of somebody else's live run."""
+    """Wait for the end of another live run."""
     wait_until(lambda: not is_running(), "the end of another live run")
 
 
 def is_running() -> bool:
-    """Whether a live run is going on on this machine: it holds a name that no file has."""
+    """Whether a live run is in progress on this machine: it holds an abstract socket."""
     with socket.socket(socket.AF_UNIX) as probe:
         try:
             probe.connect("\0cwndlab-live")

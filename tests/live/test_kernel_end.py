@@ -1,4 +1,5 @@
-"""However `cwndlab live install --until-stopped` ends, its rule goes with it."""
+"""Tests that the rule of `cwndlab live install --until-stopped` is unregistered however the command
+ends."""
 
 from __future__ import annotations
 
@@ -25,13 +26,13 @@ NAME = "cwl_t_held"
 
 @pytest.fixture
 def errors(tmp_path) -> Path:
-    """What the command writes to standard error, to be read at any time."""
+    """The file with the standard error of the command."""
     return tmp_path / "errors"
 
 
 @pytest.fixture
 def command(errors) -> Iterator[subprocess.Popen[str]]:
-    """The command, in a process group of its own as a shell gives it; it ends with the test."""
+    """The command, in a new process group as under a shell; it ends with the test."""
     arguments = [
         sys.executable,
         "-m",
@@ -55,7 +56,7 @@ def command(errors) -> Iterator[subprocess.Popen[str]]:
 
 
 def _registered(process: subprocess.Popen[str], errors: Path) -> int:
-    """Wait until the rule is registered; the process that holds it."""
+    """Wait until the rule is registered; return the process that holds it."""
     assert process.stdout.readline() == f"AIMD(1, 0.5) is {NAME}\n", errors.read_text()
     assert NAME in available()
     (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
@@ -63,7 +64,7 @@ def _registered(process: subprocess.Popen[str], errors: Path) -> int:
 
 
 def _holders() -> list[str]:
-    """Processes of the program that hold the rule, or are about to."""
+    """Processes of the program that hold the rule or will register it."""
     lines = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
@@ -76,7 +77,7 @@ def _holders() -> list[str]:
 
 
 def _gone() -> bool:
-    """Whether the kernel has the rule no more; it takes it back after a grace period of RCU."""
+    """Whether the rule is unregistered, which takes an RCU grace period."""
     return NAME not in available()
 
 
@@ -123,32 +124,29 @@ def test_nothing_stays_registered(command, errors, how, code):
 
 @pytest.mark.parametrize("after_s", [0.05, 0.15, 0.25, 0.35, 0.5])
 def test_an_early_interrupt_leaves_nothing_either(command, errors, after_s):
-    """Before it is ready: while Python starts, while tables are computed, while the kernel takes
-    them."""
+    """Interrupts while Python starts, tables are computed, or the kernel loads programs."""
     time.sleep(after_s)
     sent = 0
     while command.poll() is None:
         os.killpg(command.pid, signal.SIGINT)
         sent += 1
         wait_until(
-            lambda sent=sent: command.poll() is not None or _swallowed(errors) >= sent, "an end"
+            lambda sent=sent: command.poll() is not None or _ignored(errors) >= sent, "an end"
         )
     assert command.returncode != 0
-    # One that was being started ends when it finds its input closed.
+    # A program that was being started ends when its standard input is closed.
     wait_until(lambda: not _holders(), "the end of the program")
     wait_until(_gone, "the end of the rule")
     assert NAME not in [entry["name"] for entry in program.ask("list")["rules"]]
 
 
-def _swallowed(errors: Path) -> int:
-    """Count interrupts that Python itself swallowed: they hit a callback while it started, before
-    our first line."""
+def _ignored(errors: Path) -> int:
+    """Count interrupts that Python ignored because they hit a callback during its start."""
     return errors.read_text().count("Exception ignored in")
 
 
-def test_the_rule_goes_though_a_flow_still_uses_it(command, errors):
-    """The kernel keeps what a flow uses until it closes, but nobody else can choose it, and the
-    flow goes on."""
+def test_the_rule_is_unregistered_while_a_flow_uses_it(command, errors):
+    """The flow continues with the rule until it closes, but no other socket can choose the rule."""
     child = _registered(command, errors)
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as flow:
         flow.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, NAME.encode())

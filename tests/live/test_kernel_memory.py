@@ -1,4 +1,5 @@
-"""Rules with a memory in the kernel, with real flows: Bimodal over losses, MRAIMD over marks."""
+"""Tests of rules with memory in the kernel, with real flows: Bimodal with losses, MRAIMD with
+marks."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ cwnd = "2ms"
 
 
 def test_bimodal_finds_its_share_in_two_cycles():
-    """Alone, the share is all: d = beta w after a cut by beta, so 1 - epsilon of the window is what
-    is left.
+    """A flow alone has the whole share: d = beta w after a cut by beta, so a cut leaves 1 - epsilon
+    of the window.
 
     Attie, Lahanas and Tsaoussidis 2003, section 2.2: the first cycle halves, the second finds the
     fair share."""
@@ -55,7 +56,7 @@ def test_bimodal_finds_its_share_in_two_cycles():
         first, second = seen[0], seen[1]
         assert first[1] == pytest.approx(0.5 * first[0], abs=1)
         share = (second[0] - first[1]) / 0.5
-        # Both windows are known to a packet each, and their difference is doubled.
+        # Both windows are known to a packet, and their difference is doubled.
         assert second[1] == pytest.approx(0.875 * share, abs=4)
         assert {round(after / before, 1) for before, after, _ in seen} == {0.5, 0.9}
 
@@ -66,7 +67,7 @@ def test_marks_leave_the_window_of_mraimd_alone():
     with measured() as load:
         result = linux(MARKS)
     (flow,) = result.flows.iter_rows(named=True)
-    # From the end of slow start on: before the connection stands, the window is another.
+    # From the end of slow start on.
     windows = result.traces["cwnd"].filter(pl.col("time_s") > 1)["cwnd_packets"].to_list()
     falls = sum(after < before - 1 for before, after in pairwise(windows))
     print(
@@ -76,7 +77,7 @@ def test_marks_leave_the_window_of_mraimd_alone():
     print(f"  windows: {windows[::400]} packets")
     with unless_busy(load, result):
         assert flow["ecn_reductions"] >= 3
-        # RED's queue runs over where packets come late, many at once.
+        # RED's queue overflows if packets arrive late, in bursts.
         assert flow["dropped_packets"] == 0
         assert falls == 0
         assert windows[-1] > 1.5 * windows[0]

@@ -1,5 +1,5 @@
-"""Rules in the kernel, with real flows: the window after a cut, the slope, the guard. `pytest -s`
-shows the figures."""
+"""Tests of rules in the kernel, with real flows: windows after cuts, slope, guard. `pytest -s`
+shows figures."""
 
 from __future__ import annotations
 
@@ -55,15 +55,13 @@ def registered(rule: str, name: str, *more: str) -> Iterator[program.Held]:
 
 
 class Law(NamedTuple):
-    """A rule as its paper has it: packets added per acknowledged packet, and the window after a
-    cut."""
+    """The equations of a rule: growth per acknowledged packet, and window after a cut."""
 
     growth: Callable[[float], float]
     cut: Callable[[float], float]
 
 
-# By hand from the update equations: crates/rules is what they are compared with, by way of the
-# kernel.
+# By hand from the papers' update equations, independent of crates/rules.
 LAWS = {
     "AIMD(1, 0.5)": Law(lambda w: 1 / w, lambda w: 0.5 * w),
     "GAIMD(0.31, 0.875)": Law(lambda w: 0.31 / w, lambda w: 0.875 * w),
@@ -74,16 +72,15 @@ LAWS = {
 }
 
 
-# On a busy machine a look may come late, and the window have grown unseen meanwhile: by more than
-# this, and the cut is not judged.
+# A cut is not judged if the window may have grown by more than this between two samples.
 UNSEEN_PACKETS = 0.25
 
 
 def cuts(rows: list[Row], law: Law) -> list[tuple[int, int, int]]:
-    """Window before each recovery whose begin and end were seen, threshold at its end, and the
-    window then.
+    """Window before each recovery whose begin and end were sampled in time, and threshold and
+    window at its end.
 
-    At its end: where the kernel skipped a callback, the guard repairs the threshold at the next
+    At its end, because the guard repairs the threshold of a skipped callback at the next
     acknowledgement."""
 
     def is_seen(row: Row) -> bool:
@@ -103,10 +100,10 @@ def cuts(rows: list[Row], law: Law) -> list[tuple[int, int, int]]:
 def slope(rows: list[Row], law: Law) -> tuple[float, int]:
     """Growth as a share of the rule's, median over stretches between cuts, and their number.
 
-    A stretch goes from its first step of the window to its last: at a step the fraction that the
-    kernel does not show is nearly zero, and what was acknowledged in between the kernel counts. The
-    median, because a busy machine now and then keeps the sender from filling its window, and then
-    the kernel does not let it grow (RFC 7661): such a stretch tells nothing of the rule."""
+    A stretch lasts from its first increase of the window to its last: at an increase the fraction
+    of a packet, which the kernel does not show, is nearly zero. The kernel counts the acknowledged
+    packets in between. The median ignores stretches in which a busy machine keeps the sender from
+    filling its window, which then does not grow (RFC 7661)."""
     stretches: list[list[Row]] = [[]]
     for last, row in pairwise(rows):
         if row.state not in (OPEN, DISORDER) or row.cwnd < row.ssthresh or row.cwnd < last.cwnd:
@@ -126,14 +123,14 @@ def _share(stretch: list[Row], law: Law) -> float:
     return (last.cwnd - first.cwnd) / (window - first.cwnd)
 
 
-# In the quick tier, tests/live/test_live_laws.py has a rule of these through the emulator.
+# tests/live/test_live_laws.py tests one of these rules through the emulator in the quick tier.
 @pytest.mark.nightly
 @pytest.mark.parametrize("rule", LAWS)
 @once_more
 def test_a_flow_alone_cuts_and_grows_as_its_rule_says(rule):
     law = LAWS[rule]
-    # A threshold below the path's capacity: slow start would overshoot, and near-flat cuts keep
-    # that for long.
+    # Slow start ends below the capacity of the path: rules with shallow cuts would take long to
+    # recover from its overshoot.
     with measured() as load, registered(rule, "cwl_t_law", "--initial-ssthresh", "50") as held:
         rows = kernel_path.run_flow("cwl_t_law", 20)
         hits = held.end()["hits"]
@@ -146,8 +143,8 @@ def test_a_flow_alone_cuts_and_grows_as_its_rule_says(rule):
 def _keeps(law: Law, rows: list[Row]) -> None:
     seen = cuts(rows, law)
     assert len(seen) >= 5, f"{len(seen)} cuts"
-    # The window that was cut has a fraction that is not shown: the rule's answer lies between those
-    # at its whole part and at one packet more.
+    # The kernel does not show the fraction of the window that was cut: the window after the cut
+    # lies between the equation's at the whole part and at one packet more.
     off = [
         max(law.cut(before) - after, after - law.cut(before + 1), 0.0) for before, after, _ in seen
     ]
@@ -159,8 +156,8 @@ def _keeps(law: Law, rows: list[Row]) -> None:
         assert distance <= max(1.0, 0.02 * law.cut(before)), (
             f"{before} packets were cut to {threshold}"
         )
-        # Proportional rate reduction ends at the threshold (RFC 6937); what one acknowledgement
-        # then adds may be shown with it.
+        # Proportional rate reduction ends at the threshold (RFC 6937); the sample may include the
+        # growth of one acknowledgement.
         assert abs(after - threshold) <= max(1.0, 0.02 * threshold), (
             f"threshold {threshold}, window {after}"
         )
@@ -168,8 +165,7 @@ def _keeps(law: Law, rows: list[Row]) -> None:
 
 
 def test_the_guard_repairs_episodes_that_were_skipped():
-    """Every fourth ssthresh() and its set_state() go missing, with garbage for an answer: windows
-    are right."""
+    """Windows are correct although every fourth ssthresh() and its set_state() are skipped."""
     rule, law = "AIAD(1, 3)", LAWS["AIAD(1, 3)"]
     with (
         measured() as load,
@@ -189,7 +185,7 @@ def test_the_guard_repairs_episodes_that_were_skipped():
     print(f"  {len(off)} cuts seen, at most {max(off, default=0.0):.2f} packets off")
     assert (
         hits["skipped_ssthresh"] >= hits["left_unanswered"] - 1
-    )  # the last may have come as the flow ended
+    )  # the last may be skipped as the flow ends
     assert rows[-1].ssthresh < 1000
     with unless_busy(load):
         assert hits["left_unanswered"] >= 2
@@ -233,7 +229,7 @@ def available() -> list[str]:
 
 
 @pytest.mark.parametrize("end", ["kill", "terminate", "close its input"])
-def test_nothing_stays_however_the_command_ends(end):
+def test_the_rule_is_unregistered_however_the_command_ends(end):
     held = program.Held("install", "AIMD(1, 0.5)", "--name", "cwl_t_gone", "--until-stopped")
     assert "cwl_t_gone" in available()
     process = held._process
@@ -242,7 +238,7 @@ def test_nothing_stays_however_the_command_ends(end):
     else:
         getattr(process, end)()
         process.communicate(timeout=HANG_S)
-    # The kernel takes it back after a grace period of RCU.
+    # The kernel unregisters the rule after an RCU grace period.
     wait_until(lambda: "cwl_t_gone" not in available(), "the end of the rule")
 
 
@@ -252,17 +248,17 @@ def test_nothing_stays_however_the_command_ends(end):
         (("CUBIC", "--name", "x1"), 'rule "CUBIC" cannot run in the kernel: it has a memory'),
         (
             ("AIMD(1, 0.5)", "--name", "much_too_long_name"),
-            "it has 18 characters; allowed are 1 to 15",
+            'name: "much_too_long_name" is not valid: expected 1 to 15 letters',
         ),
-        (("AIMD(1, 0.5)", "--name", "a.b"), "'.' is not allowed"),
-        (("AIMD(1, 0.5)", "--name", "1ab"), "does not begin with a letter"),
+        (("AIMD(1, 0.5)", "--name", "a.b"), 'name: "a.b" is not valid'),
+        (("AIMD(1, 0.5)", "--name", "1ab"), 'name: "1ab" is not valid'),
         (("AIMD(1, 0.5)", "--name", "reno"), 'name "reno" is in use'),
         (('Rule(inc="1/(w - 4)", dec="w/2")', "--name", "x2"), "is -16 at w = 3.9375"),
-        (("MIMD(100, 0.5)", "--name", "x3"), "at most 64 is possible"),
+        (("MIMD(100, 0.5)", "--name", "x3"), "expected at most 64 packets"),
         (("AIMD(1, 0.5)",), "--name: a name is missing"),
     ],
 )
-def test_what_the_kernel_cannot_take_is_refused_by_name(arguments, says):
+def test_rules_and_names_that_are_not_valid_are_refused_by_name(arguments, says):
     before = available()
     with pytest.raises(LiveError) as error:
         program.ask("install", *arguments)

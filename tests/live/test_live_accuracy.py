@@ -1,5 +1,4 @@
-"""The emulated network is as fast and as far as the scenario says, where the machine is not busy
-with others."""
+"""Tests of the emulated network: goodput and minimum RTT are those of the scenario."""
 
 from __future__ import annotations
 
@@ -22,10 +21,10 @@ QUICK_MBIT = 100
 def test_goodput_and_round_trip(rate_mbit):
     with measured() as load:
         found = measure(rate_mbit, 2)
-    # Two stacks and two hand-overs take a little; nothing is early.
+    # No packet is early; two TCP stacks and two devices add a little.
     assert found["min_rtt_error_ms"] >= 0
-    # A quiet machine of two processors keeps up with 100 Mbit/s; beyond, packets may be late for
-    # want of a faster one.
+    # An idle machine of two processors keeps up with 100 Mbit/s; beyond, packets may be late on
+    # slow machines.
     with unless_busy(load, *([found["result"]] if rate_mbit > QUICK_MBIT else [])):
         assert found["reasons"] == []
         assert abs(found["error"]) < 0.01

@@ -1,4 +1,5 @@
-"""However a live run ends, nothing of it stays; and what cannot run says why."""
+"""Tests that a live run leaves nothing behind however it ends, and that unsupported settings are
+refused."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ LONG = SMALL.replace('"3s"', f'"{HANG_S:.0f}s"')
 
 @pytest.fixture
 def start(tmp_path):
-    """Start a long run; whatever becomes of the test, it ends."""
+    """Start a long run, which ends with the test."""
     started = []
 
     def run() -> subprocess.Popen[str]:
@@ -51,7 +52,7 @@ def _namespaces_of(pid: int) -> int:
 
 
 def _running(process: subprocess.Popen[str]) -> int:
-    """Wait until the program runs flows in namespaces of its own; its process."""
+    """Wait until the program runs flows in its namespaces; return its process ID."""
     wait_until(lambda: _children(process) or process.poll() is not None, "the start of the program")
     assert process.poll() is None, process.communicate()
     (child,) = _children(process)
@@ -80,7 +81,7 @@ def test_nothing_stays_behind(start, how, code, lines):
     wait_until(lambda: not Path(f"/proc/{child}/task").exists(), "the end of the program")
     assert process.returncode == code, err
     assert len(err.strip().splitlines()) == lines, err
-    # The lock is gone, too: another run starts.
+    # The lock is released, too: another run starts.
     assert (
         linux(Scenario.load(SMALL).patch({"duration": "0.3s", "measure": None})).duration_s == 0.3
     )
@@ -90,7 +91,7 @@ def test_nothing_stays_behind(start, how, code, lines):
 def test_a_second_run_at_the_same_time_is_refused(start):
     process = start()
     _running(process)
-    with pytest.raises(LiveError, match="another live run is going on"):
+    with pytest.raises(LiveError, match="another live run is in progress"):
         linux(SMALL)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=HANG_S)
@@ -105,21 +106,21 @@ def test_a_second_run_at_the_same_time_is_refused(start):
             "kernel:westwood",
             'rule "kernel:westwood" is not known: allowed are kernel:reno',
         ),
-        ("tcp", {"max_burst": 3}, "tcp.max_burst: is Linux's own business"),
+        ("tcp", {"max_burst": 3}, "tcp.max_burst: has no effect on Linux"),
         ("profile", "ns2-2.35", "profile: "),
         ("trace", {"packets": True}, "trace.packets: "),
         ("flows.0.recovery", "tahoe", r'flows\[0\].recovery: "tahoe"'),
         ("flows.0.responses", {"size": 10, "think": "1s"}, r"flows\[0\].responses: "),
     ],
 )
-def test_what_cannot_be_had_is_refused_by_name(key, value, message):
+def test_unsupported_settings_are_refused_by_name(key, value, message):
     with pytest.raises((LiveError, ScenarioError), match=message):
         linux(Scenario.load(SMALL).patch({key: value}))
 
 
 def test_without_root_the_message_says_what_is_needed(tmp_path):
     (tmp_path / "request.json").write_text('{"scenario": ' + Scenario.load(SMALL).to_json() + "}")
-    # A copy where others may read it.
+    # A copy that other users may execute.
     copy = tmp_path / "cwndlab-live"
     copy.write_bytes(program.BUILT.read_bytes())
     copy.chmod(0o755)

@@ -1,5 +1,5 @@
-"""A flow alone over the emulated link cuts and grows as its rule's law says. `pytest -s` shows the
-figures."""
+"""Tests that a flow alone over the emulated link cuts and grows by its rule's equations. `pytest
+-s` shows figures."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from surroundings import measured, once_more, unless_busy
 from test_kernel_rules import REASON
 
 QUICK = 'Rule(inc="2", dec="w - 0.25*w^0.9")'
-"""It cuts some six times a second, neither grows nor cuts as Linux's own rules do, and takes the
-way of any formula."""
+"""A rule with about six cuts a second that differs from Linux's congestion controls and runs as a
+formula."""
 
 
 @pytest.mark.skipif(REASON is not None, reason=REASON or "")
@@ -28,8 +28,7 @@ def test_a_flow_alone_keeps_its_rules_law(rule):
     with unless_busy(load, found["result"]):
         reasons = found["reasons"]
         if found["hits"] > 0:
-            # The kernel skipped a callback, the guard counted it, and a sample fell between that
-            # and its repair.
+            # The kernel skipped a callback, and a sample was taken before the guard repaired it.
             reasons = [
                 reason
                 for reason in reasons
@@ -43,28 +42,28 @@ def test_a_flow_alone_keeps_its_rules_law(rule):
 
 
 def samples(*rows: tuple[float, float]) -> laws.Samples:
-    """Windows and thresholds a millisecond apart, a packet delivered in each of them."""
+    """Samples a millisecond apart, with one delivered packet in each."""
     cwnd, ssthresh = (list(column) for column in zip(*rows, strict=True))
     times = [laws.ONE_WAY_S + 0.0005 + 0.001 * number for number in range(len(rows))]
     return laws.Samples(times, cwnd, ssthresh, [float(number) for number in range(len(rows) + 1)])
 
 
 @pytest.mark.anywhere
-def test_an_episode_is_read_where_it_begins_and_where_growth_sets_in():
-    # Halved from 20: reduced over a round trip, below the threshold for want of packets, and at the
-    # threshold at last.
+def test_an_episode_is_read_where_it_begins_and_where_growth_begins():
+    # Halved from 20: reduced over a round trip, below the threshold for lack of packets, and at the
+    # threshold at the end.
     halved = samples((20, 15), (19, 10), (14, 10), (8, 10), (9, 10), (10, 10), (10, 10), (11, 10))
     assert list(laws.episodes(halved)) == [laws.Cut(1, 7, 20, 10, 10)]
-    # A reduction that ends a packet above its threshold is not taken for one that reached it.
+    # A reduction that ends above its threshold counts as an error.
     (cut,) = laws.episodes(samples((20, 15), (15, 10), (12, 10), (12, 10), (13, 10)))
     assert (cut.threshold, cut.after) == (10, 12)
     assert cut.off(laws.LAWS["AIMD(1, 0.5)"]) == 2.0
-    # Two answers of the rule in one episode, and a cut in slow start: counted, not judged.
+    # Two thresholds in one episode, and a cut in slow start: counted and not judged.
     assert list(laws.episodes(samples((20, 15), (15, 10), (10, 10), (8, 7), (7, 7), (8, 7)))) == [
         None
     ]
     assert list(laws.episodes(samples((20, 30), (10, 10), (11, 10)))) == [None]
-    # What a skipped callback leaves until the guard's repair is no answer of the rule.
+    # The random threshold of a skipped callback is ignored.
     assert list(laws.episodes(samples((20, 15), (19, 2e9), (10, 10), (11, 10)))) == [
         laws.Cut(1, 3, 20, 10, 10)
     ]
@@ -73,8 +72,8 @@ def test_an_episode_is_read_where_it_begins_and_where_growth_sets_in():
 @pytest.mark.anywhere
 def test_a_cut_is_not_judged_where_the_window_may_have_grown_unseen():
     law = laws.LAWS["MIMD(1.125, 0.8)"]
-    # A step every eight packets. Twelve since the last, three of them after the loss, are hardly
-    # more; fifteen say that another was due before the cut.
+    # The window grows every eight packets. After twelve packets, three of them after the loss,
+    # another increase is not due; after fifteen it was due before the cut.
     for since, is_judged in ((12, True), (15, False)):
         course = samples((19, 15), *[(20, 15)] * since, (16, 16), (17, 16))
         (cut,) = laws.episodes(course)
@@ -108,7 +107,7 @@ def test_the_slope_is_growth_in_a_windows_worth_of_packets():
     # Ten packets at 10.5, eleven at 11.5: 0.952 and 0.957 of a round trip, and a packet for each.
     assert by_law == pytest.approx(1.909, abs=0.001)
     assert rounds == pytest.approx(1.909, abs=0.001)
-    # Twice the law is twice the growth, whatever the window came to.
+    # Twice the growth by the equation, for the same windows.
     ((_, doubled, _),) = laws.stretches(
         course, found, laws.LAWS['Rule(inc="2", dec="w - 0.25*w^0.9")']
     )

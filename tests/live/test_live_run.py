@@ -1,5 +1,4 @@
-"""Short real flows: what they must show whatever else the machine does, and what belongs to a quiet
-one."""
+"""Tests of short live runs: checks that hold on any machine, and checks that need an idle one."""
 
 from __future__ import annotations
 
@@ -40,14 +39,14 @@ def test_a_flow_fills_the_link_and_its_packets_add_up():
     )
     assert link["total_arrived_packets"] == arrived
     assert link["mean_queue_packets"] <= 40
-    # No round trip is shorter than the propagation there and back and the transmission of a SYN and
-    # its answer, 60 bytes each.
+    # No RTT is shorter than the propagation delays and the transmission of a SYN and a SYN-ACK of
+    # 60 bytes each.
     least = result.kernel_flows[0]
     assert least["wire_min_rtt_s"] + 1e-9 >= 0.020 + 8 * (60 + 60) / 10e6
-    # Where the kernel takes a round trip from timestamps, it is whole milliseconds.
+    # The kernel's RTT samples from timestamps are whole milliseconds.
     assert least["wire_min_rtt_s"] <= least["min_rtt_s"] + 1e-3
-    # The trace has a sample in 20 ms, the largest is of all samples; slow start doubles the window
-    # in a round trip.
+    # The trace has a sample every 20 ms, and the maximum is over all samples; slow start doubles
+    # the window every round trip.
     traced = result.traces["cwnd"]["cwnd_packets"].max()
     assert traced <= least["largest_cwnd_packets"]
     assert set(result.traces) == {"cwnd", "queue", "rate"}
@@ -61,9 +60,9 @@ def test_a_flow_fills_the_link_and_its_packets_add_up():
 def test_reno_halves_and_adds_a_packet_a_round_trip():
     result, load = _run(duration="5s", measure=["3s", "5s"], trace={"cwnd": "10ms"})
     trace = result.traces["cwnd"].filter(pl.col("time_s") > 3)
-    # A cut is seen in the window: one threshold after another may be the same.
+    # Cuts show in the window; successive thresholds may be equal.
     is_high = trace["cwnd_packets"] > 1.5 * trace["ssthresh_packets"]
-    # Packets that come late come in bursts, which a full queue cuts short.
+    # Late packets arrive in bursts, which a full queue drops.
     with unless_busy(load, result):
         assert result.reasons == []
         assert (is_high.shift() & ~is_high).sum() >= 1
@@ -74,10 +73,10 @@ def test_reno_halves_and_adds_a_packet_a_round_trip():
 
 def test_marks_instead_of_losses():
     red = {"kind": "red", "limit": "100pkt", "min": "5pkt", "max": "20pkt", "ecn": True}
-    # A sender that did not agree on ECN is dropped from, not marked.
-    deaf, _ = _run(dumbbell__queue=red)
-    assert deaf.links["marked_packets"][0] == 0
-    assert deaf.flows["ecn_reductions"][0] == 0
+    # Without ECN the queue drops packets.
+    without_ecn, _ = _run(dumbbell__queue=red)
+    assert without_ecn.links["marked_packets"][0] == 0
+    assert without_ecn.flows["ecn_reductions"][0] == 0
     result, load = _run(dumbbell__queue=red, tcp={"ecn": True})
     with unless_busy(load, result):
         assert result.reasons == []
@@ -115,7 +114,7 @@ def test_flows_start_stop_and_finish_when_the_scenario_says():
         assert rows["short"]["total_delivered_packets"] >= 101
         assert 2.0 < finish_s["late"] < 3.0
         assert rows["last"]["total_sent_packets"] > 10
-        # From 1 s to 2 s it has the link for itself.
+        # From 1 s to 2 s the flow is alone on the link.
         assert (
             rates.filter((pl.col("time_s") >= 1) & (pl.col("time_s") < 2))["goodput_bps"].sum()
             * 0.5
@@ -134,9 +133,8 @@ def test_settings_of_the_scenario_reach_the_kernel():
 
 def test_the_window_of_the_receiver_limits_a_flow():
     result, load = _run(tcp={"window": 10, "timestamps": False})
-    # A window of 10 packets each round trip, which is 20 ms of propagation and 0.86 ms of
-    # transmission at the least; a busy machine makes it longer. The window comes in steps of 128
-    # bytes and more, less than a packet.
+    # A window of 10 packets per RTT, which is at least 20 ms of propagation and 0.86 ms of
+    # transmission. The window scale gives steps of 128 bytes or more, less than a packet.
     assert result.flows["goodput_bps"][0] < 10 * 8000 / 0.0208
     with unless_busy(load, result):
         assert result.reasons == []

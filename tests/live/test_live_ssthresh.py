@@ -1,4 +1,4 @@
-"""`tcp.initial_ssthresh` reaches a registered rule's flows: slow start ends there, flow by flow."""
+"""Tests of `tcp.initial_ssthresh` of flows with rules in the kernel: slow start ends at it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FLOWS = [
 ]
 
 
-def test_each_flow_leaves_slow_start_at_its_own_threshold():
+def test_each_flow_leaves_slow_start_at_its_threshold():
     asked = cwndlab.Scenario.load(SMALL).patch(
         {"flows": FLOWS, "duration": "1.2s", "measure": None, "trace": {"cwnd": "1ms"}}
     )
@@ -37,7 +37,7 @@ def test_each_flow_leaves_slow_start_at_its_own_threshold():
         result = linux(asked)
     # Two thresholds of one rule are two registrations, and none is a third.
     assert [rule["rule"] for rule in result.kernel_rules] == ["AIMD(1, 0.5)"] * 3
-    # Packets that come late come in bursts, which a full queue cuts short.
+    # Late packets arrive in bursts, which a full queue drops.
     with unless_busy(load, result):
         assert result.reasons == []
         _leave_slow_start(result.traces["cwnd"].drop_nulls("srtt_s"))
@@ -49,19 +49,19 @@ def _leave_slow_start(trace: pl.DataFrame) -> None:
         assert set(course["ssthresh_packets"]) == {threshold}
         reached = course.filter(pl.col("cwnd_packets") >= threshold)["time_s"].min()
         assert reached is not None
-        # Then a packet in a round trip, and none is shorter than 20 ms; slow start would double the
-        # window in each.
+        # Growth after slow start is a packet per RTT of at least 20 ms; slow start would double the
+        # window.
         after = course.filter(pl.col("time_s") >= reached)
         rounds = (after["time_s"].max() - reached) / 0.020
         assert threshold + 1 <= after["cwnd_packets"].max() <= threshold + 1 + rounds
-        # The first one adds a packet, give or take one for where it is counted from.
+        # The first RTT adds a packet, plus or minus one.
         first = after.filter(pl.col("time_s") < reached + 0.020)["cwnd_packets"].max()
         assert threshold <= first <= threshold + 2
     free = trace.filter(pl.col("flow") == "none")
     assert free["ssthresh_packets"][0] is None
 
 
-def test_it_is_refused_for_rules_of_linux():
+def test_it_is_refused_for_congestion_controls_of_linux():
     flows = [{"name": "flow", "rule": "kernel:reno", "tcp": {"initial_ssthresh": 8}}]
     with pytest.raises(LiveError, match=r"flows\[0\].tcp.initial_ssthresh: "):
         linux(cwndlab.Scenario.load(SMALL).patch({"flows": flows}))
@@ -69,7 +69,7 @@ def test_it_is_refused_for_rules_of_linux():
 
 @pytest.mark.parametrize("packets", [2, 30, 1_000_000])
 def test_an_installed_rule_begins_with_its_threshold(packets):
-    # struct tcp_info (linux/tcp.h): tcpi_snd_ssthresh stands at byte 76.
+    # struct tcp_info (linux/tcp.h): tcpi_snd_ssthresh is at offset 76.
     with (
         registered("AIMD(1, 0.5)", "cwl_t_begin", "--initial-ssthresh", str(packets)),
         socket.create_server(("127.0.0.1", 0)) as server,

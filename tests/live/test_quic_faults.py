@@ -1,7 +1,8 @@
-"""Parts of a QUIC run that die in its middle: the run says which, and nothing of it stays.
+"""Tests of failures during a QUIC run: the run names the part that failed and leaves nothing
+behind.
 
-A socket is destroyed from outside, as `ss -K` does to a socket of any process (sock_diag(7),
-SOCK_DESTROY): its owner is told once, with the next call, and nothing arrives there any more."""
+The tests destroy sockets from outside by `ss -K` (sock_diag(7), SOCK_DESTROY): the next call of the
+owner returns an error, and no more datagrams arrive."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ SOCKETS = [
 ]
 """In the order in which they are bound."""
 FOREVER_S = int(HANG_S)
-"""Of a run that ends only because something ends it."""
+"""Duration of a run that ends only by a failure."""
 
 
 def _destroy(port: int) -> None:
@@ -85,8 +86,8 @@ destroys = pytest.mark.skipif(
 
 @pytest.fixture
 def start(tmp_path):
-    """Start a run of so many seconds by the command line; the command, the program, and the ports
-    of its sockets."""
+    """Start a run by the command line; return the command, the program and the ports of its
+    sockets."""
     started = []
 
     def run(seconds: int) -> tuple[subprocess.Popen[str], int, dict[str, int]]:
@@ -135,7 +136,7 @@ def test_a_run_without_its_relay_ends_and_says_so(start, which):
     time.sleep(0.5)
     _destroy(ports[which])
     out, err = process.communicate(timeout=HANG_S)
-    # No result: it did not go on to its end.
+    # No result: the run did not continue to its end.
     assert (process.returncode, out) == (2, ""), err
     assert re.search(
         r"^error: live: relay: .*abort.* \(exit code 1\)$", err.strip(), re.MULTILINE
@@ -145,7 +146,7 @@ def test_a_run_without_its_relay_ends_and_says_so(start, which):
 
 @destroys
 @pytest.mark.parametrize("whose", ["client", pytest.param("server", marks=pytest.mark.nightly)])
-def test_a_flow_without_one_end_is_named_and_the_others_go_on(start, whose):
+def test_a_flow_that_loses_a_socket_is_named_and_the_others_continue(start, whose):
     load = Load()
     # On a busy machine the run may be over before its sockets were found, or one was destroyed.
     with unless_busy(load), measured(load):
@@ -162,26 +163,26 @@ def test_a_flow_without_one_end_is_named_and_the_others_go_on(start, whose):
             "none of a flow",
         )
         found = re.fullmatch(
-            rf'flow "flow-0": the socket of its {whose} was gone before the run was over; '
-            r"of its data the last arrived at (\d+\.\d+) s",
+            rf'flow "flow-0": the socket of its {whose} was closed before the end of the run; '
+            r"data last arrived at (\d+\.\d+) s",
             reason,
         )
         assert found, reason
         # Finding the sockets takes a moment.
         assert 0.5 < float(found[1]) < 3
-        dead, alive = result["quic_flows"]
-        assert (dead["failed"], alive["failed"]) == (reason.removeprefix('flow "flow-0": '), None)
-        # With 10 Mbit/s for itself from then on; the dead flow has what it had by then.
-        assert alive["stream_bytes"] > 2 * dead["stream_bytes"] > 0
+        failed, alive = result["quic_flows"]
+        assert (failed["failed"], alive["failed"]) == (reason.removeprefix('flow "flow-0": '), None)
+        # The other flow has 10 Mbit/s alone from then on; the failed flow keeps its bytes.
+        assert alive["stream_bytes"] > 2 * failed["stream_bytes"] > 0
     wait_until(lambda: _is_over(child), "the end of the program")
 
 
 @pytest.mark.parametrize(
     ("files", "part"), [(5, "relay"), (8, "endpoints"), (11, "endpoints"), (12, "endpoints")]
 )
-def test_without_files_enough_the_run_ends_and_says_which_part(files, part, monkeypatch):
-    # Ten are its own: three standard ones, the name that keeps others out, six sockets. What comes
-    # then is asked for by threads that have started already.
+def test_without_enough_file_descriptors_the_run_ends_and_names_the_part(files, part, monkeypatch):
+    # The program opens ten descriptors: three standard ones, the lock and six sockets. Threads open
+    # the others.
     start = subprocess.Popen
 
     def limited(command, **named):

@@ -1,11 +1,10 @@
-"""What qvis asks of a record: it loads files by these rules, and draws windows and packets from
-these fields.
+"""Tests that qvis can load the qlog files of a run and draw their windows and packets.
 
-Read off qvis: its loader takes a `.sqlog` for JSON text sequences with a header that has version,
-format and trace; it splits events by `group_id`, complains about times out of order and about
-fields of older drafts; the congestion graph draws a packet by `raw.length`, links a loss to what
-was sent by type and number, and has round trips in the unit of the times, milliseconds; the
-sequence diagram pairs packets by type and number."""
+From the source of qvis: its loader reads a `.sqlog` as JSON text sequences whose header has
+version, format and trace. It splits events by `group_id`, and reports times out of order and fields
+of older drafts. The congestion graph draws a packet by `raw.length`, matches losses with sent
+packets by type and number, and has RTTs in the unit of the times, milliseconds. The sequence
+diagram matches packets by type and number."""
 
 from __future__ import annotations
 
@@ -30,20 +29,20 @@ pytestmark = [
     pytest.mark.skipif(not program.BUILT.is_file(), reason="cwndlab-live is not built: make live"),
 ]
 VERSIONS = {"draft-02", "draft-02-RC1", "qlog-03-WIP", "0.3"}
-"""Versions whose files qvis reads in this form."""
+"""qlog versions that qvis reads in this form."""
 TYPES = {"initial", "handshake", "0RTT", "1RTT"}
 DATAGRAM_BYTES = 1200
 
 
 class Run(NamedTuple):
-    """A run, its record, and what the machine did meanwhile."""
+    """A run, its qlog file, and the load of the machine."""
 
     result: Result
     header: dict[str, Any]
     events: list[dict[str, Any]]
     load: Load
     between_s: tuple[float, float]
-    """Time of day before and after it."""
+    """Wall-clock time before and after the run."""
 
     def unless_busy(self) -> AbstractContextManager[None]:
         return unless_busy(self.load, self.result)
@@ -51,7 +50,7 @@ class Run(NamedTuple):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory) -> Run:
-    """Play a run with losses."""
+    """Run a scenario with losses."""
     wait_for_others()
     folder = tmp_path_factory.mktemp("qlog")
     begun_s = time.time()
@@ -77,7 +76,7 @@ def _number(packet: dict[str, Any]) -> tuple[str, int]:
     return packet["header"]["packet_type"], packet["header"]["packet_number"]
 
 
-def test_the_header_says_what_follows(run):
+def test_the_header_describes_the_file(run):
     header = run.header
     assert header["qlog_version"] in VERSIONS
     assert header["qlog_format"] == "JSON-SEQ"
@@ -95,15 +94,14 @@ def test_events_are_of_one_connection_in_order_of_time(run):
     times = [event["time"] for event in events]
     assert times[0] >= 0
     with run.unless_busy():
-        # quinn stamps some events before it writes others, so that a busy machine may turn two
-        # around.
+        # quinn timestamps some events before it writes others, so a busy machine may reorder two.
         assert all(later > earlier - 1.0 for earlier, later in pairwise(times))
         # The flow starts at 0 and sends to the end.
         end_ms = run.result.duration_s * 1e3
         assert end_ms - 500 < times[-1] <= end_ms + 500
 
 
-def test_packets_can_be_drawn_and_paired(run):
+def test_packets_can_be_drawn_and_matched(run):
     result, events = run.result, run.events
     sent, received = (
         _named(events, "transport:packet_sent"),
@@ -118,8 +116,8 @@ def test_packets_can_be_drawn_and_paired(run):
     assert all(0 < packet["raw"]["length"] <= DATAGRAM_BYTES for packet in sent)
     numbers = [_number(packet) for packet in sent]
     assert len(numbers) == len(set(numbers))
-    # The relay counts datagrams. Several packets may share one in the handshake alone; up to the
-    # whole window may be on its way from the socket to the relay when the run ends.
+    # The relay counts datagrams, which have several packets only in the handshake. At the end of
+    # the run up to a whole window may be between the socket and the relay.
     (flow,) = result.flows.iter_rows(named=True)
     data = sum(kind == "1RTT" for kind, _ in numbers)
     uncounted = len(numbers) - flow["total_sent_packets"]
@@ -134,13 +132,13 @@ def test_losses_are_of_packets_that_were_sent(run):
     sent = set(map(_number, _named(events, "transport:packet_sent")))
     lost = [_number(packet) for packet in _named(events, "recovery:packet_lost")]
     assert set(lost) <= sent
-    # Of these the result counts what was lost in the measuring window.
+    # The result counts the losses in the measuring window.
     assert len(lost) >= result.flows["retransmitted_packets"][0]
     with run.unless_busy():
         assert result.flows["retransmitted_packets"][0] > 0
 
 
-def test_windows_are_those_that_the_adapter_set(run):
+def test_windows_are_those_of_the_controller(run):
     result, events = run.result, run.events
     flow = result.quic_flows[0]
     windows = [
@@ -151,7 +149,7 @@ def test_windows_are_those_that_the_adapter_set(run):
     with run.unless_busy():
         assert flow["cut_time_s"]
     for time_s, packets in zip(flow["cut_time_s"], flow["cut_after_packets"], strict=True):
-        # quinn tells the rule and its record the same time; records have seven digits of it.
+        # Cuts and events have the same times; events have seven digits.
         (after,) = [
             window
             for time_ms, window in windows
@@ -170,6 +168,5 @@ def test_round_trips_are_milliseconds_and_measured(run):
         assert min(times_ms) >= 20
         with run.unless_busy():
             assert min(times_ms) < 100
-            # Never in a run is the round trip 333 ms, which is what is taken for it before there is
-            # one.
+            # 333 ms is the initial RTT, before the first sample.
             assert times_ms[0] < 300

@@ -1,5 +1,4 @@
-"""QUIC transfers through the relay: a result like a simulated one, the rule's cuts, marks, and ends
-that say why."""
+"""Tests of QUIC runs: fields of the result, cuts, marks, losses, outages, and how a run ends."""
 
 from __future__ import annotations
 
@@ -46,15 +45,15 @@ def test_a_run_has_the_result_of_a_simulated_one():
     assert result.links.schema == simulated.links.schema
     assert set(result.traces) == {"cwnd", "queue", "rate"}
     assert result.traces["cwnd"]["cwnd_packets"].min() >= 2
-    # 1000 bytes of payload would be packets of 1052 bytes: QUIC has none so small.
+    # 1000 bytes of payload would be packets of 1052 bytes, which QUIC does not allow.
     assert result.packet_bytes == 1228
     assert "instead of 1052" in result.notes[0]
     (flow,) = result.flows.iter_rows(named=True)
     assert flow["total_sent_packets"] == (
         flow["total_delivered_packets"] + flow["total_dropped_packets"] + flow["in_flight_packets"]
     )
-    # At most what the link carries, 10 Mbit/s of packets whose headers have 61 of 1228 bytes, and
-    # the buffer's 40.
+    # At most what the link carries, 10 Mbit/s of packets with 61 of 1228 bytes of headers, and the
+    # 40 packets of the buffer.
     assert flow["goodput_bps"] * 2 / 8 <= (2 * 10e6 / 8 / 1228 + 40) * (1228 - 61) * 1.01
     assert result.quic_flows[0]["min_rtt_s"] >= 0.020
     with unless_busy(load, result):
@@ -88,10 +87,10 @@ def test_marks_cut_windows_and_nothing_is_lost():
         "ecn": True,
     }
     asked = scenario(5, 1, [FLOW], begin_s=1, queue=queue).patch({"tcp.initial_ssthresh": 10})
-    # Without ECN the queue drops, and no cut is for a mark.
-    deaf, _ = _run(asked)
-    assert deaf.links["marked_packets"].sum() == 0
-    assert "mark" not in deaf.quic_flows[0]["cut_cause"]
+    # Without ECN the queue drops packets, and no cut has the cause mark.
+    without_ecn, _ = _run(asked)
+    assert without_ecn.links["marked_packets"].sum() == 0
+    assert "mark" not in without_ecn.quic_flows[0]["cut_cause"]
     result, load = _run(asked.patch({"tcp.ecn": True}))
     with unless_busy(load, result):
         assert result.reasons == []
@@ -117,7 +116,7 @@ def test_a_transfer_of_so_many_packets_ends():
         assert 0 < result.quic_flows[1]["stream_bytes"] <= 1.0 * 5e6 / 8 * 1.2
 
 
-def test_half_of_the_packets_lost_is_survived():
+def test_a_flow_survives_the_loss_of_half_of_its_packets():
     result, load = _run(scenario(10, 2, [FLOW], begin_s=1, loss=HALF))
     assert result.duration_s == 3
     (flow,) = result.flows.iter_rows(named=True)
@@ -126,7 +125,7 @@ def test_half_of_the_packets_lost_is_survived():
         assert 0.3 < flow["total_dropped_packets"] / flow["total_sent_packets"] < 0.7
 
 
-def test_an_outage_is_survived():
+def test_a_flow_survives_an_outage():
     asked = scenario(5, 2, [FLOW], begin_s=1, outages=[{"from": "0.8s", "to": "1.6s"}]).set(
         "trace", {"rate": "500ms"}
     )
@@ -137,7 +136,7 @@ def test_an_outage_is_survived():
         assert sum(rate for time_s, rate in rates.items() if time_s >= 1.5) > 0
 
 
-def test_records_are_json_text_sequences(tmp_path):
+def test_qlog_files_are_json_text_sequences(tmp_path):
     result, load = _run(
         Scenario.load(SMALL).patch({"duration": "1s", "measure": None}), qlog=tmp_path / "qlog"
     )
@@ -154,13 +153,13 @@ def test_records_are_json_text_sequences(tmp_path):
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("flows.0.rule", "BBR1", r"flows\[0\].rule: rule .BBR1. sets the rate"),
-        ("tcp", {"max_burst": 3}, "tcp.max_burst: is quinn's own business"),
+        ("flows.0.rule", "BBR1", r"flows\[0\].rule: rule .BBR1. sets the pacing rate"),
+        ("tcp", {"max_burst": 3}, "tcp.max_burst: has no effect on quinn"),
         ("profile", "ns2-2.35", "profile: "),
         ("trace", {"packets": True}, "trace.packets: "),
     ],
 )
-def test_what_cannot_be_had_is_refused_by_name(key, value, message):
+def test_unsupported_settings_are_refused_by_name(key, value, message):
     with pytest.raises((LiveError, ScenarioError), match=message):
         quic(Scenario.load(SMALL).patch({key: value}))
 
@@ -183,7 +182,7 @@ def test_a_port_in_use_is_named():
     ],
 )
 def test_nothing_stays_behind(tmp_path, how, code):
-    # A run that ends only because something ends it.
+    # A run that ends only by a signal.
     (tmp_path / "long.toml").write_text(SMALL.replace('"3s"', f'"{HANG_S:.0f}s"'))
     command = [sys.executable, "-m", "cwndlab", "live", "quic", "long.toml"]
     process = subprocess.Popen(
@@ -210,7 +209,7 @@ def test_nothing_stays_behind(tmp_path, how, code):
 
 
 def _running(process: subprocess.Popen[str]) -> int:
-    """Wait until the program runs transfers; its process."""
+    """Wait until the program runs transfers; return its process ID."""
 
     def children() -> list[str]:
         return Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()

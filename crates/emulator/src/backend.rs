@@ -1,22 +1,22 @@
-//! What brings packets and takes them away.
+//! The packet I/O interface of the emulator: receives packets from endpoints and sends them on.
 
 use rustix::fd::BorrowedFd;
 use std::io;
 
-/// Where a packet comes from or goes to.
+/// The end of the path that a packet comes from or goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The flows' sources.
+    /// The senders of the flows.
     Source,
-    /// Their sinks.
+    /// The receivers of the flows.
     Sink,
 }
 
 impl Side {
-    /// Both, in order.
+    /// Both sides: source, sink.
     pub const BOTH: [Self; 2] = [Self::Source, Self::Sink];
 
-    /// The other one.
+    /// The opposite side.
     pub fn other(self) -> Self {
         match self {
             Self::Source => Self::Sink,
@@ -25,56 +25,56 @@ impl Side {
     }
 }
 
-/// What a packet says about itself, as far as the network must know.
+/// The header fields of a packet that the network and the flow counters use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
-    /// Number of its flow.
+    /// Flow number.
     pub flow: u32,
-    /// Bytes on the wire.
+    /// Size on the wire, bytes.
     pub size_bytes: u16,
-    /// Whether it may be marked instead of lost (ECT, RFC 3168).
+    /// Whether the packet is ECN-capable (ECT or CE, RFC 3168).
     pub capable: bool,
-    /// Whether it is marked (CE).
+    /// Whether the packet carries CE.
     pub marked: bool,
-    /// What TCP says, where it is TCP.
+    /// The TCP segment; none for other protocols.
     pub segment: Option<Segment>,
 }
 
-/// A TCP segment, as far as it is counted.
+/// The TCP header fields that the flow counters use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// Sequence number of its first byte.
+    /// Sequence number of the first byte.
     pub sequence: u32,
-    /// Bytes of payload.
+    /// Payload, bytes.
     pub payload_bytes: u32,
-    /// It opens the connection (SYN).
+    /// The SYN flag.
     pub opens: bool,
-    /// What it acknowledges, if it does.
+    /// Acknowledgment number; none without the ACK flag.
     pub acknowledges: Option<u32>,
 }
 
-/// A packet that was read into the caller's buffer.
+/// The result of reading a packet into the caller's buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// One of a flow: its length in the buffer, and what it says.
+    /// A packet of a known flow: its length in the buffer and its header fields.
     Packet(usize, Meta),
-    /// One of nobody's, such as what a kernel sends on a new device: it is not passed on.
+    /// A packet of no known flow, for example a kernel's own on a new device; it is discarded.
     Strange,
-    /// One that is broken: a checksum is wrong.
+    /// A packet with a wrong checksum; it is discarded.
     Broken,
 }
 
-/// What brings packets and takes them away; never blocks.
+/// Non-blocking packet I/O towards both sides.
 pub trait Backend {
-    /// What to wait for packets on: source, sink.
+    /// File descriptors to poll for packets: source, sink.
     fn descriptors(&self) -> [BorrowedFd<'_>; 2];
 
-    /// Bytes that a packet may have.
+    /// Size of the largest packet in a buffer, bytes.
     fn largest(&self) -> usize;
 
-    /// The next packet that `side` has sent; none if there is none yet.
+    /// Reads the next packet that `side` has sent into `buffer`; none if none has arrived.
     fn receive(&mut self, side: Side, buffer: &mut [u8]) -> io::Result<Option<Received>>;
 
-    /// Hands a packet to `side`, marked on the way if `mark`; false if it could not take it.
+    /// Sends a packet to `side`, with CE set if `mark`; false if the side could not accept it.
     fn send(&mut self, side: Side, packet: &mut [u8], mark: bool) -> io::Result<bool>;
 }

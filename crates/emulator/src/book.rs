@@ -1,38 +1,39 @@
-//! What a flow did, counted on the wire with the definitions of docs/metrics.md.
+//! Per-flow packet counters and round-trip samples, taken on the wire as docs/metrics.md defines
+//! them.
 
 use crate::sequence::{Arrived, Unwrapped};
 use crate::{Meta, Segment};
 use cwndlab_sim::Fate;
 use std::collections::VecDeque;
 
-/// Data packets of a flow; a SYN is one without data.
+/// Counts of a flow's data packets; a SYN counts as a data packet without payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Sent, again or anew.
+    /// Packets sent, retransmissions included.
     pub sent: u64,
-    /// Of these, with bytes that were sent before.
+    /// Packets whose first byte had been sent before.
     pub retransmitted: u64,
-    /// Lost on the way, by when they arrived where they were lost.
+    /// Packets dropped in the network, counted when they arrived at the link that dropped them.
     pub dropped: u64,
-    /// Arrived with bytes that had not.
+    /// Packets that arrived with at least one new byte.
     pub delivered: u64,
-    /// Those bytes.
+    /// New bytes that arrived.
     pub delivered_bytes: u64,
-    /// Arrived, again or anew.
+    /// Packets that arrived, duplicates included.
     pub arrived: u64,
 }
 
-/// A sum in bins of time.
+/// A time series of sums in bins of equal length.
 #[derive(Clone, Debug)]
 pub struct RateBins {
     from_s: f64,
     bin_s: f64,
-    /// Sum of each bin.
+    /// The sum in each bin.
     pub sums: Vec<u64>,
 }
 
 impl RateBins {
-    /// `count` bins of `bin_s` from `from_s` on.
+    /// Makes `count` bins of `bin_s` seconds, the first of which begins at `from_s`.
     pub fn new(from_s: f64, bin_s: f64, count: usize) -> Self {
         Self { from_s, bin_s, sums: vec![0; count] }
     }
@@ -47,7 +48,7 @@ impl RateBins {
     }
 }
 
-/// A segment on its way, until it is acknowledged.
+/// A segment that was sent and not yet acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct Outstanding {
     end: u64,
@@ -55,7 +56,7 @@ struct Outstanding {
     again: bool,
 }
 
-/// What is known of a flow.
+/// The counters of a flow.
 #[derive(Clone, Debug)]
 pub struct Book {
     window: [f64; 2],
@@ -64,26 +65,26 @@ pub struct Book {
     highest: u64,
     arrived: Arrived,
     outstanding: VecDeque<Outstanding>,
-    /// When an acknowledgement last told something new, seconds.
+    /// When a cumulative acknowledgement last advanced, seconds.
     progress_s: f64,
-    /// Over the measuring window.
+    /// Counts in the measuring window.
     pub measured: Counts,
-    /// From start to end.
+    /// Counts of the whole run.
     pub total: Counts,
-    /// Sum of round trips, seconds, and how many; over the measuring window.
+    /// Sum of the RTT samples in the measuring window, seconds.
     pub rtt_sum_s: f64,
-    /// How many.
+    /// Number of RTT samples in the measuring window.
     pub rtt_count: u64,
-    /// Least of all, from start to end, seconds.
+    /// Smallest RTT sample of the whole run, seconds.
     pub rtt_least_s: f64,
-    /// New packets that arrived, in bins of the measuring window.
+    /// Packets with new bytes that arrived, in bins of the measuring window.
     pub packets: RateBins,
-    /// New bytes that arrived, in bins from the start.
+    /// New bytes that arrived, in bins of the whole run.
     pub bytes: Option<RateBins>,
 }
 
 impl Book {
-    /// An empty one for a measuring window [from, to), seconds.
+    /// Makes zero counters for a measuring window [from, to), seconds.
     pub fn new(window: [f64; 2], packets: RateBins, bytes: Option<RateBins>) -> Self {
         Self {
             window,
@@ -110,12 +111,12 @@ impl Book {
         }
     }
 
-    /// Its source sent a packet.
+    /// Counts a packet that the source sent.
     pub fn on_sent(&mut self, now_s: f64, meta: &Meta) {
         let Some(segment) = data(meta) else { return };
         let Some(begin) = self.sent.position(segment.sequence) else { return };
         if segment.opens {
-            // Acknowledgements count in the same numbers.
+            // Acknowledgement numbers start from the same sequence number.
             self.acknowledged.position(segment.sequence);
         }
         let end = begin + length(segment);
@@ -135,13 +136,13 @@ impl Book {
         });
     }
 
-    /// The way of one of its data packets has ended.
+    /// Counts a data packet that the network delivered or dropped.
     pub fn on_outcome(&mut self, at_s: f64, meta: &Meta, fate: Fate) {
         let Some(segment) = data(meta) else { return };
         if fate == Fate::Dropped {
             return self.count(at_s, |counts| counts.dropped += 1);
         }
-        // A SYN takes a number, but no byte of it is payload.
+        // A SYN takes a sequence number but carries no payload.
         let position = self.sent.position(segment.sequence);
         let new = position.map_or(0, |begin| self.arrived.add(begin, begin + length(segment)));
         let bytes = new.min(u64::from(segment.payload_bytes));
@@ -158,14 +159,15 @@ impl Book {
         }
     }
 
-    /// When the last of all its `bytes` was acknowledged at its source, seconds; none if it was not yet.
+    /// When the source received the acknowledgement of all `bytes` of the flow, seconds; none if it
+    /// has not.
     pub fn acknowledged_s(&self, bytes: u64) -> Option<f64> {
-        // Position 0 is the SYN's.
+        // The SYN takes position 0.
         (self.outstanding.is_empty() && bytes > 0 && self.highest > bytes)
             .then_some(self.progress_s)
     }
 
-    /// An acknowledgement reaches its source.
+    /// Takes an RTT sample from an acknowledgement that reaches the source.
     pub fn on_acknowledgement(&mut self, at_s: f64, meta: &Meta) {
         let Some(number) = meta.segment.and_then(|segment| segment.acknowledges) else { return };
         let Some(upto) = self.acknowledged.position(number) else { return };
@@ -177,7 +179,7 @@ impl Book {
         if last.is_some() {
             self.progress_s = at_s;
         }
-        // Of what was sent again nobody knows which copy was acknowledged (Karn's algorithm, RFC 6298 section 3).
+        // Karn's algorithm (RFC 6298 section 3): retransmitted segments give no RTT sample.
         let Some(out) = last.filter(|out| !out.again) else { return };
         let rtt_s = at_s - out.sent_s;
         self.rtt_least_s = self.rtt_least_s.min(rtt_s);
@@ -188,12 +190,12 @@ impl Book {
     }
 }
 
-/// The segment of a packet that counts as data.
+/// The segment of a data packet or a SYN.
 fn data(meta: &Meta) -> Option<Segment> {
     meta.segment.filter(|segment| segment.payload_bytes > 0 || segment.opens)
 }
 
-/// Numbers that it takes.
+/// Sequence numbers that a segment takes.
 fn length(segment: Segment) -> u64 {
     u64::from(segment.payload_bytes) + u64::from(segment.opens)
 }
@@ -216,10 +218,11 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_and_its_repair_are_counted_as_in_a_simulation() {
+    fn a_loss_and_its_retransmission_are_counted_as_in_a_simulation() {
         let mut book =
             Book::new([1.0, 9.0], RateBins::new(1.0, 1.0, 8), Some(RateBins::new(0.0, 5.0, 2)));
-        // The SYN before the window, three segments within; the second is lost and sent again, after the third has arrived.
+        // The SYN is sent before the window. Of three segments in the window the second is lost and
+        // retransmitted after the third has arrived.
         book.on_sent(0.5, &segment(99, 0));
         book.on_outcome(0.6, &segment(99, 0), Fate::Delivered);
         book.on_acknowledgement(0.7, &acknowledgement(100));
@@ -234,7 +237,7 @@ mod tests {
         book.on_sent(4.0, &segment(1100, 1000));
         book.on_outcome(4.5, &segment(1100, 1000), Fate::Delivered);
         book.on_acknowledgement(5.0, &acknowledgement(3100));
-        // It arrives once more, and after the window's end: nothing new.
+        // A duplicate after the end of the window counts nothing new.
         book.on_outcome(9.0, &segment(1100, 1000), Fate::Delivered);
         let measured = Counts {
             sent: 4,
@@ -246,7 +249,8 @@ mod tests {
         };
         assert_eq!(book.measured, measured);
         assert_eq!(book.total, Counts { sent: 5, arrived: 5, ..measured });
-        // One sample in the window: 2.0 to 3.0. The third segment, acknowledged at 5.0, was not sent again: 2.8. The SYN's 0.2 lies before.
+        // Samples in the window: 1.0 s (2.0 to 3.0) and, from the third segment, 2.8 s (2.2 to
+        // 5.0). The SYN's 0.2 s lies before the window.
         assert_eq!((book.rtt_count, book.rtt_least_s), (2, 0.7 - 0.5));
         assert!((book.rtt_sum_s - 3.8).abs() < 1e-12, "{}", book.rtt_sum_s);
         assert_eq!((book.acknowledged_s(3000), book.acknowledged_s(3001)), (Some(5.0), None));

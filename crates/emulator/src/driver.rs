@@ -1,43 +1,44 @@
-//! The loop that moves packets between a backend and the emulator, when they are due.
+//! The real-time event loop that moves packets between a backend and the emulator.
 
 use crate::{Backend, Emulator, Health, Lateness, Received, Side};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Packets taken from one side before the other, and what is due, have their turn.
+/// Packets read from one side before the loop serves the other side and due packets.
 const BATCH: usize = 64;
 
-/// How the loop runs.
+/// Options of the event loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Driving {
-    /// When time 0 of the run is or was.
+    /// The wall-clock time of time 0 of the run.
     pub begin: Instant,
-    /// When the run ends, seconds.
+    /// The end of the run, seconds.
     pub end_s: f64,
-    /// How long before something is due the loop no longer sleeps but looks again and again: sleeping wakes up late.
+    /// How long before a packet is due the loop spins instead of sleeping: a sleep ends late.
     pub spin: Duration,
 }
 
 impl Driving {
-    /// From `begin` for `end_s` seconds.
+    /// A loop from `begin` for `end_s` seconds.
     pub fn new(begin: Instant, end_s: f64) -> Self {
         Self { begin, end_s, spin: Duration::from_micros(60) }
     }
 }
 
-/// Moves packets until the run ends, or `go_on` (told the time in seconds, and how it went so far) says no. Never waits beyond the end.
+/// Moves packets until the run ends or `keep_running` returns false. The loop passes it the time in
+/// seconds and the health so far, and never sleeps beyond the end of the run.
 pub fn drive(
     emulator: &mut Emulator,
     backend: &mut impl Backend,
     driving: Driving,
-    mut go_on: impl FnMut(f64, &Health) -> bool,
+    mut keep_running: impl FnMut(f64, &Health) -> bool,
 ) -> io::Result<Health> {
     let now_s = || driving.begin.elapsed().as_secs_f64();
     let (mut health, mut lateness) = (Health::default(), Lateness::default());
     loop {
         let now = now_s();
-        if now >= driving.end_s || !go_on(now, &health) {
+        if now >= driving.end_s || !keep_running(now, &health) {
             break;
         }
         let mut moved = false;
@@ -69,7 +70,7 @@ pub fn drive(
     Ok(health)
 }
 
-/// Takes a batch of packets from one side; whether there was one.
+/// Reads a batch of packets from one side; returns whether there was one.
 fn receive(
     emulator: &mut Emulator,
     backend: &mut impl Backend,
@@ -101,13 +102,14 @@ fn receive(
     Ok(true)
 }
 
-/// Sleeps until a packet comes, for at most `wait_s` seconds; not at all where that is nothing.
+/// Sleeps until a packet arrives, for at most `wait_s` seconds; returns at once if that is not
+/// positive.
 fn wait(backend: &impl Backend, wait_s: f64) -> io::Result<()> {
     if wait_s <= 0.0 {
         std::hint::spin_loop();
         return Ok(());
     }
-    // A second at the most, so that whoever asks to stop is heard.
+    // At most a second, so that `keep_running` is called at least once a second.
     let wait = Duration::from_secs_f64(wait_s.min(1.0));
     let timeout = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
     let [source, sink] = backend.descriptors();

@@ -1,36 +1,37 @@
-//! A scenario's network with the packets themselves: buffers, and the books of its flows. No clock, no socket.
+//! The emulator core: the network path of a scenario, packet buffers and per-flow counters, without
+//! clock or socket.
 
 use crate::{Book, Meta, RateBins};
 use cwndlab_sim::scenario::Scenario;
 use cwndlab_sim::{ExternalPacket, Fate, NetworkPath, PacketOutcome};
 use std::collections::VecDeque;
 
-/// Bytes that all buffers together may have.
+/// Bytes that all buffers together may take.
 const MOST_MEMORY: usize = 2 << 30;
 
-/// A packet that has arrived at the other side.
+/// A packet that has crossed the network and is due at its destination.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready {
-    /// Its buffer, to be given back.
+    /// The packet's buffer, which the caller frees.
     pub token: u32,
-    /// Bytes in it.
+    /// Length of the packet in the buffer, bytes.
     pub length: usize,
-    /// When it was due, seconds.
+    /// When the packet was due, seconds.
     pub due_s: f64,
-    /// Whether it goes to its source: an acknowledgement.
+    /// Whether the packet goes to the source, as acknowledgements do.
     pub back: bool,
-    /// Whether it was marked on the way.
+    /// Whether the network marked the packet (CE).
     pub mark: bool,
 }
 
-/// What lies in a buffer.
+/// The packet in a buffer.
 #[derive(Clone, Copy, Debug, Default)]
 struct Kept {
     length: usize,
     meta: Meta,
 }
 
-/// The network of a scenario, in real time; times are seconds since the run began.
+/// The network of a scenario with real packets; times are seconds since the run began.
 pub struct Emulator {
     network_path: NetworkPath,
     books: Vec<Book>,
@@ -43,7 +44,7 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Idle at time 0, for packets of at most `largest` bytes.
+    /// Makes an idle network at time 0, for packets of at most `largest` bytes.
     pub fn new(scenario: &Scenario, largest: usize) -> Self {
         let network_path = NetworkPath::new(scenario);
         let [from_s, to_s] = scenario.window().map(|time| time.seconds());
@@ -70,17 +71,18 @@ impl Emulator {
         }
     }
 
-    /// The network.
+    /// The emulated network path.
     pub fn network_path(&self) -> &NetworkPath {
         &self.network_path
     }
 
-    /// What each flow did.
+    /// The counters of each flow.
     pub fn books(&self) -> &[Book] {
         &self.books
     }
 
-    /// A buffer to read a packet into; none when those on their way take all the memory meant for them.
+    /// Allocates a buffer for a packet; none while packets in the network use all the memory
+    /// allowed.
     pub fn take(&mut self) -> Option<u32> {
         if let Some(token) = self.free.pop() {
             return Some(token);
@@ -98,13 +100,14 @@ impl Emulator {
         &mut self.buffers[token as usize]
     }
 
-    /// Gives a buffer back.
+    /// Frees a buffer.
     pub fn give_back(&mut self, token: u32) {
         self.free.push(token);
     }
 
-    /// A packet of `length` bytes in a buffer comes from a flow's source, or from its sink (`back`), at `now_s`, which never decreases.
-    /// False, and the buffer is free, where there is no such flow.
+    /// Injects a packet of `length` bytes from a flow's source, or from its sink (`back`), at
+    /// `now_s`, which never decreases. Returns false and frees the buffer if the flow does not
+    /// exist.
     pub fn arrive(
         &mut self,
         now_s: f64,
@@ -132,12 +135,13 @@ impl Emulator {
         true
     }
 
-    /// When something is due next, seconds; infinite for never.
+    /// The time of the next due packet or network event, seconds; infinite if there is none.
     pub fn next_due_s(&self) -> f64 {
         self.ready.front().map_or_else(|| self.network_path.next_event_s(), |outcome| outcome.at_s)
     }
 
-    /// The next packet that is due at the other side by `now_s`, in order of time. Its buffer is the caller's to give back.
+    /// Returns the next packet that is due at its destination by `now_s`, in order of time. The
+    /// caller frees its buffer.
     pub fn release(&mut self, now_s: f64) -> Option<Ready> {
         if self.ready.is_empty() && self.network_path.next_event_s() <= now_s {
             let settled = &mut self.settled;
@@ -155,7 +159,7 @@ impl Emulator {
         })
     }
 
-    /// Enters what has happened in the books.
+    /// Applies packet outcomes to the flow counters, the due packets and the free buffers.
     fn settle(&mut self) {
         for outcome in self.settled.drain(..) {
             let PacketOutcome { packet, at_s, fate } = outcome;
@@ -173,7 +177,7 @@ impl Emulator {
         }
     }
 
-    /// The run is over at `end_s`: counts are brought up to it.
+    /// Advances the network and all counters to the end of the run at `end_s`.
     pub fn finish(&mut self, end_s: f64) {
         let settled = &mut self.settled;
         self.network_path.advance(end_s, &mut |outcome| settled.push(outcome));

@@ -1,31 +1,32 @@
-//! IPv4 and TCP headers: what a network reads and the one thing that it writes.
+//! IPv4 and TCP headers: parsing and checksum verification, and setting CE.
 
 use crate::{Meta, Segment};
 use etherparse::{IpNumber, Ipv4HeaderSlice, TcpSlice};
 use std::fmt;
 
-/// Bits of the second byte of an IPv4 header that carry ECN (RFC 3168 section 5), and their value "congestion experienced".
+/// The ECN bits in the second byte of an IPv4 header, which is also the CE codepoint (RFC 3168
+/// section 5).
 const ECN: u8 = 0b11;
 
-/// A packet as it was read.
+/// A parsed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// Source address.
     pub source: [u8; 4],
     /// Destination address.
     pub destination: [u8; 4],
-    /// The rest; the flow is the caller's to find.
+    /// The other header fields; the caller sets the flow number.
     pub meta: Meta,
 }
 
-/// Why a packet cannot be read.
+/// Why a packet cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// Not IPv4, or not whole.
+    /// Not IPv4, or truncated.
     NotIpv4,
     /// The checksum of the IPv4 header is wrong.
     HeaderChecksum,
-    /// TCP, but not whole.
+    /// A truncated TCP segment.
     Tcp,
     /// The checksum of the TCP segment is wrong.
     TcpChecksum,
@@ -36,7 +37,7 @@ impl fmt::Display for Malformed {
         f.write_str(match self {
             Self::NotIpv4 => "not an IPv4 packet",
             Self::HeaderChecksum => "wrong checksum of the IPv4 header",
-            Self::Tcp => "not a whole TCP segment",
+            Self::Tcp => "truncated TCP segment",
             Self::TcpChecksum => "wrong checksum of the TCP segment",
         })
     }
@@ -44,7 +45,8 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// Reads a packet and checks its checksums. A fragment, or what is not TCP, has no segment.
+/// Parses a packet and verifies its checksums. Fragments and packets other than TCP have no
+/// segment.
 pub fn read(packet: &[u8]) -> Result<Seen, Malformed> {
     let header = Ipv4HeaderSlice::from_slice(packet).map_err(|_| Malformed::NotIpv4)?;
     let total = usize::from(header.total_len());
@@ -69,7 +71,8 @@ pub fn read(packet: &[u8]) -> Result<Seen, Malformed> {
     Ok(Seen { source: header.source(), destination: header.destination(), meta })
 }
 
-/// Whether a checksum is the one expected. In one's complement 0xffff is 0x0000 (RFC 1071), and Linux writes it so (CSUM_MANGLED_0).
+/// Whether two checksums are equal. In one's complement 0xffff equals 0x0000 (RFC 1071), and Linux
+/// writes a zero as 0xffff (CSUM_MANGLED_0).
 fn is_right(found: u16, expected: u16) -> bool {
     found % u16::MAX == expected % u16::MAX
 }
@@ -90,8 +93,8 @@ fn segment(header: &Ipv4HeaderSlice<'_>, body: &[u8]) -> Result<Segment, Malform
     })
 }
 
-/// Marks a packet "congestion experienced" and patches the checksum of its header (RFC 1624 section 3, equation 3). False, and nothing
-/// changed, where it is not IPv4 or does not take marks.
+/// Sets CE in a packet and updates the header checksum (RFC 1624 section 3, equation 3). Returns
+/// false and changes nothing if the packet is not IPv4 or not ECN-capable.
 pub fn mark(packet: &mut [u8]) -> bool {
     let (Some(&version), Some(&service)) = (packet.first(), packet.get(1)) else { return false };
     if version >> 4 != 4 || packet.len() < 20 || service & ECN == 0 {
@@ -100,7 +103,7 @@ pub fn mark(packet: &mut [u8]) -> bool {
     let old = u16::from_be_bytes([version, service]);
     let new = old | u16::from(ECN);
     let checksum = u16::from_be_bytes([packet[10], packet[11]]);
-    // HC' = ~(~HC + ~m + m'), in one's complement.
+    // Equation 3: HC' = ~(~HC + ~m + m'), in one's complement.
     let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
     let sum = (sum & 0xffff) + (sum >> 16);
     let patched = !(((sum & 0xffff) + (sum >> 16)) as u16);
@@ -129,9 +132,9 @@ mod tests {
     }
 
     #[test]
-    fn the_case_that_rfc_1624_is_about() {
-        // Section 4 asks for the case where the new checksum is 0x0000, for which RFC 1141 gave 0xFFFF. Here: the first word grows by 2,
-        // from 0x4501 to 0x4503, so a checksum of 0x0002 becomes 0x0000.
+    fn the_checksum_of_rfc_1624_section_4_is_updated() {
+        // Section 4: the new checksum is 0x0000, for which RFC 1141 gave 0xFFFF. The first word
+        // grows by 2, from 0x4501 to 0x4503, so a checksum of 0x0002 becomes 0x0000.
         let mut header = [0u8; 20];
         (header[0], header[1], header[11]) = (0x45, 0x01, 0x02);
         assert!(mark(&mut header));
@@ -139,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marked_packet_is_still_right() {
+    fn a_marked_packet_has_valid_checksums() {
         for ecn in [1, 2, 3] {
             let mut bytes = packet(ecn, &[7; 1000]);
             assert!(!read(&bytes).unwrap().meta.marked || ecn == 3);
@@ -154,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_read() {
+    fn headers_are_parsed() {
         let seen = read(&packet(2, &[0; 1000])).unwrap();
         assert_eq!(
             (seen.source, seen.destination, seen.meta.size_bytes),
@@ -166,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_packets_are_refused() {
+    fn packets_with_wrong_checksums_are_refused() {
         let bytes = packet(2, &[1, 2, 3]);
         let flipped = |index: usize| {
             let mut bytes = bytes.clone();
@@ -180,8 +183,8 @@ mod tests {
     }
 
     #[test]
-    fn both_zeros_are_right() {
-        // The payload is chosen so that the checksum of the segment comes out as 0.
+    fn both_zeros_of_a_checksum_are_valid() {
+        // The search finds a payload for which the checksum of the segment is 0.
         let zero = (0..=u16::MAX)
             .map(|low| packet(2, &low.to_be_bytes()))
             .find(|bytes| bytes[36..38] == [0, 0])
@@ -195,8 +198,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn marks_keep_every_header_right(service in 0u8..=255, id: u16, ttl: u8, source: [u8; 4], destination: [u8; 4]) {
-            let mut ip = etherparse::Ipv4Header::new(0, ttl, IpNumber::UDP, source, destination).unwrap();
+        fn marks_keep_every_header_valid(
+            service in 0u8..=255, id: u16, ttl: u8, source: [u8; 4], destination: [u8; 4]
+        ) {
+            let mut ip =
+                etherparse::Ipv4Header::new(0, ttl, IpNumber::UDP, source, destination).unwrap();
             (ip.identification, ip.ecn) = (id, IpEcn::try_new(service & 3).unwrap());
             ip.header_checksum = ip.calc_header_checksum();
             let mut bytes = ip.to_bytes().to_vec();

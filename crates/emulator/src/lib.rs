@@ -1,7 +1,7 @@
-//! The network of a scenario in real time: packets of real endpoints pass the links, queues and delays that simulated ones would.
-//!
-//! [`Emulator`] knows no clock and no socket: whoever drives it tells the time. [`drive`] does, over a [`Backend`] that brings
-//! packets: two TUN devices ([`Tun`]), or whatever else implements it. [`Book`] counts, flow by flow, what a simulation would.
+//! A network emulator: real packets cross the links, queues and delays of a scenario in real time.
+//! [`Emulator`] has neither clock nor socket: its caller passes the time. [`drive`] is the event
+//! loop that does so, over a [`Backend`] for packet I/O, such as two TUN devices ([`Tun`]).
+//! [`Book`] has the counters of a flow, as a simulation reports them.
 
 mod backend;
 mod book;

@@ -1,19 +1,21 @@
-//! Sequence numbers of a byte stream: unwrapped, and which bytes have been seen.
+//! TCP sequence numbers: unwrapping to 64 bits, and the ranges of bytes that have arrived.
 
-/// Sequence numbers of 32 bits as positions in a stream that is longer.
+/// Converts 32-bit sequence numbers to 64-bit positions in the byte stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwrapped {
-    /// Sequence number of position 0, once known.
+    /// Sequence number of position 0; none before the first call.
     first: Option<u32>,
-    /// The furthest position so far: numbers are near it.
+    /// Highest position so far.
     furthest: u64,
 }
 
 impl Unwrapped {
-    /// Position of a sequence number; the first that is asked for is 0. None for one before it.
+    /// The position of a sequence number. The first call defines position 0; returns none for
+    /// numbers before it.
     pub fn position(&mut self, sequence: u32) -> Option<u64> {
         let first = *self.first.get_or_insert(sequence);
-        // Within half the range of the furthest, forwards or back (RFC 9293 section 3.4).
+        // A number lies within half the sequence space of the highest, ahead or behind (RFC 9293
+        // section 3.4).
         let ahead = sequence.wrapping_sub(first).wrapping_sub(self.furthest as u32) as i32;
         let position = self.furthest.checked_add_signed(i64::from(ahead))?;
         self.furthest = self.furthest.max(position);
@@ -21,16 +23,16 @@ impl Unwrapped {
     }
 }
 
-/// Which bytes have arrived: all before `upto`, and pieces beyond it.
+/// The bytes that have arrived: all before `upto`, and separate ranges beyond it.
 #[derive(Clone, Debug, Default)]
 pub struct Arrived {
     upto: u64,
-    /// Beyond `upto`, in order, apart from each other.
+    /// Ranges beyond `upto`, sorted and disjoint.
     pieces: Vec<(u64, u64)>,
 }
 
 impl Arrived {
-    /// Adds bytes from `begin` to before `end`; returns how many of them are new.
+    /// Adds the bytes [begin, end) and returns how many of them are new.
     pub fn add(&mut self, begin: u64, end: u64) -> u64 {
         let (mut begin, mut end) = (begin.max(self.upto), end);
         if begin >= end {
@@ -68,7 +70,7 @@ mod tests {
         assert_eq!(unwrapped.position(5), Some(7));
         assert_eq!(unwrapped.position(u32::MAX), Some(1));
         assert_eq!(unwrapped.position(u32::MAX - 10), None);
-        // Steps of 2^30 bytes: after eight the number is the same, the position is not.
+        // After eight steps of 2^30 bytes the sequence number repeats and the position does not.
         let positions: Vec<u64> =
             (1..=8u32).filter_map(|i| unwrapped.position(5u32.wrapping_add(i << 30))).collect();
         assert_eq!(positions.last(), Some(&(7 + (8 << 30))));

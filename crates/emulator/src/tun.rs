@@ -1,13 +1,12 @@
-//! Two TUN devices as a backend: what the kernel sends out of one comes in at the other, after the network between.
+//! The TUN backend: connects two TUN devices through the emulated network.
 
 use crate::{Backend, Malformed, Meta, Received, Side, mark, read};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use std::io;
 
-/// The two ends of the network; descriptors of TUN devices without packet information, not blocking.
-///
-/// Flow i has the addresses `sources` + 1 + i and `sinks` + 1 + i, of which the last two bytes tell i.
+/// The TUN devices of the sources and the sinks: non-blocking descriptors, opened with IFF_NO_PI.
+/// Flow i uses the addresses `sources` + 1 + i and `sinks` + 1 + i; the last two bytes hold 1 + i.
 pub struct Tun {
     source: OwnedFd,
     sink: OwnedFd,
@@ -16,7 +15,8 @@ pub struct Tun {
 }
 
 impl Tun {
-    /// Packets have at most `largest` bytes; the first two bytes of addresses are `networks` (sources, sinks).
+    /// Makes the backend for packets of at most `largest` bytes; `networks` are the first two
+    /// address bytes of sources and sinks.
     pub fn new(source: OwnedFd, sink: OwnedFd, largest: usize, networks: [[u8; 2]; 2]) -> Self {
         Self { source, sink, largest, networks }
     }
@@ -28,7 +28,7 @@ impl Tun {
         }
     }
 
-    /// Whose a packet from `side` is.
+    /// Classifies a packet from `side` and finds its flow.
     fn received(&self, side: Side, packet: &[u8]) -> Received {
         let seen = match read(packet) {
             Ok(seen) => seen,

@@ -1,4 +1,4 @@
-//! The loop in real time, over sockets: what is due is handed over, and the loop ends when it should.
+//! Tests of the real-time event loop over socket pairs: delivery of due packets, and its end.
 
 use cwndlab_emulator::{Backend, Driving, Emulator, Meta, Received, Side, drive};
 use cwndlab_sim::scenario::Scenario;
@@ -7,10 +7,10 @@ use std::io;
 use std::os::unix::net::UnixDatagram;
 use std::time::{Duration, Instant};
 
-/// Ends a test that would hang for ever, seconds.
+/// Time limit of a test that hangs, seconds.
 const HANG_S: f64 = 900.0;
 
-/// Two pairs of sockets; a packet's first byte is its flow.
+/// A backend of two socket pairs; the first byte of a packet is its flow number.
 struct Pairs([UnixDatagram; 2]);
 
 impl Pairs {
@@ -53,12 +53,14 @@ impl Backend for Pairs {
 }
 
 fn emulator() -> Emulator {
-    let text = "duration = \"1s\"\n[dumbbell]\nrate = \"4Mbit\"\ndelay = \"20ms\"\nqueue = { kind = \"drop-tail\", limit = \"100pkt\" }\n[[flows]]\nrule = \"AIMD(1, 0.5)\"\n";
+    let text = "duration = \"1s\"\n[dumbbell]\nrate = \"4Mbit\"\ndelay = \"20ms\"\n\
+        queue = { kind = \"drop-tail\", limit = \"100pkt\" }\n\
+        [[flows]]\nrule = \"AIMD(1, 0.5)\"\n";
     Emulator::new(&Scenario::from_toml(text).unwrap(), 2000)
 }
 
 #[test]
-fn packets_pass_in_both_directions_and_the_rest_is_counted() {
+fn packets_pass_in_both_directions_and_others_are_counted() {
     let (mut pairs, [source, sink]) = Pairs::new();
     for number in 0..20u8 {
         source.send(&[&[0, number][..], &[0; 998]].concat()).unwrap();
@@ -76,7 +78,7 @@ fn packets_pass_in_both_directions_and_the_rest_is_counted() {
         std::iter::from_fn(|| sink.recv(&mut buffer).ok().map(|_| buffer[1])).collect();
     assert_eq!(numbers, (0..20).collect::<Vec<_>>());
     assert_eq!(source.recv(&mut buffer).unwrap(), 2);
-    // Nobody's flow is as strange as what says so.
+    // Unknown: the packet "?" of the backend, and the packet of flow 1, which does not exist.
     assert_eq!(
         (
             health.released_packets,
@@ -90,7 +92,7 @@ fn packets_pass_in_both_directions_and_the_rest_is_counted() {
 }
 
 #[test]
-fn it_ends_with_the_run_and_not_before() {
+fn the_loop_ends_with_the_run_and_not_before() {
     let (mut pairs, _ends) = Pairs::new();
     let begin = Instant::now();
     drive(&mut emulator(), &mut pairs, Driving::new(begin, 0.1), |_, _| true).unwrap();
@@ -98,7 +100,7 @@ fn it_ends_with_the_run_and_not_before() {
 }
 
 #[test]
-fn it_ends_when_it_is_told_to() {
+fn the_loop_ends_when_keep_running_returns_false() {
     let (mut pairs, _ends) = Pairs::new();
     let mut looks = 0;
     drive(&mut emulator(), &mut pairs, Driving::new(Instant::now(), HANG_S), |_, _| {

@@ -1,4 +1,5 @@
-//! The emulator without a clock: rates over a course, limits, marks, and that no packet and no buffer is lost.
+//! Tests of the emulator core: variable rates, buffer limits, marks, conservation of packets and
+//! buffers.
 
 use cwndlab_emulator::{Emulator, Meta, Ready, Segment};
 use cwndlab_sim::scenario::Scenario;
@@ -6,7 +7,8 @@ use proptest::prelude::*;
 
 fn emulator(dumbbell: &str) -> Emulator {
     let text = format!(
-        "duration = \"100s\"\n[dumbbell]\ndelay = \"10ms\"\nback_rate = \"unlimited\"\n{dumbbell}\n[[flows]]\ncount = 2\nrule = \"AIMD(1, 0.5)\"\n"
+        "duration = \"100s\"\n[dumbbell]\ndelay = \"10ms\"\nback_rate = \"unlimited\"\n{dumbbell}\n\
+         [[flows]]\ncount = 2\nrule = \"AIMD(1, 0.5)\"\n"
     );
     Emulator::new(&Scenario::from_toml(&text).unwrap(), 2000)
 }
@@ -18,14 +20,14 @@ fn data(flow: u32, number: u32, size_bytes: u16, capable: bool) -> Meta {
     Meta { flow, size_bytes, capable, marked: false, segment: Some(segment) }
 }
 
-/// A packet with its number in the first bytes.
+/// Injects a packet with its number in the first bytes.
 fn send(emulator: &mut Emulator, now_s: f64, number: u32, meta: Meta) {
     let token = emulator.take().unwrap();
     emulator.buffer(token)[..4].copy_from_slice(&number.to_be_bytes());
     assert!(emulator.arrive(now_s, token, usize::from(meta.size_bytes), false, meta));
 }
 
-/// What has arrived by `now_s`: number, and the rest.
+/// The packets that are due by `now_s`, each with its number.
 fn arrived(emulator: &mut Emulator, now_s: f64) -> Vec<(u32, Ready)> {
     let mut all = Vec::new();
     while let Some(ready) = emulator.release(now_s) {
@@ -37,10 +39,12 @@ fn arrived(emulator: &mut Emulator, now_s: f64) -> Vec<(u32, Ready)> {
 }
 
 #[test]
-fn packets_leave_at_the_rate_of_the_course() {
-    // 1250 bytes are 10 ms at 1 Mbit/s, 1 ms at 10 Mbit/s. The rate changes every 100 ms, low first: 10 packets, then 100, then 10, ...
+fn packets_leave_at_the_variable_rate() {
+    // 1250 bytes take 10 ms at 1 Mbit/s and 1 ms at 10 Mbit/s. The rate changes every 100 ms, low
+    // first: 10 packets, then 100, then 10, ...
     let mut emulator = emulator(
-        "rate = { kind = \"square\", high = \"1Mbit\", low = \"10Mbit\", every = \"100ms\" }\nqueue = { kind = \"drop-tail\", limit = \"1000pkt\" }",
+        "rate = { kind = \"square\", high = \"1Mbit\", low = \"10Mbit\", every = \"100ms\" }\n\
+         queue = { kind = \"drop-tail\", limit = \"1000pkt\" }",
     );
     (0..220).for_each(|number| send(&mut emulator, 0.0, number, data(0, number, 1250, false)));
     let all = arrived(&mut emulator, 10.0);
@@ -60,7 +64,7 @@ fn packets_leave_at_the_rate_of_the_course() {
 }
 
 #[test]
-fn nothing_is_early_and_the_next_moment_is_told() {
+fn no_packet_is_early_and_the_next_due_time_is_known() {
     let mut emulator =
         emulator("rate = \"1Mbit\"\nqueue = { kind = \"drop-tail\", limit = \"10pkt\" }");
     assert_eq!(emulator.next_due_s(), f64::INFINITY);
@@ -72,8 +76,8 @@ fn nothing_is_early_and_the_next_moment_is_told() {
 }
 
 #[test]
-fn queues_hold_so_many_packets_or_bytes() {
-    // One in service and so many waiting; packets of 500 bytes.
+fn queues_hold_their_limit_in_packets_or_bytes() {
+    // One packet of 500 bytes in service, and the limit waiting.
     for (limit, held) in [
         ("{ kind = \"drop-tail\", limit = \"10pkt\", count_in_service = false }", 11),
         ("{ kind = \"drop-tail\", limit = \"2500B\", count_in_service = false }", 6),
@@ -90,9 +94,13 @@ fn queues_hold_so_many_packets_or_bytes() {
 }
 
 #[test]
-fn capable_packets_are_marked_and_others_lost() {
-    // Four packets of 8 ms at first, then one every 8 ms: the queue is between the thresholds.
-    let queue = r#"{ kind = "red", limit = "200pkt", min = "2pkt", max = "6pkt", weight = 1, max_p = 1, ecn = true, mark_p = 1 }"#;
+fn ecn_capable_packets_are_marked_and_others_dropped() {
+    // Four packets of 8 ms each at first, then one every 8 ms: the queue stays between the
+    // thresholds.
+    let queue = concat!(
+        r#"{ kind = "red", limit = "200pkt", min = "2pkt", max = "6pkt", "#,
+        r#"weight = 1, max_p = 1, ecn = true, mark_p = 1 }"#
+    );
     let mut emulator = emulator(&format!("rate = \"1Mbit\"\nqueue = {queue}"));
     for number in 0..200 {
         let now_s = 1.0 + 8e-3 * f64::from(number.max(4) - 4);
@@ -101,15 +109,19 @@ fn capable_packets_are_marked_and_others_lost() {
     let all = arrived(&mut emulator, 50.0);
     let marks = all.iter().filter(|(_, ready)| ready.mark).count();
     assert!(marks > 0 && all.iter().all(|(number, ready)| !ready.mark || number % 2 == 0));
-    let [capable, deaf] = [0, 1].map(|flow| emulator.books()[flow].total);
-    // A loss shortens the queue and a mark does not: after few of them the queue is below the thresholds.
-    assert!(capable.dropped == 0 && deaf.dropped > 0, "{deaf:?} {capable:?}");
+    let [ecn_capable, not_ecn_capable] = [0, 1].map(|flow| emulator.books()[flow].total);
+    // A drop shortens the queue and a mark does not: after few drops the queue is below the
+    // thresholds.
+    assert!(
+        ecn_capable.dropped == 0 && not_ecn_capable.dropped > 0,
+        "{not_ecn_capable:?} {ecn_capable:?}"
+    );
     emulator.finish(100.0);
     assert_eq!(emulator.network_path().links()[0].marked_packets, marks as u64);
 }
 
 #[test]
-fn a_flow_that_is_not_there_leaves_its_buffer() {
+fn the_packet_of_an_unknown_flow_frees_its_buffer() {
     let mut emulator = emulator("rate = \"1Mbit\"");
     let token = emulator.take().unwrap();
     assert!(!emulator.arrive(0.0, token, 100, false, data(2, 0, 100, false)));
@@ -118,26 +130,37 @@ fn a_flow_that_is_not_there_leaves_its_buffer() {
 
 proptest! {
     #[test]
-    fn every_packet_arrives_or_is_lost_and_every_buffer_comes_back(
-        kind in prop::sample::select(vec!["drop-tail", "red", "pie", "codel", "fq-codel", "drr", "priority"]),
-        gaps in prop::collection::vec((0.0f64..0.02, 100u16..1500, 0u32..2, any::<bool>()), 1..300),
+    fn every_packet_is_delivered_or_dropped_and_every_buffer_is_freed(
+        kind in prop::sample::select(
+            vec!["drop-tail", "red", "pie", "codel", "fq-codel", "drr", "priority"]
+        ),
+        gaps in prop::collection::vec(
+            (0.0f64..0.02, 100u16..1500, 0u32..2, any::<bool>()), 1..300
+        ),
     ) {
-        let mut emulator = emulator(&format!("rate = \"2Mbit\"\nqueue = {{ kind = \"{kind}\", limit = \"12pkt\" }}\nloss = [{{ kind = \"bernoulli\", p = 0.05, after_queue = true }}]"));
-        let (mut now_s, mut buffers, mut got) = (0.0, std::collections::HashSet::new(), Vec::new());
+        let mut emulator = emulator(&format!(
+            "rate = \"2Mbit\"\nqueue = {{ kind = \"{kind}\", limit = \"12pkt\" }}\n\
+             loss = [{{ kind = \"bernoulli\", p = 0.05, after_queue = true }}]"
+        ));
+        let (mut now_s, mut got) = (0.0, Vec::new());
+        let mut buffers = std::collections::HashSet::new();
         let count = gaps.len() as u32;
         for (number, (gap_s, size_bytes, flow, capable)) in gaps.into_iter().enumerate() {
             now_s += gap_s;
             got.extend(arrived(&mut emulator, now_s).into_iter().map(|(number, _)| number));
-            send(&mut emulator, now_s, number as u32, data(flow, number as u32, size_bytes, capable));
+            let number = number as u32;
+            send(&mut emulator, now_s, number, data(flow, number, size_bytes, capable));
         }
         got.extend(arrived(&mut emulator, now_s + 50.0).into_iter().map(|(number, _)| number));
-        let total = emulator.books().iter().fold((0, 0, 0), |sum, book| (sum.0 + book.total.sent, sum.1 + book.total.arrived, sum.2 + book.total.dropped));
+        let total = emulator.books().iter().map(|book| book.total).fold((0, 0, 0), |sum, flow| {
+            (sum.0 + flow.sent, sum.1 + flow.arrived, sum.2 + flow.dropped)
+        });
         prop_assert_eq!((total.0, total.1), (u64::from(count), got.len() as u64));
         prop_assert_eq!(total.1 + total.2, total.0);
         got.sort_unstable();
         got.dedup();
         prop_assert_eq!(got.len() as u64, total.1);
-        // No more buffers than packets were on their way at once, and each is free once.
+        // Each free buffer is handed out once.
         for _ in 0..count {
             prop_assert!(buffers.insert(emulator.take().unwrap()));
         }

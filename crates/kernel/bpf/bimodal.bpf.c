@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Bimodal congestion avoidance: bimodal.h has the rule. */
+/* The congestion control of Bimodal; bimodal.h has the rule. */
 #include "bimodal.h"
 
 #define HAS_MEMORY 1
@@ -11,7 +11,7 @@ const volatile struct bimodal rule __attribute__((section(".rodata.rule"), used)
 
 inline_always void memory_begin(MEMORY *memory) {}
 
-/* What comes now is not additive: the cycle begins where it ends. */
+/* Slow start is not additive increase: the cycle begins when slow start ends. */
 inline_always void memory_slow_start(MEMORY *memory)
 {
 	memory->begin_q32 = 0;

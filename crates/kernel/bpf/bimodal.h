@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Bimodal congestion avoidance (Attie, Lahanas and Tsaoussidis 2003, section 2, Figure 1) with the same reading of it
- * as the rule in crates/rules/src/bimodal.rs, whose head says what maps to what. All windows Q32.
+ * Bimodal congestion avoidance (Attie, Lahanas and Tsaoussidis 2003, section 2, Figure 1) with the
+ * same reading of it as the rule in crates/rules/src/bimodal.rs, whose header maps its terms to the
+ * paper's. All windows are Q32.
  */
 #ifndef CWNDLAB_BIMODAL_H
 #define CWNDLAB_BIMODAL_H
@@ -26,20 +27,23 @@ struct bimodal_memory {
 	u64 mode;
 };
 
-inline_always s64 bimodal_growth(const volatile struct bimodal *rule, struct bimodal_memory *memory, u64 window_q32)
+inline_always s64 bimodal_growth(const volatile struct bimodal *rule,
+				 struct bimodal_memory *memory, u64 window_q32)
 {
 	if (memory->begin_q32 == 0)
 		memory->begin_q32 = window_q32;
 	return (s64)over_window(rule->increment_q44, window_q32);
 }
 
-inline_always u64 bimodal_forget(const volatile struct bimodal *rule, struct bimodal_memory *memory, u64 window_q32, u64 mode)
+inline_always u64 bimodal_forget(const volatile struct bimodal *rule,
+				 struct bimodal_memory *memory, u64 window_q32, u64 mode)
 {
 	memory->mode = mode;
 	return window_q32 - times_share(window_q32, rule->beta_q32);
 }
 
-inline_always u64 bimodal_known(const volatile struct bimodal *rule, struct bimodal_memory *memory, u64 window_q32)
+inline_always u64 bimodal_known(const volatile struct bimodal *rule,
+				struct bimodal_memory *memory, u64 window_q32)
 {
 	u64 kept = memory->fair_q32 - times_share(memory->fair_q32, rule->epsilon_q32);
 	u64 scaled = window_q32 - times_share(window_q32, rule->epsilon_q32);
@@ -47,14 +51,15 @@ inline_always u64 bimodal_known(const volatile struct bimodal *rule, struct bimo
 	u64 off = window_q32 > point ? window_q32 - point : point - window_q32;
 
 	if (off <= times_share(point, rule->band_q32))
-		return rule->is_scaled ? least(kept, scaled) : kept;
+		return rule->is_scaled ? min_u64(kept, scaled) : kept;
 	if (window_q32 < point)
 		return bimodal_forget(rule, memory, window_q32, BIMODAL_UNKNOWN_FIRST);
 	memory->fair_q32 = window_q32;
 	return scaled;
 }
 
-inline_always u64 bimodal_cut(const volatile struct bimodal *rule, struct bimodal_memory *memory, u64 window_q32, u32 timeout)
+inline_always u64 bimodal_cut(const volatile struct bimodal *rule, struct bimodal_memory *memory,
+			      u64 window_q32, u32 timeout)
 {
 	u64 begin = memory->begin_q32;
 	u64 most = ((u64)MOST_PACKETS << 32);
@@ -65,7 +70,7 @@ inline_always u64 bimodal_cut(const volatile struct bimodal *rule, struct bimoda
 	if (memory->mode == BIMODAL_KNOWN)
 		return bimodal_known(rule, memory, window_q32);
 	if (memory->mode == BIMODAL_UNKNOWN_SECOND && begin > 0 && window_q32 > begin) {
-		memory->fair_q32 = least(times(window_q32 - begin, rule->inverse_beta_q32), most);
+		memory->fair_q32 = min_u64(times(window_q32 - begin, rule->inverse_beta_q32), most);
 		memory->mode = BIMODAL_KNOWN;
 		return memory->fair_q32 - times_share(memory->fair_q32, rule->epsilon_q32);
 	}

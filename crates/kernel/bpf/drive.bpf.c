@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The arithmetic of the programs as one that the kernel runs on request, for tests: `flow` is what happens and what came of it. */
+/*
+ * Test driver: a program that the kernel runs on request. It applies the event in `flow` to the
+ * state in `flow`, by the arithmetic of the congestion controls.
+ */
 #include "drive.h"
 
 #define SEC(name) __attribute__((section(name), used))

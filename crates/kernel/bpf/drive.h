@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The arithmetic of all programs behind one entry, so that tests drive it with events: compiled for the host, and as a
- * BPF program that the kernel runs on request (programs of a congestion control it does not).
+ * Test driver: applies events to the arithmetic of all programs. It is compiled for the host and as
+ * a BPF program, because the kernel does not run a congestion control's programs on request.
  */
 #ifndef CWNDLAB_DRIVE_H
 #define CWNDLAB_DRIVE_H
@@ -14,7 +14,7 @@
 enum { KIND_TABLE, KIND_SURFACE, KIND_BIMODAL, KIND_MRAIMD };
 enum { EVENT_ACK, EVENT_CUT, EVENT_TIMEOUT, EVENT_SLOW_START, EVENT_MARK, EVENT_ROUND };
 
-/* A flow, and what happens to it. */
+/* The state of a flow and the next event. */
 struct drive {
 	u32 kind;
 	u32 event;
@@ -50,7 +50,8 @@ inline_always void drive_table(const volatile struct table *table, struct drive 
 		drive_positive(flow, table_cut(table, place_of(window), window));
 }
 
-inline_always void drive_surface(const volatile struct surface *surface, struct drive *flow, u64 window)
+inline_always void drive_surface(const volatile struct surface *surface, struct drive *flow,
+				 u64 window)
 {
 	struct octave_place rtt = rtt_place(flow->srtt_us_8);
 
@@ -60,7 +61,8 @@ inline_always void drive_surface(const volatile struct surface *surface, struct 
 		drive_positive(flow, surface_at(surface->cut, window_place(window), rtt));
 }
 
-inline_always void drive_bimodal(const volatile struct bimodal *rule, struct drive *flow, u64 window)
+inline_always void drive_bimodal(const volatile struct bimodal *rule, struct drive *flow,
+				 u64 window)
 {
 	if (flow->event == EVENT_ACK)
 		drive_by(flow, bimodal_growth(rule, &flow->bimodal, window));

@@ -1,37 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One flow's state in the kernel, what all rules share of it, and the guard against skipped callbacks.
+ * The state of a flow in the kernel, the callbacks that all rules share, and the guard against
+ * skipped callbacks.
  *
- * A rule's file defines before it includes this: `MEMORY` (a struct), `memory_begin(memory)`, `rule_growth(memory, tp, window,
- * acked)`, `rule_cut(memory, tp, window, timeout)` and HALVES_IN_SLOW_START.
+ * Before a rule's file includes this header it defines `MEMORY` (a struct),
+ * HAS_MEMORY, `memory_begin(memory)`, `memory_slow_start(memory)`, `rule_growth(memory, tp, window,
+ * acked)` and `rule_cut(memory, tp, window, timeout)`.
  */
 #ifndef CWNDLAB_FLOW_H
 #define CWNDLAB_FLOW_H
 
 #include "kernel.h"
 
-/* What a rule keeps besides its memory. */
-#ifndef EXTRA
-#define EXTRA
+/* Further state of a congestion control besides the rule's memory. */
+#ifndef EXTRA_STATE
+#define EXTRA_STATE
 #endif
 
-/* What the loader sets for all rules. */
+/* Options that the loader sets. */
 struct options {
-	u32 initial_ssthresh; /* packets; 0: the kernel's, infinite */
+	u32 initial_ssthresh; /* packets; 0 keeps the kernel's infinite threshold */
 	u32 halves_in_slow_start;
-	u32 skip_every; /* to test the guard: every n-th episode is left unanswered, as a skipped callback leaves it; 0: none */
+	u32 skip_every; /* tests of the guard: treat every n-th ssthresh() as skipped; 0: none */
 };
 
-/* Counted over all flows of this rule; the loader reads them. */
+/* Counters over all flows of this rule; the loader reads them. */
 struct hits {
 	u64 flows;
 	u64 cuts; /* calls of ssthresh() */
-	u64 skipped_ssthresh; /* loss or mark episodes that began without a call of ssthresh(): repaired */
-	u64 skipped_set_state; /* changes of state that set_state() was not told of */
-	u64 beyond_table; /* growth refused at the end of the table */
-	u64 undone;
-	u64 skipped_undo; /* windows that undo_cwnd() never answered: repaired */
-	u64 left_unanswered; /* on purpose: skip_every */
+	u64 skipped_ssthresh; /* episodes that began without a call of ssthresh(), repaired */
+	u64 skipped_set_state; /* changes of state without a call of set_state() */
+	u64 beyond_table; /* increases withheld beyond the end of the table */
+	u64 undone; /* calls of undo_cwnd() */
+	u64 skipped_undo; /* undone reductions without a call of undo_cwnd(), repaired */
+	u64 left_unanswered; /* calls of ssthresh() skipped on purpose (skip_every) */
 };
 
 const volatile struct options options SEC(".rodata.options");
@@ -44,15 +46,15 @@ struct flow {
 	u64 fraction_q44;
 	u64 prior_fraction_q44;
 	u32 prior_cwnd; /* at the last cut */
-	u8 state; /* as set_state() was last told */
-	u8 answered; /* ssthresh() was called, set_state() not yet */
-	u8 marked; /* the acknowledgement at hand echoes a mark */
+	u8 state; /* tcp_ca_state at the last set_state() */
+	u8 ssthresh_called; /* ssthresh() was called, set_state() not yet */
+	u8 marked; /* the current acknowledgement carries ECE */
 	u8 was_slow_start; /* at the last cut */
 	u32 episodes;
-	u32 is_left_unanswered;
+	u32 is_skipped_on_purpose;
 	MEMORY memory;
 	MEMORY prior; /* before the last cut */
-	EXTRA
+	EXTRA_STATE
 };
 
 _Static_assert(sizeof(struct flow) <= 104, "struct flow must fit icsk_ca_priv");
@@ -72,7 +74,10 @@ inline_always u32 ca_state(struct sock *sk)
 	return bit_field((struct inet_connection_sock *)sk, icsk_ca_state);
 }
 
-/* What the rule asks for at a window, whole packets, two at least (RFC 5681 equation 4); the fraction stays with the flow. */
+/*
+ * The rule's ssthresh: whole packets, at least two (RFC 5681 equation 4). The flow keeps the
+ * fraction.
+ */
 inline_always u32 cut(struct sock *sk, struct flow *flow, u32 cwnd, u32 timeout)
 {
 	u64 window = window_q32(cwnd, flow->prior_fraction_q44), target;
@@ -87,8 +92,8 @@ inline_always u32 cut(struct sock *sk, struct flow *flow, u32 cwnd, u32 timeout)
 	return target >> 32;
 }
 
-/* Notes what undoing needs, then cuts. */
-inline_always u32 note_and_cut(struct sock *sk, struct flow *flow, u32 cwnd, u32 slow_start)
+/* Saves the state for undo_cwnd(), then cuts. */
+inline_always u32 save_and_cut(struct sock *sk, struct flow *flow, u32 cwnd, u32 slow_start)
 {
 	flow->prior_cwnd = cwnd;
 	flow->prior_fraction_q44 = flow->fraction_q44;
@@ -98,13 +103,14 @@ inline_always u32 note_and_cut(struct sock *sk, struct flow *flow, u32 cwnd, u32
 }
 
 /*
- * An episode began and ssthresh() was not called: what the kernel took for its answer is whatever lay on the stack.
- * prior_cwnd is the window that it noted just before the call. The window itself may have run away since.
+ * Repairs an episode that began without a call of ssthresh(): the kernel used uninitialised stack
+ * memory as the return value. The kernel sets prior_cwnd just before the call; the window may have
+ * grown since.
  */
 inline_always void repair(struct sock *sk, struct flow *flow)
 {
 	struct tcp_sock *tp = tcp(sk);
-	u32 ssthresh = note_and_cut(sk, flow, tp->prior_cwnd, 0);
+	u32 ssthresh = save_and_cut(sk, flow, tp->prior_cwnd, 0);
 
 	tp->snd_ssthresh = ssthresh;
 	if (tp->snd_cwnd > ssthresh && tp->snd_cwnd > tp->prior_cwnd)
@@ -113,21 +119,21 @@ inline_always void repair(struct sock *sk, struct flow *flow)
 }
 
 /*
- * A loss state that comes of a smaller path MTU (tcp_simple_retransmit) has no call of ssthresh() either and needs
- * none: its threshold is not above the window.
+ * Whether an episode began without a call of ssthresh(). A loss state after a path MTU reduction
+ * (tcp_simple_retransmit) has no such call and needs none: its threshold is not above the window.
  */
-inline_always u32 begins_unanswered(struct sock *sk, struct flow *flow, u32 state)
+inline_always u32 is_ssthresh_skipped(struct sock *sk, struct flow *flow, u32 state)
 {
 	struct tcp_sock *tp = tcp(sk);
 
-	if (flow->answered || flow->state >= CA_CWR || state < CA_CWR)
+	if (flow->ssthresh_called || flow->state >= CA_CWR || state < CA_CWR)
 		return 0;
 	if (state == CA_LOSS)
 		return tp->snd_ssthresh > tp->prior_cwnd && tp->snd_ssthresh > tp->snd_cwnd;
 	return 1;
 }
 
-inline_always void begin(struct sock *sk)
+inline_always void init_flow(struct sock *sk)
 {
 	struct flow *flow = flow_of(sk);
 
@@ -139,64 +145,66 @@ inline_always void begin(struct sock *sk)
 	count(flows);
 }
 
-/* What a skipped ssthresh() answers is what lay on the stack. This is no window that anybody could mean. */
+/* Stands for the uninitialised stack memory that a skipped ssthresh() returns. */
 #define GARBAGE 0x7ffffff0
 
-inline_always u32 answer(struct sock *sk)
+inline_always u32 rule_ssthresh(struct sock *sk)
 {
 	struct flow *flow = flow_of(sk);
 	struct tcp_sock *tp = tcp(sk);
 
-	flow->is_left_unanswered = options.skip_every && ++flow->episodes % options.skip_every == 0;
-	if (flow->is_left_unanswered) {
+	flow->is_skipped_on_purpose = options.skip_every && ++flow->episodes % options.skip_every == 0;
+	if (flow->is_skipped_on_purpose) {
 		count(left_unanswered);
 		return GARBAGE;
 	}
-	flow->answered = 1;
+	flow->ssthresh_called = 1;
 	count(cuts);
-	return note_and_cut(sk, flow, tp->snd_cwnd, tp->snd_cwnd < tp->snd_ssthresh);
+	return save_and_cut(sk, flow, tp->snd_cwnd, tp->snd_cwnd < tp->snd_ssthresh);
 }
 
-/* A time-out is known only here: ssthresh() is not told why. So the cut is done again from what was noted before it. */
-inline_always void time_out(struct sock *sk, struct flow *flow)
+/* ssthresh() does not learn the cause: at a timeout the cut is repeated from the saved state. */
+inline_always void on_timeout(struct sock *sk, struct flow *flow)
 {
-	if (flow->answered) {
+	if (flow->ssthresh_called) {
 		flow->memory = flow->prior;
 		tcp(sk)->snd_ssthresh = cut(sk, flow, flow->prior_cwnd, 1);
 	} else {
-		/* In an episode under way: its cut stands, only the memory learns of it. */
+		/* The timeout is within an episode: its cut stands, and only the memory is updated. */
 		rule_cut(&flow->memory, tcp(sk), window_q32(flow->prior_cwnd, flow->prior_fraction_q44), 1);
 	}
 }
 
-/* What set_state() and, where that was skipped, the next acknowledgement say: the state is `state` now. */
-inline_always void enter(struct sock *sk, u32 state)
+/* Enters `state`, on set_state() or, if that was skipped, on the next acknowledgement. */
+inline_always void enter_state(struct sock *sk, u32 state)
 {
 	struct flow *flow = flow_of(sk);
 
-	if (begins_unanswered(sk, flow, state)) {
+	if (is_ssthresh_skipped(sk, flow, state)) {
 		repair(sk, flow);
-		flow->answered = 1;
+		flow->ssthresh_called = 1;
 	}
 	if (HAS_MEMORY && state == CA_LOSS && flow->state != CA_LOSS)
-		time_out(sk, flow);
-	flow->answered = 0;
+		on_timeout(sk, flow);
+	flow->ssthresh_called = 0;
 	flow->state = state;
 }
 
-/* What set_state() says. */
-inline_always void told(struct sock *sk, u32 state)
+/* The callback set_state(). */
+inline_always void on_new_state(struct sock *sk, u32 state)
 {
 	struct flow *flow = flow_of(sk);
 
-	if (flow->is_left_unanswered)
-		flow->is_left_unanswered = 0;
+	if (flow->is_skipped_on_purpose)
+		flow->is_skipped_on_purpose = 0;
 	else
-		enter(sk, state);
+		enter_state(sk, state);
 }
 
-/* Before anything else that an acknowledgement does: were we told of the state that the kernel is in? */
-inline_always void attend(struct sock *sk, u32 flags)
+/*
+ * The callback in_ack_event(): finds skipped callbacks before the acknowledgement has any effect.
+ */
+inline_always void find_skipped_callbacks(struct sock *sk, u32 flags)
 {
 	struct flow *flow = flow_of(sk);
 	u32 state = ca_state(sk);
@@ -204,17 +212,20 @@ inline_always void attend(struct sock *sk, u32 flags)
 	flow->marked = (flags & CA_ACK_ECE) != 0;
 	if (state != flow->state) {
 		count(skipped_set_state);
-		enter(sk, state);
+		enter_state(sk, state);
 	}
-	/* No path is as long: undo_cwnd() was skipped, and its answer was what lay on the stack. */
+	/* No path holds so many packets: undo_cwnd() was skipped and returned stack memory. */
 	if (tcp(sk)->snd_cwnd > MOST_PACKETS && state <= CA_DISORDER) {
 		tcp(sk)->snd_cwnd = flow->prior_cwnd > 2 ? flow->prior_cwnd : 2;
 		count(skipped_undo);
 	}
 }
 
-/* RFC 5681 section 3.1 as the kernel does it, then the rule; `acked` packets were newly acknowledged. */
-inline_always void grow(struct sock *sk, u32 acked)
+/*
+ * Slow start as in the kernel (RFC 5681 section 3.1), then the rule's growth for the rest of
+ * `acked`.
+ */
+inline_always void increase_window(struct sock *sk, u32 acked)
 {
 	struct tcp_sock *tp = tcp(sk);
 	struct flow *flow = flow_of(sk);
@@ -237,8 +248,8 @@ inline_always void grow(struct sock *sk, u32 acked)
 		tp->snd_cwnd = next;
 }
 
-/* As the kernel's Reno: back to the window before the cut, with the rule's memory of then. */
-inline_always u32 undo(struct sock *sk)
+/* As tcp_reno_undo_cwnd(): restores the window before the cut, and the rule's memory. */
+inline_always u32 undo_reduction(struct sock *sk)
 {
 	struct flow *flow = flow_of(sk);
 	struct tcp_sock *tp = tcp(sk);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The callbacks of a congestion control whose reductions are the kernel's own (PRR, RFC 6937): it asks for the threshold
- * when an episode begins and for growth outside of one. The kernel passes the arguments of a callback as an array of
- * 64-bit words.
+ * The callbacks of a congestion control that leaves window reduction to the kernel (PRR, RFC 6937):
+ * the kernel calls ssthresh() when an episode begins and cong_avoid() outside of episodes. It
+ * passes the arguments of a callback as an array of 64-bit words.
  */
 #ifndef CWNDLAB_HOOKS_H
 #define CWNDLAB_HOOKS_H
@@ -13,31 +13,31 @@
 
 SEC("struct_ops") void on_init(u64 *words)
 {
-	begin(SK(words));
+	init_flow(SK(words));
 }
 
 SEC("struct_ops") u32 on_undo(u64 *words)
 {
-	return undo(SK(words));
+	return undo_reduction(SK(words));
 }
 
-#ifndef OWN_CONTROL
+#ifndef HAS_CONG_CONTROL
 SEC("struct_ops") u32 on_ssthresh(u64 *words)
 {
-	return answer(SK(words));
+	return rule_ssthresh(SK(words));
 }
 
 SEC("struct_ops") void on_set_state(u64 *words)
 {
-	told(SK(words), (u8)words[1]);
+	on_new_state(SK(words), (u8)words[1]);
 }
 
 SEC("struct_ops") void on_ack_event(u64 *words)
 {
-	attend(SK(words), (u32)words[1]);
+	find_skipped_callbacks(SK(words), (u32)words[1]);
 }
 
-/* RFC 7661 in the kernel's reading: a window that the application does not fill does not grow. */
+/* RFC 7661 as Linux implements it: the window does not grow while the flow is not cwnd-limited. */
 SEC("struct_ops") void on_cong_avoid(u64 *words)
 {
 	struct sock *sk = SK(words);
@@ -45,7 +45,7 @@ SEC("struct_ops") void on_cong_avoid(u64 *words)
 
 	if (bit_field(tp, is_cwnd_limited) ||
 	    (tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out))
-		grow(sk, (u32)words[2]);
+		increase_window(sk, (u32)words[2]);
 }
 
 SEC(".struct_ops.link") struct tcp_congestion_ops cwndlab_ops = {

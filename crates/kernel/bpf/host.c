@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The arithmetic of the programs, built for the host. `rule` is what the loader would put into .rodata.rule. */
+/* Test driver for the host. `rule` has the data that the loader would put into .rodata.rule. */
 #include "drive.h"
 
 void cwndlab_kernel_drive(const void *rule, struct drive *flow)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the programs use of the kernel, declared by hand: libbpf finds each field by its name in the running kernel's
- * BTF (CO-RE), so only names and kinds matter here, not offsets.
+ * Kernel types and functions that the programs use. libbpf relocates each field by name with the
+ * running kernel's BTF (CO-RE), so names and kinds matter here and offsets do not.
  */
 #ifndef CWNDLAB_KERNEL_H
 #define CWNDLAB_KERNEL_H
@@ -47,7 +47,7 @@ struct rate_sample {
 	u32 acked_sacked;
 } relocated;
 
-/* include/uapi/linux/tcp.h, enum tcp_ca_state; include/net/tcp.h, flags of acknowledgements and of congestion controls. */
+/* enum tcp_ca_state (include/uapi/linux/tcp.h); flags of acknowledgements (include/net/tcp.h). */
 enum { CA_OPEN, CA_DISORDER, CA_CWR, CA_RECOVERY, CA_LOSS };
 #define CA_ACK_ECE 4
 #define FLAG_DATA_ACKED 0x04
@@ -55,8 +55,8 @@ enum { CA_OPEN, CA_DISORDER, CA_CWR, CA_RECOVERY, CA_LOSS };
 #define INFINITE_SSTHRESH 0x7fffffff
 
 /*
- * The name first and the flags second: the loader writes them there. libbpf matches the other members by name with the
- * kernel's own struct.
+ * The loader writes the name and the flags at the offsets that they have here. libbpf matches the
+ * other members with the kernel's struct by name.
  */
 struct tcp_congestion_ops {
 	char name[16];
@@ -72,22 +72,22 @@ struct tcp_congestion_ops {
 
 extern u32 tcp_slow_start(struct tcp_sock *tp, u32 acked) ksym;
 
-/* Where a bit field of this kernel lies: the kinds of __builtin_preserve_field_info. */
+/* Kinds of __builtin_preserve_field_info: where a bit field lies in the running kernel. */
 enum { FIELD_BYTE_OFFSET = 0, FIELD_BYTE_SIZE = 1, FIELD_LSHIFT_U64 = 4, FIELD_RSHIFT_U64 = 5 };
 
-#define bit_field(object, field)                                                                       \
-	({                                                                                             \
-		const void *at = (const void *)(object) +                                              \
-				 __builtin_preserve_field_info((object)->field, FIELD_BYTE_OFFSET);    \
-		u64 value = 0;                                                                         \
-		switch (__builtin_preserve_field_info((object)->field, FIELD_BYTE_SIZE)) {             \
-		case 1: value = *(const u8 *)at; break;                                                \
-		case 2: value = *(const u16 *)at; break;                                               \
-		case 4: value = *(const u32 *)at; break;                                               \
-		case 8: value = *(const u64 *)at; break;                                               \
-		}                                                                                      \
-		value <<= __builtin_preserve_field_info((object)->field, FIELD_LSHIFT_U64);            \
-		value >> __builtin_preserve_field_info((object)->field, FIELD_RSHIFT_U64);             \
+#define bit_field(object, field)                                                                \
+	({                                                                                      \
+		const void *at = (const void *)(object) +                                       \
+				 __builtin_preserve_field_info((object)->field, FIELD_BYTE_OFFSET); \
+		u64 value = 0;                                                                  \
+		switch (__builtin_preserve_field_info((object)->field, FIELD_BYTE_SIZE)) {      \
+		case 1: value = *(const u8 *)at; break;                                         \
+		case 2: value = *(const u16 *)at; break;                                        \
+		case 4: value = *(const u32 *)at; break;                                        \
+		case 8: value = *(const u64 *)at; break;                                        \
+		}                                                                               \
+		value <<= __builtin_preserve_field_info((object)->field, FIELD_LSHIFT_U64);     \
+		value >> __builtin_preserve_field_info((object)->field, FIELD_RSHIFT_U64);      \
 	})
 
 char license_of_program[] SEC("license") = "GPL";

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Multi-rate AIMD: mraimd.h has the rule. A mark must leave the window alone, but the kernel reduces it on each (state
- * CWR); so this congestion control has the whole window in its hands (cong_control), and repeats the kernel's own
- * reduction for losses: proportional rate reduction (RFC 6937 section 3, as tcp_cwnd_reduction() has it).
+ * The congestion control of multi-rate AIMD; mraimd.h has the rule. A mark must not change the
+ * window, but the kernel reduces the window on each mark (state CWR). So this congestion control
+ * implements cong_control(), and repeats the kernel's reduction after losses: proportional rate
+ * reduction (RFC 6937 section 3, as in tcp_cwnd_reduction()).
  */
 #include "mraimd.h"
 
 #define HAS_MEMORY 1
-#define OWN_CONTROL 1
+#define HAS_CONG_CONTROL 1
 #define MEMORY struct mraimd_memory
 
 struct tcp_sock;
@@ -31,8 +32,8 @@ inline_always u64 rule_cut(MEMORY *memory, struct tcp_sock *tp, u64 window, u32 
 	return mraimd_cut(&rule, memory, window, timeout);
 }
 
-/* What this rule keeps for itself in the rest of icsk_ca_priv. */
-#define EXTRA                                                     \
+/* State of this congestion control in the rest of icsk_ca_priv. */
+#define EXTRA_STATE                                                     \
 	u32 round_end; /* snd_nxt when the round trip began */    \
 	u32 prr_delivered;                                        \
 	u32 prior_ssthresh; /* before the last cut */             \
@@ -40,8 +41,8 @@ inline_always u64 rule_cut(MEMORY *memory, struct tcp_sock *tp, u64 window, u32 
 
 #include "hooks.h"
 
-/* The window of a loss is taken back step by step from here on. */
-inline_always void reduce(struct flow *flow)
+/* Begins a window reduction by PRR. */
+inline_always void begin_reduction(struct flow *flow)
 {
 	flow->reducing = 1;
 	flow->prr_delivered = 0;
@@ -52,45 +53,49 @@ SEC("struct_ops") u32 on_loss_ssthresh(u64 *words)
 	struct sock *sk = SK(words);
 
 	flow_of(sk)->prior_ssthresh = tcp(sk)->snd_ssthresh;
-	return answer(sk);
+	return rule_ssthresh(sk);
 }
 
 /*
- * ssthresh() cannot know why it is called. In CWR it was a mark, unless the host's own queue was full: then the rule is to
- * answer nothing, and what ssthresh() did is undone. A loss found in CWR comes without a call of ssthresh().
+ * ssthresh() does not learn the cause. State CWR follows a mark, or a full queue of the host. After
+ * a mark the rule does not cut, so the effect of ssthresh() is undone. The kernel does not call
+ * ssthresh() for a loss in state CWR.
  */
 SEC("struct_ops") void on_state(u64 *words)
 {
 	struct sock *sk = SK(words);
 	struct flow *flow = flow_of(sk);
 	struct tcp_sock *tp = tcp(sk);
-	u32 state = (u8)words[1], before = flow->state, answered = flow->answered, marked = flow->marked;
+	u32 state = (u8)words[1], before = flow->state;
+	u32 answered = flow->ssthresh_called, marked = flow->marked;
 
 	if (state == CA_RECOVERY && before == CA_CWR && !flow->reducing)
-		tp->snd_ssthresh = note_and_cut(sk, flow, tp->snd_cwnd, 0);
-	told(sk, state);
+		tp->snd_ssthresh = save_and_cut(sk, flow, tp->snd_cwnd, 0);
+	on_new_state(sk, state);
 	if (state == CA_CWR && answered && marked) {
 		flow->memory = flow->prior;
 		flow->fraction_q44 = flow->prior_fraction_q44;
 		tp->snd_ssthresh = flow->prior_ssthresh;
 	} else if (state == CA_CWR || state == CA_RECOVERY) {
-		reduce(flow);
+		begin_reduction(flow);
 	} else if (flow->reducing) {
-		/* tcp_end_cwnd_reduction() leaves this to a congestion control of this kind. */
+		/* tcp_end_cwnd_reduction() does nothing where cong_control() is implemented. */
 		flow->reducing = 0;
 		if (state <= CA_DISORDER && tp->snd_cwnd > tp->snd_ssthresh)
 			tp->snd_cwnd = tp->snd_ssthresh;
 	}
 }
 
-/* A mark that began unanswered needs no cut, but a threshold: what stands there is no answer. Slow start ends by it. */
-inline_always void answer_skipped_mark(struct sock *sk)
+/*
+ * After a mark without a call of ssthresh(): no cut, but a valid threshold, which ends slow start.
+ */
+inline_always void repair_skipped_mark(struct sock *sk)
 {
 	struct flow *flow = flow_of(sk);
 
-	if (ca_state(sk) == CA_CWR && flow->state < CA_CWR && !flow->answered) {
+	if (ca_state(sk) == CA_CWR && flow->state < CA_CWR && !flow->ssthresh_called) {
 		tcp(sk)->snd_ssthresh = tcp(sk)->prior_cwnd;
-		flow->answered = 1;
+		flow->ssthresh_called = 1;
 		count(skipped_ssthresh);
 	}
 }
@@ -99,8 +104,8 @@ SEC("struct_ops") void on_mark_event(u64 *words)
 {
 	struct sock *sk = SK(words);
 
-	answer_skipped_mark(sk);
-	attend(sk, (u32)words[1]);
+	repair_skipped_mark(sk);
+	find_skipped_callbacks(sk, (u32)words[1]);
 	if ((u32)words[1] & CA_ACK_ECE)
 		mraimd_mark(&rule, &flow_of(sk)->memory);
 }
@@ -111,8 +116,9 @@ inline_always u32 in_flight(struct tcp_sock *tp)
 	return tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out;
 }
 
-/* RFC 6937 section 3.1, with the slow-start part (section 3.1, PRR-SSRB) where the pipe is below the threshold. */
-inline_always void proportional_rate_reduction(struct tcp_sock *tp, struct flow *flow, u32 delivered, int losses, int flag)
+/* RFC 6937 section 3.1; the slow-start part (PRR-SSRB) where the pipe is below the threshold. */
+inline_always void proportional_rate_reduction(struct tcp_sock *tp, struct flow *flow,
+					       u32 delivered, int losses, int flag)
 {
 	u32 pipe = in_flight(tp), ssthresh = tp->snd_ssthresh, prior = tp->prior_cwnd;
 	u64 send = 0;
@@ -130,19 +136,23 @@ inline_always void proportional_rate_reduction(struct tcp_sock *tp, struct flow 
 			send = delivered;
 		if ((flag & FLAG_SND_UNA_ADVANCED) && !losses)
 			send++;
-		send = least(send, ssthresh - pipe);
+		send = min_u64(send, ssthresh - pipe);
 	}
-	/* The first retransmission goes out whatever the pipe holds. */
+	/* The fast retransmission is sent whatever the pipe holds. */
 	if (!send && !tp->prr_out)
 		send = 1;
 	tp->snd_cwnd = pipe + (u32)send ? pipe + (u32)send : 1;
 }
 
-/* As tcp_update_pacing_rate(): 2 windows per round trip in slow start, 1.2 afterwards. It sizes the segments given to the device, too. */
+/*
+ * As tcp_update_pacing_rate(): 2 windows per round trip in slow start, 1.2 afterwards. The rate
+ * also determines the size of TSO segments.
+ */
 inline_always void set_pacing_rate(struct sock *sk, struct tcp_sock *tp)
 {
 	u64 window = tp->snd_cwnd > tp->packets_out ? tp->snd_cwnd : tp->packets_out;
-	u64 rate = (u64)tp->mss_cache * (8 * 1000000 / 100) * (tp->snd_cwnd < tp->snd_ssthresh / 2 ? 200 : 120) * window;
+	u64 percent = tp->snd_cwnd < tp->snd_ssthresh / 2 ? 200 : 120;
+	u64 rate = (u64)tp->mss_cache * (8 * 1000000 / 100) * percent * window;
 
 	if (tp->srtt_us)
 		sk->sk_pacing_rate = rate / tp->srtt_us;
@@ -165,7 +175,7 @@ SEC("struct_ops") void on_cong_control(u64 *words)
 		mraimd_count_round(&flow->memory, round_start, flow->marked);
 		if (bit_field(tp, is_cwnd_limited) ||
 		    (tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out))
-			grow(sk, rs->acked_sacked);
+			increase_window(sk, rs->acked_sacked);
 	}
 	flow->marked = 0;
 	set_pacing_rate(sk, tp);

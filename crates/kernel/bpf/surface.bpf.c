@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rules in window and round trip, by the surfaces that the loader computes from the rule. */
+/*
+ * The congestion control of rules that depend on window and RTT, by surfaces that the loader
+ * computes.
+ */
 #include "surface.h"
 
 #define HAS_MEMORY 0
@@ -13,7 +16,7 @@ const volatile struct surface surface __attribute__((section(".rodata.rule"), us
 inline_always void memory_begin(MEMORY *memory) {}
 inline_always void memory_slow_start(MEMORY *memory) {}
 
-inline_always void note_beyond(void);
+inline_always void count_beyond_table(void);
 inline_always struct octave_place smoothed_rtt(struct tcp_sock *tp);
 
 inline_always s64 rule_growth(MEMORY *memory, struct tcp_sock *tp, u64 window, u32 acked)
@@ -21,7 +24,7 @@ inline_always s64 rule_growth(MEMORY *memory, struct tcp_sock *tp, u64 window, u
 	s64 growth = surface_at(surface.growth, window_place(window), smoothed_rtt(tp));
 
 	if (window >> 32 >> WINDOW_OCTAVES) {
-		note_beyond();
+		count_beyond_table();
 		return growth < 0 ? growth : 0;
 	}
 	return growth;
@@ -36,7 +39,7 @@ inline_always u64 rule_cut(MEMORY *memory, struct tcp_sock *tp, u64 window, u32 
 
 #include "hooks.h"
 
-inline_always void note_beyond(void)
+inline_always void count_beyond_table(void)
 {
 	count(beyond_table);
 }

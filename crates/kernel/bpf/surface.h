@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A rule in window and round trip as points of its two surfaces (src/surface.rs). Both axes are logarithmic in octaves,
- * each octave in 16 equal steps: windows from 1 packet to 2^14, round trips from 64 microseconds to 2^24 (16.8 s).
- * Between points: lines along the window, then along the round trip. Outside: the nearest edge.
+ * Growth and cut of a rule over window and RTT, sampled on a grid by src/surface.rs. Both axes are
+ * divided into octaves of 16 equal steps: windows from 1 to 2^14 packets, RTTs from 64 to 2^24
+ * microseconds (16.8 s). Between the points: bilinear interpolation. Outside: the nearest edge.
  */
 #ifndef CWNDLAB_SURFACE_H
 #define CWNDLAB_SURFACE_H
@@ -17,7 +17,7 @@
 #define WINDOW_POINTS (WINDOW_OCTAVES * STEPS + 1)
 #define RTT_POINTS (RTT_OCTAVES * STEPS + 1)
 
-/* 289 x 225 points, and room up to a power of two, so that a mask bounds what is read. */
+/* 289 x 225 points, padded to a power of two, so that a mask bounds each index. */
 #define ROOM (1 << 16)
 
 struct surface {
@@ -25,13 +25,15 @@ struct surface {
 	s64 cut[ROOM];
 };
 
-/* A place on a logarithmic axis: the point at or below it and how far beyond it, Q12 of a cell. */
+/*
+ * A position on an axis: the point at or below it, and the distance from that point, Q12 of a cell.
+ */
 struct octave_place {
 	u32 point;
 	u32 beyond_q12;
 };
 
-/* Floor of the binary logarithm of 1 <= x < 2^63, without a branch: paths through branches multiply in the verifier. */
+/* Floor of log2(x), 1 <= x < 2^63, without a branch: each branch doubles the verifier's paths. */
 inline_always u32 log2_floor(u64 x)
 {
 	u32 log = 0, step;
@@ -54,7 +56,7 @@ inline_always u32 log2_floor(u64 x)
 	return log + (u32)((0x1ULL - x) >> 63);
 }
 
-/* Place of x >= least = 2^least_log on an axis of `points` points. x has at least 12 + STEP_BITS bits below its first. */
+/* Position of x on an axis of `points` points from 2^least_log on; least_log >= 12 + STEP_BITS. */
 inline_always struct octave_place octave_place(u64 x, u32 least_log, u32 points)
 {
 	struct octave_place place;
@@ -79,15 +81,16 @@ inline_always s64 line(s64 a, s64 b, u32 beyond_q12)
 	return a + (((b - a) * (s64)beyond_q12) >> 12);
 }
 
-inline_always s64 surface_at(const volatile s64 *points, struct octave_place window, struct octave_place rtt)
+inline_always s64 surface_at(const volatile s64 *points, struct octave_place window,
+			     struct octave_place rtt)
 {
 	u32 low = rtt.point * WINDOW_POINTS + window.point;
 
-	/* The compiler knows that this lies within the room and would leave out the masks, which the verifier needs. */
+	/* Hides the bound from the compiler, which would drop the masks that the verifier needs. */
 	__asm__ volatile("" : "+r"(low));
 	return line(line(points[low & (ROOM - 1)], points[(low + 1) & (ROOM - 1)], window.beyond_q12),
-		    line(points[(low + WINDOW_POINTS) & (ROOM - 1)], points[(low + WINDOW_POINTS + 1) & (ROOM - 1)],
-			 window.beyond_q12),
+		    line(points[(low + WINDOW_POINTS) & (ROOM - 1)],
+			 points[(low + WINDOW_POINTS + 1) & (ROOM - 1)], window.beyond_q12),
 		    rtt.beyond_q12);
 }
 
@@ -96,7 +99,9 @@ inline_always struct octave_place window_place(u64 window_q32)
 	return octave_place(window_q32, 32, WINDOW_POINTS);
 }
 
-/* Round trip in eighths of microseconds, as the kernel keeps the smoothed one; 1 s before the first sample (RFC 6298). */
+/*
+ * Position of the smoothed RTT, in eighths of microseconds; 1 s before the first sample (RFC 6298).
+ */
 inline_always struct octave_place rtt_place(u32 srtt_us_8)
 {
 	u64 srtt = srtt_us_8 ? srtt_us_8 : 8 * 1000000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rules without memory, by the table that the loader computes from the rule. */
+/* The congestion control of rules without memory, by a table that the loader computes. */
 #include "table.h"
 
 #define HAS_MEMORY 0
@@ -13,14 +13,14 @@ const volatile struct table table __attribute__((section(".rodata.rule"), used))
 inline_always void memory_begin(MEMORY *memory) {}
 inline_always void memory_slow_start(MEMORY *memory) {}
 
-inline_always void note_beyond(void);
+inline_always void count_beyond_table(void);
 
 inline_always s64 rule_growth(MEMORY *memory, struct tcp_sock *tp, u64 window, u32 acked)
 {
 	struct place place = place_of(window);
 
 	if (place.is_above)
-		note_beyond();
+		count_beyond_table();
 	return table_growth(&table, place);
 }
 
@@ -33,7 +33,7 @@ inline_always u64 rule_cut(MEMORY *memory, struct tcp_sock *tp, u64 window, u32 
 
 #include "hooks.h"
 
-inline_always void note_beyond(void)
+inline_always void count_beyond_table(void)
 {
 	count(beyond_table);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A rule without memory as points of its two curves, computed from the rule itself by the loader (src/table.rs):
- * growth per acknowledged packet (Q44) and window after a cut (Q32), at windows 1/64 packet apart up to 256 packets and
- * one packet apart up to 16383. Between points both are straight lines.
- *
- * Above the last point the window no longer grows, and cuts follow the line through the last two points.
+ * Growth per acknowledged packet (Q44) and window after a cut (Q32) of a rule without memory,
+ * sampled by src/table.rs every 1/64 packet up to 256 packets and every packet up to 16383. Between
+ * the points: linear interpolation. Above the last point the window does not grow, and cuts follow
+ * the line through the last two points.
  */
 #ifndef CWNDLAB_TABLE_H
 #define CWNDLAB_TABLE_H
@@ -13,7 +12,7 @@
 
 #define POINTS 16384
 #define FINE_SHIFT 6
-/* The last fine cell that has a point at both ends begins below this. */
+/* Windows below this many packets use the fine points. */
 #define FINE_PACKETS ((POINTS - 1) >> FINE_SHIFT)
 #define LAST_POINT (POINTS - 1)
 
@@ -24,7 +23,10 @@ struct table {
 	s64 cut[POINTS];
 };
 
-/* Where a window lies: the point at or below it, and how far beyond it as Q12 and Q15 of a cell. */
+/*
+ * Position of a window: the point at or below it, and the distance from that point, Q12 and Q15 of
+ * a cell.
+ */
 struct place {
 	u32 point;
 	u32 beyond_q12;
@@ -49,7 +51,7 @@ inline_always struct place place_of(u64 window_q32)
 	return place;
 }
 
-/* The line between a point and the next one. Masks keep the verifier sure of the bounds. */
+/* Linear interpolation between a point and the next. The masks prove the bounds to the verifier. */
 inline_always s64 between(const volatile s64 *points, u32 point, u32 beyond, u32 bits)
 {
 	s64 a = points[point & (POINTS - 1)];

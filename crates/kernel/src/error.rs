@@ -1,21 +1,21 @@
-//! Why a rule cannot run in the kernel: one line that names what was given and what is allowed.
+//! Errors of this crate; each message is one line.
 
 use std::fmt;
 
-/// Why a rule could not be made, registered, listed or removed.
+/// Why a rule could not be compiled, registered, listed or removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KernelError {
-    /// The kernel cannot take the rule.
+    /// The rule cannot run in the kernel.
     Rule(String),
-    /// The name is not one that the kernel takes.
+    /// The name is not valid.
     Name(String),
-    /// A congestion control of that name is there already.
+    /// A congestion control of that name exists.
     InUse(String),
-    /// No such rule is installed.
+    /// No rule of that name is installed.
     Unknown(String),
-    /// The option is out of range.
+    /// An option is out of range.
     Option(String),
-    /// Not allowed, or the kernel lacks something.
+    /// Privileges or kernel features are missing, or a system call failed.
     Machine(String),
 }
 

@@ -1,7 +1,6 @@
-//! Rules that outlive the command that registered them, and all of ours that are registered now.
-//!
-//! An installed rule is a BPF link pinned in a BPF file system of our own, below /run/cwndlab. Whatever is not pinned there goes with the
-//! process that holds it, however that ends.
+//! Persistent registration of rules in the kernel: install, list, remove and clean up. An installed
+//! rule is a BPF link pinned in a BPF file system at /run/cwndlab/bpf. The kernel removes every
+//! other registration when the process that holds it ends, however it ends.
 
 use crate::registered::{HITS, OPERATIONS, read_hits};
 use crate::{Hits, KernelError, LoadOptions, Registered, machine, name};
@@ -16,7 +15,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 const HOME: &str = "/run/cwndlab";
-/// Kinds of pins: below the BPF file system there are no names with a dot.
+/// Folders of pins in the BPF file system, which allows no dot in names.
 const LINKS: &str = "links";
 const COUNTERS: &str = "hits";
 
@@ -28,28 +27,28 @@ fn pin(kind: &str, name: &str) -> PathBuf {
     mounted().join(kind).join(name)
 }
 
-/// The rule as it was written, beside the pin: the kernel knows only its name.
+/// The file with the rule's text; the kernel has only its name.
 fn text(name: &str) -> PathBuf {
     Path::new(HOME).join("rules").join(name)
 }
 
-/// A rule of ours that sockets can choose now.
+/// A rule of this crate that is registered now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name.
+    /// Name of the congestion control.
     pub name: String,
-    /// The rule as it was written, where it was installed.
+    /// The rule's text; none unless installed.
     pub rule: Option<String>,
-    /// What was counted so far, where it was installed.
+    /// The counters so far; none unless installed.
     pub hits: Option<Hits>,
-    /// Whether it stays until it is removed; otherwise a running process holds it.
+    /// Whether the rule is installed; otherwise a running process holds it.
     pub installed: bool,
 }
 
-/// Registers `rule` under `name` until [`remove`] or the next start of the machine.
+/// Registers `rule` under `name` until [`remove`] or the next boot.
 ///
 /// # Errors
-/// As [`Registered::load`], and where nothing can be kept below /run.
+/// As [`Registered::load`], and if nothing can be written below /run.
 pub fn install(rule: &RuleSpec, name: &str, options: &LoadOptions) -> Result<(), KernelError> {
     name::check(name)?;
     crate::Plan::of(rule)?;
@@ -83,7 +82,7 @@ fn forget(name: &str) {
     }
 }
 
-/// All rules of ours, by name.
+/// All registered rules of this crate, by name.
 ///
 /// # Errors
 /// [`KernelError::Machine`] without privileges.
@@ -108,10 +107,10 @@ pub fn list() -> Result<Vec<Entry>, KernelError> {
     Ok(entries.into_values().collect())
 }
 
-/// Takes back an installed rule. Flows that use it keep it until they close.
+/// Unregisters an installed rule. Flows that use the rule keep it until they close.
 ///
 /// # Errors
-/// [`KernelError::Unknown`] where none of that name is installed.
+/// [`KernelError::Unknown`] if no rule of that name is installed.
 pub fn remove(name: &str) -> Result<(), KernelError> {
     machine::check()?;
     let _lock = lock()?;
@@ -123,7 +122,7 @@ pub fn remove(name: &str) -> Result<(), KernelError> {
             Ok(())
         }
         Some(_) => Err(KernelError::Unknown(format!(
-            "rule \"{name}\" is not installed: a running process holds it, and it goes with that"
+            "rule \"{name}\" is not installed: a running process holds it until the process ends"
         ))),
         None => {
             let names: Vec<&str> = entries
@@ -141,7 +140,8 @@ pub fn remove(name: &str) -> Result<(), KernelError> {
     }
 }
 
-/// Takes back everything that is installed, and what an interrupted command may have left; the names that were installed.
+/// Unregisters all installed rules, removes what an interrupted command left, and returns the names
+/// of the rules.
 ///
 /// # Errors
 /// [`KernelError::Machine`] without privileges.
@@ -166,19 +166,19 @@ fn pinned() -> Vec<String> {
     links.filter_map(|link| link.file_name().into_string().ok()).collect()
 }
 
-/// One command at a time.
+/// Holds a lock: one command at a time.
 fn lock() -> Result<Flock<File>, KernelError> {
     let failed = |error: &dyn std::fmt::Display| KernelError::Machine(format!("{HOME}: {error}"));
     fs::create_dir_all(HOME).map_err(|error| failed(&error))?;
     let file = File::create(Path::new(HOME).join("lock")).map_err(|error| failed(&error))?;
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|_| {
         KernelError::InUse(format!(
-            "another command is changing what is installed ({HOME}/lock): wait for it"
+            "another command is changing the installed rules ({HOME}/lock): wait for its end"
         ))
     })
 }
 
-/// The BPF file system, and the folders in it.
+/// Mounts the BPF file system and makes its folders.
 fn prepare() -> Result<(), KernelError> {
     let failed = |error: &dyn std::fmt::Display| {
         KernelError::Machine(format!("{}: {error}", mounted().display()))
@@ -200,7 +200,7 @@ fn is_mounted() -> bool {
     mounts.lines().any(|line| line.split(' ').nth(1).map(Path::new) == Some(mounted().as_path()))
 }
 
-/// Leaves nothing below /run where nothing is installed.
+/// Removes the folder below /run if no rule is installed.
 fn tidy() {
     if pinned().is_empty() {
         if is_mounted() {
@@ -210,7 +210,8 @@ fn tidy() {
     }
 }
 
-/// Names of the rules of ours that are registered, whoever holds them: links of struct_ops maps with our name.
+/// Names of all registered rules of this crate: the struct_ops links whose map has the name of
+/// ours.
 fn attached() -> Result<Vec<String>, KernelError> {
     let links = LinkInfoIter::default().filter_map(|link| match link.info {
         LinkTypeInfo::StructOps(operations) => MapHandle::from_map_id(operations.map_id).ok(),
@@ -221,7 +222,7 @@ fn attached() -> Result<Vec<String>, KernelError> {
         return Ok(Vec::new());
     }
     let place = name_offset().ok_or_else(|| {
-        KernelError::Machine("the kernel's types do not say where names stand".into())
+        KernelError::Machine("the kernel's BTF has no tcp_congestion_ops.name".into())
     })?;
     Ok(maps.iter().filter_map(|map| name_at(map, place)).collect())
 }
@@ -232,7 +233,7 @@ fn name_at(map: &MapHandle, place: usize) -> Option<String> {
     String::from_utf8(bytes.to_vec()).ok().filter(|name| !name.is_empty())
 }
 
-/// Where the name stands in a registered value, bytes.
+/// Offset of the name in the value of a struct_ops map, bytes.
 fn name_offset() -> Option<usize> {
     let types = Btf::from_vmlinux().ok()?;
     let within = |outer: &str, member: &str| {

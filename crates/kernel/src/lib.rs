@@ -1,7 +1,7 @@
-//! Window rules as congestion controls of the Linux kernel, by BPF struct_ops.
-//!
-//! A rule without memory, a user's formula included, runs through one program from tables that are computed from the rule itself;
-//! Bimodal and MRAIMD have programs of their own. docs/kernel.md says what is computed how, and how exactly.
+//! Registers window rules as TCP congestion controls of the Linux kernel, by BPF struct_ops. Rules
+//! without memory, formulas included, run in one BPF program that reads tables computed from the
+//! rule. Bimodal and MRAIMD have separate programs. docs/kernel.md explains the computation and its
+//! accuracy.
 //!
 //! ```no_run
 //! use cwndlab_kernel::{LoadOptions, Registered};

@@ -1,20 +1,25 @@
-//! What this machine must have before a rule can be registered.
+//! System requirements for registering rules: root and a kernel with BTF.
 
 use crate::KernelError;
 use std::path::Path;
 
-/// The kernel's own types: what programs are fitted to.
+/// The kernel's BTF, with which libbpf relocates programs.
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
+/// Checks the system requirements.
+///
 /// # Errors
-/// [`KernelError::Machine`], which says what is missing.
+/// [`KernelError::Machine`] if a requirement is missing.
 pub fn check() -> Result<(), KernelError> {
     if !nix::unistd::geteuid().is_root() {
-        return Err(KernelError::Machine("registering a rule in the kernel needs root (CAP_BPF and CAP_NET_ADMIN): run it as root".into()));
+        return Err(KernelError::Machine(
+            "registering a rule in the kernel needs root (CAP_BPF and CAP_NET_ADMIN)".into(),
+        ));
     }
     if !Path::new(TYPES).exists() {
         return Err(KernelError::Machine(format!(
-            "{TYPES} is not there: rules in the kernel need one built with CONFIG_DEBUG_INFO_BTF"
+            "{TYPES} does not exist: rules in the kernel need a kernel built with \
+             CONFIG_DEBUG_INFO_BTF"
         )));
     }
     Ok(())

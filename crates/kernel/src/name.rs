@@ -1,13 +1,15 @@
-//! Names of congestion controls.
+//! Names of congestion controls: validity and availability.
 
 use crate::KernelError;
+use cwndlab_units::message::invalid;
 
-/// TCP_CA_NAME_MAX is 16, with the byte that ends it.
+/// TCP_CA_NAME_MAX is 16, including the terminating zero.
 const MOST_CHARACTERS: usize = 15;
-/// The kernel's list, the same in every network namespace.
+/// The kernel's list of congestion controls, which is the same in every network namespace.
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-/// Whether the kernel and the tools that show it take the name: 1 to 15 letters, digits, `_` and `-`, a letter first.
+/// Checks that a name is valid for the kernel and its tools: 1 to 15 letters, digits, `_` and `-`,
+/// a letter first.
 ///
 /// # Errors
 /// [`KernelError::Name`].
@@ -18,31 +20,22 @@ const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// ```
 pub fn check(name: &str) -> Result<(), KernelError> {
     let characters = name.chars().count();
-    if !(1..=MOST_CHARACTERS).contains(&characters) {
-        return Err(wrong(name, &format!("it has {characters} characters")));
-    }
-    if let Some(odd) = name
-        .chars()
-        .find(|character| !(character.is_ascii_alphanumeric() || matches!(character, '_' | '-')))
-    {
-        return Err(wrong(name, &format!("{odd:?} is not allowed")));
-    }
-    if !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
-        return Err(wrong(name, "it does not begin with a letter"));
-    }
-    Ok(())
+    let allowed = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
+    let is_valid = (1..=MOST_CHARACTERS).contains(&characters)
+        && name.chars().all(allowed)
+        && name.starts_with(|first: char| first.is_ascii_alphabetic());
+    if is_valid { Ok(()) } else { Err(invalid_name(name)) }
 }
 
-fn wrong(name: &str, why: &str) -> KernelError {
-    KernelError::Name(format!(
-        "name {name:?}: {why}; allowed are 1 to {MOST_CHARACTERS} letters, digits, _ and -, a letter first"
-    ))
+fn invalid_name(name: &str) -> KernelError {
+    let expected = format!("1 to {MOST_CHARACTERS} letters, digits, _ and -, a letter first");
+    KernelError::Name(invalid("name", format!("{name:?}"), expected))
 }
 
-/// Every congestion control of this kernel that sockets can choose now.
+/// All available congestion controls of this kernel.
 ///
 /// # Errors
-/// [`KernelError::Machine`] where there is no such list: not Linux.
+/// [`KernelError::Machine`] if the list cannot be read, as on systems other than Linux.
 pub fn available() -> Result<Vec<String>, KernelError> {
     let list = std::fs::read_to_string(AVAILABLE)
         .map_err(|error| KernelError::Machine(format!("{AVAILABLE}: {error}")))?;
@@ -56,6 +49,6 @@ pub(crate) fn check_free(name: &str) -> Result<(), KernelError> {
 pub(crate) fn in_use(name: &str) -> KernelError {
     let names = available().map(|names| names.join(", ")).unwrap_or_default();
     KernelError::InUse(format!(
-        "name \"{name}\" is in use: choose one that is not among {names}, or remove that rule first"
+        "name \"{name}\" is in use: choose a name other than {names}, or remove that rule first"
     ))
 }

@@ -1,17 +1,18 @@
-//! Which program runs a rule, and with what data.
+//! Compilation of a rule: the BPF program that runs it, and the program's data.
 
 use crate::points::{Q32, Q44};
 use crate::surface::Surface;
 use crate::table::Table;
 use crate::{Accuracy, KernelError};
 use cwndlab_rules::{Arithmetic, Bimodal, Compare, MrAimd, Rule, RuleSpec, WindowRule};
+use cwndlab_units::message::invalid;
 
-/// A program of this crate.
+/// A BPF program of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// Rules without memory, from a table over the window.
+    /// Rules without memory, by a table over the window.
     Table,
-    /// Formulas in window and round trip, from a table over both.
+    /// Formulas in window and RTT, by a table over both.
     Surface,
     /// Bimodal congestion avoidance.
     Bimodal,
@@ -30,7 +31,7 @@ impl Program {
     }
 }
 
-/// What the kernel is given for a rule.
+/// A rule compiled for the kernel.
 ///
 /// ```
 /// use cwndlab_kernel::{Plan, Program};
@@ -44,19 +45,20 @@ impl Program {
 pub struct Plan {
     /// The program.
     pub program: Program,
-    /// How far what the program computes lies from the rule.
+    /// The error of the program's arithmetic against the rule.
     pub accuracy: Accuracy,
-    /// Whether a cut in slow start halves whatever the rule says.
+    /// Whether a cut in slow start halves the window instead of asking the rule.
     pub halves_in_slow_start: bool,
-    /// What the program's `.rodata.rule` holds.
+    /// Contents of the program's `.rodata.rule`.
     pub data: Vec<u8>,
 }
 
 impl Plan {
-    /// Decides, and computes the data from the rule.
+    /// Chooses the program and computes its data from the rule.
     ///
     /// # Errors
-    /// [`KernelError::Rule`] where the kernel cannot take the rule, with what it can.
+    /// [`KernelError::Rule`] if the rule cannot run in the kernel; the message lists the rules that
+    /// can.
     pub fn of(spec: &RuleSpec) -> Result<Self, KernelError> {
         let rule = spec.build(Arithmetic::Plain);
         let (program, data, accuracy) = match &rule {
@@ -65,7 +67,7 @@ impl Plan {
             | Rule::Binomial(_)
             | Rule::HighSpeed(_)
             | Rule::Scalable(_) => table(spec)?,
-            // The notation's only names are w, rtt and functions without these letters in a row.
+            // No other name of the notation contains "rtt".
             Rule::Formula(_) if spec.to_string().contains("rtt") => {
                 let surface = Surface::of(spec)?;
                 (Program::Surface, surface.bytes(), surface.accuracy(spec)?)
@@ -85,19 +87,20 @@ fn table(spec: &RuleSpec) -> Result<(Program, Vec<u8>, Accuracy), KernelError> {
 }
 
 fn refused(spec: &RuleSpec) -> KernelError {
-    let own = if spec.custom_text().is_some() {
-        "it is code of your own; "
+    let why = if spec.custom_text().is_some() {
+        "it is written in Python or Rust"
     } else {
-        "it has a memory that no program here keeps; "
+        "it has a memory that no BPF program implements"
     };
     KernelError::Rule(format!(
-        "rule \"{spec}\" cannot run in the kernel: {own}possible are rules without memory (AIMD, AIAD, MIMD, MIAD, AIMAD, MAIMD, Linear, \
-         NewReno, GAIMD, Binomial, IIAD, SQRT, HighSpeed, Scalable), formulas in w and rtt (Rule), Bimodal and MRAIMD, and the kernel's own \
-         by their names there (reno, cubic, bbr)"
+        "rule \"{spec}\" cannot run in the kernel: {why}; expected a rule without memory (AIMD, \
+         AIAD, MIMD, MIAD, AIMAD, MAIMD, Linear, NewReno, GAIMD, Binomial, IIAD, SQRT, HighSpeed, \
+         Scalable), a formula in w and rtt (Rule), Bimodal or MRAIMD; Linux's congestion controls \
+         are available by name (reno, cubic, bbr)"
     ))
 }
 
-/// A parameter in fixed point, in a range that the program's products can take.
+/// A parameter in fixed point, if it is in the range that the program supports.
 fn parameter(
     spec: &RuleSpec,
     name: &str,
@@ -110,20 +113,22 @@ fn parameter(
     }
     let (least, most) = range.into_inner();
     Err(KernelError::Rule(format!(
-        "rule \"{spec}\" cannot run in the kernel: {name} = {value}, possible is from {least} to {most}"
+        "rule \"{spec}\" cannot run in the kernel: {}",
+        invalid(name, value, format!("a number from {least} to {most}"))
     )))
 }
 
-/// Packets per round trip of at most 2^15 fit what the program multiplies (bpf/fixed.h, over_window).
+/// Packets per round trip, at most 2^15: the program's products stay below 64 bits (bpf/fixed.h,
+/// over_window).
 const GROWTH: std::ops::RangeInclusive<f64> = 0.0..=32768.0;
-/// A share below a two-thousandth has no inverse in fixed point.
+/// Below 1/2000 the inverse of a share does not fit the fixed-point format.
 const SHARE: std::ops::RangeInclusive<f64> = 0.0005..=1.0;
 
 fn words(words: impl IntoIterator<Item = u64>) -> Vec<u8> {
     words.into_iter().flat_map(u64::to_ne_bytes).collect()
 }
 
-/// As `struct bimodal`.
+/// The bytes of `struct bimodal`.
 fn bimodal(spec: &RuleSpec, rule: &Bimodal) -> Result<Vec<u8>, KernelError> {
     Ok(words([
         parameter(spec, "alpha times weight", rule.increment, Q44, GROWTH)?,
@@ -135,7 +140,7 @@ fn bimodal(spec: &RuleSpec, rule: &Bimodal) -> Result<Vec<u8>, KernelError> {
     ]))
 }
 
-/// As `struct mraimd`.
+/// The bytes of `struct mraimd`.
 fn mraimd(spec: &RuleSpec, rule: &MrAimd) -> Result<Vec<u8>, KernelError> {
     Ok(words([
         parameter(spec, "a0", rule.increase_factor(), Q44, GROWTH)?,

@@ -1,50 +1,51 @@
-//! A rule registered as a congestion control, for as long as the value lives.
+//! Registration of a rule as a congestion control, for the lifetime of a [`Registered`].
 
 use crate::{KernelError, Plan, name};
 use cwndlab_rules::RuleSpec;
+use cwndlab_units::message::invalid;
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder, PrintLevel};
 use std::sync::Mutex;
 
-/// What can be chosen when a rule is registered.
+/// Options of a registration.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
-    /// The slow-start threshold that a flow begins with, packets; the kernel's (infinite) where none is given. Rules whose cuts are
-    /// shallow keep what slow start overshot for long.
+    /// Initial slow-start threshold, packets; none keeps the kernel's, which is infinite. A rule
+    /// with shallow cuts takes long to recover from the overshoot of slow start.
     pub initial_ssthresh: Option<u32>,
-    /// Programs without CAP_NET_ADMIN may choose it, too (TCP_CONG_NON_RESTRICTED).
+    /// Lets processes without CAP_NET_ADMIN use the rule (TCP_CONG_NON_RESTRICTED).
     pub for_everybody: bool,
-    /// Leaves every n-th episode unanswered, as a skipped callback does: tests of the guard need skips more often than chance gives them.
+    /// Treats the callbacks of every n-th episode as skipped, for tests of the guard.
     pub skip_every: Option<u32>,
 }
 
-/// What the guard and the callbacks counted, over all flows of the rule.
+/// Counters of the callbacks and the guard, over all flows of the rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hits {
-    /// Flows that began with the rule.
+    /// Flows that were initialised with the rule.
     pub flows: u64,
-    /// Episodes of loss or marks for which the kernel asked for a threshold.
+    /// Calls of ssthresh(): episodes of loss or marks.
     pub cuts: u64,
-    /// Episodes for which it did not, repaired.
+    /// Episodes without a call of ssthresh(), repaired.
     pub skipped_ssthresh: u64,
-    /// Changes of the recovery state that the rule was not told of.
+    /// Changes of the recovery state without a call of set_state().
     pub skipped_set_state: u64,
-    /// Acknowledgements in which growth was refused at the end of the table, 16383 packets.
+    /// Acknowledgements whose increase was withheld beyond the end of the table, 16383 packets.
     pub beyond_table: u64,
-    /// Cuts that the kernel took back, as it found that nothing had been lost.
+    /// Calls of undo_cwnd(): cuts that the kernel undid because no packet had been lost.
     pub undone: u64,
-    /// Windows that the kernel took back without asking the rule which, repaired.
+    /// Undone cuts without a call of undo_cwnd(), repaired.
     pub skipped_undo: u64,
-    /// Episodes left unanswered on purpose ([`LoadOptions::skip_every`]).
+    /// Episodes skipped on purpose ([`LoadOptions::skip_every`]).
     pub left_unanswered: u64,
 }
 
 impl Hits {
-    /// Callbacks that never came.
+    /// Number of callbacks that the kernel skipped.
     pub fn skipped_callbacks(&self) -> u64 {
         self.skipped_ssthresh + self.skipped_set_state + self.skipped_undo
     }
 
-    /// From `struct hits` (bpf/flow.h).
+    /// Reads the counters from the bytes of `struct hits` (bpf/flow.h).
     pub(crate) fn of(bytes: &[u8]) -> Self {
         let mut words =
             bytes.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_ne_bytes));
@@ -62,16 +63,17 @@ impl Hits {
     }
 }
 
-/// A rule that sockets can choose by its name (`TCP_CONGESTION`). Dropping it takes it back; flows that use it keep it until they close.
+/// A registered rule, which sockets choose by its name (`TCP_CONGESTION`). Dropping the value
+/// unregisters the rule; flows that use it keep it until they close.
 #[derive(Debug)]
 pub struct Registered {
-    // Dropped first: the congestion control goes before its maps.
+    // Dropped first: the congestion control is unregistered before its maps are freed.
     link: Link,
     object: Object,
     name: String,
 }
 
-/// The name and the flags stand first in our `struct tcp_congestion_ops` (bpf/kernel.h).
+/// Offsets of the name and the flags in `struct tcp_congestion_ops` of bpf/kernel.h.
 const NAME: std::ops::Range<usize> = 0..16;
 const FLAGS: std::ops::Range<usize> = 16..20;
 const NON_RESTRICTED: u32 = 1;
@@ -82,12 +84,15 @@ impl Registered {
     /// Registers `rule` under `name`.
     ///
     /// # Errors
-    /// A rule that the kernel cannot take, a name of more than 15 characters, with odd ones or in use, no privileges, no BTF.
+    /// A rule that cannot run in the kernel, a name that is not valid or in use, missing privileges
+    /// or BTF.
     pub fn load(rule: &RuleSpec, name: &str, options: &LoadOptions) -> Result<Self, KernelError> {
         name::check(name)?;
         if let Some(packets @ (0..2 | 0x7fff_ffff..)) = options.initial_ssthresh {
-            return Err(KernelError::Option(format!(
-                "initial_ssthresh = {packets} packets, possible is 2 or more, below 2147483647"
+            return Err(KernelError::Option(invalid(
+                "initial_ssthresh",
+                packets,
+                "2 packets or more, below 2147483647",
             )));
         }
         let plan = Plan::of(rule)?;
@@ -98,7 +103,7 @@ impl Registered {
         let mut operations = object
             .maps_mut()
             .find(|map| map.name() == OPERATIONS)
-            .ok_or_else(|| KernelError::Machine("the program has no operations".into()))?;
+            .ok_or_else(|| KernelError::Machine("the program has no struct_ops map".into()))?;
         let link = operations.attach_struct_ops().map_err(|error| match error.kind() {
             libbpf_rs::ErrorKind::AlreadyExists => name::in_use(name),
             _ => load_failed(name, &error),
@@ -106,15 +111,15 @@ impl Registered {
         Ok(Self { link, object, name: name.to_string() })
     }
 
-    /// The name that sockets choose it by.
+    /// The name of the congestion control.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What was counted so far.
+    /// The counters so far.
     ///
     /// # Errors
-    /// [`KernelError::Machine`] where the kernel does not let us read.
+    /// [`KernelError::Machine`] if the counters cannot be read.
     pub fn report(&self) -> Result<Hits, KernelError> {
         let map = self.object.maps().find(|map| map.name() == HITS);
         read_hits(map.as_ref().map(|map| map as &dyn Lookup))
@@ -129,7 +134,7 @@ impl Registered {
     }
 }
 
-/// What a map of a program and one found by its path have in common.
+/// Reading the only value of a map, of a loaded program or a pinned one.
 pub(crate) trait Lookup {
     fn first(&self) -> libbpf_rs::Result<Option<Vec<u8>>>;
 }
@@ -170,7 +175,7 @@ fn open(
             Some(".rodata.options") => map.set_initial_value(&switches).map_err(failed)?,
             Some(OPERATIONS) => {
                 let value = map.initial_value_mut().ok_or_else(|| {
-                    KernelError::Machine("the program's operations have no value".into())
+                    KernelError::Machine("the program's struct_ops map has no value".into())
                 })?;
                 value[NAME].fill(0);
                 value[..name.len()].copy_from_slice(name.as_bytes());
@@ -183,7 +188,8 @@ fn open(
     Ok(object)
 }
 
-/// What libbpf said while a program was loaded: the verifier's reasons stand there, not in the error.
+/// The messages of libbpf while it loads a program: they have the verifier's reasons, which errors
+/// lack.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn keep(_: PrintLevel, text: String) {
@@ -197,7 +203,7 @@ fn load_failed(name: &str, error: &libbpf_rs::Error) -> KernelError {
     let last: String =
         said.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect();
     KernelError::Machine(format!(
-        "the kernel did not take the program for {name}: {error}; {}",
+        "the kernel rejected the program for {name}: {error}; {}",
         last.replace('\n', "; ")
     ))
 }

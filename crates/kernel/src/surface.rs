@@ -1,10 +1,10 @@
-//! A rule in window and round trip as points of two surfaces: what bpf/surface.h reads.
+//! Growth and cuts of a rule over window and RTT, sampled on the grid of bpf/surface.h.
 
 use crate::points::{MOST_GROWTH, Probe, Q32, Q44, bytes, fixed};
 use crate::{Accuracy, KernelError};
 use cwndlab_rules::RuleSpec;
 
-/// Points per octave, and octaves of each axis (bpf/surface.h).
+/// Points per octave (bpf/surface.h).
 const STEPS: usize = 16;
 const WINDOW_OCTAVES: usize = 14;
 const RTT_OCTAVES: usize = 18;
@@ -13,13 +13,13 @@ const WINDOWS: usize = WINDOW_OCTAVES * STEPS + 1;
 const RTTS: usize = RTT_OCTAVES * STEPS + 1;
 const ROOM: usize = 1 << 16;
 
-/// Growth and cuts at every pair of window and round trip, windows running faster.
+/// Growth and cuts at every grid point; the window index varies fastest.
 pub(crate) struct Surface {
     growth: Vec<f64>,
     cut: Vec<f64>,
 }
 
-/// The value at a place of an axis that starts at 1: octaves, each in equal steps.
+/// The value at a position on an axis that begins at 1 and has octaves of equal steps.
 fn along(place: f64) -> f64 {
     let octave = (place / STEPS as f64).floor();
     (1.0 + place / STEPS as f64 - octave) * 2f64.powf(octave)
@@ -43,7 +43,7 @@ impl Surface {
         Ok(surface)
     }
 
-    /// As `struct surface`.
+    /// The bytes of `struct surface`.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let fixed = |points: &[f64], one: f64| {
             let mut room: Vec<i64> = points.iter().map(|&value| fixed(value, one)).collect();
@@ -53,7 +53,7 @@ impl Surface {
         bytes(&fixed(&self.growth, Q44)).chain(bytes(&fixed(&self.cut, Q32))).collect()
     }
 
-    /// Compares the lines with the rule in the middle of every cell.
+    /// Compares the interpolation with the rule in the middle of every cell.
     pub(crate) fn accuracy(&self, spec: &RuleSpec) -> Result<Accuracy, KernelError> {
         let (mut probe, mut accuracy) = (Probe::new(spec), Accuracy::default());
         for rtt in 0..RTTS - 1 {
@@ -64,7 +64,7 @@ impl Surface {
                 let corners =
                     |points: &[f64]| [0, 1, WINDOWS, WINDOWS + 1].map(|next| points[corner + next]);
                 let growth = corners(&self.growth);
-                // Where growth is held at what is possible the surface is flat, and the rule is not.
+                // Where growth is limited the surface is flat and the rule is not.
                 if growth.iter().all(|growth| growth.abs() < MOST_GROWTH) {
                     accuracy.note_growth(
                         growth.iter().sum::<f64>() / 4.0,

@@ -1,4 +1,4 @@
-//! A rule without memory as points of its growth and its cuts: what bpf/table.h reads.
+//! Growth and cuts of a rule without memory over the window, sampled at the points of bpf/table.h.
 
 use crate::points::{Probe, Q32, Q44, bytes, fixed};
 use crate::{Accuracy, KernelError};
@@ -8,17 +8,18 @@ use cwndlab_rules::RuleSpec;
 pub const POINTS: usize = 16384;
 /// Points per packet of the fine curves, which end at 256 packets.
 const FINE: f64 = 64.0;
-/// Rules of this kind do not ask for the round trip.
+/// The RTT for sampling; rules of this kind do not depend on it.
 const ANY_RTT_S: f64 = 0.1;
 
-/// Both curves at fine and at whole windows.
+/// Growth and cut, each at fine and at whole windows.
 pub(crate) struct Table {
     growth: [Vec<f64>; 2],
     cut: [Vec<f64>; 2],
 }
 
 impl Table {
-    /// Asks the rule at every point. Below one packet, where no window lies, it has the values at one packet.
+    /// Samples the rule at every point. Points below one packet, which is the least window, have
+    /// the values at one packet.
     pub(crate) fn of(spec: &RuleSpec) -> Result<Self, KernelError> {
         let mut probe = Probe::new(spec);
         let mut curves = |step: f64| -> Result<(Vec<f64>, Vec<f64>), KernelError> {
@@ -31,7 +32,7 @@ impl Table {
         Ok(Self { growth: [fine.0, whole.0], cut: [fine.1, whole.1] })
     }
 
-    /// As `struct table`.
+    /// The bytes of `struct table`.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let curves = self
             .growth
@@ -46,7 +47,7 @@ impl Table {
             .collect()
     }
 
-    /// Compares the lines with the rule halfway between points, from one packet on, where they are used.
+    /// Compares the interpolation with the rule halfway between points, from one packet on.
     pub(crate) fn accuracy(&self, spec: &RuleSpec) -> Result<Accuracy, KernelError> {
         let (mut probe, mut accuracy) = (Probe::new(spec), Accuracy::default());
         let fine_end = POINTS / FINE as usize - 1;

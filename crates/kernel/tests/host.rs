@@ -1,7 +1,6 @@
-//! The arithmetic of the BPF programs, built for the host from the same C, beside the product's own rules on the same events.
-//!
-//! What may differ, and no more: the lines between points of a table, units of the fixed point, and that an acknowledgement of several
-//! packets is one step.
+//! Equivalence tests: the arithmetic of the BPF programs, built for the host, against the rules of
+//! cwndlab-rules on the same events. They may differ only by interpolation, by rounding to fixed
+//! point, and because an acknowledgement of several packets is one step.
 
 mod flow;
 
@@ -10,7 +9,7 @@ use cwndlab_rules::{Ack, Arithmetic, Congestion, RuleSpec, WindowRule};
 use flow::{Event, Flow, host};
 use proptest::prelude::*;
 
-/// Rules without memory, one or more of each kind.
+/// Rules without memory, one or more of each family.
 const TABLES: [&str; 14] = [
     "AIMD(1, 0.5)",
     "AIAD(1, 3)",
@@ -32,7 +31,8 @@ fn spec(text: &str) -> RuleSpec {
     text.parse().unwrap()
 }
 
-/// What happens to a flow: acknowledgements in a row, a cut, a time-out, a burst of slow start, a mark, the start of a round trip.
+/// Events of a flow: runs of acknowledgements, cuts, timeouts, slow start, marks, starts of round
+/// trips.
 fn events() -> impl Strategy<Value = Vec<(Event, u32)>> {
     let event = prop_oneof![
         6 => (Just(Event::Ack), 1..400u32),
@@ -45,12 +45,12 @@ fn events() -> impl Strategy<Value = Vec<(Event, u32)>> {
     prop::collection::vec(event, 1..60)
 }
 
-/// Both windows after each event; the windows of the rule are floored at two packets after a cut, as the kernel's are.
+/// Compares both windows after each event. After a cut both are at least two packets.
 fn compare(
     text: &str,
     from: f64,
     events: &[(Event, u32)],
-    allowed: impl Fn(f64) -> f64,
+    tolerance: impl Fn(f64) -> f64,
 ) -> Result<(), TestCaseError> {
     let (spec, plan) = (spec(text), Plan::of(&spec(text)).unwrap());
     let mut rule = spec.build(Arithmetic::Plain);
@@ -73,7 +73,7 @@ fn compare(
                     cwnd += 1.0;
                 }
                 Event::Mark => _ = rule.on_mark(cwnd, &ack),
-                // The rule learns of it with an acknowledgement.
+                // An acknowledgement signals the start of the round trip.
                 Event::Round => cwnd = rule.increase(cwnd, &ack),
             }
             flow.happen(event, 1, 0.1, &host);
@@ -83,10 +83,10 @@ fn compare(
         }
         let (is, off) = (flow.cwnd(), (flow.cwnd() - cwnd).abs());
         prop_assert!(
-            off <= allowed(cwnd),
+            off <= tolerance(cwnd),
             "{text}, event {index} ({event:?} x {times}): {is} in the kernel, {cwnd} by the rule"
         );
-        // Windows of 16383 packets and more are beyond the tables.
+        // Windows of 16383 packets and more lie beyond the tables.
         if cwnd > 16_000.0 {
             break;
         }
@@ -94,21 +94,24 @@ fn compare(
     Ok(())
 }
 
-/// What the lines between points leave, summed over up to thousands of acknowledgements: the curves bend most at a few packets, where
-/// points are 1/64 packet apart (1/w at one packet: 6e-5 of it), and windows leave there soon.
+/// Tolerance for interpolation, summed over thousands of acknowledgements. The curvature is largest
+/// at a few packets, where points are 1/64 packet apart (error of 1/w at one packet: 6e-5), and
+/// windows soon grow beyond.
 fn lines(cwnd: f64) -> f64 {
     1e-5 * cwnd + 1e-5
 }
 
-/// The divisor of growth has 20 bits after the point: 5e-7 of what an acknowledgement adds at two packets, which is up to three here, and
-/// whatever a cut multiplies by is taken to 20 bits or more. Sums of these over a run stay below this.
+/// Tolerance for rounding, summed over a run. The divisor of growth has 20 fractional bits: an
+/// error of 5e-7 of the growth at two packets, which is at most three packets here. Factors of cuts
+/// have 20 bits or more.
 fn units(cwnd: f64) -> f64 {
     1e-5 * cwnd + 1e-5
 }
 
-/// What `Plan` says of the lines between points, for docs/kernel.md: `cargo test -p cwndlab-kernel --test host -- --nocapture bends`.
+/// Prints the accuracy of `Plan` for docs/kernel.md: `cargo test -p cwndlab-kernel --test host --
+/// --nocapture interpolation`.
 #[test]
-fn lines_lie_close_to_the_rule_where_it_bends() {
+fn interpolation_is_close_to_the_rule() {
     for (text, growth_share, cut_share) in [
         ("AIMD(1, 0.5)", 1e-4, 1e-9),
         ("AIAD(1, 3)", 1e-4, 1e-9),
@@ -130,38 +133,63 @@ fn lines_lie_close_to_the_rule_where_it_bends() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 40,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
-    fn tables_follow_the_rule(index in 0..TABLES.len(), from in 2.0..4000.0f64, events in events()) {
+    fn tables_follow_the_rule(
+        index in 0..TABLES.len(), from in 2.0..4000.0f64, events in events()
+    ) {
         compare(TABLES[index], from, &events, lines)?;
     }
 
     #[test]
-    fn bimodal_follows_the_rule(from in 2.0..4000.0f64, scaled in any::<bool>(), events in events()) {
-        let text = if scaled { "Bimodal(1, 0.5, 0.125, compare=scaled, band=0.05)" } else { "Bimodal(2, 0.4, 0.25, weight=3)" };
+    fn bimodal_follows_the_rule(
+        from in 2.0..4000.0f64, scaled in any::<bool>(), events in events()
+    ) {
+        let text = if scaled {
+            "Bimodal(1, 0.5, 0.125, compare=scaled, band=0.05)"
+        } else {
+            "Bimodal(2, 0.4, 0.25, weight=3)"
+        };
         compare(text, from, &events, units)?;
     }
 
     #[test]
-    fn mraimd_follows_the_rule(from in 2.0..4000.0f64, slow in any::<bool>(), events in events()) {
-        let text = if slow { "MRAIMD(1, 0.01, 0.005, 0.125, reset=0.5, calm=3)" } else { "MRAIMD(1, 0.5, 0.005, 0.5)" };
+    fn mraimd_follows_the_rule(
+        from in 2.0..4000.0f64, slow in any::<bool>(), events in events()
+    ) {
+        let text = if slow {
+            "MRAIMD(1, 0.01, 0.005, 0.125, reset=0.5, calm=3)"
+        } else {
+            "MRAIMD(1, 0.5, 0.005, 0.5)"
+        };
         compare(text, from, &events, units)?;
     }
 
-    /// Windows and round trips anywhere on the surface, one event each: both lie within what the cell's corners leave of a curve.
+    /// One event at any window and RTT of the surface: the error stays within that of the
+    /// interpolation.
     #[test]
     fn surfaces_follow_the_rule(from in 2.0..16_000.0f64, rtt_s in 1e-4..10.0f64) {
         let text = "Rule(inc=\"10*rtt\", dec=\"w/(1 + rtt)\")";
         let plan = Plan::of(&spec(text)).unwrap();
         let mut rule = spec(text).build(Arithmetic::Plain);
-        let grown = rule.increase(from, &Ack { acked_packets: 1, srtt_s: rtt_s, ..Ack::default() });
+        let ack = Ack { acked_packets: 1, srtt_s: rtt_s, ..Ack::default() };
+        let grown = rule.increase(from, &ack);
         let cut = rule.decrease(from, Congestion::FastRetransmit).max(2.0);
         for (event, cwnd) in [(Event::Ack, grown), (Event::Cut, cut)] {
             let mut flow = Flow::new(&plan, from);
             flow.happen(event, 1, rtt_s, host(&plan));
-            // Steps of 1/16 octave: a hyperbola lies at most (1/16)^2 / 4 of itself below its chord, along either axis.
-            prop_assert!((flow.cwnd() - cwnd).abs() <= 2e-3 * (cwnd - from).abs().max(cwnd * 0.5) , "{event:?}: {} not {cwnd}", flow.cwnd());
+            // Steps of 1/16 octave: a chord is at most (1/16)^2 / 4 above its hyperbola, along
+            // either axis.
+            prop_assert!(
+                (flow.cwnd() - cwnd).abs() <= 2e-3 * (cwnd - from).abs().max(cwnd * 0.5),
+                "{event:?}: {} not {cwnd}",
+                flow.cwnd()
+            );
         }
     }
 }

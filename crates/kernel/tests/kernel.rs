@@ -1,5 +1,6 @@
-//! The same events through the BPF build of the same C, run by the kernel on request, give the same bits as the host's build.
-//! And rules are registered, found and taken back. Both need root and a kernel with BTF; elsewhere the tests say so and pass over.
+//! Tests in the kernel: the BPF build of the arithmetic gives the same bits as the host build, and
+//! rules can be registered, listed and unregistered. They need root and a kernel with BTF;
+//! otherwise they say so and return.
 
 mod flow;
 
@@ -9,15 +10,15 @@ use libbpf_rs::{MapCore, MapFlags, Object, ObjectBuilder, ProgramInput};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Ends a test that would hang for ever.
+/// Time limit of a test that hangs.
 const HANG: Duration = Duration::from_secs(900);
 
-/// Whether this machine can run programs; says why where it cannot.
+/// Whether this machine can load BPF programs; prints why if it cannot.
 fn can_run() -> bool {
     machine::check().map_err(|error| eprintln!("skipped: {error}")).is_ok()
 }
 
-/// The program of bpf/drive.bpf.c with the rule's data.
+/// Loads bpf/drive.bpf.c with the rule's data.
 fn program(plan: &Plan, map_of_rule: &str) -> Object {
     let mut object = ObjectBuilder::default()
         .open_memory(include_bytes!(concat!(env!("OUT_DIR"), "/drive.o")))
@@ -28,7 +29,7 @@ fn program(plan: &Plan, map_of_rule: &str) -> Object {
     object.load().unwrap()
 }
 
-/// One event through the kernel.
+/// Runs one event in the kernel.
 fn in_kernel(object: &Object, drive: &mut Drive) {
     let map = object.maps().find(|map| map.name() == ".data.flow").unwrap();
     let words: [u64; 9] = unsafe { std::mem::transmute(*drive) };
@@ -44,7 +45,7 @@ fn in_kernel(object: &Object, drive: &mut Drive) {
     *drive = unsafe { std::mem::transmute::<[u64; 9], Drive>(words) };
 }
 
-/// Rising and falling through every event, acknowledgements of one to seven packets, round trips from 0.2 ms to 0.9 s.
+/// A sequence of all events: acknowledgements of one to seven packets, RTTs from 0.2 ms to 0.9 s.
 fn sequence() -> impl Iterator<Item = (Event, u32, f64)> {
     (0..3000u32).map(|step| {
         let draw = step.wrapping_mul(2_654_435_761) >> 16;
@@ -86,7 +87,7 @@ fn the_kernel_computes_what_the_host_does() {
 }
 
 #[test]
-fn a_rule_is_there_while_its_value_lives() {
+fn a_rule_is_registered_for_the_lifetime_of_its_value() {
     if !can_run() {
         return;
     }
@@ -102,14 +103,15 @@ fn a_rule_is_there_while_its_value_lives() {
     );
     let again = Registered::load(&rule, "cwl_t_lives", &LoadOptions::default()).unwrap_err();
     assert!(
-        matches!(&again, KernelError::InUse(text) if text.contains("name \"cwl_t_lives\" is in use")),
+        matches!(&again, KernelError::InUse(_))
+            && again.to_string().contains("name \"cwl_t_lives\" is in use"),
         "{again}"
     );
     drop(registered);
-    // The kernel may take it back a moment later.
+    // The kernel unregisters the rule after an RCU grace period.
     let until = Instant::now() + HANG;
     while name::available().unwrap().contains(&"cwl_t_lives".to_string()) {
-        assert!(Instant::now() < until, "it is still there");
+        assert!(Instant::now() < until, "the rule is still registered");
         thread::sleep(Duration::from_millis(20));
     }
 }

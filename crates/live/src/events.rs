@@ -1,40 +1,40 @@
-//! What the program says: a JSON object on each line of standard output.
+//! Output of the program: events, as one JSON object per line of standard output.
 
 use serde::Serialize;
 use std::fmt;
 use std::io::Write;
 
-/// One line.
+/// An event, which is one line of output.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Event<'a> {
-    /// How far a run is.
+    /// Progress of a run.
     Progress {
-        /// Seconds of the run.
+        /// Time since the run began, seconds.
         time_s: f64,
-        /// Packets handed over.
+        /// Packets delivered.
         packets: u64,
     },
-    /// A run is over.
+    /// The result of a run.
     Result {
-        /// What it gave, as a simulated run does, and what only live runs have.
+        /// The fields of a simulated run's result, and those of live runs.
         run: serde_json::Value,
-        /// Traces, by table and column.
+        /// Traces by table and column.
         traces: serde_json::Value,
     },
-    /// The answer to a question.
+    /// The result of another command.
     Answer {
-        /// What was asked for.
+        /// The result.
         answer: serde_json::Value,
     },
-    /// It could not be done.
+    /// An error.
     Error {
-        /// Why, in one line.
+        /// The message, one line.
         message: &'a str,
     },
 }
 
-/// Writes a line. Nobody listens any more: then there is nobody to tell.
+/// Writes an event; exits the process if standard output is closed.
 pub fn send(event: &Event<'_>) {
     let mut out = std::io::stdout().lock();
     let written = serde_json::to_writer(&mut out, event).is_ok()
@@ -44,22 +44,22 @@ pub fn send(event: &Event<'_>) {
     }
 }
 
-/// Why something could not be done, and with which exit code the program ends.
+/// An error with the exit code of the program.
 #[derive(Debug)]
 pub struct Failure {
-    /// In one line.
+    /// The message, one line.
     pub message: String,
     /// Exit code.
     pub code: u8,
 }
 
 impl Failure {
-    /// The request cannot be served: it, or the machine, must change.
+    /// The request is not valid, or the system does not meet its requirements.
     pub fn refused(message: impl fmt::Display) -> Self {
         Self { message: message.to_string(), code: 2 }
     }
 
-    /// Something went wrong on the way.
+    /// An operation failed.
     pub fn broken(doing: &str, error: impl fmt::Display) -> Self {
         Self { message: format!("{doing}: {error}"), code: 1 }
     }

@@ -1,7 +1,8 @@
-//! The program behind `cwndlab live`: runs scenarios with real TCP and QUIC, and puts rules into the kernel.
-//!
-//! A request for a run comes in as JSON on standard input; what happens goes out as JSON lines on standard output: `progress`, then
-//! `result`, `answer` or `error`. Exit code 2 is a request or a machine that cannot be served, 1 anything else that went wrong.
+//! The program of `cwndlab live`: runs scenarios with Linux TCP and QUIC, and registers rules in
+//! the kernel. The program reads the request of a run as JSON from standard input and writes events
+//! as JSON lines to standard output: `progress`, then `result`, `answer` or `error`. Exit code 2
+//! means that the request is not valid or that the system does not meet its requirements, 1 any
+//! other error.
 
 mod events;
 mod linux;
@@ -12,11 +13,13 @@ mod refusals;
 mod request;
 mod rules;
 
+use cwndlab_units::message::unknown;
 use events::{Event, Failure};
 use std::process::ExitCode;
 
-/// What can be asked for.
-const COMMANDS: &str = "linux, quic, limits, about, install, list, remove, clean";
+/// The commands.
+const COMMANDS: [&str; 8] =
+    ["linux", "quic", "limits", "about", "install", "list", "remove", "clean"];
 
 fn main() -> ExitCode {
     panics::are_fatal();
@@ -28,9 +31,7 @@ fn main() -> ExitCode {
         "limits" => linux::limits(),
         "about" => rules::about(),
         _ if rules::COMMANDS.contains(&command) => rules::run(command, &arguments[1..]),
-        other => {
-            Err(Failure::refused(format!("command \"{other}\" is not known; allowed: {COMMANDS}")))
-        }
+        other => Err(Failure::refused(unknown("command", other, &COMMANDS))),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

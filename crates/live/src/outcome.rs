@@ -1,5 +1,5 @@
-//! What the results of live runs have in common, whoever's flows they were: the fields of a simulated one, by the definitions of
-//! docs/metrics.md.
+//! The result of a live run, of Linux TCP or QUIC: the fields of a simulated run, as
+//! docs/metrics.md defines them.
 
 use cwndlab_emulator::{Book, Emulator};
 use cwndlab_sim::results::{FlowResult, RunResult, fairness_spread, jain_index};
@@ -7,54 +7,54 @@ use cwndlab_sim::scenario::{NetworkGraph, Scenario};
 use cwndlab_sim::{ExternalFlow, NetworkPath};
 use serde_json::{Value, json};
 
-/// Lateness that 99 in 100 packets must stay below, seconds.
+/// Limit of the 99th percentile of lateness, seconds.
 pub const LATENESS_P99_S: f64 = 1e-3;
 
-/// What a flow did as far as its endpoints know it; the emulator's book has the rest. All over the measuring window.
+/// Measurements of a flow at its endpoints, over the measuring window; the emulator has the others.
 pub struct Did {
-    /// Payload that reached the application, bits per second.
+    /// Goodput, bits per second.
     pub goodput_bps: f64,
-    /// Packets sent again.
+    /// Retransmitted packets.
     pub retransmitted: u64,
-    /// Cuts of the window: by time-out, by loss, by mark.
+    /// Window reductions by timeout, by loss and by mark.
     pub cuts: [u64; 3],
-    /// Mean round trip, seconds.
+    /// Mean RTT, seconds.
     pub mean_rtt_s: Option<f64>,
-    /// Mean retransmission time-out, seconds; none where there is no such thing.
+    /// Mean RTO, seconds; none for QUIC.
     pub mean_rto_s: Option<f64>,
-    /// Mean window, packets.
+    /// Mean congestion window, packets.
     pub mean_cwnd_packets: f64,
-    /// When all of it was acknowledged, seconds.
+    /// When all data was acknowledged, seconds.
     pub finish_s: Option<f64>,
 }
 
-/// A look at a window.
+/// A sample of a congestion window.
 #[derive(Clone, Copy)]
 pub struct Sample {
-    /// When, seconds.
+    /// Time, seconds.
     pub time_s: f64,
-    /// Flow.
+    /// Flow number.
     pub flow: u32,
-    /// Window, packets.
+    /// Congestion window, packets.
     pub cwnd: f64,
-    /// Slow-start threshold, packets; none while there is none.
+    /// Slow-start threshold, packets; none while infinite.
     pub ssthresh: Option<f64>,
-    /// Smoothed round trip, seconds; none before the first.
+    /// Smoothed RTT, seconds; none before the first sample.
     pub srtt_s: Option<f64>,
 }
 
-/// Rate of the fastest link at its fastest, bits per second.
+/// Largest rate of any link over the run, bits per second.
 pub fn fastest_bps(scenario: &Scenario) -> f64 {
     let links = NetworkGraph::new(scenario).map(|graph| graph.links).unwrap_or_default();
     links.iter().map(|link| link.rate.largest().bps() as f64).fold(0.0, f64::max)
 }
 
-/// Mean of a sum, if there was anything to sum.
+/// Mean of `count` values; none for no values.
 pub fn mean(sum: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-/// The run as a whole.
+/// The result of the run.
 pub fn run_result(
     scenario: &Scenario,
     profile: &'static str,
@@ -85,7 +85,7 @@ pub fn run_result(
     }
 }
 
-/// One flow of it.
+/// The result of a flow.
 pub fn flow_result(play: &ExternalFlow, book: &Book, did: &Did) -> FlowResult {
     let [timeouts, fast_retransmits, ecn_reductions] = did.cuts;
     FlowResult {
@@ -113,7 +113,7 @@ pub fn flow_result(play: &ExternalFlow, book: &Book, did: &Did) -> FlowResult {
     }
 }
 
-/// Standard deviation over mean; none with fewer than two bins, or without a packet.
+/// Coefficient of variation; none with fewer than two bins or without packets.
 fn variation(sums: &[u64]) -> Option<f64> {
     let count = sums.len() as f64;
     let mean = sums.iter().sum::<u64>() as f64 / count;
@@ -122,7 +122,8 @@ fn variation(sums: &[u64]) -> Option<f64> {
     (sums.len() > 1 && mean > 0.0).then(|| variance.sqrt() / mean)
 }
 
-/// Traces by table and column, names spelled out: what the scenario asks for. `bytes` are each flow's in the bins of the rate trace.
+/// Traces that the scenario requests, by table and column. `bytes` are each flow's bytes in the
+/// bins of the rate trace.
 pub fn traces(
     scenario: &Scenario,
     windows: impl Iterator<Item = Sample>,
@@ -160,7 +161,7 @@ pub fn traces(
     Value::Object(tables)
 }
 
-/// Packets at each link over time; none where nobody asked.
+/// Queue length of each link over time; none unless the scenario requests it.
 fn queue_trace(network_path: &NetworkPath) -> Option<Value> {
     let queues = network_path.queue_samples();
     let rows: Vec<(f64, usize, u32)> = queues
@@ -184,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variation_by_hand() {
+    fn the_coefficient_of_variation_by_hand() {
         // 2, 4, 6: mean 4, variance (4 + 0 + 4)/3.
         assert!((variation(&[2, 4, 6]).unwrap() - (8.0f64 / 3.0).sqrt() / 4.0).abs() < 1e-15);
         assert_eq!((variation(&[5]), variation(&[0, 0])), (None, None));

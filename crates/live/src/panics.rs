@@ -1,12 +1,11 @@
-//! A thread that panics ends the program: with a message that names it, and with all that the run made.
-//!
-//! Other threads would wait for the run's end for nothing, or trip over locks that the dead one held.
+//! The panic hook: a panic of any thread ends the process with an `error` event that names the
+//! thread. Without it other threads would wait until the end of the run, or fail at poisoned locks.
 
 use crate::events::{Event, send};
 use std::panic::{PanicHookInfo, set_hook};
 use std::thread;
 
-/// From here on any panic is an `error` and exit code 1.
+/// Installs the hook: any panic is an `error` event and exit code 1.
 pub fn are_fatal() {
     set_hook(Box::new(|info| {
         send(&Event::Error { message: &message(info) });
@@ -16,9 +15,9 @@ pub fn are_fatal() {
 
 fn message(info: &PanicHookInfo<'_>) -> String {
     let thread = thread::current().name().unwrap_or("without a name").to_string();
-    let why = info.payload_as_str().unwrap_or("no reason given").replace('\n', " ");
+    let why = info.payload_as_str().unwrap_or("no message").replace('\n', " ");
     let place = info
         .location()
         .map_or(String::new(), |place| format!(" ({}:{})", place.file(), place.line()));
-    format!("thread {thread}: broke down: {why}{place}; this is a fault of the program")
+    format!("thread {thread}: panicked: {why}{place}; this is an error of the program")
 }

@@ -1,64 +1,66 @@
-//! What of a scenario no live run can have, whoever's flows it is to be.
+//! Errors for settings of a scenario that no live run supports.
 
 use crate::events::Failure;
 use cwndlab_sim::scenario::{KnobOverrides, ProfileName, Sampling, Scenario};
 use cwndlab_tcp::Profile;
+use cwndlab_units::message::one_of;
 
-/// Refuses what stands under a key.
+/// Returns an error for a key of the scenario.
 pub fn refuse<T>(key: &str, message: &str) -> Result<T, Failure> {
     Err(Failure::refused(format!("{key}: {message}")))
 }
 
-/// Who the endpoints are, as far as messages say it.
+/// The kind of endpoints, for checks and messages.
 pub struct Endpoints {
-    /// Whose they are: `Linux's`.
-    pub whose: &'static str,
-    /// Profiles whose packets they can have.
+    /// Owner of the endpoints in messages, such as `Linux's`.
+    pub owner: &'static str,
+    /// Supported profiles.
     pub profiles: &'static [ProfileName],
-    /// What to do about a trace of packets.
-    pub packets: &'static str,
-    /// The shortest interval of looks at windows.
+    /// Advice for scenarios with a packet trace.
+    pub packet_trace_advice: &'static str,
+    /// Shortest interval between samples of windows.
     pub shortest: &'static str,
 }
 
 impl Endpoints {
-    /// Refuses what of the scenario as a whole cannot be had.
+    /// Refuses a scenario with a setting that these endpoints do not support.
     pub fn whole(&self, scenario: &Scenario) -> Result<(), Failure> {
-        let Self { whose, profiles, packets, shortest } = self;
+        let Self { owner, profiles, packet_trace_advice, shortest } = self;
         if !profiles.contains(&scenario.profile) {
-            let allowed: Vec<String> = profiles
+            let known: Vec<String> = profiles
                 .iter()
                 .map(|&profile| format!("{:?}", Profile::from(profile).name()))
                 .collect();
-            let allowed = allowed.join(" or ");
-            return refuse(
-                "profile",
-                &format!(
-                    "describes simulated endpoints, a live run has {whose}: leave it out, or write {allowed}"
-                ),
+            let message = format!(
+                "describes simulated endpoints, and a live run has {owner}: leave it out, or \
+                 use {}",
+                one_of(&known)
             );
+            return refuse("profile", &message);
         }
         if !scenario.arrivals.is_empty() {
             return refuse(
                 "arrivals",
-                "flows that arrive are not run live yet: list them under [[flows]] with start and packets",
+                "live runs do not support arrivals: list flows under [[flows]] with start and \
+                 packets",
             );
         }
         if let Some(i) = scenario.flows.iter().position(|flow| flow.responses.is_some()) {
             return refuse(
                 &format!("flows[{i}].responses"),
-                "requests and responses are not run live yet",
+                "live runs do not support requests and responses",
             );
         }
         if scenario.trace.packets {
             return refuse(
                 "trace.packets",
-                &format!("packets of a live run are not recorded: {packets}"),
+                &format!("live runs do not record packets: {packet_trace_advice}"),
             );
         }
         if scenario.trace.cwnd == Some(Sampling::All) {
             let message = format!(
-                "\"all\" cannot be had, windows of a live run are sampled: write an interval of {shortest} or more"
+                "a live run samples windows and does not record \"all\" changes: use an interval \
+                 of {shortest} or more"
             );
             return refuse("trace.cwnd", &message);
         }
@@ -66,7 +68,7 @@ impl Endpoints {
     }
 }
 
-/// Names of the knobs that are written under a key.
+/// Names of the knobs that the scenario sets under a key.
 pub fn written(key: &str, knobs: &KnobOverrides) -> Result<Vec<String>, Failure> {
     let names = serde_json::to_value(knobs).map_err(|error| Failure::broken(key, error))?;
     Ok(names.as_object().into_iter().flat_map(|names| names.keys()).cloned().collect())

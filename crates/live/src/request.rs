@@ -1,19 +1,19 @@
-//! What is asked for, as JSON on standard input.
+//! The request of a run, as JSON on standard input.
 
 use crate::events::Failure;
 use cwndlab_sim::scenario::{Resolver, Scenario};
 use serde::Deserialize;
 use std::io::Read;
 
-/// A run that is asked for.
+/// A checked request.
 pub struct Request {
-    /// The scenario, checked.
+    /// The checked scenario.
     pub scenario: Scenario,
-    /// The process to end with.
+    /// The process with which this one ends.
     pub parent: Option<i32>,
-    /// Folder for what QUIC endpoints record (qlog); none is recorded where absent.
+    /// Folder for the qlog files of QUIC endpoints; none for no files.
     pub qlog: Option<String>,
-    /// Port of the relay for QUIC; 0 for any that is free.
+    /// Port of the QUIC relay; 0 for any free port.
     pub port: u16,
 }
 
@@ -29,7 +29,7 @@ struct Form {
     port: u16,
 }
 
-/// Files as they lie on disk; rules in Python stay in Python.
+/// Reads files from disk and refuses rules written in Python.
 struct Files;
 
 impl Resolver for Files {
@@ -38,11 +38,11 @@ impl Resolver for Files {
     }
 
     fn rule(&self, _text: &str) -> Result<cwndlab_rules::RuleSpec, String> {
-        Err("rules written in Python run in the simulator only".into())
+        Err("rules written in Python run only in the simulator".into())
     }
 }
 
-/// Reads and checks it.
+/// Reads and checks the request.
 pub fn read() -> Result<Request, Failure> {
     let mut text = String::new();
     std::io::stdin()

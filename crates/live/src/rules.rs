@@ -1,9 +1,9 @@
-//! `install`, `list`, `remove` and `clean`: rules in the kernel that outlive a run, or last as long as the command.
+//! The commands `install`, `list`, `remove` and `clean`, which manage rules in the kernel.
 
 /// The commands of this file.
 pub(crate) const COMMANDS: [&str; 4] = ["install", "list", "remove", "clean"];
 
-/// What this program was built with.
+/// Sends the features that this program was built with.
 pub(crate) fn about() -> Result<(), crate::events::Failure> {
     let answer = serde_json::json!({ "rules_in_kernel": cfg!(feature = "kernel") });
     crate::events::send(&crate::events::Event::Answer { answer });
@@ -13,8 +13,8 @@ pub(crate) fn about() -> Result<(), crate::events::Failure> {
 #[cfg(not(feature = "kernel"))]
 pub(crate) fn run(command: &str, _: &[String]) -> Result<(), crate::events::Failure> {
     Err(crate::events::Failure::refused(format!(
-        "{command}: this program was built without rules in the kernel; install clang, libelf-dev and zlib1g-dev on a kernel with BTF \
-         (/sys/kernel/btf/vmlinux), then `make live`"
+        "{command}: this program was built without rules in the kernel; install clang, libelf-dev \
+         and zlib1g-dev on a kernel with BTF (/sys/kernel/btf/vmlinux), then run `make live`"
     )))
 }
 
@@ -26,6 +26,7 @@ mod kernel {
     use crate::events::{Event, Failure, send};
     use cwndlab_kernel::{Accuracy, Hits, LoadOptions, Plan, Registered, installed};
     use cwndlab_rules::RuleSpec;
+    use cwndlab_units::message::invalid;
     use serde_json::{Value, json};
     use std::io::Read;
 
@@ -44,7 +45,7 @@ mod kernel {
         send(&Event::Answer { answer });
     }
 
-    /// What `install` was asked for.
+    /// Arguments of `install`.
     struct Install {
         rule: RuleSpec,
         name: String,
@@ -73,52 +74,51 @@ mod kernel {
                         rule = Some(text.parse::<RuleSpec>().map_err(Failure::refused)?);
                     }
                     text => {
-                        let allowed = "RULE --name NAME --initial-ssthresh PACKETS --until-stopped";
-                        return Err(Failure::refused(format!(
-                            "{text}: is not allowed; allowed: {allowed}"
-                        )));
+                        let expected =
+                            "RULE --name NAME --initial-ssthresh PACKETS --until-stopped";
+                        return Err(Failure::refused(invalid("install", text, expected)));
                     }
                 }
             }
             let rule = rule.ok_or_else(|| {
                 Failure::refused("a rule is missing, for example \"AIMD(1, 0.5)\"")
             })?;
-            let name = name
-                .ok_or_else(|| Failure::refused("--name: a name is missing; allowed: 1 to 15 letters, digits, _ and -, a letter first"))?;
+            let name = name.ok_or_else(|| {
+                Failure::refused(
+                    "--name: a name is missing: expected 1 to 15 letters, digits, _ and -, a \
+                         letter first",
+                )
+            })?;
             Ok(Self { rule, name, options, until_stopped })
         }
     }
 
     fn packets(option: &str, text: &str) -> Result<u32, Failure> {
-        let refused = || {
-            Failure::refused(format!(
-                "{option}: `{text}` is not allowed; allowed: a whole number, 2 or more"
-            ))
-        };
+        let refused = || Failure::refused(invalid(option, text, "a whole number, 2 or more"));
         text.parse().map_err(|_| refused())
     }
 
     fn install(asked: &Install) -> Result<(), Failure> {
         let plan = Plan::of(&asked.rule).map_err(Failure::refused)?;
-        let told = told(asked, &plan);
+        let description = description(asked, &plan);
         if !asked.until_stopped {
             installed::install(&asked.rule, &asked.name, &asked.options)
                 .map_err(Failure::refused)?;
-            answer(told);
+            answer(description);
             return Ok(());
         }
         let registered =
             Registered::load(&asked.rule, &asked.name, &asked.options).map_err(Failure::refused)?;
-        answer(told);
-        // Until whoever started this closes our input, or a signal ends us: then the kernel takes the rule back.
+        answer(description);
+        // Waits until the parent closes standard input; a signal may end the process earlier. In
+        // both cases the kernel unregisters the rule.
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
-        answer(
-            json!({ "name": asked.name, "hits": registered.report().map(hits).map_err(Failure::refused)? }),
-        );
+        let hits = registered.report().map(hits).map_err(Failure::refused)?;
+        answer(json!({ "name": asked.name, "hits": hits }));
         Ok(())
     }
 
-    fn told(asked: &Install, plan: &Plan) -> Value {
+    fn description(asked: &Install, plan: &Plan) -> Value {
         let Accuracy { growth_share, cut_share } = plan.accuracy;
         json!({
             "name": asked.name,
@@ -133,7 +133,14 @@ mod kernel {
         let rules: Vec<Value> = installed::list()
             .map_err(Failure::refused)?
             .into_iter()
-            .map(|entry| json!({ "name": entry.name, "rule": entry.rule, "installed": entry.installed, "hits": entry.hits.map(hits) }))
+            .map(|entry| {
+                json!({
+                    "name": entry.name,
+                    "rule": entry.rule,
+                    "installed": entry.installed,
+                    "hits": entry.hits.map(hits),
+                })
+            })
             .collect();
         answer(json!({ "rules": rules }));
         Ok(())
@@ -141,7 +148,7 @@ mod kernel {
 
     fn remove(arguments: &[String]) -> Result<(), Failure> {
         let [name] = arguments else {
-            return Err(Failure::refused("remove: one name is needed, as `list` shows it"));
+            return Err(Failure::refused("remove: expected one name, as `list` shows it"));
         };
         installed::remove(name).map_err(Failure::refused)?;
         answer(json!({ "removed": [name] }));

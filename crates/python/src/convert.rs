@@ -1,4 +1,4 @@
-//! Results to JSON, traces to columns of little-endian bytes.
+//! Conversion of results to JSON and of traces to columns of little-endian bytes.
 
 use crate::errors::ScenarioError;
 use cwndlab_sim::results::RunResult;
@@ -6,8 +6,9 @@ use cwndlab_sim::{PacketRow, TraceRecorder, Traces, Transfer};
 use cwndlab_tcp::{Knobs, Profile, for_each_knob};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use serde_json::{Map, Value, json};
 
-/// A result with the wall-clock figures that the core does not know.
+/// A result as JSON, with wall-clock figures added.
 pub fn result_json(result: &RunResult, wall_s: f64) -> PyResult<String> {
     let mut value =
         serde_json::to_value(result).map_err(|error| ScenarioError::new_err(error.to_string()))?;
@@ -37,7 +38,7 @@ impl Column {
     }
 }
 
-/// Every table that was recorded.
+/// All recorded tables.
 pub fn traces<'py>(
     py: Python<'py>,
     traces: &Traces<'_>,
@@ -92,7 +93,7 @@ fn queue(traces: &Traces<'_>) -> Vec<(&'static str, Column)> {
 }
 
 fn windows(recorder: &TraceRecorder) -> Vec<(&'static str, Column)> {
-    // Senders run ahead of each other: the table is in order of time all the same.
+    // Senders run ahead of each other, so the rows are not in order of time.
     let mut rows: Vec<_> = recorder.windows.iter().collect();
     rows.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
     let rows = || rows.iter();
@@ -105,7 +106,7 @@ fn windows(recorder: &TraceRecorder) -> Vec<(&'static str, Column)> {
     ]
 }
 
-/// Goodput in bins; the last one may be shorter than the others.
+/// Goodput in bins; the last bin may be shorter than the others.
 fn rates(recorder: &TraceRecorder, bin_s: f64, end_s: f64) -> Vec<(&'static str, Column)> {
     let bins = || {
         recorder.rates.iter().enumerate().flat_map(|(flow, bins)| {
@@ -124,7 +125,8 @@ fn rates(recorder: &TraceRecorder, bin_s: f64, end_s: f64) -> Vec<(&'static str,
     ]
 }
 
-/// What cross traffic and arrivals carried, in bins: numbers of the lines of cross traffic, then of the groups of arrivals.
+/// Rate of cross traffic and arrivals in bins; sources are numbered from the entries of cross
+/// traffic to the groups of arrivals.
 fn carried(recorder: &TraceRecorder, bin_s: f64, end_s: f64) -> Vec<(&'static str, Column)> {
     let bins = || {
         recorder.carried.iter().enumerate().flat_map(|(source, bins)| {
@@ -175,7 +177,7 @@ fn available(traces: &Traces<'_>, bin_s: f64) -> Vec<(&'static str, Column)> {
     ]
 }
 
-/// Packet rows in order of time; rows of one moment stay in the order in which they happened.
+/// Packet rows in order of time; simultaneous rows stay in the order of events.
 pub fn in_order(recorder: &TraceRecorder) -> Vec<&PacketRow> {
     let mut rows: Vec<&PacketRow> = recorder.packets.iter().collect();
     rows.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
@@ -199,16 +201,19 @@ fn packets(recorder: &TraceRecorder) -> Vec<(&'static str, Column)> {
     ]
 }
 
-/// Knobs by name: meaning, and value in each profile.
+/// Endpoint knobs: name, meaning, and value in each profile.
 pub fn knobs() -> serde_json::Value {
     let profiles = Profile::ALL.map(|profile| (profile.name(), Knobs::profile(profile)));
     macro_rules! rows {
         ($($name:ident: $type:ty = [$($default:expr),*], $meaning:literal;)*) => {
             vec![$({
-                let values: serde_json::Map<String, serde_json::Value> = profiles.iter()
-                    .map(|(profile, knobs)| (profile.to_string(), serde_json::to_value(knobs.$name).unwrap_or_default()))
+                let values: Map<String, Value> = profiles.iter()
+                    .map(|(profile, knobs)| {
+                        let value = serde_json::to_value(knobs.$name).unwrap_or_default();
+                        (profile.to_string(), value)
+                    })
                     .collect();
-                serde_json::json!({ "name": stringify!($name), "meaning": $meaning, "values": values })
+                json!({ "name": stringify!($name), "meaning": $meaning, "values": values })
             }),*]
         };
     }

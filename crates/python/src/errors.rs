@@ -1,4 +1,4 @@
-//! The one place where errors become Python exceptions.
+//! Python exceptions of the core.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -7,12 +7,12 @@ create_exception!(
     cwndlab,
     ScenarioError,
     PyValueError,
-    "A scenario that cannot be run: the message names the key, the value and what is allowed."
+    "A scenario that is not valid: the message names the key, the value and what is expected."
 );
-create_exception!(cwndlab, RuleError, ScenarioError, "A rule that cannot be read.");
+create_exception!(cwndlab, RuleError, ScenarioError, "A rule that is not valid.");
 create_exception!(
     cwndlab,
     RunError,
     ScenarioError,
-    "A run that would need more memory than is meant for it."
+    "A run that failed: not enough memory, or an error of its rule."
 );

@@ -1,8 +1,8 @@
-//! `cwndlab._core`: the simulator as Python sees it. Everything here converts; nothing decides.
+//! Python bindings: the extension module `cwndlab._core`. They convert arguments and results only.
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "files and the wall clock belong here, and nowhere below"
+    reason = "bindings use files and the wall clock, which the core crates must not"
 )]
 
 mod convert;
@@ -14,6 +14,7 @@ mod source;
 use cwndlab_rules::{FAMILIES, Parameter, ParameterKind, RuleSpec};
 use cwndlab_sim::scenario::{Resolver as _, Scenario, schema as scenario_schema};
 use cwndlab_sim::{EventSchedulerKind, Options, Simulation, Status};
+use cwndlab_units::message::unknown;
 use errors::{RuleError, RunError, ScenarioError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -21,10 +22,10 @@ use source::Outside;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Between looks at the clock: about a millisecond of work.
-const EVENTS_PER_LOOK: u64 = 1 << 14;
-/// Between calls of the progress function, and looks for Ctrl-C.
-const LOOK: Duration = Duration::from_millis(50);
+/// Events between reads of the clock: about a millisecond of work.
+const EVENTS_PER_STEP: u64 = 1 << 14;
+/// Interval between calls of the progress function and checks for signals.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Version of the package.
 #[pyfunction]
@@ -32,13 +33,13 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Fingerprint of the sources this was built from: results of equal builds are equal.
+/// Fingerprint of the sources of this build: builds with equal fingerprints give equal results.
 #[pyfunction]
 fn build() -> &'static str {
     env!("CWNDLAB_BUILD")
 }
 
-/// Every rule, as a JSON list.
+/// All rules, as a JSON list.
 #[pyfunction]
 fn rules() -> String {
     let rules: Vec<serde_json::Value> = FAMILIES
@@ -46,9 +47,12 @@ fn rules() -> String {
         .map(|family| {
             let usual = family.parameters.iter().filter(|parameter| !parameter.option);
             let names: Vec<&str> = usual.map(|parameter| parameter.name).collect();
-            let parameters: Vec<serde_json::Value> = family.parameters.iter().map(parameter_json).collect();
+            let parameters: Vec<serde_json::Value> =
+                family.parameters.iter().map(parameter_json).collect();
             serde_json::json!({
-                "name": family.name, "notation": format!("{}({})", family.name, names.join(", ")), "summary": family.summary,
+                "name": family.name,
+                "notation": format!("{}({})", family.name, names.join(", ")),
+                "summary": family.summary,
                 "parameters": parameters, "source": family.source, "example": family.example,
             })
         })
@@ -56,24 +60,28 @@ fn rules() -> String {
     serde_json::Value::from(rules).to_string()
 }
 
-/// A parameter of a rule: a default as a number, or as the word it stands for.
+/// A parameter of a rule; the default is a number, or the name of a choice.
 fn parameter_json(parameter: &Parameter) -> serde_json::Value {
     let default = match parameter.kind {
         ParameterKind::Choice(_) => serde_json::json!(parameter.default_text()),
         ParameterKind::Number | ParameterKind::Formula => serde_json::json!(parameter.default),
     };
     serde_json::json!({
-        "name": parameter.name, "meaning": parameter.meaning, "allowed": parameter.expected, "default": default, "option": parameter.option,
+        "name": parameter.name,
+        "meaning": parameter.meaning,
+        "allowed": parameter.expected,
+        "default": default,
+        "option": parameter.option,
     })
 }
 
-/// Every endpoint knob with its value in each profile, as a JSON list.
+/// All endpoint knobs with their values in each profile, as a JSON list.
 #[pyfunction]
 fn knobs() -> String {
     convert::knobs().to_string()
 }
 
-/// JSON schema of a scenario.
+/// JSON schema of scenarios.
 #[pyfunction]
 fn schema() -> String {
     scenario_schema().to_string()
@@ -101,9 +109,7 @@ fn parse(text: &str, format: &str) -> PyResult<String> {
         "toml" => Scenario::from_toml_with(text, &outside),
         "json" => Scenario::from_json_with(text, &outside),
         other => {
-            return Err(ScenarioError::new_err(format!(
-                "format: \"{other}\" is not known, allowed: toml, json"
-            )));
+            return Err(ScenarioError::new_err(unknown("format", other, &["toml", "json"])));
         }
     };
     let scenario =
@@ -133,20 +139,20 @@ fn run<'py>(
         "calendar" => EventSchedulerKind::CalendarQueue,
         "heap" | "set" => EventSchedulerKind::SortedSet,
         other => {
-            return Err(ScenarioError::new_err(format!(
-                "scheduler: \"{other}\" is not known, allowed: fast, tree, calendar, heap"
-            )));
+            let known = ["fast", "tree", "calendar", "heap"];
+            return Err(ScenarioError::new_err(unknown("scheduler", other, &known)));
         }
     };
     let begin = Instant::now();
     let mut simulation =
         py.detach(|| Simulation::with(&scenario, scheduler, Options { look_ahead }));
     loop {
-        // Rules in Python are called all the time: to let go of the interpreter and to take it back for each call would cost more.
+        // Rules in Python are called for every acknowledgement: releasing the interpreter would
+        // cost more than it gains.
         let status = if outside.has_rules() {
-            work(&mut simulation)
+            advance(&mut simulation)
         } else {
-            py.detach(|| work(&mut simulation))
+            py.detach(|| advance(&mut simulation))
         };
         py.check_signals()?;
         if let Some(progress) = &progress {
@@ -171,18 +177,18 @@ fn run<'py>(
     Ok((result, convert::traces(py, &recording, packets_wanted)?))
 }
 
-/// Works until it is time to look for Ctrl-C.
-fn work(simulation: &mut Simulation<'_>) -> Status {
+/// Advances the simulation until the next check for signals.
+fn advance(simulation: &mut Simulation<'_>) -> Status {
     let begin = Instant::now();
     loop {
-        let status = simulation.advance(EVENTS_PER_LOOK);
-        if status != Status::Running || begin.elapsed() > LOOK {
+        let status = simulation.advance(EVENTS_PER_STEP);
+        if status != Status::Running || begin.elapsed() > POLL_INTERVAL {
             return status;
         }
     }
 }
 
-/// The native half of cwndlab.
+/// The simulation core of cwndlab.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;

@@ -1,8 +1,9 @@
-//! Window rules written in Python: any object with `increase` and `decrease`, called for every acknowledgement.
-//!
-//! What Python raises, or answers that is no window, ends the run: the first such thing is kept, the rule leaves the window alone since.
+//! Custom rules: window rules written in Python, as objects with the methods `increase` and
+//! `decrease`. An exception or an invalid congestion window ends the run: the rule keeps the first
+//! error and no longer changes the window.
 
 use cwndlab_rules::{Ack, Congestion, MarkResponse, Needs, SlowStart, WindowRule};
+use cwndlab_units::message::unknown;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -11,7 +12,8 @@ use std::sync::{Arc, Mutex};
 /// The first exception that any rule of a run raised.
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
 
-/// An acknowledgement, as a rule in Python sees it. Times are seconds, amounts packets; what an endpoint cannot know is zero or False.
+/// An acknowledgement, as a rule in Python receives it. Times are seconds, amounts packets; values
+/// that an endpoint does not know are zero or False.
 #[pyclass(name = "Ack", frozen, get_all, module = "cwndlab")]
 pub struct PyAck {
     now_s: f64,
@@ -82,7 +84,7 @@ impl From<&Ack> for PyAck {
     }
 }
 
-/// An instance of a user's class, and its methods as bound once.
+/// An instance of a user's class and its bound methods.
 #[derive(Debug)]
 pub struct PythonRule {
     instance: Py<PyAny>,
@@ -91,9 +93,9 @@ pub struct PythonRule {
     slow_start: Option<Py<PyAny>>,
     on_mark: Option<Py<PyAny>>,
     pacing_rate: Option<Py<PyAny>>,
-    /// What `pacing_rate` answered after the last event.
+    /// The return value of `pacing_rate` after the last event.
     rate: Option<f64>,
-    /// `cwndlab.Leave`: an answer of this type ends slow start.
+    /// `cwndlab.Leave`: a return value of this type ends slow start.
     leave: Py<PyAny>,
     needs: Needs,
     halves_in_slow_start: bool,
@@ -102,7 +104,7 @@ pub struct PythonRule {
 }
 
 impl PythonRule {
-    /// Looks up what the instance can do.
+    /// Looks up the methods and the needs of an instance.
     pub fn new(instance: &Bound<'_, PyAny>, raised: Raised) -> PyResult<Self> {
         let py = instance.py();
         let method = |name: &str| -> PyResult<Option<Py<PyAny>>> {
@@ -112,22 +114,20 @@ impl PythonRule {
         let needed =
             |name: &str| method(name)?.ok_or_else(|| unusable(py, format!("has no method {name}")));
         let pacing_rate = method("pacing_rate")?;
-        let wishes: Vec<String> = instance.getattr_opt("needs")?.map_or_else(
+        let names: Vec<String> = instance.getattr_opt("needs")?.map_or_else(
             || Ok(Vec::new()),
             |needs| needs.try_iter()?.map(|x| x?.extract()).collect(),
         )?;
         let mut needs = Needs { pacing: pacing_rate.is_some(), faults: true, ..Needs::default() };
-        for wish in &wishes {
-            match wish.as_str() {
+        for name in &names {
+            match name.as_str() {
                 "delivery_rate" => needs.delivery_rate = true,
                 "exact_marks" => needs.exact_marks = true,
                 "recovery" => needs.recovery = true,
                 "rounds" => needs.rounds = true,
                 other => {
-                    let message = format!(
-                        "needs: \"{other}\" is not known, allowed: delivery_rate, exact_marks, recovery, rounds"
-                    );
-                    return Err(unusable(py, message));
+                    let known = ["delivery_rate", "exact_marks", "recovery", "rounds"];
+                    return Err(unusable(py, unknown("needs", other, &known)));
                 }
             }
         }
@@ -151,7 +151,7 @@ impl PythonRule {
         Ok(rule)
     }
 
-    /// Makes an instance by calling `make`; what that raises is the new rule's fault.
+    /// Makes an instance by calling `make`; an exception becomes the new rule's fault.
     pub fn made(make: &Py<PyAny>, raised: &Raised) -> Self {
         Python::attach(|py| {
             make.call0(py)
@@ -180,7 +180,7 @@ impl PythonRule {
         rule
     }
 
-    /// Keeps an exception as the reason why the rule cannot go on.
+    /// Keeps an exception as the rule's fault.
     fn keep(&mut self, py: Python<'_>, doing: &str, error: PyErr) {
         self.fault = Some(format!("{doing} raised {}", explain(py, &error)));
         if let Ok(mut raised) = self.raised.lock() {
@@ -188,7 +188,7 @@ impl PythonRule {
         }
     }
 
-    /// Asks for the pacing rate, as after every event.
+    /// Calls `pacing_rate`, as after every event.
     fn ask_rate(&mut self, py: Python<'_>) {
         let Some(method) = self.pacing_rate.as_ref().filter(|_| self.fault.is_none()) else {
             return;
@@ -197,7 +197,8 @@ impl PythonRule {
             Ok(rate) if rate.is_none_or(|rate| rate.is_finite() && rate > 0.0) => self.rate = rate,
             Ok(rate) => {
                 self.fault = Some(format!(
-                    "pacing_rate answered {}: a rate is None or a number of packets/s above 0",
+                    "pacing_rate returned an invalid rate, {}: expected None or a number of \
+                     packets/s above 0",
                     rate.unwrap_or_default()
                 ))
             }
@@ -205,7 +206,7 @@ impl PythonRule {
         }
     }
 
-    /// A call whose answer is a window; the window stays where there is no such answer.
+    /// The window that a call returned; the current window if the call failed.
     fn window(
         &mut self,
         py: Python<'_>,
@@ -227,7 +228,8 @@ impl PythonRule {
                     answer.bind(py).repr().map_or_else(|_| "?".into(), |text| text.to_string());
                 let shown: String = shown.chars().take(60).collect();
                 self.fault = Some(format!(
-                    "{doing} answered {shown} at a window of {cwnd} packets: a window is a finite number of packets"
+                    "{doing} returned an invalid congestion window, {shown}, at {cwnd} packets: \
+                     expected a finite number of packets"
                 ));
                 cwnd
             }
@@ -235,30 +237,31 @@ impl PythonRule {
     }
 }
 
-/// An exception and where it was raised, in one line.
+/// An exception and the place where it was raised, in one line.
 pub fn explain(py: Python<'_>, error: &PyErr) -> String {
     let value = error.value(py);
-    // Kept apart from the exception until somebody asks.
+    // PyO3 keeps the traceback apart from the exception.
     let _ = value.setattr("__traceback__", error.traceback(py));
     let explained =
         py.import("cwndlab.own").and_then(|own| own.getattr("explain")?.call1((value,))?.extract());
     explained.unwrap_or_else(|_| error.to_string().replace('\n', " "))
 }
 
-/// What is wrong with a class, in words that need no place.
+/// An exception that says what is wrong with a class, without a place.
 fn unusable(py: Python<'_>, message: String) -> PyErr {
     let raised =
         py.import("cwndlab.own").and_then(|own| own.getattr("Unusable")?.call1((message,)));
     raised.map_or_else(|error| error, PyErr::from_value)
 }
 
-/// Whether it should end the program and not just the run: Ctrl-C, `sys.exit`.
+/// Whether an exception ends the program and not only the run: Ctrl-C, `sys.exit`.
 pub fn is_interrupt(py: Python<'_>, error: &PyErr) -> bool {
     !error.is_instance_of::<PyException>(py)
 }
 
 impl Clone for PythonRule {
-    /// `copy.deepcopy` of the instance: flows that arrive start from a copy of a fresh one.
+    /// Copies the instance by `copy.deepcopy`: arriving flows start from a copy of an unused
+    /// instance.
     fn clone(&self) -> Self {
         Python::attach(|py| {
             let copied = py

@@ -1,7 +1,7 @@
-//! A capture at the senders, as tcpdump would take it: pcapng with nanoseconds, IPv4 and TCP headers, SACK options.
-//!
-//! Packet numbers become byte sequence numbers of `packet_size` each; payloads are cut off (the snap length covers headers), as their
-//! content means nothing. The 40-byte packet 0 becomes a SYN.
+//! Packet capture at the senders, as by tcpdump: a pcapng file with nanosecond timestamps, IPv4 and
+//! TCP headers and SACK options. A packet number becomes a sequence number in units of
+//! `packet_size` bytes. The capture has no payloads (the snap length covers the headers). The
+//! 40-byte packet 0 becomes a SYN.
 
 use crate::convert::in_order;
 use cwndlab_sim::scenario::Scenario;
@@ -21,10 +21,10 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::time::Duration;
 
-/// First byte sequence number of every flow.
+/// Initial sequence number of every flow.
 const INITIAL: u32 = 0;
 const SINK_PORT: u16 = 5001;
-/// The window field stands for any window: scaled as far as RFC 7323 allows.
+/// The window field has no meaning; it is scaled by the most that RFC 7323 allows.
 const SYN_OPTIONS: [TcpOptionElement; 2] =
     [TcpOptionElement::SelectiveAcknowledgementPermitted, TcpOptionElement::WindowScale(14)];
 /// tsresol: 10^-9 seconds.
@@ -39,7 +39,7 @@ struct Endpoint {
     heard_ms: u32,
 }
 
-/// Writes the capture.
+/// Writes the capture file.
 pub fn write(
     path: &Path,
     traces: &Traces<'_>,
@@ -76,7 +76,7 @@ pub fn write(
     Ok(())
 }
 
-/// Every flow has its own addresses in 10.0.0.0/8; the port tells groups of 65,536 apart.
+/// Every flow has its own addresses in 10.0.0.0/8.
 fn endpoints(scenario: &Scenario) -> Vec<Endpoint> {
     let mut endpoints = Vec::new();
     for spec in &scenario.flows {
@@ -97,7 +97,7 @@ fn endpoints(scenario: &Scenario) -> Vec<Endpoint> {
     endpoints
 }
 
-/// Byte sequence number of packet `number`: a SYN takes one, data `packet_size` each.
+/// Sequence number of packet `number`: a SYN takes one, data packets take `packet_size` each.
 fn sequence(number: i64, knobs: &Knobs) -> u32 {
     let data = if knobs.syn { number - 1 } else { number };
     if number <= 0 && knobs.syn {
@@ -162,7 +162,7 @@ fn ack_headers(
     headers(endpoint.sink, endpoint.source, &tcp, 0, false)
 }
 
-/// A timestamp as RFC 7323 carries it. Both ends share the simulation's clock, read where the capture is taken.
+/// A timestamp of RFC 7323. Both ends use the simulation's clock at the place of the capture.
 fn milliseconds(time_s: f64) -> u32 {
     (time_s * 1e3) as u32
 }

@@ -1,4 +1,4 @@
-//! What scenarios name: files as they lie on disk, rules as Python knows them.
+//! Resolution of names in scenarios: files on disk, and rules written in Python.
 
 use crate::errors::RunError;
 use crate::own::{PythonRule, Raised, explain, is_interrupt};
@@ -7,7 +7,7 @@ use cwndlab_sim::scenario::Resolver;
 use pyo3::prelude::*;
 use std::cell::Cell;
 
-/// The world outside a scenario, for one run.
+/// Resolves names for one run, and keeps the exceptions of its rules.
 #[derive(Default)]
 pub struct Outside {
     raised: Raised,
@@ -26,7 +26,7 @@ impl Resolver for Outside {
                 own.getattr("find")?.call1((text,))?.extract::<(String, Py<PyAny>)>()
             });
             let (text, make) = found.map_err(|error| self.said(py, error))?;
-            // Made once to see that it can be.
+            // An instance, to find errors before the run.
             make.call0(py)
                 .and_then(|instance| PythonRule::new(instance.bind(py), self.raised.clone()))
                 .map_err(|error| self.said(py, error))?;
@@ -40,7 +40,7 @@ impl Resolver for Outside {
 }
 
 impl Outside {
-    /// An exception in words; Ctrl-C is kept as well.
+    /// The message of an exception; keeps Ctrl-C.
     fn said(&self, py: Python<'_>, error: PyErr) -> String {
         let words = explain(py, &error);
         if is_interrupt(py, &error)
@@ -51,18 +51,20 @@ impl Outside {
         words
     }
 
-    /// What to raise for a scenario or a rule that could not be read: Ctrl-C meanwhile is Ctrl-C.
+    /// The exception for a scenario or a rule that is not valid, or Ctrl-C if it occurred
+    /// meanwhile.
     pub fn refused(&self, error: PyErr) -> PyErr {
         let raised = self.raised.lock().ok().and_then(|mut raised| raised.take());
         raised.unwrap_or(error)
     }
 
-    /// Whether a rule was asked for.
+    /// Whether the scenario uses a rule written in Python.
     pub fn has_rules(&self) -> bool {
         self.rules.get()
     }
 
-    /// Why a run stopped: the exception that a rule raised is the cause; Ctrl-C in a rule is Ctrl-C.
+    /// The exception for a run that stopped, with the rule's exception as its cause, or Ctrl-C if
+    /// it occurred in a rule.
     pub fn error(&self, py: Python<'_>, message: &str) -> PyErr {
         let raised = self.raised.lock().ok().and_then(|mut raised| raised.take());
         match raised {

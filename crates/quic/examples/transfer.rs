@@ -1,4 +1,4 @@
-//! A megabyte over QUIC on this machine, with a rule of one's own choice.
+//! Transfers a megabyte over QUIC on the loopback interface, with a given window rule.
 //!
 //!     cargo run -p cwndlab-quic --example transfer -- "GAIMD(0.31, 0.875)"
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 async fn main() -> Result<(), Box<dyn Error>> {
     let rule = std::env::args().nth(1).unwrap_or_else(|| "GAIMD(0.31, 0.875)".into());
 
-    // These two lines give a connection the rule.
+    // These two lines set the congestion controller.
     let mut transport = TransportConfig::default();
     transport.congestion_controller_factory(Arc::new(rule.parse::<RuleFactory>()?));
 

@@ -1,4 +1,4 @@
-//! quinn's side of a rule: its events in, a window in bytes out.
+//! The congestion controller of a quinn connection, which a window rule drives.
 
 use crate::factory::OnCut;
 use crate::window::{Cause, Cut, Sample, Window};
@@ -9,9 +9,9 @@ use std::any::Any;
 use std::fmt;
 use std::time::Instant;
 
-/// A rule as the congestion controller of one connection; [`RuleFactory`](crate::RuleFactory) makes them.
-///
-/// `Connection::congestion_state` gives a copy, which `into_any` turns back into this, to look at the rule in packets.
+/// A window rule as the congestion controller of one connection;
+/// [`RuleFactory`](crate::RuleFactory) makes it. `Connection::congestion_state` returns a copy, and
+/// `into_any` allows a downcast to this type.
 #[derive(Clone)]
 pub struct RuleController {
     window: Window,
@@ -29,12 +29,12 @@ impl RuleController {
         Self { window, on_cut }
     }
 
-    /// The window, packets.
+    /// Congestion window, packets.
     pub fn cwnd_packets(&self) -> f64 {
         self.window.cwnd()
     }
 
-    /// The slow-start threshold, packets; none before the first cut.
+    /// Slow-start threshold, packets; none before the first cut.
     pub fn ssthresh_packets(&self) -> Option<f64> {
         self.window.ssthresh()
     }
@@ -44,7 +44,7 @@ impl RuleController {
         self.window.rule()
     }
 
-    /// What was wrong with the rule's first answer that was no window; since then the window has stayed as it was.
+    /// Why the rule stopped: its first error. The window has not changed since.
     pub fn fault(&self) -> Option<String> {
         self.window.fault()
     }

@@ -1,4 +1,4 @@
-//! What makes a controller for each connection.
+//! The factory of congestion controllers for quinn.
 
 use crate::window::{Settings, Window};
 use crate::{Cut, RuleController};
@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Why a rule cannot be a controller, or its text is no rule.
+/// Why a rule cannot be a congestion controller of quinn, or why its text is not a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported(String);
 
@@ -27,7 +27,7 @@ impl From<RuleError> for Unsupported {
     }
 }
 
-/// Is told of every cut of every connection, at once and on the connection's own thread.
+/// A callback for each cut of each connection, called on the connection's thread.
 pub(crate) type OnCut = Arc<dyn Fn(&Cut) + Send + Sync>;
 
 /// Makes a [`RuleController`] for each connection.
@@ -38,7 +38,7 @@ pub(crate) type OnCut = Arc<dyn Fn(&Cut) + Send + Sync>;
 /// let factory: RuleFactory = "MRAIMD(1, 0.1, 0.1, 0.5)".parse().unwrap();
 /// let factory = factory.initial_window_packets(4.0).on_cut(Arc::new(|cut| println!("{cut:?}")));
 /// let message = "BBR1".parse::<RuleFactory>().unwrap_err().to_string();
-/// assert!(message.starts_with("rule \"BBR1\" sets the rate at which packets leave"));
+/// assert!(message.starts_with("rule \"BBR1\" sets the pacing rate"));
 /// ```
 #[derive(Clone)]
 pub struct RuleFactory {
@@ -65,14 +65,17 @@ impl FromStr for RuleFactory {
 }
 
 impl RuleFactory {
-    /// For a rule. Refused are those that set the rate at which packets leave (BBR), and those that nobody has explained.
+    /// A factory for a rule.
+    ///
+    /// # Errors
+    /// A rule that sets the pacing rate (BBR), or a custom rule without an implementation.
     pub fn new(spec: RuleSpec) -> Result<Self, Unsupported> {
         let rule = spec.build(Arithmetic::Plain);
         let needs = rule.needs();
         if needs.pacing || needs.recovery || needs.delivery_rate {
             return Err(Unsupported(format!(
-                "rule \"{spec}\" sets the rate at which packets leave, and quinn leaves that to no controller: allowed are rules that set \
-                 the window alone"
+                "rule \"{spec}\" sets the pacing rate, which quinn controls itself: expected a \
+                 rule that sets only the window"
             )));
         }
         if let Some(fault) = rule.fault() {
@@ -81,21 +84,21 @@ impl RuleFactory {
         Ok(Self { spec, settings: Settings::default(), on_cut: None })
     }
 
-    /// First window, packets, two at the least; ten unless told (RFC 9002 section 7.2).
+    /// Sets the initial window, packets, at least 2; the default is 10 (RFC 9002 section 7.2).
     pub fn initial_window_packets(mut self, packets: f64) -> Self {
         self.settings.initial_window = packets;
         self
     }
 
-    /// First slow-start threshold, packets; none unless told.
+    /// Sets the initial slow-start threshold, packets; the default is none.
     pub fn initial_ssthresh_packets(mut self, packets: f64) -> Self {
         self.settings.initial_ssthresh = packets;
         self
     }
 
-    /// Has every cut told.
-    pub fn on_cut(mut self, tell: Arc<dyn Fn(&Cut) + Send + Sync>) -> Self {
-        self.on_cut = Some(tell);
+    /// Sets a callback for each cut.
+    pub fn on_cut(mut self, callback: Arc<dyn Fn(&Cut) + Send + Sync>) -> Self {
+        self.on_cut = Some(callback);
         self
     }
 
@@ -104,7 +107,7 @@ impl RuleFactory {
         &self.spec
     }
 
-    /// A controller for a connection that begins at `now` with datagrams of `mtu` bytes.
+    /// Makes the controller of a connection that begins at `now` with datagrams of `mtu` bytes.
     pub fn controller(&self, now: Instant, mtu: u16) -> RuleController {
         RuleController::new(
             Window::new(self.spec.build(Arithmetic::Plain), self.settings, now, mtu),

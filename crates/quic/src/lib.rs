@@ -1,6 +1,5 @@
-//! Window rules in QUIC: any rule of cwndlab as a congestion controller of quinn.
-//!
-//! Two lines, where a quinn application makes its `TransportConfig`:
+//! Window rules as congestion controllers of quinn, a QUIC implementation.
+//! A quinn application sets the controller in its `TransportConfig`:
 //!
 //! ```
 //! use cwndlab_quic::RuleFactory;
@@ -8,9 +7,9 @@
 //! let factory: RuleFactory = "GAIMD(0.31, 0.875)".parse().unwrap();
 //! transport.congestion_controller_factory(std::sync::Arc::new(factory));
 //! ```
-//!
-//! The rule decides as it does in a simulation; slow start, one cut per round trip and persistent congestion are those of RFC 9002.
-//! quinn spaces packets out by itself, 1.25 windows a round trip (RFC 9002 section 7.7), so rules that set a rate of their own cannot be had.
+//! The rule behaves as in a simulation; slow start, one cut per round trip and persistent
+//! congestion follow RFC 9002. quinn paces packets at 1.25 windows per round trip (RFC 9002 section
+//! 7.7), so rules that set a pacing rate are not supported.
 
 mod controller;
 mod factory;

@@ -1,34 +1,35 @@
-//! A flow's record of events (qlog), put as its readers take it.
-//!
-//! quinn-proto 0.11 leaves some things otherwise than the drafts have them (draft-ietf-quic-qlog-main-schema and -quic-events), and
-//! qvis then draws no packet, round trips a thousandth as long, and every connection as two:
-//!
-//! * The bytes of a packet are in `header.length`, which is a field of long headers alone; here in `raw.length`.
-//! * Round trips are seconds; here milliseconds, as all times of a record.
-//! * `group_id` is the connection id, which changes in the handshake; a file has one connection, so here is none.
-//! * Before the first packet came back there are round trips of 333 ms, which nobody measured (RFC 9002 section 6.2.2); here are none.
-//! * Neither the vantage point is said, nor that times are relative, and to what.
+//! qlog files: converts quinn's qlog output to the form that qvis reads. quinn-proto 0.11 departs
+//! from draft-ietf-quic-qlog-main-schema and -quic-events. Without conversion qvis draws no
+//! packets, RTTs a thousand times too short, and each connection as two:
+//! * quinn writes the size of a packet to `header.length`, a field of long headers; the drafts have
+//!   `raw.length`.
+//! * quinn writes RTTs in seconds; the drafts have milliseconds for all times.
+//! * quinn writes the connection ID to `group_id`, and the ID changes in the handshake. A file has
+//!   one connection, so `group_id` is removed.
+//! * Before the first RTT sample quinn writes the initial RTT, 333 ms (RFC 9002 section 6.2.2),
+//!   which is removed.
+//! * quinn leaves out the vantage point, the time format and the reference time, which are added.
 
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use std::mem::take;
 
-/// Begin of a record (RFC 7464).
+/// Record separator of JSON text sequences (RFC 7464).
 const SEPARATOR: u8 = 0x1e;
 /// Fields of `recovery:metrics_updated` that are times.
 const TIMES: [&str; 4] = ["min_rtt", "smoothed_rtt", "latest_rtt", "rtt_variance"];
 
-/// Takes what quinn writes, line by line, and hands it on.
+/// A writer that converts quinn's output line by line.
 pub(crate) struct Records<W> {
     out: W,
     line: Vec<u8>,
     reference_ms: f64,
-    /// Whether anything has come back, so that round trips are measured.
+    /// Whether a packet has been received, so that RTTs are measured.
     has_received: bool,
 }
 
 impl<W: Write> Records<W> {
-    /// Onto `out`; times are relative to `reference_ms`, milliseconds since 1970.
+    /// Writes to `out`; times are relative to `reference_ms`, milliseconds since 1970.
     pub(crate) fn new(out: W, reference_ms: f64) -> Self {
         Self { out, line: Vec::new(), reference_ms, has_received: false }
     }
@@ -49,7 +50,7 @@ impl<W: Write> Records<W> {
                 serde_json::to_writer(&mut self.out, &record)?;
                 self.out.write_all(b"\n")
             }
-            // Not quinn's usual; a reader may know better.
+            // Not JSON: passed on unchanged.
             Err(_) => self.out.write_all(&line),
         }
     }
@@ -59,7 +60,7 @@ impl<W: Write> Write for Records<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
             self.line.extend_from_slice(part);
-            // JSON has no bare line feed within strings, so this one ends a record.
+            // JSON strings contain no line feed, so this one ends a record.
             if part.ends_with(b"\n") {
                 self.put()?;
             }
@@ -72,7 +73,7 @@ impl<W: Write> Write for Records<W> {
     }
 }
 
-/// Says in the first record from where the rest was seen, and what its times are.
+/// Adds the vantage point and the time format to the header.
 fn describe(header: &mut Map<String, Value>, reference_ms: f64) {
     if let Some(trace) = header.get_mut("trace").and_then(Value::as_object_mut) {
         trace.insert("vantage_point".into(), json!({ "type": "client" }));
@@ -100,7 +101,7 @@ fn repair(event: &mut Map<String, Value>, are_measured: bool) {
         if let Some(time) = data.get_mut(name)
             && let Some(seconds) = time.as_f64()
         {
-            // To the nanosecond.
+            // Milliseconds, rounded to the nanosecond.
             *time = json!((seconds * 1e9).round() / 1e6);
         }
     }
@@ -110,7 +111,7 @@ fn repair(event: &mut Map<String, Value>, are_measured: bool) {
 mod tests {
     use super::*;
 
-    /// What comes of lines, however they are cut up.
+    /// The output for `text`, written in pieces of `piece` bytes.
     fn written(text: &str, piece: usize) -> Vec<u8> {
         let mut out = Vec::new();
         let mut records = Records::new(&mut out, 1.5e12);
@@ -125,13 +126,26 @@ mod tests {
     }
 
     #[test]
-    fn what_quinn_writes_becomes_what_readers_take() {
-        let lines = "\u{1e}{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON-SEQ\",\"trace\":{\"vantage_point\":{\"type\":\"unknown\"}}}\n\
-            \u{1e}{\"time\":1.2143279,\"name\":\"transport:packet_sent\",\"data\":{\"header\":{\"packet_type\":\"initial\",\"packet_number\":0,\
-            \"length\":1200}},\"group_id\":\"70\"}\n\
-            \u{1e}{\"time\":1.2143279,\"name\":\"recovery:metrics_updated\",\"data\":{\"min_rtt\":0.333,\"bytes_in_flight\":1200},\"group_id\":\"70\"}\n\
-            \u{1e}{\"time\":23.5,\"name\":\"transport:packet_received\",\"data\":{\"header\":{\"packet_type\":\"initial\",\"packet_number\":0}}}\n\
-            \u{1e}{\"time\":23.5,\"name\":\"recovery:metrics_updated\",\"data\":{\"min_rtt\":0.02243544,\"bytes_in_flight\":0}}\n";
+    fn quinns_events_become_events_of_the_drafts() {
+        let lines = [
+            r#"{"qlog_version":"0.3","qlog_format":"JSON-SEQ","#,
+            r#""trace":{"vantage_point":{"type":"unknown"}}}"#,
+            "\n",
+            r#"{"time":1.2143279,"name":"transport:packet_sent","data":{"header":"#,
+            r#"{"packet_type":"initial","packet_number":0,"length":1200}},"group_id":"70"}"#,
+            "\n",
+            r#"{"time":1.2143279,"name":"recovery:metrics_updated","#,
+            r#""data":{"min_rtt":0.333,"bytes_in_flight":1200},"group_id":"70"}"#,
+            "\n",
+            r#"{"time":23.5,"name":"transport:packet_received","#,
+            r#""data":{"header":{"packet_type":"initial","packet_number":0}}}"#,
+            "\n",
+            r#"{"time":23.5,"name":"recovery:metrics_updated","#,
+            r#""data":{"min_rtt":0.02243544,"bytes_in_flight":0}}"#,
+            "\n",
+        ];
+        let lines: String =
+            lines.concat().split_inclusive('\n').map(|line| format!("\u{1e}{line}")).collect();
         let header = json!({ "packet_type": "initial", "packet_number": 0 });
         let expected = [
             json!({
@@ -142,18 +156,34 @@ mod tests {
                     "common_fields": { "time_format": "relative", "reference_time": 1.5e12 },
                 },
             }),
-            json!({ "time": 1.2143279, "name": "transport:packet_sent", "data": { "header": header, "raw": { "length": 1200 } } }),
-            json!({ "time": 1.2143279, "name": "recovery:metrics_updated", "data": { "bytes_in_flight": 1200 } }),
-            json!({ "time": 23.5, "name": "transport:packet_received", "data": { "header": header } }),
-            json!({ "time": 23.5, "name": "recovery:metrics_updated", "data": { "min_rtt": 22.43544, "bytes_in_flight": 0 } }),
+            json!({
+                "time": 1.2143279,
+                "name": "transport:packet_sent",
+                "data": { "header": header, "raw": { "length": 1200 } },
+            }),
+            json!({
+                "time": 1.2143279,
+                "name": "recovery:metrics_updated",
+                "data": { "bytes_in_flight": 1200 },
+            }),
+            json!({
+                "time": 23.5,
+                "name": "transport:packet_received",
+                "data": { "header": header },
+            }),
+            json!({
+                "time": 23.5,
+                "name": "recovery:metrics_updated",
+                "data": { "min_rtt": 22.43544, "bytes_in_flight": 0 },
+            }),
         ];
         for piece in [1, 7, 10_000] {
-            assert_eq!(records(&written(lines, piece)), expected, "pieces of {piece}");
+            assert_eq!(records(&written(&lines, piece)), expected, "pieces of {piece}");
         }
     }
 
     #[test]
-    fn what_is_no_record_stays_as_it_is() {
+    fn lines_that_are_not_json_stay_unchanged() {
         assert_eq!(
             written("\u{1e}no json\n\u{1e}{\"time\":1}\n", 4),
             b"\x1eno json\n\x1e{\"time\":1}\n"

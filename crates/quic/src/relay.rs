@@ -1,7 +1,8 @@
-//! A relay of UDP datagrams as a backend of the emulator: what one endpoint sends arrives at the other, after the network between.
-//!
-//! All endpoints are on 127.0.0.1, a socket each; the relay has one socket towards the sources and one towards the sinks, so an address
-//! says whose a datagram is. No privileges are needed: ECN rides in control messages (IP_RECVTOS, IP_TOS), which quinn-udp knows.
+//! The UDP relay: a backend of the emulator that forwards datagrams between endpoints through the
+//! emulated network. Each endpoint has a socket on 127.0.0.1; the relay has one socket towards the
+//! sources and one towards the sinks, so the source address of a datagram identifies its flow. The
+//! relay needs no privileges: quinn-udp reads and sets ECN by control messages (IP_RECVTOS,
+//! IP_TOS).
 
 use cwndlab_emulator::{Backend, Meta, Received, Segment, Side};
 use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
@@ -10,40 +11,42 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 
-/// Bytes of the headers of IPv4 and UDP, which a datagram has on a wire.
+/// Bytes of the IPv4 and UDP headers, which count towards the size on the wire.
 pub const HEADER_BYTES: u16 = 28;
-/// Bytes before a datagram in a buffer: its flow and its codepoint.
+/// Bytes before a datagram in a buffer: flow number and ECN codepoint.
 const TAG_BYTES: usize = 5;
-/// Bytes of the largest datagram that a socket may hand over at once.
+/// Largest size of a received datagram or batch, bytes.
 const LARGEST: usize = 65_535;
 
-/// A flow's two ends.
+/// The endpoints of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct RelayFlow {
-    /// Address of the end that sends data.
+    /// Address of the sender.
     pub source: SocketAddr,
-    /// Address of the end that gets it.
+    /// Address of the receiver.
     pub sink: SocketAddr,
-    /// Whether its packets may be marked; if not, ECN is taken out of them, and its endpoints find that out (RFC 9000 section 13.4.2).
+    /// Whether the flow may use ECN. Otherwise the relay clears the ECN field, and the endpoints'
+    /// ECN validation fails (RFC 9000 section 13.4.2).
     pub ecn: bool,
 }
 
-/// One end of the relay.
+/// A socket of the relay.
 struct End {
     socket: UdpSocket,
     state: UdpSocketState,
     flows: HashMap<SocketAddr, u32>,
     buffers: Vec<Vec<u8>>,
-    /// Datagrams that were read and not yet asked for: buffer, begin, end, from where, codepoint.
+    /// Received datagrams: buffer, begin, end, source address, codepoint.
     waiting: VecDeque<(usize, usize, usize, SocketAddr, Option<EcnCodepoint>)>,
 }
 
-/// A relay between the ends of flows; of datagrams from elsewhere it says that they are strange.
+/// A relay between the endpoints of flows. Datagrams from other addresses are strange.
 pub struct Relay {
     ends: [End; 2],
     flows: Vec<RelayFlow>,
     largest: usize,
-    /// Bytes that each flow's source has sent: QUIC numbers every packet anew, so on the wire all of it is new.
+    /// Bytes that each flow's source has sent, as sequence numbers: QUIC never reuses a packet
+    /// number, so every byte counts as new.
     sent_bytes: Vec<u32>,
 }
 
@@ -60,14 +63,14 @@ impl End {
         })
     }
 
-    /// Reads what has come, up to a batch.
+    /// Reads up to a batch of datagrams.
     fn fill(&mut self) -> io::Result<()> {
         let mut slices: Vec<IoSliceMut<'_>> =
             self.buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
         let mut metas = [RecvMeta::default(); BATCH_SIZE];
         let count = match self.state.recv((&self.socket).into(), &mut slices, &mut metas) {
             Ok(count) => count,
-            // An endpoint that is gone, or nothing there: both are no datagram.
+            // No datagram has arrived.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -87,7 +90,7 @@ impl End {
             Err(error) => return Err(error),
         };
         for (buffer, meta) in metas.iter().enumerate().take(count) {
-            // Where the kernel has put several datagrams of one sender together they are a stride apart.
+            // With GRO several datagrams of one sender are in a buffer, a stride apart.
             let stride = meta.stride.max(1);
             for begin in (0..meta.len.max(1)).step_by(stride) {
                 self.waiting.push_back((
@@ -104,7 +107,8 @@ impl End {
 }
 
 impl Relay {
-    /// A relay for flows, for datagrams of at most `largest` bytes, over sockets towards their sources and their sinks.
+    /// Makes a relay for datagrams of at most `largest` bytes over sockets towards the sources and
+    /// the sinks.
     pub fn new(
         towards_sources: UdpSocket,
         towards_sinks: UdpSocket,
@@ -121,12 +125,12 @@ impl Relay {
         })
     }
 
-    /// Where sources send to.
+    /// The address that sources send to.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.ends[0].socket.local_addr()
     }
 
-    /// What is said of a datagram, and put before it.
+    /// The header fields of a datagram, and the tag to put before it.
     fn received(
         &mut self,
         side: Side,
@@ -210,7 +214,7 @@ impl Backend for Relay {
             (&end.socket).into(),
             &Transmit { destination, ecn, contents, segment_size: None, src_ip: None },
         ) {
-            // An endpoint that is gone takes nothing more, as at the end of any path.
+            // The endpoint's socket is closed: the datagram counts as delivered.
             Ok(()) => Ok(true),
             Err(error)
                 if matches!(
@@ -233,11 +237,12 @@ impl Backend for Relay {
     }
 }
 
-/// A socket on 127.0.0.1 whose buffers hold `buffer_bytes` if the machine allows; any port for 0. With it, what the machine allowed.
+/// Binds a socket on 127.0.0.1 (port 0: any) and asks for buffers of `buffer_bytes`; returns the
+/// socket and the size of its receive buffer.
 pub fn socket(port: u16, buffer_bytes: usize) -> io::Result<(UdpSocket, usize)> {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, port))?;
     let enlarged = socket2::SockRef::from(&socket);
-    // Beyond net.core.rmem_max only root may go.
+    // Only root may exceed net.core.rmem_max.
     if rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, buffer_bytes).is_err() {
         enlarged.set_recv_buffer_size(buffer_bytes)?;
     }
@@ -247,7 +252,8 @@ pub fn socket(port: u16, buffer_bytes: usize) -> io::Result<(UdpSocket, usize)> 
     Ok((socket, allowed))
 }
 
-/// Datagrams that sockets of these ports on 127.0.0.1 have dropped because their buffers were full, by the kernel's own count.
+/// Datagrams that the sockets of these ports on 127.0.0.1 have dropped because their buffers were
+/// full, as counted by the kernel.
 pub fn drops(ports: &[u16]) -> io::Result<u64> {
     let table = std::fs::read_to_string("/proc/net/udp")?;
     Ok(table
@@ -259,7 +265,7 @@ pub fn drops(ports: &[u16]) -> io::Result<u64> {
         .sum())
 }
 
-/// Port and drops of a line of /proc/net/udp (proc(5)), of a socket on 127.0.0.1.
+/// Port and drops of a socket on 127.0.0.1 from a line of /proc/net/udp (proc(5)).
 fn row(line: &str) -> Option<(u16, u64)> {
     let mut fields = line.split_whitespace();
     let (address, port) = fields.nth(1)?.split_once(':')?;

@@ -1,4 +1,5 @@
-//! QUIC transfers: for each flow a client that sends and a server that takes, through whatever lies between their addresses.
+//! QUIC transfers: the endpoints of all flows, a client that sends and a server that receives for
+//! each.
 
 mod config;
 
@@ -14,138 +15,139 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::time::{sleep_until, timeout_at};
 
-/// What is sent. Nobody reads it.
+/// The payload: zeros.
 static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
-/// How long endpoints may take to end.
+/// How long the runtime may take to shut down.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// One flow.
+/// The transfer of one flow.
 #[derive(Clone, Debug)]
 pub struct Transfer {
-    /// Its rule, and how it begins.
+    /// Makes the controller: rule, initial window and threshold.
     pub factory: RuleFactory,
-    /// When it starts, seconds; infinite for never.
+    /// Start, seconds; infinite for never.
     pub start_s: f64,
-    /// When its application stops, seconds; infinite for never.
+    /// When the application stops sending, seconds; infinite for never.
     pub stop_s: f64,
-    /// Bytes to send; unlimited where absent.
+    /// Bytes to send; none for unlimited.
     pub bytes: Option<u64>,
-    /// Bytes that its receiver lets be outstanding; no limit where absent.
+    /// Receive window (flow control), bytes; none for unlimited.
     pub window_bytes: Option<u32>,
-    /// Where to write what quinn has to say in qlog's JSON text sequences (.sqlog).
+    /// File for quinn's qlog, as JSON text sequences (.sqlog).
     pub qlog: Option<PathBuf>,
 }
 
-/// How all of them are played.
+/// Options of a run of all transfers.
 #[derive(Clone, Copy, Debug)]
 pub struct Playing {
-    /// Time 0.
+    /// Wall-clock time of time 0.
     pub begin: Instant,
-    /// When the run ends, seconds.
+    /// End of the run, seconds.
     pub end_s: f64,
     /// Measuring window, seconds.
     pub window: [f64; 2],
     /// Bytes of a datagram, at least 1200 (RFC 9000 section 14).
     pub datagram_bytes: u16,
-    /// Bytes that each endpoint keeps for sending: several times what the network holds.
+    /// Send buffer of each endpoint, bytes: several times what the network holds.
     pub send_window_bytes: u64,
     /// Time between samples, seconds.
     pub sampling_s: f64,
-    /// Time between samples that are kept as rows; none where absent.
+    /// Time between samples that the trace keeps, seconds; none for no trace.
     pub row_every_s: Option<f64>,
-    /// Bins of bytes that arrive, seconds; none where absent.
+    /// Bins of received bytes, seconds; none for no bins.
     pub bin_s: Option<f64>,
-    /// What each thread does first, such as asking to go before others.
+    /// Called at the start of each thread, for example to raise its priority.
     pub on_thread_start: fn(),
 }
 
-/// A sample of a window.
+/// A sample of a congestion window.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// When, seconds.
+    /// Time, seconds.
     pub time_s: f64,
-    /// Flow.
+    /// Flow number.
     pub flow: u32,
-    /// Window, packets.
+    /// Congestion window, packets.
     pub cwnd: f64,
     /// Slow-start threshold, packets; none before the first cut.
     pub ssthresh: Option<f64>,
-    /// Smoothed round trip, seconds.
+    /// Smoothed RTT, seconds.
     pub srtt_s: f64,
 }
 
-/// What was seen of a flow; sums are over the measuring window.
+/// Measurements of a flow; sums are over the measuring window.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// Bytes of the stream that arrived, each once.
+    /// Stream bytes that arrived, without duplicates.
     pub measured_bytes: u64,
-    /// The same from start to end.
+    /// Stream bytes that arrived in the whole run.
     pub total_bytes: u64,
-    /// The same in bins of time.
+    /// Stream bytes that arrived, in bins of the whole run.
     pub bins: Vec<u64>,
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
-    /// Sum of windows in them, packets.
+    /// Sum of the sampled windows, packets.
     pub cwnd_sum: f64,
-    /// Samples of the round trip, and their sum, seconds.
+    /// Number of RTT samples.
     pub rtt_samples: u64,
-    /// Sum of smoothed round trips, seconds.
+    /// Sum of the sampled smoothed RTTs, seconds.
     pub rtt_sum_s: f64,
-    /// Packets found lost up to the begin of the window, and to its end.
+    /// Packets declared lost before the measuring window begins, and before it ends.
     pub lost_packets: [u64; 2],
-    /// Least round trip that quinn saw, seconds.
+    /// Minimum RTT by quinn, seconds.
     pub min_rtt_s: Option<f64>,
     /// When data last arrived, seconds.
     pub last_s: Option<f64>,
-    /// Every cut, with its time in seconds.
+    /// All cuts with their times in seconds.
     pub cuts: Vec<(f64, Cut)>,
-    /// When all was acknowledged, seconds.
+    /// When all data was acknowledged, seconds.
     pub finish_s: Option<f64>,
-    /// Whether its connection came about.
+    /// Whether the connection was established.
     pub has_connected: bool,
-    /// Why it ended early: its connection failed, or one of its sockets was gone when the run ended.
+    /// Why the flow ended early: its connection failed, or one of its sockets was closed.
     pub failed: Option<String>,
-    /// What was wrong with an answer of its rule.
+    /// Why the flow's rule stopped.
     pub fault: Option<String>,
 }
 
-/// What a run gave.
+/// The measurements of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// What was seen of each flow.
+    /// Measurements of each flow.
     pub seen: Vec<Seen>,
-    /// Samples of windows.
+    /// The trace of windows.
     pub rows: Vec<Row>,
     /// Datagrams that the endpoints' sockets dropped.
     pub dropped_datagrams: u64,
 }
 
 impl Seen {
-    /// Notes which sockets, the client's and the server's, were gone at the end. That explains more than what followed from it.
+    /// Records which sockets, the client's and the server's, were closed at the end. This replaces
+    /// the errors that followed from it.
     fn miss(&mut self, gone: [bool; 2]) {
         let whose = match gone {
             [false, false] => return,
-            [true, false] => "the socket of its client was gone",
-            [false, true] => "the socket of its server was gone",
-            [true, true] => "the sockets of its client and its server were gone",
+            [true, false] => "the socket of its client was closed",
+            [false, true] => "the socket of its server was closed",
+            [true, true] => "the sockets of its client and its server were closed",
         };
         let last = self
             .last_s
-            .map_or("none arrived".into(), |last_s| format!("the last arrived at {last_s:.3} s"));
-        self.failed = Some(format!("{whose} before the run was over; of its data {last}"));
+            .map_or("no data arrived".into(), |at_s| format!("data last arrived at {at_s:.3} s"));
+        self.failed = Some(format!("{whose} before the end of the run; {last}"));
     }
 }
 
-/// Sockets of all flows, before anything is sent.
+/// The endpoints of all flows with bound sockets, before the run.
 pub struct Endpoints {
     transfers: Vec<Transfer>,
     clients: Vec<UdpSocket>,
     servers: Vec<UdpSocket>,
-    /// Bytes of receive buffer that the machine allowed to the least of them.
+    /// Size of the smallest receive buffer that the system granted, bytes.
     pub buffer_bytes: usize,
 }
 
-/// What tasks of one flow share.
+/// State that the tasks of a flow share.
 #[derive(Default)]
 struct Shared {
     seen: Mutex<Seen>,
@@ -181,7 +183,8 @@ impl Endpoints {
             .collect()
     }
 
-    /// Plays all flows until the end; sources send to `relay`. `order` says which of those that start together goes first.
+    /// Runs all flows to the end; sources send to `relay`. `order` decides between flows that start
+    /// at the same time.
     pub fn play(self, relay: SocketAddr, playing: Playing, order: &[usize]) -> io::Result<Report> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         let runtime = builder
@@ -222,9 +225,9 @@ impl Endpoints {
             ));
         }
         let rows = sample(&playing, &shared).await;
-        // While the sockets are there to be asked.
+        // Before the sockets are closed.
         let dropped_datagrams = drops(&ports)?;
-        // Before connections are closed, which a source that still writes would take for a failure.
+        // Before connections are closed: a source that still writes would report a failure.
         let mut seen: Vec<Seen> =
             shared.iter().map(|shared| std::mem::take(&mut *held(&shared.seen))).collect();
         for (seen, (ends, addresses)) in seen.iter_mut().zip(endpoints.iter().zip(&addresses)) {
@@ -232,7 +235,7 @@ impl Endpoints {
         }
         for shared in &shared {
             if let Some(connection) = held(&shared.connection).take() {
-                connection.close(VarInt::from_u32(0), b"the run is over");
+                connection.close(VarInt::from_u32(0), b"end of the run");
             }
         }
         drop(endpoints);
@@ -240,13 +243,14 @@ impl Endpoints {
     }
 }
 
-/// Whether a socket has lost its address. Who destroys it from outside (`ss -K`) leaves its owner none the wiser: the error is told once,
-/// quinn takes errors of sending for losses, and the next datagram leaves from another port.
+/// Whether a socket has lost its address because it was destroyed from outside (`ss -K`). quinn
+/// does not report this: the kernel returns the error once, quinn treats send errors as losses, and
+/// the next datagram leaves from another port.
 fn is_gone(endpoint: &Endpoint, address: SocketAddr) -> bool {
     endpoint.local_addr().ok() != Some(address)
 }
 
-/// Sends, from the flow's start to its end or the run's.
+/// Runs the sender from the flow's start to its end or the end of the run.
 async fn source(
     client: Endpoint,
     transfer: Transfer,
@@ -293,7 +297,7 @@ async fn send(
         match timeout_at(until, stream.write_chunk(Bytes::from_static(&NOTHING[..length]))).await {
             Ok(written) => written?,
             Err(_) => {
-                // What is still in the stream's buffer is not sent: a simulated source stops as abruptly.
+                // Data in the stream's buffer is discarded, as by a simulated source.
                 return stream.reset(VarInt::from_u32(0)).map_err(io::Error::other);
             }
         }
@@ -305,11 +309,11 @@ async fn send(
     Ok(())
 }
 
-/// Takes what comes, in whatever order, and counts it.
+/// Runs the receiver: reads data in any order and counts it.
 async fn sink(server: Endpoint, playing: Playing, shared: Arc<Shared>) {
     let bins = playing.bin_s.map_or(0, |bin_s| (playing.end_s / bin_s).ceil() as usize);
     held(&shared.seen).bins = vec![0; bins];
-    // A connection that never comes is the source's to report.
+    // The source reports a connection that is never established.
     if let Ok(Err(error)) =
         timeout_at(at(&playing, playing.end_s), take(&server, &playing, &shared)).await
     {
@@ -318,10 +322,9 @@ async fn sink(server: Endpoint, playing: Playing, shared: Arc<Shared>) {
 }
 
 async fn take(server: &Endpoint, playing: &Playing, shared: &Shared) -> io::Result<()> {
-    let incoming = server
-        .accept()
-        .await
-        .ok_or_else(|| io::Error::other("its endpoint ended before a connection came"))?;
+    let incoming = server.accept().await.ok_or_else(|| {
+        io::Error::other("its endpoint ended before a connection was established")
+    })?;
     let connection = incoming.await?;
     let mut stream = connection.accept_uni().await?;
     loop {
@@ -347,7 +350,7 @@ async fn take(server: &Endpoint, playing: &Playing, shared: &Shared) -> io::Resu
     Ok(())
 }
 
-/// Looks at all flows until the end.
+/// Samples all flows until the end.
 async fn sample(playing: &Playing, shared: &[Arc<Shared>]) -> Vec<Row> {
     let (mut rows, mut next_s, mut row_s, mut edges) = (Vec::new(), 0.0, 0.0, 0);
     while next_s < playing.end_s {
@@ -359,7 +362,8 @@ async fn sample(playing: &Playing, shared: &[Arc<Shared>]) -> Vec<Row> {
             let inside = (playing.window[0]..playing.window[1]).contains(&now);
             held(&shared.seen).samples += u64::from(inside);
             let Some(connection) = held(&shared.connection).clone() else { continue };
-            // quinn holds its own lock when a cut is told, so none of ours may be held while quinn is asked.
+            // quinn holds its lock while it calls `on_cut`, so no lock of ours may be held during a
+            // call of quinn.
             let (path, state) = (
                 connection.stats().path,
                 controller(&connection).filter(|_| connection.close_reason().is_none()),

@@ -1,42 +1,43 @@
-//! A window in packets that a rule moves, by the events that RFC 9002 knows. What crates/tcp does for TCP, this does for QUIC.
-//!
-//! A packet is an MTU of acknowledged bytes: rules count packets, and quinn tells of each acknowledged datagram with its size.
+//! The congestion window of a QUIC connection: applies a rule to the events of RFC 9002, as
+//! crates/tcp does for TCP. Rules count packets and quinn reports acknowledged bytes; an MTU of
+//! acknowledged bytes counts as a packet.
 
 use cwndlab_rules::{Ack, Congestion, MarkResponse, Needs, Rule, SlowStart, WindowRule};
 use std::time::{Duration, Instant};
 
-/// Least window, packets (RFC 9002 section 7.2, kMinimumWindow).
+/// Minimum window, packets (RFC 9002 section 7.2, kMinimumWindow).
 const LEAST: f64 = 2.0;
-/// Largest, packets: beyond what any path holds, and in bytes still far from the end of 64 bits.
+/// Maximum window, packets: more than any path holds, and its bytes fit 64 bits.
 const MOST: f64 = 1e9;
 
-/// Why a window was cut.
+/// The cause of a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Packets were found lost.
+    /// Packets were declared lost.
     Loss,
-    /// The receiver saw marks (RFC 9002 section 7.1).
+    /// The receiver reported CE marks (RFC 9002 section 7.1).
     Mark,
-    /// All packets of several time-outs were lost (RFC 9002 section 7.6): the window is the least, the threshold the rule's.
+    /// Persistent congestion (RFC 9002 section 7.6): the window becomes the minimum, the rule gives
+    /// the threshold.
     PersistentCongestion,
 }
 
-/// A cut.
+/// A reduction of the window.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
-    /// When.
+    /// Time of the cut.
     pub at: Instant,
-    /// Why.
+    /// Cause of the cut.
     pub cause: Cause,
     /// Window before, packets.
     pub before: f64,
     /// Window after, packets.
     pub after: f64,
-    /// Whether it ended slow start.
+    /// Whether the cut ended slow start.
     pub in_slow_start: bool,
 }
 
-/// How a connection begins.
+/// Initial window and threshold of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) initial_window: f64,
@@ -60,20 +61,20 @@ pub(crate) struct Sample {
     pub(crate) min_rtt: Duration,
 }
 
-/// A round trip in which the window was cut: nothing sent up to its begin cuts again.
+/// A recovery period: losses of packets sent before it began cause no further cut.
 #[derive(Clone, Copy, Debug)]
 struct Recovery {
     since: Instant,
     by_mark: bool,
 }
 
-/// Growth that waits until it is known whether the acknowledgement it belongs to reports marks.
+/// Growth that is delayed until it is known whether its acknowledgement reports marks.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     ack: Ack,
-    /// Packets of it that may let the window grow.
+    /// Acknowledged packets that may increase the window.
     packets: u32,
-    /// Its acknowledgement is complete.
+    /// Whether the acknowledgement frame is complete.
     closed: bool,
 }
 
@@ -87,17 +88,17 @@ pub(crate) struct Window {
     ssthresh: f64,
     began: Instant,
     recovery: Option<Recovery>,
-    /// When the present round trip began: a packet sent since then ends it.
+    /// Start of the current round trip, which ends when a packet sent after it is acknowledged.
     round_since: Instant,
     round_begins: bool,
-    /// Part of a packet that is acknowledged and not yet counted.
+    /// Fraction of a packet that is acknowledged and not yet counted.
     credit: f64,
     delivered: u64,
     lost: f64,
     in_flight: f64,
     last: Ack,
     held: Option<Held>,
-    /// The rule gave an answer that is no window: it is not asked again.
+    /// The rule returned an invalid congestion window and is no longer called.
     is_faulty: bool,
 }
 
@@ -139,10 +140,12 @@ impl Window {
 
     pub(crate) fn fault(&self) -> Option<String> {
         let of_rule = self.rule.fault().map(str::to_string);
-        of_rule.or_else(|| self.is_faulty.then(|| "gave an answer that is no window".to_string()))
+        let invalid = || "returned an invalid congestion window".to_string();
+        of_rule.or_else(|| self.is_faulty.then(invalid))
     }
 
-    /// quinn sends while what is in flight and one datagram more stay below this: a byte more lets a window of n packets hold n.
+    /// The window in bytes. quinn sends while bytes in flight plus one datagram stay below it, so
+    /// one more byte lets a window of n packets hold n packets.
     pub(crate) fn bytes(&self) -> u64 {
         (self.cwnd * self.mtu) as u64 + 1
     }
@@ -155,7 +158,7 @@ impl Window {
         self.ssthresh().map(|packets| (packets * self.mtu) as u64)
     }
 
-    /// Packets have another size from now on; in bytes the window stays as it is.
+    /// Changes the packet size and keeps the window in bytes.
     pub(crate) fn set_mtu(&mut self, mtu: u16) {
         let scale = self.mtu / f64::from(mtu.max(1));
         self.mtu = f64::from(mtu.max(1));
@@ -163,7 +166,7 @@ impl Window {
         self.ssthresh = (self.ssthresh * scale).max(LEAST);
     }
 
-    /// A packet is acknowledged.
+    /// Processes an acknowledged packet.
     pub(crate) fn on_ack(&mut self, sample: Sample) {
         if self.held.is_some_and(|held| held.closed) {
             self.grow_held();
@@ -171,7 +174,7 @@ impl Window {
         if sample.sent >= self.round_since {
             (self.round_since, self.round_begins) = (sample.now, true);
         }
-        // Bytes are counted, not acknowledgements (RFC 3465): a short datagram is part of a packet.
+        // Appropriate byte counting (RFC 3465): a short datagram is a fraction of a packet.
         self.credit += (sample.bytes as f64 / self.mtu).min(1.0);
         if self.credit < 1.0 {
             return;
@@ -180,7 +183,7 @@ impl Window {
         self.delivered += 1;
         let ack = self.event(&sample);
         self.last = ack;
-        // RFC 9002 sections 7.3.2 (none in recovery) and 7.8 (none where the window is not used).
+        // No growth in recovery (RFC 9002 section 7.3.2) or while app-limited (section 7.8).
         let grows = !sample.app_limited
             && self.recovery.is_none_or(|recovery| sample.sent > recovery.since);
         if self.needs.exact_marks {
@@ -198,7 +201,7 @@ impl Window {
         }
     }
 
-    /// All of one acknowledgement frame was told.
+    /// Ends an acknowledgement frame.
     pub(crate) fn on_end_acks(&mut self, in_flight: u64) {
         self.in_flight = in_flight as f64 / self.mtu;
         if let Some(held) = &mut self.held {
@@ -206,7 +209,8 @@ impl Window {
         }
     }
 
-    /// Marks were reported, or packets were found lost, of which the last was sent at `sent`. The cut, if there is one.
+    /// Processes marks or lost packets, of which the last was sent at `sent`. Returns the cut, if
+    /// any.
     pub(crate) fn on_congestion(
         &mut self,
         now: Instant,
@@ -233,7 +237,7 @@ impl Window {
         let answered = self.recovery.filter(|recovery| sent <= recovery.since);
         match (answered, cause) {
             (None, _) => Some(self.cut(now, cause)),
-            // A rule's shallower answer to a mark is none to a loss (`mark_covers_loss`).
+            // A cut for a mark may be too shallow for a loss (`mark_covers_loss`).
             (Some(recovery), Cause::Loss) if recovery.by_mark && !self.rule.mark_covers_loss() => {
                 Some(self.cut(now, cause))
             }
@@ -242,7 +246,7 @@ impl Window {
         }
     }
 
-    /// Window and threshold to what the rule asks for.
+    /// Sets window and threshold by the rule's decrease.
     fn cut(&mut self, now: Instant, cause: Cause) -> Cut {
         let (before, in_slow_start) = (self.cwnd, self.cwnd < self.ssthresh);
         let congestion = match cause {
@@ -262,8 +266,9 @@ impl Window {
         Cut { at: now, cause, before, after: self.cwnd, in_slow_start }
     }
 
-    /// The least window (RFC 9002 section 7.6.2). Its appendix B.8 forgets the recovery, too; then packets of the same outage that are found
-    /// lost later would cut the threshold again, to the least, so here it stays.
+    /// Sets the minimum window (RFC 9002 section 7.6.2). Appendix B.8 also ends recovery. Then
+    /// packets of the same outage that are declared lost later would cut the threshold to the
+    /// minimum, so this implementation keeps the recovery.
     fn collapse(&mut self, now: Instant) -> Cut {
         let (before, in_slow_start) = (self.cwnd, self.cwnd < self.ssthresh);
         self.cwnd = LEAST;
@@ -274,7 +279,7 @@ impl Window {
         let Some(held) = self.held.take() else { return };
         let mut ack = held.ack;
         if held.packets == 0 {
-            // Its share of marks counts although its packets may not let the window grow.
+            // The rule counts the marks although the packets may not increase the window.
             self.rule.increase(self.cwnd, &ack);
         }
         for _ in 0..held.packets {
@@ -283,7 +288,7 @@ impl Window {
         }
     }
 
-    /// Slow start, or the rule's increase, for one packet.
+    /// Applies slow start or the rule's increase for one packet.
     fn grow(&mut self, ack: &Ack) {
         if self.is_faulty {
             return;
@@ -302,7 +307,7 @@ impl Window {
         }
     }
 
-    /// A window within its bounds; the present one where the rule's answer is none.
+    /// A window within its bounds; the current window if the rule returned NaN.
     fn checked(&mut self, asked: f64) -> f64 {
         self.is_faulty |= asked.is_nan();
         within(asked).unwrap_or(self.cwnd)
@@ -331,7 +336,7 @@ impl Window {
     }
 }
 
-/// Between the least and the largest window; none for what is no number.
+/// Clamps a window to its bounds; none for NaN.
 fn within(packets: f64) -> Option<f64> {
     (!packets.is_nan()).then(|| packets.clamp(LEAST, MOST))
 }

@@ -1,4 +1,5 @@
-//! Endpoints whose relay dies in mid-run: they end when the run does, and say until when data came.
+//! Tests of endpoints whose relay fails during a run: they end with the run and report when data
+//! last arrived.
 #![cfg(feature = "transfers")]
 
 use cwndlab_emulator::{Driving, Emulator, drive};
@@ -10,17 +11,19 @@ use std::time::{Duration, Instant};
 const BUFFER_BYTES: usize = 1 << 22;
 const DATAGRAM_BYTES: u16 = 1200;
 
-/// What a run gave, packets that its relay handed over, and how long it took.
+/// The report of a run, the packets that its relay delivered, and the run's duration.
 struct Played {
     report: Report,
     released_packets: u64,
     took: Duration,
 }
 
-/// Plays two flows for `end_s` seconds through a relay that is gone, with its sockets, once it has handed over so many packets.
+/// Runs two flows for `end_s` seconds over a relay that closes its sockets after `relayed_packets`
+/// packets.
 fn play(end_s: f64, relayed_packets: u64) -> Played {
     let scenario = Scenario::from_toml(
-        "duration = \"10s\"\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n[[flows]]\nname = \"flow\"\ncount = 2\nrule = \"AIMD(1, 0.5)\"\n",
+        "duration = \"10s\"\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n\
+         [[flows]]\nname = \"flow\"\ncount = 2\nrule = \"AIMD(1, 0.5)\"\n",
     )
     .unwrap();
     let transfer = Transfer {
@@ -66,8 +69,9 @@ fn play(end_s: f64, relayed_packets: u64) -> Played {
 }
 
 #[test]
-fn endpoints_whose_relay_dies_end_with_the_run() {
-    // 200 packets leave the network in some 0.2 s; on a busy machine a run may be over before both flows have had theirs.
+fn endpoints_whose_relay_fails_end_with_the_run() {
+    // 200 packets cross the network in about 0.2 s. On a busy machine a run may end before both
+    // flows have received data.
     let has_data = |played: &Played| {
         played.released_packets >= 200 && played.report.seen.iter().all(|seen| seen.total_bytes > 0)
     };
@@ -79,7 +83,7 @@ fn endpoints_whose_relay_dies_end_with_the_run() {
     let Played { report, released_packets, took } = played;
     for seen in &report.seen {
         assert!(seen.has_connected && seen.last_s.is_some());
-        // Their own sockets are as they were, and QUIC goes on probing.
+        // The endpoints' sockets are open, and QUIC continues to probe.
         assert_eq!(seen.failed, None);
     }
     let bytes: u64 = report.seen.iter().map(|seen| seen.total_bytes).sum();
@@ -88,7 +92,7 @@ fn endpoints_whose_relay_dies_end_with_the_run() {
 }
 
 #[test]
-fn endpoints_that_never_had_a_relay_end_with_the_run() {
+fn endpoints_without_a_relay_end_with_the_run() {
     let Played { report, released_packets, took } = play(0.5, 0);
     assert_eq!(released_packets, 0);
     assert!(

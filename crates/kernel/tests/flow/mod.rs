@@ -1,8 +1,8 @@
-//! A flow as bpf/drive.h has it, and the two ways to run that code: the host's build of it, and the kernel's.
+//! The flow state of the test driver (bpf/drive.h), and the driver's host build.
 
 use cwndlab_kernel::{Plan, Program};
 
-/// What happens to a flow (bpf/drive.h).
+/// Events of a flow (bpf/drive.h).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Event {
@@ -14,7 +14,7 @@ pub enum Event {
     Round,
 }
 
-/// `struct drive`.
+/// `struct drive` of bpf/drive.h.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct Drive {
@@ -28,25 +28,26 @@ pub struct Drive {
     pub mraimd: [u64; 2],
 }
 
-/// What takes an event through the host's build of a plan's program.
+/// Runs events in the host build of a plan's program.
 pub fn host(plan: &Plan) -> impl Fn(&mut Drive) + use<> {
     unsafe extern "C" {
         fn cwndlab_kernel_drive(rule: *const u8, flow: *mut Drive);
     }
-    // Words, because the C code reads 64 bits at a time.
+    // Words, for the alignment of 64-bit reads.
     let words: Vec<u64> = plan
         .data
         .chunks_exact(8)
         .map(|word| u64::from_ne_bytes(word.try_into().unwrap()))
         .collect();
-    // SAFETY: `words` is the struct that the program of `plan` reads, and `Drive` is laid out as `struct drive`.
+    // SAFETY: `words` is the struct that the program of `plan` reads, and `Drive` is laid out as
+    // `struct drive`.
     move |drive| unsafe { cwndlab_kernel_drive(words.as_ptr().cast(), drive) }
 }
 
 pub struct Flow(pub Drive);
 
 impl Flow {
-    /// A flow at a window of `cwnd` packets, with the rule's first memory.
+    /// A flow at a window of `cwnd` packets, with the rule's initial memory.
     pub fn new(plan: &Plan, cwnd: f64) -> Self {
         let kind = match plan.program {
             Program::Table => 0,
@@ -72,7 +73,8 @@ impl Flow {
         self.0.cwnd as f64 + self.0.fraction_q44 as f64 / 2f64.powi(44)
     }
 
-    /// One event, by `run`. The floor of two packets and slow start are the kernel's, not the rule's.
+    /// Runs one event by `run`. The floor of two packets and slow start, which the rule does not
+    /// do, are applied here.
     pub fn happen(&mut self, event: Event, acked: u32, rtt_s: f64, run: impl Fn(&mut Drive)) {
         (self.0.event, self.0.acked, self.0.srtt_us_8) =
             (event as u32, acked, (rtt_s * 8e6) as u32);

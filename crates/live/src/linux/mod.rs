@@ -1,4 +1,5 @@
-//! Real flows of this kernel through the emulated network: two namespaces, a TUN device in each, and the emulator between them.
+//! Live runs with Linux TCP: two network namespaces with a TUN device each, and the emulator
+//! between them.
 
 mod namespace;
 pub(crate) mod outcome;
@@ -29,17 +30,17 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-/// Between reports of progress.
+/// Interval between reports of progress.
 const PROGRESS: Duration = Duration::from_millis(200);
-/// How the threads rank among what runs on the machine: the emulator first, then endpoints, then the rest.
+/// Niceness of the threads: the emulator before the endpoints, both before other processes.
 const EMULATOR_NICENESS: i32 = -20;
 const ENDPOINT_NICENESS: i32 = -10;
-/// From the moment that everything is ready to time 0 of the run.
+/// Time between the end of the setup and time 0 of the run.
 const LEAD: Duration = Duration::from_millis(20);
-/// How long after the end of a run threads may take; beyond it the process gives up.
+/// How long after the end of a run its threads may take before the process exits.
 const PATIENCE_S: f64 = 10.0;
 
-/// What the threads of a namespace bring back.
+/// The report of the source thread.
 struct SourceReport {
     watched: Vec<source::Watched>,
     rows: Vec<Sample>,
@@ -52,7 +53,8 @@ pub fn run(request: Request) -> Result<(), Failure> {
     end_with(parent)?;
     if !nix::unistd::geteuid().is_root() {
         return Err(Failure::refused(
-            "a live run needs root: it makes network namespaces and TUN devices (CAP_SYS_ADMIN, CAP_NET_ADMIN)",
+            "a live run needs root: it makes network namespaces and TUN devices (CAP_SYS_ADMIN, \
+             CAP_NET_ADMIN)",
         ));
     }
     let emulator_plan = NetworkPath::new(&scenario);
@@ -68,7 +70,7 @@ pub fn run(request: Request) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a run gave.
+/// The measurements of a run.
 pub struct Played {
     emulator: Emulator,
     health: Health,
@@ -130,7 +132,7 @@ fn play(scenario: &Scenario, plan: &Plan, algorithms: &Algorithms) -> Result<Pla
         }
         let counted = &released;
         let emulation = scope.spawn(move || {
-            socket::be_punctual(EMULATOR_NICENESS);
+            socket::set_priority(EMULATOR_NICENESS);
             thread::sleep(begin.saturating_duration_since(Instant::now()));
             let mut health =
                 drive(&mut emulator, &mut tun, Driving::new(begin, end_s), |_, health| {
@@ -142,7 +144,8 @@ fn play(scenario: &Scenario, plan: &Plan, algorithms: &Algorithms) -> Result<Pla
             health.cpu_share = getrusage(UsageWho::RUSAGE_THREAD)
                 .ok()
                 .map(|used| (seconds(used.user_time()) + seconds(used.system_time())) / end_s);
-            // The devices stay until both ends have read their counters: what they send into a closed one counts as lost.
+            // The devices stay open until both ends have read their counters: packets into a closed
+            // device count as drops.
             Ok::<_, Failure>((emulator, health, tun))
         });
         watch(begin, end_s, &released, || {
@@ -156,35 +159,38 @@ fn play(scenario: &Scenario, plan: &Plan, algorithms: &Algorithms) -> Result<Pla
     })
 }
 
-/// Says that a namespace is ready, or why it is not, and waits for the start.
+/// Reports that a namespace is ready, or why it is not, and waits for the start of the run.
 fn handshake<T>(
     ready: Result<(OwnedFd, T), Failure>,
-    tell: &SyncSender<Result<OwnedFd, Failure>>,
+    report: &SyncSender<Result<OwnedFd, Failure>>,
     start: &Receiver<Instant>,
 ) -> Option<(T, Instant)> {
-    socket::be_punctual(ENDPOINT_NICENESS);
+    socket::set_priority(ENDPOINT_NICENESS);
     match ready {
         Ok((device, rest)) => {
-            tell.send(Ok(device)).ok()?;
+            report.send(Ok(device)).ok()?;
             start.recv().ok().map(|begin| (rest, begin))
         }
         Err(failure) => {
-            // If nobody listens, somebody else has failed already.
-            let _ = tell.send(Err(failure));
+            // A closed channel means that another thread has failed already.
+            let _ = report.send(Err(failure));
             None
         }
     }
 }
 
-fn device(told: &Receiver<Result<OwnedFd, Failure>>) -> Result<OwnedFd, Failure> {
-    told.recv().unwrap_or_else(|_| Err(Failure::broken("start", "a thread ended before the run")))
+fn device(reports: &Receiver<Result<OwnedFd, Failure>>) -> Result<OwnedFd, Failure> {
+    reports
+        .recv()
+        .unwrap_or_else(|_| Err(Failure::broken("start", "a thread ended before the run")))
 }
 
 pub(crate) fn join<T>(thread: ScopedJoinHandle<'_, T>) -> Result<T, Failure> {
     thread.join().map_err(|_| Failure::broken("run", "a thread failed, see above"))
 }
 
-/// Reports progress until everything is over. A run that does not end in time ends here, and with the process all that it made.
+/// Reports progress until all threads have ended. Exits the process, which removes namespaces and
+/// devices, if they do not end in time.
 pub(crate) fn watch(begin: Instant, end_s: f64, released: &AtomicU64, is_over: impl Fn() -> bool) {
     while !is_over() {
         thread::sleep(PROGRESS.min(Duration::from_secs_f64(end_s / 4.0)));
@@ -208,7 +214,8 @@ pub(crate) fn seconds(time: nix::sys::time::TimeVal) -> f64 {
     time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6
 }
 
-/// Numbers of flows in an order drawn from the seed: of flows that start together, the first would have an advantage.
+/// Flow numbers in an order drawn from the seed: of flows that start at the same time the first has
+/// an advantage.
 pub(crate) fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -218,30 +225,32 @@ pub(crate) fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     order
 }
 
-/// Has the process end with the one that asked for a run.
+/// Makes this process end when the process that requested the run ends.
 pub(crate) fn end_with(parent: Option<i32>) -> Result<(), Failure> {
     if let Some(parent) = parent {
-        socket::end_with_parent();
+        socket::die_with_parent();
         if nix::unistd::getppid().as_raw() != parent {
-            return Err(Failure::broken("start", "the program that asked for this run is gone"));
+            return Err(Failure::broken("start", "the process that requested this run has ended"));
         }
     }
     Ok(())
 }
 
-/// Two runs at once would disturb each other. The name is not in the file system: it is gone with the process.
+/// Acquires the lock of live runs, of which one may run at a time: an abstract socket, which the
+/// kernel releases with the process.
 pub(crate) fn alone() -> Result<UnixListener, Failure> {
     let address = SocketAddr::from_abstract_name("cwndlab-live")
         .map_err(|error| Failure::broken("start", error))?;
     UnixListener::bind_addr(&address).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AddrInUse => {
-            Failure::refused("another live run is going on on this machine: two would disturb each other, wait for its end")
-        }
+        std::io::ErrorKind::AddrInUse => Failure::refused(
+            "another live run is in progress on this machine: two runs would disturb each \
+                 other, wait for its end",
+        ),
         _ => Failure::broken("start", error),
     })
 }
 
-/// What makes a run invalid, for whoever prints it.
+/// Sends the limits of a valid run.
 pub fn limits() -> Result<(), Failure> {
     send(&Event::Answer { answer: outcome::limits() });
     Ok(())

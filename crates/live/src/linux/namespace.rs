@@ -1,4 +1,5 @@
-//! Network namespaces without a name, each held by one thread: they, the devices and the connections in them end with it.
+//! Anonymous network namespaces, each of one thread: a namespace and its devices and connections
+//! end with the thread.
 
 use super::plan::{FlowPlan, Plan};
 use super::routes::Routes;
@@ -8,17 +9,17 @@ use std::fs;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Which end of the network a namespace is.
+/// The end of the path that a namespace represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Where flows' sources are.
+    /// The senders of the flows.
     Source,
-    /// Where their sinks are.
+    /// The receivers of the flows.
     Sink,
 }
 
 impl End {
-    /// The name of its device.
+    /// Name of the TUN device.
     pub const fn device(self) -> &'static str {
         match self {
             Self::Source => "cwndlab-source",
@@ -26,7 +27,7 @@ impl End {
         }
     }
 
-    /// First two bytes of its addresses.
+    /// First two bytes of the addresses.
     pub const fn network(self) -> [u8; 2] {
         match self {
             Self::Source => [10, 64],
@@ -34,7 +35,7 @@ impl End {
         }
     }
 
-    /// Address of the flow of a number.
+    /// Address of a flow.
     pub fn address(self, flow: usize) -> Ipv4Addr {
         let ([a, b], [c, d]) = (self.network(), ((flow + 1) as u16).to_be_bytes());
         Ipv4Addr::new(a, b, c, d)
@@ -48,23 +49,25 @@ impl End {
     }
 }
 
-/// Packets that a device may hold before it drops some, outside the emulator: what a second of 240 Mbit/s brings.
+/// Queue length of the TUN devices, packets: a second of 240 Mbit/s. Drops there are outside the
+/// emulated network.
 const DEVICE_QUEUE: u32 = 20_000;
 
-/// Moves this thread into a new namespace with a TUN device and the routes of all flows. Returns the device.
+/// Moves this thread into a new network namespace with a TUN device and the routes of all flows;
+/// returns the device.
 pub fn enter(end: End, plan: &Plan) -> Result<OwnedFd, Failure> {
     let doing = |what: &'static str| move |error: std::io::Error| Failure::broken(what, error);
     unshare(CloneFlags::CLONE_NEWNET).map_err(|error| match error {
-        nix::Error::EPERM => {
-            Failure::refused("no right to make network namespaces: a live run needs root (CAP_SYS_ADMIN and CAP_NET_ADMIN)")
-        }
+        nix::Error::EPERM => Failure::refused(
+            "network namespace: a live run needs root (CAP_SYS_ADMIN and CAP_NET_ADMIN)",
+        ),
         other => Failure::broken("network namespace", other),
     })?;
     settings(end, plan)?;
     let device = open(end.device())?;
     let mut routes = Routes::open().map_err(doing("routes"))?;
     routes.up("lo", None, None).map_err(doing("loopback device"))?;
-    // IPv6 would send packets of its own; the device has no address for it.
+    // IPv6 sends packets, such as router solicitations, which do not belong to a flow.
     write(&format!("ipv6/conf/{}/disable_ipv6", end.device()), "1").or_else(|failure| {
         if fs::exists("/proc/sys/net/ipv6").unwrap_or(true) { Err(failure) } else { Ok(()) }
     })?;
@@ -80,7 +83,7 @@ pub fn enter(end: End, plan: &Plan) -> Result<OwnedFd, Failure> {
     Ok(device)
 }
 
-/// What the route of a flow says about its connection.
+/// Route metrics of a flow.
 fn metrics(end: End, flow: &FlowPlan) -> Vec<super::routes::Metric> {
     use super::routes::Metric;
     match end {
@@ -99,11 +102,11 @@ fn metrics(end: End, flow: &FlowPlan) -> Vec<super::routes::Metric> {
     }
 }
 
-/// Switches of this namespace; none of them reaches beyond it.
+/// Sets the sysctls of this namespace; they have no effect outside.
 fn settings(end: End, plan: &Plan) -> Result<(), Failure> {
     let switch = |on: bool| if on { "1" } else { "0" };
     let buffers = format!("4096 {} {}", plan.buffer_bytes, plan.buffer_bytes);
-    // At the source the route says who asks for ECN; the sink agrees with whoever does.
+    // At the source the route decides whether a flow requests ECN; the sink accepts every request.
     let ecn = if end == End::Source { "0" } else { "2" };
     for (name, value) in [
         ("ipv4/tcp_no_metrics_save", "1"),
@@ -115,7 +118,7 @@ fn settings(end: End, plan: &Plan) -> Result<(), Failure> {
         ("ipv4/tcp_wmem", &buffers),
         ("ipv4/conf/all/rp_filter", "0"),
         ("ipv4/conf/default/rp_filter", "0"),
-        // Acknowledgements of gaps go out one by one, as a simulated receiver's do.
+        // No SACK compression: a simulated receiver sends each duplicate ACK at once.
         ("ipv4/tcp_comp_sack_nr", "0"),
     ] {
         write(name, value)?;
@@ -127,17 +130,18 @@ fn write(name: &str, value: &str) -> Result<(), Failure> {
     let path = format!("/proc/sys/net/{name}");
     fs::write(&path, value).map_err(|error| {
         Failure::refused(format!(
-            "{path} cannot be set to {value} in the run's own namespace: {error}"
+            "{path} cannot be set to {value} in the network namespace of the run: {error}"
         ))
     })
 }
 
-/// Makes a TUN device in this thread's namespace.
+/// Opens a new TUN device in this thread's namespace.
 fn open(name: &str) -> Result<OwnedFd, Failure> {
     const PATH: &str = "/dev/net/tun";
     let failed = |error: std::io::Error| {
         Failure::refused(format!(
-            "{PATH}: {error}; a live run makes TUN devices (modprobe tun, or --device {PATH} of the container)"
+            "{PATH}: {error}; a live run makes TUN devices (modprobe tun, or --device {PATH} of \
+             the container)"
         ))
     };
     let file = fs::OpenOptions::new().read(true).write(true).open(PATH).map_err(failed)?;
@@ -152,20 +156,20 @@ fn open(name: &str) -> Result<OwnedFd, Failure> {
     Ok(device)
 }
 
-/// What a namespace lost outside the emulator, and what it found wrong.
+/// Counters of a namespace: drops outside the emulated network, checksum errors, TCP events.
 #[derive(Clone, Debug, Default, serde::Serialize)]
 pub struct Losses {
-    /// Packets that its device or its sockets dropped.
+    /// Packets that the device or the sockets dropped.
     pub dropped_packets: u64,
-    /// The same, by what counted them.
+    /// The same by counter.
     pub dropped: std::collections::BTreeMap<String, u64>,
-    /// Packets whose checksum it found wrong.
+    /// Packets with a wrong checksum.
     pub broken_packets: u64,
-    /// TCP events that it counted, by name.
+    /// TCP events by name.
     pub events: std::collections::BTreeMap<String, u64>,
 }
 
-/// Counters of /proc/net/snmp and netstat for packets that a namespace lost by itself.
+/// Counters of /proc/net/snmp and /proc/net/netstat for packets that a namespace dropped.
 const DROPS: [&str; 6] = [
     "TcpExt.TCPBacklogDrop",
     "TcpExt.TCPRcvQDrop",
@@ -175,7 +179,7 @@ const DROPS: [&str; 6] = [
     "Ip.OutDiscards",
 ];
 
-/// Events of /proc/net/netstat that say how loss recovery went, for whoever wonders about a result.
+/// Counters of /proc/net/netstat for events of loss recovery.
 const EVENTS: [&str; 10] = [
     "TCPTimeouts",
     "TCPLossProbes",
@@ -189,10 +193,11 @@ const EVENTS: [&str; 10] = [
     "TCPDSACKUndo",
 ];
 
-/// Reads this thread's namespace's counters.
+/// Reads the counters of this thread's namespace.
 pub fn losses(end: End) -> std::io::Result<Losses> {
     let mut losses = Losses::default();
-    // Columns of a device (Documentation/networking/statistics): receive bytes, packets, errors, drops, ... eight, then transmit.
+    // Columns of a device (Documentation/networking/statistics): receive bytes, packets, errors,
+    // drops, ... eight, then transmit.
     let devices = fs::read_to_string("/proc/thread-self/net/dev")?;
     if let Some((_, numbers)) = devices
         .lines()
@@ -224,7 +229,7 @@ pub fn losses(end: End) -> std::io::Result<Losses> {
     Ok(losses)
 }
 
-/// Pairs of lines, names and then numbers, each with the table's name in front.
+/// Parses pairs of lines, names and numbers, each with the table's name in front.
 fn tables(text: &str) -> std::collections::HashMap<String, u64> {
     let lines: Vec<&str> = text.lines().collect();
     let mut all = std::collections::HashMap::new();

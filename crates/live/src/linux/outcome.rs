@@ -1,4 +1,5 @@
-//! The result of a run with flows of the kernel: the fields of a simulated one, and what only such runs have (docs/live.md).
+//! The result of a run with Linux TCP: the fields of a simulated run and those of live runs
+//! (docs/live.md).
 
 use super::plan::Plan;
 use super::rules::Reported;
@@ -8,10 +9,10 @@ use cwndlab_sim::results::FlowResult;
 use cwndlab_sim::scenario::Scenario;
 use serde_json::{Value, json};
 
-/// Share of a flow's busy time that it may be held up by buffers instead of its window.
+/// Largest share of a flow's busy time in which buffers instead of its window may limit it.
 const HELD_UP_SHARE: f64 = 0.02;
 
-/// Bounds of a valid run, by name.
+/// Limits of a valid run by name.
 pub fn limits() -> Value {
     json!({ "lateness_p99_s": LATENESS_P99_S, "held_up_share": HELD_UP_SHARE })
 }
@@ -66,7 +67,7 @@ fn flows(scenario: &Scenario, played: &Played) -> Vec<FlowResult> {
             mean_rtt_s: mean(book.rtt_sum_s, book.rtt_count),
             mean_rto_s: mean(seen.rto_sum_s, seen.rto_samples),
             mean_cwnd_packets: mean(seen.cwnd_sum, seen.samples).unwrap_or(0.0),
-            // When all that the application had was acknowledged.
+            // When all data of the application was acknowledged.
             finish_s: if seen.is_over { book.acknowledged_s(seen.written) } else { None },
         };
         flow_result(&played.emulator.network_path().flows()[number], book, &did)
@@ -74,7 +75,7 @@ fn flows(scenario: &Scenario, played: &Played) -> Vec<FlowResult> {
     played.watched.iter().enumerate().map(flow).collect()
 }
 
-/// Why the result is not to be trusted.
+/// Why the run is not valid.
 fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
     let (health, mut reasons) = (&played.health, Vec::new());
     let mut say = |wrong: bool, text: String| {
@@ -86,7 +87,8 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
     say(
         p99_s > LATENESS_P99_S,
         format!(
-            "1 packet in 100 was handed over {:.2} ms late or later, allowed are {:.2} ms: the machine was too busy",
+            "1 packet in 100 was delivered {:.2} ms late or later (limit {:.2} ms): the machine \
+             was too busy",
             p99_s * 1e3,
             LATENESS_P99_S * 1e3
         ),
@@ -108,10 +110,10 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
     let broken = health.broken_packets
         + played.losses.iter().map(|losses| losses.broken_packets).sum::<u64>();
     say(broken > 0, format!("packets with a wrong checksum: {broken}"));
-    say(health.released_packets == 0, "no packet passed".into());
+    say(health.released_packets == 0, "no packet was delivered".into());
     say(
         played.emulator.network_path().has_overflowed(),
-        "a queue outgrew the memory meant for it".into(),
+        "a queue exceeded its memory limit".into(),
     );
     let end_s = scenario.duration.seconds();
     for (flow, seen) in plan.flows.iter().zip(&played.watched) {
@@ -137,14 +139,14 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
         say(
             share(info.sndbuf_limited) > HELD_UP_SHARE,
             format!(
-                "flow \"{name}\": held up by its send buffer for {:.1} % of the time",
+                "flow \"{name}\": limited by its send buffer for {:.1} % of the time",
                 100.0 * share(info.sndbuf_limited)
             ),
         );
         say(
             flow.window_bytes.is_none() && share(info.rwnd_limited) > HELD_UP_SHARE,
             format!(
-                "flow \"{name}\": held up by the receiver's buffer for {:.1} % of the time",
+                "flow \"{name}\": limited by the receive buffer for {:.1} % of the time",
                 100.0 * share(info.rwnd_limited)
             ),
         );
@@ -152,14 +154,15 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
     reasons
 }
 
-/// What the kernel says about its flows.
+/// The kernel's figures of each flow.
 fn kernel_flows(plan: &Plan, played: &Played) -> Value {
     let row = |(number, seen): (usize, &Watched)| {
         let info = seen.last.unwrap_or_default();
+        let has_min_rtt = info.min_rtt > 0 && info.min_rtt < u32::MAX;
         let book = &played.emulator.books()[number];
         json!({
             "flow": plan.flows[number].name,
-            "min_rtt_s": (info.min_rtt > 0 && info.min_rtt < u32::MAX).then(|| f64::from(info.min_rtt) / 1e6),
+            "min_rtt_s": has_min_rtt.then(|| f64::from(info.min_rtt) / 1e6),
             "wire_min_rtt_s": book.rtt_least_s.is_finite().then_some(book.rtt_least_s),
             "largest_cwnd_packets": seen.largest_cwnd,
             "mss_bytes": info.snd_mss,

@@ -1,4 +1,5 @@
-//! A scenario as flows of this kernel: what each socket and route is to be, and what of the scenario cannot be had.
+//! Translation of a scenario to Linux TCP: options of sockets and routes, and errors for
+//! unsupported settings.
 
 use super::rules::initial_ssthresh;
 use crate::events::Failure;
@@ -8,8 +9,9 @@ use cwndlab_sim::scenario::{
     FlowSpec, KnobOverrides, ProfileName, RecoveryName, Sampling, Scenario,
 };
 use cwndlab_tcp::Knobs;
+use cwndlab_units::message::{invalid, one_of};
 
-/// Knobs that Linux can be told; the others are its own business.
+/// Endpoint knobs that a live run supports; Linux has no setting for the others.
 const HONOURED: [&str; 9] = [
     "packet_size",
     "window",
@@ -25,49 +27,49 @@ const HONOURED: [&str; 9] = [
 pub const HEADER_BYTES: u32 = 40;
 /// Bytes of TCP's timestamps, padding included (RFC 7323, appendix A).
 pub const TIMESTAMP_BYTES: u32 = 12;
-/// Payloads of a packet: what Linux takes as TCP_MAXSEG, and what fits an IPv4 packet.
+/// Supported payloads, bytes: from the least TCP_MAXSEG of Linux to what fits an IPv4 packet.
 const PAYLOADS: std::ops::RangeInclusive<u32> = 88..=65_000;
-/// Flows that addresses are there for.
+/// Maximum number of flows.
 const MOST_FLOWS: usize = 2000;
-/// Windows and thresholds from here on are none.
+/// Windows and thresholds from this value on mean no limit.
 pub const UNLIMITED_PACKETS: f64 = 1e8;
-/// Most often that windows are looked at.
+/// Shortest interval between samples of windows, seconds.
 const SHORTEST_SAMPLING_S: f64 = 1e-3;
-/// How often otherwise, at the least.
+/// Longest interval between samples of windows, seconds.
 const LONGEST_SAMPLING_S: f64 = 10e-3;
 
-/// One flow.
+/// Settings of a flow.
 #[derive(Clone, Debug)]
 pub struct FlowPlan {
     /// Name.
     pub name: String,
-    /// Entry of the scenario's flows.
+    /// Index of the entry in the scenario's flows.
     pub group: usize,
-    /// When it starts, seconds; infinite for never.
+    /// Start, seconds; infinite for never.
     pub start_s: f64,
-    /// When its application stops, seconds.
+    /// When the application stops sending, seconds.
     pub stop_s: f64,
-    /// Bytes to transfer; unlimited where absent.
+    /// Bytes to transfer; none for unlimited.
     pub bytes: Option<u64>,
-    /// TCP_MAXSEG: payload and the options that every packet carries.
+    /// TCP_MAXSEG: payload plus the options of every packet.
     pub mss_bytes: u32,
-    /// Receiver's window, bytes.
+    /// Receive window, bytes.
     pub window_bytes: Option<u32>,
-    /// First window, packets.
+    /// Initial window, packets.
     pub initial_window: u32,
-    /// Whether it agrees on ECN.
+    /// Whether the flow negotiates ECN.
     pub ecn: bool,
-    /// Whether every packet is acknowledged at once.
+    /// Whether the receiver acknowledges every packet at once (no delayed ACKs).
     pub quick_ack: bool,
-    /// Smallest time-out, milliseconds; the kernel's own where absent.
+    /// Minimum RTO, milliseconds; none for the kernel's.
     pub min_rto_ms: Option<u32>,
-    /// Whether packets leave spaced out.
+    /// Whether the sender paces packets.
     pub pacing: bool,
-    /// Round trip of propagation delays, seconds.
+    /// RTT of the propagation delays, seconds.
     pub base_rtt_s: f64,
 }
 
-/// All of them, and what they have in common.
+/// Settings of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Flows by number.
@@ -80,21 +82,22 @@ pub struct Plan {
     pub mtu: u32,
     /// Time between samples, seconds.
     pub sampling_s: f64,
-    /// Bytes that a socket may hold: several times what the network holds.
+    /// Socket buffer, bytes: several times what the network holds.
     pub buffer_bytes: u32,
-    /// Bytes not yet sent that a socket should hold: what keeps it busy until its thread has its turn.
+    /// TCP_NOTSENT_LOWAT: unsent bytes that keep a socket busy until its thread runs again.
     pub unsent_bytes: u32,
 }
 
 const ENDPOINTS: Endpoints = Endpoints {
-    whose: "Linux's",
+    owner: "Linux's",
     profiles: &[ProfileName::Rfc, ProfileName::Linux],
-    packets: "leave it out",
+    packet_trace_advice: "leave it out",
     shortest: "1ms",
 };
 
 impl Plan {
-    /// Reads a checked scenario; `plays` are its flows as the network has them, `largest_bps` the rate of its fastest link.
+    /// Translates a checked scenario; `plays` are its flows in the network, `largest_bps` is the
+    /// rate of the fastest link.
     pub fn new(
         scenario: &Scenario,
         plays: &[ExternalFlow],
@@ -106,13 +109,11 @@ impl Plan {
             one(scenario, i, flow)?;
         }
         if plays.is_empty() {
-            return refuse("flows", "the list is empty: a live run needs at least one flow");
+            return refuse("flows", "a live run needs at least one flow");
         }
         if plays.len() > MOST_FLOWS {
-            return refuse(
-                "flows",
-                &format!("{} flows are too many for a live run: at most {MOST_FLOWS}", plays.len()),
-            );
+            let expected = format!("at most {MOST_FLOWS} flows in a live run");
+            return Err(Failure::refused(invalid("flows", plays.len(), expected)));
         }
         let flows: Vec<FlowPlan> =
             plays.iter().map(|play| flow_plan(play, &scenario.flows[play.group])).collect();
@@ -120,7 +121,7 @@ impl Plan {
         if plays.iter().any(|play| play.knobs.timestamps != timestamps) {
             return refuse(
                 "tcp.timestamps",
-                "must be the same for all flows: it is one switch of a kernel",
+                "must be the same for all flows: the kernel has one setting",
             );
         }
         let sack = scenario.flows[0].recovery == RecoveryName::Sack;
@@ -150,41 +151,42 @@ fn one(scenario: &Scenario, index: usize, flow: &FlowSpec) -> Result<(), Failure
     match flow.recovery {
         RecoveryName::Sack | RecoveryName::NewReno => {}
         other => {
-            let name = format!("{other:?}").to_lowercase();
-            return refuse(
-                &key("recovery"),
-                &format!("\"{name}\" is not in Linux: allowed are sack, newreno"),
-            );
+            let name = format!("\"{other:?}\"").to_lowercase();
+            return Err(Failure::refused(invalid(
+                key("recovery"),
+                name,
+                "sack or newreno, which Linux has",
+            )));
         }
     }
     if flow.recovery != scenario.flows[0].recovery {
         return refuse(
             &key("recovery"),
-            "must be the same for all flows: it is one switch of a kernel",
+            "must be the same for all flows: the kernel has one setting",
         );
     }
     knobs(&key("tcp"), &flow.tcp)?;
     let all = scenario.knobs(&flow.tcp);
     if flow.rule.0.kernel_name().is_some() && initial_ssthresh(scenario, flow).is_some() {
-        let message = "Linux's own rules begin without a threshold: only rules registered for the run can have one";
+        let message = "Linux's congestion controls begin without a threshold: only rules that are \
+                       registered for the run can have one";
         return refuse(&key("tcp.initial_ssthresh"), message);
     }
     if !PAYLOADS.contains(&all.packet_size) {
         let (least, most) = PAYLOADS.into_inner();
-        return refuse(
-            &key("tcp.packet_size"),
-            &format!("{} bytes are not possible: allowed are {least} to {most}", all.packet_size),
-        );
+        let expected = format!("{least} to {most} bytes in a live run");
+        let message = invalid(key("tcp.packet_size"), all.packet_size, expected);
+        return Err(Failure::refused(message));
     }
     Ok(())
 }
 
-/// Refuses knobs that are written and that Linux cannot be told.
+/// Refuses knobs that the scenario sets and Linux does not support.
 fn knobs(key: &str, knobs: &KnobOverrides) -> Result<(), Failure> {
     match written(key, knobs)?.iter().find(|name| !HONOURED.contains(&name.as_str())) {
         Some(name) => refuse(
             &format!("{key}.{name}"),
-            &format!("is Linux's own business in a live run; allowed: {}", HONOURED.join(", ")),
+            &format!("has no effect on Linux: expected only {} in a live run", one_of(&HONOURED)),
         ),
         None => Ok(()),
     }
@@ -219,7 +221,8 @@ mod tests {
 
     fn plan(more: &str, flow: &str) -> Result<Plan, String> {
         let text = format!(
-            "duration = \"10s\"\n{more}\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n[[flows]]\nrule = \"kernel:reno\"\n{flow}\n"
+            "duration = \"10s\"\n{more}\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n\
+             [[flows]]\nrule = \"kernel:reno\"\n{flow}\n"
         );
         let scenario = Scenario::from_toml(&text).unwrap();
         Plan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7)
@@ -227,8 +230,9 @@ mod tests {
     }
 
     #[test]
-    fn packets_have_the_size_that_simulated_ones_have() {
-        // 1000 bytes of payload, 40 of headers, 12 of timestamps: Linux takes the options out of TCP_MAXSEG.
+    fn packets_have_the_size_of_simulated_packets() {
+        // 1000 bytes of payload, 40 of headers, 12 of timestamps: Linux subtracts the options from
+        // TCP_MAXSEG.
         let with = plan("", "").unwrap();
         assert_eq!(
             (with.flows[0].mss_bytes, with.timestamps, with.sack, with.mtu),
@@ -245,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_had_is_refused_by_name() {
+    fn unsupported_settings_are_refused_by_name() {
         for (more, flow, expected) in [
             ("profile = \"ns2-2.35\"", "", "profile: "),
             ("trace = { cwnd = \"all\" }", "", "trace.cwnd: "),
@@ -253,7 +257,7 @@ mod tests {
             ("tcp = { dupack_threshold = 4 }", "", "tcp.dupack_threshold: "),
             ("", "tcp = { limited_transmit = false }", "flows[0].tcp.limited_transmit: "),
             ("", "recovery = \"tahoe\"", "flows[0].recovery: \"tahoe\""),
-            ("", "tcp = { packet_size = 20 }", "flows[0].tcp.packet_size: 20 bytes"),
+            ("", "tcp = { packet_size = 20 }", "flows[0].tcp.packet_size: 20 is not valid"),
             ("", "tcp = { initial_ssthresh = 20 }", "flows[0].tcp.initial_ssthresh: "),
             ("", "responses = { size = 10, think = \"1s\" }", "flows[0].responses: "),
             (

@@ -1,4 +1,4 @@
-//! Links up and routes, by rtnetlink, in the namespace of the thread that opens it.
+//! Links and routes, by rtnetlink, in the network namespace of the current thread.
 
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage,
@@ -14,22 +14,23 @@ use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use std::io;
 use std::net::Ipv4Addr;
 
-/// RTAX_FEATURE_ECN (linux/rtnetlink.h): connections over the route ask for ECN.
+/// RTAX_FEATURE_ECN (linux/rtnetlink.h): connections over the route request ECN.
 const FEATURE_ECN: u32 = 1;
 const LOCAL_TABLE: u8 = 255;
 
-/// What a route says about connections over it.
+/// A route metric, which applies to connections over the route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
-    /// First window, packets.
+    /// Initial window, packets.
     InitialWindow(u32),
-    /// Smallest time-out, milliseconds.
+    /// Minimum RTO, milliseconds.
     LeastTimeout(u32),
-    /// They ask for ECN.
+    /// Connections request ECN.
     Ecn,
-    /// They acknowledge every packet at once.
+    /// Connections acknowledge every packet at once (no delayed ACKs).
     QuickAck,
-    /// Largest window that they announce, bytes: known before the window's scale is agreed on, which makes its steps small.
+    /// Maximum advertised window, bytes. It is known before the window scale is negotiated, which
+    /// keeps the scale small.
     Window(u32),
 }
 
@@ -45,14 +46,14 @@ impl From<Metric> for RouteMetric {
     }
 }
 
-/// A conversation with the kernel about routes.
+/// A netlink socket for links and routes.
 pub struct Routes {
     socket: Socket,
     sequence: u32,
 }
 
 impl Routes {
-    /// In this thread's namespace.
+    /// Opens the socket in this thread's namespace.
     pub fn open() -> io::Result<Self> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
@@ -60,7 +61,7 @@ impl Routes {
         Ok(Self { socket, sequence: 0 })
     }
 
-    /// Brings a device up, with so many bytes a packet and packets in its queue.
+    /// Brings a device up with an MTU and a queue length.
     pub fn up(&mut self, device: &str, mtu: Option<u32>, queue: Option<u32>) -> io::Result<()> {
         let mut link = LinkMessage::default();
         link.header.index = index(device)?;
@@ -70,7 +71,7 @@ impl Routes {
         self.ask(RouteNetlinkMessage::SetLink(link), 0)
     }
 
-    /// Makes all addresses of a network local: sockets may be bound to any of them.
+    /// Makes all addresses of a network local, so that sockets may bind to any of them.
     pub fn add_local(&mut self, network: Ipv4Addr, prefix: u8) -> io::Result<()> {
         let mut route = route(network, prefix, RouteType::Local);
         (route.header.table, route.header.scope) = (LOCAL_TABLE, RouteScope::Host);
@@ -78,7 +79,7 @@ impl Routes {
         self.ask(RouteNetlinkMessage::NewRoute(route), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Sends packets to one address through a device.
+    /// Adds a route to one address through a device.
     pub fn add(
         &mut self,
         to: Ipv4Addr,
@@ -98,7 +99,7 @@ impl Routes {
         self.ask(RouteNetlinkMessage::NewRoute(route), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Sends a request and waits for the kernel's word.
+    /// Sends a request and waits for the kernel's acknowledgement.
     fn ask(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.sequence += 1;
         let mut header = NetlinkHeader::default();

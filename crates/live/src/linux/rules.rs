@@ -1,57 +1,58 @@
-//! Which congestion control of the kernel each group of flows gets.
+//! Congestion controls of the flows: the kernel's, or rules that are registered for the run.
 
 use super::plan::UNLIMITED_PACKETS;
 use crate::events::Failure;
 use cwndlab_sim::scenario::{FlowSpec, Scenario};
 use serde::Serialize;
 
-/// The congestion controls of a run; those that stand for rules are registered as long as this lives.
+/// The congestion controls of a run; dropping the value unregisters its rules.
 pub struct Algorithms {
-    /// Names, one for each entry of the scenario's flows.
+    /// Names of the congestion controls, one for each entry of the scenario's flows.
     pub names: Vec<String>,
     #[cfg(feature = "kernel")]
     registered: Vec<(String, cwndlab_kernel::Registered)>,
 }
 
-/// The slow-start threshold that a flow begins with, packets, where the scenario gives one.
+/// The initial slow-start threshold of a flow, packets, if the scenario sets it.
 pub fn initial_ssthresh(scenario: &Scenario, flow: &FlowSpec) -> Option<u32> {
     let packets = scenario.knobs(&flow.tcp).initial_ssthresh;
     (packets < UNLIMITED_PACKETS).then_some(packets.max(2.0) as u32)
 }
 
-/// What a registered rule counted.
+/// Counters of a registered rule.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reported {
     /// The rule.
     pub rule: String,
-    /// The name it had in the kernel.
+    /// Name of the congestion control.
     pub name: String,
-    /// Episodes in which the kernel did not call it; the guard repaired them.
+    /// Callbacks that the kernel skipped; the guard repaired their effects.
     pub skipped_callbacks: u64,
 }
 
 impl Algorithms {
-    /// Finds or registers what the flows ask for.
+    /// Finds or registers the congestion controls of the flows.
     #[cfg(not(feature = "kernel"))]
     pub fn new(scenario: &Scenario) -> Result<Self, Failure> {
         let name = |(i, flow): (usize, &FlowSpec)| match flow.rule.0.kernel_name() {
             Some(name) => Ok(name.to_string()),
             None => Err(Failure::refused(format!(
-                "flows[{i}].rule: {} needs rules in the kernel, which this program was built without: install clang, libelf-dev and \
-                 zlib1g-dev and run make live again; allowed without them: kernel:reno, kernel:cubic, kernel:bbr",
+                "flows[{i}].rule: {} needs rules in the kernel, which this program was built \
+                 without: install clang, libelf-dev and zlib1g-dev and run `make live` again, or \
+                 use kernel:reno, kernel:cubic or kernel:bbr",
                 flow.rule.0
             ))),
         };
         Ok(Self { names: scenario.flows.iter().enumerate().map(name).collect::<Result<_, _>>()? })
     }
 
-    /// What the registered rules counted.
+    /// Counters of the registered rules.
     #[cfg(not(feature = "kernel"))]
     pub fn report(&self) -> Result<Vec<Reported>, Failure> {
         Ok(Vec::new())
     }
 
-    /// Finds or registers what the flows ask for.
+    /// Finds or registers the congestion controls of the flows.
     #[cfg(feature = "kernel")]
     pub fn new(scenario: &Scenario) -> Result<Self, Failure> {
         use cwndlab_kernel::{LoadOptions, Registered};
@@ -83,7 +84,7 @@ impl Algorithms {
         Ok(Self { names, registered })
     }
 
-    /// What the registered rules counted.
+    /// Counters of the registered rules.
     #[cfg(feature = "kernel")]
     pub fn report(&self) -> Result<Vec<Reported>, Failure> {
         let report = |(rule, registered): &(String, cwndlab_kernel::Registered)| {

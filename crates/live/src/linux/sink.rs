@@ -1,4 +1,4 @@
-//! The flows' sinks: one thread in their namespace takes what comes and forgets it.
+//! The receivers: one thread in the sink namespace accepts all connections and discards their data.
 
 use super::namespace::End;
 use super::plan::Plan;
@@ -12,14 +12,15 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// Bytes taken at once.
-const MOUTHFUL: usize = 4 << 20;
-/// Between looks: TCP answers packets without this thread, which would only be woken up for each.
+/// Bytes per read.
+const READ_BYTES: usize = 4 << 20;
+/// Pause between polls: the kernel acknowledges packets without this thread, which needs no wake-up
+/// for each.
 const PAUSE: Duration = Duration::from_micros(500);
-/// What stands for the listening socket among the connections.
+/// The epoll data of the listening socket.
 const LISTENER: u64 = u64::MAX;
 
-/// All sinks; in their namespace.
+/// All receivers, in the sink namespace.
 pub struct Sinks<'a> {
     plan: &'a Plan,
     listener: Socket,
@@ -28,13 +29,13 @@ pub struct Sinks<'a> {
 }
 
 impl<'a> Sinks<'a> {
-    /// Listens.
+    /// Opens the listening socket.
     pub fn new(plan: &'a Plan) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::broken("listening socket", error);
         let listener =
             Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        // What a SYN's answer announces, so that both directions agree on it.
+        // The MSS option of the SYN-ACK, so that both directions use the same.
         let mss = plan.flows.iter().map(|flow| flow.mss_bytes).max().unwrap_or(1460);
         listener.set_tcp_mss(mss).map_err(failed)?;
         listener.bind(&SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)).into()).map_err(failed)?;
@@ -46,7 +47,7 @@ impl<'a> Sinks<'a> {
         Ok(Self { plan, listener, connections: plan.flows.iter().map(|_| None).collect(), epoll })
     }
 
-    /// Takes what comes until `end_s` seconds after `begin`.
+    /// Discards received data until `end_s` seconds after `begin`.
     pub fn play(mut self, begin: Instant, end_s: f64) -> io::Result<()> {
         let mut events = Vec::with_capacity(self.connections.len() + 1);
         loop {
@@ -98,7 +99,7 @@ impl<'a> Sinks<'a> {
         }
     }
 
-    /// Whose connection it is: the address that it was made to says so.
+    /// The flow of a connection, which its local address identifies.
     fn number(&self, connection: &Socket) -> Option<usize> {
         let address = *connection.local_addr().ok()?.as_socket_ipv4()?.ip();
         (0..self.connections.len()).find(|&number| End::Sink.address(number) == address)
@@ -106,9 +107,9 @@ impl<'a> Sinks<'a> {
 
     fn take(&mut self, number: usize) {
         let Some(connection) = &self.connections[number] else { return };
-        match socket::discard(connection, MOUTHFUL) {
+        match socket::discard(connection, READ_BYTES) {
             Ok(1..) => {
-                // A connection that has broken meanwhile says so when it is read next.
+                // If the connection has failed, the next read returns the error.
                 let _ = self.plan.flows[number]
                     .window_bytes
                     .map(|bytes| socket::set_window(connection, bytes));
@@ -118,7 +119,7 @@ impl<'a> Sinks<'a> {
                     error.kind(),
                     io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
                 ) => {}
-            // The source has closed, or the connection is broken: either way it is over, and closing it answers.
+            // The source has closed or the connection has failed: this end closes it, too.
             Ok(0) | Err(_) => self.connections[number] = None,
         }
     }

@@ -1,4 +1,5 @@
-//! What the libraries at hand have no call for: options of TCP sockets, and TUN devices. All that is unsafe is here.
+//! System calls that no library wraps: options of TCP sockets, TUN devices, scheduling. All unsafe
+//! code of this crate is here.
 #![allow(unsafe_code, reason = "system calls")]
 
 use std::ffi::c_int;
@@ -6,12 +7,13 @@ use std::io;
 use std::mem;
 use std::os::fd::{AsRawFd, RawFd};
 
-/// From linux/tcp.h, and linux/if_tun.h.
+/// Constants of linux/tcp.h and linux/if_tun.h.
 const TCP_INFO: c_int = 11;
 const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
 const TUNSETOFFLOAD: libc::c_ulong = 0x4004_54d0;
 
-/// `struct tcp_info` (linux/tcp.h) up to what is used here; an older kernel fills less of it, the rest stays zero.
+/// The begin of `struct tcp_info` (linux/tcp.h); fields that an older kernel does not have are
+/// zero.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(
@@ -80,11 +82,12 @@ pub struct TcpInfo {
     pub total_rto_time: u32,
 }
 
-/// What the kernel says about a connection.
+/// Reads TCP_INFO of a connection.
 pub fn tcp_info(socket: &impl AsRawFd) -> io::Result<TcpInfo> {
     let mut info = TcpInfo::default();
     let mut length = mem::size_of::<TcpInfo>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes into `info`, of which any pattern is a value.
+    // SAFETY: the kernel writes at most `length` bytes into `info`, of which any pattern is a
+    // value.
     let done = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
@@ -97,7 +100,7 @@ pub fn tcp_info(socket: &impl AsRawFd) -> io::Result<TcpInfo> {
     if done == 0 { Ok(info) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Sets an option that is a number.
+/// Sets a socket option that is a number.
 fn set<T: Copy>(socket: &impl AsRawFd, level: c_int, option: c_int, value: T) -> io::Result<()> {
     // SAFETY: the kernel reads `size_of::<T>()` bytes of a value that lives until the call returns.
     let done = unsafe {
@@ -112,12 +115,13 @@ fn set<T: Copy>(socket: &impl AsRawFd, level: c_int, option: c_int, value: T) ->
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Bytes not yet sent from which on the socket takes no more.
+/// Sets TCP_NOTSENT_LOWAT: the socket is writable while it has fewer unsent bytes.
 pub fn set_unsent(socket: &impl AsRawFd, bytes: u32) -> io::Result<()> {
     set(socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, bytes)
 }
 
-/// A receive buffer that does not grow, and is larger than a window of so many bytes needs: it is not what limits.
+/// Sets a fixed receive buffer that is larger than the window needs, so that it does not limit the
+/// flow.
 pub fn set_buffer(socket: &impl AsRawFd, window_bytes: u32) -> io::Result<()> {
     set(
         socket,
@@ -127,18 +131,19 @@ pub fn set_buffer(socket: &impl AsRawFd, window_bytes: u32) -> io::Result<()> {
     )
 }
 
-/// The receiver's window at most, bytes. Linux forgets it when the size of packets changes, so it is to be said again as data come.
+/// Sets the maximum receive window, bytes. Linux resets it when the packet size changes, so the
+/// receiver sets it again as data arrives.
 pub fn set_window(socket: &impl AsRawFd, bytes: u32) -> io::Result<()> {
     set(socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes)
 }
 
-/// Packets leave spaced out by the kernel itself, at the rate that it finds: twice the window a round trip in slow start, 1.2 times
-/// later. Any limit but "none" turns that on, so the limit is one that nothing reaches.
+/// Enables pacing by the kernel: two windows per round trip in slow start, 1.2 afterwards. Any
+/// maximum pacing rate enables it, so this sets one that no flow reaches.
 pub fn set_pacing(socket: &impl AsRawFd) -> io::Result<()> {
     set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, u64::MAX - 1)
 }
 
-/// Takes and forgets up to `most` bytes that have arrived; 0 when the other end has closed.
+/// Discards up to `most` received bytes; returns 0 if the peer has closed.
 pub fn discard(socket: &impl AsRawFd, most: usize) -> io::Result<usize> {
     // SAFETY: with MSG_TRUNC, TCP drops the bytes and writes none (tcp(7)).
     let count = unsafe {
@@ -152,7 +157,7 @@ pub fn discard(socket: &impl AsRawFd, most: usize) -> io::Result<usize> {
     usize::try_from(count).map_err(|_| io::Error::last_os_error())
 }
 
-/// Makes a TUN device of an open /dev/net/tun: whole IPv4 packets, checksums done, no larger than its MTU.
+/// Makes a TUN device of an open /dev/net/tun, without packet information and without offloads.
 pub fn make_tun(device: RawFd, name: &str) -> io::Result<()> {
     // SAFETY: a request of zeros is a valid one.
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
@@ -169,7 +174,7 @@ pub fn make_tun(device: RawFd, name: &str) -> io::Result<()> {
     if done { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// `struct sched_attr` (linux/sched/types.h), its first version.
+/// `struct sched_attr` (linux/sched/types.h), first version.
 #[repr(C)]
 #[derive(Default)]
 struct Scheduling {
@@ -183,20 +188,20 @@ struct Scheduling {
     period: u64,
 }
 
-/// Nanoseconds that a thread asks for at a time: the least that Linux takes. Who asks for less than the one that runs goes before it when
-/// it wakes up (EEVDF, from Linux 6.12 on); older kernels do not look at it.
+/// Time slice of a thread, nanoseconds: the least that Linux accepts. With EEVDF (from Linux 6.12)
+/// a thread with a shorter slice preempts on wake-up; older kernels ignore the slice.
 const SLICE_NS: u64 = 100_000;
 
-/// This thread is woken up when it asked to be, not up to 50 us later, and before others that want the processor: `nice` is -20
-/// (first) to 19. Where that is not allowed it goes on as it is: lateness is measured in any case.
-pub fn be_punctual(nice: c_int) {
+/// Lowers this thread's timer slack from 50 us to 1 ns and sets its niceness, -20 (highest
+/// priority) to 19. Ignores missing privileges: lateness is measured in any case.
+pub fn set_priority(nice: c_int) {
     let asked = Scheduling {
         size: mem::size_of::<Scheduling>() as u32,
         nice,
         runtime: SLICE_NS,
         ..Scheduling::default()
     };
-    // SAFETY: numbers, and a structure that the kernel reads; all for this thread only (0 is the calling thread).
+    // SAFETY: numbers, and a structure that the kernel reads; 0 means the calling thread.
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1);
         if libc::syscall(libc::SYS_sched_setattr, 0, &raw const asked, 0) != 0 {
@@ -205,8 +210,8 @@ pub fn be_punctual(nice: c_int) {
     }
 }
 
-/// This process ends when the process that started it does.
-pub fn end_with_parent() {
-    // SAFETY: a number, for this process only.
+/// Makes the kernel kill this process when its parent ends.
+pub fn die_with_parent() {
+    // SAFETY: a number; the call affects this process only.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
 }

@@ -1,4 +1,4 @@
-//! The flows' sources: one thread in the namespace of the sources writes, and looks at what TCP says about itself.
+//! The senders: one thread in the source namespace writes to all sockets and samples TCP_INFO.
 
 use super::namespace::End;
 use super::plan::{FlowPlan, Plan};
@@ -12,47 +12,48 @@ use std::net::{Shutdown, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
-/// Where sinks listen.
+/// Port of the listening sockets.
 pub const PORT: u16 = 5201;
-/// What is sent. Nobody reads it.
+/// The payload: zeros.
 static NOTHING: [u8; 1 << 18] = [0; 1 << 18];
-/// `icsk_ca_state` (linux/tcp.h): the window was cut because of marks, of a loss, of a time-out.
+/// TCP_CA_CWR, TCP_CA_Recovery and TCP_CA_Loss (linux/tcp.h): reductions after marks, losses,
+/// timeouts.
 const CUT_BY_MARK: u8 = 2;
 const RECOVERY: u8 = 3;
 const LOSS: u8 = 4;
-/// TCP_INFINITE_SSTHRESH: none yet.
+/// TCP_INFINITE_SSTHRESH: no threshold yet.
 const NO_THRESHOLD: u32 = 0x7fff_ffff;
-/// A closed connection's state.
+/// TCP_CLOSE, the state of a closed connection.
 const CLOSED: u8 = 7;
 
-/// What was seen of a flow; sums are over the measuring window.
+/// Measurements of a flow; sums are over the measuring window.
 #[derive(Clone, Debug, Default)]
 pub struct Watched {
-    /// Bytes handed to the kernel.
+    /// Bytes written to the socket.
     pub written: u64,
-    /// Whether its application has no more.
+    /// Whether the application has no more data.
     pub is_over: bool,
-    /// Samples, and the sum of windows in them, packets.
+    /// Number of samples.
     pub samples: u64,
-    /// Sum of windows, packets.
+    /// Sum of the sampled windows, packets.
     pub cwnd_sum: f64,
-    /// Sum and number of retransmission time-outs as they stood, seconds.
+    /// Sum of the sampled RTOs, seconds.
     pub rto_sum_s: f64,
-    /// Their number.
+    /// Number of RTO samples.
     pub rto_samples: u64,
-    /// Episodes of loss that began.
+    /// Loss recovery episodes that began.
     pub fast_retransmits: u64,
-    /// Cuts because of marks.
+    /// Window reductions because of marks.
     pub ecn_reductions: u64,
-    /// Time-outs at the begin of the window, and at its end.
+    /// Timeouts until the measuring window begins, and until it ends.
     pub timeouts: [u64; 2],
-    /// Largest window seen, packets.
+    /// Largest sampled window, packets.
     pub largest_cwnd: u32,
-    /// Samples whose threshold no rule can have given: above twice the largest window there has been, or none after a cut.
+    /// Samples with an impossible threshold: above twice the largest window so far.
     pub implausible: u64,
-    /// The last thing TCP said.
+    /// The last TCP_INFO.
     pub last: Option<TcpInfo>,
-    /// Why it has no connection.
+    /// Why the connection failed.
     pub failed: Option<String>,
 }
 
@@ -74,7 +75,7 @@ struct Sender<'a> {
     seen: Watched,
 }
 
-/// All sources; in the namespace of the sources.
+/// All senders, in the source namespace.
 pub struct Sources<'a> {
     senders: Vec<Sender<'a>>,
     epoll: OwnedFd,
@@ -85,7 +86,7 @@ pub struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    /// Sockets of all flows, each with its congestion control; none connected yet.
+    /// Opens the sockets of all flows, each with its congestion control, without connecting them.
     pub fn new(
         plan: &'a Plan,
         algorithms: &[String],
@@ -110,7 +111,8 @@ impl<'a> Sources<'a> {
         Ok(Self { senders, epoll, plan, window, row_every_s, rows: Vec::new() })
     }
 
-    /// Plays all flows from `begin` for `end_s` seconds. `order` says which of those that start together goes first.
+    /// Runs all flows from `begin` for `end_s` seconds. `order` decides between flows that start at
+    /// the same time.
     pub fn play(
         mut self,
         begin: Instant,
@@ -173,7 +175,7 @@ impl<'a> Sources<'a> {
         Ok((self.senders.into_iter().map(|sender| sender.seen).collect(), self.rows))
     }
 
-    /// Waits for sockets, and writes to those that take more.
+    /// Polls the sockets and writes to those that are writable.
     fn wait(&mut self, events: &mut Vec<epoll::Event>, wait_s: f64) -> io::Result<()> {
         let wait = std::time::Duration::from_secs_f64(wait_s.clamp(0.0, 1.0));
         let timeout =
@@ -223,7 +225,7 @@ impl<'a> Sources<'a> {
             sender.fail(&error);
         }
         if !matches!(sender.state, State::Connecting | State::Writing) {
-            // It has nothing more to wait for; what is still on its way the kernel sees to.
+            // Nothing more to write; the kernel sends what is buffered.
             let _ = epoll::delete(&self.epoll, &sender.socket);
         }
     }
@@ -239,17 +241,17 @@ impl<'a> Sources<'a> {
     /// The measuring window begins (0) or ends (1).
     fn at_edge(&mut self, edge: usize) {
         for sender in &mut self.senders {
-            let timeouts = sender.look().map(|info| u64::from(info.total_rto));
+            let timeouts = sender.read_tcp_info().map(|info| u64::from(info.total_rto));
             sender.seen.timeouts[edge] = timeouts.unwrap_or(sender.seen.timeouts[0]);
         }
     }
 
-    /// Looks at all flows that have started.
+    /// Samples all flows that have started.
     fn sample(&mut self, now_s: f64, keep: bool) {
         let inside = (self.window[0]..self.window[1]).contains(&now_s);
         for (number, sender) in self.senders.iter_mut().enumerate() {
             sender.seen.samples += u64::from(inside);
-            let Some(info) = sender.look() else { continue };
+            let Some(info) = sender.read_tcp_info() else { continue };
             sender.note(&info, inside);
             if keep {
                 let ssthresh =
@@ -268,7 +270,7 @@ impl<'a> Sources<'a> {
 }
 
 impl Sender<'_> {
-    /// Hands the kernel as much as it takes.
+    /// Writes as much as the socket accepts.
     fn write(&mut self) -> io::Result<()> {
         self.state = State::Writing;
         loop {
@@ -296,7 +298,7 @@ impl Sender<'_> {
     fn close(&mut self) {
         self.state = State::Over;
         self.seen.is_over = true;
-        // Of a connection that has not come about yet nothing is left to close.
+        // Fails if the connection is not established, when there is nothing to close.
         let _ = self.socket.shutdown(Shutdown::Write);
     }
 
@@ -305,7 +307,7 @@ impl Sender<'_> {
         self.seen.failed = Some(error.to_string());
     }
 
-    fn look(&mut self) -> Option<TcpInfo> {
+    fn read_tcp_info(&mut self) -> Option<TcpInfo> {
         if self.state == State::Waiting || self.state == State::Failed {
             return None;
         }
@@ -320,8 +322,9 @@ impl Sender<'_> {
         let (loss, mark) = (began(RECOVERY), began(CUT_BY_MARK));
         self.has_been_cut |= info.ca_state >= CUT_BY_MARK;
         self.ca_state = info.ca_state;
-        // A rule's threshold is below the window that was cut, and no window was above the largest seen by more than a sample misses.
-        // While an episode lasts the threshold may be about to change; without a threshold (BBR keeps none) there is nothing to judge.
+        // A rule's threshold is below the window that was cut, and windows exceed the largest
+        // sample only by what sampling misses. After a timeout the threshold may still change, and
+        // BBR keeps none.
         let has_threshold = info.snd_ssthresh < NO_THRESHOLD;
         let settled = self.has_been_cut && info.ca_state < LOSS && has_threshold;
         seen.largest_cwnd = seen.largest_cwnd.max(info.snd_cwnd);
@@ -336,7 +339,7 @@ impl Sender<'_> {
     }
 }
 
-/// A socket as the flow needs it.
+/// Opens a socket with the options of a flow.
 fn open(plan: &Plan, number: usize, flow: &FlowPlan, algorithm: &str) -> Result<Socket, Failure> {
     let failed = |what: &'static str| move |error: io::Error| Failure::broken(what, error);
     let socket =
@@ -358,7 +361,7 @@ fn unknown(algorithm: &str, error: &io::Error) -> Failure {
     let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
         .unwrap_or_default();
     Failure::refused(format!(
-        "kernel:{algorithm} is not there ({error}); this kernel has {}",
+        "kernel:{algorithm} is not available ({error}); this kernel has {}",
         available.trim().replace(' ', ", ")
     ))
 }

@@ -1,4 +1,5 @@
-//! QUIC transfers through the emulated network: quinn at both ends, all on 127.0.0.1, and between them a relay that plays the network.
+//! Live runs with QUIC: quinn endpoints on 127.0.0.1, and a relay between them that emulates the
+//! network.
 
 mod outcome;
 mod plan;
@@ -17,22 +18,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How the threads rank among what runs on the machine, where that may be asked for.
+/// Niceness of the threads, if privileges allow it.
 const RELAY_NICENESS: i32 = -20;
 const ENDPOINT_NICENESS: i32 = -10;
-/// From the moment that everything is ready to time 0 of the run.
+/// Time between the end of the setup and time 0 of the run.
 const LEAD: Duration = Duration::from_millis(50);
 
-/// What a run gave.
+/// The measurements of a run.
 pub struct Played {
     emulator: Emulator,
     health: Health,
     report: Report,
     /// Datagrams that the relay's sockets dropped.
     relay_drops: u64,
-    /// Bytes of receive buffer that the machine allowed.
+    /// Size of the smallest receive buffer that the system granted, bytes.
     buffer_bytes: usize,
-    /// Share of all processors that the whole program used.
+    /// CPU time of the process over the duration of the run and the number of processors.
     machine_share: Option<f64>,
 }
 
@@ -45,7 +46,7 @@ pub fn run(request: Request) -> Result<(), Failure> {
     let plan =
         Plan::new(&scenario, network_path.flows(), crate::outcome::fastest_bps(&scenario), qlog)?;
     if let Some(folder) = qlog.filter(|folder| !folder.is_dir()) {
-        return Err(Failure::refused(format!("qlog: {} is no folder", folder.display())));
+        return Err(Failure::refused(format!("qlog: {} is not a folder", folder.display())));
     }
     let _alone = linux::alone()?;
     let begun = Instant::now();
@@ -61,7 +62,7 @@ fn play(scenario: &Scenario, plan: &Plan, port: u16) -> Result<Played, Failure> 
     let (outer, outer_bytes) =
         socket(port, plan.buffer_bytes).map_err(|error| match error.kind() {
             std::io::ErrorKind::AddrInUse => Failure::refused(format!(
-                "port: {port} is in use on 127.0.0.1: name another, or none for any that is free"
+                "port: {port} is in use on 127.0.0.1: choose another, or none for any free port"
             )),
             _ => Failure::broken("relay", error),
         })?;
@@ -90,7 +91,7 @@ fn play(scenario: &Scenario, plan: &Plan, port: u16) -> Result<Played, Failure> 
     thread::scope(|scope| {
         let released = &released;
         let relaying = move || {
-            linux::socket::be_punctual(RELAY_NICENESS);
+            linux::socket::set_priority(RELAY_NICENESS);
             thread::sleep(begin.saturating_duration_since(Instant::now()));
             let driven =
                 drive(&mut emulator, &mut relay, Driving::new(begin, end_s), |_, health| {
@@ -122,12 +123,13 @@ fn play(scenario: &Scenario, plan: &Plan, port: u16) -> Result<Played, Failure> 
     })
 }
 
-/// A thread whose name says what it is, for whoever must say that it broke down.
+/// A thread with a name, which the panic hook reports.
 fn named(part: &str) -> thread::Builder {
     thread::Builder::new().name(part.into())
 }
 
-/// One part has ended in mid-run, and the others would wait for the run's end; with the process they end now.
+/// Exits the process after a part of the run has failed, because the others would wait until the
+/// end of the run.
 fn give_up(part: &str, error: std::io::Error) -> ! {
     send(&Event::Error { message: &Failure::broken(part, error).message });
     std::process::exit(1)
@@ -146,11 +148,11 @@ fn playing(scenario: &Scenario, plan: &Plan, begin: Instant) -> Playing {
             _ => None,
         },
         bin_s: scenario.trace.rate.map(|bin| bin.seconds()),
-        on_thread_start: || linux::socket::be_punctual(ENDPOINT_NICENESS),
+        on_thread_start: || linux::socket::set_priority(ENDPOINT_NICENESS),
     }
 }
 
-/// Share of a processor that a thread, or the process, has used so far, of a run's time.
+/// CPU time of a thread or the process so far, over the duration of the run.
 fn share_of(whose: UsageWho, end_s: f64) -> Option<f64> {
     getrusage(whose)
         .ok()

@@ -1,4 +1,5 @@
-//! The result of a run over QUIC: the fields of a simulated one, and what only such runs have (docs/quic.md).
+//! The result of a run over QUIC: the fields of a simulated run and those of QUIC runs
+//! (docs/quic.md).
 
 use super::Played;
 use super::plan::Plan;
@@ -8,9 +9,10 @@ use cwndlab_sim::results::FlowResult;
 use cwndlab_sim::scenario::Scenario;
 use serde_json::{Value, json};
 
-/// Share of all processors that the program may use: beyond it the endpoints set the pace, not the network.
+/// Largest share of all processors that the program may use: beyond it the endpoints limit the
+/// rate.
 const MACHINE_SHARE: f64 = 0.9;
-/// Share of looks at windows that may be missed: means over them are of the others.
+/// Largest share of window samples that may be missed.
 const BLIND_SHARE: f64 = 0.1;
 
 /// The result and the traces of a run.
@@ -84,7 +86,7 @@ fn flows(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<FlowResult> {
     played.report.seen.iter().enumerate().map(flow).collect()
 }
 
-/// Why the result is not to be trusted.
+/// Why the run is not valid.
 fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
     let (health, mut reasons) = (&played.health, Vec::new());
     let mut say = |wrong: bool, text: String| {
@@ -96,7 +98,8 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
     say(
         p99_s > LATENESS_P99_S,
         format!(
-            "the relay was the bottleneck: 1 packet in 100 was handed over {:.2} ms late or later, allowed are {:.2} ms",
+            "the relay was the bottleneck: 1 packet in 100 was delivered {:.2} ms late or later \
+             (limit {:.2} ms)",
             p99_s * 1e3,
             LATENESS_P99_S * 1e3
         ),
@@ -105,23 +108,27 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
     say(
         dropped > 0,
         format!(
-            "{dropped} datagrams were dropped by full sockets, outside the emulated network (receive buffers of {kb} kB)"
+            "datagrams dropped by full sockets, outside the emulated network: {dropped} (receive \
+             buffers of {kb} kB)"
         ),
     );
     say(
         health.refused_packets > 0,
-        format!("{} packets were not taken by a socket or found no memory", health.refused_packets),
+        format!(
+            "packets that a socket did not accept or that found no memory: {}",
+            health.refused_packets
+        ),
     );
-    say(health.released_packets == 0, "no packet passed".into());
+    say(health.released_packets == 0, "no packet was delivered".into());
     say(
         played.emulator.network_path().has_overflowed(),
-        "a queue outgrew the memory meant for it".into(),
+        "a queue exceeded its memory limit".into(),
     );
     let share = played.machine_share.unwrap_or(0.0);
     say(
         share > MACHINE_SHARE,
         format!(
-            "the endpoints set the pace: the program used {:.0} % of all processors",
+            "the endpoints limited the rate: the program used {:.0} % of all processors",
             100.0 * share
         ),
     );
@@ -144,7 +151,7 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
     say(
         blind > BLIND_SHARE,
         format!(
-            "{:.1} % of the looks at windows that were due were not taken: the machine was too busy",
+            "{:.1} % of the window samples were missed: the machine was too busy",
             100.0 * blind
         ),
     );
@@ -156,7 +163,7 @@ fn dropped(played: &Played) -> u64 {
     played.relay_drops + played.report.dropped_datagrams
 }
 
-/// Share of samples that were due and not taken.
+/// Share of samples that were missed.
 fn blind(scenario: &Scenario, plan: &Plan, played: &Played) -> f64 {
     let [from_s, to_s] = scenario.window().map(|time| time.seconds());
     let due = (to_s - from_s) / plan.sampling_s;
@@ -164,7 +171,7 @@ fn blind(scenario: &Scenario, plan: &Plan, played: &Played) -> f64 {
     (1.0 - taken / due).max(0.0)
 }
 
-/// What quinn and the adapter say about each flow.
+/// Figures of each flow from quinn and from the congestion controller.
 fn quic_flows(plan: &Plan, played: &Played) -> Value {
     let row = |(number, seen): (usize, &Seen)| {
         let cuts = &seen.cuts;

@@ -1,62 +1,64 @@
-//! A scenario as QUIC transfers: what of it they can have, what they do by themselves, and what cannot be had.
+//! Translation of a scenario to QUIC transfers: supported settings, notes on settings without
+//! effect, errors for unsupported settings.
 
 use crate::events::Failure;
 use crate::refusals::{Endpoints, refuse, written};
 use cwndlab_quic::{HEADER_BYTES, RuleFactory, Transfer};
 use cwndlab_sim::ExternalFlow;
 use cwndlab_sim::scenario::{KnobOverrides, ProfileName, Sampling, Scenario};
+use cwndlab_units::message::{invalid, one_of};
 use std::path::Path;
 
-/// Knobs that mean the same here.
+/// Endpoint knobs that QUIC runs support.
 const HONOURED: [&str; 5] = ["packet_size", "window", "initial_ssthresh", "initial_window", "ecn"];
-/// Knobs that a scenario may have for its other runs, and what QUIC does instead.
-const OWN_WAY: [(&str, &str); 4] = [
-    ("timestamps", "QUIC has none: every acknowledgement gives a sample of the round trip"),
+/// Endpoint knobs that have no effect on QUIC, and why.
+const WITHOUT_EFFECT: [(&str, &str); 4] = [
+    ("timestamps", "QUIC needs none: every acknowledgement gives an RTT sample"),
     (
         "delayed_ack",
-        "quinn acknowledges every second packet; windows grow by packets acknowledged all the same",
+        "quinn acknowledges every second packet, and windows grow by acknowledged packets",
     ),
-    ("min_rto", "QUIC probes instead of waiting for a time-out (RFC 9002 section 6.2)"),
-    ("pacing", "quinn always spaces packets out, 1.25 windows a round trip"),
+    ("min_rto", "QUIC sends probes instead of waiting for an RTO (RFC 9002 section 6.2)"),
+    ("pacing", "quinn always paces packets, at 1.25 windows per RTT"),
 ];
-/// Bytes of the smallest datagram that QUIC may be limited to (RFC 9000 section 14), and of the largest.
+/// Supported datagram sizes, bytes: at least the minimum of RFC 9000 section 14.
 const DATAGRAMS: std::ops::RangeInclusive<u32> = 1200..=65_000;
-/// Flows that there may be: two sockets each.
+/// Maximum number of flows, which have two sockets each.
 const MOST_FLOWS: usize = 200;
-/// Windows and thresholds from here on are none.
+/// Windows and thresholds from this value on mean no limit.
 const UNLIMITED_PACKETS: f64 = 1e8;
-/// How often windows are looked at, seconds: at most, at least.
+/// Shortest and longest interval between samples of windows, seconds.
 const SAMPLING_S: [f64; 2] = [5e-3, 10e-3];
 
-/// All flows, and what they have in common.
+/// Settings of a run.
 #[derive(Debug)]
 pub struct Plan {
-    /// Flows as the network has them.
+    /// Flows in the network.
     pub plays: Vec<ExternalFlow>,
-    /// Flows by number.
+    /// Transfers by flow number.
     pub transfers: Vec<Transfer>,
-    /// Whether packets of each may be marked.
+    /// Whether each flow uses ECN.
     pub ecn: Vec<bool>,
-    /// Bytes of a datagram.
+    /// Datagram size, bytes.
     pub datagram_bytes: u16,
     /// Time between samples, seconds.
     pub sampling_s: f64,
-    /// Bytes that a socket and a sender may hold: several times what the network holds.
+    /// Buffer of each socket and each sender, bytes: several times what the network holds.
     pub buffer_bytes: usize,
-    /// What is otherwise than the scenario says.
+    /// Differences from the scenario.
     pub notes: Vec<String>,
 }
 
 const ENDPOINTS: Endpoints = Endpoints {
-    whose: "quinn's",
+    owner: "quinn's",
     profiles: &[ProfileName::Rfc],
-    packets: "leave it out, and ask for qlog",
+    packet_trace_advice: "leave it out, and use qlog",
     shortest: "5ms",
 };
 
 impl Plan {
-    /// Reads a checked scenario; `plays` are its flows as the network has them, `largest_bps` the rate of its fastest link. Records of
-    /// what happens (qlog) go into a folder if one is given.
+    /// Translates a checked scenario; `plays` are its flows in the network, `largest_bps` is the
+    /// rate of the fastest link, `qlog` the folder for qlog files.
     pub fn new(
         scenario: &Scenario,
         plays: &[ExternalFlow],
@@ -75,13 +77,8 @@ impl Plan {
             );
         }
         if plays.is_empty() || plays.len() > MOST_FLOWS {
-            return refuse(
-                "flows",
-                &format!(
-                    "{} flows are not possible over QUIC: allowed are 1 to {MOST_FLOWS}",
-                    plays.len()
-                ),
-            );
+            let expected = format!("1 to {MOST_FLOWS} flows over QUIC");
+            return Err(Failure::refused(invalid("flows", plays.len(), expected)));
         }
         let datagram_bytes = datagram_bytes(plays, &mut notes)?;
         let transfers = plays.iter().enumerate().map(|(number, play)| {
@@ -109,22 +106,25 @@ impl Plan {
     }
 }
 
-/// Refuses knobs that are written and that QUIC cannot be told; notes those that it has its own way with.
+/// Refuses knobs that the scenario sets and quinn does not support; notes those without effect.
 fn knobs(key: &str, knobs: &KnobOverrides, notes: &mut Vec<String>) -> Result<(), Failure> {
     for name in written(key, knobs)? {
-        if let Some((_, why)) = OWN_WAY.iter().find(|own| own.0 == name) {
+        if let Some((_, why)) = WITHOUT_EFFECT.iter().find(|knob| knob.0 == name) {
             notes.push(format!("{key}.{name} has no effect: {why}"));
         } else if !HONOURED.contains(&name.as_str()) {
             return refuse(
                 &format!("{key}.{name}"),
-                &format!("is quinn's own business in a live run; allowed: {}", HONOURED.join(", ")),
+                &format!(
+                    "has no effect on quinn: expected only {} in a live run",
+                    one_of(&HONOURED)
+                ),
             );
         }
     }
     Ok(())
 }
 
-/// Datagrams that make packets as large as the simulated ones, if QUIC allows such.
+/// The datagram size that gives packets of the simulated size, if QUIC allows it.
 fn datagram_bytes(plays: &[ExternalFlow], notes: &mut Vec<String>) -> Result<u16, Failure> {
     let size = |play: &ExternalFlow| play.knobs.wire_size(1);
     let wire = size(&plays[0]);
@@ -133,18 +133,18 @@ fn datagram_bytes(plays: &[ExternalFlow], notes: &mut Vec<String>) -> Result<u16
     }
     let wanted = wire.saturating_sub(u32::from(HEADER_BYTES));
     if wanted > *DATAGRAMS.end() {
-        return refuse(
-            "tcp.packet_size",
-            &format!(
-                "packets of {wire} bytes are not possible: allowed are up to {}",
-                *DATAGRAMS.end() + 28
-            ),
-        );
+        let most = DATAGRAMS.end() + u32::from(HEADER_BYTES);
+        let value = format!("a packet of {wire} bytes");
+        let expected = format!("at most {most} bytes");
+        return Err(Failure::refused(invalid("tcp.packet_size", value, expected)));
     }
     let bytes = wanted.max(*DATAGRAMS.start());
     if bytes != wanted {
         let least = bytes + u32::from(HEADER_BYTES);
-        notes.push(format!("packets have {least} bytes on the wire instead of {wire}: QUIC has none smaller (RFC 9000 section 14)"));
+        notes.push(format!(
+            "packets have {least} bytes on the wire instead of {wire}: QUIC has none smaller (RFC \
+             9000 section 14)"
+        ));
     }
     Ok(bytes as u16)
 }
@@ -181,7 +181,8 @@ mod tests {
 
     fn plan(more: &str, flow: &str) -> Result<Plan, String> {
         let text = format!(
-            "duration = \"10s\"\n{more}\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n[[flows]]\nrule = \"kernel:reno\"\n{flow}\n"
+            "duration = \"10s\"\n{more}\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n\
+             [[flows]]\nrule = \"kernel:reno\"\n{flow}\n"
         );
         let scenario = Scenario::from_toml(&text).unwrap();
         Plan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7, None)
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_have_the_size_that_simulated_ones_have_where_quic_allows_it() {
+    fn packets_have_the_size_of_simulated_packets_if_quic_allows_it() {
         // 1448 + 40 + 12 = 1500 bytes on the wire, of which IPv4 and UDP take 28.
         let full = plan("tcp = { packet_size = 1448, ecn = true }", "").unwrap();
         assert_eq!((full.datagram_bytes, full.ecn[0], full.notes.len()), (1472, true, 0));
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_quic_does_by_itself_is_said() {
+    fn settings_without_effect_are_noted() {
         let found = plan(
             "tcp = { pacing = true, timestamps = false, packet_size = 1460 }",
             "tcp = { min_rto = \"1s\" }",
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_had_is_refused_by_name() {
+    fn unsupported_settings_are_refused_by_name() {
         for (more, flow, expected) in [
             ("profile = \"ns2-2.35\"", "", "profile: "),
             ("trace = { cwnd = \"all\" }", "", "trace.cwnd: "),
@@ -223,9 +224,9 @@ mod tests {
             (
                 "",
                 "[[flows]]\nname = \"b\"\nrule = \"BBR1\"",
-                "flows[1].rule: rule \"BBR1\" sets the rate",
+                "flows[1].rule: rule \"BBR1\" sets the pacing rate",
             ),
-            ("", "count = 300", "flows: 300 flows"),
+            ("", "count = 300", "flows: 300 is not valid"),
             (
                 "",
                 "[[flows]]\nname = \"b\"\nrule = \"CUBIC\"\ntcp = { packet_size = 1400 }",

@@ -1,5 +1,5 @@
-//! Runs whose rule breaks down, or hangs, in their middle. That ends the process, so each test plays its run in a process of its own: its
-//! own, once more.
+//! Tests of runs whose rule panics or hangs. A panic ends the process, so each test starts its own
+//! executable again as a child process for the run.
 
 use super::*;
 use crate::panics;
@@ -8,15 +8,15 @@ use cwndlab_rules::{Ack, Congestion, CustomRuleFactory, RuleSpec, WindowRule};
 use std::env;
 use std::process::Command;
 
-/// Set where a test is to play its run.
-const PLAYS: &str = "CWNDLAB_TEST_PLAYS";
+/// Environment variable of the child process.
+const PLAYS: &str = "CWNDLAB_TEST_CHILD";
 
-/// Has no answer to a loss.
+/// A rule that fails at the first loss.
 #[derive(Clone, Debug)]
 enum Broken {
-    /// And says so.
+    /// Panics.
     Panics,
-    /// And never comes back, with all that waits for it.
+    /// Never returns.
     Hangs,
 }
 
@@ -35,11 +35,13 @@ impl WindowRule for Broken {
     }
 }
 
-/// Plays so many seconds with it. Its queue, of one bandwidth-delay product, is full within the first.
+/// Runs a scenario with the rule. The queue of one bandwidth-delay product is full within the first
+/// second.
 fn run_with(rule: Broken, seconds: u32) {
     panics::are_fatal();
     let text = format!(
-        "duration = \"{seconds}s\"\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n[[flows]]\nrule = \"AIMD(1, 0.5)\"\n"
+        "duration = \"{seconds}s\"\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n\
+         [[flows]]\nrule = \"AIMD(1, 0.5)\"\n"
     );
     let scenario = Scenario::from_toml(&text).unwrap();
     let mut plan = Plan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7, None).unwrap();
@@ -48,7 +50,7 @@ fn run_with(rule: Broken, seconds: u32) {
     play(&scenario, &plan, 0).unwrap();
 }
 
-/// Has a test play its run; the one error it ends with.
+/// Runs a test in a child process; returns the error event with which it ends.
 fn ended(test: &str) -> String {
     let arguments =
         [&format!("quic::tests::{test}"), "--exact", "--include-ignored", "--nocapture"];
@@ -59,26 +61,26 @@ fn ended(test: &str) -> String {
     let errors: Vec<&str> =
         said.lines().filter(|line| line.starts_with("{\"event\":\"error\"")).collect();
     let [error] = errors.as_slice() else { panic!("{said}") };
-    assert!(!said.contains("\"time_s\":600.0"), "it went on to its end: {said}");
+    assert!(!said.contains("\"time_s\":600.0"), "the run continued to its end: {said}");
     error.to_string()
 }
 
 #[test]
-fn a_thread_that_breaks_down_ends_the_run_at_once_and_is_named() {
+fn a_thread_that_panics_ends_the_run_at_once_and_is_named() {
     if env::var_os(PLAYS).is_some() {
         return run_with(Broken::Panics, 600);
     }
-    let error = ended("a_thread_that_breaks_down_ends_the_run_at_once_and_is_named");
-    assert!(error.contains("thread endpoints: broke down: out of ideas ("), "{error}");
+    let error = ended("a_thread_that_panics_ends_the_run_at_once_and_is_named");
+    assert!(error.contains("thread endpoints: panicked: out of ideas ("), "{error}");
 }
 
 #[test]
 #[ignore = "nightly: takes 13 s, of which the program waits 10"]
-fn a_thread_that_hangs_does_not_hold_up_the_end() {
+fn a_thread_that_hangs_does_not_delay_the_end() {
     if env::var_os(PLAYS).is_some() {
         return run_with(Broken::Hangs, 3);
     }
-    let error = ended("a_thread_that_hangs_does_not_hold_up_the_end");
+    let error = ended("a_thread_that_hangs_does_not_delay_the_end");
     assert!(
         error.contains("time limit: the run did not end 10 s after its 3 s were over"),
         "{error}"

@@ -4,10 +4,10 @@ use cwndlab_sim::scenario::Scenario;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
-/// Ends a test that would hang for ever.
+/// Time limit of a test that hangs.
 const HANG: Duration = Duration::from_secs(900);
 
-struct Place {
+struct Setup {
     relay: Relay,
     sources: Vec<UdpSocket>,
     sinks: Vec<UdpSocket>,
@@ -16,7 +16,7 @@ struct Place {
 }
 
 /// A relay between `count` pairs of bare sockets.
-fn place(count: usize, ecn: bool, largest: u16) -> Place {
+fn setup(count: usize, ecn: bool, largest: u16) -> Setup {
     let bare = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let (sources, sinks): (Vec<_>, Vec<_>) = (0..count).map(|_| (bare(), bare())).unzip();
     let pairs = sources.iter().zip(&sinks);
@@ -29,7 +29,7 @@ fn place(count: usize, ecn: bool, largest: u16) -> Place {
         .collect();
     let ((outer, _), (inner, _)) = (socket(0, 1 << 20).unwrap(), socket(0, 1 << 20).unwrap());
     let (outer_address, inner_address) = (outer.local_addr().unwrap(), inner.local_addr().unwrap());
-    Place {
+    Setup {
         relay: Relay::new(outer, inner, flows, largest).unwrap(),
         sources,
         sinks,
@@ -38,7 +38,7 @@ fn place(count: usize, ecn: bool, largest: u16) -> Place {
     }
 }
 
-/// What comes, waited for until it is so many.
+/// Waits for `count` datagrams.
 fn take_all(relay: &mut Relay, side: Side, count: usize) -> Vec<(Received, Vec<u8>)> {
     let (mut all, until) = (Vec::new(), Instant::now() + HANG);
     while all.len() < count {
@@ -52,8 +52,8 @@ fn take_all(relay: &mut Relay, side: Side, count: usize) -> Vec<(Received, Vec<u
 }
 
 #[test]
-fn datagrams_find_their_flow_both_ways() {
-    let Place { mut relay, sources, sinks, outer, inner } = place(3, true, 1500);
+fn datagrams_find_their_flow_in_both_directions() {
+    let Setup { mut relay, sources, sinks, outer, inner } = setup(3, true, 1500);
     for (i, source) in sources.iter().enumerate() {
         source.send_to(&vec![i as u8; 100 + i], outer).unwrap();
     }
@@ -83,13 +83,14 @@ fn datagrams_find_their_flow_both_ways() {
     assert_eq!(sources[1].recv_from(&mut got).unwrap(), (4, outer));
 }
 
-/// Sends a datagram with a codepoint through the relay, marked or not, and says with which it arrives.
+/// Sends a datagram with a codepoint through the relay, which marks it if `marked`; returns the
+/// codepoint on arrival.
 fn codepoint_after(
     ecn_flow: bool,
     sent: Option<EcnCodepoint>,
     marked: bool,
 ) -> (Meta, Option<EcnCodepoint>) {
-    let Place { mut relay, sources, sinks, outer, .. } = place(1, ecn_flow, 1500);
+    let Setup { mut relay, sources, sinks, outer, .. } = setup(1, ecn_flow, 1500);
     let state = UdpSocketState::new((&sources[0]).into()).unwrap();
     state
         .try_send(
@@ -125,17 +126,19 @@ fn marks_cross_the_relay() {
     assert!(meta.capable && arrived == ce);
     let (meta, arrived) = codepoint_after(true, ce, false);
     assert!(meta.marked && arrived == ce);
-    // A flow without ECN cannot be marked, and nobody is told otherwise.
+    // The relay clears the ECN field of a flow without ECN.
     let (meta, arrived) = codepoint_after(false, ect, false);
     assert!(!meta.capable && arrived.is_none());
 }
 
 #[test]
-fn an_emulated_network_lies_between() {
-    let scenario =
-        Scenario::from_toml("duration = \"1s\"\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"20ms\"\n[[flows]]\nrule = \"AIMD(1, 0.5)\"\n")
-            .unwrap();
-    let Place { mut relay, sources, sinks, outer, .. } = place(1, true, 1500);
+fn datagrams_cross_the_emulated_network() {
+    let scenario = Scenario::from_toml(
+        "duration = \"1s\"\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"20ms\"\n\
+         [[flows]]\nrule = \"AIMD(1, 0.5)\"\n",
+    )
+    .unwrap();
+    let Setup { mut relay, sources, sinks, outer, .. } = setup(1, true, 1500);
     let mut emulator = Emulator::new(&scenario, relay.largest());
     let begin = Instant::now();
     sources[0].send_to(&[1; 1222], outer).unwrap();
@@ -148,7 +151,8 @@ fn an_emulated_network_lies_between() {
     sinks[0].set_read_timeout(Some(HANG)).unwrap();
     let mut got = [0; 2000];
     assert_eq!(sinks[0].recv(&mut got).unwrap(), 1222);
-    // 1250 bytes at 10 Mbit/s take 1 ms; 20 ms of delay. Earlier would be wrong on any machine; how late depends on the machine.
+    // 1250 bytes at 10 Mbit/s take 1 ms, and the delay is 20 ms. No machine may be earlier; how
+    // late the datagram is depends on the machine.
     assert!(waited >= Duration::from_millis(21), "{waited:?}");
     assert_eq!(
         (health.released_packets, health.strange_packets, emulator.books()[0].total.sent),
@@ -180,14 +184,20 @@ fn full_buffers_are_counted() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
     #[test]
-    fn every_datagram_comes_out_as_it_went_in_or_is_strange(
-        datagrams in prop::collection::vec((0usize..4, any::<bool>(), prop::collection::vec(any::<u8>(), 0..1600)), 1..20)
+    fn every_datagram_is_forwarded_unchanged_or_is_strange(
+        datagrams in prop::collection::vec(
+            (0usize..4, any::<bool>(), prop::collection::vec(any::<u8>(), 0..1600)), 1..20
+        )
     ) {
-        // Of four senders on each side the last is unknown; beyond 1400 bytes is too long.
-        let Place { mut relay, sources, sinks, outer, inner } = place(3, true, 1400);
+        // Of four senders on each side the last is unknown. More than 1400 bytes are too long.
+        let Setup { mut relay, sources, sinks, outer, inner } = setup(3, true, 1400);
         let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         for (who, back, bytes) in datagrams {
-            let (side, near, far, to) = if back { (Side::Sink, &sinks, &sources, inner) } else { (Side::Source, &sources, &sinks, outer) };
+            let (side, near, far, to) = if back {
+                (Side::Sink, &sinks, &sources, inner)
+            } else {
+                (Side::Source, &sources, &sinks, outer)
+            };
             near.get(who).unwrap_or(&stranger).send_to(&bytes, to).unwrap();
             let (received, mut packet) = take_all(&mut relay, side, 1).remove(0);
             if who == 3 || bytes.len() > 1400 {
@@ -195,13 +205,14 @@ proptest! {
                 continue;
             }
             let Received::Packet(length, meta) = received else { panic!("{received:?}") };
-            prop_assert_eq!((meta.flow as usize, usize::from(meta.size_bytes)), (who, bytes.len() + 28));
+            let size_bytes = usize::from(meta.size_bytes);
+            prop_assert_eq!((meta.flow as usize, size_bytes), (who, bytes.len() + 28));
             prop_assert!(relay.send(side.other(), &mut packet[..length], false).unwrap());
             let mut got = [0; 2000];
             let count = far[who].recv(&mut got).unwrap();
             prop_assert_eq!(&got[..count], bytes.as_slice());
         }
-        // A buffer that is no packet of its own is refused, not sent.
+        // A buffer shorter than the tag is not sent.
         prop_assert!(!relay.send(Side::Sink, &mut [0; 3], true).unwrap());
     }
 }

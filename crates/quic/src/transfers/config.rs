@@ -1,4 +1,4 @@
-//! What quinn's endpoints are told: packets of one size, one at a time, a certificate, the rule, and where to record.
+//! Configuration of quinn's endpoints: fixed packet size, certificate, congestion controller, qlog.
 
 use super::{Playing, Shared, Transfer, held};
 use crate::Cut;
@@ -12,10 +12,10 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Name in the certificate.
+/// Host name in the certificate.
 pub(super) const NAME: &str = "cwndlab.invalid";
 
-/// A certificate of this run alone.
+/// Makes a self-signed certificate.
 pub(super) fn certificate() -> io::Result<(CertificateDer<'static>, PrivatePkcs8KeyDer<'static>)> {
     let made = rcgen::generate_simple_self_signed([NAME.to_string()]).map_err(io::Error::other)?;
     Ok((made.cert.der().clone(), PrivatePkcs8KeyDer::from(made.signing_key.serialize_der())))
@@ -25,7 +25,7 @@ pub(super) fn endpoint(socket: UdpSocket, config: Option<ServerConfig>) -> io::R
     Endpoint::new(EndpointConfig::default(), config, socket, Arc::new(TokioRuntime))
 }
 
-/// What both ends have in common: packets of one size, one at a time.
+/// The transport configuration of both endpoints: fixed packet size, no segmentation offload.
 fn transport(playing: &Playing) -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport
@@ -33,7 +33,7 @@ fn transport(playing: &Playing) -> TransportConfig {
         .min_mtu(playing.datagram_bytes)
         .mtu_discovery_config(None)
         .enable_segmentation_offload(false)
-        // The run's end is the end: an outage is not.
+        // An outage must not end the connection.
         .max_idle_timeout(None);
     transport
 }
@@ -86,7 +86,7 @@ pub(super) fn client_config(
     Ok(config)
 }
 
-/// Where a moment lies on the wall's clock.
+/// Converts an instant to milliseconds since 1970.
 fn since_1970_ms(moment: Instant) -> f64 {
     let ahead = moment.saturating_duration_since(Instant::now());
     let behind = Instant::now().saturating_duration_since(moment);

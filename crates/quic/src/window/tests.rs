@@ -21,8 +21,9 @@ fn acked(now: Instant, sent: Instant) -> Sample {
 
 #[test]
 fn windows_after_a_cut_are_the_rules() {
-    // By hand: half; 0.875 of it; w - b w^l = 100 - 0.5 * 10 (SQRT); w - b = 100 - 1 (IIAD takes b w^0); half (MR-AIMD's b);
-    // a formula's 100 - 100/4; HTCP and CUBIC: 0.5 without a history of rates, 0.7 (RFC 9438 section 4.6).
+    // By hand: 0.5 w; 0.875 w; w - b w^l = 100 - 0.5 * 10 (SQRT); w - b = 100 - 1 (IIAD, l = 0);
+    // 0.5 w (MR-AIMD's b); the formula's 100 - 100/4; H-TCP 0.5 w without a history of rates; CUBIC
+    // 0.7 w (RFC 9438 section 4.6).
     for (rule, expected) in [
         ("AIMD(1, 0.5)", 50.0),
         ("GAIMD(0.31, 0.875)", 87.5),
@@ -38,7 +39,7 @@ fn windows_after_a_cut_are_the_rules() {
         let cut = window.on_congestion(begin + ms(60), begin + ms(5), Cause::Loss, 1200).unwrap();
         assert_eq!((cut.before, cut.after, cut.in_slow_start), (100.0, expected, false), "{rule}");
         assert_eq!((window.cwnd(), window.ssthresh()), (expected, Some(expected)), "{rule}");
-        // A window of n packets holds n: n - 1 in flight and one more stay below it, n and one more do not.
+        // A window of n packets holds n packets: quinn sends at n - 1 in flight and not at n.
         let packets = expected.floor() as u64;
         assert!(
             window.bytes() > packets * 1200 && window.bytes() <= (packets + 1) * 1200,
@@ -54,12 +55,12 @@ fn one_cut_a_round_trip() {
         window.on_congestion(begin + ms(60), begin + ms(5), Cause::Loss, 1200).unwrap().after,
         50.0
     );
-    // Sent before the cut: neither another cut nor growth (RFC 9002 section 7.3.2).
+    // Packets sent before the cut cause neither another cut nor growth (RFC 9002 section 7.3.2).
     assert!(window.on_congestion(begin + ms(61), begin + ms(60), Cause::Loss, 1200).is_none());
     assert!(window.on_congestion(begin + ms(61), begin + ms(60), Cause::Mark, 0).is_none());
     window.on_ack(acked(begin + ms(62), begin + ms(59)));
     assert_eq!(window.cwnd(), 50.0);
-    // Sent after it: both.
+    // Packets sent after the cut cause both.
     window.on_ack(acked(begin + ms(120), begin + ms(61)));
     assert_eq!(window.cwnd(), 50.0 + 1.0 / 50.0);
     assert!(window.on_congestion(begin + ms(130), begin + ms(70), Cause::Mark, 0).is_some());
@@ -76,7 +77,8 @@ fn slow_start_adds_a_packet_for_a_packet_and_ends_at_the_threshold() {
     window.on_ack(acked(begin + ms(61), begin + ms(3)));
     // 6 + 0.31/6.
     assert!((window.cwnd() - 6.051_666_666_666_667).abs() < 1e-12);
-    // Half a packet twice is a packet; an application that does not use the window does not grow it (RFC 9002 section 7.8).
+    // Two halves of a packet count as a packet; an app-limited sender does not grow the window (RFC
+    // 9002 section 7.8).
     let half = Sample { bytes: 600, ..acked(begin + ms(62), begin + ms(4)) };
     let before = window.cwnd();
     window.on_ack(half);
@@ -95,11 +97,11 @@ fn persistent_congestion_leaves_two_packets_and_the_rules_threshold() {
         .on_congestion(begin + ms(900), begin + ms(500), Cause::PersistentCongestion, 12_000)
         .unwrap();
     assert_eq!((cut.before, cut.after, window.ssthresh()), (80.0, 2.0, Some(70.0)));
-    // The same outage: nothing more. What is sent afterwards grows the window by slow start.
+    // The same outage causes no further cut. Packets sent afterwards grow the window by slow start.
     assert!(window.on_congestion(begin + ms(901), begin + ms(600), Cause::Loss, 1200).is_none());
     window.on_ack(acked(begin + ms(999), begin + ms(950)));
     assert_eq!((window.cwnd(), window.ssthresh()), (3.0, Some(70.0)));
-    // Within a recovery that a loss began, only the window falls: the threshold has been cut.
+    // In a recovery that a loss began, only the window falls: the threshold was cut by the loss.
     let (mut window, begin) = window_of("AIMD(1, 0.5)", 80.0, 20.0);
     window.on_congestion(begin + ms(100), begin + ms(50), Cause::Loss, 1200);
     window.on_congestion(begin + ms(900), begin + ms(90), Cause::PersistentCongestion, 1200);
@@ -107,14 +109,15 @@ fn persistent_congestion_leaves_two_packets_and_the_rules_threshold() {
 }
 
 #[test]
-fn marks_are_the_rules_to_answer() {
-    // MR-AIMD only takes note of a mark: a' falls from 1 to 0.1 (Psaras 2009, section 3).
+fn the_rule_decides_the_response_to_marks() {
+    // A mark only lowers MR-AIMD's a' from 1 to 0.1 (Psaras 2009, section 3).
     let (mut window, begin) = window_of("MRAIMD(1, 1, 0.1, 0.5)", 10.0, 10.0);
     assert!(window.on_congestion(begin + ms(60), begin + ms(5), Cause::Mark, 0).is_none());
     window.on_ack(acked(begin + ms(61), begin + ms(6)));
     // a = 1 + 0.1/10, w = 10 + a/10.
     assert!((window.cwnd() - 10.101).abs() < 1e-12, "{}", window.cwnd());
-    // DCTCP halves at first (alpha is 1); in a recovery that a mark began a loss cuts as well (RFC 8257 section 3.5).
+    // DCTCP halves at first (alpha is 1). In a recovery that a mark began, a loss cuts as well (RFC
+    // 8257 section 3.5).
     let (mut window, begin) = window_of("DCTCP", 64.0, 10.0);
     window.on_ack(acked(begin + ms(50), begin + ms(1)));
     window.on_end_acks(0);
@@ -132,7 +135,7 @@ fn marks_are_the_rules_to_answer() {
 #[test]
 fn dctcp_counts_the_packets_of_acknowledgements_that_report_marks() {
     let (mut window, begin) = window_of("DCTCP(0.5)", 40.0, 10.0);
-    // A round trip of ten frames of two packets; the last two report marks: 4 of 20.
+    // A round trip of ten frames of two packets; the last two frames report marks: 4 of 20 packets.
     window.on_ack(acked(begin + ms(50), begin));
     window.on_end_acks(0);
     window.grow_held();
@@ -150,18 +153,18 @@ fn dctcp_counts_the_packets_of_acknowledgements_that_report_marks() {
     frames(&mut window, 0, 8, false);
     assert!(window.cwnd() > 40.0);
     frames(&mut window, 8, 2, true);
-    // The next round trip begins, and ends the count.
+    // The start of the next round trip ends the count.
     window.on_ack(acked(begin + ms(140), begin + ms(80)));
     window.on_end_acks(0);
     window.grow_held();
     let Rule::Dctcp(rule) = window.rule() else { panic!("another rule") };
-    // The first acknowledgement ended a round trip without marks: alpha fell from 1 to 1/2. Then 4 marked of 21, with g = 1/2:
-    // 1/2 * 1/2 + 1/2 * 4/21.
+    // The first acknowledgement ended a round trip without marks: alpha fell from 1 to 1/2. Then 4
+    // of 21 packets were marked: with g = 1/2, alpha = 1/2 * 1/2 + 1/2 * 4/21.
     assert!((rule.alpha() - (0.25 + 2.0 / 21.0)).abs() < 1e-12, "{}", rule.alpha());
 }
 
 #[test]
-fn in_bytes_a_window_outlives_a_change_of_the_mtu() {
+fn a_change_of_the_mtu_keeps_the_window_in_bytes() {
     let (mut window, _) = window_of("AIMD(1, 0.5)", 30.0, 60.0);
     window.set_mtu(1500);
     assert_eq!((window.cwnd(), window.ssthresh(), window.bytes()), (24.0, Some(48.0), 36_001));
@@ -170,10 +173,10 @@ fn in_bytes_a_window_outlives_a_change_of_the_mtu() {
 }
 
 #[test]
-fn rules_that_need_a_rate_or_an_explanation_are_refused() {
+fn rules_that_set_a_pacing_rate_or_have_no_implementation_are_refused() {
     for (rule, expected) in [
-        ("BBR3", "sets the rate"),
-        ("kernel:bbr", "sets the rate"),
+        ("BBR3", "sets the pacing rate"),
+        ("kernel:bbr", "sets the pacing rate"),
         ("mine:Rule", "has no implementation"),
         ("AIMD(", "AIMD("),
     ] {
@@ -182,11 +185,11 @@ fn rules_that_need_a_rate_or_an_explanation_are_refused() {
     }
 }
 
-/// An answer that is no number leaves the window alone.
+/// A rule that returns NaN and infinity.
 #[derive(Clone, Debug)]
-struct Lost;
+struct Invalid;
 
-impl WindowRule for Lost {
+impl WindowRule for Invalid {
     fn increase(&mut self, _: f64, _: &Ack) -> f64 {
         f64::NAN
     }
@@ -197,13 +200,13 @@ impl WindowRule for Lost {
 }
 
 #[test]
-fn answers_that_are_no_windows_do_no_harm() {
+fn invalid_windows_leave_the_window_unchanged() {
     let begin = Instant::now();
     let settings = Settings { initial_window: 10.0, initial_ssthresh: 5.0 };
-    let mut window = Window::new(Rule::custom(Lost), settings, begin, MTU);
+    let mut window = Window::new(Rule::custom(Invalid), settings, begin, MTU);
     window.on_ack(acked(begin + ms(50), begin));
     assert_eq!(window.cwnd(), 10.0);
-    assert_eq!(window.fault().unwrap(), "gave an answer that is no window");
+    assert_eq!(window.fault().unwrap(), "returned an invalid congestion window");
     window.on_congestion(begin + ms(60), begin + ms(10), Cause::Loss, 1);
     assert_eq!(window.cwnd(), MOST);
 }
@@ -217,16 +220,21 @@ enum Event {
 }
 
 fn event() -> impl Strategy<Value = Event> {
+    let bytes = prop_oneof![Just(1200u64), 0u64..3000, Just(u64::MAX)];
+    let ack = (bytes, 0u64..400, any::<bool>()).prop_map(|(bytes, sent_ago_ms, app_limited)| {
+        Event::Ack { bytes, sent_ago_ms, app_limited }
+    });
+    let congestion = (0u64..400, 0u8..3, any::<u64>())
+        .prop_map(|(sent_ago_ms, cause, bytes)| Event::Congestion { sent_ago_ms, cause, bytes });
     prop_oneof![
-        12 => (prop_oneof![Just(1200u64), 0u64..3000, Just(u64::MAX)], 0u64..400, any::<bool>())
-            .prop_map(|(bytes, sent_ago_ms, app_limited)| Event::Ack { bytes, sent_ago_ms, app_limited }),
+        12 => ack,
         6 => any::<u64>().prop_map(Event::EndAcks),
-        3 => (0u64..400, 0u8..3, any::<u64>()).prop_map(|(sent_ago_ms, cause, bytes)| Event::Congestion { sent_ago_ms, cause, bytes }),
+        3 => congestion,
         1 => any::<u16>().prop_map(Event::Mtu),
     ]
 }
 
-/// Every family with what it needs, and what is refused aside.
+/// The example rule of every family that QUIC supports.
 fn rules() -> Vec<RuleFactory> {
     let written = cwndlab_rules::FAMILIES.iter().map(|family| family.example);
     written.filter_map(|example| example.parse().ok()).collect()
@@ -235,33 +243,44 @@ fn rules() -> Vec<RuleFactory> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
     #[test]
-    fn windows_stay_windows(events in prop::collection::vec((event(), 0u64..60), 1..120), initial in prop_oneof![Just(10.0), any::<f64>()]) {
+    fn windows_stay_valid(
+        events in prop::collection::vec((event(), 0u64..60), 1..120),
+        initial in prop_oneof![Just(10.0), any::<f64>()]
+    ) {
         let known = rules();
         prop_assert!(known.len() > 20, "{}", known.len());
         for factory in known {
             let begin = Instant::now() + ms(1000);
-            let settings = Settings { initial_window: initial, initial_ssthresh: f64::INFINITY };
-            let mut window = Window::new(factory.rule().build(cwndlab_rules::Arithmetic::Plain), settings, begin, MTU);
+            let settings =
+                Settings { initial_window: initial, initial_ssthresh: f64::INFINITY };
+            let rule = factory.rule().build(cwndlab_rules::Arithmetic::Plain);
+            let mut window = Window::new(rule, settings, begin, MTU);
             let mut now = begin;
             for (event, later_ms) in &events {
                 now += ms(*later_ms);
                 match *event {
                     Event::Ack { bytes, sent_ago_ms, app_limited } => {
                         let (srtt, min_rtt) = (ms(sent_ago_ms + 1), ms(1));
-                        window.on_ack(Sample { now, sent: now - ms(sent_ago_ms), bytes, app_limited, srtt, min_rtt });
+                        let sent = now - ms(sent_ago_ms);
+                        window.on_ack(Sample { now, sent, bytes, app_limited, srtt, min_rtt });
                     }
                     Event::EndAcks(in_flight) => window.on_end_acks(in_flight),
                     Event::Congestion { sent_ago_ms, cause, bytes } => {
-                        let cause = [Cause::Loss, Cause::Mark, Cause::PersistentCongestion][usize::from(cause)];
-                        let before = window.cwnd();
-                        if let Some(cut) = window.on_congestion(now, now - ms(sent_ago_ms), cause, bytes) {
-                            prop_assert!(cut.after == window.cwnd() && (cut.before == before || cause != Cause::Mark), "{}", factory.rule());
+                        let causes = [Cause::Loss, Cause::Mark, Cause::PersistentCongestion];
+                        let cause = causes[usize::from(cause)];
+                        let (before, sent) = (window.cwnd(), now - ms(sent_ago_ms));
+                        if let Some(cut) = window.on_congestion(now, sent, cause, bytes) {
+                            prop_assert_eq!(cut.after, window.cwnd(), "{}", factory.rule());
+                            let is_known = cut.before == before || cause != Cause::Mark;
+                            prop_assert!(is_known, "{}", factory.rule());
                         }
                     }
                     Event::Mtu(mtu) => window.set_mtu(mtu),
                 }
-                prop_assert!((LEAST..=MOST).contains(&window.cwnd()), "{}: {}", factory.rule(), window.cwnd());
-                prop_assert!(window.bytes() >= 1 && window.ssthresh().is_none_or(|ssthresh| ssthresh >= LEAST));
+                let (rule, cwnd) = (factory.rule(), window.cwnd());
+                prop_assert!((LEAST..=MOST).contains(&cwnd), "{rule}: {cwnd}");
+                let is_valid = window.ssthresh().is_none_or(|ssthresh| ssthresh >= LEAST);
+                prop_assert!(window.bytes() >= 1 && is_valid);
             }
         }
     }
