@@ -117,7 +117,7 @@ impl LossModel {
         if self.flows.as_ref().is_some_and(|flows| !flows.contains(&flow)) {
             return LossOutcome::Pass;
         }
-        let (hit, strike) = match &mut self.kind {
+        let (hit, outcome) = match &mut self.kind {
             LossProcess::Bernoulli { p, stream, after_queue } => {
                 (*after_queue == after && stream.uniform() < *p, LossOutcome::Drop)
             }
@@ -127,7 +127,7 @@ impl LossModel {
             LossProcess::List(numbers) => (!after && numbers.contains_next(), LossOutcome::Drop),
             LossProcess::Marks(numbers) => (!after && numbers.contains_next(), LossOutcome::Mark),
         };
-        if hit { strike } else { LossOutcome::Pass }
+        if hit { outcome } else { LossOutcome::Pass }
     }
 }
 

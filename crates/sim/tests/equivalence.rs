@@ -1,4 +1,4 @@
-//! The engine's shortcuts change nothing: look-ahead over private stages and shared inboxes, and
+//! The engine's shortcuts change nothing: look-ahead over private stages and merge queues, and
 //! the fast scheduler, give the very result of the plain engine, which takes an event for every
 //! stage of every packet and keeps its streams in a sorted set.
 //!

@@ -1,4 +1,4 @@
-"""Schema of the store: records of runs and of their places in sweeps, and their journal encoding."""
+"""Schema of the store: records of runs and of their places in sweeps, and their encoding."""
 
 from __future__ import annotations
 

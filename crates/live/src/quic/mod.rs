@@ -12,7 +12,7 @@ use cwndlab_quic::{Endpoints, Playing, Relay, RelayFlow, Report, drops, socket};
 use cwndlab_sim::NetworkPath;
 use cwndlab_sim::scenario::{Sampling, Scenario};
 use nix::sys::resource::{UsageWho, getrusage};
-use plan::Plan;
+use plan::TransferPlan;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -25,7 +25,7 @@ const ENDPOINT_NICENESS: i32 = -10;
 const LEAD: Duration = Duration::from_millis(50);
 
 /// The measurements of a run.
-pub struct Played {
+pub struct PlayedTransfers {
     emulator: Emulator,
     health: Health,
     report: Report,
@@ -43,8 +43,12 @@ pub fn run(request: Request) -> Result<(), Failure> {
     linux::end_with(parent)?;
     let network_path = NetworkPath::new(&scenario);
     let qlog = qlog.as_deref().map(Path::new);
-    let plan =
-        Plan::new(&scenario, network_path.flows(), crate::outcome::fastest_bps(&scenario), qlog)?;
+    let plan = TransferPlan::new(
+        &scenario,
+        network_path.flows(),
+        crate::outcome::fastest_bps(&scenario),
+        qlog,
+    )?;
     if let Some(folder) = qlog.filter(|folder| !folder.is_dir()) {
         return Err(Failure::refused(format!("qlog: {} is not a folder", folder.display())));
     }
@@ -56,7 +60,7 @@ pub fn run(request: Request) -> Result<(), Failure> {
     Ok(())
 }
 
-fn play(scenario: &Scenario, plan: &Plan, port: u16) -> Result<Played, Failure> {
+fn play(scenario: &Scenario, plan: &TransferPlan, port: u16) -> Result<PlayedTransfers, Failure> {
     let failed = |doing: &'static str| move |error: std::io::Error| Failure::broken(doing, error);
     let end_s = scenario.duration.seconds();
     let (outer, outer_bytes) =
@@ -119,7 +123,7 @@ fn play(scenario: &Scenario, plan: &Plan, port: u16) -> Result<Played, Failure> 
         let report = linux::join(transfers)?;
         let cores = thread::available_parallelism().map_or(1, usize::from) as f64;
         let machine_share = share_of(UsageWho::RUSAGE_SELF, end_s).map(|share| share / cores);
-        Ok(Played { emulator, health, report, relay_drops, buffer_bytes, machine_share })
+        Ok(PlayedTransfers { emulator, health, report, relay_drops, buffer_bytes, machine_share })
     })
 }
 
@@ -135,7 +139,7 @@ fn give_up(part: &str, error: std::io::Error) -> ! {
     std::process::exit(1)
 }
 
-fn playing(scenario: &Scenario, plan: &Plan, begin: Instant) -> Playing {
+fn playing(scenario: &Scenario, plan: &TransferPlan, begin: Instant) -> Playing {
     Playing {
         begin,
         end_s: scenario.duration.seconds(),

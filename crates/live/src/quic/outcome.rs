@@ -1,8 +1,8 @@
 //! The result of a run over QUIC: the fields of a simulated run and those of QUIC runs
 //! (docs/quic.md).
 
-use super::Played;
-use super::plan::Plan;
+use super::PlayedTransfers;
+use super::plan::TransferPlan;
 use crate::outcome::{Did, LATENESS_P99_S, Sample, flow_result, mean, run_result, traces};
 use cwndlab_quic::{Cause, HEADER_BYTES, Row, Seen};
 use cwndlab_sim::results::FlowResult;
@@ -16,7 +16,12 @@ const MACHINE_SHARE: f64 = 0.9;
 const BLIND_SHARE: f64 = 0.1;
 
 /// The result and the traces of a run.
-pub fn json(scenario: &Scenario, plan: &Plan, played: &Played, wall_s: f64) -> (Value, Value) {
+pub fn json(
+    scenario: &Scenario,
+    plan: &TransferPlan,
+    played: &PlayedTransfers,
+    wall_s: f64,
+) -> (Value, Value) {
     let run = run_result(scenario, "quic", &played.emulator, flows(scenario, plan, played));
     let (delivered, mut fields) = (run.delivered_packets as f64, json!(run));
     let reasons = reasons(scenario, plan, played);
@@ -63,7 +68,7 @@ fn sample(row: &Row) -> Sample {
     }
 }
 
-fn flows(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<FlowResult> {
+fn flows(scenario: &Scenario, plan: &TransferPlan, played: &PlayedTransfers) -> Vec<FlowResult> {
     let [from_s, to_s] = scenario.window().map(|time| time.seconds());
     let flow = |(number, seen): (usize, &Seen)| {
         let cuts = |cause: Cause| {
@@ -87,7 +92,7 @@ fn flows(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<FlowResult> {
 }
 
 /// Why the run is not valid.
-fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
+fn reasons(scenario: &Scenario, plan: &TransferPlan, played: &PlayedTransfers) -> Vec<String> {
     let (health, mut reasons) = (&played.health, Vec::new());
     let mut say = |wrong: bool, text: String| {
         if wrong {
@@ -159,12 +164,12 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
 }
 
 /// Datagrams that sockets dropped.
-fn dropped(played: &Played) -> u64 {
+fn dropped(played: &PlayedTransfers) -> u64 {
     played.relay_drops + played.report.dropped_datagrams
 }
 
 /// Share of samples that were missed.
-fn blind(scenario: &Scenario, plan: &Plan, played: &Played) -> f64 {
+fn blind(scenario: &Scenario, plan: &TransferPlan, played: &PlayedTransfers) -> f64 {
     let [from_s, to_s] = scenario.window().map(|time| time.seconds());
     let due = (to_s - from_s) / plan.sampling_s;
     let taken = played.report.seen.iter().map(|seen| seen.samples).max().unwrap_or(0) as f64;
@@ -172,7 +177,7 @@ fn blind(scenario: &Scenario, plan: &Plan, played: &Played) -> f64 {
 }
 
 /// Figures of each flow from quinn and from the congestion controller.
-fn quic_flows(plan: &Plan, played: &Played) -> Value {
+fn quic_flows(plan: &TransferPlan, played: &PlayedTransfers) -> Value {
     let row = |(number, seen): (usize, &Seen)| {
         let cuts = &seen.cuts;
         json!({

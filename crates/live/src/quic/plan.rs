@@ -32,7 +32,7 @@ const SAMPLING_S: [f64; 2] = [5e-3, 10e-3];
 
 /// Settings of a run.
 #[derive(Debug)]
-pub struct Plan {
+pub struct TransferPlan {
     /// Flows in the network.
     pub plays: Vec<ExternalFlow>,
     /// Transfers by flow number.
@@ -56,7 +56,7 @@ const ENDPOINTS: Endpoints = Endpoints {
     shortest: "5ms",
 };
 
-impl Plan {
+impl TransferPlan {
     /// Translates a checked scenario; `plays` are its flows in the network, `largest_bps` is the
     /// rate of the fastest link, `qlog` the folder for qlog files.
     pub fn new(
@@ -179,13 +179,13 @@ mod tests {
     use super::*;
     use cwndlab_sim::NetworkPath;
 
-    fn plan(more: &str, flow: &str) -> Result<Plan, String> {
+    fn plan(more: &str, flow: &str) -> Result<TransferPlan, String> {
         let text = format!(
             "duration = \"10s\"\n{more}\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n\
              [[flows]]\nrule = \"kernel:reno\"\n{flow}\n"
         );
         let scenario = Scenario::from_toml(&text).unwrap();
-        Plan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7, None)
+        TransferPlan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7, None)
             .map_err(|failure| failure.message)
     }
 

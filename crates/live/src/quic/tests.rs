@@ -44,7 +44,8 @@ fn run_with(rule: Broken, seconds: u32) {
          [[flows]]\nrule = \"AIMD(1, 0.5)\"\n"
     );
     let scenario = Scenario::from_toml(&text).unwrap();
-    let mut plan = Plan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7, None).unwrap();
+    let mut plan =
+        TransferPlan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7, None).unwrap();
     let broken = CustomRuleFactory::new(move || rule.clone());
     plan.transfers[0].factory = RuleFactory::new(RuleSpec::custom("test:Broken", broken)).unwrap();
     play(&scenario, &plan, 0).unwrap();

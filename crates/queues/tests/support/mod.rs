@@ -111,7 +111,7 @@ impl<A: Admission> Link<A> {
     }
 }
 
-/// A packet for a queue that owns it, told from others by a number.
+/// A packet for a queue that owns it, distinguished from others by a number.
 pub fn item(flow: u32, size_bytes: u32, enqueued_s: f64, number: usize) -> QueueItem<usize> {
     QueueItem {
         size_bytes,
