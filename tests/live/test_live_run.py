@@ -154,4 +154,4 @@ def test_the_command_prints_and_writes_what_a_run_does(cli, tmp_path):
     assert (tmp_path / "out" / "small-beside.png").stat().st_size > 20_000
     plain = cli("live", "linux", "small.toml")
     assert "valid" in plain.stdout.lower()
-    assert "Round trips" in plain.stdout
+    assert "RTTs" in plain.stdout

@@ -16,13 +16,13 @@ def test_a_miss_on_a_quiet_machine_fails():
 @pytest.mark.parametrize(
     ("load", "says"),
     [
-        (Load(steal_share=0.1), "10 % of processor time was stolen"),
-        (Load(others_share=0.5), "others took 50 % of processor time"),
+        (Load(steal_share=0.1), "10 % of CPU time was stolen"),
+        (Load(others_share=0.5), "other processes took 50 % of CPU time"),
         (Load(latency_ms=30.0), "a process was woken up 30 ms late"),
     ],
 )
 def test_a_miss_on_a_busy_machine_skips_with_the_figure(load, says):
-    says = f"the machine was too busy: {says}; missed: too slow"
+    says = f"the machine was too busy: {says}; failed: too slow"
     with pytest.raises(pytest.skip.Exception, match=says), unless_busy(load):
         raise AssertionError("too slow")
 
