@@ -72,7 +72,7 @@ def rule(rule: str | type, *values: object, **named: object) -> str:
     Parameters
     ----------
     rule : str or class
-        For example ``"AIMD(1,.5)"``, or a class of your own (`cwndlab.own`) followed by its values.
+        For example ``"AIMD(1,.5)"``, or a custom class (`cwndlab.custom_rules`) followed by its values.
 
     Raises
     ------

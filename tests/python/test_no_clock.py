@@ -22,8 +22,8 @@ CLOCKS = {
 # What measures the machine or keeps real traffic going, and fails nothing by the clock.
 MEASURES = {
     "tests/waiting.py": "ends what would hang for ever",
-    "tests/live/surroundings.py": "measures how busy the machine is",
-    "tests/live/kernel_path.py": "samples a real flow in time",
+    "tests/live/host_load.py": "measures how busy the machine is",
+    "tests/live/netns_path.py": "samples a real flow in time",
     "tests/ns2/reference.py": "says how long recording took",
     "tests/ns2/statistical.py": "says how long a comparison took",
 }

@@ -1,6 +1,6 @@
 //! The flow state of the test driver (bpf/drive.h), and the driver's host build.
 
-use cwndlab_kernel::{Plan, Program};
+use cwndlab_kernel::{CompiledRule, Program};
 
 /// Events of a flow (bpf/drive.h).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Drive {
 }
 
 /// Runs one event in the host build.
-pub fn host(plan: &Plan, drive: &mut Drive) {
+pub fn host(plan: &CompiledRule, drive: &mut Drive) {
     unsafe extern "C" {
         fn cwndlab_kernel_drive(rule: *const u8, flow: *mut Drive);
     }
@@ -48,7 +48,7 @@ pub struct Flow(pub Drive);
 
 impl Flow {
     /// A flow at a window of `cwnd` packets, with the rule's initial memory.
-    pub fn new(plan: &Plan, cwnd: f64) -> Self {
+    pub fn new(plan: &CompiledRule, cwnd: f64) -> Self {
         let kind = match plan.program {
             Program::Table => 0,
             Program::Surface => 1,
@@ -77,11 +77,11 @@ impl Flow {
     /// do, are applied here.
     pub fn happen(
         &mut self,
-        plan: &Plan,
+        plan: &CompiledRule,
         event: Event,
         acked: u32,
         rtt_s: f64,
-        mut run: impl FnMut(&Plan, &mut Drive),
+        mut run: impl FnMut(&CompiledRule, &mut Drive),
     ) {
         (self.0.event, self.0.acked, self.0.srtt_us_8) =
             (event as u32, acked, (rtt_s * 8e6) as u32);

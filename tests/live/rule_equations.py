@@ -1,6 +1,6 @@
 """Checks that a flow alone over an emulated link cuts and grows by its rule's equations.
 
-    .venv/bin/python tests/live/laws.py [SECONDS] [RULE ...]
+    .venv/bin/python tests/live/rule_equations.py [SECONDS] [RULE ...]
 
 The equations are written by hand from the papers. There are two figures for each rule:
 
@@ -60,7 +60,7 @@ DUPLICATES = 3
 3.2)."""
 
 
-class Law(NamedTuple):
+class Equations(NamedTuple):
     """The equations of a rule at a window of w packets: growth per round trip, and window after a
     cut."""
 
@@ -68,20 +68,20 @@ class Law(NamedTuple):
     cut: Callable[[float], float]
 
 
-LAWS = {
+EQUATIONS = {
     # RFC 5681, sections 3.1 and 3.2.
-    "AIMD(1, 0.5)": Law(lambda _: 1.0, lambda w: 0.5 * w),
+    "AIMD(1, 0.5)": Equations(lambda _: 1.0, lambda w: 0.5 * w),
     # Yang and Lam 2000, section 2.1.
-    "GAIMD(0.31, 0.875)": Law(lambda _: 0.31, lambda w: 0.875 * w),
+    "GAIMD(0.31, 0.875)": Equations(lambda _: 0.31, lambda w: 0.875 * w),
     # Akella and others 2002, sections 3.2 and 5.1: one packet more in a round trip, three less upon
     # loss.
-    "AIAD(1, 3)": Law(lambda _: 1.0, lambda w: w - 3.0),
+    "AIAD(1, 3)": Equations(lambda _: 1.0, lambda w: w - 3.0),
     # Binomial with k = l = 1/2 (Chandrayana and others 2002, equation 1).
-    "SQRT(1, 0.5)": Law(lambda w: 1.0 / w**0.5, lambda w: w - 0.5 * w**0.5),
+    "SQRT(1, 0.5)": Equations(lambda w: 1.0 / w**0.5, lambda w: w - 0.5 * w**0.5),
     # Akella and others 2002, section 3.2: W becomes 1.125 W in a round trip.
-    "MIMD(1.125, 0.8)": Law(lambda w: 0.125 * w, lambda w: 0.8 * w),
+    "MIMD(1.125, 0.8)": Equations(lambda w: 0.125 * w, lambda w: 0.8 * w),
     # A user's formula.
-    'Rule(inc="2", dec="w - 0.25*w^0.9")': Law(lambda _: 2.0, lambda w: w - 0.25 * w**0.9),
+    'Rule(inc="2", dec="w - 0.25*w^0.9")': Equations(lambda _: 2.0, lambda w: w - 0.25 * w**0.9),
 }
 
 
@@ -95,9 +95,9 @@ class Cut:
     threshold: float
     after: float
 
-    def off(self, law: Law) -> float:
+    def off(self, equations: Equations) -> float:
         """Error, as a fraction of the tolerance, which is the larger of 1 packet and 2 %."""
-        target = law.cut(self.before)
+        target = equations.cut(self.before)
         return max(abs(self.threshold - target), abs(self.after - target)) / max(1.0, 0.02 * target)
 
 
@@ -158,12 +158,12 @@ def episodes(samples: Samples) -> Iterator[Cut | None]:
             yield None
 
 
-def is_seen(samples: Samples, cut: Cut, law: Law) -> bool:
+def is_seen(samples: Samples, cut: Cut, equations: Equations) -> bool:
     """Whether the samples at the begin and the end of a cut show the windows there.
 
     They do not if a sample is late, or if late acknowledgements arrive in a burst: then the window
     must have grown before the cut by more than the samples show."""
-    by_packet = law.growth(cut.before) / cut.before
+    by_packet = equations.growth(cut.before) / cut.before
     gap_s = max(samples.time_s[at] - samples.time_s[at - 1] for at in (cut.begin, cut.growing))
     steps = (at for at in range(cut.begin - 1, 0, -1) if samples.cwnd[at] != samples.cwnd[at - 1])
     packets = samples.acknowledged(cut.begin) - samples.acknowledged(next(steps, 0)) - DUPLICATES
@@ -172,7 +172,7 @@ def is_seen(samples: Samples, cut: Cut, law: Law) -> bool:
 
 
 def stretches(
-    samples: Samples, cuts: list[Cut | None], law: Law
+    samples: Samples, cuts: list[Cut | None], equations: Equations
 ) -> Iterator[tuple[float, float, float]]:
     """Give growth between cuts in packets, growth by the equation, and the number of round trips.
 
@@ -183,22 +183,22 @@ def stretches(
         steps = [
             at for at in range(last.growing, cut.begin) if samples.cwnd[at] > samples.cwnd[at - 1]
         ]
-        by_law = rounds = 0.0
+        by_equations = rounds = 0.0
         for earlier, later in pairwise(steps):
             window = (samples.cwnd[earlier] + samples.cwnd[later]) / 2
             passed = (samples.acknowledged(later) - samples.acknowledged(earlier)) / window
             rounds += passed
-            by_law += law.growth(window) * passed
+            by_equations += equations.growth(window) * passed
         if rounds > 0:
-            yield samples.cwnd[steps[-1]] - samples.cwnd[steps[0]], by_law, rounds
+            yield samples.cwnd[steps[-1]] - samples.cwnd[steps[0]], by_equations, rounds
 
 
 def measure(rule: str, seconds: float) -> dict[str, Any]:
     """Run one flow with the rule; return the figures and those of the equations."""
-    law = LAWS[rule]
+    equations = EQUATIONS[rule]
     result = linux(
         {
-            "name": "law",
+            "name": "equations",
             "duration": f"{seconds}s",
             "dumbbell": {
                 "rate": f"{RATE_MBIT}Mbit",
@@ -215,12 +215,12 @@ def measure(rule: str, seconds: float) -> dict[str, Any]:
     )
     samples = Samples.of(result)
     found = list(episodes(samples))
-    judged = [cut for cut in found if cut is not None and is_seen(samples, cut, law)]
-    grown = list(stretches(samples, found, law))
-    worst = max(judged, key=lambda cut: cut.off(law), default=None)
-    slope = median(grew / by_law for grew, by_law, _ in grown) if grown else None
-    by_law_rtt = (
-        sum(by_law for _, by_law, _ in grown) / sum(rounds for *_, rounds in grown)
+    judged = [cut for cut in found if cut is not None and is_seen(samples, cut, equations)]
+    grown = list(stretches(samples, found, equations))
+    worst = max(judged, key=lambda cut: cut.off(equations), default=None)
+    slope = median(grew / by_equations for grew, by_equations, _ in grown) if grown else None
+    by_equations_rtt = (
+        sum(by_equations for _, by_equations, _ in grown) / sum(rounds for *_, rounds in grown)
         if grown
         else None
     )
@@ -228,12 +228,12 @@ def measure(rule: str, seconds: float) -> dict[str, Any]:
         "rule": rule,
         "episodes": len(found),
         "cuts": len(judged),
-        "worst": None if worst is None else worst.off(law),
+        "worst": None if worst is None else worst.off(equations),
         "worst_cut": None if worst is None else (worst.before, worst.threshold, worst.after),
         "windows": [(cut.before, cut.threshold, cut.after) for cut in judged],
         "stretches": len(grown),
-        "law_slope_packets": by_law_rtt,
-        "slope_packets": None if slope is None else slope * by_law_rtt,
+        "equations_slope_packets": by_equations_rtt,
+        "slope_packets": None if slope is None else slope * by_equations_rtt,
         "slope_error_percent": None if slope is None else 100 * (slope - 1),
         "hits": sum(rule["skipped_callbacks"] for rule in result.kernel_rules),
         "valid": result.valid,
@@ -256,7 +256,7 @@ def line(row: dict[str, Any]) -> str:
     return (
         f"{row['rule']:35}  {row['cuts']:3} of {row['episodes']:3}  "
         f" {number(row['worst'], '.2f'):>14}  {cut:>12}  {number(row['slope_packets'], '.3f'):>15} "
-        f" {number(row['law_slope_packets'], '.3f'):>6} "
+        f" {number(row['equations_slope_packets'], '.3f'):>6} "
         f" {number(row['slope_error_percent'], '+.2f'):>7}  {row['stretches']:9}  {row['hits']:10} "
         f" {'yes' if row['valid'] else 'NO: ' + '; '.join(row['reasons'])}"
     )
@@ -274,7 +274,7 @@ def main() -> None:
         " guard hits  valid"
     )
     print(f"{'rule':35}  {columns}")
-    for rule in sys.argv[2:] or LAWS:
+    for rule in sys.argv[2:] or EQUATIONS:
         print(line(measure(rule, seconds)), flush=True)
 
 

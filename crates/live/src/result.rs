@@ -1,7 +1,7 @@
 //! The result of a live run, of Linux TCP or QUIC: the fields of a simulated run, as
 //! docs/metrics.md defines them.
 
-use cwndlab_emulator::{Book, Emulator};
+use cwndlab_emulator::{Emulator, FlowCounters};
 use cwndlab_sim::results::{FlowResult, RunResult, fairness_spread, jain_index};
 use cwndlab_sim::scenario::{NetworkGraph, Scenario};
 use cwndlab_sim::{ExternalFlow, NetworkPath};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub const LATENESS_P99_S: f64 = 1e-3;
 
 /// Measurements of a flow at its endpoints, over the measuring window; the emulator has the others.
-pub struct Did {
+pub struct EndpointFigures {
     /// Goodput, bits per second.
     pub goodput_bps: f64,
     /// Retransmitted packets.
@@ -73,7 +73,11 @@ pub fn run_result(
         measure_to_s: to_s,
         trace_hash: "-".into(),
         simulated_s: scenario.duration.seconds(),
-        delivered_packets: emulator.books().iter().map(|book| book.total.arrived).sum(),
+        delivered_packets: emulator
+            .flow_counters()
+            .iter()
+            .map(|counters| counters.total.arrived)
+            .sum(),
         jain_index: jain_index(goodputs()),
         rtt_weighted_jain_index: jain_index(weighted),
         fairness_spread: fairness_spread(goodputs()),
@@ -86,30 +90,34 @@ pub fn run_result(
 }
 
 /// The result of a flow.
-pub fn flow_result(play: &ExternalFlow, book: &Book, did: &Did) -> FlowResult {
-    let [timeouts, fast_retransmits, ecn_reductions] = did.cuts;
+pub fn flow_result(
+    play: &ExternalFlow,
+    counters: &FlowCounters,
+    figures: &EndpointFigures,
+) -> FlowResult {
+    let [timeouts, fast_retransmits, ecn_reductions] = figures.cuts;
     FlowResult {
         identity: play.identity.clone(),
-        goodput_bps: did.goodput_bps,
-        delivered_packets: book.measured.delivered,
-        sent_packets: book.measured.sent,
-        retransmitted_packets: did.retransmitted,
-        dropped_packets: book.measured.dropped,
+        goodput_bps: figures.goodput_bps,
+        delivered_packets: counters.measured.delivered,
+        sent_packets: counters.measured.sent,
+        retransmitted_packets: figures.retransmitted,
+        dropped_packets: counters.measured.dropped,
         timeouts,
         fast_retransmits,
         ecn_reductions,
         window_reductions: timeouts + fast_retransmits + ecn_reductions,
-        loss_rate: mean(book.measured.dropped as f64, book.measured.sent),
-        mean_rtt_s: did.mean_rtt_s,
-        mean_rto_s: did.mean_rto_s,
-        mean_cwnd_packets: did.mean_cwnd_packets,
-        rate_cov: variation(&book.packets.sums),
+        loss_rate: mean(counters.measured.dropped as f64, counters.measured.sent),
+        mean_rtt_s: figures.mean_rtt_s,
+        mean_rto_s: figures.mean_rto_s,
+        mean_cwnd_packets: figures.mean_cwnd_packets,
+        rate_cov: variation(&counters.packets.sums),
         base_rtt_s: play.base_rtt_s,
-        finish_s: did.finish_s,
-        total_sent_packets: book.total.sent,
-        total_delivered_packets: book.total.arrived,
-        total_dropped_packets: book.total.dropped,
-        in_flight_packets: book.total.sent - book.total.arrived - book.total.dropped,
+        finish_s: figures.finish_s,
+        total_sent_packets: counters.total.sent,
+        total_delivered_packets: counters.total.arrived,
+        total_dropped_packets: counters.total.dropped,
+        in_flight_packets: counters.total.sent - counters.total.arrived - counters.total.dropped,
     }
 }
 

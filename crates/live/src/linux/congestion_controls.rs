@@ -6,7 +6,7 @@ use cwndlab_sim::scenario::{FlowSpec, Scenario};
 use serde::Serialize;
 
 /// The congestion controls of a run; dropping the value unregisters its rules.
-pub struct Algorithms {
+pub struct CongestionControls {
     /// Names of the congestion controls, one for each entry of the scenario's flows.
     pub names: Vec<String>,
     #[cfg(feature = "kernel")]
@@ -21,7 +21,7 @@ pub fn initial_ssthresh(scenario: &Scenario, flow: &FlowSpec) -> Option<u32> {
 
 /// Counters of a registered rule.
 #[derive(Clone, Debug, Serialize)]
-pub struct Reported {
+pub struct RuleReport {
     /// The rule.
     pub rule: String,
     /// Name of the congestion control.
@@ -30,7 +30,7 @@ pub struct Reported {
     pub skipped_callbacks: u64,
 }
 
-impl Algorithms {
+impl CongestionControls {
     /// Finds or registers the congestion controls of the flows.
     #[cfg(not(feature = "kernel"))]
     pub fn new(scenario: &Scenario) -> Result<Self, Failure> {
@@ -48,7 +48,7 @@ impl Algorithms {
 
     /// Counters of the registered rules.
     #[cfg(not(feature = "kernel"))]
-    pub fn report(&self) -> Result<Vec<Reported>, Failure> {
+    pub fn report(&self) -> Result<Vec<RuleReport>, Failure> {
         Ok(Vec::new())
     }
 
@@ -86,12 +86,12 @@ impl Algorithms {
 
     /// Counters of the registered rules.
     #[cfg(feature = "kernel")]
-    pub fn report(&self) -> Result<Vec<Reported>, Failure> {
+    pub fn report(&self) -> Result<Vec<RuleReport>, Failure> {
         let report = |(rule, registered): &(String, cwndlab_kernel::Registered)| {
             let hits = registered
                 .report()
                 .map_err(|error| Failure::broken("rule in the kernel", error))?;
-            Ok(Reported {
+            Ok(RuleReport {
                 rule: rule.clone(),
                 name: registered.name().to_string(),
                 skipped_callbacks: hits.skipped_callbacks(),

@@ -20,7 +20,7 @@ const SEPARATOR: u8 = 0x1e;
 const TIMES: [&str; 4] = ["min_rtt", "smoothed_rtt", "latest_rtt", "rtt_variance"];
 
 /// A writer that converts quinn's output line by line.
-pub(crate) struct Records<W> {
+pub(crate) struct QlogWriter<W> {
     out: W,
     line: Vec<u8>,
     reference_ms: f64,
@@ -28,7 +28,7 @@ pub(crate) struct Records<W> {
     has_received: bool,
 }
 
-impl<W: Write> Records<W> {
+impl<W: Write> QlogWriter<W> {
     /// Writes to `out`; times are relative to `reference_ms`, milliseconds since 1970.
     pub(crate) fn new(out: W, reference_ms: f64) -> Self {
         Self { out, line: Vec::new(), reference_ms, has_received: false }
@@ -56,7 +56,7 @@ impl<W: Write> Records<W> {
     }
 }
 
-impl<W: Write> Write for Records<W> {
+impl<W: Write> Write for QlogWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
             self.line.extend_from_slice(part);
@@ -114,7 +114,7 @@ mod tests {
     /// The output for `text`, written in pieces of `piece` bytes.
     fn written(text: &str, piece: usize) -> Vec<u8> {
         let mut out = Vec::new();
-        let mut records = Records::new(&mut out, 1.5e12);
+        let mut records = QlogWriter::new(&mut out, 1.5e12);
         text.as_bytes().chunks(piece).for_each(|part| records.write_all(part).unwrap());
         out
     }

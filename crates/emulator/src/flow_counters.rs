@@ -1,8 +1,8 @@
 //! Per-flow packet counters and round-trip samples, taken on the wire as docs/metrics.md defines
 //! them.
 
-use crate::sequence::{Arrived, Unwrapped};
-use crate::{Meta, Segment};
+use crate::sequence::{ReceivedRanges, SequenceUnwrapper};
+use crate::{PacketMeta, TcpSegment};
 use cwndlab_sim::Fate;
 use std::collections::VecDeque;
 
@@ -53,17 +53,17 @@ impl RateBins {
 struct Outstanding {
     end: u64,
     sent_s: f64,
-    again: bool,
+    retransmitted: bool,
 }
 
 /// The counters of a flow.
 #[derive(Clone, Debug)]
-pub struct Book {
+pub struct FlowCounters {
     window: [f64; 2],
-    sent: Unwrapped,
-    acknowledged: Unwrapped,
+    sent: SequenceUnwrapper,
+    acknowledged: SequenceUnwrapper,
     highest: u64,
-    arrived: Arrived,
+    arrived: ReceivedRanges,
     outstanding: VecDeque<Outstanding>,
     /// When a cumulative acknowledgement last advanced, seconds.
     progress_s: f64,
@@ -83,15 +83,15 @@ pub struct Book {
     pub bytes: Option<RateBins>,
 }
 
-impl Book {
+impl FlowCounters {
     /// Makes zero counters for a measuring window [from, to), seconds.
     pub fn new(window: [f64; 2], packets: RateBins, bytes: Option<RateBins>) -> Self {
         Self {
             window,
-            sent: Unwrapped::default(),
-            acknowledged: Unwrapped::default(),
+            sent: SequenceUnwrapper::default(),
+            acknowledged: SequenceUnwrapper::default(),
             highest: 0,
-            arrived: Arrived::default(),
+            arrived: ReceivedRanges::default(),
             outstanding: VecDeque::new(),
             progress_s: f64::NEG_INFINITY,
             measured: Counts::default(),
@@ -112,32 +112,32 @@ impl Book {
     }
 
     /// Counts a packet that the source sent.
-    pub fn on_sent(&mut self, now_s: f64, meta: &Meta) {
+    pub fn on_sent(&mut self, now_s: f64, meta: &PacketMeta) {
         let Some(segment) = data(meta) else { return };
         let Some(begin) = self.sent.position(segment.sequence) else { return };
-        if segment.opens {
+        if segment.syn {
             // Acknowledgement numbers start from the same sequence number.
             self.acknowledged.position(segment.sequence);
         }
         let end = begin + length(segment);
-        let again = begin < self.highest;
-        if again {
+        let retransmitted = begin < self.highest;
+        if retransmitted {
             self.outstanding
                 .iter_mut()
                 .filter(|out| out.end > begin && out.end <= end)
-                .for_each(|out| out.again = true);
+                .for_each(|out| out.retransmitted = true);
         } else {
-            self.outstanding.push_back(Outstanding { end, sent_s: now_s, again: false });
+            self.outstanding.push_back(Outstanding { end, sent_s: now_s, retransmitted: false });
         }
         self.highest = self.highest.max(end);
         self.count(now_s, |counts| {
             counts.sent += 1;
-            counts.retransmitted += u64::from(again);
+            counts.retransmitted += u64::from(retransmitted);
         });
     }
 
     /// Counts a data packet that the network delivered or dropped.
-    pub fn on_outcome(&mut self, at_s: f64, meta: &Meta, fate: Fate) {
+    pub fn on_outcome(&mut self, at_s: f64, meta: &PacketMeta, fate: Fate) {
         let Some(segment) = data(meta) else { return };
         if fate == Fate::Dropped {
             return self.count(at_s, |counts| counts.dropped += 1);
@@ -168,8 +168,8 @@ impl Book {
     }
 
     /// Takes an RTT sample from an acknowledgement that reaches the source.
-    pub fn on_acknowledgement(&mut self, at_s: f64, meta: &Meta) {
-        let Some(number) = meta.segment.and_then(|segment| segment.acknowledges) else { return };
+    pub fn on_acknowledgement(&mut self, at_s: f64, meta: &PacketMeta) {
+        let Some(number) = meta.segment.and_then(|segment| segment.ack) else { return };
         let Some(upto) = self.acknowledged.position(number) else { return };
         let mut last = None;
         while let Some(&out) = self.outstanding.front().filter(|out| out.end <= upto) {
@@ -180,7 +180,7 @@ impl Book {
             self.progress_s = at_s;
         }
         // Karn's algorithm (RFC 6298 section 3): retransmitted segments give no RTT sample.
-        let Some(out) = last.filter(|out| !out.again) else { return };
+        let Some(out) = last.filter(|out| !out.retransmitted) else { return };
         let rtt_s = at_s - out.sent_s;
         self.rtt_least_s = self.rtt_least_s.min(rtt_s);
         if (self.window[0]..self.window[1]).contains(&at_s) {
@@ -191,54 +191,56 @@ impl Book {
 }
 
 /// The segment of a data packet or a SYN.
-fn data(meta: &Meta) -> Option<Segment> {
-    meta.segment.filter(|segment| segment.payload_bytes > 0 || segment.opens)
+fn data(meta: &PacketMeta) -> Option<TcpSegment> {
+    meta.segment.filter(|segment| segment.payload_bytes > 0 || segment.syn)
 }
 
 /// Sequence numbers that a segment takes.
-fn length(segment: Segment) -> u64 {
-    u64::from(segment.payload_bytes) + u64::from(segment.opens)
+fn length(segment: TcpSegment) -> u64 {
+    u64::from(segment.payload_bytes) + u64::from(segment.syn)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn segment(sequence: u32, payload_bytes: u32) -> Meta {
-        let segment =
-            Segment { sequence, payload_bytes, opens: payload_bytes == 0, acknowledges: None };
-        Meta { segment: Some(segment), ..Meta::default() }
+    fn segment(sequence: u32, payload_bytes: u32) -> PacketMeta {
+        let segment = TcpSegment { sequence, payload_bytes, syn: payload_bytes == 0, ack: None };
+        PacketMeta { segment: Some(segment), ..PacketMeta::default() }
     }
 
-    fn acknowledgement(number: u32) -> Meta {
-        Meta {
-            segment: Some(Segment { acknowledges: Some(number), ..Segment::default() }),
-            ..Meta::default()
+    fn acknowledgement(number: u32) -> PacketMeta {
+        PacketMeta {
+            segment: Some(TcpSegment { ack: Some(number), ..TcpSegment::default() }),
+            ..PacketMeta::default()
         }
     }
 
     #[test]
     fn a_loss_and_its_retransmission_are_counted_as_in_a_simulation() {
-        let mut book =
-            Book::new([1.0, 9.0], RateBins::new(1.0, 1.0, 8), Some(RateBins::new(0.0, 5.0, 2)));
+        let mut counters = FlowCounters::new(
+            [1.0, 9.0],
+            RateBins::new(1.0, 1.0, 8),
+            Some(RateBins::new(0.0, 5.0, 2)),
+        );
         // The SYN is sent before the window. Of three segments in the window the second is lost and
         // retransmitted after the third has arrived.
-        book.on_sent(0.5, &segment(99, 0));
-        book.on_outcome(0.6, &segment(99, 0), Fate::Delivered);
-        book.on_acknowledgement(0.7, &acknowledgement(100));
+        counters.on_sent(0.5, &segment(99, 0));
+        counters.on_outcome(0.6, &segment(99, 0), Fate::Delivered);
+        counters.on_acknowledgement(0.7, &acknowledgement(100));
         for (at_s, sequence) in [(2.0, 100), (2.1, 1100), (2.2, 2100)] {
-            book.on_sent(at_s, &segment(sequence, 1000));
+            counters.on_sent(at_s, &segment(sequence, 1000));
         }
-        book.on_outcome(2.1, &segment(1100, 1000), Fate::Dropped);
-        book.on_outcome(2.5, &segment(100, 1000), Fate::Delivered);
-        book.on_outcome(2.7, &segment(2100, 1000), Fate::Delivered);
-        book.on_acknowledgement(3.0, &acknowledgement(1100));
-        book.on_acknowledgement(3.2, &acknowledgement(1100));
-        book.on_sent(4.0, &segment(1100, 1000));
-        book.on_outcome(4.5, &segment(1100, 1000), Fate::Delivered);
-        book.on_acknowledgement(5.0, &acknowledgement(3100));
+        counters.on_outcome(2.1, &segment(1100, 1000), Fate::Dropped);
+        counters.on_outcome(2.5, &segment(100, 1000), Fate::Delivered);
+        counters.on_outcome(2.7, &segment(2100, 1000), Fate::Delivered);
+        counters.on_acknowledgement(3.0, &acknowledgement(1100));
+        counters.on_acknowledgement(3.2, &acknowledgement(1100));
+        counters.on_sent(4.0, &segment(1100, 1000));
+        counters.on_outcome(4.5, &segment(1100, 1000), Fate::Delivered);
+        counters.on_acknowledgement(5.0, &acknowledgement(3100));
         // A duplicate after the end of the window counts nothing new.
-        book.on_outcome(9.0, &segment(1100, 1000), Fate::Delivered);
+        counters.on_outcome(9.0, &segment(1100, 1000), Fate::Delivered);
         let measured = Counts {
             sent: 4,
             retransmitted: 1,
@@ -247,14 +249,17 @@ mod tests {
             delivered_bytes: 3000,
             arrived: 3,
         };
-        assert_eq!(book.measured, measured);
-        assert_eq!(book.total, Counts { sent: 5, arrived: 5, ..measured });
+        assert_eq!(counters.measured, measured);
+        assert_eq!(counters.total, Counts { sent: 5, arrived: 5, ..measured });
         // Samples in the window: 1.0 s (2.0 to 3.0) and, from the third segment, 2.8 s (2.2 to
         // 5.0). The SYN's 0.2 s lies before the window.
-        assert_eq!((book.rtt_count, book.rtt_least_s), (2, 0.7 - 0.5));
-        assert!((book.rtt_sum_s - 3.8).abs() < 1e-12, "{}", book.rtt_sum_s);
-        assert_eq!((book.acknowledged_s(3000), book.acknowledged_s(3001)), (Some(5.0), None));
-        assert_eq!(book.packets.sums, [0, 2, 0, 1, 0, 0, 0, 0]);
-        assert_eq!(book.bytes.unwrap().sums, [3000, 0]);
+        assert_eq!((counters.rtt_count, counters.rtt_least_s), (2, 0.7 - 0.5));
+        assert!((counters.rtt_sum_s - 3.8).abs() < 1e-12, "{}", counters.rtt_sum_s);
+        assert_eq!(
+            (counters.acknowledged_s(3000), counters.acknowledged_s(3001)),
+            (Some(5.0), None)
+        );
+        assert_eq!(counters.packets.sums, [0, 2, 0, 1, 0, 0, 0, 0]);
+        assert_eq!(counters.bytes.unwrap().sums, [3000, 0]);
     }
 }

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import pytest
-from surroundings import is_running, measured, unless_busy
+from host_load import is_running, measured, unless_busy
 
 from cwndlab import Scenario
 from cwndlab.errors import RunError

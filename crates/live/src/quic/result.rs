@@ -1,10 +1,12 @@
 //! The result of a run over QUIC: the fields of a simulated run and those of QUIC runs
 //! (docs/quic.md).
 
-use super::Played;
+use super::Measurements;
 use super::plan::Plan;
-use crate::outcome::{Did, LATENESS_P99_S, Sample, flow_result, mean, run_result, traces};
-use cwndlab_quic::{Cause, HEADER_BYTES, Row, Seen};
+use crate::result::{
+    EndpointFigures, LATENESS_P99_S, Sample, flow_result, mean, run_result, traces,
+};
+use cwndlab_quic::{Cause, FlowReport, HEADER_BYTES, WindowSample};
 use cwndlab_sim::results::FlowResult;
 use cwndlab_sim::scenario::Scenario;
 use serde_json::{Value, json};
@@ -16,10 +18,15 @@ const MACHINE_SHARE: f64 = 0.9;
 const BLIND_SHARE: f64 = 0.1;
 
 /// The result and the traces of a run.
-pub fn json(scenario: &Scenario, plan: &Plan, played: &Played, wall_s: f64) -> (Value, Value) {
-    let run = run_result(scenario, "quic", &played.emulator, flows(scenario, plan, played));
+pub fn json(
+    scenario: &Scenario,
+    plan: &Plan,
+    measured: &Measurements,
+    wall_s: f64,
+) -> (Value, Value) {
+    let run = run_result(scenario, "quic", &measured.emulator, flows(scenario, plan, measured));
     let (delivered, mut fields) = (run.delivered_packets as f64, json!(run));
-    let reasons = reasons(scenario, plan, played);
+    let reasons = reasons(scenario, plan, measured);
     if let Value::Object(fields) = &mut fields {
         fields.extend([
             ("wall_s".to_string(), json!(wall_s)),
@@ -28,32 +35,32 @@ pub fn json(scenario: &Scenario, plan: &Plan, played: &Played, wall_s: f64) -> (
             ("valid".to_string(), json!(reasons.is_empty())),
             ("reasons".to_string(), json!(reasons)),
             ("notes".to_string(), json!(plan.notes)),
-            ("health".to_string(), json!(played.health)),
+            ("health".to_string(), json!(measured.health)),
             ("packet_bytes".to_string(), json!(u32::from(plan.datagram_bytes + HEADER_BYTES))),
             (
                 "sockets".to_string(),
                 json!({
-                    "dropped_datagrams": dropped(played),
-                    "receive_buffer_bytes": played.buffer_bytes,
-                    "machine_share": played.machine_share,
+                    "dropped_datagrams": dropped(measured),
+                    "receive_buffer_bytes": measured.buffer_bytes,
+                    "machine_share": measured.machine_share,
                 }),
             ),
-            ("quic_flows".to_string(), quic_flows(plan, played)),
+            ("quic_flows".to_string(), quic_flows(plan, measured)),
         ]);
     }
-    let bytes: Vec<&[u64]> = played.report.seen.iter().map(|seen| seen.bins.as_slice()).collect();
+    let bytes: Vec<&[u64]> = measured.report.seen.iter().map(|seen| seen.bins.as_slice()).collect();
     (
         fields,
         traces(
             scenario,
-            played.report.rows.iter().map(sample),
+            measured.report.rows.iter().map(sample),
             &bytes,
-            played.emulator.network_path(),
+            measured.emulator.network_path(),
         ),
     )
 }
 
-fn sample(row: &Row) -> Sample {
+fn sample(row: &WindowSample) -> Sample {
     Sample {
         time_s: row.time_s,
         flow: row.flow,
@@ -63,16 +70,16 @@ fn sample(row: &Row) -> Sample {
     }
 }
 
-fn flows(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<FlowResult> {
+fn flows(scenario: &Scenario, plan: &Plan, measured: &Measurements) -> Vec<FlowResult> {
     let [from_s, to_s] = scenario.window().map(|time| time.seconds());
-    let flow = |(number, seen): (usize, &Seen)| {
+    let flow = |(number, seen): (usize, &FlowReport)| {
         let cuts = |cause: Cause| {
             seen.cuts
                 .iter()
                 .filter(|(time_s, cut)| cut.cause == cause && (from_s..to_s).contains(time_s))
                 .count() as u64
         };
-        let did = Did {
+        let figures = EndpointFigures {
             goodput_bps: seen.measured_bytes as f64 * 8.0 / (to_s - from_s),
             retransmitted: seen.lost_packets[1].saturating_sub(seen.lost_packets[0]),
             cuts: [cuts(Cause::PersistentCongestion), cuts(Cause::Loss), cuts(Cause::Mark)],
@@ -81,14 +88,14 @@ fn flows(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<FlowResult> {
             mean_cwnd_packets: mean(seen.cwnd_sum, seen.samples).unwrap_or(0.0),
             finish_s: seen.finish_s,
         };
-        flow_result(&plan.plays[number], &played.emulator.books()[number], &did)
+        flow_result(&plan.plays[number], &measured.emulator.flow_counters()[number], &figures)
     };
-    played.report.seen.iter().enumerate().map(flow).collect()
+    measured.report.seen.iter().enumerate().map(flow).collect()
 }
 
 /// Why the run is not valid.
-fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
-    let (health, mut reasons) = (&played.health, Vec::new());
+fn reasons(scenario: &Scenario, plan: &Plan, measured: &Measurements) -> Vec<String> {
+    let (health, mut reasons) = (&measured.health, Vec::new());
     let mut say = |wrong: bool, text: String| {
         if wrong {
             reasons.push(text);
@@ -104,7 +111,7 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
             LATENESS_P99_S * 1e3
         ),
     );
-    let (dropped, kb) = (dropped(played), played.buffer_bytes / 1000);
+    let (dropped, kb) = (dropped(measured), measured.buffer_bytes / 1000);
     say(
         dropped > 0,
         format!(
@@ -121,10 +128,10 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
     );
     say(health.released_packets == 0, "no packet was delivered".into());
     say(
-        played.emulator.network_path().has_overflowed(),
+        measured.emulator.network_path().has_overflowed(),
         "a queue exceeded its memory limit".into(),
     );
-    let share = played.machine_share.unwrap_or(0.0);
+    let share = measured.machine_share.unwrap_or(0.0);
     say(
         share > MACHINE_SHARE,
         format!(
@@ -133,7 +140,7 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
         ),
     );
     let end_s = scenario.duration.seconds();
-    for (flow, seen) in plan.plays.iter().zip(&played.report.seen) {
+    for (flow, seen) in plan.plays.iter().zip(&measured.report.seen) {
         let name = flow.identity.name();
         if let Some(error) = &seen.failed {
             say(true, format!("flow \"{name}\": {error}"));
@@ -147,7 +154,7 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
             say(true, format!("flow \"{name}\": its rule {fault}"));
         }
     }
-    let blind = blind(scenario, plan, played);
+    let blind = blind(scenario, plan, measured);
     say(
         blind > BLIND_SHARE,
         format!(
@@ -159,21 +166,21 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
 }
 
 /// Datagrams that sockets dropped.
-fn dropped(played: &Played) -> u64 {
-    played.relay_drops + played.report.dropped_datagrams
+fn dropped(measured: &Measurements) -> u64 {
+    measured.relay_drops + measured.report.dropped_datagrams
 }
 
 /// Share of samples that were missed.
-fn blind(scenario: &Scenario, plan: &Plan, played: &Played) -> f64 {
+fn blind(scenario: &Scenario, plan: &Plan, measured: &Measurements) -> f64 {
     let [from_s, to_s] = scenario.window().map(|time| time.seconds());
     let due = (to_s - from_s) / plan.sampling_s;
-    let taken = played.report.seen.iter().map(|seen| seen.samples).max().unwrap_or(0) as f64;
+    let taken = measured.report.seen.iter().map(|seen| seen.samples).max().unwrap_or(0) as f64;
     (1.0 - taken / due).max(0.0)
 }
 
 /// Figures of each flow from quinn and from the congestion controller.
-fn quic_flows(plan: &Plan, played: &Played) -> Value {
-    let row = |(number, seen): (usize, &Seen)| {
+fn quic_flows(plan: &Plan, measured: &Measurements) -> Value {
+    let row = |(number, seen): (usize, &FlowReport)| {
         let cuts = &seen.cuts;
         json!({
             "flow": plan.plays[number].identity.name(),
@@ -188,7 +195,7 @@ fn quic_flows(plan: &Plan, played: &Played) -> Value {
             "qlog": plan.transfers[number].qlog,
         })
     };
-    played.report.seen.iter().enumerate().map(row).collect()
+    measured.report.seen.iter().enumerate().map(row).collect()
 }
 
 fn cause(cause: Cause) -> &'static str {

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from surroundings import SMALL
+from host_load import SMALL
 
 from cwndlab import Scenario
 from cwndlab.errors import LiveError, ScenarioError

@@ -6,12 +6,12 @@ use cwndlab_tcp::Profile;
 use cwndlab_units::message::one_of;
 
 /// Returns an error for a key of the scenario.
-pub fn refuse<T>(key: &str, message: &str) -> Result<T, Failure> {
+pub fn unsupported<T>(key: &str, message: &str) -> Result<T, Failure> {
     Err(Failure::refused(format!("{key}: {message}")))
 }
 
 /// The kind of endpoints, for checks and messages.
-pub struct Endpoints {
+pub struct EndpointKind {
     /// Owner of the endpoints in messages, such as `Linux's`.
     pub owner: &'static str,
     /// Supported profiles.
@@ -22,9 +22,9 @@ pub struct Endpoints {
     pub shortest: &'static str,
 }
 
-impl Endpoints {
+impl EndpointKind {
     /// Refuses a scenario with a setting that these endpoints do not support.
-    pub fn whole(&self, scenario: &Scenario) -> Result<(), Failure> {
+    pub fn check(&self, scenario: &Scenario) -> Result<(), Failure> {
         let Self { owner, profiles, packet_trace_advice, shortest } = self;
         if !profiles.contains(&scenario.profile) {
             let known: Vec<String> = profiles
@@ -36,23 +36,23 @@ impl Endpoints {
                  use {}",
                 one_of(&known)
             );
-            return refuse("profile", &message);
+            return unsupported("profile", &message);
         }
         if !scenario.arrivals.is_empty() {
-            return refuse(
+            return unsupported(
                 "arrivals",
                 "live runs do not support arrivals: list flows under [[flows]] with start and \
                  packets",
             );
         }
         if let Some(i) = scenario.flows.iter().position(|flow| flow.responses.is_some()) {
-            return refuse(
+            return unsupported(
                 &format!("flows[{i}].responses"),
                 "live runs do not support requests and responses",
             );
         }
         if scenario.trace.packets {
-            return refuse(
+            return unsupported(
                 "trace.packets",
                 &format!("live runs do not record packets: {packet_trace_advice}"),
             );
@@ -62,7 +62,7 @@ impl Endpoints {
                 "a live run samples windows and does not record \"all\" changes: use an interval \
                  of {shortest} or more"
             );
-            return refuse("trace.cwnd", &message);
+            return unsupported("trace.cwnd", &message);
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
 //! A window rule of another crate, beside a standard flow: `cargo run --release --example
-//! own_rule`.
+//! custom_rule`.
 //!
 //! Everything a crate needs is here: implement `WindowRule`, tell the scenario's reader what the
 //! rule's name means, run.
@@ -44,7 +44,7 @@ impl Resolver for Mine {
             .strip_prefix("mine:Patient(")
             .and_then(|rest| rest.strip_suffix(')'))
             .and_then(|most| most.parse().ok());
-        let most = most.ok_or("allowed: mine:Patient(LOSSES)")?;
+        let most = most.ok_or("expected mine:Patient(LOSSES)")?;
         Ok(RuleSpec::custom(text, CustomRuleFactory::new(move || Patient { most, losses: 0 })))
     }
 }

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import kernel_path
+import netns_path
 import polars as pl
 import pytest
-from kernel_path import Row
-from surroundings import measured, unless_busy
-from test_kernel_rules import LAWS, REASON, cuts, registered
+from host_load import measured, unless_busy
+from netns_path import Row
+from test_kernel_rules import EQUATIONS, REASON, cuts, registered
 
 from cwndlab.live.run import linux
 
@@ -44,9 +44,9 @@ def test_bimodal_finds_its_share_in_two_cycles():
         measured() as load,
         registered("Bimodal(1, 0.5, 0.125)", "cwl_t_bimodal", "--initial-ssthresh", "50") as held,
     ):
-        rows: list[Row] = kernel_path.run_flow("cwl_t_bimodal", 5)
+        rows: list[Row] = netns_path.run_flow("cwl_t_bimodal", 5)
         hits = held.end()["hits"]
-    seen = cuts(rows, LAWS["AIMD(1, 0.5)"])
+    seen = cuts(rows, EQUATIONS["AIMD(1, 0.5)"])
     print(
         f"\n{[(before, after) for before, after, _ in seen]}, {hits['skipped_ssthresh']} skipped"
         " and repaired"

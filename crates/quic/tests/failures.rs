@@ -2,8 +2,8 @@
 //! last arrived.
 #![cfg(feature = "transfers")]
 
-use cwndlab_emulator::{Driving, Emulator, drive};
-use cwndlab_quic::{Endpoints, Playing, Relay, RelayFlow, Report, Transfer, socket};
+use cwndlab_emulator::{Emulator, LoopOptions, drive};
+use cwndlab_quic::{Endpoints, Relay, RelayFlow, Report, RunOptions, Transfer, socket};
 use cwndlab_sim::scenario::Scenario;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ const BUFFER_BYTES: usize = 1 << 22;
 const DATAGRAM_BYTES: u16 = 1200;
 
 /// The report of a run, the packets that its relay delivered, and the run's duration.
-struct Played {
+struct Outcome {
     report: Report,
     released_packets: u64,
     took: Duration,
@@ -20,7 +20,7 @@ struct Played {
 
 /// Runs two flows for `end_s` seconds over a relay that closes its sockets after `relayed_packets`
 /// packets.
-fn play(end_s: f64, relayed_packets: u64) -> Played {
+fn run(end_s: f64, relayed_packets: u64) -> Outcome {
     let scenario = Scenario::from_toml(
         "duration = \"10s\"\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n\
          [[flows]]\nname = \"flow\"\ncount = 2\nrule = \"AIMD(1, 0.5)\"\n",
@@ -45,7 +45,7 @@ fn play(end_s: f64, relayed_packets: u64) -> Played {
     let mut relay = Relay::new(outer, inner, flows, DATAGRAM_BYTES).unwrap();
     let address = relay.address().unwrap();
     let begin = Instant::now();
-    let playing = Playing {
+    let options = RunOptions {
         begin,
         end_s,
         window: [0.0, end_s],
@@ -58,29 +58,30 @@ fn play(end_s: f64, relayed_packets: u64) -> Played {
     };
     let relaying = thread::spawn(move || {
         let mut emulator = Emulator::new(&scenario, cwndlab_emulator::Backend::largest(&relay));
-        drive(&mut emulator, &mut relay, Driving::new(begin, end_s), |_, health| {
+        drive(&mut emulator, &mut relay, LoopOptions::new(begin, end_s), |_, health| {
             health.released_packets < relayed_packets
         })
         .unwrap()
     });
-    let report = endpoints.play(address, playing, &[0, 1]).unwrap();
+    let report = endpoints.run(address, options, &[0, 1]).unwrap();
     let released_packets = relaying.join().unwrap().released_packets;
-    Played { report, released_packets, took: begin.elapsed() }
+    Outcome { report, released_packets, took: begin.elapsed() }
 }
 
 #[test]
 fn endpoints_whose_relay_fails_end_with_the_run() {
     // 200 packets cross the network in about 0.2 s. On a busy machine a run may end before both
     // flows have received data.
-    let has_data = |played: &Played| {
-        played.released_packets >= 200 && played.report.seen.iter().all(|seen| seen.total_bytes > 0)
+    let has_data = |outcome: &Outcome| {
+        outcome.released_packets >= 200
+            && outcome.report.seen.iter().all(|seen| seen.total_bytes > 0)
     };
-    let (end_s, played) = [1.0, 4.0, 16.0, 64.0, 256.0]
+    let (end_s, outcome) = [1.0, 4.0, 16.0, 64.0, 256.0]
         .into_iter()
-        .map(|end_s| (end_s, play(end_s, 200)))
-        .find(|(_, played)| has_data(played))
+        .map(|end_s| (end_s, run(end_s, 200)))
+        .find(|(_, outcome)| has_data(outcome))
         .unwrap();
-    let Played { report, released_packets, took } = played;
+    let Outcome { report, released_packets, took } = outcome;
     for seen in &report.seen {
         assert!(seen.has_connected && seen.last_s.is_some());
         // The endpoints' sockets are open, and QUIC continues to probe.
@@ -93,7 +94,7 @@ fn endpoints_whose_relay_fails_end_with_the_run() {
 
 #[test]
 fn endpoints_without_a_relay_end_with_the_run() {
-    let Played { report, released_packets, took } = play(0.5, 0);
+    let Outcome { report, released_packets, took } = run(0.5, 0);
     assert_eq!(released_packets, 0);
     assert!(
         report

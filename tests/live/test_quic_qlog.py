@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from surroundings import SMALL, Load, measured, unless_busy, wait_for_others
+from host_load import SMALL, Load, measured, unless_busy, wait_for_others
 
 from cwndlab import Scenario
 from cwndlab.live import program

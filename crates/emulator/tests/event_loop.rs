@@ -1,6 +1,6 @@
 //! Tests of the real-time event loop over socket pairs: delivery of due packets, and its end.
 
-use cwndlab_emulator::{Backend, Driving, Emulator, Meta, Received, Side, drive};
+use cwndlab_emulator::{Backend, Emulator, LoopOptions, PacketMeta, Received, Side, drive};
 use cwndlab_sim::scenario::Scenario;
 use rustix::fd::{AsFd, BorrowedFd};
 use std::io;
@@ -36,11 +36,15 @@ impl Backend for Pairs {
     fn receive(&mut self, side: Side, buffer: &mut [u8]) -> io::Result<Option<Received>> {
         match self.0[side as usize].recv(buffer) {
             Ok(length) if buffer[0] == b'?' => {
-                Ok(Some(if length > 1 { Received::Broken } else { Received::Strange }))
+                Ok(Some(if length > 1 { Received::BadChecksum } else { Received::UnknownFlow }))
             }
             Ok(length) => Ok(Some(Received::Packet(
                 length,
-                Meta { flow: u32::from(buffer[0]), size_bytes: length as u16, ..Meta::default() },
+                PacketMeta {
+                    flow: u32::from(buffer[0]),
+                    size_bytes: length as u16,
+                    ..PacketMeta::default()
+                },
             ))),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error),
@@ -69,9 +73,9 @@ fn packets_pass_in_both_directions_and_others_are_counted() {
     source.send(b"?").unwrap();
     source.send(b"??").unwrap();
     source.send(&[1, 0]).unwrap();
-    let driving = Driving::new(Instant::now(), HANG_S);
+    let options = LoopOptions::new(Instant::now(), HANG_S);
     let health =
-        drive(&mut emulator(), &mut pairs, driving, |_, health| health.released_packets < 21)
+        drive(&mut emulator(), &mut pairs, options, |_, health| health.released_packets < 21)
             .unwrap();
     let mut buffer = [0; 2000];
     let numbers: Vec<u8> =
@@ -95,7 +99,7 @@ fn packets_pass_in_both_directions_and_others_are_counted() {
 fn the_loop_ends_with_the_run_and_not_before() {
     let (mut pairs, _ends) = Pairs::new();
     let begin = Instant::now();
-    drive(&mut emulator(), &mut pairs, Driving::new(begin, 0.1), |_, _| true).unwrap();
+    drive(&mut emulator(), &mut pairs, LoopOptions::new(begin, 0.1), |_, _| true).unwrap();
     assert!(begin.elapsed() >= Duration::from_millis(100));
 }
 
@@ -103,7 +107,7 @@ fn the_loop_ends_with_the_run_and_not_before() {
 fn the_loop_ends_when_keep_running_returns_false() {
     let (mut pairs, _ends) = Pairs::new();
     let mut looks = 0;
-    drive(&mut emulator(), &mut pairs, Driving::new(Instant::now(), HANG_S), |_, _| {
+    drive(&mut emulator(), &mut pairs, LoopOptions::new(Instant::now(), HANG_S), |_, _| {
         looks += 1;
         looks < 2
     })

@@ -1,10 +1,10 @@
 //! The result of a run with Linux TCP: the fields of a simulated run and those of live runs
 //! (docs/live.md).
 
+use super::congestion_controls::RuleReport;
 use super::plan::Plan;
-use super::rules::Reported;
-use super::{Played, source::Watched};
-use crate::outcome::{Did, LATENESS_P99_S, flow_result, mean, run_result, traces};
+use super::{Measurements, source::FlowMeasurements};
+use crate::result::{EndpointFigures, LATENESS_P99_S, flow_result, mean, run_result, traces};
 use cwndlab_sim::results::FlowResult;
 use cwndlab_sim::scenario::Scenario;
 use serde_json::{Value, json};
@@ -21,13 +21,13 @@ pub fn limits() -> Value {
 pub fn json(
     scenario: &Scenario,
     plan: &Plan,
-    played: &Played,
-    reported: &[Reported],
+    measured: &Measurements,
+    reported: &[RuleReport],
     wall_s: f64,
 ) -> (Value, Value) {
-    let run = run_result(scenario, "linux", &played.emulator, flows(scenario, played));
+    let run = run_result(scenario, "linux", &measured.emulator, flows(scenario, measured));
     let (delivered, mut fields) = (run.delivered_packets as f64, json!(run));
-    let reasons = reasons(scenario, plan, played);
+    let reasons = reasons(scenario, plan, measured);
     if let Value::Object(fields) = &mut fields {
         fields.extend([
             ("wall_s".to_string(), json!(wall_s)),
@@ -36,48 +36,53 @@ pub fn json(
             ("kernel".to_string(), json!(kernel())),
             ("valid".to_string(), json!(reasons.is_empty())),
             ("reasons".to_string(), json!(reasons)),
-            ("health".to_string(), json!(played.health)),
+            ("health".to_string(), json!(measured.health)),
             (
                 "namespaces".to_string(),
-                json!({ "source": played.losses[0], "sink": played.losses[1] }),
+                json!({ "source": measured.losses[0], "sink": measured.losses[1] }),
             ),
             ("kernel_rules".to_string(), json!(reported)),
-            ("kernel_flows".to_string(), kernel_flows(plan, played)),
+            ("kernel_flows".to_string(), kernel_flows(plan, measured)),
         ]);
     }
-    let books = played.emulator.books().iter();
-    let bytes: Vec<&[u64]> = books
-        .map(|book| book.bytes.as_ref().map(|bins| bins.sums.as_slice()).unwrap_or_default())
+    let flow_counters = measured.emulator.flow_counters().iter();
+    let bytes: Vec<&[u64]> = flow_counters
+        .map(|counters| {
+            counters.bytes.as_ref().map(|bins| bins.sums.as_slice()).unwrap_or_default()
+        })
         .collect();
-    (fields, traces(scenario, played.rows.iter().copied(), &bytes, played.emulator.network_path()))
+    (
+        fields,
+        traces(scenario, measured.rows.iter().copied(), &bytes, measured.emulator.network_path()),
+    )
 }
 
-fn flows(scenario: &Scenario, played: &Played) -> Vec<FlowResult> {
+fn flows(scenario: &Scenario, measured: &Measurements) -> Vec<FlowResult> {
     let [from_s, to_s] = scenario.window().map(|time| time.seconds());
-    let flow = |(number, seen): (usize, &Watched)| {
-        let book = &played.emulator.books()[number];
-        let did = Did {
-            goodput_bps: book.measured.delivered_bytes as f64 * 8.0 / (to_s - from_s),
-            retransmitted: book.measured.retransmitted,
+    let flow = |(number, seen): (usize, &FlowMeasurements)| {
+        let counters = &measured.emulator.flow_counters()[number];
+        let figures = EndpointFigures {
+            goodput_bps: counters.measured.delivered_bytes as f64 * 8.0 / (to_s - from_s),
+            retransmitted: counters.measured.retransmitted,
             cuts: [
                 seen.timeouts[1].saturating_sub(seen.timeouts[0]),
                 seen.fast_retransmits,
                 seen.ecn_reductions,
             ],
-            mean_rtt_s: mean(book.rtt_sum_s, book.rtt_count),
+            mean_rtt_s: mean(counters.rtt_sum_s, counters.rtt_count),
             mean_rto_s: mean(seen.rto_sum_s, seen.rto_samples),
             mean_cwnd_packets: mean(seen.cwnd_sum, seen.samples).unwrap_or(0.0),
             // When all data of the application was acknowledged.
-            finish_s: if seen.is_over { book.acknowledged_s(seen.written) } else { None },
+            finish_s: if seen.is_over { counters.acknowledged_s(seen.written) } else { None },
         };
-        flow_result(&played.emulator.network_path().flows()[number], book, &did)
+        flow_result(&measured.emulator.network_path().flows()[number], counters, &figures)
     };
-    played.watched.iter().enumerate().map(flow).collect()
+    measured.watched.iter().enumerate().map(flow).collect()
 }
 
 /// Why the run is not valid.
-fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
-    let (health, mut reasons) = (&played.health, Vec::new());
+fn reasons(scenario: &Scenario, plan: &Plan, measured: &Measurements) -> Vec<String> {
+    let (health, mut reasons) = (&measured.health, Vec::new());
     let mut say = |wrong: bool, text: String| {
         if wrong {
             reasons.push(text);
@@ -94,8 +99,8 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
         ),
     );
     let outside = health.refused_packets
-        + played.losses.iter().map(|losses| losses.dropped_packets).sum::<u64>();
-    let by_whom = played
+        + measured.losses.iter().map(|losses| losses.dropped_packets).sum::<u64>();
+    let by_whom = measured
         .losses
         .iter()
         .flat_map(|losses| &losses.dropped)
@@ -108,15 +113,15 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
         format!("packets dropped outside the emulator: {outside} ({})", by_whom.join(", ")),
     );
     let broken = health.broken_packets
-        + played.losses.iter().map(|losses| losses.broken_packets).sum::<u64>();
+        + measured.losses.iter().map(|losses| losses.broken_packets).sum::<u64>();
     say(broken > 0, format!("packets with a wrong checksum: {broken}"));
     say(health.released_packets == 0, "no packet was delivered".into());
     say(
-        played.emulator.network_path().has_overflowed(),
+        measured.emulator.network_path().has_overflowed(),
         "a queue exceeded its memory limit".into(),
     );
     let end_s = scenario.duration.seconds();
-    for (flow, seen) in plan.flows.iter().zip(&played.watched) {
+    for (flow, seen) in plan.flows.iter().zip(&measured.watched) {
         let name = &flow.name;
         if let Some(error) = &seen.failed {
             say(true, format!("flow \"{name}\": {error}"));
@@ -155,15 +160,15 @@ fn reasons(scenario: &Scenario, plan: &Plan, played: &Played) -> Vec<String> {
 }
 
 /// The kernel's figures of each flow.
-fn kernel_flows(plan: &Plan, played: &Played) -> Value {
-    let row = |(number, seen): (usize, &Watched)| {
+fn kernel_flows(plan: &Plan, measured: &Measurements) -> Value {
+    let row = |(number, seen): (usize, &FlowMeasurements)| {
         let info = seen.last.unwrap_or_default();
         let has_min_rtt = info.min_rtt > 0 && info.min_rtt < u32::MAX;
-        let book = &played.emulator.books()[number];
+        let counters = &measured.emulator.flow_counters()[number];
         json!({
             "flow": plan.flows[number].name,
             "min_rtt_s": has_min_rtt.then(|| f64::from(info.min_rtt) / 1e6),
-            "wire_min_rtt_s": book.rtt_least_s.is_finite().then_some(book.rtt_least_s),
+            "wire_min_rtt_s": counters.rtt_least_s.is_finite().then_some(counters.rtt_least_s),
             "largest_cwnd_packets": seen.largest_cwnd,
             "mss_bytes": info.snd_mss,
             "busy_s": info.busy_time as f64 / 1e6,
@@ -174,7 +179,7 @@ fn kernel_flows(plan: &Plan, played: &Played) -> Value {
             "failed": seen.failed,
         })
     };
-    played.watched.iter().enumerate().map(row).collect()
+    measured.watched.iter().enumerate().map(row).collect()
 }
 
 fn kernel() -> String {

@@ -10,7 +10,7 @@ const BATCH: usize = 64;
 
 /// Options of the event loop.
 #[derive(Clone, Copy, Debug)]
-pub struct Driving {
+pub struct LoopOptions {
     /// The wall-clock time of time 0 of the run.
     pub begin: Instant,
     /// The end of the run, seconds.
@@ -19,7 +19,7 @@ pub struct Driving {
     pub spin: Duration,
 }
 
-impl Driving {
+impl LoopOptions {
     /// A loop from `begin` for `end_s` seconds.
     pub fn new(begin: Instant, end_s: f64) -> Self {
         Self { begin, end_s, spin: Duration::from_micros(60) }
@@ -31,18 +31,18 @@ impl Driving {
 pub fn drive(
     emulator: &mut Emulator,
     backend: &mut impl Backend,
-    driving: Driving,
+    options: LoopOptions,
     mut keep_running: impl FnMut(f64, &Health) -> bool,
 ) -> io::Result<Health> {
-    let now_s = || driving.begin.elapsed().as_secs_f64();
+    let now_s = || options.begin.elapsed().as_secs_f64();
     let (mut health, mut lateness) = (Health::default(), Lateness::default());
     loop {
         let now = now_s();
-        if now >= driving.end_s || !keep_running(now, &health) {
+        if now >= options.end_s || !keep_running(now, &health) {
             break;
         }
         let mut moved = false;
-        while let Some(ready) = emulator.release(now) {
+        while let Some(ready) = emulator.next_due(now) {
             moved = true;
             let side = if ready.back { Side::Source } else { Side::Sink };
             let taken = backend.send(
@@ -50,7 +50,7 @@ pub fn drive(
                 &mut emulator.buffer(ready.token)[..ready.length],
                 ready.mark,
             )?;
-            emulator.give_back(ready.token);
+            emulator.free_buffer(ready.token);
             lateness.add(now_s() - ready.due_s);
             health.released_packets += u64::from(taken);
             health.refused_packets += u64::from(!taken);
@@ -59,8 +59,8 @@ pub fn drive(
             moved |= receive(emulator, backend, side, &mut health, &now_s)?;
         }
         if !moved {
-            let wait_s = emulator.next_due_s().min(driving.end_s) - now_s();
-            wait(backend, wait_s - driving.spin.as_secs_f64())?;
+            let wait_s = emulator.next_due_s().min(options.end_s) - now_s();
+            wait(backend, wait_s - options.spin.as_secs_f64())?;
         }
     }
     health.lateness_p50_s = lateness.quantile_s(0.5);
@@ -79,23 +79,23 @@ fn receive(
     now_s: &impl Fn() -> f64,
 ) -> io::Result<bool> {
     for count in 0..BATCH {
-        let Some(token) = emulator.take() else {
+        let Some(token) = emulator.allocate_buffer() else {
             health.refused_packets += 1;
             return Ok(count > 0);
         };
         match backend.receive(side, emulator.buffer(token))? {
             None => {
-                emulator.give_back(token);
+                emulator.free_buffer(token);
                 return Ok(count > 0);
             }
             Some(Received::Packet(length, meta)) => {
-                let known = emulator.arrive(now_s(), token, length, side == Side::Sink, meta);
+                let known = emulator.inject(now_s(), token, length, side == Side::Sink, meta);
                 health.strange_packets += u64::from(!known);
             }
             Some(other) => {
-                emulator.give_back(token);
-                health.strange_packets += u64::from(other == Received::Strange);
-                health.broken_packets += u64::from(other == Received::Broken);
+                emulator.free_buffer(token);
+                health.strange_packets += u64::from(other == Received::UnknownFlow);
+                health.broken_packets += u64::from(other == Received::BadChecksum);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Resolution of names in scenarios: files on disk, and rules written in Python.
 
+use crate::custom_rule::{PythonRule, Raised, explain, is_interrupt};
 use crate::errors::RunError;
-use crate::own::{PythonRule, Raised, explain, is_interrupt};
 use cwndlab_rules::{CustomRuleFactory, RuleSpec};
 use cwndlab_sim::scenario::Resolver;
 use pyo3::prelude::*;
@@ -9,12 +9,12 @@ use std::cell::Cell;
 
 /// Resolves names for one run, and keeps the exceptions of its rules.
 #[derive(Default)]
-pub struct Outside {
+pub struct PythonResolver {
     raised: Raised,
     rules: Cell<bool>,
 }
 
-impl Resolver for Outside {
+impl Resolver for PythonResolver {
     fn read(&self, path: &str) -> Result<String, String> {
         std::fs::read_to_string(path).map_err(|error| error.to_string())
     }
@@ -22,8 +22,8 @@ impl Resolver for Outside {
     fn rule(&self, text: &str) -> Result<RuleSpec, String> {
         self.rules.set(true);
         Python::attach(|py| {
-            let found = py.import("cwndlab.own").and_then(|own| {
-                own.getattr("find")?.call1((text,))?.extract::<(String, Py<PyAny>)>()
+            let found = py.import("cwndlab.custom_rules").and_then(|module| {
+                module.getattr("find")?.call1((text,))?.extract::<(String, Py<PyAny>)>()
             });
             let (text, make) = found.map_err(|error| self.said(py, error))?;
             // An instance, to find errors before the run.
@@ -39,7 +39,7 @@ impl Resolver for Outside {
     }
 }
 
-impl Outside {
+impl PythonResolver {
     /// The message of an exception; keeps Ctrl-C.
     fn said(&self, py: Python<'_>, error: PyErr) -> String {
         let words = explain(py, &error);

@@ -24,7 +24,7 @@ pub(crate) use kernel::run;
 #[cfg(feature = "kernel")]
 mod kernel {
     use crate::events::{Event, Failure, send};
-    use cwndlab_kernel::{Accuracy, Hits, LoadOptions, Plan, Registered, installed};
+    use cwndlab_kernel::{Accuracy, CompiledRule, Hits, LoadOptions, Registered, installed};
     use cwndlab_rules::RuleSpec;
     use cwndlab_units::message::invalid;
     use serde_json::{Value, json};
@@ -99,8 +99,8 @@ mod kernel {
     }
 
     fn install(asked: &Install) -> Result<(), Failure> {
-        let plan = Plan::of(&asked.rule).map_err(Failure::refused)?;
-        let description = description(asked, &plan);
+        let compiled = CompiledRule::new(&asked.rule).map_err(Failure::refused)?;
+        let description = description(asked, &compiled);
         if !asked.until_stopped {
             installed::install(&asked.rule, &asked.name, &asked.options)
                 .map_err(Failure::refused)?;
@@ -118,12 +118,12 @@ mod kernel {
         Ok(())
     }
 
-    fn description(asked: &Install, plan: &Plan) -> Value {
-        let Accuracy { growth_share, cut_share } = plan.accuracy;
+    fn description(asked: &Install, compiled: &CompiledRule) -> Value {
+        let Accuracy { growth_share, cut_share } = compiled.accuracy;
         json!({
             "name": asked.name,
             "rule": asked.rule.to_string(),
-            "program": format!("{:?}", plan.program).to_lowercase(),
+            "program": format!("{:?}", compiled.program).to_lowercase(),
             "growth_error_share": growth_share,
             "cut_error_share": cut_share,
         })

@@ -1,6 +1,6 @@
 //! Compilation of a rule: the BPF program that runs it, and the program's data.
 
-use crate::points::{Q32, Q44};
+use crate::sampling::{Q32, Q44};
 use crate::surface::Surface;
 use crate::table::Table;
 use crate::{Accuracy, KernelError};
@@ -34,15 +34,15 @@ impl Program {
 /// A rule compiled for the kernel.
 ///
 /// ```
-/// use cwndlab_kernel::{Plan, Program};
-/// let plan = Plan::of(&"GAIMD(0.31, 0.875)".parse().unwrap()).unwrap();
+/// use cwndlab_kernel::{CompiledRule, Program};
+/// let plan = CompiledRule::new(&"GAIMD(0.31, 0.875)".parse().unwrap()).unwrap();
 /// assert_eq!(plan.program, Program::Table);
 /// assert!(plan.accuracy.growth_share < 1e-4);
-/// let refused = Plan::of(&"CUBIC".parse().unwrap()).unwrap_err().to_string();
+/// let refused = CompiledRule::new(&"CUBIC".parse().unwrap()).unwrap_err().to_string();
 /// assert!(refused.starts_with("rule \"CUBIC"));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct CompiledRule {
     /// The program.
     pub program: Program,
     /// The error of the program's arithmetic against the rule.
@@ -53,13 +53,13 @@ pub struct Plan {
     pub data: Vec<u8>,
 }
 
-impl Plan {
+impl CompiledRule {
     /// Chooses the program and computes its data from the rule.
     ///
     /// # Errors
     /// [`KernelError::Rule`] if the rule cannot run in the kernel; the message lists the rules that
     /// can.
-    pub fn of(spec: &RuleSpec) -> Result<Self, KernelError> {
+    pub fn new(spec: &RuleSpec) -> Result<Self, KernelError> {
         let rule = spec.build(Arithmetic::Plain);
         let (program, data, accuracy) = match &rule {
             Rule::Linear(_)

@@ -138,7 +138,7 @@ impl PythonRule {
             on_mark: method("on_mark")?,
             pacing_rate,
             rate: None,
-            leave: py.import("cwndlab.own")?.getattr("Leave")?.unbind(),
+            leave: py.import("cwndlab.custom_rules")?.getattr("Leave")?.unbind(),
             needs,
             halves_in_slow_start: instance
                 .getattr_opt("halves_in_slow_start")?
@@ -242,15 +242,17 @@ pub fn explain(py: Python<'_>, error: &PyErr) -> String {
     let value = error.value(py);
     // PyO3 keeps the traceback apart from the exception.
     let _ = value.setattr("__traceback__", error.traceback(py));
-    let explained =
-        py.import("cwndlab.own").and_then(|own| own.getattr("explain")?.call1((value,))?.extract());
+    let explained = py
+        .import("cwndlab.custom_rules")
+        .and_then(|module| module.getattr("explain")?.call1((value,))?.extract());
     explained.unwrap_or_else(|_| error.to_string().replace('\n', " "))
 }
 
 /// An exception that says what is wrong with a class, without a place.
 fn unusable(py: Python<'_>, message: String) -> PyErr {
-    let raised =
-        py.import("cwndlab.own").and_then(|own| own.getattr("Unusable")?.call1((message,)));
+    let raised = py
+        .import("cwndlab.custom_rules")
+        .and_then(|module| module.getattr("Unusable")?.call1((message,)));
     raised.map_or_else(|error| error, PyErr::from_value)
 }
 

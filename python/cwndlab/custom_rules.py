@@ -137,9 +137,9 @@ def find(text: str) -> tuple[str, Callable[[], object]]:
 
     Examples
     --------
-    >>> text, make = find("cwndlab.own:WindowRule( )")
+    >>> text, make = find("cwndlab.custom_rules:WindowRule( )")
     >>> text
-    'cwndlab.own:WindowRule'
+    'cwndlab.custom_rules:WindowRule'
     """
     place, name, values, named = _read(text)
     rule = _class(place, name)
