@@ -24,7 +24,7 @@ formula."""
     ],
 )
 @once_more
-def test_a_flow_alone_keeps_its_rules_law(rule):
+def test_a_flow_alone_follows_its_rules_equations(rule):
     with measured() as load:
         found = rule_equations.measure(rule, 4 if rule == QUICK else 8)
     print("\n" + rule_equations.line(found))

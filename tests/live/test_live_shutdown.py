@@ -104,7 +104,7 @@ def test_a_second_run_at_the_same_time_is_refused(start):
         (
             "flows.0.rule",
             "kernel:westwood",
-            'rule "kernel:westwood" is not known: allowed are kernel:reno',
+            'rule: "kernel:westwood" is not known: expected kernel:reno',
         ),
         ("tcp", {"max_burst": 3}, "tcp.max_burst: has no effect on Linux"),
         ("profile", "ns2-2.35", "profile: "),

@@ -8,7 +8,7 @@ import pytest
 
 import cwndlab
 from conftest import ROOT, SMALL
-from cwndlab import own
+from cwndlab import custom_rules
 
 TWINS = '''
 class Standard:
@@ -122,7 +122,7 @@ def test_finite_flows_each_have_a_fresh_one(rules):
 
 def test_it_is_told_what_it_asks_for(rules):
     cwndlab.run(_small(rules("Curious")))
-    seen = own.find(rules("Curious"))[1]().seen
+    seen = custom_rules.find(rules("Curious"))[1]().seen
     acks = [one for one in seen if isinstance(one, cwndlab.Ack)]
     assert {"loss"} <= {one for one in seen if isinstance(one, str)} <= {"loss", "timeout"}
     assert all(0.04 < ack.min_rtt_s <= ack.rtt_s < 1 for ack in acks)
@@ -157,7 +157,7 @@ def test_a_class_of_this_program_has_a_name():
     assert name.endswith(":Local(0.5)")
     built_in = cwndlab.run(_small("AIMD(1, 0.5)"))
     assert cwndlab.run(_small(name)).trace_hash == built_in.trace_hash
-    assert "class Local" in own.source(name)
+    assert "class Local" in custom_rules.source(name)
 
 
 class Local:

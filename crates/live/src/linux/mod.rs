@@ -202,7 +202,8 @@ pub(crate) fn watch(begin: Instant, end_s: f64, released: &AtomicU64, is_over: i
         if time_s > end_s + END_TIMEOUT_S {
             send(&Event::Error {
                 message: &format!(
-                    "time limit: the run did not end {END_TIMEOUT_S} s after its {end_s} s were over"
+                    "time limit: the run did not end {END_TIMEOUT_S} s after its {end_s} s were \
+                     over"
                 ),
             });
             std::process::exit(1);

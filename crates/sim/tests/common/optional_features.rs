@@ -77,7 +77,7 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
         .boxed()
 }
 
-/// What befalls packets on a link.
+/// Impairments of a link.
 pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
     let jitter =
         (pick_text(&["uniform", "normal", "exponential"]), numbers.time(0.0, 0.05), any::<bool>())

@@ -38,7 +38,7 @@ def _hollow(index: int) -> dict[str, Any]:
 
 @styled
 def sawteeth(data: Data, _experiment: Experiment) -> Figure:
-    """Saw-teeth of both increases, and what one simulated flow makes of them.
+    """Sawtooth windows of both increases, beside those of one simulated flow.
 
     A = 0.5 over a = 1.
     """
