@@ -8,9 +8,9 @@ Runs of cwndlab and of the program beside it alternate, so that a machine that s
 both; ratios are medians over the repetitions. Both are timed over the simulation itself: ns-2 from
 its first event to its last (its topology and routes are built before), cwndlab over building its
 network and running it. One core unless said. Tables go to standard output, figures to
-out/bench.json after every work, so that Ctrl-C loses nothing; --record also keeps them in
+out/bench.json after every workload, so that Ctrl-C loses nothing; --record also keeps them in
 bench/results.json, from which the documents have their tables. Exits with 1 where the two programs
-did not do the same work.
+did not run the same workload.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ import ns2_reference  # noqa: E402
 from machine import machine, moment, versions  # noqa: E402
 from settings import Settings, Skipped  # noqa: E402
 from tables import TABLES, plain  # noqa: E402
-from works import WORKS, Work  # noqa: E402
+from workloads import WORKLOADS, Workload  # noqa: E402
 
 OUT = ROOT / "out" / "bench.json"
 RECORD = ROOT / "bench" / "results.json"
 
 
-def measure(work: Work, settings: Settings) -> dict:
-    """One work: its figures, or why there are none."""
-    function = getattr(engine, work.measure, None) or getattr(costs, work.measure)
+def measure(workload: Workload, settings: Settings) -> dict:
+    """One workload: its figures, or why there are none."""
+    function = getattr(engine, workload.measure, None) or getattr(costs, workload.measure)
     entry = {"measured": moment(), "repetitions": settings.repetitions, "by_hand": settings.by_hand}
     if settings.quick:
         entry["quick"] = True
     try:
-        return {**entry, "figures": function(work, settings)}
+        return {**entry, "figures": function(workload, settings)}
     except Skipped as reason:
         return {**entry, "skipped": str(reason)}
     except (RuntimeError, OSError, subprocess.SubprocessError) as error:
-        print(f"{work.name}: {error}", file=sys.stderr)
+        print(f"{workload.name}: {error}", file=sys.stderr)
         return {**entry, "failed": str(error)}
 
 
@@ -67,7 +67,7 @@ def recorded(document: dict) -> dict:
     """
     old = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     same = all(old.get(key) == document[key] for key in ("machine", "versions"))
-    entries = {**(old.get("works", {}) if same else {}), **document["works"]}
+    entries = {**(old.get("workloads", {}) if same else {}), **document["workloads"]}
     if old and not same:
         print(
             "another machine or other versions than on record: nothing of the record stays",
@@ -77,14 +77,18 @@ def recorded(document: dict) -> dict:
     return {
         **(old if same else {}),
         **document,
-        "works": {work.name: entries[work.name] for work in WORKS if work.name in entries},
+        "workloads": {
+            workload.name: entries[workload.name]
+            for workload in WORKLOADS
+            if workload.name in entries
+        },
     }
 
 
 def parsed() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    names = [work.name for work in WORKS]
+    names = [workload.name for workload in WORKLOADS]
     parser.add_argument(
         "--only",
         choices=names,
@@ -98,7 +102,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="short runs, each once: shows that all works, measures nothing",
+        help="short runs, each once: shows that every workload runs, measures nothing",
     )
     parser.add_argument(
         "--record",
@@ -141,20 +145,22 @@ def main() -> int:
     )
     if not settings.ns2:
         print("without ns-2: program `ns` (Debian package ns2) is not installed", file=sys.stderr)
-    chosen = [work for work in WORKS if work.name in (arguments.only or [work.name])]
-    document = {"machine": machine(), "versions": versions(), "works": {}}
-    entries, stopped = document["works"], False
-    for number, work in enumerate(chosen, 1):
+    chosen = [
+        workload for workload in WORKLOADS if workload.name in (arguments.only or [workload.name])
+    ]
+    document = {"machine": machine(), "versions": versions(), "workloads": {}}
+    entries, stopped = document["workloads"], False
+    for number, workload in enumerate(chosen, 1):
         begin = time.perf_counter()
-        print(f"[{number}/{len(chosen)}] {work.name}: {work.what}", file=sys.stderr)
+        print(f"[{number}/{len(chosen)}] {workload.name}: {workload.what}", file=sys.stderr)
         try:
-            entries[work.name] = measure(work, settings)
+            entries[workload.name] = measure(workload, settings)
         except KeyboardInterrupt:
-            print(f"stopped in {work.name}; what was finished is kept", file=sys.stderr)
+            print(f"stopped in {workload.name}; what was finished is kept", file=sys.stderr)
             stopped = True
             break
         print(
-            f"[{number}/{len(chosen)}] {work.name}: {time.perf_counter() - begin:.0f} s",
+            f"[{number}/{len(chosen)}] {workload.name}: {time.perf_counter() - begin:.0f} s",
             file=sys.stderr,
         )
         write(OUT, document)
@@ -173,7 +179,8 @@ def main() -> int:
     # Too short a run is a different one on both sides: nothing follows from it.
     if unequal and not arguments.quick:
         print(
-            f"not the same work on both sides, so no ratio: {', '.join(unequal)}", file=sys.stderr
+            f"not the same workload on both sides, so no ratio: {', '.join(unequal)}",
+            file=sys.stderr,
         )
     failed = [name for name, entry in entries.items() if "failed" in entry]
     return 130 if stopped else int(bool(failed or (unequal and not arguments.quick)))

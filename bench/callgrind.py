@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import ours
-from works import text
+from workloads import text
 
 
 @dataclass

@@ -15,12 +15,12 @@ import ns3_reference
 import ours
 from comparison import measure_comparison
 from settings import Settings, Skipped, per_packet, ratios, spread
-from works import Work
+from workloads import Workload
 
 BUILT_IN = "AIMD(1, 0.5)"
 SAME_LAW = 'Rule(inc="1", dec="0.5*w")'
-# The same law as a class; bench/own_rule.py.
-OWN_RULE = f"{Path(__file__).with_name('own_rule.py')}:Aimd(1, 0.5)"
+# The same law as a class; bench/custom_rule.py.
+CUSTOM_RULE = f"{Path(__file__).with_name('custom_rule.py')}:Aimd(1, 0.5)"
 SWEEP_RUNS = 64
 
 
@@ -29,17 +29,17 @@ def with_rule(scenario: dict, rule: str) -> dict:
     return {**scenario, "flows": [{**flow, "rule": rule} for flow in scenario["flows"]]}
 
 
-def cost(work: Work, settings: Settings, variant: dict) -> dict:
+def cost(workload: Workload, settings: Settings, variant: dict) -> dict:
     """Time of a variant over that of the built-in rule without traces.
 
     Both send the same packets.
     """
-    plain = with_rule(work.scenario(settings.quick), BUILT_IN)
+    plain = with_rule(workload.scenario(settings.quick), BUILT_IN)
     base, other = settings.turns(
-        work, ("built-in", lambda: ours.run(plain)), (work.name, lambda: ours.run(variant))
+        workload, ("built-in", lambda: ours.run(plain)), (workload.name, lambda: ours.run(variant))
     )
     if base[0]["trace_hash"] != other[0]["trace_hash"]:
-        raise RuntimeError(f"{work.name}: not the packets of {BUILT_IN}: trace hashes differ")
+        raise RuntimeError(f"{workload.name}: not the packets of {BUILT_IN}: trace hashes differ")
     # With what Python gets handed over: traces are made for it.
     slow, fast = per_packet(other, "whole_s"), per_packet(base, "whole_s")
     return {
@@ -50,41 +50,41 @@ def cost(work: Work, settings: Settings, variant: dict) -> dict:
     }
 
 
-def formula(work: Work, settings: Settings) -> dict:
+def formula(workload: Workload, settings: Settings) -> dict:
     """AIMD(1, 0.5) written as two formulas."""
-    return cost(work, settings, with_rule(work.scenario(settings.quick), SAME_LAW))
+    return cost(workload, settings, with_rule(workload.scenario(settings.quick), SAME_LAW))
 
 
-def python_rule(work: Work, settings: Settings) -> dict:
+def python_rule(workload: Workload, settings: Settings) -> dict:
     """AIMD(1, 0.5) written as a Python class."""
     from cwndlab import ScenarioError, native
 
     try:
-        native.rule(OWN_RULE)
+        native.rule(CUSTOM_RULE)
     except ScenarioError as error:
         raise Skipped(
             f"this core reads no rules written in Python: {error}".replace(str(ours.ROOT), ".")
         ) from None
-    return cost(work, settings, with_rule(work.scenario(settings.quick), OWN_RULE))
+    return cost(workload, settings, with_rule(workload.scenario(settings.quick), CUSTOM_RULE))
 
 
-def traced(work: Work, settings: Settings) -> dict:
+def traced(workload: Workload, settings: Settings) -> dict:
     """Window and queue every 10 ms."""
     return cost(
-        work,
+        workload,
         settings,
-        {**work.scenario(settings.quick), "trace": {"cwnd": "10ms", "queue": "10ms"}},
+        {**workload.scenario(settings.quick), "trace": {"cwnd": "10ms", "queue": "10ms"}},
     )
 
 
-def sweep(work: Work, settings: Settings) -> dict:
+def sweep(workload: Workload, settings: Settings) -> dict:
     """Equal runs on one thread and on two."""
     from cwndlab.execute import default_jobs, run_many
     from cwndlab.scenario import Scenario
 
     if default_jobs() < 2:
         raise Skipped("this process may use one processor only")
-    scenario = Scenario.from_dict(work.scenario(settings.quick))
+    scenario = Scenario.from_dict(workload.scenario(settings.quick))
 
     def seconds(jobs: int) -> float:
         begin = time.perf_counter()
@@ -95,7 +95,7 @@ def sweep(work: Work, settings: Settings) -> dict:
         return time.perf_counter() - begin
 
     one, two = settings.turns(
-        work, ("1 thread", lambda: seconds(1)), ("2 threads", lambda: seconds(2))
+        workload, ("1 thread", lambda: seconds(1)), ("2 threads", lambda: seconds(2))
     )
     return {
         **spread("speed_up", ratios(one, two)),
@@ -111,7 +111,7 @@ def process_s(command: list[str]) -> float:
     return time.perf_counter() - begin
 
 
-def start_up(work: Work, settings: Settings) -> dict:
+def start_up(workload: Workload, settings: Settings) -> dict:
     """Whole processes, the interpreter's own start included.
 
     One that imports cwndlab, and `cwndlab --version`.
@@ -119,7 +119,7 @@ def start_up(work: Work, settings: Settings) -> dict:
     program = Path(sys.executable).with_name("cwndlab")
     command = [str(program)] if program.exists() else [sys.executable, "-m", "cwndlab"]
     python, imported, version = settings.turns(
-        work,
+        workload,
         ("python", lambda: process_s([sys.executable, "-c", "pass"])),
         ("import cwndlab", lambda: process_s([sys.executable, "-c", "import cwndlab"])),
         ("cwndlab --version", lambda: process_s([*command, "--version"])),
@@ -133,19 +133,19 @@ def start_up(work: Work, settings: Settings) -> dict:
     }
 
 
-def ns3(work: Work, settings: Settings) -> dict:
+def ns3(workload: Workload, settings: Settings) -> dict:
     """Time the same network in ns-3, whose TCP is another one."""
     if reason := ns3_reference.missing():
         raise Skipped(reason)
-    scenario = work.scenario(settings.quick)
+    scenario = workload.scenario(settings.quick)
 
     def theirs() -> dict:
         done = ns3_reference.run(scenario, ours.ROOT / "out")
         return {"wall_s": done.wall_s, "delivered": done.delivered_packets}
 
-    print(f"{work.name}: compiling", file=sys.stderr)
+    print(f"{workload.name}: compiling", file=sys.stderr)
     ns3_reference.compiled(ours.ROOT / "out")
-    own, peer = settings.turns(work, ("cwndlab", lambda: ours.run(scenario)), ("ns-3", theirs))
+    own, peer = settings.turns(workload, ("cwndlab", lambda: ours.run(scenario)), ("ns-3", theirs))
     return {
         "ns_per_packet": statistics.median(per_packet(own)),
         "ns3_ns_per_packet": statistics.median(per_packet(peer)),
@@ -155,9 +155,9 @@ def ns3(work: Work, settings: Settings) -> dict:
     }
 
 
-def comparison(work: Work, settings: Settings) -> dict:
+def comparison(workload: Workload, settings: Settings) -> dict:
     """Four rules, all environments and settings of the paper, as a user runs it."""
-    print(f"{work.name}: about two minutes", file=sys.stderr)
+    print(f"{workload.name}: about two minutes", file=sys.stderr)
     done = measure_comparison(
         replicates=1 if settings.quick else 3, duration="10s" if settings.quick else None
     )

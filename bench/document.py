@@ -39,7 +39,7 @@ def markdown(table: Table) -> str:
 
 def circumstances(record: dict) -> str:
     """Say what was measured on, with which versions, when."""
-    machine, entries = record["machine"], record["works"].values()
+    machine, entries = record["machine"], record["workloads"].values()
     rows = [
         ["processor", f"{machine['processor']} ({machine['architecture']})"],
         ["cores", str(machine["cores"])],
@@ -65,7 +65,7 @@ def circumstances(record: dict) -> str:
     # Its own runs count as one, two in the sweep and the comparison.
     rows.append(
         [
-            "load when a work began (1 is this measurement itself)",
+            "load when a workload began (1 is this measurement itself)",
             f"{min(loads):.1f} to {max(loads):.1f}" if loads else "unknown",
         ]
     )
@@ -78,7 +78,7 @@ def circumstances(record: dict) -> str:
         }
         rows.append(
             [
-                "steps a nanosecond when a work began, four chains (and one)",
+                "steps a nanosecond when a workload began, four chains (and one)",
                 f"{ranges['four']} ({ranges['one']})",
             ]
         )
@@ -96,7 +96,7 @@ def guard(record: dict) -> str:
         ]
         for name, run in record["runs"].items()
     ]
-    table = markdown((["work", "simulated", "instructions", "a packet"], rows))
+    table = markdown((["workload", "simulated", "instructions", "a packet"], rows))
     return f"{table}\nRecorded with {record['rustc']} on {record['architecture']}.\n"
 
 
@@ -130,8 +130,8 @@ def part(name: str) -> str:
     if name == "stages":
         return markdown(stages(record.get("profile", {})))
     if name == "floor":
-        return markdown(distances(record["works"]))
-    return markdown(TABLES[name](record["works"]))
+        return markdown(distances(record["workloads"]))
+    return markdown(TABLES[name](record["workloads"]))
 
 
 def main() -> int:

@@ -9,7 +9,7 @@ import sys
 import ns2_reference
 import ours
 from settings import Settings, per_packet, ratios, spread
-from works import Work
+from workloads import Workload
 
 # Packets delivered on either side may differ by this share: where delays and starts are drawn, they
 # are not the same.
@@ -34,7 +34,7 @@ def run_ns2(scenario: dict, limit_s: float | None = None, by_hand: bool = False)
 
 
 def speed(runs: list[dict]) -> dict:
-    """Time a packet over the repetitions, and count the work, which is the same in each."""
+    """Time a packet over the repetitions, and count the workload, which is the same in each."""
     first = runs[0]
     found = {**spread("ns_per_packet", per_packet(runs)), "delivered_packets": first["delivered"]}
     if "dropped" in first:
@@ -54,20 +54,20 @@ def beside(own: list[dict], peer: list[dict]) -> dict:
     return found
 
 
-def versus(work: Work, settings: Settings) -> dict:
+def versus(workload: Workload, settings: Settings) -> dict:
     """Time one scenario in both programs."""
-    scenario = work.scenario(settings.quick)
+    scenario = workload.scenario(settings.quick)
     sides = [("cwndlab", lambda: ours.run(scenario))]
     if settings.ns2:
         sides.append(("ns-2", lambda: run_ns2(scenario, by_hand=settings.by_hand)))
-    own, *peer = settings.turns(work, *sides)
+    own, *peer = settings.turns(workload, *sides)
     return beside(own, peer[0] if peer else [])
 
 
-def alone(work: Work, settings: Settings) -> dict:
+def alone(workload: Workload, settings: Settings) -> dict:
     """Time one scenario that ns-2 2.35 cannot run."""
-    scenario = work.scenario(settings.quick)
-    (own,) = settings.turns(work, ("cwndlab", lambda: ours.run(scenario)))
+    scenario = workload.scenario(settings.quick)
+    (own,) = settings.turns(workload, ("cwndlab", lambda: ours.run(scenario)))
     return speed(own)
 
 
@@ -84,14 +84,17 @@ def in_process_of_its_own(scenario: dict) -> dict:
     }
 
 
-def hundred_thousand(work: Work, settings: Settings) -> dict:
+def hundred_thousand(workload: Workload, settings: Settings) -> dict:
     """Time and memory of many flows, each run in a fresh process.
 
     Ns-2 once, between runs of ours.
     """
-    scenario, empty = work.scenario(settings.quick), work.scenario(settings.quick, base=EMPTY)
+    scenario, empty = (
+        workload.scenario(settings.quick),
+        workload.scenario(settings.quick, base=EMPTY),
+    )
     own, base = settings.turns(
-        work,
+        workload,
         ("cwndlab", lambda: in_process_of_its_own(scenario)),
         ("cwndlab without flows", lambda: ours.native(empty)),
     )
@@ -102,7 +105,7 @@ def hundred_thousand(work: Work, settings: Settings) -> dict:
             (run[key] - none[key]) / flows for run, none in zip(own, base, strict=True)
         )
 
-    print(f"{work.name}: cwndlab through Python", file=sys.stderr)
+    print(f"{workload.name}: cwndlab through Python", file=sys.stderr)
     through_python = (ours.python_peak_bytes(scenario) - ours.python_peak_bytes(empty)) / flows
     found = speed(own) | {
         "flows": flows,
@@ -111,12 +114,12 @@ def hundred_thousand(work: Work, settings: Settings) -> dict:
         "bytes_per_flow_python": through_python,
         "peak_bytes": max(run["peak_bytes"] for run in own),
     }
-    return found | (many_in_ns2(work, settings, scenario) if settings.ns2 else {})
+    return found | (many_in_ns2(workload, settings, scenario) if settings.ns2 else {})
 
 
-def many_in_ns2(work: Work, settings: Settings, scenario: dict) -> dict:
+def many_in_ns2(workload: Workload, settings: Settings, scenario: dict) -> dict:
     """Run ns-2 with the 100,000 flows, or with a twentieth of them if it exceeds the limit."""
-    print(f"{work.name}: ns-2, at most {settings.limit_s:.0f} s", file=sys.stderr)
+    print(f"{workload.name}: ns-2, at most {settings.limit_s:.0f} s", file=sys.stderr)
     note = {}
     try:
         if settings.quick:
@@ -124,13 +127,13 @@ def many_in_ns2(work: Work, settings: Settings, scenario: dict) -> dict:
         peer = run_ns2(scenario, settings.limit_s)
     except (subprocess.TimeoutExpired, RuntimeError) as reason:
         why = "not tried with --quick" if settings.quick else str(reason)
-        print(f"{work.name}: ns-2 with 1/{SCALED} of the flows: {why}", file=sys.stderr)
+        print(f"{workload.name}: ns-2 with 1/{SCALED} of the flows: {why}", file=sys.stderr)
         note = {
             "note": f"against ns-2 with 1/{SCALED} of flows, rate and buffer on both sides ({why})"
         }
         scenario = scaled(scenario)
         peer = run_ns2(scenario, settings.limit_s)
-    print(f"{work.name}: cwndlab after ns-2", file=sys.stderr)
+    print(f"{workload.name}: cwndlab after ns-2", file=sys.stderr)
     # ns-2 takes so long that it runs once: the runs of ours that it is compared with are those
     # right behind it.
     after = [in_process_of_its_own(scenario) for _ in range(settings.repetitions)]
@@ -150,13 +153,13 @@ def scaled(scenario: dict) -> dict:
     return {**scenario, "dumbbell": bell, "flows": [{**flows, "count": flows["count"] // SCALED}]}
 
 
-def million(work: Work, settings: Settings) -> dict:
+def million(workload: Workload, settings: Settings) -> dict:
     """Time and memory of a million flows, once, and time a packet of 100,000 flows before."""
-    tenth = work.scenario(settings.quick, base="hundred-thousand")
+    tenth = workload.scenario(settings.quick, base="hundred-thousand")
     few, many = settings.turns(
-        work,
+        workload,
         ("cwndlab, a tenth of it", lambda: in_process_of_its_own(tenth)),
-        ("cwndlab", lambda: in_process_of_its_own(work.scenario(settings.quick))),
+        ("cwndlab", lambda: in_process_of_its_own(workload.scenario(settings.quick))),
         repetitions=1,
     )
     found = speed(many) | {
@@ -168,11 +171,11 @@ def million(work: Work, settings: Settings) -> dict:
     return found | {"slow_down": found["ns_per_packet"] / found["tenth_ns_per_packet"]}
 
 
-def arrivals(work: Work, settings: Settings) -> dict:
+def arrivals(workload: Workload, settings: Settings) -> dict:
     """Cost of flows that come and go, and the memory of twice as many."""
-    scenario = work.scenario(settings.quick)
+    scenario = workload.scenario(settings.quick)
     once, twice = settings.turns(
-        work,
+        workload,
         ("cwndlab", lambda: in_process_of_its_own(scenario)),
         ("cwndlab, twice as long", lambda: in_process_of_its_own(doubled(scenario))),
     )

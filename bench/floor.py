@@ -6,7 +6,7 @@ from __future__ import annotations
 # packet, no traces, no finite flows, no varying rates); one that handled each packet at its
 # arrival, with one event, reached 15 ns.
 FLOOR_NS = 10.0
-# What the fastest of those prototypes took on the same works, ns a delivered packet, on another
+# What the fastest of those prototypes took on the same workloads, ns a delivered packet, on another
 # machine.
 PROTOTYPE_NS = {
     "ten-equal": 23.0,
@@ -29,7 +29,7 @@ def distances(entries: dict[str, dict]) -> tuple[list[str], list[list[str]]]:
             row = [name, f"{ns:.1f}", f"{prototype_ns:.0f}", f"{ns / prototype_ns:.1f}"]
             rows.append([*row, f"{ns - FLOOR_NS:.1f}", f"{ns / FLOOR_NS:.1f}"])
     head = [
-        "work",
+        "workload",
         "ns a packet",
         "prototype, ns",
         "times the prototype",

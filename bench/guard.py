@@ -23,7 +23,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench"), str(ROOT / "python")]
 
 import callgrind  # noqa: E402
 from machine import printed  # noqa: E402
-from works import read  # noqa: E402
+from workloads import read  # noqa: E402
 
 RECORD = ROOT / "bench" / "instructions.json"
 # Two runs of one program differ by less than a millionth: a tenth is what the work itself has grown

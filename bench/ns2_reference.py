@@ -1,4 +1,4 @@
-"""Runs the reference work in ns-2, with its headers trimmed and nothing traced.
+"""Runs the reference workload in ns-2, with its headers trimmed and nothing traced.
 
 Ns-2 at its fastest.
 """

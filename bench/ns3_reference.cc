@@ -1,4 +1,4 @@
-// The 10-flow work in ns-3: a dumbbell of TCP flows with SACK over a drop-tail queue, timed over Simulator::Run alone.
+// The 10-flow workload in ns-3: a dumbbell of TCP flows with SACK over a drop-tail queue, timed over Simulator::Run alone.
 // Arguments: bottleneck bit/s, its delay in ns, its queue in packets, access bit/s, seconds, then delay in ns and start in ns of each flow.
 // Prints microseconds of the run phase and the data packets that sinks received. ns3_reference.py compiles and runs it.
 //

@@ -1,4 +1,4 @@
-"""Runs the 10-flow work in ns-3: compiles ns3_reference.cc against the installed libraries."""
+"""Runs the 10-flow workload in ns-3: compiles ns3_reference.cc against the installed libraries."""
 
 from __future__ import annotations
 

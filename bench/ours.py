@@ -14,7 +14,7 @@ import time
 from functools import cache
 from pathlib import Path
 
-from works import text
+from workloads import text
 
 ROOT = Path(__file__).resolve().parent.parent
 # A whole run as a user of the package has it; what it prints is its largest resident memory (Linux,
@@ -27,7 +27,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, result.flows.he
 
 
 def run(scenario: dict) -> dict:
-    """Work done and seconds taken.
+    """Workload done and seconds taken.
 
     By the core (network built and run), and with all that Python is handed.
     """

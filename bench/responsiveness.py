@@ -2,9 +2,9 @@
 
     python bench/responsiveness.py [--repetitions N]
 
-Start-up is the work ``start-up`` of `make bench`. Ctrl-C is sent to `cwndlab run`, `compare` and
-`sweep` while they compute; the time is until the process has ended, with what was finished written.
-Each median has its target. Measure on a quiet machine.
+Start-up is the workload ``start-up`` of `make bench`. Ctrl-C is sent to `cwndlab run`, `compare`
+and `sweep` while they compute; the time is until the process has ended, with what was finished
+written. Each median has its target. Measure on a quiet machine.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import costs  # noqa: E402
 import ours  # noqa: E402
 from settings import Settings  # noqa: E402
 from tables import plain  # noqa: E402
-from works import WORKS  # noqa: E402
+from workloads import WORKLOADS  # noqa: E402
 
 END_S = 0.5
 """Target: from Ctrl-C to the end of the process."""
@@ -100,11 +100,12 @@ def main() -> None:
     # A shell that starts this in the background has it ignore Ctrl-C, and so would what it starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    work = next(work for work in WORKS if work.name == "start-up")
-    found = costs.start_up(work, Settings(repetitions))
+    workload = next(workload for workload in WORKLOADS if workload.name == "start-up")
+    found = costs.start_up(workload, Settings(repetitions))
     commands = {"version_s": "cwndlab --version", "import_s": "import cwndlab"}
     measured = [
-        (commands[target.figure], [found[target.figure]], target.most) for target in work.targets
+        (commands[target.figure], [found[target.figure]], target.most)
+        for target in workload.targets
     ]
     for name in COMMANDS:
         print(f"Ctrl-C: {name}", file=sys.stderr)

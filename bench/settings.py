@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from works import Work
+from workloads import Workload
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,10 @@ class Settings:
     by_hand: bool = False
 
     def turns(
-        self, work: Work, *sides: tuple[str, Callable[[], object]], repetitions: int | None = None
+        self,
+        workload: Workload,
+        *sides: tuple[str, Callable[[], object]],
+        repetitions: int | None = None,
     ) -> list[list]:
         """Let the sides take turns, so that a machine that slows down slows all.
 
@@ -34,13 +37,13 @@ class Settings:
         results: list[list] = [[] for _ in sides]
         for turn in range(count):
             for (name, measure), found in zip(sides, results, strict=True):
-                print(f"{work.name}: {name}, {turn + 1} of {count}", file=sys.stderr)
+                print(f"{workload.name}: {name}, {turn + 1} of {count}", file=sys.stderr)
                 found.append(measure())
         return results
 
 
 class Skipped(Exception):
-    """A work cannot be measured here; the text says why."""
+    """A workload cannot be measured here; the text says why."""
 
 
 def ratios(upper: Sequence[float], lower: Sequence[float]) -> list[float]:

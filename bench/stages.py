@@ -27,7 +27,7 @@ import ours  # noqa: E402
 from bench import RECORD, write  # noqa: E402
 from floor import distances  # noqa: E402
 from tables import plain, stages  # noqa: E402
-from works import read  # noqa: E402
+from workloads import read  # noqa: E402
 
 # The first pattern that fits a file; "library" is what no function of this repository is part of.
 STAGES = (
@@ -129,11 +129,11 @@ def main() -> int:
         print(f"{name}, {RUNS[name]}: counting instructions", file=sys.stderr)
         found[name] = profile(name, RUNS[name], arguments.files)
     print(plain(stages(found)))
-    works = json.loads(RECORD.read_text())["works"] if RECORD.exists() else {}
-    if table := distances(works)[1] and distances(works):
+    workloads = json.loads(RECORD.read_text())["workloads"] if RECORD.exists() else {}
+    if table := distances(workloads)[1] and distances(workloads):
         print(f"\n{plain(table)}")
     if arguments.record:
-        document = json.loads(RECORD.read_text()) if RECORD.exists() else {"works": {}}
+        document = json.loads(RECORD.read_text()) if RECORD.exists() else {"workloads": {}}
         write(RECORD, {**document, "profile": {**document.get("profile", {}), **found}})
         print(f"written: {RECORD.relative_to(ROOT)}")
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from works import MIB, WORKS, Target
+from workloads import MIB, WORKLOADS, Target
 
 NS, BYTES = "{:,.1f}".format, "{:,.0f}".format
 
@@ -37,11 +37,11 @@ def target_text(target: Target) -> str:
 
 
 def verdict(entry: dict, target: Target, value: float) -> str:
-    """Whether the target is met; a run with --quick or on a scaled work shows nothing."""
+    """Whether the target is met; a run with --quick or on a scaled workload shows nothing."""
     if entry.get("quick"):
         return "not judged (--quick)"
     if target.figure == "ratio" and not entry["figures"].get("same_work", True):
-        return "not the same work"
+        return "not the same workload"
     word = "met" if target.met(value) else "NOT MET"
     # A single run of ns-2 has no fastest.
     if word == "NOT MET" and target.figure == "ratio" and several(entry["figures"]):
@@ -69,28 +69,28 @@ def fastest(found: dict) -> float:
 def targets(entries: dict[str, dict]) -> Table:
     """Every target with what was measured."""
     rows = []
-    for work in WORKS:
-        entry = entries.get(work.name)
-        for target in work.targets if entry else ():
+    for workload in WORKLOADS:
+        entry = entries.get(workload.name)
+        for target in workload.targets if entry else ():
             value = entry.get("figures", {}).get(target.figure)
             if value is None:
                 rows.append(
-                    [work.name, work.what, "-", target_text(target), why_not(entry, target)]
+                    [workload.name, workload.what, "-", target_text(target), why_not(entry, target)]
                 )
             else:
                 shown = FIGURES[target.figure][0](value)
                 rows.append(
                     [
-                        work.name,
-                        work.what,
+                        workload.name,
+                        workload.what,
                         shown,
                         target_text(target),
                         verdict(entry, target, value),
                     ]
                 )
-        if entry and not work.targets and entry.get("skipped"):
-            rows.append([work.name, work.what, "-", "none", f"skipped: {entry['skipped']}"])
-    return ["work", "what", "measured", "target", ""], rows
+        if entry and not workload.targets and entry.get("skipped"):
+            rows.append([workload.name, workload.what, "-", "none", f"skipped: {entry['skipped']}"])
+    return ["workload", "what", "measured", "target", ""], rows
 
 
 def why_not(entry: dict, target: Target) -> str:
@@ -105,7 +105,7 @@ def why_not(entry: dict, target: Target) -> str:
 def speeds(entries: dict[str, dict]) -> Table:
     """Time a packet beside ns-2, and what was simulated on both sides."""
     head = [
-        "work",
+        "workload",
         "ns a packet",
         "ns-2, ns a packet",
         "ratio, median",
@@ -189,7 +189,7 @@ def scale(entries: dict[str, dict]) -> Table:
                 f"{found['more_bytes_per_more_flow']:.1f} bytes",
             ],
         ]
-    return ["work", "what", "measured"], rows
+    return ["workload", "what", "measured"], rows
 
 
 def costs(entries: dict[str, dict]) -> Table:
@@ -238,7 +238,7 @@ def costs(entries: dict[str, dict]) -> Table:
                 f"{found['runs']} runs, {rate}, at most {mebibytes(found['peak_bytes'])}",
             ]
         )
-    return ["work", "measured", "what"], rows
+    return ["workload", "measured", "what"], rows
 
 
 def stages(profile: dict[str, dict]) -> Table:
@@ -258,8 +258,8 @@ def stages(profile: dict[str, dict]) -> Table:
 
 
 def measured(entries: dict[str, dict], *measures: str) -> list[tuple[str, dict]]:
-    """Names and figures of the works of these kinds that were measured."""
-    names = [work.name for work in WORKS if work.measure in measures]
+    """Names and figures of the workloads of these kinds that were measured."""
+    names = [workload.name for workload in WORKLOADS if workload.measure in measures]
     return [
         (name, entries[name]["figures"]) for name in names if entries.get(name, {}).get("figures")
     ]

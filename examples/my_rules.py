@@ -1,4 +1,6 @@
-"""A window rule in Python, for examples/own-rule.toml and for `cwndlab compare "examples/my_rules.py:Patient(3)" ...`."""
+"""A window rule in Python: examples/custom-rule.toml uses it, and so does
+`cwndlab compare "examples/my_rules.py:Patient(3)" "AIMD(1, 0.5)"`.
+"""
 
 
 class Patient:

@@ -1,4 +1,4 @@
-# The reference work at its fastest in ns-2. ns2_reference.py writes in front: tests/ns2/network.tcl, and the variables
+# The reference workload at its fastest in ns-2. ns2_reference.py writes in front: tests/ns2/network.tcl, and the variables
 # hops (rate and delay of each link in a row), kind, limit, queue_variables, access_rate, delays, starts, ways (first and last
 # router of each flow), sender, sink_kind, variables, duration. Behind it come nodes.tcl or hand.tcl, and end.tcl.
 # IP, TCP and Flags are all that these agents read; without the other headers ns-2 is about a quarter faster.

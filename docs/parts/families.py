@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cwndlab import Result, Scenario, native, run
-from parts.laws import law
+from parts.equations import law
 from parts.text import ROOT, code_name, table
 
 WINDOW = "examples/rules-window.toml"

@@ -2,13 +2,13 @@
 //! the checksum.
 #![no_main]
 
-use cwndlab_emulator::{Malformed, mark, read};
+use cwndlab_emulator::{Malformed, parse_packet, set_ce};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let before = read(bytes);
+    let before = parse_packet(bytes);
     let mut marked = bytes.to_vec();
-    let changed = mark(&mut marked);
+    let changed = set_ce(&mut marked);
     if !changed {
         assert_eq!(marked, bytes);
         return;
@@ -17,11 +17,11 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(differing.into_iter().all(|i| i == 1 || i == 10 || i == 11));
     let Ok(seen) = before else {
         // A wrong checksum stays wrong: a mark must not hide a transmission error.
-        assert!(before != Err(Malformed::HeaderChecksum) || read(&marked) == before);
+        assert!(before != Err(Malformed::HeaderChecksum) || parse_packet(&marked) == before);
         return;
     };
-    let after = read(&marked).expect("a valid packet stays valid");
-    assert!(after.meta.marked && after.meta.capable);
+    let after = parse_packet(&marked).expect("a valid packet stays valid");
+    assert!(after.meta.ce && after.meta.ect);
     assert_eq!(
         (after.source, after.destination, after.meta.segment),
         (seen.source, seen.destination, seen.meta.segment)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from cwndlab import plots as plots
     from cwndlab.comparison import Comparison as Comparison
     from cwndlab.comparison import compare as compare
+    from cwndlab.custom_rules import Leave as Leave
+    from cwndlab.custom_rules import WindowRule as WindowRule
     from cwndlab.errors import ClusterError as ClusterError
     from cwndlab.errors import RuleError as RuleError
     from cwndlab.errors import RunError as RunError
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
     from cwndlab.native import rule as rule
     from cwndlab.native import rules as rules
     from cwndlab.native import schema as schema
-    from cwndlab.own import Leave as Leave
-    from cwndlab.own import WindowRule as WindowRule
     from cwndlab.pairwise import Pairwise as Pairwise
     from cwndlab.pairwise import against as against
     from cwndlab.plan import Level as Level
@@ -54,7 +54,7 @@ _HOMES = {
     "Ack": "native",
     "ClusterError": "errors",
     "Comparison": "comparison",
-    "Leave": "own",
+    "Leave": "custom_rules",
     "Pairwise": "pairwise",
     "Level": "plan",
     "Plan": "plan",
@@ -66,7 +66,7 @@ _HOMES = {
     "Store": "store",
     "StoreError": "errors",
     "Sweep": "sweep",
-    "WindowRule": "own",
+    "WindowRule": "custom_rules",
     "against": "pairwise",
     "compare": "comparison",
     "dumbbell": "scenario",

@@ -72,7 +72,8 @@ def rule(rule: str | type, *values: object, **named: object) -> str:
     Parameters
     ----------
     rule : str or class
-        For example ``"AIMD(1,.5)"``, or a class of your own (`cwndlab.own`) followed by its values.
+        For example ``"AIMD(1,.5)"``, or a custom class followed by its values
+        (`cwndlab.custom_rules`).
 
     Raises
     ------
@@ -86,10 +87,10 @@ def rule(rule: str | type, *values: object, **named: object) -> str:
     """
     if isinstance(rule, str):
         return _core.rule(rule)
-    from cwndlab import own
+    from cwndlab import custom_rules
 
     try:
-        return _core.rule(own.name_of(rule, *values, **named))
+        return _core.rule(custom_rules.name_of(rule, *values, **named))
     except RuleError:
         raise
     except ValueError as error:

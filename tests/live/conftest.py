@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from surroundings import machine, missing, wait_for_others
+from host_load import machine, missing, wait_for_others
 
 from waiting import HANG_S
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-import kernel_path
+import netns_path
 import pytest
-from kernel_path import Row
-from surroundings import measured, once_more, unless_busy
+from host_load import measured, once_more, unless_busy
+from netns_path import Row
 
 from cwndlab.errors import LiveError
 from cwndlab.live import doctor, program
@@ -38,7 +38,7 @@ def _reason_to_skip() -> str | None:
             return f"no {name}: {parts[name].how}"
     if not program.ask("about")["rules_in_kernel"]:
         return "cwndlab-live was built without rules in the kernel"
-    return kernel_path.missing()
+    return netns_path.missing()
 
 
 REASON = _reason_to_skip()
@@ -54,7 +54,7 @@ def registered(rule: str, name: str, *more: str) -> Iterator[program.Held]:
         held.close()
 
 
-class Law(NamedTuple):
+class Equations(NamedTuple):
     """The equations of a rule: growth per acknowledged packet, and window after a cut."""
 
     growth: Callable[[float], float]
@@ -62,13 +62,13 @@ class Law(NamedTuple):
 
 
 # By hand from the papers' update equations, independent of crates/rules.
-LAWS = {
-    "AIMD(1, 0.5)": Law(lambda w: 1 / w, lambda w: 0.5 * w),
-    "GAIMD(0.31, 0.875)": Law(lambda w: 0.31 / w, lambda w: 0.875 * w),
-    "AIAD(1, 3)": Law(lambda w: 1 / w, lambda w: w - 3),
-    "SQRT(1, 0.5)": Law(lambda w: 1 / w**1.5, lambda w: w - 0.5 * w**0.5),
-    "MIMD(1.125, 0.8)": Law(lambda _: 0.125, lambda w: 0.8 * w),
-    'Rule(inc="2", dec="w - 0.25*w^0.9")': Law(lambda w: 2 / w, lambda w: w - 0.25 * w**0.9),
+EQUATIONS = {
+    "AIMD(1, 0.5)": Equations(lambda w: 1 / w, lambda w: 0.5 * w),
+    "GAIMD(0.31, 0.875)": Equations(lambda w: 0.31 / w, lambda w: 0.875 * w),
+    "AIAD(1, 3)": Equations(lambda w: 1 / w, lambda w: w - 3),
+    "SQRT(1, 0.5)": Equations(lambda w: 1 / w**1.5, lambda w: w - 0.5 * w**0.5),
+    "MIMD(1.125, 0.8)": Equations(lambda _: 0.125, lambda w: 0.8 * w),
+    'Rule(inc="2", dec="w - 0.25*w^0.9")': Equations(lambda w: 2 / w, lambda w: w - 0.25 * w**0.9),
 }
 
 
@@ -76,7 +76,7 @@ LAWS = {
 UNSEEN_PACKETS = 0.25
 
 
-def cuts(rows: list[Row], law: Law) -> list[tuple[int, int, int]]:
+def cuts(rows: list[Row], equations: Equations) -> list[tuple[int, int, int]]:
     """Window before each recovery whose begin and end were sampled in time, and threshold and
     window at its end.
 
@@ -84,7 +84,9 @@ def cuts(rows: list[Row], law: Law) -> list[tuple[int, int, int]]:
     acknowledgement."""
 
     def is_seen(row: Row) -> bool:
-        return row.unseen_s * kernel_path.RATE_PACKETS_S * law.growth(row.cwnd) < UNSEEN_PACKETS
+        return (
+            row.unseen_s * netns_path.RATE_PACKETS_S * equations.growth(row.cwnd) < UNSEEN_PACKETS
+        )
 
     found, before = [], None
     for last, row in pairwise(rows):
@@ -97,7 +99,7 @@ def cuts(rows: list[Row], law: Law) -> list[tuple[int, int, int]]:
     return found
 
 
-def slope(rows: list[Row], law: Law) -> tuple[float, int]:
+def slope(rows: list[Row], equations: Equations) -> tuple[float, int]:
     """Growth as a share of the rule's, median over stretches between cuts, and their number.
 
     A stretch lasts from its first increase of the window to its last: at an increase the fraction
@@ -110,50 +112,51 @@ def slope(rows: list[Row], law: Law) -> tuple[float, int]:
             stretches.append([])
         elif row.cwnd > last.cwnd and last.state in (OPEN, DISORDER):
             stretches[-1].append(row)
-    shares = [_share(stretch, law) for stretch in stretches if len(stretch) > 1]
+    shares = [_share(stretch, equations) for stretch in stretches if len(stretch) > 1]
     assert shares, "no stretch between cuts"
     return median(shares), len(shares)
 
 
-def _share(stretch: list[Row], law: Law) -> float:
+def _share(stretch: list[Row], equations: Equations) -> float:
     first, last = stretch[0], stretch[-1]
     window = float(first.cwnd)
     for _ in range(last.delivered - first.delivered):
-        window += law.growth(window)
+        window += equations.growth(window)
     return (last.cwnd - first.cwnd) / (window - first.cwnd)
 
 
-# tests/live/test_live_laws.py tests one of these rules through the emulator in the quick tier.
+# tests/live/test_live_equations.py tests one of these rules through the emulator in the quick tier.
 @pytest.mark.nightly
-@pytest.mark.parametrize("rule", LAWS)
+@pytest.mark.parametrize("rule", EQUATIONS)
 @once_more
 def test_a_flow_alone_cuts_and_grows_as_its_rule_says(rule):
-    law = LAWS[rule]
+    equations = EQUATIONS[rule]
     # Slow start ends below the capacity of the path: rules with shallow cuts would take long to
     # recover from its overshoot.
     with measured() as load, registered(rule, "cwl_t_law", "--initial-ssthresh", "50") as held:
-        rows = kernel_path.run_flow("cwl_t_law", 20)
+        rows = netns_path.run_flow("cwl_t_law", 20)
         hits = held.end()["hits"]
     assert hits["beyond_table"] == 0
     with unless_busy(load):
-        _keeps(law, rows)
+        _keeps(equations, rows)
     print(f"  {hits['cuts']} calls of ssthresh(), {hits['skipped_ssthresh']} skipped and repaired")
 
 
-def _keeps(law: Law, rows: list[Row]) -> None:
-    seen = cuts(rows, law)
+def _keeps(equations: Equations, rows: list[Row]) -> None:
+    seen = cuts(rows, equations)
     assert len(seen) >= 5, f"{len(seen)} cuts"
     # The kernel does not show the fraction of the window that was cut: the window after the cut
     # lies between the equation's at the whole part and at one packet more.
     off = [
-        max(law.cut(before) - after, after - law.cut(before + 1), 0.0) for before, after, _ in seen
+        max(equations.cut(before) - after, after - equations.cut(before + 1), 0.0)
+        for before, after, _ in seen
     ]
-    share, stretches = slope(rows, law)
+    share, stretches = slope(rows, equations)
     windows = f"{min(b for b, _, _ in seen)} to {max(b for b, _, _ in seen)} packets"
     print(f"\n{len(seen)} cuts at {windows}, at most {max(off):.2f} packets off")
     print(f"  slope {share:.4f} of the rule's, median of {stretches} stretches")
     for (before, threshold, after), distance in zip(seen, off, strict=True):
-        assert distance <= max(1.0, 0.02 * law.cut(before)), (
+        assert distance <= max(1.0, 0.02 * equations.cut(before)), (
             f"{before} packets were cut to {threshold}"
         )
         # Proportional rate reduction ends at the threshold (RFC 6937); the sample may include the
@@ -166,16 +169,16 @@ def _keeps(law: Law, rows: list[Row]) -> None:
 
 def test_the_guard_repairs_episodes_that_were_skipped():
     """Windows are correct although every fourth ssthresh() and its set_state() are skipped."""
-    rule, law = "AIAD(1, 3)", LAWS["AIAD(1, 3)"]
+    rule, equations = "AIAD(1, 3)", EQUATIONS["AIAD(1, 3)"]
     with (
         measured() as load,
         registered(rule, "cwl_t_guard", "--initial-ssthresh", "50", "--skip-every", "4") as held,
     ):
-        rows = kernel_path.run_flow("cwl_t_guard", 5)
+        rows = netns_path.run_flow("cwl_t_guard", 5)
         hits = held.end()["hits"]
     off = [
-        max(law.cut(before) - after, after - law.cut(before + 1), 0.0)
-        for before, after, _ in cuts(rows, law)
+        max(equations.cut(before) - after, after - equations.cut(before + 1), 0.0)
+        for before, after, _ in cuts(rows, equations)
     ]
     wild = max(row.ssthresh for row in rows if row.ssthresh != INFINITE)
     print(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from accuracy import RATES_MBIT, measure
-from surroundings import measured, once_more, unless_busy, wake_ms
+from host_load import measured, once_more, unless_busy, wake_ms
 
 pytestmark = pytest.mark.usefixtures("unchanged")
 QUICK_MBIT = 100

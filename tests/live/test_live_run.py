@@ -6,7 +6,7 @@ import json
 
 import polars as pl
 import pytest
-from surroundings import SMALL, Load, measured, unless_busy
+from host_load import SMALL, Load, measured, unless_busy
 
 import cwndlab
 from cwndlab.live.run import linux

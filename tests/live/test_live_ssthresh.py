@@ -7,7 +7,7 @@ import struct
 
 import polars as pl
 import pytest
-from surroundings import SMALL, measured, unless_busy
+from host_load import SMALL, measured, unless_busy
 from test_kernel_rules import REASON, registered
 
 import cwndlab

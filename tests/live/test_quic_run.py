@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from host_load import SMALL, Load, is_running, measured, unless_busy
 from quic_checks import CUTS, HALF, answered, scenario
-from surroundings import SMALL, Load, is_running, measured, unless_busy
 
 from cwndlab import Result, Scenario, execute
 from cwndlab.errors import LiveError, ScenarioError
@@ -66,10 +66,10 @@ def test_windows_after_a_cut_are_the_rules():
     flows = [{"name": f"flow-{number}", "rule": rule} for number, rule in enumerate(CUTS)]
     asked = scenario(20, 1, flows, begin_s=1, queue={"kind": "drop-tail", "limit": "20pkt"})
     result, load = _run(asked)
-    for flow, (rule, law) in zip(result.quic_flows, CUTS.items(), strict=True):
+    for flow, (rule, equations) in zip(result.quic_flows, CUTS.items(), strict=True):
         for before, after, in_slow_start in answered(flow):
             # On a loss in slow start GAIMD halves (Yang and Lam 2000, section 4.2).
-            left = before / 2 if in_slow_start and rule.startswith("GAIMD") else law(before)
+            left = before / 2 if in_slow_start and rule.startswith("GAIMD") else equations(before)
             assert after == pytest.approx(max(left, 2.0), rel=1e-9), rule
     with unless_busy(load, result):
         assert result.reasons == []

@@ -197,7 +197,7 @@ def record(runs: Iterable[Run], anew: bool) -> Iterator[tuple[str, int, int]]:
 
 
 def main() -> int:
-    from .asked import everything
+    from .reference_runs import everything
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="run ns-2 for everything anew")

@@ -11,7 +11,7 @@ import random
 import pytest
 
 from . import reference
-from .asked import everything
+from .reference_runs import everything
 
 PARTS = 24
 

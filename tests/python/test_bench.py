@@ -44,7 +44,7 @@ def bench():
     """Modules of the folder bench by name."""
     added = [str(ROOT), str(ROOT / "bench")]
     sys.path[:0] = added
-    names = ("bench", "callgrind", "engine", "guard", "ours", "stages", "tables", "works")
+    names = ("bench", "callgrind", "engine", "guard", "ours", "stages", "tables", "workloads")
     yield {name: importlib.import_module(name) for name in names}
     for path in added:
         sys.path.remove(path)
@@ -105,9 +105,9 @@ def test_targets_are_those_that_were_asked_for(bench):
         ("start-up", "version_s"): 0.3, ("start-up", "import_s"): 0.3,
     }  # fmt: skip
     found = {
-        (work.name, target.figure): target.most if target.least is None else target.least
-        for work in bench["works"].WORKS
-        for target in work.targets
+        (workload.name, target.figure): target.most if target.least is None else target.least
+        for workload in bench["workloads"].WORKLOADS
+        for target in workload.targets
     }
     assert found == asked
 
@@ -140,7 +140,7 @@ def test_what_was_not_measured_says_why(bench):
     _, rows = bench["tables"].targets(entries)
     assert [row[-1] for row in rows] == [
         "skipped: ns-2 is not installed",
-        "not the same work",
+        "not the same workload",
         "skipped: because",
     ]
 
@@ -148,12 +148,14 @@ def test_what_was_not_measured_says_why(bench):
 def test_every_scenario_is_valid_and_belongs_to_a_work(bench):
     import cwndlab
 
-    works = bench["works"]
-    used = {work.base or work.name for work in works.WORKS} | {bench["engine"].EMPTY}
-    assert {path.stem for path in works.SCENARIOS.glob("*.toml")} == used
-    for work in works.WORKS:
-        if work.name not in ("hundred-thousand", "million"):
-            cwndlab.Scenario.from_dict(work.scenario())
+    workloads = bench["workloads"]
+    used = {workload.base or workload.name for workload in workloads.WORKLOADS} | {
+        bench["engine"].EMPTY
+    }
+    assert {path.stem for path in workloads.SCENARIOS.glob("*.toml")} == used
+    for workload in workloads.WORKLOADS:
+        if workload.name not in ("hundred-thousand", "million"):
+            cwndlab.Scenario.from_dict(workload.scenario())
 
 
 @pytest.mark.skipif(
@@ -165,7 +167,7 @@ def test_links_made_by_hand_in_ns2_are_those_of_nodes(bench, by_hand):
 
     Ten flows whose delays and starts are written out.
     """
-    scenario = {**bench["works"].read("ten-mixed"), "duration": "10s"}
+    scenario = {**bench["workloads"].read("ten-mixed"), "duration": "10s"}
     ours, theirs = bench["ours"].run(scenario), bench["engine"].run_ns2(scenario, by_hand=by_hand)
     # The last bit of a rate decides which of two packets is lost; the benchmark itself asks for no
     # more.

@@ -14,8 +14,8 @@ from conftest import ROOT
 TESTS = ROOT / "tests"
 ALLOWED = {
     "waiting.py": "the one place that waits",
-    "live/surroundings.py": "measures how busy the machine is: what a figure is worth",
-    "live/test_quic_records.py": "compares the time of day in a record with that around the run",
+    "live/host_load.py": "measures how busy the machine is: what a figure is worth",
+    "live/test_quic_qlog.py": "compares the time of day in a record with that around the run",
     "ns2/reference.py": "a program, which says how long its runs of ns-2 took",
     "ns2/statistical.py": "a program, which says how long its runs of ns-2 took",
 }

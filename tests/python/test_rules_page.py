@@ -10,7 +10,7 @@ import pytest
 
 import cwndlab
 from conftest import ROOT
-from parts import families, four, laws, pictures
+from parts import equations, families, four, pictures
 
 PAGE = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
 FAMILIES = list(families.families())
@@ -28,7 +28,7 @@ def _run(name: str, rule: str, **patch) -> cwndlab.Result:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_has_a_section_a_law_and_a_picture(family):
     assert f"\n### {family}\n\n<!-- generated: rule {family} -->\n" in PAGE
-    assert "<-" in laws.law(family) or family.startswith("BBR"), "a law says what becomes of w"
+    assert "<-" in equations.law(family) or family.startswith("BBR"), "a law says what becomes of w"
     assert (ROOT / families.picture(family)).stat().st_size > 5_000
     names = [entry["name"] for entry in families.families()[family]["parameters"]]
     assert all(f"| `{name}` |" in PAGE or f"| `{name}=` |" in PAGE for name in names)
@@ -44,7 +44,7 @@ def test_a_family_without_a_law_is_named():
     with pytest.raises(
         KeyError, match=r"Nagle: has no equations: expected a line of FILES or SPECIAL"
     ):
-        laws.law("Nagle")
+        equations.law("Nagle")
 
 
 SPECIAL = {
@@ -60,7 +60,7 @@ SPECIAL = {
 def test_a_special_case_follows_its_law(rule):
     """Its window is that of the law typed as a formula, as far as another order of the same sums
     allows."""
-    assert rule.split("(")[0] in laws.SPECIAL
+    assert rule.split("(")[0] in equations.SPECIAL
     grown, cut = SPECIAL[rule]
     runs = [
         _run("window", text, duration="25s") for text in (rule, f'Rule(inc="{grown}", dec="{cut}")')
@@ -71,7 +71,7 @@ def test_a_special_case_follows_its_law(rule):
 
 
 def test_special_cases_are_all_compared():
-    assert {rule.split("(")[0] for rule in SPECIAL} == set(laws.SPECIAL)
+    assert {rule.split("(")[0] for rule in SPECIAL} == set(equations.SPECIAL)
 
 
 def test_pictures_are_those_of_the_page():

@@ -15,7 +15,7 @@ import pytest
 
 import cwndlab
 from conftest import SMALL
-from cwndlab import own
+from cwndlab import custom_rules
 from cwndlab.store import canonical, run_key
 
 RULE = """
@@ -122,7 +122,7 @@ def test_a_module_that_others_imported_has_a_key_if_it_is_older_than_the_process
     importlib.import_module(name.partition(":")[0])
     # Nobody knows whether it was edited after that.
     assert _key(name) is None
-    assert own.source("fractions:Fraction(1)") is not None
+    assert custom_rules.source("fractions:Fraction(1)") is not None
 
 
 def test_a_module_that_was_loaded_again_is_another_one(module):
@@ -164,8 +164,8 @@ shell = InteractiveShell(user_module=__main__)
 def cell(text):
     shell.run_cell(text, store_history=True).raise_error()
 def source():
-    return own.source("__main__:Mine")
-cell("import cwndlab; from cwndlab import own")
+    return custom_rules.source("__main__:Mine")
+cell("import cwndlab; from cwndlab import custom_rules")
 cell("STEP = 1.0")
 cell("def cut(cwnd):\\n    return cwnd * 0.5")
 cell("class Mine:\\n    def increase(self, cwnd, ack): return cwnd + STEP / cwnd\\n"

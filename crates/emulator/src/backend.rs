@@ -27,41 +27,41 @@ impl Side {
 
 /// The header fields of a packet that the network and the flow counters use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Meta {
+pub struct PacketMeta {
     /// Flow number.
     pub flow: u32,
     /// Size on the wire, bytes.
     pub size_bytes: u16,
     /// Whether the packet is ECN-capable (ECT or CE, RFC 3168).
-    pub capable: bool,
+    pub ect: bool,
     /// Whether the packet carries CE.
-    pub marked: bool,
+    pub ce: bool,
     /// The TCP segment; none for other protocols.
-    pub segment: Option<Segment>,
+    pub segment: Option<TcpSegment>,
 }
 
 /// The TCP header fields that the flow counters use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Segment {
+pub struct TcpSegment {
     /// Sequence number of the first byte.
     pub sequence: u32,
     /// Payload, bytes.
     pub payload_bytes: u32,
     /// The SYN flag.
-    pub opens: bool,
+    pub syn: bool,
     /// Acknowledgment number; none without the ACK flag.
-    pub acknowledges: Option<u32>,
+    pub ack: Option<u32>,
 }
 
 /// The result of reading a packet into the caller's buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
     /// A packet of a known flow: its length in the buffer and its header fields.
-    Packet(usize, Meta),
+    Packet(usize, PacketMeta),
     /// A packet of no known flow, for example a kernel's own on a new device; it is discarded.
-    Strange,
+    UnknownFlow,
     /// A packet with a wrong checksum; it is discarded.
-    Broken,
+    BadChecksum,
 }
 
 /// Non-blocking packet I/O towards both sides.

@@ -1,7 +1,7 @@
 //! The emulator core: the network path of a scenario, packet buffers and per-flow counters, without
 //! clock or socket.
 
-use crate::{Book, Meta, RateBins};
+use crate::{FlowCounters, PacketMeta, RateBins};
 use cwndlab_sim::scenario::Scenario;
 use cwndlab_sim::{ExternalPacket, Fate, NetworkPath, PacketOutcome};
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ const MOST_MEMORY: usize = 2 << 30;
 
 /// A packet that has crossed the network and is due at its destination.
 #[derive(Clone, Copy, Debug)]
-pub struct Ready {
+pub struct DuePacket {
     /// The packet's buffer, which the caller frees.
     pub token: u32,
     /// Length of the packet in the buffer, bytes.
@@ -26,21 +26,21 @@ pub struct Ready {
 
 /// The packet in a buffer.
 #[derive(Clone, Copy, Debug, Default)]
-struct Kept {
+struct BufferedPacket {
     length: usize,
-    meta: Meta,
+    meta: PacketMeta,
 }
 
 /// The network of a scenario with real packets; times are seconds since the run began.
 pub struct Emulator {
     network_path: NetworkPath,
-    books: Vec<Book>,
+    flow_counters: Vec<FlowCounters>,
     largest: usize,
     buffers: Vec<Box<[u8]>>,
-    kept: Vec<Kept>,
+    packets: Vec<BufferedPacket>,
     free: Vec<u32>,
-    ready: VecDeque<PacketOutcome>,
-    settled: Vec<PacketOutcome>,
+    due: VecDeque<PacketOutcome>,
+    outcomes: Vec<PacketOutcome>,
 }
 
 impl Emulator {
@@ -57,17 +57,18 @@ impl Emulator {
                 (scenario.duration.seconds() / bin.seconds()).ceil() as usize,
             )
         });
-        let book = Book::new([from_s, to_s], RateBins::new(from_s, bin_s, whole_bins), trace_bins);
-        let books = vec![book; network_path.flows().len()];
+        let counters =
+            FlowCounters::new([from_s, to_s], RateBins::new(from_s, bin_s, whole_bins), trace_bins);
+        let flow_counters = vec![counters; network_path.flows().len()];
         Self {
             network_path,
-            books,
+            flow_counters,
             largest,
             buffers: Vec::new(),
-            kept: Vec::new(),
+            packets: Vec::new(),
             free: Vec::new(),
-            ready: VecDeque::new(),
-            settled: Vec::new(),
+            due: VecDeque::new(),
+            outcomes: Vec::new(),
         }
     }
 
@@ -77,13 +78,13 @@ impl Emulator {
     }
 
     /// The counters of each flow.
-    pub fn books(&self) -> &[Book] {
-        &self.books
+    pub fn flow_counters(&self) -> &[FlowCounters] {
+        &self.flow_counters
     }
 
     /// Allocates a buffer for a packet; none while packets in the network use all the memory
     /// allowed.
-    pub fn take(&mut self) -> Option<u32> {
+    pub fn allocate_buffer(&mut self) -> Option<u32> {
         if let Some(token) = self.free.pop() {
             return Some(token);
         }
@@ -91,7 +92,7 @@ impl Emulator {
             return None;
         }
         self.buffers.push(vec![0; self.largest].into());
-        self.kept.push(Kept::default());
+        self.packets.push(BufferedPacket::default());
         Some(self.buffers.len() as u32 - 1)
     }
 
@@ -101,77 +102,77 @@ impl Emulator {
     }
 
     /// Frees a buffer.
-    pub fn give_back(&mut self, token: u32) {
+    pub fn free_buffer(&mut self, token: u32) {
         self.free.push(token);
     }
 
     /// Injects a packet of `length` bytes from a flow's source, or from its sink (`back`), at
     /// `now_s`, which never decreases. Returns false and frees the buffer if the flow does not
     /// exist.
-    pub fn arrive(
+    pub fn inject(
         &mut self,
         now_s: f64,
         token: u32,
         length: usize,
         back: bool,
-        meta: Meta,
+        meta: PacketMeta,
     ) -> bool {
-        let Some(book) = self.books.get_mut(meta.flow as usize) else {
-            self.give_back(token);
+        let Some(counters) = self.flow_counters.get_mut(meta.flow as usize) else {
+            self.free_buffer(token);
             return false;
         };
         if !back {
-            book.on_sent(now_s, &meta);
+            counters.on_sent(now_s, &meta);
         }
-        self.kept[token as usize] = Kept { length, meta };
-        let Meta { flow, size_bytes, capable, marked, .. } = meta;
-        let settled = &mut self.settled;
+        self.packets[token as usize] = BufferedPacket { length, meta };
+        let PacketMeta { flow, size_bytes, ect, ce, .. } = meta;
+        let outcomes = &mut self.outcomes;
         self.network_path.inject(
             now_s,
-            ExternalPacket { token, flow, reverse: back, size_bytes, ect: capable, ce: marked },
-            &mut |outcome| settled.push(outcome),
+            ExternalPacket { token, flow, reverse: back, size_bytes, ect, ce },
+            &mut |outcome| outcomes.push(outcome),
         );
-        self.settle();
+        self.apply_outcomes();
         true
     }
 
     /// The time of the next due packet or network event, seconds; infinite if there is none.
     pub fn next_due_s(&self) -> f64 {
-        self.ready.front().map_or_else(|| self.network_path.next_event_s(), |outcome| outcome.at_s)
+        self.due.front().map_or_else(|| self.network_path.next_event_s(), |outcome| outcome.at_s)
     }
 
     /// Returns the next packet that is due at its destination by `now_s`, in order of time. The
     /// caller frees its buffer.
-    pub fn release(&mut self, now_s: f64) -> Option<Ready> {
-        if self.ready.is_empty() && self.network_path.next_event_s() <= now_s {
-            let settled = &mut self.settled;
-            self.network_path.advance(now_s, &mut |outcome| settled.push(outcome));
-            self.settle();
+    pub fn next_due(&mut self, now_s: f64) -> Option<DuePacket> {
+        if self.due.is_empty() && self.network_path.next_event_s() <= now_s {
+            let outcomes = &mut self.outcomes;
+            self.network_path.advance(now_s, &mut |outcome| outcomes.push(outcome));
+            self.apply_outcomes();
         }
-        let PacketOutcome { packet, at_s, .. } = self.ready.pop_front()?;
-        let Kept { length, meta } = self.kept[packet.token as usize];
-        Some(Ready {
+        let PacketOutcome { packet, at_s, .. } = self.due.pop_front()?;
+        let BufferedPacket { length, meta } = self.packets[packet.token as usize];
+        Some(DuePacket {
             token: packet.token,
             length,
             due_s: at_s,
             back: packet.reverse,
-            mark: packet.ce && !meta.marked,
+            mark: packet.ce && !meta.ce,
         })
     }
 
     /// Applies packet outcomes to the flow counters, the due packets and the free buffers.
-    fn settle(&mut self) {
-        for outcome in self.settled.drain(..) {
+    fn apply_outcomes(&mut self) {
+        for outcome in self.outcomes.drain(..) {
             let PacketOutcome { packet, at_s, fate } = outcome;
-            let meta = self.kept[packet.token as usize].meta;
-            let book = &mut self.books[packet.flow as usize];
+            let meta = self.packets[packet.token as usize].meta;
+            let counters = &mut self.flow_counters[packet.flow as usize];
             match (packet.reverse, fate) {
-                (false, _) => book.on_outcome(at_s, &meta, fate),
-                (true, Fate::Delivered) => book.on_acknowledgement(at_s, &meta),
+                (false, _) => counters.on_outcome(at_s, &meta, fate),
+                (true, Fate::Delivered) => counters.on_acknowledgement(at_s, &meta),
                 (true, Fate::Dropped) => {}
             }
             match fate {
-                Fate::Delivered => self.ready.push_back(outcome),
+                Fate::Delivered => self.due.push_back(outcome),
                 Fate::Dropped => self.free.push(packet.token),
             }
         }
@@ -179,9 +180,9 @@ impl Emulator {
 
     /// Advances the network and all counters to the end of the run at `end_s`.
     pub fn finish(&mut self, end_s: f64) {
-        let settled = &mut self.settled;
-        self.network_path.advance(end_s, &mut |outcome| settled.push(outcome));
-        self.settle();
+        let outcomes = &mut self.outcomes;
+        self.network_path.advance(end_s, &mut |outcome| outcomes.push(outcome));
+        self.apply_outcomes();
         self.network_path.finish(end_s);
     }
 }

@@ -1,6 +1,6 @@
 //! IPv4 and TCP headers: parsing and checksum verification, and setting CE.
 
-use crate::{Meta, Segment};
+use crate::{PacketMeta, TcpSegment};
 use etherparse::{IpNumber, Ipv4HeaderSlice, TcpSlice};
 use std::fmt;
 
@@ -10,13 +10,13 @@ const ECN: u8 = 0b11;
 
 /// A parsed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct ParsedPacket {
     /// Source address.
     pub source: [u8; 4],
     /// Destination address.
     pub destination: [u8; 4],
     /// The other header fields; the caller sets the flow number.
-    pub meta: Meta,
+    pub meta: PacketMeta,
 }
 
 /// Why a packet cannot be parsed.
@@ -47,7 +47,7 @@ impl std::error::Error for Malformed {}
 
 /// Parses a packet and verifies its checksums. Fragments and packets other than TCP have no
 /// segment.
-pub fn read(packet: &[u8]) -> Result<Seen, Malformed> {
+pub fn parse_packet(packet: &[u8]) -> Result<ParsedPacket, Malformed> {
     let header = Ipv4HeaderSlice::from_slice(packet).map_err(|_| Malformed::NotIpv4)?;
     let total = usize::from(header.total_len());
     let body = packet.get(header.slice().len()..total).ok_or(Malformed::NotIpv4)?;
@@ -61,14 +61,14 @@ pub fn read(packet: &[u8]) -> Result<Seen, Malformed> {
     } else {
         None
     };
-    let meta = Meta {
+    let meta = PacketMeta {
         flow: 0,
         size_bytes: header.total_len(),
-        capable: ecn != 0,
-        marked: ecn == ECN,
+        ect: ecn != 0,
+        ce: ecn == ECN,
         segment,
     };
-    Ok(Seen { source: header.source(), destination: header.destination(), meta })
+    Ok(ParsedPacket { source: header.source(), destination: header.destination(), meta })
 }
 
 /// Whether two checksums are equal. In one's complement 0xffff equals 0x0000 (RFC 1071), and Linux
@@ -77,7 +77,7 @@ fn is_right(found: u16, expected: u16) -> bool {
     found % u16::MAX == expected % u16::MAX
 }
 
-fn segment(header: &Ipv4HeaderSlice<'_>, body: &[u8]) -> Result<Segment, Malformed> {
+fn segment(header: &Ipv4HeaderSlice<'_>, body: &[u8]) -> Result<TcpSegment, Malformed> {
     let tcp = TcpSlice::from_slice(body).map_err(|_| Malformed::Tcp)?;
     let checksum = tcp
         .calc_checksum_ipv4(header.source(), header.destination())
@@ -85,17 +85,17 @@ fn segment(header: &Ipv4HeaderSlice<'_>, body: &[u8]) -> Result<Segment, Malform
     if !is_right(tcp.checksum(), checksum) {
         return Err(Malformed::TcpChecksum);
     }
-    Ok(Segment {
+    Ok(TcpSegment {
         sequence: tcp.sequence_number(),
         payload_bytes: tcp.payload().len() as u32,
-        opens: tcp.syn(),
-        acknowledges: tcp.ack().then(|| tcp.acknowledgment_number()),
+        syn: tcp.syn(),
+        ack: tcp.ack().then(|| tcp.acknowledgment_number()),
     })
 }
 
 /// Sets CE in a packet and updates the header checksum (RFC 1624 section 3, equation 3). Returns
 /// false and changes nothing if the packet is not IPv4 or not ECN-capable.
-pub fn mark(packet: &mut [u8]) -> bool {
+pub fn set_ce(packet: &mut [u8]) -> bool {
     let (Some(&version), Some(&service)) = (packet.first(), packet.get(1)) else { return false };
     if version >> 4 != 4 || packet.len() < 20 || service & ECN == 0 {
         return false;
@@ -137,7 +137,7 @@ mod tests {
         // grows by 2, from 0x4501 to 0x4503, so a checksum of 0x0002 becomes 0x0000.
         let mut header = [0u8; 20];
         (header[0], header[1], header[11]) = (0x45, 0x01, 0x02);
-        assert!(mark(&mut header));
+        assert!(set_ce(&mut header));
         assert_eq!((header[1], header[10], header[11]), (0x03, 0x00, 0x00));
     }
 
@@ -145,26 +145,26 @@ mod tests {
     fn a_marked_packet_has_valid_checksums() {
         for ecn in [1, 2, 3] {
             let mut bytes = packet(ecn, &[7; 1000]);
-            assert!(!read(&bytes).unwrap().meta.marked || ecn == 3);
-            assert!(mark(&mut bytes));
-            let seen = read(&bytes).unwrap();
-            assert!(seen.meta.marked && seen.meta.capable);
+            assert!(!parse_packet(&bytes).unwrap().meta.ce || ecn == 3);
+            assert!(set_ce(&mut bytes));
+            let seen = parse_packet(&bytes).unwrap();
+            assert!(seen.meta.ce && seen.meta.ect);
         }
         let mut deaf = packet(0, &[7; 10]);
         let before = deaf.clone();
-        assert!(!mark(&mut deaf));
+        assert!(!set_ce(&mut deaf));
         assert_eq!(deaf, before);
     }
 
     #[test]
     fn headers_are_parsed() {
-        let seen = read(&packet(2, &[0; 1000])).unwrap();
+        let seen = parse_packet(&packet(2, &[0; 1000])).unwrap();
         assert_eq!(
             (seen.source, seen.destination, seen.meta.size_bytes),
             ([10, 64, 0, 1], [10, 65, 0, 1], 1040)
         );
         let expected =
-            Segment { sequence: 12345, payload_bytes: 1000, opens: false, acknowledges: Some(99) };
+            TcpSegment { sequence: 12345, payload_bytes: 1000, syn: false, ack: Some(99) };
         assert_eq!(seen.meta.segment, Some(expected));
     }
 
@@ -174,12 +174,12 @@ mod tests {
         let flipped = |index: usize| {
             let mut bytes = bytes.clone();
             bytes[index] ^= 0x10;
-            read(&bytes).unwrap_err()
+            parse_packet(&bytes).unwrap_err()
         };
         assert_eq!(flipped(8), Malformed::HeaderChecksum);
         assert_eq!(flipped(41), Malformed::TcpChecksum);
         assert_eq!(flipped(0), Malformed::NotIpv4);
-        assert_eq!(read(&bytes[..30]), Err(Malformed::NotIpv4));
+        assert_eq!(parse_packet(&bytes[..30]), Err(Malformed::NotIpv4));
     }
 
     #[test]
@@ -191,9 +191,9 @@ mod tests {
             .unwrap();
         let mut mangled = zero.clone();
         mangled[36..38].copy_from_slice(&[0xff, 0xff]);
-        assert_eq!(read(&mangled), read(&zero));
+        assert_eq!(parse_packet(&mangled), parse_packet(&zero));
         mangled[37] = 0xfe;
-        assert_eq!(read(&mangled), Err(Malformed::TcpChecksum));
+        assert_eq!(parse_packet(&mangled), Err(Malformed::TcpChecksum));
     }
 
     proptest! {
@@ -206,9 +206,9 @@ mod tests {
             (ip.identification, ip.ecn) = (id, IpEcn::try_new(service & 3).unwrap());
             ip.header_checksum = ip.calc_header_checksum();
             let mut bytes = ip.to_bytes().to_vec();
-            let marked = mark(&mut bytes);
+            let marked = set_ce(&mut bytes);
             prop_assert_eq!(marked, service & 3 != 0);
-            prop_assert_eq!(read(&bytes).unwrap().meta.marked, marked);
+            prop_assert_eq!(parse_packet(&bytes).unwrap().meta.ce, marked);
         }
     }
 }

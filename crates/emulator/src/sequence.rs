@@ -2,14 +2,14 @@
 
 /// Converts 32-bit sequence numbers to 64-bit positions in the byte stream.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unwrapped {
+pub struct SequenceUnwrapper {
     /// Sequence number of position 0; none before the first call.
     first: Option<u32>,
     /// Highest position so far.
     furthest: u64,
 }
 
-impl Unwrapped {
+impl SequenceUnwrapper {
     /// The position of a sequence number. The first call defines position 0; returns none for
     /// numbers before it.
     pub fn position(&mut self, sequence: u32) -> Option<u64> {
@@ -23,36 +23,36 @@ impl Unwrapped {
     }
 }
 
-/// The bytes that have arrived: all before `upto`, and separate ranges beyond it.
+/// The bytes that have arrived: all before `received_to`, and separate ranges beyond it.
 #[derive(Clone, Debug, Default)]
-pub struct Arrived {
-    upto: u64,
-    /// Ranges beyond `upto`, sorted and disjoint.
-    pieces: Vec<(u64, u64)>,
+pub struct ReceivedRanges {
+    received_to: u64,
+    /// Ranges beyond `received_to`, sorted and disjoint.
+    ranges: Vec<(u64, u64)>,
 }
 
-impl Arrived {
+impl ReceivedRanges {
     /// Adds the bytes [begin, end) and returns how many of them are new.
     pub fn add(&mut self, begin: u64, end: u64) -> u64 {
-        let (mut begin, mut end) = (begin.max(self.upto), end);
+        let (mut begin, mut end) = (begin.max(self.received_to), end);
         if begin >= end {
             return 0;
         }
-        if begin == self.upto && self.pieces.is_empty() {
-            self.upto = end;
+        if begin == self.received_to && self.ranges.is_empty() {
+            self.received_to = end;
             return end - begin;
         }
         let mut new = end - begin;
-        let from = self.pieces.partition_point(|piece| piece.1 < begin);
-        let to = self.pieces.partition_point(|piece| piece.0 <= end);
+        let from = self.ranges.partition_point(|range| range.1 < begin);
+        let to = self.ranges.partition_point(|range| range.0 <= end);
         let (lowest, highest) = (begin, end);
-        for &(low, high) in &self.pieces[from..to] {
+        for &(low, high) in &self.ranges[from..to] {
             new -= high.min(highest).saturating_sub(low.max(lowest));
             (begin, end) = (begin.min(low), end.max(high));
         }
-        self.pieces.splice(from..to, [(begin, end)]);
-        if self.pieces[0].0 == self.upto {
-            self.upto = self.pieces.remove(0).1;
+        self.ranges.splice(from..to, [(begin, end)]);
+        if self.ranges[0].0 == self.received_to {
+            self.received_to = self.ranges.remove(0).1;
         }
         new
     }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn numbers_wrap() {
-        let mut unwrapped = Unwrapped::default();
+        let mut unwrapped = SequenceUnwrapper::default();
         assert_eq!(unwrapped.position(u32::MAX - 1), Some(0));
         assert_eq!(unwrapped.position(5), Some(7));
         assert_eq!(unwrapped.position(u32::MAX), Some(1));
@@ -78,20 +78,20 @@ mod tests {
 
     #[test]
     fn holes_fill() {
-        let mut arrived = Arrived::default();
+        let mut arrived = ReceivedRanges::default();
         assert_eq!(
             [(0, 10), (20, 30), (40, 50), (20, 30), (5, 25), (25, 60)]
                 .map(|(a, b)| arrived.add(a, b)),
             [10, 10, 10, 0, 10, 20]
         );
-        assert_eq!((arrived.upto, arrived.pieces.len()), (60, 0));
+        assert_eq!((arrived.received_to, arrived.ranges.len()), (60, 0));
     }
 
     proptest! {
         #[test]
-        fn every_byte_is_new_once(pieces in prop::collection::vec((0u64..200, 1u64..30), 1..60)) {
-            let (mut arrived, mut seen) = (Arrived::default(), [false; 230]);
-            for (begin, length) in pieces {
+        fn every_byte_is_new_once(ranges in prop::collection::vec((0u64..200, 1u64..30), 1..60)) {
+            let (mut arrived, mut seen) = (ReceivedRanges::default(), [false; 230]);
+            for (begin, length) in ranges {
                 let bytes = &mut seen[begin as usize..(begin + length) as usize];
                 let new = bytes.iter().filter(|seen| !**seen).count() as u64;
                 bytes.fill(true);

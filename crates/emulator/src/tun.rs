@@ -1,6 +1,6 @@
 //! The TUN backend: connects two TUN devices through the emulated network.
 
-use crate::{Backend, Malformed, Meta, Received, Side, mark, read};
+use crate::{Backend, Malformed, PacketMeta, Received, Side, parse_packet, set_ce};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use std::io;
@@ -30,10 +30,12 @@ impl Tun {
 
     /// Classifies a packet from `side` and finds its flow.
     fn received(&self, side: Side, packet: &[u8]) -> Received {
-        let seen = match read(packet) {
+        let seen = match parse_packet(packet) {
             Ok(seen) => seen,
-            Err(Malformed::HeaderChecksum | Malformed::TcpChecksum) => return Received::Broken,
-            Err(Malformed::NotIpv4 | Malformed::Tcp) => return Received::Strange,
+            Err(Malformed::HeaderChecksum | Malformed::TcpChecksum) => {
+                return Received::BadChecksum;
+            }
+            Err(Malformed::NotIpv4 | Malformed::Tcp) => return Received::UnknownFlow,
         };
         let (near, far) = match side {
             Side::Source => (self.networks[0], self.networks[1]),
@@ -42,9 +44,9 @@ impl Tun {
         let ([a, b, high, low], [c, d, far_high, far_low]) = (seen.source, seen.destination);
         let number = u32::from(u16::from_be_bytes([high, low]));
         if [a, b] != near || [c, d] != far || [high, low] != [far_high, far_low] || number == 0 {
-            return Received::Strange;
+            return Received::UnknownFlow;
         }
-        Received::Packet(packet.len(), Meta { flow: number - 1, ..seen.meta })
+        Received::Packet(packet.len(), PacketMeta { flow: number - 1, ..seen.meta })
     }
 }
 
@@ -67,7 +69,7 @@ impl Backend for Tun {
 
     fn send(&mut self, side: Side, packet: &mut [u8], marked: bool) -> io::Result<bool> {
         if marked {
-            mark(packet);
+            set_ce(packet);
         }
         match rustix::io::write(self.end(side), packet) {
             Ok(_) => Ok(true),

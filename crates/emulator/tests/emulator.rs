@@ -1,7 +1,7 @@
 //! Tests of the emulator core: variable rates, buffer limits, marks, conservation of packets and
 //! buffers.
 
-use cwndlab_emulator::{Emulator, Meta, Ready, Segment};
+use cwndlab_emulator::{DuePacket, Emulator, PacketMeta, TcpSegment};
 use cwndlab_sim::scenario::Scenario;
 use proptest::prelude::*;
 
@@ -13,26 +13,26 @@ fn emulator(dumbbell: &str) -> Emulator {
     Emulator::new(&Scenario::from_toml(&text).unwrap(), 2000)
 }
 
-fn data(flow: u32, number: u32, size_bytes: u16, capable: bool) -> Meta {
+fn data(flow: u32, number: u32, size_bytes: u16, ect: bool) -> PacketMeta {
     let payload_bytes = u32::from(size_bytes) - 40;
     let segment =
-        Segment { sequence: 1 + number * 10_000, payload_bytes, opens: false, acknowledges: None };
-    Meta { flow, size_bytes, capable, marked: false, segment: Some(segment) }
+        TcpSegment { sequence: 1 + number * 10_000, payload_bytes, syn: false, ack: None };
+    PacketMeta { flow, size_bytes, ect, ce: false, segment: Some(segment) }
 }
 
 /// Injects a packet with its number in the first bytes.
-fn send(emulator: &mut Emulator, now_s: f64, number: u32, meta: Meta) {
-    let token = emulator.take().unwrap();
+fn send(emulator: &mut Emulator, now_s: f64, number: u32, meta: PacketMeta) {
+    let token = emulator.allocate_buffer().unwrap();
     emulator.buffer(token)[..4].copy_from_slice(&number.to_be_bytes());
-    assert!(emulator.arrive(now_s, token, usize::from(meta.size_bytes), false, meta));
+    assert!(emulator.inject(now_s, token, usize::from(meta.size_bytes), false, meta));
 }
 
 /// The packets that are due by `now_s`, each with its number.
-fn arrived(emulator: &mut Emulator, now_s: f64) -> Vec<(u32, Ready)> {
+fn arrived(emulator: &mut Emulator, now_s: f64) -> Vec<(u32, DuePacket)> {
     let mut all = Vec::new();
-    while let Some(ready) = emulator.release(now_s) {
+    while let Some(ready) = emulator.next_due(now_s) {
         let number = u32::from_be_bytes(emulator.buffer(ready.token)[..4].try_into().unwrap());
-        emulator.give_back(ready.token);
+        emulator.free_buffer(ready.token);
         all.push((number, ready));
     }
     all
@@ -85,9 +85,9 @@ fn queues_hold_their_limit_in_packets_or_bytes() {
         let mut emulator = emulator(&format!("rate = \"1Mbit\"\nqueue = {limit}"));
         (0..50).for_each(|number| send(&mut emulator, 1.0, number, data(1, number, 500, false)));
         assert_eq!(arrived(&mut emulator, 50.0).len(), held, "{limit}");
-        let book = &emulator.books()[1];
+        let counters = &emulator.flow_counters()[1];
         assert_eq!(
-            (book.total.sent, book.total.arrived, book.total.dropped),
+            (counters.total.sent, counters.total.arrived, counters.total.dropped),
             (50, held as u64, 50 - held as u64)
         );
     }
@@ -109,7 +109,7 @@ fn ecn_capable_packets_are_marked_and_others_dropped() {
     let all = arrived(&mut emulator, 50.0);
     let marks = all.iter().filter(|(_, ready)| ready.mark).count();
     assert!(marks > 0 && all.iter().all(|(number, ready)| !ready.mark || number % 2 == 0));
-    let [ecn_capable, not_ecn_capable] = [0, 1].map(|flow| emulator.books()[flow].total);
+    let [ecn_capable, not_ecn_capable] = [0, 1].map(|flow| emulator.flow_counters()[flow].total);
     // A drop shortens the queue and a mark does not: after few drops the queue is below the
     // thresholds.
     assert!(
@@ -123,9 +123,9 @@ fn ecn_capable_packets_are_marked_and_others_dropped() {
 #[test]
 fn the_packet_of_an_unknown_flow_frees_its_buffer() {
     let mut emulator = emulator("rate = \"1Mbit\"");
-    let token = emulator.take().unwrap();
-    assert!(!emulator.arrive(0.0, token, 100, false, data(2, 0, 100, false)));
-    assert_eq!(emulator.take(), Some(token));
+    let token = emulator.allocate_buffer().unwrap();
+    assert!(!emulator.inject(0.0, token, 100, false, data(2, 0, 100, false)));
+    assert_eq!(emulator.allocate_buffer(), Some(token));
 }
 
 proptest! {
@@ -145,14 +145,15 @@ proptest! {
         let (mut now_s, mut got) = (0.0, Vec::new());
         let mut buffers = std::collections::HashSet::new();
         let count = gaps.len() as u32;
-        for (number, (gap_s, size_bytes, flow, capable)) in gaps.into_iter().enumerate() {
+        for (number, (gap_s, size_bytes, flow, ect)) in gaps.into_iter().enumerate() {
             now_s += gap_s;
             got.extend(arrived(&mut emulator, now_s).into_iter().map(|(number, _)| number));
             let number = number as u32;
-            send(&mut emulator, now_s, number, data(flow, number, size_bytes, capable));
+            send(&mut emulator, now_s, number, data(flow, number, size_bytes, ect));
         }
         got.extend(arrived(&mut emulator, now_s + 50.0).into_iter().map(|(number, _)| number));
-        let total = emulator.books().iter().map(|book| book.total).fold((0, 0, 0), |sum, flow| {
+        let totals = emulator.flow_counters().iter().map(|counters| counters.total);
+        let total = totals.fold((0, 0, 0), |sum, flow| {
             (sum.0 + flow.sent, sum.1 + flow.arrived, sum.2 + flow.dropped)
         });
         prop_assert_eq!((total.0, total.1), (u64::from(count), got.len() as u64));
@@ -162,7 +163,7 @@ proptest! {
         prop_assert_eq!(got.len() as u64, total.1);
         // Each free buffer is handed out once.
         for _ in 0..count {
-            prop_assert!(buffers.insert(emulator.take().unwrap()));
+            prop_assert!(buffers.insert(emulator.allocate_buffer().unwrap()));
         }
     }
 }

@@ -16,7 +16,7 @@ pub enum KernelError {
     /// An option is out of range.
     Option(String),
     /// Privileges or kernel features are missing, or a system call failed.
-    Machine(String),
+    System(String),
 }
 
 impl fmt::Display for KernelError {
@@ -26,7 +26,7 @@ impl fmt::Display for KernelError {
         | Self::InUse(text)
         | Self::Unknown(text)
         | Self::Option(text)
-        | Self::Machine(text)) = self;
+        | Self::System(text)) = self;
         f.write_str(text)
     }
 }

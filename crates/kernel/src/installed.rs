@@ -3,7 +3,7 @@
 //! other registration when the process that holds it ends, however it ends.
 
 use crate::registered::{HITS, OPERATIONS, read_hits};
-use crate::{Hits, KernelError, LoadOptions, Registered, machine, name};
+use crate::{Hits, KernelError, LoadOptions, Registered, name, requirements};
 use cwndlab_rules::RuleSpec;
 use libbpf_rs::btf::types::{MemberAttr, Struct};
 use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo};
@@ -51,8 +51,8 @@ pub struct Entry {
 /// As [`Registered::load`], and if nothing can be written below /run.
 pub fn install(rule: &RuleSpec, name: &str, options: &LoadOptions) -> Result<(), KernelError> {
     name::check(name)?;
-    crate::Plan::of(rule)?;
-    machine::check()?;
+    crate::CompiledRule::new(rule)?;
+    requirements::check()?;
     let _lock = lock()?;
     let mut registered = Registered::load(rule, name, options)?;
     prepare()?;
@@ -64,9 +64,8 @@ pub fn install(rule: &RuleSpec, name: &str, options: &LoadOptions) -> Result<(),
 }
 
 fn keep(registered: &mut Registered, rule: &RuleSpec, name: &str) -> Result<(), KernelError> {
-    let failed = |what: &str, error: &dyn std::fmt::Display| {
-        KernelError::Machine(format!("{what}: {error}"))
-    };
+    let failed =
+        |what: &str, error: &dyn std::fmt::Display| KernelError::System(format!("{what}: {error}"));
     fs::write(text(name), rule.to_string())
         .map_err(|error| failed(&text(name).display().to_string(), &error))?;
     for mut map in registered.object().maps_mut().filter(|map| map.name() == HITS) {
@@ -85,9 +84,9 @@ fn forget(name: &str) {
 /// All registered rules of this crate, by name.
 ///
 /// # Errors
-/// [`KernelError::Machine`] without privileges.
+/// [`KernelError::System`] without privileges.
 pub fn list() -> Result<Vec<Entry>, KernelError> {
-    machine::check()?;
+    requirements::check()?;
     let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
     for name in pinned() {
         let rule = fs::read_to_string(text(&name)).ok();
@@ -112,7 +111,7 @@ pub fn list() -> Result<Vec<Entry>, KernelError> {
 /// # Errors
 /// [`KernelError::Unknown`] if no rule of that name is installed.
 pub fn remove(name: &str) -> Result<(), KernelError> {
-    machine::check()?;
+    requirements::check()?;
     let _lock = lock()?;
     let entries = list()?;
     match entries.iter().find(|entry| entry.name == name) {
@@ -144,9 +143,9 @@ pub fn remove(name: &str) -> Result<(), KernelError> {
 /// of the rules.
 ///
 /// # Errors
-/// [`KernelError::Machine`] without privileges.
+/// [`KernelError::System`] without privileges.
 pub fn clean() -> Result<Vec<String>, KernelError> {
-    machine::check()?;
+    requirements::check()?;
     let _lock = lock()?;
     let names = pinned();
     for name in &names {
@@ -168,7 +167,7 @@ fn pinned() -> Vec<String> {
 
 /// Holds a lock: one command at a time.
 fn lock() -> Result<Flock<File>, KernelError> {
-    let failed = |error: &dyn std::fmt::Display| KernelError::Machine(format!("{HOME}: {error}"));
+    let failed = |error: &dyn std::fmt::Display| KernelError::System(format!("{HOME}: {error}"));
     fs::create_dir_all(HOME).map_err(|error| failed(&error))?;
     let file = File::create(Path::new(HOME).join("lock")).map_err(|error| failed(&error))?;
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|_| {
@@ -181,7 +180,7 @@ fn lock() -> Result<Flock<File>, KernelError> {
 /// Mounts the BPF file system and makes its folders.
 fn prepare() -> Result<(), KernelError> {
     let failed = |error: &dyn std::fmt::Display| {
-        KernelError::Machine(format!("{}: {error}", mounted().display()))
+        KernelError::System(format!("{}: {error}", mounted().display()))
     };
     fs::create_dir_all(mounted()).map_err(|error| failed(&error))?;
     fs::create_dir_all(Path::new(HOME).join("rules")).map_err(|error| failed(&error))?;
@@ -222,7 +221,7 @@ fn attached() -> Result<Vec<String>, KernelError> {
         return Ok(Vec::new());
     }
     let place = name_offset().ok_or_else(|| {
-        KernelError::Machine("the kernel's BTF has no tcp_congestion_ops.name".into())
+        KernelError::System("the kernel's BTF has no tcp_congestion_ops.name".into())
     })?;
     Ok(maps.iter().filter_map(|map| name_at(map, place)).collect())
 }

@@ -11,17 +11,17 @@
 //! println!("{:?}", registered.report().unwrap());
 //! ```
 
+mod compiled_rule;
 mod error;
 pub mod installed;
-pub mod machine;
 pub mod name;
-mod plan;
-mod points;
 mod registered;
+pub mod requirements;
+mod sampling;
 mod surface;
 mod table;
 
+pub use compiled_rule::{CompiledRule, Program};
 pub use error::KernelError;
-pub use plan::{Plan, Program};
-pub use points::Accuracy;
 pub use registered::{Hits, LoadOptions, Registered};
+pub use sampling::Accuracy;

@@ -35,10 +35,10 @@ fn invalid_name(name: &str) -> KernelError {
 /// All available congestion controls of this kernel.
 ///
 /// # Errors
-/// [`KernelError::Machine`] if the list cannot be read, as on systems other than Linux.
+/// [`KernelError::System`] if the list cannot be read, as on systems other than Linux.
 pub fn available() -> Result<Vec<String>, KernelError> {
     let list = std::fs::read_to_string(AVAILABLE)
-        .map_err(|error| KernelError::Machine(format!("{AVAILABLE}: {error}")))?;
+        .map_err(|error| KernelError::System(format!("{AVAILABLE}: {error}")))?;
     Ok(list.split_whitespace().map(str::to_string).collect())
 }
 

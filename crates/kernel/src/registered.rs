@@ -1,6 +1,6 @@
 //! Registration of a rule as a congestion control, for the lifetime of a [`Registered`].
 
-use crate::{KernelError, Plan, name};
+use crate::{CompiledRule, KernelError, name};
 use cwndlab_rules::RuleSpec;
 use cwndlab_units::message::invalid;
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder, PrintLevel};
@@ -95,15 +95,15 @@ impl Registered {
                 "2 packets or more, below 2147483647",
             )));
         }
-        let plan = Plan::of(rule)?;
-        crate::machine::check()?;
+        let plan = CompiledRule::new(rule)?;
+        crate::requirements::check()?;
         name::check_free(name)?;
         let mut object =
             open(&plan, name, options)?.load().map_err(|error| load_failed(name, &error))?;
         let mut operations = object
             .maps_mut()
             .find(|map| map.name() == OPERATIONS)
-            .ok_or_else(|| KernelError::Machine("the program has no struct_ops map".into()))?;
+            .ok_or_else(|| KernelError::System("the program has no struct_ops map".into()))?;
         let link = operations.attach_struct_ops().map_err(|error| match error.kind() {
             libbpf_rs::ErrorKind::AlreadyExists => name::in_use(name),
             _ => load_failed(name, &error),
@@ -119,7 +119,7 @@ impl Registered {
     /// The counters so far.
     ///
     /// # Errors
-    /// [`KernelError::Machine`] if the counters cannot be read.
+    /// [`KernelError::System`] if the counters cannot be read.
     pub fn report(&self) -> Result<Hits, KernelError> {
         let map = self.object.maps().find(|map| map.name() == HITS);
         read_hits(map.as_ref().map(|map| map as &dyn Lookup))
@@ -149,11 +149,11 @@ pub(crate) fn read_hits(map: Option<&dyn Lookup>) -> Result<Hits, KernelError> {
     let bytes = map.and_then(|map| map.first().ok().flatten());
     bytes
         .map(|bytes| Hits::of(&bytes))
-        .ok_or_else(|| KernelError::Machine("the program's counters cannot be read".into()))
+        .ok_or_else(|| KernelError::System("the program's counters cannot be read".into()))
 }
 
 fn open(
-    plan: &Plan,
+    plan: &CompiledRule,
     name: &str,
     options: &LoadOptions,
 ) -> Result<libbpf_rs::OpenObject, KernelError> {
@@ -175,7 +175,7 @@ fn open(
             Some(".rodata.options") => map.set_initial_value(&switches).map_err(failed)?,
             Some(OPERATIONS) => {
                 let value = map.initial_value_mut().ok_or_else(|| {
-                    KernelError::Machine("the program's struct_ops map has no value".into())
+                    KernelError::System("the program's struct_ops map has no value".into())
                 })?;
                 value[NAME].fill(0);
                 value[..name.len()].copy_from_slice(name.as_bytes());
@@ -202,7 +202,7 @@ fn load_failed(name: &str, error: &libbpf_rs::Error) -> KernelError {
     let said = SAID.lock().map(|said| said.join("; ")).unwrap_or_default();
     let last: String =
         said.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect();
-    KernelError::Machine(format!(
+    KernelError::System(format!(
         "the kernel rejected the program for {name}: {error}; {}",
         last.replace('\n', "; ")
     ))

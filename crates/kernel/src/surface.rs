@@ -1,6 +1,6 @@
 //! Growth and cuts of a rule over window and RTT, sampled on the grid of bpf/surface.h.
 
-use crate::points::{MOST_GROWTH, Probe, Q32, Q44, bytes, fixed};
+use crate::sampling::{MOST_GROWTH, Probe, Q32, Q44, bytes, fixed};
 use crate::{Accuracy, KernelError};
 use cwndlab_rules::RuleSpec;
 

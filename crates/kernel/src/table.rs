@@ -1,6 +1,6 @@
 //! Growth and cuts of a rule without memory over the window, sampled at the points of bpf/table.h.
 
-use crate::points::{Probe, Q32, Q44, bytes, fixed};
+use crate::sampling::{Probe, Q32, Q44, bytes, fixed};
 use crate::{Accuracy, KernelError};
 use cwndlab_rules::RuleSpec;
 

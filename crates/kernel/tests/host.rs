@@ -4,7 +4,7 @@
 
 mod flow;
 
-use cwndlab_kernel::Plan;
+use cwndlab_kernel::CompiledRule;
 use cwndlab_rules::{Ack, Arithmetic, Congestion, RuleSpec, WindowRule};
 use flow::{Event, Flow, host};
 use proptest::prelude::*;
@@ -52,7 +52,7 @@ fn compare(
     events: &[(Event, u32)],
     tolerance: impl Fn(f64) -> f64,
 ) -> Result<(), TestCaseError> {
-    let (spec, plan) = (spec(text), Plan::of(&spec(text)).unwrap());
+    let (spec, plan) = (spec(text), CompiledRule::new(&spec(text)).unwrap());
     let mut rule = spec.build(Arithmetic::Plain);
     let (mut cwnd, mut flow, host) = (from, Flow::new(&plan, from), host(&plan));
     for (index, &(event, times)) in events.iter().enumerate() {
@@ -108,8 +108,8 @@ fn units(cwnd: f64) -> f64 {
     1e-5 * cwnd + 1e-5
 }
 
-/// Prints the accuracy of `Plan` for docs/kernel.md: `cargo test -p cwndlab-kernel --test host --
-/// --nocapture interpolation`.
+/// Prints the accuracy of `CompiledRule` for docs/kernel.md: `cargo test -p cwndlab-kernel --test
+/// host -- --nocapture interpolation`.
 #[test]
 fn interpolation_is_close_to_the_rule() {
     for (text, growth_share, cut_share) in [
@@ -122,7 +122,7 @@ fn interpolation_is_close_to_the_rule() {
         ("HighSpeed", 1e-4, 1e-6),
         ("Rule(inc=\"10*rtt\", dec=\"w/(1 + rtt)\")", 2e-3, 1e-3),
     ] {
-        let accuracy = Plan::of(&spec(text)).unwrap().accuracy;
+        let accuracy = CompiledRule::new(&spec(text)).unwrap().accuracy;
         println!(
             "{text}: growth {:.1e} of itself, cuts {:.1e} of the window",
             accuracy.growth_share, accuracy.cut_share
@@ -175,7 +175,7 @@ proptest! {
     #[test]
     fn surfaces_follow_the_rule(from in 2.0..16_000.0f64, rtt_s in 1e-4..10.0f64) {
         let text = "Rule(inc=\"10*rtt\", dec=\"w/(1 + rtt)\")";
-        let plan = Plan::of(&spec(text)).unwrap();
+        let plan = CompiledRule::new(&spec(text)).unwrap();
         let mut rule = spec(text).build(Arithmetic::Plain);
         let ack = Ack { acked_packets: 1, srtt_s: rtt_s, ..Ack::default() };
         let grown = rule.increase(from, &ack);

@@ -4,7 +4,9 @@
 
 mod flow;
 
-use cwndlab_kernel::{KernelError, LoadOptions, Plan, Registered, installed, machine, name};
+use cwndlab_kernel::{
+    CompiledRule, KernelError, LoadOptions, Registered, installed, name, requirements,
+};
 use flow::{Drive, Event, Flow, host};
 use libbpf_rs::{MapCore, MapFlags, Object, ObjectBuilder, ProgramInput};
 use std::thread;
@@ -15,11 +17,11 @@ const HANG: Duration = Duration::from_secs(900);
 
 /// Whether this machine can load BPF programs; prints why if it cannot.
 fn can_run() -> bool {
-    machine::check().map_err(|error| eprintln!("skipped: {error}")).is_ok()
+    requirements::check().map_err(|error| eprintln!("skipped: {error}")).is_ok()
 }
 
 /// Loads bpf/drive.bpf.c with the rule's data.
-fn program(plan: &Plan, map_of_rule: &str) -> Object {
+fn program(plan: &CompiledRule, map_of_rule: &str) -> Object {
     let mut object = ObjectBuilder::default()
         .open_memory(include_bytes!(concat!(env!("OUT_DIR"), "/drive.o")))
         .unwrap();
@@ -73,7 +75,7 @@ fn the_kernel_computes_what_the_host_does() {
         ("Bimodal(1, 0.5, 0.125, compare=scaled, band=0.05)", ".rodata.bimodal"),
         ("MRAIMD(1, 0.5, 0.005, 0.5, calm=2)", ".rodata.mraimd"),
     ] {
-        let plan = Plan::of(&rule.parse().unwrap()).unwrap();
+        let plan = CompiledRule::new(&rule.parse().unwrap()).unwrap();
         let object = program(&plan, map);
         let (mut here, mut there, host) =
             (Flow::new(&plan, 40.25), Flow::new(&plan, 40.25), host(&plan));

@@ -5,13 +5,13 @@
 //! other error.
 
 mod events;
+mod kernel_commands;
 mod linux;
-mod outcome;
 mod panics;
 mod quic;
-mod refusals;
 mod request;
-mod rules;
+mod result;
+mod unsupported;
 
 use cwndlab_units::message::unknown;
 use events::{Event, Failure};
@@ -29,8 +29,10 @@ fn main() -> ExitCode {
         "linux" => request::read().and_then(linux::run),
         "quic" => request::read().and_then(quic::run),
         "limits" => linux::limits(),
-        "about" => rules::about(),
-        _ if rules::COMMANDS.contains(&command) => rules::run(command, &arguments[1..]),
+        "about" => kernel_commands::about(),
+        _ if kernel_commands::COMMANDS.contains(&command) => {
+            kernel_commands::run(command, &arguments[1..])
+        }
         other => Err(Failure::refused(unknown("command", other, &COMMANDS))),
     };
     match done {

@@ -6,10 +6,10 @@
 )]
 
 mod convert;
+mod custom_rule;
 mod errors;
-mod own;
 mod pcap;
-mod source;
+mod resolver;
 
 use cwndlab_rules::{FAMILIES, Parameter, ParameterKind, RuleSpec};
 use cwndlab_sim::scenario::{Resolver as _, Scenario, schema as scenario_schema};
@@ -18,7 +18,7 @@ use cwndlab_units::message::unknown;
 use errors::{RuleError, RunError, ScenarioError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use source::Outside;
+use resolver::PythonResolver;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -93,10 +93,10 @@ fn rule(text: &str) -> PyResult<String> {
     let spec: RuleSpec = text
         .parse()
         .map_err(|error: cwndlab_rules::RuleError| RuleError::new_err(error.to_string()))?;
-    let outside = Outside::default();
-    let found = spec.custom_text().map(|text| outside.rule(text)).transpose();
+    let resolver = PythonResolver::default();
+    let found = spec.custom_text().map(|text| resolver.rule(text)).transpose();
     let spec = found
-        .map_err(|error| outside.refused(RuleError::new_err(format!("rule \"{text}\": {error}"))))?
+        .map_err(|error| resolver.refused(RuleError::new_err(format!("rule \"{text}\": {error}"))))?
         .unwrap_or(spec);
     Ok(spec.to_string())
 }
@@ -104,16 +104,16 @@ fn rule(text: &str) -> PyResult<String> {
 /// Checks a scenario in "toml" or "json" and returns it as canonical JSON.
 #[pyfunction]
 fn parse(text: &str, format: &str) -> PyResult<String> {
-    let outside = Outside::default();
+    let resolver = PythonResolver::default();
     let scenario = match format {
-        "toml" => Scenario::from_toml_with(text, &outside),
-        "json" => Scenario::from_json_with(text, &outside),
+        "toml" => Scenario::from_toml_with(text, &resolver),
+        "json" => Scenario::from_json_with(text, &resolver),
         other => {
             return Err(ScenarioError::new_err(unknown("format", other, &["toml", "json"])));
         }
     };
     let scenario =
-        scenario.map_err(|error| outside.refused(ScenarioError::new_err(error.to_string())))?;
+        scenario.map_err(|error| resolver.refused(ScenarioError::new_err(error.to_string())))?;
     serde_json::to_string(&scenario).map_err(|error| ScenarioError::new_err(error.to_string()))
 }
 
@@ -128,9 +128,9 @@ fn run<'py>(
     pcap: Option<PathBuf>,
     look_ahead: bool,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
-    let outside = Outside::default();
-    let mut scenario = Scenario::from_json_with(scenario, &outside)
-        .map_err(|error| outside.refused(ScenarioError::new_err(error.to_string())))?;
+    let resolver = PythonResolver::default();
+    let mut scenario = Scenario::from_json_with(scenario, &resolver)
+        .map_err(|error| resolver.refused(ScenarioError::new_err(error.to_string())))?;
     let packets_wanted = scenario.trace.packets;
     scenario.trace.packets |= pcap.is_some();
     let scheduler = match scheduler {
@@ -149,7 +149,7 @@ fn run<'py>(
     loop {
         // Rules in Python are called for every acknowledgement: releasing the interpreter would
         // cost more than it gains.
-        let status = if outside.has_rules() {
+        let status = if resolver.has_rules() {
             advance(&mut simulation)
         } else {
             py.detach(|| advance(&mut simulation))
@@ -162,7 +162,7 @@ fn run<'py>(
             Status::Running => {}
             Status::Done => break,
             Status::OutOfMemory | Status::InvalidWindow => {
-                return Err(outside.error(py, &simulation.error().to_string()));
+                return Err(resolver.error(py, &simulation.error().to_string()));
             }
         }
     }
@@ -194,7 +194,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("RuleError", module.py().get_type::<RuleError>())?;
     module.add("RunError", module.py().get_type::<RunError>())?;
-    module.add_class::<own::PyAck>()?;
+    module.add_class::<custom_rule::PyAck>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(rules, module)?)?;

@@ -14,7 +14,7 @@
 mod controller;
 mod factory;
 #[cfg(feature = "transfers")]
-mod record;
+mod qlog;
 #[cfg(feature = "transfers")]
 mod relay;
 #[cfg(feature = "transfers")]
@@ -26,5 +26,5 @@ pub use factory::{RuleFactory, Unsupported};
 #[cfg(feature = "transfers")]
 pub use relay::{HEADER_BYTES, Relay, RelayFlow, drops, socket};
 #[cfg(feature = "transfers")]
-pub use transfers::{Endpoints, Playing, Report, Row, Seen, Transfer};
+pub use transfers::{Endpoints, FlowReport, Report, RunOptions, Transfer, WindowSample};
 pub use window::{Cause, Cut};

@@ -4,7 +4,7 @@
 //! relay needs no privileges: quinn-udp reads and sets ECN by control messages (IP_RECVTOS,
 //! IP_TOS).
 
-use cwndlab_emulator::{Backend, Meta, Received, Segment, Side};
+use cwndlab_emulator::{Backend, PacketMeta, Received, Side, TcpSegment};
 use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
 use rustix::fd::{AsFd, BorrowedFd};
 use std::collections::{HashMap, VecDeque};
@@ -16,7 +16,7 @@ pub const HEADER_BYTES: u16 = 28;
 /// Bytes before a datagram in a buffer: flow number and ECN codepoint.
 const TAG_BYTES: usize = 5;
 /// Largest size of a received datagram or batch, bytes.
-const LARGEST: usize = 65_535;
+const MAX_DATAGRAM_BYTES: usize = 65_535;
 
 /// The endpoints of a flow.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ pub struct RelayFlow {
 }
 
 /// A socket of the relay.
-struct End {
+struct RelaySocket {
     socket: UdpSocket,
     state: UdpSocketState,
     flows: HashMap<SocketAddr, u32>,
@@ -42,7 +42,7 @@ struct End {
 
 /// A relay between the endpoints of flows. Datagrams from other addresses are strange.
 pub struct Relay {
-    ends: [End; 2],
+    ends: [RelaySocket; 2],
     flows: Vec<RelayFlow>,
     largest: usize,
     /// Bytes that each flow's source has sent, as sequence numbers: QUIC never reuses a packet
@@ -50,7 +50,7 @@ pub struct Relay {
     sent_bytes: Vec<u32>,
 }
 
-impl End {
+impl RelaySocket {
     fn new(socket: UdpSocket, addresses: impl Iterator<Item = SocketAddr>) -> io::Result<Self> {
         let state = UdpSocketState::new((&socket).into())?;
         let flows = addresses.zip(0..).collect();
@@ -58,7 +58,7 @@ impl End {
             socket,
             state,
             flows,
-            buffers: vec![vec![0; LARGEST]; BATCH_SIZE],
+            buffers: vec![vec![0; MAX_DATAGRAM_BYTES]; BATCH_SIZE],
             waiting: VecDeque::new(),
         })
     }
@@ -115,8 +115,8 @@ impl Relay {
         flows: Vec<RelayFlow>,
         largest: u16,
     ) -> io::Result<Self> {
-        let sources = End::new(towards_sources, flows.iter().map(|flow| flow.source))?;
-        let sinks = End::new(towards_sinks, flows.iter().map(|flow| flow.sink))?;
+        let sources = RelaySocket::new(towards_sources, flows.iter().map(|flow| flow.source))?;
+        let sinks = RelaySocket::new(towards_sinks, flows.iter().map(|flow| flow.sink))?;
         Ok(Self {
             ends: [sources, sinks],
             sent_bytes: vec![0; flows.len()],
@@ -137,24 +137,24 @@ impl Relay {
         from: SocketAddr,
         ecn: Option<EcnCodepoint>,
         bytes: usize,
-    ) -> Option<(Meta, [u8; TAG_BYTES])> {
+    ) -> Option<(PacketMeta, [u8; TAG_BYTES])> {
         let flow = *self.ends[index(side)].flows.get(&from)?;
         let ecn = ecn.filter(|_| self.flows[flow as usize].ecn);
         let sent = &mut self.sent_bytes[flow as usize];
         let segment = (side == Side::Source).then(|| {
             let sequence = *sent;
             *sent = sent.wrapping_add(bytes as u32);
-            Segment { sequence, payload_bytes: bytes as u32, opens: false, acknowledges: None }
+            TcpSegment { sequence, payload_bytes: bytes as u32, syn: false, ack: None }
         });
         let size_bytes = HEADER_BYTES.saturating_add(bytes as u16);
         let [a, b, c, d] = flow.to_be_bytes();
         let tag = [a, b, c, d, ecn.map_or(0, |ecn| ecn as u8)];
         Some((
-            Meta {
+            PacketMeta {
                 flow,
                 size_bytes,
-                capable: ecn.is_some(),
-                marked: ecn == Some(EcnCodepoint::Ce),
+                ect: ecn.is_some(),
+                ce: ecn == Some(EcnCodepoint::Ce),
                 segment,
             },
             tag,
@@ -189,11 +189,11 @@ impl Backend for Relay {
         let bytes = to - from;
         let Some(place) = buffer.get_mut(..TAG_BYTES + bytes).filter(|_| bytes <= self.largest)
         else {
-            return Ok(Some(Received::Strange));
+            return Ok(Some(Received::UnknownFlow));
         };
         place[TAG_BYTES..].copy_from_slice(&end.buffers[number][from..to]);
         let Some((meta, tag)) = self.received(side, address, ecn, bytes) else {
-            return Ok(Some(Received::Strange));
+            return Ok(Some(Received::UnknownFlow));
         };
         buffer[..TAG_BYTES].copy_from_slice(&tag);
         Ok(Some(Received::Packet(TAG_BYTES + bytes, meta)))

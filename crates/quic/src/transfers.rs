@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 use tokio::time::{sleep_until, timeout_at};
 
 /// The payload: zeros.
-static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 /// How long the runtime may take to shut down.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The transfer of one flow.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub struct Transfer {
 
 /// Options of a run of all transfers.
 #[derive(Clone, Copy, Debug)]
-pub struct Playing {
+pub struct RunOptions {
     /// Wall-clock time of time 0.
     pub begin: Instant,
     /// End of the run, seconds.
@@ -62,7 +62,7 @@ pub struct Playing {
 
 /// A sample of a congestion window.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct WindowSample {
     /// Time, seconds.
     pub time_s: f64,
     /// Flow number.
@@ -77,7 +77,7 @@ pub struct Row {
 
 /// Measurements of a flow; sums are over the measuring window.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct FlowReport {
     /// Stream bytes that arrived, without duplicates.
     pub measured_bytes: u64,
     /// Stream bytes that arrived in the whole run.
@@ -114,18 +114,18 @@ pub struct Seen {
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Measurements of each flow.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<FlowReport>,
     /// The trace of windows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<WindowSample>,
     /// Datagrams that the endpoints' sockets dropped.
     pub dropped_datagrams: u64,
 }
 
-impl Seen {
+impl FlowReport {
     /// Records which sockets, the client's and the server's, were closed at the end. This replaces
     /// the errors that followed from it.
-    fn miss(&mut self, gone: [bool; 2]) {
-        let whose = match gone {
+    fn note_closed_sockets(&mut self, closed: [bool; 2]) {
+        let whose = match closed {
             [false, false] => return,
             [true, false] => "the socket of its client was closed",
             [false, true] => "the socket of its server was closed",
@@ -150,11 +150,11 @@ pub struct Endpoints {
 /// State that the tasks of a flow share.
 #[derive(Default)]
 struct Shared {
-    seen: Mutex<Seen>,
+    seen: Mutex<FlowReport>,
     connection: Mutex<Option<Connection>>,
 }
 
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -185,20 +185,30 @@ impl Endpoints {
 
     /// Runs all flows to the end; sources send to `relay`. `order` decides between flows that start
     /// at the same time.
-    pub fn play(self, relay: SocketAddr, playing: Playing, order: &[usize]) -> io::Result<Report> {
+    pub fn run(
+        self,
+        relay: SocketAddr,
+        options: RunOptions,
+        order: &[usize],
+    ) -> io::Result<Report> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         let runtime = builder
             .worker_threads(2)
             .thread_name("endpoints")
-            .on_thread_start(playing.on_thread_start)
+            .on_thread_start(options.on_thread_start)
             .enable_all()
             .build()?;
-        let played = runtime.block_on(self.run(relay, playing, order));
-        runtime.shutdown_timeout(PATIENCE);
-        played
+        let report = runtime.block_on(self.run_all(relay, options, order));
+        runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
+        report
     }
 
-    async fn run(self, relay: SocketAddr, playing: Playing, order: &[usize]) -> io::Result<Report> {
+    async fn run_all(
+        self,
+        relay: SocketAddr,
+        options: RunOptions,
+        order: &[usize],
+    ) -> io::Result<Report> {
         let addresses = self.addresses()?;
         let ports: Vec<u16> = addresses.iter().flatten().map(SocketAddr::port).collect();
         let (certificate, key) = certificate()?;
@@ -207,8 +217,8 @@ impl Endpoints {
         let sockets = self.clients.into_iter().zip(self.servers);
         for (((client, server), transfer), shared) in sockets.zip(self.transfers).zip(&shared) {
             let server =
-                endpoint(server, Some(server_config(&transfer, &playing, &certificate, &key)?))?;
-            tokio::spawn(sink(server.clone(), playing, shared.clone()));
+                endpoint(server, Some(server_config(&transfer, &options, &certificate, &key)?))?;
+            tokio::spawn(sink(server.clone(), options, shared.clone()));
             let client = endpoint(client, None)?;
             endpoints.push([client.clone(), server]);
             clients.push(Some((client, transfer)));
@@ -218,23 +228,23 @@ impl Endpoints {
             tokio::spawn(source(
                 client,
                 transfer,
-                playing,
+                options,
                 relay,
                 certificate.clone(),
                 shared[number].clone(),
             ));
         }
-        let rows = sample(&playing, &shared).await;
+        let rows = sample(&options, &shared).await;
         // Before the sockets are closed.
         let dropped_datagrams = drops(&ports)?;
         // Before connections are closed: a source that still writes would report a failure.
-        let mut seen: Vec<Seen> =
-            shared.iter().map(|shared| std::mem::take(&mut *held(&shared.seen))).collect();
+        let mut seen: Vec<FlowReport> =
+            shared.iter().map(|shared| std::mem::take(&mut *lock(&shared.seen))).collect();
         for (seen, (ends, addresses)) in seen.iter_mut().zip(endpoints.iter().zip(&addresses)) {
-            seen.miss([0, 1].map(|end| is_gone(&ends[end], addresses[end])));
+            seen.note_closed_sockets([0, 1].map(|end| is_closed(&ends[end], addresses[end])));
         }
         for shared in &shared {
-            if let Some(connection) = held(&shared.connection).take() {
+            if let Some(connection) = lock(&shared.connection).take() {
                 connection.close(VarInt::from_u32(0), b"end of the run");
             }
         }
@@ -246,7 +256,7 @@ impl Endpoints {
 /// Whether a socket has lost its address because it was destroyed from outside (`ss -K`). quinn
 /// does not report this: the kernel returns the error once, quinn treats send errors as losses, and
 /// the next datagram leaves from another port.
-fn is_gone(endpoint: &Endpoint, address: SocketAddr) -> bool {
+fn is_closed(endpoint: &Endpoint, address: SocketAddr) -> bool {
     endpoint.local_addr().ok() != Some(address)
 }
 
@@ -254,30 +264,30 @@ fn is_gone(endpoint: &Endpoint, address: SocketAddr) -> bool {
 async fn source(
     client: Endpoint,
     transfer: Transfer,
-    playing: Playing,
+    options: RunOptions,
     relay: SocketAddr,
     certificate: CertificateDer<'static>,
     shared: Arc<Shared>,
 ) {
-    if transfer.start_s >= playing.end_s {
+    if transfer.start_s >= options.end_s {
         return;
     }
-    sleep_until(at(&playing, transfer.start_s)).await;
-    let until = at(&playing, transfer.stop_s.min(playing.end_s));
+    sleep_until(at(&options, transfer.start_s)).await;
+    let until = at(&options, transfer.stop_s.min(options.end_s));
     let sent = async {
-        let config = client_config(&transfer, &playing, certificate, &shared)?;
+        let config = client_config(&transfer, &options, certificate, &shared)?;
         let connection =
             client.connect_with(config, relay, NAME).map_err(io::Error::other)?.await?;
-        *held(&shared.connection) = Some(connection.clone());
-        held(&shared.seen).has_connected = true;
-        send(&connection, &transfer, until, &playing, &shared).await
+        *lock(&shared.connection) = Some(connection.clone());
+        lock(&shared.seen).has_connected = true;
+        send(&connection, &transfer, until, &options, &shared).await
     };
-    if let Ok(Err(error)) = timeout_at(at(&playing, playing.end_s), sent).await {
-        let reason = held(&shared.connection)
+    if let Ok(Err(error)) = timeout_at(at(&options, options.end_s), sent).await {
+        let reason = lock(&shared.connection)
             .as_ref()
             .and_then(Connection::close_reason)
             .map(|reason| reason.to_string());
-        held(&shared.seen)
+        lock(&shared.seen)
             .failed
             .get_or_insert(format!("its client: {}", reason.unwrap_or_else(|| error.to_string())));
     }
@@ -287,14 +297,14 @@ async fn send(
     connection: &Connection,
     transfer: &Transfer,
     until: tokio::time::Instant,
-    playing: &Playing,
+    options: &RunOptions,
     shared: &Shared,
 ) -> io::Result<()> {
     let mut stream = connection.open_uni().await?;
     let mut left = transfer.bytes.unwrap_or(u64::MAX);
     while left > 0 {
-        let length = NOTHING.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        match timeout_at(until, stream.write_chunk(Bytes::from_static(&NOTHING[..length]))).await {
+        let length = ZEROS.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        match timeout_at(until, stream.write_chunk(Bytes::from_static(&ZEROS[..length]))).await {
             Ok(written) => written?,
             Err(_) => {
                 // Data in the stream's buffer is discarded, as by a simulated source.
@@ -305,23 +315,23 @@ async fn send(
     }
     stream.finish().map_err(io::Error::other)?;
     stream.stopped().await.map_err(io::Error::other)?;
-    held(&shared.seen).finish_s = Some(now_s(playing));
+    lock(&shared.seen).finish_s = Some(now_s(options));
     Ok(())
 }
 
 /// Runs the receiver: reads data in any order and counts it.
-async fn sink(server: Endpoint, playing: Playing, shared: Arc<Shared>) {
-    let bins = playing.bin_s.map_or(0, |bin_s| (playing.end_s / bin_s).ceil() as usize);
-    held(&shared.seen).bins = vec![0; bins];
+async fn sink(server: Endpoint, options: RunOptions, shared: Arc<Shared>) {
+    let bins = options.bin_s.map_or(0, |bin_s| (options.end_s / bin_s).ceil() as usize);
+    lock(&shared.seen).bins = vec![0; bins];
     // The source reports a connection that is never established.
     if let Ok(Err(error)) =
-        timeout_at(at(&playing, playing.end_s), take(&server, &playing, &shared)).await
+        timeout_at(at(&options, options.end_s), take(&server, &options, &shared)).await
     {
-        held(&shared.seen).failed.get_or_insert(format!("its server: {error}"));
+        lock(&shared.seen).failed.get_or_insert(format!("its server: {error}"));
     }
 }
 
-async fn take(server: &Endpoint, playing: &Playing, shared: &Shared) -> io::Result<()> {
+async fn take(server: &Endpoint, options: &RunOptions, shared: &Shared) -> io::Result<()> {
     let incoming = server.accept().await.ok_or_else(|| {
         io::Error::other("its endpoint ended before a connection was established")
     })?;
@@ -335,13 +345,13 @@ async fn take(server: &Endpoint, playing: &Playing, shared: &Shared) -> io::Resu
             Err(ReadError::ConnectionLost(error)) => return Err(error.into()),
             Err(error) => return Err(error.into()),
         };
-        let (now, bytes) = (now_s(playing), chunk.bytes.len() as u64);
-        let mut seen = held(&shared.seen);
+        let (now, bytes) = (now_s(options), chunk.bytes.len() as u64);
+        let mut seen = lock(&shared.seen);
         seen.last_s = Some(now);
         seen.total_bytes += bytes;
         seen.measured_bytes +=
-            if (playing.window[0]..playing.window[1]).contains(&now) { bytes } else { 0 };
-        if let Some(bin) = playing.bin_s.and_then(|bin_s| seen.bins.get_mut((now / bin_s) as usize))
+            if (options.window[0]..options.window[1]).contains(&now) { bytes } else { 0 };
+        if let Some(bin) = options.bin_s.and_then(|bin_s| seen.bins.get_mut((now / bin_s) as usize))
         {
             *bin += bytes;
         }
@@ -351,24 +361,24 @@ async fn take(server: &Endpoint, playing: &Playing, shared: &Shared) -> io::Resu
 }
 
 /// Samples all flows until the end.
-async fn sample(playing: &Playing, shared: &[Arc<Shared>]) -> Vec<Row> {
+async fn sample(options: &RunOptions, shared: &[Arc<Shared>]) -> Vec<WindowSample> {
     let (mut rows, mut next_s, mut row_s, mut edges) = (Vec::new(), 0.0, 0.0, 0);
-    while next_s < playing.end_s {
-        sleep_until(at(playing, next_s)).await;
-        let now = now_s(playing);
-        let keep = playing.row_every_s.is_some() && row_s <= now;
-        let is_edge = edges < 2 && playing.window[edges] <= now;
+    while next_s < options.end_s {
+        sleep_until(at(options, next_s)).await;
+        let now = now_s(options);
+        let keep = options.row_every_s.is_some() && row_s <= now;
+        let is_edge = edges < 2 && options.window[edges] <= now;
         for (number, shared) in shared.iter().enumerate() {
-            let inside = (playing.window[0]..playing.window[1]).contains(&now);
-            held(&shared.seen).samples += u64::from(inside);
-            let Some(connection) = held(&shared.connection).clone() else { continue };
+            let inside = (options.window[0]..options.window[1]).contains(&now);
+            lock(&shared.seen).samples += u64::from(inside);
+            let Some(connection) = lock(&shared.connection).clone() else { continue };
             // quinn holds its lock while it calls `on_cut`, so no lock of ours may be held during a
             // call of quinn.
             let (path, state) = (
                 connection.stats().path,
                 controller(&connection).filter(|_| connection.close_reason().is_none()),
             );
-            let mut seen = held(&shared.seen);
+            let mut seen = lock(&shared.seen);
             if let Some(state) = state {
                 let cwnd = state.cwnd_packets();
                 if inside {
@@ -378,7 +388,7 @@ async fn sample(playing: &Playing, shared: &[Arc<Shared>]) -> Vec<Row> {
                 }
                 if keep {
                     let (flow, srtt_s) = (number as u32, path.rtt.as_secs_f64());
-                    rows.push(Row {
+                    rows.push(WindowSample {
                         time_s: now,
                         flow,
                         cwnd,
@@ -396,12 +406,12 @@ async fn sample(playing: &Playing, shared: &[Arc<Shared>]) -> Vec<Row> {
             }
         }
         edges += usize::from(is_edge);
-        next_s = (next_s + playing.sampling_s).max(now);
-        while let Some(every_s) = playing.row_every_s.filter(|_| row_s <= now) {
+        next_s = (next_s + options.sampling_s).max(now);
+        while let Some(every_s) = options.row_every_s.filter(|_| row_s <= now) {
             row_s += every_s;
         }
     }
-    sleep_until(at(playing, playing.end_s)).await;
+    sleep_until(at(options, options.end_s)).await;
     rows
 }
 
@@ -409,10 +419,10 @@ fn controller(connection: &Connection) -> Option<Box<RuleController>> {
     connection.congestion_state().into_any().downcast().ok()
 }
 
-fn at(playing: &Playing, time_s: f64) -> tokio::time::Instant {
-    (playing.begin + Duration::from_secs_f64(time_s.clamp(0.0, playing.end_s))).into()
+fn at(options: &RunOptions, time_s: f64) -> tokio::time::Instant {
+    (options.begin + Duration::from_secs_f64(time_s.clamp(0.0, options.end_s))).into()
 }
 
-fn now_s(playing: &Playing) -> f64 {
-    Instant::now().saturating_duration_since(playing.begin).as_secs_f64()
+fn now_s(options: &RunOptions) -> f64 {
+    Instant::now().saturating_duration_since(options.begin).as_secs_f64()
 }

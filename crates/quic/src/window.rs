@@ -6,9 +6,9 @@ use cwndlab_rules::{Ack, Congestion, MarkResponse, Needs, Rule, SlowStart, Windo
 use std::time::{Duration, Instant};
 
 /// Minimum window, packets (RFC 9002 section 7.2, kMinimumWindow).
-const LEAST: f64 = 2.0;
+const MIN_CWND: f64 = 2.0;
 /// Maximum window, packets: more than any path holds, and its bytes fit 64 bits.
-const MOST: f64 = 1e9;
+const MAX_CWND: f64 = 1e9;
 
 /// The cause of a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ struct Recovery {
 
 /// Growth that is delayed until it is known whether its acknowledgement reports marks.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct PendingGrowth {
     ack: Ack,
     /// Acknowledged packets that may increase the window.
     packets: u32,
@@ -97,7 +97,7 @@ pub(crate) struct Window {
     lost: f64,
     in_flight: f64,
     last: Ack,
-    held: Option<Held>,
+    pending: Option<PendingGrowth>,
     /// The rule returned an invalid congestion window and is no longer called.
     is_faulty: bool,
 }
@@ -110,8 +110,8 @@ impl Window {
             needs,
             settings,
             mtu: f64::from(mtu.max(1)),
-            cwnd: within(settings.initial_window).unwrap_or(LEAST),
-            ssthresh: settings.initial_ssthresh.max(LEAST),
+            cwnd: clamped(settings.initial_window).unwrap_or(MIN_CWND),
+            ssthresh: settings.initial_ssthresh.max(MIN_CWND),
             began: now,
             recovery: None,
             round_since: now,
@@ -121,7 +121,7 @@ impl Window {
             lost: 0.0,
             in_flight: 0.0,
             last: Ack::default(),
-            held: None,
+            pending: None,
             is_faulty: false,
         }
     }
@@ -131,7 +131,7 @@ impl Window {
     }
 
     pub(crate) fn ssthresh(&self) -> Option<f64> {
-        (self.ssthresh < MOST).then_some(self.ssthresh)
+        (self.ssthresh < MAX_CWND).then_some(self.ssthresh)
     }
 
     pub(crate) fn rule(&self) -> &Rule {
@@ -151,7 +151,7 @@ impl Window {
     }
 
     pub(crate) fn initial_bytes(&self) -> u64 {
-        (within(self.settings.initial_window).unwrap_or(LEAST) * self.mtu) as u64 + 1
+        (clamped(self.settings.initial_window).unwrap_or(MIN_CWND) * self.mtu) as u64 + 1
     }
 
     pub(crate) fn ssthresh_bytes(&self) -> Option<u64> {
@@ -162,14 +162,14 @@ impl Window {
     pub(crate) fn set_mtu(&mut self, mtu: u16) {
         let scale = self.mtu / f64::from(mtu.max(1));
         self.mtu = f64::from(mtu.max(1));
-        self.cwnd = within(self.cwnd * scale).unwrap_or(LEAST);
-        self.ssthresh = (self.ssthresh * scale).max(LEAST);
+        self.cwnd = clamped(self.cwnd * scale).unwrap_or(MIN_CWND);
+        self.ssthresh = (self.ssthresh * scale).max(MIN_CWND);
     }
 
     /// Processes an acknowledged packet.
     pub(crate) fn on_ack(&mut self, sample: Sample) {
-        if self.held.is_some_and(|held| held.closed) {
-            self.grow_held();
+        if self.pending.is_some_and(|pending| pending.closed) {
+            self.grow_pending();
         }
         if sample.sent >= self.round_since {
             (self.round_since, self.round_begins) = (sample.now, true);
@@ -187,13 +187,14 @@ impl Window {
         let grows = !sample.app_limited
             && self.recovery.is_none_or(|recovery| sample.sent > recovery.since);
         if self.needs.exact_marks {
-            let held = self.held.get_or_insert(Held { ack, packets: 0, closed: false });
-            held.ack = Ack {
-                round_start: held.ack.round_start || ack.round_start,
-                acked_packets: held.ack.acked_packets + 1,
+            let pending =
+                self.pending.get_or_insert(PendingGrowth { ack, packets: 0, closed: false });
+            pending.ack = Ack {
+                round_start: pending.ack.round_start || ack.round_start,
+                acked_packets: pending.ack.acked_packets + 1,
                 ..ack
             };
-            held.packets += u32::from(grows);
+            pending.packets += u32::from(grows);
             self.round_begins = false;
         } else if grows {
             self.grow(&ack);
@@ -204,8 +205,8 @@ impl Window {
     /// Ends an acknowledgement frame.
     pub(crate) fn on_end_acks(&mut self, in_flight: u64) {
         self.in_flight = in_flight as f64 / self.mtu;
-        if let Some(held) = &mut self.held {
-            held.closed = true;
+        if let Some(pending) = &mut self.pending {
+            pending.closed = true;
         }
     }
 
@@ -220,8 +221,9 @@ impl Window {
     ) -> Option<Cut> {
         self.lost += lost_bytes as f64 / self.mtu;
         if cause == Cause::Mark {
-            let held = self.held.take();
-            let of_frame = held.map_or(Ack { acked_packets: 0, ..self.last }, |held| held.ack);
+            let pending = self.pending.take();
+            let of_frame =
+                pending.map_or(Ack { acked_packets: 0, ..self.last }, |pending| pending.ack);
             let ack = Ack {
                 now_s: self.seconds(now),
                 marked: true,
@@ -232,7 +234,7 @@ impl Window {
                 return None;
             }
         } else {
-            self.grow_held();
+            self.grow_pending();
         }
         let answered = self.recovery.filter(|recovery| sent <= recovery.since);
         match (answered, cause) {
@@ -241,7 +243,9 @@ impl Window {
             (Some(recovery), Cause::Loss) if recovery.by_mark && !self.rule.mark_covers_loss() => {
                 Some(self.cut(now, cause))
             }
-            (Some(_), Cause::PersistentCongestion) if self.cwnd > LEAST => Some(self.collapse(now)),
+            (Some(_), Cause::PersistentCongestion) if self.cwnd > MIN_CWND => {
+                Some(self.collapse(now))
+            }
             (Some(_), _) => None,
         }
     }
@@ -271,18 +275,18 @@ impl Window {
     /// minimum, so this implementation keeps the recovery.
     fn collapse(&mut self, now: Instant) -> Cut {
         let (before, in_slow_start) = (self.cwnd, self.cwnd < self.ssthresh);
-        self.cwnd = LEAST;
+        self.cwnd = MIN_CWND;
         Cut { at: now, cause: Cause::PersistentCongestion, before, after: self.cwnd, in_slow_start }
     }
 
-    fn grow_held(&mut self) {
-        let Some(held) = self.held.take() else { return };
-        let mut ack = held.ack;
-        if held.packets == 0 {
+    fn grow_pending(&mut self) {
+        let Some(pending) = self.pending.take() else { return };
+        let mut ack = pending.ack;
+        if pending.packets == 0 {
             // The rule counts the marks although the packets may not increase the window.
             self.rule.increase(self.cwnd, &ack);
         }
-        for _ in 0..held.packets {
+        for _ in 0..pending.packets {
             self.grow(&ack);
             ack.round_start = false;
         }
@@ -310,7 +314,7 @@ impl Window {
     /// A window within its bounds; the current window if the rule returned NaN.
     fn checked(&mut self, asked: f64) -> f64 {
         self.is_faulty |= asked.is_nan();
-        within(asked).unwrap_or(self.cwnd)
+        clamped(asked).unwrap_or(self.cwnd)
     }
 
     fn seconds(&self, at: Instant) -> f64 {
@@ -337,8 +341,8 @@ impl Window {
 }
 
 /// Clamps a window to its bounds; none for NaN.
-fn within(packets: f64) -> Option<f64> {
-    (!packets.is_nan()).then(|| packets.clamp(LEAST, MOST))
+fn clamped(packets: f64) -> Option<f64> {
+    (!packets.is_nan()).then(|| packets.clamp(MIN_CWND, MAX_CWND))
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ pub(crate) const FAMILY: Family = Family {
     ],
     check: |p| {
         (p[1] == 1.0 && p[3] >= 1.0)
-            .then_some("it would leave no window: beta must be below 1 where l is 1")
+            .then_some("beta must be below 1 if l is 1: a decrease would leave a window of 0")
     },
     build: |p| {
         Rule::Binomial(Arc::new(Binomial {

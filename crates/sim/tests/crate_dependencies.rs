@@ -16,11 +16,12 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["cwndlab-prefetch", "cwndlab-units", "cwndlab-rules", "cwndlab-queues", "cwndlab-tcp"],
     ),
     ("cwndlab-emulator", &["cwndlab-sim"]),
-    ("cwndlab-kernel", &["cwndlab-rules"]),
+    ("cwndlab-kernel", &["cwndlab-units", "cwndlab-rules"]),
     ("cwndlab-quic", &["cwndlab-rules", "cwndlab-sim", "cwndlab-emulator"]),
     (
         "cwndlab-live",
         &[
+            "cwndlab-units",
             "cwndlab-rules",
             "cwndlab-tcp",
             "cwndlab-sim",

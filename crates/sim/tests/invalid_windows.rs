@@ -1,11 +1,11 @@
-//! A rule that gives no window ends the run. Senders run ahead of one another: the fault reported
-//! is the first all the same.
+//! Tests that an invalid congestion window ends the run, and that the fault reported is the first,
+//! although senders run ahead of one another.
 
 use cwndlab_sim::scenario::Scenario;
 use cwndlab_sim::{EventSchedulerKind, Options, Simulation};
 use std::collections::BTreeSet;
 
-/// All windows grow alike in time, and beyond 9 packets that is no number: faults lie close
+/// All windows grow alike in time, and beyond 9 packets the window is NaN: faults lie close
 /// together, of flows near and far.
 const NETWORK: &str = r#"
 duration = "20s"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cwndlab.cli.output import print_table
-from cwndlab.own import shown
+from cwndlab.custom_rules import shown
 
 if TYPE_CHECKING:
     import polars as pl

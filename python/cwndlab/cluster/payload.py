@@ -15,7 +15,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from cwndlab import own
+from cwndlab import custom_rules
 from cwndlab.store.keys import has_outside, named_outside
 
 BY_FILE, BY_VALUE, BY_NAME = "file", "class", "module"
@@ -95,7 +95,7 @@ class Packer:
         import cloudpickle
 
         try:
-            name, rule = own.class_of(text)
+            name, rule = custom_rules.class_of(text)
         except ValueError:
             return None
         if rule not in self._classes:
@@ -113,7 +113,7 @@ def fingerprint(rule: str) -> str:
     (32, '')
     """
     try:
-        source = own.source(rule)
+        source = custom_rules.source(rule)
     except ValueError:
         source = None
     return "" if source is None else _hash(source.encode())

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from cwndlab import native, own
+from cwndlab import custom_rules, native
 from cwndlab.cluster.payload import BY_FILE, BY_VALUE, Payload, escaped, fingerprint
 from cwndlab.execute import Progress
 from cwndlab.executors import Outcome, machine, perform
@@ -94,7 +94,7 @@ def _unpacked(payload: Payload, content: bytes) -> str:
     """Unpack a payload, and return its name for the scenario."""
     if payload.kind == BY_VALUE:
         place = f"cwndlab_sent_{payload.digest}"
-        own.know(place, payload.name, lambda: pickle.loads(content))
+        custom_rules.know(place, payload.name, lambda: pickle.loads(content))
         return place
     file = _folder() / payload.digest / payload.name
     if not file.exists():

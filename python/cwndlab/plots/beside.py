@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cwndlab.own import shown
+from cwndlab.custom_rules import shown
 from cwndlab.plots import timelines
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 

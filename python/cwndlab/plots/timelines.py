@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from cwndlab.own import shown
+from cwndlab.custom_rules import shown
 from cwndlab.plots.style import REFERENCE, Look, look
 
 if TYPE_CHECKING:

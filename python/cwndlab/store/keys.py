@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cwndlab import native, own
+from cwndlab import custom_rules, native
 
 SCHEME = "cwndlab run 1"
 """Version of the key's definition.
@@ -81,7 +81,7 @@ def scenario_digest(document: Mapping[str, Any], counted_s: float | None = None)
             return None
         outside.append(content)
         # Paths do not count: the same file elsewhere, such as on a cluster, is the same run.
-        table[key] = own.shown(text) if key == "rule" else ""
+        table[key] = custom_rules.shown(text) if key == "rule" else ""
     parts = [
         SCHEME,
         native.build(),
@@ -128,7 +128,7 @@ def _texts(key: str, node: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(node, list | tuple):
         for value in node:
             yield from _texts(key, value)
-    elif isinstance(node, str) and (key == "file" or _is_own(node)):
+    elif isinstance(node, str) and (key == "file" or _is_custom(node)):
         yield ("file" if key == "file" else "rule"), node
 
 
@@ -146,19 +146,21 @@ def named_outside(node: Any) -> Iterator[tuple[dict[str, Any], str, str]]:
         for key, value in node.items():
             if isinstance(value, dict | list):
                 yield from named_outside(value)
-            elif isinstance(value, str) and (key == "file" or (key == "rule" and _is_own(value))):
+            elif isinstance(value, str) and (
+                key == "file" or (key == "rule" and _is_custom(value))
+            ):
                 yield node, key, value
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_own(rule: str) -> bool:
-    return ":" in rule and own.NOTATION.fullmatch(rule.strip()) is not None
+def _is_custom(rule: str) -> bool:
+    return ":" in rule and custom_rules.NOTATION.fullmatch(rule.strip()) is not None
 
 
 def _content(key: str, text: str) -> str | None:
     """Hash the named files and rules; None if one is unavailable."""
     try:
-        data = own.source(text) if key == "rule" else Path(text).read_bytes()
+        data = custom_rules.source(text) if key == "rule" else Path(text).read_bytes()
     except (OSError, ValueError):
         return None
     if data is None:

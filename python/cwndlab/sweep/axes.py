@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cwndlab import native, own, tomltext
+from cwndlab import custom_rules, native, tomltext
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 from cwndlab.plan import Level
@@ -35,7 +35,7 @@ def level(name: str, value: Any, base: Scenario, group: str | None, link: str) -
     """
     if name == "rule":
         rule = native.rule(_text(name, value))
-        return Level(own.shown(rule), {f"flows.{group or '*'}.rule": rule})
+        return Level(custom_rules.shown(rule), {f"flows.{group or '*'}.rule": rule})
     if name == "recovery":
         return Level(_text(name, value), {f"flows.{group or '*'}.recovery": value})
     if name == "queue":

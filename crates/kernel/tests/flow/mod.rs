@@ -1,6 +1,6 @@
 //! The flow state of the test driver (bpf/drive.h), and the driver's host build.
 
-use cwndlab_kernel::{Plan, Program};
+use cwndlab_kernel::{CompiledRule, Program};
 
 /// Events of a flow (bpf/drive.h).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Drive {
 }
 
 /// Runs events in the host build of a plan's program.
-pub fn host(plan: &Plan) -> impl Fn(&mut Drive) + use<> {
+pub fn host(plan: &CompiledRule) -> impl Fn(&mut Drive) + use<> {
     unsafe extern "C" {
         fn cwndlab_kernel_drive(rule: *const u8, flow: *mut Drive);
     }
@@ -48,7 +48,7 @@ pub struct Flow(pub Drive);
 
 impl Flow {
     /// A flow at a window of `cwnd` packets, with the rule's initial memory.
-    pub fn new(plan: &Plan, cwnd: f64) -> Self {
+    pub fn new(plan: &CompiledRule, cwnd: f64) -> Self {
         let kind = match plan.program {
             Program::Table => 0,
             Program::Surface => 1,

@@ -1,19 +1,20 @@
 //! Live runs with Linux TCP: two network namespaces with a TUN device each, and the emulator
 //! between them.
 
+mod congestion_controls;
 mod namespace;
-pub(crate) mod outcome;
 mod plan;
+pub(crate) mod result;
 mod routes;
-mod rules;
 mod sink;
 pub(crate) mod socket;
 mod source;
 
 use crate::events::{Event, Failure, send};
-use crate::outcome::Sample;
 use crate::request::Request;
-use cwndlab_emulator::{Driving, Emulator, Health, Tun, drive};
+use crate::result::Sample;
+use congestion_controls::CongestionControls;
+use cwndlab_emulator::{Emulator, Health, LoopOptions, Tun, drive};
 use cwndlab_sim::NetworkPath;
 use cwndlab_sim::scenario::{Sampling, Scenario};
 use namespace::{End, Losses};
@@ -21,7 +22,6 @@ use nix::sys::resource::{UsageWho, getrusage};
 use plan::Plan;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use rules::Algorithms;
 use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
@@ -36,13 +36,13 @@ const PROGRESS: Duration = Duration::from_millis(200);
 const EMULATOR_NICENESS: i32 = -20;
 const ENDPOINT_NICENESS: i32 = -10;
 /// Time between the end of the setup and time 0 of the run.
-const LEAD: Duration = Duration::from_millis(20);
+const START_DELAY: Duration = Duration::from_millis(20);
 /// How long after the end of a run its threads may take before the process exits.
-const PATIENCE_S: f64 = 10.0;
+const END_TIMEOUT_S: f64 = 10.0;
 
 /// The report of the source thread.
 struct SourceReport {
-    watched: Vec<source::Watched>,
+    watched: Vec<source::FlowMeasurements>,
     rows: Vec<Sample>,
     losses: Losses,
 }
@@ -50,7 +50,7 @@ struct SourceReport {
 /// Runs a scenario and sends its result.
 pub fn run(request: Request) -> Result<(), Failure> {
     let Request { scenario, parent, .. } = request;
-    end_with(parent)?;
+    end_with_parent(parent)?;
     if !nix::unistd::geteuid().is_root() {
         return Err(Failure::refused(
             "a live run needs root: it makes network namespaces and TUN devices (CAP_SYS_ADMIN, \
@@ -58,28 +58,32 @@ pub fn run(request: Request) -> Result<(), Failure> {
         ));
     }
     let emulator_plan = NetworkPath::new(&scenario);
-    let plan = Plan::new(&scenario, emulator_plan.flows(), crate::outcome::fastest_bps(&scenario))?;
-    let _alone = alone()?;
-    let algorithms = Algorithms::new(&scenario)?;
+    let plan = Plan::new(&scenario, emulator_plan.flows(), crate::result::fastest_bps(&scenario))?;
+    let _lock = lock_live_runs()?;
+    let algorithms = CongestionControls::new(&scenario)?;
     let begun = Instant::now();
     let run = play(&scenario, &plan, &algorithms)?;
     let reported = algorithms.report()?;
     let wall_s = begun.elapsed().as_secs_f64();
-    let (run, traces) = outcome::json(&scenario, &plan, &run, &reported, wall_s);
+    let (run, traces) = result::json(&scenario, &plan, &run, &reported, wall_s);
     send(&Event::Result { run, traces });
     Ok(())
 }
 
 /// The measurements of a run.
-pub struct Played {
+pub struct Measurements {
     emulator: Emulator,
     health: Health,
-    watched: Vec<source::Watched>,
+    watched: Vec<source::FlowMeasurements>,
     rows: Vec<Sample>,
     losses: [Losses; 2],
 }
 
-fn play(scenario: &Scenario, plan: &Plan, algorithms: &Algorithms) -> Result<Played, Failure> {
+fn play(
+    scenario: &Scenario,
+    plan: &Plan,
+    algorithms: &CongestionControls,
+) -> Result<Measurements, Failure> {
     let end_s = scenario.duration.seconds();
     let window = scenario.window().map(|time| time.seconds());
     let row_every_s = match scenario.trace.cwnd {
@@ -126,7 +130,7 @@ fn play(scenario: &Scenario, plan: &Plan, algorithms: &Algorithms) -> Result<Pla
             plan.mtu as usize + 64,
             [End::Source.network(), End::Sink.network()],
         );
-        let begin = Instant::now() + LEAD;
+        let begin = Instant::now() + START_DELAY;
         for start in [source_start.0, sink_start.0] {
             start.send(begin).map_err(|_| Failure::broken("start", "a thread is gone"))?;
         }
@@ -135,7 +139,7 @@ fn play(scenario: &Scenario, plan: &Plan, algorithms: &Algorithms) -> Result<Pla
             socket::set_priority(EMULATOR_NICENESS);
             thread::sleep(begin.saturating_duration_since(Instant::now()));
             let mut health =
-                drive(&mut emulator, &mut tun, Driving::new(begin, end_s), |_, health| {
+                drive(&mut emulator, &mut tun, LoopOptions::new(begin, end_s), |_, health| {
                     counted.store(health.released_packets, Ordering::Relaxed);
                     true
                 })
@@ -155,7 +159,7 @@ fn play(scenario: &Scenario, plan: &Plan, algorithms: &Algorithms) -> Result<Pla
         let gone = || Failure::broken("start", "a thread ended before the run");
         let SourceReport { watched, rows, losses } = join(source)??.ok_or_else(gone)?;
         let sink_losses = join(sink)??.ok_or_else(gone)?;
-        Ok(Played { emulator, health, watched, rows, losses: [losses, sink_losses] })
+        Ok(Measurements { emulator, health, watched, rows, losses: [losses, sink_losses] })
     })
 }
 
@@ -195,10 +199,11 @@ pub(crate) fn watch(begin: Instant, end_s: f64, released: &AtomicU64, is_over: i
     while !is_over() {
         thread::sleep(PROGRESS.min(Duration::from_secs_f64(end_s / 4.0)));
         let time_s = begin.elapsed().as_secs_f64();
-        if time_s > end_s + PATIENCE_S {
+        if time_s > end_s + END_TIMEOUT_S {
             send(&Event::Error {
                 message: &format!(
-                    "time limit: the run did not end {PATIENCE_S} s after its {end_s} s were over"
+                    "time limit: the run did not end {END_TIMEOUT_S} s after its {end_s} s were \
+                     over"
                 ),
             });
             std::process::exit(1);
@@ -226,7 +231,7 @@ pub(crate) fn shuffled(count: usize, seed: u64) -> Vec<usize> {
 }
 
 /// Makes this process end when the process that requested the run ends.
-pub(crate) fn end_with(parent: Option<i32>) -> Result<(), Failure> {
+pub(crate) fn end_with_parent(parent: Option<i32>) -> Result<(), Failure> {
     if let Some(parent) = parent {
         socket::die_with_parent();
         if nix::unistd::getppid().as_raw() != parent {
@@ -238,7 +243,7 @@ pub(crate) fn end_with(parent: Option<i32>) -> Result<(), Failure> {
 
 /// Acquires the lock of live runs, of which one may run at a time: an abstract socket, which the
 /// kernel releases with the process.
-pub(crate) fn alone() -> Result<UnixListener, Failure> {
+pub(crate) fn lock_live_runs() -> Result<UnixListener, Failure> {
     let address = SocketAddr::from_abstract_name("cwndlab-live")
         .map_err(|error| Failure::broken("start", error))?;
     UnixListener::bind_addr(&address).map_err(|error| match error.kind() {
@@ -252,6 +257,6 @@ pub(crate) fn alone() -> Result<UnixListener, Failure> {
 
 /// Sends the limits of a valid run.
 pub fn limits() -> Result<(), Failure> {
-    send(&Event::Answer { answer: outcome::limits() });
+    send(&Event::Answer { answer: result::limits() });
     Ok(())
 }

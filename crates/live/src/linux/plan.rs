@@ -1,9 +1,9 @@
 //! Translation of a scenario to Linux TCP: options of sockets and routes, and errors for
 //! unsupported settings.
 
-use super::rules::initial_ssthresh;
+use super::congestion_controls::initial_ssthresh;
 use crate::events::Failure;
-use crate::refusals::{Endpoints, refuse, written};
+use crate::unsupported::{EndpointKind, unsupported, written};
 use cwndlab_sim::ExternalFlow;
 use cwndlab_sim::scenario::{
     FlowSpec, KnobOverrides, ProfileName, RecoveryName, Sampling, Scenario,
@@ -88,7 +88,7 @@ pub struct Plan {
     pub unsent_bytes: u32,
 }
 
-const ENDPOINTS: Endpoints = Endpoints {
+const ENDPOINTS: EndpointKind = EndpointKind {
     owner: "Linux's",
     profiles: &[ProfileName::Rfc, ProfileName::Linux],
     packet_trace_advice: "leave it out",
@@ -103,13 +103,13 @@ impl Plan {
         plays: &[ExternalFlow],
         largest_bps: f64,
     ) -> Result<Self, Failure> {
-        ENDPOINTS.whole(scenario)?;
+        ENDPOINTS.check(scenario)?;
         knobs("tcp", &scenario.tcp)?;
         for (i, flow) in scenario.flows.iter().enumerate() {
             one(scenario, i, flow)?;
         }
         if plays.is_empty() {
-            return refuse("flows", "a live run needs at least one flow");
+            return unsupported("flows", "a live run needs at least one flow");
         }
         if plays.len() > MOST_FLOWS {
             let expected = format!("at most {MOST_FLOWS} flows in a live run");
@@ -119,7 +119,7 @@ impl Plan {
             plays.iter().map(|play| flow_plan(play, &scenario.flows[play.group])).collect();
         let timestamps = plays[0].knobs.timestamps;
         if plays.iter().any(|play| play.knobs.timestamps != timestamps) {
-            return refuse(
+            return unsupported(
                 "tcp.timestamps",
                 "must be the same for all flows: the kernel has one setting",
             );
@@ -160,7 +160,7 @@ fn one(scenario: &Scenario, index: usize, flow: &FlowSpec) -> Result<(), Failure
         }
     }
     if flow.recovery != scenario.flows[0].recovery {
-        return refuse(
+        return unsupported(
             &key("recovery"),
             "must be the same for all flows: the kernel has one setting",
         );
@@ -170,7 +170,7 @@ fn one(scenario: &Scenario, index: usize, flow: &FlowSpec) -> Result<(), Failure
     if flow.rule.0.kernel_name().is_some() && initial_ssthresh(scenario, flow).is_some() {
         let message = "Linux's congestion controls begin without a threshold: only rules that are \
                        registered for the run can have one";
-        return refuse(&key("tcp.initial_ssthresh"), message);
+        return unsupported(&key("tcp.initial_ssthresh"), message);
     }
     if !PAYLOADS.contains(&all.packet_size) {
         let (least, most) = PAYLOADS.into_inner();
@@ -184,7 +184,7 @@ fn one(scenario: &Scenario, index: usize, flow: &FlowSpec) -> Result<(), Failure
 /// Refuses knobs that the scenario sets and Linux does not support.
 fn knobs(key: &str, knobs: &KnobOverrides) -> Result<(), Failure> {
     match written(key, knobs)?.iter().find(|name| !HONOURED.contains(&name.as_str())) {
-        Some(name) => refuse(
+        Some(name) => unsupported(
             &format!("{key}.{name}"),
             &format!("has no effect on Linux: expected only {} in a live run", one_of(&HONOURED)),
         ),

@@ -4,7 +4,7 @@ use super::namespace::End;
 use super::plan::{FlowPlan, Plan};
 use super::socket::{self, TcpInfo, tcp_info};
 use crate::events::Failure;
-use crate::outcome::Sample;
+use crate::result::Sample;
 use rustix::event::{Timespec, epoll};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -15,7 +15,7 @@ use std::time::Instant;
 /// Port of the listening sockets.
 pub const PORT: u16 = 5201;
 /// The payload: zeros.
-static NOTHING: [u8; 1 << 18] = [0; 1 << 18];
+static ZEROS: [u8; 1 << 18] = [0; 1 << 18];
 /// TCP_CA_CWR, TCP_CA_Recovery and TCP_CA_Loss (linux/tcp.h): reductions after marks, losses,
 /// timeouts.
 const CUT_BY_MARK: u8 = 2;
@@ -28,7 +28,7 @@ const CLOSED: u8 = 7;
 
 /// Measurements of a flow; sums are over the measuring window.
 #[derive(Clone, Debug, Default)]
-pub struct Watched {
+pub struct FlowMeasurements {
     /// Bytes written to the socket.
     pub written: u64,
     /// Whether the application has no more data.
@@ -72,7 +72,7 @@ struct Sender<'a> {
     state: State,
     ca_state: u8,
     has_been_cut: bool,
-    seen: Watched,
+    seen: FlowMeasurements,
 }
 
 /// All senders, in the source namespace.
@@ -104,7 +104,7 @@ impl<'a> Sources<'a> {
                 state: State::Waiting,
                 ca_state: 0,
                 has_been_cut: false,
-                seen: Watched::default(),
+                seen: FlowMeasurements::default(),
             })
         });
         let senders = senders.collect::<Result<_, Failure>>()?;
@@ -118,7 +118,7 @@ impl<'a> Sources<'a> {
         begin: Instant,
         end_s: f64,
         order: &[usize],
-    ) -> io::Result<(Vec<Watched>, Vec<Sample>)> {
+    ) -> io::Result<(Vec<FlowMeasurements>, Vec<Sample>)> {
         let now_s = || Instant::now().saturating_duration_since(begin).as_secs_f64();
         let mut starts: Vec<(f64, usize)> =
             order.iter().map(|&number| (self.senders[number].plan.start_s, number)).collect();
@@ -279,7 +279,7 @@ impl Sender<'_> {
                 self.close();
                 return Ok(());
             }
-            let chunk = &NOTHING[..NOTHING.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
+            let chunk = &ZEROS[..ZEROS.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
             match self.socket.send(chunk) {
                 Ok(count) => self.seen.written += count as u64,
                 Err(error)

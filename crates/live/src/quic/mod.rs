@@ -1,14 +1,14 @@
 //! Live runs with QUIC: quinn endpoints on 127.0.0.1, and a relay between them that emulates the
 //! network.
 
-mod outcome;
 mod plan;
+mod result;
 
 use crate::events::{Event, Failure, send};
 use crate::linux;
 use crate::request::Request;
-use cwndlab_emulator::{Driving, Emulator, Health, drive};
-use cwndlab_quic::{Endpoints, Playing, Relay, RelayFlow, Report, drops, socket};
+use cwndlab_emulator::{Emulator, Health, LoopOptions, drive};
+use cwndlab_quic::{Endpoints, Relay, RelayFlow, Report, RunOptions, drops, socket};
 use cwndlab_sim::NetworkPath;
 use cwndlab_sim::scenario::{Sampling, Scenario};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -22,10 +22,10 @@ use std::time::{Duration, Instant};
 const RELAY_NICENESS: i32 = -20;
 const ENDPOINT_NICENESS: i32 = -10;
 /// Time between the end of the setup and time 0 of the run.
-const LEAD: Duration = Duration::from_millis(50);
+const START_DELAY: Duration = Duration::from_millis(50);
 
 /// The measurements of a run.
-pub struct PlayedTransfers {
+pub struct Measurements {
     emulator: Emulator,
     health: Health,
     report: Report,
@@ -40,27 +40,27 @@ pub struct PlayedTransfers {
 /// Runs a scenario and sends its result.
 pub fn run(request: Request) -> Result<(), Failure> {
     let Request { scenario, parent, qlog, port } = request;
-    linux::end_with(parent)?;
+    linux::end_with_parent(parent)?;
     let network_path = NetworkPath::new(&scenario);
     let qlog = qlog.as_deref().map(Path::new);
     let plan = TransferPlan::new(
         &scenario,
         network_path.flows(),
-        crate::outcome::fastest_bps(&scenario),
+        crate::result::fastest_bps(&scenario),
         qlog,
     )?;
     if let Some(folder) = qlog.filter(|folder| !folder.is_dir()) {
         return Err(Failure::refused(format!("qlog: {} is not a folder", folder.display())));
     }
-    let _alone = linux::alone()?;
+    let _lock = linux::lock_live_runs()?;
     let begun = Instant::now();
-    let played = play(&scenario, &plan, port)?;
-    let (run, traces) = outcome::json(&scenario, &plan, &played, begun.elapsed().as_secs_f64());
+    let measured = play(&scenario, &plan, port)?;
+    let (run, traces) = result::json(&scenario, &plan, &measured, begun.elapsed().as_secs_f64());
     send(&Event::Result { run, traces });
     Ok(())
 }
 
-fn play(scenario: &Scenario, plan: &TransferPlan, port: u16) -> Result<PlayedTransfers, Failure> {
+fn play(scenario: &Scenario, plan: &TransferPlan, port: u16) -> Result<Measurements, Failure> {
     let failed = |doing: &'static str| move |error: std::io::Error| Failure::broken(doing, error);
     let end_s = scenario.duration.seconds();
     let (outer, outer_bytes) =
@@ -89,8 +89,8 @@ fn play(scenario: &Scenario, plan: &TransferPlan, port: u16) -> Result<PlayedTra
     let address = relay.address().map_err(failed("relay"))?;
     let mut emulator = Emulator::new(scenario, cwndlab_emulator::Backend::largest(&relay));
     let order = linux::shuffled(plan.transfers.len(), scenario.seed);
-    let begin = Instant::now() + LEAD;
-    let playing = playing(scenario, plan, begin);
+    let begin = Instant::now() + START_DELAY;
+    let options = options(scenario, plan, begin);
     let released = AtomicU64::new(0);
     thread::scope(|scope| {
         let released = &released;
@@ -98,32 +98,32 @@ fn play(scenario: &Scenario, plan: &TransferPlan, port: u16) -> Result<PlayedTra
             linux::socket::set_priority(RELAY_NICENESS);
             thread::sleep(begin.saturating_duration_since(Instant::now()));
             let driven =
-                drive(&mut emulator, &mut relay, Driving::new(begin, end_s), |_, health| {
+                drive(&mut emulator, &mut relay, LoopOptions::new(begin, end_s), |_, health| {
                     released.store(health.released_packets, Ordering::Relaxed);
                     true
                 });
-            let mut health = driven.unwrap_or_else(|error| give_up("relay", error));
+            let mut health = driven.unwrap_or_else(|error| exit_with("relay", error));
             emulator.finish(end_s);
             health.cpu_share = share_of(UsageWho::RUSAGE_THREAD, end_s);
             (emulator, health, drops(&ports).unwrap_or(0))
         };
         let transferring = move || {
             endpoints
-                .play(address, playing, &order)
-                .unwrap_or_else(|error| give_up("endpoints", error))
+                .run(address, options, &order)
+                .unwrap_or_else(|error| exit_with("endpoints", error))
         };
         let emulation = named("relay")
             .spawn_scoped(scope, relaying)
-            .unwrap_or_else(|error| give_up("relay", error));
+            .unwrap_or_else(|error| exit_with("relay", error));
         let transfers = named("endpoints")
             .spawn_scoped(scope, transferring)
-            .unwrap_or_else(|error| give_up("endpoints", error));
+            .unwrap_or_else(|error| exit_with("endpoints", error));
         linux::watch(begin, end_s, released, || transfers.is_finished() && emulation.is_finished());
         let (emulator, health, relay_drops) = linux::join(emulation)?;
         let report = linux::join(transfers)?;
         let cores = thread::available_parallelism().map_or(1, usize::from) as f64;
         let machine_share = share_of(UsageWho::RUSAGE_SELF, end_s).map(|share| share / cores);
-        Ok(PlayedTransfers { emulator, health, report, relay_drops, buffer_bytes, machine_share })
+        Ok(Measurements { emulator, health, report, relay_drops, buffer_bytes, machine_share })
     })
 }
 
@@ -134,13 +134,13 @@ fn named(part: &str) -> thread::Builder {
 
 /// Exits the process after a part of the run has failed, because the others would wait until the
 /// end of the run.
-fn give_up(part: &str, error: std::io::Error) -> ! {
+fn exit_with(part: &str, error: std::io::Error) -> ! {
     send(&Event::Error { message: &Failure::broken(part, error).message });
     std::process::exit(1)
 }
 
-fn playing(scenario: &Scenario, plan: &TransferPlan, begin: Instant) -> Playing {
-    Playing {
+fn options(scenario: &Scenario, plan: &TransferPlan, begin: Instant) -> RunOptions {
+    RunOptions {
         begin,
         end_s: scenario.duration.seconds(),
         window: scenario.window().map(|time| time.seconds()),

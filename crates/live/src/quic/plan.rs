@@ -2,7 +2,7 @@
 //! effect, errors for unsupported settings.
 
 use crate::events::Failure;
-use crate::refusals::{Endpoints, refuse, written};
+use crate::unsupported::{EndpointKind, unsupported, written};
 use cwndlab_quic::{HEADER_BYTES, RuleFactory, Transfer};
 use cwndlab_sim::ExternalFlow;
 use cwndlab_sim::scenario::{KnobOverrides, ProfileName, Sampling, Scenario};
@@ -49,7 +49,7 @@ pub struct TransferPlan {
     pub notes: Vec<String>,
 }
 
-const ENDPOINTS: Endpoints = Endpoints {
+const ENDPOINTS: EndpointKind = EndpointKind {
     owner: "quinn's",
     profiles: &[ProfileName::Rfc],
     packet_trace_advice: "leave it out, and use qlog",
@@ -66,7 +66,7 @@ impl TransferPlan {
         qlog: Option<&Path>,
     ) -> Result<Self, Failure> {
         let mut notes = Vec::new();
-        ENDPOINTS.whole(scenario)?;
+        ENDPOINTS.check(scenario)?;
         knobs("tcp", &scenario.tcp, &mut notes)?;
         let mut factories = Vec::new();
         for (i, flow) in scenario.flows.iter().enumerate() {
@@ -112,7 +112,7 @@ fn knobs(key: &str, knobs: &KnobOverrides, notes: &mut Vec<String>) -> Result<()
         if let Some((_, why)) = WITHOUT_EFFECT.iter().find(|knob| knob.0 == name) {
             notes.push(format!("{key}.{name} has no effect: {why}"));
         } else if !HONOURED.contains(&name.as_str()) {
-            return refuse(
+            return unsupported(
                 &format!("{key}.{name}"),
                 &format!(
                     "has no effect on quinn: expected only {} in a live run",
@@ -129,7 +129,7 @@ fn datagram_bytes(plays: &[ExternalFlow], notes: &mut Vec<String>) -> Result<u16
     let size = |play: &ExternalFlow| play.knobs.wire_size(1);
     let wire = size(&plays[0]);
     if plays.iter().any(|play| size(play) != wire) {
-        return refuse("tcp.packet_size", "must be the same for all flows over QUIC");
+        return unsupported("tcp.packet_size", "must be the same for all flows over QUIC");
     }
     let wanted = wire.saturating_sub(u32::from(HEADER_BYTES));
     if wanted > *DATAGRAMS.end() {

@@ -1,5 +1,5 @@
 use super::*;
-use cwndlab_emulator::{Driving, Emulator, drive};
+use cwndlab_emulator::{Emulator, LoopOptions, drive};
 use cwndlab_sim::scenario::Scenario;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
@@ -62,7 +62,7 @@ fn datagrams_find_their_flow_in_both_directions() {
         let Received::Packet(length, meta) = received else { panic!("{received:?}") };
         // 28 bytes of headers; no ECN on a bare socket.
         assert_eq!(
-            (meta.flow, meta.size_bytes, meta.capable, meta.marked),
+            (meta.flow, meta.size_bytes, meta.ect, meta.ce),
             (i as u32, 128 + i as u16, false, false)
         );
         assert_eq!(
@@ -89,7 +89,7 @@ fn codepoint_after(
     ecn_flow: bool,
     sent: Option<EcnCodepoint>,
     marked: bool,
-) -> (Meta, Option<EcnCodepoint>) {
+) -> (PacketMeta, Option<EcnCodepoint>) {
     let Setup { mut relay, sources, sinks, outer, .. } = setup(1, ecn_flow, 1500);
     let state = UdpSocketState::new((&sources[0]).into()).unwrap();
     state
@@ -121,14 +121,14 @@ fn codepoint_after(
 fn marks_cross_the_relay() {
     let (ect, ce) = (Some(EcnCodepoint::Ect0), Some(EcnCodepoint::Ce));
     let (meta, arrived) = codepoint_after(true, ect, false);
-    assert!(meta.capable && !meta.marked && arrived == ect);
+    assert!(meta.ect && !meta.ce && arrived == ect);
     let (meta, arrived) = codepoint_after(true, ect, true);
-    assert!(meta.capable && arrived == ce);
+    assert!(meta.ect && arrived == ce);
     let (meta, arrived) = codepoint_after(true, ce, false);
-    assert!(meta.marked && arrived == ce);
+    assert!(meta.ce && arrived == ce);
     // The relay clears the ECN field of a flow without ECN.
     let (meta, arrived) = codepoint_after(false, ect, false);
-    assert!(!meta.capable && arrived.is_none());
+    assert!(!meta.ect && arrived.is_none());
 }
 
 #[test]
@@ -142,11 +142,13 @@ fn datagrams_cross_the_emulated_network() {
     let mut emulator = Emulator::new(&scenario, relay.largest());
     let begin = Instant::now();
     sources[0].send_to(&[1; 1222], outer).unwrap();
-    let health =
-        drive(&mut emulator, &mut relay, Driving::new(begin, HANG.as_secs_f64()), |_, health| {
-            health.released_packets == 0
-        })
-        .unwrap();
+    let health = drive(
+        &mut emulator,
+        &mut relay,
+        LoopOptions::new(begin, HANG.as_secs_f64()),
+        |_, health| health.released_packets == 0,
+    )
+    .unwrap();
     let waited = begin.elapsed();
     sinks[0].set_read_timeout(Some(HANG)).unwrap();
     let mut got = [0; 2000];
@@ -155,7 +157,7 @@ fn datagrams_cross_the_emulated_network() {
     // late the datagram is depends on the machine.
     assert!(waited >= Duration::from_millis(21), "{waited:?}");
     assert_eq!(
-        (health.released_packets, health.strange_packets, emulator.books()[0].total.sent),
+        (health.released_packets, health.strange_packets, emulator.flow_counters()[0].total.sent),
         (1, 0, 1)
     );
 }
@@ -201,7 +203,7 @@ proptest! {
             near.get(who).unwrap_or(&stranger).send_to(&bytes, to).unwrap();
             let (received, mut packet) = take_all(&mut relay, side, 1).remove(0);
             if who == 3 || bytes.len() > 1400 {
-                prop_assert_eq!(received, Received::Strange);
+                prop_assert_eq!(received, Received::UnknownFlow);
                 continue;
             }
             let Received::Packet(length, meta) = received else { panic!("{received:?}") };

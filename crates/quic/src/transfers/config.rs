@@ -1,8 +1,8 @@
 //! Configuration of quinn's endpoints: fixed packet size, certificate, congestion controller, qlog.
 
-use super::{Playing, Shared, Transfer, held};
+use super::{RunOptions, Shared, Transfer, lock};
 use crate::Cut;
-use crate::record::Records;
+use crate::qlog::QlogWriter;
 use quinn::{
     ClientConfig, Endpoint, EndpointConfig, ServerConfig, TokioRuntime, TransportConfig, VarInt,
 };
@@ -26,11 +26,11 @@ pub(super) fn endpoint(socket: UdpSocket, config: Option<ServerConfig>) -> io::R
 }
 
 /// The transport configuration of both endpoints: fixed packet size, no segmentation offload.
-fn transport(playing: &Playing) -> TransportConfig {
+fn transport(options: &RunOptions) -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport
-        .initial_mtu(playing.datagram_bytes)
-        .min_mtu(playing.datagram_bytes)
+        .initial_mtu(options.datagram_bytes)
+        .min_mtu(options.datagram_bytes)
         .mtu_discovery_config(None)
         .enable_segmentation_offload(false)
         // An outage must not end the connection.
@@ -40,14 +40,14 @@ fn transport(playing: &Playing) -> TransportConfig {
 
 pub(super) fn server_config(
     transfer: &Transfer,
-    playing: &Playing,
+    options: &RunOptions,
     certificate: &CertificateDer<'static>,
     key: &PrivatePkcs8KeyDer<'static>,
 ) -> io::Result<ServerConfig> {
     let mut config =
         ServerConfig::with_single_cert(vec![certificate.clone()], key.clone_key().into())
             .map_err(io::Error::other)?;
-    let mut transport = transport(playing);
+    let mut transport = transport(options);
     let window = transfer.window_bytes.map_or(VarInt::MAX, VarInt::from_u32);
     transport.stream_receive_window(window).receive_window(window);
     config.transport_config(Arc::new(transport));
@@ -56,7 +56,7 @@ pub(super) fn server_config(
 
 pub(super) fn client_config(
     transfer: &Transfer,
-    playing: &Playing,
+    options: &RunOptions,
     certificate: CertificateDer<'static>,
     shared: &Arc<Shared>,
 ) -> io::Result<ClientConfig> {
@@ -64,22 +64,22 @@ pub(super) fn client_config(
     roots.add(certificate).map_err(io::Error::other)?;
     let mut config =
         ClientConfig::with_root_certificates(Arc::new(roots)).map_err(io::Error::other)?;
-    let (begin, noted) = (playing.begin, shared.clone());
+    let (begin, noted) = (options.begin, shared.clone());
     let on_cut = move |cut: &Cut| {
-        held(&noted.seen).cuts.push((cut.at.saturating_duration_since(begin).as_secs_f64(), *cut))
+        lock(&noted.seen).cuts.push((cut.at.saturating_duration_since(begin).as_secs_f64(), *cut))
     };
-    let mut transport = transport(playing);
+    let mut transport = transport(options);
     transport
-        .send_window(playing.send_window_bytes)
+        .send_window(options.send_window_bytes)
         .congestion_controller_factory(Arc::new(transfer.factory.clone().on_cut(Arc::new(on_cut))));
     if let Some(path) = &transfer.qlog {
         let file = io::BufWriter::new(std::fs::File::create(path)?);
         let records: Box<dyn Write + Send + Sync> =
-            Box::new(Records::new(file, since_1970_ms(playing.begin)));
+            Box::new(QlogWriter::new(file, since_1970_ms(options.begin)));
         let mut qlog = quinn::QlogConfig::default();
         qlog.writer(records)
             .title(Some(transfer.factory.rule().to_string()))
-            .start_time(playing.begin);
+            .start_time(options.begin);
         transport.qlog_stream(qlog.into_stream());
     }
     config.transport_config(Arc::new(transport));

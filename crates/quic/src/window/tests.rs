@@ -138,7 +138,7 @@ fn dctcp_counts_the_packets_of_acknowledgements_that_report_marks() {
     // A round trip of ten frames of two packets; the last two frames report marks: 4 of 20 packets.
     window.on_ack(acked(begin + ms(50), begin));
     window.on_end_acks(0);
-    window.grow_held();
+    window.grow_pending();
     let frames = |window: &mut Window, from: u64, count: u64, marked: bool| {
         for i in from..from + count {
             let (now, sent) = (begin + ms(60 + i), begin + ms(1 + i));
@@ -156,7 +156,7 @@ fn dctcp_counts_the_packets_of_acknowledgements_that_report_marks() {
     // The start of the next round trip ends the count.
     window.on_ack(acked(begin + ms(140), begin + ms(80)));
     window.on_end_acks(0);
-    window.grow_held();
+    window.grow_pending();
     let Rule::Dctcp(rule) = window.rule() else { panic!("another rule") };
     // The first acknowledgement ended a round trip without marks: alpha fell from 1 to 1/2. Then 4
     // of 21 packets were marked: with g = 1/2, alpha = 1/2 * 1/2 + 1/2 * 4/21.
@@ -169,7 +169,7 @@ fn a_change_of_the_mtu_keeps_the_window_in_bytes() {
     window.set_mtu(1500);
     assert_eq!((window.cwnd(), window.ssthresh(), window.bytes()), (24.0, Some(48.0), 36_001));
     window.set_mtu(0);
-    assert!(window.cwnd() <= MOST);
+    assert!(window.cwnd() <= MAX_CWND);
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn invalid_windows_leave_the_window_unchanged() {
     assert_eq!(window.cwnd(), 10.0);
     assert_eq!(window.fault().unwrap(), "returned an invalid congestion window");
     window.on_congestion(begin + ms(60), begin + ms(10), Cause::Loss, 1);
-    assert_eq!(window.cwnd(), MOST);
+    assert_eq!(window.cwnd(), MAX_CWND);
 }
 
 #[derive(Clone, Debug)]
@@ -278,8 +278,8 @@ proptest! {
                     Event::Mtu(mtu) => window.set_mtu(mtu),
                 }
                 let (rule, cwnd) = (factory.rule(), window.cwnd());
-                prop_assert!((LEAST..=MOST).contains(&cwnd), "{rule}: {cwnd}");
-                let is_valid = window.ssthresh().is_none_or(|ssthresh| ssthresh >= LEAST);
+                prop_assert!((MIN_CWND..=MAX_CWND).contains(&cwnd), "{rule}: {cwnd}");
+                let is_valid = window.ssthresh().is_none_or(|ssthresh| ssthresh >= MIN_CWND);
                 prop_assert!(window.bytes() >= 1 && is_valid);
             }
         }

@@ -304,7 +304,7 @@ mod tests {
             ("Bimodal(1, 0.5, 0)", "epsilon: 0 is not valid: expected a number"),
             ("Bimodal(compare=both)", "compare: \"both\" is not known: expected fair or scaled"),
             ("Binomial(-1, 0)", "k: -1 is not valid: expected a number from 0 to 10"),
-            ("Binomial(0, 1, 1, 1)", "beta must be below 1 where l is 1"),
+            ("Binomial(0, 1, 1, 1)", "beta must be below 1 if l is 1"),
             ("AIMD(1, 0.5", "closing parenthesis"),
             ("AIMD(1, x)", "b: \"x\" is not valid: expected a number between 0 and 1"),
             ("AIMD(1, c=0.5)", "parameter: \"c\" is not known: expected a or b"),

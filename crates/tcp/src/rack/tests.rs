@@ -58,10 +58,10 @@ fn counts_agree_with_the_packets() {
                     rack.detect_losses(now_s, 3, 0.05);
                 }
             }
-            let [sacked, lost, resent, due] = rack.recount();
+            let [sacked, lost, retransmitted, due] = rack.recount();
             assert_eq!(
                 [rack.sacked_out, rack.lost_out, rack.retrans_out, rack.to_retransmit],
-                [sacked, lost, resent, due],
+                [sacked, lost, retransmitted, due],
                 "round {round}, step {step}"
             );
             // Each packet is delivered once: cumulatively acknowledged or SACKed.

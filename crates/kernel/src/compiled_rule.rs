@@ -1,0 +1,153 @@
+//! Compilation of a rule: the BPF program that runs it, and the program's data.
+
+use crate::sampling::{Q32, Q44};
+use crate::surface::Surface;
+use crate::table::Table;
+use crate::{Accuracy, KernelError};
+use cwndlab_rules::{Arithmetic, Bimodal, Compare, MrAimd, Rule, RuleSpec, WindowRule};
+use cwndlab_units::message::invalid;
+
+/// A BPF program of this crate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// Rules without memory, by a table over the window.
+    Table,
+    /// Formulas in window and RTT, by a table over both.
+    Surface,
+    /// Bimodal congestion avoidance.
+    Bimodal,
+    /// Multi-rate AIMD.
+    MrAimd,
+}
+
+impl Program {
+    pub(crate) fn object(self) -> &'static [u8] {
+        match self {
+            Self::Table => include_bytes!(concat!(env!("OUT_DIR"), "/table.o")),
+            Self::Surface => include_bytes!(concat!(env!("OUT_DIR"), "/surface.o")),
+            Self::Bimodal => include_bytes!(concat!(env!("OUT_DIR"), "/bimodal.o")),
+            Self::MrAimd => include_bytes!(concat!(env!("OUT_DIR"), "/mraimd.o")),
+        }
+    }
+}
+
+/// A rule compiled for the kernel.
+///
+/// ```
+/// use cwndlab_kernel::{CompiledRule, Program};
+/// let plan = CompiledRule::new(&"GAIMD(0.31, 0.875)".parse().unwrap()).unwrap();
+/// assert_eq!(plan.program, Program::Table);
+/// assert!(plan.accuracy.growth_share < 1e-4);
+/// let refused = CompiledRule::new(&"CUBIC".parse().unwrap()).unwrap_err().to_string();
+/// assert!(refused.starts_with("rule \"CUBIC"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct CompiledRule {
+    /// The program.
+    pub program: Program,
+    /// The error of the program's arithmetic against the rule.
+    pub accuracy: Accuracy,
+    /// Whether a cut in slow start halves the window instead of asking the rule.
+    pub halves_in_slow_start: bool,
+    /// Contents of the program's `.rodata.rule`.
+    pub data: Vec<u8>,
+}
+
+impl CompiledRule {
+    /// Chooses the program and computes its data from the rule.
+    ///
+    /// # Errors
+    /// [`KernelError::Rule`] if the rule cannot run in the kernel; the message lists the rules that
+    /// can.
+    pub fn new(spec: &RuleSpec) -> Result<Self, KernelError> {
+        let rule = spec.build(Arithmetic::Plain);
+        let (program, data, accuracy) = match &rule {
+            Rule::Linear(_)
+            | Rule::Gaimd(_)
+            | Rule::Binomial(_)
+            | Rule::HighSpeed(_)
+            | Rule::Scalable(_) => table(spec)?,
+            // No other name of the notation contains "rtt".
+            Rule::Formula(_) if spec.to_string().contains("rtt") => {
+                let surface = Surface::of(spec)?;
+                (Program::Surface, surface.bytes(), surface.accuracy(spec)?)
+            }
+            Rule::Formula(_) => table(spec)?,
+            Rule::Bimodal(rule) => (Program::Bimodal, bimodal(spec, rule)?, Accuracy::default()),
+            Rule::MrAimd(rule) => (Program::MrAimd, mraimd(spec, rule)?, Accuracy::default()),
+            _ => return Err(refused(spec)),
+        };
+        Ok(Self { program, accuracy, halves_in_slow_start: rule.halves_in_slow_start(), data })
+    }
+}
+
+fn table(spec: &RuleSpec) -> Result<(Program, Vec<u8>, Accuracy), KernelError> {
+    let table = Table::of(spec)?;
+    Ok((Program::Table, table.bytes(), table.accuracy(spec)?))
+}
+
+fn refused(spec: &RuleSpec) -> KernelError {
+    let why = if spec.custom_text().is_some() {
+        "it is written in Python or Rust"
+    } else {
+        "it has a memory that no BPF program implements"
+    };
+    KernelError::Rule(format!(
+        "rule \"{spec}\" cannot run in the kernel: {why}; expected a rule without memory (AIMD, \
+         AIAD, MIMD, MIAD, AIMAD, MAIMD, Linear, NewReno, GAIMD, Binomial, IIAD, SQRT, HighSpeed, \
+         Scalable), a formula in w and rtt (Rule), Bimodal or MRAIMD; Linux's congestion controls \
+         are available by name (reno, cubic, bbr)"
+    ))
+}
+
+/// A parameter in fixed point, if it is in the range that the program supports.
+fn parameter(
+    spec: &RuleSpec,
+    name: &str,
+    value: f64,
+    one: f64,
+    range: std::ops::RangeInclusive<f64>,
+) -> Result<u64, KernelError> {
+    if range.contains(&value) {
+        return Ok((value * one).round() as u64);
+    }
+    let (least, most) = range.into_inner();
+    Err(KernelError::Rule(format!(
+        "rule \"{spec}\" cannot run in the kernel: {}",
+        invalid(name, value, format!("a number from {least} to {most}"))
+    )))
+}
+
+/// Packets per round trip, at most 2^15: the program's products stay below 64 bits (bpf/fixed.h,
+/// over_window).
+const GROWTH: std::ops::RangeInclusive<f64> = 0.0..=32768.0;
+/// Below 1/2000 the inverse of a share does not fit the fixed-point format.
+const SHARE: std::ops::RangeInclusive<f64> = 0.0005..=1.0;
+
+fn words(words: impl IntoIterator<Item = u64>) -> Vec<u8> {
+    words.into_iter().flat_map(u64::to_ne_bytes).collect()
+}
+
+/// The bytes of `struct bimodal`.
+fn bimodal(spec: &RuleSpec, rule: &Bimodal) -> Result<Vec<u8>, KernelError> {
+    Ok(words([
+        parameter(spec, "alpha times weight", rule.increment, Q44, GROWTH)?,
+        parameter(spec, "beta", rule.beta, Q32, SHARE)?,
+        (Q32 / rule.beta).round() as u64,
+        parameter(spec, "epsilon", rule.epsilon, Q32, 0.0..=1.0)?,
+        parameter(spec, "band", rule.band, Q32, 0.0..=1.0)?,
+        u64::from(rule.compare == Compare::Scaled),
+    ]))
+}
+
+/// The bytes of `struct mraimd`.
+fn mraimd(spec: &RuleSpec, rule: &MrAimd) -> Result<Vec<u8>, KernelError> {
+    Ok(words([
+        parameter(spec, "a0", rule.increase_factor(), Q44, GROWTH)?,
+        parameter(spec, "a'", rule.acceleration, Q44, 0.0..=256.0)?,
+        parameter(spec, "a'_ecn", rule.acceleration_marked, Q44, 0.0..=256.0)?,
+        parameter(spec, "b", rule.b, Q32, 0.0..=1.0)?,
+        parameter(spec, "reset", rule.reset, Q44, GROWTH)?,
+        u64::from(rule.calm),
+    ]))
+}

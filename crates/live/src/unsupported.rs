@@ -1,0 +1,75 @@
+//! Errors for settings of a scenario that no live run supports.
+
+use crate::events::Failure;
+use cwndlab_sim::scenario::{KnobOverrides, ProfileName, Sampling, Scenario};
+use cwndlab_tcp::Profile;
+use cwndlab_units::message::one_of;
+
+/// Returns an error for a key of the scenario.
+pub fn unsupported<T>(key: &str, message: &str) -> Result<T, Failure> {
+    Err(Failure::refused(format!("{key}: {message}")))
+}
+
+/// The kind of endpoints, for checks and messages.
+pub struct EndpointKind {
+    /// Owner of the endpoints in messages, such as `Linux's`.
+    pub owner: &'static str,
+    /// Supported profiles.
+    pub profiles: &'static [ProfileName],
+    /// Advice for scenarios with a packet trace.
+    pub packet_trace_advice: &'static str,
+    /// Shortest interval between samples of windows.
+    pub shortest: &'static str,
+}
+
+impl EndpointKind {
+    /// Refuses a scenario with a setting that these endpoints do not support.
+    pub fn check(&self, scenario: &Scenario) -> Result<(), Failure> {
+        let Self { owner, profiles, packet_trace_advice, shortest } = self;
+        if !profiles.contains(&scenario.profile) {
+            let known: Vec<String> = profiles
+                .iter()
+                .map(|&profile| format!("{:?}", Profile::from(profile).name()))
+                .collect();
+            let message = format!(
+                "describes simulated endpoints, and a live run has {owner}: leave it out, or \
+                 use {}",
+                one_of(&known)
+            );
+            return unsupported("profile", &message);
+        }
+        if !scenario.arrivals.is_empty() {
+            return unsupported(
+                "arrivals",
+                "live runs do not support arrivals: list flows under [[flows]] with start and \
+                 packets",
+            );
+        }
+        if let Some(i) = scenario.flows.iter().position(|flow| flow.responses.is_some()) {
+            return unsupported(
+                &format!("flows[{i}].responses"),
+                "live runs do not support requests and responses",
+            );
+        }
+        if scenario.trace.packets {
+            return unsupported(
+                "trace.packets",
+                &format!("live runs do not record packets: {packet_trace_advice}"),
+            );
+        }
+        if scenario.trace.cwnd == Some(Sampling::All) {
+            let message = format!(
+                "a live run samples windows and does not record \"all\" changes: use an interval \
+                 of {shortest} or more"
+            );
+            return unsupported("trace.cwnd", &message);
+        }
+        Ok(())
+    }
+}
+
+/// Names of the knobs that the scenario sets under a key.
+pub fn written(key: &str, knobs: &KnobOverrides) -> Result<Vec<String>, Failure> {
+    let names = serde_json::to_value(knobs).map_err(|error| Failure::broken(key, error))?;
+    Ok(names.as_object().into_iter().flat_map(|names| names.keys()).cloned().collect())
+}

@@ -1,0 +1,364 @@
+//! Custom rules: window rules written in Python, as objects with the methods `increase` and
+//! `decrease`. An exception or an invalid congestion window ends the run: the rule keeps the first
+//! error and no longer changes the window.
+
+use cwndlab_rules::{Ack, Congestion, MarkResponse, Needs, SlowStart, WindowRule};
+use cwndlab_units::message::unknown;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use std::sync::{Arc, Mutex};
+
+/// The first exception that any rule of a run raised.
+pub type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// An acknowledgement, as a rule in Python receives it. Times are seconds, amounts packets; values
+/// that an endpoint does not know are zero or False.
+#[pyclass(name = "Ack", frozen, get_all, module = "cwndlab")]
+pub struct PyAck {
+    now_s: f64,
+    acked_packets: u64,
+    delivered_packets: u64,
+    lost_packets: u64,
+    in_flight_packets: u64,
+    rtt_s: f64,
+    srtt_s: f64,
+    min_rtt_s: f64,
+    delivery_rate_packets_s: f64,
+    marked: bool,
+    round_start: bool,
+    app_limited: bool,
+    in_recovery: bool,
+    sent_in_flight_packets: u64,
+    delivered_since_sent_packets: u64,
+    lost_since_sent_packets: u64,
+}
+
+#[pymethods]
+impl PyAck {
+    fn __repr__(&self) -> String {
+        format!("<Ack at {} s: {} packets, rtt {} s>", self.now_s, self.acked_packets, self.rtt_s)
+    }
+}
+
+impl From<&Ack> for PyAck {
+    fn from(ack: &Ack) -> Self {
+        let &Ack {
+            now_s, acked_packets, delivered_packets, lost_packets, in_flight_packets, ..
+        } = ack;
+        let &Ack {
+            rtt_s,
+            srtt_s,
+            min_rtt_s,
+            delivery_rate_packets_s,
+            marked,
+            round_start,
+            app_limited,
+            ..
+        } = ack;
+        let &Ack {
+            in_recovery,
+            sent_in_flight_packets,
+            delivered_since_sent_packets,
+            lost_since_sent_packets,
+            ..
+        } = ack;
+        Self {
+            now_s,
+            acked_packets,
+            delivered_packets,
+            lost_packets,
+            in_flight_packets,
+            rtt_s,
+            srtt_s,
+            min_rtt_s,
+            delivery_rate_packets_s,
+            marked,
+            round_start,
+            app_limited,
+            in_recovery,
+            sent_in_flight_packets,
+            delivered_since_sent_packets,
+            lost_since_sent_packets,
+        }
+    }
+}
+
+/// An instance of a user's class and its bound methods.
+#[derive(Debug)]
+pub struct PythonRule {
+    instance: Py<PyAny>,
+    increase: Py<PyAny>,
+    decrease: Py<PyAny>,
+    slow_start: Option<Py<PyAny>>,
+    on_mark: Option<Py<PyAny>>,
+    pacing_rate: Option<Py<PyAny>>,
+    /// The return value of `pacing_rate` after the last event.
+    rate: Option<f64>,
+    /// `cwndlab.Leave`: a return value of this type ends slow start.
+    leave: Py<PyAny>,
+    needs: Needs,
+    halves_in_slow_start: bool,
+    fault: Option<String>,
+    raised: Raised,
+}
+
+impl PythonRule {
+    /// Looks up the methods and the needs of an instance.
+    pub fn new(instance: &Bound<'_, PyAny>, raised: Raised) -> PyResult<Self> {
+        let py = instance.py();
+        let method = |name: &str| -> PyResult<Option<Py<PyAny>>> {
+            let method = instance.getattr_opt(name)?;
+            Ok(method.filter(|method| method.is_callable()).map(Bound::unbind))
+        };
+        let needed =
+            |name: &str| method(name)?.ok_or_else(|| unusable(py, format!("has no method {name}")));
+        let pacing_rate = method("pacing_rate")?;
+        let names: Vec<String> = instance.getattr_opt("needs")?.map_or_else(
+            || Ok(Vec::new()),
+            |needs| needs.try_iter()?.map(|x| x?.extract()).collect(),
+        )?;
+        let mut needs = Needs { pacing: pacing_rate.is_some(), faults: true, ..Needs::default() };
+        for name in &names {
+            match name.as_str() {
+                "delivery_rate" => needs.delivery_rate = true,
+                "exact_marks" => needs.exact_marks = true,
+                "recovery" => needs.recovery = true,
+                "rounds" => needs.rounds = true,
+                other => {
+                    let known = ["delivery_rate", "exact_marks", "recovery", "rounds"];
+                    return Err(unusable(py, unknown("needs", other, &known)));
+                }
+            }
+        }
+        let mut rule = Self {
+            increase: needed("increase")?,
+            decrease: needed("decrease")?,
+            slow_start: method("slow_start")?,
+            on_mark: method("on_mark")?,
+            pacing_rate,
+            rate: None,
+            leave: py.import("cwndlab.custom_rules")?.getattr("Leave")?.unbind(),
+            needs,
+            halves_in_slow_start: instance
+                .getattr_opt("halves_in_slow_start")?
+                .is_some_and(|halves| halves.is_truthy().unwrap_or(false)),
+            instance: instance.clone().unbind(),
+            fault: None,
+            raised,
+        };
+        rule.ask_rate(py);
+        Ok(rule)
+    }
+
+    /// Makes an instance by calling `make`; an exception becomes the new rule's fault.
+    pub fn made(make: &Py<PyAny>, raised: &Raised) -> Self {
+        Python::attach(|py| {
+            make.call0(py)
+                .and_then(|instance| Self::new(instance.bind(py), raised.clone()))
+                .unwrap_or_else(|error| Self::broken(py, error, raised))
+        })
+    }
+
+    fn broken(py: Python<'_>, error: PyErr, raised: &Raised) -> Self {
+        let none = || py.None();
+        let mut rule = Self {
+            instance: none(),
+            increase: none(),
+            decrease: none(),
+            slow_start: None,
+            on_mark: None,
+            pacing_rate: None,
+            rate: None,
+            leave: none(),
+            needs: Needs { faults: true, ..Needs::default() },
+            halves_in_slow_start: false,
+            fault: None,
+            raised: raised.clone(),
+        };
+        rule.keep(py, "making it", error);
+        rule
+    }
+
+    /// Keeps an exception as the rule's fault.
+    fn keep(&mut self, py: Python<'_>, doing: &str, error: PyErr) {
+        self.fault = Some(format!("{doing} raised {}", explain(py, &error)));
+        if let Ok(mut raised) = self.raised.lock() {
+            raised.get_or_insert(error);
+        }
+    }
+
+    /// Calls `pacing_rate`, as after every event.
+    fn ask_rate(&mut self, py: Python<'_>) {
+        let Some(method) = self.pacing_rate.as_ref().filter(|_| self.fault.is_none()) else {
+            return;
+        };
+        match method.call0(py).and_then(|answer| answer.extract::<Option<f64>>(py)) {
+            Ok(rate) if rate.is_none_or(|rate| rate.is_finite() && rate > 0.0) => self.rate = rate,
+            Ok(rate) => {
+                self.fault = Some(format!(
+                    "pacing_rate returned an invalid rate, {}: expected None or a number of \
+                     packets/s above 0",
+                    rate.unwrap_or_default()
+                ))
+            }
+            Err(error) => self.keep(py, "pacing_rate", error),
+        }
+    }
+
+    /// The window that a call returned; the current window if the call failed.
+    fn window(
+        &mut self,
+        py: Python<'_>,
+        doing: &str,
+        cwnd: f64,
+        answer: PyResult<Py<PyAny>>,
+    ) -> f64 {
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                self.keep(py, doing, error);
+                return cwnd;
+            }
+        };
+        match answer.extract::<f64>(py) {
+            Ok(window) if window.is_finite() => window,
+            _ => {
+                let shown =
+                    answer.bind(py).repr().map_or_else(|_| "?".into(), |text| text.to_string());
+                let shown: String = shown.chars().take(60).collect();
+                self.fault = Some(format!(
+                    "{doing} returned an invalid congestion window, {shown}, at {cwnd} packets: \
+                     expected a finite number of packets"
+                ));
+                cwnd
+            }
+        }
+    }
+}
+
+/// An exception and the place where it was raised, in one line.
+pub fn explain(py: Python<'_>, error: &PyErr) -> String {
+    let value = error.value(py);
+    // PyO3 keeps the traceback apart from the exception.
+    let _ = value.setattr("__traceback__", error.traceback(py));
+    let explained = py
+        .import("cwndlab.custom_rules")
+        .and_then(|module| module.getattr("explain")?.call1((value,))?.extract());
+    explained.unwrap_or_else(|_| error.to_string().replace('\n', " "))
+}
+
+/// An exception that says what is wrong with a class, without a place.
+fn unusable(py: Python<'_>, message: String) -> PyErr {
+    let raised = py
+        .import("cwndlab.custom_rules")
+        .and_then(|module| module.getattr("Unusable")?.call1((message,)));
+    raised.map_or_else(|error| error, PyErr::from_value)
+}
+
+/// Whether an exception ends the program and not only the run: Ctrl-C, `sys.exit`.
+pub fn is_interrupt(py: Python<'_>, error: &PyErr) -> bool {
+    !error.is_instance_of::<PyException>(py)
+}
+
+impl Clone for PythonRule {
+    /// Copies the instance by `copy.deepcopy`: arriving flows start from a copy of an unused
+    /// instance.
+    fn clone(&self) -> Self {
+        Python::attach(|py| {
+            let copied = py
+                .import("copy")
+                .and_then(|copy| copy.getattr("deepcopy")?.call1((&self.instance,)));
+            match copied.and_then(|instance| Self::new(&instance, self.raised.clone())) {
+                Ok(rule) => Self { fault: self.fault.clone(), ..rule },
+                Err(error) => Self::broken(py, error, &self.raised),
+            }
+        })
+    }
+}
+
+impl WindowRule for PythonRule {
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
+        if self.fault.is_some() {
+            return cwnd;
+        }
+        Python::attach(|py| {
+            let answer =
+                Py::new(py, PyAck::from(ack)).and_then(|ack| self.increase.call1(py, (cwnd, ack)));
+            let window = self.window(py, "increase", cwnd, answer);
+            self.ask_rate(py);
+            window
+        })
+    }
+
+    fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
+        if self.fault.is_some() {
+            return cwnd;
+        }
+        Python::attach(|py| {
+            let signal = match congestion {
+                Congestion::FastRetransmit => pyo3::intern!(py, "loss"),
+                Congestion::Ecn => pyo3::intern!(py, "ecn"),
+                Congestion::Timeout => pyo3::intern!(py, "timeout"),
+            };
+            let signal: &Bound<'_, PyString> = signal;
+            let answer = self.decrease.call1(py, (cwnd, signal));
+            let window = self.window(py, "decrease", cwnd, answer);
+            self.ask_rate(py);
+            window
+        })
+    }
+
+    fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
+        if self.slow_start.is_none() || self.fault.is_some() {
+            return SlowStart::Grow(cwnd + 1.0);
+        }
+        Python::attach(|py| {
+            let Some(method) = &self.slow_start else { return SlowStart::Grow(cwnd) };
+            let answer =
+                Py::new(py, PyAck::from(ack)).and_then(|ack| method.call1(py, (cwnd, ack)));
+            let leaves = answer.as_ref().is_ok_and(|answer| {
+                answer.bind(py).is_instance(self.leave.bind(py)).unwrap_or(false)
+            });
+            let window = self.window(py, "slow_start", cwnd, answer);
+            self.ask_rate(py);
+            if leaves { SlowStart::Leave(window) } else { SlowStart::Grow(window) }
+        })
+    }
+
+    fn on_mark(&mut self, cwnd: f64, ack: &Ack) -> MarkResponse {
+        if self.on_mark.is_none() || self.fault.is_some() {
+            return MarkResponse::Reduce;
+        }
+        Python::attach(|py| {
+            let Some(method) = &self.on_mark else { return MarkResponse::Reduce };
+            let answer = Py::new(py, PyAck::from(ack))
+                .and_then(|ack| method.call1(py, (cwnd, ack))?.is_truthy(py));
+            self.ask_rate(py);
+            match answer {
+                Ok(true) => MarkResponse::Reduce,
+                Ok(false) => MarkResponse::Consumed,
+                Err(error) => {
+                    self.keep(py, "on_mark", error);
+                    MarkResponse::Consumed
+                }
+            }
+        })
+    }
+
+    fn pacing_rate_packets_s(&self) -> Option<f64> {
+        self.rate
+    }
+
+    fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
+    fn halves_in_slow_start(&self) -> bool {
+        self.halves_in_slow_start
+    }
+}

@@ -1,0 +1,79 @@
+//! Resolution of names in scenarios: files on disk, and rules written in Python.
+
+use crate::custom_rule::{PythonRule, Raised, explain, is_interrupt};
+use crate::errors::RunError;
+use cwndlab_rules::{CustomRuleFactory, RuleSpec};
+use cwndlab_sim::scenario::Resolver;
+use pyo3::prelude::*;
+use std::cell::Cell;
+
+/// Resolves names for one run, and keeps the exceptions of its rules.
+#[derive(Default)]
+pub struct PythonResolver {
+    raised: Raised,
+    rules: Cell<bool>,
+}
+
+impl Resolver for PythonResolver {
+    fn read(&self, path: &str) -> Result<String, String> {
+        std::fs::read_to_string(path).map_err(|error| error.to_string())
+    }
+
+    fn rule(&self, text: &str) -> Result<RuleSpec, String> {
+        self.rules.set(true);
+        Python::attach(|py| {
+            let found = py.import("cwndlab.custom_rules").and_then(|module| {
+                module.getattr("find")?.call1((text,))?.extract::<(String, Py<PyAny>)>()
+            });
+            let (text, make) = found.map_err(|error| self.said(py, error))?;
+            // An instance, to find errors before the run.
+            make.call0(py)
+                .and_then(|instance| PythonRule::new(instance.bind(py), self.raised.clone()))
+                .map_err(|error| self.said(py, error))?;
+            let raised = self.raised.clone();
+            Ok(RuleSpec::custom(
+                text,
+                CustomRuleFactory::new(move || PythonRule::made(&make, &raised)),
+            ))
+        })
+    }
+}
+
+impl PythonResolver {
+    /// The message of an exception; keeps Ctrl-C.
+    fn said(&self, py: Python<'_>, error: PyErr) -> String {
+        let words = explain(py, &error);
+        if is_interrupt(py, &error)
+            && let Ok(mut raised) = self.raised.lock()
+        {
+            raised.get_or_insert(error);
+        }
+        words
+    }
+
+    /// The exception for a scenario or a rule that is not valid, or Ctrl-C if it occurred
+    /// meanwhile.
+    pub fn refused(&self, error: PyErr) -> PyErr {
+        let raised = self.raised.lock().ok().and_then(|mut raised| raised.take());
+        raised.unwrap_or(error)
+    }
+
+    /// Whether the scenario uses a rule written in Python.
+    pub fn has_rules(&self) -> bool {
+        self.rules.get()
+    }
+
+    /// The exception for a run that stopped, with the rule's exception as its cause, or Ctrl-C if
+    /// it occurred in a rule.
+    pub fn error(&self, py: Python<'_>, message: &str) -> PyErr {
+        let raised = self.raised.lock().ok().and_then(|mut raised| raised.take());
+        match raised {
+            Some(raised) if is_interrupt(py, &raised) => raised,
+            raised => {
+                let error = RunError::new_err(message.to_string());
+                error.set_cause(py, raised);
+                error
+            }
+        }
+    }
+}

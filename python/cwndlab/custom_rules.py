@@ -1,0 +1,342 @@
+"""Window rules written in Python.
+
+A class with `increase` and `decrease`, run in the simulator like any other rule.
+
+>>> class Patient:
+...     '''Adds a packet per round trip; the n-th loss in a row takes 1/(n + 1) of the window.'''
+...     def __init__(self, most=3):
+...         self.most, self.losses = most, 0
+...     def increase(self, cwnd, ack):
+...         if ack.rtt_s <= 1.1 * ack.min_rtt_s:
+...             self.losses = 0
+...         return cwnd + 1 / cwnd
+...     def decrease(self, cwnd, signal):
+...         self.losses = min(self.losses + 1, self.most)
+...         return cwnd * (1 - 1 / (self.losses + 1))
+
+In a file ``my_rules.py`` it is called ``"my_rules.py:Patient(3)"``, in scenarios and on the command
+line; where it was defined in the program that runs, `cwndlab.rule` gives its name:
+``cwndlab.rule(Patient, 3)``.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import re
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from cwndlab import sources
+from cwndlab.message import invalid, invalid_value
+
+if TYPE_CHECKING:
+    from cwndlab.native import Ack
+
+NOTATION = re.compile(
+    r"(?P<place>[^:(]+|.+\.py):(?P<name>[A-Za-z_][\w.]*)\s*(?:\((?P<arguments>.*)\))?", re.DOTALL
+)
+NOTATION_TEXT = '"FILE.py:Class(values)" or "package.module:Class(values)"'
+VALUES = "numbers, texts, True, False or None"
+
+
+class WindowRule(Protocol):
+    """The methods of a rule; only `increase` and `decrease` are required.
+
+    A class need not inherit from this one.
+
+    Windows are in packets, times in seconds. Each flow has its own instance. Methods return finite
+    numbers; the endpoint raises a window below its floor, such as a subtractive rule may return, to
+    the floor. Any other value and any exception ends the run with a `RunError`. Four more
+    attributes are optional:
+
+    ``needs``
+        A collection of ``"delivery_rate"``, ``"rounds"``, ``"exact_marks"`` and ``"recovery"``: the
+        measurements that the rule needs: for ``ack.delivery_rate_packets_s`` and
+        ``ack.round_start``, whether the receiver echoes every mark (DCTCP), and whether the rule
+        sees acknowledgements in recovery, too (BBR).
+    ``halves_in_slow_start``
+        True if a cut in slow start halves the window, whatever `decrease` returns.
+    ``on_mark(cwnd, ack)``
+        Called for each acknowledgement that echoes a mark; True calls `decrease`, once per window.
+    ``pacing_rate()``
+        Pacing rate in packets/s, or None; called after every other method.
+    """
+
+    def increase(self, cwnd: float, ack: Ack) -> float:
+        """Return the window after an acknowledgement of new data in congestion avoidance."""
+        ...
+
+    def decrease(self, cwnd: float, signal: Literal["loss", "ecn", "timeout"]) -> float:
+        """Return the window after congestion.
+
+        After a timeout, it sets ssthresh only.
+        """
+        ...
+
+    def slow_start(self, cwnd: float, ack: Ack) -> float:  # noqa: ARG002 (what it is given is documented here)
+        """Return the window after an acknowledgement in slow start; a `Leave` ends it.
+
+        Without this method, the window grows by one packet.
+        """
+        return cwnd + 1
+
+
+class Leave(float):
+    """The window at the end of slow start: ``return Leave(cwnd)`` in `WindowRule.slow_start`."""
+
+
+# Classes named by `name_of`, by place and name, for classes that their module does not export.
+_named: dict[tuple[str, str], type] = {}
+# Modules read from files, by path, with their content: a changed file is read again.
+_loaded: dict[Path, tuple[bytes, ModuleType]] = {}
+# Files being imported: a file that builds one of its rules meanwhile would wait for itself.
+_reading: set[Path] = set()
+_lock = threading.RLock()
+
+
+def name_of(rule: type, *values: object, **named: object) -> str:
+    """Return the notation of a rule's class with its values.
+
+    Raises
+    ------
+    ValueError
+        If the class is defined inside a function, or a value is not a literal.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> name_of(Fraction, 3, denominator=4)
+    'fractions:Fraction(3, denominator=4)'
+    """
+    if "<locals>" in rule.__qualname__:
+        raise ValueError(
+            invalid(
+                "rule", rule.__qualname__, "a class at the top level of a module or of a notebook"
+            )
+        )
+    place = rule.__module__
+    _named[place, rule.__qualname__] = rule
+    return _written(place, rule.__qualname__, list(values), named)
+
+
+def find(text: str) -> tuple[str, Callable[[], object]]:
+    """Read a notation: its canonical form, and a function that makes a rule for a flow.
+
+    Raises
+    ------
+    ValueError
+        If the notation, the module, the class or a value is not valid. Only a class with `increase`
+        and `decrease` is called; importing its module runs the module, as any import does.
+
+    Examples
+    --------
+    >>> text, make = find("cwndlab.custom_rules:WindowRule( )")
+    >>> text
+    'cwndlab.custom_rules:WindowRule'
+    """
+    place, name, values, named = _read(text)
+    rule = _class(place, name)
+    for method in ("increase", "decrease"):
+        if not callable(getattr(rule, method, None)):
+            raise Unusable(f"has no method {method}")
+    return _written(place, name, values, named), lambda: rule(*values, **named)
+
+
+def source(text: str) -> str | None:
+    """Return the source of a rule's whole module.
+
+    None if the code in memory may differ.
+
+    Examples
+    --------
+    >>> "class Fraction" in source("fractions:Fraction(1)")
+    True
+    """
+    place, name, _, _ = _read(text)
+    rule = _class(place, name)
+    if place.endswith(".py"):
+        place = _loaded[Path(place).resolve()][1].__name__
+    return sources.of_class(rule, place)
+
+
+def class_of(text: str) -> tuple[str, Callable[..., object]]:
+    """Return the name of a rule's class in its module, and the class.
+
+    Raises
+    ------
+    ValueError
+        If there is no such class.
+
+    Examples
+    --------
+    >>> class_of("fractions:Fraction(1)")
+    ('Fraction', <class 'fractions.Fraction'>)
+    """
+    place, name, _, _ = _read(text)
+    return name, _class(place, name)
+
+
+def know(place: str, name: str, load: Callable[[], type]) -> None:
+    """Register a class that no module has as ``place:name``.
+
+    It is loaded unless it is registered already.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> know("sent", "Mine", lambda: Fraction)
+    >>> class_of("sent:Mine(1)")
+    ('Mine', <class 'fractions.Fraction'>)
+    """
+    with _lock:
+        if (place, name) not in _named:
+            _named[place, name] = load()
+
+
+def shown(text: str) -> str:
+    """Return a rule's notation without the folders of its file, as tables show it.
+
+    Examples
+    --------
+    >>> shown("rules/deep/mine.py:Patient(3)"), shown('Rule(inc="1/w", dec="w/2")')
+    ('mine.py:Patient(3)', 'Rule(inc="1/w", dec="w/2")')
+    """
+    return re.sub(r"^[^:]*/([^/:]+\.py:)", r"\1", text)
+
+
+def explain(error: BaseException) -> str:
+    """Describe an exception and its place in one line.
+
+    Examples
+    --------
+    >>> explain(ValueError("no window"))
+    'ValueError: no window'
+    """
+    if isinstance(error, Unusable):
+        return str(error)
+    what = " ".join("".join(traceback.format_exception_only(error)[-1:]).split())
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__
+    ]
+    return (
+        f"{what} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else what
+    )
+
+
+class Unusable(ValueError):
+    """A rule that cannot be used; the message needs no source location."""
+
+
+def _read(text: str) -> tuple[str, str, list[Any], dict[str, Any]]:
+    found = NOTATION.fullmatch(text.strip())
+    if found is None:
+        raise Unusable(f"is not valid: expected {NOTATION_TEXT}")
+    try:
+        call = ast.parse(f"f({found['arguments'] or ''})", mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError
+        values = [ast.literal_eval(value) for value in call.args]
+        named = {
+            str(keyword.arg): ast.literal_eval(keyword.value)
+            for keyword in call.keywords
+            if keyword.arg
+        }
+        if len(named) < len(call.keywords):
+            raise ValueError
+    except (SyntaxError, ValueError):
+        raise Unusable(invalid_value(f"({found['arguments']})", VALUES)) from None
+    return found["place"].strip(), found["name"], values, named
+
+
+def _written(place: str, name: str, values: Iterable[object], named: dict[str, object]) -> str:
+    arguments = [_literal(value) for value in values] + [
+        f"{key}={_literal(value)}" for key, value in named.items()
+    ]
+    return f"{place}:{name}({', '.join(arguments)})" if arguments else f"{place}:{name}"
+
+
+def _literal(value: object) -> str:
+    text = repr(value)
+    try:
+        if ast.literal_eval(text) == value:
+            return text
+    except (SyntaxError, ValueError):
+        pass
+    raise Unusable(invalid_value(text, VALUES))
+
+
+def _class(place: str, name: str) -> Callable[..., object]:
+    if (place, name) in _named and place not in sys.modules:
+        return _named[place, name]
+    if place.endswith(".py"):
+        with _lock:
+            module = _file(Path(place))
+    else:
+        # Not under the lock: an import takes locks itself.
+        module = _module(place)
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if found is None:
+        found = _named.get((place, name))
+    if not inspect.isclass(found):
+        known = (
+            ", ".join(key for key, value in vars(module).items() if inspect.isclass(value))
+            or "none"
+        )
+        raise Unusable(f"{place} has no {name}; classes there: {known}")
+    return found
+
+
+def _module(place: str) -> ModuleType:
+    try:
+        return sources.imported(place)
+    except ImportError as error:
+        raise Unusable(
+            f"module {place} cannot be imported: {error}: expected {NOTATION_TEXT}"
+        ) from None
+
+
+def _file(path: Path) -> ModuleType:
+    path = path.resolve()
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise Unusable(
+            f"{path.name} cannot be read: {error.strerror}: expected {NOTATION_TEXT}"
+        ) from None
+    if path in _loaded and _loaded[path][0] == content:
+        return _loaded[path][1]
+    if path in _reading:
+        raise Unusable(
+            f"{path.name} builds a rule of its own while it is imported: move that under `if "
+            "__name__ == ...`"
+        )
+    # A unique module name: two directories may have a rules.py each.
+    name = f"cwndlab_rules_{abs(hash(str(path))):x}_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None, "a .py file has a loader"
+    assert spec.loader is not None, "a .py file has a loader"
+    module = importlib.util.module_from_spec(spec)
+    # Registered during its execution, as by `import`: dataclasses look their module up.
+    sys.modules[name] = module
+    _reading.add(path)
+    try:
+        # Not the loader's `exec_module`: it takes a file of the same second and length for
+        # unchanged.
+        exec(compile(content, str(path), "exec", dont_inherit=True), vars(module))
+    except Exception as error:
+        del sys.modules[name]
+        raise Unusable(f"{path.name} cannot be read: {explain(error)}") from error
+    finally:
+        _reading.discard(path)
+    _loaded[path] = (content, module)
+    sources.keep(module, content)
+    return module

@@ -1,0 +1,148 @@
+"""Tests that a live run leaves nothing behind however it ends, and that unsupported settings are
+refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from host_load import SMALL
+
+from cwndlab import Scenario
+from cwndlab.errors import LiveError, ScenarioError
+from cwndlab.live import program
+from cwndlab.live.run import linux
+from waiting import HANG_S, wait_until
+
+LONG = SMALL.replace('"3s"', f'"{HANG_S:.0f}s"')
+"""A run that ends only because something ends it."""
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start a long run, which ends with the test."""
+    started = []
+
+    def run() -> subprocess.Popen[str]:
+        (tmp_path / "long.toml").write_text(LONG)
+        command = [sys.executable, "-m", "cwndlab", "live", "linux", "long.toml"]
+        pipe = subprocess.PIPE
+        started.append(subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True))
+        return started[-1]
+
+    yield run
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def _children(process: subprocess.Popen[str]) -> list[int]:
+    text = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    return [int(number) for number in text.split()]
+
+
+def _namespaces_of(pid: int) -> int:
+    """Count the network namespaces of a process's threads."""
+    links = Path(f"/proc/{pid}/task").glob("*/ns/net")
+    return len({link.readlink() for link in links})
+
+
+def _running(process: subprocess.Popen[str]) -> int:
+    """Wait until the program runs flows in its namespaces; return its process ID."""
+    wait_until(lambda: _children(process) or process.poll() is not None, "the start of the program")
+    assert process.poll() is None, process.communicate()
+    (child,) = _children(process)
+    wait_until(lambda: _namespaces_of(child) == 3, "a run in its namespaces")
+    return child
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize(
+    ("how", "code", "lines"),
+    [
+        ("interrupt the command", 130, 1),
+        ("terminate the command", -signal.SIGTERM, 0),
+        ("kill the command", -signal.SIGKILL, 0),
+        ("terminate the program", 2, 1),
+        ("kill the program", 2, 1),
+    ],
+)
+def test_nothing_stays_behind(start, how, code, lines):
+    process = start()
+    child = _running(process)
+    verb, _, whom = how.partition(" the ")
+    number = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}[verb]
+    os.kill(child if whom == "program" else process.pid, number)
+    _, err = process.communicate(timeout=HANG_S)
+    wait_until(lambda: not Path(f"/proc/{child}/task").exists(), "the end of the program")
+    assert process.returncode == code, err
+    assert len(err.strip().splitlines()) == lines, err
+    # The lock is released, too: another run starts.
+    assert (
+        linux(Scenario.load(SMALL).patch({"duration": "0.3s", "measure": None})).duration_s == 0.3
+    )
+
+
+@pytest.mark.usefixtures("unchanged")
+def test_a_second_run_at_the_same_time_is_refused(start):
+    process = start()
+    _running(process)
+    with pytest.raises(LiveError, match="another live run is in progress"):
+        linux(SMALL)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=HANG_S)
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        (
+            "flows.0.rule",
+            "kernel:westwood",
+            '"kernel:westwood" is not known: expected kernel:reno, kernel:cubic',
+        ),
+        ("tcp", {"max_burst": 3}, "tcp.max_burst: has no effect on Linux"),
+        ("profile", "ns2-2.35", "profile: "),
+        ("trace", {"packets": True}, "trace.packets: "),
+        ("flows.0.recovery", "tahoe", r'flows\[0\].recovery: "tahoe"'),
+        ("flows.0.responses", {"size": 10, "think": "1s"}, r"flows\[0\].responses: "),
+    ],
+)
+def test_unsupported_settings_are_refused_by_name(key, value, message):
+    with pytest.raises((LiveError, ScenarioError), match=message):
+        linux(Scenario.load(SMALL).patch({key: value}))
+
+
+def test_without_root_the_message_says_what_is_needed(tmp_path):
+    (tmp_path / "request.json").write_text('{"scenario": ' + Scenario.load(SMALL).to_json() + "}")
+    # A copy that other users may execute.
+    copy = tmp_path / "cwndlab-live"
+    copy.write_bytes(program.BUILT.read_bytes())
+    copy.chmod(0o755)
+    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
+        folder.chmod(0o755)
+    with (tmp_path / "request.json").open() as request:
+        done = subprocess.run(
+            [copy, "linux"],
+            stdin=request,
+            capture_output=True,
+            text=True,
+            user=65534,
+            group=65534,
+            timeout=HANG_S,
+        )
+    assert done.returncode == 2
+    assert "needs root" in done.stdout
+    assert "CAP_NET_ADMIN" in done.stdout
+
+
+@pytest.mark.anywhere
+def test_without_the_program_the_message_says_how_to_get_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(program, "BUILT", tmp_path / "none")
+    with pytest.raises(LiveError, match="make live"):
+        linux(SMALL)
