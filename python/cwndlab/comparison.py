@@ -1,10 +1,4 @@
-"""Compare rules: execute a plan, then means, confidence intervals and the scores C and D.
-
-Scores as in Akella et al. (2002), per metric and setting: for each environment a rule's distance
-from the best rule there, ``d = best - own`` (``own - best`` where less is better); C is the largest
-distance over the environments, D their sum. The text defines D as the sum; its notation table
-divides by the number of environments, but the published numbers only fit the sum.
-"""
+"""Compare rules: execute a plan, then means, confidence intervals and scores."""
 
 from __future__ import annotations
 
@@ -20,13 +14,13 @@ from cwndlab.collection import Collection, collect
 from cwndlab.metrics import METRICS, measure
 from cwndlab.plan import Joint, Level, Plan, Run
 from cwndlab.results import Result
+from cwndlab.scores import SETTING, scores
 from cwndlab.statistics import estimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AXES = ("recovery", "queue", "env", "rule")
-SETTING = ("recovery", "queue")
 MANY_ENVIRONMENTS = 4
 TEST_FLOWS = "flow"
 """Name of the flows under test in every environment."""
@@ -213,30 +207,3 @@ def compare(
     """
     collection = into if into is not None else Comparison(plan)
     return collect(collection, jobs=jobs, trace=trace, on_run=on_run, progress=progress, keep=keep)
-
-
-def scores(summary: pl.DataFrame) -> pl.DataFrame:
-    """C and D of every rule from the means of a `Comparison.summary`.
-
-    A rule without a mean in one of the environments gets null: it cannot be ranked.
-
-    Examples
-    --------
-    >>> rows = [("sack", "drop-tail", env, rule, "goodput", mean, None, 1) for env, rule, mean in
-    ...         [("one", "A", 0.9), ("one", "B", 0.7), ("two", "A", 0.5), ("two", "B", 0.6)]]
-    >>> table = scores(pl.DataFrame(rows, schema=_SUMMARY_SCHEMA, orient="row"))
-    >>> [(row["rule"], round(row["C_a"], 3), round(row["D_a"], 3)) for row in table.to_dicts()]
-    [('A', 0.1, 0.1), ('B', 0.2, 0.2)]
-    """
-    signs = {metric.key: 1.0 if metric.more_is_better else -1.0 for metric in METRICS}
-    merit = pl.col("mean") * pl.col("metric").replace_strict(signs, return_dtype=pl.Float64)
-    distance = merit.max().over(*SETTING, "metric", "env") - merit
-    unranked = pl.col("distance").is_null().any()
-    return (
-        summary.with_columns(distance=distance)
-        .group_by(*SETTING, "metric", "rule", maintain_order=True)
-        .agg(
-            C_a=pl.when(unranked).then(None).otherwise(pl.col("distance").max()),
-            D_a=pl.when(unranked).then(None).otherwise(pl.col("distance").sum()),
-        )
-    )

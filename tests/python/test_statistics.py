@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwndlab.comparison import _SUMMARY_SCHEMA, scores
+from cwndlab.comparison import _SUMMARY_SCHEMA
+from cwndlab.scores import scores
 from cwndlab.statistics import estimate
 
 

@@ -219,12 +219,18 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
 
         /// Compares with a map from bucket numbers to events; eight buckets.
         #[test]
-        fn buckets_return_their_events_in_order(steps in prop::collection::vec((0u64..30, 0u8..40), 0..400)) {
-            let (mut buckets, mut lists, mut current) = (CalendarBuckets::new(1.0, 5), BTreeMap::<u64, Vec<TestEvent>>::new(), 0);
+        fn buckets_return_their_events_in_order(
+            steps in prop::collection::vec((0u64..30, 0u8..40), 0..400),
+        ) {
+            let (mut buckets, mut lists, mut current) =
+                (CalendarBuckets::new(1.0, 5), BTreeMap::<u64, Vec<TestEvent>>::new(), 0);
             for (number, (ahead, kind)) in steps.into_iter().enumerate() {
                 match kind {
                     0..8 => {
@@ -237,7 +243,8 @@ mod tests {
                     }
                     8 if ahead < current => {
                         // Three events are left in the current bucket.
-                        let left: Vec<TestEvent> = (0..3).map(|place| TestEvent(current, 1000 * number + place)).collect();
+                        let left: Vec<TestEvent> =
+                            (0..3).map(|place| TestEvent(current, 1000 * number + place)).collect();
                         buckets.rewind(ahead as f64, left.iter().copied());
                         lists.insert(current, left);
                         current = ahead;

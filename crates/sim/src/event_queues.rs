@@ -247,16 +247,25 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
 
         #[test]
-        fn a_merge_queue_is_sorted_over_its_ports(steps in prop::collection::vec((0u32..4, 0u8..20, 0u8..3, 0u32..5), 0..300)) {
-            let (mut merge_queue, mut sorted) = (MergeQueue::new(0.01, 0), Vec::<RoutedPacket>::new());
+        fn a_merge_queue_is_sorted_over_its_ports(
+            steps in prop::collection::vec((0u32..4, 0u8..20, 0u8..3, 0u32..5), 0..300),
+        ) {
+            let (mut merge_queue, mut sorted) =
+                (MergeQueue::new(0.01, 0), Vec::<RoutedPacket>::new());
             merge_queue.open(3);
             for (port, at, since, flow) in steps {
                 if port == 3 {
                     let first = (!sorted.is_empty()).then(|| sorted.remove(0));
-                    prop_assert_eq!(merge_queue.pop().map(|routed| routed.key()), first.map(|routed| routed.key()));
+                    prop_assert_eq!(
+                        merge_queue.pop().map(|routed| routed.key()),
+                        first.map(|routed| routed.key())
+                    );
                 } else {
                     let packet = Packet {
                         at_s: f64::from(at),
@@ -267,13 +276,25 @@ mod tests {
                         flags: Flags::default(),
                         options: 0,
                     };
-                    let new = RoutedPacket { packet, flow, stage: 0, indices: FlowIndices { route: 0, first_fifo: 0, first_access_link: 0 } };
-                    let is_earlier = sorted.first().is_none_or(|first| new.packet.at_s < first.packet.at_s);
+                    let new = RoutedPacket {
+                        packet,
+                        flow,
+                        stage: 0,
+                        indices: FlowIndices { route: 0, first_fifo: 0, first_access_link: 0 },
+                    };
+                    let is_earlier =
+                        sorted.first().is_none_or(|first| new.packet.at_s < first.packet.at_s);
                     prop_assert_eq!(merge_queue.put(port, new), is_earlier);
                     sorted.insert(sorted.partition_point(|old| old.key() <= new.key()), new);
                 }
-                prop_assert_eq!(merge_queue.first_s(), sorted.first().map_or(NO_EVENT, |first| first.packet.at_s));
-                prop_assert_eq!(merge_queue.first(), sorted.first().map(|first| (first.packet.tx_start_s, first.flow)));
+                prop_assert_eq!(
+                    merge_queue.first_s(),
+                    sorted.first().map_or(NO_EVENT, |first| first.packet.at_s)
+                );
+                prop_assert_eq!(
+                    merge_queue.first(),
+                    sorted.first().map(|first| (first.packet.tx_start_s, first.flow))
+                );
             }
         }
     }

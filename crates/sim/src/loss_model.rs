@@ -169,7 +169,8 @@ mod tests {
     fn both_states_may_lose_some() {
         // Half of packets in each state: 0.5 * 0.8 + 0.5 * 0.1 = 0.45. With changes at 1 in 2
         // packets are independent: sqrt(0.25/1e5).
-        let json = r#"{"kind": "gilbert-elliott", "to_bad": 0.5, "to_good": 0.5, "bad_loss": 0.8, "good_loss": 0.1}"#;
+        let json = r#"{"kind": "gilbert-elliott", "to_bad": 0.5, "to_good": 0.5,
+            "bad_loss": 0.8, "good_loss": 0.1}"#;
         let count =
             lost(&mut loss(json, None), false, 100_000).iter().filter(|&&hit| hit).count() as f64;
         assert!((count / 1e5 - 0.45).abs() < 4.0 * 0.00158, "{}", count / 1e5);

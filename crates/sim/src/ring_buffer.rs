@@ -152,7 +152,10 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
 
         #[test]
         fn it_is_a_fifo_queue(steps in prop::collection::vec((0u8..5, 0usize..40), 0..300)) {

@@ -135,12 +135,16 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
 
         #[test]
         fn they_are_queues(steps in prop::collection::vec((0u8..12, 0usize..3), 0..600)) {
             let mut pool = RingPool::default();
-            let (mut all, mut queues) = ([PooledRing::default(); 3], [const { VecDeque::new() }; 3]);
+            let (mut all, mut queues) =
+                ([PooledRing::default(); 3], [const { VecDeque::new() }; 3]);
             for (number, (kind, which)) in steps.into_iter().enumerate() {
                 let (ring, queue) = (&mut all[which], &mut queues[which]);
                 match kind {
@@ -153,12 +157,18 @@ mod tests {
                         // A value that belongs in front of the second half.
                         let middle = queue.get(queue.len() / 2).copied().unwrap_or(number);
                         let index = pool.insert(ring, middle, |&earlier| earlier < middle);
-                        prop_assert_eq!(index as usize, queue.partition_point(|&earlier| earlier < middle));
+                        prop_assert_eq!(
+                            index as usize,
+                            queue.partition_point(|&earlier| earlier < middle)
+                        );
                         queue.insert(index as usize, middle);
                     }
                 }
                 for (ring, queue) in all.iter().zip(&queues) {
-                    prop_assert_eq!((ring.is_empty(), pool.front(ring), pool.back(ring)), (queue.is_empty(), queue.front(), queue.back()));
+                    prop_assert_eq!(
+                        (ring.is_empty(), pool.front(ring), pool.back(ring)),
+                        (queue.is_empty(), queue.front(), queue.back())
+                    );
                 }
             }
             for (ring, queue) in all.iter_mut().zip(&mut queues) {

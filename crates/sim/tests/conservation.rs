@@ -205,7 +205,10 @@ fn arriving_flows_leave_no_packets_behind() {
         rate = "5Mbit"
         delay = "10ms"
         queue = { kind = "drop-tail", limit = "15pkt" }
-        loss = [{ kind = "bernoulli", p = 0.01 }, { kind = "bernoulli", p = 0.01, after_queue = true }]
+        loss = [
+            { kind = "bernoulli", p = 0.01 },
+            { kind = "bernoulli", p = 0.01, after_queue = true },
+        ]
         back_rate = "1Mbit"
         [tcp]
         syn = false

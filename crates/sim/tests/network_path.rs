@@ -103,13 +103,19 @@ fn impairments() {
     let queue = r#"{ kind = "drop-tail", limit = "20pkt" }"#;
     dumbbell(
         queue,
-        r#"loss = [{ kind = "bernoulli", p = 0.01 }, { kind = "gilbert-elliott", to_bad = 0.001, to_good = 0.3, after_queue = true }]"#,
+        r#"loss = [
+            { kind = "bernoulli", p = 0.01 },
+            { kind = "gilbert-elliott", to_bad = 0.001, to_good = 0.3, after_queue = true },
+        ]"#,
     );
     dumbbell(queue, r#"jitter = { kind = "normal", mean = "5ms", deviation = "2ms" }"#);
     dumbbell(queue, r#"jitter = { kind = "exponential", mean = "5ms", reorder = true }"#);
     dumbbell(
         queue,
-        r#"outages = [{ from = "3s", to = "3.5s" }, { from = "5s", to = "5.2s", arrivals = "lost" }]"#,
+        r#"outages = [
+            { from = "3s", to = "3.5s" },
+            { from = "5s", to = "5.2s", arrivals = "lost" },
+        ]"#,
     );
 }
 

@@ -74,7 +74,10 @@ fn strict_priority_leaves_the_lower_class_the_rest() {
 fn rio_keeps_packets_in_profile() {
     // 3 of 8 Mbit/s in profile, 16 out of it. The averages: out-packets fill the queue to between
     // 10 and 30; never are 40 in-packets there.
-    let queue = r#"{ kind = "rio", limit = "200pkt", min = "10pkt", max = "30pkt", in_min = "40pkt", in_max = "80pkt" }"#;
+    let queue = concat!(
+        r#"{ kind = "rio", limit = "200pkt", min = "10pkt", max = "30pkt", "#,
+        r#"in_min = "40pkt", in_max = "80pkt" }"#,
+    );
     let result = two_sources(queue, [(3, "priority = 0"), (16, "priority = 1")]);
     assert_eq!(result.cross[0].dropped_packets, 0);
     assert_near(result.cross[0].delivered_bps, 3e6, 0.003);
@@ -95,7 +98,11 @@ fn losses_in_bursts_have_their_rate() {
             rate = "8Mbit"
             delay = "1ms"
             queue = {{ kind = "drop-tail", limit = "20pkt" }}
-            loss = [{{ kind = "gilbert-elliott", to_bad = 0.01, to_good = 0.1, after_queue = {after_queue} }}]
+            [[dumbbell.loss]]
+            kind = "gilbert-elliott"
+            to_bad = 0.01
+            to_good = 0.1
+            after_queue = {after_queue}
             [[cross]]
             rate = "{rate}Mbit"
             "#

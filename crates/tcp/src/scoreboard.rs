@@ -2,25 +2,32 @@
 
 use crate::SequenceSet;
 
-/// The SACK scoreboard of a sender.
+/// The SACK scoreboard of a sender. What an ACK costs does not depend on the window: packets are
+/// counted when their state changes.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     sacked: SequenceSet,
+    /// SND.UNA at the last update.
+    snd_una: i64,
     /// HighRxt + 1: each hole below it was retransmitted in this recovery.
     next_rxt: i64,
+    /// Packets in `sacked`, in all and below `next_rxt`.
+    sacked_count: u64,
+    sacked_below_next_rxt: u64,
 }
 
 impl Scoreboard {
     /// Removes all SACK information.
     pub fn clear(&mut self) {
         self.sacked.clear();
-        self.next_rxt = 0;
+        (self.next_rxt, self.sacked_count, self.sacked_below_next_rxt) = (0, 0, 0);
     }
 
     /// Resets the scoreboard for another flow and keeps allocated memory.
     pub fn reset(&mut self) {
+        self.clear();
         self.sacked.reset();
-        self.next_rxt = 0;
+        self.snd_una = 0;
     }
 
     /// Records SACK blocks above SND.UNA; returns whether any reports a new packet.
@@ -28,19 +35,30 @@ impl Scoreboard {
     /// Blocks beyond `highest_sent` report packets that were never sent and are ignored.
     #[inline(never)]
     pub fn update(&mut self, highest_ack: i64, highest_sent: i64, blocks: &[(i64, i64)]) -> bool {
-        self.sacked.advance(highest_ack + 1);
-        let mut changed = false;
+        self.snd_una = highest_ack + 1;
+        let removed = self.sacked.advance(self.snd_una);
+        self.sacked_count -= removed;
+        // All that was removed lies below SND.UNA.
+        self.sacked_below_next_rxt =
+            if self.snd_una < self.next_rxt { self.sacked_below_next_rxt - removed } else { 0 };
+        let mut inserted = 0;
         for &(left, right) in blocks {
-            changed |=
-                self.sacked.insert_range(left.max(highest_ack + 1), right.min(highest_sent + 1));
+            let (left, right) = (left.max(self.snd_una), right.min(highest_sent + 1));
+            if left < self.next_rxt {
+                let below = self.sacked.insert_range(left, right.min(self.next_rxt));
+                self.sacked_below_next_rxt += below;
+                inserted += below;
+            }
+            inserted += self.sacked.insert_range(left.max(self.next_rxt), right);
         }
-        changed
+        self.sacked_count += inserted;
+        inserted > 0
     }
 
     /// Timeout: keeps SACK information (RFC 6675 section 5.1), but every hole may be retransmitted
     /// again.
     pub fn forget_retransmissions(&mut self) {
-        self.next_rxt = 0;
+        (self.next_rxt, self.sacked_below_next_rxt) = (0, 0);
     }
 
     /// Whether packet `number` is SACKed.
@@ -50,7 +68,10 @@ impl Scoreboard {
 
     /// Records that packet `number` was retransmitted.
     pub fn mark_retransmitted(&mut self, number: i64) {
-        self.next_rxt = self.next_rxt.max(number + 1);
+        if number >= self.next_rxt {
+            self.sacked_below_next_rxt += self.sacked.count(self.next_rxt, number + 1);
+            self.next_rxt = number + 1;
+        }
     }
 
     /// The next hole below the highest SACKed packet that was not retransmitted in this recovery.
@@ -60,15 +81,31 @@ impl Scoreboard {
         (hole < highest).then_some(hole)
     }
 
+    /// Number of SACKed packets from SND.UNA on.
+    pub fn sacked_count(&self, highest_ack: i64) -> u64 {
+        self.sacked_count - self.acknowledged(highest_ack)
+    }
+
+    /// SACKed packets that an ACK has acknowledged since the last update.
+    fn acknowledged(&self, highest_ack: i64) -> u64 {
+        self.sacked.count(self.snd_una, highest_ack + 1)
+    }
+
     /// Estimate of packets in flight (pipe, RFC 6675 section 4) with DupThresh = `threshold`.
     pub fn pipe(&self, highest_ack: i64, highest_sent: i64, threshold: u32) -> i64 {
-        let first = highest_ack + 1;
-        let unsacked = |from: i64, to: i64| {
-            if to > from { to - from - self.sacked.count(from, to) as i64 } else { 0 }
+        let (first, end) = (highest_ack + 1, highest_sent + 1);
+        let acknowledged = self.acknowledged(highest_ack);
+        let not_lost = match self.lost_below(threshold).filter(|&number| number >= first) {
+            // As many packets are SACKed from there on as define it.
+            Some(number) => end - number - i64::from(threshold.max(1)),
+            None => end - first - (self.sacked_count - acknowledged) as i64,
         };
-        let lost_below = self.lost_below(threshold).unwrap_or(first);
-        let retransmitted = unsacked(first, self.next_rxt.min(highest_sent + 1));
-        unsacked(lost_below.max(first), highest_sent + 1) + retransmitted
+        let retransmitted = if self.next_rxt > first {
+            self.next_rxt - first - (self.sacked_below_next_rxt - acknowledged) as i64
+        } else {
+            0
+        };
+        not_lost.max(0) + retransmitted
     }
 
     /// Packets below this number that are not SACKed are lost (IsLost, RFC 6675 section 4).
@@ -84,7 +121,8 @@ impl Scoreboard {
     /// The highest packet below `limit` that is not SACKed: the rescue retransmission of RFC 6675
     /// section 4, rule 4.
     pub fn highest_hole(&self, highest_ack: i64, limit: i64) -> Option<i64> {
-        (highest_ack + 1..limit).rev().find(|&number| !self.sacked.contains(number))
+        let hole = self.sacked.run_start(limit) - 1;
+        (hole > highest_ack).then_some(hole)
     }
 }
 

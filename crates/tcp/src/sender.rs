@@ -6,9 +6,9 @@
 
 use crate::cwnd::CwndAction;
 use crate::ecn::EcnState;
+use crate::loss_detection::rack::Rack;
 use crate::pacing::Pacer;
 use crate::prr::Prr;
-use crate::rack::Rack;
 use crate::rate_sample::RateSampler;
 use crate::{
     AckSegment, Counters, Knobs, NEVER, Output, Recovery, RttEstimator, SackBlocks, Scoreboard,

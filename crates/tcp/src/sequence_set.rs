@@ -1,48 +1,63 @@
 //! A set of packet numbers as a sliding bitmap.
 
+use std::collections::VecDeque;
+
 /// A set of packet numbers from a sliding base. The first 64 bits are inline; the rest is on the
 /// heap behind a one-word pointer, because few flows need it.
+///
+/// Searches skip runs of full words by means of a set of full words, which is a `SequenceSet` too,
+/// so that they take O(log n) steps. A change takes O(log n) steps for each word that it changes.
 #[derive(Clone, Debug, Default)]
 pub struct SequenceSet {
     /// Packet number of the first bit; a multiple of 64.
     base: i64,
     first: u64,
-    #[allow(
-        clippy::box_collection,
-        reason = "a list that is not there takes a word instead of three"
-    )]
-    rest: Option<Box<Vec<u64>>>,
+    rest: Option<Box<Rest>>,
+}
+
+/// The words after the first.
+#[derive(Clone, Debug, Default)]
+struct Rest {
+    words: VecDeque<u64>,
+    /// Numbers, counted from packet 0, of the words whose bits are all set.
+    full: SequenceSet,
+}
+
+/// Sets the bits of `run`; returns how many were clear.
+fn set_bits(word: &mut u64, run: u64) -> u64 {
+    let fresh = run & !*word;
+    *word |= run;
+    if fresh == 0 { 0 } else { fresh.count_ones().into() }
 }
 
 impl SequenceSet {
     #[inline]
     fn word(&self, index: usize) -> u64 {
-        if index == 0 { self.first } else { self.rest().get(index - 1).copied().unwrap_or(0) }
-    }
-
-    fn rest(&self) -> &[u64] {
-        self.rest.as_ref().map_or(&[], |rest| rest)
+        if index == 0 {
+            return self.first;
+        }
+        let rest = self.rest.as_ref();
+        rest.and_then(|rest| rest.words.get(index - 1)).copied().unwrap_or(0)
     }
 
     fn words(&self) -> usize {
-        1 + self.rest().len()
+        1 + self.rest.as_ref().map_or(0, |rest| rest.words.len())
     }
 
     /// Removes all numbers.
     pub fn clear(&mut self) {
         self.first = 0;
-        self.rest.iter_mut().for_each(|rest| rest.clear());
+        if let Some(rest) = &mut self.rest {
+            rest.words.clear();
+            rest.full.clear();
+        }
     }
 
     /// Empties the set for another flow and keeps allocated memory.
     pub fn reset(&mut self) {
         self.clear();
         self.base = 0;
-    }
-
-    /// Whether the set is empty.
-    pub fn is_empty(&self) -> bool {
-        self.first == 0 && self.rest().iter().all(|&word| word == 0)
+        self.rest.iter_mut().for_each(|rest| rest.full.reset());
     }
 
     /// Whether `number` is in the set.
@@ -60,78 +75,97 @@ impl SequenceSet {
             return false;
         }
         let offset = (number - self.base) as usize;
-        let (index, bit) = (offset / 64, 1u64 << (offset % 64));
-        let word = if index == 0 {
-            &mut self.first
-        } else {
-            let rest = self.rest.get_or_insert_default();
-            if index > rest.len() {
-                rest.resize(index, 0);
-            }
-            &mut rest[index - 1]
-        };
-        let fresh = *word & bit == 0;
-        *word |= bit;
-        fresh
+        let bit = 1u64 << (offset % 64);
+        if offset < 64 {
+            let fresh = self.first & bit == 0;
+            self.first |= bit;
+            return fresh;
+        }
+        self.set_in_word(offset / 64, bit) > 0
     }
 
-    /// Inserts `[from, to)`; returns whether any number was missing. Ignores numbers below the last
+    /// Inserts `[from, to)`; returns how many numbers were missing. Ignores numbers below the last
     /// [`SequenceSet::advance`].
     #[inline]
-    pub fn insert_range(&mut self, from: i64, to: i64) -> bool {
+    pub fn insert_range(&mut self, from: i64, to: i64) -> u64 {
         let from = from.max(self.base);
         if to <= from {
-            return false;
+            return 0;
         }
         let (start, last) = ((from - self.base) as usize, (to - 1 - self.base) as usize);
         if last < 64 {
-            let run = u64::MAX << start & u64::MAX >> (63 - last);
-            let fresh = run & !self.first != 0;
-            self.first |= run;
-            return fresh;
+            return set_bits(&mut self.first, u64::MAX << start & u64::MAX >> (63 - last));
         }
-        self.insert_long_range(start, last)
+        self.insert_long_range(from, to)
     }
 
-    /// Sets bits `start` to `last`, where `last` is beyond the first word.
+    /// Inserts a range that ends beyond the first word: goes from one missing number to the next.
     #[inline(never)]
-    fn insert_long_range(&mut self, start: usize, last: usize) -> bool {
-        let rest = self.rest.get_or_insert_default();
-        if last / 64 > rest.len() {
-            rest.resize(last / 64, 0);
+    fn insert_long_range(&mut self, from: i64, to: i64) -> u64 {
+        let mut inserted = 0;
+        let mut number = self.first_missing(from);
+        while number < to {
+            let offset = (number - self.base) as usize;
+            let (index, bit) = (offset / 64, offset % 64);
+            let end = ((to - self.base) as usize - index * 64).min(64);
+            inserted += self.set_in_word(index, u64::MAX << bit & u64::MAX >> (64 - end));
+            number = self.first_missing(self.base + (index * 64 + end) as i64);
         }
-        let mut set = |index: usize, run: u64| {
-            let word = if index == 0 { &mut self.first } else { &mut rest[index - 1] };
-            let fresh = run & !*word != 0;
-            *word |= run;
-            fresh
-        };
-        let (above, below) = (u64::MAX << (start % 64), u64::MAX >> (63 - last % 64));
-        if start / 64 == last / 64 {
-            return set(last / 64, above & below);
-        }
-        let middle =
-            (start / 64 + 1..last / 64).fold(false, |fresh, index| set(index, u64::MAX) | fresh);
-        set(start / 64, above) | set(last / 64, below) | middle
+        inserted
     }
 
-    /// Removes all numbers below `number`.
-    pub fn advance(&mut self, number: i64) {
+    /// Sets the bits of `run` in word `index`; returns how many were clear.
+    fn set_in_word(&mut self, index: usize, run: u64) -> u64 {
+        if index == 0 {
+            return set_bits(&mut self.first, run);
+        }
+        let rest = self.rest.get_or_insert_default();
+        if index > rest.words.len() {
+            rest.words.resize(index, 0);
+        }
+        let word = &mut rest.words[index - 1];
+        let inserted = set_bits(word, run);
+        if inserted > 0 && *word == u64::MAX {
+            rest.full.insert(self.base / 64 + index as i64);
+        }
+        inserted
+    }
+
+    /// Removes all numbers below `number`; returns how many there were.
+    pub fn advance(&mut self, number: i64) -> u64 {
         let shift = ((number & !63) - self.base) / 64;
+        let mut removed = 0;
         if shift > 0 {
-            let shift = shift as usize;
-            match &mut self.rest {
-                Some(rest) if shift <= rest.len() => {
-                    self.first = rest[shift - 1];
-                    rest.drain(..shift);
-                }
-                _ => self.clear(),
-            }
-            self.base = number & !63;
+            removed = self.drop_words(shift as usize);
         }
         if number > self.base {
-            self.first &= u64::MAX << (number - self.base).min(63);
+            let kept = u64::MAX << (number - self.base);
+            let passed = self.first & !kept;
+            if passed != 0 {
+                removed += u64::from(passed.count_ones());
+                self.first &= kept;
+            }
         }
+        removed
+    }
+
+    /// Moves the base by `shift` words, more than none; returns how many numbers are dropped.
+    fn drop_words(&mut self, shift: usize) -> u64 {
+        self.base += shift as i64 * 64;
+        let mut passed = u64::from(self.first.count_ones());
+        self.first = 0;
+        if let Some(rest) = &mut self.rest {
+            let count = shift.min(rest.words.len());
+            for (index, word) in rest.words.drain(..count).enumerate() {
+                if index + 1 == shift {
+                    self.first = word;
+                } else {
+                    passed += u64::from(word.count_ones());
+                }
+            }
+            rest.full.advance(self.base / 64 + 1);
+        }
+        passed
     }
 
     /// First number at or above `number` that is missing.
@@ -141,34 +175,45 @@ impl SequenceSet {
         }
         let offset = (number - self.base) as usize;
         let mut index = offset / 64;
-        let mut word = !self.word(index) & (u64::MAX << (offset % 64));
-        while word == 0 {
+        let mut clear = !self.word(index) & (u64::MAX << (offset % 64));
+        if clear == 0 {
             index += 1;
-            word = !self.word(index);
+            clear = !self.word(index);
         }
-        self.base + (index * 64) as i64 + i64::from(word.trailing_zeros())
+        if clear == 0
+            && let Some(rest) = &self.rest
+        {
+            let first_word = self.base / 64;
+            index = (rest.full.first_missing(first_word + index as i64) - first_word) as usize;
+            clear = !self.word(index);
+        }
+        self.base + (index * 64) as i64 + i64::from(clear.trailing_zeros())
     }
 
-    /// First number of the contiguous run that ends at `number`.
+    /// First number of the contiguous run that ends before `number`; `number` itself if the one
+    /// before it is missing.
     pub fn run_start(&self, number: i64) -> i64 {
-        let mut start = number;
-        while start > self.base {
-            let (index, bit) =
-                ((start - 1 - self.base) as usize / 64, (start - 1 - self.base) as u32 % 64);
-            let ones = (self.word(index) << (63 - bit)).leading_ones();
-            start -= i64::from(ones);
-            if ones <= bit {
-                break;
-            }
+        if number <= self.base {
+            return number;
         }
-        start
+        let offset = (number - 1 - self.base) as usize;
+        let (mut index, bit) = (offset / 64, offset as u32 % 64);
+        let ones = (self.word(index) << (63 - bit)).leading_ones();
+        if ones <= bit || index == 0 {
+            return number - i64::from(ones);
+        }
+        if let Some(rest) = &self.rest {
+            let first_word = self.base / 64;
+            index = (rest.full.run_start(first_word + index as i64) - first_word) as usize;
+        }
+        // The words from `index` on are full, and the word before them is not or is the first.
+        let ones = self.word(index - 1).leading_ones();
+        self.base + (index * 64) as i64 - i64::from(ones)
     }
 
     /// The highest number.
     pub fn highest(&self) -> Option<i64> {
-        (0..self.words()).rev().find(|&index| self.word(index) != 0).map(|index| {
-            self.base + (index * 64 + 63) as i64 - i64::from(self.word(index).leading_zeros())
-        })
+        self.nth_highest(1)
     }
 
     /// How many numbers of `[from, to)` are in the set.
@@ -221,10 +266,11 @@ mod tests {
         *state >> 33
     }
 
-    #[test]
-    fn bits_agree_with_a_set_of_numbers() {
+    /// Random changes and searches, compared with a sorted set. `spread`: distance of the numbers
+    /// from the lowest; `longest`: range inserted at once; `step`: numbers removed at once.
+    fn compare_with_a_set_of_numbers(rounds: u64, spread: u64, longest: u64, step: u64) {
         let mut state = 7;
-        for round in 0..200 {
+        for round in 0..rounds {
             let (mut sequence_set, mut model) = (SequenceSet::default(), BTreeSet::new());
             let mut low = (random(&mut state) % 1000) as i64;
             sequence_set.advance(low);
@@ -232,23 +278,24 @@ mod tests {
             model.insert(low);
             for _ in 0..150 {
                 if random(&mut state).is_multiple_of(3) {
-                    let from = low + (random(&mut state) % 200) as i64;
-                    let to = from + (random(&mut state) % 130) as i64;
-                    let fresh = (from..to).filter(|&number| model.insert(number)).count() > 0;
+                    let from = low + (random(&mut state) % spread * 2 / 3) as i64;
+                    let to = from + (random(&mut state) % longest) as i64;
+                    let fresh = (from..to).filter(|&number| model.insert(number)).count() as u64;
                     assert_eq!(
                         sequence_set.insert_range(from, to),
                         fresh,
                         "round {round}: {from} to {to}"
                     );
                 }
-                let number = low + (random(&mut state) % 300) as i64;
+                let number = low + (random(&mut state) % spread) as i64;
                 assert_eq!(sequence_set.insert(number), model.insert(number), "round {round}");
                 if random(&mut state).is_multiple_of(10) {
-                    low += (random(&mut state) % 90) as i64;
-                    sequence_set.advance(low);
-                    model.retain(|&x| x >= low);
+                    low += (random(&mut state) % step) as i64;
+                    let above = model.split_off(&low);
+                    assert_eq!(sequence_set.advance(low), model.len() as u64, "round {round}");
+                    model = above;
                 }
-                let probe = low + (random(&mut state) % 320) as i64;
+                let probe = low + (random(&mut state) % (spread + 20)) as i64;
                 assert_eq!(sequence_set.contains(probe), model.contains(&probe));
                 assert_eq!(sequence_set.highest(), model.last().copied());
                 assert_eq!(
@@ -260,13 +307,24 @@ mod tests {
                     model.range(low..probe.max(low)).count() as u64
                 );
                 assert_eq!(sequence_set.nth_highest(3), model.iter().rev().nth(2).copied());
-                if model.contains(&probe) {
-                    assert_eq!(
-                        sequence_set.run_start(probe),
-                        (low - 1..=probe).rev().find(|x| !model.contains(x)).unwrap() + 1
-                    );
-                }
+                assert_eq!(
+                    sequence_set.run_start(probe),
+                    (low - 1..probe).rev().find(|x| !model.contains(x)).unwrap_or(probe - 1) + 1
+                );
             }
+            sequence_set.clear();
+            assert_eq!(sequence_set.highest(), None);
+            assert_eq!(sequence_set.first_missing(low), low);
         }
+    }
+
+    #[test]
+    fn a_few_words_agree_with_a_set_of_numbers() {
+        compare_with_a_set_of_numbers(200, 300, 130, 90);
+    }
+
+    #[test]
+    fn runs_of_full_words_agree_with_a_set_of_numbers() {
+        compare_with_a_set_of_numbers(10, 40_000, 12_000, 15_000);
     }
 }

@@ -25,7 +25,7 @@ const ENDPOINT_NICENESS: i32 = -10;
 const START_DELAY: Duration = Duration::from_millis(50);
 
 /// The measurements of a run.
-pub struct Measurements {
+pub struct TransferMeasurements {
     emulator: Emulator,
     health: Health,
     report: Report,
@@ -60,7 +60,11 @@ pub fn run(request: Request) -> Result<(), Failure> {
     Ok(())
 }
 
-fn play(scenario: &Scenario, plan: &TransferPlan, port: u16) -> Result<Measurements, Failure> {
+fn play(
+    scenario: &Scenario,
+    plan: &TransferPlan,
+    port: u16,
+) -> Result<TransferMeasurements, Failure> {
     let failed = |doing: &'static str| move |error: std::io::Error| Failure::broken(doing, error);
     let end_s = scenario.duration.seconds();
     let (outer, outer_bytes) =
@@ -123,7 +127,14 @@ fn play(scenario: &Scenario, plan: &TransferPlan, port: u16) -> Result<Measureme
         let report = linux::join(transfers)?;
         let cores = thread::available_parallelism().map_or(1, usize::from) as f64;
         let machine_share = share_of(UsageWho::RUSAGE_SELF, end_s).map(|share| share / cores);
-        Ok(Measurements { emulator, health, report, relay_drops, buffer_bytes, machine_share })
+        Ok(TransferMeasurements {
+            emulator,
+            health,
+            report,
+            relay_drops,
+            buffer_bytes,
+            machine_share,
+        })
     })
 }
 

@@ -1,7 +1,7 @@
 //! The result of a run over QUIC: the fields of a simulated run and those of QUIC runs
 //! (docs/quic.md).
 
-use super::Measurements;
+use super::TransferMeasurements;
 use super::plan::TransferPlan;
 use crate::result::{
     EndpointFigures, LATENESS_P99_S, Sample, flow_result, mean, run_result, traces,
@@ -21,7 +21,7 @@ const BLIND_SHARE: f64 = 0.1;
 pub fn json(
     scenario: &Scenario,
     plan: &TransferPlan,
-    measured: &Measurements,
+    measured: &TransferMeasurements,
     wall_s: f64,
 ) -> (Value, Value) {
     let run = run_result(scenario, "quic", &measured.emulator, flows(scenario, plan, measured));
@@ -70,7 +70,11 @@ fn sample(row: &WindowSample) -> Sample {
     }
 }
 
-fn flows(scenario: &Scenario, plan: &TransferPlan, measured: &Measurements) -> Vec<FlowResult> {
+fn flows(
+    scenario: &Scenario,
+    plan: &TransferPlan,
+    measured: &TransferMeasurements,
+) -> Vec<FlowResult> {
     let [from_s, to_s] = scenario.window().map(|time| time.seconds());
     let flow = |(number, seen): (usize, &FlowReport)| {
         let cuts = |cause: Cause| {
@@ -94,7 +98,11 @@ fn flows(scenario: &Scenario, plan: &TransferPlan, measured: &Measurements) -> V
 }
 
 /// Why the run is not valid.
-fn reasons(scenario: &Scenario, plan: &TransferPlan, measured: &Measurements) -> Vec<String> {
+fn reasons(
+    scenario: &Scenario,
+    plan: &TransferPlan,
+    measured: &TransferMeasurements,
+) -> Vec<String> {
     let (health, mut reasons) = (&measured.health, Vec::new());
     let mut say = |wrong: bool, text: String| {
         if wrong {
@@ -166,12 +174,12 @@ fn reasons(scenario: &Scenario, plan: &TransferPlan, measured: &Measurements) ->
 }
 
 /// Datagrams that sockets dropped.
-fn dropped(measured: &Measurements) -> u64 {
+fn dropped(measured: &TransferMeasurements) -> u64 {
     measured.relay_drops + measured.report.dropped_datagrams
 }
 
 /// Share of samples that were missed.
-fn blind(scenario: &Scenario, plan: &TransferPlan, measured: &Measurements) -> f64 {
+fn blind(scenario: &Scenario, plan: &TransferPlan, measured: &TransferMeasurements) -> f64 {
     let [from_s, to_s] = scenario.window().map(|time| time.seconds());
     let due = (to_s - from_s) / plan.sampling_s;
     let taken = measured.report.seen.iter().map(|seen| seen.samples).max().unwrap_or(0) as f64;
@@ -179,7 +187,7 @@ fn blind(scenario: &Scenario, plan: &TransferPlan, measured: &Measurements) -> f
 }
 
 /// Figures of each flow from quinn and from the congestion controller.
-fn quic_flows(plan: &TransferPlan, measured: &Measurements) -> Value {
+fn quic_flows(plan: &TransferPlan, measured: &TransferMeasurements) -> Value {
     let row = |(number, seen): (usize, &FlowReport)| {
         let cuts = &seen.cuts;
         json!({

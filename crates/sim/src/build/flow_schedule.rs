@@ -92,16 +92,19 @@ mod tests {
     fn flows_that_have_not_joined_cannot_leave() {
         // Two join at 0, two at 10 s; one leaves at 6, 12, 18, 24 s: the last to join first.
         let flows = times(
-            r#"{"rule": "AIMD(1, 0.5)", "count": 4, "join": {"batch": 2, "every": "10s"}, "leave": {"batch": 1, "every": "6s"}}"#,
+            r#"{"rule": "AIMD(1, 0.5)", "count": 4, "join": {"batch": 2, "every": "10s"},
+                "leave": {"batch": 1, "every": "6s"}}"#,
         );
         assert_eq!(flows, [(0.0, 24.0), (0.0, 6.0), (10.0, 18.0), (10.0, 12.0)]);
     }
 
     #[test]
     fn starts_that_are_drawn_count_as_they_are() {
-        let spec: FlowSpec =
-            serde_json::from_str(r#"{"rule": "AIMD(1, 0.5)", "count": 3, "start": ["0s", "9s"], "leave": {"batch": 3, "every": "5s"}}"#)
-                .unwrap();
+        let spec: FlowSpec = serde_json::from_str(
+            r#"{"rule": "AIMD(1, 0.5)", "count": 3, "start": ["0s", "9s"],
+                "leave": {"batch": 3, "every": "5s"}}"#,
+        )
+        .unwrap();
         let flows = flow_schedule(&spec, 1000.0, |i| [7.0, 1.0, 4.0][i as usize]);
         assert_eq!(flows, [Some((7.0, 10.0)), Some((1.0, 5.0)), Some((4.0, 5.0))]);
     }
@@ -109,7 +112,8 @@ mod tests {
     #[test]
     fn flows_that_would_join_after_the_stop_never_start() {
         let flows = times(
-            r#"{"rule": "AIMD(1, 0.5)", "count": 3, "join": {"batch": 1, "every": "4s"}, "stop": "5s"}"#,
+            r#"{"rule": "AIMD(1, 0.5)", "count": 3, "join": {"batch": 1, "every": "4s"},
+                "stop": "5s"}"#,
         );
         assert_eq!(flows, [(0.0, 5.0), (4.0, 5.0), (NEVER, NEVER)]);
     }
@@ -123,7 +127,8 @@ mod tests {
         );
         assert_eq!((many[1_999_999].1, many[1_500_000].1), (1e-6, 0.5));
         let rare = times(
-            r#"{"rule": "AIMD(1, 0.5)", "count": 2, "join": {"batch": 1, "every": "100s"}, "leave": {"batch": 1, "every": "1us"}}"#,
+            r#"{"rule": "AIMD(1, 0.5)", "count": 2, "join": {"batch": 1, "every": "100s"},
+                "leave": {"batch": 1, "every": "1us"}}"#,
         );
         assert!((rare[1].1 - 100.0).abs() < 3e-6 && rare[1].0 < rare[1].1, "{rare:?}");
     }

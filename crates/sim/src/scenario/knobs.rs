@@ -11,7 +11,11 @@ macro_rules! define_overrides {
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct KnobOverrides {
-            $(#[doc = $meaning] #[serde(default, skip_serializing_if = "Option::is_none")] pub $name: Option<$type>,)*
+            $(
+                #[doc = $meaning]
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $name: Option<$type>,
+            )*
             /// Offset of the flow's timer within a tick, seconds; 0 when absent (ns-2 draws its
             /// `boot_time_`).
             #[serde(default, skip_serializing_if = "Option::is_none")]

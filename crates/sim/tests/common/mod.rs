@@ -36,7 +36,12 @@ impl Numbers {
             return pick(&[0.0, 0.001, 0.005]).boxed();
         }
         let unit = if self.grid { 1.0 / 256.0 } else { 0.001 };
-        prop_oneof![1 => Just(0.0), 6 => (0u32..12).prop_map(move |n| f64::from(n) * unit), 1 => (0.0..0.03f64).prop_map(|s| (s * 1e6).round() / 1e6)].boxed()
+        prop_oneof![
+            1 => Just(0.0),
+            6 => (0u32..12).prop_map(move |n| f64::from(n) * unit),
+            1 => (0.0..0.03f64).prop_map(|s| (s * 1e6).round() / 1e6),
+        ]
+        .boxed()
     }
 
     /// A rate in bit/s; on the grid a 1024-byte packet takes a power of two of a second.
@@ -64,12 +69,33 @@ impl Numbers {
         let pair = (self.rate(), self.rate(), every.clone());
         prop_oneof![
             4 => self.rate().prop_map(|rate| json!(rate)),
-            1 => pair.clone().prop_map(|(high, low, every)| json!({ "kind": "square", "high": high, "low": low, "every": every })),
-            1 => pair.clone().prop_map(|(a, b, every)| json!({ "kind": "uniform", "low": a.min(b), "high": a.max(b), "every": every })),
-            1 => pair.clone().prop_map(|(a, b, period)| json!({ "kind": "saw-tooth", "low": a.min(b), "high": a.max(b), "period": period })),
-            1 => pair.prop_map(|(a, b, every)| json!({ "kind": "walk", "start": a, "spread": b / 4.0, "every": every, "min": a / 2.0, "max": a + b })),
-            1 => (self.rate(), self.rate(), every, option::of(Just(2.0)))
-                .prop_map(|(a, b, at, repeat)| object(json!({ "kind": "points", "points": [[0.0, a], [at, b]] }), vec![("repeat", repeat.map(|r| json!(r)))])),
+            1 => pair.clone().prop_map(|(high, low, every)| {
+                json!({ "kind": "square", "high": high, "low": low, "every": every })
+            }),
+            1 => pair.clone().prop_map(|(a, b, every)| {
+                json!({ "kind": "uniform", "low": a.min(b), "high": a.max(b), "every": every })
+            }),
+            1 => pair.clone().prop_map(|(a, b, period)| {
+                json!({ "kind": "saw-tooth", "low": a.min(b), "high": a.max(b), "period": period })
+            }),
+            1 => pair.prop_map(|(a, b, every)| {
+                json!({
+                    "kind": "walk",
+                    "start": a,
+                    "spread": b / 4.0,
+                    "every": every,
+                    "min": a / 2.0,
+                    "max": a + b,
+                })
+            }),
+            1 => (self.rate(), self.rate(), every, option::of(Just(2.0))).prop_map(
+                |(a, b, at, repeat)| {
+                    object(
+                        json!({ "kind": "points", "points": [[0.0, a], [at, b]] }),
+                        vec![("repeat", repeat.map(|r| json!(r)))],
+                    )
+                },
+            ),
         ]
         .boxed()
     }
@@ -82,7 +108,11 @@ impl Numbers {
             1 => pick_text(&["0.5bdp", "1bdp", "2bdp"]).prop_map(String::from),
             1 => Just("unlimited".to_string()),
         ];
-        (limit, any::<bool>()).prop_map(|(limit, count)| json!({ "kind": "drop-tail", "limit": limit, "count_in_service": count })).boxed()
+        (limit, any::<bool>())
+            .prop_map(|(limit, count)| {
+                json!({ "kind": "drop-tail", "limit": limit, "count_in_service": count })
+            })
+            .boxed()
     }
 
     fn losses(self, flows: Vec<String>) -> BoxedStrategy<Value> {
@@ -101,7 +131,11 @@ impl Numbers {
                 vec![("flow", flow.map(|f| json!(f)))],
             )
         });
-        prop_oneof![3 => Just(json!([])), 2 => vec(prop_oneof![bernoulli, list], 1..3).prop_map(Value::from)].boxed()
+        prop_oneof![
+            3 => Just(json!([])),
+            2 => vec(prop_oneof![bernoulli, list], 1..3).prop_map(Value::from),
+        ]
+        .boxed()
     }
 }
 
@@ -196,8 +230,14 @@ fn flow(numbers: Numbers, index: usize) -> impl Strategy<Value = Value> {
     );
     (1u32..4, pick_text(RULES), pick_text(RECOVERIES), start, end, own, knobs()).prop_map(
         move |(count, rule, recovery, start, (stop, packets), own, tcp)| {
-            let base =
-                json!({ "name": format!("f{index}"), "count": count, "rule": rule, "recovery": recovery, "start": start, "tcp": tcp });
+            let base = json!({
+                "name": format!("f{index}"),
+                "count": count,
+                "rule": rule,
+                "recovery": recovery,
+                "start": start,
+                "tcp": tcp,
+            });
             let entries = vec![
                 ("stop", stop.map(Value::from)),
                 ("packets", packets.map(Value::from)),
@@ -279,8 +319,23 @@ fn named_links(
 ) -> impl Strategy<Value = (Vec<Value>, Vec<Ways>)> {
     (1usize..6).prop_flat_map(move |count| {
         let link = |index: usize| {
-            let parts = (numbers.waveform(), numbers.delay(), numbers.queue(), numbers.losses(flow_names.clone()));
-            parts.prop_map(move |(rate, delay, queue, loss)| json!({ "name": format!("l{index}"), "rate": rate, "delay": delay, "queue": queue, "loss": loss })).boxed()
+            let parts = (
+                numbers.waveform(),
+                numbers.delay(),
+                numbers.queue(),
+                numbers.losses(flow_names.clone()),
+            );
+            parts
+                .prop_map(move |(rate, delay, queue, loss)| {
+                    json!({
+                        "name": format!("l{index}"),
+                        "rate": rate,
+                        "delay": delay,
+                        "queue": queue,
+                        "loss": loss,
+                    })
+                })
+                .boxed()
         };
         let names: Vec<String> = (0..count).map(|index| format!("l{index}")).collect();
         // In order, as in a parking lot, or shuffled, so that paths cross each other in opposite
@@ -289,7 +344,10 @@ fn named_links(
             proptest::sample::subsequence(names.clone(), 1..=count),
             proptest::sample::subsequence(names.clone(), 1..=count).prop_shuffle(),
         ];
-        let back = prop_oneof![Just(Vec::new()), proptest::sample::subsequence(names, 0..=count).prop_shuffle()];
+        let back = prop_oneof![
+            Just(Vec::new()),
+            proptest::sample::subsequence(names, 0..=count).prop_shuffle(),
+        ];
         ((0..count).map(link).collect::<Vec<_>>(), vec((path, back), travellers))
     })
 }
@@ -403,6 +461,15 @@ fn assemble(
             }
         }
     }
-    let base = json!({ "duration": duration, "seed": seed, "profile": profile, "flows": flows, "cross": cross, "tcp": tcp, "measure": [measured_from * duration, duration], "rate_bin": 0.1 });
+    let base = json!({
+        "duration": duration,
+        "seed": seed,
+        "profile": profile,
+        "flows": flows,
+        "cross": cross,
+        "tcp": tcp,
+        "measure": [measured_from * duration, duration],
+        "rate_bin": 0.1,
+    });
     object(base, vec![("dumbbell", dumbbell), ("links", (!links.is_empty()).then(|| json!(links)))])
 }

@@ -89,7 +89,9 @@ pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
                 _ => json!({ "kind": kind, "mean": time, "reorder": reorder }),
             });
     let outage = (numbers.time(0.1, 1.0), numbers.time(0.05, 0.4), pick_text(&["wait", "lost"]))
-        .prop_map(|(from, length, arrivals)| json!([{ "from": from, "to": from + length, "arrivals": arrivals }]));
+        .prop_map(|(from, length, arrivals)| {
+            json!([{ "from": from, "to": from + length, "arrivals": arrivals }])
+        });
     let marker = (numbers.rate(), 1u32..8)
         .prop_map(|(rate, n)| json!({ "rate": rate / 4.0, "burst": 1500 * n }));
     let loss = prop_oneof![
@@ -122,10 +124,16 @@ pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
 
 /// What a flow may do beside sending.
 pub fn flow(numbers: Numbers) -> BoxedStrategy<Value> {
-    let responses = (1u32..30, numbers.time(0.02, 0.5), any::<bool>()).prop_map(|(size, think, random)| match random {
-        true => json!({ "size": { "kind": "pareto", "mean": size, "shape": 1.5, "most": 200 }, "think": { "kind": "exponential", "mean": think } }),
-        false => json!({ "size": size, "think": think }),
-    });
+    let responses =
+        (1u32..30, numbers.time(0.02, 0.5), any::<bool>()).prop_map(|(size, think, random)| {
+            match random {
+                true => json!({
+                    "size": { "kind": "pareto", "mean": size, "shape": 1.5, "most": 200 },
+                    "think": { "kind": "exponential", "mean": think },
+                }),
+                false => json!({ "size": size, "think": think }),
+            }
+        });
     let join = (1u32..3, numbers.time(0.1, 0.5))
         .prop_map(|(batch, every)| json!({ "batch": batch, "every": every }));
     let leave = (1u32..3, numbers.time(0.3, 1.0))
@@ -151,10 +159,15 @@ pub fn flow(numbers: Numbers) -> BoxedStrategy<Value> {
 
 /// What a source may do beside sending at its rate.
 pub fn source(numbers: Numbers) -> BoxedStrategy<Value> {
-    let bursts = (numbers.time(0.02, 0.3), numbers.time(0.02, 0.3), any::<bool>()).prop_map(|(on, off, random)| match random {
-        true => json!([{ "kind": "pareto", "mean": on, "shape": 1.5, "most": 5.0 }, { "kind": "exponential", "mean": off }]),
-        false => json!([on, off]),
-    });
+    let bursts = (numbers.time(0.02, 0.3), numbers.time(0.02, 0.3), any::<bool>()).prop_map(
+        |(on, off, random)| match random {
+            true => json!([
+                { "kind": "pareto", "mean": on, "shape": 1.5, "most": 5.0 },
+                { "kind": "exponential", "mean": off },
+            ]),
+            false => json!([on, off]),
+        },
+    );
     (option::weighted(0.3, bursts), option::weighted(0.3, 1u32..4), option::weighted(0.3, 0u8..4))
         .prop_map(|(bursts, count, priority)| {
             let on = bursts.as_ref().map(|bursts| bursts[0].clone());
@@ -183,11 +196,24 @@ pub fn arrivals(numbers: Numbers) -> BoxedStrategy<Vec<Value>> {
         any::<bool>(),
     );
     let group = group.prop_map(|(rule, recovery, gap, size, regular, delay, ecn)| {
-        let size = if regular { json!(size) } else { json!({ "kind": "log-normal", "mean": size, "sigma": 1.0 }) };
-        let mut group =
-            json!({ "rule": rule, "recovery": recovery, "size": size, "regular": regular, "access_delay": delay, "tcp": { "ecn": ecn } });
+        let size = if regular {
+            json!(size)
+        } else {
+            json!({ "kind": "log-normal", "mean": size, "sigma": 1.0 })
+        };
+        let mut group = json!({
+            "rule": rule,
+            "recovery": recovery,
+            "size": size,
+            "regular": regular,
+            "access_delay": delay,
+            "tcp": { "ecn": ecn },
+        });
         if ecn {
-            group["phases"] = json!([{ "length": 4.0 * gap, "gap": gap }, { "length": 0.25, "gap": 0.25 * gap }]);
+            group["phases"] = json!([
+                { "length": 4.0 * gap, "gap": gap },
+                { "length": 0.25, "gap": 0.25 * gap },
+            ]);
         } else {
             group["gap"] = json!(gap);
         }

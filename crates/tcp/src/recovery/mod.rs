@@ -8,33 +8,7 @@ pub(crate) mod tahoe;
 use crate::cwnd::CwndAction;
 use crate::{Knobs, Sender};
 
-/// Response to the third duplicate ACK.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DupackAction {
-    /// Reduce cwnd and retransmit.
-    Reduce,
-    /// Retransmit only: ECE in this window already reduced cwnd (RFC 3168 section 6.1.2).
-    Retransmit,
-    /// Nothing: the loss belongs to a window that was already repaired.
-    Ignore,
-}
-
 impl Sender {
-    /// ns-2 `dupack_action`; RFC 6582 section 4.1 for `recover`.
-    pub(crate) fn dupack_action(&self, knobs: &Knobs) -> DupackAction {
-        let first = knobs.fast_retransmit_first && self.highest_ack == 0;
-        if self.highest_ack > self.recover || first {
-            DupackAction::Reduce
-        } else if self.reduced_by_ece(knobs) {
-            DupackAction::Retransmit
-        } else if !knobs.bug_fix || self.last_cwnd_action == CwndAction::Ecn {
-            // A packet sent after the reduction for ECE is lost: another window of data.
-            DupackAction::Reduce
-        } else {
-            DupackAction::Ignore
-        }
-    }
-
     /// Enters recovery without a reduction. RFC 6582 and 6675: the recovery point is the highest
     /// packet sent now; ns-2: at the reduction.
     pub(crate) fn enter_recovery_without_reduction(&mut self, knobs: &Knobs) {

@@ -6,7 +6,7 @@ mod timer;
 pub(crate) use timer::{handle_rto, on_timer};
 
 use crate::cwnd::{CwndAction, Reduction};
-use crate::rack::DetectedLosses;
+use crate::loss_detection::rack::DetectedLosses;
 use crate::{AckSegment, Knobs, Output, SackBlocks, Sender};
 use cwndlab_rules::{Congestion, WindowRule};
 use timer::set_xmit_timer;

@@ -1,8 +1,8 @@
 //! Reno and NewReno: fast retransmit and fast recovery with window inflation (RFC 5681 section 3.2,
 //! RFC 6582; ns-2 `tcp-reno.cc`, `tcp-newreno.cc`).
 
-use super::DupackAction;
 use crate::cwnd::{CwndAction, Reduction};
+use crate::loss_detection::dupack::DupackAction;
 use crate::{AckSegment, Knobs, Output, Recovery, Sender};
 use cwndlab_rules::Congestion;
 

@@ -4,7 +4,7 @@
 //! packets; RFC 6675 derives pipe from the scoreboard), in the choice of the next packet, and in
 //! the rescue retransmission.
 
-use super::DupackAction;
+use crate::loss_detection::dupack::DupackAction;
 use crate::{AckSegment, Knobs, Output, SackBlocks, Scoreboard, Sender};
 use cwndlab_rules::Congestion;
 
@@ -192,9 +192,7 @@ impl ScoreboardProgress {
         let Some(board) = &tcp.scoreboard else {
             return Self { delivered: first, lost_below: first };
         };
-        let outstanding = tcp.highest_sent + 1 - first;
-        let delivered =
-            first + outstanding - board.count_unsacked(first, tcp.highest_sent + 1) as i64;
+        let delivered = first + board.sacked_count(first - 1) as i64;
         Self { delivered, lost_below: board.lost_below(knobs.dupack_threshold).unwrap_or(first) }
     }
 }

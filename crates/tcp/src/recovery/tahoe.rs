@@ -1,8 +1,8 @@
 //! Tahoe: the third duplicate ACK restarts slow start from one packet (ns-2 `TcpAgent::recv`,
 //! `dupack_action`).
 
-use super::DupackAction;
 use crate::cwnd::Reduction;
+use crate::loss_detection::dupack::DupackAction;
 use crate::{AckSegment, Knobs, Output, Sender};
 use cwndlab_rules::Congestion;
 
