@@ -27,7 +27,8 @@ struct Rest {
 fn set_bits(word: &mut u64, run: u64) -> u64 {
     let fresh = run & !*word;
     *word |= run;
-    if fresh == 0 { 0 } else { fresh.count_ones().into() }
+    // Mostly none or one, and counting bits takes a dozen instructions.
+    if fresh & fresh.wrapping_sub(1) == 0 { (fresh != 0).into() } else { fresh.count_ones().into() }
 }
 
 impl SequenceSet {
@@ -107,9 +108,13 @@ impl SequenceSet {
         while number < to {
             let offset = (number - self.base) as usize;
             let (index, bit) = (offset / 64, offset % 64);
-            let end = ((to - self.base) as usize - index * 64).min(64);
-            inserted += self.set_in_word(index, u64::MAX << bit & u64::MAX >> (64 - end));
-            number = self.first_missing(self.base + (index * 64 + end) as i64);
+            let end = (to - self.base) as usize - index * 64;
+            if end <= 64 {
+                return inserted
+                    + self.set_in_word(index, u64::MAX << bit & u64::MAX >> (64 - end));
+            }
+            inserted += self.set_in_word(index, u64::MAX << bit);
+            number = self.first_missing(self.base + (index * 64 + 64) as i64);
         }
         inserted
     }
