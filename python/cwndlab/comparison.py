@@ -14,7 +14,7 @@ from cwndlab.collection import Collection, collect
 from cwndlab.metrics import METRICS, measure
 from cwndlab.plan import Joint, Level, Plan, Run
 from cwndlab.results import Result
-from cwndlab.scores import SETTING, scores
+from cwndlab.scores import scores
 from cwndlab.statistics import estimate
 
 if TYPE_CHECKING:
