@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from cwndlab import native, plots
-from cwndlab.comparison import AXES, SETTING, Comparison
+from cwndlab.comparison import AXES, Comparison
 from cwndlab.environments import ENVIRONMENTS
 from cwndlab.errors import StoreError
 from cwndlab.message import invalid
@@ -22,6 +22,7 @@ from cwndlab.plan import Plan
 from cwndlab.report.chapter import Chapter
 from cwndlab.report.from_sweep import MOST_RUNS, digest
 from cwndlab.results import Result
+from cwndlab.scores import SETTING
 from cwndlab.statistics import estimate
 from cwndlab.tables import number
 
