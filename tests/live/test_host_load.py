@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from surroundings import Load, measured, unless_busy
+from host_load import Load, measured, unless_busy
 
 pytestmark = pytest.mark.anywhere
 

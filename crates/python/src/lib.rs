@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Events between reads of the clock: about a millisecond of work.
-const EVENTS_PER_STEP: u64 = 1 << 14;
+const EVENTS_PER_STEP: u64 = 1 << 10;
 /// Interval between calls of the progress function and checks for signals.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 

@@ -15,7 +15,7 @@
 //! in the last bit at most.
 
 use crate::registry::{no_check, parameter, positive, with_default};
-use crate::{Ack, Arithmetic, Congestion, Family, Parameter, Rule, WindowRule};
+use crate::{Ack, AckFields, Arithmetic, Congestion, Family, Needs, Parameter, Rule, WindowRule};
 use std::sync::Arc;
 
 /// `w <- w + alpha / w^k` per round trip, `w <- w - beta w^l` on loss.
@@ -66,6 +66,10 @@ impl WindowRule for Binomial {
 
     fn halves_in_ns2(&self) -> bool {
         1.0 - self.beta == 0.5
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { ack: AckFields::None, ..Needs::default() }
     }
 }
 

@@ -17,8 +17,8 @@
 //! window (sections 4.8, 4.10). A reduction for loss keeps two packets, one for ECE keeps one
 //! (section 4.6).
 //!
-//! Departures: slow start is the standard one, not HyStart++ (section 4.10 recommends it). The
-//! reduction uses cwnd, which section 4.6 allows for flows that the application does not limit.
+//! Departures: slow start is the endpoint's; section 4.10 recommends HyStart++ (knob `slow_start`).
+//! The reduction uses cwnd, which section 4.6 allows for flows that the application does not limit.
 //! Spurious congestion events are not undone (section 4.9).
 
 use crate::registry::{choice, fraction, no_check, option, positive};
@@ -121,6 +121,10 @@ impl WindowRule for Cubic {
         self.now_s = ack.now_s;
         self.epoch_start_s = None;
         SlowStart::Grow(cwnd + 1.0)
+    }
+
+    fn has_hystart_in_linux(&self) -> bool {
+        true
     }
 }
 

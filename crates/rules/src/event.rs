@@ -112,9 +112,23 @@ pub enum MarkResponse {
     Consumed,
 }
 
+/// Which fields of an [`Ack`] a rule reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AckFields {
+    /// None: the new window follows from cwnd alone.
+    None,
+    /// [`Ack::rtt_s`] and [`Ack::srtt_s`].
+    Rtt,
+    /// Any.
+    #[default]
+    All,
+}
+
 /// What a rule needs the endpoint to measure; everything else costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
+    /// The fields of [`Ack`] that the rule reads. The endpoint may leave the others empty.
+    pub ack: AckFields,
     /// [`Ack::delivery_rate_packets_s`].
     pub delivery_rate: bool,
     /// ECE reports each packet's own mark instead of being latched until CWR (RFC 8257 section

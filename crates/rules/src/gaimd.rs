@@ -15,7 +15,7 @@
 //! endpoint profiles do that, not the rule.)
 
 use crate::registry::{fraction, no_check, positive, with_default};
-use crate::{Ack, Congestion, Family, Rule, WindowRule};
+use crate::{Ack, AckFields, Congestion, Family, Needs, Rule, WindowRule};
 use std::sync::Arc;
 
 /// `w <- w + alpha` per round trip, `w <- beta w` on loss, half on loss in slow start.
@@ -44,6 +44,10 @@ impl WindowRule for Gaimd {
 
     fn halves_in_ns2(&self) -> bool {
         self.beta == 0.5
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { ack: AckFields::None, ..Needs::default() }
     }
 }
 

@@ -13,7 +13,7 @@
 //! B) has whole ones; b(w) stays 0.1 above 83000.
 
 use crate::registry::no_check;
-use crate::{Ack, Congestion, Family, Rule, WindowRule};
+use crate::{Ack, AckFields, Congestion, Family, Needs, Rule, WindowRule};
 
 const LOW_WINDOW: f64 = 38.0;
 /// Natural logarithms of 38 and 83000.
@@ -43,6 +43,10 @@ impl WindowRule for HighSpeed {
 
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
         cwnd * (1.0 - parameters(cwnd).1)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { ack: AckFields::None, ..Needs::default() }
     }
 }
 

@@ -42,7 +42,7 @@ pub use binomial::Binomial;
 pub use cubic::Cubic;
 pub use custom::{CustomRule, CustomRuleFactory};
 pub use dctcp::Dctcp;
-pub use event::{Ack, Congestion, MarkResponse, Needs, SlowStart};
+pub use event::{Ack, AckFields, Congestion, MarkResponse, Needs, SlowStart};
 pub use formula::{Formula, FormulaError, FormulaRule};
 pub use gaimd::Gaimd;
 pub use highspeed::HighSpeed;
@@ -115,6 +115,12 @@ pub trait WindowRule {
     /// Whether a reduction in slow start halves, whatever [`decrease`](Self::decrease) returns:
     /// only the endpoint knows whether it is in slow start.
     fn halves_in_slow_start(&self) -> bool {
+        false
+    }
+
+    /// Whether Linux's implementation of the rule has HyStart. Only profiles that imitate Linux use
+    /// it.
+    fn has_hystart_in_linux(&self) -> bool {
         false
     }
 }
@@ -238,6 +244,10 @@ impl<R: WindowRule + Copy> WindowRule for Arc<R> {
     fn halves_in_slow_start(&self) -> bool {
         (**self).halves_in_slow_start()
     }
+
+    fn has_hystart_in_linux(&self) -> bool {
+        (**self).has_hystart_in_linux()
+    }
 }
 
 impl Rule {
@@ -307,5 +317,9 @@ impl WindowRule for Rule {
 
     fn halves_in_slow_start(&self) -> bool {
         with!(self, rule => rule.halves_in_slow_start())
+    }
+
+    fn has_hystart_in_linux(&self) -> bool {
+        with!(self, rule => rule.has_hystart_in_linux())
     }
 }

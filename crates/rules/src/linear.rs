@@ -11,7 +11,9 @@
 //! are w of them.
 
 use crate::registry::{MAX_PARAMETER, fraction, no_check, parameter, positive, with_default};
-use crate::{Ack, Congestion, Family, Parameter, ParameterValues, Rule, WindowRule};
+use crate::{
+    Ack, AckFields, Congestion, Family, Needs, Parameter, ParameterValues, Rule, WindowRule,
+};
 use std::sync::Arc;
 
 /// Order of a rule's arithmetic. It matters only where a window lands exactly on a whole packet.
@@ -68,6 +70,10 @@ impl WindowRule for Linear {
         // decrease_num_ is b for a factor, and 1 - d for a subtraction (windowOption_ 6 with l =
         // 0).
         if self.ad == 0.0 { self.bd == 0.5 } else { self.bd == 1.0 && 1.0 + self.ad == 0.5 }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { ack: AckFields::None, ..Needs::default() }
     }
 }
 

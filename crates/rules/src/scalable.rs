@@ -9,7 +9,7 @@
 //! about 1 + a, whatever the window.
 
 use crate::registry::{fraction, no_check, not_negative, option, positive, with_default};
-use crate::{Ack, Congestion, Family, Rule, WindowRule};
+use crate::{Ack, AckFields, Congestion, Family, Needs, Rule, WindowRule};
 use std::sync::Arc;
 
 /// Scalable TCP.
@@ -32,6 +32,10 @@ impl WindowRule for Scalable {
     #[inline]
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
         if cwnd <= self.low { cwnd / 2.0 } else { cwnd - self.b * cwnd }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { ack: AckFields::None, ..Needs::default() }
     }
 }
 

@@ -63,11 +63,15 @@ impl<S: EventScheduler, T: Tracer> SenderEvent<S, T> for AckArrival<'_> {
     }
 }
 
+/// ACKs processed together at most. Nothing else limits the batch of a flow that is alone, and
+/// whoever runs the simulation waits for its end.
+const LONGEST_BATCH: u32 = 256;
+
 impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     /// Processes an ACK at a sender with lookahead, together with the ACKs behind it in its FIFO.
     /// The processing order is unobservable because segments of this sender reach a shared stage
     /// only by an event. The batch ends before the sender's own timers, an edge of the measurement
-    /// window, and the lookahead of the merge queue that its segments enter.
+    /// window, the lookahead of the merge queue that its segments enter, and [`LONGEST_BATCH`].
     #[inline(always)]
     pub(crate) fn on_ack_batch(&mut self, fifo: u32, flow: u32, indices: FlowIndices) {
         let Self { senders, datapath, knobs, now_s, .. } = self;
@@ -79,7 +83,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             .min(*now_s + datapath.routes[indices.route as usize].sender_lookahead_s)
             .min(stop_s);
         let (mut next_time_s, mut is_notable) = (NO_EVENT, false);
-        while let Some(packet) = datapath.event_queues.pop_unscheduled(fifo) {
+        for _ in 0..LONGEST_BATCH {
+            let Some(packet) = datapath.event_queues.pop_unscheduled(fifo) else { break };
             *now_s = packet.at_s;
             is_notable = deliver_ack(endpoint, datapath, knobs, flow, packet);
             next_time_s = datapath.event_queues.next_time_s(fifo);

@@ -1,8 +1,9 @@
 //! Congestion window: growth on ACKs and reductions on congestion (ns-2 `opencwnd`, `slowdown`).
 //! The rule computes the new window; the sender applies it.
 
+use crate::slow_start::Decision;
 use crate::{AckSegment, Knobs, Sender};
-use cwndlab_rules::{Ack, Congestion, SlowStart, WindowRule};
+use cwndlab_rules::{Ack, AckFields, Congestion, SlowStart, WindowRule};
 
 /// The last change of the window (ns-2 `last_cwnd_action_`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub(crate) enum Reduction {
     ToOnePacket(Congestion),
 }
 
-/// Context for rules that need cwnd alone.
+/// Context for rules that read cwnd alone.
 static NO_CONTEXT: Ack = Ack::EMPTY;
 
 impl Sender {
@@ -31,30 +32,45 @@ impl Sender {
     /// acknowledges.
     #[inline(always)]
     pub(crate) fn grow(&mut self, now_s: f64, ack: AckSegment, acked: u64, knobs: &Knobs) {
+        let mut decision = Decision::STANDARD;
+        if self.slow_start.is_some() {
+            decision = self.slow_start_decision(now_s, now_s - ack.sent_s, knobs);
+        }
         // A rule that needs delivery rates decides itself what an application-limited window means.
-        let measures =
-            self.rate_sampler.as_ref().is_some_and(|sampler| sampler.needs.delivery_rate);
         if knobs.grow_when_limited
-            && !measures
+            && !self.needs.delivery_rate
             && self.snd_nxt <= self.previous_highest_ack + self.send_window()
         {
             return;
         }
+        let (before, share, most_packets) = match decision {
+            Decision::Grow { share, most_packets } => (self.cwnd, share, most_packets),
+            Decision::Leave => (self.cwnd, 1.0, u64::MAX),
+        };
         if knobs.grow_by_packets {
-            self.grow_by_packets(now_s, ack, acked, knobs);
-        } else if self.rate_sampler.is_some() {
-            self.grow_by_ack_context(now_s, ack, acked, knobs);
-        } else if self.rule_is_formula {
-            self.grow_by_formula(now_s - ack.sent_s, knobs);
+            self.grow_by_packets(now_s, ack, acked.min(most_packets), knobs);
         } else {
-            self.grow_by_cwnd();
+            self.grow_once(now_s, ack, acked, knobs);
+        }
+        if share < 1.0 {
+            self.cwnd = before + share * (self.cwnd - before);
         }
         if knobs.cap_window {
             self.cwnd = self.cwnd.min(knobs.window);
         }
     }
 
-    /// Growth by a rule that needs cwnd alone.
+    /// Grows cwnd by one step of slow start or of the rule.
+    #[inline(always)]
+    pub(crate) fn grow_once(&mut self, now_s: f64, ack: AckSegment, acked: u64, knobs: &Knobs) {
+        match self.needs.ack {
+            AckFields::None => self.grow_by_cwnd(),
+            AckFields::Rtt => self.grow_by_rtt(now_s - ack.sent_s, knobs),
+            AckFields::All => self.grow_by_ack_context(now_s, ack, acked, knobs),
+        }
+    }
+
+    /// Growth by a rule that reads cwnd alone.
     #[inline(always)]
     pub(crate) fn grow_by_cwnd(&mut self) {
         self.cwnd = if self.cwnd < self.ssthresh {
@@ -68,26 +84,20 @@ impl Sender {
     /// packet had been acknowledged by an ACK of its own, so that delayed ACKs do not slow growth.
     #[inline(never)]
     fn grow_by_packets(&mut self, now_s: f64, ack: AckSegment, acked: u64, knobs: &Knobs) {
-        if self.rate_sampler.as_ref().is_some_and(|sampler| sampler.needs.recovery) {
+        if self.needs.recovery {
             // The rule counts delivered packets itself.
             return self.grow_by_ack_context(now_s, ack, acked, knobs);
         }
         for _ in 0..acked {
-            if self.rate_sampler.is_some() {
-                self.grow_by_ack_context(now_s, ack, 1, knobs);
-                // Only the first of the packets starts the round trip.
-                self.rate_sampler.iter_mut().for_each(|sampler| sampler.clear_round_start());
-            } else if self.rule_is_formula {
-                self.grow_by_formula(now_s - ack.sent_s, knobs);
-            } else {
-                self.grow_by_cwnd();
-            }
+            self.grow_once(now_s, ack, 1, knobs);
+            // Only the first of the packets starts the round trip.
+            self.rate_sampler.iter_mut().for_each(|sampler| sampler.clear_round_start());
         }
     }
 
-    /// Growth by a formula, which reads cwnd and the smoothed RTT.
+    /// Growth by a rule that reads cwnd and RTT.
     #[inline(never)]
-    pub(crate) fn grow_by_formula(&mut self, rtt_s: f64, knobs: &Knobs) {
+    pub(crate) fn grow_by_rtt(&mut self, rtt_s: f64, knobs: &Knobs) {
         let ack_context = Ack { rtt_s, srtt_s: self.rtt.srtt_s(knobs), ..Ack::EMPTY };
         self.apply_rule(&ack_context, knobs);
     }
@@ -111,6 +121,9 @@ impl Sender {
     /// to half, or to one packet.
     pub(crate) fn reduce_cwnd(&mut self, reduction: Reduction, knobs: &Knobs) {
         let (Reduction::ToTarget(congestion) | Reduction::ToOnePacket(congestion)) = reduction;
+        if congestion == Congestion::Timeout {
+            self.restart_slow_start(knobs);
+        }
         let (half, target) = if knobs.precise_reduction {
             let window = (self.cwnd + self.dupwnd as f64).min(knobs.window);
             (window / 2.0, self.rule.decrease(window, congestion))

@@ -3,6 +3,8 @@
 //! [`Sender::on_ack_slow_path`] without the tests whose results are known; the unit tests compare
 //! both paths field by field.
 
+use cwndlab_rules::AckFields;
+
 use crate::{AckSegment, Knobs, Output, Recovery, Sender};
 
 impl Sender {
@@ -11,6 +13,7 @@ impl Sender {
         let sends_at_once = self.recovery == Recovery::Sack
             && self.rack.is_none()
             && self.pacer.is_none()
+            && self.slow_start.is_none()
             && knobs.max_burst == 0;
         let asks_little = self.rate_sampler.is_none() && !knobs.grow_by_packets;
         sends_at_once && asks_little && knobs.timer_after_sample
@@ -52,8 +55,8 @@ impl Sender {
         // With nothing outstanding, sending below would arm the timer again with the same deadline.
         self.arm_timer(now_s);
         if !limited {
-            if self.rule_is_formula {
-                self.grow_by_formula(now_s - ack.sent_s, knobs);
+            if self.needs.ack == AckFields::Rtt {
+                self.grow_by_rtt(now_s - ack.sent_s, knobs);
             } else {
                 self.grow_by_cwnd();
             }

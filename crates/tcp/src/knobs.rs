@@ -6,6 +6,7 @@
 //! source for each and names the uncertain ones. `rfc` follows RFC 5681, 6298, 6582, 6675, 7323,
 //! 3042, 3168 and 3390. `linux` has the defaults of current Linux, as far as they are modelled.
 
+use crate::SlowStartScheme;
 use cwndlab_units::Time;
 
 /// A set of defaults for the knobs.
@@ -104,6 +105,14 @@ false: by counting SACKed packets";
             tlp: bool = [false, false, false, true],
                 "with rack: a tail loss probe after two round trips without an ACK, well before \
 the RTO (RFC 8985 section 7)";
+            slow_start: SlowStartScheme = [
+                SlowStartScheme::Standard,
+                SlowStartScheme::Standard,
+                SlowStartScheme::Standard,
+                SlowStartScheme::Linux
+            ],
+                "how slow start ends before a loss: standard (not at all), hystart (Linux), \
+hystart++ (RFC 9406), or linux (hystart for CUBIC, standard for other rules)";
             halve_first_cut: bool = [true, true, false, false],
                 "the connection's first reduction halves, whatever the rule (TcpAgent::slowdown)";
             halve_in_slow_start: bool = [true, true, false, false],

@@ -25,6 +25,7 @@ mod scoreboard;
 mod segment;
 mod sender;
 mod sequence_set;
+mod slow_start;
 
 pub use counters::Counters;
 pub use knobs::{Knobs, Profile};
@@ -35,6 +36,7 @@ pub use scoreboard::Scoreboard;
 pub use segment::{AckSegment, DataSegment, Output, SackBlocks};
 pub use sender::Sender;
 pub use sequence_set::SequenceSet;
+pub use slow_start::SlowStartScheme;
 
 /// A deadline that never expires, seconds.
 pub const NEVER: f64 = f64::INFINITY;

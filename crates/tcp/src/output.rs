@@ -132,13 +132,17 @@ impl Sender {
         if let Some(rack) = &mut self.rack {
             rack.on_sent(now_s, number);
         }
-        let asks = self.rate_sampler.as_ref().is_some_and(|sampler| sampler.needs.recovery);
         // The scoreboard already counts retransmissions made in recovery.
         let is_counted = self.rack.is_some() || (self.in_recovery && number <= self.highest_sent);
-        let packets_in_flight =
-            if asks { self.packets_in_flight(knobs) + u64::from(!is_counted) } else { 0 };
+        let packets_in_flight = if self.needs.recovery {
+            self.packets_in_flight(knobs) + u64::from(!is_counted)
+        } else {
+            0
+        };
         let lost = self.lost_packets();
-        if let Some(sampler) = &mut self.rate_sampler {
+        if let Some(sampler) = &mut self.rate_sampler
+            && self.needs.delivery_rate
+        {
             // cwnd allows more than the application supplies (section 3.1 of
             // draft-cheng-iccrg-delivery-rate-estimation).
             let is_app_limited =

@@ -58,7 +58,7 @@ impl Sender {
     pub(crate) fn begin_cwnd_reduction(&mut self, congestion: Congestion, knobs: &Knobs) {
         let before = self.cwnd;
         self.reduce_cwnd(Reduction::ToTarget(congestion), knobs);
-        if knobs.prr && !self.rate_sampler.as_ref().is_some_and(|sampler| sampler.needs.recovery) {
+        if knobs.prr && !self.needs.recovery {
             self.cwnd = before;
             let recover_fs = self.send_window();
             **self.prr.get_or_insert_default() =

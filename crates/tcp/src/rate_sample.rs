@@ -1,17 +1,15 @@
 //! Rate samples and the context of each ACK for the rule: delivery rate, round trips, losses, marks
-//! (draft-cheng-iccrg-delivery-rate-estimation). Rules that need cwnd alone have no sampler;
-//! formulas read cwnd and srtt, which exist in any case.
+//! (draft-cheng-iccrg-delivery-rate-estimation). Rules that read cwnd and RTT alone have no
+//! sampler.
 
 use crate::cwnd::CwndAction;
 use crate::{AckSegment, Knobs, Sender};
-use cwndlab_rules::{Ack, MarkResponse, Needs, Rule, WindowRule};
+use cwndlab_rules::{Ack, MarkResponse, WindowRule};
 use std::collections::VecDeque;
 
 /// Measures what a rule needs per ACK.
 #[derive(Clone, Debug)]
 pub(crate) struct RateSampler {
-    /// What the rule needs.
-    pub(crate) needs: Needs,
     /// Minimum RTT, seconds.
     min_rtt_s: f64,
     /// Packets delivered so far (C.delivered): each ACK reports at least one.
@@ -61,14 +59,8 @@ struct PacketState {
 }
 
 impl RateSampler {
-    /// A sampler for `rule`; none if the rule needs cwnd and srtt alone.
-    pub(crate) fn for_rule(rule: &Rule) -> Option<Box<Self>> {
-        if matches!(rule, Rule::Linear(_) | Rule::Gaimd(_) | Rule::Binomial(_) | Rule::Formula(_)) {
-            return None;
-        }
-        let needs = rule.needs();
-        Some(Box::new(Self {
-            needs,
+    pub(crate) fn new() -> Box<Self> {
+        Box::new(Self {
             min_rtt_s: f64::MAX,
             delivered: 0,
             delivered_s: 0.0,
@@ -86,7 +78,7 @@ impl RateSampler {
             lost: 0,
             lost_counted_below: 0,
             rate_sample: (0.0, false),
-        }))
+        })
     }
 
     /// Clears the start of a round trip once the rule has seen it.
@@ -103,9 +95,6 @@ impl RateSampler {
         in_flight: u64,
         lost: u64,
     ) {
-        if !self.needs.delivery_rate {
-            return;
-        }
         if nothing_outstanding {
             (self.delivered_s, self.first_sent_s) = (now_s, now_s);
             self.packets.clear();
@@ -162,12 +151,12 @@ impl Sender {
         sampler.on_ack(now_s, ack);
         // Rules that process every ACK count round trips by delivered packets (`on_ack`); others
         // count them by sequence numbers.
-        if !sampler.needs.recovery && ack.ack > sampler.round_end {
+        if !self.needs.recovery && ack.ack > sampler.round_end {
             (sampler.round_start, sampler.round_end) = (true, self.highest_sent);
         }
         sampler.mark_consumed = false;
         if ack.ece && self.ecn.negotiated {
-            sampler.round_start_reported = !sampler.needs.recovery;
+            sampler.round_start_reported = !self.needs.recovery;
             let ack_context = self.ack_context(now_s, ack, 0, knobs);
             let mark_consumed =
                 self.rule.on_mark(self.cwnd, &ack_context) == MarkResponse::Consumed;
@@ -176,7 +165,7 @@ impl Sender {
             sampler.mark_consumed = mark_consumed;
             // A receiver that latches ECE needs CWR once per window of data, or it would repeat ECE
             // forever.
-            if mark_consumed && !sampler.needs.exact_marks && ack.ack > sampler.cwr_window_end {
+            if mark_consumed && !self.needs.exact_marks && ack.ack > sampler.cwr_window_end {
                 sampler.cwr_window_end = self.highest_sent;
                 self.ecn.cwr_pending = true;
             }
@@ -191,7 +180,7 @@ impl Sender {
 
     fn ack_context(&self, now_s: f64, ack: AckSegment, acked: u64, knobs: &Knobs) -> Ack {
         let Some(sampler) = &self.rate_sampler else { return Ack::default() };
-        let sees_recovery = sampler.needs.recovery;
+        let sees_recovery = self.needs.recovery;
         let lost = self.lost_packets();
         let outstanding = (self.highest_sent - ack.ack.max(self.highest_ack)).max(0) as u64;
         let rate_sample = sampler.rate_sample;
@@ -240,8 +229,7 @@ impl Sender {
 
     /// Whether losses are counted for the rule as they are detected.
     fn counts_losses(&self) -> bool {
-        self.recovery.uses_sack()
-            && self.rate_sampler.as_ref().is_some_and(|sampler| sampler.needs.recovery)
+        self.recovery.uses_sack() && self.needs.recovery
     }
 
     /// Packets in flight (Linux `tcp_packets_in_flight`).
@@ -286,7 +274,7 @@ impl Sender {
     /// Passes a duplicate ACK or an ACK in recovery to a rule that needs it.
     pub(crate) fn report_recovery_ack(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
         let asks = self.rate_sampler.as_ref().is_some_and(|sampler| {
-            sampler.needs.recovery && sampler.delivered > sampler.reported_delivered
+            self.needs.recovery && sampler.delivered > sampler.reported_delivered
         });
         if asks && (!ack.ece || self.mark_consumed()) {
             self.grow_by_ack_context(now_s, ack, 0, knobs);
@@ -305,7 +293,7 @@ impl Sender {
         self.detect_losses(knobs);
         let mut ack_context = self.ack_context(now_s, ack, acked, knobs);
         if let Some(sampler) = &mut self.rate_sampler {
-            if sampler.needs.recovery {
+            if self.needs.recovery {
                 ack_context.acked_packets = sampler.delivered - sampler.reported_delivered;
                 ack_context.round_start = std::mem::take(&mut sampler.round_start);
                 sampler.reported_delivered = sampler.delivered;
@@ -320,9 +308,7 @@ impl Sender {
     /// Records whether the rule returned an invalid congestion window. Such a rule is not asked
     /// again, and the run ends.
     pub(crate) fn check_fault(&mut self) {
-        let asks =
-            self.rate_sampler.as_ref().map_or(self.rule_is_formula, |sampler| sampler.needs.faults);
-        self.is_faulty |= asks && self.rule.fault().is_some();
+        self.is_faulty |= self.needs.faults && self.rule.fault().is_some();
     }
 
     /// Whether the rule returned an invalid congestion window.

@@ -10,12 +10,13 @@ use crate::loss_detection::rack::Rack;
 use crate::pacing::Pacer;
 use crate::prr::Prr;
 use crate::rate_sample::RateSampler;
+use crate::slow_start::SlowStart;
 use crate::{
     AckSegment, Counters, Knobs, NEVER, Output, Recovery, RttEstimator, SackBlocks, Scoreboard,
     recovery,
 };
 use cwndlab_prefetch::prefetch;
-use cwndlab_rules::{Rule, WindowRule};
+use cwndlab_rules::{AckFields, Needs, Rule, WindowRule};
 
 /// Below every packet number, and below -1, which means that nothing is acknowledged.
 pub(crate) const NO_PACKET: i64 = i64::MIN;
@@ -69,10 +70,10 @@ pub struct Sender {
     pub(crate) first_packet_lost: bool,
     pub(crate) rtt: RttEstimator,
     pub(crate) rule: Rule,
-    /// Samples for the rule; none if the rule needs cwnd and srtt alone.
+    /// Samples for the rule; none if the rule reads cwnd and RTT alone.
     pub(crate) rate_sampler: Option<Box<RateSampler>>,
-    /// Whether the rule is a formula.
-    pub(crate) rule_is_formula: bool,
+    /// What the rule needs.
+    pub(crate) needs: Needs,
     /// The rule returned an invalid congestion window.
     pub(crate) is_faulty: bool,
     /// Pacing state. Present where transmissions are recorded: for pacing, rate samples or RACK.
@@ -84,6 +85,8 @@ pub struct Sender {
     pub(crate) scoreboard_in_use: bool,
     /// RACK state, which replaces the scoreboard with the knob `rack`.
     pub(crate) rack: Option<Box<Rack>>,
+    /// State of a slow-start scheme other than the standard one.
+    pub(crate) slow_start: Option<Box<SlowStart>>,
     /// Whether ACKs may take the fast path.
     pub(crate) fast_path: bool,
     /// The receiver's advertised window, whole packets (RFC 5681 rwnd).
@@ -102,9 +105,10 @@ impl Sender {
         knobs: &Knobs,
     ) -> Self {
         let ssthresh = knobs.initial_ssthresh.min(knobs.window);
-        let rate_sampler = RateSampler::for_rule(&rule);
+        let needs = rule.needs();
+        let rate_sampler = (needs.ack == AckFields::All).then(RateSampler::new);
         let rack = (knobs.rack && recovery.uses_sack()).then(|| Box::new(Rack::new()));
-        let is_faulty = rule.needs().faults && rule.fault().is_some();
+        let is_faulty = needs.faults && rule.fault().is_some();
         let mut new = Self {
             recovery,
             last_cwnd_action: CwndAction::None,
@@ -139,13 +143,14 @@ impl Sender {
             rtt: RttEstimator::new(knobs, timer_phase_s),
             pacer: (knobs.pacing || rate_sampler.is_some() || rack.is_some()).then(Box::default),
             rate_sampler,
-            rule_is_formula: matches!(rule, Rule::Formula(_)),
-            rule,
+            needs,
             is_faulty,
             scoreboard: None,
             prr: None,
             scoreboard_in_use: false,
             rack,
+            slow_start: SlowStart::new(&rule, knobs),
+            rule,
             fast_path: false,
             // A window above 2^32 packets has no effect: conversion saturates.
             rwnd: knobs.window as u32,

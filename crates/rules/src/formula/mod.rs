@@ -17,7 +17,7 @@ mod parse;
 mod program;
 
 use crate::registry::{Parameter, ParameterKind, no_check, parameter};
-use crate::{Ack, Congestion, Family, Needs, Rule, SlowStart, WindowRule};
+use crate::{Ack, AckFields, Congestion, Family, Needs, Rule, SlowStart, WindowRule};
 use parse::Node;
 use program::Program;
 use std::fmt;
@@ -160,7 +160,7 @@ impl WindowRule for FormulaRule {
     }
 
     fn needs(&self) -> Needs {
-        Needs { faults: true, ..Needs::default() }
+        Needs { ack: AckFields::Rtt, faults: true, ..Needs::default() }
     }
 
     fn fault(&self) -> Option<&str> {

@@ -209,6 +209,8 @@ const RULES: &[&str] = &[
     "CUBIC",
     "DCTCP",
     "Westwood",
+    "HighSpeed",
+    "Scalable",
     "Vegas",
     "Illinois",
     "LEDBAT",
@@ -217,6 +219,7 @@ const RULES: &[&str] = &[
     r#"Rule(inc="1/w^0.5", dec="w - 0.5*w^0.5")"#,
 ];
 const RECOVERIES: &[&str] = &["tahoe", "reno", "newreno", "sack"];
+const SLOW_STARTS: &[&str] = &["standard", "hystart", "hystart++", "linux"];
 
 /// A group of flows; its path is put in by the network.
 fn flow(numbers: Numbers, index: usize) -> impl Strategy<Value = Value> {
@@ -228,8 +231,12 @@ fn flow(numbers: Numbers, index: usize) -> impl Strategy<Value = Value> {
         option::weighted(0.2, numbers.rate()),
         option::weighted(0.3, numbers.delay()),
     );
-    (1u32..4, pick_text(RULES), pick_text(RECOVERIES), start, end, own, knobs()).prop_map(
-        move |(count, rule, recovery, start, (stop, packets), own, tcp)| {
+    let schemes = (pick_text(RECOVERIES), option::weighted(0.3, pick_text(SLOW_STARTS)));
+    (1u32..4, pick_text(RULES), schemes, start, end, own, knobs()).prop_map(
+        move |(count, rule, (recovery, slow_start), start, (stop, packets), own, tcp)| {
+            // Model-based rules have a slow start of their own.
+            let slow_start = slow_start.filter(|_| !rule.starts_with("BBR"));
+            let tcp = object(tcp, vec![("slow_start", slow_start.map(Value::from))]);
             let base = json!({
                 "name": format!("f{index}"),
                 "count": count,

@@ -1,7 +1,9 @@
 //! Checks of endpoint knobs: ranges.
 
-use super::Checked;
-use crate::scenario::KnobOverrides;
+use super::{Checked, conflict};
+use crate::scenario::{KnobOverrides, RuleText, Scenario};
+use cwndlab_rules::{Arithmetic, WindowRule};
+use cwndlab_tcp::SlowStartScheme;
 use cwndlab_units::Time;
 
 pub(super) fn check_knobs(knobs: &KnobOverrides, key: &str) -> Checked {
@@ -27,4 +29,31 @@ pub(super) fn check_knobs(knobs: &KnobOverrides, key: &str) -> Checked {
     inside("timer_phase", knobs.timer_phase, 0.0, 1e3)?;
     inside("initial_rto", knobs.initial_rto.map(Time::seconds), 1e-3, 1e5)?;
     inside("max_rto", knobs.max_rto.map(Time::seconds), 1e-3, 1e5)
+}
+
+impl Scenario {
+    /// Refuses a slow-start scheme with a rule that sets cwnd itself in slow start. `flow_key`: the
+    /// table of the flow's own knobs.
+    pub(super) fn check_slow_start(
+        &self,
+        rule: &RuleText,
+        knobs: &KnobOverrides,
+        flow_key: String,
+    ) -> Checked {
+        let scheme = self.knobs(knobs).slow_start;
+        if matches!(scheme, SlowStartScheme::Standard | SlowStartScheme::Linux)
+            || rule.0.kernel_name().is_some()
+            || !rule.0.build(Arithmetic::Plain).needs().recovery
+        {
+            return Ok(());
+        }
+        let table = if knobs.slow_start.is_some() { flow_key } else { "tcp".into() };
+        conflict(
+            format!("{table}.slow_start"),
+            &format!(
+                "must be \"standard\" for {}: a model-based rule sets cwnd in slow start, too",
+                rule.0
+            ),
+        )
+    }
 }

@@ -54,6 +54,7 @@ impl Scenario {
             }
             priority(key("priority"), flow.priority)?;
             check_knobs(&flow.tcp, &key("tcp"))?;
+            self.check_slow_start(&flow.rule, &flow.tcp, key("tcp"))?;
         }
         check_knobs(&self.tcp, "tcp")
     }
@@ -79,6 +80,7 @@ impl Scenario {
             check_draw(&key("size"), &arrivals.size, 1.0, "at least 1 packet")?;
             priority(key("priority"), arrivals.priority)?;
             check_knobs(&arrivals.tcp, &key("tcp"))?;
+            self.check_slow_start(&arrivals.rule, &arrivals.tcp, key("tcp"))?;
         }
         Ok(())
     }

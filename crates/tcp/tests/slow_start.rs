@@ -1,0 +1,103 @@
+//! Slow-start schemes with any rule, by hand: rounds of packets whose ACKs arrive together.
+
+use cwndlab_rules::{Arithmetic, RuleSpec};
+use cwndlab_tcp::{AckSegment, Knobs, Profile, Recovery, Sender, SlowStartScheme};
+use cwndlab_units::Time;
+
+/// An unlimited flow with an initial window of ten packets.
+struct Rounds {
+    sender: Sender,
+    knobs: Knobs,
+    now_s: f64,
+    next: i64,
+}
+
+impl Rounds {
+    fn new(rule: &str, slow_start: SlowStartScheme, knobs: Knobs) -> Self {
+        let knobs =
+            Knobs { slow_start, initial_window: 10.0, syn: false, delay_growth: false, ..knobs };
+        let rule = rule.parse::<RuleSpec>().unwrap().build(Arithmetic::Plain);
+        let mut sender = Sender::new(rule, Recovery::Sack, None, 0.0, &knobs);
+        let mut next = 0;
+        sender.start(0.0, &knobs, &mut |_| next += 1);
+        Self { sender, knobs, now_s: 0.0, next }
+    }
+
+    /// All packets in flight are acknowledged, each by an ACK of its own; returns cwnd.
+    fn round(&mut self, rtt_s: f64) -> f64 {
+        let sent_s = self.now_s;
+        self.now_s += rtt_s;
+        let (first, end) = (self.sender.snd_una(), self.next);
+        for ack in first..end {
+            let segment = AckSegment { ack, sent_s, echo_s: sent_s, size_bytes: 40, ece: false };
+            let next = &mut self.next;
+            self.sender.on_ack(self.now_s, segment, None, &self.knobs, &mut |_| *next += 1);
+        }
+        self.sender.cwnd()
+    }
+}
+
+fn rfc() -> Knobs {
+    Knobs { min_rto: Time::ns(200_000_000), ..Knobs::profile(Profile::Rfc) }
+}
+
+/// RFC 9406 section 4.2. The RTT rises from 100 to 120 ms in the second round, whose eighth ACK
+/// begins conservative slow start: 20 + 7 + 13/4 = 30.25. Four more rounds grow by a quarter of a
+/// packet for each packet; the next ACK ends slow start.
+#[test]
+fn hystart_plus_plus_grows_by_a_quarter_for_five_rounds() {
+    for rule in ["AIMD(1, 0.5)", "HighSpeed", "CUBIC", r#"Rule(inc="rtt", dec="w/2")"#] {
+        let mut flow = Rounds::new(rule, SlowStartScheme::HyStartPlusPlus, rfc());
+        assert_eq!(flow.round(0.1), 20.0, "{rule}");
+        let mut cwnd = 30.25;
+        assert_eq!(flow.round(0.12), cwnd, "{rule}");
+        for _ in 3..=6 {
+            cwnd += cwnd.floor() / 4.0;
+            assert_eq!(flow.round(0.12), cwnd, "{rule}");
+            assert!(flow.sender.ssthresh() > 1e6, "{rule}");
+        }
+        flow.round(0.12);
+        assert_eq!(flow.sender.ssthresh(), cwnd, "{rule}");
+    }
+}
+
+/// The growth that the scheme leaves is the rule's: Vegas doubles in every other round.
+#[test]
+fn the_rule_decides_how_slow_start_grows() {
+    let mut flow = Rounds::new("Vegas", SlowStartScheme::HyStartPlusPlus, rfc());
+    let mut plain = Rounds::new("Vegas", SlowStartScheme::Standard, rfc());
+    let windows: Vec<f64> = (0..4).map(|_| flow.round(0.1)).collect();
+    assert_eq!(windows, (0..4).map(|_| plain.round(0.1)).collect::<Vec<_>>());
+    assert!(windows.windows(2).any(|pair| pair[0] == pair[1]), "{windows:?}");
+}
+
+/// Eight packets at most count for an ACK (L of RFC 9406 section 4.2), where ACKs are counted by
+/// packets and none is paced.
+#[test]
+fn an_ack_of_many_packets_counts_for_eight() {
+    for (pacing, cwnd) in [(false, 18.0), (true, 20.0)] {
+        let knobs = Knobs { grow_by_packets: true, pacing, ..rfc() };
+        let mut flow = Rounds::new("AIMD(1, 0.5)", SlowStartScheme::HyStartPlusPlus, knobs);
+        let ack = AckSegment { ack: 9, sent_s: 0.0, echo_s: 0.0, size_bytes: 40, ece: false };
+        flow.sender.on_ack(0.1, ack, None, &flow.knobs, &mut |_| {});
+        assert_eq!(flow.sender.cwnd(), cwnd, "pacing {pacing}");
+    }
+}
+
+/// Linux: the ninth RTT of a round whose minimum exceeds the least by more than an eighth ends slow
+/// start at once. CUBIC has it there, Reno does not.
+#[test]
+fn linux_has_hystart_in_cubic() {
+    let linux = Knobs { rack: false, prr: false, grow_by_packets: false, ..linux() };
+    for (rule, threshold) in [("CUBIC", Some(28.0)), ("AIMD(1, 0.5)", None)] {
+        let mut flow = Rounds::new(rule, SlowStartScheme::Linux, linux.clone());
+        assert_eq!(flow.round(0.1), 20.0, "{rule}");
+        flow.round(0.12);
+        let ssthresh = Some(flow.sender.ssthresh()).filter(|packets| *packets < 1e6);
+        assert_eq!(ssthresh, threshold, "{rule}");
+    }
+}
+
+fn linux() -> Knobs {
+    Knobs { delayed_ack: false, ..Knobs::profile(Profile::Linux) }
+}
