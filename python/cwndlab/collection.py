@@ -71,6 +71,12 @@ class Collection:
                 return self.results.get(run.index)
         return None
 
+    @property
+    def profile(self) -> str:
+        """Profile of the TCP endpoints."""
+        patched = self.plan.patch.get("profile", self.plan.base.to_dict().get("profile"))
+        return str(patched or "rfc")
+
     def to_dict(self, *, raw: bool = True) -> dict[str, Any]:
         """Return everything as plain data.
 
@@ -87,6 +93,7 @@ class Collection:
         head = {
             "cwndlab_version": native.version(),
             "complete": self.complete,
+            "profile": self.profile,
             "plan": self.plan.to_dict(),
         }
         return {**head, **tables, "runs": runs}

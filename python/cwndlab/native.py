@@ -56,7 +56,8 @@ def rules() -> list[dict[str, Any]]:
     -------
     list of dict
         Per rule: ``name``, ``notation``, ``summary``, ``parameters`` (each with ``name``,
-        ``meaning``, ``allowed``), ``source`` and ``example``.
+        ``meaning``, ``allowed``), ``source``, ``example``, and ``deployed``: whether it is in use
+        on today's Internet.
 
     Examples
     --------

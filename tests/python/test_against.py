@@ -308,8 +308,8 @@ def test_cli_table(cli):
         "compare", "CUBIC", "--against", "NewReno", *choices, "--set", "flows.rule.recovery=sack"
     )
     assert answer.returncode == 0, answer.stderr
-    assert answer.stderr == ""
-    assert "against NewReno, reno over drop-tail" in answer.stdout
+    assert answer.stderr.startswith("profile linux, because CUBIC is in use today")
+    assert "against NewReno, reno over drop-tail, profile linux" in answer.stdout
     rows = [line for line in answer.stdout.splitlines() if "2 + 2" in line]
     # The other rule by itself is run, and not shown: nobody asked for it.
     assert len(rows) == 1

@@ -136,9 +136,40 @@ def test_cli_table(cli):
         "square",
         "goodput / available",
         "loss rate [%]",
-        "sack over drop-tail",
+        "sack over drop-tail, profile ns2-2.35",
     ):
         assert word in answer.stdout
+
+
+SHORT = ("--replicates", "1", "--duration", "2s", "--json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "profile", "says"),
+    [
+        (["CUBIC", "AIMD(1, 0.5)"], "linux", True),
+        (["AIMD(1, 0.5)", "--against", "BBR3", "--flows", "1"], "linux", True),
+        (["kernel:cubic"], "linux", True),
+        (["AIMD(1, 0.5)", "HTCP"], "ns2-2.35", False),
+        (["CUBIC", "--profile", "rfc"], "rfc", False),
+        (["AIMD(1, 0.5)", "--profile", "linux"], "linux", False),
+        (["CUBIC", "--assume", "profile=ns2-2000"], "ns2-2000", False),
+        (["CUBIC", "--set", "profile=rfc"], "rfc", False),
+    ],
+)
+def test_cli_profile(cli, arguments, profile, says):
+    """Rules in use today have today's endpoints unless the user names others."""
+    answer = cli("compare", *arguments, *SHORT)
+    found = json.loads(answer.stdout)
+    assert found["profile"] == profile
+    assert {run["result"]["profile"] for run in found["runs"]} <= {profile}
+    assert answer.stderr.startswith("profile linux, because ") == says
+
+
+def test_cli_profile_is_named_once(cli):
+    answer = cli("compare", "CUBIC", "--profile", "rfc", "--assume", "profile=linux")
+    assert answer.returncode == 2
+    assert "--assume profile" in answer.stderr
 
 
 def test_cli_set_reaches_every_run(cli):

@@ -54,6 +54,7 @@ fn rules() -> String {
                 "notation": format!("{}({})", family.name, names.join(", ")),
                 "summary": family.summary,
                 "parameters": parameters, "source": family.source, "example": family.example,
+                "deployed": family.deployed,
             })
         })
         .collect();

@@ -74,6 +74,7 @@ pub(crate) const FAMILY: Family = Family {
         share b on loss",
     source: "Xu, Harfoush and Rhee 2004, section 4",
     example: "BIC",
+    deployed: false,
     parameters: &[
         option(positive("Smax", "largest step, packets per round trip"), 32.0),
         option(positive("Smin", "smallest step, packets per round trip"), 0.01),

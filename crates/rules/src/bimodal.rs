@@ -171,6 +171,7 @@ pub(crate) const FAMILY: Family = Family {
         cycles, then to (1 - epsilon) of it",
     source: "Attie, Lahanas and Tsaoussidis 2003, section 2, Figure 1",
     example: "Bimodal(1, 0.5, 0.125)",
+    deployed: false,
     parameters: &[
         with_default(positive("alpha", "packets added per round trip"), 1.0),
         with_default(

@@ -87,6 +87,7 @@ pub(crate) const FAMILY: Family = Family {
     summary: "add alpha/w^k per round trip, subtract beta w^l on loss",
     source: "Bansal and Balakrishnan 2001; Chandrayana et al. 2002, equation 1",
     example: "Binomial(0.5, 0.5, 1, 0.5)",
+    deployed: false,
     parameters: &[
         parameter("k", "exponent of the increase", "from 0 to 10", |x| (0.0..=10.0).contains(&x)),
         parameter("l", "exponent of the decrease", "from 0 to 1", |x| (0.0..=1.0).contains(&x)),
@@ -115,6 +116,7 @@ pub(crate) const IIAD: Family = Family {
     source: "Bansal and Balakrishnan 2001; Chandrayana et al. 2002, section 2; IIAD = Binomial(1, \
         0)",
     example: "IIAD(1, 0.5)",
+    deployed: false,
     parameters: &[ALPHA, BETA],
     check: no_check,
     build: |p| {
@@ -134,6 +136,7 @@ pub(crate) const SQRT: Family = Family {
     source: "Bansal and Balakrishnan 2001; Chandrayana et al. 2002, section 2; SQRT = \
         Binomial(0.5, 0.5)",
     example: "SQRT(1, 0.5)",
+    deployed: false,
     parameters: &[ALPHA, BETA],
     check: no_check,
     build: |p| {

@@ -134,6 +134,7 @@ pub(crate) const FAMILY: Family = Family {
         would; multiply by beta on loss",
     source: "RFC 9438",
     example: "CUBIC",
+    deployed: true,
     parameters: &[
         option(positive("C", "steepness of the curve, packets/s^3"), 0.4),
         option(fraction("beta", "factor on loss"), 0.7),

@@ -93,6 +93,7 @@ pub(crate) const FAMILY: Family = Family {
         halve on loss",
     source: "RFC 8257",
     example: "DCTCP",
+    deployed: true,
     parameters: &[option(fraction("g", "weight of a window's share of marks in alpha"), 0.0625)],
     check: no_check,
     build: |p| Rule::Dctcp(Box::new(Dctcp::new(p[0]))),

@@ -56,6 +56,7 @@ pub(crate) const FAMILY: Family = Family {
     summary: "add alpha per round trip, multiply by beta on loss, halve on loss in slow start",
     source: "Yang and Lam 2000, sections 2.1 and 4.2",
     example: "GAIMD(0.31, 0.875)",
+    deployed: false,
     parameters: &[
         with_default(positive("alpha", "packets added per round trip"), 0.31),
         with_default(fraction("beta", "factor on loss"), 0.875),

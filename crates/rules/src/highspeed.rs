@@ -55,6 +55,7 @@ pub(crate) const FAMILY: Family = Family {
     summary: "AIMD whose steps grow with the window beyond 38 packets",
     source: "RFC 3649, section 5",
     example: "HighSpeed",
+    deployed: false,
     parameters: &[],
     check: no_check,
     build: |_| Rule::HighSpeed(HighSpeed),

@@ -106,6 +106,7 @@ pub(crate) const FAMILY: Family = Family {
         empty queue",
     source: "Leith and Shorten 2004; draft-leith-tcp-htcp-06, section 2",
     example: "HTCP",
+    deployed: false,
     parameters: &[],
     check: no_check,
     build: |_| Rule::Htcp(Box::default()),

@@ -121,6 +121,7 @@ pub(crate) const FAMILY: Family = Family {
     summary: "AIMD whose growth falls and whose cut deepens with the queueing delay",
     source: "Liu, Basar and Srikant 2008, section 3",
     example: "Illinois",
+    deployed: false,
     parameters: &[],
     check: no_check,
     build: |_| Rule::Illinois(Box::default()),

@@ -90,6 +90,7 @@ pub(crate) const FAMILY: Family = Family {
     summary: "keep the queueing delay at a target, below what others cause; halve on loss",
     source: "RFC 6817, section 2.4",
     example: "LEDBAT(0.1, 1)",
+    deployed: false,
     parameters: &[
         with_default(
             parameter("target", "queueing delay to keep, seconds", "above 0, at most 0.1", |x| {

@@ -110,6 +110,7 @@ pub(crate) const FAMILY: Family = Family {
         up b; a mark only lowers a'",
     source: "Psaras, Dianati and Tafazolli 2009, section 3",
     example: "MRAIMD(1, 0.5, 0.005, 0.5)",
+    deployed: false,
     parameters: &[
         with_default(positive("a0", "first increase factor, packets per round trip"), 1.0),
         with_default(

@@ -63,6 +63,8 @@ pub struct Family {
     pub source: &'static str,
     /// A rule as a user types it.
     pub example: &'static str,
+    /// Whether it is in use on today's Internet, so that today's endpoints are what it runs on.
+    pub deployed: bool,
     /// Its parameters, in order.
     pub parameters: &'static [Parameter],
     /// A condition over all parameters: what is wrong, if anything.

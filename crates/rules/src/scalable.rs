@@ -44,6 +44,7 @@ pub(crate) const FAMILY: Family = Family {
     summary: "add a per acknowledgement, give up the share b on loss; AIMD at small windows",
     source: "Kelly 2003, section 3",
     example: "Scalable(0.01, 0.125)",
+    deployed: false,
     parameters: &[
         with_default(positive("a", "packets added per acknowledgement"), 0.01),
         with_default(fraction("b", "share of the window given up on loss"), 0.125),

@@ -86,6 +86,7 @@ pub(crate) const FAMILY: Family = Family {
         the smallest",
     source: "Brakmo and Peterson 1995, section 3",
     example: "Vegas(2, 4)",
+    deployed: false,
     parameters: &[
         with_default(positive("alpha", "packets queued below which the window grows"), 2.0),
         with_default(positive("beta", "packets queued above which it shrinks"), 4.0),

@@ -68,6 +68,7 @@ pub(crate) const FAMILY: Family = Family {
         smallest round trip",
     source: "Grieco and Mascolo 2004, section 2",
     example: "Westwood",
+    deployed: false,
     parameters: &[],
     check: no_check,
     build: |_| Rule::Westwood(Box::default()),

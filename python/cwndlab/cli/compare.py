@@ -11,6 +11,7 @@ from cwndlab.cli import options
 from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_together
 from cwndlab.cli.compare_tables import print_comparison
 from cwndlab.cli.compare_work import execute_plan
+from cwndlab.cli.profile import assumptions, profile_option
 from cwndlab.message import invalid, missing
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ ENVIRONMENTS, REPLICATES = ("constant",), 3
     help=f"Runs per cell, each with its own seed.  [default: {REPLICATES}; 20 with --against]",
 )
 @click.option("--duration", metavar="TIME", help="Simulated time of a run.  [default: 100s]")
+@profile_option
 @options.assume_option
 @options.seed_option
 @options.set_option
@@ -88,6 +90,7 @@ def compare(
     rate: str | None,
     replicates: int | None,
     duration: str | None,
+    profile: str | None,
     assume: tuple[str, ...],
     seed: int | None,
     settings: tuple[str, ...],
@@ -111,15 +114,17 @@ def compare(
     options.check_plot(plot)
     recoveries, queues = _settings(recovery, queue, setting)
     from cwndlab.comparison import Comparison, plan_rules
-    from cwndlab.environments import Assumptions
 
+    patch = options.patch_of(settings)
+    compared = rules if against is None else (*rules, against)
+    assumed, note = assumptions(assume, profile, compared, patch)
     common = {
         "recovery": recoveries,
         "queue": queues,
         "duration_s": None if duration is None else options.seconds_of("--duration", duration),
-        "assume": Assumptions.from_texts(assume),
+        "assume": assumed,
         "seed": 1 if seed is None else seed,
-        "patch": options.patch_of(settings),
+        "patch": patch,
     }
     if against is not None:
         refuse_together(detail=detail, has_rate=rate is not None, env=env, assume=assume)
@@ -128,7 +133,16 @@ def compare(
         if replicates is not None:
             common["replicates"] = replicates
         compare_against(
-            rules, against, flows, rate, common, jobs=jobs, as_json=as_json, plot=plot, out=out
+            rules,
+            against,
+            flows,
+            rate,
+            common,
+            jobs=jobs,
+            as_json=as_json,
+            plot=plot,
+            out=out,
+            note=note,
         )
         return
     refuse_alone(flows=flows, rate=rate)
@@ -138,7 +152,7 @@ def compare(
         replicates=replicates or REPLICATES,
         **common,
     )
-    comparison = execute_plan(Comparison(plan), jobs=jobs, out=out, keep=as_json)
+    comparison = execute_plan(Comparison(plan), jobs=jobs, out=out, keep=as_json, note=note)
     if plot is not None:
         _plot(comparison, plot)
     if as_json:

@@ -74,6 +74,7 @@ def compare_against(
     as_json: bool,
     plot: Path | None,
     out: Path | None,
+    note: str | None,
 ) -> None:
     """Run rules against another one; print, plot or write the results."""
     from cwndlab import plots
@@ -83,7 +84,11 @@ def compare_against(
     if flows:
         given["flows"] = [_count(text) for text in options.names_of("--flows", flows)]
     pairwise = execute_plan(
-        plan_pairwise(rules, against, **given, **common), jobs=jobs, out=out, keep=as_json
+        plan_pairwise(rules, against, **given, **common),
+        jobs=jobs,
+        out=out,
+        keep=as_json,
+        note=note,
     )
     if plot is not None:
         say(f"wrote {plots.save(pairwise.plot(), plot)}")
@@ -129,7 +134,8 @@ def print_pairwise(pairwise: Pairwise) -> None:
         where = "" if env == LINK else f", {env}"
         columns = ["rule", "flows", *(heading for heading, _, _ in COLUMNS)]
         print_table(
-            f"against {pairwise.against}, {recovery} over {queue}{where}",
+            f"against {pairwise.against}, {recovery} over {queue}{where}, "
+            f"profile {pairwise.profile}",
             columns,
             rows,
             text_columns=2,

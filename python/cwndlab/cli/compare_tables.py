@@ -35,23 +35,26 @@ def print_comparison(
     summary, scores = comparison.summary, comparison.scores
     settings = summary.select("recovery", "queue").unique(maintain_order=True).rows()
     many = comparison.has_many_environments
+    under = f", profile {comparison.profile}"
     for recovery, queue in settings:
         where = {"recovery": recovery, "queue": queue}
         if many:
             _print_means(
-                f"{recovery} over {queue}", summary.filter(**where), scores.filter(**where)
+                f"{recovery} over {queue}{under}",
+                summary.filter(**where),
+                scores.filter(**where),
             )
         for metric in metrics if detail or not many else ():
             chosen = {**where, "metric": metric.key}
             print_metric = _print_rows if many else _print_columns
             print_metric(
-                f"{recovery} over {queue}",
+                f"{recovery} over {queue}{under}",
                 metric,
                 summary.filter(**chosen),
                 scores.filter(**chosen),
             )
     if many and len(settings) > 1:
-        _print_overview(settings, scores.filter(metric="goodput"))
+        _print_overview(settings, scores.filter(metric="goodput"), under)
 
 
 def _print_means(setting: str, summary: pl.DataFrame, scores: pl.DataFrame) -> None:
@@ -104,7 +107,7 @@ def _print_rows(setting: str, metric: Metric, summary: pl.DataFrame, scores: pl.
     print_table(_title(setting, metric), ["environment", *rules], rows)
 
 
-def _print_overview(settings: list[tuple[str, ...]], scores: pl.DataFrame) -> None:
+def _print_overview(settings: list[tuple[str, ...]], scores: pl.DataFrame, under: str) -> None:
     """One row per setting: the rules' D_a of goodput, the best marked."""
     from cwndlab.tables import number
 
@@ -122,7 +125,9 @@ def _print_overview(settings: list[tuple[str, ...]], scores: pl.DataFrame) -> No
         )
         rows.append([f"{recovery} over {queue}", *texts])
     print_table(
-        "D_a of goodput by setting (lower is better; * is the best)", ["setting", *rules], rows
+        f"D_a of goodput by setting{under} (lower is better; * is the best)",
+        ["setting", *rules],
+        rows,
     )
 
 

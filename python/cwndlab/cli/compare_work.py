@@ -27,8 +27,9 @@ def execute_plan(
     out: Path | None,
     trace: Mapping[str, Any] | None = None,
     keep: bool = True,
+    note: str | None = None,
 ) -> Gathered:
-    """Run the plan of a collection.
+    """Run the plan of a collection; `note` is said after.
 
     With `out`, each finished run is written at once, and the tables are written after Ctrl-C, too.
     """
@@ -64,6 +65,8 @@ def execute_plan(
     _write_tables(collection, out)
     if len(plan) >= MANY_RUNS:
         say(f"{len(plan)} runs in {time.perf_counter() - began_s:.0f} s")
+    if note is not None:
+        say(note)
     return collection
 
 

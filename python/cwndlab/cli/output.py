@@ -38,7 +38,8 @@ def print_table(
         table.add_row(*map(Text, row))
     console = Console(file=sys.stdout, width=WIDTH, highlight=False)
     # The table's own title would wrap at the table's width.
-    console.print(Text(title, style="bold"), table, sep="\n", end="")
+    console.print(Text(title, style="bold"))
+    console.print(table, end="")
 
 
 class Meter(Protocol):

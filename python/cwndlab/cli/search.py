@@ -11,6 +11,7 @@ import click
 
 from cwndlab.cli import options
 from cwndlab.cli.output import print_table, say
+from cwndlab.cli.profile import assumptions, profile_option
 from cwndlab.message import invalid
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 @click.option(
     "--duration", metavar="TIME", help="Simulated time of a run.  [default: as assumed, 100s]"
 )
+@profile_option
 @options.assume_option
 @options.seed_option
 @options.jobs_option
@@ -92,6 +94,7 @@ def search(
     replicates: int,
     confirm: int,
     duration: str | None,
+    profile: str | None,
     assume: tuple[str, ...],
     seed: int | None,
     jobs: int | None,
@@ -105,7 +108,6 @@ def search(
     largest. New seeds confirm the result.
     """
     from cwndlab import search as searches
-    from cwndlab.environments import Assumptions
 
     if is_list:
         _list(as_json)
@@ -114,8 +116,10 @@ def search(
     objective = searches.Objective(best or "", worst or "", compared, metric)
     bounds = searches.read_bounds(family, bound)
     recovery, queue = options.setting_of(setting)
-    assumed = Assumptions.from_texts(assume)
+    assumed, note = assumptions(assume, profile, compared)
     options.make_folder(out)
+    if note is not None:
+        say(note)
     with _progress(budget, len(objective.rules) * replicates) as show:
         try:
             found = searches.search(
@@ -202,7 +206,8 @@ def _print(found: SearchResult) -> None:
         f"{name} {_value(kinds[name], value)}" for name, value in found.values.items()
     )
     print_table(
-        f"{found.family}: {values} ({found.setting}, {found.confirmed.count} new seeds)",
+        f"{found.family}: {values} ({found.setting}, profile {found.profile}, "
+        f"{found.confirmed.count} new seeds)",
         ("rule", f"{metric.title} ± 95 % CI"),
         rows,
     )

@@ -31,6 +31,8 @@ class SearchResult:
         The family of waveforms.
     setting : str
         ``recovery/queue``.
+    profile : str
+        Profile of the TCP endpoints.
     values : mapping of str to float
         Its parameters: rates in bit/s per test flow, times in seconds.
     shape : mapping
@@ -48,6 +50,7 @@ class SearchResult:
     objective: Objective
     family: str
     setting: str
+    profile: str
     values: Mapping[str, float]
     shape: Mapping[str, Any]
     rules: Mapping[str, Estimate]
@@ -71,6 +74,7 @@ class SearchResult:
             "metric": self.objective.metric,
             "family": self.family,
             "setting": self.setting,
+            "profile": self.profile,
             "values": dict(self.values),
             "waveform": dict(self.shape),
             "met": self.is_met,

@@ -124,7 +124,7 @@ def search(
             progress({"event": "confirming"})
         values = work.measure([position], confirm, seed + 2 * SEED_STEP)[0]
     return SearchResult(
-        objective, name, f"{recovery}/{queue}", shapes.values(position),
+        objective, name, f"{recovery}/{queue}", chosen.profile, shapes.values(position),
         shapes.shape(shapes.values(position)),
         {rule: estimate(list(found)) for rule, found in values.items()},
         estimate(list(objective.margins(values))),

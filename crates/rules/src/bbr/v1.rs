@@ -288,6 +288,7 @@ pub(crate) const FAMILY: Family = Family {
         flight at most",
     source: "draft-cardwell-iccrg-bbr-congestion-control-00; Cardwell et al. 2016",
     example: "BBR1",
+    deployed: true,
     parameters: &[],
     check: no_check,
     build: |_| Rule::Bbr1(Box::default()),

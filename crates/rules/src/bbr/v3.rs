@@ -355,6 +355,7 @@ pub(crate) const FAMILY: Family = Family {
         rates above 2 %",
     source: "draft-ietf-ccwg-bbr-06",
     example: "BBR3",
+    deployed: true,
     parameters: &[],
     check: no_check,
     build: |_| Rule::Bbr3(Box::default()),

@@ -179,6 +179,7 @@ pub(crate) const FAMILY: Family = Family {
     summary: "your own: what a round trip adds, and the window after a congestion signal",
     source: "your formulas",
     example: "Rule(inc=\"1/w^0.5\", dec=\"w - 0.5*w^0.5\")",
+    deployed: false,
     parameters: &[
         formula("inc", "packets added per round trip"),
         formula("dec", "window after a congestion signal, packets"),
