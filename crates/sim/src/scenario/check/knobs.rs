@@ -50,7 +50,7 @@ impl Scenario {
         let table = if knobs.slow_start.is_some() { flow_key } else { "tcp".into() };
         conflict(
             format!("{table}.slow_start"),
-            &format!(
+            format!(
                 "must be \"standard\" for {}: a model-based rule sets cwnd in slow start, too",
                 rule.0
             ),
