@@ -102,7 +102,7 @@ EXAMPLES = {
         "reverse": True,
         "start": "1s", "stop": "30s",
     },
-    "TraceSpec": {"cwnd": "all", "queue": "10ms", "rate": "100ms", "packets": True},
+    "TraceSpec": {"cwnd": "all", "rule": "10ms", "queue": "10ms", "rate": "100ms", "packets": True},
     "Law constant": {"kind": "constant", "value": 12},
     "Law uniform": {"kind": "uniform", "low": 1, "high": 20},
     "Law exponential": {"kind": "exponential", "mean": 12},

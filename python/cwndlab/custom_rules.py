@@ -53,7 +53,7 @@ class WindowRule(Protocol):
 
     Windows are in packets, times in seconds. Each flow has its own instance. Methods return finite
     numbers; the endpoint raises a window below its floor, such as a subtractive rule may return, to
-    the floor. Any other value and any exception ends the run with a `RunError`. Four more
+    the floor. Any other value and any exception ends the run with a `RunError`. Five more
     attributes are optional:
 
     ``needs``
@@ -67,6 +67,8 @@ class WindowRule(Protocol):
         Called for each acknowledgement that echoes a mark; True calls `decrease`, once per window.
     ``pacing_rate()``
         Pacing rate in packets/s, or None; called after every other method.
+    ``state()``
+        A dict of names and numbers (None: not known): columns of the trace ``rule``.
     """
 
     def increase(self, cwnd: float, ack: Ack) -> float:

@@ -37,8 +37,8 @@ class Result:
         One row per flow, per link, per source of cross traffic, per group of finite flows or of
         responses.
     traces : dict of polars.DataFrame
-        The traces that the scenario's ``[trace]`` table selects: ``cwnd``, ``queue``, ``rate``,
-        ``packets``; and ``transfers`` if there are finite flows.
+        The traces that the scenario's ``[trace]`` table selects: ``cwnd``, ``rule``, ``queue``,
+        ``rate``, ``packets``; and ``transfers`` if there are finite flows.
     scenario : dict
         The scenario of the run.
 
@@ -92,8 +92,13 @@ class Result:
             ],
             "group": frames["arrivals"]["group"].to_list(),
             "event": list(PACKET_EVENTS),
+            "phase": list(traces.get("phases", ())),
         }
-        courses = {table: frame_of(columns, names) for table, columns in traces.items()}
+        courses = {
+            table: frame_of(columns, names)
+            for table, columns in traces.items()
+            if table != "phases"
+        }
         return cls(run, traces=courses, scenario=scenario, **frames)
 
     @property

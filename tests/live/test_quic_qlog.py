@@ -149,14 +149,15 @@ def test_windows_are_those_of_the_controller(run):
     with run.unless_busy():
         assert flow["cut_time_s"]
     for time_s, packets in zip(flow["cut_time_s"], flow["cut_after_packets"], strict=True):
-        # Cuts and events have the same times; events have seven digits.
-        (after,) = [
+        # Cuts and events have the same times; events have seven digits. On a busy machine
+        # datagrams are processed together, and other events of the same microseconds follow.
+        near = [
             window
             for time_ms, window in windows
             if math.isclose(time_ms, time_s * 1e3, abs_tol=1e-2)
         ]
         # Whole bytes.
-        assert math.isclose(after, packets * DATAGRAM_BYTES, abs_tol=2)
+        assert any(math.isclose(after, packets * DATAGRAM_BYTES, abs_tol=2) for after in near)
 
 
 def test_round_trips_are_milliseconds_and_measured(run):

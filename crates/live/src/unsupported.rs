@@ -57,6 +57,12 @@ impl EndpointKind {
                 &format!("live runs do not record packets: {packet_trace_advice}"),
             );
         }
+        if scenario.trace.rule.is_some() {
+            return unsupported(
+                "trace.rule",
+                "live runs do not record the state of rules: leave it out",
+            );
+        }
         if scenario.trace.cwnd == Some(Sampling::All) {
             let message = format!(
                 "a live run samples windows and does not record \"all\" changes: use an interval \

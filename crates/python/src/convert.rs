@@ -62,6 +62,10 @@ pub fn traces<'py>(
         if !recorder.windows.is_empty() {
             put("cwnd", windows(recorder))?;
         }
+        if recorder.records_rules() {
+            put("rule", rules(recorder))?;
+            tables.set_item("phases", &recorder.rules.phases)?;
+        }
         if let Some(bin_s) = recorder.rate_bin_s() {
             put("rate", rates(recorder, bin_s, traces.end_s))?;
             put("available", available(traces, bin_s))?;
@@ -90,6 +94,27 @@ fn queue(traces: &Traces<'_>) -> Vec<(&'static str, Column)> {
         ("link", Column::u4(samples().map(|row| row.1))),
         ("queue_packets", Column::u4(samples().map(|row| row.2))),
     ]
+}
+
+/// Phase and state of rules, a column for each name that a rule reports; NaN where it does not.
+fn rules(recorder: &TraceRecorder) -> Vec<(&str, Column)> {
+    let trace = &recorder.rules;
+    let mut order: Vec<usize> = (0..trace.rows.len()).collect();
+    order.sort_by(|&a, &b| trace.rows[a].time_s.total_cmp(&trace.rows[b].time_s));
+    let rows = || order.iter().map(|&index| &trace.rows[index]);
+    let mut columns = vec![
+        ("time_s", Column::f8(rows().map(|row| row.time_s))),
+        ("flow", Column::u4(rows().map(|row| row.flow))),
+        ("phase", Column::u4(rows().map(|row| row.phase))),
+    ];
+    columns.extend(trace.columns.iter().enumerate().map(|(number, name)| {
+        let value = |&index: &usize| {
+            let found = trace.values_of(index).iter().find(|&&(column, _)| column == number as u32);
+            found.map_or(f64::NAN, |&(_, value)| value)
+        };
+        (name.as_str(), Column::f8(order.iter().map(value)))
+    }));
+    columns
 }
 
 fn windows(recorder: &TraceRecorder) -> Vec<(&'static str, Column)> {

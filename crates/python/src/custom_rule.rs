@@ -6,7 +6,7 @@ use cwndlab_rules::{Ack, Congestion, MarkResponse, Needs, SlowStart, WindowRule}
 use cwndlab_units::message::unknown;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
 use std::sync::{Arc, Mutex};
 
 /// The first exception that any rule of a run raised.
@@ -93,6 +93,7 @@ pub struct PythonRule {
     slow_start: Option<Py<PyAny>>,
     on_mark: Option<Py<PyAny>>,
     pacing_rate: Option<Py<PyAny>>,
+    state: Option<Py<PyAny>>,
     /// The return value of `pacing_rate` after the last event.
     rate: Option<f64>,
     /// `cwndlab.Leave`: a return value of this type ends slow start.
@@ -137,6 +138,7 @@ impl PythonRule {
             slow_start: method("slow_start")?,
             on_mark: method("on_mark")?,
             pacing_rate,
+            state: method("state")?,
             rate: None,
             leave: py.import("cwndlab.custom_rules")?.getattr("Leave")?.unbind(),
             needs,
@@ -169,6 +171,7 @@ impl PythonRule {
             slow_start: None,
             on_mark: None,
             pacing_rate: None,
+            state: None,
             rate: None,
             leave: none(),
             needs: Needs { faults: true, ..Needs::default() },
@@ -348,6 +351,30 @@ impl WindowRule for PythonRule {
 
     fn pacing_rate_packets_s(&self) -> Option<f64> {
         self.rate
+    }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        let Some(method) = self.state.as_ref().filter(|_| self.fault.is_none()) else { return };
+        Python::attach(|py| {
+            let state = method.call0(py).and_then(|state| {
+                let state = state.bind(py).cast::<PyDict>()?;
+                let entry = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+                    Ok((name.extract::<String>()?, value.extract::<Option<f64>>()?))
+                };
+                state.iter().map(entry).collect::<PyResult<Vec<_>>>()
+            });
+            match state {
+                Ok(state) => {
+                    state.iter().for_each(|(name, value)| report(name, value.unwrap_or(f64::NAN)))
+                }
+                // The run is at its end or goes on, and reports the exception then.
+                Err(error) => {
+                    if let Ok(mut raised) = self.raised.lock() {
+                        raised.get_or_insert(error);
+                    }
+                }
+            }
+        });
     }
 
     fn needs(&self) -> Needs {

@@ -167,6 +167,9 @@ fn run<'py>(
             }
         }
     }
+    if let Some(error) = resolver.late_error(py) {
+        return Err(error);
+    }
     let wall_s = begin.elapsed().as_secs_f64();
     let result = py.detach(|| convert::result_json(&simulation.result(), wall_s))?;
     let recording = simulation.traces();

@@ -63,6 +63,17 @@ impl PythonResolver {
         self.rules.get()
     }
 
+    /// The exception of a rule that did not stop the run, from its `state`.
+    pub fn late_error(&self, py: Python<'_>) -> Option<PyErr> {
+        let raised = self.raised.lock().ok().and_then(|mut raised| raised.take())?;
+        if is_interrupt(py, &raised) {
+            return Some(raised);
+        }
+        let error = RunError::new_err(format!("a rule's state raised {}", explain(py, &raised)));
+        error.set_cause(py, Some(raised));
+        Some(error)
+    }
+
     /// The exception for a run that stopped, with the rule's exception as its cause, or Ctrl-C if
     /// it occurred in a rule.
     pub fn error(&self, py: Python<'_>, message: &str) -> PyErr {

@@ -66,6 +66,10 @@ impl WindowRule for Bic {
         self.w_max = if known && cwnd < self.w_max { cwnd * (2.0 - self.b) / 2.0 } else { cwnd };
         (1.0 - self.b) * cwnd
     }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        report("w_max_packets", if self.w_max.is_finite() { self.w_max } else { f64::NAN });
+    }
 }
 
 pub(crate) const FAMILY: Family = Family {

@@ -163,6 +163,10 @@ impl WindowRule for Bimodal {
     fn halves_in_ns2(&self) -> bool {
         false
     }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        report("fair_share_packets", self.fair_share().unwrap_or(f64::NAN));
+    }
 }
 
 pub(crate) const FAMILY: Family = Family {

@@ -126,6 +126,13 @@ impl WindowRule for Cubic {
     fn has_hystart_in_linux(&self) -> bool {
         true
     }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        report("w_max_packets", if self.w_max > 0.0 { self.w_max } else { f64::NAN });
+        report("w_est_packets", self.epoch_start_s.map_or(f64::NAN, |_| self.w_est));
+        report("k_s", self.epoch_start_s.map_or(f64::NAN, |_| self.k_s));
+        report("epoch_start_s", self.epoch_start_s.unwrap_or(f64::NAN));
+    }
 }
 
 pub(crate) const FAMILY: Family = Family {

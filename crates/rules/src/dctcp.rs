@@ -85,6 +85,10 @@ impl WindowRule for Dctcp {
     fn needs(&self) -> Needs {
         Needs { exact_marks: true, rounds: true, ..Needs::default() }
     }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        report("alpha", self.alpha);
+    }
 }
 
 pub(crate) const FAMILY: Family = Family {

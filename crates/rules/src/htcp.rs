@@ -98,6 +98,12 @@ impl WindowRule for Htcp {
     fn needs(&self) -> Needs {
         Needs { rounds: true, ..Needs::default() }
     }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        report("beta", self.beta);
+        report("min_rtt_s", if self.min_rtt_s.is_finite() { self.min_rtt_s } else { f64::NAN });
+        report("max_rtt_s", if self.max_rtt_s.is_finite() { self.max_rtt_s } else { f64::NAN });
+    }
 }
 
 pub(crate) const FAMILY: Family = Family {

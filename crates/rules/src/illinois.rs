@@ -114,6 +114,12 @@ impl WindowRule for Illinois {
     fn needs(&self) -> Needs {
         Needs { rounds: true, ..Needs::default() }
     }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        report("alpha_packets", self.alpha);
+        report("beta", self.beta);
+        report("max_rtt_s", if self.max_rtt_s.is_finite() { self.max_rtt_s } else { f64::NAN });
+    }
 }
 
 pub(crate) const FAMILY: Family = Family {

@@ -83,6 +83,17 @@ impl WindowRule for Ledbat {
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
         SlowStart::Leave(self.increase(cwnd, ack))
     }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        report(
+            "base_delay_s",
+            if self.base_s.iter().copied().fold(f64::INFINITY, f64::min).is_finite() {
+                self.base_s.iter().copied().fold(f64::INFINITY, f64::min)
+            } else {
+                f64::NAN
+            },
+        );
+    }
 }
 
 pub(crate) const FAMILY: Family = Family {

@@ -94,6 +94,15 @@ pub trait WindowRule {
         Needs::default()
     }
 
+    /// Phase of a rule that has phases, for traces: BBR's Startup and the like.
+    fn phase(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Reports the rule's state for traces, name by name. A name ends in its unit, as a column
+    /// does; a value that is not known yet is NaN.
+    fn state(&self, _report: &mut dyn FnMut(&str, f64)) {}
+
     /// The first invalid congestion window that the rule returned, if any. The rule left cwnd alone
     /// since then.
     fn fault(&self) -> Option<&str> {
@@ -229,6 +238,14 @@ impl<R: WindowRule + Copy> WindowRule for Arc<R> {
         (**self).needs()
     }
 
+    fn phase(&self) -> Option<&'static str> {
+        (**self).phase()
+    }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        (**self).state(report);
+    }
+
     fn fault(&self) -> Option<&str> {
         (**self).fault()
     }
@@ -301,6 +318,14 @@ impl WindowRule for Rule {
 
     fn needs(&self) -> Needs {
         with!(self, rule => rule.needs())
+    }
+
+    fn phase(&self) -> Option<&'static str> {
+        with!(self, rule => rule.phase())
+    }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        with!(self, rule => rule.state(report));
     }
 
     fn fault(&self) -> Option<&str> {

@@ -102,6 +102,10 @@ impl WindowRule for MrAimd {
     fn needs(&self) -> Needs {
         Needs { rounds: true, ..Needs::default() }
     }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        report("increase_packets", self.a);
+    }
 }
 
 pub(crate) const FAMILY: Family = Family {

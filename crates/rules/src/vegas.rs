@@ -78,6 +78,10 @@ impl WindowRule for Vegas {
     fn needs(&self) -> Needs {
         Needs { rounds: true, ..Needs::default() }
     }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        report("round_min_rtt_s", if self.rtt_s.is_finite() { self.rtt_s } else { f64::NAN });
+    }
 }
 
 pub(crate) const FAMILY: Family = Family {

@@ -60,6 +60,11 @@ impl WindowRule for Westwood {
     fn needs(&self) -> Needs {
         Needs { rounds: true, ..Needs::default() }
     }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        report("bandwidth_packets_s", self.bandwidth_packets_s.unwrap_or(f64::NAN));
+        report("min_rtt_s", if self.min_rtt_s.is_finite() { self.min_rtt_s } else { f64::NAN });
+    }
 }
 
 pub(crate) const FAMILY: Family = Family {

@@ -61,4 +61,4 @@ pub use build::Options;
 pub use engine::Status;
 pub use network_path::{ExternalFlow, ExternalPacket, Fate, NetworkPath, PacketOutcome};
 pub use simulation::{EventSchedulerKind, Simulation, SimulationError, Traces};
-pub use trace::{EcnBits, PacketEvent, PacketRow, TraceRecorder, WindowRow};
+pub use trace::{EcnBits, PacketEvent, PacketRow, RuleRow, RuleTrace, TraceRecorder, WindowRow};

@@ -176,7 +176,8 @@ const MANY_FLOWS: u64 = 5_000;
 
 /// A run with this event scheduler. Without traces the tracer is `()`, which compiles to nothing.
 fn network_run<S: EventScheduler>(scenario: &Scenario, options: Options) -> Box<dyn Run> {
-    if scenario.trace.packets || scenario.trace.cwnd.is_some() || scenario.trace.rate.is_some() {
+    let trace = &scenario.trace;
+    if trace.packets || trace.cwnd.is_some() || trace.rule.is_some() || trace.rate.is_some() {
         return Box::new(NetworkRun {
             network: build::<S, TraceRecorder>(scenario, options, TraceRecorder::new(scenario)),
         });

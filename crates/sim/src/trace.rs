@@ -3,6 +3,7 @@
 
 use crate::datapath::CROSS;
 use crate::scenario::{Sampling, Scenario};
+use cwndlab_rules::WindowRule;
 use cwndlab_tcp::{Knobs, SackBlocks, Sender};
 
 /// Event of a packet.
@@ -76,6 +77,63 @@ pub struct WindowRow {
     pub srtt_s: f64,
 }
 
+/// Rows of the rule trace. Rules differ in what they report, so a row lists its columns.
+#[derive(Debug, Default)]
+pub struct RuleTrace {
+    /// Phases by number, in order of appearance.
+    pub phases: Vec<&'static str>,
+    /// Columns by number, in order of appearance.
+    pub columns: Vec<String>,
+    /// Rows.
+    pub rows: Vec<RuleRow>,
+    /// Column and value, row after row.
+    pub values: Vec<(u32, f64)>,
+}
+
+/// One row of the rule trace.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleRow {
+    /// Time, seconds.
+    pub time_s: f64,
+    /// Flow.
+    pub flow: u32,
+    /// Number of the phase.
+    pub phase: u32,
+    /// Index of its first value; its values end where those of the next row begin.
+    pub first_value: usize,
+}
+
+impl RuleTrace {
+    /// The values of a row: column and value.
+    pub fn values_of(&self, row: usize) -> &[(u32, f64)] {
+        let end = self.rows.get(row + 1).map_or(self.values.len(), |next| next.first_value);
+        &self.values[self.rows[row].first_value..end]
+    }
+
+    fn record(&mut self, time_s: f64, flow: u32, sender: &Sender) {
+        let phase = phase_of(sender);
+        let number = self.phases.iter().position(|&known| known == phase).unwrap_or_else(|| {
+            self.phases.push(phase);
+            self.phases.len() - 1
+        });
+        let first_value = self.values.len();
+        self.rows.push(RuleRow { time_s, flow, phase: number as u32, first_value });
+        let Self { columns, values, .. } = self;
+        sender.rule().state(&mut |name, value| {
+            let column = columns.iter().position(|known| known == name).unwrap_or_else(|| {
+                columns.push(name.to_string());
+                columns.len() - 1
+            });
+            values.push((column as u32, value));
+        });
+    }
+}
+
+/// The rule's phase where it has phases, else the sender's.
+fn phase_of(sender: &Sender) -> &'static str {
+    sender.rule().phase().unwrap_or_else(|| sender.phase().name())
+}
+
 /// Receives the events of a run.
 pub trait Tracer {
     /// Whether it receives any; the engine omits the calls otherwise.
@@ -124,6 +182,10 @@ pub struct TraceRecorder {
     sampling: Option<Sampling>,
     /// Samples taken per flow.
     samples: Vec<u64>,
+    rule_sampling: Option<Sampling>,
+    rule_samples: Vec<u64>,
+    /// Phase of each flow in its last row of the rule trace.
+    phases: Vec<&'static str>,
     rate_bin_s: Option<f64>,
     /// Packet events.
     pub packets: Vec<PacketRow>,
@@ -131,6 +193,8 @@ pub struct TraceRecorder {
     pub sacks: Vec<SackBlocks>,
     /// Window rows.
     pub windows: Vec<WindowRow>,
+    /// Rule rows.
+    pub rules: RuleTrace,
     /// Bits of new data per flow and bin.
     pub rates: Vec<Vec<u64>>,
     /// Bits that each group of cross traffic or arriving flows delivered, per bin.
@@ -159,6 +223,9 @@ impl TraceRecorder {
             packets_wanted: scenario.trace.packets,
             sampling: scenario.trace.cwnd,
             samples: vec![0; flows],
+            rule_sampling: scenario.trace.rule,
+            rule_samples: vec![0; flows],
+            phases: vec![""; flows],
             rate_bin_s: scenario.trace.rate.map(|bin| bin.seconds()),
             rates: vec![Vec::new(); flows],
             carried: vec![Vec::new(); lines + arrivals],
@@ -170,6 +237,11 @@ impl TraceRecorder {
     /// Bin length of `rates`, seconds.
     pub fn rate_bin_s(&self) -> Option<f64> {
         self.rate_bin_s
+    }
+
+    /// Whether phase and state of rules are recorded.
+    pub fn records_rules(&self) -> bool {
+        self.rule_sampling.is_some()
     }
 
     /// Whether it is a listed flow.
@@ -219,11 +291,31 @@ impl Tracer for TraceRecorder {
                 self.samples[flow as usize] += 1;
             }
         }
+        if let Some(Sampling::Every(every)) = self.rule_sampling.filter(|_| self.lists(flow)) {
+            loop {
+                let time_s = self.rule_samples[flow as usize] as f64 * every.seconds();
+                if time_s > now_s {
+                    break;
+                }
+                self.rules.record(time_s, flow, sender);
+                self.rule_samples[flow as usize] += 1;
+            }
+        }
     }
 
     fn after(&mut self, now_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
-        if self.sampling == Some(Sampling::All) && self.lists(flow) {
+        if !self.lists(flow) {
+            return;
+        }
+        if self.sampling == Some(Sampling::All) {
             self.window(now_s, flow, sender, knobs);
+        }
+        if self.rule_sampling.is_some() {
+            let phase = phase_of(sender);
+            let has_changed = std::mem::replace(&mut self.phases[flow as usize], phase) != phase;
+            if has_changed || self.rule_sampling == Some(Sampling::All) {
+                self.rules.record(now_s, flow, sender);
+            }
         }
     }
 
@@ -255,6 +347,8 @@ impl Tracer for TraceRecorder {
     }
 
     fn overflowed(&self) -> bool {
-        self.packets.len() > MAX_ROWS || self.windows.len() > MAX_ROWS
+        self.packets.len() > MAX_ROWS
+            || self.windows.len() > MAX_ROWS
+            || self.rules.rows.len() + self.rules.values.len() > MAX_ROWS
     }
 }

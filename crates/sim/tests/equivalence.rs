@@ -1,6 +1,6 @@
 //! The engine's shortcuts change nothing: look-ahead over private stages and merge queues, and
-//! the fast scheduler, give the very result of the plain engine, which takes an event for every
-//! stage of every packet and keeps its streams in a sorted set.
+//! the fast scheduler, and traces, give the very result of the plain engine, which takes an event
+//! for every stage of every packet and keeps its streams in a sorted set.
 //!
 //! `CWNDLAB_SCENARIOS=20000 cargo test --release --test equivalence` tries more scenarios than CI
 //! does.
@@ -23,6 +23,14 @@ fn result(scenario: &Scenario, scheduler: EventSchedulerKind, look_ahead: bool) 
     );
     let result = simulation.result();
     serde_json::to_value(result).expect("a result is plain data")
+}
+
+/// The scenario with every trace.
+fn traced(mut json: Value) -> Value {
+    json["trace"] = serde_json::json!({
+        "cwnd": "all", "rule": "10ms", "queue": "10ms", "rate": "100ms", "packets": true,
+    });
+    json
 }
 
 /// Every field that is not the same, with both values.
@@ -66,17 +74,21 @@ fn lookahead_and_schedulers_do_not_change_results() {
             let scenario = Scenario::from_json(&json.to_string())
                 .unwrap_or_else(|error| panic!("{error}\n{json}"));
             let plain = result(&scenario, EventSchedulerKind::SortedSet, false);
-            for (scheduler, look_ahead) in [
-                (EventSchedulerKind::WinnerTree, false),
-                (EventSchedulerKind::SortedSet, true),
-                (EventSchedulerKind::WinnerTree, true),
-                (EventSchedulerKind::CalendarQueue, true),
+            let traced = Scenario::from_json(&traced(json.clone()).to_string())
+                .unwrap_or_else(|error| panic!("{error}\n{json}"));
+            for (scenario, scheduler, look_ahead) in [
+                (&scenario, EventSchedulerKind::WinnerTree, false),
+                (&scenario, EventSchedulerKind::SortedSet, true),
+                (&scenario, EventSchedulerKind::WinnerTree, true),
+                (&scenario, EventSchedulerKind::CalendarQueue, true),
+                (&traced, EventSchedulerKind::WinnerTree, true),
             ] {
-                let other = result(&scenario, scheduler, look_ahead);
+                let other = result(scenario, scheduler, look_ahead);
                 let differences = differences("", &plain, &other);
                 proptest::prop_assert!(
                     differences.is_empty(),
-                    "{scheduler:?}, look-ahead {look_ahead}: {}\n{json}",
+                    "{scheduler:?}, look-ahead {look_ahead}, trace {:?}: {}\n{json}",
+                    scenario.trace,
                     differences.join("; ")
                 );
             }

@@ -34,7 +34,7 @@ pub use recovery::Recovery;
 pub use rtt::RttEstimator;
 pub use scoreboard::Scoreboard;
 pub use segment::{AckSegment, DataSegment, Output, SackBlocks};
-pub use sender::Sender;
+pub use sender::{Phase, Sender};
 pub use sequence_set::SequenceSet;
 pub use slow_start::SlowStartScheme;
 

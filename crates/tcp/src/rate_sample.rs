@@ -2,8 +2,7 @@
 //! (draft-cheng-iccrg-delivery-rate-estimation). Rules that read cwnd and RTT alone have no
 //! sampler.
 
-use crate::cwnd::CwndAction;
-use crate::{AckSegment, Knobs, Sender};
+use crate::{AckSegment, Knobs, Phase, Sender};
 use cwndlab_rules::{Ack, MarkResponse, WindowRule};
 use std::collections::VecDeque;
 
@@ -184,12 +183,6 @@ impl Sender {
         let lost = self.lost_packets();
         let outstanding = (self.highest_sent - ack.ack.max(self.highest_ack)).max(0) as u64;
         let rate_sample = sampler.rate_sample;
-        // SACK has its own `in_recovery`, which is false once recovery ended.
-        let repairs = match self.last_cwnd_action {
-            CwndAction::Timeout => true,
-            CwndAction::FastRetransmit => !self.recovery.uses_sack(),
-            CwndAction::None | CwndAction::ExitedRecovery | CwndAction::Ecn => false,
-        };
         Ack {
             now_s,
             acked_packets: acked,
@@ -207,7 +200,7 @@ impl Sender {
             lost_since_sent_packets: sampler
                 .last_acked
                 .map_or(0, |packet| lost.saturating_sub(packet.lost)),
-            in_recovery: self.in_recovery || (repairs && self.highest_ack < self.recover),
+            in_recovery: matches!(self.phase(), Phase::Recovery | Phase::Loss),
             rtt_s: now_s - ack.sent_s,
             srtt_s: self.rtt.srtt_s(knobs),
             min_rtt_s: sampler.min_rtt_s,

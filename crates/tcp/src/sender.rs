@@ -21,6 +21,31 @@ use cwndlab_rules::{AckFields, Needs, Rule, WindowRule};
 /// Below every packet number, and below -1, which means that nothing is acknowledged.
 pub(crate) const NO_PACKET: i64 = i64::MIN;
 
+/// Phase of a sender (RFC 5681 section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// cwnd is below ssthresh.
+    SlowStart,
+    /// The rule grows cwnd.
+    CongestionAvoidance,
+    /// Losses found by duplicate ACKs, SACK or RACK are being repaired.
+    Recovery,
+    /// Losses after a retransmission timeout are being repaired.
+    Loss,
+}
+
+impl Phase {
+    /// Name in traces.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SlowStart => "slow start",
+            Self::CongestionAvoidance => "congestion avoidance",
+            Self::Recovery => "recovery",
+            Self::Loss => "loss",
+        }
+    }
+}
+
 /// A TCP sender.
 #[derive(Clone, Debug)]
 pub struct Sender {
@@ -260,6 +285,26 @@ impl Sender {
     /// Smoothed RTT, seconds.
     pub fn srtt_s(&self, knobs: &Knobs) -> f64 {
         self.rtt.srtt_s(knobs)
+    }
+
+    /// Phase of the sender.
+    pub fn phase(&self) -> Phase {
+        let is_outstanding = self.highest_ack < self.recover;
+        match self.last_cwnd_action {
+            CwndAction::Timeout if is_outstanding => Phase::Loss,
+            // SACK has its own `in_recovery`, which is false once recovery ended.
+            CwndAction::FastRetransmit if is_outstanding && !self.recovery.uses_sack() => {
+                Phase::Recovery
+            }
+            _ if self.in_recovery => Phase::Recovery,
+            _ if self.cwnd < self.ssthresh => Phase::SlowStart,
+            _ => Phase::CongestionAvoidance,
+        }
+    }
+
+    /// The rule, for its state.
+    pub fn rule(&self) -> &Rule {
+        &self.rule
     }
 
     /// Time of the last event, seconds.

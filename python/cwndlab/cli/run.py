@@ -106,7 +106,7 @@ def _scenario(
     scenario = scenario.patch(patch) if patch else scenario
     if with_traces:
         # Traces change nothing but what is recorded: the trace hash stays the same.
-        missing = {"cwnd": "20ms", "queue": "20ms", "rate": "500ms"}
+        missing = {"cwnd": "20ms", "rule": "20ms", "queue": "20ms", "rate": "500ms"}
         traced = scenario.to_dict().get("trace", {})
         scenario = scenario.set("trace", {**missing, **traced})
     return scenario

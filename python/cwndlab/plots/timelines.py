@@ -78,6 +78,48 @@ def windows(axes: Axes, result: Result) -> None:
             frame = faint_windows(axes, trace, series.flows, series.look)
             _line(axes, frame, series.look, 2.0, series.label)
     axes.set_title("Congestion window" + clip_start_up(axes, [result]))
+    if "rule" in result.traces and result.flows.height == 1:
+        shade_phases(axes, result)
+
+
+PHASE_COLORS = {
+    "slow start": "#f2a900",
+    "recovery": "#d1495b",
+    "loss": "#444444",
+    "Startup": "#f2a900",
+    "Drain": "#7b4ea3",
+    "ProbeBW_DOWN": "#2e86ab",
+    "ProbeBW_REFILL": "#66a182",
+    "ProbeBW_UP": "#d1495b",
+    "ProbeRTT": "#444444",
+}
+"""Shades of phases; congestion avoidance, and cruising, are the background."""
+
+
+def shade_phases(axes: Axes, result: Result) -> None:
+    """Shade the phases of a single flow's rule or sender, each with an entry in the legend."""
+    trace = result.traces["rule"].select("time_s", pl.col("phase").cast(pl.String))
+    spans = trace.with_columns(
+        begins=(pl.col("phase") != pl.col("phase").shift()).fill_null(value=True)
+    ).filter("begins")
+    ends = [*spans["time_s"].to_list()[1:], result.simulated_s]
+    for phase in spans["phase"].unique(maintain_order=True):
+        if (color := PHASE_COLORS.get(phase)) is None:
+            continue
+        axes.broken_barh(
+            [
+                (begin, end - begin)
+                for begin, name, end in zip(spans["time_s"], spans["phase"], ends, strict=True)
+                if name == phase
+            ],
+            (0, 1),
+            transform=axes.get_xaxis_transform(),
+            color=color,
+            alpha=0.2,
+            linewidth=0,
+            label=phase,
+            zorder=0,
+        )
 
 
 def faint_windows(axes: Axes, trace: pl.DataFrame, flows: list[str], style: Look) -> pl.DataFrame:

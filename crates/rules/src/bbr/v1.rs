@@ -280,6 +280,28 @@ impl WindowRule for Bbr1 {
             ..Needs::default()
         }
     }
+
+    fn phase(&self) -> Option<&'static str> {
+        Some(match self.mode {
+            Mode::Startup => "Startup",
+            Mode::Drain => "Drain",
+            Mode::ProbeBandwidth { .. } => "ProbeBW",
+            Mode::ProbeRtt { .. } => "ProbeRTT",
+        })
+    }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        report(
+            "max_bw_packets_s",
+            if self.bandwidth.value() > 0.0 { self.bandwidth.value() } else { f64::NAN },
+        );
+        report(
+            "min_rtt_s",
+            if self.min_rtt.value_s.is_finite() { self.min_rtt.value_s } else { f64::NAN },
+        );
+        report("pacing_gain", self.gains().0);
+        report("cwnd_gain", self.gains().1);
+    }
 }
 
 pub(crate) const FAMILY: Family = Family {

@@ -347,6 +347,53 @@ impl WindowRule for Bbr3 {
     fn needs(&self) -> Needs {
         Needs { delivery_rate: true, pacing: true, recovery: true, ..Needs::default() }
     }
+
+    /// Names of draft-ietf-ccwg-bbr, section 4.
+    fn phase(&self) -> Option<&'static str> {
+        Some(match self.mode {
+            Mode::Startup => "Startup",
+            Mode::Drain => "Drain",
+            Mode::Down => "ProbeBW_DOWN",
+            Mode::Cruise => "ProbeBW_CRUISE",
+            Mode::Refill => "ProbeBW_REFILL",
+            Mode::Up => "ProbeBW_UP",
+            Mode::ProbeRtt { .. } => "ProbeRTT",
+        })
+    }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        report(
+            "max_bw_packets_s",
+            if self.max_bandwidth.value() > 0.0 { self.max_bandwidth.value() } else { f64::NAN },
+        );
+        report(
+            "bw_shortterm_packets_s",
+            if self.bounds.bandwidth_short.is_finite() {
+                self.bounds.bandwidth_short
+            } else {
+                f64::NAN
+            },
+        );
+        report("min_rtt_s", if self.min_rtt.0.is_finite() { self.min_rtt.0 } else { f64::NAN });
+        report(
+            "inflight_longterm_packets",
+            if self.bounds.inflight_long.is_finite() {
+                self.bounds.inflight_long
+            } else {
+                f64::NAN
+            },
+        );
+        report(
+            "inflight_shortterm_packets",
+            if self.bounds.inflight_short.is_finite() {
+                self.bounds.inflight_short
+            } else {
+                f64::NAN
+            },
+        );
+        report("pacing_gain", self.gains().0);
+        report("cwnd_gain", self.gains().1);
+    }
 }
 
 pub(crate) const FAMILY: Family = Family {

@@ -166,6 +166,10 @@ impl WindowRule for FormulaRule {
     fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        report("rtt_s", self.rtt_s);
+    }
 }
 
 const fn formula(name: &'static str, meaning: &'static str) -> Parameter {

@@ -126,6 +126,11 @@ impl Link {
         self.depart(departed);
     }
 
+    /// Number of departures at `now_s` exactly, once those before it are counted.
+    pub(super) fn count_leaving_at(&self, now_s: f64) -> u64 {
+        self.backlog.partition_point(|packet| packet.has_left(now_s, f64::INFINITY)) as u64
+    }
+
     /// Number of departures if there are many, or one coincides with the arrival.
     #[inline(never)]
     fn gone_exactly(&self, now_s: f64, tx_start_s: f64) -> usize {

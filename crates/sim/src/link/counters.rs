@@ -24,13 +24,18 @@ impl Link {
                 self.next_due_s = next_time_s;
                 return;
             }
-            self.depart_until(next_time_s, f64::INFINITY);
             if next_time_s == self.next_window_edge_s {
+                self.depart_until(next_time_s, f64::INFINITY);
                 self.on_window_edge();
             } else if next_time_s == sample_s {
-                let length = self.backlog_packets(next_time_s) as u32;
+                // Departures of this very instant stay: an arrival may precede them, and a sample
+                // must not change the run.
+                self.depart_until(next_time_s, f64::NEG_INFINITY);
+                let leaving = self.count_leaving_at(next_time_s);
+                let length = (self.backlog_packets(next_time_s) - leaving) as u32;
                 self.sampler.iter_mut().for_each(|sampler| sampler.samples.push(length));
             } else {
+                self.depart_until(next_time_s, f64::INFINITY);
                 let backlog = self.backlog();
                 self.discipline.on_update(next_time_s, &backlog);
             }

@@ -11,6 +11,9 @@ pub struct TraceSpec {
     /// Congestion windows, at this interval or "all" (at every acknowledgement and timeout).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwnd: Option<Sampling>,
+    /// Phase and state of the rules, at this interval and at each change of phase, or "all".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Sampling>,
     /// Queue lengths, at this interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Time>,

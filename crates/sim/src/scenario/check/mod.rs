@@ -120,6 +120,9 @@ impl Scenario {
         if let Some(Sampling::Every(every)) = self.trace.cwnd {
             samples("trace.cwnd", every, flows)?;
         }
+        if let Some(Sampling::Every(every)) = self.trace.rule {
+            samples("trace.rule", every, flows)?;
+        }
         if let Some(every) = self.trace.queue {
             samples("trace.queue", every, 2 + self.links.len() as u64)?;
         }
