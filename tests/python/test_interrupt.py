@@ -27,6 +27,8 @@ name = "flow"
 rule = "AIMD(1, 0.5)"
 count = 100
 """
+ALONE = MANY_HOURS.replace("count = 100\n", "")
+"""A flow that no other event interrupts."""
 MINUTES = MANY_HOURS.replace("1e7s", "36000s")
 """Of a test's own process, which nobody would stop: a run that goes on is seen by what it came to.
 """
@@ -63,8 +65,9 @@ def test_run_stops(tmp_path):
 
 
 @pytest.mark.slow
-def test_run_stops_where_no_bar_is_shown(tmp_path):
-    (tmp_path / "long.toml").write_text(MANY_HOURS)
+@pytest.mark.parametrize("scenario", [MANY_HOURS, ALONE], ids=["many flows", "one flow"])
+def test_run_stops_where_no_bar_is_shown(tmp_path, scenario):
+    (tmp_path / "long.toml").write_text(scenario)
     code = f"{AFTER_SOME_WORK}from cwndlab.cli import main\nmain(['run', 'long.toml', '--json'])\n"
     done = _python(code, tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
