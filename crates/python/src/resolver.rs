@@ -54,8 +54,7 @@ impl PythonResolver {
     /// The exception for a scenario or a rule that is not valid, or Ctrl-C if it occurred
     /// meanwhile.
     pub fn refused(&self, error: PyErr) -> PyErr {
-        let raised = self.raised.lock().ok().and_then(|mut raised| raised.take());
-        raised.unwrap_or(error)
+        self.take_raised().unwrap_or(error)
     }
 
     /// Whether the scenario uses a rule written in Python.
@@ -65,26 +64,30 @@ impl PythonResolver {
 
     /// The exception of a rule that did not stop the run, from its `state`.
     pub fn late_error(&self, py: Python<'_>) -> Option<PyErr> {
-        let raised = self.raised.lock().ok().and_then(|mut raised| raised.take())?;
-        if is_interrupt(py, &raised) {
-            return Some(raised);
-        }
-        let error = RunError::new_err(format!("a rule's state raised {}", explain(py, &raised)));
-        error.set_cause(py, Some(raised));
-        Some(error)
+        let raised = self.take_raised()?;
+        let message = format!("a rule's state raised {}", explain(py, &raised));
+        Some(caused_by(py, &message, Some(raised)))
     }
 
     /// The exception for a run that stopped, with the rule's exception as its cause, or Ctrl-C if
     /// it occurred in a rule.
     pub fn error(&self, py: Python<'_>, message: &str) -> PyErr {
-        let raised = self.raised.lock().ok().and_then(|mut raised| raised.take());
-        match raised {
-            Some(raised) if is_interrupt(py, &raised) => raised,
-            raised => {
-                let error = RunError::new_err(message.to_string());
-                error.set_cause(py, raised);
-                error
-            }
+        caused_by(py, message, self.take_raised())
+    }
+
+    fn take_raised(&self) -> Option<PyErr> {
+        self.raised.lock().ok().and_then(|mut raised| raised.take())
+    }
+}
+
+/// A `RunError` with `raised` as its cause, or `raised` itself if it is Ctrl-C.
+fn caused_by(py: Python<'_>, message: &str, raised: Option<PyErr>) -> PyErr {
+    match raised {
+        Some(raised) if is_interrupt(py, &raised) => raised,
+        raised => {
+            let error = RunError::new_err(message.to_string());
+            error.set_cause(py, raised);
+            error
         }
     }
 }

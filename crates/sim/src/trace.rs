@@ -260,6 +260,16 @@ impl TraceRecorder {
     }
 }
 
+/// Time of the next sample, if it is due and sampling is at an interval, seconds; counts it.
+fn next_sample_s(sampling: Option<Sampling>, taken: &mut u64, now_s: f64) -> Option<f64> {
+    let Some(Sampling::Every(every)) = sampling else { return None };
+    let time_s = *taken as f64 * every.seconds();
+    (time_s <= now_s).then(|| {
+        *taken += 1;
+        time_s
+    })
+}
+
 impl Tracer for TraceRecorder {
     const ON: bool = true;
 
@@ -281,25 +291,16 @@ impl Tracer for TraceRecorder {
 
     /// Records the state that has held at each sampling time since the last event.
     fn before(&mut self, now_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
-        if let Some(Sampling::Every(every)) = self.sampling.filter(|_| self.lists(flow)) {
-            loop {
-                let time_s = self.samples[flow as usize] as f64 * every.seconds();
-                if time_s > now_s {
-                    break;
-                }
-                self.window(time_s, flow, sender, knobs);
-                self.samples[flow as usize] += 1;
-            }
+        if !self.lists(flow) {
+            return;
         }
-        if let Some(Sampling::Every(every)) = self.rule_sampling.filter(|_| self.lists(flow)) {
-            loop {
-                let time_s = self.rule_samples[flow as usize] as f64 * every.seconds();
-                if time_s > now_s {
-                    break;
-                }
-                self.rules.record(time_s, flow, sender);
-                self.rule_samples[flow as usize] += 1;
-            }
+        let index = flow as usize;
+        while let Some(time_s) = next_sample_s(self.sampling, &mut self.samples[index], now_s) {
+            self.window(time_s, flow, sender, knobs);
+        }
+        let (sampling, taken) = (self.rule_sampling, &mut self.rule_samples[index]);
+        while let Some(time_s) = next_sample_s(sampling, taken, now_s) {
+            self.rules.record(time_s, flow, sender);
         }
     }
 

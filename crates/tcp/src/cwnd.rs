@@ -121,9 +121,7 @@ impl Sender {
     /// to half, or to one packet.
     pub(crate) fn reduce_cwnd(&mut self, reduction: Reduction, knobs: &Knobs) {
         let (Reduction::ToTarget(congestion) | Reduction::ToOnePacket(congestion)) = reduction;
-        if congestion == Congestion::Timeout {
-            self.restart_slow_start(knobs);
-        }
+        self.end_slow_start(congestion, knobs);
         let (half, target) = if knobs.precise_reduction {
             let window = (self.cwnd + self.dupwnd as f64).min(knobs.window);
             (window / 2.0, self.rule.decrease(window, congestion))

@@ -3,9 +3,8 @@
 //! [`Sender::on_ack_slow_path`] without the tests whose results are known; the unit tests compare
 //! both paths field by field.
 
-use cwndlab_rules::AckFields;
-
 use crate::{AckSegment, Knobs, Output, Recovery, Sender};
+use cwndlab_rules::AckFields;
 
 impl Sender {
     /// Whether the sender's configuration permits the fast path.

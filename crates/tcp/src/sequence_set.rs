@@ -124,14 +124,20 @@ impl SequenceSet {
         if index == 0 {
             return set_bits(&mut self.first, run);
         }
-        let rest = self.rest.get_or_insert_default();
+        let first_word = self.base / 64;
+        let rest = self.rest.get_or_insert_with(|| {
+            let mut rest = Box::<Rest>::default();
+            // Without it `full` would hold a bit for each word since packet 0.
+            rest.full.advance(first_word);
+            rest
+        });
         if index > rest.words.len() {
             rest.words.resize(index, 0);
         }
         let word = &mut rest.words[index - 1];
         let inserted = set_bits(word, run);
         if inserted > 0 && *word == u64::MAX {
-            rest.full.insert(self.base / 64 + index as i64);
+            rest.full.insert(first_word + index as i64);
         }
         inserted
     }

@@ -52,8 +52,8 @@ def assumptions(
     if (deployed := first_deployed(rules)) is None:
         return assumed, None
     note = (
-        f"profile {TODAY}, because {deployed} is in use today; --profile {assumed.profile} takes "
-        "the endpoints of the papers"
+        f"profile {TODAY}, because {deployed} is in use today; for the endpoints of the papers: "
+        f"--profile {assumed.profile}"
     )
     return assumed.with_(profile=TODAY), note
 

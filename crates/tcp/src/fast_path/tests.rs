@@ -151,12 +151,14 @@ impl Pair {
 }
 
 /// The last two formulas read the RTT; the last one has no valid value above a window of 12.
-const RULES: [&str; 8] = [
+const RULES: [&str; 10] = [
     "AIMD(1, 0.5)",
     "AIMD(1, 0.5)",
     "GAIMD(0.31, 0.875)",
     "SQRT",
     "MIMD(1.125, 0.8)",
+    "HighSpeed",
+    "Scalable",
     "CUBIC",
     "Rule(inc=\"1 / w^0.5\", dec=\"w - 0.5 * w^0.5\")",
     "Rule(inc=\"10 * rtt + log(12 - w)\", dec=\"w / 2\")",

@@ -1,9 +1,9 @@
 //! Slow start: schemes that leave it before packets are lost.
 //!
-//! The rule grows cwnd in slow start ([`WindowRule::slow_start`](cwndlab_rules::WindowRule)), mostly
-//! by one packet per packet acknowledged. A scheme watches the RTT and decides what share of that
-//! growth applies, and when slow start ends. So each scheme goes with each rule, except with
-//! model-based rules, which set cwnd themselves.
+//! The rule grows cwnd in slow start ([`WindowRule::slow_start`]), mostly by one packet per packet
+//! acknowledged. A scheme watches the RTT and decides what share of that growth applies, and when
+//! slow start ends. So each scheme goes with each rule, except with model-based rules, which set
+//! cwnd themselves.
 //!
 //! Another scheme is a file in this folder, a variant of [`SlowStartScheme`] and of [`SlowStart`].
 
@@ -11,7 +11,7 @@ mod hystart;
 mod hystart_plus_plus;
 
 use crate::{Knobs, Sender};
-use cwndlab_rules::{Rule, WindowRule};
+use cwndlab_rules::{Congestion, Rule, WindowRule};
 use hystart::HyStart;
 use hystart_plus_plus::HyStartPlusPlus;
 use schemars::JsonSchema;
@@ -112,8 +112,7 @@ impl Sender {
             SlowStart::HyStart(hystart) => hystart.on_ack(ack, in_slow_start),
             // RFC 9406 section 4.3: the first slow start only.
             SlowStart::HyStartPlusPlus(_) if !in_slow_start => {
-                self.slow_start = None;
-                self.fast_path = self.supports_fast_path(knobs);
+                self.use_standard_slow_start(knobs);
                 return Decision::STANDARD;
             }
             SlowStart::HyStartPlusPlus(hystart) => hystart.on_ack(ack),
@@ -124,15 +123,19 @@ impl Sender {
         decision
     }
 
-    /// A timeout begins slow start anew: HyStart measures again, HyStart++ is over.
-    pub(crate) fn restart_slow_start(&mut self, knobs: &Knobs) {
+    /// Congestion ends HyStart++ (RFC 9406 section 4.2). HyStart measures again after a timeout.
+    pub(crate) fn end_slow_start(&mut self, congestion: Congestion, knobs: &Knobs) {
         match self.slow_start.as_deref_mut() {
-            Some(SlowStart::HyStart(hystart)) => *hystart = HyStart::default(),
-            Some(SlowStart::HyStartPlusPlus(_)) => {
-                self.slow_start = None;
-                self.fast_path = self.supports_fast_path(knobs);
+            Some(SlowStart::HyStart(hystart)) if congestion == Congestion::Timeout => {
+                *hystart = HyStart::default();
             }
-            None => {}
+            Some(SlowStart::HyStartPlusPlus(_)) => self.use_standard_slow_start(knobs),
+            _ => {}
         }
+    }
+
+    fn use_standard_slow_start(&mut self, knobs: &Knobs) {
+        self.slow_start = None;
+        self.fast_path = self.supports_fast_path(knobs);
     }
 }
