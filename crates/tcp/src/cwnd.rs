@@ -1,19 +1,11 @@
 //! Congestion window: growth on ACKs and reductions on congestion (ns-2 `opencwnd`, `slowdown`).
 //! The rule computes the new window; the sender applies it.
 
+use crate::rate_sample::Flight;
 use crate::slow_start::Decision;
-use crate::{AckSegment, Knobs, Sender};
+use crate::tcb::Tcb;
+use crate::{AckSegment, Knobs};
 use cwndlab_rules::{Ack, AckFields, Congestion, SlowStart, WindowRule};
-
-/// The last change of the window (ns-2 `last_cwnd_action_`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CwndAction {
-    None,
-    FastRetransmit,
-    ExitedRecovery,
-    Ecn,
-    Timeout,
-}
 
 /// How a reduction sets cwnd and ssthresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,18 +19,25 @@ pub(crate) enum Reduction {
 /// Context for rules that read cwnd alone.
 static NO_CONTEXT: Ack = Ack::EMPTY;
 
-impl Sender {
+impl Tcb {
     /// Grows cwnd by slow start or by the rule's increase: once per ACK, however many packets it
     /// acknowledges.
     #[inline(always)]
-    pub(crate) fn grow(&mut self, now_s: f64, ack: AckSegment, acked: u64, knobs: &Knobs) {
+    pub(crate) fn grow<const STEADY: bool>(
+        &mut self,
+        now_s: f64,
+        ack: AckSegment,
+        acked: u64,
+        flight: Flight,
+        knobs: &Knobs,
+    ) {
         let mut decision = Decision::STANDARD;
-        if self.slow_start.is_some() {
+        if !STEADY && self.slow_start.is_some() {
             decision = self.slow_start_decision(now_s, now_s - ack.sent_s, knobs);
         }
         // A rule that needs delivery rates decides itself what an application-limited window means.
         if knobs.grow_when_limited
-            && !self.needs.delivery_rate
+            && (STEADY || !self.needs.delivery_rate)
             && self.snd_nxt <= self.previous_highest_ack + self.send_window()
         {
             return;
@@ -47,12 +46,12 @@ impl Sender {
             Decision::Grow { share, most_packets } => (self.cwnd, share, most_packets),
             Decision::Leave => (self.cwnd, 1.0, u64::MAX),
         };
-        if knobs.grow_by_packets {
-            self.grow_by_packets(now_s, ack, acked.min(most_packets), knobs);
+        if !STEADY && knobs.grow_by_packets {
+            self.grow_by_packets(now_s, ack, acked.min(most_packets), flight, knobs);
         } else {
-            self.grow_once(now_s, ack, acked, knobs);
+            self.grow_once::<STEADY>(now_s, ack, acked, flight, knobs);
         }
-        if share < 1.0 {
+        if !STEADY && share < 1.0 {
             self.cwnd = before + share * (self.cwnd - before);
         }
         if knobs.cap_window {
@@ -62,17 +61,26 @@ impl Sender {
 
     /// Grows cwnd by one step of slow start or of the rule.
     #[inline(always)]
-    pub(crate) fn grow_once(&mut self, now_s: f64, ack: AckSegment, acked: u64, knobs: &Knobs) {
+    fn grow_once<const STEADY: bool>(
+        &mut self,
+        now_s: f64,
+        ack: AckSegment,
+        acked: u64,
+        flight: Flight,
+        knobs: &Knobs,
+    ) {
         match self.needs.ack {
-            AckFields::None => self.grow_by_cwnd(),
             AckFields::Rtt => self.grow_by_rtt(now_s - ack.sent_s, knobs),
-            AckFields::All => self.grow_by_ack_context(now_s, ack, acked, knobs),
+            AckFields::All if !STEADY => {
+                self.grow_by_ack_context(now_s, ack, acked, flight, knobs);
+            }
+            _ => self.grow_by_cwnd(),
         }
     }
 
     /// Growth by a rule that reads cwnd alone.
     #[inline(always)]
-    pub(crate) fn grow_by_cwnd(&mut self) {
+    fn grow_by_cwnd(&mut self) {
         self.cwnd = if self.cwnd < self.ssthresh {
             self.cwnd + 1.0
         } else {
@@ -83,13 +91,20 @@ impl Sender {
     /// Appropriate byte counting (RFC 3465), in congestion avoidance as well: grows cwnd as if each
     /// packet had been acknowledged by an ACK of its own, so that delayed ACKs do not slow growth.
     #[inline(never)]
-    fn grow_by_packets(&mut self, now_s: f64, ack: AckSegment, acked: u64, knobs: &Knobs) {
+    fn grow_by_packets(
+        &mut self,
+        now_s: f64,
+        ack: AckSegment,
+        acked: u64,
+        flight: Flight,
+        knobs: &Knobs,
+    ) {
         if self.needs.recovery {
             // The rule counts delivered packets itself.
-            return self.grow_by_ack_context(now_s, ack, acked, knobs);
+            return self.grow_by_ack_context(now_s, ack, acked, flight, knobs);
         }
         for _ in 0..acked {
-            self.grow_once(now_s, ack, 1, knobs);
+            self.grow_once::<false>(now_s, ack, 1, flight, knobs);
             // Only the first of the packets starts the round trip.
             self.rate_sampler.iter_mut().for_each(|sampler| sampler.clear_round_start());
         }
@@ -97,7 +112,7 @@ impl Sender {
 
     /// Growth by a rule that reads cwnd and RTT.
     #[inline(never)]
-    pub(crate) fn grow_by_rtt(&mut self, rtt_s: f64, knobs: &Knobs) {
+    fn grow_by_rtt(&mut self, rtt_s: f64, knobs: &Knobs) {
         let ack_context = Ack { rtt_s, srtt_s: self.rtt.srtt_s(knobs), ..Ack::EMPTY };
         self.apply_rule(&ack_context, knobs);
     }
@@ -121,7 +136,7 @@ impl Sender {
     /// to half, or to one packet.
     pub(crate) fn reduce_cwnd(&mut self, reduction: Reduction, knobs: &Knobs) {
         let (Reduction::ToTarget(congestion) | Reduction::ToOnePacket(congestion)) = reduction;
-        self.end_slow_start(congestion, knobs);
+        self.end_slow_start(congestion);
         let (half, target) = if knobs.precise_reduction {
             let window = (self.cwnd + self.dupwnd as f64).min(knobs.window);
             (window / 2.0, self.rule.decrease(window, congestion))

@@ -1,8 +1,9 @@
 //! ECN at the sender: the response to ECE and the ECT and CWR bits of data packets (RFC 3168
 //! section 6.1, ns-2 `TcpAgent::ecn`).
 
-use crate::cwnd::{CwndAction, Reduction};
-use crate::{Knobs, Sender, recovery};
+use crate::Knobs;
+use crate::cwnd::Reduction;
+use crate::tcb::{CongestionState, Tcb};
 use cwndlab_rules::{Congestion, WindowRule};
 
 /// ECN state of a sender.
@@ -15,36 +16,42 @@ pub(crate) struct EcnState {
     /// ECE arrived at a window of one packet, and every ACK since carried ECE (ns-2
     /// `ecn_backoff_`).
     pub(crate) ece_at_one_packet: bool,
+    /// The last reduction was for ECE.
+    pub(crate) reduced_last: bool,
 }
 
 impl EcnState {
     pub(crate) fn new(knobs: &Knobs) -> Self {
-        Self { negotiated: !knobs.ecn_handshake, cwr_pending: false, ece_at_one_packet: false }
+        Self {
+            negotiated: !knobs.ecn_handshake,
+            cwr_pending: false,
+            ece_at_one_packet: false,
+            reduced_last: false,
+        }
     }
 }
 
-impl Sender {
+impl Tcb {
     /// Reduces cwnd in response to ECE, once per window of data. Runs before anything else that the
-    /// ACK does.
+    /// ACK does. `sack`: recovery goes on, unless the ACK ends it.
     #[cold]
     #[inline(never)]
-    pub(crate) fn on_ece(&mut self, ack: i64, knobs: &Knobs) {
-        if self.rack.is_some() {
-            return recovery::rack_tlp::on_ece(self, knobs);
-        }
+    pub(crate) fn on_ece(&mut self, ack: i64, sack: bool, knobs: &Knobs) {
         let new_window = ack > self.recover;
+        let mut stays_in_recovery = sack && self.state == CongestionState::Recovery;
         if new_window && knobs.ecn_ends_recovery {
             self.cancel_cwnd_reduction();
-            self.in_recovery = false;
+            stays_in_recovery = false;
             self.dupwnd = 0;
         }
-        if !(new_window
-            || (knobs.ecn_after_timeout && self.last_cwnd_action == CwndAction::Timeout))
-        {
+        if !(new_window || (knobs.ecn_after_timeout && self.state == CongestionState::Loss)) {
             return;
         }
         self.recover = self.highest_sent;
-        self.last_cwnd_action = CwndAction::Ecn;
+        if !stays_in_recovery {
+            self.state = CongestionState::Cwr;
+        }
+        self.ecn.reduced_last = true;
         let ece_at_one_packet = self.cwnd <= 1.0;
         if ece_at_one_packet && self.ecn.ece_at_one_packet && knobs.ecn_backoff {
             self.rtt.back_off(knobs);
@@ -68,14 +75,14 @@ impl Sender {
     /// although the timeout already set cwnd to its minimum.
     pub(crate) fn is_repairing_after_timeout(&self, knobs: &Knobs) -> bool {
         knobs.grow_in_repair
-            && self.last_cwnd_action == CwndAction::Timeout
+            && self.state == CongestionState::Loss
             && self.highest_ack < self.recover
     }
 
     /// Whether ECE in the same window of data already caused a reduction that covers a loss found
     /// now (RFC 3168 section 6.1.2).
     pub(crate) fn reduced_by_ece(&self, knobs: &Knobs) -> bool {
-        self.last_cwnd_action == CwndAction::Ecn
+        self.ecn.reduced_last
             && self.rule.mark_covers_loss()
             && (knobs.ecn_covers_last_cut || self.highest_ack < self.recover)
     }

@@ -26,6 +26,7 @@ mod segment;
 mod sender;
 mod sequence_set;
 mod slow_start;
+mod tcb;
 
 pub use counters::Counters;
 pub use knobs::{Knobs, Profile};
@@ -34,9 +35,10 @@ pub use recovery::Recovery;
 pub use rtt::RttEstimator;
 pub use scoreboard::Scoreboard;
 pub use segment::{AckSegment, DataSegment, Output, SackBlocks};
-pub use sender::{Phase, Sender};
+pub use sender::Sender;
 pub use sequence_set::SequenceSet;
 pub use slow_start::SlowStartScheme;
+pub use tcb::Phase;
 
 /// A deadline that never expires, seconds.
 pub const NEVER: f64 = f64::INFINITY;

@@ -1,6 +1,7 @@
 //! Pacing: packets leave at intervals of 1/rate (as RFC 9002 section 7.7 describes for QUIC).
 
-use crate::{Knobs, NEVER, Output, Sender};
+use crate::tcb::Tcb;
+use crate::{Knobs, NEVER};
 use cwndlab_rules::WindowRule;
 
 /// Pacing state of a sender.
@@ -18,7 +19,7 @@ impl Default for Pacer {
     }
 }
 
-impl Sender {
+impl Tcb {
     /// Pacing rate, packets per second; none where ACKs alone clock the sender.
     fn pacing_rate(&self, knobs: &Knobs) -> Option<f64> {
         if let Some(rate) = self.rule.pacing_rate_packets_s() {
@@ -50,19 +51,11 @@ impl Sender {
 
     /// When the pacing timer expires, or [`NEVER`].
     #[inline]
-    pub fn pacing_deadline_s(&self) -> f64 {
+    pub(crate) fn pacing_deadline_s(&self) -> f64 {
         self.pacer.as_ref().map_or(NEVER, |pacer| pacer.deadline_s)
     }
 
-    /// Whether the sender may use the pacing timer.
-    pub fn is_paced(&self) -> bool {
-        self.pacer.is_some()
-    }
-
-    /// Handles expiry of the pacing timer.
-    pub fn on_pacing_timer(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
+    pub(crate) fn stop_pacing_timer(&mut self) {
         self.pacer.iter_mut().for_each(|pacer| pacer.deadline_s = NEVER);
-        self.accumulate_cwnd_area(now_s);
-        self.send_pending_data(now_s, knobs, knobs.max_burst, out);
     }
 }

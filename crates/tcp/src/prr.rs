@@ -2,8 +2,9 @@
 //! follows the number delivered in the ratio ssthresh/RecoverFS, which avoids both half a round
 //! trip of silence and a burst.
 
+use crate::Knobs;
 use crate::cwnd::Reduction;
-use crate::{Knobs, Sender};
+use crate::tcb::Tcb;
 use cwndlab_rules::Congestion;
 
 /// State of the current or the last window reduction; names as in RFC 9937.
@@ -51,7 +52,7 @@ impl Prr {
     }
 }
 
-impl Sender {
+impl Tcb {
     /// Begins a window reduction. With PRR ssthresh is reduced at once and cwnd follows with each
     /// ACK. A rule that processes every ACK in recovery sets cwnd itself, as Linux's `cong_control`
     /// does.

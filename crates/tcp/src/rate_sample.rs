@@ -2,9 +2,19 @@
 //! (draft-cheng-iccrg-delivery-rate-estimation). Rules that read cwnd and RTT alone have no
 //! sampler.
 
-use crate::{AckSegment, Knobs, Phase, Sender};
+use crate::tcb::{Phase, Tcb};
+use crate::{AckSegment, Knobs};
 use cwndlab_rules::{Ack, MarkResponse, WindowRule};
 use std::collections::VecDeque;
+
+/// Packets in flight and packets marked lost so far, as loss detection knows them. Empty for rules
+/// that do not need recovery.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Flight {
+    pub(crate) in_flight: u64,
+    /// None where loss detection does not mark packets.
+    pub(crate) lost: Option<u64>,
+}
 
 /// Measures what a rule needs per ACK.
 #[derive(Clone, Debug)]
@@ -37,9 +47,6 @@ pub(crate) struct RateSampler {
     next_round_delivered: u64,
     round_start: bool,
     round_start_reported: bool,
-    /// Packets marked lost, and the number below which losses are counted.
-    lost: u64,
-    lost_counted_below: i64,
     /// Last delivery rate, packets per second, and whether it is application-limited.
     rate_sample: (f64, bool),
 }
@@ -74,8 +81,6 @@ impl RateSampler {
             next_round_delivered: 0,
             round_start: false,
             round_start_reported: false,
-            lost: 0,
-            lost_counted_below: 0,
             rate_sample: (0.0, false),
         })
     }
@@ -137,11 +142,17 @@ impl RateSampler {
     }
 }
 
-impl Sender {
+impl Tcb {
     /// Takes samples from an ACK and passes a mark to the rule. Runs before anything else that the
     /// ACK does.
     #[inline(never)]
-    pub(crate) fn sample_ack(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
+    pub(crate) fn sample_ack(
+        &mut self,
+        now_s: f64,
+        ack: AckSegment,
+        flight: Flight,
+        knobs: &Knobs,
+    ) {
         let Some(sampler) = &mut self.rate_sampler else { return };
         if std::mem::take(&mut sampler.round_start_reported) {
             sampler.round_start = false;
@@ -156,7 +167,7 @@ impl Sender {
         sampler.mark_consumed = false;
         if ack.ece && self.ecn.negotiated {
             sampler.round_start_reported = !self.needs.recovery;
-            let ack_context = self.ack_context(now_s, ack, 0, knobs);
+            let ack_context = self.ack_context(now_s, ack, 0, flight, knobs);
             let mark_consumed =
                 self.rule.on_mark(self.cwnd, &ack_context) == MarkResponse::Consumed;
             self.check_fault();
@@ -177,28 +188,31 @@ impl Sender {
         self.rate_sampler.as_ref().is_some_and(|sampler| sampler.mark_consumed)
     }
 
-    fn ack_context(&self, now_s: f64, ack: AckSegment, acked: u64, knobs: &Knobs) -> Ack {
+    fn ack_context(
+        &self,
+        now_s: f64,
+        ack: AckSegment,
+        acked: u64,
+        flight: Flight,
+        knobs: &Knobs,
+    ) -> Ack {
         let Some(sampler) = &self.rate_sampler else { return Ack::default() };
         let sees_recovery = self.needs.recovery;
-        let lost = self.lost_packets();
+        // Retransmissions exceed losses after a timeout.
+        let lost = flight.lost.unwrap_or(self.counters.retransmitted);
         let outstanding = (self.highest_sent - ack.ack.max(self.highest_ack)).max(0) as u64;
         let rate_sample = sampler.rate_sample;
+        let since_sent = sampler.last_acked;
         Ack {
             now_s,
             acked_packets: acked,
             delivered_packets: sampler.delivered,
             lost_packets: lost,
-            in_flight_packets: if sees_recovery {
-                self.packets_in_flight(knobs)
-            } else {
-                outstanding
-            },
-            sent_in_flight_packets: sampler.last_acked.map_or(0, |packet| packet.in_flight),
-            delivered_since_sent_packets: sampler
-                .last_acked
+            in_flight_packets: if sees_recovery { flight.in_flight } else { outstanding },
+            sent_in_flight_packets: since_sent.map_or(0, |packet| packet.in_flight),
+            delivered_since_sent_packets: since_sent
                 .map_or(0, |packet| sampler.delivered - packet.delivered),
-            lost_since_sent_packets: sampler
-                .last_acked
+            lost_since_sent_packets: since_sent
                 .map_or(0, |packet| lost.saturating_sub(packet.lost)),
             in_recovery: matches!(self.phase(), Phase::Recovery | Phase::Loss),
             rtt_s: now_s - ack.sent_s,
@@ -211,66 +225,27 @@ impl Sender {
         }
     }
 
-    /// Packets marked lost. Where losses are not counted: retransmissions, which exceed losses
-    /// after a timeout.
-    pub(crate) fn lost_packets(&self) -> u64 {
-        match &self.rate_sampler {
-            Some(sampler) if self.counts_losses() => sampler.lost,
-            _ => self.counters.retransmitted,
+    /// Packets in flight where nothing but the cumulative acknowledgement tells: all outstanding.
+    pub(crate) fn flight(&self) -> Flight {
+        if !self.needs.recovery {
+            return Flight::default();
         }
-    }
-
-    /// Whether losses are counted for the rule as they are detected.
-    fn counts_losses(&self) -> bool {
-        self.recovery.uses_sack() && self.needs.recovery
-    }
-
-    /// Packets in flight (Linux `tcp_packets_in_flight`).
-    pub(crate) fn packets_in_flight(&self, knobs: &Knobs) -> u64 {
-        let outstanding = self.highest_sent - self.highest_ack;
-        let pipe = match &self.scoreboard {
-            _ if let Some(rack) = &self.rack => rack.in_flight(),
-            Some(board) if self.scoreboard_in_use => {
-                board.pipe(self.highest_ack, self.highest_sent, knobs.dupack_threshold)
-            }
-            _ => outstanding,
-        };
-        pipe.clamp(0, outstanding.max(0)) as u64
-    }
-
-    /// Counts packets that the scoreboard newly marks lost (RFC 6675 section 4, IsLost).
-    fn detect_losses(&mut self, knobs: &Knobs) {
-        if let (Some(sampler), Some(rack)) = (&mut self.rate_sampler, &self.rack) {
-            sampler.lost = rack.lost_total;
-        }
-        if !self.counts_losses() || !self.scoreboard_in_use {
-            return;
-        }
-        let (Some(sampler), Some(board)) = (&mut self.rate_sampler, &self.scoreboard) else {
-            return;
-        };
-        let from = sampler.lost_counted_below.max(self.highest_ack + 1);
-        if let Some(below) = board.lost_below(knobs.dupack_threshold).filter(|below| *below > from)
-        {
-            sampler.lost += board.count_unsacked(from, below);
-            sampler.lost_counted_below = below;
-        }
-    }
-
-    /// Counts the packet whose retransmission timer expired as lost.
-    pub(crate) fn count_timeout_loss(&mut self) {
-        if let Some(sampler) = &mut self.rate_sampler {
-            sampler.lost += 1;
-        }
+        Flight { in_flight: self.outstanding().max(0) as u64, lost: None }
     }
 
     /// Passes a duplicate ACK or an ACK in recovery to a rule that needs it.
-    pub(crate) fn report_recovery_ack(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
+    pub(crate) fn report_recovery_ack(
+        &mut self,
+        now_s: f64,
+        ack: AckSegment,
+        flight: Flight,
+        knobs: &Knobs,
+    ) {
         let asks = self.rate_sampler.as_ref().is_some_and(|sampler| {
             self.needs.recovery && sampler.delivered > sampler.reported_delivered
         });
         if asks && (!ack.ece || self.mark_consumed()) {
-            self.grow_by_ack_context(now_s, ack, 0, knobs);
+            self.grow_by_ack_context(now_s, ack, 0, flight, knobs);
         }
     }
 
@@ -281,10 +256,10 @@ impl Sender {
         now_s: f64,
         ack: AckSegment,
         acked: u64,
+        flight: Flight,
         knobs: &Knobs,
     ) {
-        self.detect_losses(knobs);
-        let mut ack_context = self.ack_context(now_s, ack, acked, knobs);
+        let mut ack_context = self.ack_context(now_s, ack, acked, flight, knobs);
         if let Some(sampler) = &mut self.rate_sampler {
             if self.needs.recovery {
                 ack_context.acked_packets = sampler.delivered - sampler.reported_delivered;
@@ -302,16 +277,5 @@ impl Sender {
     /// again, and the run ends.
     pub(crate) fn check_fault(&mut self) {
         self.is_faulty |= self.needs.faults && self.rule.fault().is_some();
-    }
-
-    /// Whether the rule returned an invalid congestion window.
-    #[inline]
-    pub fn is_faulty(&self) -> bool {
-        self.is_faulty
-    }
-
-    /// Which invalid value the rule returned.
-    pub fn fault(&self) -> Option<&str> {
-        self.rule.fault()
     }
 }

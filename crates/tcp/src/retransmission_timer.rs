@@ -1,93 +1,121 @@
-//! Retransmission timer: arming and expiry (ns-2 `TcpAgent::timeout`, RFC 6298 section 5).
+//! Retransmission timer: arming, expiry and the packet being timed (ns-2 `TcpAgent::timeout`,
+//! RFC 6298 section 5).
 
-use crate::cwnd::{CwndAction, Reduction};
-use crate::recovery::rack_tlp::PendingTimer;
-use crate::{AckSegment, Knobs, NEVER, Output, Recovery, Sender, recovery};
+use crate::cwnd::Reduction;
+use crate::tcb::{CongestionState, Tcb};
+use crate::{AckSegment, Knobs, NEVER};
 use cwndlab_rules::Congestion;
 
-impl Sender {
-    /// Handles expiry of the retransmission timer.
-    pub fn on_timeout(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
-        self.accumulate_cwnd_area(now_s);
-        self.deadline_s = NEVER;
-        if self.is_finished() {
-            // A late duplicate ACK armed the timer again.
-            return;
-        }
-        if self.rack.is_some() && recovery::rack_tlp::on_timer(self, now_s, knobs, out) {
-            return;
-        }
-        self.handle_rto(now_s, knobs);
-        self.send_pending_data(now_s, knobs, knobs.max_burst, out);
-    }
+/// The retransmission timer and the packet being timed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RetransmissionTimer {
+    pub(crate) deadline_s: f64,
+    /// When the timer was armed, seconds.
+    pub(crate) armed_at_s: f64,
+    /// When the timer would have expired had it not been stopped once all data was acknowledged.
+    pub(crate) idle_deadline_s: f64,
+    /// A packet is being timed (Karn's algorithm), which one, and when it was sent.
+    pub(crate) rtt_active: bool,
+    pub(crate) rtt_seq: i64,
+    pub(crate) rtt_sent_s: f64,
+}
 
-    /// Whether the armed timer is RACK's reordering timer or TLP's probe timeout, not the RTO.
-    pub fn timer_is_rack_or_tlp(&self) -> bool {
-        self.rack.as_ref().is_some_and(|rack| rack.pending_timer != PendingTimer::Rto)
-            && self.highest_ack < self.highest_sent
+impl Default for RetransmissionTimer {
+    fn default() -> Self {
+        Self {
+            deadline_s: NEVER,
+            armed_at_s: 0.0,
+            idle_deadline_s: NEVER,
+            rtt_active: false,
+            rtt_seq: -1,
+            rtt_sent_s: 0.0,
+        }
     }
+}
 
+impl Tcb {
     /// Handles a retransmission timeout at `now_s`, up to sending.
     pub(crate) fn handle_rto(&mut self, now_s: f64, knobs: &Knobs) {
-        if self.rack.is_some() {
-            return recovery::rack_tlp::handle_rto(self, now_s, knobs);
-        }
-        if self.recovery != Recovery::Tahoe {
-            self.dupwnd = 0;
-            self.dupacks = 0;
-        }
-        if self.recovery == Recovery::Sack {
-            recovery::sack::on_rto(self, knobs);
-        }
         self.cwnd = self.cwnd.max(1.0);
-        if self.highest_ack == self.highest_sent {
+        if self.outstanding() == 0 {
             // Nothing is outstanding: cwnd is below one packet, or there was no data.
             if knobs.slow_start_restart {
                 self.cwnd_to_one_packet();
                 self.recover = self.highest_sent;
             }
         } else {
-            if self.highest_ack == -1 && knobs.restart_after_syn_loss {
-                self.first_packet_lost = true;
-            }
-            self.counters.timeouts += 1;
-            let ssthresh = self.ssthresh;
             let again = knobs.hold_ssthresh && self.timeout_highest_ack == self.highest_ack;
-            let hold = again || self.reduced_by_ece(knobs);
-            self.reduce_cwnd(Reduction::ToOnePacket(Congestion::Timeout), knobs);
-            if hold {
-                self.ssthresh = ssthresh;
-            }
-            self.recover = self.highest_sent;
-            self.timeout_highest_ack = self.highest_ack;
-            self.rtt.back_off(knobs);
+            let hold_ssthresh = again || self.reduced_by_ece(knobs);
+            self.reduce_for_timeout(hold_ssthresh, knobs);
         }
-        self.last_cwnd_action = CwndAction::Timeout;
+        self.enter(CongestionState::Loss);
         self.arm_timer(now_s);
         self.go_back_n();
     }
 
-    /// When the retransmission timer expires, or [`NEVER`].
-    #[inline]
-    pub fn deadline_s(&self) -> f64 {
-        self.deadline_s
+    /// Reduces cwnd for a timeout with data outstanding, and backs off the timer.
+    pub(crate) fn reduce_for_timeout(&mut self, hold_ssthresh: bool, knobs: &Knobs) {
+        if self.highest_ack == -1 && knobs.restart_after_syn_loss {
+            self.first_packet_lost = true;
+        }
+        self.counters.timeouts += 1;
+        let ssthresh = self.ssthresh;
+        self.reduce_cwnd(Reduction::ToOnePacket(Congestion::Timeout), knobs);
+        if hold_ssthresh {
+            self.ssthresh = ssthresh;
+        }
+        self.recover = self.highest_sent;
+        self.timeout_highest_ack = self.highest_ack;
+        self.rtt.back_off(knobs);
     }
 
-    /// When the retransmission timer was armed last, seconds.
-    pub fn armed_at_s(&self) -> f64 {
-        self.armed_at_s
+    /// Takes an RTT sample from an ACK of new data: by its timestamp, or if it covers the timed
+    /// packet.
+    #[inline(always)]
+    pub(crate) fn update_rtt(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
+        if knobs.timestamps {
+            self.sample_rtt(now_s, ack.echo_s, knobs);
+            if knobs.timestamps_reset_backoff {
+                self.end_backoff(ack, knobs);
+            }
+        }
+        if self.timer.rtt_active && ack.ack >= self.timer.rtt_seq {
+            self.end_backoff(ack, knobs);
+            self.timer.rtt_active = false;
+            if !knobs.timestamps {
+                self.sample_rtt(now_s, self.timer.rtt_sent_s, knobs);
+            }
+        }
+    }
+
+    /// Times packet `number`, sent for the first time, unless another packet is being timed (Karn's
+    /// algorithm).
+    #[inline]
+    pub(crate) fn time_packet(&mut self, now_s: f64, number: i64) {
+        if !self.timer.rtt_active {
+            self.timer.rtt_active = true;
+            if number > self.timer.rtt_seq {
+                (self.timer.rtt_seq, self.timer.rtt_sent_s) = (number, now_s);
+            }
+        }
+    }
+
+    fn sample_rtt(&mut self, now_s: f64, sent_s: f64, knobs: &Knobs) {
+        self.rtt.sample(now_s, sent_s, knobs);
+        self.counters.rto_sum_s += self.rtt.rto_s();
+        self.counters.rto_count += 1;
     }
 
     /// Restarts the timer and stops timing a packet, which may be retransmitted (Karn's algorithm).
     pub(crate) fn restart_timer_after_reduction(&mut self, now_s: f64) {
         self.arm_timer(now_s);
-        self.rtt_active = false;
+        self.timer.rtt_active = false;
     }
 
     /// Go-back-N: SND.NXT returns to SND.UNA.
     pub(crate) fn go_back_n(&mut self) {
         self.snd_nxt = self.highest_ack + 1;
-        self.rtt_active = false;
+        self.timer.rtt_active = false;
     }
 
     /// A timed packet was acknowledged: ends the backoff, unless ECE continues at a window of one
@@ -103,15 +131,15 @@ impl Sender {
 
     /// Ends the backoff if a partial ACK covers the timed packet.
     pub(crate) fn end_backoff_if_timed(&mut self, ack: i64, knobs: &Knobs) {
-        if self.rtt_active && ack >= self.rtt_seq {
-            self.rtt_active = false;
+        if self.timer.rtt_active && ack >= self.timer.rtt_seq {
+            self.timer.rtt_active = false;
             self.rtt.reset_backoff(knobs);
         }
     }
 
     pub(crate) fn arm_timer(&mut self, now_s: f64) {
-        self.deadline_s = now_s + self.rtt.rto_s();
-        self.armed_at_s = now_s;
+        self.timer.deadline_s = now_s + self.rtt.rto_s();
+        self.timer.armed_at_s = now_s;
     }
 
     /// ns-2 `TcpAgent::newtimer`.
@@ -119,7 +147,7 @@ impl Sender {
         if self.snd_nxt > ack || ack < self.highest_sent || self.cwnd < 1.0 {
             self.arm_timer(now_s);
         } else {
-            self.deadline_s = NEVER;
+            self.timer.deadline_s = NEVER;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Loss detection by duplicate ACKs (RFC 5681 section 3.2, RFC 6582 section 4.1).
 
-use crate::cwnd::CwndAction;
-use crate::{Knobs, Sender};
+use crate::Knobs;
+use crate::tcb::Tcb;
 
 /// Response to the third duplicate ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(crate) enum DupackAction {
     Ignore,
 }
 
-impl Sender {
+impl Tcb {
     /// ns-2 `dupack_action`; RFC 6582 section 4.1 for `recover`.
     pub(crate) fn dupack_action(&self, knobs: &Knobs) -> DupackAction {
         let first = knobs.fast_retransmit_first && self.highest_ack == 0;
@@ -22,7 +22,7 @@ impl Sender {
             DupackAction::Reduce
         } else if self.reduced_by_ece(knobs) {
             DupackAction::Retransmit
-        } else if !knobs.bug_fix || self.last_cwnd_action == CwndAction::Ecn {
+        } else if !knobs.bug_fix || self.ecn.reduced_last {
             // A packet sent after the reduction for ECE is lost: another window of data.
             DupackAction::Reduce
         } else {

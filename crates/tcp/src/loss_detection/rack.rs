@@ -2,7 +2,6 @@
 //! reordering window has passed since.
 
 use crate::SequenceSet;
-use crate::recovery::rack_tlp::{CaState, LossProbe, PendingTimer};
 use std::collections::VecDeque;
 
 /// Retransmitted (by TLP or in recovery), and neither SACKed nor marked lost since (Linux
@@ -54,9 +53,6 @@ pub(crate) struct Rack {
     /// A packet that was sent once was delivered after one with a higher number
     /// (RACK.reordering_seen).
     reordering_seen: bool,
-    pub(crate) ca_state: CaState,
-    pub(crate) pending_timer: PendingTimer,
-    pub(crate) loss_probe: Option<LossProbe>,
 }
 
 /// Result of RACK_detect_loss().
@@ -88,20 +84,17 @@ impl Rack {
             min_rtt_s: f64::INFINITY,
             fack: -1,
             reordering_seen: false,
-            ca_state: CaState::Open,
-            pending_timer: PendingTimer::Rto,
-            loss_probe: None,
         }
     }
 
     /// Resets the state for another flow and keeps allocated memory.
-    pub(crate) fn reset(mut self: Box<Self>) -> Box<Self> {
-        self.segments.clear();
-        self.retransmissions.clear();
-        self.sacked.reset();
-        let (segments, retransmissions, sacked) =
-            (self.segments, self.retransmissions, self.sacked);
-        Box::new(Self { segments, retransmissions, sacked, ..Self::new() })
+    pub(crate) fn reset(&mut self) {
+        let Self { mut segments, mut retransmissions, mut sacked, .. } =
+            std::mem::replace(self, Self::new());
+        segments.clear();
+        retransmissions.clear();
+        sacked.reset();
+        *self = Self { segments, retransmissions, sacked, ..Self::new() };
     }
 
     /// Packets in flight (Linux `tcp_packets_in_flight`).
@@ -210,8 +203,7 @@ impl Rack {
 
     /// Reordering window (RFC 8985 section 6.2 step 4; Linux `tcp_rack_reo_wnd`): min_rtt/4, and 0
     /// in recovery or with `threshold` packets SACKed as long as no reordering was seen.
-    fn reo_wnd_s(&self, threshold: u32, srtt_s: f64) -> f64 {
-        let repairs = matches!(self.ca_state, CaState::Recovery | CaState::Loss);
+    fn reo_wnd_s(&self, repairs: bool, threshold: u32, srtt_s: f64) -> f64 {
         if !self.reordering_seen && (repairs || self.sacked_out >= i64::from(threshold)) {
             return 0.0;
         }
@@ -232,14 +224,16 @@ impl Rack {
         (segment.xmit_order < self.rack_xmit_order).then(remaining_s)
     }
 
-    /// Marks lost packets (RACK_detect_loss, RFC 8985 section 6.2 step 5).
+    /// Marks lost packets (RACK_detect_loss, RFC 8985 section 6.2 step 5). `repairs`: losses are
+    /// being repaired.
     pub(crate) fn detect_losses(
         &mut self,
         now_s: f64,
+        repairs: bool,
         threshold: u32,
         srtt_s: f64,
     ) -> DetectedLosses {
-        let reo_wnd_s = self.reo_wnd_s(threshold, srtt_s);
+        let reo_wnd_s = self.reo_wnd_s(repairs, threshold, srtt_s);
         let mut detected = DetectedLosses::default();
         let mut number = self.sacked.first_missing(self.inspected_below.max(self.snd_una));
         // Packets sent once are in order of transmission time.

@@ -1,28 +1,190 @@
-//! Loss recovery schemes: functions over the sender's state, in the order of ns-2's own.
+//! Loss recovery: how losses are found and repaired. Each scheme is a file, with its state and its
+//! loss detection; a variant of [`Recovery`] names it, and one of [`LossRecovery`] runs it.
 
 pub(crate) mod rack_tlp;
 pub(crate) mod reno;
 pub(crate) mod sack;
 pub(crate) mod tahoe;
 
-use crate::cwnd::CwndAction;
-use crate::{Knobs, Sender};
+use crate::rate_sample::Flight;
+use crate::tcb::{CongestionState, Tcb};
+use crate::{AckSegment, Knobs, Output, SackBlocks};
+use cwndlab_prefetch::prefetch;
+use rack_tlp::RackTlp;
+use reno::FastRecovery;
+use sack::Sack;
 
-impl Sender {
+/// The recovery scheme of a sender, with its state.
+#[derive(Clone, Debug)]
+pub(crate) enum LossRecovery {
+    Tahoe,
+    Reno(FastRecovery),
+    Sack(Sack),
+    RackTlp(Box<RackTlp>),
+}
+
+impl LossRecovery {
+    pub(crate) fn new(recovery: Recovery, knobs: &Knobs) -> Self {
+        match recovery {
+            Recovery::Tahoe => Self::Tahoe,
+            Recovery::Reno => Self::Reno(FastRecovery::RENO),
+            Recovery::NewReno => Self::Reno(FastRecovery::NEWRENO),
+            Recovery::Sack if knobs.rack => Self::RackTlp(Box::new(RackTlp::new())),
+            Recovery::Sack => Self::Sack(Sack::default()),
+        }
+    }
+
+    /// Takes over the memory of another flow's loss detection.
+    pub(crate) fn take_memory(&mut self, other: &mut Self) {
+        match (self, other) {
+            (Self::Sack(sack), Self::Sack(other)) => sack.take_memory(other),
+            (Self::RackTlp(rack_tlp), Self::RackTlp(other)) => {
+                std::mem::swap(&mut rack_tlp.rack, &mut other.rack);
+                rack_tlp.rack.reset();
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the scheme records when packets are sent.
+    pub(crate) fn records_sent(&self) -> bool {
+        matches!(self, Self::RackTlp(_))
+    }
+
+    /// Processes an ACK.
+    pub(crate) fn on_ack(
+        &mut self,
+        tcb: &mut Tcb,
+        now_s: f64,
+        ack: AckSegment,
+        sack: Option<&SackBlocks>,
+        knobs: &Knobs,
+        out: &mut impl Output,
+    ) {
+        match self {
+            Self::Tahoe => tahoe::on_ack(tcb, now_s, ack, knobs, out),
+            Self::Reno(scheme) => scheme.on_ack(tcb, now_s, ack, knobs, out),
+            Self::Sack(scheme) => scheme.on_ack::<false>(tcb, now_s, ack, sack, knobs, out),
+            Self::RackTlp(scheme) => scheme.on_ack(tcb, now_s, ack, sack, knobs, out),
+        }
+    }
+
+    /// Responds to ECE, before anything else that the ACK does.
+    pub(crate) fn on_ece(&mut self, tcb: &mut Tcb, ack: i64, knobs: &Knobs) {
+        match self {
+            Self::Tahoe | Self::Reno(_) => tcb.on_ece(ack, false, knobs),
+            Self::Sack(_) => tcb.on_ece(ack, true, knobs),
+            Self::RackTlp(scheme) => scheme.on_ece(tcb, knobs),
+        }
+    }
+
+    /// Handles expiry of the timer.
+    pub(crate) fn on_timer(
+        &mut self,
+        tcb: &mut Tcb,
+        now_s: f64,
+        knobs: &Knobs,
+        out: &mut impl Output,
+    ) {
+        if let Self::RackTlp(scheme) = self {
+            return scheme.on_timer(tcb, now_s, knobs, out);
+        }
+        self.on_rto(tcb, now_s, knobs);
+        self.send_pending_data(tcb, now_s, knobs, out);
+    }
+
+    /// Handles a retransmission timeout, up to sending.
+    pub(crate) fn on_rto(&mut self, tcb: &mut Tcb, now_s: f64, knobs: &Knobs) {
+        match self {
+            Self::Tahoe => tcb.handle_rto(now_s, knobs),
+            Self::Reno(_) => {
+                (tcb.dupwnd, tcb.dupacks) = (0, 0);
+                tcb.handle_rto(now_s, knobs);
+            }
+            Self::Sack(scheme) => scheme.on_rto(tcb, now_s, knobs),
+            Self::RackTlp(scheme) => scheme.on_rto(tcb, now_s, knobs),
+        }
+    }
+
+    /// Sends what the window, pacing and `max_burst` allow.
+    pub(crate) fn send_pending_data(
+        &mut self,
+        tcb: &mut Tcb,
+        now_s: f64,
+        knobs: &Knobs,
+        out: &mut impl Output,
+    ) {
+        match self {
+            Self::Tahoe | Self::Reno(_) => {
+                tcb.send_pending_data(now_s, knobs, knobs.max_burst, out);
+            }
+            Self::Sack(scheme) => scheme.send_pending_data::<false>(tcb, now_s, knobs, out),
+            Self::RackTlp(scheme) => scheme.send_pending_data(tcb, now_s, knobs, out),
+        }
+    }
+
+    /// Sends after the application supplied data.
+    pub(crate) fn send_supply(
+        &mut self,
+        tcb: &mut Tcb,
+        now_s: f64,
+        knobs: &Knobs,
+        out: &mut impl Output,
+    ) {
+        match self {
+            Self::Sack(scheme) => scheme.send_supply(tcb, now_s, knobs, out),
+            _ => self.send_pending_data(tcb, now_s, knobs, out),
+        }
+    }
+
+    /// Packets in flight and lost, for the rule.
+    pub(crate) fn flight(&self, tcb: &Tcb, knobs: &Knobs) -> Flight {
+        match self {
+            Self::Tahoe | Self::Reno(_) => tcb.flight(),
+            Self::Sack(scheme) => scheme.flight(tcb, knobs),
+            Self::RackTlp(scheme) => scheme.flight(tcb),
+        }
+    }
+
+    /// Whether the timer is armed for something else than the RTO.
+    pub(crate) fn timer_is_rack_or_tlp(&self) -> bool {
+        matches!(self, Self::RackTlp(scheme) if scheme.timer_is_rack_or_tlp())
+    }
+
+    /// Prefetches heap data before the next ACK arrives.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        if let Self::Sack(scheme) = self {
+            scheme.memory().inspect(|board| prefetch(*board));
+        }
+    }
+}
+
+impl Tcb {
     /// Enters recovery without a reduction. RFC 6582 and 6675: the recovery point is the highest
     /// packet sent now; ns-2: at the reduction.
     pub(crate) fn enter_recovery_without_reduction(&mut self, knobs: &Knobs) {
-        self.last_cwnd_action = CwndAction::FastRetransmit;
+        self.enter(CongestionState::Recovery);
         if !knobs.ecn_covers_last_cut {
             self.recover = self.highest_sent;
         }
     }
 
-    /// Records a reduction for a loss found by duplicate ACKs.
+    /// Enters recovery with a reduction for a loss.
     pub(crate) fn enter_fast_retransmit(&mut self) {
+        self.enter(CongestionState::Recovery);
+        self.count_fast_retransmit();
+    }
+
+    /// Counts a reduction for a loss, and sets the recovery point.
+    pub(crate) fn count_fast_retransmit(&mut self) {
         self.recover = self.highest_sent;
-        self.last_cwnd_action = CwndAction::FastRetransmit;
         self.counters.fast_retransmits += 1;
+    }
+
+    /// Leaves recovery. A reduction for ECE during recovery remains the last one.
+    pub(crate) fn leave_recovery(&mut self) {
+        self.state = CongestionState::Open;
     }
 }
 

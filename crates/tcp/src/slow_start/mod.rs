@@ -10,7 +10,8 @@
 mod hystart;
 mod hystart_plus_plus;
 
-use crate::{Knobs, Sender};
+use crate::Knobs;
+use crate::tcb::Tcb;
 use cwndlab_rules::{Congestion, Rule, WindowRule};
 use hystart::HyStart;
 use hystart_plus_plus::HyStartPlusPlus;
@@ -87,7 +88,7 @@ impl SlowStart {
     }
 }
 
-impl Sender {
+impl Tcb {
     /// Asks the scheme about an ACK of new data. Outside slow start, and for standard slow start,
     /// growth is the rule's.
     #[inline(never)]
@@ -112,7 +113,7 @@ impl Sender {
             SlowStart::HyStart(hystart) => hystart.on_ack(ack, in_slow_start),
             // RFC 9406 section 4.3: the first slow start only.
             SlowStart::HyStartPlusPlus(_) if !in_slow_start => {
-                self.use_standard_slow_start(knobs);
+                self.slow_start = None;
                 return Decision::STANDARD;
             }
             SlowStart::HyStartPlusPlus(hystart) => hystart.on_ack(ack),
@@ -124,18 +125,13 @@ impl Sender {
     }
 
     /// Congestion ends HyStart++ (RFC 9406 section 4.2). HyStart measures again after a timeout.
-    pub(crate) fn end_slow_start(&mut self, congestion: Congestion, knobs: &Knobs) {
+    pub(crate) fn end_slow_start(&mut self, congestion: Congestion) {
         match self.slow_start.as_deref_mut() {
             Some(SlowStart::HyStart(hystart)) if congestion == Congestion::Timeout => {
                 *hystart = HyStart::default();
             }
-            Some(SlowStart::HyStartPlusPlus(_)) => self.use_standard_slow_start(knobs),
+            Some(SlowStart::HyStartPlusPlus(_)) => self.slow_start = None,
             _ => {}
         }
-    }
-
-    fn use_standard_slow_start(&mut self, knobs: &Knobs) {
-        self.slow_start = None;
-        self.fast_path = self.supports_fast_path(knobs);
     }
 }

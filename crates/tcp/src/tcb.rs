@@ -1,0 +1,253 @@
+//! Transmission control block (TCB, RFC 9293 section 3.3.1): the state that all parts of a sender
+//! share, and what all recovery schemes do with it.
+//!
+//! The order of operations is that of ns-2 (`tcp/tcp.cc`), because the order affects results; names
+//! are those of the RFCs.
+
+use crate::ecn::EcnState;
+use crate::pacing::Pacer;
+use crate::prr::Prr;
+use crate::rate_sample::{Flight, RateSampler};
+use crate::retransmission_timer::RetransmissionTimer;
+use crate::slow_start::SlowStart;
+use crate::{AckSegment, Counters, Knobs, NEVER, RttEstimator};
+use cwndlab_rules::{AckFields, Needs, Rule, WindowRule};
+
+/// Below every packet number, and below -1, which means that nothing is acknowledged.
+const NO_PACKET: i64 = i64::MIN;
+
+/// Phase of a sender (RFC 5681 section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// cwnd is below ssthresh.
+    SlowStart,
+    /// The rule grows cwnd.
+    CongestionAvoidance,
+    /// Losses found by duplicate ACKs, SACK or RACK are being repaired.
+    Recovery,
+    /// Losses after a retransmission timeout are being repaired.
+    Loss,
+}
+
+impl Phase {
+    /// Name in traces.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SlowStart => "slow start",
+            Self::CongestionAvoidance => "congestion avoidance",
+            Self::Recovery => "recovery",
+            Self::Loss => "loss",
+        }
+    }
+}
+
+/// Congestion state, named as in Linux (`icsk_ca_state`; its Disorder is Open here). SACK schemes
+/// leave Recovery at the recovery point; others keep a state until the next event (ns-2
+/// `last_cwnd_action_`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CongestionState {
+    /// No congestion is being handled.
+    Open,
+    /// cwnd was reduced for ECE.
+    Cwr,
+    /// A loss was found by duplicate ACKs, SACK or RACK.
+    Recovery,
+    /// The retransmission timer expired.
+    Loss,
+}
+
+/// State of a sender, except that of its recovery scheme.
+#[derive(Clone, Debug)]
+pub(crate) struct Tcb {
+    pub(crate) state: CongestionState,
+    pub(crate) ecn: EcnState,
+    pub(crate) dupacks: u32,
+    pub(crate) cwnd: f64,
+    pub(crate) ssthresh: f64,
+    /// Window inflation by duplicate ACKs, packets (ns-2 `dupwnd_`).
+    pub(crate) dupwnd: i64,
+    /// The receiver's advertised window, whole packets (RFC 5681 rwnd).
+    pub(crate) rwnd: u32,
+    /// cwnd was never reduced.
+    pub(crate) first_reduction: bool,
+    /// Packet 0 was lost: the initial window is at most one packet.
+    pub(crate) first_packet_lost: bool,
+    /// Next packet to send (SND.NXT, ns-2 `t_seqno_`).
+    pub(crate) snd_nxt: i64,
+    pub(crate) highest_sent: i64,
+    pub(crate) highest_ack: i64,
+    pub(crate) previous_highest_ack: i64,
+    pub(crate) last_ack: i64,
+    /// Recovery point: highest packet sent at the last reduction (RFC 6582, RFC 6675).
+    pub(crate) recover: i64,
+    /// `highest_ack` at the last timeout, or [`NO_PACKET`].
+    pub(crate) timeout_highest_ack: i64,
+    /// End of the application's data: packets below this number exist (ns-2 `curseq_`).
+    pub(crate) data_end: i64,
+    pub(crate) timer: RetransmissionTimer,
+    /// Time of the last transmission, seconds (Linux `lsndtime`).
+    pub(crate) last_sent_s: f64,
+    pub(crate) last_event_s: f64,
+    pub(crate) rtt: RttEstimator,
+    pub(crate) rule: Rule,
+    /// What the rule needs.
+    pub(crate) needs: Needs,
+    /// The rule returned an invalid congestion window.
+    pub(crate) is_faulty: bool,
+    /// Samples for the rule; none if the rule reads cwnd and RTT alone.
+    pub(crate) rate_sampler: Option<Box<RateSampler>>,
+    /// Pacing state. Present where transmissions are recorded: for pacing, rate samples or RACK.
+    pub(crate) pacer: Option<Box<Pacer>>,
+    /// PRR state; allocated at the first reduction with the knob `prr`.
+    pub(crate) prr: Option<Box<Prr>>,
+    /// State of a slow-start scheme other than the standard one.
+    pub(crate) slow_start: Option<Box<SlowStart>>,
+    pub(crate) counters: Counters,
+}
+
+impl Tcb {
+    /// State before the start. `records_sent`: the recovery scheme records transmissions.
+    pub(crate) fn new(
+        rule: Rule,
+        packets: Option<u64>,
+        timer_phase_s: f64,
+        records_sent: bool,
+        knobs: &Knobs,
+    ) -> Self {
+        let ssthresh = knobs.initial_ssthresh.min(knobs.window);
+        let needs = rule.needs();
+        let rate_sampler = (needs.ack == AckFields::All).then(RateSampler::new);
+        let is_paced = knobs.pacing || rate_sampler.is_some() || records_sent;
+        Self {
+            state: CongestionState::Open,
+            ecn: EcnState::new(knobs),
+            dupacks: 0,
+            cwnd: if knobs.syn && knobs.delay_growth { 1.0 } else { knobs.initial_window },
+            ssthresh: if knobs.integer_ssthresh { ssthresh.trunc() } else { ssthresh },
+            dupwnd: 0,
+            // A window above 2^32 packets has no effect: conversion saturates.
+            rwnd: knobs.window as u32,
+            first_reduction: true,
+            first_packet_lost: false,
+            snd_nxt: 0,
+            highest_sent: -1,
+            highest_ack: -1,
+            previous_highest_ack: -1,
+            last_ack: -1,
+            recover: 0,
+            timeout_highest_ack: NO_PACKET,
+            data_end: packets.map_or(i64::MAX / 2, |n| n as i64 + i64::from(knobs.syn)),
+            timer: RetransmissionTimer::default(),
+            last_sent_s: NEVER,
+            last_event_s: NEVER,
+            rtt: RttEstimator::new(knobs, timer_phase_s),
+            needs,
+            is_faulty: needs.faults && rule.fault().is_some(),
+            rate_sampler,
+            pacer: is_paced.then(Box::default),
+            prr: None,
+            slow_start: SlowStart::new(&rule, knobs),
+            rule,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Phase of the sender.
+    pub(crate) fn phase(&self) -> Phase {
+        let is_outstanding = self.highest_ack < self.recover;
+        match self.state {
+            CongestionState::Loss if is_outstanding => Phase::Loss,
+            CongestionState::Recovery if is_outstanding => Phase::Recovery,
+            _ if self.cwnd < self.ssthresh => Phase::SlowStart,
+            _ => Phase::CongestionAvoidance,
+        }
+    }
+
+    /// Changes the state for an event other than ECE.
+    pub(crate) fn enter(&mut self, state: CongestionState) {
+        self.state = state;
+        self.ecn.reduced_last = false;
+    }
+
+    /// Packets sent and not acknowledged.
+    pub(crate) fn outstanding(&self) -> i64 {
+        self.highest_sent - self.highest_ack
+    }
+
+    pub(crate) fn accumulate_cwnd_area(&mut self, now_s: f64) {
+        self.counters.cwnd_area += self.cwnd * (now_s - self.last_event_s);
+        self.last_event_s = now_s;
+    }
+
+    pub(crate) fn count_rtt(&mut self, now_s: f64, ack: AckSegment) {
+        self.counters.rtt_sum_s += now_s - ack.sent_s;
+        self.counters.rtt_count += 1;
+    }
+
+    /// Advances the state for an ACK of new data: RTT sample, timer, SND.UNA and SND.NXT (ns-2
+    /// `newack`).
+    #[inline(always)]
+    pub(crate) fn new_ack<const STEADY: bool>(
+        &mut self,
+        now_s: f64,
+        ack: AckSegment,
+        knobs: &Knobs,
+    ) {
+        if !STEADY && !knobs.timer_after_sample {
+            self.restart_timer(now_s, ack.ack);
+        }
+        self.dupacks = 0;
+        self.last_ack = ack.ack;
+        self.previous_highest_ack = self.highest_ack;
+        self.highest_ack = ack.ack;
+        if !STEADY {
+            self.snd_nxt = self.snd_nxt.max(ack.ack + 1);
+        }
+        self.update_rtt(now_s, ack, knobs);
+        if STEADY {
+            self.arm_timer(now_s);
+        } else if knobs.timer_after_sample {
+            self.restart_timer(now_s, ack.ack);
+        }
+    }
+
+    /// Growth after an ACK of new data (ns-2 `recv_newack_helper`), and the initial window after
+    /// the SYN. `acked`: packets that the ACK acknowledges.
+    #[inline(always)]
+    pub(crate) fn grow_after_new_ack<const STEADY: bool>(
+        &mut self,
+        now_s: f64,
+        ack: AckSegment,
+        acked: u64,
+        flight: Flight,
+        knobs: &Knobs,
+    ) {
+        self.ecn.ece_at_one_packet &= !STEADY && ack.ece;
+        if STEADY
+            || !ack.ece
+            || self.mark_consumed()
+            || self.complete_ecn_negotiation()
+            || self.is_repairing_after_timeout(knobs)
+        {
+            self.grow::<STEADY>(now_s, ack, acked, flight, knobs);
+        }
+        if !STEADY {
+            self.stop_timer_if_finished();
+            if self.last_ack == 0 && knobs.delay_growth {
+                self.cwnd = self.initial_window(knobs);
+            }
+        }
+    }
+
+    /// An ACK of new data, for recovery schemes that count what is outstanding.
+    pub(crate) fn new_ack_and_grow(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
+        let acked = (ack.ack - self.highest_ack).max(0) as u64;
+        self.new_ack::<false>(now_s, ack, knobs);
+        self.grow_after_new_ack::<false>(now_s, ack, acked, self.flight(), knobs);
+    }
+
+    /// Initial window, packets.
+    pub(crate) fn initial_window(&self, knobs: &Knobs) -> f64 {
+        if self.first_packet_lost { knobs.initial_window.min(1.0) } else { knobs.initial_window }
+    }
+}
