@@ -15,15 +15,15 @@ impl Tcb {
         sends_at_once && asks_little && knobs.timer_after_sample
     }
 
-    /// Whether `ack` acknowledges new data beyond packet 0 (which may be a SYN), has no ECE, and
-    /// only new data is left to send.
+    /// Whether `ack` acknowledges new data beyond packet 0 (which may be a SYN), but not all, has no
+    /// ECE, and only new data is left to send.
     #[inline(always)]
     fn is_steady(&self, ack: AckSegment) -> bool {
         !ack.ece
             && ack.ack > self.last_ack.max(0)
             && ack.ack <= self.highest_sent
             && self.snd_nxt == self.highest_sent + 1
-            && self.snd_nxt < self.data_end
+            && ack.ack < self.data_end - 1
     }
 }
 

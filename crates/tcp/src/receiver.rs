@@ -257,6 +257,10 @@ impl Receiver {
             out_of_order.blocks = SackBlocks::default();
             return 0;
         }
+        // Mostly the packet follows the one that arrived last.
+        if number == self.highest_received && out_of_order.blocks.extend_first(number) {
+            return out_of_order.blocks.as_slice().len() as u32;
+        }
         let right =
             out_of_order.received.first_missing(number.max(ack + 1)).min(self.highest_received + 1);
         let recent = if number > ack {

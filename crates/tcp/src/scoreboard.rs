@@ -1,6 +1,6 @@
 //! SACK scoreboard (RFC 6675 section 4): which packets beyond SND.UNA are selectively acknowledged.
 
-use crate::SequenceSet;
+use crate::{SackBlocks, SequenceSet};
 
 /// The SACK scoreboard of a sender. What an ACK costs does not depend on the window: packets are
 /// counted when their state changes.
@@ -14,6 +14,10 @@ pub struct Scoreboard {
     /// Packets in `sacked`, in all and below `next_rxt`.
     sacked_count: u64,
     sacked_below_next_rxt: u64,
+    /// Highest packet in `sacked` (HighSACK), or one that is acknowledged.
+    highest: i64,
+    /// The blocks of the last update.
+    recorded: [(i64, i64); SackBlocks::MAX],
 }
 
 impl Scoreboard {
@@ -21,6 +25,7 @@ impl Scoreboard {
     pub fn clear(&mut self) {
         self.sacked.clear();
         (self.next_rxt, self.sacked_count, self.sacked_below_next_rxt) = (0, 0, 0);
+        (self.highest, self.recorded) = (0, Default::default());
     }
 
     /// Resets the scoreboard for another flow and keeps allocated memory.
@@ -36,14 +41,21 @@ impl Scoreboard {
     #[inline(never)]
     pub fn update(&mut self, highest_ack: i64, highest_sent: i64, blocks: &[(i64, i64)]) -> bool {
         self.snd_una = highest_ack + 1;
-        let removed = self.sacked.advance(self.snd_una);
+        let removed = self.sacked.remove_below(self.snd_una);
         self.sacked_count -= removed;
         // All that was removed lies below SND.UNA.
         self.sacked_below_next_rxt =
             if self.snd_una < self.next_rxt { self.sacked_below_next_rxt - removed } else { 0 };
         let mut inserted = 0;
-        for &(left, right) in blocks {
-            let (left, right) = (left.max(self.snd_una), right.min(highest_sent + 1));
+        for (&(left, right), recorded) in blocks.iter().zip(&mut self.recorded) {
+            let right = right.min(highest_sent + 1);
+            // Most blocks repeat one of the last ACK, or extend it by the packet that arrived.
+            let known = if left == recorded.0 { recorded.1.min(right) } else { left };
+            *recorded = (left, right);
+            if left < right {
+                self.highest = self.highest.max(right - 1);
+            }
+            let left = known.max(self.snd_una);
             if left < self.next_rxt {
                 let below = self.sacked.insert_range(left, right.min(self.next_rxt));
                 self.sacked_below_next_rxt += below;
@@ -76,9 +88,8 @@ impl Scoreboard {
 
     /// The next hole below the highest SACKed packet that was not retransmitted in this recovery.
     pub fn next_hole(&self, highest_ack: i64) -> Option<i64> {
-        let highest = self.sacked.highest()?;
         let hole = self.sacked.first_missing(self.next_rxt.max(highest_ack + 1));
-        (hole < highest).then_some(hole)
+        (hole < self.highest).then_some(hole)
     }
 
     /// Number of SACKed packets from SND.UNA on.

@@ -27,6 +27,14 @@ impl SackBlocks {
         self.count -= 1;
     }
 
+    /// Extends the first block by packet `number`, if it ends there.
+    #[inline]
+    pub(crate) fn extend_first(&mut self, number: i64) -> bool {
+        let extends = self.count > 0 && self.blocks[0].1 == number;
+        self.blocks[0].1 += i64::from(extends);
+        extends
+    }
+
     /// Inserts a block at the front and drops the last if there are more than `most`.
     pub(crate) fn push_front(&mut self, block: (i64, i64), most: usize) {
         let count = (self.count as usize + 1).min(most);

@@ -61,7 +61,7 @@ impl Sack {
         if STEADY || ack.ack > tcb.last_ack {
             let acked = (ack.ack - tcb.highest_ack).max(0) as u64;
             tcb.new_ack::<STEADY>(now_s, ack, knobs);
-            let flight = if STEADY { Flight::default() } else { self.count_losses(tcb, knobs) };
+            let flight = if STEADY { Flight::default() } else { self.flight_after_ack(tcb, knobs) };
             tcb.grow_after_new_ack::<STEADY>(now_s, ack, acked, flight, knobs);
             self.ignores_dupacks = false;
             if !STEADY && self.in_use {
@@ -106,7 +106,7 @@ impl Sack {
         if !self.scoreboard().update(tcb.highest_ack, tcb.highest_sent, blocks) {
             return;
         }
-        tcb.report_recovery_ack(now_s, ack, self.count_losses(tcb, knobs), knobs);
+        tcb.report_recovery_ack(now_s, ack, self.flight_after_ack(tcb, knobs), knobs);
         tcb.dupacks += 1;
         if tcb.dupacks < knobs.dupack_threshold {
             if let Some(number) = tcb.next_of_limited_transmit(knobs) {
@@ -163,10 +163,13 @@ impl Sack {
     }
 
     /// Packets in flight and lost, for the rule.
+    #[inline]
     pub(crate) fn flight(&self, tcb: &Tcb, knobs: &Knobs) -> Flight {
-        if !tcb.needs.recovery {
-            return Flight::default();
-        }
+        if tcb.needs.recovery { self.known_flight(tcb, knobs) } else { Flight::default() }
+    }
+
+    #[inline(never)]
+    fn known_flight(&self, tcb: &Tcb, knobs: &Knobs) -> Flight {
         let outstanding = tcb.outstanding();
         let pipe = match &self.scoreboard {
             Some(board) if self.in_use => {
@@ -174,24 +177,30 @@ impl Sack {
             }
             _ => outstanding,
         };
-        Flight { in_flight: pipe.clamp(0, outstanding.max(0)) as u64, lost: Some(self.lost) }
+        let in_flight = pipe.clamp(0, outstanding.max(0)) as u64;
+        Flight { in_flight, lost: Some(self.lost) }
+    }
+
+    /// [`Self::flight`] after an ACK, with the packets that it marks lost.
+    #[inline]
+    fn flight_after_ack(&mut self, tcb: &Tcb, knobs: &Knobs) -> Flight {
+        if tcb.needs.recovery {
+            self.count_losses(tcb, knobs);
+        }
+        self.flight(tcb, knobs)
     }
 
     /// Counts packets that the scoreboard newly marks lost (RFC 6675 section 4, IsLost), for the
     /// rule.
-    fn count_losses(&mut self, tcb: &Tcb, knobs: &Knobs) -> Flight {
-        if tcb.needs.recovery
-            && self.in_use
-            && let Some(board) = &self.scoreboard
-        {
-            let from = self.lost_counted_below.max(tcb.highest_ack + 1);
-            let below = board.lost_below(knobs.dupack_threshold);
-            if let Some(below) = below.filter(|below| *below > from) {
-                self.lost += board.count_unsacked(from, below);
-                self.lost_counted_below = below;
-            }
+    #[inline(never)]
+    fn count_losses(&mut self, tcb: &Tcb, knobs: &Knobs) {
+        let Some(board) = self.scoreboard.as_ref().filter(|_| self.in_use) else { return };
+        let from = self.lost_counted_below.max(tcb.highest_ack + 1);
+        let below = board.lost_below(knobs.dupack_threshold);
+        if let Some(below) = below.filter(|below| *below > from) {
+            self.lost += board.count_unsacked(from, below);
+            self.lost_counted_below = below;
         }
-        self.flight(tcb, knobs)
     }
 
     #[inline(never)]
@@ -206,7 +215,7 @@ impl Sack {
     ) {
         let valid = ack.ack >= tcb.last_ack;
         self.repair(tcb, now_s, ack, blocks(sack), knobs);
-        tcb.report_recovery_ack(now_s, ack, self.count_losses(tcb, knobs), knobs);
+        tcb.report_recovery_ack(now_s, ack, self.flight_after_ack(tcb, knobs), knobs);
         if valid {
             self.send_pending_data::<false>(tcb, now_s, knobs, out);
         }
@@ -344,6 +353,7 @@ impl Sack {
         self.scoreboard.as_ref().is_some_and(|board| board.is_sacked(number))
     }
 
+    #[inline]
     fn transmit(
         &mut self,
         tcb: &mut Tcb,
@@ -353,9 +363,11 @@ impl Sack {
         out: &mut impl Output,
     ) {
         let mut flight = self.flight(tcb, knobs);
-        // The scoreboard already counts retransmissions made in recovery.
-        let is_counted = tcb.state == CongestionState::Recovery && number <= tcb.highest_sent;
-        flight.in_flight += u64::from(tcb.needs.recovery && !is_counted);
+        if tcb.needs.recovery {
+            // The scoreboard already counts retransmissions made in recovery.
+            let is_counted = tcb.state == CongestionState::Recovery && number <= tcb.highest_sent;
+            flight.in_flight += u64::from(!is_counted);
+        }
         tcb.output::<false>(now_s, number, flight, knobs, out);
     }
 
