@@ -265,15 +265,15 @@ macro_rules! define_knobs {
 for_each_knob!(define_knobs);
 
 impl Knobs {
-    /// Bytes on the wire of data packet `number`.
+    /// Bytes on the wire of packet `number`.
     pub fn wire_size(&self, number: i64) -> u32 {
-        if number == 0 && self.syn {
-            self.syn_size
-        } else {
-            self.packet_size
-                + self.header_size
-                + if self.timestamps { self.timestamp_size } else { 0 }
-        }
+        if number == 0 && self.syn { self.syn_size } else { self.data_wire_size() }
+    }
+
+    /// Bytes on the wire of a data packet.
+    #[inline]
+    pub(crate) fn data_wire_size(&self) -> u32 {
+        self.packet_size + self.header_size + if self.timestamps { self.timestamp_size } else { 0 }
     }
 
     /// Bytes on the wire of an ACK without SACK blocks.

@@ -87,7 +87,7 @@ impl Tcb {
             if knobs.ecn { self.ecn_flags(number, retransmission, knobs) } else { (false, false) };
         out.send(DataSegment {
             number,
-            size_bytes: knobs.wire_size(number),
+            size_bytes: if STEADY { knobs.data_wire_size() } else { knobs.wire_size(number) },
             retransmission,
             ect,
             cwr,

@@ -97,6 +97,9 @@ impl SequenceSet {
         if last < 64 {
             return set_bits(&mut self.first, u64::MAX << start & u64::MAX >> (63 - last));
         }
+        if start == last {
+            return self.set_in_word(start / 64, 1 << (start % 64));
+        }
         self.insert_long_range(from, to)
     }
 
@@ -120,10 +123,30 @@ impl SequenceSet {
     }
 
     /// Sets the bits of `run` in word `index`; returns how many were clear.
+    #[inline]
     fn set_in_word(&mut self, index: usize, run: u64) -> u64 {
         if index == 0 {
             return set_bits(&mut self.first, run);
         }
+        let first_word = self.base / 64;
+        let Some((word, full)) = self
+            .rest
+            .as_deref_mut()
+            .and_then(|rest| rest.words.get_mut(index - 1).map(|word| (word, &mut rest.full)))
+        else {
+            self.grow(index);
+            return self.set_in_word(index, run);
+        };
+        let inserted = set_bits(word, run);
+        if inserted > 0 && *word == u64::MAX {
+            full.insert(first_word + index as i64);
+        }
+        inserted
+    }
+
+    /// Adds words up to `index`.
+    #[inline(never)]
+    fn grow(&mut self, index: usize) {
         let first_word = self.base / 64;
         let rest = self.rest.get_or_insert_with(|| {
             let mut rest = Box::<Rest>::default();
@@ -131,15 +154,7 @@ impl SequenceSet {
             rest.full.advance(first_word);
             rest
         });
-        if index > rest.words.len() {
-            rest.words.resize(index, 0);
-        }
-        let word = &mut rest.words[index - 1];
-        let inserted = set_bits(word, run);
-        if inserted > 0 && *word == u64::MAX {
-            rest.full.insert(first_word + index as i64);
-        }
-        inserted
+        rest.words.resize(index, 0);
     }
 
     /// Removes all numbers below `number`.
