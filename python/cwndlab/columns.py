@@ -43,6 +43,7 @@ _COLUMNS = {
         "fast_retransmits",
         "ecn_reductions",
         "window_reductions",
+        "undone_reductions",
         "loss_rate",
         "mean_rtt_s",
         "mean_rto_s",

@@ -107,6 +107,8 @@ pub fn flow_result(
         fast_retransmits,
         ecn_reductions,
         window_reductions: timeouts + fast_retransmits + ecn_reductions,
+        // Seen from outside, a reduction that was undone is one that was not made.
+        undone_reductions: None,
         loss_rate: mean(counters.measured.dropped as f64, counters.measured.sent),
         mean_rtt_s: figures.mean_rtt_s,
         mean_rto_s: figures.mean_rto_s,

@@ -89,6 +89,14 @@ pub trait WindowRule {
         None
     }
 
+    /// Restores the state of before a reduction that proved spurious, as `saved` holds it.
+    fn undo(&mut self, saved: Self)
+    where
+        Self: Sized,
+    {
+        *self = saved;
+    }
+
     /// What the endpoint must measure. Constant over the rule's life.
     fn needs(&self) -> Needs {
         Needs::default()
@@ -314,6 +322,14 @@ impl WindowRule for Rule {
     #[inline]
     fn pacing_rate_packets_s(&self) -> Option<f64> {
         with!(self, rule => rule.pacing_rate_packets_s())
+    }
+
+    fn undo(&mut self, saved: Self) {
+        match (self, saved) {
+            (Self::Bbr1(rule), Self::Bbr1(saved)) => rule.undo(*saved),
+            (Self::Bbr3(rule), Self::Bbr3(saved)) => rule.undo(*saved),
+            (rule, saved) => *rule = saved,
+        }
     }
 
     fn needs(&self) -> Needs {

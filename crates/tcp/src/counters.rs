@@ -14,6 +14,8 @@ pub struct Counters {
     pub fast_retransmits: u32,
     /// Window reductions in response to ECE.
     pub ecn_reductions: u32,
+    /// Reductions undone because nothing was lost.
+    pub undone_reductions: u32,
     /// Sum of the round-trip times of packets that triggered an ACK, seconds.
     pub rtt_sum_s: f64,
     /// Number of terms in [`Self::rtt_sum_s`].
@@ -35,6 +37,7 @@ impl Counters {
             timeouts: self.timeouts - begin.timeouts,
             fast_retransmits: self.fast_retransmits - begin.fast_retransmits,
             ecn_reductions: self.ecn_reductions - begin.ecn_reductions,
+            undone_reductions: self.undone_reductions - begin.undone_reductions,
             rtt_sum_s: self.rtt_sum_s - begin.rtt_sum_s,
             rtt_count: self.rtt_count - begin.rtt_count,
             rto_sum_s: self.rto_sum_s - begin.rto_sum_s,

@@ -136,6 +136,7 @@ impl Tcb {
     /// to half, or to one packet.
     pub(crate) fn reduce_cwnd(&mut self, reduction: Reduction, knobs: &Knobs) {
         let (Reduction::ToTarget(congestion) | Reduction::ToOnePacket(congestion)) = reduction;
+        self.prepare_undo(congestion, knobs);
         self.end_slow_start(congestion);
         let (half, target) = if knobs.precise_reduction {
             let window = (self.cwnd + self.dupwnd as f64).min(knobs.window);

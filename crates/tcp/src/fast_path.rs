@@ -29,10 +29,11 @@ impl Tcb {
 
 impl Sender {
     /// Notes whether ACKs may take the fast path from now on. Called after whatever can change
-    /// that: slow start with a scheme, SACK information and recovery.
+    /// that: slow start with a scheme, SACK information, recovery and undo.
     pub(crate) fn update_fast_path(&mut self) {
         self.fast_path = self.permits_fast_path
             && self.tcb.slow_start.is_none()
+            && self.tcb.undo.is_none()
             && matches!(&self.recovery, LossRecovery::Sack(sack) if sack.is_idle(&self.tcb));
     }
 

@@ -105,6 +105,11 @@ false: by counting SACKed packets";
             tlp: bool = [false, false, false, true],
                 "with rack: a tail loss probe after two round trips without an ACK, well before \
 the RTO (RFC 8985 section 7)";
+            undo: bool = [false, false, false, true],
+                "a reduction is undone when an ACK shows that nothing was lost: by timestamps \
+(RFC 3522), F-RTO without them (RFC 5682), or dsack (RFC 3708); RFC 4015";
+            dsack: bool = [false, false, false, true],
+                "the receiver of SACK reports packets that arrive twice (RFC 2883)";
             slow_start: SlowStartScheme = [
                 SlowStartScheme::Standard,
                 SlowStartScheme::Standard,

@@ -27,6 +27,7 @@ mod sender;
 mod sequence_set;
 mod slow_start;
 mod tcb;
+mod undo;
 
 pub use counters::Counters;
 pub use knobs::{Knobs, Profile};

@@ -94,7 +94,9 @@ impl Tcb {
             cwnd: self.cwnd,
             ssthresh: self.ssthresh,
         });
-        if !retransmission {
+        if retransmission {
+            self.note_retransmission(now_s);
+        } else {
             self.highest_sent = number;
             self.time_packet(now_s, number);
         }

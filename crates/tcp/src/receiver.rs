@@ -54,6 +54,8 @@ struct OutOfOrder {
     received: SequenceSet,
     /// SACK blocks of the last ACK, most recent first.
     blocks: SackBlocks,
+    /// The blocks with a DSACK before them, if the last ACK reported a duplicate.
+    with_duplicate: Option<SackBlocks>,
 }
 
 impl Receiver {
@@ -83,7 +85,7 @@ impl Receiver {
         let mut out_of_order = self.out_of_order.take();
         if let Some(out_of_order) = &mut out_of_order {
             out_of_order.received.reset();
-            out_of_order.blocks = SackBlocks::default();
+            (out_of_order.blocks, out_of_order.with_duplicate) = Default::default();
         }
         let mut delayed_ack = self.delayed_ack.take();
         delayed_ack.iter_mut().for_each(|delayed_ack| **delayed_ack = DelayedAck::default());
@@ -160,7 +162,12 @@ impl Receiver {
             }
             delayed_ack.deadline_s = NEVER;
         }
-        (new, Some(self.acknowledge(number, sent_s, knobs)))
+        let mut ack = self.acknowledge(number, sent_s, knobs);
+        if !new && self.sack && knobs.dsack && knobs.max_sack_blocks > 0 {
+            let blocks = self.report_duplicate(number, knobs.max_sack_blocks as usize);
+            ack.size_bytes = knobs.ack_wire_size() + knobs.sack_block_size * blocks;
+        }
+        (new, Some(ack))
     }
 
     /// Handles expiry of the delayed-ACK timer.
@@ -219,6 +226,9 @@ impl Receiver {
         let agrees = knobs.ecn
             && knobs.ecn_handshake
             && (number == 0 || held.is_some_and(|held| held.number == 0));
+        if let Some(out_of_order) = &mut self.out_of_order {
+            out_of_order.with_duplicate = None;
+        }
         let mut size_bytes = knobs.ack_wire_size();
         if self.sack && self.has_gap {
             size_bytes += knobs.sack_block_size
@@ -244,8 +254,23 @@ impl Receiver {
         }
         self.out_of_order
             .as_deref()
-            .map(|out_of_order| &out_of_order.blocks)
+            .map(|out_of_order| {
+                out_of_order.with_duplicate.as_ref().unwrap_or(&out_of_order.blocks)
+            })
             .filter(|blocks| !blocks.is_empty())
+    }
+
+    /// Puts a DSACK before the blocks of the last ACK (RFC 2883 section 4); returns how many blocks
+    /// there are.
+    #[cold]
+    fn report_duplicate(&mut self, number: i64, most: usize) -> u32 {
+        // The next packet takes the slow path, which removes the DSACK.
+        self.has_gap = true;
+        let out_of_order = self.out_of_order.get_or_insert_with(Box::default);
+        let mut blocks = out_of_order.blocks;
+        blocks.push_front((number, number + 1), most.min(SackBlocks::MAX));
+        out_of_order.with_duplicate = Some(blocks);
+        blocks.as_slice().len() as u32
     }
 
     /// Updates the SACK blocks and returns their number. RFC 2018 section 4: first the block of the

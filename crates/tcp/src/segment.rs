@@ -27,6 +27,14 @@ impl SackBlocks {
         self.count -= 1;
     }
 
+    /// Packets that the first block reports as received twice (RFC 2883 section 4): it lies below
+    /// the cumulative acknowledgement, or inside the second block.
+    pub fn duplicate(&self, ack: i64) -> Option<(i64, i64)> {
+        let &first = self.as_slice().first()?;
+        let inside = |outer: &(i64, i64)| outer.0 <= first.0 && first.1 <= outer.1;
+        (first.1 <= ack + 1 || self.as_slice().get(1).is_some_and(inside)).then_some(first)
+    }
+
     /// Extends the first block by packet `number`, if it ends there.
     #[inline]
     pub(crate) fn extend_first(&mut self, number: i64) -> bool {

@@ -3,6 +3,7 @@
 
 use crate::recovery::LossRecovery;
 use crate::tcb::{Phase, Tcb};
+use crate::undo::Verdict;
 use crate::{AckSegment, Counters, Knobs, NEVER, Output, Recovery, SackBlocks};
 use cwndlab_rules::{Rule, WindowRule};
 
@@ -90,6 +91,26 @@ impl Sender {
         if self.tcb.rate_sampler.is_some() {
             let flight = self.recovery.flight(&self.tcb, knobs);
             self.tcb.sample_ack(now_s, ack, flight, knobs);
+        }
+        if self.tcb.undo.is_some() {
+            let dsack = sack.and_then(|blocks| blocks.duplicate(ack.ack));
+            match self.tcb.judge_reduction(ack, dsack, knobs) {
+                Verdict::Open => {}
+                Verdict::Spurious => {
+                    self.tcb.undo_reduction();
+                    self.recovery.on_undo();
+                }
+                Verdict::SendNewData => {
+                    self.tcb.new_ack_and_grow(now_s, ack, knobs);
+                    self.tcb.snd_nxt = self.tcb.highest_sent + 1;
+                    let last = self.tcb.last_new_packet(ack.ack).unwrap_or(0);
+                    while self.tcb.snd_nxt <= last {
+                        self.tcb.transmit(now_s, self.tcb.snd_nxt, knobs, out);
+                        self.tcb.snd_nxt += 1;
+                    }
+                    return;
+                }
+            }
         }
         if ack.ece && !self.tcb.mark_consumed() {
             self.recovery.on_ece(&mut self.tcb, ack.ack, knobs);

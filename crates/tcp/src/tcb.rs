@@ -10,6 +10,7 @@ use crate::prr::Prr;
 use crate::rate_sample::{Flight, RateSampler};
 use crate::retransmission_timer::RetransmissionTimer;
 use crate::slow_start::SlowStart;
+use crate::undo::Undo;
 use crate::{AckSegment, Counters, Knobs, NEVER, RttEstimator};
 use cwndlab_rules::{AckFields, Needs, Rule, WindowRule};
 
@@ -102,6 +103,8 @@ pub(crate) struct Tcb {
     pub(crate) prr: Option<Box<Prr>>,
     /// State of a slow-start scheme other than the standard one.
     pub(crate) slow_start: Option<Box<SlowStart>>,
+    /// State before the last reduction for a loss, as long as it may prove spurious.
+    pub(crate) undo: Option<Box<Undo>>,
     pub(crate) counters: Counters,
 }
 
@@ -148,6 +151,7 @@ impl Tcb {
             prr: None,
             slow_start: SlowStart::new(&rule, knobs),
             rule,
+            undo: None,
             counters: Counters::default(),
         }
     }

@@ -259,6 +259,12 @@ impl WindowRule for Bbr1 {
         self.in_flight + 1.0
     }
 
+    /// Linux `bbr_undo_cwnd`: the slow-down was spurious, so Startup measures anew. cwnd returns
+    /// when recovery ends.
+    fn undo(&mut self, _: Self) {
+        self.full_pipe = FullPipe { reached: self.full_pipe.reached, ..FullPipe::default() };
+    }
+
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
         SlowStart::Grow(self.update(cwnd, ack))
     }

@@ -30,7 +30,7 @@
 //! Departures: the packets in flight at transmission and lost since are those of the packet
 //! acknowledged when a loss is detected, three packets after the lost one, not those of the lost
 //! packet; lost ranges are counted by the ACKs that reveal them, as in Linux; no allowance for ACK
-//! aggregation; no undo of spurious recovery; marks are ignored, as in the draft; the wait between
+//! aggregation; marks are ignored, as in the draft; the wait between
 //! probes is hashed from the flow's own history, because a rule has no randomness.
 
 mod loss;
@@ -330,6 +330,18 @@ impl WindowRule for Bbr3 {
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
         self.save(cwnd);
         cwnd
+    }
+
+    /// Section "Recovering from spurious loss detection": the bounds that loss lowered, and the
+    /// phase that it ended. cwnd returns when recovery ends.
+    fn undo(&mut self, saved: Self) {
+        self.full_pipe = FullPipe::default();
+        self.bounds.raise_to(&saved.bounds);
+        match saved.mode {
+            Mode::Startup => (self.mode, self.filled) = (saved.mode, saved.filled),
+            Mode::Up if self.is_probe_bandwidth() => self.mode = Mode::Up,
+            _ => {}
+        }
     }
 
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {

@@ -162,8 +162,9 @@ fn knobs() -> impl Strategy<Value = Value> {
     );
     let pacing = option::weighted(0.2, any::<bool>());
     let linux = || option::weighted(0.2, any::<bool>());
-    let linux = (linux(), linux(), linux(), linux());
-    (delayed, interval, window, ssthresh, flags, pacing, linux).prop_map(
+    let linux = (linux(), linux(), linux(), linux(), linux(), linux());
+    let packet_size = option::weighted(0.2, 200u32..1600);
+    (delayed, interval, window, ssthresh, flags, pacing, linux, packet_size).prop_map(
         |(
             delayed,
             interval,
@@ -171,7 +172,8 @@ fn knobs() -> impl Strategy<Value = Value> {
             ssthresh,
             (timestamps, syn, limited, rfc6675),
             pacing,
-            (prr, rack, tlp, by_packets),
+            (prr, rack, tlp, by_packets, undo, dsack),
+            packet_size,
         )| {
             let flag = |value: Option<bool>| value.map(Value::from);
             let entries = vec![
@@ -188,6 +190,9 @@ fn knobs() -> impl Strategy<Value = Value> {
                 ("rack", flag(rack)),
                 ("tlp", flag(tlp)),
                 ("grow_by_packets", flag(by_packets)),
+                ("undo", flag(undo)),
+                ("dsack", flag(dsack)),
+                ("packet_size", packet_size.map(Value::from)),
             ];
             object(json!({}), entries)
         },

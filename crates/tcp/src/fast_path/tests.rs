@@ -46,7 +46,7 @@ fn step(marks: u32) -> impl Strategy<Value = Step> {
 }
 
 fn knobs() -> impl Strategy<Value = Knobs> {
-    let flips = prop::array::uniform12(prop::bool::weighted(0.2));
+    let flips = prop::array::uniform14(prop::bool::weighted(0.2));
     (prop::sample::select(&Profile::ALL[..]), flips, 0u32..8, 3u32..60).prop_map(
         |(profile, flips, burst, window)| {
             let base = Knobs::profile(profile);
@@ -63,6 +63,8 @@ fn knobs() -> impl Strategy<Value = Knobs> {
                 timer_after_sample: base.timer_after_sample || !flips[9],
                 rack: base.rack && flips[10],
                 grow_by_packets: base.grow_by_packets && flips[11],
+                undo: flips[12],
+                dsack: flips[13],
                 max_burst: if burst == 0 { 4 } else { 0 },
                 window: f64::from(window),
                 ..base

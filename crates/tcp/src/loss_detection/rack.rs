@@ -53,7 +53,16 @@ pub(crate) struct Rack {
     /// A packet that was sent once was delivered after one with a higher number
     /// (RACK.reordering_seen).
     reordering_seen: bool,
+    /// Multiples of min_rtt/4 that the reordering window spans, recoveries until it is one again,
+    /// and the packet whose acknowledgement permits the next increase (RACK.reo_wnd_mult,
+    /// RACK.reo_wnd_persist, RACK.dsack_round).
+    reo_wnd_mult: u32,
+    reo_wnd_persist: u32,
+    dsack_round: Option<i64>,
 }
+
+/// Recoveries without DSACK after which the reordering window shrinks (RFC 8985 section 6.2).
+const REO_WND_PERSIST: u32 = 16;
 
 /// Result of RACK_detect_loss().
 #[derive(Clone, Copy, Debug, Default)]
@@ -84,6 +93,9 @@ impl Rack {
             min_rtt_s: f64::INFINITY,
             fack: -1,
             reordering_seen: false,
+            reo_wnd_mult: 1,
+            reo_wnd_persist: 0,
+            dsack_round: None,
         }
     }
 
@@ -143,9 +155,11 @@ impl Rack {
     }
 
     /// Processes the cumulative ACK and SACK blocks; returns the number of packets newly delivered.
+    /// `echo_s`: the echoed timestamp, if timestamps are on.
     pub(crate) fn on_ack(
         &mut self,
         now_s: f64,
+        echo_s: Option<f64>,
         ack: i64,
         highest_sent: i64,
         blocks: &[(i64, i64)],
@@ -157,7 +171,7 @@ impl Rack {
             if self.sacked.contains(self.snd_una) {
                 self.sacked_out -= 1;
             } else {
-                self.on_delivered(now_s, self.snd_una, segment);
+                self.on_delivered(now_s, echo_s, self.snd_una, segment);
                 delivered += 1;
             }
             self.snd_una += 1;
@@ -174,7 +188,7 @@ impl Rack {
                 let segment = &mut self.segments[(number - self.snd_una) as usize];
                 let was = *segment;
                 segment.flags &= EVER_RETRANS;
-                self.on_delivered(now_s, number, was);
+                self.on_delivered(now_s, echo_s, number, was);
                 highest = highest.max(number);
                 number = self.sacked.first_missing(number + 1);
             }
@@ -184,7 +198,13 @@ impl Rack {
     }
 
     /// Updates RACK state for a delivered packet (RFC 8985 section 6.2, steps 1 to 3).
-    fn on_delivered(&mut self, now_s: f64, number: i64, segment: SegmentState) {
+    fn on_delivered(
+        &mut self,
+        now_s: f64,
+        echo_s: Option<f64>,
+        number: i64,
+        segment: SegmentState,
+    ) {
         self.lost_out -= i64::from(segment.flags & LOST != 0);
         self.retrans_out -= i64::from(segment.flags & RETRANS != 0);
         self.to_retransmit -= i64::from(segment.flags & (LOST | RETRANS) == LOST);
@@ -192,7 +212,7 @@ impl Rack {
         if segment.flags & EVER_RETRANS == 0 {
             self.min_rtt_s = self.min_rtt_s.min(rtt_s);
             self.reordering_seen |= number < self.fack;
-        } else if rtt_s < self.min_rtt_s {
+        } else if rtt_s < self.min_rtt_s || echo_s.is_some_and(|echo_s| echo_s < segment.xmit_s) {
             // The ACK acknowledges an earlier transmission.
             return;
         }
@@ -201,13 +221,37 @@ impl Rack {
         }
     }
 
+    /// A DSACK: a retransmission was needless, so the reordering window widens, once a round trip
+    /// (RFC 8985 section 6.2 step 4).
+    pub(crate) fn on_dsack(&mut self, highest_ack: i64, highest_sent: i64) {
+        if self.dsack_round.is_none_or(|round| highest_ack >= round) {
+            self.dsack_round = Some(highest_sent);
+            self.reo_wnd_mult += 1;
+            self.reo_wnd_persist = REO_WND_PERSIST;
+        }
+    }
+
+    /// A repair ended: the reordering window shrinks again after some without DSACK.
+    pub(crate) fn on_recovery_end(&mut self) {
+        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
+        if self.reo_wnd_persist == 0 {
+            self.reo_wnd_mult = 1;
+        }
+    }
+
+    /// Nothing was lost (Linux `tcp_undo_cwnd_reduction`).
+    pub(crate) fn unmark_losses(&mut self) {
+        self.segments.iter_mut().for_each(|segment| segment.flags &= !LOST);
+        (self.lost_out, self.to_retransmit) = (0, 0);
+    }
+
     /// Reordering window (RFC 8985 section 6.2 step 4; Linux `tcp_rack_reo_wnd`): min_rtt/4, and 0
     /// in recovery or with `threshold` packets SACKed as long as no reordering was seen.
     fn reo_wnd_s(&self, repairs: bool, threshold: u32, srtt_s: f64) -> f64 {
         if !self.reordering_seen && (repairs || self.sacked_out >= i64::from(threshold)) {
             return 0.0;
         }
-        (self.min_rtt_s / 4.0).min(srtt_s)
+        (f64::from(self.reo_wnd_mult) * self.min_rtt_s / 4.0).min(srtt_s)
     }
 
     /// Time until the packet counts as lost, seconds; zero or less: it is lost. None: no packet

@@ -106,6 +106,15 @@ impl LossRecovery {
         }
     }
 
+    /// The last reduction was undone: nothing is being repaired.
+    pub(crate) fn on_undo(&mut self) {
+        match self {
+            Self::Tahoe | Self::Reno(_) => {}
+            Self::Sack(scheme) => scheme.on_undo(),
+            Self::RackTlp(scheme) => scheme.on_undo(),
+        }
+    }
+
     /// Sends what the window, pacing and `max_burst` allow.
     pub(crate) fn send_pending_data(
         &mut self,

@@ -69,13 +69,20 @@ impl RackTlp {
         let (advanced, highest_sent, highest_ack) =
             (ack.ack > tcb.highest_ack, tcb.highest_sent, tcb.highest_ack.max(ack.ack));
         let lost_before = self.rack.lost_total;
+        let echo_s = knobs.timestamps.then_some(ack.echo_s);
         let blocks = sack.map_or(&[][..], SackBlocks::as_slice);
-        let delivered = self.rack.on_ack(now_s, highest_ack, highest_sent, blocks);
+        let dsack = sack.and_then(|blocks| blocks.duplicate(ack.ack));
+        if dsack.is_some() {
+            self.rack.on_dsack(highest_ack, highest_sent);
+        }
+        let delivered = self.rack.on_ack(now_s, echo_s, highest_ack, highest_sent, blocks);
         if advanced {
             tcb.new_ack::<false>(now_s, ack, knobs);
         }
-        self.process_tlp_ack(tcb, ack.ack, advanced || delivered > 0, knobs);
-        leave_state(tcb);
+        self.process_tlp_ack(tcb, ack.ack, dsack, advanced || delivered > 0, knobs);
+        if leave_state(tcb) {
+            self.rack.on_recovery_end();
+        }
         let detected = self.detect_losses(tcb, now_s, knobs);
         let newly_lost = self.rack.lost_total > lost_before;
         self.control_cwnd(tcb, now_s, ack, delivered, advanced, newly_lost, knobs);
@@ -98,6 +105,11 @@ impl RackTlp {
         tcb.begin_cwnd_reduction(Congestion::Ecn, knobs);
     }
 
+    pub(crate) fn on_undo(&mut self) {
+        self.rack.unmark_losses();
+        self.loss_probe = None;
+    }
+
     /// Packets in flight and lost, for the rule.
     pub(crate) fn flight(&self, tcb: &Tcb) -> Flight {
         if !tcb.needs.recovery {
@@ -109,10 +121,19 @@ impl RackTlp {
 
     /// Resolves a loss probe (RFC 8985 section 7.4): if the ACK passes the probe and no duplicate
     /// ACK answered it, the probe repaired a loss, and cwnd is reduced.
-    fn process_tlp_ack(&mut self, tcb: &mut Tcb, ack: i64, reports_delivery: bool, knobs: &Knobs) {
+    fn process_tlp_ack(
+        &mut self,
+        tcb: &mut Tcb,
+        ack: i64,
+        dsack: Option<(i64, i64)>,
+        reports_delivery: bool,
+        knobs: &Knobs,
+    ) {
         let Some(probe) = self.loss_probe.filter(|probe| ack >= probe.end_seq) else { return };
-        let repaired_loss = probe.is_retransmission && ack > probe.end_seq;
-        if repaired_loss || !probe.is_retransmission || !reports_delivery {
+        // A DSACK for the probe: its original had arrived.
+        let was_needless = dsack.is_some_and(|(_, right)| right == probe.end_seq + 1);
+        let repaired_loss = probe.is_retransmission && ack > probe.end_seq && !was_needless;
+        if repaired_loss || was_needless || !probe.is_retransmission || !reports_delivery {
             self.loss_probe = None;
         }
         if repaired_loss && tcb.state == CongestionState::Open {
@@ -222,17 +243,19 @@ impl RackTlp {
 }
 
 /// Returns to Open once the recovery point is acknowledged; after ECE one packet later, because
-/// earlier packets carry no information about the reduction.
-fn leave_state(tcb: &mut Tcb) {
+/// earlier packets carry no information about the reduction. Returns whether a repair ended.
+fn leave_state(tcb: &mut Tcb) -> bool {
     let finished = match tcb.state {
-        CongestionState::Open => return,
+        CongestionState::Open => return false,
         CongestionState::Cwr => tcb.highest_ack > tcb.recover,
         CongestionState::Recovery | CongestionState::Loss => tcb.highest_ack >= tcb.recover,
     };
+    let repaired = finished && tcb.state != CongestionState::Cwr;
     if finished {
         tcb.end_cwnd_reduction();
         tcb.enter(CongestionState::Open);
     }
+    repaired
 }
 
 fn enter_recovery(tcb: &mut Tcb, knobs: &Knobs) {

@@ -295,6 +295,11 @@ impl Sack {
         tcb.handle_rto(now_s, knobs);
     }
 
+    pub(crate) fn on_undo(&mut self) {
+        self.ignores_dupacks = false;
+        self.rescue_retransmitted = false;
+    }
+
     #[inline(always)]
     pub(crate) fn send_pending_data<const STEADY: bool>(
         &mut self,

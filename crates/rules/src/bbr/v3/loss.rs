@@ -102,6 +102,14 @@ impl Bounds {
         (self.bandwidth_short, self.inflight_short) = (f64::INFINITY, f64::INFINITY);
     }
 
+    /// Raises the bounds to earlier ones: the losses since were spurious.
+    pub(super) fn raise_to(&mut self, earlier: &Self) {
+        self.lost_in_round = false;
+        self.bandwidth_short = self.bandwidth_short.max(earlier.bandwidth_short);
+        self.inflight_short = self.inflight_short.max(earlier.inflight_short);
+        self.inflight_long = self.inflight_long.max(earlier.inflight_long);
+    }
+
     pub(super) fn start_down(&mut self) {
         (self.lost_in_round, self.bandwidth_latest, self.inflight_latest) = (false, 0.0, 0.0);
         self.up_acked_per_packet = f64::INFINITY;

@@ -54,7 +54,8 @@ fn counts_agree_with_the_packets() {
                     let ack = rack.snd_una - 1 + random(&mut state, 3) as i64;
                     let left = rack.snd_una + random(&mut state, 30) as i64;
                     let block = (left, left + random(&mut state, 4) as i64);
-                    delivered += rack.on_ack(now_s, ack.min(highest_sent), highest_sent, &[block]);
+                    delivered +=
+                        rack.on_ack(now_s, None, ack.min(highest_sent), highest_sent, &[block]);
                     rack.detect_losses(now_s, false, 3, 0.05);
                 }
             }
@@ -75,7 +76,7 @@ fn counts_agree_with_the_packets() {
 fn another_flow_finds_nothing_of_the_last() {
     let mut rack = Rack::new();
     (0..100).for_each(|number| rack.on_sent(0.1, number));
-    rack.on_ack(0.2, 3, 99, &[(50, 90)]);
+    rack.on_ack(0.2, None, 3, 99, &[(50, 90)]);
     rack.detect_losses(0.2, false, 3, 0.1);
     rack.next_to_retransmit().into_iter().for_each(|number| rack.on_sent(0.2, number));
     rack.reset();
