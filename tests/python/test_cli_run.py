@@ -22,7 +22,8 @@ RUN_FIELDS = {
 FLOW_FIELDS = {
     "flow", "group", "rule", "recovery", "goodput_bps", "delivered_packets", "sent_packets",
     "retransmitted_packets",
-    "timeouts", "fast_retransmits", "ecn_reductions", "window_reductions", "undone_reductions", "loss_rate",
+    "timeouts", "fast_retransmits", "ecn_reductions", "window_reductions", "undone_reductions",
+    "loss_rate",
     "dropped_packets",
     "mean_rtt_s", "mean_rto_s", "mean_cwnd_packets", "rate_cov", "base_rtt_s", "finish_s",
 }  # fmt: skip
