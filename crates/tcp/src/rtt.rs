@@ -143,6 +143,7 @@ mod tests {
         // 115 ms sent on a tick is 11 ticks: srtt 11, rttvar 5.5, RTO 11 + 4 x 5.5 = 33 ticks.
         rtt.sample(0.115, 0.0, &knobs);
         assert!(close(rtt.rto_s(), 0.33));
+        assert!(close(rtt.srtt_s(&knobs), 0.11));
         // Sent 8 ms past a tick, 115 ms take 12 ticks: srtt8 88 + 1, rttvar4 22 + 1 - 5 = 18; (18 x
         // 8 + 89)/8 = 29 ticks.
         rtt.sample(0.323, 0.208, &knobs);

@@ -118,6 +118,44 @@ fn a_rule_that_needs_recovery_sees_it() {
     assert_eq!(heard(|ack| u64::from(ack.round_start))[1..], [1, 0, 0, 0, 0, 1]);
 }
 
+/// RACK keeps the window full until it finds the loss: the first two SACKs release 9 and 10. With
+/// the third, three of ten packets are SACKed and 1 is lost: 6 are in flight, above cwnd = 4.
+#[test]
+fn rack_tells_what_is_in_flight_and_lost() {
+    let recorder = Recorder { recovery: true, ..Recorder::default() };
+    let knobs = Knobs { rack: true, ..rfc() };
+    let mut tcp = eight_packets(Rule::custom(recorder.clone()), knobs, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    tcp.at(0.20).receive(0, &[(2, 3)], 0.1, false, &[9]);
+    tcp.at(0.21).receive(0, &[(2, 4)], 0.1, false, &[10]);
+    tcp.at(0.22).receive(0, &[(2, 5)], 0.1, false, &[]);
+    let heard = recorder.heard.lock().unwrap();
+    let told: Vec<_> =
+        heard[1..].iter().map(|ack| (ack.in_flight_packets, ack.lost_packets)).collect();
+    assert_eq!(told, [(7, 0), (7, 0), (6, 1)]);
+}
+
+/// Without SACK all that is outstanding counts as in flight: packet 9 leaves with 2 to 8 and itself
+/// in flight, and its ACK finds 10 alone.
+#[test]
+fn without_sack_outstanding_packets_are_in_flight() {
+    let recorder = Recorder { recovery: true, ..Recorder::default() };
+    let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 8.0, window: 100.0, ..rfc() };
+    let rule = Rule::custom(recorder.clone());
+    let sender = Sender::new(rule, Recovery::NewReno, None, 0.0, &knobs);
+    let mut tcp = Exchange::of(sender, knobs);
+    tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
+    tcp.at(0.1).syn_ack(&[1, 2, 3, 4, 5, 6, 7, 8]);
+    tcp.at(0.2).echo(1, &[], 0.1, &[9]);
+    tcp.at(0.21).echo(2, &[], 0.1, &[10]);
+    tcp.at(0.3).echo(9, &[], 0.2, &[11, 12, 13, 14, 15, 16, 17]);
+    let last = *recorder.heard.lock().unwrap().last().unwrap();
+    assert_eq!((last.sent_in_flight_packets, last.in_flight_packets), (8, 1));
+    // Four ACKs, each 0.1 s or 0.11 s after its packet.
+    let counters = tcp.sender.counters(0.3);
+    assert_eq!(counters.rtt_count, 4);
+    assert!((counters.rtt_sum_s - 0.41).abs() < 1e-9);
+}
+
 /// A rule without `Needs::recovery` sees no ACKs in recovery.
 #[test]
 fn other_rules_do_not_see_recovery() {
