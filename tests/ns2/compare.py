@@ -32,11 +32,11 @@ def differing(ours: Send, theirs: Send) -> list[str]:
 def same(ours: float, printed: float) -> bool:
     """Whether a number could be printed as that.
 
-    Half a unit of the last digit, and a little for halfway cases.
+    Half a unit of the last digit, and a little for halfway cases. Outputs are kept in millionths
+    (`ns2.py`), which are coarser for windows near zero.
     """
-    if printed == 0:
-        return abs(ours) < 1e-9
-    unit = 10.0 ** (math.floor(math.log10(abs(printed))) - DIGITS + 1)
+    digit = math.floor(math.log10(abs(printed))) - DIGITS + 1 if printed else -DIGITS
+    unit = max(10.0**digit, 1e-6)
     return abs(ours - printed) <= 0.5001 * unit
 
 
