@@ -33,11 +33,12 @@ def same(ours: float, printed: float) -> bool:
     """Whether a number could be printed as that.
 
     Half a unit of the last digit, and a little for halfway cases. Outputs are kept in millionths
-    (`ns2.py`), which are coarser for windows near zero.
+    (`ns2.py`), which rounds windows near zero once more.
     """
     digit = math.floor(math.log10(abs(printed))) - DIGITS + 1 if printed else -DIGITS
-    unit = max(10.0**digit, 1e-6)
-    return abs(ours - printed) <= 0.5001 * unit
+    unit = 10.0**digit
+    kept = 1e-6 if unit < 1e-6 else 0.0
+    return abs(ours - printed) <= 0.5001 * (unit + kept)
 
 
 def before_end(sends: list[Send], duration_s: float) -> list[Send]:
