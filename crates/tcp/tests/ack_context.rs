@@ -129,9 +129,9 @@ fn rack_tells_what_is_in_flight_and_lost() {
     tcp.at(0.21).receive(0, &[(2, 4)], 0.1, false, &[10]);
     tcp.at(0.22).receive(0, &[(2, 5)], 0.1, false, &[]);
     let heard = recorder.heard.lock().unwrap();
-    let told: Vec<_> =
+    let reported: Vec<_> =
         heard[1..].iter().map(|ack| (ack.in_flight_packets, ack.lost_packets)).collect();
-    assert_eq!(told, [(7, 0), (7, 0), (6, 1)]);
+    assert_eq!(reported, [(7, 0), (7, 0), (6, 1)]);
 }
 
 /// Without SACK all that is outstanding counts as in flight: packet 9 leaves with 2 to 8 and itself
