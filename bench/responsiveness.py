@@ -1,10 +1,11 @@
-"""How soon cwndlab starts, and how soon Ctrl-C ends it.
+"""How soon cwndlab starts, and how soon Ctrl-C and SIGTERM end it.
 
     python bench/responsiveness.py [--repetitions N]
 
-Start-up is the workload ``start-up`` of `make bench`. Ctrl-C is sent to `cwndlab run`, `compare`
-and `sweep` while they compute; the time is until the process has ended, with what was finished
-written. Each median has its target. Measure on a quiet machine.
+Start-up is the workload ``start-up`` of `make bench`. The signals are sent to `cwndlab run` (of 100
+flows, and of one at 10 Gbit/s), `compare` and `sweep` while they compute; the time is until the
+process has ended, with what was finished written. Each median has its target. Measure on a quiet
+machine.
 """
 
 from __future__ import annotations
@@ -48,6 +49,14 @@ def begun_run(folder: Path) -> tuple[list[str], Callable[[], bool]]:
     return ["run", "long.json", "--json"], lambda: time.perf_counter() - begin > BEFORE_RUN_S
 
 
+def begun_run_alone(folder: Path) -> tuple[list[str], Callable[[], bool]]:
+    """Run one flow that fills 10 Gbit/s and that no other event interrupts."""
+    alone = {"dumbbell": {"rate": "10Gbit", "delay": "20ms"}, "flows": [{"rule": RULES[0]}]}
+    (folder / "long.json").write_text(json.dumps({**alone, "duration": "1e7s"}))
+    begin = time.perf_counter()
+    return ["run", "long.json", "--json"], lambda: time.perf_counter() - begin > BEFORE_RUN_S
+
+
 def begun_compare(folder: Path) -> tuple[list[str], Callable[[], bool]]:
     """Ten thousand runs of a second, and whether three of them are done."""
     command = ["compare", *RULES, "--duration", "1000s", "--replicates", "5000", "--out", "result"]
@@ -65,11 +74,18 @@ def begun_sweep(folder: Path) -> tuple[list[str], Callable[[], bool]]:
     )
 
 
-COMMANDS = {"run": begun_run, "compare": begun_compare, "sweep": begun_sweep}
+COMMANDS = {
+    "run": begun_run,
+    "run (one flow)": begun_run_alone,
+    "compare": begun_compare,
+    "sweep": begun_sweep,
+}
+SIGNALS = {"Ctrl-C": (signal.SIGINT, 130), "SIGTERM": (signal.SIGTERM, 143)}
 
 
-def end_s(name: str) -> float:
-    """Seconds from Ctrl-C to the end of a command."""
+def end_s(name: str, by: str) -> float:
+    """Seconds from a signal to the end of a command."""
+    number, expected = SIGNALS[by]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         command, has_begun = COMMANDS[name](folder)
@@ -82,11 +98,11 @@ def end_s(name: str) -> float:
                     raise RuntimeError(f"{name}: ended by itself, exit code {process.returncode}")
                 time.sleep(POLL_S)
             begin = time.perf_counter()
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             code = process.wait()
             seconds = time.perf_counter() - begin
-    if code != 130:
-        raise RuntimeError(f"{name}: exit code {code} after Ctrl-C")
+    if code != expected:
+        raise RuntimeError(f"{name}: exit code {code} after {by}")
     return seconds
 
 
@@ -107,11 +123,12 @@ def main() -> None:
         (commands[target.figure], [found[target.figure]], target.most)
         for target in workload.targets
     ]
-    for name in COMMANDS:
-        print(f"Ctrl-C: {name}", file=sys.stderr)
-        measured.append(
-            (f"Ctrl-C ends cwndlab {name}", [end_s(name) for _ in range(repetitions)], END_S)
-        )
+    for by in SIGNALS:
+        for name in COMMANDS:
+            print(f"{by}: {name}", file=sys.stderr)
+            measured.append(
+                (f"{by} ends cwndlab {name}", [end_s(name, by) for _ in range(repetitions)], END_S)
+            )
 
     rows = []
     for what, seconds, most in measured:

@@ -88,7 +88,7 @@ def _gone() -> bool:
         # alone.
         ("Ctrl-C", 130),
         ("interrupt the command", 130),
-        ("terminate the command", -signal.SIGTERM),
+        ("terminate the command", 143),
         ("kill the command", -signal.SIGKILL),
         ("kill the program", 2),
     ],

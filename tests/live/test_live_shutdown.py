@@ -65,7 +65,7 @@ def _running(process: subprocess.Popen[str]) -> int:
     ("how", "code", "lines"),
     [
         ("interrupt the command", 130, 1),
-        ("terminate the command", -signal.SIGTERM, 0),
+        ("terminate the command", 143, 1),
         ("kill the command", -signal.SIGKILL, 0),
         ("terminate the program", 2, 1),
         ("kill the program", 2, 1),

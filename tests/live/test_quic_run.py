@@ -176,7 +176,7 @@ def test_a_port_in_use_is_named():
     ("how", "code"),
     [
         ("interrupt the command", 130),
-        ("terminate the command", -signal.SIGTERM),
+        ("terminate the command", 143),
         ("kill the command", -signal.SIGKILL),
         ("kill the program", 2),
     ],

@@ -49,19 +49,23 @@ def _python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+SIGNALS = [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+
+
 @pytest.mark.slow
-def test_run_stops(tmp_path):
+@pytest.mark.parametrize(("number", "code", "word"), SIGNALS)
+def test_run_stops(tmp_path, number, code, word):
     (tmp_path / "long.toml").write_text(MANY_HOURS)
     with Terminal(
         "run", "long.toml", "--json", folder=tmp_path, stdout=subprocess.PIPE
     ) as terminal:
         # Its bar says how many seconds have been simulated.
         terminal.read_until(r"[1-9]\d*\.\d/10000000\.0 s")
-        terminal.process.send_signal(signal.SIGINT)
+        terminal.process.send_signal(number)
         shown = terminal.read_to_the_end()
-        assert terminal.process.wait(HANG_S) == 130
+        assert terminal.process.wait(HANG_S) == code
         assert terminal.process.stdout.read() == ""
-    assert shown.splitlines()[-1] == "interrupted"
+    assert shown.splitlines()[-1] == word
 
 
 @pytest.mark.slow
@@ -77,7 +81,8 @@ def test_run_stops_where_no_bar_is_shown(tmp_path, scenario):
 @pytest.mark.parametrize(
     "rules", [["AIMD(1, 0.5)", "AIAD(1, 3)"], ["CUBIC", "--against", "NewReno", "--flows", "2"]]
 )
-def test_compare_keeps_what_is_finished(tmp_path, rules):
+@pytest.mark.parametrize(("number", "code", "word"), SIGNALS)
+def test_compare_keeps_what_is_finished(tmp_path, rules, number, code, word):
     amount = ["--duration", "1000s", "--replicates", "5000"]
     process = subprocess.Popen(
         [sys.executable, "-m", "cwndlab", "compare", *rules, *amount, "--out", "result"],
@@ -87,9 +92,10 @@ def test_compare_keeps_what_is_finished(tmp_path, rules):
     wait_until(
         lambda: len(list(runs.glob("*/run.json"))) >= 3 or process.poll() is not None, "a third run"
     )
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, err = process.communicate(timeout=HANG_S)
-    assert process.returncode == 130, err
+    assert process.returncode == code, err
+    assert word in err.splitlines()[-1]
     assert "Traceback" not in err
     finished = sorted(runs.glob("*/run.json"))
     assert len(finished) >= 3

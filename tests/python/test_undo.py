@@ -79,3 +79,21 @@ def test_dsack_widens_the_reordering_window():
     )
     assert patient["retransmitted_packets"] < impatient["retransmitted_packets"] + 5
     assert patient["goodput_bps"] > 1.2 * impatient["goodput_bps"]
+
+
+@pytest.mark.parametrize("rule", ["AIMD(1, 0.5)", "CUBIC", "BBR1", "BBR3"])
+@pytest.mark.parametrize("profile", ["rfc", "linux"])
+@pytest.mark.parametrize("recovery", ["reno", "newreno", "sack"])
+def test_real_losses_are_not_undone(rule: str, profile: str, recovery: str):
+    """Without reordering none is spurious, however many recoveries follow each other."""
+    dumbbell = {
+        "rate": "50Mbit",
+        "delay": "20ms",
+        "queue": {"kind": "drop-tail", "limit": "1000pkt"},
+        "loss": [{"kind": "bernoulli", "p": 0.01}],
+    }
+    scenario = {"duration": "10s", "profile": profile, "tcp": {"undo": True}, "dumbbell": dumbbell}
+    flow = {"rule": rule, "recovery": recovery}
+    found = cwndlab.run({**scenario, "flows": [flow]}).flows.row(0, named=True)
+    assert found["fast_retransmits"] > 5
+    assert found["undone_reductions"] == 0

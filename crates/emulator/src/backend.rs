@@ -1,5 +1,6 @@
 //! The packet I/O interface of the emulator: receives packets from endpoints and sends them on.
 
+use cwndlab_sim::Ecn;
 use rustix::fd::BorrowedFd;
 use std::io;
 
@@ -32,10 +33,8 @@ pub struct PacketMeta {
     pub flow: u32,
     /// Size on the wire, bytes.
     pub size_bytes: u16,
-    /// Whether the packet is ECN-capable (ECT or CE, RFC 3168).
-    pub ect: bool,
-    /// Whether the packet carries CE.
-    pub ce: bool,
+    /// ECN field of the IP header.
+    pub ecn: Ecn,
     /// The TCP segment; none for other protocols.
     pub segment: Option<TcpSegment>,
 }

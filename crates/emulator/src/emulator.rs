@@ -3,7 +3,7 @@
 
 use crate::{FlowCounters, PacketMeta, RateBins};
 use cwndlab_sim::scenario::Scenario;
-use cwndlab_sim::{ExternalPacket, Fate, NetworkPath, PacketOutcome};
+use cwndlab_sim::{Ecn, ExternalPacket, Fate, NetworkPath, PacketOutcome};
 use std::collections::VecDeque;
 
 /// Bytes that all buffers together may take.
@@ -125,11 +125,11 @@ impl Emulator {
             counters.on_sent(now_s, &meta);
         }
         self.packets[token as usize] = BufferedPacket { length, meta };
-        let PacketMeta { flow, size_bytes, ect, ce, .. } = meta;
+        let PacketMeta { flow, size_bytes, ecn, .. } = meta;
         let outcomes = &mut self.outcomes;
         self.network_path.inject(
             now_s,
-            ExternalPacket { token, flow, reverse: back, size_bytes, ect, ce },
+            ExternalPacket { token, flow, reverse: back, size_bytes, ecn },
             &mut |outcome| outcomes.push(outcome),
         );
         self.apply_outcomes();
@@ -156,7 +156,7 @@ impl Emulator {
             length,
             due_s: at_s,
             back: packet.reverse,
-            mark: packet.ce && !meta.ce,
+            mark: packet.ecn == Ecn::Ce && meta.ecn != Ecn::Ce,
         })
     }
 

@@ -1,6 +1,7 @@
 //! IPv4 and TCP headers: parsing and checksum verification, and setting CE.
 
 use crate::{PacketMeta, TcpSegment};
+use cwndlab_sim::Ecn;
 use etherparse::{IpNumber, Ipv4HeaderSlice, TcpSlice};
 use std::fmt;
 
@@ -61,13 +62,8 @@ pub fn parse_packet(packet: &[u8]) -> Result<ParsedPacket, Malformed> {
     } else {
         None
     };
-    let meta = PacketMeta {
-        flow: 0,
-        size_bytes: header.total_len(),
-        ect: ecn != 0,
-        ce: ecn == ECN,
-        segment,
-    };
+    let meta =
+        PacketMeta { flow: 0, size_bytes: header.total_len(), ecn: Ecn::from_bits(ecn), segment };
     Ok(ParsedPacket { source: header.source(), destination: header.destination(), meta })
 }
 
@@ -145,10 +141,10 @@ mod tests {
     fn a_marked_packet_has_valid_checksums() {
         for ecn in [1, 2, 3] {
             let mut bytes = packet(ecn, &[7; 1000]);
-            assert!(!parse_packet(&bytes).unwrap().meta.ce || ecn == 3);
+            assert!(parse_packet(&bytes).unwrap().meta.ecn != Ecn::Ce || ecn == 3);
             assert!(set_ce(&mut bytes));
             let seen = parse_packet(&bytes).unwrap();
-            assert!(seen.meta.ce && seen.meta.ect);
+            assert_eq!(seen.meta.ecn, Ecn::Ce);
         }
         let mut deaf = packet(0, &[7; 10]);
         let before = deaf.clone();
@@ -208,7 +204,7 @@ mod tests {
             let mut bytes = ip.to_bytes().to_vec();
             let marked = set_ce(&mut bytes);
             prop_assert_eq!(marked, service & 3 != 0);
-            prop_assert_eq!(parse_packet(&bytes).unwrap().meta.ce, marked);
+            prop_assert_eq!(parse_packet(&bytes).unwrap().meta.ecn == Ecn::Ce, marked);
         }
     }
 }

@@ -2,6 +2,7 @@
 //! buffers.
 
 use cwndlab_emulator::{DuePacket, Emulator, PacketMeta, TcpSegment};
+use cwndlab_sim::Ecn;
 use cwndlab_sim::scenario::Scenario;
 use proptest::prelude::*;
 
@@ -13,11 +14,11 @@ fn emulator(dumbbell: &str) -> Emulator {
     Emulator::new(&Scenario::from_toml(&text).unwrap(), 2000)
 }
 
-fn data(flow: u32, number: u32, size_bytes: u16, ect: bool) -> PacketMeta {
+fn data(flow: u32, number: u32, size_bytes: u16, ecn: Ecn) -> PacketMeta {
     let payload_bytes = u32::from(size_bytes) - 40;
     let segment =
         TcpSegment { sequence: 1 + number * 10_000, payload_bytes, syn: false, ack: None };
-    PacketMeta { flow, size_bytes, ect, ce: false, segment: Some(segment) }
+    PacketMeta { flow, size_bytes, ecn, segment: Some(segment) }
 }
 
 /// Injects a packet with its number in the first bytes.
@@ -46,7 +47,8 @@ fn packets_leave_at_the_variable_rate() {
         "rate = { kind = \"square\", high = \"1Mbit\", low = \"10Mbit\", every = \"100ms\" }\n\
          queue = { kind = \"drop-tail\", limit = \"1000pkt\" }",
     );
-    (0..220).for_each(|number| send(&mut emulator, 0.0, number, data(0, number, 1250, false)));
+    (0..220)
+        .for_each(|number| send(&mut emulator, 0.0, number, data(0, number, 1250, Ecn::NotEct)));
     let all = arrived(&mut emulator, 10.0);
     assert_eq!(
         all.iter().map(|(number, _)| *number).collect::<Vec<_>>(),
@@ -68,7 +70,7 @@ fn no_packet_is_early_and_the_next_due_time_is_known() {
     let mut emulator =
         emulator("rate = \"1Mbit\"\nqueue = { kind = \"drop-tail\", limit = \"10pkt\" }");
     assert_eq!(emulator.next_due_s(), f64::INFINITY);
-    send(&mut emulator, 0.5, 7, data(0, 0, 1250, false));
+    send(&mut emulator, 0.5, 7, data(0, 0, 1250, Ecn::NotEct));
     assert!((emulator.next_due_s() - 0.52).abs() < 1e-12);
     assert!(arrived(&mut emulator, 0.519_999).is_empty());
     let all = arrived(&mut emulator, 0.520_001);
@@ -83,7 +85,8 @@ fn queues_hold_their_limit_in_packets_or_bytes() {
         ("{ kind = \"drop-tail\", limit = \"2500B\", count_in_service = false }", 6),
     ] {
         let mut emulator = emulator(&format!("rate = \"1Mbit\"\nqueue = {limit}"));
-        (0..50).for_each(|number| send(&mut emulator, 1.0, number, data(1, number, 500, false)));
+        (0..50)
+            .for_each(|number| send(&mut emulator, 1.0, number, data(1, number, 500, Ecn::NotEct)));
         assert_eq!(arrived(&mut emulator, 50.0).len(), held, "{limit}");
         let counters = &emulator.flow_counters()[1];
         assert_eq!(
@@ -104,7 +107,8 @@ fn ecn_capable_packets_are_marked_and_others_dropped() {
     let mut emulator = emulator(&format!("rate = \"1Mbit\"\nqueue = {queue}"));
     for number in 0..200 {
         let now_s = 1.0 + 8e-3 * f64::from(number.max(4) - 4);
-        send(&mut emulator, now_s, number, data(number % 2, number / 2, 1000, number % 2 == 0));
+        let ecn = if number % 2 == 0 { Ecn::Ect0 } else { Ecn::NotEct };
+        send(&mut emulator, now_s, number, data(number % 2, number / 2, 1000, ecn));
     }
     let all = arrived(&mut emulator, 50.0);
     let marks = all.iter().filter(|(_, ready)| ready.mark).count();
@@ -124,7 +128,7 @@ fn ecn_capable_packets_are_marked_and_others_dropped() {
 fn the_packet_of_an_unknown_flow_frees_its_buffer() {
     let mut emulator = emulator("rate = \"1Mbit\"");
     let token = emulator.allocate_buffer().unwrap();
-    assert!(!emulator.inject(0.0, token, 100, false, data(2, 0, 100, false)));
+    assert!(!emulator.inject(0.0, token, 100, false, data(2, 0, 100, Ecn::NotEct)));
     assert_eq!(emulator.allocate_buffer(), Some(token));
 }
 
@@ -135,7 +139,7 @@ proptest! {
             vec!["drop-tail", "red", "pie", "codel", "fq-codel", "drr", "priority"]
         ),
         gaps in prop::collection::vec(
-            (0.0f64..0.02, 100u16..1500, 0u32..2, any::<bool>()), 1..300
+            (0.0f64..0.02, 100u16..1500, 0u32..2, 0u8..3), 1..300
         ),
     ) {
         let mut emulator = emulator(&format!(
@@ -145,11 +149,11 @@ proptest! {
         let (mut now_s, mut got) = (0.0, Vec::new());
         let mut buffers = std::collections::HashSet::new();
         let count = gaps.len() as u32;
-        for (number, (gap_s, size_bytes, flow, ect)) in gaps.into_iter().enumerate() {
+        for (number, (gap_s, size_bytes, flow, ecn)) in gaps.into_iter().enumerate() {
             now_s += gap_s;
             got.extend(arrived(&mut emulator, now_s).into_iter().map(|(number, _)| number));
             let number = number as u32;
-            send(&mut emulator, now_s, number, data(flow, number, size_bytes, ect));
+            send(&mut emulator, now_s, number, data(flow, number, size_bytes, Ecn::from_bits(ecn)));
         }
         got.extend(arrived(&mut emulator, now_s + 50.0).into_iter().map(|(number, _)| number));
         let totals = emulator.flow_counters().iter().map(|counters| counters.total);

@@ -60,6 +60,7 @@ fn compare(
             let ack = Ack {
                 acked_packets: 1,
                 marked: event == Event::Mark,
+                marked_packets: u64::from(event == Event::Mark),
                 round_start: event == Event::Round,
                 srtt_s: 0.1,
                 ..Ack::default()

@@ -222,7 +222,7 @@ fn packets(recorder: &TraceRecorder) -> Vec<(&'static str, Column)> {
         ("cwnd_packets", Column::f8(rows().map(|row| row.cwnd))),
         ("ssthresh_packets", Column::f8(rows().map(|row| row.ssthresh))),
         ("retransmission", Column::u1(rows().map(|row| u8::from(row.retransmission)))),
-        ("marked", Column::u1(rows().map(|row| u8::from(row.ecn.ce || row.ecn.ece)))),
+        ("marked", Column::u1(rows().map(|row| u8::from(row.marked)))),
     ]
 }
 

@@ -26,6 +26,7 @@ pub struct PyAck {
     min_rtt_s: f64,
     delivery_rate_packets_s: f64,
     marked: bool,
+    marked_packets: u64,
     round_start: bool,
     app_limited: bool,
     in_recovery: bool,
@@ -52,6 +53,7 @@ impl From<&Ack> for PyAck {
             min_rtt_s,
             delivery_rate_packets_s,
             marked,
+            marked_packets,
             round_start,
             app_limited,
             ..
@@ -74,6 +76,7 @@ impl From<&Ack> for PyAck {
             min_rtt_s,
             delivery_rate_packets_s,
             marked,
+            marked_packets,
             round_start,
             app_limited,
             in_recovery,

@@ -6,7 +6,7 @@
 use crate::convert::in_order;
 use cwndlab_sim::scenario::Scenario;
 use cwndlab_sim::{PacketEvent, PacketRow, Traces};
-use cwndlab_tcp::Knobs;
+use cwndlab_tcp::{Ecn, Knobs};
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement};
 use pcap_file::DataLink;
 use pcap_file::pcapng::PcapNgWriter;
@@ -32,6 +32,8 @@ const NANOSECONDS: u8 = 9;
 
 struct Endpoint {
     knobs: Knobs,
+    /// Bytes to transfer, if they are limited.
+    bytes: Option<u64>,
     source: [u8; 4],
     sink: [u8; 4],
     port: u16,
@@ -86,6 +88,7 @@ fn endpoints(scenario: &Scenario) -> Vec<Endpoint> {
             let [_, a, b, c] = flow.to_be_bytes();
             let (source, sink) = ([10, a & 0x7f, b, c], [10, a | 0x80, b, c]);
             endpoints.push(Endpoint {
+                bytes: spec.transfer_bytes(&knobs),
                 knobs: knobs.clone(),
                 source,
                 sink,
@@ -97,15 +100,17 @@ fn endpoints(scenario: &Scenario) -> Vec<Endpoint> {
     endpoints
 }
 
-/// Sequence number of packet `number`: a SYN takes one, data packets take `packet_size` each.
-fn sequence(number: i64, knobs: &Knobs) -> u32 {
-    let data = if knobs.syn { number - 1 } else { number };
-    if number <= 0 && knobs.syn {
-        INITIAL
-    } else {
-        INITIAL
-            .wrapping_add(u32::from(knobs.syn))
-            .wrapping_add((data as u64).wrapping_mul(u64::from(knobs.packet_size)) as u32)
+impl Endpoint {
+    /// Sequence number of packet `number`: a SYN takes one, data packets take `packet_size` each.
+    fn sequence(&self, number: i64) -> u32 {
+        let knobs = &self.knobs;
+        if number <= 0 && knobs.syn {
+            return INITIAL;
+        }
+        let packets = if knobs.syn { number - 1 } else { number };
+        let bytes = (packets as u64).wrapping_mul(knobs.packet_size.into());
+        let bytes = bytes.min(self.bytes.unwrap_or(u64::MAX));
+        INITIAL.wrapping_add(knobs.syn.into()).wrapping_add(bytes as u32)
     }
 }
 
@@ -114,8 +119,7 @@ fn data_headers(
     endpoint: &Endpoint,
 ) -> Result<(Vec<u8>, u32), Box<dyn Error + Send + Sync>> {
     let syn = row.number == 0 && endpoint.knobs.syn;
-    let mut tcp =
-        TcpHeader::new(endpoint.port, SINK_PORT, sequence(row.number, &endpoint.knobs), 65_535);
+    let mut tcp = TcpHeader::new(endpoint.port, SINK_PORT, endpoint.sequence(row.number), 65_535);
     let mut options = Vec::new();
     if syn {
         tcp.syn = true;
@@ -127,10 +131,19 @@ fn data_headers(
     if endpoint.knobs.timestamps {
         options.push(TcpOptionElement::Timestamp(milliseconds(row.time_s), endpoint.heard_ms));
     }
-    tcp.cwr = row.ecn.cwr;
+    let is_accecn = endpoint.knobs.ecn_feedback.is_accecn();
+    match (endpoint.knobs.ecn, is_accecn) {
+        (false, _) => {}
+        // Negotiation: RFC 9768 section 3.1.1, RFC 3168 section 6.1.1.
+        (true, true) if syn => set_ecn_bits(&mut tcp, 0b111),
+        (true, false) if syn => set_ecn_bits(&mut tcp, 0b011),
+        // The sender's own ACE field: ACKs are not ECT, so it stays at its first value.
+        (true, true) => set_ecn_bits(&mut tcp, 5),
+        (true, false) => tcp.cwr = row.cwr,
+    }
     tcp.set_options(&options)?;
-    let payload = if syn { 0 } else { endpoint.knobs.packet_size };
-    Ok((headers(endpoint.source, endpoint.sink, &tcp, payload, row.ecn.ect)?, payload))
+    let payload = if syn { 0 } else { row.size_bytes - endpoint.knobs.wire_size_of(0) };
+    Ok((headers(endpoint.source, endpoint.sink, &tcp, payload, row.ecn)?, payload))
 }
 
 fn ack_headers(
@@ -143,23 +156,38 @@ fn ack_headers(
     let mut tcp = TcpHeader::new(SINK_PORT, endpoint.port, INITIAL + u32::from(!syn), 65_535);
     tcp.ack = true;
     tcp.syn = syn;
-    tcp.acknowledgment_number = sequence(row.number + 1, knobs);
+    tcp.acknowledgment_number = endpoint.sequence(row.number + 1);
     let mut options = Vec::new();
     if knobs.timestamps {
         options
             .push(TcpOptionElement::Timestamp(milliseconds(row.time_s), milliseconds(row.echo_s)));
     }
     if let Some((&first, rest)) = sack.split_first() {
-        let block = |block: (i64, i64)| (sequence(block.0, knobs), sequence(block.1, knobs));
+        let block = |block: (i64, i64)| (endpoint.sequence(block.0), endpoint.sequence(block.1));
         let mut more = [None; 3];
         rest.iter().zip(&mut more).for_each(|(&old, slot)| *slot = Some(block(old)));
         options.push(TcpOptionElement::SelectiveAcknowledgement(block(first), more));
     } else if syn {
         options.extend(SYN_OPTIONS);
     }
-    tcp.ece = row.ecn.ece;
+    set_ecn_bits(&mut tcp, row.echo.bits());
+    // RFC 3168 section 6.1.1: the SYN/ACK agrees.
+    tcp.ece |= syn && knobs.ecn && !knobs.ecn_feedback.is_accecn();
     tcp.set_options(&options)?;
-    headers(endpoint.sink, endpoint.source, &tcp, 0, false)
+    if let Some(ce_bytes) = row.echo.ce_bytes() {
+        // RFC 9768 section 3.2.3: the counter of the codepoint that the flow does not use, which
+        // stays at 1, and that of CE; 174 begins with ECT(1), 172 with ECT(0).
+        let kind = if knobs.ect1 { 172 } else { 174 };
+        let [_, high, middle, low] = ce_bytes.to_be_bytes();
+        let rest = tcp.options.as_slice().to_vec();
+        tcp.set_options_raw(&[&[kind, 8, 0, 0, 1, high, middle, low], &rest[..]].concat())?;
+    }
+    headers(endpoint.sink, endpoint.source, &tcp, 0, Ecn::NotEct)
+}
+
+/// Sets AE (once the nonce sum), CWR and ECE.
+fn set_ecn_bits(tcp: &mut TcpHeader, bits: u8) {
+    (tcp.ns, tcp.cwr, tcp.ece) = (bits & 4 != 0, bits & 2 != 0, bits & 1 != 0);
 }
 
 /// A timestamp of RFC 7323. Both ends use the simulation's clock at the place of the capture.
@@ -172,13 +200,12 @@ fn headers(
     to: [u8; 4],
     tcp: &TcpHeader,
     payload: u32,
-    ecn: bool,
+    ecn: Ecn,
 ) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
     let mut tcp = tcp.clone();
     let length = tcp.header_len() + payload as usize;
     let mut ip = Ipv4Header::new(u16::try_from(length)?, 64, IpNumber::TCP, from, to)?;
-    // RFC 3168 section 5: ECT(0).
-    ip.ecn = if ecn { IpEcn::Ect0 } else { IpEcn::default() };
+    ip.ecn = IpEcn::try_new(ecn as u8)?;
     tcp.checksum = tcp.calc_checksum_ipv4(&ip, &vec![0; payload as usize])?;
     let mut bytes = Vec::with_capacity(80);
     ip.write(&mut bytes)?;

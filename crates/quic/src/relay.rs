@@ -5,6 +5,7 @@
 //! IP_TOS).
 
 use cwndlab_emulator::{Backend, PacketMeta, Received, Side, TcpSegment};
+use cwndlab_sim::Ecn;
 use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
 use rustix::fd::{AsFd, BorrowedFd};
 use std::collections::{HashMap, VecDeque};
@@ -153,8 +154,7 @@ impl Relay {
             PacketMeta {
                 flow,
                 size_bytes,
-                ect: ecn.is_some(),
-                ce: ecn == Some(EcnCodepoint::Ce),
+                ecn: Ecn::from_bits(ecn.map_or(0, |ecn| ecn as u8)),
                 segment,
             },
             tag,

@@ -187,8 +187,9 @@ impl Window {
         let grows = !sample.app_limited
             && self.recovery.is_none_or(|recovery| sample.sent > recovery.since);
         if self.needs.exact_marks {
+            let none = Ack { acked_packets: 0, ..ack };
             let pending =
-                self.pending.get_or_insert(PendingGrowth { ack, packets: 0, closed: false });
+                self.pending.get_or_insert(PendingGrowth { ack: none, packets: 0, closed: false });
             pending.ack = Ack {
                 round_start: pending.ack.round_start || ack.round_start,
                 acked_packets: pending.ack.acked_packets + 1,
@@ -227,6 +228,7 @@ impl Window {
             let ack = Ack {
                 now_s: self.seconds(now),
                 marked: true,
+                marked_packets: of_frame.acked_packets,
                 lost_packets: self.lost as u64,
                 ..of_frame
             };

@@ -44,9 +44,9 @@ impl Dctcp {
         let new = ack.delivered_packets.saturating_sub(self.delivered);
         self.delivered += new;
         self.acked += new;
-        self.marked += if ack.marked { new } else { 0 };
+        self.marked += ack.marked_packets;
         if ack.round_start && self.acked > 0 {
-            let share = self.marked as f64 / self.acked as f64;
+            let share = self.marked.min(self.acked) as f64 / self.acked as f64;
             self.alpha = (1.0 - self.gain) * self.alpha + self.gain * share;
             (self.acked, self.marked) = (0, 0);
         }
@@ -115,6 +115,7 @@ mod tests {
                 acked_packets: 1,
                 delivered_packets,
                 marked: packet < marked,
+                marked_packets: u64::from(packet < marked),
                 round_start: packet == 9,
                 ..Ack::default()
             };
@@ -151,9 +152,10 @@ mod tests {
     #[test]
     fn one_acknowledgement_counts_once_and_those_not_shown_count_too() {
         let mut rule = Dctcp::new(0.5);
-        let marked = Ack { delivered_packets: 5, marked: true, ..Ack::default() };
+        let marked =
+            Ack { delivered_packets: 15, marked: true, marked_packets: 5, ..Ack::default() };
         rule.on_mark(10.0, &marked);
-        rule.on_mark(10.0, &marked);
+        rule.increase(10.0, &Ack { marked_packets: 0, ..marked });
         rule.increase(10.0, &Ack { delivered_packets: 20, round_start: true, ..Ack::default() });
         // 5 of 20: 0.5 + 0.5 x 0.25.
         assert!((rule.alpha() - 0.625).abs() < 1e-12);

@@ -39,6 +39,9 @@ pub struct Ack {
     /// The ACK carries ECE. With [`Needs::exact_marks`]: the mark of the very packets it
     /// acknowledges.
     pub marked: bool,
+    /// Packets newly reported as marked: counted (AccECN, RFC 9768), or all that an ACK with ECE
+    /// newly delivers. 0 if the rule has seen this ACK before.
+    pub marked_packets: u64,
     /// A round trip has passed: the first ACK that the rule sees since packets sent at the last
     /// such ACK were acknowledged. With [`Needs::rounds`].
     pub round_start: bool,
@@ -69,6 +72,7 @@ impl Ack {
         min_rtt_s: 0.0,
         delivery_rate_packets_s: 0.0,
         marked: false,
+        marked_packets: 0,
         round_start: false,
         app_limited: false,
     };

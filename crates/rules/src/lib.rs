@@ -89,6 +89,12 @@ pub trait WindowRule {
         None
     }
 
+    /// cwnd before the first packet after an idle period is sent: the application had no data, and
+    /// nothing is in flight. Called with [`Needs::delivery_rate`].
+    fn restart_from_idle(&mut self, cwnd: f64, _now_s: f64) -> f64 {
+        cwnd
+    }
+
     /// Restores the state of before a reduction that proved spurious, as `saved` holds it.
     fn undo(&mut self, saved: Self)
     where
@@ -242,6 +248,11 @@ impl<R: WindowRule + Copy> WindowRule for Arc<R> {
         (**self).pacing_rate_packets_s()
     }
 
+    fn restart_from_idle(&mut self, cwnd: f64, now_s: f64) -> f64 {
+        let mut rule = **self;
+        rule.restart_from_idle(cwnd, now_s)
+    }
+
     fn needs(&self) -> Needs {
         (**self).needs()
     }
@@ -322,6 +333,10 @@ impl WindowRule for Rule {
     #[inline]
     fn pacing_rate_packets_s(&self) -> Option<f64> {
         with!(self, rule => rule.pacing_rate_packets_s())
+    }
+
+    fn restart_from_idle(&mut self, cwnd: f64, now_s: f64) -> f64 {
+        with!(self, rule => rule.restart_from_idle(cwnd, now_s))
     }
 
     fn undo(&mut self, saved: Self) {

@@ -50,6 +50,7 @@ impl Endpoint {
         (ack.rtt_s, ack.srtt_s, ack.min_rtt_s) = (rtt_s, rtt_s, ack.min_rtt_s.min(rtt_s));
         ack.delivery_rate_packets_s = self.cwnd / rtt_s;
         (ack.marked, ack.app_limited) = (marked, app_limited);
+        ack.marked_packets = if marked { packets } else { 0 };
         ack.round_start = ack.delivered_packets > self.round_ends;
         if ack.round_start {
             self.round_ends = ack.delivered_packets + ack.in_flight_packets;

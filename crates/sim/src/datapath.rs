@@ -16,8 +16,8 @@ use crate::link::{LOST, Link, MeasurementWindow};
 use crate::packet::{AckOptions, Flags, Packet};
 use crate::slab::Slab;
 use crate::timers::{TimerKind, Timers};
-use crate::trace::{EcnBits, PacketEvent, PacketRow, Tracer};
-use cwndlab_tcp::{AckSegment, Knobs, NEVER, Receiver};
+use crate::trace::{PacketEvent, PacketRow, Tracer};
+use cwndlab_tcp::{AckSegment, EcnEcho, Knobs, NEVER, Receiver};
 use std::sync::Arc;
 
 /// A stage of a route.
@@ -163,11 +163,8 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                     self.timers.push(sink.receiver.deadline_s(), TimerKind::DelayedAck, flow);
                 }
                 let Some(ack) = new.1 else { return };
-                (number, size_bytes, flags) = (
-                    ack.ack,
-                    ack.size_bytes as u16,
-                    flags.only_priority().with(Flags::ECE, ack.ece),
-                );
+                (number, size_bytes, flags) =
+                    (ack.ack, ack.size_bytes as u16, flags.of_ack(ack.echo));
                 options = ack_options(&ack, &sink.receiver, &mut self.options);
             }
             stage += 1;
@@ -339,7 +336,7 @@ pub(crate) fn receive(
     bin_s: f64,
 ) -> (bool, Option<AckSegment>) {
     let (new, ack) = {
-        let (marked, reduced) = (packet.flags.has(Flags::CE), packet.flags.has(Flags::CWR));
+        let (marked, reduced) = (packet.flags.is_ce(), packet.flags.has(Flags::CWR));
         sink.receiver.on_data(packet.at_s, packet.number, packet.sent_s, marked, reduced, knobs)
     };
     sink.total_delivered += 1;
@@ -350,6 +347,9 @@ pub(crate) fn receive(
     if new && inside {
         sink.bins.add(packet.at_s, sink.delivered, window, bin_s);
         sink.delivered += 1;
+        if let Some(payload_bytes) = sink.receiver.short_payload_bytes(packet.number) {
+            sink.missing_bytes = knobs.packet_size - payload_bytes;
+        }
     }
     (new, ack)
 }
@@ -362,7 +362,8 @@ pub(crate) fn trace_receive<T: Tracer>(
     knobs: &Knobs,
 ) {
     if new {
-        trace.goodput(packet.at_s, flow, u64::from(knobs.packet_size) * 8);
+        let payload_bytes = u32::from(packet.size_bytes) - knobs.wire_size_of(0);
+        trace.goodput(packet.at_s, flow, u64::from(payload_bytes) * 8);
     }
     trace.carried(packet.at_s, flow, u64::from(packet.size_bytes) * 8);
     trace.packet(row(PacketEvent::Receive, flow, packet));
@@ -372,10 +373,14 @@ pub(crate) fn trace_receive<T: Tracer>(
 #[inline(always)]
 pub fn ack_options(ack: &AckSegment, receiver: &Receiver, options: &mut Slab<AckOptions>) -> u32 {
     let blocks = receiver.sack_blocks();
-    if blocks.is_none() && ack.echo_s == ack.sent_s {
+    if blocks.is_none() && ack.echo_s == ack.sent_s && ack.echo.ce_bytes().is_none() {
         return 0;
     }
-    options.insert(AckOptions { sack: blocks.copied().unwrap_or_default(), echo_s: ack.echo_s })
+    options.insert(AckOptions {
+        sack: blocks.copied().unwrap_or_default(),
+        echo_s: ack.echo_s,
+        echo: ack.echo,
+    })
 }
 
 /// A row of the packet trace, without the fields that only the sender knows.
@@ -389,12 +394,10 @@ pub fn row(event: PacketEvent, flow: u32, packet: &Packet) -> PacketRow {
         cwnd: f64::NAN,
         ssthresh: f64::NAN,
         retransmission: packet.flags.has(Flags::RETRANSMISSION),
-        ecn: EcnBits {
-            ect: packet.flags.has(Flags::ECT),
-            ce: packet.flags.has(Flags::CE),
-            cwr: packet.flags.has(Flags::CWR),
-            ece: packet.flags.has(Flags::ECE),
-        },
+        ecn: packet.flags.ecn(),
+        cwr: packet.flags.has(Flags::CWR),
+        echo: packet.flags.echo(),
+        marked: packet.flags.is_ce() || packet.flags.echo() == EcnEcho::ECE,
         echo_s: packet.sent_s,
         sack: 0,
     }

@@ -5,7 +5,7 @@ use crate::event_queues::FlowIndices;
 use crate::link::MeasurementWindow;
 use crate::packet::Flags;
 use crate::trace_hash::TraceHash;
-use cwndlab_tcp::{NEVER, Receiver, Sender};
+use cwndlab_tcp::{Knobs, NEVER, Receiver, Sender};
 
 /// The sending endpoint of a flow.
 #[derive(Clone, Debug)]
@@ -83,6 +83,8 @@ pub struct ReceiverEndpoint {
     pub knobs: u32,
     /// New data packets received.
     pub delivered: u64,
+    /// Bytes that the short one of them lacks to a full one.
+    pub missing_bytes: u32,
     /// Bytes of data packets received, duplicates and the SYN included.
     pub arrived_bytes: u64,
     /// Data packets dropped in the network.
@@ -104,6 +106,7 @@ impl ReceiverEndpoint {
             receiver,
             knobs,
             delivered: 0,
+            missing_bytes: 0,
             arrived_bytes: 0,
             dropped: 0,
             total_delivered: 0,
@@ -118,6 +121,11 @@ impl ReceiverEndpoint {
         let mut receiver = std::mem::replace(&mut self.receiver, Receiver::new(sack));
         receiver.reset(sack);
         *self = Self::new(receiver, self.knobs, GoodputBins { before: 0, ..self.bins });
+    }
+
+    /// Payload of the new data packets received, bytes.
+    pub fn delivered_bytes(&self, knobs: &Knobs) -> u64 {
+        self.delivered * u64::from(knobs.packet_size) - u64::from(self.missing_bytes)
     }
 
     /// ACKs sent.

@@ -301,11 +301,8 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                     self.timers.push(sink.receiver.deadline_s(), TimerKind::DelayedAck, flow);
                 }
                 let ack = new.1?;
-                (number, size_bytes, flags) = (
-                    ack.ack,
-                    ack.size_bytes as u16,
-                    flags.only_priority().with(Flags::ECE, ack.ece),
-                );
+                (number, size_bytes, flags) =
+                    (ack.ack, ack.size_bytes as u16, flags.of_ack(ack.echo));
                 options = ack_options(&ack, &sink.receiver, &mut self.options);
             } else if fused.ends_route {
                 self.end_cross(flow, at_s, size_bytes);

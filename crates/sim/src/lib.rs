@@ -58,7 +58,8 @@ mod winner_tree;
 
 pub use arrivals::Transfer;
 pub use build::Options;
+pub use cwndlab_tcp::Ecn;
 pub use engine::Status;
 pub use network_path::{ExternalFlow, ExternalPacket, Fate, NetworkPath, PacketOutcome};
 pub use simulation::{EventSchedulerKind, Simulation, SimulationError, Traces};
-pub use trace::{EcnBits, PacketEvent, PacketRow, RuleRow, RuleTrace, TraceRecorder, WindowRow};
+pub use trace::{PacketEvent, PacketRow, RuleRow, RuleTrace, TraceRecorder, WindowRow};

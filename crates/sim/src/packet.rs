@@ -1,7 +1,7 @@
 //! Packets and header flags; a packet takes 40 bytes, so that a ring buffer of packets stays in
 //! cache.
 
-use cwndlab_tcp::SackBlocks;
+use cwndlab_tcp::{Ecn, EcnEcho, SackBlocks};
 
 /// A data packet or an ACK in the network.
 #[derive(Clone, Copy, Debug)]
@@ -24,43 +24,78 @@ pub struct Packet {
     pub options: u32,
 }
 
-/// Header bits and priority of a packet.
+/// Header bits and priority of a packet: bit 0 retransmission, 1 and 2 the ECN field of IP, 3 to 6
+/// the ECN feedback of an ACK, 7 CWR of data, 8 and 9 the priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(u8);
+pub struct Flags(u16);
 
 impl Flags {
     /// Data: a retransmission.
     pub const RETRANSMISSION: Self = Self(1);
-    /// ECN-capable transport (RFC 3168).
-    pub const ECT: Self = Self(2);
-    /// Congestion experienced (RFC 3168).
-    pub const CE: Self = Self(4);
     /// Congestion window reduced (RFC 3168), on data.
-    pub const CWR: Self = Self(8);
-    /// ECN echo (RFC 3168), on an ACK.
-    pub const ECE: Self = Self(16);
-    const PRIORITY_SHIFT: u32 = 6;
+    pub const CWR: Self = Self(1 << 7);
+    const ECN_SHIFT: u32 = 1;
+    const CE: u16 = (Ecn::Ce as u16) << Self::ECN_SHIFT;
+    const ECHO_SHIFT: u32 = 3;
+    const PRIORITY_SHIFT: u32 = 8;
+    const PRIORITY: u16 = 3 << Self::PRIORITY_SHIFT;
 
     /// No bits set, with a priority from 0 to 3.
     pub fn of_priority(priority: u8) -> Self {
-        Self(priority << Self::PRIORITY_SHIFT)
+        Self(u16::from(priority) << Self::PRIORITY_SHIFT)
     }
 
     /// Priority, from 0 (highest) to 3.
     #[inline]
     pub fn priority(self) -> u8 {
-        self.0 >> Self::PRIORITY_SHIFT
+        (self.0 >> Self::PRIORITY_SHIFT) as u8
     }
 
     /// The same bits with another priority.
     pub fn with_priority(self, priority: u8) -> Self {
-        Self(self.0 & ((1 << Self::PRIORITY_SHIFT) - 1) | priority << Self::PRIORITY_SHIFT)
+        Self(self.0 & !Self::PRIORITY | Self::of_priority(priority).0)
     }
 
-    /// The priority alone: an ACK inherits it.
+    /// Bits of an ACK: the priority of its data packet, and ECN feedback.
     #[inline]
-    pub fn only_priority(self) -> Self {
-        Self(self.0 & (3 << Self::PRIORITY_SHIFT))
+    pub fn of_ack(self, echo: EcnEcho) -> Self {
+        Self(self.0 & Self::PRIORITY | u16::from(echo.header()) << Self::ECHO_SHIFT)
+    }
+
+    /// ECN feedback of an ACK.
+    #[inline]
+    pub fn echo(self) -> EcnEcho {
+        EcnEcho::from_header((self.0 >> Self::ECHO_SHIFT) as u8)
+    }
+
+    /// ECN field.
+    #[inline]
+    pub fn ecn(self) -> Ecn {
+        Ecn::from_bits((self.0 >> Self::ECN_SHIFT) as u8)
+    }
+
+    /// Whether an AQM may mark the packet instead of dropping it.
+    #[inline]
+    pub fn is_ect(self) -> bool {
+        self.0 & Self::CE != 0
+    }
+
+    /// Whether the packet is marked (CE).
+    #[inline]
+    pub fn is_ce(self) -> bool {
+        self.0 & Self::CE == Self::CE
+    }
+
+    /// The same bits with CE.
+    #[inline]
+    pub fn marked(self) -> Self {
+        Self(self.0 | Self::CE)
+    }
+
+    /// Bits without an ECN field, with this one.
+    #[inline]
+    pub fn with_ecn(self, ecn: Ecn) -> Self {
+        Self(self.0 | (ecn as u16) << Self::ECN_SHIFT)
     }
 
     /// Whether a bit is set.
@@ -83,4 +118,6 @@ pub struct AckOptions {
     pub sack: SackBlocks,
     /// Echoed timestamp (RFC 7323), seconds.
     pub echo_s: f64,
+    /// ECN feedback with the AccECN option (RFC 9768 section 3.2.3).
+    pub echo: EcnEcho,
 }

@@ -9,7 +9,7 @@ use crate::endpoints::SenderEndpoint;
 use crate::engine::Engine;
 use crate::event_queues::FlowIndices;
 use crate::event_scheduler::{EventScheduler, NO_EVENT};
-use crate::packet::{AckOptions, Flags, Packet};
+use crate::packet::{AckOptions, Packet};
 use crate::sender_output::{MAX_SEGMENTS_PER_EVENT, SenderOutput};
 use crate::timers::TimerKind;
 use crate::trace::{PacketEvent, PacketRow, Tracer};
@@ -218,10 +218,10 @@ fn deliver_ack<S: EventScheduler, T: Tracer>(
     if packet.options > 0 {
         return deliver_ack_with_options(endpoint, datapath, knobs, flow, packet);
     }
-    dispatch_ack(endpoint, datapath, knobs, flow, packet, packet.sent_s, None)
+    dispatch_ack(endpoint, datapath, knobs, flow, &packet, ack_segment(&packet), None)
 }
 
-/// The same for an ACK with SACK blocks or a timestamp echo of its own.
+/// The same for an ACK with SACK blocks, a timestamp echo of its own, or the AccECN option.
 #[inline(never)]
 fn deliver_ack_with_options<S: EventScheduler, T: Tracer>(
     endpoint: &mut SenderEndpoint,
@@ -230,16 +230,22 @@ fn deliver_ack_with_options<S: EventScheduler, T: Tracer>(
     flow: u32,
     packet: Packet,
 ) -> bool {
-    let AckOptions { sack, echo_s } = datapath.options.remove(packet.options);
-    dispatch_ack(
-        endpoint,
-        datapath,
-        knobs,
-        flow,
-        packet,
-        echo_s,
-        Some(&sack).filter(|sack| !sack.is_empty()),
-    )
+    let AckOptions { sack, echo_s, echo } = datapath.options.remove(packet.options);
+    let ack = AckSegment { echo_s, echo, ..ack_segment(&packet) };
+    let sack = Some(&sack).filter(|sack| !sack.is_empty());
+    dispatch_ack(endpoint, datapath, knobs, flow, &packet, ack, sack)
+}
+
+/// An ACK without options.
+#[inline(always)]
+fn ack_segment(packet: &Packet) -> AckSegment {
+    AckSegment {
+        ack: packet.number,
+        sent_s: packet.sent_s,
+        echo_s: packet.sent_s,
+        echo: packet.flags.echo(),
+        size_bytes: u32::from(packet.size_bytes),
+    }
 }
 
 #[inline(always)]
@@ -248,25 +254,17 @@ fn dispatch_ack<S: EventScheduler, T: Tracer>(
     datapath: &mut Datapath<S, T>,
     knobs: &Knobs,
     flow: u32,
-    packet: Packet,
-    echo_s: f64,
+    packet: &Packet,
+    ack: AckSegment,
     sack: Option<&SackBlocks>,
 ) -> bool {
     if T::ON {
-        let (cwnd, ssthresh) = (endpoint.sender.cwnd(), endpoint.sender.ssthresh());
-        datapath.trace.ack(
-            PacketRow { cwnd, ssthresh, echo_s, ..row(PacketEvent::Ack, flow, &packet) },
-            sack,
-        );
+        let sender = &endpoint.sender;
+        let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
+        let (marked, echo_s, echo) = (sender.is_marked(ack, knobs), ack.echo_s, ack.echo);
+        let row = row(PacketEvent::Ack, flow, packet);
+        datapath.trace.ack(PacketRow { cwnd, ssthresh, echo_s, marked, echo, ..row }, sack);
     }
-    let Packet { number, sent_s, size_bytes, flags, .. } = packet;
-    let ack = AckSegment {
-        ack: number,
-        sent_s,
-        echo_s,
-        ece: flags.has(Flags::ECE),
-        size_bytes: u32::from(size_bytes),
-    };
     dispatch(endpoint, datapath, knobs, flow, packet.at_s, AckArrival { ack, sack })
 }
 

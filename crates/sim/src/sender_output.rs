@@ -42,7 +42,7 @@ impl<S: EventScheduler, T: Tracer> Output for SenderOutput<'_, S, T> {
         let flags = self
             .flags
             .with(Flags::RETRANSMISSION, segment.retransmission)
-            .with(Flags::ECT, segment.ect)
+            .with_ecn(segment.ecn)
             .with(Flags::CWR, segment.cwr);
         if T::ON {
             let packet = Packet {

@@ -4,7 +4,7 @@
 use crate::datapath::CROSS;
 use crate::scenario::{Sampling, Scenario};
 use cwndlab_rules::WindowRule;
-use cwndlab_tcp::{Knobs, SackBlocks, Sender};
+use cwndlab_tcp::{Ecn, EcnEcho, Knobs, SackBlocks, Sender};
 
 /// Event of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,19 +20,6 @@ pub enum PacketEvent {
     Drop = 3,
     /// The retransmission timer expired (number: the first unacknowledged packet).
     Timeout = 4,
-}
-
-/// ECN bits (RFC 3168).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EcnBits {
-    /// ECN-capable transport.
-    pub ect: bool,
-    /// Congestion experienced.
-    pub ce: bool,
-    /// Data: congestion window reduced.
-    pub cwr: bool,
-    /// ACK: ECN echo.
-    pub ece: bool,
 }
 
 /// One row of the packet trace.
@@ -54,8 +41,14 @@ pub struct PacketRow {
     pub ssthresh: f64,
     /// Whether it is a retransmission.
     pub retransmission: bool,
-    /// ECN bits.
-    pub ecn: EcnBits,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// Data: CWR.
+    pub cwr: bool,
+    /// ACK: ECN feedback.
+    pub echo: EcnEcho,
+    /// Data: CE. ACK: it reports a mark.
+    pub marked: bool,
     /// Timestamp that an ACK echoes, seconds.
     pub echo_s: f64,
     /// Index of SACK blocks in the recorder, plus one; 0 for none.

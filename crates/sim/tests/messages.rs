@@ -13,6 +13,10 @@ fn error(text: &str) -> String {
     }
 }
 
+fn is_valid(text: &str) -> bool {
+    Scenario::from_toml(text).map_err(|error| eprintln!("{error}")).is_ok()
+}
+
 /// A dumbbell with a line of its own, and a flow.
 fn link(line: &str) -> String {
     error(&format!("{DUMBBELL}{line}\n{FLOW}"))
@@ -411,4 +415,47 @@ fn values_of_the_wrong_kind() {
         error(&format!("measure = [1]\n{DUMBBELL}{FLOW}")),
         "measure: a list of 1 is not valid: expected a list of 2"
     );
+}
+
+#[test]
+fn knobs_without_effect() {
+    let flow = |recovery: &str, knobs: &str| {
+        format!("{FLOW}recovery = \"{recovery}\"\ntcp = {{ {knobs} }}")
+    };
+    let only_sack = |knob: &str| {
+        let schemes = match knob {
+            "prr" | "dsack" => "\"sack\" and \"fack\" have",
+            _ => "\"sack\" has",
+        };
+        format!("flows[0].tcp.{knob}: has no effect: only recovery = {schemes} it")
+    };
+    for knob in ["sack_rfc6675", "prr", "rack", "dsack"] {
+        assert_eq!(
+            error(&format!("{DUMBBELL}{}", flow("reno", &format!("{knob} = true")))),
+            only_sack(knob)
+        );
+        assert!(is_valid(&format!("{DUMBBELL}{}", flow("reno", &format!("{knob} = false")))));
+        assert!(is_valid(&format!("{DUMBBELL}{}", flow("sack", &format!("{knob} = true")))));
+    }
+    assert_eq!(
+        error(&format!("{DUMBBELL}{}", flow("sack", "tlp = true"))),
+        "flows[0].tcp.tlp: has no effect: it needs recovery = \"sack\" and rack = true"
+    );
+    assert!(is_valid(&format!("{DUMBBELL}{}", flow("sack", "rack = true, tlp = true"))));
+    for knob in ["ect1 = true", "ecn_feedback = \"accecn\""] {
+        let name = knob.split(' ').next().unwrap_or_default();
+        assert_eq!(
+            error(&format!("{DUMBBELL}{}", flow("sack", knob))),
+            format!("flows[0].tcp.{name}: has no effect: it needs ecn = true")
+        );
+    }
+    // The table of all flows is refused if none of them has a use for it; a profile never is.
+    let named = |name: &str, recovery: &str| format!("{}\nname = \"{name}\"\n", flow(recovery, ""));
+    let both = format!("{DUMBBELL}{}{}", named("f", "reno"), named("g", "sack"));
+    assert!(is_valid(&format!("{both}\n[tcp]\nrack = true")));
+    assert_eq!(
+        error(&format!("{DUMBBELL}{}\n[tcp]\nrack = true", flow("newreno", ""))),
+        "tcp.rack: has no effect: only recovery = \"sack\" has it"
+    );
+    assert!(is_valid(&format!("profile = \"linux\"\n{DUMBBELL}{}", flow("reno", ""))));
 }

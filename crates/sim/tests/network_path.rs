@@ -2,7 +2,7 @@
 //! fate at the same time, to the last bit.
 
 use cwndlab_sim::scenario::Scenario;
-use cwndlab_sim::{ExternalPacket, Fate, NetworkPath, PacketEvent, PacketRow, Simulation};
+use cwndlab_sim::{Ecn, ExternalPacket, Fate, NetworkPath, PacketEvent, PacketRow, Simulation};
 
 /// Runs a scenario, then sends the data packets that its senders sent through a path; compares what
 /// receivers and queues saw.
@@ -24,8 +24,7 @@ fn assert_agreement(network: &str) {
             flow: row.flow,
             reverse: false,
             size_bytes: row.size_bytes as u16,
-            ect: row.ecn.ect,
-            ce: false,
+            ecn: row.ecn,
         };
         path.inject(row.time_s, packet, &mut |outcome| outcomes.push(outcome));
     }
@@ -40,7 +39,7 @@ fn assert_agreement(network: &str) {
                     row.time_s.to_bits(),
                     row.flow,
                     row.number,
-                    row.ecn.ce && event == PacketEvent::Receive,
+                    row.ecn == Ecn::Ce && event == PacketEvent::Receive,
                 )
             })
             .collect();
@@ -57,7 +56,7 @@ fn assert_agreement(network: &str) {
                     outcome.at_s.to_bits(),
                     row.flow,
                     row.number,
-                    outcome.packet.ce && fate == Fate::Delivered,
+                    outcome.packet.ecn == Ecn::Ce && fate == Fate::Delivered,
                 )
             })
             .collect();

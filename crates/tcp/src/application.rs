@@ -14,7 +14,9 @@ impl Tcb {
             self.accumulate_cwnd_area(expired_s);
             return Some(expired_s);
         }
-        if knobs.idle_restart && now_s - self.last_sent_s > self.rtt.rto_s() {
+        // A model-based rule knows the path better than a timer does; Linux spares it too.
+        let restarts = knobs.idle_restart && !self.needs.recovery;
+        if restarts && now_s - self.last_sent_s > self.rtt.rto_s() {
             self.accumulate_cwnd_area(now_s);
             self.cwnd = self.cwnd.min(self.initial_window(knobs));
         }

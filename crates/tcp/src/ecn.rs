@@ -1,13 +1,46 @@
-//! ECN at the sender: the response to ECE and the ECT and CWR bits of data packets (RFC 3168
+//! ECN at the sender: the response to marks, and the ECN field and CWR of data packets (RFC 3168
 //! section 6.1, ns-2 `TcpAgent::ecn`).
 
-use crate::Knobs;
+use crate::accecn::{CeEstimate, MAX_SYNS};
 use crate::cwnd::Reduction;
 use crate::tcb::{CongestionState, Tcb};
+use crate::{Ecn, EcnEcho, Knobs};
 use cwndlab_rules::{Congestion, WindowRule};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a receiver reports marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum EcnFeedback {
+    /// ECE from CE until CWR: one report per window of data (RFC 3168 section 6.1.3).
+    #[default]
+    #[serde(rename = "ece")]
+    Ece,
+    /// ECE reports each packet's own mark (RFC 8257 section 3.2).
+    #[serde(rename = "exact-ece")]
+    ExactEce,
+    /// AccECN: counters of packets and bytes with CE (RFC 9768).
+    #[serde(rename = "accecn")]
+    AccEcn,
+    /// AccECN without its option, as behind a middlebox that removes it.
+    #[serde(rename = "accecn-without-option")]
+    AccEcnWithoutOption,
+}
+
+impl EcnFeedback {
+    /// Whether the feedback is that of AccECN.
+    #[inline]
+    pub fn is_accecn(self) -> bool {
+        matches!(self, Self::AccEcn | Self::AccEcnWithoutOption)
+    }
+
+    pub(crate) fn has_option(self) -> bool {
+        self == Self::AccEcn
+    }
+}
 
 /// ECN state of a sender.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct EcnState {
     /// ECN is negotiated: from now on ECE stops growth (ns-2 `ect_`).
     pub(crate) negotiated: bool,
@@ -18,15 +51,29 @@ pub(crate) struct EcnState {
     pub(crate) ece_at_one_packet: bool,
     /// The last reduction was for ECE.
     pub(crate) reduced_last: bool,
+    /// The ACK that is being processed reports a mark.
+    pub(crate) is_marked: bool,
+    /// Packets that it newly reports as marked, until the rule has seen them.
+    pub(crate) marked_packets: u64,
+    /// Feedback of an ACK that reports none.
+    pub(crate) unmarked: EcnEcho,
+    /// State of AccECN.
+    pub(crate) ce_estimate: Option<Box<CeEstimate>>,
 }
 
 impl EcnState {
     pub(crate) fn new(knobs: &Knobs) -> Self {
+        let is_accecn = knobs.ecn && knobs.ecn_feedback.is_accecn();
+        let ce_estimate = is_accecn.then(|| Box::new(CeEstimate::new()));
         Self {
             negotiated: !knobs.ecn_handshake,
             cwr_pending: false,
             ece_at_one_packet: false,
             reduced_last: false,
+            is_marked: false,
+            marked_packets: 0,
+            unmarked: ce_estimate.as_ref().map_or(EcnEcho::NONE, |ce| ce.echo()),
+            ce_estimate,
         }
     }
 }
@@ -75,6 +122,7 @@ impl Tcb {
     /// although the timeout already set cwnd to its minimum.
     pub(crate) fn is_repairing_after_timeout(&self, knobs: &Knobs) -> bool {
         knobs.grow_in_repair
+            && self.ecn.ce_estimate.is_none()
             && self.state == CongestionState::Loss
             && self.highest_ack < self.recover
     }
@@ -87,17 +135,27 @@ impl Tcb {
             && (knobs.ecn_covers_last_cut || self.highest_ack < self.recover)
     }
 
-    /// ECT and CWR of data packet `number` (ns-2 `TcpAgent::output`, RFC 3168 section 6.1).
+    /// ECN field and CWR of data packet `number` (ns-2 `TcpAgent::output`, RFC 3168 section 6.1).
     pub(crate) fn ecn_flags(
         &mut self,
         number: i64,
         retransmission: bool,
         knobs: &Knobs,
-    ) -> (bool, bool) {
+    ) -> (Ecn, bool) {
         let first = number == 0 && (knobs.syn || knobs.ecn_handshake);
-        let ect = !first && (!retransmission || knobs.ecn_on_retransmission);
-        let cwr = self.ecn.cwr_pending && (!retransmission || knobs.cwr_on_retransmission);
+        let mut ect = !first && (!retransmission || knobs.ecn_on_retransmission);
+        let mut cwr = self.ecn.cwr_pending && (!retransmission || knobs.cwr_on_retransmission);
         self.ecn.cwr_pending &= !cwr;
-        (ect, cwr)
+        if let Some(estimate) = &mut self.ecn.ce_estimate {
+            cwr = false;
+            estimate.syns += u32::from(number == 0);
+            ect &= estimate.syns <= MAX_SYNS;
+        }
+        let ecn = match ect {
+            true if knobs.ect1 => Ecn::Ect1,
+            true => Ecn::Ect0,
+            false => Ecn::NotEct,
+        };
+        (ecn, cwr)
     }
 }

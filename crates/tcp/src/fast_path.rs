@@ -19,7 +19,7 @@ impl Tcb {
     /// ECE, and only new data is left to send.
     #[inline(always)]
     fn is_steady(&self, ack: AckSegment) -> bool {
-        !ack.ece
+        ack.echo == self.ecn.unmarked
             && ack.ack > self.last_ack.max(0)
             && ack.ack <= self.highest_sent
             && self.snd_nxt == self.highest_sent + 1
@@ -34,6 +34,7 @@ impl Sender {
         self.fast_path = self.permits_fast_path
             && self.tcb.slow_start.is_none()
             && self.tcb.undo.is_none()
+            && self.tcb.short_packet.is_none()
             && matches!(&self.recovery, LossRecovery::Sack(sack) if sack.is_idle(&self.tcb));
     }
 

@@ -6,7 +6,7 @@
 //! source for each and names the uncertain ones. `rfc` follows RFC 5681, 6298, 6582, 6675, 7323,
 //! 3042, 3168 and 3390. `linux` has the defaults of current Linux, as far as they are modelled.
 
-use crate::SlowStartScheme;
+use crate::{EcnFeedback, ShortPacket, SlowStartScheme};
 use cwndlab_units::Time;
 
 /// A set of defaults for the knobs.
@@ -116,8 +116,8 @@ the RTO (RFC 8985 section 7)";
                 SlowStartScheme::Standard,
                 SlowStartScheme::Linux
             ],
-                "how slow start ends before a loss: standard (not at all), hystart (Linux), \
-hystart++ (RFC 9406), or linux (hystart for CUBIC, standard for other rules)";
+                "the slow-start scheme, by name: standard (until a loss), or one that ends slow \
+start earlier or slows it down; linux: hystart for CUBIC, standard for other rules";
             halve_first_cut: bool = [true, true, false, false],
                 "the connection's first reduction halves, whatever the rule (TcpAgent::slowdown)";
             halve_in_slow_start: bool = [true, true, false, false],
@@ -179,9 +179,13 @@ acknowledged, because only new data can carry CWR";
             pacing: bool = [false, false, false, false],
                 "packets are paced at 2 cwnd/srtt in slow start, later at 1.2 cwnd/srtt; rules \
 with a pacing rate pace in any case";
-            exact_marks: bool = [false, false, false, false],
-                "the receiver reports each packet's own mark by ECE (RFC 8257 section 3.2); rules \
-that need it have it in any case";
+            ecn_feedback: EcnFeedback = [
+                EcnFeedback::Ece, EcnFeedback::Ece, EcnFeedback::Ece, EcnFeedback::Ece
+            ],
+                "how the receiver reports marks: ece (RFC 3168), exact-ece (each packet's own, RFC \
+8257; rules that need it have it in place of ece), accecn (RFC 9768), or accecn-without-option";
+            ect1: bool = [false, false, false, false],
+                "with ecn: packets are ECT(1), not ECT(0) (L4S, RFC 9331)";
             tick: Time = [Time::ns(10_000_000), Time::ns(100_000_000), Time::ns(0), Time::ns(0)],
                 "granularity of RTT samples (tcpTick_); 0: exact, RFC 6298 arithmetic";
             min_rto: Time = [
@@ -278,7 +282,21 @@ impl Knobs {
     /// Bytes on the wire of a data packet.
     #[inline]
     pub(crate) fn data_wire_size(&self) -> u32 {
-        self.packet_size + self.header_size + if self.timestamps { self.timestamp_size } else { 0 }
+        self.wire_size_of(self.packet_size)
+    }
+
+    /// Bytes on the wire of a data packet with this payload.
+    #[inline]
+    pub fn wire_size_of(&self, payload_bytes: u32) -> u32 {
+        payload_bytes + self.header_size + if self.timestamps { self.timestamp_size } else { 0 }
+    }
+
+    /// Packets of a transfer of `bytes`, SYN not counted, and the last one if it is short.
+    pub fn segments_of(&self, bytes: u64) -> (u64, Option<ShortPacket>) {
+        let size = u64::from(self.packet_size.max(1));
+        let (packets, rest) = (bytes.div_ceil(size), (bytes % size) as u32);
+        let number = packets as i64 - 1 + i64::from(self.syn);
+        (packets, (rest > 0).then_some(ShortPacket { number, payload_bytes: rest }))
     }
 
     /// Bytes on the wire of an ACK without SACK blocks.

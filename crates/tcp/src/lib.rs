@@ -6,6 +6,7 @@
 //! determines cwnd in congestion avoidance. The differences between ns-2 versions, RFCs and Linux
 //! are values of [`Knobs`].
 
+mod accecn;
 mod application;
 mod counters;
 mod cwnd;
@@ -30,12 +31,13 @@ mod tcb;
 mod undo;
 
 pub use counters::Counters;
+pub use ecn::EcnFeedback;
 pub use knobs::{Knobs, Profile};
 pub use receiver::Receiver;
 pub use recovery::Recovery;
 pub use rtt::RttEstimator;
 pub use scoreboard::Scoreboard;
-pub use segment::{AckSegment, DataSegment, Output, SackBlocks};
+pub use segment::{AckSegment, DataSegment, Ecn, EcnEcho, Output, SackBlocks, ShortPacket};
 pub use sender::Sender;
 pub use sequence_set::SequenceSet;
 pub use slow_start::SlowStartScheme;

@@ -2,7 +2,8 @@
 
 use crate::rate_sample::Flight;
 use crate::tcb::Tcb;
-use crate::{DataSegment, Knobs, NEVER, Output};
+use crate::{DataSegment, Ecn, Knobs, NEVER, Output};
+use cwndlab_rules::WindowRule;
 
 impl Tcb {
     /// Window that bounds sending, whole packets: min(cwnd + window inflation, rwnd).
@@ -81,21 +82,31 @@ impl Tcb {
         self.counters.retransmitted += u64::from(retransmission);
         self.last_sent_s = now_s;
         if !STEADY && self.pacer.is_some() {
-            self.on_packet_sent(now_s, number, nothing_outstanding, flight, knobs);
+            self.on_packet_sent(now_s, nothing_outstanding, flight, knobs);
         }
-        let (ect, cwr) =
-            if knobs.ecn { self.ecn_flags(number, retransmission, knobs) } else { (false, false) };
+        let (ecn, cwr) = if knobs.ecn {
+            self.ecn_flags(number, retransmission, knobs)
+        } else {
+            (Ecn::NotEct, false)
+        };
+        let size_bytes = match &self.short_packet {
+            _ if STEADY => knobs.data_wire_size(),
+            Some(short) if short.number == number => knobs.wire_size_of(short.payload_bytes),
+            _ => knobs.wire_size(number),
+        };
         out.send(DataSegment {
             number,
-            size_bytes: if STEADY { knobs.data_wire_size() } else { knobs.wire_size(number) },
+            size_bytes,
             retransmission,
-            ect,
+            ecn,
             cwr,
             cwnd: self.cwnd,
             ssthresh: self.ssthresh,
         });
         if retransmission {
-            self.note_retransmission(now_s);
+            if knobs.undo {
+                self.note_retransmission(now_s, number);
+            }
         } else {
             self.highest_sent = number;
             self.time_packet(now_s, number);
@@ -110,7 +121,6 @@ impl Tcb {
     fn on_packet_sent(
         &mut self,
         now_s: f64,
-        number: i64,
         nothing_outstanding: bool,
         flight: Flight,
         knobs: &Knobs,
@@ -118,12 +128,11 @@ impl Tcb {
         if let Some(sampler) = &mut self.rate_sampler
             && self.needs.delivery_rate
         {
-            // cwnd allows more than the application supplies (section 3.1 of
-            // draft-cheng-iccrg-delivery-rate-estimation).
-            let is_app_limited =
-                number + 1 >= self.data_end && self.snd_nxt < self.highest_ack + self.cwnd as i64;
             let lost = flight.lost.unwrap_or(self.counters.retransmitted);
-            sampler.on_sent(now_s, nothing_outstanding, is_app_limited, flight.in_flight, lost);
+            sampler.on_sent(now_s, nothing_outstanding, flight.in_flight, lost);
+            if nothing_outstanding && sampler.is_app_limited() {
+                self.cwnd = self.rule.restart_from_idle(self.cwnd, now_s);
+            }
         }
         self.update_pacing(now_s, knobs);
     }

@@ -3,7 +3,7 @@
 //! sampler.
 
 use crate::tcb::{Phase, Tcb};
-use crate::{AckSegment, Knobs};
+use crate::{AckSegment, EcnFeedback, Knobs};
 use cwndlab_rules::{Ack, MarkResponse, WindowRule};
 use std::collections::VecDeque;
 
@@ -14,6 +14,8 @@ pub(crate) struct Flight {
     pub(crate) in_flight: u64,
     /// None where loss detection does not mark packets.
     pub(crate) lost: Option<u64>,
+    /// Packets marked lost wait for retransmission.
+    pub(crate) repairs_wait: bool,
 }
 
 /// Measures what a rule needs per ACK.
@@ -33,6 +35,10 @@ pub(crate) struct RateSampler {
     mark_consumed: bool,
     /// Highest packet sent when CWR was last set for a consumed mark.
     cwr_window_end: i64,
+    /// `delivered` beyond which the flow is no longer application-limited, 0 where it is not
+    /// (C.app_limited): by then what was sent before the application ran out of data is
+    /// delivered.
+    app_limited: u64,
     /// Packets in flight in order of transmission.
     packets: VecDeque<PacketState>,
     /// Send-time state of the packet acknowledged last.
@@ -74,6 +80,7 @@ impl RateSampler {
             round_end: -1,
             mark_consumed: false,
             cwr_window_end: -1,
+            app_limited: 0,
             packets: VecDeque::new(),
             last_acked: None,
             newly_delivered: 0,
@@ -95,7 +102,6 @@ impl RateSampler {
         &mut self,
         now_s: f64,
         nothing_outstanding: bool,
-        is_app_limited: bool,
         in_flight: u64,
         lost: u64,
     ) {
@@ -110,10 +116,15 @@ impl RateSampler {
             delivered,
             delivered_s,
             first_sent_s,
-            is_app_limited,
+            is_app_limited: self.is_app_limited(),
             in_flight,
             lost,
         });
+    }
+
+    /// Whether packets sent now are application-limited.
+    pub(crate) fn is_app_limited(&self) -> bool {
+        self.app_limited > 0
     }
 
     /// Generates a rate sample from the ACK of a packet sent at `sent_s`.
@@ -122,6 +133,9 @@ impl RateSampler {
         self.delivered = (before + 1).max(ack.ack.max(0) as u64 + 1);
         self.newly_delivered = self.delivered - before;
         self.delivered_s = now_s;
+        if self.delivered > self.app_limited {
+            self.app_limited = 0;
+        }
         while self.packets.front().is_some_and(|first| first.sent_s < ack.sent_s) {
             self.packets.pop_front();
         }
@@ -143,6 +157,19 @@ impl RateSampler {
 }
 
 impl Tcb {
+    /// Notes whether the application limits the flow: it has no unsent data, though cwnd allows
+    /// more (section "Detecting application-limited phases"). Called before new data, an ACK or a
+    /// timer changes anything.
+    pub(crate) fn check_app_limited(&mut self, flight: Flight) {
+        let is_limited = self.needs.delivery_rate
+            && self.snd_nxt >= self.data_end
+            && (flight.in_flight as f64) < self.cwnd
+            && !flight.repairs_wait;
+        if let Some(sampler) = self.rate_sampler.as_mut().filter(|_| is_limited) {
+            sampler.app_limited = (sampler.delivered + flight.in_flight).max(1);
+        }
+    }
+
     /// Takes samples from an ACK and passes a mark to the rule. Runs before anything else that the
     /// ACK does.
     #[inline(never)]
@@ -165,17 +192,24 @@ impl Tcb {
             (sampler.round_start, sampler.round_end) = (true, self.highest_sent);
         }
         sampler.mark_consumed = false;
-        if ack.ece && self.ecn.negotiated {
+        if self.ecn.is_marked && self.ecn.negotiated {
+            if self.ecn.ce_estimate.is_none() {
+                self.ecn.marked_packets = sampler.newly_delivered;
+            }
             sampler.round_start_reported = !self.needs.recovery;
             let ack_context = self.ack_context(now_s, ack, 0, flight, knobs);
             let mark_consumed =
                 self.rule.on_mark(self.cwnd, &ack_context) == MarkResponse::Consumed;
             self.check_fault();
+            self.ecn.marked_packets = 0;
             let Some(sampler) = &mut self.rate_sampler else { return };
             sampler.mark_consumed = mark_consumed;
             // A receiver that latches ECE needs CWR once per window of data, or it would repeat ECE
             // forever.
-            if mark_consumed && !self.needs.exact_marks && ack.ack > sampler.cwr_window_end {
+            if mark_consumed
+                && knobs.ecn_feedback == EcnFeedback::Ece
+                && ack.ack > sampler.cwr_window_end
+            {
                 sampler.cwr_window_end = self.highest_sent;
                 self.ecn.cwr_pending = true;
             }
@@ -219,7 +253,8 @@ impl Tcb {
             srtt_s: self.rtt.srtt_s(knobs),
             min_rtt_s: sampler.min_rtt_s,
             delivery_rate_packets_s: rate_sample.0,
-            marked: ack.ece,
+            marked: self.ecn.is_marked,
+            marked_packets: self.ecn.marked_packets,
             round_start: sampler.round_start && !sees_recovery,
             app_limited: rate_sample.1,
         }
@@ -230,7 +265,7 @@ impl Tcb {
         if !self.needs.recovery {
             return Flight::default();
         }
-        Flight { in_flight: self.outstanding().max(0) as u64, lost: None }
+        Flight { in_flight: self.outstanding().max(0) as u64, ..Flight::default() }
     }
 
     /// Passes a duplicate ACK or an ACK in recovery to a rule that needs it.
@@ -244,7 +279,7 @@ impl Tcb {
         let asks = self.rate_sampler.as_ref().is_some_and(|sampler| {
             self.needs.recovery && sampler.delivered > sampler.reported_delivered
         });
-        if asks && (!ack.ece || self.mark_consumed()) {
+        if asks && (!self.ecn.is_marked || self.mark_consumed()) {
             self.grow_by_ack_context(now_s, ack, 0, flight, knobs);
         }
     }
@@ -260,6 +295,17 @@ impl Tcb {
         knobs: &Knobs,
     ) {
         let mut ack_context = self.ack_context(now_s, ack, acked, flight, knobs);
+        // Nothing was delivered before the SYN was sent, however often that was.
+        let packet = self.rate_sampler.as_ref().and_then(|sampler| sampler.last_acked);
+        if knobs.syn
+            && self.needs.delivery_rate
+            && packet.is_some_and(|packet| packet.delivered == 0)
+        {
+            // The handshake gives an RTT. It delivers no data, and cwnd is the initial window after
+            // it.
+            ack_context.delivery_rate_packets_s = 0.0;
+            self.cwnd = self.cwnd.max(self.initial_window(knobs));
+        }
         if let Some(sampler) = &mut self.rate_sampler {
             if self.needs.recovery {
                 ack_context.acked_packets = sampler.delivered - sampler.reported_delivered;

@@ -1,7 +1,8 @@
 //! TCP receiver: cumulative ACKs, SACK blocks, delayed ACKs and ECE (ns-2 `tcp-sink.cc`, RFC 2018,
 //! RFC 5681 section 4.2).
 
-use crate::{AckSegment, Knobs, NEVER, SackBlocks, SequenceSet};
+use crate::accecn::CeCounter;
+use crate::{AckSegment, EcnEcho, EcnFeedback, Knobs, NEVER, SackBlocks, SequenceSet, ShortPacket};
 use cwndlab_prefetch::prefetch;
 
 /// A TCP receiver.
@@ -20,8 +21,12 @@ pub struct Receiver {
     /// Delayed-ACK state; allocated at the first delayed ACK.
     delayed_ack: Option<Box<DelayedAck>>,
     sack: bool,
-    /// CE arrived, and no packet with CWR since (ns-2 `ecn_unacked_`).
-    ece_latched: bool,
+    /// Feedback of the next ACK. ECE: CE arrived, and no packet with CWR since (ns-2
+    /// `ecn_unacked_`).
+    echo: EcnEcho,
+    /// Counters of AccECN.
+    ce_counter: Option<Box<CeCounter>>,
+    short_packet: Option<Box<ShortPacket>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,8 +81,22 @@ impl Receiver {
             has_gap: true,
             delayed_ack: None,
             sack,
-            ece_latched: false,
+            echo: EcnEcho::NONE,
+            ce_counter: None,
+            short_packet: None,
         }
+    }
+
+    /// Tells which packet is a short one.
+    pub fn set_short_packet(&mut self, short: Option<ShortPacket>) {
+        self.short_packet = short.map(Box::new);
+    }
+
+    /// Payload of packet `number` if it is the short one, bytes.
+    #[inline]
+    pub fn short_payload_bytes(&self, number: i64) -> Option<u32> {
+        let short = self.short_packet.as_deref().filter(|short| short.number == number)?;
+        Some(short.payload_bytes)
     }
 
     /// Resets the receiver for another flow and keeps allocated memory.
@@ -105,8 +124,9 @@ impl Receiver {
         cwr: bool,
         knobs: &Knobs,
     ) -> (bool, Option<AckSegment>) {
-        if number == self.rcv_nxt && !self.has_gap && !knobs.delayed_ack && !(ce | cwr) {
-            // Fast path: in order, no gap, no delayed ACKs.
+        let is_plain = !knobs.delayed_ack && self.ce_counter.is_none() && !(ce | cwr);
+        if number == self.rcv_nxt && !self.has_gap && is_plain {
+            // Fast path: in order, no gap, no delayed ACKs, no counters.
             (self.rcv_nxt, self.highest_received, self.last_ack_sent, self.echo_s) =
                 (number + 1, number, number, sent_s);
             return (
@@ -116,7 +136,7 @@ impl Receiver {
                     sent_s,
                     echo_s: sent_s,
                     size_bytes: knobs.ack_wire_size(),
-                    ece: self.ece_latched,
+                    echo: self.echo,
                 }),
             );
         }
@@ -141,15 +161,25 @@ impl Receiver {
         }
         // RFC 8257 section 3.2: ECE reports each packet's own mark; RFC 3168: ECE is latched until
         // CWR.
-        self.ece_latched &= !(cwr || knobs.exact_marks);
-        self.ece_latched |= ce;
+        let mut acks_at_once = false;
+        if knobs.ecn && knobs.ecn_feedback.is_accecn() {
+            let full = if number == 0 && knobs.syn { 0 } else { knobs.packet_size };
+            let payload_bytes = self.short_payload_bytes(number).unwrap_or(full);
+            let counter = self.ce_counter.get_or_insert_with(|| Box::new(CeCounter::new()));
+            acks_at_once = counter.on_data(ce, payload_bytes);
+            self.echo = counter.echo();
+        } else {
+            let ends = cwr || knobs.ecn_feedback == EcnFeedback::ExactEce;
+            self.echo = EcnEcho::ece(ce || (self.echo == EcnEcho::ECE && !ends));
+        }
         let filled_gap = number < self.highest_received;
         let new = self.accept(number);
         if knobs.delayed_ack {
             let delayed_ack = self.delayed_ack.get_or_insert_default();
             if delayed_ack.held.is_none() && number == self.rcv_nxt - 1 {
                 // Linux's quick ACKs speed up slow start.
-                let immediately = (knobs.immediate_ack_on_fill && filled_gap)
+                let immediately = acks_at_once
+                    || (knobs.immediate_ack_on_fill && filled_gap)
                     || (knobs.immediate_ack_on_syn && number == 0)
                     || number < i64::from(knobs.quick_acks);
                 if !immediately {
@@ -222,18 +252,18 @@ impl Receiver {
         // RFC 3168 section 6.1.3, ns-2 `TcpSink::ack`: ECE reports a mark on either packet of a
         // delayed ACK.
         let held = self.delayed_ack.as_mut().and_then(|delayed_ack| delayed_ack.held.take());
-        self.ece_latched |= held.is_some_and(|held| held.ce);
+        let ece = self.echo == EcnEcho::ECE || held.is_some_and(|held| held.ce);
         let agrees = knobs.ecn
             && knobs.ecn_handshake
             && (number == 0 || held.is_some_and(|held| held.number == 0));
         if let Some(out_of_order) = &mut self.out_of_order {
             out_of_order.with_duplicate = None;
         }
-        let mut size_bytes = knobs.ack_wire_size();
+        let mut blocks = 0;
         if self.sack && self.has_gap {
-            size_bytes += knobs.sack_block_size
-                * self.update_sack_blocks(number, ack, knobs.max_sack_blocks as usize);
+            blocks = self.update_sack_blocks(number, ack, knobs.max_sack_blocks as usize);
         }
+        let size_bytes = knobs.ack_wire_size() + knobs.sack_block_size * blocks;
         self.has_gap &= ack < self.highest_received;
         if !self.has_gap
             && let Some(out_of_order) = &mut self.out_of_order
@@ -241,9 +271,15 @@ impl Receiver {
             out_of_order.received.clear();
             out_of_order.blocks = SackBlocks::default();
         }
-        let ece = self.ece_latched || agrees;
-        self.ece_latched &= !knobs.exact_marks;
-        AckSegment { ack, sent_s, echo_s: self.echo_s, size_bytes, ece }
+        let mut segment =
+            AckSegment { ack, sent_s, echo_s: self.echo_s, size_bytes, echo: self.echo };
+        if let Some(counter) = &mut self.ce_counter {
+            counter.report(&mut segment, blocks, knobs);
+        } else {
+            segment.echo = EcnEcho::ece(ece || agrees);
+            self.echo = EcnEcho::ece(ece && knobs.ecn_feedback != EcnFeedback::ExactEce);
+        }
+        segment
     }
 
     /// The SACK blocks of the last ACK, if it has any.

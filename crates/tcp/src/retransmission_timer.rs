@@ -76,11 +76,11 @@ impl Tcb {
         if knobs.timestamps {
             self.sample_rtt(now_s, ack.echo_s, knobs);
             if knobs.timestamps_reset_backoff {
-                self.end_backoff(ack, knobs);
+                self.end_backoff(knobs);
             }
         }
         if self.timer.rtt_active && ack.ack >= self.timer.rtt_seq {
-            self.end_backoff(ack, knobs);
+            self.end_backoff(knobs);
             self.timer.rtt_active = false;
             if !knobs.timestamps {
                 self.sample_rtt(now_s, self.timer.rtt_sent_s, knobs);
@@ -121,8 +121,8 @@ impl Tcb {
     /// A timed packet was acknowledged: ends the backoff, unless ECE continues at a window of one
     /// packet (ns-2 `newack`).
     #[inline]
-    pub(crate) fn end_backoff(&mut self, ack: AckSegment, knobs: &Knobs) {
-        if self.ecn.ece_at_one_packet && ack.ece && self.ecn.negotiated {
+    pub(crate) fn end_backoff(&mut self, knobs: &Knobs) {
+        if self.ecn.ece_at_one_packet && self.ecn.is_marked && self.ecn.negotiated {
             return;
         }
         self.ecn.ece_at_one_packet = false;

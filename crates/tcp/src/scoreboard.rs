@@ -73,6 +73,11 @@ impl Scoreboard {
         (self.next_rxt, self.sacked_below_next_rxt) = (0, 0);
     }
 
+    /// The SACKed packets.
+    pub(crate) fn sacked(&self) -> &SequenceSet {
+        &self.sacked
+    }
+
     /// Whether packet `number` is SACKed.
     pub fn is_sacked(&self, number: i64) -> bool {
         self.sacked.contains(number)

@@ -1,5 +1,7 @@
 //! Data and ACK segments. Packet numbers start at 0; -1 acknowledges nothing.
 
+use std::num::NonZeroU32;
+
 /// Up to three SACK blocks (RFC 2018), each `[left, right)` in packet numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
@@ -59,6 +61,111 @@ impl SackBlocks {
     }
 }
 
+/// The last packet of a transfer, if its bytes do not fill it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortPacket {
+    /// Packet number.
+    pub number: i64,
+    /// Payload, bytes.
+    pub payload_bytes: u32,
+}
+
+/// ECN field of the IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Not ECN-capable: an AQM drops the packet.
+    #[default]
+    NotEct = 0,
+    /// ECT(1): ECN-capable, for L4S (RFC 9331 section 4.1).
+    Ect1 = 1,
+    /// ECT(0): ECN-capable.
+    Ect0 = 2,
+    /// Congestion experienced.
+    Ce = 3,
+}
+
+impl Ecn {
+    /// The codepoint with these two bits.
+    #[inline]
+    pub fn from_bits(bits: u8) -> Self {
+        [Self::NotEct, Self::Ect1, Self::Ect0, Self::Ce][usize::from(bits & 3)]
+    }
+}
+
+/// ECN feedback of an ACK: the header bits AE, CWR and ECE, and the option of AccECN.
+///
+/// Bits 0 to 2 are those of the header, 3 says that they are an ACE field, 4 that there is an
+/// option; 5 is set, so that an `Option` of an ACK needs no room of its own; from 8 on is the
+/// counter of the option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EcnEcho(NonZeroU32);
+
+impl EcnEcho {
+    /// No feedback.
+    pub const NONE: Self = Self::of(0);
+    /// ECE (RFC 3168 section 6.1.3).
+    pub const ECE: Self = Self::of(1);
+    const IS_ACE: u32 = 1 << 3;
+    const HAS_OPTION: u32 = 1 << 4;
+    const OPTION_SHIFT: u32 = 8;
+
+    const fn of(bits: u32) -> Self {
+        Self(NonZeroU32::new(bits | 1 << 5).unwrap())
+    }
+
+    /// ECE if it `is_set`.
+    #[inline]
+    pub fn ece(is_set: bool) -> Self {
+        Self::of(is_set.into())
+    }
+
+    /// The ACE field of AccECN (RFC 9768 section 3.2.2): the last three bits of `packets`, which
+    /// arrived with CE.
+    #[inline]
+    pub fn ace(packets: u32) -> Self {
+        Self::of(Self::IS_ACE | (packets & 7))
+    }
+
+    /// The same with the AccECN option (section 3.2.3): payload bytes that arrived with CE, modulo
+    /// 2^24.
+    #[inline]
+    pub fn with_ce_bytes(self, bytes: u32) -> Self {
+        Self::of(u32::from(self.header()) | Self::HAS_OPTION | bytes << Self::OPTION_SHIFT)
+    }
+
+    /// Whether the header bits are an ACE field.
+    #[inline]
+    pub fn is_ace(self) -> bool {
+        self.0.get() & Self::IS_ACE != 0
+    }
+
+    /// AE, CWR and ECE as a number.
+    #[inline]
+    pub fn bits(self) -> u8 {
+        (self.0.get() & 7) as u8
+    }
+
+    /// The counter in the AccECN option.
+    #[inline]
+    pub fn ce_bytes(self) -> Option<u32> {
+        let bits = self.0.get();
+        (bits & Self::HAS_OPTION != 0).then_some(bits >> Self::OPTION_SHIFT)
+    }
+
+    /// The feedback without an option, in four bits.
+    #[inline]
+    pub fn header(self) -> u8 {
+        (self.0.get() & 15) as u8
+    }
+
+    /// The feedback in the last four bits.
+    #[inline]
+    pub fn from_header(header: u8) -> Self {
+        Self::of(u32::from(header & 15))
+    }
+}
+
 /// Destination of a sender's segments: a closure, or a type that implements it for inlining.
 pub trait Output {
     /// Takes a segment.
@@ -81,8 +188,8 @@ pub struct DataSegment {
     pub size_bytes: u32,
     /// Whether the packet was sent before.
     pub retransmission: bool,
-    /// ECT: an AQM may mark the packet instead of dropping it (RFC 3168 section 5).
-    pub ect: bool,
+    /// ECN field: if ECT, an AQM may mark the packet instead of dropping it.
+    pub ecn: Ecn,
     /// CWR: the sender reduced cwnd, and the receiver can stop ECE (RFC 3168 section 6.1.2).
     pub cwr: bool,
     /// cwnd at transmission, packets: for traces.
@@ -103,6 +210,6 @@ pub struct AckSegment {
     pub echo_s: f64,
     /// Bytes on the wire.
     pub size_bytes: u32,
-    /// ECE: CE arrived, and no packet with CWR since (RFC 3168 section 6.1.3).
-    pub ece: bool,
+    /// ECN feedback.
+    pub echo: EcnEcho,
 }

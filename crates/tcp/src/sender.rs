@@ -4,7 +4,9 @@
 use crate::recovery::LossRecovery;
 use crate::tcb::{Phase, Tcb};
 use crate::undo::Verdict;
-use crate::{AckSegment, Counters, Knobs, NEVER, Output, Recovery, SackBlocks};
+use crate::{
+    AckSegment, Counters, EcnEcho, Knobs, NEVER, Output, Recovery, SackBlocks, ShortPacket,
+};
 use cwndlab_rules::{Rule, WindowRule};
 
 /// A TCP sender.
@@ -50,6 +52,12 @@ impl Sender {
         *self = new;
     }
 
+    /// Makes a packet of the data given so far a short one.
+    pub fn set_short_packet(&mut self, short: Option<ShortPacket>) {
+        self.tcb.short_packet = short.map(Box::new);
+        self.update_fast_path();
+    }
+
     /// Starts sending.
     pub fn start(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
         self.tcb.last_event_s = now_s;
@@ -86,10 +94,32 @@ impl Sender {
         if ack.ack > self.tcb.highest_sent {
             return;
         }
+        if ack.echo.is_ace() {
+            let delivered = self.recovery.newly_delivered(&self.tcb, ack.ack, sack);
+            self.tcb.read_ace(ack, delivered, knobs);
+        } else {
+            self.tcb.ecn.is_marked = ack.echo == EcnEcho::ECE;
+        }
+        self.process_ack(now_s, ack, sack, knobs, out);
+        self.tcb.ecn.is_marked = false;
+        self.update_fast_path();
+    }
+
+    /// What an ACK does once its ECN feedback is read.
+    #[inline(always)]
+    fn process_ack(
+        &mut self,
+        now_s: f64,
+        ack: AckSegment,
+        sack: Option<&SackBlocks>,
+        knobs: &Knobs,
+        out: &mut impl Output,
+    ) {
         self.tcb.accumulate_cwnd_area(now_s);
         self.tcb.count_rtt(now_s, ack);
         if self.tcb.rate_sampler.is_some() {
             let flight = self.recovery.flight(&self.tcb, knobs);
+            self.tcb.check_app_limited(flight);
             self.tcb.sample_ack(now_s, ack, flight, knobs);
         }
         if self.tcb.undo.is_some() {
@@ -112,11 +142,18 @@ impl Sender {
                 }
             }
         }
-        if ack.ece && !self.tcb.mark_consumed() {
+        if self.tcb.ecn.is_marked && !self.tcb.mark_consumed() {
             self.recovery.on_ece(&mut self.tcb, ack.ack, knobs);
         }
         self.recovery.on_ack(&mut self.tcb, now_s, ack, sack, knobs, out);
-        self.update_fast_path();
+    }
+
+    /// Whether an ACK reports marks that the sender does not know of.
+    pub fn is_marked(&self, ack: AckSegment, knobs: &Knobs) -> bool {
+        match &self.tcb.ecn.ce_estimate {
+            Some(estimate) => estimate.is_news(ack.echo) && !(ack.ack == 0 && knobs.syn),
+            None => ack.echo == EcnEcho::ECE,
+        }
     }
 
     /// Handles expiry of the retransmission timer.
@@ -125,6 +162,7 @@ impl Sender {
         self.tcb.timer.deadline_s = NEVER;
         // If finished, a late duplicate ACK armed the timer again.
         if !self.tcb.is_finished() {
+            self.tcb.check_app_limited(self.recovery.flight(&self.tcb, knobs));
             self.recovery.on_timer(&mut self.tcb, now_s, knobs, out);
             self.update_fast_path();
         }
@@ -141,6 +179,9 @@ impl Sender {
     /// [`Sender::start`] the data is only queued.
     pub fn supply(&mut self, now_s: f64, packets: u64, knobs: &Knobs, out: &mut impl Output) {
         let was_idle = self.is_finished();
+        if self.tcb.has_started() {
+            self.tcb.check_app_limited(self.recovery.flight(&self.tcb, knobs));
+        }
         self.tcb.data_end = self.tcb.data_end.saturating_add_unsigned(packets);
         if packets == 0 || !self.tcb.has_started() {
             return;

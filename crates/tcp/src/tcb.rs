@@ -10,8 +10,8 @@ use crate::prr::Prr;
 use crate::rate_sample::{Flight, RateSampler};
 use crate::retransmission_timer::RetransmissionTimer;
 use crate::slow_start::SlowStart;
-use crate::undo::Undo;
-use crate::{AckSegment, Counters, Knobs, NEVER, RttEstimator};
+use crate::undo::{Retransmissions, Undo};
+use crate::{AckSegment, Counters, Knobs, NEVER, RttEstimator, ShortPacket};
 use cwndlab_rules::{AckFields, Needs, Rule, WindowRule};
 
 /// Below every packet number, and below -1, which means that nothing is acknowledged.
@@ -85,6 +85,8 @@ pub(crate) struct Tcb {
     pub(crate) timeout_highest_ack: i64,
     /// End of the application's data: packets below this number exist (ns-2 `curseq_`).
     pub(crate) data_end: i64,
+    /// The last packet of a transfer, if its bytes do not fill it.
+    pub(crate) short_packet: Option<Box<ShortPacket>>,
     pub(crate) timer: RetransmissionTimer,
     /// Time of the last transmission, seconds (Linux `lsndtime`).
     pub(crate) last_sent_s: f64,
@@ -105,6 +107,8 @@ pub(crate) struct Tcb {
     pub(crate) slow_start: Option<Box<SlowStart>>,
     /// State before the last reduction for a loss, as long as it may prove spurious.
     pub(crate) undo: Option<Box<Undo>>,
+    /// The last retransmissions, where reductions may be undone.
+    pub(crate) retransmissions: Option<Box<Retransmissions>>,
     pub(crate) counters: Counters,
 }
 
@@ -140,6 +144,7 @@ impl Tcb {
             recover: 0,
             timeout_highest_ack: NO_PACKET,
             data_end: packets.map_or(i64::MAX / 2, |n| n as i64 + i64::from(knobs.syn)),
+            short_packet: None,
             timer: RetransmissionTimer::default(),
             last_sent_s: NEVER,
             last_event_s: NEVER,
@@ -152,6 +157,7 @@ impl Tcb {
             slow_start: SlowStart::new(&rule, knobs),
             rule,
             undo: None,
+            retransmissions: None,
             counters: Counters::default(),
         }
     }
@@ -226,9 +232,9 @@ impl Tcb {
         flight: Flight,
         knobs: &Knobs,
     ) {
-        self.ecn.ece_at_one_packet &= !STEADY && ack.ece;
+        self.ecn.ece_at_one_packet &= !STEADY && self.ecn.is_marked;
         if STEADY
-            || !ack.ece
+            || !self.ecn.is_marked
             || self.mark_consumed()
             || self.complete_ecn_negotiation()
             || self.is_repairing_after_timeout(knobs)

@@ -29,6 +29,16 @@ pub(crate) struct Undo {
     frto: Frto,
 }
 
+/// Retransmissions that may be unacknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Retransmissions {
+    /// Time of the first, seconds.
+    first_s: f64,
+    count: i64,
+    /// Highest packet retransmitted.
+    highest: i64,
+}
+
 /// Step of F-RTO (RFC 5682 section 2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Frto {
@@ -63,6 +73,14 @@ impl Tcb {
             Some(Undo { cwnd, ssthresh, rule, .. }) => (cwnd, ssthresh, rule),
             None => (self.cwnd, self.ssthresh, self.rule.clone()),
         };
+        // Packets that an earlier repair retransmitted may be unacknowledged still: their ACKs echo
+        // a time before the first retransmission of this one (Linux keeps `retrans_stamp`).
+        let unacknowledged = self
+            .retransmissions
+            .as_deref()
+            .copied()
+            .filter(|earlier| self.highest_ack < earlier.highest)
+            .unwrap_or(Retransmissions { first_s: NEVER, count: 0, highest: -1 });
         // A path with timestamps or SACK-based recovery by time has better means than F-RTO.
         let frto = congestion == Congestion::Timeout
             && !knobs.timestamps
@@ -75,15 +93,26 @@ impl Tcb {
             rule,
             first: self.highest_ack + 1,
             end: self.highest_sent,
-            retransmitted_s: NEVER,
-            unreported: 0,
+            retransmitted_s: unacknowledged.first_s,
+            unreported: unacknowledged.count,
             is_acknowledged: false,
             frto: if frto { Frto::FirstAck } else { Frto::Off },
         }));
     }
 
-    /// Notes a retransmission.
-    pub(crate) fn note_retransmission(&mut self, now_s: f64) {
+    /// Notes a retransmission of packet `number`.
+    pub(crate) fn note_retransmission(&mut self, now_s: f64, number: i64) {
+        let earlier =
+            self.retransmissions.as_deref().filter(|earlier| self.highest_ack < earlier.highest);
+        let last = Retransmissions {
+            first_s: earlier.map_or(now_s, |earlier| earlier.first_s),
+            count: earlier.map_or(1, |earlier| earlier.count + 1),
+            highest: earlier.map_or(number, |earlier| earlier.highest.max(number)),
+        };
+        match &mut self.retransmissions {
+            Some(retransmissions) => **retransmissions = last,
+            None => self.retransmissions = Some(Box::new(last)),
+        }
         if let Some(undo) = &mut self.undo {
             undo.retransmitted_s = undo.retransmitted_s.min(now_s);
             undo.unreported += 1;

@@ -4,7 +4,7 @@
 mod exchange;
 
 use cwndlab_rules::{Ack, Arithmetic, Congestion, Needs, Rule, RuleSpec, SlowStart, WindowRule};
-use cwndlab_tcp::{DataSegment, Knobs, Receiver, Recovery, Sender};
+use cwndlab_tcp::{DataSegment, EcnEcho, EcnFeedback, Knobs, Receiver, Recovery, Sender};
 use exchange::{Exchange, rfc};
 use std::sync::{Arc, Mutex};
 
@@ -244,12 +244,13 @@ fn exact_marks_are_those_of_each_packet() {
             .into_iter()
             .enumerate()
             .map(|(number, ce)| {
-                receiver.on_data(0.1, number as i64, 0.0, ce, false, &knobs).1.unwrap().ece
+                let ack = receiver.on_data(0.1, number as i64, 0.0, ce, false, &knobs).1;
+                ack.unwrap().echo == EcnEcho::ECE
             })
             .collect::<Vec<bool>>()
     };
     assert_eq!(
-        echoes(Knobs { exact_marks: true, ..rfc() }),
+        echoes(Knobs { ecn_feedback: EcnFeedback::ExactEce, ..rfc() }),
         [false, true, false, true, true, false]
     );
     assert_eq!(echoes(rfc()), [false, true, true, true, true, true]);
@@ -338,4 +339,27 @@ fn packets_delivered_before_are_not_acked_again() {
     let acked: Vec<u64> =
         recorder.heard.lock().unwrap().iter().map(|ack| ack.acked_packets).collect();
     assert_eq!(acked[1..], [1]);
+}
+
+/// The ACK of the SYN tells of no data, and packets are application-limited until what was in
+/// flight when the application ran out of data is delivered (draft-ietf-ccwg-bbr, section "Detecting
+/// application-limited phases").
+#[test]
+fn application_limited_until_the_bubble_is_delivered() {
+    let recorder = Recorder { recovery: true, ..Recorder::default() };
+    let knobs =
+        Knobs { initial_window: 8.0, initial_ssthresh: 8.0, window: 100.0, rack: true, ..rfc() };
+    let rule = Rule::custom(recorder.clone());
+    let mut tcp = Exchange::of(Sender::new(rule, Recovery::Sack, Some(2), 0.0, &knobs), knobs);
+    tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
+    tcp.at(0.1).syn_ack(&[1, 2]);
+    tcp.at(0.2).echo(1, &[], 0.1, &[]).echo(2, &[], 0.1, &[]);
+    // Idle: 3 to 10 fill the window; 11 leaves with the first ACK, when the bubble is over.
+    tcp.at(0.5).supply(9, &[3, 4, 5, 6, 7, 8, 9, 10]);
+    tcp.at(0.6).echo(3, &[], 0.5, &[11]).echo(10, &[], 0.5, &[]);
+    tcp.at(0.7).echo(11, &[], 0.6, &[]);
+    let heard = recorder.heard.lock().unwrap().clone();
+    assert_eq!(heard[0].delivery_rate_packets_s, 0.0);
+    let limited: Vec<bool> = heard[1..].iter().map(|ack| ack.app_limited).collect();
+    assert_eq!(limited, [false, false, true, true, false]);
 }

@@ -5,7 +5,8 @@
 
 mod exchange;
 
-use cwndlab_tcp::{Knobs, NEVER, Recovery};
+use cwndlab_rules::{Arithmetic, RuleSpec};
+use cwndlab_tcp::{Knobs, NEVER, Recovery, Sender, ShortPacket};
 use exchange::{Exchange, ns2, rfc};
 
 #[test]
@@ -113,4 +114,20 @@ fn data_between_duplicate_acknowledgements() {
         let mut tcp = Exchange::eight_packets(Recovery::Sack, Some(8), knobs);
         tcp.at(0.2).ack(6, &[]).sack(6, &[(8, 9)], &[]).supply(2, sends);
     }
+}
+
+#[test]
+fn the_last_packet_of_a_transfer_is_short() {
+    // 2,500 bytes in packets of 1000: the third has 500, and 40 of headers. It is as short when it
+    // is retransmitted.
+    let (packets, short) = rfc().segments_of(2500);
+    assert_eq!((packets, short), (3, Some(ShortPacket { number: 3, payload_bytes: 500 })));
+    assert_eq!(rfc().segments_of(3000), (3, None));
+    let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
+    let mut sender =
+        Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, Some(packets), 0.0, &rfc());
+    sender.set_short_packet(short);
+    let mut tcp = Exchange::of(sender, rfc());
+    tcp.begin(&[0]).sizes(&[40]).at(0.1).ack(0, &[1, 2, 3]).sizes(&[1040, 1040, 540]);
+    tcp.at(0.2).ack(2, &[]).expires(1.2, &[3]).sizes(&[540]);
 }

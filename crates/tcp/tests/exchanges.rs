@@ -180,6 +180,32 @@ fn rfc6675_sends_lost_packets_before_new_ones() {
     tcp.at(0.3).sack(1, &[(4, 11)], &[12]);
 }
 
+/// Mathis and Mahdavi 1996, section 2.2: awnd = snd.nxt - snd.fack + retran_data bounds sending.
+#[test]
+fn fack_repairs_a_burst_at_the_first_duplicate() {
+    for knobs in [rfc(), Knobs { sack_rfc6675: false, ..rfc() }] {
+        let mut tcp = Exchange::eight_packets(Recovery::Fack, None, knobs);
+        // 1 to 5 are lost. snd.fack - snd.una = 7 - 1 > 3 begins recovery: cwnd 4. With 1
+        // retransmitted awnd = 9 - 7 + 1 = 3, so 2 follows.
+        tcp.at(0.2).sack(0, &[(6, 7)], &[1, 2]).window(4.0, 4.0);
+        // 9 - 8 + 2 = 3; 9 - 9 + 3 = 3.
+        tcp.sack(0, &[(6, 8)], &[3]).sack(0, &[(6, 9)], &[4]);
+        // Each retransmission that arrives makes room for one packet: 5, then new data.
+        tcp.at(0.3).sack(1, &[(6, 9)], &[5]).sack(2, &[(6, 9)], &[9]).sack(3, &[(6, 9)], &[10]);
+        tcp.sack(4, &[(6, 9)], &[11]).window(4.0, 4.0).ack(8, &[12]);
+        assert_eq!(tcp.sender.counters(0.3).fast_retransmits, 1);
+    }
+}
+
+#[test]
+fn fack_waits_for_three_duplicates_if_little_is_missing() {
+    let mut tcp = Exchange::eight_packets(Recovery::Fack, None, rfc());
+    // snd.fack - snd.una is 3 - 1, then 4 - 1: limited transmit. The third duplicate begins
+    // recovery: awnd = 11 - 5 + 1 = 7 is above cwnd, 4.
+    tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]).window(8.0, 8.0);
+    tcp.sack(0, &[(2, 5)], &[1]).window(4.0, 4.0);
+}
+
 #[test]
 fn rfc6675_rescues_the_tail_of_a_transfer_once() {
     // Eight packets in all; 1 and 8 are lost. No packet beyond 8 can reveal its loss, and there is

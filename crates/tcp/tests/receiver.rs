@@ -1,6 +1,6 @@
 //! ACKs of the receiver, from the examples of RFC 2018 and the rules of RFC 5681 section 4.2.
 
-use cwndlab_tcp::{Knobs, NEVER, Profile, Receiver};
+use cwndlab_tcp::{EcnEcho, Knobs, NEVER, Profile, Receiver};
 
 fn knobs() -> Knobs {
     Knobs::profile(Profile::Rfc)
@@ -111,7 +111,7 @@ fn echo(
     (ce, cwr): (bool, bool),
     knobs: &Knobs,
 ) -> Option<bool> {
-    receiver.on_data(0.0, number, 0.0, ce, cwr, knobs).1.map(|ack| ack.ece)
+    receiver.on_data(0.0, number, 0.0, ce, cwr, knobs).1.map(|ack| ack.echo == EcnEcho::ECE)
 }
 
 const PLAIN: (bool, bool) = (false, false);
@@ -174,7 +174,7 @@ fn a_delayed_acknowledgement_echoes_marks_on_either_packet() {
             echoes,
             [Some(false), None, Some(true), None, Some(false), None, Some(true), None]
         );
-        assert_eq!(receiver.on_timer(&knobs).map(|ack| ack.ece), Some(false));
+        assert_eq!(receiver.on_timer(&knobs).map(|ack| ack.echo), Some(EcnEcho::NONE));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Slow-start schemes with any rule, by hand: rounds of packets whose ACKs arrive together.
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
-use cwndlab_tcp::{AckSegment, Knobs, Profile, Recovery, Sender, SlowStartScheme};
+use cwndlab_tcp::{AckSegment, EcnEcho, Knobs, Profile, Recovery, Sender, SlowStartScheme};
 use cwndlab_units::Time;
 
 /// An unlimited flow with an initial window of ten packets.
@@ -29,7 +29,8 @@ impl Rounds {
         self.now_s += rtt_s;
         let (first, end) = (self.sender.snd_una(), self.next);
         for ack in first..end {
-            let segment = AckSegment { ack, sent_s, echo_s: sent_s, size_bytes: 40, ece: false };
+            let segment =
+                AckSegment { ack, sent_s, echo_s: sent_s, size_bytes: 40, echo: EcnEcho::NONE };
             let next = &mut self.next;
             self.sender.on_ack(self.now_s, segment, None, &self.knobs, &mut |_| *next += 1);
         }
@@ -39,6 +40,21 @@ impl Rounds {
 
 fn rfc() -> Knobs {
     Knobs { min_rto: Time::ns(200_000_000), ..Knobs::profile(Profile::Rfc) }
+}
+
+/// RFC 3742 section 2. At 80 packets 21 ACKs add a packet each, up to 101; K = int(101/50) = 2, so
+/// the other 59 add half a packet.
+#[test]
+fn limited_slow_start_adds_at_most_fifty_packets_per_round_trip() {
+    let mut flow = Rounds::new("AIMD(1, 0.5)", SlowStartScheme::Limited, rfc());
+    for cwnd in [20.0, 40.0, 80.0, 130.5] {
+        assert_eq!(flow.round(0.1), cwnd);
+    }
+    for _ in 0..20 {
+        let before = flow.sender.cwnd();
+        let growth = flow.round(0.1) - before;
+        assert!((40.0..=50.5).contains(&growth), "{growth}");
+    }
 }
 
 /// RFC 9406 section 4.2. The RTT rises from 100 to 120 ms in the second round, whose eighth ACK
@@ -78,7 +94,8 @@ fn an_ack_of_many_packets_counts_for_eight() {
     for (pacing, cwnd) in [(false, 18.0), (true, 20.0)] {
         let knobs = Knobs { grow_by_packets: true, pacing, ..rfc() };
         let mut flow = Rounds::new("AIMD(1, 0.5)", SlowStartScheme::HyStartPlusPlus, knobs);
-        let ack = AckSegment { ack: 9, sent_s: 0.0, echo_s: 0.0, size_bytes: 40, ece: false };
+        let ack =
+            AckSegment { ack: 9, sent_s: 0.0, echo_s: 0.0, size_bytes: 40, echo: EcnEcho::NONE };
         flow.sender.on_ack(0.1, ack, None, &flow.knobs, &mut |_| {});
         assert_eq!(flow.sender.cwnd(), cwnd, "pacing {pacing}");
     }

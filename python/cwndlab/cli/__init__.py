@@ -1,8 +1,8 @@
 """The command line: parsing and printing only.
 
 Data goes to standard output, messages and progress to standard error. Exit codes: 0 done, 2 bad
-input (one line that names the key, the value and what is expected), 130 interrupted (finished runs
-are written), 1 anything else.
+input (one line that names the key, the value and what is expected), 130 interrupted and 143
+terminated (finished runs are written), 1 anything else.
 """
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cwndlab.cli.interrupt import interrupts_kept
+from cwndlab.cli.interrupt import interrupts_kept, terminations_as_interrupts
 from cwndlab.message import missing, unknown
 
 if TYPE_CHECKING:
     import click
 
-EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
+EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    try:
-        with interrupts_kept():
-            code = _run(arguments)
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        _say("interrupted")
-        code = EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader (`| head`) has closed the pipe: exit without a message, also at the final
-        # flush.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = EXIT_FAILED
+    with terminations_as_interrupts() as stops:
+        try:
+            with interrupts_kept():
+                code = _run(arguments)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            _say("terminated" if stops.terminated else "interrupted")
+            code = EXIT_TERMINATED if stops.terminated else EXIT_INTERRUPTED
+        except BrokenPipeError:
+            # The reader (`| head`) has closed the pipe: exit without a message, also at the final
+            # flush.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = EXIT_FAILED
     sys.exit(code)
 
 

@@ -26,7 +26,7 @@ ENVIRONMENTS, REPLICATES = ("constant",), 3
     "--recovery",
     multiple=True,
     metavar="NAMES",
-    help="tahoe, reno, newreno, sack.  [default: sack]",
+    help="tahoe, reno, newreno, sack, fack.  [default: sack]",
 )
 @click.option(
     "--queue",

@@ -1,4 +1,4 @@
-"""Delivers a Ctrl-C that Python would lose.
+"""Delivers a Ctrl-C that Python would lose, and ends on SIGTERM as on Ctrl-C.
 
 Python raises `KeyboardInterrupt` wherever the main thread is. In a callback or a `__del__` (an
 import has many: the lock of every module ends in one), Python prints "Exception ignored" and
@@ -16,9 +16,38 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
+    from types import FrameType
 
 AGAIN_S = 0.02
 """Long enough to have left the callback; should it hit another one, it comes once more."""
+
+
+class Stops:
+    """What ends the program early."""
+
+    terminated = False
+
+
+@contextmanager
+def terminations_as_interrupts() -> Iterator[Stops]:
+    """Interrupt the body on SIGTERM, too, and say whether that is why it ended."""
+    stops = Stops()
+
+    def terminate(_number: int, _frame: FrameType | None) -> None:
+        stops.terminated = True
+        # Whatever handles Ctrl-C now may defer it.
+        signal.raise_signal(signal.SIGINT)
+
+    try:
+        before = signal.signal(signal.SIGTERM, terminate)
+    except ValueError:
+        # Signals are the main thread's.
+        yield stops
+        return
+    try:
+        yield stops
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

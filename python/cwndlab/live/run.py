@@ -62,7 +62,9 @@ def linux(
 def counterpart(scenario: Scenario) -> Scenario:
     """Return the scenario to simulate for comparison with Linux TCP.
 
-    It has Linux's endpoints, and the packets and windows of the live run.
+    It has Linux's endpoints, and the packets and windows of the live run. Linux's own rules have
+    whole windows after a reduction; rules loaded as BPF programs keep the fraction
+    (docs/kernel.md).
 
     Parameters
     ----------
@@ -76,15 +78,24 @@ def counterpart(scenario: Scenario) -> Scenario:
     >>> plain = {"duration": "10s", "dumbbell": link, "flows": [flow], "tcp": {"packet_size": 500}}
     >>> counterpart(Scenario.from_dict(plain)).to_dict()["tcp"]
     {'packet_size': 500, 'initial_window': 4.0, 'delayed_ack': False}
+    >>> loaded = {**plain, "flows": [{**flow, "rule": "GAIMD(0.31, 0.875)"}]}
+    >>> counterpart(Scenario.from_dict(loaded)).to_dict()["flows"][0]["tcp"]
+    {'precise_reduction': True, 'integer_ssthresh': False}
     """
     whole = scenario.to_dict()
     values = {knob["name"]: knob["values"][whole.get("profile", "rfc")] for knob in native.knobs()}
     # Knobs in which profiles differ and that a live run takes from the scenario; the others are
     # Linux's.
     as_live = {name: values[name] for name in ("packet_size", "initial_window", "delayed_ack")}
-    return Scenario.from_dict(
-        {**whole, "profile": "linux", "tcp": {**as_live, **whole.get("tcp", {})}}
-    )
+    fractions = {"precise_reduction": True, "integer_ssthresh": False}
+    flows = [
+        flow
+        if flow["rule"].startswith("kernel:")
+        else {**flow, "tcp": {**fractions, **flow.get("tcp", {})}}
+        for flow in whole["flows"]
+    ]
+    tcp = {**as_live, **whole.get("tcp", {})}
+    return Scenario.from_dict({**whole, "profile": "linux", "tcp": tcp, "flows": flows})
 
 
 def play(

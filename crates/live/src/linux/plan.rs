@@ -201,7 +201,7 @@ fn flow_plan(play: &ExternalFlow, spec: &FlowSpec) -> FlowPlan {
         group: play.group,
         start_s: play.start_s,
         stop_s: play.stop_s,
-        bytes: spec.packets.map(|packets| packets * u64::from(packet_size)),
+        bytes: spec.transfer_bytes(&play.knobs),
         mss_bytes: packet_size + if timestamps { TIMESTAMP_BYTES } else { 0 },
         window_bytes: limited(window)
             .map(|packets| (packets * f64::from(packet_size)).min(1e9) as u32),

@@ -162,12 +162,11 @@ fn transfer(
         Some(packets) => factory.initial_ssthresh_packets(packets),
         None => factory,
     };
-    let packets = scenario.flows[play.group].packets;
     Transfer {
         factory,
         start_s: play.start_s,
         stop_s: play.stop_s,
-        bytes: packets.map(|packets| packets * u64::from(play.knobs.packet_size)),
+        bytes: scenario.flows[play.group].transfer_bytes(&play.knobs),
         window_bytes: limited(play.knobs.window)
             .map(|packets| (packets * f64::from(datagram_bytes)).min(1e9) as u32),
         qlog,

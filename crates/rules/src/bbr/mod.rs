@@ -48,6 +48,12 @@ impl<const N: usize> MaxFilter<N> {
         *slot = slot.max(value);
         self.value = self.value.max(value);
     }
+
+    /// The largest of this period and the `periods - 1` before it, at most `N` in all.
+    fn largest_of_last(&self, periods: u64) -> f64 {
+        let first = (self.period + 1).saturating_sub(periods);
+        (first..=self.period).map(|period| self.largest[period as usize % N]).fold(0.0, f64::max)
+    }
 }
 
 /// Windowed minimum of the RTT over ten seconds.

@@ -3,7 +3,8 @@
 //! ```text
 //! max_bw  = maximum delivery rate of this and the last ProbeBW cycle,  bw = min(max_bw, bw_short)
 //! pacing  = 0.99 pacing_gain bw
-//! w      <= cwnd_gain bw min_rtt, inflight_long and inflight_short
+//! w      <= cwnd_gain bw min_rtt + extra, inflight_long and inflight_short
+//! extra   = most packets acknowledged beyond bw in 10 round trips, in 1 until the pipe was full
 //!
 //! Startup   gains 2.77 and 2, until the rate grew < 25 % in 3 round trips, or a round trip in
 //!           recovery lost more than 2 %, reported by 6 ACKs or more
@@ -16,7 +17,8 @@
 //!                        trip while it binds; until more than 2 % are lost or the rate stopped
 //!                        growing; after a probe with such loss, until inflight_long is in flight,
 //!                        and at once again if that lost nothing
-//! ProbeRTT  after 5 s without a lower RTT: half the product in flight for 200 ms and a round trip
+//! ProbeRTT  after 5 s without a lower RTT, unless they end in an idle period: half the product in
+//!           flight for 200 ms and a round trip
 //!
 //! loss above 2 % of the packets in flight, for packets sent in Refill and Up:
 //!           inflight_long <- max(in flight then, 0.7 target)
@@ -29,17 +31,23 @@
 //!
 //! Departures: the packets in flight at transmission and lost since are those of the packet
 //! acknowledged when a loss is detected, three packets after the lost one, not those of the lost
-//! packet; lost ranges are counted by the ACKs that reveal them, as in Linux; no allowance for ACK
-//! aggregation; marks are ignored, as in the draft; the wait between
-//! probes is hashed from the flow's own history, because a rule has no randomness.
+//! packet; lost ranges are counted by the ACKs that reveal them, as in Linux; what an undo restores
+//! is saved where recovery begins, as the draft's text says, and not again with the first loss of
+//! each round trip (`NoteLoss`): leaving Up begins such a round trip, and the next lost packet
+//! would overwrite what was saved; a timeout ends Up with the next ACK, and an ACK that proves it
+//! spurious restarts the probe at once; marks are ignored, as in the draft; packets are whole, and
+//! there is no offload; the wait between probes is hashed from the flow's own history, because a
+//! rule has no randomness.
 
+mod aggregation;
 mod loss;
 mod round_trip;
 
 use super::{FullPipe, MIN_PIPE, MaxFilter, pseudo_random};
 use crate::registry::no_check;
 use crate::{Ack, Congestion, Family, MarkResponse, Needs, Rule, SlowStart, WindowRule};
-use loss::Bounds;
+use aggregation::Aggregation;
+use loss::{Bounds, Saved};
 
 const PACING_MARGIN: f64 = 0.01;
 const DRAIN_ROUNDS: u64 = 3;
@@ -77,8 +85,11 @@ pub struct Bbr3 {
     round_ends: u64,
     round_start: bool,
     rounds: u64,
-    drained_by: u64,
+    /// Number of the round trip in which Drain began.
+    drain_round: u64,
     bounds: Bounds,
+    saved: Saved,
+    aggregation: Aggregation,
     probe_wait_s: f64,
     rounds_since_probe: f64,
     cycle_s: f64,
@@ -87,6 +98,19 @@ pub struct Bbr3 {
     /// cwnd before recovery or ProbeRTT, packets.
     prior_cwnd: f64,
     in_recovery: bool,
+    /// A full window was in flight at any point in the last round trip (C.is_cwnd_limited), and
+    /// `delivered` at its end.
+    is_limited: bool,
+    limited_until: u64,
+    /// No ACK arrived since the flow restarted from idle.
+    idle_restart: bool,
+    /// `delivered` when ProbeRTT began, and when what was sent in it is delivered.
+    probe_rtt_delivered: (u64, u64),
+    /// Packets delivered, and packets in flight, after the last ACK; its delivery rate, packets/s.
+    delivered: u64,
+    in_flight: u64,
+    sample: f64,
+    app_limited: bool,
 }
 
 impl Default for Bbr3 {
@@ -102,8 +126,10 @@ impl Default for Bbr3 {
             round_ends: 0,
             round_start: false,
             rounds: 0,
-            drained_by: 0,
+            drain_round: 0,
             bounds: Bounds::default(),
+            saved: Saved::default(),
+            aggregation: Aggregation::default(),
             probe_wait_s: 0.0,
             rounds_since_probe: 0.0,
             cycle_s: 0.0,
@@ -111,6 +137,14 @@ impl Default for Bbr3 {
             initial_cwnd: 0.0,
             prior_cwnd: 0.0,
             in_recovery: false,
+            is_limited: false,
+            limited_until: 0,
+            idle_restart: false,
+            probe_rtt_delivered: (u64::MAX, 0),
+            delivered: 0,
+            in_flight: 0,
+            sample: 0.0,
+            app_limited: false,
         }
     }
 }
@@ -134,13 +168,21 @@ impl Bbr3 {
 
     /// `gain` bandwidth-delay products, packets.
     fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
+        self.inflight_with(bandwidth, gain, 0.0)
+    }
+
+    /// `gain` bandwidth-delay products and `extra` packets.
+    fn inflight_with(&self, bandwidth: f64, gain: f64, extra: f64) -> f64 {
         let product = bandwidth * self.min_rtt.0;
-        let packets = if product.is_finite() && product > 0.0 {
-            (gain * product).ceil().max(MIN_PIPE)
-        } else {
-            self.initial_cwnd
-        };
-        packets + if self.mode == Mode::Up { 2.0 } else { 0.0 }
+        let packets =
+            if product.is_finite() && product > 0.0 { gain * product } else { self.initial_cwnd };
+        (packets + extra).ceil().max(MIN_PIPE) + if self.mode == Mode::Up { 2.0 } else { 0.0 }
+    }
+
+    /// The bandwidth-delay product unless cwnd is less (`TargetInflight`), packets.
+    fn target(&self, cwnd: f64) -> f64 {
+        let product = self.bandwidth() * self.min_rtt.0;
+        if product.is_finite() { product.min(cwnd) } else { cwnd }
     }
 
     fn is_probe_bandwidth(&self) -> bool {
@@ -150,16 +192,26 @@ impl Bbr3 {
     fn update(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         if self.initial_cwnd == 0.0 {
             (self.initial_cwnd, self.probed_rtt.1) = (cwnd, ack.now_s);
+            self.aggregation.restart(ack.now_s);
         }
+        let ack = &Ack { app_limited: ack.app_limited || self.was_sent_in_probe_rtt(ack), ..*ack };
+        let bandwidth = self.bandwidth();
+        if (ack.in_flight_packets + ack.acked_packets) as f64 + 1.0 >= cwnd {
+            self.limited_until = ack.delivered_packets + ack.in_flight_packets;
+        }
+        self.is_limited = ack.delivered_packets <= self.limited_until;
         let mut cwnd = self.restore(cwnd, ack);
         self.learn_from_losses(cwnd, ack);
         self.count_round(ack);
-        self.measure_rate(cwnd, ack);
+        self.measure_rate(cwnd, bandwidth, ack);
         self.next_mode(cwnd, ack);
         let expired = self.measure_rtt(ack);
         cwnd = self.probe_rtt(cwnd, ack, expired);
+        self.idle_restart = false;
         self.bounds.advance(ack);
         self.set_pacing(cwnd, ack);
+        (self.delivered, self.in_flight) = (ack.delivered_packets, ack.in_flight_packets);
+        (self.sample, self.app_limited) = (ack.delivery_rate_packets_s, ack.app_limited);
         self.window(cwnd, ack)
     }
 
@@ -189,32 +241,35 @@ impl Bbr3 {
         self.round_ends = ack.delivered_packets;
     }
 
-    fn measure_rate(&mut self, cwnd: f64, ack: &Ack) {
+    /// `bandwidth`: that of before this ACK.
+    fn measure_rate(&mut self, cwnd: f64, bandwidth: f64, ack: &Ack) {
         let rate = ack.delivery_rate_packets_s;
         if rate > 0.0 && (!ack.app_limited || rate >= self.max_bandwidth.value()) {
             self.max_bandwidth.update(self.cycle, rate);
         }
         let probing = matches!(self.mode, Mode::Startup | Mode::Refill | Mode::Up);
-        let (startup, bandwidth) = (self.mode == Mode::Startup, self.max_bandwidth.value());
-        let lossy_startup = self.bounds.end_round(ack, probing, startup, bandwidth, cwnd);
+        let (startup, largest) = (self.mode == Mode::Startup, self.max_bandwidth.value());
+        let lossy_startup = self.bounds.end_round(ack, probing, startup, largest, cwnd);
+        self.aggregation.update(ack, bandwidth, cwnd, self.rounds, self.filled);
         if self.round_start && !ack.app_limited {
             self.full_pipe.update(rate);
             self.filled |= self.full_pipe.reached;
         }
         if lossy_startup {
-            self.filled = true;
-            self.bounds.inflight_long =
-                self.inflight(self.bandwidth(), 1.0).max(self.bounds.inflight_latest);
+            self.saved.mode = Some(Mode::Startup);
+            (self.filled, self.full_pipe.reached) = (true, true);
+            self.bounds.inflight_long = self.target(f64::INFINITY).max(self.bounds.inflight_latest);
         }
     }
 
     fn next_mode(&mut self, cwnd: f64, ack: &Ack) {
         let in_flight = ack.in_flight_packets as f64;
         if self.mode == Mode::Startup && self.filled {
-            (self.mode, self.drained_by) = (Mode::Drain, self.rounds + DRAIN_ROUNDS);
+            (self.mode, self.drain_round) = (Mode::Drain, self.rounds);
         }
         if self.mode == Mode::Drain
-            && (in_flight <= self.inflight(self.bandwidth(), 1.0) || self.rounds > self.drained_by)
+            && (in_flight <= self.inflight(self.bandwidth(), 1.0)
+                || self.rounds > self.drain_round + DRAIN_ROUNDS)
         {
             self.enter_down(ack);
         }
@@ -236,7 +291,7 @@ impl Bbr3 {
     }
 
     fn is_time_to_probe(&self, cwnd: f64, ack: &Ack) -> bool {
-        let reno_rounds = self.inflight(self.bandwidth(), 1.0).min(cwnd).min(RENO_ROUNDS);
+        let reno_rounds = self.target(cwnd).min(RENO_ROUNDS);
         ack.now_s > self.cycle_s + self.probe_wait_s || self.rounds_since_probe >= reno_rounds
     }
 
@@ -254,7 +309,7 @@ impl Bbr3 {
             // good.
             return true;
         }
-        if is_limited(cwnd, ack) && cwnd >= self.bounds.inflight_long {
+        if self.is_limited && cwnd >= self.bounds.inflight_long {
             self.full_pipe =
                 FullPipe { bandwidth: ack.delivery_rate_packets_s, ..FullPipe::default() };
             return false;
@@ -277,6 +332,18 @@ impl Bbr3 {
         self.start_round(ack);
     }
 
+    /// Pacing rate at `gain`, packets/s.
+    fn rate(&self, gain: f64) -> f64 {
+        (1.0 - PACING_MARGIN) * gain * self.bandwidth()
+    }
+
+    /// Sets the pacing rate, which never falls before the pipe is full.
+    fn pace(&mut self, rate: f64) {
+        if self.filled || rate > self.pacing_packets_s {
+            self.pacing_packets_s = rate;
+        }
+    }
+
     fn enter_up(&mut self, cwnd: f64, ack: &Ack) {
         self.bounds.start_up(cwnd);
         self.mode = Mode::Up;
@@ -286,18 +353,16 @@ impl Bbr3 {
 
     fn set_pacing(&mut self, cwnd: f64, ack: &Ack) {
         let (gain, _) = self.gains();
-        let mut rate = (1.0 - PACING_MARGIN) * gain * self.bandwidth();
+        let mut rate = self.rate(gain);
         if rate == 0.0 {
             rate = gain * cwnd / if ack.srtt_s > 0.0 { ack.srtt_s } else { 0.001 };
         }
-        if self.filled || rate > self.pacing_packets_s {
-            self.pacing_packets_s = rate;
-        }
+        self.pace(rate);
     }
 
     fn window(&self, cwnd: f64, ack: &Ack) -> f64 {
-        let (acked, target) =
-            (ack.acked_packets as f64, self.inflight(self.bandwidth(), self.gains().1));
+        let (acked, (_, gain)) = (ack.acked_packets as f64, self.gains());
+        let target = self.inflight_with(self.bandwidth(), gain, self.aggregation.extra);
         let mut cwnd = if self.filled {
             (cwnd + acked).min(target)
         } else if cwnd < target || (ack.delivered_packets as f64) < self.initial_cwnd {
@@ -317,29 +382,45 @@ impl Bbr3 {
     }
 }
 
-/// Whether the flow is cwnd-limited: a full window was in flight before this ACK.
-fn is_limited(cwnd: f64, ack: &Ack) -> bool {
-    (ack.in_flight_packets + ack.acked_packets) as f64 + 1.0 >= cwnd
-}
-
 impl WindowRule for Bbr3 {
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         self.update(cwnd, ack)
     }
 
-    fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
+    fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
         self.save(cwnd);
+        if !self.in_recovery {
+            self.saved = Saved::of(&self.bounds);
+        }
+        self.in_recovery = true;
+        if congestion == Congestion::Timeout && self.mode == Mode::Up && self.bounds.is_probe_sample
+        {
+            self.saved.mode = Some(Mode::Up);
+        }
         cwnd
     }
 
-    /// Section "Recovering from spurious loss detection": the bounds that loss lowered, and the
-    /// phase that it ended. cwnd returns when recovery ends.
-    fn undo(&mut self, saved: Self) {
+    fn restart_from_idle(&mut self, cwnd: f64, now_s: f64) -> f64 {
+        self.restart(cwnd, now_s)
+    }
+
+    /// Section "Handling a Spurious Loss Recovery": the bounds that loss lowered, and the phase
+    /// that it ended; a probe begins again with Refill. cwnd returns because recovery ends.
+    fn undo(&mut self, _: Self) {
         self.full_pipe = FullPipe::default();
-        self.bounds.raise_to(&saved.bounds);
-        match saved.mode {
-            Mode::Startup => (self.mode, self.filled) = (saved.mode, saved.filled),
-            Mode::Up if self.is_probe_bandwidth() => self.mode = Mode::Up,
+        self.bounds.raise_to(&self.saved);
+        let in_probe_rtt = matches!(self.mode, Mode::ProbeRtt { .. });
+        match self.saved.mode.take() {
+            Some(Mode::Startup) if self.mode != Mode::Startup => {
+                self.filled = false;
+                if !in_probe_rtt {
+                    self.mode = Mode::Startup;
+                }
+            }
+            Some(Mode::Up) if !in_probe_rtt => {
+                let ack = Ack { delivered_packets: self.delivered, ..Ack::default() };
+                self.enter_refill(&ack);
+            }
             _ => {}
         }
     }
@@ -373,38 +454,46 @@ impl WindowRule for Bbr3 {
         })
     }
 
+    /// Names of draft-ietf-ccwg-bbr, section 2. What is infinite or not measured yet is unknown.
     fn state(&self, report: &mut dyn FnMut(&str, f64)) {
-        report(
-            "max_bw_packets_s",
-            if self.max_bandwidth.value() > 0.0 { self.max_bandwidth.value() } else { f64::NAN },
-        );
-        report(
-            "bw_shortterm_packets_s",
-            if self.bounds.bandwidth_short.is_finite() {
-                self.bounds.bandwidth_short
-            } else {
-                f64::NAN
-            },
-        );
-        report("min_rtt_s", if self.min_rtt.0.is_finite() { self.min_rtt.0 } else { f64::NAN });
-        report(
-            "inflight_longterm_packets",
-            if self.bounds.inflight_long.is_finite() {
-                self.bounds.inflight_long
-            } else {
-                f64::NAN
-            },
-        );
-        report(
-            "inflight_shortterm_packets",
-            if self.bounds.inflight_short.is_finite() {
-                self.bounds.inflight_short
-            } else {
-                f64::NAN
-            },
-        );
-        report("pacing_gain", self.gains().0);
-        report("cwnd_gain", self.gains().1);
+        let known = |value: f64| if value.is_finite() { value } else { f64::NAN };
+        let positive = |value: f64| if value > 0.0 { known(value) } else { f64::NAN };
+        let flag = |value: bool| f64::from(u8::from(value));
+        let (bounds, saved) = (&self.bounds, &self.saved);
+        let undo_state = match saved.mode {
+            Some(Mode::Startup) => 1.0,
+            Some(_) => 2.0,
+            None => 0.0,
+        };
+        for (name, value) in [
+            ("max_bw_packets_s", positive(self.max_bandwidth.value())),
+            ("bw_shortterm_packets_s", known(bounds.bandwidth_short)),
+            ("min_rtt_s", known(self.min_rtt.0)),
+            ("inflight_longterm_packets", known(bounds.inflight_long)),
+            ("inflight_shortterm_packets", known(bounds.inflight_short)),
+            ("pacing_gain", self.gains().0),
+            ("cwnd_gain", self.gains().1),
+            ("pacing_rate_packets_s", positive(self.pacing_packets_s)),
+            ("delivery_rate_packets_s", positive(self.sample)),
+            ("is_app_limited", flag(self.app_limited)),
+            ("inflight_packets", self.in_flight as f64),
+            ("extra_acked_packets", self.aggregation.extra),
+            ("round_count", self.rounds as f64),
+            ("full_bw_count", f64::from(self.full_pipe.rounds)),
+            ("full_bw_now", flag(self.full_pipe.reached)),
+            ("full_bw_reached", flag(self.filled)),
+            ("drain_start_round", if self.filled { self.drain_round as f64 } else { f64::NAN }),
+            ("cycle_stamp_s", positive(self.cycle_s)),
+            ("bw_probe_wait_s", positive(self.probe_wait_s)),
+            ("probe_rtt_min_delay_s", known(self.probed_rtt.0)),
+            ("idle_restart", flag(self.idle_restart)),
+            ("undo_state", undo_state),
+            ("undo_bw_shortterm_packets_s", positive(saved.bandwidth_short)),
+            ("undo_inflight_longterm_packets", positive(saved.inflight_long)),
+            ("undo_inflight_shortterm_packets", positive(saved.inflight_short)),
+        ] {
+            report(name, value);
+        }
     }
 }
 

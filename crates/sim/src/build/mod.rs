@@ -256,7 +256,10 @@ impl Builder<'_> {
             let (start_s, stop_s) = times.unwrap_or((NEVER, NEVER));
             let transfer = transfers
                 .map(|transfers| self.responder(group, &name, transfers, start_s, base_rtt_s));
-            let packets = transfer.as_ref().map(|transfer| transfer.packets).or(spec.packets);
+            let (packets, short) = match &transfer {
+                Some(transfer) => (Some(transfer.packets), None),
+                None => spec.segments(&knobs),
+            };
             if start_s < NEVER {
                 engine.datapath.timers.push(start_s, TimerKind::FlowStart, flow);
             }
@@ -265,7 +268,8 @@ impl Builder<'_> {
             }
             let rule =
                 if rule.is_stateless() { rule.clone() } else { spec.rule.0.build(arithmetic) };
-            let sender = Sender::new(rule, recovery, packets, timer_phase_s, &knobs);
+            let mut sender = Sender::new(rule, recovery, packets, timer_phase_s, &knobs);
+            sender.set_short_packet(short);
             let app = ApplicationState::of(&sender, stop_s, transfer);
             engine.senders.push(SenderEndpoint {
                 sender,
@@ -278,11 +282,9 @@ impl Builder<'_> {
                 app,
             });
             let bins = GoodputBins::new(engine.datapath.window.from_s, engine.datapath.bin_s);
-            engine.datapath.receivers.push(ReceiverEndpoint::new(
-                Receiver::new(recovery.uses_sack()),
-                knobs_index,
-                bins,
-            ));
+            let mut receiver = Receiver::new(recovery.uses_sack());
+            receiver.set_short_packet(short);
+            engine.datapath.receivers.push(ReceiverEndpoint::new(receiver, knobs_index, bins));
             infos.base_rtts_s.push(base_rtt_s);
         }
     }

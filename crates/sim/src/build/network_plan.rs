@@ -7,7 +7,7 @@ use crate::scenario::{
     Scenario, Waveform,
 };
 use cwndlab_rules::{Arithmetic, WindowRule};
-use cwndlab_tcp::Knobs;
+use cwndlab_tcp::{EcnFeedback, Knobs};
 use cwndlab_units::{RateLimit, Span};
 
 /// Access links of a flow with drawn delays.
@@ -65,6 +65,7 @@ fn arriving(spec: &ArrivalSpec) -> FlowSpec {
         leave: None,
         responses: None,
         priority,
+        bytes: None,
         packets: Some(1),
         path,
         back,
@@ -165,7 +166,10 @@ impl<'a> NetworkPlan<'a> {
     /// The endpoint knobs of a flow.
     pub fn knobs(&self, flow: &FlowSpec) -> Knobs {
         let mut knobs = self.scenario.knobs(&flow.tcp);
-        knobs.exact_marks |= flow.rule.0.build(Arithmetic::Plain).needs().exact_marks;
+        let needs = flow.rule.0.build(Arithmetic::Plain).needs();
+        if needs.exact_marks && knobs.ecn_feedback == EcnFeedback::Ece {
+            knobs.ecn_feedback = EcnFeedback::ExactEce;
+        }
         knobs
     }
 

@@ -85,14 +85,14 @@ impl Link {
             now_s,
             size_bytes,
             flow,
-            ecn: flags.has(Flags::ECT),
+            ecn: flags.is_ect(),
             priority: flags.priority(),
         };
         let random = &mut self.random;
         let decision = self.discipline.admit(&arrival, &backlog, &mut || random.uniform());
-        if decision == Decision::Mark && !flags.has(Flags::CE) {
+        if decision == Decision::Mark && !flags.is_ce() {
             self.marked += 1;
-            self.changed_flags = Some(flags.with(Flags::CE, true));
+            self.changed_flags = Some(flags.marked());
         }
         decision != Decision::Drop
     }

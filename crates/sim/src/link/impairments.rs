@@ -49,7 +49,8 @@ impl Impairments {
             match loss.apply(flow, false) {
                 LossOutcome::Pass => {}
                 LossOutcome::Drop => lost = true,
-                LossOutcome::Mark => flags = flags.with(Flags::CE, flags.has(Flags::ECT)),
+                LossOutcome::Mark if flags.is_ect() => flags = flags.marked(),
+                LossOutcome::Mark => {}
             }
         }
         (lost, flags)

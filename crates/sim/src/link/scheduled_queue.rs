@@ -9,7 +9,6 @@
 use super::Link;
 use super::counters::count_drops;
 use crate::event_queues::RoutedPacket;
-use crate::packet::Flags;
 use crate::slab::{Slab, SlabKey};
 use cwndlab_queues::{QueueDisc, QueueItem, ScheduledQueue as Discipline};
 
@@ -144,7 +143,7 @@ impl Link {
             let flags = routed.packet.flags;
             (is_lost, routed.packet.flags) =
                 impairments.before_queue(now_s, size_bytes, routed.flow, flags);
-            self.marked += u64::from(!flags.has(Flags::CE) && routed.packet.flags.has(Flags::CE));
+            self.marked += u64::from(!flags.is_ce() && routed.packet.flags.is_ce());
         }
         let Some(scheduled_queue) = &mut self.scheduled_queue else { return ServiceAction::None };
         self.hash.add(
@@ -161,7 +160,7 @@ impl Link {
         let item = QueueItem {
             size_bytes,
             flow: routed.flow,
-            ecn: flags.has(Flags::ECT),
+            ecn: flags.is_ect(),
             marked: false,
             priority: flags.priority(),
             enqueued_s: now_s,
@@ -224,8 +223,10 @@ impl Link {
         debug_assert_eq!(u64::from(scheduled_queue.waiting), scheduled_queue.queue.packets());
         let QueueItem { size_bytes, marked, enqueued_s, packet, .. } = item?;
         let mut routed = scheduled_queue.packets.remove(packet);
-        self.marked += u64::from(marked && !routed.packet.flags.has(Flags::CE));
-        routed.packet.flags = routed.packet.flags.with(Flags::CE, marked);
+        self.marked += u64::from(marked && !routed.packet.flags.is_ce());
+        if marked {
+            routed.packet.flags = routed.packet.flags.marked();
+        }
         self.hash.add(
             now_s.to_bits()
                 ^ ((routed.packet.number as u64) << 20)

@@ -30,10 +30,11 @@ use crate::datapath::{CROSS, Stage};
 use crate::event_queues::{FlowIndices, RoutedPacket};
 use crate::event_scheduler::{HeadScheduler, WinnerTree};
 use crate::link::{LOST, ServiceAction};
-use crate::packet::{Flags, Packet};
+use crate::packet::Packet;
 use crate::results::{CrossResult, FlowIdentity, LinkResult, cross_results, link_results};
 use crate::scenario::Scenario;
 use crate::timers::TimerKind;
+use cwndlab_tcp::Ecn;
 use cwndlab_tcp::{Knobs, NEVER};
 use event_list::{EventList, NetworkEvent};
 
@@ -48,10 +49,8 @@ pub struct ExternalPacket {
     pub reverse: bool,
     /// Size on the wire, bytes.
     pub size_bytes: u16,
-    /// ECN-capable transport (RFC 3168).
-    pub ect: bool,
-    /// Congestion experienced (RFC 3168).
-    pub ce: bool,
+    /// ECN field of the IP header.
+    pub ecn: Ecn,
 }
 
 /// Fate of a packet.
@@ -133,10 +132,9 @@ impl NetworkPath {
         out: &mut impl FnMut(PacketOutcome),
     ) {
         self.advance(now_s, out);
-        let ExternalPacket { token, flow, reverse, size_bytes, ect, ce } = packet;
+        let ExternalPacket { token, flow, reverse, size_bytes, ecn } = packet;
         let endpoint = &self.network.engine.senders[flow as usize];
-        let (indices, flags) =
-            (endpoint.indices, endpoint.flags.with(Flags::ECT, ect).with(Flags::CE, ce));
+        let (indices, flags) = (endpoint.indices, endpoint.flags.with_ecn(ecn));
         let sink = self.network.engine.datapath.routes[indices.route as usize].sink;
         let stage = if reverse { sink as u32 + 1 } else { 0 };
         let packet = Packet {
@@ -322,8 +320,7 @@ impl NetworkPath {
             reverse: stage as usize
                 > self.network.engine.datapath.routes[indices.route as usize].sink,
             size_bytes,
-            ect: flags.has(Flags::ECT),
-            ce: flags.has(Flags::CE),
+            ecn: flags.ecn(),
         };
         PacketOutcome { packet, at_s, fate }
     }

@@ -112,13 +112,13 @@ pub fn flow_results<S: EventScheduler, T: Tracer>(network: &BuiltNetwork<S, T>) 
     for (flow, &base_rtt_s) in flows.base_rtts_s.iter().enumerate() {
         let Some((group, number)) = flows.of(flow as u32) else { continue };
         let (endpoint, sink) = (&engine.senders[flow], &datapath.receivers[flow]);
-        let packet_bits = f64::from(engine.knobs[endpoint.knobs as usize].packet_size) * 8.0;
+        let delivered_bytes = sink.delivered_bytes(&engine.knobs[endpoint.knobs as usize]);
         let did = engine.measured(flow);
         let [timeouts, fast_retransmits, ecn_reductions] =
             [did.timeouts, did.fast_retransmits, did.ecn_reductions].map(u64::from);
         results.push(FlowResult {
             identity: FlowIdentity::new(group, number),
-            goodput_bps: sink.delivered as f64 * packet_bits / window.seconds(),
+            goodput_bps: delivered_bytes as f64 * 8.0 / window.seconds(),
             delivered_packets: sink.delivered,
             sent_packets: did.sent,
             retransmitted_packets: did.retransmitted,

@@ -1,6 +1,6 @@
 //! Overrides of endpoint knobs, one optional key for each entry of the table in `cwndlab-tcp`.
 
-use cwndlab_tcp::{Knobs, SlowStartScheme, for_each_knob};
+use cwndlab_tcp::{EcnFeedback, Knobs, SlowStartScheme, for_each_knob};
 use cwndlab_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Traffic of a scenario: TCP flows and cross traffic.
 
 use super::{Distribution, KnobOverrides, Packets, Waveform, one};
-use cwndlab_tcp::Recovery;
+use cwndlab_tcp::{Knobs, Recovery, ShortPacket};
 use cwndlab_units::{Bytes, Rate, RateLimit, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,8 @@ pub enum RecoveryName {
     /// Recovery with selective acknowledgements (SACK).
     #[default]
     Sack,
+    /// Recovery with forward acknowledgement (FACK).
+    Fack,
 }
 
 impl From<RecoveryName> for Recovery {
@@ -28,6 +30,7 @@ impl From<RecoveryName> for Recovery {
             RecoveryName::Reno => Self::Reno,
             RecoveryName::NewReno => Self::NewReno,
             RecoveryName::Sack => Self::Sack,
+            RecoveryName::Fack => Self::Fack,
         }
     }
 }
@@ -69,6 +72,9 @@ pub struct FlowSpec {
     /// Data packets to transfer; unlimited when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<u64>,
+    /// Or: bytes to transfer, in packets of `tcp.packet_size`; the last one is as short as need be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Bytes>,
     /// Links from source to sink, if links are named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,
@@ -102,6 +108,19 @@ pub struct FlowSpec {
 }
 
 impl FlowSpec {
+    /// Packets to transfer, and the last one if it is short; none without end.
+    pub fn segments(&self, knobs: &Knobs) -> (Option<u64>, Option<ShortPacket>) {
+        let Some(bytes) = self.bytes else { return (self.packets, None) };
+        let (packets, short) = knobs.segments_of(bytes.0);
+        (Some(packets), short)
+    }
+
+    /// Bytes to transfer; none without end.
+    pub fn transfer_bytes(&self, knobs: &Knobs) -> Option<u64> {
+        let packets = self.packets.map(|packets| packets * u64::from(knobs.packet_size));
+        self.bytes.map(|bytes| bytes.0).or(packets)
+    }
+
     /// Whether `name` is this group or one of its flows.
     pub fn matches(&self, name: &str) -> bool {
         let member = || name.strip_prefix(&self.name)?.strip_prefix('-')?.parse::<u64>().ok();

@@ -11,6 +11,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Numbers from which a scenario is made.
 #[derive(Clone, Copy, Debug)]
@@ -163,8 +164,9 @@ fn knobs() -> impl Strategy<Value = Value> {
     let pacing = option::weighted(0.2, any::<bool>());
     let linux = || option::weighted(0.2, any::<bool>());
     let linux = (linux(), linux(), linux(), linux(), linux(), linux());
-    let packet_size = option::weighted(0.2, 200u32..1600);
-    (delayed, interval, window, ssthresh, flags, pacing, linux, packet_size).prop_map(
+    let packet_size = option::weighted(0.2, 200u32..1440);
+    let ecn = (option::of(any::<bool>()), option::of(pick_text(FEEDBACK)), any::<bool>());
+    (delayed, interval, window, ssthresh, flags, pacing, linux, packet_size, ecn).prop_map(
         |(
             delayed,
             interval,
@@ -174,6 +176,7 @@ fn knobs() -> impl Strategy<Value = Value> {
             pacing,
             (prr, rack, tlp, by_packets, undo, dsack),
             packet_size,
+            (ecn, feedback, ect1),
         )| {
             let flag = |value: Option<bool>| value.map(Value::from);
             let entries = vec![
@@ -193,10 +196,49 @@ fn knobs() -> impl Strategy<Value = Value> {
                 ("undo", flag(undo)),
                 ("dsack", flag(dsack)),
                 ("packet_size", packet_size.map(Value::from)),
+                ("ecn", flag(ecn)),
+                ("ecn_feedback", feedback.map(Value::from)),
+                ("ect1", Some(Value::from(ect1))),
             ];
             object(json!({}), entries)
         },
     )
+}
+
+/// Removes knobs that are refused because they have no effect.
+fn remove_without_effect(scenario: &mut Value) {
+    let common = scenario["tcp"].clone();
+    let is_linux = scenario["profile"] == "linux";
+    let mut in_use = BTreeSet::new();
+    for list in ["flows", "arrivals"] {
+        for flow in scenario.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+            let is_on = |knob: &str, default: bool| {
+                let value = flow["tcp"].get(knob).or(common.get(knob));
+                value.and_then(Value::as_bool).unwrap_or(default)
+            };
+            let mut useful = Vec::new();
+            if flow["recovery"] == "fack" {
+                useful.extend(["prr", "dsack"]);
+            }
+            if flow["recovery"] == "sack" {
+                useful.extend(["sack_rfc6675", "prr", "rack", "dsack"]);
+                useful.extend(is_on("rack", is_linux).then_some("tlp"));
+            }
+            if is_on("ecn", false) {
+                useful.extend(["ect1", "ecn_feedback"]);
+            }
+            retain_useful(&mut flow["tcp"], |knob| useful.contains(&knob));
+            in_use.extend(useful);
+        }
+    }
+    retain_useful(&mut scenario["tcp"], |knob| in_use.contains(knob));
+}
+
+fn retain_useful(table: &mut Value, is_useful: impl Fn(&str) -> bool) {
+    let conditional = ["sack_rfc6675", "prr", "rack", "dsack", "tlp", "ect1", "ecn_feedback"];
+    if let Some(knobs) = table.as_object_mut() {
+        knobs.retain(|knob, _| !conditional.contains(&knob.as_str()) || is_useful(knob));
+    }
 }
 
 const RULES: &[&str] = &[
@@ -223,13 +265,17 @@ const RULES: &[&str] = &[
     "BBR3",
     r#"Rule(inc="1/w^0.5", dec="w - 0.5*w^0.5")"#,
 ];
-const RECOVERIES: &[&str] = &["tahoe", "reno", "newreno", "sack"];
-const SLOW_STARTS: &[&str] = &["standard", "hystart", "hystart++", "linux"];
+const RECOVERIES: &[&str] = &["tahoe", "reno", "newreno", "sack", "fack"];
+const FEEDBACK: &[&str] = &["ece", "exact-ece", "accecn", "accecn-without-option"];
+const SLOW_STARTS: &[&str] = &["standard", "hystart", "hystart++", "limited", "linux"];
 
 /// A group of flows; its path is put in by the network.
 fn flow(numbers: Numbers, index: usize) -> impl Strategy<Value = Value> {
     let start = prop_oneof![Just(0.0).boxed(), numbers.time(0.0, 1.0)];
-    let end = (option::weighted(0.3, numbers.time(1.1, 3.0)), option::weighted(0.3, 1u32..80));
+    let end = (
+        option::weighted(0.3, numbers.time(1.1, 3.0)),
+        option::weighted(0.3, (1u32..80, 0u32..200)),
+    );
     let own = (
         option::weighted(0.4, numbers.rate()),
         option::weighted(0.5, numbers.delay()),
@@ -252,7 +298,14 @@ fn flow(numbers: Numbers, index: usize) -> impl Strategy<Value = Value> {
             });
             let entries = vec![
                 ("stop", stop.map(Value::from)),
-                ("packets", packets.map(Value::from)),
+                // Whole packets, or a short one after them.
+                ("packets", packets.filter(|size| size.1 >= 100).map(|size| size.0.into())),
+                (
+                    "bytes",
+                    packets
+                        .filter(|size| size.1 < 100)
+                        .map(|size| format!("{}B", 777 * size.0 + size.1).into()),
+                ),
                 ("access_rate", own.0.map(Value::from)),
                 ("access_delay", own.1.map(Value::from)),
                 ("sink_rate", own.2.map(Value::from)),
@@ -409,6 +462,7 @@ pub fn scenario() -> impl Strategy<Value = Value> {
                                 arrivals,
                             );
                         }
+                        remove_without_effect(&mut scenario);
                         scenario
                     },
                 )

@@ -287,7 +287,7 @@ fn merge(target: &mut Value, extra: &Value) {
                 }
             }
             // A group that leaves by itself, or has a size, keeps it.
-            "responses" if target.get("packets").is_some() => {}
+            "responses" if target.get("packets").or(target.get("bytes")).is_some() => {}
             _ => target[key] = value.clone(),
         }
     }

@@ -124,6 +124,11 @@ impl Rack {
         self.lost_out > 0
     }
 
+    /// The SACKed packets.
+    pub(crate) fn sacked(&self) -> &SequenceSet {
+        &self.sacked
+    }
+
     /// Whether packet `number` is SACKed.
     pub(crate) fn is_sacked(&self, number: i64) -> bool {
         self.sacked.contains(number)
@@ -348,6 +353,11 @@ impl Rack {
             }
         }
         self.inspected_below = self.snd_una;
+    }
+
+    /// Whether packets marked lost have no retransmission in flight.
+    pub(crate) fn awaits_retransmission(&self) -> bool {
+        self.to_retransmit > 0
     }
 
     /// The first packet that is marked lost and has no retransmission in flight.

@@ -8,7 +8,7 @@ pub(crate) mod tahoe;
 
 use crate::rate_sample::Flight;
 use crate::tcb::{CongestionState, Tcb};
-use crate::{AckSegment, Knobs, Output, SackBlocks};
+use crate::{AckSegment, Knobs, Output, SackBlocks, Scoreboard};
 use cwndlab_prefetch::prefetch;
 use rack_tlp::RackTlp;
 use reno::FastRecovery;
@@ -31,6 +31,7 @@ impl LossRecovery {
             Recovery::NewReno => Self::Reno(FastRecovery::NEWRENO),
             Recovery::Sack if knobs.rack => Self::RackTlp(Box::new(RackTlp::new())),
             Recovery::Sack => Self::Sack(Sack::default()),
+            Recovery::Fack => Self::Sack(Sack::fack()),
         }
     }
 
@@ -146,6 +147,33 @@ impl LossRecovery {
         }
     }
 
+    /// Packets that an ACK newly reports as delivered. Without SACK each duplicate ACK reports one.
+    pub(crate) fn newly_delivered(&self, tcb: &Tcb, ack: i64, sack: Option<&SackBlocks>) -> u64 {
+        let advance = (ack - tcb.highest_ack).max(0) as u64;
+        let sacked = match self {
+            Self::Tahoe | Self::Reno(_) if advance == 0 => {
+                return u64::from(ack == tcb.highest_ack && tcb.outstanding() > 0);
+            }
+            Self::Tahoe | Self::Reno(_) => {
+                return advance.saturating_sub(tcb.dupacks.into()).max(1);
+            }
+            Self::Sack(scheme) => scheme.memory().map(Scoreboard::sacked),
+            Self::RackTlp(scheme) => Some(scheme.rack.sacked()),
+        };
+        let is_new = |from: i64, to: i64| {
+            let known = sacked.map_or(0, |set| set.count(from, to));
+            ((to - from).max(0) as u64).saturating_sub(known)
+        };
+        let blocks = sack.map_or(&[][..], SackBlocks::as_slice);
+        let skip = usize::from(sack.is_some_and(|blocks| blocks.duplicate(ack).is_some()));
+        let above = ack.max(tcb.highest_ack) + 1;
+        is_new(tcb.highest_ack + 1, ack + 1)
+            + blocks[skip..]
+                .iter()
+                .map(|&(left, right)| is_new(left.max(above), right.min(tcb.highest_sent + 1)))
+                .sum::<u64>()
+    }
+
     /// Packets in flight and lost, for the rule.
     pub(crate) fn flight(&self, tcb: &Tcb, knobs: &Knobs) -> Flight {
         match self {
@@ -208,15 +236,19 @@ pub enum Recovery {
     NewReno,
     /// Selective acknowledgments (RFC 2018, RFC 6675; ns-2 Sack1).
     Sack,
+    /// Forward acknowledgment (Mathis and Mahdavi 1996): packets below the highest SACKed one are
+    /// lost.
+    Fack,
 }
 
 impl Recovery {
     /// All schemes with their names in scenarios.
-    pub const ALL: [(Self, &'static str); 4] = [
+    pub const ALL: [(Self, &'static str); 5] = [
         (Self::Tahoe, "tahoe"),
         (Self::Reno, "reno"),
         (Self::NewReno, "newreno"),
         (Self::Sack, "sack"),
+        (Self::Fack, "fack"),
     ];
 
     /// Name in scenarios.
@@ -226,6 +258,6 @@ impl Recovery {
 
     /// Whether the receiver sends SACK blocks.
     pub fn uses_sack(self) -> bool {
-        self == Self::Sack
+        matches!(self, Self::Sack | Self::Fack)
     }
 }

@@ -43,8 +43,10 @@ pub(crate) struct RackTlp {
     pub(crate) rack: Rack,
     pending_timer: PendingTimer,
     loss_probe: Option<LossProbe>,
-    /// Packets marked lost when the rule last processed an ACK.
+    /// Packets marked lost when the rule last processed an ACK, without those that were unmarked
+    /// before it saw them.
     lost_reported: u64,
+    lost_unreported: u64,
 }
 
 impl RackTlp {
@@ -54,6 +56,7 @@ impl RackTlp {
             pending_timer: PendingTimer::Rto,
             loss_probe: None,
             lost_reported: 0,
+            lost_unreported: 0,
         }
     }
 
@@ -107,6 +110,7 @@ impl RackTlp {
 
     pub(crate) fn on_undo(&mut self) {
         self.rack.unmark_losses();
+        self.lost_unreported = self.rack.lost_total - self.lost_reported;
         self.loss_probe = None;
     }
 
@@ -116,7 +120,11 @@ impl RackTlp {
             return Flight::default();
         }
         let in_flight = self.rack.in_flight().clamp(0, tcb.outstanding().max(0)) as u64;
-        Flight { in_flight, lost: Some(self.lost_reported) }
+        Flight {
+            in_flight,
+            lost: Some(self.lost_reported),
+            repairs_wait: self.rack.awaits_retransmission(),
+        }
     }
 
     /// Resolves a loss probe (RFC 8985 section 7.4): if the ACK passes the probe and no duplicate
@@ -177,7 +185,7 @@ impl RackTlp {
             tcb.update_prr(self.rack.in_flight(), delivered, advanced && !newly_lost);
             return;
         }
-        self.lost_reported = self.rack.lost_total;
+        self.lost_reported = self.rack.lost_total - self.lost_unreported;
         let flight = self.flight(tcb);
         if is_reducing || !advanced {
             tcb.report_recovery_ack(now_s, ack, flight, knobs);

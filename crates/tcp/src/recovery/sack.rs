@@ -3,6 +3,12 @@
 //! They differ in the estimate of packets in flight (Sack1 counts down from the outstanding
 //! packets; RFC 6675 derives pipe from the scoreboard), in the choice of the next packet, and in
 //! the rescue retransmission.
+//!
+//! Forward acknowledgment (FACK; Mathis and Mahdavi 1996, section 2) is RFC 6675 with another
+//! definition of loss: every packet below the highest SACKed one (snd.fack) is lost, so that pipe
+//! is their awnd = snd.nxt - snd.fack + retran_data. Recovery begins when snd.fack is more than
+//! three packets beyond SND.UNA, or at the third duplicate ACK. Overdamping and rampdown are not
+//! implemented.
 
 use crate::loss_detection::dupack::DupackAction;
 use crate::rate_sample::Flight;
@@ -13,6 +19,7 @@ use cwndlab_rules::Congestion;
 /// State of SACK recovery.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sack {
+    is_fack: bool,
     /// Allocated at the first duplicate ACK.
     scoreboard: Option<Box<Scoreboard>>,
     /// Whether the scoreboard may hold SACK information.
@@ -29,6 +36,21 @@ pub(crate) struct Sack {
 }
 
 impl Sack {
+    /// Forward acknowledgment.
+    pub(crate) fn fack() -> Self {
+        Self { is_fack: true, ..Self::default() }
+    }
+
+    /// Whether pipe follows from the scoreboard, as in RFC 6675; Sack1 counts.
+    fn counts_by_scoreboard(&self, knobs: &Knobs) -> bool {
+        knobs.sack_rfc6675 || self.is_fack
+    }
+
+    /// SACKed packets above a packet that make it lost (RFC 6675 section 4, IsLost).
+    fn loss_threshold(&self, knobs: &Knobs) -> u32 {
+        if self.is_fack { 1 } else { knobs.dupack_threshold }
+    }
+
     /// Whether nothing is being repaired and no packet is SACKed.
     pub(crate) fn is_idle(&self, tcb: &Tcb) -> bool {
         tcb.state != CongestionState::Recovery && !self.in_use
@@ -79,7 +101,7 @@ impl Sack {
     /// repaired RFC 6675 section 5.1 keeps it, so that SACKed packets are not retransmitted.
     #[inline(never)]
     fn prune_scoreboard(&mut self, tcb: &Tcb, blocks: &[(i64, i64)], knobs: &Knobs) {
-        if knobs.sack_rfc6675 && tcb.highest_ack < tcb.recover {
+        if self.counts_by_scoreboard(knobs) && tcb.highest_ack < tcb.recover {
             self.scoreboard().update(tcb.highest_ack, tcb.highest_sent, blocks);
         } else {
             self.scoreboard().clear();
@@ -108,6 +130,12 @@ impl Sack {
         }
         tcb.report_recovery_ack(now_s, ack, self.flight_after_ack(tcb, knobs), knobs);
         tcb.dupacks += 1;
+        if self.is_fack && tcb.dupacks < knobs.dupack_threshold {
+            let highest_sacked = self.scoreboard().lost_below(1).unwrap_or(tcb.highest_ack);
+            if highest_sacked - tcb.highest_ack > i64::from(knobs.dupack_threshold) {
+                tcb.dupacks = knobs.dupack_threshold;
+            }
+        }
         if tcb.dupacks < knobs.dupack_threshold {
             if let Some(number) = tcb.next_of_limited_transmit(knobs) {
                 self.transmit(tcb, now_s, number, knobs, out);
@@ -147,7 +175,7 @@ impl Sack {
         }
         self.transmit(tcb, now_s, tcb.last_ack + 1, knobs, out);
         tcb.count_prr_out();
-        if knobs.sack_rfc6675 {
+        if self.counts_by_scoreboard(knobs) {
             self.send_in_recovery(tcb, now_s, knobs, out);
         }
     }
@@ -155,8 +183,8 @@ impl Sack {
     /// Estimate of packets in flight in recovery.
     fn in_flight(&self, tcb: &Tcb, knobs: &Knobs) -> i64 {
         match &self.scoreboard {
-            Some(board) if knobs.sack_rfc6675 => {
-                board.pipe(tcb.highest_ack, tcb.highest_sent, knobs.dupack_threshold)
+            Some(board) if self.counts_by_scoreboard(knobs) => {
+                board.pipe(tcb.highest_ack, tcb.highest_sent, self.loss_threshold(knobs))
             }
             _ => self.pipe,
         }
@@ -173,12 +201,12 @@ impl Sack {
         let outstanding = tcb.outstanding();
         let pipe = match &self.scoreboard {
             Some(board) if self.in_use => {
-                board.pipe(tcb.highest_ack, tcb.highest_sent, knobs.dupack_threshold)
+                board.pipe(tcb.highest_ack, tcb.highest_sent, self.loss_threshold(knobs))
             }
             _ => outstanding,
         };
         let in_flight = pipe.clamp(0, outstanding.max(0)) as u64;
-        Flight { in_flight, lost: Some(self.lost) }
+        Flight { in_flight, lost: Some(self.lost), ..Flight::default() }
     }
 
     /// [`Self::flight`] after an ACK, with the packets that it marks lost.
@@ -196,7 +224,7 @@ impl Sack {
     fn count_losses(&mut self, tcb: &Tcb, knobs: &Knobs) {
         let Some(board) = self.scoreboard.as_ref().filter(|_| self.in_use) else { return };
         let from = self.lost_counted_below.max(tcb.highest_ack + 1);
-        let below = board.lost_below(knobs.dupack_threshold);
+        let below = board.lost_below(self.loss_threshold(knobs));
         if let Some(below) = below.filter(|below| *below > from) {
             self.lost += board.count_unsacked(from, below);
             self.lost_counted_below = below;
@@ -276,7 +304,7 @@ impl Sack {
             return ScoreboardProgress { delivered: first, lost_below: first };
         };
         let delivered = first + board.sacked_count(first - 1) as i64;
-        let lost_below = board.lost_below(knobs.dupack_threshold).unwrap_or(first);
+        let lost_below = board.lost_below(self.loss_threshold(knobs)).unwrap_or(first);
         ScoreboardProgress { delivered, lost_below }
     }
 
@@ -287,8 +315,9 @@ impl Sack {
         self.ignores_dupacks = true;
         self.lost += 1;
         tcb.last_ack = tcb.last_ack.max(tcb.highest_ack);
+        let keeps_scoreboard = self.counts_by_scoreboard(knobs);
         match &mut self.scoreboard {
-            Some(scoreboard) if knobs.sack_rfc6675 => scoreboard.forget_retransmissions(),
+            Some(scoreboard) if keeps_scoreboard => scoreboard.forget_retransmissions(),
             Some(scoreboard) => scoreboard.clear(),
             None => {}
         }
@@ -348,7 +377,7 @@ impl Sack {
     ) {
         if STEADY {
             tcb.output::<true>(now_s, tcb.snd_nxt, Flight::default(), knobs, out);
-        } else if !(knobs.sack_rfc6675 && self.is_sacked(tcb.snd_nxt)) {
+        } else if !(self.counts_by_scoreboard(knobs) && self.is_sacked(tcb.snd_nxt)) {
             self.transmit(tcb, now_s, tcb.snd_nxt, knobs, out);
         }
         tcb.snd_nxt += 1;
@@ -387,7 +416,7 @@ impl Sack {
         out: &mut impl Output,
     ) {
         let in_recovery = tcb.state == CongestionState::Recovery;
-        if !in_recovery && tcb.dupacks > 0 && !knobs.sack_rfc6675 {
+        if !in_recovery && tcb.dupacks > 0 && !self.counts_by_scoreboard(knobs) {
             while tcb.snd_nxt <= tcb.last_ack + tcb.send_window() {
                 let Some(hole) = self.scoreboard().next_hole(tcb.highest_ack) else { break };
                 if tcb.recover == 0 {
@@ -428,7 +457,7 @@ impl Sack {
         let window = knobs.window as i64;
         let new_data = (tcb.snd_nxt <= tcb.highest_ack + window && tcb.snd_nxt < tcb.data_end)
             .then_some(tcb.snd_nxt);
-        if knobs.sack_rfc6675 {
+        if self.counts_by_scoreboard(knobs) {
             return self.next_segment_rfc6675(tcb, new_data, knobs);
         }
         if self.pipe >= tcb.cwnd as i64 || tcb.last_ack + 1 >= tcb.data_end {
@@ -452,7 +481,7 @@ impl Sack {
         new_data: Option<i64>,
         knobs: &Knobs,
     ) -> Option<i64> {
-        let (highest_ack, threshold) = (tcb.highest_ack, knobs.dupack_threshold);
+        let (highest_ack, threshold) = (tcb.highest_ack, self.loss_threshold(knobs));
         let board = self.scoreboard.as_deref_mut()?;
         self.pipe = board.pipe(highest_ack, tcb.highest_sent, threshold);
         if self.pipe >= tcb.cwnd as i64 {

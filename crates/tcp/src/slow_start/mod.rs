@@ -9,6 +9,7 @@
 
 mod hystart;
 mod hystart_plus_plus;
+mod limited;
 
 use crate::Knobs;
 use crate::tcb::Tcb;
@@ -31,6 +32,9 @@ pub enum SlowStartScheme {
     /// HyStart++ (RFC 9406): grows more slowly once the RTT rises, and leaves if it stays risen.
     #[serde(rename = "hystart++")]
     HyStartPlusPlus,
+    /// Limited slow start (RFC 3742): beyond 100 packets by at most 50 packets per round trip.
+    #[serde(rename = "limited")]
+    Limited,
     /// HyStart for the rules that have it in Linux (CUBIC), standard slow start for the others.
     #[serde(rename = "linux")]
     Linux,
@@ -66,6 +70,7 @@ impl Decision {
 pub(crate) enum SlowStart {
     HyStart(HyStart),
     HyStartPlusPlus(HyStartPlusPlus),
+    Limited,
 }
 
 impl SlowStart {
@@ -79,6 +84,7 @@ impl SlowStart {
         match scheme {
             _ if rule.needs().recovery => None,
             SlowStartScheme::Standard | SlowStartScheme::Linux => None,
+            SlowStartScheme::Limited => Some(Self::Limited),
             SlowStartScheme::HyStart => Some(Self::HyStart(HyStart::default())),
             SlowStartScheme::HyStartPlusPlus => {
                 Some(Self::HyStartPlusPlus(HyStartPlusPlus::default()))
@@ -117,6 +123,8 @@ impl Tcb {
                 return Decision::STANDARD;
             }
             SlowStart::HyStartPlusPlus(hystart) => hystart.on_ack(ack),
+            SlowStart::Limited if in_slow_start => limited::on_ack(ack),
+            SlowStart::Limited => Decision::STANDARD,
         };
         if decision == Decision::Leave {
             self.ssthresh = self.cwnd;

@@ -2,7 +2,9 @@
 #![allow(dead_code)]
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
-use cwndlab_tcp::{AckSegment, DataSegment, Knobs, Profile, Recovery, SackBlocks, Sender};
+use cwndlab_tcp::{
+    AckSegment, DataSegment, Ecn, EcnEcho, Knobs, Profile, Recovery, SackBlocks, Sender,
+};
 
 pub struct Exchange {
     pub sender: Sender,
@@ -30,13 +32,18 @@ impl Exchange {
         let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
         let mut new =
             Self::of(Sender::new(rule.build(arithmetic), recovery, packets, 0.0, &knobs), knobs);
-        new.sender.start(0.0, &new.knobs, &mut |segment| new.sent.push(segment));
-        new.sends(sends, "at the start");
+        new.begin(sends);
         new
     }
 
     pub fn of(sender: Sender, knobs: Knobs) -> Self {
         Self { sender, knobs, now_s: 0.0, sent: Vec::new(), last: Vec::new() }
+    }
+
+    #[track_caller]
+    pub fn begin(&mut self, sends: &[i64]) -> &mut Self {
+        self.sender.start(0.0, &self.knobs, &mut |segment| self.sent.push(segment));
+        self.sends(sends, "at the start")
     }
 
     pub fn at(&mut self, now_s: f64) -> &mut Self {
@@ -93,14 +100,39 @@ impl Exchange {
         ece: bool,
         sends: &[i64],
     ) -> &mut Self {
+        let echo = EcnEcho::ece(ece);
+        self.segment(
+            AckSegment { ack, sent_s: echo_s, echo_s, size_bytes: 40, echo },
+            blocks,
+            sends,
+        )
+    }
+
+    /// An ACK with the ACE field and the option of AccECN; its packet was sent 0.1 s ago.
+    #[track_caller]
+    pub fn feedback(
+        &mut self,
+        ack: i64,
+        ace: u32,
+        ce_bytes: Option<u32>,
+        sends: &[i64],
+    ) -> &mut Self {
+        let (sent_s, mut echo) = (self.now_s - 0.1, EcnEcho::ace(ace));
+        if let Some(bytes) = ce_bytes {
+            echo = echo.with_ce_bytes(bytes);
+        }
+        self.segment(AckSegment { ack, sent_s, echo_s: sent_s, size_bytes: 40, echo }, &[], sends)
+    }
+
+    #[track_caller]
+    fn segment(&mut self, segment: AckSegment, blocks: &[(i64, i64)], sends: &[i64]) -> &mut Self {
         let mut carried = SackBlocks::default();
         blocks.iter().for_each(|&block| carried.push(block));
-        let segment = AckSegment { ack, sent_s: echo_s, echo_s, size_bytes: 40, ece };
         let carried = Some(&carried).filter(|carried| !carried.is_empty());
         self.sender.on_ack(self.now_s, segment, carried, &self.knobs, &mut |segment| {
             self.sent.push(segment)
         });
-        self.sends(sends, &format!("after ack {ack} {blocks:?}"))
+        self.sends(sends, &format!("after ack {} {blocks:?}", segment.ack))
     }
 
     /// The application supplies data.
@@ -120,10 +152,22 @@ impl Exchange {
         self
     }
 
+    /// Asserts the sizes of the packets of the last step, bytes on the wire.
+    #[track_caller]
+    pub fn sizes(&mut self, bytes: &[u32]) -> &mut Self {
+        let sizes: Vec<u32> = self.last.iter().map(|segment| segment.size_bytes).collect();
+        assert_eq!(sizes, bytes, "sizes of packets");
+        self
+    }
+
     /// Asserts whether the packets of the last step are ECT.
     #[track_caller]
     pub fn ect(&mut self, ect: bool) -> &mut Self {
-        assert!(self.last.iter().all(|segment| segment.ect == ect), "{:?}", self.last);
+        assert!(
+            self.last.iter().all(|segment| (segment.ecn == Ecn::Ect0) == ect),
+            "{:?}",
+            self.last
+        );
         self
     }
 

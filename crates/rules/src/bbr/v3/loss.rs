@@ -1,7 +1,7 @@
 //! BBR version 3, response to loss: the long-term bound that probing finds, and the short-term
 //! bounds of a cycle (draft-ietf-ccwg-bbr-06, section "Updating the Model Upon Packet Loss").
 
-use super::{Bbr3, MIN_PIPE, Mode, is_limited};
+use super::{Bbr3, MIN_PIPE, Mode};
 use crate::Ack;
 
 const LOSS_THRESHOLD: f64 = 0.02;
@@ -31,7 +31,7 @@ pub(super) struct Bounds {
     pub(super) inflight_latest: f64,
     pub(super) ack_phase: AckPhase,
     /// Packets of the probe are being acknowledged, and their loss has not been handled yet.
-    is_probe_sample: bool,
+    pub(super) is_probe_sample: bool,
     pub(super) was_too_high: bool,
     pub(super) was_cautious: bool,
     /// Round trips in which inflight_long may have grown in this probe, packets acknowledged toward
@@ -75,6 +75,27 @@ impl Default for Bounds {
     }
 }
 
+/// What an undo restores (`SaveStateUponLoss`): the bounds of before the losses, and the phase that
+/// they ended (BBR.undo_state).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Saved {
+    pub(super) mode: Option<Mode>,
+    pub(super) bandwidth_short: f64,
+    pub(super) inflight_short: f64,
+    pub(super) inflight_long: f64,
+}
+
+impl Saved {
+    pub(super) fn of(bounds: &Bounds) -> Self {
+        Self {
+            mode: None,
+            bandwidth_short: bounds.bandwidth_short,
+            inflight_short: bounds.inflight_short,
+            inflight_long: bounds.inflight_long,
+        }
+    }
+}
+
 /// Whether more than 2 % of the packets in flight with the acknowledged packet are lost.
 fn is_too_high(ack: &Ack) -> bool {
     ack.lost_since_sent_packets as f64 > LOSS_THRESHOLD * ack.sent_in_flight_packets as f64
@@ -103,7 +124,7 @@ impl Bounds {
     }
 
     /// Raises the bounds to earlier ones: the losses since were spurious.
-    pub(super) fn raise_to(&mut self, earlier: &Self) {
+    pub(super) fn raise_to(&mut self, earlier: &Saved) {
         self.lost_in_round = false;
         self.bandwidth_short = self.bandwidth_short.max(earlier.bandwidth_short);
         self.inflight_short = self.inflight_short.max(earlier.inflight_short);
@@ -137,7 +158,7 @@ impl Bounds {
     }
 
     fn probe_inflight_upward(&mut self, cwnd: f64, ack: &Ack, round_start: bool) {
-        if !is_limited(cwnd, ack) || cwnd < self.inflight_long {
+        if cwnd < self.inflight_long {
             return;
         }
         self.up_acked += ack.acked_packets as f64;
@@ -215,10 +236,10 @@ impl Bbr3 {
         // At most once per probe.
         (self.bounds.was_too_high, self.bounds.is_probe_sample) = (true, false);
         if !ack.app_limited {
-            let target = self.inflight(self.bandwidth(), 1.0).min(cwnd);
-            self.bounds.inflight_long = inflight_at_loss(ack).max(BETA * target).max(MIN_PIPE);
+            self.bounds.inflight_long = inflight_at_loss(ack).max(BETA * self.target(cwnd));
         }
         if self.mode == Mode::Up {
+            self.saved.mode = Some(Mode::Up);
             self.enter_down(ack);
         }
     }
@@ -243,7 +264,7 @@ impl Bbr3 {
         if !is_too_high(ack) && self.bounds.inflight_long.is_finite() {
             self.bounds.inflight_long =
                 self.bounds.inflight_long.max(ack.sent_in_flight_packets as f64);
-            if self.mode == Mode::Up {
+            if self.mode == Mode::Up && self.is_limited {
                 self.bounds.probe_inflight_upward(cwnd, ack, self.round_start);
             }
         }

@@ -25,14 +25,18 @@ impl Bbr3 {
     /// Enters and leaves ProbeRTT; returns the cwnd to continue from.
     pub(super) fn probe_rtt(&mut self, cwnd: f64, ack: &Ack, expired: bool) -> f64 {
         let Mode::ProbeRtt { until_s, round_passed } = self.mode else {
-            if expired {
-                self.save(cwnd);
-                self.mode = Mode::ProbeRtt { until_s: None, round_passed: false };
-                self.bounds.ack_phase = AckPhase::ProbeStopping;
-                self.start_round(ack);
+            if !expired || self.idle_restart {
+                return cwnd;
             }
-            return cwnd;
+            self.save(cwnd);
+            self.mode = Mode::ProbeRtt { until_s: None, round_passed: false };
+            self.bounds.ack_phase = AckPhase::ProbeStopping;
+            self.start_round(ack);
+            self.probe_rtt_delivered = (ack.delivered_packets, 0);
+            return self.probe_rtt(cwnd, ack, expired);
         };
+        // MarkConnectionAppLimited.
+        self.probe_rtt_delivered.1 = (ack.delivered_packets + ack.in_flight_packets).max(1);
         let Some(until_s) = until_s else {
             if ack.in_flight_packets as f64 <= self.inflight(self.bandwidth(), 0.5) {
                 self.mode =
@@ -43,7 +47,12 @@ impl Bbr3 {
         };
         let round_passed = round_passed || self.round_start;
         self.mode = Mode::ProbeRtt { until_s: Some(until_s), round_passed };
-        if !round_passed || ack.now_s <= until_s {
+        if round_passed { self.leave_probe_rtt(cwnd, ack, until_s) } else { cwnd }
+    }
+
+    /// Leaves ProbeRTT after `until_s`; returns the cwnd to continue from (`CheckProbeRTTDone`).
+    fn leave_probe_rtt(&mut self, cwnd: f64, ack: &Ack, until_s: f64) -> f64 {
+        if ack.now_s <= until_s {
             return cwnd;
         }
         self.probed_rtt.1 = ack.now_s;
@@ -55,5 +64,28 @@ impl Bbr3 {
             self.mode = Mode::Startup;
         }
         cwnd.max(self.prior_cwnd)
+    }
+
+    /// Section "Restarting From Idle": the idle period has drained the queue.
+    pub(super) fn restart(&mut self, cwnd: f64, now_s: f64) -> f64 {
+        self.idle_restart = true;
+        self.aggregation.restart(now_s);
+        match self.mode {
+            Mode::ProbeRtt { until_s: Some(until_s), .. } => {
+                let ack = Ack { now_s, delivered_packets: self.delivered, ..Ack::default() };
+                return self.leave_probe_rtt(cwnd, &ack, until_s);
+            }
+            Mode::Down | Mode::Cruise | Mode::Refill | Mode::Up => self.pace(self.rate(1.0)),
+            _ => {}
+        }
+        cwnd
+    }
+
+    /// Whether the acknowledged packet was sent in ProbeRTT, which holds the flow back: its
+    /// delivery rate counts as application-limited.
+    pub(super) fn was_sent_in_probe_rtt(&self, ack: &Ack) -> bool {
+        let (first, last) = self.probe_rtt_delivered;
+        let before = ack.delivered_packets.saturating_sub(ack.delivered_since_sent_packets);
+        (first..=last).contains(&before)
     }
 }

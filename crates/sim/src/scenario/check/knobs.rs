@@ -1,9 +1,9 @@
-//! Checks of endpoint knobs: ranges.
+//! Checks of endpoint knobs: ranges, and combinations that have no meaning.
 
 use super::{Checked, conflict};
-use crate::scenario::{KnobOverrides, RuleText, Scenario};
+use crate::scenario::{KnobOverrides, RecoveryName, RuleText, Scenario};
 use cwndlab_rules::{Arithmetic, WindowRule};
-use cwndlab_tcp::SlowStartScheme;
+use cwndlab_tcp::{Knobs, Recovery, SlowStartScheme};
 use cwndlab_units::Time;
 
 pub(super) fn check_knobs(knobs: &KnobOverrides, key: &str) -> Checked {
@@ -56,4 +56,80 @@ impl Scenario {
             ),
         )
     }
+}
+
+/// A flow's recovery scheme, and all its knobs.
+type Endpoint = (RecoveryName, Knobs);
+
+/// A knob without effect where a condition does not hold.
+struct Condition {
+    knob: &'static str,
+    /// Whether a table asks for it.
+    is_set: fn(&KnobOverrides) -> bool,
+    holds: fn(&Endpoint) -> bool,
+    reason: &'static str,
+}
+
+const fn of_sack(knob: &'static str, is_set: fn(&KnobOverrides) -> bool) -> Condition {
+    let reason = "only recovery = \"sack\" has it";
+    Condition { knob, is_set, holds: |(recovery, _)| *recovery == RecoveryName::Sack, reason }
+}
+
+/// What every scheme with a SACK scoreboard has.
+const fn of_scoreboard(knob: &'static str, is_set: fn(&KnobOverrides) -> bool) -> Condition {
+    let reason = "only recovery = \"sack\" and \"fack\" have it";
+    Condition { knob, is_set, holds: |(name, _)| Recovery::from(*name).uses_sack(), reason }
+}
+
+const CONDITIONS: &[Condition] = &[
+    of_sack("sack_rfc6675", |knobs| knobs.sack_rfc6675 == Some(true)),
+    of_scoreboard("prr", |knobs| knobs.prr == Some(true)),
+    of_sack("rack", |knobs| knobs.rack == Some(true)),
+    of_scoreboard("dsack", |knobs| knobs.dsack == Some(true)),
+    Condition {
+        knob: "tlp",
+        is_set: |knobs| knobs.tlp == Some(true),
+        holds: |(recovery, knobs)| *recovery == RecoveryName::Sack && knobs.rack,
+        reason: "it needs recovery = \"sack\" and rack = true",
+    },
+    Condition {
+        knob: "ect1",
+        is_set: |knobs| knobs.ect1 == Some(true),
+        holds: |(_, knobs)| knobs.ecn,
+        reason: "it needs ecn = true",
+    },
+    Condition {
+        knob: "ecn_feedback",
+        is_set: |knobs| knobs.ecn_feedback.is_some_and(|feedback| feedback.is_accecn()),
+        holds: |(_, knobs)| knobs.ecn,
+        reason: "it needs ecn = true",
+    },
+];
+
+impl Scenario {
+    /// Refuses knobs that have no effect on any flow to which their table applies. Profiles may set
+    /// such knobs.
+    pub(super) fn check_combinations(&self) -> Checked {
+        let flows = self.flows.iter().enumerate().map(|(i, flow)| {
+            (format!("flows[{i}].tcp"), &flow.tcp, (flow.recovery, self.knobs(&flow.tcp)))
+        });
+        let arrivals = self.arrivals.iter().enumerate().map(|(i, spec)| {
+            (format!("arrivals[{i}].tcp"), &spec.tcp, (spec.recovery, self.knobs(&spec.tcp)))
+        });
+        let mut endpoints = Vec::new();
+        for (table, knobs, endpoint) in flows.chain(arrivals) {
+            check_table(&table, knobs, std::slice::from_ref(&endpoint))?;
+            endpoints.push(endpoint);
+        }
+        if endpoints.is_empty() { Ok(()) } else { check_table("tcp", &self.tcp, &endpoints) }
+    }
+}
+
+fn check_table(table: &str, knobs: &KnobOverrides, endpoints: &[Endpoint]) -> Checked {
+    for Condition { knob, is_set, holds, reason } in CONDITIONS {
+        if is_set(knobs) && !endpoints.iter().any(holds) {
+            return conflict(format!("{table}.{knob}"), format!("has no effect: {reason}"));
+        }
+    }
+    Ok(())
 }

@@ -63,6 +63,7 @@ impl Scenario {
         let mut names = BTreeSet::new();
         self.check_flows(&mut names)?;
         self.check_arrivals(&mut names)?;
+        self.check_combinations()?;
         self.check_cross(&mut names)?;
         let routes = Routes::new(self, &graph)?;
         self.check_left_over(&graph, &routes)?;

@@ -34,6 +34,15 @@ impl Scenario {
                     "1 to 1e18 packets",
                 );
             }
+            if flow.bytes.is_some() && (flow.packets.is_some() || flow.responses.is_some()) {
+                return conflict(
+                    key("bytes"),
+                    "`bytes` must not be given when `packets` or `responses` is",
+                );
+            }
+            if let Some(bytes) = flow.bytes.filter(|bytes| !(1..=1 << 60).contains(&bytes.0)) {
+                return invalid(key("bytes"), bytes, "1B to 1e18B");
+            }
             if let Some(stop) = flow.stop.filter(|stop| *stop <= flow.start.high) {
                 return invalid(
                     key("stop"),
