@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
 STEP := .ci/step
 # The built core is the mark that everything is set up.
 SETUP := python/cwndlab/_core.abi3.so
-CORE_SOURCES := $(shell find $(addprefix crates/,prefetch units rules queues tcp sim python) -type f \( -name '*.rs' -o -name Cargo.toml \) 2>/dev/null) \
+CORE_SOURCES := $(shell find $(addprefix crates/,prefetch units rules queues tcp scenario sim python) -type f \( -name '*.rs' -o -name Cargo.toml \) 2>/dev/null) \
 	$(wildcard Cargo.toml Cargo.lock rust-toolchain.toml .cargo/config.toml)
 
 .DEFAULT_GOAL := help

@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use cwndlab_sim::scenario::{KnobOverrides, QueueSpec, Resolver, Scenario, Waveform};
+use cwndlab_scenario::{KnobOverrides, QueueSpec, Resolver, Scenario, Waveform};
 use cwndlab_sim::{EventSchedulerKind, Options, Simulation, Status};
 use cwndlab_units::{Bytes, Time};
 use libfuzzer_sys::fuzz_target;

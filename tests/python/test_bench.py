@@ -66,13 +66,13 @@ def test_a_stage_is_that_of_the_innermost_function_of_this_repository(bench):
             [
                 "library/core/src/slice/mod.rs",
                 "crates/tcp/src/sender.rs",
-                "crates/sim/src/engine.rs",
+                "crates/sim/src/engine/event_loop.rs",
             ]
         )
         == "endpoint"
     )
-    assert stage(["crates/sim/src/event_scheduler.rs", "crates/sim/src/engine.rs"]) == "scheduling"
-    assert stage(["crates/sim/src/link/scheduled_queue.rs"]) == "queue and link"
+    assert stage(["crates/sim/src/event/scheduler.rs", "crates/sim/src/engine/event_loop.rs"]) == "scheduling"
+    assert stage(["crates/sim/src/network/link/scheduled_queue.rs"]) == "queue and link"
     assert stage(["library/alloc/src/raw_vec.rs"]) == "library"
 
 

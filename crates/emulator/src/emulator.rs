@@ -2,7 +2,7 @@
 //! clock or socket.
 
 use crate::{FlowCounters, PacketMeta, RateBins};
-use cwndlab_sim::scenario::Scenario;
+use cwndlab_scenario::Scenario;
 use cwndlab_sim::{Ecn, ExternalPacket, Fate, NetworkPath, PacketOutcome};
 use std::collections::VecDeque;
 

@@ -2,8 +2,8 @@
 //! buffers.
 
 use cwndlab_emulator::{DuePacket, Emulator, PacketMeta, TcpSegment};
+use cwndlab_scenario::Scenario;
 use cwndlab_sim::Ecn;
-use cwndlab_sim::scenario::Scenario;
 use proptest::prelude::*;
 
 fn emulator(dumbbell: &str) -> Emulator {

@@ -1,7 +1,7 @@
 //! Tests of the real-time event loop over socket pairs: delivery of due packets, and its end.
 
 use cwndlab_emulator::{Backend, Emulator, LoopOptions, PacketMeta, Received, Side, drive};
-use cwndlab_sim::scenario::Scenario;
+use cwndlab_scenario::Scenario;
 use rustix::fd::{AsFd, BorrowedFd};
 use std::io;
 use std::os::unix::net::UnixDatagram;

@@ -1,7 +1,7 @@
 //! The request of a run, as JSON on standard input.
 
 use crate::events::Failure;
-use cwndlab_sim::scenario::{Resolver, Scenario};
+use cwndlab_scenario::{Resolver, Scenario};
 use serde::Deserialize;
 use std::io::Read;
 

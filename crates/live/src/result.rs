@@ -2,8 +2,8 @@
 //! docs/metrics.md defines them.
 
 use cwndlab_emulator::{Emulator, FlowCounters};
+use cwndlab_scenario::{NetworkGraph, Scenario};
 use cwndlab_sim::results::{FlowResult, RunResult, fairness_spread, jain_index};
-use cwndlab_sim::scenario::{NetworkGraph, Scenario};
 use cwndlab_sim::{ExternalFlow, NetworkPath};
 use serde_json::{Value, json};
 

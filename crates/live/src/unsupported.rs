@@ -1,7 +1,7 @@
 //! Errors for settings of a scenario that no live run supports.
 
 use crate::events::Failure;
-use cwndlab_sim::scenario::{KnobOverrides, ProfileName, Sampling, Scenario};
+use cwndlab_scenario::{KnobOverrides, ProfileName, Sampling, Scenario};
 use cwndlab_tcp::Profile;
 use cwndlab_units::message::one_of;
 

@@ -12,7 +12,7 @@ mod pcap;
 mod resolver;
 
 use cwndlab_rules::{FAMILIES, Parameter, ParameterKind, RuleSpec};
-use cwndlab_sim::scenario::{Resolver as _, Scenario, schema as scenario_schema};
+use cwndlab_scenario::{Resolver as _, Scenario, schema as scenario_schema};
 use cwndlab_sim::{EventSchedulerKind, Options, Simulation, Status};
 use cwndlab_units::message::unknown;
 use errors::{RuleError, RunError, ScenarioError};

@@ -4,7 +4,7 @@
 //! 40-byte packet 0 becomes a SYN.
 
 use crate::convert::in_order;
-use cwndlab_sim::scenario::Scenario;
+use cwndlab_scenario::Scenario;
 use cwndlab_sim::{PacketEvent, PacketRow, Traces};
 use cwndlab_tcp::{Ecn, Knobs};
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement};

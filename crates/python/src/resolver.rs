@@ -3,7 +3,7 @@
 use crate::custom_rule::{PythonRule, Raised, explain, is_interrupt};
 use crate::errors::RunError;
 use cwndlab_rules::{CustomRuleFactory, RuleSpec};
-use cwndlab_sim::scenario::Resolver;
+use cwndlab_scenario::Resolver;
 use pyo3::prelude::*;
 use std::cell::Cell;
 

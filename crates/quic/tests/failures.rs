@@ -4,7 +4,7 @@
 
 use cwndlab_emulator::{Emulator, LoopOptions, drive};
 use cwndlab_quic::{Endpoints, Relay, RelayFlow, Report, RunOptions, Transfer, socket};
-use cwndlab_sim::scenario::Scenario;
+use cwndlab_scenario::Scenario;
 use std::thread;
 use std::time::{Duration, Instant};
 

@@ -11,7 +11,8 @@
     reason = "a program reads files and the clock, the library does not"
 )]
 
-use cwndlab_sim::{Simulation, Status, scenario::Scenario};
+use cwndlab_scenario::Scenario;
+use cwndlab_sim::{Simulation, Status};
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -5,8 +5,8 @@
 //! rule's name means, run.
 
 use cwndlab_rules::{Ack, Congestion, CustomRuleFactory, RuleSpec, WindowRule};
+use cwndlab_scenario::{Resolver, Scenario};
 use cwndlab_sim::Simulation;
-use cwndlab_sim::scenario::{Resolver, Scenario};
 
 /// Adds a packet per round trip; the n-th loss in a row takes 1/(n + 1) of the window, `most`
 /// losses being counted.

@@ -1,6 +1,7 @@
 //! Runs a scenario file and prints its result: `cargo run --release --example run -- FILE.toml`.
 
-use cwndlab_sim::{Simulation, scenario::Scenario};
+use cwndlab_scenario::Scenario;
+use cwndlab_sim::Simulation;
 
 #[allow(clippy::disallowed_methods, reason = "a program reads files, the library does not")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {

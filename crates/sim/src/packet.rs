@@ -121,3 +121,38 @@ pub struct AckOptions {
     /// ECN feedback with the AccECN option (RFC 9768 section 3.2.3).
     pub echo: EcnEcho,
 }
+
+/// Flow numbers from here on denote cross traffic sources; lower ones denote TCP flows.
+pub const CROSS: u32 = 1 << 31;
+
+/// Indices of a flow in the tables of the datapath.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowIndices {
+    /// Its route.
+    pub route: u32,
+    /// First of its FIFOs.
+    pub first_fifo: u32,
+    /// First of its access links.
+    pub first_access_link: u32,
+}
+
+/// A packet with its flow and its position on the route.
+#[derive(Clone, Copy, Debug)]
+pub struct RoutedPacket {
+    /// The packet.
+    pub packet: Packet,
+    /// Its flow.
+    pub flow: u32,
+    /// The stage it enters.
+    pub stage: u32,
+    /// Indices of its flow in the tables of the datapath.
+    pub indices: FlowIndices,
+}
+
+impl RoutedPacket {
+    /// Sort key.
+    #[inline(always)]
+    pub fn key(&self) -> (f64, f64, u32, u32) {
+        (self.packet.at_s, self.packet.tx_start_s, self.flow, self.stage)
+    }
+}

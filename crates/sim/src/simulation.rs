@@ -1,13 +1,15 @@
 //! A simulation run: hides the event scheduler and the tracer, which are type parameters, behind
 //! one type.
 
-use crate::arrivals::Transfer;
 use crate::build::{BuiltNetwork, Options, build};
-use crate::engine::Status;
-use crate::event_scheduler::{CalendarQueue, EventScheduler, HeadScheduler, SortedSet, WinnerTree};
+use crate::endpoint::transfer::Transfer;
+use crate::engine::state::Status;
+use crate::event::scheduler::{
+    CalendarQueue, EventScheduler, HeadScheduler, SortedSet, WinnerTree,
+};
+use crate::measure::trace::{TraceRecorder, Tracer};
 use crate::results::{RunResult, collect};
-use crate::scenario::Scenario;
-use crate::trace::{TraceRecorder, Tracer};
+use cwndlab_scenario::Scenario;
 use std::fmt;
 
 /// Event scheduler of a run. Results do not depend on it.

@@ -1,9 +1,9 @@
 //! The simulator against theory that can be worked by hand: the square-root law, sawtooths over
 //! drop-tail, conservation.
 
+use cwndlab_scenario::Scenario;
 use cwndlab_sim::Simulation;
 use cwndlab_sim::results::RunResult;
-use cwndlab_sim::scenario::Scenario;
 
 fn scenario(toml: &str) -> Scenario {
     Scenario::from_toml(toml).unwrap_or_else(|error| panic!("{error}\n{toml}"))

@@ -3,9 +3,9 @@
 
 mod common;
 
+use cwndlab_scenario::Scenario;
 use cwndlab_sim::Simulation;
 use cwndlab_sim::results::{ArrivalResult, CrossResult, FlowResult, LinkResult, RunResult};
-use cwndlab_sim::scenario::Scenario;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
 //! Crates depend downwards only: quantities and rules at the bottom, then endpoints and queues,
-//! then the simulator, then the bindings.
+//! then scenario and simulator, then the bindings.
 
 use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 use std::collections::BTreeSet;
@@ -11,26 +11,38 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cwndlab-rules", &["cwndlab-units"]),
     ("cwndlab-queues", &[]),
     ("cwndlab-tcp", &["cwndlab-prefetch", "cwndlab-units", "cwndlab-rules"]),
+    ("cwndlab-scenario", &["cwndlab-units", "cwndlab-rules", "cwndlab-tcp"]),
     (
         "cwndlab-sim",
-        &["cwndlab-prefetch", "cwndlab-units", "cwndlab-rules", "cwndlab-queues", "cwndlab-tcp"],
+        &[
+            "cwndlab-prefetch",
+            "cwndlab-units",
+            "cwndlab-rules",
+            "cwndlab-queues",
+            "cwndlab-tcp",
+            "cwndlab-scenario",
+        ],
     ),
-    ("cwndlab-emulator", &["cwndlab-sim"]),
+    ("cwndlab-emulator", &["cwndlab-scenario", "cwndlab-sim"]),
     ("cwndlab-kernel", &["cwndlab-units", "cwndlab-rules"]),
-    ("cwndlab-quic", &["cwndlab-rules", "cwndlab-sim", "cwndlab-emulator"]),
+    ("cwndlab-quic", &["cwndlab-rules", "cwndlab-scenario", "cwndlab-sim", "cwndlab-emulator"]),
     (
         "cwndlab-live",
         &[
             "cwndlab-units",
             "cwndlab-rules",
             "cwndlab-tcp",
+            "cwndlab-scenario",
             "cwndlab-sim",
             "cwndlab-emulator",
             "cwndlab-kernel",
             "cwndlab-quic",
         ],
     ),
-    ("cwndlab-python", &["cwndlab-units", "cwndlab-rules", "cwndlab-tcp", "cwndlab-sim"]),
+    (
+        "cwndlab-python",
+        &["cwndlab-units", "cwndlab-rules", "cwndlab-tcp", "cwndlab-scenario", "cwndlab-sim"],
+    ),
 ];
 
 /// Crates that bring what the core must not have, and those that may name them.

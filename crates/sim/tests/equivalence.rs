@@ -7,7 +7,7 @@
 
 mod common;
 
-use cwndlab_sim::scenario::Scenario;
+use cwndlab_scenario::Scenario;
 use cwndlab_sim::{EventSchedulerKind, Options, Simulation, Status};
 use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Files that scenarios name: read through the caller, refused with the key, the file and the line.
 
-use cwndlab_sim::scenario::{DeliveryOpportunities, EmpiricalCdf, Scenario};
+use cwndlab_scenario::{DeliveryOpportunities, EmpiricalCdf, Scenario};
 use std::collections::BTreeMap;
 
 fn files(name: &str, text: &str) -> BTreeMap<String, String> {

@@ -1,7 +1,7 @@
 //! Tests that an invalid congestion window ends the run, and that the fault reported is the first,
 //! although senders run ahead of one another.
 
-use cwndlab_sim::scenario::Scenario;
+use cwndlab_scenario::Scenario;
 use cwndlab_sim::{EventSchedulerKind, Options, Simulation};
 use std::collections::BTreeSet;
 

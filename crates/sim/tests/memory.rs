@@ -2,7 +2,8 @@
 //! serves the next.
 
 use allocation_counter::measure;
-use cwndlab_sim::{Simulation, Status, scenario::Scenario};
+use cwndlab_scenario::Scenario;
+use cwndlab_sim::{Simulation, Status};
 
 /// Short flows over a link that is loaded to four fifths, 8000 a second, of lengths that differ.
 const ARRIVALS: &str = r#"

@@ -1,6 +1,6 @@
 //! Every message names the key, the value and what is allowed.
 
-use cwndlab_sim::scenario::Scenario;
+use cwndlab_scenario::Scenario;
 
 const DUMBBELL: &str = "duration = \"10s\"\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"1ms\"\n";
 const FLOW: &str = "[[flows]]\nrule = \"AIMD(1, 0.5)\"\n";

@@ -1,7 +1,7 @@
 //! Packets that come from outside meet what simulated ones meet: the same arrivals have the same
 //! fate at the same time, to the last bit.
 
-use cwndlab_sim::scenario::Scenario;
+use cwndlab_scenario::Scenario;
 use cwndlab_sim::{Ecn, ExternalPacket, Fate, NetworkPath, PacketEvent, PacketRow, Simulation};
 
 /// Runs a scenario, then sends the data packets that its senders sent through a path; compares what

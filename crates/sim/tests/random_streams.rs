@@ -1,9 +1,9 @@
 //! Every source of randomness has its own stream: what is added to a scenario changes no other
 //! draw. And topologies deliver.
 
+use cwndlab_scenario::Scenario;
 use cwndlab_sim::Simulation;
 use cwndlab_sim::results::RunResult;
-use cwndlab_sim::scenario::Scenario;
 
 /// Draws that a scenario makes by itself, whatever the network does to its packets.
 #[derive(Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Routers and links, end to end, against what can be worked out by hand.
 
+use cwndlab_scenario::Scenario;
 use cwndlab_sim::results::RunResult;
-use cwndlab_sim::scenario::Scenario;
 use cwndlab_sim::{PacketEvent, Simulation};
 use std::collections::BTreeMap;
 

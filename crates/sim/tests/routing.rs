@@ -1,6 +1,6 @@
 //! Ways through a graph: which links traffic crosses, and what is said where there is no way.
 
-use cwndlab_sim::scenario::{FlowPath, NetworkGraph, Routes, Scenario};
+use cwndlab_scenario::{FlowPath, NetworkGraph, Routes, Scenario};
 
 /// Links as (from, to, delay in ms, rest of the table).
 fn network(links: &[(&str, &str, u64, &str)], traffic: &str) -> String {

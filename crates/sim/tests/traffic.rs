@@ -1,8 +1,8 @@
 //! Traffic against what can be worked out by hand: arrivals, bursts, transfers, requests, flows
 //! that come and go.
 
+use cwndlab_scenario::Scenario;
 use cwndlab_sim::results::RunResult;
-use cwndlab_sim::scenario::Scenario;
 use cwndlab_sim::{Simulation, Transfer};
 
 fn scenario(toml: &str) -> Scenario {

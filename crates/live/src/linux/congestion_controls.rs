@@ -2,7 +2,7 @@
 
 use super::plan::UNLIMITED_PACKETS;
 use crate::events::Failure;
-use cwndlab_sim::scenario::{FlowSpec, Scenario};
+use cwndlab_scenario::{FlowSpec, Scenario};
 use serde::Serialize;
 
 /// The congestion controls of a run; dropping the value unregisters its rules.

@@ -4,10 +4,8 @@
 use super::congestion_controls::initial_ssthresh;
 use crate::events::Failure;
 use crate::unsupported::{EndpointKind, unsupported, written};
+use cwndlab_scenario::{FlowSpec, KnobOverrides, ProfileName, RecoveryName, Sampling, Scenario};
 use cwndlab_sim::ExternalFlow;
-use cwndlab_sim::scenario::{
-    FlowSpec, KnobOverrides, ProfileName, RecoveryName, Sampling, Scenario,
-};
 use cwndlab_tcp::Knobs;
 use cwndlab_units::message::{invalid, one_of};
 

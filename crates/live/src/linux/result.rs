@@ -5,8 +5,8 @@ use super::congestion_controls::RuleReport;
 use super::plan::Plan;
 use super::{Measurements, source::FlowMeasurements};
 use crate::result::{EndpointFigures, LATENESS_P99_S, flow_result, mean, run_result, traces};
+use cwndlab_scenario::Scenario;
 use cwndlab_sim::results::FlowResult;
-use cwndlab_sim::scenario::Scenario;
 use serde_json::{Value, json};
 
 /// Largest share of a flow's busy time in which buffers instead of its window may limit it.

@@ -4,8 +4,8 @@
 use crate::events::Failure;
 use crate::unsupported::{EndpointKind, unsupported, written};
 use cwndlab_quic::{HEADER_BYTES, RuleFactory, Transfer};
+use cwndlab_scenario::{KnobOverrides, ProfileName, Sampling, Scenario};
 use cwndlab_sim::ExternalFlow;
-use cwndlab_sim::scenario::{KnobOverrides, ProfileName, Sampling, Scenario};
 use cwndlab_units::message::{invalid, one_of};
 use std::path::Path;
 

@@ -7,8 +7,8 @@ use crate::result::{
     EndpointFigures, LATENESS_P99_S, Sample, flow_result, mean, run_result, traces,
 };
 use cwndlab_quic::{Cause, FlowReport, HEADER_BYTES, WindowSample};
+use cwndlab_scenario::Scenario;
 use cwndlab_sim::results::FlowResult;
-use cwndlab_sim::scenario::Scenario;
 use serde_json::{Value, json};
 
 /// Largest share of all processors that the program may use: beyond it the endpoints limit the

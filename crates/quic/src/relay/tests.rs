@@ -1,7 +1,7 @@
 use super::*;
 use cwndlab_emulator::{Emulator, LoopOptions, drive};
+use cwndlab_scenario::Scenario;
 use cwndlab_sim::Ecn;
-use cwndlab_sim::scenario::Scenario;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! Start and stop times of the flows of a group that joins and leaves in batches.
 
-use crate::scenario::{FlowSpec, Leave};
+use cwndlab_scenario::{FlowSpec, Leave};
 use cwndlab_tcp::NEVER;
 
 /// Start and stop of each flow of a group, seconds; none for a flow that would stop before it

@@ -1,6 +1,6 @@
 //! Descriptions of links and flows for results, and the options of a run.
 
-use crate::scenario::instance;
+use cwndlab_scenario::instance;
 use cwndlab_tcp::Recovery;
 use std::ops::Range;
 use std::sync::Arc;

@@ -3,17 +3,18 @@
 use super::network_plan::NetworkPlan;
 use super::queues::{BuiltQueue, UNLIMITED};
 use super::{FlowInfos, LinkInfo};
-use crate::jitter::Jitter;
-use crate::link::{Impairments, Link, LinkConfig, MeasurementWindow, QueueSampler, ScheduledQueue};
-use crate::loss_model::{LossModel, LossProcess};
-use crate::outages::Outages;
-use crate::piecewise_rate::PiecewiseRate;
-use crate::random_stream::RandomStream;
-use crate::scenario::{CrossSpec, LossSpec};
-use crate::serializer::Serializer;
-use crate::source_population::SourcePopulation;
-use crate::token_bucket::TokenBucketMarker;
+use crate::endpoint::source_population::SourcePopulation;
+use crate::measure::window::MeasurementWindow;
+use crate::network::impairment::jitter::Jitter;
+use crate::network::impairment::loss_model::{LossModel, LossProcess};
+use crate::network::impairment::token_bucket::TokenBucketMarker;
+use crate::network::link::{Impairments, Link, LinkConfig, QueueSampler, ScheduledQueue};
+use crate::random::stream::RandomStream;
+use crate::rate::outages::Outages;
+use crate::rate::piecewise::PiecewiseRate;
+use crate::rate::serializer::Serializer;
 use cwndlab_queues::{Discipline, DropTail, Limit};
+use cwndlab_scenario::{CrossSpec, LossSpec};
 use cwndlab_units::Time;
 use std::ops::Range;
 

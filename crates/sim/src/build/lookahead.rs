@@ -5,7 +5,7 @@
 //! queue, if all packets are delayed equally since their last event.
 
 use super::network_plan::{FlowGroup, NetworkPlan};
-use crate::scenario::OneWayLink;
+use cwndlab_scenario::OneWayLink;
 
 /// Delays with which packets reach a link since their last event.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,12 @@
 //! Network plan: the links of a scenario, and the paths, delays and knobs of its flow groups,
 //! before anything is built.
 
-use crate::random_stream::RandomStream;
-use crate::scenario::{
+use crate::random::stream::RandomStream;
+use cwndlab_rules::{Arithmetic, WindowRule};
+use cwndlab_scenario::{
     ArrivalSpec, CrossSpec, FlowPath, FlowSpec, NetworkGraph, OneWayLink, QueueSpec, Routes,
     Scenario, Waveform,
 };
-use cwndlab_rules::{Arithmetic, WindowRule};
 use cwndlab_tcp::{EcnFeedback, Knobs};
 use cwndlab_units::{RateLimit, Span};
 

@@ -3,13 +3,13 @@
 
 use super::FlowInfos;
 use super::network_plan::{FlowGroup, NetworkPlan};
-use crate::scenario::QueueSpec;
-use crate::slab::SlabKey;
+use crate::collections::slab::SlabKey;
 use cwndlab_queues::{
     AdaptiveRed, CoDel, CoDelParameters, Discipline, DropTail, Drr, DrrParameters, FqCoDel,
     FqCoDelParameters, Limit, Pie, PieParameters, Priority, Red, RedParameters, Rio, RioParameters,
     ScheduledQueue, Weight,
 };
+use cwndlab_scenario::QueueSpec;
 use cwndlab_units::{Buffer, Bytes};
 
 /// A queue discipline, by when it decides.

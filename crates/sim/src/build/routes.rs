@@ -2,12 +2,14 @@
 
 use super::Builder;
 use super::lookahead::Lookahead;
-use crate::datapath::{Entry, Route, Stage};
-use crate::engine::Engine;
-use crate::event_queues::{EventKind, FlowIndices, InputPort, MergeQueue, PacketFifo};
-use crate::event_scheduler::EventScheduler;
-use crate::fused_stages::{FusedFirstHop, FusedStages};
-use crate::trace::Tracer;
+use crate::engine::state::Engine;
+use crate::event::merge_queue::{InputPort, MergeQueue};
+use crate::event::queues::{EventKind, PacketFifo};
+use crate::event::scheduler::EventScheduler;
+use crate::measure::trace::Tracer;
+use crate::network::fused_stages::{FusedFirstHop, FusedStages};
+use crate::network::route::{Entry, Route, Stage};
+use crate::packet::FlowIndices;
 
 /// Fraction of a lookahead to rely on, since it is a sum of doubles.
 const LOOKAHEAD_MARGIN: f64 = 1.0 - 1e-6;

@@ -3,23 +3,23 @@
 
 use super::Builder;
 use super::network_plan::FlowGroup;
-use crate::arrivals::{
-    self, ActiveTransfer, ArrivalProcess, FlowTemplate, GroupCounters, whole_packets,
-};
-use crate::cross_traffic::{Activity, CrossSink, CrossSource};
-use crate::datapath::{CROSS, Stage};
-use crate::engine::Engine;
-use crate::event_queues::{EventKind, PacketFifo};
-use crate::event_scheduler::{EventScheduler, NO_EVENT};
+use crate::endpoint::arrivals::{self, ArrivalProcess, FlowTemplate, GroupCounters, whole_packets};
+use crate::endpoint::cross_traffic::{Activity, CrossSink, CrossSource};
+use crate::endpoint::source_population::SourcePopulation;
+use crate::endpoint::transfer::ActiveTransfer;
+use crate::engine::state::Engine;
+use crate::event::queues::{EventKind, PacketFifo};
+use crate::event::scheduler::{EventScheduler, NO_EVENT};
+use crate::event::timers::TimerKind;
+use crate::measure::trace::Tracer;
+use crate::network::route::Stage;
+use crate::packet::CROSS;
 use crate::packet::Flags;
-use crate::random_stream::RandomStream;
-use crate::random_variable::RandomVariable;
-use crate::scenario::{CrossSpec, Distribution, Law, Packets};
-use crate::serializer::{ConstantRate, Serializer};
-use crate::source_population::SourcePopulation;
-use crate::timers::TimerKind;
-use crate::trace::Tracer;
+use crate::random::stream::RandomStream;
+use crate::random::variable::RandomVariable;
+use crate::rate::serializer::{ConstantRate, Serializer};
 use cwndlab_rules::Arithmetic;
+use cwndlab_scenario::{CrossSpec, Distribution, Law, Packets};
 use cwndlab_tcp::{NEVER, Recovery};
 use cwndlab_units::Time;
 use std::collections::VecDeque;

@@ -2,8 +2,8 @@
 
 use super::mean;
 use crate::build::{BuiltNetwork, GroupInfo};
-use crate::event_scheduler::EventScheduler;
-use crate::trace::Tracer;
+use crate::event::scheduler::EventScheduler;
+use crate::measure::trace::Tracer;
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 

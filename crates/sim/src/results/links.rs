@@ -2,11 +2,12 @@
 
 use super::ArrivalResult;
 use crate::build::{BuiltNetwork, LinkInfo};
-use crate::cross_traffic::Activity;
-use crate::engine::Engine;
-use crate::event_scheduler::EventScheduler;
-use crate::link::{Link, LinkCounts, MeasurementWindow};
-use crate::trace::Tracer;
+use crate::endpoint::cross_traffic::Activity;
+use crate::engine::state::Engine;
+use crate::event::scheduler::EventScheduler;
+use crate::measure::trace::Tracer;
+use crate::measure::window::MeasurementWindow;
+use crate::network::link::{Link, LinkCounts};
 use serde::Serialize;
 
 /// One link, over the measurement window unless named `total_`.

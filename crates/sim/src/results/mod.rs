@@ -6,11 +6,11 @@ mod links;
 mod traffic;
 
 use crate::build::BuiltNetwork;
-use crate::engine::Engine;
-use crate::event_scheduler::EventScheduler;
-use crate::scenario::Scenario;
-use crate::trace::Tracer;
-use crate::trace_hash::TraceHash;
+use crate::engine::state::Engine;
+use crate::event::scheduler::EventScheduler;
+use crate::measure::trace::Tracer;
+use crate::measure::trace_hash::TraceHash;
+use cwndlab_scenario::Scenario;
 use flows::flow_results;
 pub use flows::{FlowIdentity, FlowResult, fairness_spread, jain_index};
 pub use links::LinkResult;

@@ -1,14 +1,14 @@
 //! Results of cross traffic, arriving flows and responses.
 
 use super::{FlowResult, mean};
-use crate::arrivals::GroupCounters;
 use crate::build::BuiltNetwork;
-use crate::endpoints::SenderEndpoint;
-use crate::engine::Engine;
-use crate::event_scheduler::EventScheduler;
-use crate::link::MeasurementWindow;
-use crate::scenario::{CrossSpec, Scenario};
-use crate::trace::Tracer;
+use crate::endpoint::arrivals::GroupCounters;
+use crate::endpoint::tcp::SenderEndpoint;
+use crate::engine::state::Engine;
+use crate::event::scheduler::EventScheduler;
+use crate::measure::trace::Tracer;
+use crate::measure::window::MeasurementWindow;
+use cwndlab_scenario::{CrossSpec, Scenario};
 use cwndlab_tcp::NEVER;
 use serde::Serialize;
 

@@ -1,0 +1,153 @@
+//! Checks of cross traffic.
+
+use super::conditions::{Checked, MAX_RATE_CHANGES, conflict, invalid, priority};
+use super::distributions::check_draw;
+use super::links::check_waveform;
+use crate::MAX_SOURCES;
+use crate::{CrossSpec, NetworkGraph, Routes, Scenario, Shape, Waveform};
+use cwndlab_units::message;
+use std::collections::BTreeSet;
+
+impl Scenario {
+    pub(super) fn check_cross<'a>(&'a self, names: &mut BTreeSet<&'a str>) -> Checked {
+        let mut total = 0u64;
+        for (i, cross) in self.cross.iter().enumerate() {
+            let key = |name: &str| format!("cross[{i}].{name}");
+            if cross.name.is_empty() || !names.insert(cross.name.as_str()) {
+                return invalid(
+                    key("name"),
+                    format!("\"{}\"", cross.name),
+                    "a unique traffic name",
+                );
+            }
+            total = total.saturating_add(cross.count);
+            if cross.count == 0 || total as f64 > MAX_SOURCES {
+                return invalid(
+                    key("count"),
+                    cross.count,
+                    format!("1 to {MAX_SOURCES} sources in all"),
+                );
+            }
+            match (&cross.rate, &cross.available) {
+                (Some(rate), None) => check_waveform(&key("rate"), rate, self.duration)?,
+                (None, Some(available)) => {
+                    check_waveform(&key("available"), available, self.duration)?
+                }
+                _ => {
+                    return conflict(
+                        key("rate"),
+                        "exactly one of `rate` and `available` must be given",
+                    );
+                }
+            }
+            self.check_bursts(cross, &key)?;
+            check_available(cross, &key)?;
+            if let Some(stop) = cross.stop.filter(|stop| *stop <= cross.start.high) {
+                return invalid(
+                    key("stop"),
+                    stop,
+                    format!("later than start = {}", cross.start.high),
+                );
+            }
+            if !(20..=65_535).contains(&cross.packet_size.0) {
+                return invalid(key("packet_size"), cross.packet_size, "20B to 65535B");
+            }
+            priority(key("priority"), cross.priority)?;
+        }
+        Ok(())
+    }
+
+    fn check_bursts(&self, cross: &CrossSpec, key: &dyn Fn(&str) -> String) -> Checked {
+        let (on, off) = match (&cross.on, &cross.off) {
+            (Some(on), Some(off)) => (on, off),
+            (None, None) => return Ok(()),
+            (Some(_), None) => return conflict(key("off"), "`off` is required when `on` is given"),
+            (None, Some(_)) => return conflict(key("on"), "`on` is required when `off` is given"),
+        };
+        if cross.available.is_some() {
+            return conflict(key("on"), "`on` must not be given when `available` is");
+        }
+        if matches!(cross.rate, Some(Waveform::Shape(Shape::Trace { .. }))) {
+            return conflict(key("on"), "`on` must not be given when `rate` is a trace");
+        }
+        check_draw(&key("on"), on, 1e-6, "at least 1us")?;
+        check_draw(&key("off"), off, 0.0, "0 s or more")?;
+        let bursts = self.duration.seconds() / (on.mean() + off.mean());
+        if bursts > MAX_RATE_CHANGES {
+            return invalid(
+                key("on"),
+                format!("a mean of {} s", on.mean()),
+                format!(
+                    "at most {MAX_RATE_CHANGES:.0} bursts in a run of {}, not {bursts:.0}",
+                    self.duration
+                ),
+            );
+        }
+        Ok(())
+    }
+
+    /// Checks `available`: the link needs a constant rate, and only one source may shape it. A
+    /// population of sources needs flows beside it, and a bounded size.
+    pub(super) fn check_left_over(&self, graph: &NetworkGraph<'_>, routes: &Routes) -> Checked {
+        let mut shaped = BTreeSet::new();
+        for (i, (cross, path)) in self.cross.iter().zip(&routes.cross).enumerate() {
+            let Some(available) = &cross.available else { continue };
+            let key = |name: &str| format!("cross[{i}].{name}");
+            let index = path.forward[0];
+            let first = &graph.links[index as usize];
+            let is_constant = matches!(
+                first.rate,
+                Waveform::Constant(_) | Waveform::Shape(Shape::Constant { .. })
+            );
+            if !shaped.insert(index) || !is_constant {
+                let message = format!(
+                    "`available` needs a constant rate of link \"{}\", and no other source with \
+                     `available` there",
+                    first.name
+                );
+                return conflict(key("available"), message);
+            }
+            if cross.source_rate.is_none() {
+                continue;
+            }
+            let crossing = self
+                .flows
+                .iter()
+                .zip(&routes.flows)
+                .filter(|(_, path)| path.forward.contains(&index));
+            let beside = cross.beside.unwrap_or_else(|| crossing.map(|(flow, _)| flow.count).sum());
+            if beside == 0 {
+                return conflict(
+                    key("beside"),
+                    format!("`beside` is required when no flow crosses \"{}\"", first.name),
+                );
+            }
+            let (link_bps, least_bps) =
+                (first.rate.largest().bps() as f64, available.smallest().bps() as f64);
+            let most = beside as f64 * (link_bps - least_bps) / least_bps;
+            if most > MAX_SOURCES {
+                let flows = message::count(beside, "flow");
+                let expected = format!(
+                    "a rate that takes at most {MAX_SOURCES} sources beside {flows}, not {most:.0}"
+                );
+                return invalid(key("available"), available.smallest(), expected);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks the keys that require `available`, and those that exclude it.
+fn check_available(cross: &CrossSpec, key: &dyn Fn(&str) -> String) -> Checked {
+    if cross.available.is_some() {
+        return match cross.count {
+            1 => Ok(()),
+            _ => conflict(key("count"), "`count` must be 1 when `available` is given"),
+        };
+    }
+    match (cross.source_rate, cross.beside) {
+        (Some(_), _) => conflict(key("source_rate"), "`source_rate` needs `available`"),
+        (None, Some(_)) => conflict(key("beside"), "`beside` needs `available` and `source_rate`"),
+        (None, None) => Ok(()),
+    }
+}

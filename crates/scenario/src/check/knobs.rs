@@ -1,0 +1,135 @@
+//! Checks of endpoint knobs: ranges, and combinations that have no meaning.
+
+use super::conditions::{Checked, conflict};
+use crate::{KnobOverrides, RecoveryName, RuleText, Scenario};
+use cwndlab_rules::{Arithmetic, WindowRule};
+use cwndlab_tcp::{Knobs, Recovery, SlowStartScheme};
+use cwndlab_units::Time;
+
+pub(super) fn check_knobs(knobs: &KnobOverrides, key: &str) -> Checked {
+    let inside = |name: &str, value: Option<f64>, low: f64, high: f64| match value {
+        Some(value) if !(low..=high).contains(&value) => {
+            super::conditions::invalid(format!("{key}.{name}"), value, format!("{low} to {high}"))
+        }
+        _ => Ok(()),
+    };
+    inside("packet_size", knobs.packet_size.map(f64::from), 1.0, 65_000.0)?;
+    inside("header_size", knobs.header_size.map(f64::from), 0.0, 400.0)?;
+    inside("syn_size", knobs.syn_size.map(f64::from), 1.0, 65_000.0)?;
+    inside("ack_size", knobs.ack_size.map(f64::from), 1.0, 65_000.0)?;
+    inside("sack_block_size", knobs.sack_block_size.map(f64::from), 0.0, 40.0)?;
+    inside("ack_timestamp_size", knobs.ack_timestamp_size.map(f64::from), 0.0, 40.0)?;
+    inside("timestamp_size", knobs.timestamp_size.map(f64::from), 0.0, 40.0)?;
+    inside("max_sack_blocks", knobs.max_sack_blocks.map(f64::from), 0.0, 3.0)?;
+    inside("window", knobs.window, 1.0, 1e9)?;
+    inside("initial_ssthresh", knobs.initial_ssthresh, 1.0, 1e9)?;
+    inside("initial_window", knobs.initial_window, 1.0, 1e6)?;
+    inside("dupack_threshold", knobs.dupack_threshold.map(f64::from), 1.0, 1e6)?;
+    inside("cwnd_floor", knobs.cwnd_floor, -1e9, 1e6)?;
+    inside("timer_phase", knobs.timer_phase, 0.0, 1e3)?;
+    inside("initial_rto", knobs.initial_rto.map(Time::seconds), 1e-3, 1e5)?;
+    inside("max_rto", knobs.max_rto.map(Time::seconds), 1e-3, 1e5)
+}
+
+impl Scenario {
+    /// Refuses a slow-start scheme with a rule that sets cwnd itself in slow start. `flow_key`: the
+    /// table of the flow's own knobs.
+    pub(super) fn check_slow_start(
+        &self,
+        rule: &RuleText,
+        knobs: &KnobOverrides,
+        flow_key: String,
+    ) -> Checked {
+        let scheme = self.knobs(knobs).slow_start;
+        if matches!(scheme, SlowStartScheme::Standard | SlowStartScheme::Linux)
+            || rule.0.kernel_name().is_some()
+            || !rule.0.build(Arithmetic::Plain).needs().recovery
+        {
+            return Ok(());
+        }
+        let table = if knobs.slow_start.is_some() { flow_key } else { "tcp".into() };
+        conflict(
+            format!("{table}.slow_start"),
+            format!(
+                "must be \"standard\" for {}: a model-based rule sets cwnd in slow start, too",
+                rule.0
+            ),
+        )
+    }
+}
+
+/// A flow's recovery scheme, and all its knobs.
+type Endpoint = (RecoveryName, Knobs);
+
+/// A knob without effect where a condition does not hold.
+struct Condition {
+    knob: &'static str,
+    /// Whether a table asks for it.
+    is_set: fn(&KnobOverrides) -> bool,
+    holds: fn(&Endpoint) -> bool,
+    reason: &'static str,
+}
+
+const fn of_sack(knob: &'static str, is_set: fn(&KnobOverrides) -> bool) -> Condition {
+    let reason = "only recovery = \"sack\" has it";
+    Condition { knob, is_set, holds: |(recovery, _)| *recovery == RecoveryName::Sack, reason }
+}
+
+/// What every scheme with a SACK scoreboard has.
+const fn of_scoreboard(knob: &'static str, is_set: fn(&KnobOverrides) -> bool) -> Condition {
+    let reason = "only recovery = \"sack\" and \"fack\" have it";
+    Condition { knob, is_set, holds: |(name, _)| Recovery::from(*name).uses_sack(), reason }
+}
+
+const CONDITIONS: &[Condition] = &[
+    of_sack("sack_rfc6675", |knobs| knobs.sack_rfc6675 == Some(true)),
+    of_scoreboard("prr", |knobs| knobs.prr == Some(true)),
+    of_sack("rack", |knobs| knobs.rack == Some(true)),
+    of_scoreboard("dsack", |knobs| knobs.dsack == Some(true)),
+    Condition {
+        knob: "tlp",
+        is_set: |knobs| knobs.tlp == Some(true),
+        holds: |(recovery, knobs)| *recovery == RecoveryName::Sack && knobs.rack,
+        reason: "it needs recovery = \"sack\" and rack = true",
+    },
+    Condition {
+        knob: "ect1",
+        is_set: |knobs| knobs.ect1 == Some(true),
+        holds: |(_, knobs)| knobs.ecn,
+        reason: "it needs ecn = true",
+    },
+    Condition {
+        knob: "ecn_feedback",
+        is_set: |knobs| knobs.ecn_feedback.is_some_and(|feedback| feedback.is_accecn()),
+        holds: |(_, knobs)| knobs.ecn,
+        reason: "it needs ecn = true",
+    },
+];
+
+impl Scenario {
+    /// Refuses knobs that have no effect on any flow to which their table applies. Profiles may set
+    /// such knobs.
+    pub(super) fn check_combinations(&self) -> Checked {
+        let flows = self.flows.iter().enumerate().map(|(i, flow)| {
+            (format!("flows[{i}].tcp"), &flow.tcp, (flow.recovery, self.knobs(&flow.tcp)))
+        });
+        let arrivals = self.arrivals.iter().enumerate().map(|(i, spec)| {
+            (format!("arrivals[{i}].tcp"), &spec.tcp, (spec.recovery, self.knobs(&spec.tcp)))
+        });
+        let mut endpoints = Vec::new();
+        for (table, knobs, endpoint) in flows.chain(arrivals) {
+            check_table(&table, knobs, std::slice::from_ref(&endpoint))?;
+            endpoints.push(endpoint);
+        }
+        if endpoints.is_empty() { Ok(()) } else { check_table("tcp", &self.tcp, &endpoints) }
+    }
+}
+
+fn check_table(table: &str, knobs: &KnobOverrides, endpoints: &[Endpoint]) -> Checked {
+    for Condition { knob, is_set, holds, reason } in CONDITIONS {
+        if is_set(knobs) && !endpoints.iter().any(holds) {
+            return conflict(format!("{table}.{knob}"), format!("has no effect: {reason}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! Checks of links: rates, loss models, jitter, outages, token buckets.
+
+use super::conditions::{Checked, MAX_RATE_CHANGES, conflict, invalid, share};
+use super::queues::check_queue;
+use crate::{JitterSpec, LossSpec, NetworkGraph, OutageSpec, Scenario, ScenarioError, Waveform};
+use cwndlab_units::Time;
+
+/// Longest mean, bound or deviation of jitter.
+const MAX_JITTER: Time = Time::ns(60_000_000_000);
+
+impl Scenario {
+    /// Checks the links and returns them as a graph.
+    pub(super) fn check_links(&self) -> Result<NetworkGraph<'_>, ScenarioError> {
+        let graph = NetworkGraph::new(self)?;
+        for link in &graph.links {
+            // The reverse link of a duplex link equals it; the reverse link of a dumbbell has its
+            // own queue.
+            let key = link.key.as_str();
+            check_waveform(&format!("{key}.rate"), &link.rate, self.duration)?;
+            check_queue(&link.queue_key, &link.queue, self.duration)?;
+            for (i, loss) in link.loss.iter().enumerate() {
+                self.check_loss(&format!("{key}.loss[{i}]"), loss)?;
+            }
+            link.jitter.map_or(Ok(()), |jitter| check_jitter(&format!("{key}.jitter"), &jitter))?;
+            check_outages(key, link.outages)?;
+            if link.marker.is_some_and(|marker| marker.burst.0 == 0) {
+                return Err(ScenarioError::invalid(
+                    format!("{key}.marker.burst"),
+                    "0B",
+                    "at least 1B",
+                ));
+            }
+        }
+        Ok(graph)
+    }
+
+    fn check_loss(&self, key: &str, loss: &LossSpec) -> Checked {
+        let at = |name: &str| format!("{key}.{name}");
+        let below_one = |name: &str, p: f64| match (0.0..1.0).contains(&p) {
+            true => Ok(()),
+            false => invalid(at(name), p, "a probability of at least 0, below 1"),
+        };
+        match loss {
+            LossSpec::Bernoulli { p, .. } => below_one("p", *p)?,
+            LossSpec::GilbertElliott { to_bad, to_good, bad_loss, good_loss, .. } => {
+                share(at("to_bad"), *to_bad)?;
+                share(at("to_good"), *to_good)?;
+                share(at("bad_loss"), *bad_loss)?;
+                below_one("good_loss", *good_loss)?;
+            }
+            LossSpec::List { packets, .. } | LossSpec::Marks { packets, .. } => {
+                if packets.len() > 10_000_000 {
+                    return invalid(
+                        at("packets"),
+                        format!("a list of {}", packets.len()),
+                        "at most 1e7 packets",
+                    );
+                }
+            }
+        }
+        if let Some(flow) = loss.flow().as_deref().filter(|flow| !self.has_flow(flow)) {
+            let names: Vec<&str> = self.flows.iter().map(|flow| flow.name.as_str()).collect();
+            return Err(ScenarioError::unknown(at("flow"), flow, &names));
+        }
+        Ok(())
+    }
+
+    /// Whether `name` is a flow or a group of flows.
+    fn has_flow(&self, name: &str) -> bool {
+        self.flows.iter().any(|flow| flow.matches(name))
+    }
+}
+
+fn check_jitter(key: &str, jitter: &JitterSpec) -> Checked {
+    let times = match *jitter {
+        JitterSpec::Uniform { low, high, .. } if low > high => {
+            return invalid(format!("{key}.low"), low, format!("at most high = {high}"));
+        }
+        JitterSpec::Uniform { low, high, .. } => [("low", low), ("high", high)],
+        JitterSpec::Normal { mean, deviation, .. } => [("mean", mean), ("deviation", deviation)],
+        JitterSpec::Exponential { mean, .. } => [("mean", mean), ("mean", mean)],
+    };
+    match times.iter().find(|(_, time)| *time >= MAX_JITTER) {
+        Some((name, time)) => invalid(format!("{key}.{name}"), time, format!("below {MAX_JITTER}")),
+        None => Ok(()),
+    }
+}
+
+fn check_outages(key: &str, outages: &[OutageSpec]) -> Checked {
+    let mut before = Time::default();
+    for (i, outage) in outages.iter().enumerate() {
+        let OutageSpec { from, to, .. } = outage;
+        if from >= to {
+            return invalid(
+                format!("{key}.outages[{i}].to"),
+                to,
+                format!("later than from = {from}"),
+            );
+        }
+        if *from < before {
+            let expected = format!("no earlier than the end of the outage before, {before}");
+            return invalid(format!("{key}.outages[{i}].from"), from, expected);
+        }
+        before = *to;
+    }
+    Ok(())
+}
+
+/// Checks a waveform in a run of this duration.
+pub(super) fn check_waveform(key: &str, waveform: &Waveform, duration: Time) -> Checked {
+    if let Some((name, message)) = waveform.problem() {
+        return conflict(format!("{key}.{name}"), message);
+    }
+    match waveform.shortest_piece() {
+        Some((name, piece))
+            if duration.seconds() / piece.seconds().max(1e-12) > MAX_RATE_CHANGES =>
+        {
+            let expected = format!("at most {MAX_RATE_CHANGES:.0} changes in a run of {duration}");
+            invalid(format!("{key}.{name}"), format!("a change every {piece}"), expected)
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,168 @@
+//! Checks of listed flows and arriving flows.
+
+use super::conditions::{
+    Checked, MAX_FLOWS, MAX_RATE_CHANGES, conflict, inside, invalid, positive, priority,
+};
+use super::distributions::check_draw;
+use super::knobs::check_knobs;
+use crate::{ArrivalSpec, FlowSpec, Leave, Scenario};
+use cwndlab_units::Time;
+use std::collections::BTreeSet;
+
+/// Largest expected number of arrivals of one process.
+const MAX_ARRIVALS: f64 = 1e7;
+/// Shortest mean time between arrivals.
+const MIN_GAP: Time = Time::ns(1_000);
+
+impl Scenario {
+    pub(super) fn check_flows<'a>(&'a self, names: &mut BTreeSet<&'a str>) -> Checked {
+        if self.flows.is_empty() && self.cross.is_empty() && self.arrivals.is_empty() {
+            return invalid("flows", "[]", "at least one of [[flows]], [[arrivals]] and [[cross]]");
+        }
+        let mut total = 0u64;
+        for (i, flow) in self.flows.iter().enumerate() {
+            let key = |name: &str| format!("flows[{i}].{name}");
+            if flow.name.is_empty() || !names.insert(flow.name.as_str()) {
+                return invalid(key("name"), format!("\"{}\"", flow.name), "a unique traffic name");
+            }
+            total = total.saturating_add(flow.count);
+            if flow.count == 0 || total > MAX_FLOWS {
+                return invalid(key("count"), flow.count, format!("1 to {MAX_FLOWS} flows in all"));
+            }
+            if flow.packets == Some(0) || flow.packets.is_some_and(|packets| packets > 1 << 60) {
+                return invalid(
+                    key("packets"),
+                    flow.packets.unwrap_or_default(),
+                    "1 to 1e18 packets",
+                );
+            }
+            if flow.bytes.is_some() && (flow.packets.is_some() || flow.responses.is_some()) {
+                return conflict(
+                    key("bytes"),
+                    "`bytes` must not be given when `packets` or `responses` is",
+                );
+            }
+            if let Some(bytes) = flow.bytes.filter(|bytes| !(1..=1 << 60).contains(&bytes.0)) {
+                return invalid(key("bytes"), bytes, "1B to 1e18B");
+            }
+            if let Some(stop) = flow.stop.filter(|stop| *stop <= flow.start.high) {
+                return invalid(
+                    key("stop"),
+                    stop,
+                    format!("later than start = {}", flow.start.high),
+                );
+            }
+            check_join_and_leave(flow, &key)?;
+            if let Some(responses) = &flow.responses {
+                if flow.packets.is_some() {
+                    return conflict(
+                        key("responses"),
+                        "`responses` must not be given when `packets` is",
+                    );
+                }
+                check_draw(&key("responses.size"), &responses.size, 1.0, "at least 1 packet")?;
+                check_draw(&key("responses.think"), &responses.think, 0.0, "0 s or more")?;
+            }
+            priority(key("priority"), flow.priority)?;
+            check_knobs(&flow.tcp, &key("tcp"))?;
+            self.check_slow_start(&flow.rule, &flow.tcp, key("tcp"))?;
+        }
+        check_knobs(&self.tcp, "tcp")
+    }
+
+    pub(super) fn check_arrivals<'a>(&'a self, names: &mut BTreeSet<&'a str>) -> Checked {
+        for (i, arrivals) in self.arrivals.iter().enumerate() {
+            let key = |name: &str| format!("arrivals[{i}].{name}");
+            if arrivals.name.is_empty() || !names.insert(arrivals.name.as_str()) {
+                return invalid(
+                    key("name"),
+                    format!("\"{}\"", arrivals.name),
+                    "a unique traffic name",
+                );
+            }
+            if let Some(stop) = arrivals.stop.filter(|stop| *stop <= arrivals.start) {
+                return invalid(
+                    key("stop"),
+                    stop,
+                    format!("later than start = {}", arrivals.start),
+                );
+            }
+            self.check_gaps(arrivals, &key)?;
+            check_draw(&key("size"), &arrivals.size, 1.0, "at least 1 packet")?;
+            priority(key("priority"), arrivals.priority)?;
+            check_knobs(&arrivals.tcp, &key("tcp"))?;
+            self.check_slow_start(&arrivals.rule, &arrivals.tcp, key("tcp"))?;
+        }
+        Ok(())
+    }
+
+    /// Checks that there is either one gap or phases, and a bounded number of arrivals.
+    fn check_gaps(&self, arrivals: &ArrivalSpec, key: &dyn Fn(&str) -> String) -> Checked {
+        if arrivals.gap.is_some() != arrivals.phases.is_empty() {
+            return conflict(key("gap"), "exactly one of `gap` and `phases` must be given");
+        }
+        let process = arrivals.gap.iter().map(|gap| (key("gap"), *gap));
+        let phases = arrivals.phases.iter().enumerate();
+        for (key, gap) in process
+            .chain(phases.clone().map(|(i, phase)| (key(&format!("phases[{i}].gap")), phase.gap)))
+        {
+            if gap < MIN_GAP {
+                return invalid(key, gap, format!("at least {MIN_GAP}"));
+            }
+        }
+        for (i, phase) in phases {
+            if phase.length < MIN_GAP {
+                return invalid(
+                    key(&format!("phases[{i}].length")),
+                    phase.length,
+                    format!("at least {MIN_GAP}"),
+                );
+            }
+            if self.duration.seconds() / phase.length.seconds() > MAX_RATE_CHANGES {
+                let expected =
+                    format!("at most {MAX_RATE_CHANGES:.0} phases in a run of {}", self.duration);
+                return invalid(key(&format!("phases[{i}].length")), phase.length, expected);
+            }
+        }
+        let expected = self.expected_arrivals(arrivals);
+        if expected > MAX_ARRIVALS {
+            let name = if arrivals.gap.is_some() { "gap" } else { "phases" };
+            return invalid(
+                key(name),
+                format!("a mean of {expected:.0} arrivals"),
+                format!("at most {MAX_ARRIVALS:.0} in a run"),
+            );
+        }
+        Ok(())
+    }
+
+    /// Expected number of arrivals in the run; with phases by their mean rate.
+    fn expected_arrivals(&self, arrivals: &ArrivalSpec) -> f64 {
+        let end_s = arrivals.stop.map_or(f64::INFINITY, Time::seconds).min(self.duration.seconds());
+        let (mut round_s, mut in_round) = (0.0, 0.0);
+        for phase in &arrivals.phases {
+            round_s += phase.length.seconds();
+            in_round += phase.length.seconds() / phase.gap.seconds();
+        }
+        let rate = arrivals.gap.map_or(in_round / round_s, |gap| 1.0 / gap.seconds());
+        (end_s - arrivals.start.seconds()).max(0.0) * rate
+    }
+}
+
+fn check_join_and_leave(flow: &FlowSpec, key: &dyn Fn(&str) -> String) -> Checked {
+    if let Some(join) = &flow.join {
+        inside(key("join.batch"), join.batch, 1, MAX_FLOWS)?;
+        positive(key("join.every"), join.every)?;
+    }
+    match flow.leave {
+        None => Ok(()),
+        Some(
+            Leave { share: Some(_), batch: Some(_), .. } | Leave { share: None, batch: None, .. },
+        ) => conflict(key("leave"), "exactly one of `share` and `batch` must be given"),
+        Some(Leave { share, batch, every }) => {
+            share.map_or(Ok(()), |part| super::conditions::share(key("leave.share"), part))?;
+            batch.map_or(Ok(()), |batch| inside(key("leave.batch"), batch, 1, MAX_FLOWS))?;
+            positive(key("leave.every"), every)
+        }
+    }
+}

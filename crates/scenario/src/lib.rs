@@ -1,0 +1,51 @@
+//! Scenario: the definition of a simulation, as serde structs from which TOML, JSON, schema and
+//! docs follow; its checks, and the network that it describes.
+//!
+//! ```
+//! use cwndlab_scenario::Scenario;
+//! let scenario = Scenario::from_toml(r#"
+//!     duration = "10s"
+//!     [dumbbell]
+//!     rate = "1Mbit"
+//!     delay = "20ms"
+//!     [[flows]]
+//!     rule = "AIMD(1, 0.5)"
+//! "#).unwrap();
+//! assert_eq!(scenario.flows[0].count, 1);
+//! ```
+
+mod arrivals;
+mod check;
+mod distribution;
+mod error;
+mod files;
+mod graph;
+mod knobs;
+mod link;
+mod parse;
+mod queue;
+mod resolver;
+mod routing;
+mod scenario;
+mod serde_messages;
+mod trace_spec;
+mod traffic;
+mod waveform;
+
+pub use arrivals::{ArrivalSpec, Phase};
+pub use distribution::{Distribution, Law, Packets, Quantity};
+pub use error::ScenarioError;
+pub use files::{DeliveryOpportunities, EmpiricalCdf};
+pub use graph::{NetworkGraph, OneWayLink};
+pub use knobs::KnobOverrides;
+pub use link::{Dumbbell, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutagePolicy, OutageSpec};
+pub use parse::schema;
+pub use queue::QueueSpec;
+pub use resolver::Resolver;
+pub use routing::{FlowPath, Routes};
+pub use scenario::{Bdp, ProfileName, Scenario};
+pub use trace_spec::{Sampling, TraceSpec};
+pub use traffic::{
+    CrossSpec, FlowSpec, Join, Leave, MAX_SOURCES, RecoveryName, Responses, RuleText, instance,
+};
+pub use waveform::{Shape, Waveform};

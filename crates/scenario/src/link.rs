@@ -1,0 +1,237 @@
+//! Links of a scenario: the dumbbell topology, named links, and their impairments.
+
+use crate::{QueueSpec, Waveform};
+use cwndlab_units::{Bytes, Rate, RateLimit, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Dumbbell topology: two routers, the bottleneck between them, and access links of each flow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dumbbell {
+    /// Rate of the bottleneck, constant or varying.
+    pub rate: Waveform,
+    /// Its propagation delay, one way.
+    pub delay: Time,
+    /// Its queue.
+    #[serde(default)]
+    pub queue: QueueSpec,
+    /// Loss models.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loss: Vec<LossSpec>,
+    /// Jitter of its delay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<JitterSpec>,
+    /// Outages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<OutageSpec>,
+    /// Token bucket that sets the priority of its packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marker: Option<MarkerSpec>,
+    /// Rate of the access link of each source.
+    #[serde(default)]
+    pub access_rate: RateLimit,
+    /// Its delay, one way; `[low, high]` is drawn per flow.
+    #[serde(default)]
+    pub access_delay: Span,
+    /// Rate of the access link of each sink.
+    #[serde(default)]
+    pub sink_rate: RateLimit,
+    /// Its delay, one way.
+    #[serde(default)]
+    pub sink_delay: Span,
+    /// Rate of the reverse link, which carries acknowledgements; the bottleneck's when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back_rate: Option<RateLimit>,
+    /// Its queue; when absent unlimited, or the bottleneck's if data uses it too (`reverse`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back_queue: Option<QueueSpec>,
+}
+
+/// A link, one way unless `duplex`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// Its name; "from-to" when absent and nodes are named.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Node where it starts; needed if flows name nodes instead of a path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Node where it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Adds a reverse link with equal parameters from `to` to `from`, named "to-from".
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub duplex: bool,
+    /// Rate, constant or varying.
+    pub rate: Waveform,
+    /// Propagation delay.
+    pub delay: Time,
+    /// Queue.
+    #[serde(default)]
+    pub queue: QueueSpec,
+    /// Loss models.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loss: Vec<LossSpec>,
+    /// Jitter of its delay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<JitterSpec>,
+    /// Outages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<OutageSpec>,
+    /// Token bucket that sets the priority of its packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marker: Option<MarkerSpec>,
+}
+
+/// A loss model of a link, beside its queue. With `flow` it applies to, and counts, only packets of
+/// this flow or group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum LossSpec {
+    /// Independent losses of equal probability.
+    Bernoulli {
+        /// Probability, 0 <= p < 1.
+        p: f64,
+        /// Only this flow (or group of flows).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flow: Option<String>,
+        /// Applies after transmission instead of before the queue.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        after_queue: bool,
+    },
+    /// Losses in bursts: a two-state Markov chain, stepped per packet (Gilbert 1960, Elliott 1963).
+    GilbertElliott {
+        /// Transition probability from good to bad, per packet.
+        to_bad: f64,
+        /// Transition probability from bad to good, per packet.
+        to_good: f64,
+        /// Loss probability in the bad state.
+        #[serde(default = "one")]
+        bad_loss: f64,
+        /// Loss probability in the good state.
+        #[serde(default)]
+        good_loss: f64,
+        /// Only this flow (or group of flows).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flow: Option<String>,
+        /// Applies after transmission instead of before the queue.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        after_queue: bool,
+    },
+    /// Drops exactly these packets, by arrival number from 0 in front of the queue (ns-2
+    /// ErrorModel/List).
+    List {
+        /// Arrival numbers.
+        packets: Vec<u64>,
+        /// Counts and drops packets of this flow (or group) only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flow: Option<String>,
+    },
+    /// Marks exactly these packets (CE) if they are ECN-capable (ns-2 ErrorModel/List with
+    /// markecn_).
+    Marks {
+        /// Arrival numbers.
+        packets: Vec<u64>,
+        /// Counts and marks packets of this flow (or group) only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flow: Option<String>,
+    },
+}
+
+impl LossSpec {
+    /// The flow or group that it applies to.
+    pub fn flow(&self) -> &Option<String> {
+        match self {
+            Self::Bernoulli { flow, .. }
+            | Self::GilbertElliott { flow, .. }
+            | Self::List { flow, .. }
+            | Self::Marks { flow, .. } => flow,
+        }
+    }
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// Jitter: a random addition to the delay of a link, drawn per packet.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum JitterSpec {
+    /// Uniform.
+    Uniform {
+        /// Least value.
+        #[serde(default)]
+        low: Time,
+        /// Greatest value.
+        high: Time,
+        /// Allows reordering; if not, a late packet delays those behind it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        reorder: bool,
+    },
+    /// Normal, truncated at zero.
+    Normal {
+        /// Mean.
+        mean: Time,
+        /// Standard deviation.
+        deviation: Time,
+        /// Allows reordering.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        reorder: bool,
+    },
+    /// Exponential.
+    Exponential {
+        /// Mean.
+        mean: Time,
+        /// Allows reordering.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        reorder: bool,
+    },
+}
+
+impl JitterSpec {
+    /// Whether jitter may reorder packets.
+    pub fn reorders(&self) -> bool {
+        match *self {
+            Self::Uniform { reorder, .. }
+            | Self::Normal { reorder, .. }
+            | Self::Exponential { reorder, .. } => reorder,
+        }
+    }
+}
+
+/// An outage of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OutageSpec {
+    /// Start.
+    pub from: Time,
+    /// End.
+    pub to: Time,
+    /// What happens to packets that arrive meanwhile; packets in the queue wait in either case.
+    #[serde(default)]
+    pub arrivals: OutagePolicy,
+}
+
+/// What happens to packets that arrive at a link during an outage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OutagePolicy {
+    /// They wait in the queue.
+    #[default]
+    Wait,
+    /// They are dropped.
+    Lost,
+}
+
+/// A token bucket marker: conforming packets get priority 0, others priority 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MarkerSpec {
+    /// Token rate.
+    pub rate: Rate,
+    /// Bucket size.
+    pub burst: Bytes,
+}

@@ -1,0 +1,150 @@
+//! Resolver of external resources that a scenario names: traces of links, empirical distributions,
+//! rules that are not built in. The core never accesses the file system; the caller passes a
+//! [`Resolver`].
+
+use crate::distribution::{Distribution, Law};
+use crate::error::ScenarioError;
+use crate::files::{DeliveryOpportunities, EmpiricalCdf};
+use crate::scenario::Scenario;
+use crate::traffic::RuleText;
+use crate::waveform::{Shape, Waveform};
+use cwndlab_rules::RuleSpec;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Gives access to external resources.
+pub trait Resolver {
+    /// The text of a file, or an error message; `path` is as written in the scenario.
+    fn read(&self, path: &str) -> Result<String, String>;
+
+    /// A rule that is not built in, such as `my_rules.py:Patient(3)`, or an error message.
+    fn rule(&self, _text: &str) -> Result<RuleSpec, String> {
+        Err("only built-in rules are known here".into())
+    }
+}
+
+/// Resolves nothing: for a scenario without access to files.
+pub(crate) struct NoResolver;
+
+impl Resolver for NoResolver {
+    fn read(&self, _path: &str) -> Result<String, String> {
+        Err("files are not accessible here".into())
+    }
+}
+
+/// Files in memory.
+impl Resolver for BTreeMap<String, String> {
+    fn read(&self, path: &str) -> Result<String, String> {
+        self.get(path).cloned().ok_or_else(|| "there is no such file".into())
+    }
+}
+
+/// Cache of parsed files.
+struct Reader<'a> {
+    source: &'a dyn Resolver,
+    recordings: BTreeMap<String, DeliveryOpportunities>,
+    distributions: BTreeMap<String, EmpiricalCdf>,
+}
+
+impl Reader<'_> {
+    fn waveform(
+        &mut self,
+        key: impl fmt::Display,
+        waveform: &mut Waveform,
+    ) -> Result<(), ScenarioError> {
+        let Waveform::Shape(Shape::Trace { file, opportunities }) = waveform else { return Ok(()) };
+        *opportunities = load(
+            &mut self.recordings,
+            self.source,
+            &format!("{key}.file"),
+            file,
+            DeliveryOpportunities::parse,
+        )?;
+        Ok(())
+    }
+
+    fn distribution<T>(
+        &mut self,
+        key: impl fmt::Display,
+        distribution: &mut Distribution<T>,
+    ) -> Result<(), ScenarioError> {
+        let Distribution::Random(Law::Empirical { file, cdf }) = distribution else {
+            return Ok(());
+        };
+        *cdf = load(
+            &mut self.distributions,
+            self.source,
+            &format!("{key}.file"),
+            file,
+            EmpiricalCdf::parse,
+        )?;
+        Ok(())
+    }
+
+    fn rule(&mut self, key: impl fmt::Display, rule: &mut RuleText) -> Result<(), ScenarioError> {
+        let Some(text) = rule.0.custom_text() else { return Ok(()) };
+        rule.0 = self
+            .source
+            .rule(text)
+            .map_err(|error| ScenarioError::at(key, format!("rule \"{text}\": {error}")))?;
+        Ok(())
+    }
+}
+
+fn load<C: Clone>(
+    known: &mut BTreeMap<String, C>,
+    source: &dyn Resolver,
+    key: &str,
+    file: &str,
+    parse: impl Fn(&str) -> Result<C, String>,
+) -> Result<C, ScenarioError> {
+    if let Some(content) = known.get(file) {
+        return Ok(content.clone());
+    }
+    let text = source
+        .read(file)
+        .map_err(|error| ScenarioError::at(key, format!("\"{file}\" cannot be read: {error}")))?;
+    let content =
+        parse(&text).map_err(|error| ScenarioError::at(key, format!("{file} {error}")))?;
+    known.insert(file.to_string(), content.clone());
+    Ok(content)
+}
+
+impl Scenario {
+    /// Resolves the resources that the scenario names.
+    pub(crate) fn fetch(&mut self, source: &dyn Resolver) -> Result<(), ScenarioError> {
+        let mut reader =
+            Reader { source, recordings: BTreeMap::new(), distributions: BTreeMap::new() };
+        if let Some(dumbbell) = &mut self.dumbbell {
+            reader.waveform("dumbbell.rate", &mut dumbbell.rate)?;
+        }
+        for (i, link) in self.links.iter_mut().enumerate() {
+            reader.waveform(format!("links[{i}].rate"), &mut link.rate)?;
+        }
+        for (i, flow) in self.flows.iter_mut().enumerate() {
+            reader.rule(format!("flows[{i}].rule"), &mut flow.rule)?;
+            if let Some(responses) = &mut flow.responses {
+                reader.distribution(format!("flows[{i}].responses.size"), &mut responses.size)?;
+                reader.distribution(format!("flows[{i}].responses.think"), &mut responses.think)?;
+            }
+        }
+        for (i, arrivals) in self.arrivals.iter_mut().enumerate() {
+            reader.rule(format!("arrivals[{i}].rule"), &mut arrivals.rule)?;
+            reader.distribution(format!("arrivals[{i}].size"), &mut arrivals.size)?;
+        }
+        for (i, cross) in self.cross.iter_mut().enumerate() {
+            for (name, waveform) in [("rate", &mut cross.rate), ("available", &mut cross.available)]
+            {
+                waveform.iter_mut().try_for_each(|waveform| {
+                    reader.waveform(format!("cross[{i}].{name}"), waveform)
+                })?;
+            }
+            for (name, length) in [("on", &mut cross.on), ("off", &mut cross.off)] {
+                length.iter_mut().try_for_each(|length| {
+                    reader.distribution(format!("cross[{i}].{name}"), length)
+                })?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! A scenario: a network, its traffic, and the measurements to take.
+
+use crate::arrivals::ArrivalSpec;
+use crate::knobs::KnobOverrides;
+use crate::link::{Dumbbell, LinkSpec};
+use crate::trace_spec::TraceSpec;
+use crate::traffic::{CrossSpec, FlowSpec};
+use cwndlab_tcp::Profile;
+use cwndlab_units::{Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A network, its traffic, and the measurements to take.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// A name for tables and plots.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Duration of the simulation.
+    pub duration: Time,
+    /// Measurement window [from, to]; the whole run when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<[Time; 2]>,
+    /// Seed of every random stream.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Profile of the endpoints' knobs.
+    #[serde(default)]
+    pub profile: ProfileName,
+    /// Bin length for `rate_cov`, the coefficient of variation of a flow's rate.
+    #[serde(default = "one_second")]
+    pub rate_bin: Time,
+    /// The bandwidth-delay product that "bdp" stands for in buffers; by default the first rate of
+    /// the link and the mean round trip of the flows that cross it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bdp: Option<Bdp>,
+    /// A dumbbell topology.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dumbbell: Option<Dumbbell>,
+    /// Or any set of links, on which flows name their path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkSpec>,
+    /// TCP flows.
+    #[serde(default)]
+    pub flows: Vec<FlowSpec>,
+    /// Finite TCP flows of an arrival process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<ArrivalSpec>,
+    /// Cross traffic: open-loop sources.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cross: Vec<CrossSpec>,
+    /// Endpoint knobs of all flows; they override the profile's.
+    #[serde(default, skip_serializing_if = "KnobOverrides::is_empty")]
+    pub tcp: KnobOverrides,
+    /// Traces to record.
+    #[serde(default, skip_serializing_if = "TraceSpec::is_empty")]
+    pub trace: TraceSpec,
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn one_second() -> Time {
+    Time::ns(1_000_000_000)
+}
+
+/// The bandwidth-delay product that "1bdp" stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bdp {
+    /// Rate.
+    pub rate: Rate,
+    /// Round trip time.
+    pub rtt: Time,
+}
+
+/// Endpoint profiles by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum ProfileName {
+    /// ns-2.35.
+    #[serde(rename = "ns2-2.35")]
+    Ns2_235,
+    /// ns-2 of the year 2000.
+    #[serde(rename = "ns2-2000")]
+    Ns2_2000,
+    /// Current RFCs.
+    #[default]
+    #[serde(rename = "rfc")]
+    Rfc,
+    /// Current Linux.
+    #[serde(rename = "linux")]
+    Linux,
+}
+
+impl From<ProfileName> for Profile {
+    fn from(name: ProfileName) -> Self {
+        match name {
+            ProfileName::Ns2_235 => Self::Ns2_235,
+            ProfileName::Ns2_2000 => Self::Ns2_2000,
+            ProfileName::Rfc => Self::Rfc,
+            ProfileName::Linux => Self::Linux,
+        }
+    }
+}

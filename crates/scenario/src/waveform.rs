@@ -1,0 +1,248 @@
+//! Waveforms of a scenario: piecewise constant rates over time.
+
+use crate::DeliveryOpportunities;
+use cwndlab_units::message::invalid_value;
+use cwndlab_units::{Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::fmt;
+
+/// A rate over time: a rate (constant), or a table with a `kind`.
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
+#[schemars(untagged)]
+pub enum Waveform {
+    /// A constant rate.
+    Constant(Rate),
+    /// A waveform.
+    Shape(Shape),
+}
+
+/// Piecewise constant waveforms.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Shape {
+    /// A constant rate.
+    Constant {
+        /// The rate.
+        rate: Rate,
+    },
+    /// Square wave: high and low in turn, high first.
+    Square {
+        /// First rate.
+        high: Rate,
+        /// Second rate.
+        low: Rate,
+        /// Time at each rate.
+        every: Time,
+    },
+    /// Sawtooth: rises from low to high over a period, then drops back.
+    SawTooth {
+        /// Rate at the start of a period.
+        low: Rate,
+        /// Rate at its end.
+        high: Rate,
+        /// Length of a period.
+        period: Time,
+        /// Time between changes; a hundredth of the period when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        step: Option<Time>,
+    },
+    /// Random walk: each step adds a number drawn uniformly from [-spread, spread].
+    Walk {
+        /// Initial rate.
+        start: Rate,
+        /// Largest step.
+        spread: Rate,
+        /// Time between steps.
+        every: Time,
+        /// Lower bound.
+        min: Rate,
+        /// Upper bound.
+        max: Rate,
+    },
+    /// Uniform random rate, drawn at each interval.
+    Uniform {
+        /// Smallest rate.
+        low: Rate,
+        /// Largest rate.
+        high: Rate,
+        /// Time between draws.
+        every: Time,
+    },
+    /// A trace in mahimahi's format: each line a millisecond at which 1500 bytes may leave; unused
+    /// opportunities are lost, and the trace repeats at its end.
+    Trace {
+        /// File name, relative to the scenario file.
+        file: String,
+        /// The parsed file.
+        #[serde(skip)]
+        #[schemars(skip)]
+        opportunities: DeliveryOpportunities,
+    },
+    /// A list of times and rates.
+    Points {
+        /// `[time, rate]`: the rate holds from that time on; the first time is 0.
+        points: Vec<(Time, Rate)>,
+        /// Period of repetition.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        repeat: Option<Time>,
+    },
+}
+
+impl Waveform {
+    /// The initial rate, which sizes buffers; of a trace the mean.
+    pub fn first(&self) -> Rate {
+        match self {
+            Self::Constant(rate) | Self::Shape(Shape::Constant { rate }) => *rate,
+            Self::Shape(Shape::Square { high, .. }) => *high,
+            Self::Shape(Shape::SawTooth { low, .. }) => *low,
+            Self::Shape(Shape::Walk { start, .. }) => *start,
+            Self::Shape(Shape::Uniform { high, .. }) => *high,
+            Self::Shape(Shape::Trace { opportunities, .. }) => opportunities.mean(),
+            Self::Shape(Shape::Points { points, .. }) => {
+                points.first().map_or(Rate::bits_per_second(1), |point| point.1)
+            }
+        }
+    }
+
+    /// The largest rate; of a trace the mean.
+    pub fn largest(&self) -> Rate {
+        match self {
+            Self::Constant(rate) | Self::Shape(Shape::Constant { rate }) => *rate,
+            Self::Shape(Shape::Square { high, low, .. } | Shape::SawTooth { high, low, .. }) => {
+                *high.max(low)
+            }
+            Self::Shape(Shape::Walk { max, .. }) => *max,
+            Self::Shape(Shape::Uniform { high, .. }) => *high,
+            Self::Shape(Shape::Trace { opportunities, .. }) => opportunities.mean(),
+            Self::Shape(Shape::Points { points, .. }) => {
+                points.iter().map(|point| point.1).max().unwrap_or(Rate::bits_per_second(1))
+            }
+        }
+    }
+
+    /// The smallest rate; of a trace 1 bit/s, since it has gaps.
+    pub fn smallest(&self) -> Rate {
+        match self {
+            Self::Constant(rate) | Self::Shape(Shape::Constant { rate }) => *rate,
+            Self::Shape(Shape::Square { high, low, .. } | Shape::SawTooth { high, low, .. }) => {
+                *high.min(low)
+            }
+            Self::Shape(Shape::Walk { min, .. }) => *min,
+            Self::Shape(Shape::Uniform { low, .. }) => *low,
+            Self::Shape(Shape::Trace { .. }) => Rate::bits_per_second(1),
+            Self::Shape(Shape::Points { points, .. }) => {
+                points.iter().map(|point| point.1).min().unwrap_or(Rate::bits_per_second(1))
+            }
+        }
+    }
+
+    /// The key and the length of the shortest time between changes; none if there is no bound on
+    /// the number of changes to check.
+    pub fn shortest_piece(&self) -> Option<(&'static str, Time)> {
+        let Self::Shape(shape) = self else { return None };
+        match shape {
+            Shape::Constant { .. } | Shape::Points { repeat: None, .. } => None,
+            Shape::Trace { opportunities, .. } => Some(("file", opportunities.mean_gap())),
+            Shape::Square { every, .. }
+            | Shape::Walk { every, .. }
+            | Shape::Uniform { every, .. } => Some(("every", *every)),
+            Shape::SawTooth { period, step, .. } => {
+                Some(("step", step.unwrap_or(Time::ns(period.nanoseconds() / 100))))
+            }
+            Shape::Points { points, repeat: Some(repeat) } => {
+                Some(("repeat", Time::ns(repeat.nanoseconds() / points.len().max(1) as u64)))
+            }
+        }
+    }
+
+    /// The first error, if any: its key and a message.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        const SHORTEST: Time = Time::ns(1_000);
+        let at_least = |key: &'static str, time: Time| {
+            (time < SHORTEST).then(|| (key, invalid_value(time, "at least 1us")))
+        };
+        let period_at_least = |period: Time| {
+            (period < Time::ns(100_000))
+                .then(|| ("period", invalid_value(period, "at least 100us")))
+        };
+        let Self::Shape(shape) = self else { return None };
+        match shape {
+            Shape::Constant { .. } | Shape::Trace { .. } => None,
+            Shape::Square { every, .. } => at_least("every", *every),
+            Shape::SawTooth { low, high, period, step } => match (low <= high, step) {
+                (false, _) => Some(("low", invalid_value(low, format!("at most high = {high}")))),
+                (_, Some(step)) if step > period => {
+                    Some(("step", invalid_value(step, format!("at most period = {period}"))))
+                }
+                (_, step) => period_at_least(*period)
+                    .or_else(|| step.and_then(|step| at_least("step", step))),
+            },
+            Shape::Walk { start, every, min, max, .. } => {
+                match (min <= start && start <= max, every) {
+                    (false, _) => {
+                        Some(("start", invalid_value(start, format!("min = {min} to max = {max}"))))
+                    }
+                    (_, every) => at_least("every", *every),
+                }
+            }
+            Shape::Uniform { low, high, every } if low > high => {
+                Some(("low", invalid_value(low, format!("at most high = {high}"))))
+                    .or_else(|| at_least("every", *every))
+            }
+            Shape::Uniform { every, .. } => at_least("every", *every),
+            Shape::Points { points, repeat } => {
+                let last = points.last().map(|point| point.0);
+                if points.first().is_none_or(|point| point.0 != Time::default()) {
+                    Some(("points", "the first time must be 0".into()))
+                } else if points.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
+                    Some(("points", "times must increase".into()))
+                } else if repeat.is_some_and(|repeat| Some(repeat) <= last) {
+                    Some(("repeat", "`repeat` must be later than the last point".into()))
+                } else {
+                    None
+                }
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Waveform {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = Waveform;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(
+                    "a rate such as \"10Mbit\", or a table such as { kind = \"square\", \
+                 high = \"10Mbit\", low = \"5Mbit\", every = \"5s\" }",
+                )
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Waveform, E> {
+                text.parse().map(Waveform::Constant).map_err(E::custom)
+            }
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Waveform, E> {
+                Rate::from_bps(value).map(Waveform::Constant).map_err(E::custom)
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Waveform, E> {
+                self.visit_f64(value as f64)
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Waveform, E> {
+                self.visit_f64(value as f64)
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Waveform, A::Error> {
+                Shape::deserialize(de::value::MapAccessDeserializer::new(map)).map(Waveform::Shape)
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl Serialize for Waveform {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Constant(rate) => rate.serialize(serializer),
+            Self::Shape(shape) => shape.serialize(serializer),
+        }
+    }
+}

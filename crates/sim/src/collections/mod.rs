@@ -1,0 +1,4 @@
+//! Collections on the path of every packet.
+
+pub mod ring_buffer;
+pub mod slab;

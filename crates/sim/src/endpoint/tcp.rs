@@ -1,0 +1,149 @@
+//! TCP endpoints of a flow: sender and receiver with their per-flow state and counters.
+
+use crate::endpoint::transfer::ActiveTransfer;
+use crate::measure::goodput_bins::GoodputBins;
+use crate::measure::trace_hash::TraceHash;
+use crate::packet::Flags;
+use crate::packet::FlowIndices;
+use cwndlab_tcp::{Knobs, NEVER, Receiver, Sender};
+
+/// The sending endpoint of a flow.
+#[derive(Clone, Debug)]
+pub struct SenderEndpoint {
+    /// TCP sender.
+    pub sender: Sender,
+    /// Indices of the flow in the tables of the datapath.
+    pub indices: FlowIndices,
+    /// Index of its knobs.
+    pub knobs: u32,
+    /// Header bits of its packets: the priority.
+    pub flags: Flags,
+    /// Earliest pending entry of its retransmission timer, seconds.
+    pub rto_entry_s: f64,
+    /// Hash of the segments that it sent.
+    pub hash: TraceHash,
+    /// Completion time (all data acknowledged), seconds, or [`NEVER`].
+    pub finish_s: f64,
+    /// Application events and pacing; none for a sender that sends without end and is not paced.
+    pub app: Option<Box<ApplicationState>>,
+}
+
+/// Application schedule and pacing timer of a sender, boxed because few flows need either.
+#[derive(Clone, Debug)]
+pub struct ApplicationState {
+    /// When the application stops, seconds.
+    pub stop_s: f64,
+    /// When the next request arrives, seconds.
+    pub request_s: f64,
+    /// Earliest pending entry of the pacing timer, seconds.
+    pub pacing_entry_s: f64,
+    /// The transfer in progress; none for a sender without end.
+    pub transfer: Option<ActiveTransfer>,
+}
+
+impl ApplicationState {
+    /// State of a sender with this stop time and transfer; none if nothing needs to be kept.
+    pub fn of(sender: &Sender, stop_s: f64, transfer: Option<ActiveTransfer>) -> Option<Box<Self>> {
+        let is_needed = stop_s < NEVER || transfer.is_some() || sender.is_paced();
+        is_needed
+            .then(|| Box::new(Self { stop_s, request_s: NEVER, pacing_entry_s: NEVER, transfer }))
+    }
+
+    /// Whether nothing is due up to `at_s` and no transfer is in progress; `pacing_s` is the pacing
+    /// deadline.
+    pub fn is_idle_until(&self, at_s: f64, pacing_s: f64) -> bool {
+        self.transfer.is_none() && at_s < self.stop_s.min(self.request_s).min(pacing_s)
+    }
+}
+
+impl SenderEndpoint {
+    /// The transfer in progress; none for a sender without end.
+    pub fn transfer(&self) -> Option<&ActiveTransfer> {
+        self.app.as_ref()?.transfer.as_ref()
+    }
+
+    /// Whether the last data was acknowledged just now.
+    pub fn is_over(&self) -> bool {
+        self.finish_s == NEVER && self.sender.deadline_s() == NEVER && self.sender.is_finished()
+    }
+
+    /// Completion time (all data acknowledged), seconds.
+    pub fn finish_s(&self) -> Option<f64> {
+        Some(self.finish_s).filter(|&finish_s| finish_s < NEVER)
+    }
+}
+
+/// The receiving endpoint of a flow. Counters named `total_` run from start to end, the others over
+/// the measurement window.
+#[derive(Clone, Debug)]
+pub struct ReceiverEndpoint {
+    /// TCP receiver.
+    pub receiver: Receiver,
+    /// Index of its knobs.
+    pub knobs: u32,
+    /// New data packets received.
+    pub delivered: u64,
+    /// Bytes that the short one of them lacks to a full one.
+    pub missing_bytes: u32,
+    /// Bytes of data packets received, duplicates and the SYN included.
+    pub arrived_bytes: u64,
+    /// Data packets dropped in the network.
+    pub dropped: u64,
+    /// Data packets received, duplicates included.
+    pub total_delivered: u64,
+    /// Data packets dropped in the network.
+    pub total_dropped: u64,
+    /// Data packets in flight at the end of the run.
+    pub in_flight: u32,
+    /// Goodput per bin.
+    pub bins: GoodputBins,
+}
+
+impl ReceiverEndpoint {
+    /// A receiver that has received nothing.
+    pub fn new(receiver: Receiver, knobs: u32, bins: GoodputBins) -> Self {
+        Self {
+            receiver,
+            knobs,
+            delivered: 0,
+            missing_bytes: 0,
+            arrived_bytes: 0,
+            dropped: 0,
+            total_delivered: 0,
+            total_dropped: 0,
+            in_flight: 0,
+            bins,
+        }
+    }
+
+    /// Resets the receiver for another flow in the same slot. The bins go on with time.
+    pub fn reset(&mut self, sack: bool) {
+        let mut receiver = std::mem::replace(&mut self.receiver, Receiver::new(sack));
+        receiver.reset(sack);
+        *self = Self::new(receiver, self.knobs, self.bins.of_another_flow());
+    }
+
+    /// Payload of the new data packets received, bytes.
+    pub fn delivered_bytes(&self, knobs: &Knobs) -> u64 {
+        self.delivered * u64::from(knobs.packet_size) - u64::from(self.missing_bytes)
+    }
+
+    /// ACKs sent.
+    pub fn acks(&self) -> u64 {
+        self.total_delivered - self.receiver.acks_withheld()
+    }
+}
+
+/// Losses of a slot, from which it follows when all packets of its flow have left the network.
+#[derive(Clone, Copy, Debug)]
+pub struct SlotLosses {
+    /// ACKs dropped.
+    pub acks: u64,
+    /// Time of the last drop, seconds.
+    pub last_s: f64,
+}
+
+impl SlotLosses {
+    /// No losses.
+    pub const NONE: Self = Self { acks: 0, last_s: f64::NEG_INFINITY };
+}

@@ -1,0 +1,192 @@
+//! The event loop: processes the earliest event, a FIFO head or a timer, until the end of the run.
+
+use crate::engine::state::{Engine, Status};
+use crate::event::queues::{EventKind, PacketFifo};
+use crate::event::scheduler::{EventScheduler, NO_EVENT};
+use crate::measure::trace::Tracer;
+use crate::packet::CROSS;
+use crate::packet::FlowIndices;
+use crate::packet::Packet;
+use cwndlab_prefetch::prefetch;
+
+impl<S: EventScheduler, T: Tracer> Engine<S, T> {
+    /// Processes at most `events` events.
+    pub fn advance(&mut self, events: u64) -> Status {
+        for _ in 0..events {
+            if self.datapath.overflowed {
+                return Status::OutOfMemory;
+            }
+            if S::CAN_PEEK_AHEAD {
+                self.fetch_ahead();
+            }
+            let (time_s, fifo) = self.datapath.event_queues.scheduler.earliest();
+            let timer_s = self.datapath.timers.first_s();
+            let is_untied = self.simultaneous.is_empty() && self.expired_timers.is_empty();
+            if let Some((fault_s, _)) = self.fault
+                && fault_s <= if is_untied { time_s.min(timer_s) } else { self.now_s }
+            {
+                return Status::InvalidWindow;
+            }
+            if is_untied {
+                if timer_s < time_s {
+                    if timer_s > self.datapath.end_s {
+                        return self.finish();
+                    }
+                    self.on_timer();
+                    continue;
+                }
+                if time_s > self.datapath.end_s {
+                    return self.finish();
+                }
+                self.now_s = time_s;
+                if timer_s > time_s {
+                    let PacketFifo { flow, event, indices, .. } =
+                        self.datapath.event_queues.fifos[fifo as usize];
+                    if event == EventKind::AckLookahead {
+                        self.on_ack_batch(fifo, flow, indices);
+                        continue;
+                    }
+                    // The most frequent event, inlined; the general form is `on_head`.
+                    if let EventKind::EnterStage(stage) = event {
+                        let packet = self.datapath.event_queues.pop(fifo);
+                        if self.datapath.event_queues.scheduler.earliest().0 > time_s {
+                            if let Some((fifo, ack)) =
+                                self.datapath.traverse(flow, indices, stage as usize, packet)
+                            {
+                                self.on_ack_early(fifo, flow, ack);
+                            }
+                        } else {
+                            self.defer_to_tie_break(fifo, Some(packet));
+                            self.on_simultaneous();
+                        }
+                        continue;
+                    }
+                    let head = self.take(fifo, flow, event);
+                    if self.datapath.event_queues.scheduler.earliest().0 > time_s {
+                        self.on_head(flow, event, indices, head);
+                        continue;
+                    }
+                    self.defer_to_tie_break(fifo, head);
+                }
+            }
+            self.on_simultaneous();
+        }
+        if self.datapath.overflowed || self.datapath.trace.overflowed() {
+            Status::OutOfMemory
+        } else {
+            Status::Running
+        }
+    }
+
+    fn finish(&mut self) -> Status {
+        let end_s = self.datapath.end_s;
+        self.now_s = end_s;
+        self.datapath.finish();
+        self.datapath.release();
+        for (flow, endpoint) in self.senders.iter().enumerate() {
+            self.datapath.trace.before(
+                end_s,
+                flow as u32,
+                &endpoint.sender,
+                &self.knobs[endpoint.knobs as usize],
+            );
+        }
+        Status::Done
+    }
+
+    /// Takes the head of a FIFO that is due, and schedules its next one. Returns none for events
+    /// that concern a queue instead of one packet.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, fifo: u32, flow: u32, event: EventKind) -> Option<Packet> {
+        match event {
+            EventKind::MergeBatch(_) | EventKind::TransmissionEnd(_) => {
+                self.datapath.event_queues.scheduler.schedule(fifo, NO_EVENT);
+                None
+            }
+            EventKind::CrossSend => Some(self.emit(fifo, flow)),
+            EventKind::Ack | EventKind::AckLookahead | EventKind::EnterStage(_) => {
+                Some(self.datapath.event_queues.pop(fifo))
+            }
+        }
+    }
+
+    /// Prefetches state of upcoming packets: the structs of their flows first, and one packet later
+    /// the memory that these structs point to.
+    #[inline(always)]
+    fn fetch_ahead(&self) {
+        let queues = &self.datapath.event_queues;
+        let pending = |(fifo, _): (u32, &Packet)| queues.fifos.get(fifo as usize);
+        queues.scheduler.peek_ahead(8).and_then(pending).inspect(|pending| prefetch(*pending));
+        // Memory that the prefetched structs point to.
+        if let Some(pending) = queues.scheduler.peek_ahead(2).and_then(pending) {
+            self.senders.get(pending.flow as usize).inspect(|endpoint| endpoint.sender.prefetch());
+            self.datapath
+                .receivers
+                .get(pending.flow as usize)
+                .inspect(|sink| sink.receiver.prefetch());
+        }
+        let Some(soon) = queues.scheduler.peek_ahead(4) else { return };
+        self.datapath.options.prefetch(soon.1.options);
+        let Some(pending) = pending(soon) else { return };
+        let flow = pending.flow as usize;
+        if !matches!(pending.event, EventKind::Ack | EventKind::AckLookahead) {
+            self.datapath.receivers.get(flow).inspect(|sink| prefetch(*sink));
+        }
+        self.senders.get(flow).inspect(|endpoint| prefetch(*endpoint));
+        self.datapath.access_links.prefetch(pending.indices.first_access_link);
+    }
+
+    /// Processes what [`Engine::take`] took.
+    #[inline(always)]
+    pub(crate) fn on_head(
+        &mut self,
+        flow: u32,
+        event: EventKind,
+        indices: FlowIndices,
+        head: Option<Packet>,
+    ) {
+        match (event, head) {
+            (EventKind::Ack | EventKind::AckLookahead, Some(packet)) => self.on_ack(flow, packet),
+            (EventKind::EnterStage(stage), Some(packet)) => {
+                self.on_enter(flow, indices, stage as usize, packet)
+            }
+            (EventKind::MergeBatch(merge_queue), _) => {
+                self.datapath.run_merge_batch(merge_queue, self.now_s)
+            }
+            (EventKind::TransmissionEnd(link), _) => {
+                self.datapath.on_service_event(link, self.now_s)
+            }
+            (_, Some(packet)) => self.datapath.traverse_slow_path(flow, indices, 0, packet),
+            (_, None) => {}
+        }
+    }
+
+    #[cold]
+    fn on_timer(&mut self) {
+        self.now_s = self.datapath.timers.first_s();
+        let Some((_, kind, flow)) = self.datapath.timers.pop() else { return };
+        if S::CAN_PEEK_AHEAD {
+            self.datapath
+                .timers
+                .next_flow()
+                .and_then(|flow| self.senders.get(flow as usize))
+                .inspect(|endpoint| prefetch(*endpoint));
+        }
+        if self.datapath.timers.first_s() > self.now_s {
+            return self.expire(kind, flow);
+        }
+        self.expired_timers.push((self.armed_at_s(kind, flow), kind, flow));
+        self.on_simultaneous();
+    }
+
+    /// A cross traffic source sends a packet; the time of its next packet is known at once.
+    #[inline]
+    fn emit(&mut self, fifo: u32, flow: u32) -> Packet {
+        let source = &mut self.cross[(flow & !CROSS) as usize];
+        let (at_s, tx_start_s, number, size_bytes, flags) =
+            (self.now_s, source.last_s, source.next, source.size_bytes, source.flags);
+        let next_time_s = source.send(at_s, &self.datapath.window);
+        self.datapath.event_queues.scheduler.schedule(fifo, next_time_s);
+        Packet { at_s, tx_start_s, number, sent_s: at_s, size_bytes, flags, options: 0 }
+    }
+}

@@ -1,0 +1,219 @@
+//! Flow slots: arriving flows start in slots, complete, and release them; requests start further
+//! transfers.
+
+use crate::endpoint::arrivals::{ArrivalGroup, FlowTemplate, whole_packets};
+use crate::endpoint::tcp::{ApplicationState, ReceiverEndpoint, SenderEndpoint, SlotLosses};
+use crate::endpoint::transfer::{ActiveTransfer, Transfer};
+use crate::engine::state::Engine;
+use crate::event::queues::PacketFifo;
+use crate::event::scheduler::EventScheduler;
+use crate::event::timers::TimerKind;
+use crate::measure::goodput_bins::GoodputBins;
+use crate::measure::trace::Tracer;
+use crate::measure::trace_hash::TraceHash;
+use crate::packet::FlowIndices;
+use cwndlab_tcp::{Counters, NEVER, Receiver, Recovery, Sender};
+
+/// Transfers that are recorded: about 2 GiB.
+const MAX_TRANSFERS: usize = 50_000_000;
+
+impl<S: EventScheduler, T: Tracer> Engine<S, T> {
+    /// A flow arrives.
+    pub(crate) fn on_arrival(&mut self, index: u32) {
+        let now_s = self.now_s;
+        let group = &mut self.groups[index as usize];
+        if let Some(next_time_s) = group.process.next_time_s(now_s) {
+            self.datapath.timers.push(next_time_s, TimerKind::FlowArrival, index);
+        }
+        let packets = whole_packets(group.size.next());
+        group.counters.arrived += u64::from(self.datapath.window.contains(now_s));
+        // Packets of completed flows that wait in queues decide which slots are reusable.
+        self.datapath.catch_up_all(now_s);
+        let flow = match self.reusable_slot(index) {
+            Some(flow) => flow,
+            None => self.add_slot(index),
+        };
+        let group = &mut self.groups[index as usize];
+        // Copies fields, not the whole template, which would clone its lists for every flow.
+        let FlowTemplate { recovery, timer_phase_s, base_rtt_s, bottleneck_tx_s, .. } =
+            group.template;
+        let rule = group.template.rule.clone();
+        let base_rtt_s = base_rtt_s + self.draw_delays(index, flow);
+        let knobs = &self.knobs[self.senders[flow as usize].knobs as usize];
+        let endpoint = &mut self.senders[flow as usize];
+        endpoint.sender.reset(rule, recovery, Some(packets), timer_phase_s, knobs);
+        (endpoint.rto_entry_s, endpoint.finish_s) = (NEVER, NEVER);
+        let transfer = ActiveTransfer {
+            group: index,
+            start_s: now_s,
+            packets,
+            base_rtt_s,
+            bottleneck_tx_s,
+            requests: None,
+            is_truncated: false,
+        };
+        match &mut endpoint.app {
+            Some(app) => (app.pacing_entry_s, app.transfer) = (NEVER, Some(transfer)),
+            none => *none = ApplicationState::of(&endpoint.sender, NEVER, Some(transfer)),
+        }
+        for sums in [&mut self.counters_at_window_start, &mut self.measured] {
+            sums.get_mut(flow as usize).iter_mut().for_each(|sums| **sums = Counters::default());
+        }
+        self.start(flow);
+    }
+
+    /// A slot of the group whose flow has completed and has no packet left in the network.
+    fn reusable_slot(&mut self, index: u32) -> Option<u32> {
+        let now_s = self.now_s;
+        let group = &self.groups[index as usize];
+        // A flow that completed at this instant may have done so ahead of time, which depends on
+        // lookahead.
+        let is_quiet = |&(_, flow): &(u64, u32)| {
+            let (sender, sink) =
+                (&self.senders[flow as usize].sender, &self.datapath.receivers[flow as usize]);
+            let losses = &self.datapath.slot_losses[flow as usize - self.listed_flows];
+            let counters = sender.counters(now_s);
+            let data_gone = counters.sent == sink.total_delivered + sink.total_dropped;
+            let acks_gone = counters.rtt_count + losses.acks == sink.acks()
+                && sink.receiver.deadline_s() == NEVER;
+            let long_ago = sender.last_event_s() < now_s && losses.last_s < now_s;
+            data_gone && acks_gone && long_ago
+        };
+        let place = group
+            .retired
+            .iter()
+            .take_while(|slot| f64::from_bits(slot.0) < now_s)
+            .position(is_quiet)?;
+        let group = &mut self.groups[index as usize];
+        let (_, flow) = group.retired.remove(place)?;
+        let sink = &mut self.datapath.receivers[flow as usize];
+        group.counters.add_received(sink);
+        sink.reset(group.template.recovery.uses_sack());
+        self.datapath.slot_losses[flow as usize - self.listed_flows] = SlotLosses::NONE;
+        Some(flow)
+    }
+
+    /// Adds a slot: sender, receiver, access links and FIFOs.
+    fn add_slot(&mut self, index: u32) -> u32 {
+        let template = &self.groups[index as usize].template;
+        let flow = self.senders.len() as u32;
+        let datapath = &mut self.datapath;
+        let (first_fifo, first_access_link) =
+            (datapath.event_queues.fifos.len() as u32, datapath.access_links.len() as u32);
+        let indices = FlowIndices { route: template.route, first_fifo, first_access_link };
+        for &event in &template.event_kinds {
+            datapath.event_queues.fifos.push(PacketFifo::new(flow, event, indices));
+        }
+        datapath.event_queues.scheduler.grow(datapath.event_queues.fifos.len());
+        template
+            .access_links
+            .iter()
+            .for_each(|&(_, (rate, ..))| datapath.access_links.push(rate, 0.0));
+        datapath.trace.slot(index);
+        let bins = GoodputBins::new(datapath.window.from_s, datapath.bin_s);
+        datapath.slot_losses.push(SlotLosses::NONE);
+        datapath.receivers.push(new_receiver(template.knobs, template.recovery, &bins));
+        let knobs = &self.knobs[template.knobs as usize];
+        self.senders.push(SenderEndpoint {
+            sender: Sender::new(template.rule.clone(), template.recovery, Some(1), 0.0, knobs),
+            indices,
+            knobs: template.knobs,
+            flags: template.flags,
+            rto_entry_s: NEVER,
+            hash: TraceHash::default(),
+            finish_s: NEVER,
+            app: None,
+        });
+        flow
+    }
+
+    /// Draws the delays of the access links of a flow; returns their sum over a round trip,
+    /// seconds.
+    fn draw_delays(&mut self, index: u32, flow: u32) -> f64 {
+        let ArrivalGroup { template, delays, .. } = &mut self.groups[index as usize];
+        let first = self.senders[flow as usize].indices.first_access_link as usize;
+        let mut drawn: [Option<f64>; 3] = [None; 3];
+        let mut sum_s = 0.0;
+        for (i, &(which, (_, low_s, high_s))) in template.access_links.iter().enumerate() {
+            let delay_s = *drawn[which].get_or_insert_with(|| {
+                if low_s == high_s { low_s } else { delays.between(low_s, high_s) }
+            });
+            self.datapath.access_links.reset(first + i, delay_s);
+            sum_s += delay_s;
+        }
+        sum_s
+    }
+
+    /// A transfer completes: all of its data is acknowledged.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn on_finished(&mut self, flow: u32) {
+        let now_s = self.now_s;
+        let endpoint = &mut self.senders[flow as usize];
+        let Some(app) = &mut endpoint.app else { return };
+        let Some(transfer) = app.transfer.as_mut().filter(|transfer| !transfer.is_truncated) else {
+            return;
+        };
+        let fct_s = now_s - transfer.start_s;
+        let empty_s = transfer.base_rtt_s + transfer.packets as f64 * transfer.bottleneck_tx_s;
+        self.transfers.push(Transfer {
+            group: transfer.group,
+            start_s: transfer.start_s,
+            packets: transfer.packets,
+            fct_s,
+            slowdown: fct_s / empty_s,
+        });
+        self.datapath.overflowed |= self.transfers.len() > MAX_TRANSFERS;
+        if let Some((_, think)) = &mut transfer.requests {
+            let next_time_s = now_s + think.next();
+            if next_time_s < app.stop_s {
+                app.request_s = next_time_s;
+                self.datapath.timers.push(next_time_s, TimerKind::Request, flow);
+            }
+            return;
+        }
+        let index = transfer.group as usize;
+        let added = self.added(flow as usize);
+        let group = &mut self.groups[index];
+        let slot = (now_s.to_bits(), flow);
+        // Nearly always the last: senders run ahead of each other a little.
+        let place =
+            group.retired.iter().rposition(|other| *other < slot).map_or(0, |before| before + 1);
+        group.retired.insert(place, slot);
+        if self.datapath.window.contains(now_s) {
+            group.counters.add_sent(&added);
+        }
+    }
+
+    /// A request arrives: the sender transmits its response.
+    pub(crate) fn on_request(&mut self, flow: u32) {
+        let now_s = self.now_s;
+        let endpoint = &mut self.senders[flow as usize];
+        endpoint.finish_s = NEVER;
+        let Some(app) = &mut endpoint.app else { return };
+        app.request_s = NEVER;
+        let Some(transfer) = &mut app.transfer else { return };
+        let Some((size, _)) = &mut transfer.requests else { return };
+        let packets = whole_packets(size.next());
+        (transfer.start_s, transfer.packets) = (now_s, packets);
+        self.on_sender(flow, |sender, now_s, knobs, wire| {
+            sender.supply(now_s, packets, knobs, wire)
+        });
+    }
+
+    /// The measurement window ends: adds the counters of flows in progress.
+    pub(crate) fn measure_groups(&mut self) {
+        for (flow, endpoint) in self.senders.iter().enumerate().skip(self.listed_flows) {
+            let Some(transfer) = endpoint.transfer() else { continue };
+            if endpoint.finish_s >= self.now_s {
+                let added = self.added(flow);
+                self.groups[transfer.group as usize].counters.add_sent(&added);
+            }
+        }
+    }
+}
+
+/// The receiver of a new slot.
+fn new_receiver(knobs: u32, recovery: Recovery, bins: &GoodputBins) -> ReceiverEndpoint {
+    ReceiverEndpoint::new(Receiver::new(recovery.uses_sack()), knobs, *bins)
+}

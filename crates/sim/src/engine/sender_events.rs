@@ -1,0 +1,314 @@
+//! Sender events: ACK arrivals, processed in batches and ahead of time where the processing order
+//! is unobservable.
+//!
+//! The code path of an ordinary ACK is inlined into one function, [`Engine::on_ack_batch`]; rare
+//! cases are calls.
+
+use crate::endpoint::tcp::SenderEndpoint;
+use crate::engine::sender_output::{MAX_SEGMENTS_PER_EVENT, SenderOutput};
+use crate::engine::state::Engine;
+use crate::event::scheduler::{EventScheduler, NO_EVENT};
+use crate::event::timers::TimerKind;
+use crate::measure::trace::row;
+use crate::measure::trace::{PacketEvent, PacketRow, Tracer};
+use crate::network::datapath::Datapath;
+use crate::packet::FlowIndices;
+use crate::packet::{AckOptions, Packet};
+use cwndlab_tcp::{AckSegment, Knobs, NEVER, SackBlocks, Sender};
+
+/// With more simultaneous events than this, no search for those of one flow takes place.
+const MAX_TIES_SEARCHED: usize = 8;
+
+/// An event of a sender. Closures implement it; the frequent events are structs, so that they are
+/// inlined.
+trait SenderEvent<S: EventScheduler, T: Tracer> {
+    fn apply(
+        self,
+        sender: &mut Sender,
+        now_s: f64,
+        knobs: &Knobs,
+        wire: &mut SenderOutput<'_, S, T>,
+    );
+}
+
+impl<S: EventScheduler, T: Tracer, F: FnOnce(&mut Sender, f64, &Knobs, &mut SenderOutput<'_, S, T>)>
+    SenderEvent<S, T> for F
+{
+    fn apply(
+        self,
+        sender: &mut Sender,
+        now_s: f64,
+        knobs: &Knobs,
+        wire: &mut SenderOutput<'_, S, T>,
+    ) {
+        self(sender, now_s, knobs, wire);
+    }
+}
+
+/// An ACK arrives, with its SACK blocks.
+struct AckArrival<'a> {
+    ack: AckSegment,
+    sack: Option<&'a SackBlocks>,
+}
+
+impl<S: EventScheduler, T: Tracer> SenderEvent<S, T> for AckArrival<'_> {
+    #[inline(always)]
+    fn apply(
+        self,
+        sender: &mut Sender,
+        now_s: f64,
+        knobs: &Knobs,
+        wire: &mut SenderOutput<'_, S, T>,
+    ) {
+        sender.on_ack(now_s, self.ack, self.sack, knobs, wire);
+    }
+}
+
+/// ACKs processed together at most. Nothing else limits the batch of a flow that is alone, and
+/// whoever runs the simulation waits for its end.
+const LONGEST_BATCH: u32 = 256;
+
+impl<S: EventScheduler, T: Tracer> Engine<S, T> {
+    /// Processes an ACK at a sender with lookahead, together with the ACKs behind it in its FIFO.
+    /// The processing order is unobservable because segments of this sender reach a shared stage
+    /// only by an event. The batch ends before the sender's own timers, an edge of the measurement
+    /// window, the lookahead of the merge queue that its segments enter, and [`LONGEST_BATCH`].
+    #[inline(always)]
+    pub(crate) fn on_ack_batch(&mut self, fifo: u32, flow: u32, indices: FlowIndices) {
+        let Self { senders, datapath, knobs, now_s, .. } = self;
+        let endpoint = &mut senders[flow as usize];
+        let knobs = &knobs[endpoint.knobs as usize];
+        let stop_s = endpoint.app.as_ref().map_or(NEVER, |app| app.stop_s);
+        let limit_s = self
+            .next_window_edge_s
+            .min(*now_s + datapath.routes[indices.route as usize].sender_lookahead_s)
+            .min(stop_s);
+        let (mut next_time_s, mut is_notable) = (NO_EVENT, false);
+        for _ in 0..LONGEST_BATCH {
+            let Some(packet) = datapath.event_queues.pop_unscheduled(fifo) else { break };
+            *now_s = packet.at_s;
+            is_notable = deliver_ack(endpoint, datapath, knobs, flow, packet);
+            next_time_s = datapath.event_queues.next_time_s(fifo);
+            if is_notable
+                || next_time_s >= limit_s
+                || next_time_s >= endpoint.sender.deadline_s()
+                || endpoint.app.as_ref().is_some_and(|app| {
+                    next_time_s >= app.request_s
+                        || next_time_s >= endpoint.sender.pacing_deadline_s()
+                })
+            {
+                break;
+            }
+        }
+        datapath.event_queues.scheduler.reschedule(fifo, next_time_s);
+        if is_notable {
+            self.note_completion_or_fault(flow, self.now_s);
+        }
+    }
+
+    /// Processes an ACK before its arrival time, if no stage lies between it and its sender,
+    /// nothing else is due at that sender until then, and segments of the sender reach a shared
+    /// stage only by an event: the processing order is unobservable then.
+    #[inline(always)]
+    pub(crate) fn on_ack_early(&mut self, fifo: u32, flow: u32, packet: Packet) {
+        let Self { senders, datapath, knobs, next_window_edge_s, .. } = self;
+        let endpoint = &mut senders[flow as usize];
+        let pending = &datapath.event_queues.fifos[fifo as usize];
+        let is_next = !T::ON
+            && datapath.event_queues.scheduler.is_empty(&pending.state)
+            && packet.at_s < *next_window_edge_s
+            && packet.at_s < endpoint.sender.deadline_s()
+            && !endpoint.sender.is_faulty()
+            && endpoint.app.as_ref().is_none_or(|app| {
+                app.is_idle_until(packet.at_s, endpoint.sender.pacing_deadline_s())
+            });
+        if !is_next {
+            return datapath.event_queues.push(fifo, packet);
+        }
+        let at_s = packet.at_s;
+        if deliver_ack(endpoint, datapath, &knobs[endpoint.knobs as usize], flow, packet) {
+            self.note_completion_or_fault(flow, at_s);
+        }
+    }
+
+    /// A packet enters a stage while other events are due at the same instant: like the inlined
+    /// case of [`Engine::advance`], but without overtaking an event of the same flow.
+    #[inline(never)]
+    pub(crate) fn on_enter(
+        &mut self,
+        flow: u32,
+        indices: FlowIndices,
+        stage: usize,
+        packet: Packet,
+    ) {
+        let Some((fifo, ack)) = self.datapath.traverse(flow, indices, stage, packet) else {
+            return;
+        };
+        // With very many simultaneous events each of them would search all others.
+        let few = self.simultaneous.len() + self.expired_timers.len() <= MAX_TIES_SEARCHED;
+        let waits = || {
+            self.simultaneous.iter().any(|simultaneous| simultaneous.flow == flow)
+                || self.expired_timers.iter().any(|timer| timer.2 == flow)
+        };
+        if !few || ack.at_s <= self.now_s || waits() {
+            return self.datapath.event_queues.push(fifo, ack);
+        }
+        self.on_ack_early(fifo, flow, ack);
+    }
+
+    /// An ACK reaches its sender.
+    #[inline(never)]
+    pub(crate) fn on_ack(&mut self, flow: u32, packet: Packet) {
+        let endpoint = &mut self.senders[flow as usize];
+        if deliver_ack(
+            endpoint,
+            &mut self.datapath,
+            &self.knobs[endpoint.knobs as usize],
+            flow,
+            packet,
+        ) {
+            self.note_completion_or_fault(flow, self.now_s);
+        }
+    }
+
+    /// Dispatches an event to a sender and arms its timers.
+    pub(crate) fn on_sender(
+        &mut self,
+        flow: u32,
+        event: impl FnOnce(&mut Sender, f64, &Knobs, &mut SenderOutput<'_, S, T>),
+    ) {
+        let endpoint = &mut self.senders[flow as usize];
+        if dispatch(
+            endpoint,
+            &mut self.datapath,
+            &self.knobs[endpoint.knobs as usize],
+            flow,
+            self.now_s,
+            event,
+        ) {
+            self.note_completion_or_fault(flow, self.now_s);
+        }
+    }
+
+    /// Records that a sender has completed at `at_s`, or that its rule returned an invalid window.
+    #[cold]
+    #[inline(never)]
+    fn note_completion_or_fault(&mut self, flow: u32, at_s: f64) {
+        let endpoint = &mut self.senders[flow as usize];
+        if endpoint.sender.is_faulty() && self.fault.is_none_or(|(fault_s, _)| at_s < fault_s) {
+            self.fault = Some((at_s, flow));
+        }
+        if endpoint.is_over() {
+            endpoint.finish_s = at_s;
+            if endpoint.transfer().is_some() {
+                self.on_finished(flow);
+            }
+        }
+    }
+}
+
+/// Delivers an ACK to its sender; returns whether the sender has completed or its rule is at fault.
+#[inline(always)]
+fn deliver_ack<S: EventScheduler, T: Tracer>(
+    endpoint: &mut SenderEndpoint,
+    datapath: &mut Datapath<S, T>,
+    knobs: &Knobs,
+    flow: u32,
+    packet: Packet,
+) -> bool {
+    if packet.options > 0 {
+        return deliver_ack_with_options(endpoint, datapath, knobs, flow, packet);
+    }
+    dispatch_ack(endpoint, datapath, knobs, flow, &packet, ack_segment(&packet), None)
+}
+
+/// The same for an ACK with SACK blocks, a timestamp echo of its own, or the AccECN option.
+#[inline(never)]
+fn deliver_ack_with_options<S: EventScheduler, T: Tracer>(
+    endpoint: &mut SenderEndpoint,
+    datapath: &mut Datapath<S, T>,
+    knobs: &Knobs,
+    flow: u32,
+    packet: Packet,
+) -> bool {
+    let AckOptions { sack, echo_s, echo } = datapath.options.remove(packet.options);
+    let ack = AckSegment { echo_s, echo, ..ack_segment(&packet) };
+    let sack = Some(&sack).filter(|sack| !sack.is_empty());
+    dispatch_ack(endpoint, datapath, knobs, flow, &packet, ack, sack)
+}
+
+/// An ACK without options.
+#[inline(always)]
+fn ack_segment(packet: &Packet) -> AckSegment {
+    AckSegment {
+        ack: packet.number,
+        sent_s: packet.sent_s,
+        echo_s: packet.sent_s,
+        echo: packet.flags.echo(),
+        size_bytes: u32::from(packet.size_bytes),
+    }
+}
+
+#[inline(always)]
+fn dispatch_ack<S: EventScheduler, T: Tracer>(
+    endpoint: &mut SenderEndpoint,
+    datapath: &mut Datapath<S, T>,
+    knobs: &Knobs,
+    flow: u32,
+    packet: &Packet,
+    ack: AckSegment,
+    sack: Option<&SackBlocks>,
+) -> bool {
+    if T::ON {
+        let sender = &endpoint.sender;
+        let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
+        let (marked, echo_s, echo) = (sender.is_marked(ack, knobs), ack.echo_s, ack.echo);
+        let row = row(PacketEvent::Ack, flow, packet);
+        datapath.trace.ack(PacketRow { cwnd, ssthresh, echo_s, marked, echo, ..row }, sack);
+    }
+    dispatch(endpoint, datapath, knobs, flow, packet.at_s, AckArrival { ack, sack })
+}
+
+/// Dispatches an event to a sender and arms its timers; returns whether the sender has completed or
+/// its rule is at fault.
+#[inline(always)]
+fn dispatch<S: EventScheduler, T: Tracer>(
+    endpoint: &mut SenderEndpoint,
+    datapath: &mut Datapath<S, T>,
+    knobs: &Knobs,
+    flow: u32,
+    now_s: f64,
+    event: impl SenderEvent<S, T>,
+) -> bool {
+    let SenderEndpoint { sender, indices, flags, rto_entry_s, hash, app, .. } = endpoint;
+    if T::ON {
+        datapath.trace.before(now_s, flow, sender, knobs);
+    }
+    event.apply(
+        sender,
+        now_s,
+        knobs,
+        &mut SenderOutput {
+            datapath,
+            hash,
+            flow,
+            indices,
+            flags: *flags,
+            now_s,
+            left: MAX_SEGMENTS_PER_EVENT,
+        },
+    );
+    if T::ON {
+        datapath.trace.after(now_s, flow, sender, knobs);
+    }
+    let deadline_s = sender.deadline_s();
+    if deadline_s < *rto_entry_s {
+        *rto_entry_s = deadline_s;
+        datapath.timers.push(deadline_s, TimerKind::Retransmission, flow);
+    }
+    if let Some(app) = app.as_mut().filter(|app| sender.pacing_deadline_s() < app.pacing_entry_s) {
+        app.pacing_entry_s = sender.pacing_deadline_s();
+        datapath.timers.push(app.pacing_entry_s, TimerKind::Pacing, flow);
+    }
+    endpoint.sender.is_faulty() || (deadline_s == NEVER && endpoint.is_over())
+}

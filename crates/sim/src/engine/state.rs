@@ -1,0 +1,63 @@
+//! State of a run.
+
+use crate::endpoint::arrivals::ArrivalGroup;
+use crate::endpoint::cross_traffic::CrossSource;
+use crate::endpoint::tcp::SenderEndpoint;
+use crate::endpoint::transfer::Transfer;
+use crate::event::scheduler::EventScheduler;
+use crate::event::simultaneous::SimultaneousEvent;
+use crate::event::timers::TimerKind;
+use crate::measure::trace::Tracer;
+use crate::network::datapath::Datapath;
+use cwndlab_tcp::{Counters, Knobs};
+use std::sync::Arc;
+
+/// State of a run: senders, the datapath between them, and timers.
+pub struct Engine<S: EventScheduler, T: Tracer> {
+    /// Senders of the listed flows, then the slots of arriving flows.
+    pub(crate) senders: Vec<SenderEndpoint>,
+    /// Number of listed flows.
+    pub(crate) listed_flows: usize,
+    /// Groups of arriving flows (`[[arrivals]]`).
+    pub(crate) groups: Vec<ArrivalGroup>,
+    /// Completed transfers.
+    pub(crate) transfers: Vec<Transfer>,
+    /// Time (seconds) and flow of the earliest invalid congestion window so far. Senders run ahead
+    /// of the clock, so an earlier one may still appear.
+    pub(crate) fault: Option<(f64, u32)>,
+    pub(crate) cross: Vec<CrossSource>,
+    pub(crate) datapath: Datapath<S, T>,
+    pub(crate) knobs: Arc<[Knobs]>,
+    pub(crate) now_s: f64,
+    /// Counters of each sender at the start of the measurement window; empty if the window starts
+    /// with the run.
+    pub(crate) counters_at_window_start: Vec<Counters>,
+    /// Increments of these counters within the window, once it has ended; empty if the run ends
+    /// with it.
+    pub(crate) measured: Vec<Counters>,
+    /// Start and end of the measurement window, seconds.
+    pub(crate) window_edges_s: Vec<f64>,
+    /// The next edge of the window, seconds.
+    pub(crate) next_window_edge_s: f64,
+    /// FIFO heads due at the current instant, still to be processed.
+    pub(crate) simultaneous: Vec<SimultaneousEvent>,
+    /// Simultaneous events seen so far, and passes over them.
+    pub(crate) simultaneous_seen: u64,
+    pub(crate) rounds: u64,
+    /// Timers that expire at the current instant with the time at which each was armed, latest
+    /// first.
+    pub(crate) expired_timers: Vec<(f64, TimerKind, u32)>,
+}
+
+/// State of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Events are left.
+    Running,
+    /// The end of the run is reached.
+    Done,
+    /// Packets in the network or recorded rows exceed the memory limit.
+    OutOfMemory,
+    /// A rule returned an invalid congestion window.
+    InvalidWindow,
+}

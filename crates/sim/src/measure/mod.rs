@@ -1,0 +1,7 @@
+//! What a run measures and records.
+
+pub mod goodput_bins;
+pub mod histogram;
+pub mod trace;
+pub mod trace_hash;
+pub mod window;

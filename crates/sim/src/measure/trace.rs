@@ -1,0 +1,370 @@
+//! Traces: what a run records beside its metrics. The tracer is a type parameter of the engine, so
+//! that a run without traces pays nothing.
+
+use crate::packet::CROSS;
+use crate::packet::Flags;
+use crate::packet::Packet;
+use cwndlab_rules::WindowRule;
+use cwndlab_scenario::{Sampling, Scenario};
+use cwndlab_tcp::{Ecn, EcnEcho, Knobs, SackBlocks, Sender};
+
+/// Event of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum PacketEvent {
+    /// Its sender sent it.
+    Send = 0,
+    /// It reached its receiver.
+    Receive = 1,
+    /// An ACK reached its sender.
+    Ack = 2,
+    /// It was dropped.
+    Drop = 3,
+    /// The retransmission timer expired (number: the first unacknowledged packet).
+    Timeout = 4,
+}
+
+/// One row of the packet trace.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketRow {
+    /// Time, seconds.
+    pub time_s: f64,
+    /// Event.
+    pub event: PacketEvent,
+    /// Flow.
+    pub flow: u32,
+    /// Packet number of data, or cumulative acknowledgement number of an ACK.
+    pub number: i64,
+    /// Size on the wire, bytes.
+    pub size_bytes: u32,
+    /// Congestion window at the event, packets (NaN away from the sender).
+    pub cwnd: f64,
+    /// Slow start threshold at the event, packets (NaN away from the sender).
+    pub ssthresh: f64,
+    /// Whether it is a retransmission.
+    pub retransmission: bool,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// Data: CWR.
+    pub cwr: bool,
+    /// ACK: ECN feedback.
+    pub echo: EcnEcho,
+    /// Data: CE. ACK: it reports a mark.
+    pub marked: bool,
+    /// Timestamp that an ACK echoes, seconds.
+    pub echo_s: f64,
+    /// Index of SACK blocks in the recorder, plus one; 0 for none.
+    pub sack: u32,
+}
+
+/// A row of the packet trace, without the fields that only the sender knows.
+pub fn row(event: PacketEvent, flow: u32, packet: &Packet) -> PacketRow {
+    PacketRow {
+        time_s: packet.at_s,
+        event,
+        flow,
+        number: packet.number,
+        size_bytes: u32::from(packet.size_bytes),
+        cwnd: f64::NAN,
+        ssthresh: f64::NAN,
+        retransmission: packet.flags.has(Flags::RETRANSMISSION),
+        ecn: packet.flags.ecn(),
+        cwr: packet.flags.has(Flags::CWR),
+        echo: packet.flags.echo(),
+        marked: packet.flags.is_ce() || packet.flags.echo() == EcnEcho::ECE,
+        echo_s: packet.sent_s,
+        sack: 0,
+    }
+}
+
+/// One row of the window trace.
+#[derive(Clone, Copy, Debug)]
+pub struct WindowRow {
+    /// Time, seconds.
+    pub time_s: f64,
+    /// Flow.
+    pub flow: u32,
+    /// Congestion window, packets.
+    pub cwnd: f64,
+    /// Slow start threshold, packets.
+    pub ssthresh: f64,
+    /// Smoothed round trip time, seconds.
+    pub srtt_s: f64,
+}
+
+/// Rows of the rule trace. Rules differ in what they report, so a row lists its columns.
+#[derive(Debug, Default)]
+pub struct RuleTrace {
+    /// Phases by number, in order of appearance.
+    pub phases: Vec<&'static str>,
+    /// Columns by number, in order of appearance.
+    pub columns: Vec<String>,
+    /// Rows.
+    pub rows: Vec<RuleRow>,
+    /// Column and value, row after row.
+    pub values: Vec<(u32, f64)>,
+}
+
+/// One row of the rule trace.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleRow {
+    /// Time, seconds.
+    pub time_s: f64,
+    /// Flow.
+    pub flow: u32,
+    /// Number of the phase.
+    pub phase: u32,
+    /// Index of its first value; its values end where those of the next row begin.
+    pub first_value: usize,
+}
+
+impl RuleTrace {
+    /// The values of a row: column and value.
+    pub fn values_of(&self, row: usize) -> &[(u32, f64)] {
+        let end = self.rows.get(row + 1).map_or(self.values.len(), |next| next.first_value);
+        &self.values[self.rows[row].first_value..end]
+    }
+
+    fn record(&mut self, time_s: f64, flow: u32, sender: &Sender) {
+        let phase = phase_of(sender);
+        let number = self.phases.iter().position(|&known| known == phase).unwrap_or_else(|| {
+            self.phases.push(phase);
+            self.phases.len() - 1
+        });
+        let first_value = self.values.len();
+        self.rows.push(RuleRow { time_s, flow, phase: number as u32, first_value });
+        let Self { columns, values, .. } = self;
+        sender.rule().state(&mut |name, value| {
+            let column = columns.iter().position(|known| known == name).unwrap_or_else(|| {
+                columns.push(name.to_string());
+                columns.len() - 1
+            });
+            values.push((column as u32, value));
+        });
+    }
+}
+
+/// The rule's phase where it has phases, else the sender's.
+fn phase_of(sender: &Sender) -> &'static str {
+    sender.rule().phase().unwrap_or_else(|| sender.phase().name())
+}
+
+/// Receives the events of a run.
+pub trait Tracer {
+    /// Whether it receives any; the engine omits the calls otherwise.
+    const ON: bool;
+    /// A packet event away from the sender.
+    fn packet(&mut self, _row: PacketRow) {}
+    /// An ACK reached its sender.
+    fn ack(&mut self, _row: PacketRow, _sack: Option<&SackBlocks>) {}
+    /// The sender of `flow` is about to process an event at `now_s`.
+    fn before(&mut self, _now_s: f64, _flow: u32, _sender: &Sender, _knobs: &Knobs) {}
+    /// The sender of `flow` has processed an event.
+    fn after(&mut self, _now_s: f64, _flow: u32, _sender: &Sender, _knobs: &Knobs) {}
+    /// New data of `flow` arrived.
+    fn goodput(&mut self, _now_s: f64, _flow: u32, _bits: u64) {}
+    /// A packet of cross traffic, or of an arriving flow, reached its end.
+    fn carried(&mut self, _now_s: f64, _flow: u32, _bits: u64) {}
+    /// A slot for arriving flows of this group was added.
+    fn slot(&mut self, _group: u32) {}
+    /// A cross traffic source of this `[[cross]]` entry was added.
+    fn source(&mut self, _line: u32) {}
+    /// Whether the recorded rows exceed the memory limit.
+    fn overflowed(&self) -> bool {
+        false
+    }
+}
+
+/// Records nothing.
+impl Tracer for () {
+    const ON: bool = false;
+}
+
+fn add(bins: &mut Vec<u64>, index: usize, bits: u64) {
+    if index >= bins.len() {
+        bins.resize(index + 1, 0);
+    }
+    bins[index] += bits;
+}
+
+/// Rows beyond which a run stops: about 5 GiB.
+const MAX_ROWS: usize = 80_000_000;
+
+/// Records the traces that a scenario asks for.
+#[derive(Debug, Default)]
+pub struct TraceRecorder {
+    packets_wanted: bool,
+    sampling: Option<Sampling>,
+    /// Samples taken per flow.
+    samples: Vec<u64>,
+    rule_sampling: Option<Sampling>,
+    rule_samples: Vec<u64>,
+    /// Phase of each flow in its last row of the rule trace.
+    phases: Vec<&'static str>,
+    rate_bin_s: Option<f64>,
+    /// Packet events.
+    pub packets: Vec<PacketRow>,
+    /// SACK blocks of the recorded ACKs.
+    pub sacks: Vec<SackBlocks>,
+    /// Window rows.
+    pub windows: Vec<WindowRow>,
+    /// Rule rows.
+    pub rules: RuleTrace,
+    /// Bits of new data per flow and bin.
+    pub rates: Vec<Vec<u64>>,
+    /// Bits that each group of cross traffic or arriving flows delivered, per bin.
+    pub carried: Vec<Vec<u64>>,
+    /// Group of each cross traffic source, and of each slot for arriving flows.
+    pub groups: TrafficGroups,
+}
+
+/// Group numbers of traffic that is not a listed flow.
+#[derive(Debug, Default)]
+pub struct TrafficGroups {
+    /// Number of `[[cross]]` entries; groups of arriving flows are numbered after them.
+    pub lines: u32,
+    /// Group of each cross traffic source.
+    pub cross: Vec<u32>,
+    /// Group of each slot for arriving flows.
+    pub slots: Vec<u32>,
+}
+
+impl TraceRecorder {
+    /// A recorder for a scenario.
+    pub fn new(scenario: &Scenario) -> Self {
+        let flows = scenario.flows.iter().map(|flow| flow.count as usize).sum();
+        let (lines, arrivals) = (scenario.cross.len(), scenario.arrivals.len());
+        Self {
+            packets_wanted: scenario.trace.packets,
+            sampling: scenario.trace.cwnd,
+            samples: vec![0; flows],
+            rule_sampling: scenario.trace.rule,
+            rule_samples: vec![0; flows],
+            phases: vec![""; flows],
+            rate_bin_s: scenario.trace.rate.map(|bin| bin.seconds()),
+            rates: vec![Vec::new(); flows],
+            carried: vec![Vec::new(); lines + arrivals],
+            groups: TrafficGroups { lines: lines as u32, ..TrafficGroups::default() },
+            ..Self::default()
+        }
+    }
+
+    /// Bin length of `rates`, seconds.
+    pub fn rate_bin_s(&self) -> Option<f64> {
+        self.rate_bin_s
+    }
+
+    /// Whether phase and state of rules are recorded.
+    pub fn records_rules(&self) -> bool {
+        self.rule_sampling.is_some()
+    }
+
+    /// Whether it is a listed flow.
+    fn lists(&self, flow: u32) -> bool {
+        (flow as usize) < self.rates.len()
+    }
+
+    fn window(&mut self, time_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
+        self.windows.push(WindowRow {
+            time_s,
+            flow,
+            cwnd: sender.cwnd(),
+            ssthresh: sender.ssthresh(),
+            srtt_s: sender.srtt_s(knobs),
+        });
+    }
+}
+
+/// Time of the next sample, if it is due and sampling is at an interval, seconds; counts it.
+fn next_sample_s(sampling: Option<Sampling>, taken: &mut u64, now_s: f64) -> Option<f64> {
+    let Some(Sampling::Every(every)) = sampling else { return None };
+    let time_s = *taken as f64 * every.seconds();
+    (time_s <= now_s).then(|| {
+        *taken += 1;
+        time_s
+    })
+}
+
+impl Tracer for TraceRecorder {
+    const ON: bool = true;
+
+    fn packet(&mut self, row: PacketRow) {
+        if self.packets_wanted && self.lists(row.flow) {
+            self.packets.push(row);
+        }
+    }
+
+    fn ack(&mut self, mut row: PacketRow, sack: Option<&SackBlocks>) {
+        if self.packets_wanted && self.lists(row.flow) {
+            if let Some(sack) = sack {
+                self.sacks.push(*sack);
+                row.sack = self.sacks.len() as u32;
+            }
+            self.packets.push(row);
+        }
+    }
+
+    /// Records the state that has held at each sampling time since the last event.
+    fn before(&mut self, now_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
+        if !self.lists(flow) {
+            return;
+        }
+        let index = flow as usize;
+        while let Some(time_s) = next_sample_s(self.sampling, &mut self.samples[index], now_s) {
+            self.window(time_s, flow, sender, knobs);
+        }
+        let (sampling, taken) = (self.rule_sampling, &mut self.rule_samples[index]);
+        while let Some(time_s) = next_sample_s(sampling, taken, now_s) {
+            self.rules.record(time_s, flow, sender);
+        }
+    }
+
+    fn after(&mut self, now_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
+        if !self.lists(flow) {
+            return;
+        }
+        if self.sampling == Some(Sampling::All) {
+            self.window(now_s, flow, sender, knobs);
+        }
+        if self.rule_sampling.is_some() {
+            let phase = phase_of(sender);
+            let has_changed = std::mem::replace(&mut self.phases[flow as usize], phase) != phase;
+            if has_changed || self.rule_sampling == Some(Sampling::All) {
+                self.rules.record(now_s, flow, sender);
+            }
+        }
+    }
+
+    fn goodput(&mut self, now_s: f64, flow: u32, bits: u64) {
+        if let (Some(bin), true) = (self.rate_bin_s, self.lists(flow)) {
+            add(&mut self.rates[flow as usize], (now_s / bin) as usize, bits);
+        }
+    }
+
+    fn slot(&mut self, group: u32) {
+        self.groups.slots.push(self.groups.lines + group);
+    }
+
+    fn source(&mut self, line: u32) {
+        self.groups.cross.push(line);
+    }
+
+    fn carried(&mut self, now_s: f64, flow: u32, bits: u64) {
+        let Some(bin) = self.rate_bin_s else { return };
+        let group = match flow.checked_sub(CROSS) {
+            Some(source) => self.groups.cross.get(source as usize),
+            None => (flow as usize)
+                .checked_sub(self.rates.len())
+                .and_then(|slot| self.groups.slots.get(slot)),
+        };
+        if let Some(&group) = group {
+            add(&mut self.carried[group as usize], (now_s / bin) as usize, bits);
+        }
+    }
+
+    fn overflowed(&self) -> bool {
+        self.packets.len() > MAX_ROWS
+            || self.windows.len() > MAX_ROWS
+            || self.rules.rows.len() + self.rules.values.len() > MAX_ROWS
+    }
+}

@@ -1,0 +1,23 @@
+//! Measurement window.
+
+/// The measurement window [from, to).
+#[derive(Clone, Copy, Debug)]
+pub struct MeasurementWindow {
+    /// Start, seconds.
+    pub from_s: f64,
+    /// End, seconds.
+    pub to_s: f64,
+}
+
+impl MeasurementWindow {
+    /// Whether a time lies within the window.
+    #[inline]
+    pub fn contains(&self, time_s: f64) -> bool {
+        self.from_s <= time_s && time_s < self.to_s
+    }
+
+    /// Its length, seconds.
+    pub fn seconds(&self) -> f64 {
+        self.to_s - self.from_s
+    }
+}

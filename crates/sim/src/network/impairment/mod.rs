@@ -1,0 +1,5 @@
+//! Impairments of a link apart from its queue: losses and marks, jitter, a token bucket marker.
+
+pub mod jitter;
+pub mod loss_model;
+pub mod token_bucket;

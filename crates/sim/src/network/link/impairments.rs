@@ -1,0 +1,79 @@
+//! Impairments of a link: loss, marks, outages, a token bucket marker and jitter, all apart from
+//! its queue.
+
+use super::LOST;
+use crate::network::impairment::jitter::Jitter;
+use crate::network::impairment::loss_model::{LossModel, LossOutcome};
+use crate::network::impairment::token_bucket::TokenBucketMarker;
+use crate::packet::Flags;
+use crate::rate::outages::Outages;
+
+/// Impairments of a link.
+#[derive(Clone, Debug, Default)]
+pub struct Impairments {
+    /// Losses and marks.
+    pub losses: Vec<LossModel>,
+    /// Outages.
+    pub outages: Option<Outages>,
+    /// Sets the priority of packets.
+    pub marker: Option<TokenBucketMarker>,
+    /// Jitter of the delay.
+    pub jitter: Option<Jitter>,
+    /// Latest arrival time at the other end so far, if jitter must not reorder packets.
+    pub last_s: f64,
+}
+
+impl Impairments {
+    /// Whether there is no impairment.
+    pub fn is_empty(&self) -> bool {
+        self.losses.is_empty()
+            && self.outages.is_none()
+            && self.marker.is_none()
+            && self.jitter.is_none()
+    }
+
+    /// Applies impairments in front of the queue; returns whether the packet is dropped, and its
+    /// flags.
+    pub fn before_queue(
+        &mut self,
+        now_s: f64,
+        size_bytes: u32,
+        flow: u32,
+        mut flags: Flags,
+    ) -> (bool, Flags) {
+        if let Some(marker) = &mut self.marker {
+            flags = flags.with_priority(marker.priority(now_s, size_bytes));
+        }
+        let mut lost = self.outages.as_ref().is_some_and(|outages| outages.drops_arrivals(now_s));
+        for loss in &mut self.losses {
+            match loss.apply(flow, false) {
+                LossOutcome::Pass => {}
+                LossOutcome::Drop => lost = true,
+                LossOutcome::Mark if flags.is_ect() => flags = flags.marked(),
+                LossOutcome::Mark => {}
+            }
+        }
+        (lost, flags)
+    }
+
+    /// Applies impairments after transmission to a packet that would arrive at `at_s`; returns its
+    /// arrival time, [`LOST`] if it is dropped.
+    pub fn after_transmission(&mut self, at_s: f64, flow: u32) -> f64 {
+        // Every loss model counts the packet, even behind one that drops it.
+        let lost = self
+            .losses
+            .iter_mut()
+            .fold(false, |lost, loss| (loss.apply(flow, true) == LossOutcome::Drop) | lost);
+        if lost { LOST } else { self.delay(at_s) }
+    }
+
+    fn delay(&mut self, at_s: f64) -> f64 {
+        let Some(jitter) = &mut self.jitter else { return at_s };
+        let late_s = at_s + jitter.next();
+        if jitter.reorders() {
+            return late_s;
+        }
+        self.last_s = self.last_s.max(late_s);
+        self.last_s
+    }
+}

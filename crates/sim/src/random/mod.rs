@@ -1,0 +1,4 @@
+//! Random streams, and variables drawn from them.
+
+pub mod stream;
+pub mod variable;

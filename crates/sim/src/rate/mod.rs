@@ -1,0 +1,6 @@
+//! Rates that change with time, and the transmission times that follow.
+
+pub mod outages;
+pub mod piecewise;
+pub mod serializer;
+pub mod trace_driven;

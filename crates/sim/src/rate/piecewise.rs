@@ -1,0 +1,265 @@
+//! Piecewise constant rate: yields the constant pieces of a waveform one after the other.
+
+use crate::random::stream::RandomStream;
+use crate::rate::outages::Outages;
+use cwndlab_scenario::{Shape, Waveform};
+
+/// Length of a piece without end, nanoseconds: a sum of several still fits.
+const ENDLESS_NS: u64 = u64::MAX / 4;
+/// Rate of one delivery opportunity per millisecond: 1500 bytes.
+const OPPORTUNITY_BPS: u64 = 12_000_000;
+const MILLISECOND_NS: u64 = 1_000_000;
+
+/// Iterator over the pieces of a waveform.
+#[derive(Clone, Debug)]
+pub struct PiecewiseRate {
+    shape: Option<Shape>,
+    stream: RandomStream,
+    link_rate_bps: Option<u64>,
+    outages: Outages,
+    /// Index and start of the next piece of the shape.
+    index: u64,
+    begin_ns: u64,
+    /// Rate of the current piece, and the time up to which pieces were yielded; outages split them.
+    rate_bps: f64,
+    emitted_until_ns: u64,
+    /// Current rate of a random walk.
+    level: f64,
+    /// Of a trace: index of its next opportunity, and the start of the current repetition.
+    next: usize,
+    round_ms: u64,
+}
+
+impl PiecewiseRate {
+    /// Pieces of a waveform with random draws from `stream`. With `link_rate_bps` the pieces are
+    /// what the waveform leaves of a link of that rate.
+    pub fn new(waveform: &Waveform, stream: RandomStream, link_rate_bps: Option<u64>) -> Self {
+        let shape = match waveform {
+            Waveform::Constant(rate) => Shape::Constant { rate: *rate },
+            Waveform::Shape(shape) => shape.clone(),
+        };
+        let level = if let Shape::Walk { start, .. } = &shape { start.bps() as f64 } else { 0.0 };
+        Self { shape: Some(shape), stream, link_rate_bps, level, ..Self::silent() }
+    }
+
+    /// The same with a rate of zero during outages.
+    pub fn with_outages(self, outages: Outages) -> Self {
+        Self { outages, ..self }
+    }
+
+    /// A rate of zero forever.
+    pub fn silent() -> Self {
+        Self {
+            shape: None,
+            stream: RandomStream::new(0, ""),
+            link_rate_bps: None,
+            outages: Outages::default(),
+            index: 0,
+            begin_ns: 0,
+            rate_bps: 0.0,
+            emitted_until_ns: 0,
+            level: 0.0,
+            next: 0,
+            round_ms: 0,
+        }
+    }
+
+    /// Rate of the next piece, bit/s, and its end, seconds. Boundaries are integer nanoseconds and
+    /// do not drift.
+    pub fn next(&mut self) -> (f64, f64) {
+        if self.emitted_until_ns >= self.begin_ns {
+            self.advance();
+        }
+        let (is_down, until_ns) = self.outages.at_ns(self.emitted_until_ns);
+        self.emitted_until_ns = until_ns.min(self.begin_ns);
+        (if is_down { 0.0 } else { self.rate_bps }, self.emitted_until_ns as f64 / 1e9)
+    }
+
+    /// Goes on to the next piece of the shape.
+    fn advance(&mut self) {
+        let (rate, length_ns) = match self.shape.take() {
+            None => (0, ENDLESS_NS),
+            Some(shape) => {
+                let piece = self.piece(&shape);
+                self.shape = Some(shape);
+                piece
+            }
+        };
+        self.index += 1;
+        self.begin_ns = self.begin_ns.saturating_add(length_ns);
+        self.rate_bps = self.link_rate_bps.map_or(rate, |link| link.saturating_sub(rate)) as f64;
+    }
+
+    /// Mean rate in each of `count` bins of `bin_s` seconds, for a source active from `begin_s` to
+    /// `end_s`.
+    pub fn bins(mut self, bin_s: f64, count: usize, begin_s: f64, end_s: f64) -> Vec<f64> {
+        let mut bins = vec![0.0; count];
+        let mut from_s = 0.0;
+        while from_s < count as f64 * bin_s {
+            let (rate_bps, until_s) = self.next();
+            let (low, high) = (f64::max(from_s, begin_s), until_s.min(end_s));
+            let (first, last) = ((low / bin_s) as usize, (high / bin_s) as usize);
+            for (index, bin) in bins.iter_mut().enumerate().take(last.saturating_add(1)).skip(first)
+            {
+                let overlap = high.min((index + 1) as f64 * bin_s) - low.max(index as f64 * bin_s);
+                *bin += rate_bps * overlap.max(0.0) / bin_s;
+            }
+            from_s = until_s;
+        }
+        bins
+    }
+
+    /// Mean rate from `from_s` to `to_s`, bit/s.
+    pub fn mean_bps(mut self, from_s: f64, to_s: f64) -> f64 {
+        let (mut begin_s, mut bits) = (0.0, 0.0);
+        while begin_s < to_s {
+            let (rate_bps, until_s) = self.next();
+            bits += rate_bps * (until_s.min(to_s) - f64::max(begin_s, from_s)).max(0.0);
+            begin_s = until_s;
+        }
+        bits / (to_s - from_s)
+    }
+
+    fn piece(&mut self, shape: &Shape) -> (u64, u64) {
+        match shape {
+            Shape::Constant { rate } => (rate.bps(), ENDLESS_NS),
+            Shape::Square { high, low, every } => {
+                (if self.index.is_multiple_of(2) { high } else { low }.bps(), every.nanoseconds())
+            }
+            Shape::SawTooth { low, high, period, step } => saw_tooth(
+                low.bps(),
+                high.bps(),
+                period.nanoseconds(),
+                step.map(|s| s.nanoseconds()),
+                self.begin_ns,
+            ),
+            Shape::Walk { spread, every, min, max, .. } => {
+                if self.index > 0 {
+                    let spread = spread.bps() as f64;
+                    self.level = (self.level + self.stream.between(-spread, spread))
+                        .clamp(min.bps() as f64, max.bps() as f64);
+                }
+                (self.level.round() as u64, every.nanoseconds())
+            }
+            Shape::Uniform { low, high, every } => (
+                self.stream.between(low.bps() as f64, high.bps() as f64).round() as u64,
+                every.nanoseconds(),
+            ),
+            Shape::Trace { opportunities, .. } => self.recorded_piece(opportunities.milliseconds()),
+            Shape::Points { points, repeat } => {
+                let count = points.len() as u64;
+                let place = (self.index % count) as usize;
+                let rate = points[place].1.bps();
+                let end = match (points.get(place + 1), repeat) {
+                    (Some(next), _) => next.0.nanoseconds(),
+                    (None, Some(repeat)) => repeat.nanoseconds(),
+                    (None, None) => return (rate, ENDLESS_NS),
+                };
+                (rate, end - points[place].0.nanoseconds())
+            }
+        }
+    }
+}
+
+impl PiecewiseRate {
+    /// Of a trace: the millisecond that begins now, if it has opportunities, or the gap without
+    /// any.
+    fn recorded_piece(&mut self, opportunities: &[u64]) -> (u64, u64) {
+        let now_ms = self.begin_ns / MILLISECOND_NS;
+        let mut count = 0;
+        while let Some(&ms) = opportunities.get(self.next) {
+            let at_ms = self.round_ms.saturating_add(ms);
+            if at_ms > now_ms {
+                let length_ms = if count > 0 { 1 } else { at_ms - now_ms };
+                return (count * OPPORTUNITY_BPS, length_ms * MILLISECOND_NS);
+            }
+            count += 1;
+            self.next += 1;
+            if self.next == opportunities.len() {
+                self.next = 0;
+                self.round_ms = at_ms;
+            }
+        }
+        (0, ENDLESS_NS)
+    }
+}
+
+/// Rate and length of the piece of a sawtooth that begins at `begin_ns`: the middle of each step
+/// lies on the ramp.
+fn saw_tooth(low: u64, high: u64, period: u64, step: Option<u64>, begin_ns: u64) -> (u64, u64) {
+    let step = step.unwrap_or(period / 100).max(1);
+    let place = begin_ns % period;
+    let length = step.min(period - place);
+    let middle = (place as f64 + length as f64 / 2.0) / period as f64;
+    ((low as f64 + (high - low) as f64 * middle).round() as u64, length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waveform(json: &str) -> Waveform {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn cross_traffic_takes_the_link_rate_minus_the_available_rate() {
+        let constant = waveform(r#""4Mbit""#);
+        assert_eq!(
+            PiecewiseRate::new(&constant, RandomStream::new(1, "x"), Some(10_000_000))
+                .mean_bps(0.0, 1.0),
+            6e6
+        );
+        let tooth =
+            waveform(r#"{"kind": "saw-tooth", "low": "2Mbit", "high": "6Mbit", "period": "1s"}"#);
+        assert!(
+            (PiecewiseRate::new(&tooth, RandomStream::new(1, "x"), Some(10_000_000))
+                .mean_bps(0.0, 3.0)
+                - 6e6)
+                .abs()
+                < 1.0
+        );
+    }
+
+    #[test]
+    fn bins_of_a_square_wave_by_hand() {
+        // 4 and 2 Mbit/s for a second each, on from 0.5 s to 2.5 s, in bins of 1 s: half of 4, all
+        // of 2, half of 4.
+        let square =
+            waveform(r#"{"kind": "square", "high": "4Mbit", "low": "2Mbit", "every": "1s"}"#);
+        let bins =
+            PiecewiseRate::new(&square, RandomStream::new(1, "x"), None).bins(1.0, 4, 0.5, 2.5);
+        assert_eq!(bins, [2e6, 2e6, 2e6, 0.0]);
+    }
+
+    #[test]
+    fn bins_of_a_trace_count_its_opportunities() {
+        // At 0, 2, 2 and 5 ms, again from 5 ms on: 0 | 2 2 | | | 5 5 | | 7 7 | ... so in bins of 5
+        // ms 3, 4, 4 opportunities of 12,000 bits.
+        let file = cwndlab_scenario::DeliveryOpportunities::parse("0\n2\n2\n5\n").unwrap();
+        let trace = Waveform::Shape(Shape::Trace { file: "x".into(), opportunities: file });
+        let rate = || PiecewiseRate::new(&trace, RandomStream::new(1, "x"), None);
+        let counts = |bins: Vec<f64>| {
+            bins.iter().map(|bps| (bps * 0.005 / 12_000.0 * 1e6).round() / 1e6).collect::<Vec<_>>()
+        };
+        assert_eq!(counts(rate().bins(0.005, 3, 0.0, 1.0)), [3.0, 4.0, 4.0]);
+        assert!((rate().mean_bps(0.005, 5.0) - 9.6e6).abs() < 1e-3);
+        assert_eq!(trace.first().bps(), 9_600_000);
+        // A link that is down from 2 ms to 7 ms loses those at 2 and 5.
+        let down = crate::rate::outages::tests::outages(&[(2, 7)]);
+        assert_eq!(counts(rate().with_outages(down).bins(0.005, 3, 0.0, 1.0)), [1.0, 2.0, 4.0]);
+    }
+
+    #[test]
+    fn a_link_that_is_down_has_no_rate() {
+        let square =
+            waveform(r#"{"kind": "square", "high": "4Mbit", "low": "2Mbit", "every": "10ms"}"#);
+        let mut rate = PiecewiseRate::new(&square, RandomStream::new(1, "x"), None)
+            .with_outages(crate::rate::outages::tests::outages(&[(5, 25), (25, 30)]));
+        let pieces: Vec<(f64, f64)> = (0..6).map(|_| rate.next()).collect();
+        assert_eq!(
+            pieces,
+            [(4e6, 0.005), (0.0, 0.01), (0.0, 0.02), (0.0, 0.025), (0.0, 0.03), (2e6, 0.04)]
+        );
+    }
+}

@@ -1,0 +1,272 @@
+//! Serializer: transmission times on a link or source, at a constant rate, a varying rate or
+//! delivery opportunities.
+//!
+//! Rates are piecewise constant and known ahead (a waveform is a function of its seed), so a
+//! departure is computed once, at arrival, even if the rate changes while the packet waits. A
+//! packet in service continues at the new rate.
+
+use crate::random::stream::RandomStream;
+use crate::rate::outages::Outages;
+use crate::rate::piecewise::PiecewiseRate;
+use crate::rate::trace_driven::TraceDriven;
+use cwndlab_scenario::{Shape, Waveform};
+
+/// Transmits packets one after the other.
+#[derive(Clone, Debug)]
+pub enum Serializer {
+    /// A constant rate.
+    Constant(ConstantRate),
+    /// A rate that changes.
+    Varying(Box<VaryingRate>),
+    /// Delivery opportunities of a trace.
+    TraceDriven(Box<TraceDriven>),
+}
+
+/// A constant rate.
+#[derive(Clone, Debug)]
+pub struct ConstantRate {
+    rate_bps: f64,
+    /// The last size seen and its transmission time: most packets have one size.
+    size_bytes: u32,
+    transmission_s: f64,
+}
+
+impl ConstantRate {
+    /// A rate in bit/s, not zero.
+    pub fn new(rate_bps: u64) -> Self {
+        Self { rate_bps: rate_bps as f64, size_bytes: 0, transmission_s: 0.0 }
+    }
+
+    /// Transmission time of a packet, seconds; in the order of operations of ns-2
+    /// (LinkDelay::txtime).
+    #[inline]
+    pub fn transmission_s(&mut self, size_bytes: u32) -> f64 {
+        if size_bytes != self.size_bytes {
+            self.divide(size_bytes);
+        }
+        self.transmission_s
+    }
+
+    #[cold]
+    fn divide(&mut self, size_bytes: u32) {
+        (self.size_bytes, self.transmission_s) =
+            (size_bytes, 8.0 * f64::from(size_bytes) / self.rate_bps);
+    }
+}
+
+/// A rate that changes at known times.
+#[derive(Clone, Debug)]
+pub struct VaryingRate {
+    rate: PiecewiseRate,
+    /// Rate and end of the current piece.
+    rate_bps: f64,
+    until_s: f64,
+    horizon_s: f64,
+}
+
+impl VaryingRate {
+    fn new(mut rate: PiecewiseRate, horizon_s: f64) -> Self {
+        let (rate_bps, until_s) = rate.next();
+        Self { rate, rate_bps, until_s, horizon_s }
+    }
+
+    // Out of line, like all that few packets need: inlined, it costs the common path registers.
+    #[cold]
+    #[inline(never)]
+    fn finish(&mut self, start_s: f64, size_bytes: u32) -> f64 {
+        let mut now_s = start_s;
+        let mut bits = 8.0 * f64::from(size_bytes);
+        loop {
+            while self.until_s <= now_s && self.until_s <= self.horizon_s {
+                (self.rate_bps, self.until_s) = self.rate.next();
+            }
+            // Changes after the end of the run are ignored: the last rate continues.
+            let is_last = self.until_s > self.horizon_s;
+            let capacity =
+                if is_last { f64::INFINITY } else { self.rate_bps * (self.until_s - now_s) };
+            if bits <= capacity && self.rate_bps > 0.0 {
+                return now_s + bits / self.rate_bps;
+            }
+            if is_last {
+                return f64::MAX;
+            }
+            bits -= capacity;
+            now_s = self.until_s;
+        }
+    }
+}
+
+impl Serializer {
+    /// Serializer of a waveform with random draws from `stream`. With `link_rate_bps` the waveform
+    /// is an available rate, and the serializer takes the rest of the link.
+    pub fn new(
+        waveform: &Waveform,
+        stream: RandomStream,
+        horizon_s: f64,
+        link_rate_bps: Option<u64>,
+    ) -> Self {
+        match waveform {
+            Waveform::Constant(rate) | Waveform::Shape(Shape::Constant { rate }) => {
+                let rate = link_rate_bps.map_or(rate.bps(), |link| link.saturating_sub(rate.bps()));
+                if rate > 0 {
+                    Self::Constant(ConstantRate::new(rate))
+                } else {
+                    Self::varying(PiecewiseRate::silent(), horizon_s)
+                }
+            }
+            Waveform::Shape(Shape::Trace { opportunities, .. }) if link_rate_bps.is_none() => {
+                Self::TraceDriven(Box::new(TraceDriven::new(
+                    opportunities,
+                    Outages::default(),
+                    horizon_s,
+                )))
+            }
+            Waveform::Shape(_) => {
+                Self::varying(PiecewiseRate::new(waveform, stream, link_rate_bps), horizon_s)
+            }
+        }
+    }
+
+    /// Serializer of a link with outages; a packet in service continues after an outage.
+    pub fn with_outages(
+        waveform: &Waveform,
+        stream: RandomStream,
+        horizon_s: f64,
+        outages: &Outages,
+    ) -> Self {
+        match waveform {
+            _ if outages.is_empty() => Self::new(waveform, stream, horizon_s, None),
+            Waveform::Shape(Shape::Trace { opportunities, .. }) => Self::TraceDriven(Box::new(
+                TraceDriven::new(opportunities, outages.clone(), horizon_s),
+            )),
+            _ => Self::varying(
+                PiecewiseRate::new(waveform, stream, None).with_outages(outages.clone()),
+                horizon_s,
+            ),
+        }
+    }
+
+    fn varying(rate: PiecewiseRate, horizon_s: f64) -> Self {
+        Self::Varying(Box::new(VaryingRate::new(rate, horizon_s)))
+    }
+
+    /// End of the transmission of a packet that starts at `start_s`, and its arrival at the other
+    /// end, `delay_s` later. Neither ever decreases.
+    #[inline(always)]
+    pub fn transmit(&mut self, start_s: f64, size_bytes: u32, delay_s: f64) -> (f64, f64) {
+        if let Self::Constant(constant) = self {
+            let transmission_s = constant.transmission_s(size_bytes);
+            // In the order of operations of ns-2 (LinkDelay::recv).
+            return (start_s + transmission_s, start_s + (transmission_s + delay_s));
+        }
+        self.transmit_varying(start_s, size_bytes, delay_s)
+    }
+
+    #[inline(never)]
+    fn transmit_varying(&mut self, start_s: f64, size_bytes: u32, delay_s: f64) -> (f64, f64) {
+        let (end_s, transmission_s) = self.finish(start_s, size_bytes);
+        if let Self::TraceDriven(_) = self {
+            // Packets that share an opportunity depart together: computed from their starts,
+            // rounding could make the later one arrive first.
+            return (end_s, end_s + delay_s);
+        }
+        (end_s, start_s + (transmission_s + delay_s))
+    }
+
+    /// End of the transmission of a packet that starts at `start_s`, and its duration. Starts never
+    /// decrease from call to call.
+    #[inline]
+    pub fn finish(&mut self, start_s: f64, size_bytes: u32) -> (f64, f64) {
+        match self {
+            Self::Constant(constant) => {
+                let transmission_s = constant.transmission_s(size_bytes);
+                (start_s + transmission_s, transmission_s)
+            }
+            Self::Varying(varying) => {
+                let end_s = varying.finish(start_s, size_bytes);
+                (end_s, end_s - start_s)
+            }
+            Self::TraceDriven(recorded) => {
+                let end_s = recorded.finish(start_s, size_bytes);
+                (end_s, end_s - start_s)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwndlab_units::{Rate, Time};
+
+    fn waveform(json: &str) -> Waveform {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn a_rate_that_does_not_divide_evenly_does_not_drift() {
+        // 8320 bits at 1.5 Mbit/s take 5546666.67 ns: 3000 packets take 16.64 s.
+        let mut serializer = Serializer::Constant(ConstantRate::new(1_500_000));
+        let end = (0..3000).fold(0.0, |now, _| serializer.finish(now, 1040).0);
+        assert!((end - 16.64f64).abs() < 1e-9, "{end}");
+    }
+
+    #[test]
+    fn a_packet_in_service_continues_at_the_new_rate() {
+        // 8000 bits: 1 ms at 4 Mbit/s leaves 4000 bits, which take 4 ms at 1 Mbit/s.
+        let points = Waveform::Shape(Shape::Points {
+            points: vec![
+                (Time::ns(0), Rate::bits_per_second(4_000_000)),
+                (Time::ns(1_000_000), Rate::bits_per_second(1_000_000)),
+            ],
+            repeat: None,
+        });
+        let mut once = Serializer::new(&points, RandomStream::new(1, "x"), 100.0, None);
+        assert!((once.finish(0.0, 1000).0 - 0.005).abs() < 1e-12);
+        // Alternating: 4000 bits, then 1000, then 3000 of the 4000 that fit: 2.75 ms.
+        let square =
+            waveform(r#"{"kind": "square", "high": "4Mbit", "low": "1Mbit", "every": "1ms"}"#);
+        let mut again = Serializer::new(&square, RandomStream::new(1, "x"), 100.0, None);
+        assert!((again.finish(0.0, 1000).0 - 0.00275).abs() < 1e-12);
+    }
+
+    #[test]
+    fn packets_that_wait_beyond_the_end_of_the_run_take_the_last_rate() {
+        let square =
+            waveform(r#"{"kind": "square", "high": "4Mbit", "low": "1Mbit", "every": "1ms"}"#);
+        let mut serializer = Serializer::new(&square, RandomStream::new(1, "x"), 0.0015, None);
+        // 4000 bits by 1 ms, then 1 Mbit/s forever, because the next change (2 ms) is past the end:
+        // 8000 bits end at 5 ms, 8000 more at 13 ms.
+        assert!((serializer.finish(0.0, 1000).0 - 0.005).abs() < 1e-12);
+        assert!((serializer.finish(0.005, 1000).0 - 0.013).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_full_link_leaves_nothing() {
+        let constant = waveform(r#""10Mbit""#);
+        let mut none = Serializer::new(&constant, RandomStream::new(1, "x"), 1.0, Some(10_000_000));
+        assert!(none.finish(0.0, 1000).0 > 1.0);
+    }
+
+    #[test]
+    fn an_outage_interrupts_the_packet_in_service() {
+        let outages = crate::rate::outages::tests::outages(&[(3, 10), (12, 20)]);
+        let mut link = Serializer::with_outages(
+            &waveform(r#""1Mbit""#),
+            RandomStream::new(1, "x"),
+            100.0,
+            &outages,
+        );
+        // 8000 bits take 8 ms: 3 before the first outage, 2 between them, 3 after the second.
+        assert!((link.finish(0.0, 1000).0 - 0.023).abs() < 1e-12);
+        assert!((link.finish(0.023, 1000).0 - 0.031).abs() < 1e-12);
+        // A packet that arrives while the link is down starts when the link is up.
+        let mut late = Serializer::with_outages(
+            &waveform(r#""1Mbit""#),
+            RandomStream::new(1, "x"),
+            100.0,
+            &outages,
+        );
+        assert!((late.finish(0.015, 1000).0 - 0.028).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,181 @@
+//! Trace-driven link: 1500 bytes may leave at each delivery opportunity of a mahimahi trace
+//! (Netravali et al. 2015).
+//!
+//! Small packets share an opportunity and large ones take several. Unused capacity is lost: an
+//! opportunity at or before the arrival of a packet, and the rest of an opportunity when the queue
+//! empties. The trace repeats after its last opportunity, whose millisecond is millisecond 0 of the
+//! next repetition.
+
+use crate::rate::outages::Outages;
+use cwndlab_scenario::DeliveryOpportunities;
+
+/// Bytes that may leave at an opportunity.
+const OPPORTUNITY_BYTES: u32 = 1500;
+
+/// Serializer over delivery opportunities.
+#[derive(Clone, Debug)]
+pub struct TraceDriven {
+    opportunities: DeliveryOpportunities,
+    outages: Outages,
+    horizon_s: f64,
+    /// Index of the next opportunity, and the start of the current repetition.
+    next: usize,
+    round_ms: u64,
+    /// Departure of the last packet, and the rest of its opportunity.
+    last_s: f64,
+    left_bytes: u32,
+}
+
+impl TraceDriven {
+    /// Serializer of a trace. Opportunities during an outage are lost; those after `horizon_s` are
+    /// ignored.
+    pub fn new(opportunities: &DeliveryOpportunities, outages: Outages, horizon_s: f64) -> Self {
+        Self {
+            opportunities: opportunities.clone(),
+            outages,
+            horizon_s,
+            next: 0,
+            round_ms: 0,
+            last_s: -1.0,
+            left_bytes: 0,
+        }
+    }
+
+    /// Departure time of a packet that has waited since `start_s`; `f64::MAX` if it is after the
+    /// horizon. A packet that starts when its predecessor ends has been waiting.
+    // Out of line, as `VaryingRate::finish` is.
+    #[cold]
+    #[inline(never)]
+    pub fn finish(&mut self, start_s: f64, size_bytes: u32) -> f64 {
+        let mut bytes = size_bytes;
+        if start_s > self.last_s {
+            self.left_bytes = 0;
+        } else {
+            let shared = bytes.min(self.left_bytes);
+            (bytes, self.left_bytes) = (bytes - shared, self.left_bytes - shared);
+            if bytes == 0 {
+                return self.last_s;
+            }
+        }
+        while self.last_s < f64::MAX {
+            let at_s = self.opportunity_s();
+            if at_s > self.horizon_s {
+                self.last_s = f64::MAX;
+            } else if at_s > start_s || start_s <= self.last_s {
+                let shared = bytes.min(OPPORTUNITY_BYTES);
+                bytes -= shared;
+                if bytes == 0 {
+                    (self.last_s, self.left_bytes) = (at_s, OPPORTUNITY_BYTES - shared);
+                    break;
+                }
+            }
+        }
+        self.last_s
+    }
+
+    /// Takes the next opportunity at which the link is up.
+    fn opportunity_s(&mut self) -> f64 {
+        loop {
+            let Some(&ms) = self.opportunities.milliseconds().get(self.next) else {
+                return f64::MAX;
+            };
+            let at_ms = self.round_ms.saturating_add(ms);
+            self.next += 1;
+            if self.next == self.opportunities.milliseconds().len() {
+                self.next = 0;
+                self.round_ms = self.round_ms.saturating_add(self.opportunities.length_ms());
+            }
+            let at_s = at_ms as f64 / 1e3;
+            if at_s > self.horizon_s || !self.outages.is_down(at_s) {
+                return at_s;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rate::outages::tests::outages;
+
+    fn link(text: &str) -> TraceDriven {
+        TraceDriven::new(&DeliveryOpportunities::parse(text).unwrap(), Outages::default(), 1e3)
+    }
+
+    #[test]
+    fn packets_leave_at_opportunities_and_the_trace_repeats() {
+        let mut link = link("2\n5\n5\n10");
+        let ends: Vec<f64> = (0..6).map(|_| link.finish(0.0, 1500)).collect();
+        assert_eq!(ends, [0.002, 0.005, 0.005, 0.01, 0.012, 0.015]);
+    }
+
+    #[test]
+    fn millisecond_0_of_a_repetition_is_the_last_of_the_one_before() {
+        let mut link = link("0\n4");
+        // At 0 the packet has only just arrived; at 4 ms there are two.
+        let ends: Vec<f64> = (0..5).map(|_| link.finish(0.0, 1500)).collect();
+        assert_eq!(ends, [0.004, 0.004, 0.008, 0.008, 0.012]);
+    }
+
+    #[test]
+    fn small_packets_share_an_opportunity_and_large_ones_take_several() {
+        // 600 + 600 + 300 of the third; its other 300, then 600 + 600.
+        let mut small = link("1");
+        let ends: Vec<f64> = (0..5).map(|_| small.finish(0.0, 600)).collect();
+        assert_eq!(ends, [0.001, 0.001, 0.002, 0.002, 0.002]);
+        // 2000 bytes: 1500 at 1 ms, 500 at 2 ms; the next takes the 1000 left there and 1000 of the
+        // third.
+        let mut large = link("1");
+        assert_eq!([0.0, 0.002].map(|start_s| large.finish(start_s, 2000)), [0.002, 0.003]);
+    }
+
+    #[test]
+    fn unused_capacity_is_lost() {
+        let mut link = link("1");
+        assert_eq!(link.finish(0.0, 100), 0.001);
+        // It arrives after the queue ran empty: the other 1400 bytes at 1 ms are gone.
+        assert_eq!(link.finish(0.0011, 100), 0.002);
+        // An opportunity at the moment of its arrival is gone too.
+        assert_eq!(link.finish(0.005, 1500), 0.006);
+    }
+
+    #[test]
+    fn no_opportunity_serves_more_than_it_carries() {
+        // Whatever the sizes, n opportunities carry at most 1500 n bytes, and all of them while the
+        // queue is never empty.
+        let mut link = link("1\n1\n4\n7");
+        let sizes: Vec<u32> = (0u32..200).map(|i| 40 + (i * 7919) % 2900).collect();
+        let (mut now_s, mut sent) = (0.0, 0u64);
+        for size in sizes {
+            now_s = link.finish(now_s, size);
+            sent += u64::from(size);
+            // Four in each 7 ms: at 1, 1, 4 and 7.
+            let ms = (now_s * 1e3).round() as u64;
+            let passed = ms / 7 * 4 + [0, 2, 2, 2, 3, 3, 3][(ms % 7) as usize];
+            let at_once = if matches!(ms % 7, 1) { 2 } else { 1 };
+            assert!(
+                sent <= 1500 * passed && sent > 1500 * (passed - at_once),
+                "{sent} bytes by {ms} ms, {passed} opportunities"
+            );
+        }
+    }
+
+    #[test]
+    fn opportunities_of_a_link_that_is_down_are_lost() {
+        let mut link =
+            TraceDriven::new(&DeliveryOpportunities::parse("1").unwrap(), outages(&[(2, 5)]), 1e3);
+        let ends: Vec<f64> = (0..3).map(|_| link.finish(0.0, 1500)).collect();
+        assert_eq!(ends, [0.001, 0.005, 0.006]);
+    }
+
+    #[test]
+    fn nothing_leaves_after_the_end_of_the_run() {
+        let mut link = TraceDriven::new(
+            &DeliveryOpportunities::parse("400").unwrap(),
+            Outages::default(),
+            1.0,
+        );
+        let ends: Vec<f64> = (0..4).map(|_| link.finish(0.0, 1500)).collect();
+        assert_eq!(ends, [0.4, 0.8, f64::MAX, f64::MAX]);
+    }
+}
