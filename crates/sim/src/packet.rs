@@ -24,6 +24,21 @@ pub struct Packet {
     pub options: u32,
 }
 
+impl Packet {
+    /// A packet that its source sends now.
+    pub fn sent(now_s: f64, number: i64, size_bytes: u16, flags: Flags) -> Self {
+        Self {
+            at_s: now_s,
+            tx_start_s: now_s,
+            number,
+            sent_s: now_s,
+            size_bytes,
+            flags,
+            options: 0,
+        }
+    }
+}
+
 /// Header bits and priority of a packet: bit 0 retransmission, 1 and 2 the ECN field of IP, 3 to 6
 /// the ECN feedback of an ACK, 7 CWR of data, 8 and 9 the priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

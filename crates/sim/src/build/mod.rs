@@ -104,6 +104,7 @@ impl Builder<'_> {
             first_slot: 0,
             slot_losses: Vec::new(),
             cross: Vec::new(),
+            external: None,
             routes: Vec::new(),
             event_queues: EventQueues { fifos: Vec::new(), scheduler: S::new(1, 0.0), packets: 0 },
             merge_queues: Vec::new(),

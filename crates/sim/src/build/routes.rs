@@ -7,8 +7,7 @@ use crate::event::merge_queue::{InputPort, MergeQueue};
 use crate::event::queues::{EventKind, PacketFifo};
 use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::Tracer;
-use crate::network::fused_stages::{FusedFirstHop, FusedStages};
-use crate::network::route::{Entry, Route, Stage};
+use crate::network::route::{Entry, Hop, Route, Stage};
 use crate::packet::FlowIndices;
 
 /// Fraction of a lookahead to rely on, since it is a sum of doubles.
@@ -26,7 +25,7 @@ impl Builder<'_> {
         let key = stages.clone();
         stages.pop();
         let mut fifos = 0;
-        let route: Vec<(Stage, Entry)> = stages
+        let mut route: Vec<(Stage, Entry)> = stages
             .iter()
             .enumerate()
             .map(|(i, &stage)| {
@@ -71,15 +70,14 @@ impl Builder<'_> {
                 (stage, entry)
             })
             .collect();
-        let sink = stages.iter().position(|stage| *stage == Stage::Sink).unwrap_or_default();
         let sender_lookahead_s = self.sender_lookahead_s(&route);
-        let fused = |first| {
-            FusedStages::new(&route, first, sender_lookahead_s == f64::INFINITY)
-                .filter(|_| self.options.look_ahead)
-        };
-        let fused = (0..route.len()).map(fused).collect();
-        let first_hop = if self.options.look_ahead { FusedFirstHop::new(&route) } else { None };
-        self.routes.push(Route { stages: route, fused, first_hop, sink, sender_lookahead_s });
+        if sender_lookahead_s == f64::INFINITY
+            && let Some((Stage::Source, entry)) = route.last_mut()
+            && let Entry::Fifo(fifo) = *entry
+        {
+            *entry = Entry::RunAhead(fifo);
+        }
+        self.routes.push(Route::new(&route, self.options.look_ahead, sender_lookahead_s));
         self.route_of.insert(key, self.routes.len() as u32 - 1);
         self.routes.len() as u32 - 1
     }
@@ -132,16 +130,16 @@ impl Builder<'_> {
 
     /// Events of the FIFOs of a flow on this route.
     pub(super) fn event_kinds(&self, route: u32) -> Vec<EventKind> {
-        let Route { stages, sender_lookahead_s, .. } = &self.routes[route as usize];
-        let event = |(stage, &(kind, entry)): (usize, &(Stage, Entry))| match (kind, entry) {
+        let Route { hops, sender_lookahead_s, .. } = &self.routes[route as usize];
+        let event = |(index, hop): (usize, &Hop)| match (hop.stage, hop.entry) {
             (_, Entry::Immediate | Entry::Merge(_)) => None,
             // An ACK may still overtake waiting ones.
             (Stage::Source, Entry::SortedFifo(_)) => Some(EventKind::Ack),
             (Stage::Source, _) if *sender_lookahead_s > 0.0 => Some(EventKind::AckLookahead),
             (Stage::Source, _) => Some(EventKind::Ack),
-            _ => Some(EventKind::EnterStage(stage as u32)),
+            _ => Some(EventKind::EnterStage(index as u32)),
         };
-        stages.iter().enumerate().filter_map(event).collect()
+        hops.iter().enumerate().filter_map(event).collect()
     }
 
     /// Adds a merge queue to every link that can have one.

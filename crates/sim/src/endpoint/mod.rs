@@ -1,7 +1,9 @@
-//! Endpoints of traffic: TCP senders and receivers, arriving flows, cross traffic.
+//! Endpoints of traffic: TCP senders and receivers, arriving flows, cross traffic,
+//! and endpoints outside the simulation.
 
 pub mod arrivals;
 pub mod cross_traffic;
+pub mod external;
 pub mod source_population;
 pub mod tcp;
 pub mod transfer;

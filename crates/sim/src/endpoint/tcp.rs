@@ -1,11 +1,12 @@
 //! TCP endpoints of a flow: sender and receiver with their per-flow state and counters.
 
+use crate::collections::slab::Slab;
 use crate::endpoint::transfer::ActiveTransfer;
 use crate::measure::goodput_bins::GoodputBins;
 use crate::measure::trace_hash::TraceHash;
-use crate::packet::Flags;
-use crate::packet::FlowIndices;
-use cwndlab_tcp::{Knobs, NEVER, Receiver, Sender};
+use crate::measure::window::MeasurementWindow;
+use crate::packet::{AckOptions, Flags, FlowIndices, Packet};
+use cwndlab_tcp::{AckSegment, Knobs, NEVER, Receiver, Sender};
 
 /// The sending endpoint of a flow.
 #[derive(Clone, Debug)]
@@ -146,4 +147,46 @@ pub struct SlotLosses {
 impl SlotLosses {
     /// No losses.
     pub const NONE: Self = Self { acks: 0, last_s: f64::NEG_INFINITY };
+}
+
+/// A data packet reaches the receiver. Returns whether it is new, and the ACK to send now, if any.
+#[inline(always)]
+pub fn receive(
+    sink: &mut ReceiverEndpoint,
+    packet: &Packet,
+    knobs: &Knobs,
+    window: &MeasurementWindow,
+    bin_s: f64,
+) -> (bool, Option<AckSegment>) {
+    let (new, ack) = {
+        let (marked, reduced) = (packet.flags.is_ce(), packet.flags.has(Flags::CWR));
+        sink.receiver.on_data(packet.at_s, packet.number, packet.sent_s, marked, reduced, knobs)
+    };
+    sink.total_delivered += 1;
+    // A SYN carries no data.
+    let new = new && !(packet.number == 0 && knobs.syn);
+    let inside = window.contains(packet.at_s);
+    sink.arrived_bytes += if inside { u64::from(packet.size_bytes) } else { 0 };
+    if new && inside {
+        sink.bins.add(packet.at_s, sink.delivered, window, bin_s);
+        sink.delivered += 1;
+        if let Some(payload_bytes) = sink.receiver.short_payload_bytes(packet.number) {
+            sink.missing_bytes = knobs.packet_size - payload_bytes;
+        }
+    }
+    (new, ack)
+}
+
+/// Stores SACK blocks and timestamp echo, if the ACK carries any; returns their key.
+#[inline(always)]
+pub fn ack_options(ack: &AckSegment, receiver: &Receiver, options: &mut Slab<AckOptions>) -> u32 {
+    let blocks = receiver.sack_blocks();
+    if blocks.is_none() && ack.echo_s == ack.sent_s && ack.echo.ce_bytes().is_none() {
+        return 0;
+    }
+    options.insert(AckOptions {
+        sack: blocks.copied().unwrap_or_default(),
+        echo_s: ack.echo_s,
+        echo: ack.echo,
+    })
 }

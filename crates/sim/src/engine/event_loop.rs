@@ -10,8 +10,24 @@ use crate::packet::Packet;
 use cwndlab_prefetch::prefetch;
 
 impl<S: EventScheduler, T: Tracer> Engine<S, T> {
-    /// Processes at most `events` events.
+    /// Processes at most `events` events, until the end of the run.
     pub fn advance(&mut self, events: u64) -> Status {
+        let status = self.process(events, self.datapath.end_s);
+        if status == Status::Done {
+            self.finish();
+        }
+        status
+    }
+
+    /// Processes all events up to `until_s`.
+    pub fn advance_to(&mut self, until_s: f64) {
+        while self.process(u64::MAX, until_s) == Status::Running {}
+        self.now_s = self.now_s.max(until_s);
+    }
+
+    /// Processes at most `events` events; done if none is left up to `until_s`.
+    #[inline(always)]
+    fn process(&mut self, events: u64, until_s: f64) -> Status {
         for _ in 0..events {
             if self.datapath.overflowed {
                 return Status::OutOfMemory;
@@ -29,14 +45,14 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             }
             if is_untied {
                 if timer_s < time_s {
-                    if timer_s > self.datapath.end_s {
-                        return self.finish();
+                    if timer_s > until_s {
+                        return Status::Done;
                     }
                     self.on_timer();
                     continue;
                 }
-                if time_s > self.datapath.end_s {
-                    return self.finish();
+                if time_s > until_s {
+                    return Status::Done;
                 }
                 self.now_s = time_s;
                 if timer_s > time_s {
@@ -78,7 +94,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         }
     }
 
-    fn finish(&mut self) -> Status {
+    fn finish(&mut self) {
         let end_s = self.datapath.end_s;
         self.now_s = end_s;
         self.datapath.finish();
@@ -91,7 +107,6 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
                 &self.knobs[endpoint.knobs as usize],
             );
         }
-        Status::Done
     }
 
     /// Takes the head of a FIFO that is due, and schedules its next one. Returns none for events
@@ -156,7 +171,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             (EventKind::TransmissionEnd(link), _) => {
                 self.datapath.on_service_event(link, self.now_s)
             }
-            (_, Some(packet)) => self.datapath.traverse_slow_path(flow, indices, 0, packet),
+            (_, Some(packet)) => self.datapath.reach(flow, indices, 0, packet),
             (_, None) => {}
         }
     }

@@ -46,15 +46,7 @@ impl<S: EventScheduler, T: Tracer> Output for SenderOutput<'_, S, T> {
             .with_ecn(segment.ecn)
             .with(Flags::CWR, segment.cwr);
         if T::ON {
-            let packet = Packet {
-                at_s,
-                tx_start_s: at_s,
-                number,
-                sent_s: at_s,
-                size_bytes,
-                flags,
-                options: 0,
-            };
+            let packet = Packet::sent(at_s, number, size_bytes, flags);
             let row = PacketRow {
                 cwnd: segment.cwnd,
                 ssthresh: segment.ssthresh,
@@ -62,6 +54,7 @@ impl<S: EventScheduler, T: Tracer> Output for SenderOutput<'_, S, T> {
             };
             self.datapath.trace.packet(row);
         }
-        self.datapath.send_data(self.flow, self.indices, at_s, number, size_bytes, flags);
+        let packet = Packet::sent(at_s, number, size_bytes, flags);
+        self.datapath.reach(self.flow, *self.indices, 0, packet);
     }
 }

@@ -1,12 +1,12 @@
 //! Timer events: flows start and stop, the measurement window starts and ends, endpoint timers
 //! expire.
 
+use crate::endpoint::tcp::ack_options;
 use crate::engine::state::Engine;
 use crate::event::scheduler::{EventScheduler, NO_EVENT};
 use crate::event::timers::TimerKind;
 use crate::measure::trace::row;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer};
-use crate::network::transport::ack_options;
 use crate::packet::{Flags, Packet};
 use cwndlab_tcp::{Counters, NEVER};
 
@@ -101,7 +101,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             let packet =
                 Packet { at_s: time_s, tx_start_s, number, sent_s, size_bytes, flags, options };
             let after = datapath.routes[indices.route as usize].sink + 1;
-            datapath.enter_or_schedule(flow, indices, after, packet);
+            datapath.reach(flow, indices, after, packet);
         }
     }
 
@@ -144,15 +144,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         if T::ON && !is_probing {
             let sender = &self.senders[flow as usize].sender;
             let (at_s, number) = (self.now_s, sender.snd_una());
-            let packet = Packet {
-                at_s,
-                tx_start_s: at_s,
-                number,
-                sent_s: at_s,
-                size_bytes: 0,
-                flags: Flags::default(),
-                options: 0,
-            };
+            let packet = Packet::sent(at_s, number, 0, Flags::default());
             let row = PacketRow {
                 cwnd: sender.cwnd(),
                 ssthresh: sender.ssthresh(),

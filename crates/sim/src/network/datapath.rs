@@ -2,6 +2,7 @@
 
 use crate::collections::slab::Slab;
 use crate::endpoint::cross_traffic::CrossSink;
+use crate::endpoint::external::ExternalEndpoints;
 use crate::endpoint::tcp::{ReceiverEndpoint, SlotLosses};
 use crate::event::merge_queue::MergeQueue;
 use crate::event::queues::EventQueues;
@@ -26,6 +27,8 @@ pub struct Datapath<S: EventScheduler, T: Tracer> {
     pub(crate) slot_losses: Vec<SlotLosses>,
     /// Sinks of cross traffic, by number of the source.
     pub(crate) cross: Vec<CrossSink>,
+    /// Endpoints outside the simulation, which then has no receivers.
+    pub(crate) external: Option<ExternalEndpoints>,
     pub(crate) routes: Vec<Route>,
     pub(crate) event_queues: EventQueues<S>,
     pub(crate) merge_queues: Vec<MergeQueue>,

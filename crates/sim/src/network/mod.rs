@@ -2,7 +2,6 @@
 
 pub mod access_links;
 pub mod datapath;
-pub mod fused_stages;
 pub mod impairment;
 pub mod link;
 pub mod route;

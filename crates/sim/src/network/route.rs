@@ -1,7 +1,6 @@
 //! Routes: the stages of a packet, and how it enters each.
 
 use crate::event::merge_queue::InputPort;
-use crate::network::fused_stages::{FusedFirstHop, FusedStages};
 
 /// A stage of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,20 +38,63 @@ pub enum Entry {
     SortedFifo(u32),
     /// From a merge queue, which the packets of several flows share.
     Merge(InputPort),
+    /// A sender that may process the ACK before its time; otherwise by an event, from a FIFO of the
+    /// flow.
+    RunAhead(u32),
+}
+
+/// A stage of a route, and how a packet reaches it.
+#[derive(Clone, Copy, Debug)]
+pub struct Hop {
+    /// Access link in front, by offset among the flow's access links, or [`Hop::NO_ACCESS_LINK`].
+    pub access_link: u32,
+    /// How the packet enters the stage then.
+    pub entry: Entry,
+    /// The stage.
+    pub stage: Stage,
+}
+
+impl Hop {
+    /// No access link in front.
+    pub const NO_ACCESS_LINK: u32 = u32::MAX;
 }
 
 /// Route of a data packet to the receiver and of its ACK back.
 #[derive(Clone, Debug, Default)]
 pub struct Route {
-    /// Stages in order, and how a packet enters each.
-    pub stages: Vec<(Stage, Entry)>,
-    /// For each stage the fused stages that begin there, if they have the common shape.
-    pub fused: Vec<Option<FusedStages>>,
-    /// The first hop, if it is the access link alone.
-    pub first_hop: Option<FusedFirstHop>,
-    /// Index of the receiver among the stages.
+    /// Stages in order, and how a packet reaches each.
+    pub hops: Vec<Hop>,
+    /// Index of the receiver among them.
     pub sink: usize,
     /// Sender lookahead, seconds: 0 if segments of the sender reach a shared stage without an
     /// event.
     pub sender_lookahead_s: f64,
+}
+
+impl Route {
+    /// Route of these stages. With `joins_access_links` an access link that a packet enters
+    /// at once is part of the hop to the stage behind it.
+    pub fn new(
+        stages: &[(Stage, Entry)],
+        joins_access_links: bool,
+        sender_lookahead_s: f64,
+    ) -> Self {
+        let mut hops = Vec::with_capacity(stages.len());
+        let mut access_link = Hop::NO_ACCESS_LINK;
+        for (index, &(stage, entry)) in stages.iter().enumerate() {
+            let is_joined = joins_access_links
+                && access_link == Hop::NO_ACCESS_LINK
+                && entry == Entry::Immediate
+                && index + 1 < stages.len();
+            match stage {
+                Stage::AccessLink(offset) if is_joined => access_link = offset,
+                _ => {
+                    hops.push(Hop { access_link, entry, stage });
+                    access_link = Hop::NO_ACCESS_LINK;
+                }
+            }
+        }
+        let sink = hops.iter().position(|hop| hop.stage == Stage::Sink).unwrap_or_default();
+        Self { hops, sink, sender_lookahead_s }
+    }
 }

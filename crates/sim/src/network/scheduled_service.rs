@@ -8,7 +8,6 @@ use crate::measure::trace::Tracer;
 use crate::network::access_links::AccessLinks;
 use crate::network::datapath::Datapath;
 use crate::network::link::{LOST, ScheduledQueue, ServiceAction};
-use crate::network::route::Entry;
 use crate::packet::Packet;
 use crate::packet::RoutedPacket;
 
@@ -91,14 +90,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             return self.end_trip(flow, indices, stage, packet, at_s);
         }
         let packet = Packet { at_s, tx_start_s: now_s, ..packet };
-        let route = &self.routes[indices.route as usize];
-        if route.stages[stage + 1].1 != Entry::Immediate || route.fused[stage + 1].is_none() {
-            return self.enter_or_schedule(flow, indices, stage + 1, packet);
-        }
-        // The common case, inlined.
-        if let Some((fifo, ack)) = self.traverse(flow, indices, stage + 1, packet) {
-            self.event_queues.push(fifo, ack);
-        }
+        self.reach(flow, indices, stage + 1, packet);
     }
 
     /// Schedules an event of the link: the end of a transmission, or the limit of a deferral.

@@ -1,0 +1,61 @@
+//! External endpoints: packets that enter and leave the network from outside the simulation, in
+//! live runs.
+
+use crate::network::link::LOST;
+use crate::packet::Packet;
+use cwndlab_tcp::Ecn;
+
+/// A packet that the caller sends through a network path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExternalPacket {
+    /// Number that the caller gives it.
+    pub token: u32,
+    /// Its flow, by index in [`crate::NetworkPath::flows`].
+    pub flow: u32,
+    /// Whether it travels in the reverse direction, from sink to source.
+    pub reverse: bool,
+    /// Size on the wire, bytes.
+    pub size_bytes: u16,
+    /// ECN field of the IP header.
+    pub ecn: Ecn,
+}
+
+/// Fate of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It left the path at the other end.
+    Delivered,
+    /// A link dropped it.
+    Dropped,
+}
+
+/// A packet that has left the path.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketOutcome {
+    /// The packet; a link may have marked it.
+    pub packet: ExternalPacket,
+    /// Arrival time at the other end, or at the link that dropped it, seconds.
+    pub at_s: f64,
+    /// Its fate.
+    pub fate: Fate,
+}
+
+/// What the endpoints of all flows have received, and what was dropped on the way, in order of
+/// events.
+#[derive(Debug, Default)]
+pub struct ExternalEndpoints {
+    /// Packets that have left the network and are still to be fetched.
+    pub outcomes: Vec<PacketOutcome>,
+}
+
+impl ExternalEndpoints {
+    /// A packet of `flow` leaves the network at its own time; `ended_s` is [`LOST`] if it was
+    /// dropped.
+    pub fn leave(&mut self, flow: u32, reverse: bool, packet: &Packet, ended_s: f64) {
+        let &Packet { at_s, number, size_bytes, flags, .. } = packet;
+        let packet =
+            ExternalPacket { token: number as u32, flow, reverse, size_bytes, ecn: flags.ecn() };
+        let fate = if ended_s == LOST { Fate::Dropped } else { Fate::Delivered };
+        self.outcomes.push(PacketOutcome { packet, at_s, fate });
+    }
+}

@@ -1,0 +1,175 @@
+//! Network path: the network of a scenario for packets of external endpoints, without simulated
+//! ones.
+//!
+//! Links, queues, access links, cross traffic and the engine are those of a simulation, so that real
+//! packets meet the conditions that simulated packets meet. The caller passes the time in:
+//! crates/emulator drives a path by the wall clock.
+//!
+//! ```
+//! use cwndlab_scenario::Scenario;
+//! use cwndlab_sim::{Fate, ExternalPacket, NetworkPath};
+//! let scenario = Scenario::from_toml(r#"
+//!     duration = "10s"
+//!     [dumbbell]
+//!     rate = "1Mbit"
+//!     delay = "20ms"
+//!     [[flows]]
+//!     rule = "AIMD(1, 0.5)"
+//! "#).unwrap();
+//! let mut path = NetworkPath::new(&scenario);
+//! let mut arrivals = Vec::new();
+//! let packet = ExternalPacket { size_bytes: 1250, ..ExternalPacket::default() };
+//! path.inject(0.5, packet, &mut |outcome| arrivals.push(outcome));
+//! path.advance(1.0, &mut |outcome| arrivals.push(outcome));
+//! // 10 ms to transmit 10,000 bits at 1 Mbit/s, and 20 ms of propagation.
+//! assert!((arrivals[0].at_s - 0.53).abs() < 1e-12 && arrivals[0].fate == Fate::Delivered);
+//! ```
+
+use crate::build::{BuiltNetwork, Options, build};
+use crate::endpoint::external::{ExternalEndpoints, ExternalPacket, PacketOutcome};
+use crate::event::scheduler::{EventScheduler, HeadScheduler, WinnerTree};
+use crate::event::timers::TimerKind;
+use crate::packet::Packet;
+use crate::results::{CrossResult, FlowIdentity, LinkResult, cross_results, link_results};
+use cwndlab_scenario::Scenario;
+use cwndlab_tcp::{Knobs, NEVER};
+
+/// A listed flow, as the endpoints that the caller provides need to know it.
+#[derive(Clone, Debug)]
+pub struct ExternalFlow {
+    /// Names of the flow.
+    pub identity: FlowIdentity,
+    /// Index of its `[[flows]]` entry.
+    pub group: usize,
+    /// Round trip propagation delay, seconds.
+    pub base_rtt_s: f64,
+    /// Start time, seconds; infinite for never.
+    pub start_s: f64,
+    /// Time at which its application stops, seconds; infinite for never.
+    pub stop_s: f64,
+    /// Knobs of its endpoints.
+    pub knobs: Knobs,
+}
+
+type Network = BuiltNetwork<HeadScheduler<WinnerTree>, ()>;
+
+/// The links of a scenario with the packets on them.
+pub struct NetworkPath {
+    network: Network,
+    flows: Vec<ExternalFlow>,
+}
+
+impl NetworkPath {
+    /// An idle network at time 0, without the flows of `[[arrivals]]`.
+    pub fn new(scenario: &Scenario) -> Self {
+        let mut network: Network = build(scenario, Options { look_ahead: false }, ());
+        let flows = flows(&mut network);
+        let datapath = &mut network.engine.datapath;
+        datapath.receivers = Vec::new();
+        datapath.external = Some(ExternalEndpoints::default());
+        // The caller decides when the run ends.
+        datapath.end_s = f64::MAX;
+        Self { network, flows }
+    }
+
+    /// The listed flows.
+    pub fn flows(&self) -> &[ExternalFlow] {
+        &self.flows
+    }
+
+    /// Time of the next event, seconds; infinite for never.
+    pub fn next_event_s(&self) -> f64 {
+        self.network.engine.datapath.event_queues.scheduler.earliest().0
+    }
+
+    /// Sends a packet into the path at `now_s`, which never decreases. `out` receives the packets
+    /// that leave the path by then, and this one if it is dropped at once.
+    pub fn inject(
+        &mut self,
+        now_s: f64,
+        packet: ExternalPacket,
+        out: &mut impl FnMut(PacketOutcome),
+    ) {
+        self.advance(now_s, out);
+        let ExternalPacket { token, flow, reverse, size_bytes, ecn } = packet;
+        let engine = &mut self.network.engine;
+        let endpoint = &engine.senders[flow as usize];
+        let (indices, flags) = (endpoint.indices, endpoint.flags.with_ecn(ecn));
+        let sink = engine.datapath.routes[indices.route as usize].sink;
+        let packet = Packet::sent(engine.now_s, i64::from(token), size_bytes, flags);
+        let stage = if reverse { sink + 1 } else { 0 };
+        engine.datapath.reach(flow, indices, stage, packet);
+        self.fetch(out);
+    }
+
+    /// Advances the time to `now_s`. `out` receives the packets that leave the path by then,
+    /// deliveries in order of time.
+    pub fn advance(&mut self, now_s: f64, out: &mut impl FnMut(PacketOutcome)) {
+        self.network.engine.advance_to(now_s);
+        self.fetch(out);
+    }
+
+    fn fetch(&mut self, out: &mut impl FnMut(PacketOutcome)) {
+        if let Some(external) = &mut self.network.engine.datapath.external {
+            external.outcomes.drain(..).for_each(out);
+        }
+    }
+
+    /// Ends the run at `end_s` and updates all counters. Returns the number of packets in flight.
+    pub fn finish(&mut self, end_s: f64) -> usize {
+        self.advance(end_s, &mut |_| {});
+        let datapath = &mut self.network.engine.datapath;
+        datapath.links.iter_mut().for_each(|link| link.finish(end_s));
+        datapath.event_queues.packets as usize
+    }
+
+    /// Whether a queue exceeds the memory limit.
+    pub fn has_overflowed(&self) -> bool {
+        self.network.engine.datapath.links.iter().any(|link| link.overflowed)
+    }
+
+    /// Results of the links, after [`NetworkPath::finish`].
+    pub fn links(&self) -> Vec<LinkResult> {
+        link_results(&self.network, &[])
+    }
+
+    /// Results of cross traffic, after [`NetworkPath::finish`].
+    pub fn cross(&self, scenario: &Scenario) -> Vec<CrossResult> {
+        cross_results(&self.network, scenario)
+    }
+
+    /// Sampling interval (seconds) and queue length samples (packets) of each link, if the scenario
+    /// traces queues.
+    pub fn queue_samples(&self) -> Vec<(f64, &[u32])> {
+        let samplers =
+            self.network.engine.datapath.links.iter().filter_map(|link| link.sampler.as_ref());
+        samplers.map(|sampler| (sampler.every_s, sampler.samples.as_slice())).collect()
+    }
+}
+
+/// The listed flows of a network. Their start and stop times are in its timers, which have no other
+/// use here.
+fn flows(network: &mut Network) -> Vec<ExternalFlow> {
+    let engine = &mut network.engine;
+    let mut times = vec![(NEVER, NEVER); network.flows.base_rtts_s.len()];
+    while let Some((at_s, kind, flow)) = engine.datapath.timers.pop() {
+        match (kind, times.get_mut(flow as usize)) {
+            (TimerKind::FlowStart, Some(times)) => times.0 = at_s,
+            (TimerKind::AppStop, Some(times)) => times.1 = at_s,
+            _ => {}
+        }
+    }
+    let flow_of = |(flow, (start_s, stop_s)): (usize, (f64, f64))| {
+        let (group, number) = network.flows.of(flow as u32)?;
+        let knobs = engine.senders[flow].knobs as usize;
+        Some(ExternalFlow {
+            identity: FlowIdentity::new(group, number),
+            group: knobs,
+            base_rtt_s: network.flows.base_rtts_s[flow],
+            start_s,
+            stop_s,
+            knobs: engine.knobs[knobs].clone(),
+        })
+    };
+    times.into_iter().enumerate().filter_map(flow_of).collect()
+}
