@@ -29,6 +29,7 @@ use crate::build::{BuiltNetwork, Options, build};
 use crate::endpoint::external::{ExternalEndpoints, ExternalPacket, PacketOutcome};
 use crate::event::scheduler::{EventScheduler, HeadScheduler, WinnerTree};
 use crate::event::timers::TimerKind;
+use crate::network::route::Route;
 use crate::packet::Packet;
 use crate::results::{CrossResult, FlowIdentity, LinkResult, cross_results, link_results};
 use cwndlab_scenario::Scenario;
@@ -95,9 +96,9 @@ impl NetworkPath {
         let engine = &mut self.network.engine;
         let endpoint = &engine.senders[flow as usize];
         let (indices, flags) = (endpoint.indices, endpoint.flags.with_ecn(ecn));
-        let sink = engine.datapath.routes[indices.route as usize].sink;
+        let Route { first, sink, .. } = engine.datapath.routes[indices.route as usize];
         let packet = Packet::sent(engine.now_s, i64::from(token), size_bytes, flags);
-        let stage = if reverse { sink + 1 } else { 0 };
+        let stage = if reverse { sink + 1 } else { first };
         engine.datapath.reach(flow, indices, stage, packet);
         self.fetch(out);
     }

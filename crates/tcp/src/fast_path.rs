@@ -2,9 +2,10 @@
 //! knobs need no more than a new window and the next packet. Functions with `STEADY` true leave out
 //! the tests whose results are known then; the unit tests compare both paths field by field.
 
+use crate::rate_sample::Flight;
 use crate::recovery::LossRecovery;
 use crate::tcb::Tcb;
-use crate::{AckSegment, Knobs, Output, Sender};
+use crate::{AckSegment, DataSegment, Knobs, Sender};
 use cwndlab_rules::AckFields;
 
 impl Tcb {
@@ -38,25 +39,40 @@ impl Sender {
             && matches!(&self.recovery, LossRecovery::Sack(sack) if sack.is_idle(&self.tcb));
     }
 
+    /// Whether `ack` may take the fast path.
     #[inline(always)]
-    pub(crate) fn takes_fast_path(&self, ack: AckSegment) -> bool {
+    pub fn is_steady(&self, ack: AckSegment) -> bool {
         self.fast_path && self.tcb.is_steady(ack)
     }
 
-    /// Processes an ACK on the fast path.
+    /// Processes an ACK on the fast path, up to sending. Returns the last packet that may be sent
+    /// now, for [`Sender::next_steady_segment`].
     #[inline(always)]
-    pub(crate) fn on_ack_fast_path(
-        &mut self,
-        now_s: f64,
-        ack: AckSegment,
-        knobs: &Knobs,
-        out: &mut impl Output,
-    ) {
+    pub fn on_steady_ack(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) -> i64 {
         self.tcb.accumulate_cwnd_area(now_s);
         self.tcb.count_rtt(now_s, ack);
+        self.tcb.new_ack::<true>(now_s, ack, knobs);
+        self.tcb.grow_after_new_ack::<true>(now_s, ack, 0, Flight::default(), knobs);
         if let LossRecovery::Sack(sack) = &mut self.recovery {
-            sack.on_ack::<true>(&mut self.tcb, now_s, ack, None, knobs, out);
+            sack.on_steady_ack();
         }
+        self.tcb.send_limit()
+    }
+
+    /// The next packet on the fast path, up to packet `last`.
+    #[inline(always)]
+    pub fn next_steady_segment(
+        &mut self,
+        now_s: f64,
+        last: i64,
+        knobs: &Knobs,
+    ) -> Option<DataSegment> {
+        let number = self.tcb.snd_nxt;
+        if number > last {
+            return None;
+        }
+        self.tcb.snd_nxt = number + 1;
+        Some(self.tcb.segment::<true>(now_s, number, Flight::default(), knobs))
     }
 }
 

@@ -13,6 +13,13 @@ impl Tcb {
         (i64::from(self.cwnd as u32) + self.dupwnd).min(i64::from(self.rwnd))
     }
 
+    /// The last packet that the window and the application's data allow, for schemes that count from
+    /// the last ACK.
+    #[inline(always)]
+    pub(crate) fn send_limit(&self) -> i64 {
+        (self.last_ack + self.send_window()).min(self.data_end - 1)
+    }
+
     /// Sends as many new packets as the window, pacing and `burst` allow.
     pub(crate) fn send_pending_data(
         &mut self,
@@ -63,12 +70,12 @@ impl Tcb {
     ) {
         let mut flight = self.flight();
         flight.in_flight += u64::from(self.needs.recovery);
-        self.output::<false>(now_s, number, flight, knobs, out);
+        self.output(now_s, number, flight, knobs, out);
     }
 
     /// Puts packet `number` on the wire. `flight`: packets in flight with this one, and lost.
     #[inline(always)]
-    pub(crate) fn output<const STEADY: bool>(
+    pub(crate) fn output(
         &mut self,
         now_s: f64,
         number: i64,
@@ -76,6 +83,18 @@ impl Tcb {
         knobs: &Knobs,
         out: &mut impl Output,
     ) {
+        out.send(self.segment::<false>(now_s, number, flight, knobs));
+    }
+
+    /// Packet `number`, and the state after it is sent.
+    #[inline(always)]
+    pub(crate) fn segment<const STEADY: bool>(
+        &mut self,
+        now_s: f64,
+        number: i64,
+        flight: Flight,
+        knobs: &Knobs,
+    ) -> DataSegment {
         let nothing_outstanding = !STEADY && self.highest_ack == self.highest_sent;
         let retransmission = !STEADY && number <= self.highest_sent;
         self.counters.sent += 1;
@@ -94,15 +113,7 @@ impl Tcb {
             Some(short) if short.number == number => knobs.wire_size_of(short.payload_bytes),
             _ => knobs.wire_size(number),
         };
-        out.send(DataSegment {
-            number,
-            size_bytes,
-            retransmission,
-            ecn,
-            cwr,
-            cwnd: self.cwnd,
-            ssthresh: self.ssthresh,
-        });
+        let (cwnd, ssthresh) = (self.cwnd, self.ssthresh);
         if retransmission {
             if knobs.undo {
                 self.note_retransmission(now_s, number);
@@ -114,6 +125,7 @@ impl Tcb {
         if !STEADY && (self.timer.deadline_s == NEVER || nothing_outstanding) {
             self.arm_timer(now_s);
         }
+        DataSegment { number, size_bytes, retransmission, ecn, cwr, cwnd, ssthresh }
     }
 
     /// Updates rate samples and pacing for a sent packet.

@@ -18,6 +18,8 @@ pub struct Receiver {
     /// Whether out-of-order packets exist or existed at the last ACK. True before the first packet,
     /// which therefore takes the slow path.
     has_gap: bool,
+    /// Whether the next packet in order only has to be acknowledged.
+    is_plain: bool,
     /// Delayed-ACK state; allocated at the first delayed ACK.
     delayed_ack: Option<Box<DelayedAck>>,
     sack: bool,
@@ -79,6 +81,7 @@ impl Receiver {
             echo_s: 0.0,
             out_of_order: None,
             has_gap: true,
+            is_plain: false,
             delayed_ack: None,
             sack,
             echo: EcnEcho::NONE,
@@ -90,6 +93,7 @@ impl Receiver {
     /// Tells which packet is a short one.
     pub fn set_short_packet(&mut self, short: Option<ShortPacket>) {
         self.short_packet = short.map(Box::new);
+        self.is_plain = false;
     }
 
     /// Payload of packet `number` if it is the short one, bytes.
@@ -111,10 +115,25 @@ impl Receiver {
         *self = Self { out_of_order, delayed_ack, ..Self::new(sack) };
     }
 
+    /// Whether packet `number` arrives in order and needs nothing but an ACK: no gap, delayed ACKs,
+    /// counters of marks or short packet.
+    #[inline(always)]
+    pub fn is_in_order(&self, number: i64) -> bool {
+        self.is_plain && number == self.rcv_nxt
+    }
+
+    /// Acknowledges a packet without CE and CWR that [`Receiver::is_in_order`]; returns the ECN
+    /// feedback of its ACK.
+    #[inline(always)]
+    pub fn acknowledge_in_order(&mut self, number: i64, sent_s: f64) -> EcnEcho {
+        (self.rcv_nxt, self.highest_received, self.last_ack_sent, self.echo_s) =
+            (number + 1, number, number, sent_s);
+        self.echo
+    }
+
     /// Processes a data packet. Returns whether it is new, and the ACK to send now, if any.
     ///
     /// `ce`: an AQM marked the packet; `cwr`: the sender reduced cwnd (RFC 3168 section 6.1).
-    #[inline(always)]
     pub fn on_data(
         &mut self,
         now_s: f64,
@@ -124,23 +143,18 @@ impl Receiver {
         cwr: bool,
         knobs: &Knobs,
     ) -> (bool, Option<AckSegment>) {
-        let is_plain = !knobs.delayed_ack && self.ce_counter.is_none() && !(ce | cwr);
-        if number == self.rcv_nxt && !self.has_gap && is_plain {
-            // Fast path: in order, no gap, no delayed ACKs, no counters.
-            (self.rcv_nxt, self.highest_received, self.last_ack_sent, self.echo_s) =
-                (number + 1, number, number, sent_s);
-            return (
-                true,
-                Some(AckSegment {
-                    ack: number,
-                    sent_s,
-                    echo_s: sent_s,
-                    size_bytes: knobs.ack_wire_size(),
-                    echo: self.echo,
-                }),
-            );
+        if self.is_in_order(number) && !(ce | cwr) {
+            let echo = self.acknowledge_in_order(number, sent_s);
+            let size_bytes = knobs.ack_wire_size();
+            let ack = AckSegment { ack: number, sent_s, echo_s: sent_s, size_bytes, echo };
+            return (true, Some(ack));
         }
-        self.on_data_slow_path(now_s, number, sent_s, ce, cwr, knobs)
+        let done = self.on_data_slow_path(now_s, number, sent_s, ce, cwr, knobs);
+        self.is_plain = !self.has_gap
+            && !knobs.delayed_ack
+            && self.ce_counter.is_none()
+            && self.short_packet.is_none();
+        done
     }
 
     #[inline(never)]

@@ -74,15 +74,18 @@ impl Sender {
         knobs: &Knobs,
         out: &mut impl Output,
     ) {
-        if self.takes_fast_path(ack) {
-            return self.on_ack_fast_path(now_s, ack, knobs, out);
+        if !self.is_steady(ack) {
+            return self.on_ack_slow_path(now_s, ack, sack, knobs, out);
         }
-        self.on_ack_slow_path(now_s, ack, sack, knobs, out);
+        let last = self.on_steady_ack(now_s, ack, knobs);
+        while let Some(segment) = self.next_steady_segment(now_s, last, knobs) {
+            out.send(segment);
+        }
     }
 
     /// Processes any ACK, for every rule and all knobs.
     #[inline(never)]
-    fn on_ack_slow_path(
+    pub fn on_ack_slow_path(
         &mut self,
         now_s: f64,
         ack: AckSegment,

@@ -21,7 +21,7 @@ use crate::measure::trace_hash::TraceHash;
 use crate::measure::window::MeasurementWindow;
 use crate::network::access_links::AccessLinks;
 use crate::network::datapath::Datapath;
-use crate::network::route::{Route, Stage};
+use crate::network::route::{Hop, Route, Stage};
 use crate::packet::Flags;
 use crate::packet::FlowIndices;
 use crate::random::stream::RandomStream;
@@ -65,6 +65,7 @@ struct Builder<'a> {
     /// for senders.
     ports: Vec<Vec<Option<Stage>>>,
     routes: Vec<Route>,
+    hops: Vec<Hop>,
     route_of: HashMap<Vec<Stage>, u32>,
 }
 
@@ -87,6 +88,7 @@ pub fn build<S: EventScheduler, T: Tracer>(
         merge_lookaheads,
         ports: Vec::new(),
         routes: Vec::new(),
+        hops: Vec::new(),
         route_of: HashMap::new(),
     }
     .build(trace)
@@ -106,6 +108,7 @@ impl Builder<'_> {
             cross: Vec::new(),
             external: None,
             routes: Vec::new(),
+            hops: Vec::new(),
             event_queues: EventQueues { fifos: Vec::new(), scheduler: S::new(1, 0.0), packets: 0 },
             merge_queues: Vec::new(),
             knobs: Arc::from([]),
@@ -124,6 +127,7 @@ impl Builder<'_> {
             groups: Vec::new(),
             transfers: Vec::new(),
             fault: None,
+            halt_s: 0.0,
             cross: Vec::new(),
             datapath,
             knobs: Arc::from([]),
@@ -178,7 +182,7 @@ impl Builder<'_> {
         let cross_counts =
             scenario.cross.iter().enumerate().map(|(i, spec)| self.plan.sources(i, spec)).collect();
         (engine.knobs, engine.datapath.knobs) = (knobs.clone(), knobs);
-        engine.datapath.routes = self.routes;
+        (engine.datapath.routes, engine.datapath.hops) = (self.routes, self.hops);
         engine
             .datapath
             .merge_queues
@@ -285,10 +289,15 @@ impl Builder<'_> {
                 finish_s: NEVER,
                 app,
             });
-            let bins = GoodputBins::new(engine.datapath.window.from_s, engine.datapath.bin_s);
+            let bins = GoodputBins::new(engine.datapath.window.from_s);
             let mut receiver = Receiver::new(recovery.uses_sack());
             receiver.set_short_packet(short);
-            engine.datapath.receivers.push(ReceiverEndpoint::new(receiver, knobs_index, bins));
+            engine.datapath.receivers.push(ReceiverEndpoint::new(
+                receiver,
+                knobs_index,
+                knobs.ack_wire_size() as u16,
+                bins,
+            ));
             infos.base_rtts_s.push(base_rtt_s);
         }
     }

@@ -7,7 +7,7 @@ use crate::event::merge_queue::{InputPort, MergeQueue};
 use crate::event::queues::{EventKind, PacketFifo};
 use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::Tracer;
-use crate::network::route::{Entry, Hop, Route, Stage};
+use crate::network::route::{Entry, Route, Stage, hops};
 use crate::packet::FlowIndices;
 
 /// Fraction of a lookahead to rely on, since it is a sum of doubles.
@@ -77,7 +77,11 @@ impl Builder<'_> {
         {
             *entry = Entry::RunAhead(fifo);
         }
-        self.routes.push(Route::new(&route, self.options.look_ahead, sender_lookahead_s));
+        let first = self.hops.len() as u32;
+        self.hops.extend(hops(&route, self.options.look_ahead));
+        let sink = self.hops[first as usize..].iter().position(|hop| hop.stage == Stage::Sink);
+        let sink = first + sink.unwrap_or_default() as u32;
+        self.routes.push(Route { first, sink, sender_lookahead_s });
         self.route_of.insert(key, self.routes.len() as u32 - 1);
         self.routes.len() as u32 - 1
     }
@@ -130,16 +134,18 @@ impl Builder<'_> {
 
     /// Events of the FIFOs of a flow on this route.
     pub(super) fn event_kinds(&self, route: u32) -> Vec<EventKind> {
-        let Route { hops, sender_lookahead_s, .. } = &self.routes[route as usize];
-        let event = |(index, hop): (usize, &Hop)| match (hop.stage, hop.entry) {
-            (_, Entry::Immediate | Entry::Merge(_)) => None,
-            // An ACK may still overtake waiting ones.
-            (Stage::Source, Entry::SortedFifo(_)) => Some(EventKind::Ack),
-            (Stage::Source, _) if *sender_lookahead_s > 0.0 => Some(EventKind::AckLookahead),
-            (Stage::Source, _) => Some(EventKind::Ack),
-            _ => Some(EventKind::EnterStage(index as u32)),
-        };
-        hops.iter().enumerate().filter_map(event).collect()
+        let Route { first, sender_lookahead_s, .. } = self.routes[route as usize];
+        let end = self.routes.get(route as usize + 1).map_or(self.hops.len() as u32, |r| r.first);
+        let event =
+            |index: u32| match (self.hops[index as usize].stage, self.hops[index as usize].entry) {
+                (_, Entry::Immediate | Entry::Merge(_)) => None,
+                // An ACK may still overtake waiting ones.
+                (Stage::Source, Entry::SortedFifo(_)) => Some(EventKind::Ack),
+                (Stage::Source, _) if sender_lookahead_s > 0.0 => Some(EventKind::AckLookahead),
+                (Stage::Source, _) => Some(EventKind::Ack),
+                _ => Some(EventKind::EnterStage(index)),
+            };
+        (first..end).filter_map(event).collect()
     }
 
     /// Adds a merge queue to every link that can have one.

@@ -6,7 +6,7 @@ use crate::measure::goodput_bins::GoodputBins;
 use crate::measure::trace_hash::TraceHash;
 use crate::measure::window::MeasurementWindow;
 use crate::packet::{AckOptions, Flags, FlowIndices, Packet};
-use cwndlab_tcp::{AckSegment, Knobs, NEVER, Receiver, Sender};
+use cwndlab_tcp::{AckSegment, EcnEcho, Knobs, NEVER, Receiver, Sender};
 
 /// The sending endpoint of a flow.
 #[derive(Clone, Debug)]
@@ -82,6 +82,8 @@ pub struct ReceiverEndpoint {
     pub receiver: Receiver,
     /// Index of its knobs.
     pub knobs: u32,
+    /// Size of an ACK without options on the wire, bytes.
+    pub ack_bytes: u16,
     /// New data packets received.
     pub delivered: u64,
     /// Bytes that the short one of them lacks to a full one.
@@ -102,10 +104,11 @@ pub struct ReceiverEndpoint {
 
 impl ReceiverEndpoint {
     /// A receiver that has received nothing.
-    pub fn new(receiver: Receiver, knobs: u32, bins: GoodputBins) -> Self {
+    pub fn new(receiver: Receiver, knobs: u32, ack_bytes: u16, bins: GoodputBins) -> Self {
         Self {
             receiver,
             knobs,
+            ack_bytes,
             delivered: 0,
             missing_bytes: 0,
             arrived_bytes: 0,
@@ -121,7 +124,7 @@ impl ReceiverEndpoint {
     pub fn reset(&mut self, sack: bool) {
         let mut receiver = std::mem::replace(&mut self.receiver, Receiver::new(sack));
         receiver.reset(sack);
-        *self = Self::new(receiver, self.knobs, self.bins.of_another_flow());
+        *self = Self::new(receiver, self.knobs, self.ack_bytes, self.bins.of_another_flow());
     }
 
     /// Payload of the new data packets received, bytes.
@@ -149,32 +152,54 @@ impl SlotLosses {
     pub const NONE: Self = Self { acks: 0, last_s: f64::NEG_INFINITY };
 }
 
-/// A data packet reaches the receiver. Returns whether it is new, and the ACK to send now, if any.
-#[inline(always)]
-pub fn receive(
-    sink: &mut ReceiverEndpoint,
-    packet: &Packet,
-    knobs: &Knobs,
-    window: &MeasurementWindow,
-    bin_s: f64,
-) -> (bool, Option<AckSegment>) {
-    let (new, ack) = {
-        let (marked, reduced) = (packet.flags.is_ce(), packet.flags.has(Flags::CWR));
-        sink.receiver.on_data(packet.at_s, packet.number, packet.sent_s, marked, reduced, knobs)
-    };
-    sink.total_delivered += 1;
-    // A SYN carries no data.
-    let new = new && !(packet.number == 0 && knobs.syn);
-    let inside = window.contains(packet.at_s);
-    sink.arrived_bytes += if inside { u64::from(packet.size_bytes) } else { 0 };
-    if new && inside {
-        sink.bins.add(packet.at_s, sink.delivered, window, bin_s);
-        sink.delivered += 1;
-        if let Some(payload_bytes) = sink.receiver.short_payload_bytes(packet.number) {
-            sink.missing_bytes = knobs.packet_size - payload_bytes;
+impl ReceiverEndpoint {
+    /// A data packet reaches the receiver, in order and without anything to note. Returns the size
+    /// of its ACK, bytes, and ECN feedback; none if the packet needs [`ReceiverEndpoint::receive`].
+    #[inline(always)]
+    pub fn receive_in_order(
+        &mut self,
+        at_s: f64,
+        number: i64,
+        sent_s: f64,
+        size_bytes: u16,
+        flags: Flags,
+    ) -> Option<(u16, EcnEcho)> {
+        if !self.receiver.is_in_order(number) || flags.is_ce() || flags.has(Flags::CWR) {
+            return None;
         }
+        let inside = u64::from(self.bins.is_inside_as_before(at_s)?);
+        self.total_delivered += 1;
+        self.delivered += inside;
+        self.arrived_bytes += inside * u64::from(size_bytes);
+        Some((self.ack_bytes, self.receiver.acknowledge_in_order(number, sent_s)))
     }
-    (new, ack)
+
+    /// A data packet reaches the receiver. Returns whether it is new, and the ACK to send now, if
+    /// any.
+    pub fn receive(
+        &mut self,
+        packet: &Packet,
+        knobs: &Knobs,
+        window: &MeasurementWindow,
+        bin_s: f64,
+    ) -> (bool, Option<AckSegment>) {
+        let &Packet { at_s, number, sent_s, size_bytes, flags, .. } = packet;
+        let (marked, reduced) = (flags.is_ce(), flags.has(Flags::CWR));
+        let (is_new, ack) = self.receiver.on_data(at_s, number, sent_s, marked, reduced, knobs);
+        self.total_delivered += 1;
+        // A SYN carries no data.
+        let is_new = is_new && !(number == 0 && knobs.syn);
+        if self.bins.is_inside(at_s, self.delivered, window, bin_s) {
+            self.arrived_bytes += u64::from(size_bytes);
+            if is_new {
+                self.delivered += 1;
+                if let Some(payload_bytes) = self.receiver.short_payload_bytes(number) {
+                    self.missing_bytes = knobs.packet_size - payload_bytes;
+                }
+            }
+        }
+        (is_new, ack)
+    }
 }
 
 /// Stores SACK blocks and timestamp echo, if the ACK carries any; returns their key.

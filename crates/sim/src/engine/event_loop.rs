@@ -9,6 +9,9 @@ use crate::packet::FlowIndices;
 use crate::packet::Packet;
 use cwndlab_prefetch::prefetch;
 
+/// Events between checks of the memory limit.
+const EVENTS_BETWEEN_CHECKS: u64 = 1024;
+
 impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     /// Processes at most `events` events, until the end of the run.
     pub fn advance(&mut self, events: u64) -> Status {
@@ -26,72 +29,113 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     }
 
     /// Processes at most `events` events; done if none is left up to `until_s`.
-    #[inline(always)]
-    fn process(&mut self, events: u64, until_s: f64) -> Status {
-        for _ in 0..events {
-            if self.datapath.overflowed {
+    fn process(&mut self, mut events: u64, until_s: f64) -> Status {
+        let fault_s = self.fault.map_or(NO_EVENT, |fault| fault.0);
+        self.halt_s = until_s.next_up().min(fault_s);
+        while events > 0 {
+            if self.datapath.overflowed || self.datapath.trace.overflowed() {
                 return Status::OutOfMemory;
             }
+            let batch = events.min(EVENTS_BETWEEN_CHECKS);
+            events -= batch;
+            if let Some(status) = self.process_batch(batch) {
+                return status;
+            }
+        }
+        Status::Running
+    }
+
+    /// Processes at most `events` events; some status if no further one may be processed.
+    #[inline(always)]
+    fn process_batch(&mut self, events: u64) -> Option<Status> {
+        if self.has_simultaneous()
+            && let Some(status) = self.process_simultaneous()
+        {
+            return Some(status);
+        }
+        for _ in 0..events {
             if S::CAN_PEEK_AHEAD {
                 self.fetch_ahead();
             }
             let (time_s, fifo) = self.datapath.event_queues.scheduler.earliest();
-            let timer_s = self.datapath.timers.first_s();
-            let is_untied = self.simultaneous.is_empty() && self.expired_timers.is_empty();
-            if let Some((fault_s, _)) = self.fault
-                && fault_s <= if is_untied { time_s.min(timer_s) } else { self.now_s }
-            {
-                return Status::InvalidWindow;
+            if time_s >= self.datapath.timers.first_s() || time_s >= self.halt_s {
+                if let Some(status) = self.process_timer_or_halt(time_s) {
+                    return Some(status);
+                }
+                continue;
             }
-            if is_untied {
-                if timer_s < time_s {
-                    if timer_s > until_s {
-                        return Status::Done;
+            self.now_s = time_s;
+            let PacketFifo { flow, event, indices, .. } =
+                self.datapath.event_queues.fifos[fifo as usize];
+            // The most frequent event, inlined; the general form is `on_head`.
+            if let EventKind::EnterStage(stage) = event {
+                let packet = self.datapath.event_queues.pop(fifo);
+                if self.datapath.event_queues.scheduler.earliest().0 > time_s {
+                    if let Some((fifo, ack)) = self.datapath.traverse(flow, indices, stage, packet)
+                    {
+                        self.on_ack_early(fifo, flow, ack);
                     }
-                    self.on_timer();
                     continue;
                 }
-                if time_s > until_s {
-                    return Status::Done;
+                self.defer_to_tie_break(fifo, Some(packet));
+            } else if event == EventKind::AckLookahead {
+                self.on_ack_batch(fifo, flow, indices);
+                continue;
+            } else {
+                let head = self.take(fifo, flow, event);
+                if self.datapath.event_queues.scheduler.earliest().0 > time_s {
+                    self.on_head(flow, event, indices, head);
+                    continue;
                 }
-                self.now_s = time_s;
-                if timer_s > time_s {
-                    let PacketFifo { flow, event, indices, .. } =
-                        self.datapath.event_queues.fifos[fifo as usize];
-                    if event == EventKind::AckLookahead {
-                        self.on_ack_batch(fifo, flow, indices);
-                        continue;
-                    }
-                    // The most frequent event, inlined; the general form is `on_head`.
-                    if let EventKind::EnterStage(stage) = event {
-                        let packet = self.datapath.event_queues.pop(fifo);
-                        if self.datapath.event_queues.scheduler.earliest().0 > time_s {
-                            if let Some((fifo, ack)) =
-                                self.datapath.traverse(flow, indices, stage as usize, packet)
-                            {
-                                self.on_ack_early(fifo, flow, ack);
-                            }
-                        } else {
-                            self.defer_to_tie_break(fifo, Some(packet));
-                            self.on_simultaneous();
-                        }
-                        continue;
-                    }
-                    let head = self.take(fifo, flow, event);
-                    if self.datapath.event_queues.scheduler.earliest().0 > time_s {
-                        self.on_head(flow, event, indices, head);
-                        continue;
-                    }
-                    self.defer_to_tie_break(fifo, head);
-                }
+                self.defer_to_tie_break(fifo, head);
             }
-            self.on_simultaneous();
+            if let Some(status) = self.process_simultaneous() {
+                return Some(status);
+            }
         }
-        if self.datapath.overflowed || self.datapath.trace.overflowed() {
-            Status::OutOfMemory
+        None
+    }
+
+    /// The next thing due is a timer, alone or together with the packet due at `time_s`, or what is
+    /// due must not be processed: the end is reached, or a sender is at fault.
+    #[cold]
+    #[inline(never)]
+    fn process_timer_or_halt(&mut self, time_s: f64) -> Option<Status> {
+        let timer_s = self.datapath.timers.first_s();
+        let next_time_s = time_s.min(timer_s);
+        if next_time_s >= self.halt_s {
+            let is_fault = self.fault.is_some_and(|(fault_s, _)| fault_s <= next_time_s);
+            return Some(if is_fault { Status::InvalidWindow } else { Status::Done });
+        }
+        if timer_s < time_s {
+            self.on_timer();
         } else {
-            Status::Running
+            self.now_s = time_s;
         }
+        if timer_s == time_s || self.has_simultaneous() {
+            return self.process_simultaneous();
+        }
+        None
+    }
+
+    /// Processes what is due at this instant; some status if it must not go on now.
+    #[cold]
+    #[inline(never)]
+    fn process_simultaneous(&mut self) -> Option<Status> {
+        for _ in 0..EVENTS_BETWEEN_CHECKS {
+            self.on_simultaneous();
+            if self.halt_s <= self.now_s {
+                return Some(Status::InvalidWindow);
+            }
+            if !self.has_simultaneous() {
+                return None;
+            }
+        }
+        Some(Status::Running)
+    }
+
+    fn has_simultaneous(&self) -> bool {
+        !(self.simultaneous.is_empty() && self.expired_timers.is_empty())
     }
 
     fn finish(&mut self) {
@@ -163,7 +207,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         match (event, head) {
             (EventKind::Ack | EventKind::AckLookahead, Some(packet)) => self.on_ack(flow, packet),
             (EventKind::EnterStage(stage), Some(packet)) => {
-                self.on_enter(flow, indices, stage as usize, packet)
+                self.on_enter(flow, indices, stage, packet)
             }
             (EventKind::MergeBatch(merge_queue), _) => {
                 self.datapath.run_merge_batch(merge_queue, self.now_s)
@@ -171,7 +215,10 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             (EventKind::TransmissionEnd(link), _) => {
                 self.datapath.on_service_event(link, self.now_s)
             }
-            (_, Some(packet)) => self.datapath.reach(flow, indices, 0, packet),
+            (_, Some(packet)) => {
+                let first = self.datapath.routes[indices.route as usize].first;
+                self.datapath.reach(flow, indices, first, packet)
+            }
             (_, None) => {}
         }
     }

@@ -12,7 +12,7 @@ use crate::measure::goodput_bins::GoodputBins;
 use crate::measure::trace::Tracer;
 use crate::measure::trace_hash::TraceHash;
 use crate::packet::FlowIndices;
-use cwndlab_tcp::{Counters, NEVER, Receiver, Recovery, Sender};
+use cwndlab_tcp::{Counters, NEVER, Receiver, Sender};
 
 /// Transfers that are recorded: about 2 GiB.
 const MAX_TRANSFERS: usize = 50_000_000;
@@ -110,10 +110,15 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             .iter()
             .for_each(|&(_, (rate, ..))| datapath.access_links.push(rate, 0.0));
         datapath.trace.slot(index);
-        let bins = GoodputBins::new(datapath.window.from_s, datapath.bin_s);
+        let bins = GoodputBins::new(datapath.window.from_s);
         datapath.slot_losses.push(SlotLosses::NONE);
-        datapath.receivers.push(new_receiver(template.knobs, template.recovery, &bins));
         let knobs = &self.knobs[template.knobs as usize];
+        datapath.receivers.push(ReceiverEndpoint::new(
+            Receiver::new(template.recovery.uses_sack()),
+            template.knobs,
+            knobs.ack_wire_size() as u16,
+            bins,
+        ));
         self.senders.push(SenderEndpoint {
             sender: Sender::new(template.rule.clone(), template.recovery, Some(1), 0.0, knobs),
             indices,
@@ -211,9 +216,4 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             }
         }
     }
-}
-
-/// The receiver of a new slot.
-fn new_receiver(knobs: u32, recovery: Recovery, bins: &GoodputBins) -> ReceiverEndpoint {
-    ReceiverEndpoint::new(Receiver::new(recovery.uses_sack()), knobs, *bins)
 }

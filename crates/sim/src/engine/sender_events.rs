@@ -5,7 +5,7 @@
 //! cases are calls.
 
 use crate::endpoint::tcp::SenderEndpoint;
-use crate::engine::sender_output::{MAX_SEGMENTS_PER_EVENT, SenderOutput};
+use crate::engine::sender_output::{MAX_SEGMENTS_PER_EVENT, SenderOutput, send};
 use crate::engine::state::Engine;
 use crate::event::scheduler::{EventScheduler, NO_EVENT};
 use crate::event::timers::TimerKind;
@@ -13,56 +13,11 @@ use crate::measure::trace::row;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer};
 use crate::network::datapath::Datapath;
 use crate::packet::FlowIndices;
-use crate::packet::{AckOptions, Packet};
+use crate::packet::Packet;
 use cwndlab_tcp::{AckSegment, Knobs, NEVER, SackBlocks, Sender};
 
 /// With more simultaneous events than this, no search for those of one flow takes place.
 const MAX_TIES_SEARCHED: usize = 8;
-
-/// An event of a sender. Closures implement it; the frequent events are structs, so that they are
-/// inlined.
-trait SenderEvent<S: EventScheduler, T: Tracer> {
-    fn apply(
-        self,
-        sender: &mut Sender,
-        now_s: f64,
-        knobs: &Knobs,
-        wire: &mut SenderOutput<'_, S, T>,
-    );
-}
-
-impl<S: EventScheduler, T: Tracer, F: FnOnce(&mut Sender, f64, &Knobs, &mut SenderOutput<'_, S, T>)>
-    SenderEvent<S, T> for F
-{
-    fn apply(
-        self,
-        sender: &mut Sender,
-        now_s: f64,
-        knobs: &Knobs,
-        wire: &mut SenderOutput<'_, S, T>,
-    ) {
-        self(sender, now_s, knobs, wire);
-    }
-}
-
-/// An ACK arrives, with its SACK blocks.
-struct AckArrival<'a> {
-    ack: AckSegment,
-    sack: Option<&'a SackBlocks>,
-}
-
-impl<S: EventScheduler, T: Tracer> SenderEvent<S, T> for AckArrival<'_> {
-    #[inline(always)]
-    fn apply(
-        self,
-        sender: &mut Sender,
-        now_s: f64,
-        knobs: &Knobs,
-        wire: &mut SenderOutput<'_, S, T>,
-    ) {
-        sender.on_ack(now_s, self.ack, self.sack, knobs, wire);
-    }
-}
 
 /// ACKs processed together at most. Nothing else limits the batch of a flow that is alone, and
 /// whoever runs the simulation waits for its end.
@@ -134,13 +89,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     /// A packet enters a stage while other events are due at the same instant: like the inlined
     /// case of [`Engine::advance`], but without overtaking an event of the same flow.
     #[inline(never)]
-    pub(crate) fn on_enter(
-        &mut self,
-        flow: u32,
-        indices: FlowIndices,
-        stage: usize,
-        packet: Packet,
-    ) {
+    pub(crate) fn on_enter(&mut self, flow: u32, indices: FlowIndices, stage: u32, packet: Packet) {
         let Some((fifo, ack)) = self.datapath.traverse(flow, indices, stage, packet) else {
             return;
         };
@@ -200,6 +149,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let endpoint = &mut self.senders[flow as usize];
         if endpoint.sender.is_faulty() && self.fault.is_none_or(|(fault_s, _)| at_s < fault_s) {
             self.fault = Some((at_s, flow));
+            self.halt_s = self.halt_s.min(at_s);
         }
         if endpoint.is_over() {
             endpoint.finish_s = at_s;
@@ -219,91 +169,113 @@ fn deliver_ack<S: EventScheduler, T: Tracer>(
     flow: u32,
     packet: Packet,
 ) -> bool {
-    if packet.options > 0 {
-        return deliver_ack_with_options(endpoint, datapath, knobs, flow, packet);
-    }
-    dispatch_ack(endpoint, datapath, knobs, flow, &packet, ack_segment(&packet), None)
-}
-
-/// The same for an ACK with SACK blocks, a timestamp echo of its own, or the AccECN option.
-#[inline(never)]
-fn deliver_ack_with_options<S: EventScheduler, T: Tracer>(
-    endpoint: &mut SenderEndpoint,
-    datapath: &mut Datapath<S, T>,
-    knobs: &Knobs,
-    flow: u32,
-    packet: Packet,
-) -> bool {
-    let AckOptions { sack, echo_s, echo } = datapath.options.remove(packet.options);
-    let ack = AckSegment { echo_s, echo, ..ack_segment(&packet) };
-    let sack = Some(&sack).filter(|sack| !sack.is_empty());
-    dispatch_ack(endpoint, datapath, knobs, flow, &packet, ack, sack)
-}
-
-/// An ACK without options.
-#[inline(always)]
-fn ack_segment(packet: &Packet) -> AckSegment {
-    AckSegment {
+    let ack = AckSegment {
         ack: packet.number,
         sent_s: packet.sent_s,
         echo_s: packet.sent_s,
         echo: packet.flags.echo(),
         size_bytes: u32::from(packet.size_bytes),
+    };
+    if packet.options > 0 || !endpoint.sender.is_steady(ack) {
+        return deliver_ack_slow_path(endpoint, datapath, knobs, flow, &packet);
     }
+    let now_s = packet.at_s;
+    if T::ON {
+        trace_ack(endpoint, datapath, knobs, flow, &packet, ack, None);
+        datapath.trace.before(now_s, flow, &endpoint.sender, knobs);
+    }
+    let last = endpoint.sender.on_steady_ack(now_s, ack, knobs);
+    // Nearly every ACK releases one packet.
+    while let Some(segment) = endpoint.sender.next_steady_segment(now_s, last, knobs) {
+        if !send(endpoint, datapath, flow, now_s, &segment) {
+            break;
+        }
+    }
+    if T::ON {
+        datapath.trace.after(now_s, flow, &endpoint.sender, knobs);
+    }
+    arm_timers(endpoint, datapath, flow)
 }
 
-#[inline(always)]
-fn dispatch_ack<S: EventScheduler, T: Tracer>(
+/// The same for any ACK: with SACK blocks, a timestamp echo of its own or the AccECN option, or for
+/// a sender that is not in its steady state.
+#[inline(never)]
+fn deliver_ack_slow_path<S: EventScheduler, T: Tracer>(
     endpoint: &mut SenderEndpoint,
+    datapath: &mut Datapath<S, T>,
+    knobs: &Knobs,
+    flow: u32,
+    packet: &Packet,
+) -> bool {
+    let (mut echo_s, mut echo, mut sack) = (packet.sent_s, packet.flags.echo(), None);
+    if packet.options > 0 {
+        let options = datapath.options.remove(packet.options);
+        (echo_s, echo, sack) = (options.echo_s, options.echo, Some(options.sack));
+    }
+    let ack = AckSegment {
+        ack: packet.number,
+        sent_s: packet.sent_s,
+        echo_s,
+        echo,
+        size_bytes: u32::from(packet.size_bytes),
+    };
+    let sack = sack.as_ref().filter(|sack| !sack.is_empty());
+    if T::ON {
+        trace_ack(endpoint, datapath, knobs, flow, packet, ack, sack);
+    }
+    dispatch(endpoint, datapath, knobs, flow, packet.at_s, |sender, now_s, knobs, out| {
+        sender.on_ack(now_s, ack, sack, knobs, out);
+    })
+}
+
+fn trace_ack<S: EventScheduler, T: Tracer>(
+    endpoint: &SenderEndpoint,
     datapath: &mut Datapath<S, T>,
     knobs: &Knobs,
     flow: u32,
     packet: &Packet,
     ack: AckSegment,
     sack: Option<&SackBlocks>,
-) -> bool {
-    if T::ON {
-        let sender = &endpoint.sender;
-        let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
-        let (marked, echo_s, echo) = (sender.is_marked(ack, knobs), ack.echo_s, ack.echo);
-        let row = row(PacketEvent::Ack, flow, packet);
-        datapath.trace.ack(PacketRow { cwnd, ssthresh, echo_s, marked, echo, ..row }, sack);
-    }
-    dispatch(endpoint, datapath, knobs, flow, packet.at_s, AckArrival { ack, sack })
+) {
+    let sender = &endpoint.sender;
+    let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
+    let (marked, echo_s, echo) = (sender.is_marked(ack, knobs), ack.echo_s, ack.echo);
+    let row = row(PacketEvent::Ack, flow, packet);
+    datapath.trace.ack(PacketRow { cwnd, ssthresh, echo_s, marked, echo, ..row }, sack);
 }
 
 /// Dispatches an event to a sender and arms its timers; returns whether the sender has completed or
 /// its rule is at fault.
-#[inline(always)]
 fn dispatch<S: EventScheduler, T: Tracer>(
     endpoint: &mut SenderEndpoint,
     datapath: &mut Datapath<S, T>,
     knobs: &Knobs,
     flow: u32,
     now_s: f64,
-    event: impl SenderEvent<S, T>,
+    event: impl FnOnce(&mut Sender, f64, &Knobs, &mut SenderOutput<'_, S, T>),
 ) -> bool {
-    let SenderEndpoint { sender, indices, flags, rto_entry_s, hash, app, .. } = endpoint;
+    let SenderEndpoint { sender, indices, flags, hash, .. } = endpoint;
     if T::ON {
         datapath.trace.before(now_s, flow, sender, knobs);
     }
-    event.apply(
-        sender,
-        now_s,
-        knobs,
-        &mut SenderOutput {
-            datapath,
-            hash,
-            flow,
-            indices,
-            flags: *flags,
-            now_s,
-            left: MAX_SEGMENTS_PER_EVENT,
-        },
-    );
+    let left = MAX_SEGMENTS_PER_EVENT;
+    let mut out = SenderOutput { datapath, hash, flow, indices, flags: *flags, now_s, left };
+    event(sender, now_s, knobs, &mut out);
     if T::ON {
         datapath.trace.after(now_s, flow, sender, knobs);
     }
+    arm_timers(endpoint, datapath, flow)
+}
+
+/// Arms the timers of a sender after an event; returns whether the sender has completed or its rule
+/// is at fault.
+#[inline(always)]
+fn arm_timers<S: EventScheduler, T: Tracer>(
+    endpoint: &mut SenderEndpoint,
+    datapath: &mut Datapath<S, T>,
+    flow: u32,
+) -> bool {
+    let SenderEndpoint { sender, rto_entry_s, app, .. } = endpoint;
     let deadline_s = sender.deadline_s();
     if deadline_s < *rto_entry_s {
         *rto_entry_s = deadline_s;

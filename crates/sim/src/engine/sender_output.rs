@@ -1,5 +1,6 @@
 //! The output of a TCP sender: turns its segments into packets and sends them along the route.
 
+use crate::endpoint::tcp::SenderEndpoint;
 use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::row;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer};
@@ -29,32 +30,58 @@ pub(crate) struct SenderOutput<'a, S: EventScheduler, T: Tracer> {
 }
 
 impl<S: EventScheduler, T: Tracer> Output for SenderOutput<'_, S, T> {
-    #[inline(always)]
     fn send(&mut self, segment: DataSegment) {
-        if self.datapath.event_queues.packets > MAX_PACKETS_IN_NETWORK || self.left == 0 {
-            // A burst may exceed memory: it is truncated, and the run stops after this event.
+        if self.left == 0 {
             self.datapath.overflowed = true;
             return;
         }
         self.left -= 1;
-        let (at_s, number, size_bytes) = (self.now_s, segment.number, segment.size_bytes as u16);
-        self.hash
-            .add(at_s.to_bits() ^ ((number as u64) << 40) ^ segment.cwnd.to_bits().rotate_left(7));
-        let flags = self
-            .flags
-            .with(Flags::RETRANSMISSION, segment.retransmission)
-            .with_ecn(segment.ecn)
-            .with(Flags::CWR, segment.cwr);
-        if T::ON {
-            let packet = Packet::sent(at_s, number, size_bytes, flags);
-            let row = PacketRow {
-                cwnd: segment.cwnd,
-                ssthresh: segment.ssthresh,
-                ..row(PacketEvent::Send, self.flow, &packet)
-            };
-            self.datapath.trace.packet(row);
-        }
-        let packet = Packet::sent(at_s, number, size_bytes, flags);
-        self.datapath.reach(self.flow, *self.indices, 0, packet);
+        let Self { datapath, hash, flow, indices, flags, now_s, .. } = self;
+        put_on_route(datapath, hash, *flow, **indices, *flags, *now_s, &segment);
     }
+}
+
+/// A sender sends one segment; returns whether it may send more.
+#[inline(always)]
+pub(crate) fn send<S: EventScheduler, T: Tracer>(
+    endpoint: &mut SenderEndpoint,
+    datapath: &mut Datapath<S, T>,
+    flow: u32,
+    now_s: f64,
+    segment: &DataSegment,
+) -> bool {
+    let SenderEndpoint { hash, indices, flags, .. } = endpoint;
+    put_on_route(datapath, hash, flow, *indices, *flags, now_s, segment)
+}
+
+#[inline(always)]
+fn put_on_route<S: EventScheduler, T: Tracer>(
+    datapath: &mut Datapath<S, T>,
+    hash: &mut TraceHash,
+    flow: u32,
+    indices: FlowIndices,
+    flags: Flags,
+    now_s: f64,
+    segment: &DataSegment,
+) -> bool {
+    if datapath.event_queues.packets > MAX_PACKETS_IN_NETWORK {
+        // A burst may exceed memory: it is truncated, and the run stops after this event.
+        datapath.overflowed = true;
+        return false;
+    }
+    let (number, size_bytes) = (segment.number, segment.size_bytes as u16);
+    hash.add(now_s.to_bits() ^ ((number as u64) << 40) ^ segment.cwnd.to_bits().rotate_left(7));
+    let flags = flags
+        .with(Flags::RETRANSMISSION, segment.retransmission)
+        .with_ecn(segment.ecn)
+        .with(Flags::CWR, segment.cwr);
+    let packet = Packet::sent(now_s, number, size_bytes, flags);
+    if T::ON {
+        let &DataSegment { cwnd, ssthresh, .. } = segment;
+        let row = row(PacketEvent::Send, flow, &packet);
+        datapath.trace.packet(PacketRow { cwnd, ssthresh, ..row });
+    }
+    let first = datapath.routes[indices.route as usize].first;
+    datapath.reach(flow, indices, first, packet);
+    true
 }

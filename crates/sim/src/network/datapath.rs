@@ -12,7 +12,7 @@ use crate::measure::trace::Tracer;
 use crate::measure::window::MeasurementWindow;
 use crate::network::access_links::AccessLinks;
 use crate::network::link::Link;
-use crate::network::route::Route;
+use crate::network::route::{Hop, Route};
 use crate::packet::AckOptions;
 use cwndlab_tcp::Knobs;
 use std::sync::Arc;
@@ -30,6 +30,8 @@ pub struct Datapath<S: EventScheduler, T: Tracer> {
     /// Endpoints outside the simulation, which then has no receivers.
     pub(crate) external: Option<ExternalEndpoints>,
     pub(crate) routes: Vec<Route>,
+    /// Hops of all routes.
+    pub(crate) hops: Vec<Hop>,
     pub(crate) event_queues: EventQueues<S>,
     pub(crate) merge_queues: Vec<MergeQueue>,
     pub(crate) knobs: Arc<[Knobs]>,

@@ -59,42 +59,36 @@ impl Hop {
     pub const NO_ACCESS_LINK: u32 = u32::MAX;
 }
 
-/// Route of a data packet to the receiver and of its ACK back.
-#[derive(Clone, Debug, Default)]
+/// Route of a data packet to the receiver and of its ACK back: hops in a row among those of all
+/// routes.
+#[derive(Clone, Copy, Debug)]
 pub struct Route {
-    /// Stages in order, and how a packet reaches each.
-    pub hops: Vec<Hop>,
-    /// Index of the receiver among them.
-    pub sink: usize,
+    /// Number of its first hop.
+    pub first: u32,
+    /// Number of the hop to the receiver.
+    pub sink: u32,
     /// Sender lookahead, seconds: 0 if segments of the sender reach a shared stage without an
     /// event.
     pub sender_lookahead_s: f64,
 }
 
-impl Route {
-    /// Route of these stages. With `joins_access_links` an access link that a packet enters
-    /// at once is part of the hop to the stage behind it.
-    pub fn new(
-        stages: &[(Stage, Entry)],
-        joins_access_links: bool,
-        sender_lookahead_s: f64,
-    ) -> Self {
-        let mut hops = Vec::with_capacity(stages.len());
-        let mut access_link = Hop::NO_ACCESS_LINK;
-        for (index, &(stage, entry)) in stages.iter().enumerate() {
-            let is_joined = joins_access_links
-                && access_link == Hop::NO_ACCESS_LINK
-                && entry == Entry::Immediate
-                && index + 1 < stages.len();
-            match stage {
-                Stage::AccessLink(offset) if is_joined => access_link = offset,
-                _ => {
-                    hops.push(Hop { access_link, entry, stage });
-                    access_link = Hop::NO_ACCESS_LINK;
-                }
+/// Hops of these stages. With `joins_access_links` an access link that a packet enters at once is
+/// part of the hop to the stage behind it.
+pub fn hops(stages: &[(Stage, Entry)], joins_access_links: bool) -> Vec<Hop> {
+    let mut hops = Vec::with_capacity(stages.len());
+    let mut access_link = Hop::NO_ACCESS_LINK;
+    for (index, &(stage, entry)) in stages.iter().enumerate() {
+        let is_joined = joins_access_links
+            && access_link == Hop::NO_ACCESS_LINK
+            && entry == Entry::Immediate
+            && index + 1 < stages.len();
+        match stage {
+            Stage::AccessLink(offset) if is_joined => access_link = offset,
+            _ => {
+                hops.push(Hop { access_link, entry, stage });
+                access_link = Hop::NO_ACCESS_LINK;
             }
         }
-        let sink = hops.iter().position(|hop| hop.stage == Stage::Sink).unwrap_or_default();
-        Self { hops, sink, sender_lookahead_s }
     }
+    hops
 }

@@ -85,7 +85,6 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         if let Some(free_s) = free_s {
             self.schedule_end(index, free_s);
         }
-        let stage = stage as usize;
         if at_s > self.end_s {
             return self.end_trip(flow, indices, stage, packet, at_s);
         }
@@ -113,7 +112,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         while let Some(RoutedPacket { packet, flow, stage, indices }) =
             self.links[index as usize].pop_drop()
         {
-            self.end_trip(flow, indices, stage as usize, packet, LOST);
+            self.end_trip(flow, indices, stage, packet, LOST);
         }
     }
 
@@ -126,7 +125,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             while let Some(RoutedPacket { packet, flow, stage, indices }) =
                 self.links[index].drain_at_end(end_s)
             {
-                self.end_trip(flow, indices, stage as usize, packet, f64::MAX);
+                self.end_trip(flow, indices, stage, packet, f64::MAX);
             }
         }
     }

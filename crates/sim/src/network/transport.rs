@@ -5,7 +5,7 @@
 //! acknowledges at once) are computed as soon as their inputs are known. This lookahead is exact
 //! because a private stage sees its packets in order of time whatever other flows do.
 
-use crate::endpoint::tcp::{ack_options, receive};
+use crate::endpoint::tcp::ack_options;
 use crate::event::merge_queue::InputPort;
 use crate::event::scheduler::EventScheduler;
 use crate::event::timers::TimerKind;
@@ -17,7 +17,7 @@ use crate::packet::{CROSS, FlowIndices, Packet, RoutedPacket};
 use cwndlab_tcp::{Knobs, NEVER};
 
 impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
-    /// A packet traverses its route from stage `first` on until it waits for an event, is dropped,
+    /// A packet traverses its route from hop `first` on until it waits for an event, is dropped,
     /// or reaches its end. Returns an ACK whose next stage is a sender that may process it early,
     /// with the FIFO where it waits otherwise.
     ///
@@ -28,7 +28,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         &mut self,
         flow: u32,
         indices: FlowIndices,
-        first: usize,
+        first: u32,
         packet: Packet,
     ) -> Option<(u32, Packet)> {
         let Packet {
@@ -40,15 +40,14 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             mut flags,
             mut options,
         } = packet;
-        let hops = &self.routes[indices.route as usize].hops[..];
-        let mut index = first;
-        let mut stage = hops[index].stage;
+        let mut index = first as usize;
+        let mut stage = self.hops[index].stage;
         loop {
             match stage {
                 Stage::Link(link) => {
                     let entered_s = at_s;
                     let passed = self.links[link as usize]
-                        .arrive(at_s, tx_start_s, number, size_bytes, flow, &mut flags);
+                        .arrive(at_s, tx_start_s, number, size_bytes, flow, flags);
                     let Some(times) = passed else {
                         let packet = Packet {
                             at_s: entered_s,
@@ -59,10 +58,10 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                             flags,
                             options,
                         };
-                        self.end_trip(flow, indices, index, packet, LOST);
+                        self.end_trip(flow, indices, index as u32, packet, LOST);
                         return None;
                     };
-                    (at_s, tx_start_s) = times;
+                    (at_s, tx_start_s, flags) = times;
                 }
                 Stage::AccessLink(offset) => {
                     (at_s, tx_start_s) = self.access_links.transmit(
@@ -81,31 +80,24 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                 // A sender is always entered by an event, so this is a receiver or the end of a
                 // route.
                 Stage::Sink | Stage::Source => {
-                    let Some(sink) = self.receivers.get_mut(flow as usize) else {
+                    if !T::ON
+                        && let Some(sink) = self.receivers.get_mut(flow as usize)
+                        && let Some((ack_bytes, echo)) =
+                            sink.receive_in_order(at_s, number, sent_s, size_bytes, flags)
+                    {
+                        self.delivered += 1;
+                        (size_bytes, flags) = (ack_bytes, flags.of_ack(echo));
+                    } else {
                         let packet =
                             Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
-                        self.leave(flow, stage == Stage::Source, &packet);
-                        return None;
-                    };
-                    let knobs = &self.knobs[sink.knobs as usize];
-                    self.delivered += 1;
-                    let packet =
-                        Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
-                    let (is_new, ack) = receive(sink, &packet, knobs, &self.window, self.bin_s);
-                    if T::ON {
-                        trace_receive(&mut self.trace, flow, &packet, is_new, knobs);
+                        let ack = self.deliver(flow, stage, &packet)?;
+                        (number, size_bytes, flags, options) =
+                            (ack.number, ack.size_bytes, ack.flags, ack.options);
                     }
-                    if knobs.delayed_ack && sink.receiver.deadline_s() != NEVER {
-                        self.timers.push(sink.receiver.deadline_s(), TimerKind::DelayedAck, flow);
-                    }
-                    let ack = ack?;
-                    (number, size_bytes, flags) =
-                        (ack.ack, ack.size_bytes as u16, flags.of_ack(ack.echo));
-                    options = ack_options(&ack, &sink.receiver, &mut self.options);
                 }
             }
             index += 1;
-            let hop = hops[index];
+            let hop = &self.hops[index];
             if hop.access_link != Hop::NO_ACCESS_LINK {
                 (at_s, tx_start_s) = self.access_links.transmit(
                     indices.first_access_link + hop.access_link,
@@ -116,7 +108,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             if at_s > self.end_s {
                 let packet =
                     Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
-                self.end_trip(flow, indices, index - 1, packet, at_s);
+                self.end_trip(flow, indices, index as u32 - 1, packet, at_s);
                 return None;
             }
             if hop.entry == Entry::Immediate {
@@ -127,9 +119,37 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             if let Entry::RunAhead(offset) = hop.entry {
                 return Some((indices.first_fifo + offset, packet));
             }
-            self.schedule(flow, indices, index, hop.entry, packet);
+            let entry = hop.entry;
+            self.schedule(flow, indices, index as u32, entry, packet);
             return None;
         }
+    }
+
+    /// A packet reaches a receiver or the end of its route. Returns the ACK that the receiver sends
+    /// at once, if any.
+    #[inline(never)]
+    fn deliver(&mut self, flow: u32, stage: Stage, packet: &Packet) -> Option<Packet> {
+        let Some(sink) = self.receivers.get_mut(flow as usize) else {
+            self.leave(flow, stage == Stage::Source, packet);
+            return None;
+        };
+        let knobs = &self.knobs[sink.knobs as usize];
+        self.delivered += 1;
+        let (is_new, ack) = sink.receive(packet, knobs, &self.window, self.bin_s);
+        if T::ON {
+            trace_receive(&mut self.trace, flow, packet, is_new, knobs);
+        }
+        if knobs.delayed_ack && sink.receiver.deadline_s() != NEVER {
+            self.timers.push(sink.receiver.deadline_s(), TimerKind::DelayedAck, flow);
+        }
+        let ack = ack?;
+        Some(Packet {
+            number: ack.ack,
+            size_bytes: ack.size_bytes as u16,
+            flags: packet.flags.of_ack(ack.echo),
+            options: ack_options(&ack, &sink.receiver, &mut self.options),
+            ..*packet
+        })
     }
 
     /// The same without processing an ACK early, out of line.
@@ -138,7 +158,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         &mut self,
         flow: u32,
         indices: FlowIndices,
-        stage: usize,
+        stage: u32,
         packet: Packet,
     ) {
         if let Some((fifo, ack)) = self.traverse(flow, indices, stage, packet) {
@@ -149,8 +169,8 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
     /// A packet reaches hop `index` of its route: it crosses the access link in front, and enters
     /// the stage at once or waits for an event.
     #[inline(always)]
-    pub fn reach(&mut self, flow: u32, indices: FlowIndices, index: usize, mut packet: Packet) {
-        let hop = self.routes[indices.route as usize].hops[index];
+    pub fn reach(&mut self, flow: u32, indices: FlowIndices, index: u32, mut packet: Packet) {
+        let hop = self.hops[index as usize];
         if hop.access_link != Hop::NO_ACCESS_LINK {
             (packet.at_s, packet.tx_start_s) = self.access_links.transmit(
                 indices.first_access_link + hop.access_link,
@@ -173,13 +193,13 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         &mut self,
         flow: u32,
         indices: FlowIndices,
-        stage: usize,
+        stage: u32,
         entry: Entry,
         packet: Packet,
     ) {
         match entry {
             Entry::Merge(port) => {
-                self.merge_packet(port, RoutedPacket { packet, flow, stage: stage as u32, indices })
+                self.merge_packet(port, RoutedPacket { packet, flow, stage, indices })
             }
             Entry::SortedFifo(offset) => {
                 self.event_queues.insert(indices.first_fifo + offset, packet)
@@ -222,9 +242,9 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                 // Without lookahead another event may lie between this packet and the next.
                 let (fifo, next_time_s) = (merge_queue.fifo, merge_queue.first_s());
                 self.event_queues.scheduler.schedule(fifo, next_time_s);
-                return self.traverse_and_wait(flow, indices, stage as usize, packet);
+                return self.traverse_and_wait(flow, indices, stage, packet);
             }
-            if let Some((fifo, ack)) = self.traverse(flow, indices, stage as usize, packet) {
+            if let Some((fifo, ack)) = self.traverse(flow, indices, stage, packet) {
                 self.event_queues.push(fifo, ack);
             }
         }
@@ -252,18 +272,17 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         &mut self,
         flow: u32,
         indices: FlowIndices,
-        stage: usize,
+        stage: u32,
         packet: Packet,
         at_s: f64,
     ) {
         if packet.options > 0 {
             self.options.remove(packet.options);
         }
-        let route = &self.routes[indices.route as usize];
-        if let Some(link) = route.hops[stage].stage.link() {
+        if let Some(link) = self.hops[stage as usize].stage.link() {
             self.overflowed |= self.links[link as usize].overflowed;
         }
-        let is_data = stage < route.sink;
+        let is_data = stage < self.routes[indices.route as usize].sink;
         if flow >= CROSS {
             let sink = &mut self.cross[(flow & !CROSS) as usize];
             sink.dropped += u64::from(at_s == LOST && self.window.contains(packet.at_s));

@@ -100,7 +100,7 @@ impl Pair {
     fn acknowledge(&mut self, ack: Option<AckSegment>, blocks: Option<SackBlocks>) {
         let Some(ack) = ack else { return };
         self.last = Some((ack, blocks));
-        self.fast_path_acks += u32::from(self.fast.takes_fast_path(ack));
+        self.fast_path_acks += u32::from(self.fast.is_steady(ack));
         self.both(|sender, now_s, knobs, mut out| {
             sender.on_ack(now_s, ack, blocks.as_ref(), knobs, &mut out)
         });

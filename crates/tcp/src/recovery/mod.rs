@@ -65,7 +65,7 @@ impl LossRecovery {
         match self {
             Self::Tahoe => tahoe::on_ack(tcb, now_s, ack, knobs, out),
             Self::Reno(scheme) => scheme.on_ack(tcb, now_s, ack, knobs, out),
-            Self::Sack(scheme) => scheme.on_ack::<false>(tcb, now_s, ack, sack, knobs, out),
+            Self::Sack(scheme) => scheme.on_ack(tcb, now_s, ack, sack, knobs, out),
             Self::RackTlp(scheme) => scheme.on_ack(tcb, now_s, ack, sack, knobs, out),
         }
     }
@@ -128,7 +128,7 @@ impl LossRecovery {
             Self::Tahoe | Self::Reno(_) => {
                 tcb.send_pending_data(now_s, knobs, knobs.max_burst, out);
             }
-            Self::Sack(scheme) => scheme.send_pending_data::<false>(tcb, now_s, knobs, out),
+            Self::Sack(scheme) => scheme.send_pending_data(tcb, now_s, knobs, out),
             Self::RackTlp(scheme) => scheme.send_pending_data(tcb, now_s, knobs, out),
         }
     }

@@ -239,7 +239,7 @@ impl RackTlp {
     ) {
         self.rack.on_sent(now_s, number);
         let flight = self.flight(tcb);
-        tcb.output::<false>(now_s, number, flight, knobs, out);
+        tcb.output(now_s, number, flight, knobs, out);
     }
 
     fn next_packet(&mut self, tcb: &Tcb) -> Option<i64> {

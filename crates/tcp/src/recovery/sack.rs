@@ -67,8 +67,7 @@ impl Sack {
         self.scoreboard.as_deref()
     }
 
-    #[inline(always)]
-    pub(crate) fn on_ack<const STEADY: bool>(
+    pub(crate) fn on_ack(
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
@@ -77,24 +76,30 @@ impl Sack {
         knobs: &Knobs,
         out: &mut impl Output,
     ) {
-        if !STEADY && tcb.state == CongestionState::Recovery {
+        if tcb.state == CongestionState::Recovery {
             return self.on_ack_in_recovery(tcb, now_s, ack, sack, knobs, out);
         }
-        if STEADY || ack.ack > tcb.last_ack {
+        if ack.ack > tcb.last_ack {
             let acked = (ack.ack - tcb.highest_ack).max(0) as u64;
-            tcb.new_ack::<STEADY>(now_s, ack, knobs);
-            let flight = if STEADY { Flight::default() } else { self.flight_after_ack(tcb, knobs) };
-            tcb.grow_after_new_ack::<STEADY>(now_s, ack, acked, flight, knobs);
+            tcb.new_ack::<false>(now_s, ack, knobs);
+            let flight = self.flight_after_ack(tcb, knobs);
+            tcb.grow_after_new_ack::<false>(now_s, ack, acked, flight, knobs);
             self.ignores_dupacks = false;
-            if !STEADY && self.in_use {
+            if self.in_use {
                 self.prune_scoreboard(tcb, blocks(sack), knobs);
             }
         } else if ack.ack == tcb.last_ack && !self.ignores_dupacks && !blocks(sack).is_empty() {
             self.on_duplicate_ack(tcb, now_s, ack, blocks(sack), knobs, out);
         }
-        if STEADY || (ack.ack >= tcb.last_ack && tcb.dupacks == 0) {
-            self.send_pending_data::<STEADY>(tcb, now_s, knobs, out);
+        if ack.ack >= tcb.last_ack && tcb.dupacks == 0 {
+            self.send_pending_data(tcb, now_s, knobs, out);
         }
+    }
+
+    /// An ACK of new data outside recovery, with nothing on the scoreboard.
+    #[inline(always)]
+    pub(crate) fn on_steady_ack(&mut self) {
+        self.ignores_dupacks = false;
     }
 
     /// Clears the scoreboard after a new ACK outside recovery. While losses of a timeout are being
@@ -245,7 +250,7 @@ impl Sack {
         self.repair(tcb, now_s, ack, blocks(sack), knobs);
         tcb.report_recovery_ack(now_s, ack, self.flight_after_ack(tcb, knobs), knobs);
         if valid {
-            self.send_pending_data::<false>(tcb, now_s, knobs, out);
+            self.send_pending_data(tcb, now_s, knobs, out);
         }
     }
 
@@ -329,58 +334,26 @@ impl Sack {
         self.rescue_retransmitted = false;
     }
 
-    #[inline(always)]
-    pub(crate) fn send_pending_data<const STEADY: bool>(
+    pub(crate) fn send_pending_data(
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
         knobs: &Knobs,
         out: &mut impl Output,
     ) {
-        if !STEADY && tcb.state == CongestionState::Recovery {
+        if tcb.state == CongestionState::Recovery {
             return self.send_in_recovery(tcb, now_s, knobs, out);
         }
-        let mut send_limit = (tcb.last_ack + tcb.send_window()).min(tcb.data_end - 1);
-        if !STEADY && knobs.max_burst > 0 {
+        let mut send_limit = tcb.send_limit();
+        if knobs.max_burst > 0 {
             send_limit = send_limit.min(tcb.snd_nxt + i64::from(knobs.max_burst) - 1);
         }
-        // Nearly every ACK releases one packet: this one is inlined.
-        if tcb.snd_nxt <= send_limit && (STEADY || tcb.pacing_allows(now_s)) {
-            self.send_next::<STEADY>(tcb, now_s, knobs, out);
-            if tcb.snd_nxt <= send_limit {
-                self.send_up_to::<STEADY>(tcb, now_s, send_limit, knobs, out);
+        while tcb.snd_nxt <= send_limit && tcb.pacing_allows(now_s) {
+            if !(self.counts_by_scoreboard(knobs) && self.is_sacked(tcb.snd_nxt)) {
+                self.transmit(tcb, now_s, tcb.snd_nxt, knobs, out);
             }
+            tcb.snd_nxt += 1;
         }
-    }
-
-    #[inline(never)]
-    fn send_up_to<const STEADY: bool>(
-        &mut self,
-        tcb: &mut Tcb,
-        now_s: f64,
-        send_limit: i64,
-        knobs: &Knobs,
-        out: &mut impl Output,
-    ) {
-        while tcb.snd_nxt <= send_limit && (STEADY || tcb.pacing_allows(now_s)) {
-            self.send_next::<STEADY>(tcb, now_s, knobs, out);
-        }
-    }
-
-    #[inline(always)]
-    fn send_next<const STEADY: bool>(
-        &mut self,
-        tcb: &mut Tcb,
-        now_s: f64,
-        knobs: &Knobs,
-        out: &mut impl Output,
-    ) {
-        if STEADY {
-            tcb.output::<true>(now_s, tcb.snd_nxt, Flight::default(), knobs, out);
-        } else if !(self.counts_by_scoreboard(knobs) && self.is_sacked(tcb.snd_nxt)) {
-            self.transmit(tcb, now_s, tcb.snd_nxt, knobs, out);
-        }
-        tcb.snd_nxt += 1;
     }
 
     fn is_sacked(&self, number: i64) -> bool {
@@ -402,7 +375,7 @@ impl Sack {
             let is_counted = tcb.state == CongestionState::Recovery && number <= tcb.highest_sent;
             flight.in_flight += u64::from(!is_counted);
         }
-        tcb.output::<false>(now_s, number, flight, knobs, out);
+        tcb.output(now_s, number, flight, knobs, out);
     }
 
     /// Sends after the application supplied data. With duplicate ACKs outside recovery, Sack1
@@ -426,7 +399,7 @@ impl Sack {
                 self.transmit(tcb, now_s, hole, knobs, out);
             }
         }
-        self.send_pending_data::<false>(tcb, now_s, knobs, out);
+        self.send_pending_data(tcb, now_s, knobs, out);
     }
 
     #[inline(never)]

@@ -156,7 +156,7 @@ impl Link {
 
     /// A packet of `flow` arrives at `now`; its last transmission started at `since`. Returns its
     /// arrival time at the other end and the start of its transmission here, or none if it is
-    /// dropped. Its flags may change.
+    /// dropped; and its flags, which may have changed.
     ///
     /// Times are passed in registers, and departures are counted only when the count matters: each
     /// halves the cost of a packet.
@@ -168,8 +168,8 @@ impl Link {
         number: i64,
         size_bytes: u16,
         flow: u32,
-        flags: &mut Flags,
-    ) -> Option<(f64, f64)> {
+        flags: Flags,
+    ) -> Option<(f64, f64, Flags)> {
         let size = u32::from(size_bytes);
         let since = if now == self.last_arrival_s {
             since.max(self.last_arrival_tx_start_s)
@@ -184,14 +184,12 @@ impl Link {
             self.arrived += 1;
             self.hash_arrival(now, number, flow, true);
             let (at, start) = self.transmit(now, size);
-            self.push_departure(size, start, *flags, false);
-            return Some((at, start));
+            self.push_departure(size, start, flags, false);
+            return Some((at, start, flags));
         }
-        let times = self.arrive_slow_path(now, since, number, size, flow, *flags);
-        if let Some(changed_flags) = self.changed_flags.take() {
-            *flags = changed_flags;
-        }
-        Some(times).filter(|times| times.0 != LOST)
+        let (at, start) = self.arrive_slow_path(now, since, number, size, flow, flags);
+        let flags = self.changed_flags.take().unwrap_or(flags);
+        (at != LOST).then_some((at, start, flags))
     }
 
     /// The same if the packet may be impaired or dropped; the time is [`LOST`] if it is.
