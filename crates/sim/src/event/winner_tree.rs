@@ -27,16 +27,20 @@ pub trait IndexedPriorityQueue {
 /// A winner tree with four children per node: each inner node holds the earliest of its children,
 /// so an update costs three comparisons per level and no branch that could be mispredicted. Four
 /// nodes fill a cache line of 64 bytes; a binary tree has twice as many levels to load and store.
+/// The root has eight children, which saves a level or two of few FIFOs.
 #[derive(Debug)]
 pub struct WinnerTree {
-    /// The children of node n are group n: nodes 4n + 1 to 4n + 4. The last level holds the FIFOs.
+    /// Children of the root: nodes 0 to 7.
+    top: [Node; TOP],
+    /// The children of node n are group n: nodes 4n + 8 to 4n + 11. The last level holds the FIFOs.
     groups: Vec<[Node; WIDTH]>,
-    /// Number of the first node of the last level, whose groups hold FIFOs.
+    /// Number of the first group of the last level.
     leaves: usize,
     root: Node,
 }
 
 const WIDTH: usize = 4;
+const TOP: usize = 8;
 
 /// A time and its FIFO. Times are stored as bits: non-negative doubles sort like their bits, and
 /// integers compare without a branch.
@@ -59,14 +63,27 @@ impl Node {
     }
 }
 
+impl WinnerTree {
+    /// Group and slot of a node below the top.
+    #[inline(always)]
+    fn place(node: usize) -> (usize, usize) {
+        ((node - TOP) / WIDTH, (node - TOP) % WIDTH)
+    }
+}
+
 impl IndexedPriorityQueue for WinnerTree {
     fn new(fifos: usize) -> Self {
         let groups = fifos.div_ceil(WIDTH).max(1);
-        let mut leaves = 0;
-        while 3 * leaves + 1 < groups {
-            leaves = WIDTH * leaves + 1;
+        let (mut leaves, mut level) = (0, TOP);
+        while level < groups {
+            (leaves, level) = (leaves + level, WIDTH * level);
         }
-        Self { groups: vec![[Node::EMPTY; WIDTH]; leaves + groups], leaves, root: Node::EMPTY }
+        Self {
+            top: [Node::EMPTY; TOP],
+            groups: vec![[Node::EMPTY; WIDTH]; leaves + groups],
+            leaves,
+            root: Node::EMPTY,
+        }
     }
 
     fn grow(&mut self, fifos: usize) {
@@ -90,12 +107,15 @@ impl IndexedPriorityQueue for WinnerTree {
             let others = nodes[slot ^ 1].or_earlier(nodes[slot ^ 2].or_earlier(nodes[slot ^ 3]));
             nodes[slot] = new;
             new = new.or_earlier(others);
-            if group == 0 {
+            if group < TOP {
                 break;
             }
-            (group, slot) = ((group - 1) / WIDTH, (group - 1) % WIDTH);
+            (group, slot) = Self::place(group);
         }
-        self.root = new;
+        self.top[group % TOP] = new;
+        let [a, b, c, d, e, f, g, h] = self.top;
+        self.root = (a.or_earlier(b)).or_earlier(c.or_earlier(d));
+        self.root = self.root.or_earlier((e.or_earlier(f)).or_earlier(g.or_earlier(h)));
     }
 
     #[inline]
@@ -110,11 +130,12 @@ impl IndexedPriorityQueue for WinnerTree {
             .filter(|node| new.time < node.time)
         {
             *node = new;
-            if group == 0 {
+            if group < TOP {
+                self.top[group] = self.top[group].or_earlier(new);
                 self.root = self.root.or_earlier(new);
                 return;
             }
-            (group, slot) = ((group - 1) / WIDTH, (group - 1) % WIDTH);
+            (group, slot) = Self::place(group);
         }
     }
 
