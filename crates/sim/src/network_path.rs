@@ -99,7 +99,7 @@ impl NetworkPath {
         let Route { first, sink, .. } = engine.datapath.routes[indices.route as usize];
         let packet = Packet::sent(engine.now_s, i64::from(token), size_bytes, flags);
         let stage = if reverse { sink + 1 } else { first };
-        engine.datapath.reach(flow, indices, stage, packet);
+        engine.datapath.reach::<false>(flow, indices, stage, packet);
         self.fetch(out);
     }
 

@@ -217,7 +217,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             }
             (_, Some(packet)) => {
                 let first = self.datapath.routes[indices.route as usize].first;
-                self.datapath.reach(flow, indices, first, packet)
+                self.datapath.reach::<false>(flow, indices, first, packet)
             }
             (_, None) => {}
         }

@@ -82,6 +82,6 @@ fn put_on_route<S: EventScheduler, T: Tracer>(
         datapath.trace.packet(PacketRow { cwnd, ssthresh, ..row });
     }
     let first = datapath.routes[indices.route as usize].first;
-    datapath.reach(flow, indices, first, packet);
+    datapath.reach::<false>(flow, indices, first, packet);
     true
 }

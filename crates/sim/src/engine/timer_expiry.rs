@@ -101,7 +101,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             let packet =
                 Packet { at_s: time_s, tx_start_s, number, sent_s, size_bytes, flags, options };
             let after = datapath.routes[indices.route as usize].sink + 1;
-            datapath.reach(flow, indices, after, packet);
+            datapath.reach::<false>(flow, indices, after, packet);
         }
     }
 

@@ -89,7 +89,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             return self.end_trip(flow, indices, stage, packet, at_s);
         }
         let packet = Packet { at_s, tx_start_s: now_s, ..packet };
-        self.reach(flow, indices, stage + 1, packet);
+        self.reach::<true>(flow, indices, stage + 1, packet);
     }
 
     /// Schedules an event of the link: the end of a transmission, or the limit of a deferral.

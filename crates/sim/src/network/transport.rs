@@ -167,24 +167,38 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
     }
 
     /// A packet reaches hop `index` of its route: it crosses the access link in front, and enters
-    /// the stage at once or waits for an event.
+    /// the stage at once or waits for an event. `INLINE`: the stages behind are inlined here, for
+    /// callers whose packets usually enter at once.
     #[inline(always)]
-    pub fn reach(&mut self, flow: u32, indices: FlowIndices, index: u32, mut packet: Packet) {
+    pub fn reach<const INLINE: bool>(
+        &mut self,
+        flow: u32,
+        indices: FlowIndices,
+        index: u32,
+        packet: Packet,
+    ) {
         let hop = self.hops[index as usize];
+        let Packet { mut at_s, mut tx_start_s, .. } = packet;
         if hop.access_link != Hop::NO_ACCESS_LINK {
-            (packet.at_s, packet.tx_start_s) = self.access_links.transmit(
+            (at_s, tx_start_s) = self.access_links.transmit(
                 indices.first_access_link + hop.access_link,
-                packet.at_s,
+                at_s,
                 packet.size_bytes,
             );
-            if packet.at_s > self.end_s {
-                return self.end_trip(flow, indices, index.saturating_sub(1), packet, packet.at_s);
+            if at_s > self.end_s {
+                return self.end_trip(flow, indices, index.saturating_sub(1), packet, at_s);
             }
         }
-        if hop.entry == Entry::Immediate {
+        let packet = Packet { at_s, tx_start_s, ..packet };
+        if hop.entry != Entry::Immediate {
+            return self.schedule(flow, indices, index, hop.entry, packet);
+        }
+        if !INLINE {
             return self.traverse_and_wait(flow, indices, index, packet);
         }
-        self.schedule(flow, indices, index, hop.entry, packet);
+        if let Some((fifo, ack)) = self.traverse(flow, indices, index, packet) {
+            self.event_queues.push(fifo, ack);
+        }
     }
 
     /// A packet waits for the event by which it enters `stage`.
