@@ -78,7 +78,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
                 app.is_idle_until(packet.at_s, endpoint.sender.pacing_deadline_s())
             });
         if !is_next {
-            return datapath.event_queues.push(fifo, packet);
+            return datapath.event_queues.push(fifo, Packet { ..packet });
         }
         let at_s = packet.at_s;
         if deliver_ack(endpoint, datapath, &knobs[endpoint.knobs as usize], flow, packet) {
@@ -177,7 +177,7 @@ fn deliver_ack<S: EventScheduler, T: Tracer>(
         size_bytes: u32::from(packet.size_bytes),
     };
     if packet.options > 0 || !endpoint.sender.is_steady(ack) {
-        return deliver_ack_slow_path(endpoint, datapath, knobs, flow, &packet);
+        return deliver_ack_slow_path(endpoint, datapath, knobs, flow, Packet { ..packet });
     }
     let now_s = packet.at_s;
     if T::ON {
@@ -205,7 +205,7 @@ fn deliver_ack_slow_path<S: EventScheduler, T: Tracer>(
     datapath: &mut Datapath<S, T>,
     knobs: &Knobs,
     flow: u32,
-    packet: &Packet,
+    packet: Packet,
 ) -> bool {
     let (mut echo_s, mut echo, mut sack) = (packet.sent_s, packet.flags.echo(), None);
     if packet.options > 0 {
@@ -221,7 +221,7 @@ fn deliver_ack_slow_path<S: EventScheduler, T: Tracer>(
     };
     let sack = sack.as_ref().filter(|sack| !sack.is_empty());
     if T::ON {
-        trace_ack(endpoint, datapath, knobs, flow, packet, ack, sack);
+        trace_ack(endpoint, datapath, knobs, flow, &packet, ack, sack);
     }
     dispatch(endpoint, datapath, knobs, flow, packet.at_s, |sender, now_s, knobs, out| {
         sender.on_ack(now_s, ack, sack, knobs, out);

@@ -115,11 +115,12 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                 stage = hop.stage;
                 continue;
             }
-            let packet = Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
-            if let Entry::RunAhead(offset) = hop.entry {
-                return Some((indices.first_fifo + offset, packet));
-            }
             let entry = hop.entry;
+            if let Entry::RunAhead(offset) = entry {
+                let ack = Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
+                return Some((indices.first_fifo + offset, ack));
+            }
+            let packet = Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
             self.schedule(flow, indices, index as u32, entry, packet);
             return None;
         }
@@ -186,6 +187,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                 packet.size_bytes,
             );
             if at_s > self.end_s {
+                let packet = Packet { ..packet };
                 return self.end_trip(flow, indices, index.saturating_sub(1), packet, at_s);
             }
         }
@@ -194,7 +196,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             return self.schedule(flow, indices, index, hop.entry, packet);
         }
         if !INLINE {
-            return self.traverse_and_wait(flow, indices, index, packet);
+            return self.traverse_and_wait(flow, indices, index, Packet { ..packet });
         }
         if let Some((fifo, ack)) = self.traverse(flow, indices, index, packet) {
             self.event_queues.push(fifo, ack);
@@ -216,7 +218,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                 self.merge_packet(port, RoutedPacket { packet, flow, stage, indices })
             }
             Entry::SortedFifo(offset) => {
-                self.event_queues.insert(indices.first_fifo + offset, packet)
+                self.event_queues.insert(indices.first_fifo + offset, Packet { ..packet })
             }
             Entry::Fifo(offset) | Entry::RunAhead(offset) => {
                 self.event_queues.push(indices.first_fifo + offset, packet)
