@@ -27,8 +27,10 @@
 
 use crate::build::{BuiltNetwork, Options, build};
 use crate::endpoint::external::{ExternalEndpoints, ExternalPacket, PacketOutcome};
-use crate::event::scheduler::{EventScheduler, HeadScheduler, WinnerTree};
+use crate::event::head_scheduler::HeadScheduler;
+use crate::event::scheduler::EventScheduler;
 use crate::event::timers::TimerKind;
+use crate::event::winner_tree::WinnerTree;
 use crate::network::route::Route;
 use crate::packet::Packet;
 use crate::results::{CrossResult, FlowIdentity, LinkResult, cross_results, link_results};
@@ -66,8 +68,8 @@ impl NetworkPath {
         let mut network: Network = build(scenario, Options { look_ahead: false }, ());
         let flows = flows(&mut network);
         let datapath = &mut network.engine.datapath;
-        datapath.receivers = Vec::new();
-        datapath.external = Some(ExternalEndpoints::default());
+        datapath.sinks.receivers = Vec::new();
+        datapath.sinks.external = Some(ExternalEndpoints::default());
         // The caller decides when the run ends.
         datapath.end_s = f64::MAX;
         Self { network, flows }
@@ -111,7 +113,7 @@ impl NetworkPath {
     }
 
     fn fetch(&mut self, out: &mut impl FnMut(PacketOutcome)) {
-        if let Some(external) = &mut self.network.engine.datapath.external {
+        if let Some(external) = &mut self.network.engine.datapath.sinks.external {
             external.outcomes.drain(..).for_each(out);
         }
     }
@@ -142,8 +144,13 @@ impl NetworkPath {
     /// Sampling interval (seconds) and queue length samples (packets) of each link, if the scenario
     /// traces queues.
     pub fn queue_samples(&self) -> Vec<(f64, &[u32])> {
-        let samplers =
-            self.network.engine.datapath.links.iter().filter_map(|link| link.sampler.as_ref());
+        let samplers = self
+            .network
+            .engine
+            .datapath
+            .links
+            .iter()
+            .filter_map(|link| link.metrics.sampler.as_ref());
         samplers.map(|sampler| (sampler.every_s, sampler.samples.as_slice())).collect()
     }
 }

@@ -39,6 +39,9 @@ impl Packet {
     }
 }
 
+/// Arrival time of a packet that is lost.
+pub const LOST: f64 = f64::INFINITY;
+
 /// Header bits and priority of a packet: bit 0 retransmission, 1 and 2 the ECN field of IP, 3 to 6
 /// the ECN feedback of an ACK, 7 CWR of data, 8 and 9 the priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

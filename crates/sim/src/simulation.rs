@@ -4,9 +4,10 @@
 use crate::build::{BuiltNetwork, Options, build};
 use crate::endpoint::transfer::Transfer;
 use crate::engine::state::Status;
-use crate::event::scheduler::{
-    CalendarQueue, EventScheduler, HeadScheduler, SortedSet, WinnerTree,
-};
+use crate::event::calendar_queue::CalendarQueue;
+use crate::event::head_scheduler::HeadScheduler;
+use crate::event::scheduler::EventScheduler;
+use crate::event::winner_tree::{SortedSet, WinnerTree};
 use crate::measure::trace::{TraceRecorder, Tracer};
 use crate::results::{RunResult, collect};
 use cwndlab_scenario::Scenario;
@@ -121,7 +122,7 @@ impl<S: EventScheduler, T: Tracer + HasRecorder + Send + Sync> Run for NetworkRu
     }
 
     fn progress(&self) -> (f64, u64) {
-        (self.network.engine.now_s, self.network.engine.datapath.delivered)
+        (self.network.engine.now_s, self.network.engine.datapath.sinks.delivered)
     }
 
     fn collect(&self, scenario: &Scenario) -> RunResult {
@@ -150,7 +151,7 @@ impl<S: EventScheduler, T: Tracer + HasRecorder + Send + Sync> Run for NetworkRu
             .datapath
             .links
             .iter()
-            .filter_map(|link| link.sampler.as_ref())
+            .filter_map(|link| link.metrics.sampler.as_ref())
             .map(|sampler| (sampler.every_s, sampler.samples.as_slice()))
             .collect();
         let available = self

@@ -8,7 +8,9 @@ use crate::measure::window::MeasurementWindow;
 use crate::network::impairment::jitter::Jitter;
 use crate::network::impairment::loss_model::{LossModel, LossProcess};
 use crate::network::impairment::token_bucket::TokenBucketMarker;
-use crate::network::link::{Impairments, Link, LinkConfig, QueueSampler, ScheduledQueue};
+use crate::network::link::{
+    Impairments, Link, LinkConfig, LinkMetrics, QueueSampler, ScheduledQueue,
+};
 use crate::random::stream::RandomStream;
 use crate::rate::outages::Outages;
 use crate::rate::piecewise::PiecewiseRate;
@@ -71,8 +73,10 @@ impl NetworkPlan<'_> {
                 scheduled_queue,
                 random: stream("queue"),
                 impairments,
-                window,
-                sampler: scenario.trace.queue.map(|every| QueueSampler::new(every.seconds())),
+                metrics: LinkMetrics::new(
+                    window,
+                    scenario.trace.queue.map(|every| QueueSampler::new(every.seconds())),
+                ),
             }));
             let limit = self.limit(plan.queue.limit(), i as u32, flows);
             infos.push(LinkInfo {

@@ -10,6 +10,7 @@ mod routes;
 mod traffic;
 
 use crate::collections::slab::Slab;
+use crate::endpoint::sinks::Sinks;
 use crate::endpoint::tcp::{ApplicationState, ReceiverEndpoint, SenderEndpoint};
 use crate::engine::state::Engine;
 use crate::event::queues::{EventKind, EventQueues, PacketFifo};
@@ -102,23 +103,15 @@ impl Builder<'_> {
         let datapath = Datapath {
             links: Vec::new(),
             access_links: AccessLinks::default(),
-            receivers: Vec::new(),
-            first_slot: 0,
-            slot_losses: Vec::new(),
-            cross: Vec::new(),
-            external: None,
+            sinks: Sinks::new(window, scenario.rate_bin.seconds()),
             routes: Vec::new(),
             hops: Vec::new(),
             event_queues: EventQueues { fifos: Vec::new(), scheduler: S::new(1, 0.0), packets: 0 },
             merge_queues: Vec::new(),
-            knobs: Arc::from([]),
             options: Slab::default(),
             timers: Timers::default(),
             trace,
-            window,
             end_s: scenario.duration.seconds(),
-            bin_s: scenario.rate_bin.seconds(),
-            delivered: 0,
             overflowed: false,
         };
         let mut engine = Engine {
@@ -153,7 +146,7 @@ impl Builder<'_> {
             self.add_flows(group, i as u32, &mut transfer_groups, &mut engine, &mut infos);
         }
         engine.listed_flows = engine.senders.len();
-        engine.datapath.first_slot = engine.listed_flows;
+        engine.datapath.sinks.first_slot = engine.listed_flows;
         for (i, group) in arriving.iter().enumerate() {
             self.add_arrivals(group, i, (listed_flows.len() + i) as u32, &mut engine);
         }
@@ -181,7 +174,7 @@ impl Builder<'_> {
         }
         let cross_counts =
             scenario.cross.iter().enumerate().map(|(i, spec)| self.plan.sources(i, spec)).collect();
-        (engine.knobs, engine.datapath.knobs) = (knobs.clone(), knobs);
+        (engine.knobs, engine.datapath.sinks.knobs) = (knobs.clone(), knobs);
         (engine.datapath.routes, engine.datapath.hops) = (self.routes, self.hops);
         engine
             .datapath
@@ -236,7 +229,7 @@ impl Builder<'_> {
         });
         let flows = spec.count as usize;
         engine.senders.reserve_exact(flows);
-        engine.datapath.receivers.reserve_exact(flows);
+        engine.datapath.sinks.receivers.reserve_exact(flows);
         infos.base_rtts_s.reserve_exact(flows);
         let transfers = spec.responses.as_ref().map(|_| {
             transfer_groups.push(spec.name.clone());
@@ -289,10 +282,10 @@ impl Builder<'_> {
                 finish_s: NEVER,
                 app,
             });
-            let bins = GoodputBins::new(engine.datapath.window.from_s);
+            let bins = GoodputBins::new(engine.datapath.sinks.window.from_s);
             let mut receiver = Receiver::new(recovery.uses_sack());
             receiver.set_short_packet(short);
-            engine.datapath.receivers.push(ReceiverEndpoint::new(
+            engine.datapath.sinks.receivers.push(ReceiverEndpoint::new(
                 receiver,
                 knobs_index,
                 knobs.ack_wire_size() as u16,

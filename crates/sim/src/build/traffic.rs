@@ -171,7 +171,7 @@ impl Builder<'_> {
                 ));
                 engine.datapath.trace.source(index as u32);
                 engine.cross.push(source);
-                engine.datapath.cross.push(CrossSink::default());
+                engine.datapath.sinks.cross.push(CrossSink::default());
             }
         }
         emissions

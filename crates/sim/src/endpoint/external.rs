@@ -1,7 +1,7 @@
 //! External endpoints: packets that enter and leave the network from outside the simulation, in
 //! live runs.
 
-use crate::network::link::LOST;
+use crate::packet::LOST;
 use crate::packet::Packet;
 use cwndlab_tcp::Ecn;
 

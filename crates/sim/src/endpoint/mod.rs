@@ -4,6 +4,7 @@
 pub mod arrivals;
 pub mod cross_traffic;
 pub mod external;
+pub mod sinks;
 pub mod source_population;
 pub mod tcp;
 pub mod transfer;

@@ -180,6 +180,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         if let Some(pending) = queues.scheduler.peek_ahead(2).and_then(pending) {
             self.senders.get(pending.flow as usize).inspect(|endpoint| endpoint.sender.prefetch());
             self.datapath
+                .sinks
                 .receivers
                 .get(pending.flow as usize)
                 .inspect(|sink| sink.receiver.prefetch());
@@ -189,7 +190,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let Some(pending) = pending(soon) else { return };
         let flow = pending.flow as usize;
         if !matches!(pending.event, EventKind::Ack | EventKind::AckLookahead) {
-            self.datapath.receivers.get(flow).inspect(|sink| prefetch(*sink));
+            self.datapath.sinks.receivers.get(flow).inspect(|sink| prefetch(*sink));
         }
         self.senders.get(flow).inspect(|endpoint| prefetch(*endpoint));
         self.datapath.access_links.prefetch(pending.indices.first_access_link);
@@ -247,7 +248,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let source = &mut self.cross[(flow & !CROSS) as usize];
         let (at_s, tx_start_s, number, size_bytes, flags) =
             (self.now_s, source.last_s, source.next, source.size_bytes, source.flags);
-        let next_time_s = source.send(at_s, &self.datapath.window);
+        let next_time_s = source.send(at_s, &self.datapath.sinks.window);
         self.datapath.event_queues.scheduler.schedule(fifo, next_time_s);
         Packet { at_s, tx_start_s, number, sent_s: at_s, size_bytes, flags, options: 0 }
     }

@@ -26,7 +26,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             self.datapath.timers.push(next_time_s, TimerKind::FlowArrival, index);
         }
         let packets = whole_packets(group.size.next());
-        group.counters.arrived += u64::from(self.datapath.window.contains(now_s));
+        group.counters.arrived += u64::from(self.datapath.sinks.window.contains(now_s));
         // Packets of completed flows that wait in queues decide which slots are reusable.
         self.datapath.catch_up_all(now_s);
         let flow = match self.reusable_slot(index) {
@@ -69,9 +69,11 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         // A flow that completed at this instant may have done so ahead of time, which depends on
         // lookahead.
         let is_quiet = |&(_, flow): &(u64, u32)| {
-            let (sender, sink) =
-                (&self.senders[flow as usize].sender, &self.datapath.receivers[flow as usize]);
-            let losses = &self.datapath.slot_losses[flow as usize - self.listed_flows];
+            let (sender, sink) = (
+                &self.senders[flow as usize].sender,
+                &self.datapath.sinks.receivers[flow as usize],
+            );
+            let losses = &self.datapath.sinks.slot_losses[flow as usize - self.listed_flows];
             let counters = sender.counters(now_s);
             let data_gone = counters.sent == sink.total_delivered + sink.total_dropped;
             let acks_gone = counters.rtt_count + losses.acks == sink.acks()
@@ -86,10 +88,10 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             .position(is_quiet)?;
         let group = &mut self.groups[index as usize];
         let (_, flow) = group.retired.remove(place)?;
-        let sink = &mut self.datapath.receivers[flow as usize];
+        let sink = &mut self.datapath.sinks.receivers[flow as usize];
         group.counters.add_received(sink);
         sink.reset(group.template.recovery.uses_sack());
-        self.datapath.slot_losses[flow as usize - self.listed_flows] = SlotLosses::NONE;
+        self.datapath.sinks.slot_losses[flow as usize - self.listed_flows] = SlotLosses::NONE;
         Some(flow)
     }
 
@@ -110,10 +112,10 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             .iter()
             .for_each(|&(_, (rate, ..))| datapath.access_links.push(rate, 0.0));
         datapath.trace.slot(index);
-        let bins = GoodputBins::new(datapath.window.from_s);
-        datapath.slot_losses.push(SlotLosses::NONE);
+        let bins = GoodputBins::new(datapath.sinks.window.from_s);
+        datapath.sinks.slot_losses.push(SlotLosses::NONE);
         let knobs = &self.knobs[template.knobs as usize];
-        datapath.receivers.push(ReceiverEndpoint::new(
+        datapath.sinks.receivers.push(ReceiverEndpoint::new(
             Receiver::new(template.recovery.uses_sack()),
             template.knobs,
             knobs.ack_wire_size() as u16,
@@ -185,7 +187,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let place =
             group.retired.iter().rposition(|other| *other < slot).map_or(0, |before| before + 1);
         group.retired.insert(place, slot);
-        if self.datapath.window.contains(now_s) {
+        if self.datapath.sinks.window.contains(now_s) {
             group.counters.add_sent(&added);
         }
     }

@@ -108,7 +108,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     /// An ACK reaches its sender.
     #[inline(never)]
     pub(crate) fn on_ack(&mut self, flow: u32, packet: Packet) {
-        if self.datapath.external.is_some() {
+        if self.datapath.sinks.external.is_some() {
             return self.datapath.leave(flow, true, &packet);
         }
         let endpoint = &mut self.senders[flow as usize];

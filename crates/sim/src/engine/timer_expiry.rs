@@ -52,7 +52,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     /// The measurement window starts or ends.
     fn measure(&mut self) {
         let now_s = self.now_s;
-        if now_s == self.datapath.window.from_s {
+        if now_s == self.datapath.sinks.window.from_s {
             if now_s > 0.0 {
                 self.counters_at_window_start =
                     self.senders.iter().map(|endpoint| endpoint.sender.counters(now_s)).collect();
@@ -87,7 +87,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     fn on_delayed_ack(&mut self, flow: u32) {
         let (indices, time_s, datapath) =
             (self.senders[flow as usize].indices, self.now_s, &mut self.datapath);
-        let sink = &mut datapath.receivers[flow as usize];
+        let sink = &mut datapath.sinks.receivers[flow as usize];
         if sink.receiver.deadline_s() != time_s {
             return;
         }

@@ -2,6 +2,7 @@
 
 pub mod calendar_buckets;
 pub mod calendar_queue;
+pub mod head_scheduler;
 pub mod merge_queue;
 pub mod queues;
 pub mod ring_pool;

@@ -1,15 +1,12 @@
 //! Service of scheduled queues: enqueue, start of transmission and end of transmission on links
 //! whose discipline decides at departure.
 
-use crate::collections::slab::Slab;
 use crate::event::scheduler::EventScheduler;
-use crate::event::timers::Timers;
 use crate::measure::trace::Tracer;
-use crate::network::access_links::AccessLinks;
 use crate::network::datapath::Datapath;
-use crate::network::link::{LOST, ScheduledQueue, ServiceAction};
-use crate::packet::Packet;
+use crate::network::link::{ScheduledQueue, ServiceAction};
 use crate::packet::RoutedPacket;
+use crate::packet::{LOST, Packet};
 
 impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
     /// A packet reaches a scheduled queue.
@@ -128,16 +125,5 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                 self.end_trip(flow, indices, stage, packet, f64::MAX);
             }
         }
-    }
-
-    /// The run has ended: frees what only packets in the network needed, so that results can use
-    /// the memory.
-    pub fn release(&mut self) {
-        self.event_queues.fifos = Vec::new();
-        self.event_queues.scheduler = S::new(1, 0.0);
-        self.merge_queues = Vec::new();
-        self.access_links = AccessLinks::default();
-        self.options = Slab::default();
-        self.timers = Timers::default();
     }
 }

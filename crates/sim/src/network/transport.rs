@@ -11,8 +11,8 @@ use crate::event::scheduler::EventScheduler;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::network::datapath::Datapath;
-use crate::network::link::LOST;
 use crate::network::route::{Entry, Hop, Stage};
+use crate::packet::LOST;
 use crate::packet::{CROSS, FlowIndices, Packet, RoutedPacket};
 use cwndlab_tcp::{Knobs, NEVER};
 
@@ -81,11 +81,11 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                 // route.
                 Stage::Sink | Stage::Source => {
                     if !T::ON
-                        && let Some(sink) = self.receivers.get_mut(flow as usize)
+                        && let Some(sink) = self.sinks.receivers.get_mut(flow as usize)
                         && let Some((ack_bytes, echo)) =
                             sink.receive_in_order(at_s, number, sent_s, size_bytes, flags)
                     {
-                        self.delivered += 1;
+                        self.sinks.delivered += 1;
                         (size_bytes, flags) = (ack_bytes, flags.of_ack(echo));
                     } else {
                         let packet =
@@ -130,13 +130,13 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
     /// at once, if any.
     #[inline(never)]
     fn deliver(&mut self, flow: u32, stage: Stage, packet: &Packet) -> Option<Packet> {
-        let Some(sink) = self.receivers.get_mut(flow as usize) else {
+        let Some(sink) = self.sinks.receivers.get_mut(flow as usize) else {
             self.leave(flow, stage == Stage::Source, packet);
             return None;
         };
-        let knobs = &self.knobs[sink.knobs as usize];
-        self.delivered += 1;
-        let (is_new, ack) = sink.receive(packet, knobs, &self.window, self.bin_s);
+        let knobs = &self.sinks.knobs[sink.knobs as usize];
+        self.sinks.delivered += 1;
+        let (is_new, ack) = sink.receive(packet, knobs, &self.sinks.window, self.sinks.bin_s);
         if T::ON {
             trace_receive(&mut self.trace, flow, packet, is_new, knobs);
         }
@@ -271,11 +271,15 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
     pub fn leave(&mut self, flow: u32, reverse: bool, packet: &Packet) {
         let &Packet { at_s, size_bytes, .. } = packet;
         if flow >= CROSS {
-            self.cross[(flow & !CROSS) as usize].deliver(at_s, size_bytes, &self.window);
+            self.sinks.cross[(flow & !CROSS) as usize].deliver(
+                at_s,
+                size_bytes,
+                &self.sinks.window,
+            );
             if T::ON {
                 self.trace.carried(at_s, flow, u64::from(size_bytes) * 8);
             }
-        } else if let Some(external) = &mut self.external {
+        } else if let Some(external) = &mut self.sinks.external {
             external.leave(flow, reverse, packet, at_s);
         }
     }
@@ -300,19 +304,19 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         }
         let is_data = stage < self.routes[indices.route as usize].sink;
         if flow >= CROSS {
-            let sink = &mut self.cross[(flow & !CROSS) as usize];
-            sink.dropped += u64::from(at_s == LOST && self.window.contains(packet.at_s));
+            let sink = &mut self.sinks.cross[(flow & !CROSS) as usize];
+            sink.dropped += u64::from(at_s == LOST && self.sinks.window.contains(packet.at_s));
             return;
         }
         if at_s == LOST
-            && let Some(external) = &mut self.external
+            && let Some(external) = &mut self.sinks.external
         {
             return external.leave(flow, !is_data, &packet, at_s);
         }
-        let Some(sink) = self.receivers.get_mut(flow as usize) else { return };
+        let Some(sink) = self.sinks.receivers.get_mut(flow as usize) else { return };
         let slot = (flow as usize)
-            .checked_sub(self.first_slot)
-            .and_then(|slot| self.slot_losses.get_mut(slot));
+            .checked_sub(self.sinks.first_slot)
+            .and_then(|slot| self.sinks.slot_losses.get_mut(slot));
         if let Some(slot) = slot.filter(|_| at_s == LOST) {
             slot.last_s = slot.last_s.max(packet.at_s);
             slot.acks += u64::from(!is_data);
@@ -325,7 +329,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             return;
         }
         sink.total_dropped += 1;
-        sink.dropped += u64::from(self.window.contains(packet.at_s));
+        sink.dropped += u64::from(self.sinks.window.contains(packet.at_s));
         if T::ON {
             self.trace.packet(row(PacketEvent::Drop, flow, &packet));
         }

@@ -106,12 +106,12 @@ pub fn fairness_spread(values: impl ExactSizeIterator<Item = f64> + Clone) -> Op
 /// Results of all listed flows.
 pub fn flow_results<S: EventScheduler, T: Tracer>(network: &BuiltNetwork<S, T>) -> Vec<FlowResult> {
     let BuiltNetwork { engine, flows, .. } = network;
-    let (datapath, window) = (&engine.datapath, &engine.datapath.window);
+    let (datapath, window) = (&engine.datapath, &engine.datapath.sinks.window);
     // Exact capacity: growing a list of a million by doubling would take twice the memory.
     let mut results = Vec::with_capacity(flows.base_rtts_s.len());
     for (flow, &base_rtt_s) in flows.base_rtts_s.iter().enumerate() {
         let Some((group, number)) = flows.of(flow as u32) else { continue };
-        let (endpoint, sink) = (&engine.senders[flow], &datapath.receivers[flow]);
+        let (endpoint, sink) = (&engine.senders[flow], &datapath.sinks.receivers[flow]);
         let delivered_bytes = sink.delivered_bytes(&engine.knobs[endpoint.knobs as usize]);
         let did = engine.measured(flow);
         let [timeouts, fast_retransmits, ecn_reductions] =
@@ -132,7 +132,11 @@ pub fn flow_results<S: EventScheduler, T: Tracer>(network: &BuiltNetwork<S, T>) 
             mean_rtt_s: mean(did.rtt_sum_s, did.rtt_count),
             mean_rto_s: mean(did.rto_sum_s, did.rto_count),
             mean_cwnd_packets: did.cwnd_area / window.seconds(),
-            rate_cov: sink.bins.coefficient_of_variation(sink.delivered, window, datapath.bin_s),
+            rate_cov: sink.bins.coefficient_of_variation(
+                sink.delivered,
+                window,
+                datapath.sinks.bin_s,
+            ),
             base_rtt_s,
             finish_s: endpoint.finish_s(),
             total_sent_packets: endpoint.sender.counters(engine.now_s).sent,

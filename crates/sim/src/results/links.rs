@@ -49,7 +49,7 @@ pub fn link_results<S: EventScheduler, T: Tracer>(
         link_result(
             link,
             info,
-            &engine.datapath.window,
+            &engine.datapath.sinks.window,
             &link.counts(engine.now_s),
             &carried(engine, info, arrivals),
         )
@@ -65,7 +65,7 @@ fn link_result(
     total: &LinkCounts,
     measured: &MeasuredLoad,
 ) -> LinkResult {
-    let (begin, end) = (&link.counts_at_window_start, &link.counts_at_window_end);
+    let (begin, end) = (&link.metrics.counts_at_window_start, &link.metrics.counts_at_window_end);
     LinkResult {
         link: info.name.clone(),
         rate_bps: info.rate_bps,
@@ -79,8 +79,8 @@ fn link_result(
         utilization: (end.departed_bits - begin.departed_bits) as f64
             / (info.rate_bps * window.seconds()),
         mean_queue_packets: (end.waiting_area_s - begin.waiting_area_s) / window.seconds(),
-        mean_queueing_delay_s: link.waiting.mean_s(),
-        p95_queueing_delay_s: link.waiting.quantile_s(0.95),
+        mean_queueing_delay_s: link.metrics.waiting.mean_s(),
+        p95_queueing_delay_s: link.metrics.waiting.quantile_s(0.95),
         cross_bps: info.cross_bps + measured.offered_bps,
         available_bps: info
             .target_available_bps
@@ -108,11 +108,11 @@ fn carried<S: EventScheduler, T: Tracer>(
     info: &LinkInfo,
     arrivals: &[ArrivalResult],
 ) -> MeasuredLoad {
-    let seconds = engine.datapath.window.seconds();
+    let seconds = engine.datapath.sinks.window.seconds();
     let mut sum = MeasuredLoad::default();
     for &number in &info.cross {
         let (source, sink) =
-            (&engine.cross[number as usize], &engine.datapath.cross[number as usize]);
+            (&engine.cross[number as usize], &engine.datapath.sinks.cross[number as usize]);
         if !matches!(source.activity, Activity::AlwaysOn) {
             sum.offered_bps += (source.sent * u64::from(source.size_bytes) * 8) as f64 / seconds;
         }

@@ -77,7 +77,7 @@ pub fn collect<S: EventScheduler, T: Tracer>(
     scenario: &Scenario,
 ) -> RunResult {
     let engine = &network.engine;
-    let (datapath, window) = (&engine.datapath, &engine.datapath.window);
+    let (datapath, window) = (&engine.datapath, &engine.datapath.sinks.window);
     let flows = flow_results(network);
     let arrivals = arrival_results(network, scenario, &flows);
     let goodputs = flows.iter().map(|flow| flow.goodput_bps);
@@ -91,7 +91,7 @@ pub fn collect<S: EventScheduler, T: Tracer>(
         measure_to_s: window.to_s,
         trace_hash: trace_hash(engine),
         simulated_s: engine.now_s,
-        delivered_packets: datapath.delivered,
+        delivered_packets: datapath.sinks.delivered,
         jain_index: jain_index(goodputs.clone()),
         rtt_weighted_jain_index: jain_index(weighted),
         fairness_spread: fairness_spread(goodputs.clone()),

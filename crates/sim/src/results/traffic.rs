@@ -59,12 +59,13 @@ pub fn cross_results<S: EventScheduler, T: Tracer>(
     network: &BuiltNetwork<S, T>,
     scenario: &Scenario,
 ) -> Vec<CrossResult> {
-    let (engine, seconds) = (&network.engine, network.engine.datapath.window.seconds());
+    let (engine, seconds) = (&network.engine, network.engine.datapath.sinks.window.seconds());
     let mut first = 0;
     let result = |(spec, &count): (&CrossSpec, &u64)| {
         let range = first..first + count as usize;
         first = range.end;
-        let (sources, receivers) = (&engine.cross[range.clone()], &engine.datapath.cross[range]);
+        let (sources, receivers) =
+            (&engine.cross[range.clone()], &engine.datapath.sinks.cross[range]);
         let sent = sources.iter().map(|source| source.sent).sum::<u64>();
         CrossResult {
             source: spec.name.clone(),
@@ -92,7 +93,7 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
     scenario: &Scenario,
     flows: &[FlowResult],
 ) -> Vec<ArrivalResult> {
-    let (engine, window) = (&network.engine, &network.engine.datapath.window);
+    let (engine, window) = (&network.engine, &network.engine.datapath.sinks.window);
     let mut transfers: Vec<(Vec<f64>, Vec<f64>)> =
         vec![Default::default(); network.transfer_groups.len()];
     for transfer in engine.transfers.iter().filter(|transfer| window.contains(transfer.start_s)) {
@@ -115,8 +116,11 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
         let (rule, recovery, knobs, counters) = match (arriving, engine.groups.get(number)) {
             (Some(spec), Some(group)) => {
                 let mut counters = group.counters;
-                let slots =
-                    engine.senders.iter().zip(&engine.datapath.receivers).skip(engine.listed_flows);
+                let slots = engine
+                    .senders
+                    .iter()
+                    .zip(&engine.datapath.sinks.receivers)
+                    .skip(engine.listed_flows);
                 slots
                     .filter(|(endpoint, _)| endpoint.knobs == group.template.knobs)
                     .for_each(|(_, sink)| counters.add_received(sink));
@@ -128,8 +132,10 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
                 )
             }
             _ => {
-                let members =
-                    network.flows.range(name).map(|flow| &engine.datapath.receivers[flow as usize]);
+                let members = network
+                    .flows
+                    .range(name)
+                    .map(|flow| &engine.datapath.sinks.receivers[flow as usize]);
                 let counters = GroupCounters {
                     arrived: finished + unanswered(engine, number, window),
                     sent: sum(|flow| flow.sent_packets),

@@ -1,11 +1,11 @@
 //! Impairments of a link: loss, marks, outages, a token bucket marker and jitter, all apart from
 //! its queue.
 
-use super::LOST;
 use crate::network::impairment::jitter::Jitter;
 use crate::network::impairment::loss_model::{LossModel, LossOutcome};
 use crate::network::impairment::token_bucket::TokenBucketMarker;
 use crate::packet::Flags;
+use crate::packet::LOST;
 use crate::rate::outages::Outages;
 
 /// Impairments of a link.

@@ -1,5 +1,8 @@
 //! Metrics of a link: counters and queue samples.
 
+use crate::measure::histogram::Histogram;
+use crate::measure::window::MeasurementWindow;
+
 /// Counters since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkCounts {
@@ -38,4 +41,44 @@ impl QueueSampler {
     pub fn next_time_s(&self) -> f64 {
         self.samples.len() as f64 * self.every_s
     }
+}
+
+/// What a link measures within the measurement window.
+#[derive(Clone, Debug)]
+pub struct LinkMetrics {
+    /// The window.
+    pub window: MeasurementWindow,
+    /// The next edge of the window, seconds.
+    pub next_window_edge_s: f64,
+    /// Whether the window has started and not ended.
+    pub measuring: bool,
+    /// Queueing delays of packets that arrived in the window.
+    pub waiting: Histogram,
+    /// Counters at the start of the window.
+    pub counts_at_window_start: LinkCounts,
+    /// Counters at its end.
+    pub counts_at_window_end: LinkCounts,
+    /// Queue trace.
+    pub sampler: Option<QueueSampler>,
+}
+
+impl LinkMetrics {
+    /// Metrics before the start of a window.
+    pub fn new(window: MeasurementWindow, sampler: Option<QueueSampler>) -> Self {
+        Self {
+            window,
+            next_window_edge_s: window.from_s,
+            measuring: false,
+            waiting: Histogram::default(),
+            counts_at_window_start: LinkCounts::default(),
+            counts_at_window_end: LinkCounts::default(),
+            sampler,
+        }
+    }
+}
+
+/// Counts packets that the queue or an impairment of a link dropped: `dropped` is its counter.
+#[inline]
+pub fn count_drops(dropped: &mut u64, packets: u64) {
+    *dropped += packets;
 }

@@ -1,14 +1,9 @@
-//! Counters of a link: drops, and what is read at the edges of the measurement window, at queue
-//! samples and at deadlines of its discipline.
+//! What a link does beside packets: edges of the measurement window, queue samples, deadlines of its
+//! discipline; and its counters.
 
-use super::{Link, LinkCounts, QueueSampler};
+use super::metrics::{LinkCounts, QueueSampler};
+use super::state::Link;
 use cwndlab_queues::Admission;
-
-/// Counts packets that the queue or an impairment of a link dropped: `dropped` is its counter.
-#[inline]
-pub(super) fn count_drops(dropped: &mut u64, packets: u64) {
-    *dropped += packets;
-}
 
 impl Link {
     /// Processes what is due beside packets: edges of the measurement window, queue samples,
@@ -17,14 +12,15 @@ impl Link {
     #[inline(never)]
     pub(super) fn run_due_samples(&mut self, now_s: f64) {
         loop {
-            let sample_s = self.sampler.as_ref().map_or(f64::INFINITY, QueueSampler::next_time_s);
+            let sample_s =
+                self.metrics.sampler.as_ref().map_or(f64::INFINITY, QueueSampler::next_time_s);
             let deadline_s = self.discipline.next_update_s();
-            let next_time_s = self.next_window_edge_s.min(sample_s).min(deadline_s);
+            let next_time_s = self.metrics.next_window_edge_s.min(sample_s).min(deadline_s);
             if next_time_s > now_s {
                 self.next_due_s = next_time_s;
                 return;
             }
-            if next_time_s == self.next_window_edge_s {
+            if next_time_s == self.metrics.next_window_edge_s {
                 self.depart_until(next_time_s, f64::INFINITY);
                 self.on_window_edge();
             } else if next_time_s == sample_s {
@@ -33,7 +29,7 @@ impl Link {
                 self.depart_until(next_time_s, f64::NEG_INFINITY);
                 let leaving = self.count_leaving_at(next_time_s);
                 let length = (self.backlog_packets(next_time_s) - leaving) as u32;
-                self.sampler.iter_mut().for_each(|sampler| sampler.samples.push(length));
+                self.metrics.sampler.iter_mut().for_each(|sampler| sampler.samples.push(length));
             } else {
                 self.depart_until(next_time_s, f64::INFINITY);
                 let backlog = self.backlog();
@@ -54,7 +50,9 @@ impl Link {
                 let still_waiting: f64 = self
                     .backlog
                     .iter()
-                    .map(|packet| (packet.tx_start_s.min(self.window.to_s) - now_s).max(0.0))
+                    .map(|packet| {
+                        (packet.tx_start_s.min(self.metrics.window.to_s) - now_s).max(0.0)
+                    })
                     .sum();
                 let departed = self.arrived - self.dropped - self.lost - self.backlog.len() as u64;
                 (
@@ -79,13 +77,19 @@ impl Link {
 
     /// The measurement window starts or ends.
     fn on_window_edge(&mut self) {
-        let counts = self.counts(self.next_window_edge_s);
-        if self.next_window_edge_s == self.window.from_s {
-            (self.counts_at_window_start, self.measuring, self.next_window_edge_s) =
-                (counts, true, self.window.to_s);
+        let counts = self.counts(self.metrics.next_window_edge_s);
+        if self.metrics.next_window_edge_s == self.metrics.window.from_s {
+            (
+                self.metrics.counts_at_window_start,
+                self.metrics.measuring,
+                self.metrics.next_window_edge_s,
+            ) = (counts, true, self.metrics.window.to_s);
         } else {
-            (self.counts_at_window_end, self.measuring, self.next_window_edge_s) =
-                (counts, false, f64::INFINITY);
+            (
+                self.metrics.counts_at_window_end,
+                self.metrics.measuring,
+                self.metrics.next_window_edge_s,
+            ) = (counts, false, f64::INFINITY);
         }
     }
 

@@ -1,0 +1,150 @@
+//! Arrival of a packet at a link with an admission queue: impairments, admission, transmission.
+
+use super::backlog::PendingDeparture;
+use super::metrics::count_drops;
+use super::state::Link;
+use crate::packet::{Flags, LOST};
+
+impl Link {
+    /// A packet of `flow` arrives at `now`; its last transmission started at `since`. Returns its
+    /// arrival time at the other end and the start of its transmission here, or none if it is
+    /// dropped; and its flags, which may have changed.
+    ///
+    /// Times are passed in registers, and departures are counted only when the count matters: each
+    /// halves the cost of a packet.
+    #[inline(always)]
+    pub fn arrive(
+        &mut self,
+        now: f64,
+        since: f64,
+        number: i64,
+        size_bytes: u16,
+        flow: u32,
+        flags: Flags,
+    ) -> Option<(f64, f64, Flags)> {
+        let size = u32::from(size_bytes);
+        let since = if now == self.last_arrival_s {
+            since.max(self.last_arrival_tx_start_s)
+        } else {
+            since
+        };
+        (self.last_arrival_s, self.last_arrival_tx_start_s) = (now, since);
+        if now < self.next_due_s
+            && self.backlog.len() < self.guaranteed_accept_backlog
+            && size <= self.largest_bytes
+        {
+            self.arrived += 1;
+            self.hash_arrival(now, number, flow, true);
+            let (at, start) = self.transmit(now, size);
+            self.push_departure(size, start, flags, false);
+            return Some((at, start, flags));
+        }
+        let (at, start) = self.arrive_slow_path(now, since, number, size, flow, flags);
+        let flags = self.changed_flags.take().unwrap_or(flags);
+        (at != LOST).then_some((at, start, flags))
+    }
+
+    /// The same if the packet may be impaired or dropped; the time is [`LOST`] if it is.
+    #[inline(never)]
+    fn arrive_slow_path(
+        &mut self,
+        now: f64,
+        since: f64,
+        number: i64,
+        size: u32,
+        flow: u32,
+        flags: Flags,
+    ) -> (f64, f64) {
+        if now >= self.next_due_s {
+            self.run_due_samples(now);
+        }
+        self.arrived += 1;
+        let (is_lost, flags) = if self.impairments.is_none() {
+            (false, flags)
+        } else {
+            self.impairments(now, size, flow, flags)
+        };
+        let accepted = !is_lost && self.admit(now, since, size, flow, flags);
+        self.hash_arrival(now, number, flow, accepted);
+        if !accepted {
+            count_drops(&mut self.dropped, 1);
+            return (LOST, now);
+        }
+        let (at, start) = self.transmit(now, size);
+        let at = self
+            .impairments
+            .as_mut()
+            .map_or(at, |impairments| impairments.after_transmission(at, flow));
+        self.push_departure(size, start, flags, at == LOST);
+        (at, start)
+    }
+
+    /// Hashes the outcome for a packet.
+    #[inline(always)]
+    fn hash_arrival(&mut self, now: f64, number: i64, flow: u32, accepted: bool) {
+        self.hash.add(
+            now.to_bits()
+                ^ ((number as u64) << 20)
+                ^ (u64::from(flow) << 50)
+                ^ (u64::from(accepted) << 63),
+        );
+    }
+
+    /// Transmits an accepted packet: its arrival time at the other end, and the start of its
+    /// transmission.
+    #[inline(always)]
+    fn transmit(&mut self, now: f64, size: u32) -> (f64, f64) {
+        let start = if self.free_s > now { self.free_s } else { now };
+        let (end, at) = self.serializer.transmit(start, size, self.delay_s);
+        self.free_s = end;
+        if start > now {
+            // Only the part before the end of the window; `min` and `max` would cost every packet
+            // more than this branch.
+            self.waiting_time_sum_s += if start <= self.metrics.window.to_s {
+                start - now
+            } else {
+                (self.metrics.window.to_s - now).max(0.0)
+            };
+            // A packet that never departs has no waiting time.
+            if self.metrics.measuring && start < f64::MAX {
+                self.metrics.waiting.add(start - now);
+            }
+        } else if self.metrics.measuring {
+            self.metrics.waiting.add_zero();
+        }
+        (at, start)
+    }
+
+    /// Appends a packet to the backlog, to depart at the time that `transmit` computed.
+    #[inline(always)]
+    fn push_departure(&mut self, size: u32, start: f64, flags: Flags, lost: bool) {
+        self.accepted_bytes += u64::from(size);
+        self.backlog.push_back(PendingDeparture::new(
+            self.free_s,
+            start,
+            self.accepted_bytes,
+            flags.priority(),
+            lost,
+        ));
+    }
+
+    /// Applies impairments in front of the queue; returns whether the packet is dropped, and its
+    /// flags.
+    #[cold]
+    #[inline(never)]
+    fn impairments(
+        &mut self,
+        now_s: f64,
+        size_bytes: u32,
+        flow: u32,
+        flags: Flags,
+    ) -> (bool, Flags) {
+        let Some(impairments) = &mut self.impairments else { return (false, flags) };
+        let (is_lost, new) = impairments.before_queue(now_s, size_bytes, flow, flags);
+        if new != flags {
+            self.marked += u64::from(new.is_ce() && !flags.is_ce());
+            self.changed_flags = Some(new);
+        }
+        (is_lost, new)
+    }
+}
