@@ -12,8 +12,8 @@
 //! paper's. The midpoint moves with every ACK, as in the paper's pseudo-code. After a timeout
 //! ssthresh follows the rule for losses.
 
-use crate::registry::{fraction, not_negative, option, positive};
-use crate::{Ack, Congestion, Family, Rule, WindowRule};
+use crate::family::{fraction, not_negative, option, positive};
+use crate::{Ack, Congestion, FamilyOf, WindowRule};
 
 /// BIC.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +72,7 @@ impl WindowRule for Bic {
     }
 }
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<Box<Bic>> = FamilyOf {
     name: "BIC",
     summary: "binary search for the window of the last loss, then probing beyond it; give up the \
         share b on loss",
@@ -86,7 +86,7 @@ pub(crate) const FAMILY: Family = Family {
         option(not_negative("low", "window below which it is AIMD(1, 0.5), packets"), 14.0),
     ],
     check: |p| (p[1] > p[0]).then_some("Smin must not be above Smax"),
-    build: |p| Rule::Bic(Box::new(Bic::new(p[0], p[1], p[2], p[3]))),
+    build: |p| Box::new(Bic::new(p[0], p[1], p[2], p[3])),
 };
 
 #[cfg(test)]

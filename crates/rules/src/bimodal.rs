@@ -37,8 +37,8 @@
 //! The computed share may exceed the window: a flow below its share then grows on congestion, as
 //! the paper intends.
 
-use crate::registry::{choice, fraction, no_check, option, parameter, positive, with_default};
-use crate::{Ack, Congestion, Family, Rule, SlowStart, WindowRule};
+use crate::family::{choice, fraction, no_check, option, parameter, positive, with_default};
+use crate::{Ack, Congestion, FamilyOf, SlowStart, WindowRule};
 
 /// The point that a window is compared with once the fair share is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +169,7 @@ impl WindowRule for Bimodal {
     }
 }
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<Box<Bimodal>> = FamilyOf {
     name: "Bimodal",
     summary: "add alpha per round trip; cut by beta until the fair share is computed from two \
         cycles, then to (1 - epsilon) of it",
@@ -206,7 +206,7 @@ pub(crate) const FAMILY: Family = Family {
     check: no_check,
     build: |p| {
         let compare = if p[4] == 0.0 { Compare::Fair } else { Compare::Scaled };
-        Rule::Bimodal(Box::new(Bimodal::new(p[0], p[1], p[2], p[3], compare, p[5])))
+        Box::new(Bimodal::new(p[0], p[1], p[2], p[3], compare, p[5]))
     },
 };
 

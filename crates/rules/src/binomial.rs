@@ -14,8 +14,8 @@
 //! (`windowOption_ 6`). The powers 0, 1/2 and 1 are exact here; others differ from the C library's
 //! in the last bit at most.
 
-use crate::registry::{no_check, parameter, positive, with_default};
-use crate::{Ack, AckFields, Arithmetic, Congestion, Family, Needs, Parameter, Rule, WindowRule};
+use crate::family::{no_check, parameter, positive, with_default};
+use crate::{Ack, AckFields, Arithmetic, Congestion, FamilyOf, Needs, Parameter, WindowRule};
 use std::sync::Arc;
 
 /// `w <- w + alpha / w^k` per round trip, `w <- w - beta w^l` on loss.
@@ -82,7 +82,7 @@ const BETA: Parameter = with_default(
     0.5,
 );
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<Arc<Binomial>> = FamilyOf {
     name: "Binomial",
     summary: "add alpha/w^k per round trip, subtract beta w^l on loss",
     source: "Bansal and Balakrishnan 2001; Chandrayana et al. 2002, equation 1",
@@ -99,17 +99,11 @@ pub(crate) const FAMILY: Family = Family {
             .then_some("beta must be below 1 if l is 1: a decrease would leave a window of 0")
     },
     build: |p| {
-        Rule::Binomial(Arc::new(Binomial {
-            k: p[0],
-            l: p[1],
-            alpha: p[2],
-            beta: p[3],
-            arithmetic: p.arithmetic,
-        }))
+        Arc::new(Binomial { k: p[0], l: p[1], alpha: p[2], beta: p[3], arithmetic: p.arithmetic })
     },
 };
 
-pub(crate) const IIAD: Family = Family {
+pub(crate) const IIAD: FamilyOf<Arc<Binomial>> = FamilyOf {
     name: "IIAD",
     summary: "inverse increase, additive decrease: add alpha/w per round trip, subtract beta on \
         loss",
@@ -120,17 +114,11 @@ pub(crate) const IIAD: Family = Family {
     parameters: &[ALPHA, BETA],
     check: no_check,
     build: |p| {
-        Rule::Binomial(Arc::new(Binomial {
-            k: 1.0,
-            l: 0.0,
-            alpha: p[0],
-            beta: p[1],
-            arithmetic: p.arithmetic,
-        }))
+        Arc::new(Binomial { k: 1.0, l: 0.0, alpha: p[0], beta: p[1], arithmetic: p.arithmetic })
     },
 };
 
-pub(crate) const SQRT: Family = Family {
+pub(crate) const SQRT: FamilyOf<Arc<Binomial>> = FamilyOf {
     name: "SQRT",
     summary: "add alpha/sqrt(w) per round trip, subtract beta sqrt(w) on loss",
     source: "Bansal and Balakrishnan 2001; Chandrayana et al. 2002, section 2; SQRT = \
@@ -140,13 +128,7 @@ pub(crate) const SQRT: Family = Family {
     parameters: &[ALPHA, BETA],
     check: no_check,
     build: |p| {
-        Rule::Binomial(Arc::new(Binomial {
-            k: 0.5,
-            l: 0.5,
-            alpha: p[0],
-            beta: p[1],
-            arithmetic: p.arithmetic,
-        }))
+        Arc::new(Binomial { k: 0.5, l: 0.5, alpha: p[0], beta: p[1], arithmetic: p.arithmetic })
     },
 };
 

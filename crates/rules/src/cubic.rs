@@ -21,8 +21,8 @@
 //! The reduction uses cwnd, which section 4.6 allows for flows that the application does not limit.
 //! Spurious congestion events are not undone (section 4.9).
 
-use crate::registry::{choice, fraction, no_check, option, positive};
-use crate::{Ack, Congestion, Family, Rule, SlowStart, WindowRule};
+use crate::family::{choice, fraction, no_check, option, positive};
+use crate::{Ack, Congestion, FamilyOf, SlowStart, WindowRule};
 
 /// CUBIC.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,7 +135,7 @@ impl WindowRule for Cubic {
     }
 }
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<Box<Cubic>> = FamilyOf {
     name: "CUBIC",
     summary: "grow along a cubic curve of time around the last loss's window, at least as AIMD \
         would; multiply by beta on loss",
@@ -153,7 +153,7 @@ pub(crate) const FAMILY: Family = Family {
         ),
     ],
     check: no_check,
-    build: |p| Rule::Cubic(Box::new(Cubic::new(p[0], p[1], p[2] == 0.0))),
+    build: |p| Box::new(Cubic::new(p[0], p[1], p[2] == 0.0)),
 };
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Custom rules: rules of other crates and languages, as trait objects.
 
-use crate::{Ack, Congestion, Needs, Rule, WindowRule};
+use crate::{Ack, Congestion, Needs, WindowRule};
 use std::{fmt, sync::Arc};
 
 /// A custom rule: any type that implements [`WindowRule`] and is `Clone`, `Debug`, `Send` and
@@ -47,13 +47,6 @@ impl<T: WindowRule + Clone + fmt::Debug + Send + Sync + 'static> CustomRule for 
 impl Clone for Box<dyn CustomRule> {
     fn clone(&self) -> Self {
         self.as_ref().copied()
-    }
-}
-
-impl Rule {
-    /// Wraps a custom rule.
-    pub fn custom(rule: impl CustomRule + 'static) -> Self {
-        Self::Custom(Box::new(rule))
     }
 }
 

@@ -13,8 +13,8 @@
 //!
 //! Fractions are of delivered packets, so that ACKs in recovery are counted; the RFC counts bytes.
 
-use crate::registry::{fraction, no_check, option};
-use crate::{Ack, Congestion, Family, MarkResponse, Needs, Rule, SlowStart, WindowRule};
+use crate::family::{fraction, no_check, option};
+use crate::{Ack, Congestion, FamilyOf, MarkResponse, Needs, SlowStart, WindowRule};
 
 /// DCTCP.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +91,7 @@ impl WindowRule for Dctcp {
     }
 }
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<Box<Dctcp>> = FamilyOf {
     name: "DCTCP",
     summary: "add 1 per round trip; on marks give up half of the smoothed share of marked packets; \
         halve on loss",
@@ -100,7 +100,7 @@ pub(crate) const FAMILY: Family = Family {
     deployed: true,
     parameters: &[option(fraction("g", "weight of a window's share of marks in alpha"), 0.0625)],
     check: no_check,
-    build: |p| Rule::Dctcp(Box::new(Dctcp::new(p[0]))),
+    build: |p| Box::new(Dctcp::new(p[0])),
 };
 
 #[cfg(test)]

@@ -14,8 +14,8 @@
 //! slow start. (ns-2 also halves at the connection's first reduction and after every timeout;
 //! endpoint profiles do that, not the rule.)
 
-use crate::registry::{fraction, no_check, positive, with_default};
-use crate::{Ack, AckFields, Congestion, Family, Needs, Rule, WindowRule};
+use crate::family::{fraction, no_check, positive, with_default};
+use crate::{Ack, AckFields, Congestion, FamilyOf, Needs, WindowRule};
 use std::sync::Arc;
 
 /// `w <- w + alpha` per round trip, `w <- beta w` on loss, half on loss in slow start.
@@ -51,7 +51,7 @@ impl WindowRule for Gaimd {
     }
 }
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<Arc<Gaimd>> = FamilyOf {
     name: "GAIMD",
     summary: "add alpha per round trip, multiply by beta on loss, halve on loss in slow start",
     source: "Yang and Lam 2000, sections 2.1 and 4.2",
@@ -62,7 +62,7 @@ pub(crate) const FAMILY: Family = Family {
         with_default(fraction("beta", "factor on loss"), 0.875),
     ],
     check: no_check,
-    build: |p| Rule::Gaimd(Arc::new(Gaimd { alpha: p[0], beta: p[1] })),
+    build: |p| Arc::new(Gaimd { alpha: p[0], beta: p[1] }),
 };
 
 #[cfg(test)]

@@ -12,8 +12,8 @@
 //! High_Decrease 0.1. a(w) is taken as a real number, at least 1, where the RFC's table (appendix
 //! B) has whole ones; b(w) stays 0.1 above 83000.
 
-use crate::registry::no_check;
-use crate::{Ack, AckFields, Congestion, Family, Needs, Rule, WindowRule};
+use crate::family::no_check;
+use crate::{Ack, AckFields, Congestion, FamilyOf, Needs, WindowRule};
 
 const LOW_WINDOW: f64 = 38.0;
 /// Natural logarithms of 38 and 83000.
@@ -50,7 +50,7 @@ impl WindowRule for HighSpeed {
     }
 }
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<HighSpeed> = FamilyOf {
     name: "HighSpeed",
     summary: "AIMD whose steps grow with the window beyond 38 packets",
     source: "RFC 3649, section 5",
@@ -58,7 +58,7 @@ pub(crate) const FAMILY: Family = Family {
     deployed: false,
     parameters: &[],
     check: no_check,
-    build: |_| Rule::HighSpeed(HighSpeed),
+    build: |_| HighSpeed,
 };
 
 #[cfg(test)]

@@ -15,8 +15,8 @@
 //! Departure: alpha is not scaled by the round trip (the draft has it as an option).
 
 use crate::delivery_rate::DeliveryRateMeter;
-use crate::registry::no_check;
-use crate::{Ack, Congestion, Family, Needs, Rule, SlowStart, WindowRule};
+use crate::family::no_check;
+use crate::{Ack, Congestion, FamilyOf, Needs, SlowStart, WindowRule};
 
 /// H-TCP.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,7 +106,7 @@ impl WindowRule for Htcp {
     }
 }
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<Box<Htcp>> = FamilyOf {
     name: "HTCP",
     summary: "H-TCP: growth that quickens with the time since the last loss; the cut leaves an \
         empty queue",
@@ -115,7 +115,7 @@ pub(crate) const FAMILY: Family = Family {
     deployed: false,
     parameters: &[],
     check: no_check,
-    build: |_| Rule::Htcp(Box::default()),
+    build: |_| Box::default(),
 };
 
 #[cfg(test)]

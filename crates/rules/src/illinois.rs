@@ -15,8 +15,8 @@
 //! `w` in packets, delays in seconds. Below 15 packets, and after a timeout until the next round
 //! trip, alpha = 1 and beta = 1/2. All constants are the paper's.
 
-use crate::registry::no_check;
-use crate::{Ack, Congestion, Family, Needs, Rule, SlowStart, WindowRule};
+use crate::family::no_check;
+use crate::{Ack, Congestion, FamilyOf, Needs, SlowStart, WindowRule};
 
 const ALPHA_MAX: f64 = 10.0;
 const ALPHA_MIN: f64 = 0.3;
@@ -122,7 +122,7 @@ impl WindowRule for Illinois {
     }
 }
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<Box<Illinois>> = FamilyOf {
     name: "Illinois",
     summary: "AIMD whose growth falls and whose cut deepens with the queueing delay",
     source: "Liu, Basar and Srikant 2008, section 3",
@@ -130,7 +130,7 @@ pub(crate) const FAMILY: Family = Family {
     deployed: false,
     parameters: &[],
     check: no_check,
-    build: |_| Rule::Illinois(Box::default()),
+    build: |_| Box::default(),
 };
 
 #[cfg(test)]

@@ -15,8 +15,8 @@
 //! queues on the return path count. There is no slow start (the RFC describes none): the window
 //! grows from its first value by the rule.
 
-use crate::registry::{no_check, parameter, with_default};
-use crate::{Ack, Congestion, Family, Rule, SlowStart, WindowRule};
+use crate::family::{no_check, parameter, with_default};
+use crate::{Ack, Congestion, FamilyOf, SlowStart, WindowRule};
 
 const MIN_CWND: f64 = 2.0;
 const BASE_MINUTES: usize = 10;
@@ -96,7 +96,7 @@ impl WindowRule for Ledbat {
     }
 }
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<Box<Ledbat>> = FamilyOf {
     name: "LEDBAT",
     summary: "keep the queueing delay at a target, below what others cause; halve on loss",
     source: "RFC 6817, section 2.4",
@@ -120,7 +120,7 @@ pub(crate) const FAMILY: Family = Family {
         ),
     ],
     check: no_check,
-    build: |p| Rule::Ledbat(Box::new(Ledbat::new(p[0], p[1]))),
+    build: |p| Box::new(Ledbat::new(p[0], p[1])),
 };
 
 #[cfg(test)]

@@ -10,21 +10,11 @@
 //! a window of them adds ai and multiplies by bi, because the terms (bi - 1) are equal and there
 //! are w of them.
 
-use crate::registry::{MAX_PARAMETER, fraction, no_check, parameter, positive, with_default};
+use crate::family::{MAX_PARAMETER, fraction, no_check, parameter, positive, with_default};
 use crate::{
-    Ack, AckFields, Congestion, Family, Needs, Parameter, ParameterValues, Rule, WindowRule,
+    Ack, AckFields, Arithmetic, Congestion, FamilyOf, Needs, Parameter, ParameterValues, WindowRule,
 };
 use std::sync::Arc;
-
-/// Order of a rule's arithmetic. It matters only where a window lands exactly on a whole packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Arithmetic {
-    /// As in the equations.
-    #[default]
-    Plain,
-    /// As in ns-2, for packet-by-packet comparison.
-    Ns2,
-}
 
 /// `w <- ai + bi w` per round trip, `w <- ad + bd w` on loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,11 +74,11 @@ const TIMES: Parameter = parameter("m", "factor per round trip", "above 1, at mo
 const FACTOR: Parameter = fraction("b", "factor on loss");
 const SUBTRACT: Parameter = positive("d", "packets subtracted on loss");
 
-fn linear(ai: f64, bi: f64, ad: f64, bd: f64, values: &ParameterValues) -> Rule {
-    Rule::Linear(Arc::new(Linear { ai, bi, ad, bd, arithmetic: values.arithmetic }))
+fn linear(ai: f64, bi: f64, ad: f64, bd: f64, values: &ParameterValues) -> Arc<Linear> {
+    Arc::new(Linear { ai, bi, ad, bd, arithmetic: values.arithmetic })
 }
 
-pub(crate) const AIMD: Family = Family {
+pub(crate) const AIMD: FamilyOf<Arc<Linear>> = FamilyOf {
     name: "AIMD",
     summary: "add a per round trip, multiply by b on loss",
     source: "Chiu and Jain 1989; Akella et al. 2002, section 2; AIMD(1, 0.5) is RFC 5681",
@@ -99,7 +89,7 @@ pub(crate) const AIMD: Family = Family {
     build: |p| linear(p[0], 1.0, 0.0, p[1], p),
 };
 
-pub(crate) const AIAD: Family = Family {
+pub(crate) const AIAD: FamilyOf<Arc<Linear>> = FamilyOf {
     name: "AIAD",
     summary: "add a per round trip, subtract d on loss",
     source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
@@ -110,7 +100,7 @@ pub(crate) const AIAD: Family = Family {
     build: |p| linear(p[0], 1.0, -p[1], 1.0, p),
 };
 
-pub(crate) const MIMD: Family = Family {
+pub(crate) const MIMD: FamilyOf<Arc<Linear>> = FamilyOf {
     name: "MIMD",
     summary: "multiply by m per round trip, multiply by b on loss",
     source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
@@ -121,7 +111,7 @@ pub(crate) const MIMD: Family = Family {
     build: |p| linear(0.0, p[0], 0.0, p[1], p),
 };
 
-pub(crate) const MIAD: Family = Family {
+pub(crate) const MIAD: FamilyOf<Arc<Linear>> = FamilyOf {
     name: "MIAD",
     summary: "multiply by m per round trip, subtract d on loss",
     source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
@@ -132,7 +122,7 @@ pub(crate) const MIAD: Family = Family {
     build: |p| linear(0.0, p[0], -p[1], 1.0, p),
 };
 
-pub(crate) const AIMAD: Family = Family {
+pub(crate) const AIMAD: FamilyOf<Arc<Linear>> = FamilyOf {
     name: "AIMAD",
     summary: "add a per round trip, multiply by b and subtract d on loss",
     source: "Akella et al. 2002, section 5; AIMAD = Linear(1, 1, -1, 0.9)",
@@ -143,7 +133,7 @@ pub(crate) const AIMAD: Family = Family {
     build: |p| linear(p[0], 1.0, -p[1], p[2], p),
 };
 
-pub(crate) const MAIMD: Family = Family {
+pub(crate) const MAIMD: FamilyOf<Arc<Linear>> = FamilyOf {
     name: "MAIMD",
     summary: "add a and multiply by m per round trip, multiply by b on loss",
     source: "Akella et al. 2002, section 5; MAIMD = Linear(1, 1.1, 0, 0.8)",
@@ -154,7 +144,7 @@ pub(crate) const MAIMD: Family = Family {
     build: |p| linear(p[0], p[1], 0.0, p[2], p),
 };
 
-pub(crate) const LINEAR: Family = Family {
+pub(crate) const LINEAR: FamilyOf<Arc<Linear>> = FamilyOf {
     name: "Linear",
     summary: "w <- ai + bi w per round trip, w <- ad + bd w on loss",
     source: "Chiu and Jain 1989; Akella et al. 2002, section 2",
@@ -180,7 +170,7 @@ pub(crate) const LINEAR: Family = Family {
     build: |p| linear(p[0], p[1], p[2], p[3], p),
 };
 
-pub(crate) const NEWRENO: Family = Family {
+pub(crate) const NEWRENO: FamilyOf<Arc<Linear>> = FamilyOf {
     name: "NewReno",
     summary: "the standard: add 1 per round trip, halve on loss; AIMD(1, 0.5) by its usual name",
     source: "RFC 5681, RFC 6582",

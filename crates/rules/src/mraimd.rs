@@ -20,10 +20,8 @@
 //! - In slow start only the window grows; marks lower a' there, too.
 //! - On a timeout ssthresh is w - b w.
 
-use crate::registry::{
-    fraction, no_check, not_negative, option, parameter, positive, with_default,
-};
-use crate::{Ack, Congestion, Family, MarkResponse, Needs, Rule, SlowStart, WindowRule};
+use crate::family::{fraction, no_check, not_negative, option, parameter, positive, with_default};
+use crate::{Ack, Congestion, FamilyOf, MarkResponse, Needs, SlowStart, WindowRule};
 
 /// The multi-rate rule.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,7 +106,7 @@ impl WindowRule for MrAimd {
     }
 }
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<Box<MrAimd>> = FamilyOf {
     name: "MRAIMD",
     summary: "add a per round trip, a itself grows by a' per round trip; on loss window and a give \
         up b; a mark only lowers a'",
@@ -138,7 +136,7 @@ pub(crate) const FAMILY: Family = Family {
         ),
     ],
     check: no_check,
-    build: |p| Rule::MrAimd(Box::new(MrAimd::new(p[0], p[1], p[2], p[3], p[4], p[5] as u32))),
+    build: |p| Box::new(MrAimd::new(p[0], p[1], p[2], p[3], p[4], p[5] as u32)),
 };
 
 #[cfg(test)]

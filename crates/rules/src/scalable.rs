@@ -8,8 +8,8 @@
 //! `w` in packets; a = 0.01 and b = 0.125, low = 16 are the paper's. A round trip multiplies by
 //! about 1 + a, whatever the window.
 
-use crate::registry::{fraction, no_check, not_negative, option, positive, with_default};
-use crate::{Ack, AckFields, Congestion, Family, Needs, Rule, WindowRule};
+use crate::family::{fraction, no_check, not_negative, option, positive, with_default};
+use crate::{Ack, AckFields, Congestion, FamilyOf, Needs, WindowRule};
 use std::sync::Arc;
 
 /// Scalable TCP.
@@ -39,7 +39,7 @@ impl WindowRule for Scalable {
     }
 }
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<Arc<Scalable>> = FamilyOf {
     name: "Scalable",
     summary: "add a per acknowledgement, give up the share b on loss; AIMD at small windows",
     source: "Kelly 2003, section 3",
@@ -51,7 +51,7 @@ pub(crate) const FAMILY: Family = Family {
         option(not_negative("low", "window up to which it is AIMD(1, 0.5), packets"), 16.0),
     ],
     check: no_check,
-    build: |p| Rule::Scalable(Arc::new(Scalable { a: p[0], b: p[1], low: p[2] })),
+    build: |p| Arc::new(Scalable { a: p[0], b: p[1], low: p[2] }),
 };
 
 #[cfg(test)]

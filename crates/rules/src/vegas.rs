@@ -14,8 +14,8 @@
 //! Departures: no early retransmission (the endpoint's recovery scheme decides that), and a loss
 //! halves as in RFC 5681 (`b`). The paper compares (1, 3) and (2, 4); the latter is the default.
 
-use crate::registry::{fraction, option, positive, with_default};
-use crate::{Ack, Congestion, Family, Needs, Rule, SlowStart, WindowRule};
+use crate::family::{fraction, option, positive, with_default};
+use crate::{Ack, Congestion, FamilyOf, Needs, SlowStart, WindowRule};
 
 /// Vegas.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,7 +84,7 @@ impl WindowRule for Vegas {
     }
 }
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<Box<Vegas>> = FamilyOf {
     name: "Vegas",
     summary: "keep between alpha and beta packets queued, judged by the round trip's excess over \
         the smallest",
@@ -100,7 +100,7 @@ pub(crate) const FAMILY: Family = Family {
     check: |p| {
         (p[0] > p[1]).then_some("it would grow and shrink at once: alpha must not be above beta")
     },
-    build: |p| Rule::Vegas(Box::new(Vegas::new(p[0], p[1], p[2], p[3]))),
+    build: |p| Box::new(Vegas::new(p[0], p[1], p[2], p[3])),
 };
 
 #[cfg(test)]

@@ -13,8 +13,8 @@
 //! what it has filtered again).
 
 use crate::delivery_rate::DeliveryRateMeter;
-use crate::registry::no_check;
-use crate::{Ack, Congestion, Family, Needs, Rule, SlowStart, WindowRule};
+use crate::family::no_check;
+use crate::{Ack, Congestion, FamilyOf, Needs, SlowStart, WindowRule};
 
 /// Westwood+.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,7 +67,7 @@ impl WindowRule for Westwood {
     }
 }
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<Box<Westwood>> = FamilyOf {
     name: "Westwood",
     summary: "Westwood+: add 1 per round trip; on loss to the measured bandwidth times the \
         smallest round trip",
@@ -76,7 +76,7 @@ pub(crate) const FAMILY: Family = Family {
     deployed: false,
     parameters: &[],
     check: no_check,
-    build: |_| Rule::Westwood(Box::default()),
+    build: |_| Box::default(),
 };
 
 #[cfg(test)]

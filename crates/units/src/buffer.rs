@@ -1,7 +1,8 @@
 //! Buffer sizes ([`Buffer`]) and rates that may be unlimited ([`RateLimit`]).
 
 use crate::message::invalid_value;
-use crate::{Rate, Time, number, quoted, split};
+use crate::text::{number, quoted, split, textual};
+use crate::{Rate, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::{borrow::Cow, fmt, str::FromStr};

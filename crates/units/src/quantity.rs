@@ -1,7 +1,7 @@
 //! Scalar quantities: [`Time`], [`Rate`], [`Bytes`], and [`Span`], an interval of times.
 
 use crate::message::invalid_value;
-use crate::{number, quoted, split};
+use crate::text::{number, quoted, split, textual};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::{borrow::Cow, fmt, str::FromStr};

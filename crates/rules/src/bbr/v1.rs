@@ -22,8 +22,8 @@
 //! sampling of policed rates.
 
 use super::{FullPipe, MIN_PIPE, MaxFilter, MinRtt, PROBE_RTT_S, pseudo_random};
-use crate::registry::no_check;
-use crate::{Ack, Congestion, Family, MarkResponse, Needs, Rule, SlowStart, WindowRule};
+use crate::family::no_check;
+use crate::{Ack, Congestion, FamilyOf, MarkResponse, Needs, SlowStart, WindowRule};
 
 /// 2/ln 2: doubles the rate every round trip.
 const HIGH_GAIN: f64 = 2.885_390_081_777_926_8;
@@ -310,7 +310,7 @@ impl WindowRule for Bbr1 {
     }
 }
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<Box<Bbr1>> = FamilyOf {
     name: "BBR1",
     summary: "BBR version 1: pace at the measured bandwidth, keep two bandwidth-delay products in \
         flight at most",
@@ -319,7 +319,7 @@ pub(crate) const FAMILY: Family = Family {
     deployed: true,
     parameters: &[],
     check: no_check,
-    build: |_| Rule::Bbr1(Box::default()),
+    build: |_| Box::default(),
 };
 
 #[cfg(test)]

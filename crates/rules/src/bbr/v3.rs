@@ -40,33 +40,21 @@
 //! rule has no randomness.
 
 mod aggregation;
+mod bounds;
 mod loss;
+mod mode;
 mod round_trip;
 
 use super::{FullPipe, MIN_PIPE, MaxFilter, pseudo_random};
-use crate::registry::no_check;
-use crate::{Ack, Congestion, Family, MarkResponse, Needs, Rule, SlowStart, WindowRule};
+use crate::family::no_check;
+use crate::{Ack, Congestion, FamilyOf, MarkResponse, Needs, SlowStart, WindowRule};
 use aggregation::Aggregation;
-use loss::{Bounds, Saved};
+use bounds::{Bounds, Saved};
+use mode::Mode;
 
 const PACING_MARGIN: f64 = 0.01;
 const DRAIN_ROUNDS: u64 = 3;
 const RENO_ROUNDS: f64 = 63.0;
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Mode {
-    Startup,
-    Drain,
-    Down,
-    Cruise,
-    Refill,
-    Up,
-    /// `until_s` is set once the pipe is drained; a round trip must pass as well.
-    ProbeRtt {
-        until_s: Option<f64>,
-        round_passed: bool,
-    },
-}
 
 /// BBR version 3.
 #[derive(Clone, Debug, PartialEq)]
@@ -497,7 +485,7 @@ impl WindowRule for Bbr3 {
     }
 }
 
-pub(crate) const FAMILY: Family = Family {
+pub(crate) const FAMILY: FamilyOf<Box<Bbr3>> = FamilyOf {
     name: "BBR3",
     summary: "BBR version 3: as version 1, with bounds on packets in flight learned from loss \
         rates above 2 %",
@@ -506,7 +494,7 @@ pub(crate) const FAMILY: Family = Family {
     deployed: true,
     parameters: &[],
     check: no_check,
-    build: |_| Rule::Bbr3(Box::default()),
+    build: |_| Box::default(),
 };
 
 #[cfg(test)]

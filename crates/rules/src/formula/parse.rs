@@ -3,7 +3,7 @@
 //! Numbers, `w`, `rtt`, `+ - * / ^`, parentheses and functions. `^` is right-associative and binds
 //! more tightly than a sign: `-2^2` is -4.
 
-use super::FormulaError;
+use super::error::FormulaError;
 use cwndlab_units::message;
 use std::fmt;
 use winnow::ascii::float;

@@ -1,6 +1,6 @@
 //! Compiled formula: steps over an accumulator and a small stack, without allocation or recursion.
 
-use super::FormulaError;
+use super::error::FormulaError;
 use super::parse::{Function, Node, Operator};
 
 /// One step. `x` is the accumulator; constants are part of the step, so that most formulas need no

@@ -1,4 +1,5 @@
 use super::*;
+use crate::{Ack, Congestion, WindowRule};
 
 fn at(text: &str, w: f64, rtt: f64) -> f64 {
     text.parse::<Formula>().unwrap().value(w, rtt)

@@ -12,8 +12,9 @@
 
 mod values;
 
-use crate::registry::{ParameterKind, ParameterValues};
-use crate::{Arithmetic, CustomRuleFactory, FAMILIES, Family, Formula, Rule};
+use crate::{
+    Arithmetic, CustomRuleFactory, FAMILIES, Family, Formula, ParameterKind, ParameterValues, Rule,
+};
 use cwndlab_units::message;
 use std::{fmt, str::FromStr};
 use values::{AssignError, assign, formula, number};

@@ -1,7 +1,6 @@
 //! Parameters in parentheses: assigns positional and named values and parses them.
 
-use crate::registry::ParameterKind;
-use crate::{Family, Formula, Parameter};
+use crate::{Family, Formula, Parameter, ParameterKind};
 use cwndlab_units::message;
 
 /// What is wrong with the values: one of them, or their number.

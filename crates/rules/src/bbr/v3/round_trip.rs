@@ -1,8 +1,9 @@
 //! BBR version 3, ProbeRTT: measures min_rtt and drains the pipe to see it (draft-ietf-ccwg-bbr-06,
 //! section "ProbeRTT").
 
-use super::loss::AckPhase;
-use super::{Bbr3, Mode};
+use super::Bbr3;
+use super::bounds::AckPhase;
+use super::mode::Mode;
 use crate::Ack;
 use crate::bbr::{MIN_RTT_WINDOW_S, PROBE_RTT_S};
 

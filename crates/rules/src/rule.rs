@@ -1,0 +1,179 @@
+//! Any rule: the enum of all of them, which passes each event to the rule it holds.
+
+use crate::{
+    Ack, Bbr1, Bbr3, Bic, Bimodal, Binomial, Congestion, Cubic, CustomRule, Dctcp, FormulaRule,
+    Gaimd, HighSpeed, Htcp, Illinois, Ledbat, Linear, MarkResponse, MrAimd, Needs, Scalable,
+    SlowStart, Vegas, Westwood, WindowRule,
+};
+use std::sync::Arc;
+
+/// The built-in rules as a closed set: the endpoint calls them without a virtual table.
+///
+/// Senders stay small: stateless rules are shared by all clones, stateful ones are boxed.
+#[derive(Clone, Debug)]
+pub enum Rule {
+    /// The linear family.
+    Linear(Arc<Linear>),
+    /// General AIMD.
+    Gaimd(Arc<Gaimd>),
+    /// Binomial rules.
+    Binomial(Arc<Binomial>),
+    /// Bimodal.
+    Bimodal(Box<Bimodal>),
+    /// Multi-rate AIMD.
+    MrAimd(Box<MrAimd>),
+    /// CUBIC.
+    Cubic(Box<Cubic>),
+    /// DCTCP.
+    Dctcp(Box<Dctcp>),
+    /// HighSpeed TCP.
+    HighSpeed(HighSpeed),
+    /// Scalable TCP.
+    Scalable(Arc<Scalable>),
+    /// Westwood+.
+    Westwood(Box<Westwood>),
+    /// Vegas.
+    Vegas(Box<Vegas>),
+    /// H-TCP.
+    Htcp(Box<Htcp>),
+    /// TCP-Illinois.
+    Illinois(Box<Illinois>),
+    /// BIC.
+    Bic(Box<Bic>),
+    /// LEDBAT.
+    Ledbat(Box<Ledbat>),
+    /// BBR version 1.
+    Bbr1(Box<Bbr1>),
+    /// BBR version 3.
+    Bbr3(Box<Bbr3>),
+    /// A user's formulas.
+    Formula(Box<FormulaRule>),
+    /// A custom rule: the only one behind a virtual table.
+    Custom(Box<dyn CustomRule>),
+}
+
+/// Makes the same call on any rule.
+macro_rules! with {
+    ($self:expr, $rule:ident => $call:expr) => {
+        match $self {
+            Rule::Linear($rule) => $call,
+            Rule::Gaimd($rule) => $call,
+            Rule::Binomial($rule) => $call,
+            Rule::Bimodal($rule) => $call,
+            Rule::MrAimd($rule) => $call,
+            Rule::Cubic($rule) => $call,
+            Rule::Dctcp($rule) => $call,
+            Rule::HighSpeed($rule) => $call,
+            Rule::Scalable($rule) => $call,
+            Rule::Westwood($rule) => $call,
+            Rule::Vegas($rule) => $call,
+            Rule::Htcp($rule) => $call,
+            Rule::Illinois($rule) => $call,
+            Rule::Bic($rule) => $call,
+            Rule::Ledbat($rule) => $call,
+            Rule::Bbr1($rule) => $call,
+            Rule::Bbr3($rule) => $call,
+            Rule::Formula($rule) => $call,
+            Rule::Custom($rule) => $call,
+        }
+    };
+}
+
+impl Rule {
+    /// Wraps a custom rule.
+    pub fn custom(rule: impl CustomRule + 'static) -> Self {
+        Self::Custom(Box::new(rule))
+    }
+
+    /// Whether the rule is stateless: its clones share memory.
+    pub fn is_stateless(&self) -> bool {
+        matches!(
+            self,
+            Self::Linear(_)
+                | Self::Gaimd(_)
+                | Self::Binomial(_)
+                | Self::HighSpeed(_)
+                | Self::Scalable(_)
+        )
+    }
+
+    #[inline(never)]
+    fn increase_other(&mut self, cwnd: f64, ack: &Ack) -> f64 {
+        with!(self, rule => rule.increase(cwnd, ack))
+    }
+}
+
+impl WindowRule for Rule {
+    #[inline(always)]
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
+        // The most common rule is inlined: one test instead of a jump table.
+        if let Self::Linear(rule) = self {
+            rule.increase(cwnd, ack)
+        } else {
+            self.increase_other(cwnd, ack)
+        }
+    }
+
+    #[inline]
+    fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
+        with!(self, rule => rule.decrease(cwnd, congestion))
+    }
+
+    #[inline]
+    fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
+        with!(self, rule => rule.slow_start(cwnd, ack))
+    }
+
+    fn on_mark(&mut self, cwnd: f64, ack: &Ack) -> MarkResponse {
+        with!(self, rule => rule.on_mark(cwnd, ack))
+    }
+
+    #[inline]
+    fn pacing_rate_packets_s(&self) -> Option<f64> {
+        with!(self, rule => rule.pacing_rate_packets_s())
+    }
+
+    fn restart_from_idle(&mut self, cwnd: f64, now_s: f64) -> f64 {
+        with!(self, rule => rule.restart_from_idle(cwnd, now_s))
+    }
+
+    fn undo(&mut self, saved: Self) {
+        match (self, saved) {
+            (Self::Bbr1(rule), Self::Bbr1(saved)) => rule.undo(*saved),
+            (Self::Bbr3(rule), Self::Bbr3(saved)) => rule.undo(*saved),
+            (rule, saved) => *rule = saved,
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        with!(self, rule => rule.needs())
+    }
+
+    fn phase(&self) -> Option<&'static str> {
+        with!(self, rule => rule.phase())
+    }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        with!(self, rule => rule.state(report));
+    }
+
+    fn fault(&self) -> Option<&str> {
+        with!(self, rule => rule.fault())
+    }
+
+    fn halves_in_ns2(&self) -> bool {
+        with!(self, rule => rule.halves_in_ns2())
+    }
+
+    fn mark_covers_loss(&self) -> bool {
+        with!(self, rule => rule.mark_covers_loss())
+    }
+
+    fn halves_in_slow_start(&self) -> bool {
+        with!(self, rule => rule.halves_in_slow_start())
+    }
+
+    fn has_hystart_in_linux(&self) -> bool {
+        with!(self, rule => rule.has_hystart_in_linux())
+    }
+}

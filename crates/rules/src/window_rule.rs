@@ -1,0 +1,159 @@
+//! What every window rule is: events in, the new window out.
+
+use crate::{Ack, Congestion, MarkResponse, Needs, SlowStart};
+use std::sync::Arc;
+
+/// A congestion-window rule.
+///
+/// A custom rule needs [`increase`](Self::increase) and [`decrease`](Self::decrease) only. The
+/// endpoint implements recovery and timeouts. Every return value is a finite window in packets; the
+/// endpoint raises a value below one packet to its floor.
+pub trait WindowRule {
+    /// The window after an ACK of new data in congestion avoidance, from `cwnd` packets.
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64;
+
+    /// The window after congestion at `cwnd` packets. The endpoint applies its floor.
+    fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64;
+
+    /// Response to an ACK of new data in slow start (RFC 5681 section 3.1: one packet more).
+    #[inline]
+    fn slow_start(&mut self, cwnd: f64, _: &Ack) -> SlowStart {
+        SlowStart::Grow(cwnd + 1.0)
+    }
+
+    /// Response to an ACK with ECE. Called for each, before anything else that the ACK does,
+    /// whether or not it acknowledges new data.
+    fn on_mark(&mut self, _cwnd: f64, _: &Ack) -> MarkResponse {
+        MarkResponse::Reduce
+    }
+
+    /// Pacing rate, packets/s; `None` where ACKs alone clock the sender.
+    #[inline]
+    fn pacing_rate_packets_s(&self) -> Option<f64> {
+        None
+    }
+
+    /// cwnd before the first packet after an idle period is sent: the application had no data, and
+    /// nothing is in flight. Called with [`Needs::delivery_rate`].
+    fn restart_from_idle(&mut self, cwnd: f64, _now_s: f64) -> f64 {
+        cwnd
+    }
+
+    /// Restores the state of before a reduction that proved spurious, as `saved` holds it.
+    fn undo(&mut self, saved: Self)
+    where
+        Self: Sized,
+    {
+        *self = saved;
+    }
+
+    /// What the endpoint must measure. Constant over the rule's life.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// Phase of a rule that has phases, for traces: BBR's Startup and the like.
+    fn phase(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Reports the rule's state for traces, name by name. A name ends in its unit, as a column
+    /// does; a value that is not known yet is NaN.
+    fn state(&self, _report: &mut dyn FnMut(&str, f64)) {}
+
+    /// The first invalid congestion window that the rule returned, if any. The rule left cwnd alone
+    /// since then.
+    fn fault(&self) -> Option<&str> {
+        None
+    }
+
+    /// Whether ns-2's `decrease_num_` is exactly 0.5 for this rule, so that ns-2 halves whatever
+    /// the rule's other parameters (`TcpAgent::slowdown`). Only profiles that imitate ns-2 use it.
+    fn halves_in_ns2(&self) -> bool {
+        false
+    }
+
+    /// Whether a reduction for ECE also covers a loss in the same window of data (RFC 3168 section
+    /// 6.1.2): false where it is smaller than the one for a loss.
+    fn mark_covers_loss(&self) -> bool {
+        true
+    }
+
+    /// Whether a reduction in slow start halves, whatever [`decrease`](Self::decrease) returns:
+    /// only the endpoint knows whether it is in slow start.
+    fn halves_in_slow_start(&self) -> bool {
+        false
+    }
+
+    /// Whether Linux's implementation of the rule has HyStart. Only profiles that imitate Linux use
+    /// it.
+    fn has_hystart_in_linux(&self) -> bool {
+        false
+    }
+}
+
+/// A stateless rule is shared.
+impl<R: WindowRule + Copy> WindowRule for Arc<R> {
+    #[inline]
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
+        let mut rule = **self;
+        rule.increase(cwnd, ack)
+    }
+
+    #[inline]
+    fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
+        let mut rule = **self;
+        rule.decrease(cwnd, congestion)
+    }
+
+    fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
+        let mut rule = **self;
+        rule.slow_start(cwnd, ack)
+    }
+
+    fn on_mark(&mut self, cwnd: f64, ack: &Ack) -> MarkResponse {
+        let mut rule = **self;
+        rule.on_mark(cwnd, ack)
+    }
+
+    fn pacing_rate_packets_s(&self) -> Option<f64> {
+        (**self).pacing_rate_packets_s()
+    }
+
+    fn restart_from_idle(&mut self, cwnd: f64, now_s: f64) -> f64 {
+        let mut rule = **self;
+        rule.restart_from_idle(cwnd, now_s)
+    }
+
+    fn needs(&self) -> Needs {
+        (**self).needs()
+    }
+
+    fn phase(&self) -> Option<&'static str> {
+        (**self).phase()
+    }
+
+    fn state(&self, report: &mut dyn FnMut(&str, f64)) {
+        (**self).state(report);
+    }
+
+    fn fault(&self) -> Option<&str> {
+        (**self).fault()
+    }
+
+    fn halves_in_ns2(&self) -> bool {
+        (**self).halves_in_ns2()
+    }
+
+    fn mark_covers_loss(&self) -> bool {
+        (**self).mark_covers_loss()
+    }
+
+    fn halves_in_slow_start(&self) -> bool {
+        (**self).halves_in_slow_start()
+    }
+
+    fn has_hystart_in_linux(&self) -> bool {
+        (**self).has_hystart_in_linux()
+    }
+}
