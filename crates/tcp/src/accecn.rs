@@ -6,7 +6,6 @@
 //! Left out, because nothing in a simulation changes the fields on their way: feedback of the
 //! handshake's ECN fields, and the counters of ECT(0) and ECT(1) bytes.
 
-use crate::tcb::Tcb;
 use crate::{AckSegment, EcnEcho, Knobs};
 
 /// First value of the packet counters (section 3.2.1).
@@ -107,7 +106,7 @@ impl CeEstimate {
     /// Packets newly marked according to an ACK that delivers `delivered` packets (sections
     /// 3.2.2.5.2 and A.2). The option tells how often the field wrapped; without it the worst case
     /// counts.
-    fn update(&mut self, ack: AckSegment, delivered: u64, payload_bytes: u32) -> u64 {
+    pub(crate) fn update(&mut self, ack: AckSegment, delivered: u64, payload_bytes: u32) -> u64 {
         let field = |echo: EcnEcho| u64::from(echo.bits());
         let least = field(ack.echo).wrapping_sub(field(self.echo)) % 8;
         self.echo = ack.echo;
@@ -124,25 +123,6 @@ impl CeEstimate {
             None => delivered.saturating_sub(least) / 8,
         };
         least + 8 * wraps
-    }
-}
-
-impl Tcb {
-    /// Reads the feedback of an ACK, which delivers `delivered` packets. An old one tells nothing,
-    /// nor does the acknowledgement of a SYN but that ECN is negotiated.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn read_ace(&mut self, ack: AckSegment, delivered: u64, knobs: &Knobs) {
-        self.ecn.negotiated = true;
-        let Some(estimate) = &mut self.ecn.ce_estimate else { return };
-        let is_syn_ack = ack.ack == 0 && knobs.syn;
-        self.ecn.marked_packets = if delivered == 0 || is_syn_ack {
-            0
-        } else {
-            estimate.update(ack, delivered, knobs.packet_size)
-        };
-        self.ecn.is_marked = self.ecn.marked_packets > 0;
-        self.ecn.unmarked = estimate.echo;
     }
 }
 

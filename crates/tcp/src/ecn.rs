@@ -1,84 +1,30 @@
 //! ECN at the sender: the response to marks, and the ECN field and CWR of data packets (RFC 3168
 //! section 6.1, ns-2 `TcpAgent::ecn`).
 
-use crate::accecn::{CeEstimate, MAX_SYNS};
+use crate::accecn::MAX_SYNS;
 use crate::cwnd::Reduction;
 use crate::tcb::{CongestionState, Tcb};
-use crate::{Ecn, EcnEcho, Knobs};
+use crate::{AckSegment, Ecn, Knobs};
 use cwndlab_rules::{Congestion, WindowRule};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// How a receiver reports marks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum EcnFeedback {
-    /// ECE from CE until CWR: one report per window of data (RFC 3168 section 6.1.3).
-    #[default]
-    #[serde(rename = "ece")]
-    Ece,
-    /// ECE reports each packet's own mark (RFC 8257 section 3.2).
-    #[serde(rename = "exact-ece")]
-    ExactEce,
-    /// AccECN: counters of packets and bytes with CE (RFC 9768).
-    #[serde(rename = "accecn")]
-    AccEcn,
-    /// AccECN without its option, as behind a middlebox that removes it.
-    #[serde(rename = "accecn-without-option")]
-    AccEcnWithoutOption,
-}
-
-impl EcnFeedback {
-    /// Whether the feedback is that of AccECN.
-    #[inline]
-    pub fn is_accecn(self) -> bool {
-        matches!(self, Self::AccEcn | Self::AccEcnWithoutOption)
-    }
-
-    pub(crate) fn has_option(self) -> bool {
-        self == Self::AccEcn
-    }
-}
-
-/// ECN state of a sender.
-#[derive(Clone, Debug)]
-pub(crate) struct EcnState {
-    /// ECN is negotiated: from now on ECE stops growth (ns-2 `ect_`).
-    pub(crate) negotiated: bool,
-    /// cwnd was reduced, and no packet with CWR was sent since (ns-2 `cong_action_`).
-    pub(crate) cwr_pending: bool,
-    /// ECE arrived at a window of one packet, and every ACK since carried ECE (ns-2
-    /// `ecn_backoff_`).
-    pub(crate) ece_at_one_packet: bool,
-    /// The last reduction was for ECE.
-    pub(crate) reduced_last: bool,
-    /// The ACK that is being processed reports a mark.
-    pub(crate) is_marked: bool,
-    /// Packets that it newly reports as marked, until the rule has seen them.
-    pub(crate) marked_packets: u64,
-    /// Feedback of an ACK that reports none.
-    pub(crate) unmarked: EcnEcho,
-    /// State of AccECN.
-    pub(crate) ce_estimate: Option<Box<CeEstimate>>,
-}
-
-impl EcnState {
-    pub(crate) fn new(knobs: &Knobs) -> Self {
-        let is_accecn = knobs.ecn && knobs.ecn_feedback.is_accecn();
-        let ce_estimate = is_accecn.then(|| Box::new(CeEstimate::new()));
-        Self {
-            negotiated: !knobs.ecn_handshake,
-            cwr_pending: false,
-            ece_at_one_packet: false,
-            reduced_last: false,
-            is_marked: false,
-            marked_packets: 0,
-            unmarked: ce_estimate.as_ref().map_or(EcnEcho::NONE, |ce| ce.echo()),
-            ce_estimate,
-        }
-    }
-}
 
 impl Tcb {
+    /// Reads the feedback of an ACK, which delivers `delivered` packets. An old one tells nothing,
+    /// nor does the acknowledgement of a SYN but that ECN is negotiated.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn read_ace(&mut self, ack: AckSegment, delivered: u64, knobs: &Knobs) {
+        self.ecn.negotiated = true;
+        let Some(estimate) = &mut self.ecn.ce_estimate else { return };
+        let is_syn_ack = ack.ack == 0 && knobs.syn;
+        self.ecn.marked_packets = if delivered == 0 || is_syn_ack {
+            0
+        } else {
+            estimate.update(ack, delivered, knobs.packet_size)
+        };
+        self.ecn.is_marked = self.ecn.marked_packets > 0;
+        self.ecn.unmarked = estimate.echo();
+    }
+
     /// Reduces cwnd in response to ECE, once per window of data. Runs before anything else that the
     /// ACK does. `sack`: recovery goes on, unless the ACK ends it.
     #[cold]

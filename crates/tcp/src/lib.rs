@@ -11,6 +11,7 @@ mod application;
 mod counters;
 mod cwnd;
 mod ecn;
+mod ecn_feedback;
 mod fast_path;
 mod knobs;
 mod loss_detection;
@@ -31,7 +32,7 @@ mod tcb;
 mod undo;
 
 pub use counters::Counters;
-pub use ecn::EcnFeedback;
+pub use ecn_feedback::EcnFeedback;
 pub use knobs::{Knobs, Profile};
 pub use receiver::Receiver;
 pub use recovery::Recovery;

@@ -4,21 +4,6 @@ use crate::tcb::Tcb;
 use crate::{Knobs, NEVER};
 use cwndlab_rules::WindowRule;
 
-/// Pacing state of a sender.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pacer {
-    /// Earliest departure of the next packet, seconds.
-    next_send_s: f64,
-    /// When to send packets that pacing holds back, or [`NEVER`].
-    deadline_s: f64,
-}
-
-impl Default for Pacer {
-    fn default() -> Self {
-        Self { next_send_s: 0.0, deadline_s: NEVER }
-    }
-}
-
 impl Tcb {
     /// Pacing rate, packets per second; none where ACKs alone clock the sender.
     fn pacing_rate(&self, knobs: &Knobs) -> Option<f64> {

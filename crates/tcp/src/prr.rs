@@ -4,21 +4,8 @@
 
 use crate::Knobs;
 use crate::cwnd::Reduction;
-use crate::tcb::Tcb;
+use crate::tcb::{Prr, Tcb};
 use cwndlab_rules::Congestion;
-
-/// State of the current or the last window reduction; names as in RFC 9937.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Prr {
-    is_active: bool,
-    /// Packets delivered since the reduction began, cumulatively or selectively acknowledged.
-    prr_delivered: i64,
-    /// Packets sent since the reduction began.
-    prr_out: i64,
-    /// Window when the reduction began, packets. RFC 9937 section 6.1 uses packets in flight and
-    /// Linux uses cwnd; they differ only for an application-limited flow.
-    recover_fs: i64,
-}
 
 impl Prr {
     /// cwnd after an ACK that reports `delivered` packets and leaves `in_flight`; none where PRR

@@ -2,96 +2,12 @@
 //! (draft-cheng-iccrg-delivery-rate-estimation). Rules that read cwnd and RTT alone have no
 //! sampler.
 
-use crate::tcb::{Phase, Tcb};
+pub(crate) use crate::tcb::Flight;
+use crate::tcb::{PacketState, Phase, RateSampler, Tcb};
 use crate::{AckSegment, EcnFeedback, Knobs};
 use cwndlab_rules::{Ack, MarkResponse, WindowRule};
-use std::collections::VecDeque;
-
-/// Packets in flight and packets marked lost so far, as loss detection knows them. Empty for rules
-/// that do not need recovery.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Flight {
-    pub(crate) in_flight: u64,
-    /// None where loss detection does not mark packets.
-    pub(crate) lost: Option<u64>,
-    /// Packets marked lost wait for retransmission.
-    pub(crate) repairs_wait: bool,
-}
-
-/// Measures what a rule needs per ACK.
-#[derive(Clone, Debug)]
-pub(crate) struct RateSampler {
-    /// Minimum RTT, seconds.
-    min_rtt_s: f64,
-    /// Packets delivered so far (C.delivered): each ACK reports at least one.
-    delivered: u64,
-    /// When `delivered` last changed, seconds (C.delivered_time).
-    delivered_s: f64,
-    /// Transmission time of the packet delivered last, seconds (C.first_sent_time).
-    first_sent_s: f64,
-    /// Highest packet sent when the current round trip began.
-    round_end: i64,
-    /// The rule consumed the mark of this ACK, which is processed as an unmarked one.
-    mark_consumed: bool,
-    /// Highest packet sent when CWR was last set for a consumed mark.
-    cwr_window_end: i64,
-    /// `delivered` beyond which the flow is no longer application-limited, 0 where it is not
-    /// (C.app_limited): by then what was sent before the application ran out of data is
-    /// delivered.
-    app_limited: u64,
-    /// Packets in flight in order of transmission.
-    packets: VecDeque<PacketState>,
-    /// Send-time state of the packet acknowledged last.
-    last_acked: Option<PacketState>,
-    /// Packets newly delivered by the last ACK. An ACK that fills a hole covers packets that were
-    /// delivered before.
-    newly_delivered: u64,
-    /// `delivered` when the rule last processed an ACK.
-    reported_delivered: u64,
-    /// `delivered` when the current round trip began, and whether a round trip began that the rule
-    /// has not seen.
-    next_round_delivered: u64,
-    round_start: bool,
-    round_start_reported: bool,
-    /// Last delivery rate, packets per second, and whether it is application-limited.
-    rate_sample: (f64, bool),
-}
-
-/// Per-packet state at transmission (section 2.2 of draft-cheng-iccrg-delivery-rate-estimation).
-#[derive(Clone, Copy, Debug)]
-struct PacketState {
-    sent_s: f64,
-    delivered: u64,
-    delivered_s: f64,
-    /// Transmission time of the packet delivered last at that time (P.first_sent_time).
-    first_sent_s: f64,
-    is_app_limited: bool,
-    in_flight: u64,
-    lost: u64,
-}
 
 impl RateSampler {
-    pub(crate) fn new() -> Box<Self> {
-        Box::new(Self {
-            min_rtt_s: f64::MAX,
-            delivered: 0,
-            delivered_s: 0.0,
-            first_sent_s: 0.0,
-            round_end: -1,
-            mark_consumed: false,
-            cwr_window_end: -1,
-            app_limited: 0,
-            packets: VecDeque::new(),
-            last_acked: None,
-            newly_delivered: 0,
-            reported_delivered: 0,
-            next_round_delivered: 0,
-            round_start: false,
-            round_start_reported: false,
-            rate_sample: (0.0, false),
-        })
-    }
-
     /// Clears the start of a round trip once the rule has seen it.
     pub(crate) fn clear_round_start(&mut self) {
         self.round_start = false;

@@ -4,13 +4,17 @@
 //! The order of operations is that of ns-2 (`tcp/tcp.cc`), because the order affects results; names
 //! are those of the RFCs.
 
-use crate::ecn::EcnState;
-use crate::pacing::Pacer;
-use crate::prr::Prr;
-use crate::rate_sample::{Flight, RateSampler};
-use crate::retransmission_timer::RetransmissionTimer;
+mod ecn_state;
+mod rate_sampler;
+mod reductions;
+mod timers;
+
+pub(crate) use ecn_state::EcnState;
+pub(crate) use rate_sampler::{Flight, PacketState, RateSampler};
+pub(crate) use reductions::{Frto, Prr, Retransmissions, Undo};
+pub(crate) use timers::{Pacer, RetransmissionTimer};
+
 use crate::slow_start::SlowStart;
-use crate::undo::{Retransmissions, Undo};
 use crate::{AckSegment, Counters, Knobs, NEVER, RttEstimator, ShortPacket};
 use cwndlab_rules::{AckFields, Needs, Rule, WindowRule};
 

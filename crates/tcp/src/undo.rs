@@ -7,48 +7,9 @@
 //! state of before the reduction (RFC 4015 section 3.2, as Linux's `tcp_undo_cwnd_reduction`, which
 //! keeps a window that has grown larger since).
 
-use crate::tcb::{CongestionState, Tcb};
+use crate::tcb::{CongestionState, Frto, Retransmissions, Tcb, Undo};
 use crate::{AckSegment, Knobs, NEVER};
-use cwndlab_rules::{Congestion, Rule, WindowRule};
-
-/// State before a reduction for a loss, and what is known of its cause.
-#[derive(Clone, Debug)]
-pub(crate) struct Undo {
-    cwnd: f64,
-    ssthresh: f64,
-    rule: Rule,
-    /// SND.UNA and the highest packet sent when the reduction was made.
-    first: i64,
-    end: i64,
-    /// When the first packet was retransmitted since, seconds, or [`NEVER`].
-    retransmitted_s: f64,
-    /// Retransmissions that no DSACK reported.
-    unreported: i64,
-    /// An ACK of new data arrived since the first retransmission: Eifel detection is over.
-    is_acknowledged: bool,
-    frto: Frto,
-}
-
-/// Retransmissions that may be unacknowledged.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Retransmissions {
-    /// Time of the first, seconds.
-    first_s: f64,
-    count: i64,
-    /// Highest packet retransmitted.
-    highest: i64,
-}
-
-/// Step of F-RTO (RFC 5682 section 2.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Frto {
-    /// No timeout, or the algorithm is over.
-    Off,
-    /// The first ACK after the timeout is awaited.
-    FirstAck,
-    /// New data was sent; the second ACK is awaited.
-    SecondAck,
-}
+use cwndlab_rules::{Congestion, WindowRule};
 
 /// What an ACK tells of the last reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
