@@ -11,6 +11,7 @@ mod panics;
 mod quic;
 mod request;
 mod result;
+mod run_control;
 mod unsupported;
 
 use cwndlab_units::message::unknown;

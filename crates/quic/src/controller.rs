@@ -1,13 +1,16 @@
 //! The congestion controller of a quinn connection, which a window rule drives.
 
-use crate::factory::OnCut;
 use crate::window::{Cause, Cut, Sample, Window};
 use cwndlab_rules::Rule;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerMetrics};
 use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Instant;
+
+/// A callback for each cut of each connection, called on the connection's thread.
+pub(crate) type OnCut = Arc<dyn Fn(&Cut) + Send + Sync>;
 
 /// A window rule as the congestion controller of one connection;
 /// [`RuleFactory`](crate::RuleFactory) makes it. `Connection::congestion_state` returns a copy, and

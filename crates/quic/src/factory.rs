@@ -1,5 +1,6 @@
 //! The factory of congestion controllers for quinn.
 
+use crate::controller::OnCut;
 use crate::window::{Settings, Window};
 use crate::{Cut, RuleController};
 use cwndlab_rules::{Arithmetic, RuleError, RuleSpec, WindowRule};
@@ -26,9 +27,6 @@ impl From<RuleError> for Unsupported {
         Self(error.to_string())
     }
 }
-
-/// A callback for each cut of each connection, called on the connection's thread.
-pub(crate) type OnCut = Arc<dyn Fn(&Cut) + Send + Sync>;
 
 /// Makes a [`RuleController`] for each connection.
 ///

@@ -2,16 +2,22 @@
 //! each.
 
 mod config;
+mod report;
+mod shared;
+mod transfer;
 
-use crate::{Cut, RuleController, RuleFactory, drops, socket};
+pub use report::{FlowReport, Report, WindowSample};
+pub use transfer::{RunOptions, Transfer};
+
+use crate::{RuleController, drops, socket};
 use bytes::Bytes;
 use config::{NAME, certificate, client_config, endpoint, server_config};
 use quinn::{Connection, Endpoint, ReadError, VarInt};
 use rustls::pki_types::CertificateDer;
+use shared::{Shared, lock};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::{sleep_until, timeout_at};
 
@@ -20,124 +26,6 @@ static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 /// How long the runtime may take to shut down.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The transfer of one flow.
-#[derive(Clone, Debug)]
-pub struct Transfer {
-    /// Makes the controller: rule, initial window and threshold.
-    pub factory: RuleFactory,
-    /// Start, seconds; infinite for never.
-    pub start_s: f64,
-    /// When the application stops sending, seconds; infinite for never.
-    pub stop_s: f64,
-    /// Bytes to send; none for unlimited.
-    pub bytes: Option<u64>,
-    /// Receive window (flow control), bytes; none for unlimited.
-    pub window_bytes: Option<u32>,
-    /// File for quinn's qlog, as JSON text sequences (.sqlog).
-    pub qlog: Option<PathBuf>,
-}
-
-/// Options of a run of all transfers.
-#[derive(Clone, Copy, Debug)]
-pub struct RunOptions {
-    /// Wall-clock time of time 0.
-    pub begin: Instant,
-    /// End of the run, seconds.
-    pub end_s: f64,
-    /// Measuring window, seconds.
-    pub window: [f64; 2],
-    /// Bytes of a datagram, at least 1200 (RFC 9000 section 14).
-    pub datagram_bytes: u16,
-    /// Send buffer of each endpoint, bytes: several times what the network holds.
-    pub send_window_bytes: u64,
-    /// Time between samples, seconds.
-    pub sampling_s: f64,
-    /// Time between samples that the trace keeps, seconds; none for no trace.
-    pub row_every_s: Option<f64>,
-    /// Bins of received bytes, seconds; none for no bins.
-    pub bin_s: Option<f64>,
-    /// Called at the start of each thread, for example to raise its priority.
-    pub on_thread_start: fn(),
-}
-
-/// A sample of a congestion window.
-#[derive(Clone, Copy, Debug)]
-pub struct WindowSample {
-    /// Time, seconds.
-    pub time_s: f64,
-    /// Flow number.
-    pub flow: u32,
-    /// Congestion window, packets.
-    pub cwnd: f64,
-    /// Slow-start threshold, packets; none before the first cut.
-    pub ssthresh: Option<f64>,
-    /// Smoothed RTT, seconds.
-    pub srtt_s: f64,
-}
-
-/// Measurements of a flow; sums are over the measuring window.
-#[derive(Clone, Debug, Default)]
-pub struct FlowReport {
-    /// Stream bytes that arrived, without duplicates.
-    pub measured_bytes: u64,
-    /// Stream bytes that arrived in the whole run.
-    pub total_bytes: u64,
-    /// Stream bytes that arrived, in bins of the whole run.
-    pub bins: Vec<u64>,
-    /// Number of samples.
-    pub samples: u64,
-    /// Sum of the sampled windows, packets.
-    pub cwnd_sum: f64,
-    /// Number of RTT samples.
-    pub rtt_samples: u64,
-    /// Sum of the sampled smoothed RTTs, seconds.
-    pub rtt_sum_s: f64,
-    /// Packets declared lost before the measuring window begins, and before it ends.
-    pub lost_packets: [u64; 2],
-    /// Minimum RTT by quinn, seconds.
-    pub min_rtt_s: Option<f64>,
-    /// When data last arrived, seconds.
-    pub last_s: Option<f64>,
-    /// All cuts with their times in seconds.
-    pub cuts: Vec<(f64, Cut)>,
-    /// When all data was acknowledged, seconds.
-    pub finish_s: Option<f64>,
-    /// Whether the connection was established.
-    pub has_connected: bool,
-    /// Why the flow ended early: its connection failed, or one of its sockets was closed.
-    pub failed: Option<String>,
-    /// Why the flow's rule stopped.
-    pub fault: Option<String>,
-}
-
-/// The measurements of a run.
-#[derive(Clone, Debug, Default)]
-pub struct Report {
-    /// Measurements of each flow.
-    pub seen: Vec<FlowReport>,
-    /// The trace of windows.
-    pub rows: Vec<WindowSample>,
-    /// Datagrams that the endpoints' sockets dropped.
-    pub dropped_datagrams: u64,
-}
-
-impl FlowReport {
-    /// Records which sockets, the client's and the server's, were closed at the end. This replaces
-    /// the errors that followed from it.
-    fn note_closed_sockets(&mut self, closed: [bool; 2]) {
-        let whose = match closed {
-            [false, false] => return,
-            [true, false] => "the socket of its client was closed",
-            [false, true] => "the socket of its server was closed",
-            [true, true] => "the sockets of its client and its server were closed",
-        };
-        let last = self
-            .last_s
-            .map_or("no data arrived".into(), |at_s| format!("data last arrived at {at_s:.3} s"));
-        self.failed = Some(format!("{whose} before the end of the run; {last}"));
-    }
-}
-
 /// The endpoints of all flows with bound sockets, before the run.
 pub struct Endpoints {
     transfers: Vec<Transfer>,
@@ -145,17 +33,6 @@ pub struct Endpoints {
     servers: Vec<UdpSocket>,
     /// Size of the smallest receive buffer that the system granted, bytes.
     pub buffer_bytes: usize,
-}
-
-/// State that the tasks of a flow share.
-#[derive(Default)]
-struct Shared {
-    seen: Mutex<FlowReport>,
-    connection: Mutex<Option<Connection>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Endpoints {

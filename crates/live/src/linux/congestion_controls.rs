@@ -1,6 +1,7 @@
 //! Congestion controls of the flows: the kernel's, or rules that are registered for the run.
 
-use super::plan::UNLIMITED_PACKETS;
+#[cfg(feature = "kernel")]
+use super::plan::initial_ssthresh;
 use crate::events::Failure;
 use cwndlab_scenario::{FlowSpec, Scenario};
 use serde::Serialize;
@@ -11,12 +12,6 @@ pub struct CongestionControls {
     pub names: Vec<String>,
     #[cfg(feature = "kernel")]
     registered: Vec<(String, cwndlab_kernel::Registered)>,
-}
-
-/// The initial slow-start threshold of a flow, packets, if the scenario sets it.
-pub fn initial_ssthresh(scenario: &Scenario, flow: &FlowSpec) -> Option<u32> {
-    let packets = scenario.knobs(&flow.tcp).initial_ssthresh;
-    (packets < UNLIMITED_PACKETS).then_some(packets.max(2.0) as u32)
 }
 
 /// Counters of a registered rule.

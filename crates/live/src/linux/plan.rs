@@ -1,7 +1,6 @@
 //! Translation of a scenario to Linux TCP: options of sockets and routes, and errors for
 //! unsupported settings.
 
-use super::congestion_controls::initial_ssthresh;
 use crate::events::Failure;
 use crate::unsupported::{EndpointKind, unsupported, written};
 use cwndlab_scenario::{FlowSpec, KnobOverrides, ProfileName, RecoveryName, Sampling, Scenario};
@@ -30,7 +29,7 @@ const PAYLOADS: std::ops::RangeInclusive<u32> = 88..=65_000;
 /// Maximum number of flows.
 const MOST_FLOWS: usize = 2000;
 /// Windows and thresholds from this value on mean no limit.
-pub const UNLIMITED_PACKETS: f64 = 1e8;
+const UNLIMITED_PACKETS: f64 = 1e8;
 /// Shortest interval between samples of windows, seconds.
 const SHORTEST_SAMPLING_S: f64 = 1e-3;
 /// Longest interval between samples of windows, seconds.
@@ -188,6 +187,12 @@ fn knobs(key: &str, knobs: &KnobOverrides) -> Result<(), Failure> {
         ),
         None => Ok(()),
     }
+}
+
+/// The initial slow-start threshold of a flow, packets, if the scenario sets it.
+pub fn initial_ssthresh(scenario: &Scenario, flow: &FlowSpec) -> Option<u32> {
+    let packets = scenario.knobs(&flow.tcp).initial_ssthresh;
+    (packets < UNLIMITED_PACKETS).then_some(packets.max(2.0) as u32)
 }
 
 fn flow_plan(play: &ExternalFlow, spec: &FlowSpec) -> FlowPlan {

@@ -3,7 +3,8 @@
 
 use super::congestion_controls::RuleReport;
 use super::plan::Plan;
-use super::{Measurements, source::FlowMeasurements};
+use super::play::Measurements;
+use super::source::FlowMeasurements;
 use crate::result::{EndpointFigures, LATENESS_P99_S, flow_result, mean, run_result, traces};
 use cwndlab_scenario::Scenario;
 use cwndlab_sim::results::FlowResult;

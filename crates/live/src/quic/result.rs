@@ -1,8 +1,8 @@
 //! The result of a run over QUIC: the fields of a simulated run and those of QUIC runs
 //! (docs/quic.md).
 
-use super::TransferMeasurements;
 use super::plan::TransferPlan;
+use super::play::TransferMeasurements;
 use crate::result::{
     EndpointFigures, LATENESS_P99_S, Sample, flow_result, mean, run_result, traces,
 };

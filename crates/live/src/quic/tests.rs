@@ -1,12 +1,17 @@
 //! Tests of runs whose rule panics or hangs. A panic ends the process, so each test starts its own
 //! executable again as a child process for the run.
 
-use super::*;
+use super::plan::TransferPlan;
+use super::play::play;
 use crate::panics;
 use cwndlab_quic::RuleFactory;
 use cwndlab_rules::{Ack, Congestion, CustomRuleFactory, RuleSpec, WindowRule};
+use cwndlab_scenario::Scenario;
+use cwndlab_sim::NetworkPath;
 use std::env;
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 /// Environment variable of the child process.
 const PLAYS: &str = "CWNDLAB_TEST_CHILD";

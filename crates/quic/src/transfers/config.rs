@@ -1,6 +1,7 @@
 //! Configuration of quinn's endpoints: fixed packet size, certificate, congestion controller, qlog.
 
-use super::{RunOptions, Shared, Transfer, lock};
+use super::shared::{Shared, lock};
+use super::transfer::{RunOptions, Transfer};
 use crate::Cut;
 use crate::qlog::QlogWriter;
 use quinn::{

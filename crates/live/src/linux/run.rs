@@ -1,0 +1,40 @@
+//! A live run with Linux TCP, from its request to its result.
+
+use super::congestion_controls::CongestionControls;
+use super::plan::Plan;
+use super::play::play;
+use super::result;
+use crate::events::{Event, Failure, send};
+use crate::request::Request;
+use crate::run_control::{end_with_parent, lock_live_runs};
+use cwndlab_sim::NetworkPath;
+use std::time::Instant;
+
+/// Runs a scenario and sends its result.
+pub fn run(request: Request) -> Result<(), Failure> {
+    let Request { scenario, parent, .. } = request;
+    end_with_parent(parent)?;
+    if !nix::unistd::geteuid().is_root() {
+        return Err(Failure::refused(
+            "a live run needs root: it makes network namespaces and TUN devices (CAP_SYS_ADMIN, \
+             CAP_NET_ADMIN)",
+        ));
+    }
+    let emulator_plan = NetworkPath::new(&scenario);
+    let plan = Plan::new(&scenario, emulator_plan.flows(), crate::result::fastest_bps(&scenario))?;
+    let _lock = lock_live_runs()?;
+    let algorithms = CongestionControls::new(&scenario)?;
+    let begun = Instant::now();
+    let run = play(&scenario, &plan, &algorithms)?;
+    let reported = algorithms.report()?;
+    let wall_s = begun.elapsed().as_secs_f64();
+    let (run, traces) = result::json(&scenario, &plan, &run, &reported, wall_s);
+    send(&Event::Result { run, traces });
+    Ok(())
+}
+
+/// Sends the limits of a valid run.
+pub fn limits() -> Result<(), Failure> {
+    send(&Event::Answer { answer: result::limits() });
+    Ok(())
+}
