@@ -16,7 +16,7 @@ FILES = {
     "Scalable": "scalable.rs", "Westwood": "westwood.rs", "Vegas": "vegas.rs", "HTCP": "htcp.rs",
     "Illinois": "illinois.rs", "BIC": "bic.rs", "LEDBAT": "ledbat.rs", "BBR1": "bbr/v1.rs",
     "BBR3": "bbr/v3.rs",
-    "Rule": "formula/mod.rs",
+    "Rule": "formula/rule.rs",
 }  # fmt: skip
 SPECIAL = {
     "AIMD": ("w + a", "b w"),
