@@ -1,8 +1,9 @@
 //! Within a crate, modules do not import each other in circles, and none imports many others.
 //!
 //! A module is a source file. It imports the files that define what its `use` declarations and its
-//! paths name. A facade (lib.rs, mod.rs) that only declares and re-exports imports nothing, and who
-//! imports through it imports from the file behind it. Tests do not count.
+//! paths name; a method call names none. A facade (lib.rs, mod.rs) that only declares and
+//! re-exports imports nothing, and who imports through it imports from the file behind it. Tests do
+//! not count.
 
 mod module_graph;
 
@@ -167,6 +168,16 @@ fn a_re_export_leads_to_the_file_that_defines() {
     for file in ["b.rs", "c.rs", "d.rs"] {
         assert_eq!(imported(&of, file), ["a/inner.rs"], "{file}");
     }
+}
+
+#[test]
+fn a_function_may_have_the_name_of_its_module() {
+    let files = [
+        ("a/mod.rs", "mod run; pub use run::run;"),
+        ("a/run.rs", "pub fn run() {}"),
+        ("b.rs", "use super::a; fn f() { a::run() }"),
+    ];
+    assert_eq!(imported(&example("mod a; mod b;", &files), "b.rs"), ["a/run.rs"]);
 }
 
 #[test]

@@ -75,17 +75,17 @@ impl Crate {
 
     /// What a name stands for in a module.
     fn look_up(&self, index: usize, name: &str, open: &mut Open) -> Targets {
-        let here = (index, name.to_string());
-        if open.contains(&here) {
-            return Targets::new();
-        }
-        open.push(here);
         let module = &self.modules[index];
         let mut targets = Targets::new();
         if module.items.contains(name) {
             targets.insert(Target::Item(module.file.clone()));
         }
         targets.extend(module.children.get(name).copied().map(Target::Module));
+        let here = (index, name.to_string());
+        if open.contains(&here) {
+            return targets;
+        }
+        open.push(here);
         for import in module.imports.iter().filter(|import| import.name == name) {
             targets.extend(self.resolve(index, &import.path, open));
         }
