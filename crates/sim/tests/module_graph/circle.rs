@@ -21,7 +21,7 @@ fn shortest_circle(arrows: &Arrows, start: &str) -> Option<Vec<String>> {
     let mut seen = BTreeSet::new();
     while let Some(way) = waiting.pop_front() {
         for next in way.last().and_then(|file| arrows.get(file)).into_iter().flatten() {
-            let longer = [&way[..], &[next.clone()]].concat();
+            let longer = [&way[..], std::slice::from_ref(next)].concat();
             if next == start {
                 return Some(longer);
             }
