@@ -33,16 +33,22 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let fault_s = self.fault.map_or(NO_EVENT, |fault| fault.0);
         self.halt_s = until_s.next_up().min(fault_s);
         while events > 0 {
-            if self.datapath.overflowed || self.datapath.trace.overflowed() {
-                return Status::OutOfMemory;
-            }
             let batch = events.min(EVENTS_BETWEEN_CHECKS);
             events -= batch;
-            if let Some(status) = self.process_batch(batch) {
+            let status = self.process_batch(batch);
+            if self.exceeds_memory() {
+                return Status::OutOfMemory;
+            }
+            if let Some(status) = status {
                 return status;
             }
         }
         Status::Running
+    }
+
+    /// Whether packets in the network or recorded rows exceed the memory limit.
+    fn exceeds_memory(&self) -> bool {
+        self.datapath.overflowed || self.datapath.trace.overflowed()
     }
 
     /// Processes at most `events` events; some status if no further one may be processed.

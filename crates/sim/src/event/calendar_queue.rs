@@ -221,7 +221,8 @@ impl EventScheduler for CalendarQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::scheduler::{HeadScheduler, SortedSet};
+    use crate::event::head_scheduler::HeadScheduler;
+    use crate::event::winner_tree::SortedSet;
     use crate::packet::Flags;
     use crate::random::stream::RandomStream;
 
