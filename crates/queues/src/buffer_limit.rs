@@ -1,6 +1,26 @@
-//! Buffer limit of a queue in which the packet in service does not occupy the buffer.
+//! Limits of buffers.
 
-use crate::{Backlog, Limit};
+use crate::admission::Backlog;
+
+/// Size of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// In packets.
+    Packets(u64),
+    /// In bytes.
+    Bytes(u64),
+}
+
+impl Limit {
+    /// Whether a packet of this size fits into a buffer with `packets` and `bytes`.
+    #[inline]
+    pub(crate) fn admits(self, packets: u64, bytes: u64, size_bytes: u32) -> bool {
+        match self {
+            Self::Packets(limit) => packets < limit,
+            Self::Bytes(limit) => bytes + u64::from(size_bytes) <= limit,
+        }
+    }
+}
 
 /// A limit on waiting packets or bytes, without the packet in service.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,10 @@
 //! Early detection: the average queue (EWMA) and the drop probability as a function of it. RED has
 //! one of each, RIO two.
 //!
-//! Sources and equations are in `red.rs`. The order of operations is that of ns-2 (`queue/red.cc`),
+//! Sources and equations are in `discipline/red.rs`. The order of operations is that of ns-2 (`queue/red.cc`),
 //! so that the last digits agree.
 
-use crate::{Backlog, Decision};
+use crate::admission::{Backlog, Decision};
 
 /// Idle steps up to which the average is multiplied step by step, as in ns-2.
 pub const EXACT_IDLE_STEPS: u64 = 4096;

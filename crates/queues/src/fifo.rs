@@ -1,7 +1,7 @@
 //! FIFO queues in a shared pool of packets: once the pool has grown to the largest backlog,
 //! enqueueing allocates nothing.
 
-use crate::QueueItem;
+use crate::queue_disc::QueueItem;
 
 /// No packet, no queue.
 pub(crate) const NONE: u32 = u32::MAX;

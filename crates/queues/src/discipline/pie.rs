@@ -27,8 +27,8 @@
 //! derandomization (section 5.4, optional); updates continue on an empty queue (section 5.3,
 //! optional).
 
-use crate::buffer_limit::BufferLimit;
-use crate::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket, Limit};
+use crate::admission::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket};
+use crate::buffer_limit::{BufferLimit, Limit};
 
 /// Parameters of a PIE queue.
 #[derive(Clone, Copy, Debug, PartialEq)]

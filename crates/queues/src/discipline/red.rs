@@ -31,11 +31,11 @@
 //! `max_p`. ns-2's `use_mark_p_` also changes RED that marks nothing: see
 //! [`RedParameters::mark_p`].
 
-use crate::buffer_limit::BufferLimit;
+use crate::admission::{Admission, ArrivingPacket, Backlog, Decision};
+use crate::buffer_limit::{BufferLimit, Limit};
 use crate::early_detection::{
     AverageQueue, DropSpacing, EarlyDetection, EarlyDrop, Weight, automatic_min_packets, idle_s,
 };
-use crate::{Admission, ArrivingPacket, Backlog, Decision, Limit};
 
 /// Parameters of adaptive RED (Floyd, Gummadi and Shenker 2001, section 4).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -29,11 +29,11 @@
 //! ns-2 decays that of in-packets at the next in-packet, over the time since the link last went
 //! idle, busy or not. Packets only, no byte mode; in-packets have no gentle part.
 
-use crate::buffer_limit::BufferLimit;
+use crate::admission::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket};
+use crate::buffer_limit::{BufferLimit, Limit};
 use crate::early_detection::{
     AverageQueue, DropSpacing, EarlyDetection, EarlyDrop, Weight, automatic_min_packets, idle_s,
 };
-use crate::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket, Limit};
 
 /// Parameters of a RIO queue. Thresholds apply to averages, in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -17,10 +17,11 @@
 //! turn starts a new turn when it becomes active again; ns-2 does not end the old turn, so that the
 //! queue waits for its first quantum (needs a buffer of less than two packets per flow).
 
+use crate::buffer_limit::Limit;
 use crate::fifo::{Fifo, NONE, PacketPool};
 use crate::flow_table::FlowTable;
 use crate::longest_queue::{Length, LongestQueue};
-use crate::{Limit, QueueDisc, QueueItem};
+use crate::queue_disc::{QueueDisc, QueueItem};
 
 /// Parameters of a DRR queue.
 #[derive(Clone, Copy, Debug, PartialEq)]

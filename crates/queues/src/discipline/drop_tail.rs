@@ -4,27 +4,8 @@
 //! (`queue/drop-tail.cc`): a limit of B that counts the packet in service. A router whose line card
 //! holds the packet in service buffers one packet more.
 
-use crate::{Admission, ArrivingPacket, Backlog, Decision};
-
-/// Size of a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// In packets.
-    Packets(u64),
-    /// In bytes.
-    Bytes(u64),
-}
-
-impl Limit {
-    /// Whether a packet of this size fits into a buffer with `packets` and `bytes`.
-    #[inline]
-    pub(crate) fn admits(self, packets: u64, bytes: u64, size_bytes: u32) -> bool {
-        match self {
-            Self::Packets(limit) => packets < limit,
-            Self::Bytes(limit) => bytes + u64::from(size_bytes) <= limit,
-        }
-    }
-}
+use crate::admission::{Admission, ArrivingPacket, Backlog, Decision};
+use crate::buffer_limit::Limit;
 
 /// A FIFO queue with a buffer limit.
 #[derive(Clone, Debug)]

@@ -22,11 +22,12 @@
 //! that of all queues. A queue may be given to another flow once CoDel has forgotten its state.
 //! Overflow drops one packet at a time where Linux drops up to 64.
 
-use crate::codel::{CoDelState, ControlLaw, MEMORY_INTERVALS};
+use super::codel::{CoDelState, ControlLaw, MEMORY_INTERVALS};
+use crate::buffer_limit::Limit;
 use crate::fifo::{Fifo, NONE, PacketPool};
 use crate::flow_table::FlowTable;
 use crate::longest_queue::{Length, LongestQueue};
-use crate::{Limit, QueueDisc, QueueItem};
+use crate::queue_disc::{QueueDisc, QueueItem};
 
 /// Parameters of an FQ-CoDel queue.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -21,8 +21,9 @@
 //! "drop or mark"): the mark counts as a drop, and the next one is scheduled from it. A full buffer
 //! drops arriving packets.
 
+use crate::buffer_limit::Limit;
 use crate::fifo::{Fifo, PacketPool};
-use crate::{Limit, QueueDisc, QueueItem};
+use crate::queue_disc::{QueueDisc, QueueItem};
 
 /// Parameters of a CoDel queue.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,8 +8,9 @@
 //!
 //! Parameter: `limit`. A priority above 3 counts as 3.
 
+use crate::buffer_limit::Limit;
 use crate::fifo::{Fifo, PacketPool};
-use crate::{Limit, QueueDisc, QueueItem};
+use crate::queue_disc::{QueueDisc, QueueItem};
 
 /// Number of classes.
 pub const PRIORITY_CLASSES: usize = 4;

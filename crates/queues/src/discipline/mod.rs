@@ -1,0 +1,135 @@
+//! All disciplines, a file each, and the two closed sets of them, by when they decide. Nothing else
+//! in the crate names a discipline.
+
+mod codel;
+mod drop_tail;
+mod drr;
+mod fq_codel;
+mod pie;
+mod priority;
+mod red;
+mod rio;
+
+pub use codel::{CoDel, CoDelParameters};
+pub use drop_tail::DropTail;
+pub use drr::{Drr, DrrParameters};
+pub use fq_codel::{FqCoDel, FqCoDelParameters};
+pub use pie::{Pie, PieParameters};
+pub use priority::{PRIORITY_CLASSES, Priority};
+pub use red::{AdaptiveRed, Red, RedParameters};
+pub use rio::{Rio, RioParameters};
+
+use crate::admission::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket};
+use crate::queue_disc::{QueueDisc, QueueItem};
+
+/// The disciplines that decide at enqueue, closed so that the engine needs no virtual table.
+#[derive(Clone, Debug)]
+pub enum Discipline {
+    /// Drop-tail.
+    DropTail(DropTail),
+    /// Random early detection.
+    Red(Red),
+    /// RED with in and out.
+    Rio(Rio),
+    /// PIE.
+    Pie(Pie),
+}
+
+/// Makes the same call on any discipline.
+macro_rules! each {
+    ($self:expr, $queue:ident => $call:expr) => {
+        match $self {
+            Self::DropTail($queue) => $call,
+            Self::Red($queue) => $call,
+            Self::Rio($queue) => $call,
+            Self::Pie($queue) => $call,
+        }
+    };
+}
+
+impl Admission for Discipline {
+    #[inline]
+    fn admit(
+        &mut self,
+        packet: &ArrivingPacket,
+        backlog: &Backlog,
+        random: &mut impl FnMut() -> f64,
+    ) -> Decision {
+        each!(self, queue => queue.admit(packet, backlog, random))
+    }
+
+    #[inline]
+    fn guaranteed_accept_backlog(&self, largest_bytes: u32) -> u64 {
+        each!(self, queue => queue.guaranteed_accept_backlog(largest_bytes))
+    }
+
+    #[inline]
+    fn on_departure(&mut self, packet: &DepartedPacket, backlog: &Backlog) {
+        each!(self, queue => queue.on_departure(packet, backlog));
+    }
+
+    #[inline]
+    fn next_update_s(&self) -> f64 {
+        each!(self, queue => queue.next_update_s())
+    }
+
+    #[inline]
+    fn on_update(&mut self, now_s: f64, backlog: &Backlog) {
+        each!(self, queue => queue.on_update(now_s, backlog));
+    }
+
+    #[inline]
+    fn needs_departures(&self) -> bool {
+        each!(self, queue => queue.needs_departures())
+    }
+}
+
+/// The disciplines that decide at dequeue, closed for the same reason.
+#[derive(Clone, Debug)]
+pub enum ScheduledQueue<P> {
+    /// Deficit round robin.
+    Drr(Drr<P>),
+    /// Strict priority.
+    Priority(Priority<P>),
+    /// CoDel.
+    CoDel(CoDel<P>),
+    /// FQ-CoDel.
+    FqCoDel(FqCoDel<P>),
+}
+
+macro_rules! each_scheduler {
+    ($self:expr, $queue:ident => $call:expr) => {
+        match $self {
+            Self::Drr($queue) => $call,
+            Self::Priority($queue) => $call,
+            Self::CoDel($queue) => $call,
+            Self::FqCoDel($queue) => $call,
+        }
+    };
+}
+
+impl<P> QueueDisc<P> for ScheduledQueue<P> {
+    #[inline(always)]
+    fn enqueue(&mut self, item: QueueItem<P>, dropped: &mut impl FnMut(QueueItem<P>)) {
+        each_scheduler!(self, queue => queue.enqueue(item, dropped));
+    }
+
+    #[inline(always)]
+    fn dequeue(
+        &mut self,
+        now_s: f64,
+        dropped: &mut impl FnMut(QueueItem<P>),
+    ) -> Option<QueueItem<P>> {
+        each_scheduler!(self, queue => queue.dequeue(now_s, dropped))
+    }
+
+    #[inline]
+    fn packets(&self) -> u64 {
+        each_scheduler!(self, queue => queue.packets())
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        each_scheduler!(self, queue => queue.bytes())
+    }
+}
