@@ -1,8 +1,8 @@
 //! Early detection: the average queue (EWMA) and the drop probability as a function of it. RED has
 //! one of each, RIO two.
 //!
-//! Sources and equations are in `discipline/red.rs`. The order of operations is that of ns-2 (`queue/red.cc`),
-//! so that the last digits agree.
+//! Sources and equations are in `discipline/red.rs`. The order of operations is that of ns-2
+//! (`queue/red.cc`), so that the last digits agree.
 
 use crate::admission::{Backlog, Decision};
 

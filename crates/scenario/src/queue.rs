@@ -1,9 +1,16 @@
-//! Queue disciplines of a scenario. Every kind has a `limit`; `cwndlab-queues` defines the
-//! disciplines.
+//! Queue disciplines of a scenario: the parameters of each kind, their checks, and what else the
+//! builder of a network must know about a kind. `cwndlab-queues` defines the disciplines.
 
+use crate::check::conditions::{Checked, MAX_RATE_CHANGES, inside, invalid, positive, share};
+use crate::check::queue_conditions::{
+    bucket_count, holds_a_packet, packet_bytes, target_within_interval, thresholds,
+};
 use cwndlab_units::{Buffer, Bytes, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Largest gain of PIE.
+const MAX_GAIN: f64 = 1e3;
 
 /// A queue discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -245,6 +252,96 @@ impl QueueSpec {
             | Self::CoDel { limit, .. }
             | Self::FqCoDel { limit, .. }
             | Self::Pie { limit, .. } => limit,
+        }
+    }
+
+    /// Its buffers, each of which must hold a packet, with their keys.
+    pub(crate) fn buffers(&self) -> impl Iterator<Item = (&'static str, Buffer)> {
+        let own = match *self {
+            Self::Drr { flow_limit, .. } => flow_limit.map(|limit| ("flow_limit", limit)),
+            _ => None,
+        };
+        [("limit", self.limit())].into_iter().chain(own)
+    }
+
+    /// Whether it decides at dequeue, and so holds its packets; the others decide at enqueue over a
+    /// FIFO.
+    pub fn decides_at_dequeue(&self) -> bool {
+        match self {
+            Self::DropTail { .. } | Self::Red { .. } | Self::Rio { .. } | Self::Pie { .. } => false,
+            Self::Drr { .. }
+            | Self::Priority { .. }
+            | Self::CoDel { .. }
+            | Self::FqCoDel { .. } => true,
+        }
+    }
+
+    /// Checks its parameters, in a run of this duration. `key`: the table that they stand in.
+    pub(crate) fn check(&self, key: &str, duration: Time) -> Checked {
+        let at = |name: &str| format!("{key}.{name}");
+        let fraction =
+            |name, value: Option<f64>| value.map_or(Ok(()), |value| share(at(name), value));
+        let size =
+            |name, size: Option<Bytes>| size.map_or(Ok(()), |size| packet_bytes(at(name), size));
+        let queues = |number: Option<u64>| {
+            number.map_or(Ok(()), |number| bucket_count(at("buckets"), number))
+        };
+        self.buffers().try_for_each(|(name, limit)| holds_a_packet(&at(name), limit))?;
+        match *self {
+            Self::DropTail { .. } | Self::Priority { .. } => Ok(()),
+            Self::Red { min, max, max_p, weight, mean_packet, mark_p, target_delay, .. } => {
+                thresholds(key, ("min", min), ("max", max))?;
+                share(at("max_p"), max_p)?;
+                fraction("weight", weight)?;
+                size("mean_packet", mean_packet)?;
+                fraction("mark_p", mark_p)?;
+                positive(at("target_delay"), target_delay)
+            }
+            Self::Rio {
+                min,
+                max,
+                max_p,
+                in_min,
+                in_max,
+                in_max_p,
+                weight,
+                mean_packet,
+                target_delay,
+                ..
+            } => {
+                thresholds(key, ("min", min), ("max", max))?;
+                share(at("max_p"), max_p)?;
+                thresholds(key, ("in_min", in_min), ("in_max", in_max))?;
+                share(at("in_max_p"), in_max_p)?;
+                fraction("weight", weight)?;
+                size("mean_packet", mean_packet)?;
+                positive(at("target_delay"), target_delay)
+            }
+            Self::Drr { quantum, buckets, .. } => {
+                size("quantum", quantum)?;
+                queues(buckets)
+            }
+            Self::CoDel { target, interval, .. } => target_within_interval(key, target, interval),
+            Self::FqCoDel { target, interval, quantum, buckets, .. } => {
+                target_within_interval(key, target, interval)?;
+                size("quantum", quantum)?;
+                queues(buckets)
+            }
+            Self::Pie { target, update, alpha, beta, mark_p, .. } => {
+                positive(at("target"), target)?;
+                if update < Time::ns(1_000)
+                    || duration.seconds() / update.seconds() > MAX_RATE_CHANGES
+                {
+                    let expected = format!(
+                        "at least 1us, and at most {MAX_RATE_CHANGES:.0} updates in a run of \
+                         {duration}"
+                    );
+                    return invalid(at("update"), update, expected);
+                }
+                inside(at("alpha"), alpha, 0.0, MAX_GAIN)?;
+                inside(at("beta"), beta, 0.0, MAX_GAIN)?;
+                share(at("mark_p"), mark_p)
+            }
         }
     }
 }

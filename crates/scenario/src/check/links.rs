@@ -1,7 +1,6 @@
 //! Checks of links: rates, loss models, jitter, outages, token buckets.
 
 use super::conditions::{Checked, MAX_RATE_CHANGES, conflict, invalid, share};
-use super::queues::check_queue;
 use crate::{JitterSpec, LossSpec, NetworkGraph, OutageSpec, Scenario, ScenarioError, Waveform};
 use cwndlab_units::Time;
 
@@ -17,7 +16,7 @@ impl Scenario {
             // own queue.
             let key = link.key.as_str();
             check_waveform(&format!("{key}.rate"), &link.rate, self.duration)?;
-            check_queue(&link.queue_key, &link.queue, self.duration)?;
+            link.queue.check(&link.queue_key, self.duration)?;
             for (i, loss) in link.loss.iter().enumerate() {
                 self.check_loss(&format!("{key}.loss[{i}]"), loss)?;
             }

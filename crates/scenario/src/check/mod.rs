@@ -1,11 +1,12 @@
 //! Checks of a scenario beyond types: ranges, references between tables, and sizes that would
 //! exhaust memory. The first error is reported.
 
-mod conditions;
+pub(super) mod conditions;
 mod cross;
 mod distributions;
 mod knobs;
 mod links;
+pub(super) mod queue_conditions;
 mod queues;
 mod traffic;
 

@@ -4,8 +4,8 @@
 use crate::random::stream::RandomStream;
 use cwndlab_rules::{Arithmetic, WindowRule};
 use cwndlab_scenario::{
-    ArrivalSpec, CrossSpec, FlowPath, FlowSpec, NetworkGraph, OneWayLink, QueueSpec, Routes,
-    Scenario, Waveform,
+    ArrivalSpec, CrossSpec, FlowPath, FlowSpec, NetworkGraph, OneWayLink, Routes, Scenario,
+    Waveform,
 };
 use cwndlab_tcp::{EcnFeedback, Knobs};
 use cwndlab_units::{RateLimit, Span};
@@ -107,16 +107,7 @@ impl<'a> NetworkPlan<'a> {
 
     /// Whether a link has a scheduled queue.
     pub fn has_scheduled_queue(&self, link: u32) -> bool {
-        match self.links[link as usize].queue {
-            QueueSpec::DropTail { .. }
-            | QueueSpec::Red { .. }
-            | QueueSpec::Rio { .. }
-            | QueueSpec::Pie { .. } => false,
-            QueueSpec::Drr { .. }
-            | QueueSpec::Priority { .. }
-            | QueueSpec::CoDel { .. }
-            | QueueSpec::FqCoDel { .. } => true,
-        }
+        self.links[link as usize].queue.decides_at_dequeue()
     }
 
     /// Whether a link may reorder packets.

@@ -1,0 +1,75 @@
+//! Conditions on the parameters of queue disciplines: order of thresholds, buffers that hold a
+//! packet, sizes.
+
+use super::conditions::{Checked, conflict, inside, invalid, positive};
+use cwndlab_units::{Buffer, Bytes, Time};
+
+/// Largest number of hash buckets.
+const MAX_BUCKETS: u64 = 1_000_000;
+/// Largest quantum and mean packet size: the largest packet.
+const MAX_PACKET_BYTES: u64 = 65_535;
+
+/// Checks that a buffer has room for a packet, as far as its own unit tells.
+pub fn holds_a_packet(key: &str, limit: Buffer) -> Checked {
+    match limit {
+        Buffer::Packets(0) | Buffer::Bytes(0) => invalid(key, limit, "at least one packet"),
+        _ => Ok(()),
+    }
+}
+
+/// Checks a size in bytes of at most the largest packet: a quantum, a mean packet.
+pub fn packet_bytes(key: String, size: Bytes) -> Checked {
+    match (1..=MAX_PACKET_BYTES).contains(&size.0) {
+        true => Ok(()),
+        false => invalid(key, size, format!("1B to {MAX_PACKET_BYTES}B")),
+    }
+}
+
+/// Checks a number of queues that flows share by number.
+pub fn bucket_count(key: String, count: u64) -> Checked {
+    inside(key, count, 1, MAX_BUCKETS)
+}
+
+/// Checks CoDel's times.
+pub fn target_within_interval(key: &str, target: Time, interval: Time) -> Checked {
+    positive(format!("{key}.target"), target)?;
+    match target <= interval {
+        true => Ok(()),
+        false => invalid(format!("{key}.target"), target, format!("at most interval = {interval}")),
+    }
+}
+
+/// Checks that a lower threshold is below the upper one. Both must have one unit, since conversions
+/// depend on the run.
+pub fn thresholds(
+    key: &str,
+    (low_name, low): (&str, Option<Buffer>),
+    (high_name, high): (&str, Option<Buffer>),
+) -> Checked {
+    for (name, threshold) in [(low_name, low), (high_name, high)] {
+        if threshold == Some(Buffer::Unlimited) {
+            return invalid(
+                format!("{key}.{name}"),
+                "\"unlimited\"",
+                "a threshold such as \"5pkt\"",
+            );
+        }
+    }
+    let (Some(low), Some(high)) = (low, high) else { return Ok(()) };
+    let in_order = match (low, high) {
+        (Buffer::Packets(low), Buffer::Packets(high))
+        | (Buffer::Bytes(low), Buffer::Bytes(high)) => low < high,
+        (Buffer::Time(low), Buffer::Time(high)) => low < high,
+        (Buffer::Bdp(low), Buffer::Bdp(high)) => low < high,
+        _ => {
+            return conflict(
+                format!("{key}.{low_name}"),
+                format!("{low_name} = {low} and {high_name} = {high} must be in one unit"),
+            );
+        }
+    };
+    match in_order {
+        true => Ok(()),
+        false => invalid(format!("{key}.{low_name}"), low, format!("below {high_name} = {high}")),
+    }
+}
