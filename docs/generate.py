@@ -1,16 +1,16 @@
 """Writes the generated parts of the documents: ``python docs/generate.py``.
 
 A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Names: ``knobs``
-(table of endpoint knobs), ``scenario TYPE`` (table of a type's keys, from the JSON schema),
-``rules`` (table of window rules), ``rule FAMILY`` (definition of a family of rules), ``events``
-(results of each family on the lossy link), ``four SCENARIO`` (results of all families on one of the
-four scenarios), ``luck`` (variation of these results over seeds), ``environments`` (their table),
-``assumptions`` (their assumptions and the reasons), ``shares`` (bandwidth of a flow under DRR),
-``readings`` (numerical meaning of words in papers), ``verdicts`` (of papers, from
-docs/reproduction.json, which `cwndlab reproduce --all --page docs` writes), ``simulated rates``
-(beside theory's), ``$ COMMAND`` (the command and its output, run from the repository's root), and
-``bench NAME`` (the last record of `make bench`, from bench/document.py). ``--check`` ignores run
-times, and does not compare pictures.
+(table of endpoint knobs), ``scenario TYPE`` (table of a type's keys, or of each of its kinds, from
+the JSON schema), ``rules`` (table of window rules), ``rule FAMILY`` (definition of a family of
+rules), ``events`` (results of each family on the lossy link), ``four SCENARIO`` (results of all
+families on one of the four scenarios), ``luck`` (variation of these results over seeds),
+``environments`` (their table), ``assumptions`` (their assumptions and the reasons), ``shares``
+(bandwidth of a flow under DRR), ``readings`` (numerical meaning of words in papers), ``verdicts``
+(of papers, from docs/reproduction.json, which `cwndlab reproduce --all --page docs` writes),
+``simulated rates`` (beside theory's), ``$ COMMAND`` (the command and its output, run from the
+repository's root), and ``bench NAME`` (the last record of `make bench`, from bench/document.py).
+``--check`` ignores run times, and does not compare pictures.
 """
 
 from __future__ import annotations

@@ -1,7 +1,14 @@
 """One example for each key of a scenario."""
 
+from __future__ import annotations
+
+import json
+import re
+
+from parts.text import ROOT
+
 # One example for each key of a scenario, as JSON; tests put every one of them into a scenario and
-# check it.
+# check it. Those of queues stand in docs/queues.md, in the table of each kind.
 ROUTE = {
     "path": ["west"], "back": ["east"], "from": "A", "to": "B", "reverse": True,
     "access_rate": "100Mbit", "access_delay": "5ms", "sink_rate": "unlimited",
@@ -33,36 +40,6 @@ EXAMPLES = {
     "LinkSpec": {
         "name": "west", "from": "A", "to": "B", "duplex": True, "rate": "10Mbit", "delay": "15ms",
         "queue": {"kind": "drop-tail", "limit": "64kB"}, **IMPAIRMENTS,
-    },
-    "QueueSpec drop-tail": {"kind": "drop-tail", "limit": "50ms", "count_in_service": False},
-    "QueueSpec red": {
-        "kind": "red", "limit": "100pkt", "min": "10pkt", "max": "30pkt", "max_p": 0.02,
-        "weight": 0.002,
-        "gentle": False, "wait": False, "bytes": True, "queue_in_bytes": True,
-        "mean_packet": "500B", "ecn": True,
-        "mark_p": 0.3, "adaptive": True, "target_delay": "10ms",
-    },
-    "QueueSpec rio": {
-        "kind": "rio", "limit": "100pkt", "min": "10pkt", "max": "30pkt", "max_p": 0.02,
-        "in_min": "40pkt",
-        "in_max": "80pkt", "in_max_p": 0.01, "weight": 0.002, "gentle": False, "wait": False,
-        "out_drop_tail": True, "mean_packet": "500B", "ecn": True, "target_delay": "10ms",
-    },
-    "QueueSpec drr": {"kind": "drr", "limit": "1bdp", "quantum": "500B", "buckets": 16,
-    "flow_limit": "10pkt"},
-    "QueueSpec priority": {"kind": "priority", "limit": "50pkt"},
-    "QueueSpec codel": {
-        "kind": "codel", "limit": "1000pkt", "target": "10ms", "interval": "200ms", "ecn": True,
-    },
-    "QueueSpec fq-codel": {
-        "kind": "fq-codel", "limit": "1000pkt", "target": "10ms", "interval": "200ms",
-        "quantum": "300B",
-        "buckets": 1024, "ecn": True,
-    },
-    "QueueSpec pie": {
-        "kind": "pie", "limit": "1000pkt", "target": "20ms", "update": "30ms", "alpha": 0.25,
-        "beta": 2.5,
-        "burst": "100ms", "ecn": True, "mark_p": 0.2,
     },
     "LossSpec bernoulli": {"kind": "bernoulli", "p": 0.01, "flow": "a", "after_queue": True},
     "LossSpec gilbert-elliott": {
@@ -123,3 +100,19 @@ EXAMPLES = {
     "Shape points": {"kind": "points", "points": [["0s", "5Mbit"], ["10s", "1Mbit"]],
     "repeat": "20s"},
 }  # fmt: skip
+
+
+def _queue_examples() -> dict[str, dict[str, object]]:
+    """Read the examples of docs/queues.md: a section for each kind, in it a table of its keys."""
+    document = (ROOT / "docs" / "queues.md").read_text(encoding="utf-8")
+    found = {}
+    for section in re.split(r"^## ", document, flags=re.MULTILINE)[1:]:
+        kind, _, text = section.partition("\n")
+        if "| key | default | example |" in text:
+            rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| `([^`|]+)` \|", text, re.MULTILINE)
+            examples = {key: json.loads(example) for key, example in rows}
+            found[f"QueueSpec {kind}"] = {"kind": kind, **examples}
+    return found
+
+
+EXAMPLES.update(_queue_examples())

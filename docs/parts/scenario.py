@@ -27,8 +27,14 @@ def types() -> dict[str, dict]:
 
 
 def scenario_type(name: str) -> str:
+    """Table of a type's keys, or a table for each of its variants."""
+    definitions = types()
+    variants = [one for one in definitions if one == name or one.startswith(f"{name} ")]
+    return "\n".join(key_table(variant, definitions[variant]) for variant in variants)
+
+
+def key_table(name: str, definition: dict) -> str:
     """Table of one type's keys: unit or kind, default, example, meaning."""
-    definition = types()[name]
     required = definition.get("required", [])
     rows = []
     for key, entry in definition["properties"].items():
