@@ -10,11 +10,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """Write a Markdown table."""
+    """Write a Markdown table, a line for each row."""
+    cells = str.maketrans({"|": "&#124;", "\n": " "})
     lines = [head, ["---"] * len(head), *rows]
-    return "".join(
-        f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |\n" for line in lines
-    )
+    return "".join(f"| {' | '.join(cell.translate(cells) for cell in line)} |\n" for line in lines)
 
 
 def code(value: object) -> str:
