@@ -20,6 +20,18 @@ if TYPE_CHECKING:
 ENVIRONMENTS, REPLICATES = ("constant",), 3
 
 
+class QueueOption(click.Option):
+    """Option whose help lists the queues of the core, which only the help loads."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help."""
+        from cwndlab.environments import BOTTLENECK, QUEUES
+
+        others = ", ".join(name for name in BOTTLENECK if name not in QUEUES)
+        self.help = f"drop-tail, red, ecn (RED that marks), drr; {others}.  [default: drop-tail]"
+        return super().get_help_record(ctx)
+
+
 @click.command()
 @click.argument("rules", nargs=-1, metavar="RULE...")
 @click.option(
@@ -30,9 +42,9 @@ ENVIRONMENTS, REPLICATES = ("constant",), 3
 )
 @click.option(
     "--queue",
+    cls=QueueOption,
     multiple=True,
     metavar="NAMES",
-    help="drop-tail, red, ecn (RED that marks), drr; codel, fq-codel, pie.  [default: drop-tail]",
 )
 @click.option(
     "--setting",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cwndlab import native
 from cwndlab.environments.assumptions import AUTOMATIC, Assumptions
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
@@ -33,16 +34,23 @@ def _plain(kind: str) -> Callable[[Assumptions], dict[str, Any]]:
     return lambda chosen: {"kind": kind, "limit": chosen.buffer}
 
 
+def _kinds() -> list[str]:
+    """Every kind of queue that the core knows."""
+    variants = native.schema()["$defs"]["QueueSpec"]["oneOf"]
+    return [variant["properties"]["kind"]["const"] for variant in variants]
+
+
+BY_CLASS = ("rio", "priority")
+"""Queues that treat packets by priority: in the simple network all packets have the same."""
 BOTTLENECK: dict[str, Callable[[Assumptions], dict[str, Any]]] = {
     "drop-tail": _plain("drop-tail"),
     "red": _red,
     "ecn": lambda chosen: _red(chosen, ecn=True),
     "drr": _plain("drr"),
-    "codel": _plain("codel"),
-    "fq-codel": _plain("fq-codel"),
-    "pie": _plain("pie"),
+    **{kind: _plain(kind) for kind in _kinds() if kind not in (*QUEUES, *BY_CLASS)},
 }
-"""Queue of the simple network's bottleneck by name; the first four are the paper's."""
+"""Queue of the simple network's bottleneck by name; the first four are the paper's, the others have
+default parameters."""
 PRIORITY: dict[str, Callable[[Assumptions], dict[str, Any]]] = {
     "drop-tail": lambda chosen: _rio(chosen, out_drop_tail=True),
     "red": _rio,
