@@ -209,7 +209,6 @@ fn at_arrival((rule, times): (Discipline, u64), limit: Limit, mut input: Input<'
 
 fn check_state(rule: &Discipline) {
     match rule {
-        Discipline::DropTail(_) => {}
         Discipline::Red(red) => {
             assert!(red.average() >= 0.0 && red.max_p() > 0.0 && red.max_p() <= 1.0, "{red:?}")
         }
@@ -218,6 +217,7 @@ fn check_state(rule: &Discipline) {
             assert!((0.0..=1.0).contains(&pie.probability()), "{pie:?}");
             assert!(pie.departure_rate_bit_s() > 0.0, "{pie:?}");
         }
+        _ => {}
     }
 }
 
