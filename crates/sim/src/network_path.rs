@@ -27,34 +27,15 @@
 
 use crate::build::{BuiltNetwork, Options, build};
 use crate::endpoint::external::{ExternalEndpoints, ExternalPacket, PacketOutcome};
-use crate::event::head_scheduler::HeadScheduler;
+use crate::event::head_scheduler::WinnerTreeScheduler;
 use crate::event::scheduler::EventScheduler;
-use crate::event::timers::TimerKind;
-use crate::event::winner_tree::WinnerTree;
+use crate::external_flow::{ExternalFlow, external_flows};
 use crate::network::route::Route;
 use crate::packet::Packet;
-use crate::results::{CrossResult, FlowIdentity, LinkResult, cross_results, link_results};
+use crate::results::{CrossResult, LinkResult, cross_results, link_results};
 use cwndlab_scenario::Scenario;
-use cwndlab_tcp::{Knobs, NEVER};
 
-/// A listed flow, as the endpoints that the caller provides need to know it.
-#[derive(Clone, Debug)]
-pub struct ExternalFlow {
-    /// Names of the flow.
-    pub identity: FlowIdentity,
-    /// Index of its `[[flows]]` entry.
-    pub group: usize,
-    /// Round trip propagation delay, seconds.
-    pub base_rtt_s: f64,
-    /// Start time, seconds; infinite for never.
-    pub start_s: f64,
-    /// Time at which its application stops, seconds; infinite for never.
-    pub stop_s: f64,
-    /// Knobs of its endpoints.
-    pub knobs: Knobs,
-}
-
-type Network = BuiltNetwork<HeadScheduler<WinnerTree>, ()>;
+type Network = BuiltNetwork<WinnerTreeScheduler, ()>;
 
 /// The links of a scenario with the packets on them.
 pub struct NetworkPath {
@@ -66,7 +47,7 @@ impl NetworkPath {
     /// An idle network at time 0, without the flows of `[[arrivals]]`.
     pub fn new(scenario: &Scenario) -> Self {
         let mut network: Network = build(scenario, Options { look_ahead: false }, ());
-        let flows = flows(&mut network);
+        let flows = external_flows(&mut network);
         let datapath = &mut network.engine.datapath;
         datapath.sinks.receivers = Vec::new();
         datapath.sinks.external = Some(ExternalEndpoints::default());
@@ -153,31 +134,4 @@ impl NetworkPath {
             .filter_map(|link| link.metrics.sampler.as_ref());
         samplers.map(|sampler| (sampler.every_s, sampler.samples.as_slice())).collect()
     }
-}
-
-/// The listed flows of a network. Their start and stop times are in its timers, which have no other
-/// use here.
-fn flows(network: &mut Network) -> Vec<ExternalFlow> {
-    let engine = &mut network.engine;
-    let mut times = vec![(NEVER, NEVER); network.flows.base_rtts_s.len()];
-    while let Some((at_s, kind, flow)) = engine.datapath.timers.pop() {
-        match (kind, times.get_mut(flow as usize)) {
-            (TimerKind::FlowStart, Some(times)) => times.0 = at_s,
-            (TimerKind::AppStop, Some(times)) => times.1 = at_s,
-            _ => {}
-        }
-    }
-    let flow_of = |(flow, (start_s, stop_s)): (usize, (f64, f64))| {
-        let (group, number) = network.flows.of(flow as u32)?;
-        let knobs = engine.senders[flow].knobs as usize;
-        Some(ExternalFlow {
-            identity: FlowIdentity::new(group, number),
-            group: knobs,
-            base_rtt_s: network.flows.base_rtts_s[flow],
-            start_s,
-            stop_s,
-            knobs: engine.knobs[knobs].clone(),
-        })
-    };
-    times.into_iter().enumerate().filter_map(flow_of).collect()
 }

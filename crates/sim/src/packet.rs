@@ -1,6 +1,7 @@
 //! Packets and header flags; a packet takes 40 bytes, so that a ring buffer of packets stays in
 //! cache.
 
+use crate::collections::slab::Slab;
 use cwndlab_tcp::{Ecn, EcnEcho, SackBlocks};
 
 /// A data packet or an ACK in the network.
@@ -174,3 +175,6 @@ impl RoutedPacket {
         (self.packet.at_s, self.packet.tx_start_s, self.flow, self.stage)
     }
 }
+
+/// Options of the ACKs in the network.
+pub type OptionStore = Slab<AckOptions>;

@@ -5,9 +5,9 @@ use crate::build::{BuiltNetwork, Options, build};
 use crate::endpoint::transfer::Transfer;
 use crate::engine::state::Status;
 use crate::event::calendar_queue::CalendarQueue;
-use crate::event::head_scheduler::HeadScheduler;
+use crate::event::head_scheduler::{HeadScheduler, WinnerTreeScheduler};
 use crate::event::scheduler::EventScheduler;
-use crate::event::winner_tree::{SortedSet, WinnerTree};
+use crate::event::winner_tree::SortedSet;
 use crate::measure::trace::{TraceRecorder, Tracer};
 use crate::results::{RunResult, collect};
 use cwndlab_scenario::Scenario;
@@ -199,14 +199,12 @@ impl<'a> Simulation<'a> {
         let flows: u64 = scenario.flows.iter().map(|flow| flow.count).sum();
         let run = match scheduler {
             EventSchedulerKind::Automatic if flows < MANY_FLOWS => {
-                network_run::<HeadScheduler<WinnerTree>>(scenario, options)
+                network_run::<WinnerTreeScheduler>(scenario, options)
             }
             EventSchedulerKind::Automatic | EventSchedulerKind::CalendarQueue => {
                 network_run::<CalendarQueue>(scenario, options)
             }
-            EventSchedulerKind::WinnerTree => {
-                network_run::<HeadScheduler<WinnerTree>>(scenario, options)
-            }
+            EventSchedulerKind::WinnerTree => network_run::<WinnerTreeScheduler>(scenario, options),
             EventSchedulerKind::SortedSet => {
                 network_run::<HeadScheduler<SortedSet>>(scenario, options)
             }

@@ -20,9 +20,6 @@ const TABLES: &[(&str, &str)] = &[
     ("crates/rules/src/registry.rs", "the list of all families of rules"),
 ];
 
-/// Crates that do not keep these rules yet.
-const PENDING: &[&str] = &["cwndlab-sim", "cwndlab-queues"];
-
 /// What is wrong with the imports of a crate.
 fn mistakes(of: &Crate, tables: &[&str]) -> Vec<String> {
     let arrows = arrows(of);
@@ -72,12 +69,8 @@ fn sources(package: &Package) -> Vec<Crate> {
 #[test]
 fn modules_import_no_circles_and_few_others() {
     let tables: Vec<&str> = TABLES.iter().map(|table| table.0).collect();
-    let mistakes: Vec<String> = workspace()
-        .iter()
-        .filter(|package| !PENDING.contains(&package.name.as_str()))
-        .flat_map(sources)
-        .flat_map(|of| mistakes(&of, &tables))
-        .collect();
+    let mistakes: Vec<String> =
+        workspace().iter().flat_map(sources).flat_map(|of| mistakes(&of, &tables)).collect();
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
 }
 

@@ -1,24 +1,14 @@
 //! Builds the links of a network: rates, impairments, queues, and their available rates.
 
+use super::info::{FlowInfos, LinkInfo};
 use super::network_plan::NetworkPlan;
 use super::queues::{BuiltQueue, UNLIMITED};
-use super::{FlowInfos, LinkInfo};
-use crate::endpoint::source_population::SourcePopulation;
 use crate::measure::window::MeasurementWindow;
-use crate::network::impairment::jitter::Jitter;
-use crate::network::impairment::loss_model::{LossModel, LossProcess};
-use crate::network::impairment::token_bucket::TokenBucketMarker;
-use crate::network::link::{
-    Impairments, Link, LinkConfig, LinkMetrics, QueueSampler, ScheduledQueue,
-};
+use crate::network::link::{Link, LinkConfig, LinkMetrics, QueueSampler, ScheduledQueue};
 use crate::random::stream::RandomStream;
 use crate::rate::outages::Outages;
-use crate::rate::piecewise::PiecewiseRate;
 use crate::rate::serializer::Serializer;
 use cwndlab_queues::{Discipline, DropTail, Limit};
-use cwndlab_scenario::{CrossSpec, LossSpec};
-use cwndlab_units::Time;
-use std::ops::Range;
 
 impl NetworkPlan<'_> {
     /// Builds all links and their descriptions.
@@ -42,25 +32,6 @@ impl NetworkPlan<'_> {
                     Some(ScheduledQueue::new(queue)),
                 ),
             };
-            let losses = plan
-                .loss
-                .iter()
-                .enumerate()
-                .map(|(k, loss)| LossModel {
-                    flows: loss_flows(loss, flows),
-                    kind: LossProcess::new(
-                        loss,
-                        RandomStream::new(scenario.seed, &format!("loss/{}/{k}", plan.name)),
-                    ),
-                })
-                .collect();
-            let impairments = Impairments {
-                losses,
-                outages: (!outages.is_empty()).then(|| outages.clone()),
-                marker: plan.marker.map(|marker| TokenBucketMarker::new(&marker)),
-                jitter: plan.jitter.map(|jitter| Jitter::new(&jitter, stream("jitter"))),
-                last_s: 0.0,
-            };
             links.push(Link::new(LinkConfig {
                 serializer: Serializer::with_outages(
                     &plan.rate,
@@ -72,7 +43,7 @@ impl NetworkPlan<'_> {
                 discipline,
                 scheduled_queue,
                 random: stream("queue"),
-                impairments,
+                impairments: self.impairments(i as u32, flows),
                 metrics: LinkMetrics::new(
                     window,
                     scenario.trace.queue.map(|every| QueueSampler::new(every.seconds())),
@@ -102,153 +73,4 @@ impl NetworkPlan<'_> {
         }
         (links, infos)
     }
-
-    fn link_rate(&self, link: u32) -> PiecewiseRate {
-        let plan = &self.links[link as usize];
-        let stream = RandomStream::new(self.scenario.seed, &format!("link-rate/{}", plan.name));
-        PiecewiseRate::new(&plan.rate, stream, None).with_outages(Outages::new(plan.outages))
-    }
-
-    /// Cross traffic on a link whose rate is known ahead: rate, number of sources, start and stop.
-    fn predictable_cross(
-        &self,
-        link: u32,
-    ) -> impl Iterator<Item = (PiecewiseRate, u64, f64, Option<f64>)> {
-        let known = move |(index, spec): (usize, &CrossSpec)| {
-            if !self.cross[index].contains(&link) || spec.on.is_some() || spec.source_rate.is_some()
-            {
-                return None;
-            }
-            let (waveform, link_rate_bps) = self.cross_rate(index, spec);
-            let stream = RandomStream::new(self.scenario.seed, &format!("rate/{}", spec.name));
-            Some((
-                PiecewiseRate::new(waveform, stream, link_rate_bps),
-                spec.count,
-                spec.start.low.seconds(),
-                spec.stop.map(Time::seconds),
-            ))
-        };
-        self.scenario.cross.iter().enumerate().filter_map(known)
-    }
-
-    /// Mean offered rate of this cross traffic over the window.
-    fn cross_bps(&self, link: u32, from_s: f64, to_s: f64) -> f64 {
-        let means = self.predictable_cross(link).map(|(rate, count, start_s, stop_s)| {
-            let begin = start_s.max(from_s);
-            let end = stop_s.map_or(to_s, |stop_s| stop_s.min(to_s));
-            if begin >= end {
-                return 0.0;
-            }
-            count as f64 * rate.mean_bps(begin, end) * (end - begin) / (to_s - from_s)
-        });
-        means.fold(0.0, |sum, mean| sum + mean)
-    }
-
-    /// Available rate over the window that a varying population of sources aims at.
-    fn target_available_bps(&self, link: u32, from_s: f64, to_s: f64) -> Option<f64> {
-        let mut cross = self.scenario.cross.iter().enumerate();
-        let (_, spec) = cross
-            .find(|(index, spec)| spec.source_rate.is_some() && self.cross[*index][0] == link)?;
-        Some(self.available_rate(spec)?.mean_bps(from_s, to_s))
-    }
-
-    fn available_rate(&self, spec: &CrossSpec) -> Option<PiecewiseRate> {
-        let stream = RandomStream::new(self.scenario.seed, &format!("rate/{}", spec.name));
-        Some(PiecewiseRate::new(spec.available.as_ref()?, stream, None))
-    }
-
-    /// Available rate of a link in bins of `bin_s` over the whole run, as far as it is known ahead.
-    fn available_bps(&self, link: u32, bin_s: f64) -> Vec<f64> {
-        let count = (self.scenario.duration.seconds() / bin_s).ceil() as usize;
-        let mut cross = self.scenario.cross.iter().enumerate();
-        if let Some((_, spec)) =
-            cross.find(|(index, spec)| spec.source_rate.is_some() && self.cross[*index][0] == link)
-        {
-            return self
-                .available_rate(spec)
-                .map(|rate| rate.bins(bin_s, count, 0.0, f64::MAX))
-                .unwrap_or_default();
-        }
-        let mut available = self.link_rate(link).bins(bin_s, count, 0.0, f64::MAX);
-        for (rate, sources, start_s, stop_s) in self.predictable_cross(link) {
-            let offered = rate.bins(bin_s, count, start_s, stop_s.unwrap_or(f64::MAX));
-            available
-                .iter_mut()
-                .zip(offered)
-                .for_each(|(available, offered)| *available -= sources as f64 * offered);
-        }
-        available
-    }
-
-    /// The population of sources that leaves the available rate on its first link.
-    pub fn population(&self, index: usize, spec: &CrossSpec) -> SourcePopulation {
-        let link = self.cross[index][0];
-        let available = self
-            .available_rate(spec)
-            .expect("checked: sources of a rate come with what they leave");
-        SourcePopulation::new(
-            available,
-            self.links[link as usize].rate.largest().bps(),
-            self.beside(link, spec),
-            self.scenario.duration.seconds(),
-        )
-    }
-
-    /// Rate cap of source `number` of a population: four times the fair share that holds when this
-    /// source is on, bit/s.
-    pub fn source_rate_cap_bps(&self, index: usize, spec: &CrossSpec, number: u64) -> u64 {
-        let link = self.cross[index][0];
-        (4 * self.links[link as usize].rate.largest().bps()
-            / (self.beside(link, spec) + number + 1))
-            .max(1)
-    }
-
-    /// Number of listed flows whose data crosses a link.
-    fn beside(&self, link: u32, spec: &CrossSpec) -> u64 {
-        let listed_flows = self.scenario.flows.iter().zip(&self.groups);
-        spec.beside.unwrap_or_else(|| {
-            listed_flows
-                .filter(|(_, group)| group.path.forward.contains(&link))
-                .map(|(flow, _)| flow.count)
-                .sum()
-        })
-    }
-
-    /// Number of sources of a `[[cross]]` entry; of a varying population the largest.
-    pub fn sources(&self, index: usize, spec: &CrossSpec) -> u64 {
-        if spec.source_rate.is_some() { self.population(index, spec).most() } else { spec.count }
-    }
-
-    /// Sources that cross a link.
-    fn sources_on(&self, link: u32) -> Vec<u32> {
-        let mut first = 0;
-        let mut numbers = Vec::new();
-        for (index, spec) in self.scenario.cross.iter().enumerate() {
-            let count = self.sources(index, spec) as u32;
-            if self.cross[index].contains(&link) {
-                numbers.extend(first..first + count);
-            }
-            first += count;
-        }
-        numbers
-    }
-
-    /// Groups of arriving flows whose data crosses a link.
-    fn arrivals_on(&self, link: u32) -> Vec<u32> {
-        let listed_flows = self.scenario.flows.len();
-        (0..self.scenario.arrivals.len() as u32)
-            .filter(|&i| self.groups[listed_flows + i as usize].path.forward.contains(&link))
-            .collect()
-    }
-}
-
-/// The flows that a loss model applies to; all if it names none.
-fn loss_flows(loss: &LossSpec, flows: &FlowInfos) -> Option<Range<u32>> {
-    let name = loss.flow().as_ref()?;
-    let group = flows.range(name);
-    if !group.is_empty() {
-        return Some(group);
-    }
-    let flow = flows.named(name).unwrap_or_default();
-    Some(flow..flow + 1)
 }

@@ -211,4 +211,25 @@ impl<'a> NetworkPlan<'a> {
             (None, None) => unreachable!("checked: a source has a rate or an available rate"),
         }
     }
+
+    /// Start time of the `i`-th flow of a group without `join`, seconds.
+    pub fn start_s(&self, spec: &FlowSpec, i: u64) -> f64 {
+        let (low_s, high_s) = (spec.start.low.seconds(), spec.start.high.seconds());
+        if spec.start.low == spec.start.high {
+            return low_s;
+        }
+        RandomStream::new(self.scenario.seed, &format!("start/{}", spec.instance(i)))
+            .between(low_s, high_s)
+    }
+
+    /// The random stream of this name.
+    pub fn stream(&self, what: &str, name: &str) -> RandomStream {
+        RandomStream::new(self.scenario.seed, &format!("{what}/{name}"))
+    }
+
+    /// A random stream of one source of cross traffic.
+    pub fn source_stream(&self, what: &str, spec: &CrossSpec, number: u64) -> RandomStream {
+        let name = if number == 0 { spec.name.clone() } else { format!("{}-{number}", spec.name) };
+        self.stream(what, &name)
+    }
 }

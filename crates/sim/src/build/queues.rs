@@ -1,7 +1,7 @@
 //! Builds queue disciplines: converts buffers and thresholds to packets or bytes, and fills in
 //! defaults.
 
-use super::FlowInfos;
+use super::info::FlowInfos;
 use super::network_plan::{FlowGroup, NetworkPlan};
 use crate::collections::slab::SlabKey;
 use cwndlab_queues::{

@@ -1,7 +1,8 @@
 //! Builds routes: the stages of a packet, and the event queues where it waits.
 
-use super::Builder;
+use super::builder::Builder;
 use super::lookahead::Lookahead;
+use super::network_plan::{DrawnAccessLinks, FlowGroup};
 use crate::engine::state::Engine;
 use crate::event::merge_queue::{InputPort, MergeQueue};
 use crate::event::queues::{EventKind, PacketFifo};
@@ -186,5 +187,69 @@ impl Builder<'_> {
                 *lookahead = Lookahead::Merge(merge_queue);
             }
         }
+    }
+
+    /// The route of cross traffic over a path of links.
+    pub(super) fn route_to_sink(&mut self, links: &[u32]) -> u32 {
+        let mut stages = self.stages_of(links);
+        stages.push(Stage::Sink);
+        self.route(stages, false)
+    }
+
+    /// The stages of a path of links.
+    pub(super) fn stages_of(&self, links: &[u32]) -> Vec<Stage> {
+        let stage = |&link: &u32| match self.plan.has_scheduled_queue(link) {
+            true => Stage::Queue(link),
+            false => Stage::Link(link),
+        };
+        links.iter().map(stage).collect()
+    }
+
+    /// Stages of the route of a group, and for each access link whose it is: source (0), sink (1),
+    /// reverse path (2).
+    pub(super) fn stages(&self, group: &FlowGroup) -> (Vec<Stage>, Vec<usize>) {
+        let ([source_rate, sink_rate], source, sink) = self.plan.access_ranges(&group.spec);
+        let forward = |rate: Option<u64>, high_s: f64| rate.is_some() || high_s > 0.0;
+        let own = [
+            forward(source_rate, source.high.seconds()),
+            forward(sink_rate, sink.high.seconds()),
+            self.plan.back_delay(&group.path) > 0.0,
+        ];
+        let (mut stages, mut access_links) = (Vec::new(), Vec::new());
+        let mut add_access_link = |stages: &mut Vec<Stage>, which: usize| {
+            if own[which] {
+                stages.push(Stage::AccessLink(access_links.len() as u32));
+                access_links.push(which);
+            }
+        };
+        add_access_link(&mut stages, 0);
+        stages.extend(self.stages_of(&group.path.forward));
+        add_access_link(&mut stages, 1);
+        stages.push(Stage::Sink);
+        add_access_link(&mut stages, 1);
+        stages.extend(self.stages_of(&group.path.back));
+        add_access_link(&mut stages, 2);
+        add_access_link(&mut stages, 0);
+        stages.push(Stage::Source);
+        (stages, access_links)
+    }
+
+    /// Adds the access links, route and FIFOs of a flow.
+    pub(super) fn add_route<S: EventScheduler, T: Tracer>(
+        &mut self,
+        group: &FlowGroup,
+        access: &DrawnAccessLinks,
+        delayed_ack: bool,
+        flow: u32,
+        engine: &mut Engine<S, T>,
+    ) -> FlowIndices {
+        let first_access_link = engine.datapath.access_links.len() as u32;
+        let (stages, access_links) = self.stages(group);
+        let own = [access.source, access.sink, (None, self.plan.back_delay(&group.path))];
+        access_links
+            .into_iter()
+            .for_each(|which| engine.datapath.access_links.push(own[which].0, own[which].1));
+        let route = self.route(stages, delayed_ack);
+        self.add_fifos(route, flow, first_access_link, engine)
     }
 }

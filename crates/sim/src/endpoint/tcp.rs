@@ -58,6 +58,20 @@ impl ApplicationState {
 }
 
 impl SenderEndpoint {
+    /// A sender that has not started, without application events; `priority`: of its packets.
+    pub fn new(sender: Sender, indices: FlowIndices, knobs: u32, priority: u8) -> Self {
+        Self {
+            sender,
+            indices,
+            knobs,
+            flags: Flags::of_priority(priority),
+            rto_entry_s: NEVER,
+            hash: TraceHash::default(),
+            finish_s: NEVER,
+            app: None,
+        }
+    }
+
     /// The transfer in progress; none for a sender without end.
     pub fn transfer(&self) -> Option<&ActiveTransfer> {
         self.app.as_ref()?.transfer.as_ref()
@@ -103,8 +117,8 @@ pub struct ReceiverEndpoint {
 }
 
 impl ReceiverEndpoint {
-    /// A receiver that has received nothing.
-    pub fn new(receiver: Receiver, knobs: u32, ack_bytes: u16, bins: GoodputBins) -> Self {
+    /// A receiver that has received nothing; the measurement window starts at `from_s`.
+    pub fn new(receiver: Receiver, knobs: u32, ack_bytes: u16, from_s: f64) -> Self {
         Self {
             receiver,
             knobs,
@@ -116,7 +130,7 @@ impl ReceiverEndpoint {
             total_delivered: 0,
             total_dropped: 0,
             in_flight: 0,
-            bins,
+            bins: GoodputBins::new(from_s),
         }
     }
 
@@ -124,7 +138,8 @@ impl ReceiverEndpoint {
     pub fn reset(&mut self, sack: bool) {
         let mut receiver = std::mem::replace(&mut self.receiver, Receiver::new(sack));
         receiver.reset(sack);
-        *self = Self::new(receiver, self.knobs, self.ack_bytes, self.bins.of_another_flow());
+        let bins = self.bins.of_another_flow();
+        *self = Self { bins, ..Self::new(receiver, self.knobs, self.ack_bytes, 0.0) };
     }
 
     /// Payload of the new data packets received, bytes.

@@ -8,9 +8,7 @@ use crate::engine::state::Engine;
 use crate::event::queues::PacketFifo;
 use crate::event::scheduler::EventScheduler;
 use crate::event::timers::TimerKind;
-use crate::measure::goodput_bins::GoodputBins;
 use crate::measure::trace::Tracer;
-use crate::measure::trace_hash::TraceHash;
 use crate::packet::FlowIndices;
 use cwndlab_tcp::{Counters, NEVER, Receiver, Sender};
 
@@ -112,25 +110,17 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             .iter()
             .for_each(|&(_, (rate, ..))| datapath.access_links.push(rate, 0.0));
         datapath.trace.slot(index);
-        let bins = GoodputBins::new(datapath.sinks.window.from_s);
         datapath.sinks.slot_losses.push(SlotLosses::NONE);
         let knobs = &self.knobs[template.knobs as usize];
         datapath.sinks.receivers.push(ReceiverEndpoint::new(
             Receiver::new(template.recovery.uses_sack()),
             template.knobs,
             knobs.ack_wire_size() as u16,
-            bins,
+            datapath.sinks.window.from_s,
         ));
-        self.senders.push(SenderEndpoint {
-            sender: Sender::new(template.rule.clone(), template.recovery, Some(1), 0.0, knobs),
-            indices,
-            knobs: template.knobs,
-            flags: template.flags,
-            rto_entry_s: NEVER,
-            hash: TraceHash::default(),
-            finish_s: NEVER,
-            app: None,
-        });
+        let sender = Sender::new(template.rule.clone(), template.recovery, Some(1), 0.0, knobs);
+        let priority = template.flags.priority();
+        self.senders.push(SenderEndpoint::new(sender, indices, template.knobs, priority));
         flow
     }
 

@@ -8,6 +8,7 @@ use crate::event::scheduler::EventScheduler;
 use crate::event::simultaneous::SimultaneousEvent;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
+use crate::measure::window::MeasurementWindow;
 use crate::network::datapath::Datapath;
 use cwndlab_tcp::{Counters, Knobs};
 use std::sync::Arc;
@@ -38,7 +39,7 @@ pub struct Engine<S: EventScheduler, T: Tracer> {
     /// with it.
     pub(crate) measured: Vec<Counters>,
     /// Start and end of the measurement window, seconds.
-    pub(crate) window_edges_s: Vec<f64>,
+    pub(crate) window_edges_s: [f64; 2],
     /// The next edge of the window, seconds.
     pub(crate) next_window_edge_s: f64,
     /// FIFO heads due at the current instant, still to be processed.
@@ -62,4 +63,32 @@ pub enum Status {
     OutOfMemory,
     /// A rule returned an invalid congestion window.
     InvalidWindow,
+}
+
+impl<S: EventScheduler, T: Tracer> Engine<S, T> {
+    /// An engine at time 0 without senders.
+    pub fn new(mut datapath: Datapath<S, T>, window: MeasurementWindow) -> Self {
+        datapath.timers.push(window.from_s, TimerKind::WindowEdge, 0);
+        datapath.timers.push(window.to_s, TimerKind::WindowEdge, 0);
+        Self {
+            senders: Vec::new(),
+            listed_flows: 0,
+            groups: Vec::new(),
+            transfers: Vec::new(),
+            fault: None,
+            halt_s: 0.0,
+            cross: Vec::new(),
+            datapath,
+            knobs: Arc::from([]),
+            now_s: 0.0,
+            counters_at_window_start: Vec::new(),
+            measured: Vec::new(),
+            window_edges_s: [window.from_s, window.to_s],
+            next_window_edge_s: window.from_s,
+            simultaneous: Vec::new(),
+            simultaneous_seen: 0,
+            rounds: 0,
+            expired_timers: Vec::new(),
+        }
+    }
 }

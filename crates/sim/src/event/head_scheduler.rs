@@ -2,7 +2,7 @@
 
 use crate::event::ring_pool::{PooledRing, RingPool};
 use crate::event::scheduler::{EventScheduler, NO_EVENT};
-use crate::event::winner_tree::IndexedPriorityQueue;
+use crate::event::winner_tree::{IndexedPriorityQueue, WinnerTree};
 use crate::packet::Packet;
 
 /// A scheduler in which each FIFO keeps its packets and an [`IndexedPriorityQueue`] finds the
@@ -12,6 +12,9 @@ pub struct HeadScheduler<O> {
     rings: RingPool<Packet>,
     heads: O,
 }
+
+/// The scheduler of runs with up to some thousands of flows.
+pub type WinnerTreeScheduler = HeadScheduler<WinnerTree>;
 
 impl<O: IndexedPriorityQueue + Send + Sync + 'static> EventScheduler for HeadScheduler<O> {
     type FifoState = PooledRing;

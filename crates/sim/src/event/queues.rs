@@ -51,6 +51,12 @@ pub struct EventQueues<S: EventScheduler> {
     pub packets: u64,
 }
 
+impl<S: EventScheduler> Default for EventQueues<S> {
+    fn default() -> Self {
+        Self { fifos: Vec::new(), scheduler: S::new(1, 0.0), packets: 0 }
+    }
+}
+
 impl<S: EventScheduler> EventQueues<S> {
     /// Removes the first packet of the FIFO that is due first.
     #[inline(always)]

@@ -1,6 +1,5 @@
 //! The datapath between senders: links, access links, receivers, and the packets on their way.
 
-use crate::collections::slab::Slab;
 use crate::endpoint::sinks::Sinks;
 use crate::event::merge_queue::MergeQueue;
 use crate::event::queues::EventQueues;
@@ -10,7 +9,7 @@ use crate::measure::trace::Tracer;
 use crate::network::access_links::AccessLinks;
 use crate::network::link::Link;
 use crate::network::route::{Hop, Route};
-use crate::packet::AckOptions;
+use crate::packet::OptionStore;
 
 /// Everything between senders.
 pub struct Datapath<S: EventScheduler, T: Tracer> {
@@ -23,7 +22,7 @@ pub struct Datapath<S: EventScheduler, T: Tracer> {
     pub(crate) event_queues: EventQueues<S>,
     pub(crate) merge_queues: Vec<MergeQueue>,
     /// SACK blocks and timestamp echoes of the ACKs that carry any.
-    pub(crate) options: Slab<AckOptions>,
+    pub(crate) options: OptionStore,
     pub(crate) timers: Timers,
     pub(crate) trace: T,
     pub(crate) end_s: f64,
@@ -32,6 +31,24 @@ pub struct Datapath<S: EventScheduler, T: Tracer> {
 }
 
 impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
+    /// A network without links and flows, for a run until `end_s`.
+    pub fn new(trace: T, sinks: Sinks, end_s: f64) -> Self {
+        Self {
+            links: Vec::new(),
+            access_links: AccessLinks::default(),
+            sinks,
+            routes: Vec::new(),
+            hops: Vec::new(),
+            event_queues: EventQueues::default(),
+            merge_queues: Vec::new(),
+            options: OptionStore::default(),
+            timers: Timers::default(),
+            trace,
+            end_s,
+            overflowed: false,
+        }
+    }
+
     /// The run has ended: frees what only packets in the network needed, so that results can use
     /// the memory.
     pub fn release(&mut self) {
@@ -39,7 +56,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         self.event_queues.scheduler = S::new(1, 0.0);
         self.merge_queues = Vec::new();
         self.access_links = AccessLinks::default();
-        self.options = Slab::default();
+        self.options = OptionStore::default();
         self.timers = Timers::default();
     }
 }

@@ -1,6 +1,6 @@
 //! Results of listed flows, and fairness metrics.
 
-use super::mean;
+use super::mean::mean;
 use crate::build::{BuiltNetwork, GroupInfo};
 use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::Tracer;

@@ -1,6 +1,6 @@
 //! Results of links.
 
-use super::ArrivalResult;
+use super::traffic::ArrivalResult;
 use crate::build::{BuiltNetwork, LinkInfo};
 use crate::endpoint::cross_traffic::Activity;
 use crate::engine::state::Engine;

@@ -3,102 +3,13 @@
 
 mod flows;
 mod links;
+mod mean;
+mod run;
 mod traffic;
 
-use crate::build::BuiltNetwork;
-use crate::engine::state::Engine;
-use crate::event::scheduler::EventScheduler;
-use crate::measure::trace::Tracer;
-use crate::measure::trace_hash::TraceHash;
-use cwndlab_scenario::Scenario;
-use flows::flow_results;
 pub use flows::{FlowIdentity, FlowResult, fairness_spread, jain_index};
 pub use links::LinkResult;
 pub(crate) use links::link_results;
-use serde::Serialize;
-use traffic::arrival_results;
+pub use run::{RunResult, collect};
 pub(crate) use traffic::cross_results;
 pub use traffic::{ArrivalResult, CrossResult};
-
-/// Result of a run.
-#[derive(Clone, Debug, Serialize)]
-pub struct RunResult {
-    /// Name of the scenario.
-    pub name: String,
-    /// Seed.
-    pub seed: u64,
-    /// Endpoint profile.
-    pub profile: &'static str,
-    /// Duration of the scenario, seconds.
-    pub duration_s: f64,
-    /// Start of the measurement window, seconds.
-    pub measure_from_s: f64,
-    /// End of the measurement window, seconds.
-    pub measure_to_s: f64,
-    /// Hash over all packets sent and their fate, 16 hexadecimal digits.
-    pub trace_hash: String,
-    /// Simulated time reached, seconds.
-    pub simulated_s: f64,
-    /// Data packets delivered, from start to end.
-    pub delivered_packets: u64,
-    /// Jain's index of the flows' goodputs: (sum x)^2 / (n sum x^2).
-    pub jain_index: Option<f64>,
-    /// Jain's index of goodput times mean round trip time.
-    pub rtt_weighted_jain_index: Option<f64>,
-    /// (largest - smallest)/mean of the flows' goodputs.
-    pub fairness_spread: Option<f64>,
-    /// Sum of the flows' goodputs, bit/s.
-    pub aggregate_goodput_bps: f64,
-    /// Listed flows.
-    pub flows: Vec<FlowResult>,
-    /// Links.
-    pub links: Vec<LinkResult>,
-    /// Cross traffic, by `[[cross]]` entry.
-    pub cross: Vec<CrossResult>,
-    /// Arriving flows and responses, by group.
-    pub arrivals: Vec<ArrivalResult>,
-}
-
-/// Mean, if there is a sample.
-fn mean(sum: f64, count: u64) -> Option<f64> {
-    (count > 0).then(|| sum / count as f64)
-}
-
-fn trace_hash<S: EventScheduler, T: Tracer>(engine: &Engine<S, T>) -> String {
-    let mut hash = TraceHash::default();
-    engine.senders.iter().for_each(|endpoint| hash.add(endpoint.hash.value()));
-    engine.datapath.links.iter().for_each(|link| hash.add(link.hash.value()));
-    format!("{:016x}", hash.value())
-}
-
-/// Collects the results of a completed run.
-pub fn collect<S: EventScheduler, T: Tracer>(
-    network: &BuiltNetwork<S, T>,
-    scenario: &Scenario,
-) -> RunResult {
-    let engine = &network.engine;
-    let (datapath, window) = (&engine.datapath, &engine.datapath.sinks.window);
-    let flows = flow_results(network);
-    let arrivals = arrival_results(network, scenario, &flows);
-    let goodputs = flows.iter().map(|flow| flow.goodput_bps);
-    let weighted = flows.iter().map(|flow| flow.goodput_bps * flow.mean_rtt_s.unwrap_or(0.0));
-    RunResult {
-        name: scenario.name.clone(),
-        seed: scenario.seed,
-        profile: cwndlab_tcp::Profile::from(scenario.profile).name(),
-        duration_s: scenario.duration.seconds(),
-        measure_from_s: window.from_s,
-        measure_to_s: window.to_s,
-        trace_hash: trace_hash(engine),
-        simulated_s: engine.now_s,
-        delivered_packets: datapath.sinks.delivered,
-        jain_index: jain_index(goodputs.clone()),
-        rtt_weighted_jain_index: jain_index(weighted),
-        fairness_spread: fairness_spread(goodputs.clone()),
-        aggregate_goodput_bps: goodputs.fold(0.0, |sum, goodput| sum + goodput),
-        flows,
-        links: link_results(network, &arrivals),
-        cross: cross_results(network, scenario),
-        arrivals,
-    }
-}

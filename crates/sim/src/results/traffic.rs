@@ -1,6 +1,7 @@
 //! Results of cross traffic, arriving flows and responses.
 
-use super::{FlowResult, mean};
+use super::flows::FlowResult;
+use super::mean::mean;
 use crate::build::BuiltNetwork;
 use crate::endpoint::arrivals::GroupCounters;
 use crate::endpoint::tcp::SenderEndpoint;

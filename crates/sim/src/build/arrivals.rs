@@ -1,0 +1,120 @@
+//! Builds arriving flows and request-response transfers.
+
+use super::builder::Builder;
+use super::network_plan::FlowGroup;
+use crate::endpoint::arrivals::{
+    ArrivalGroup, ArrivalProcess, FlowTemplate, GroupCounters, whole_packets,
+};
+use crate::endpoint::transfer::ActiveTransfer;
+use crate::engine::state::Engine;
+use crate::event::scheduler::EventScheduler;
+use crate::event::timers::TimerKind;
+use crate::measure::trace::Tracer;
+use crate::packet::Flags;
+use crate::random::variable::RandomVariable;
+use cwndlab_rules::Arithmetic;
+use cwndlab_scenario::{Distribution, Law, Packets};
+use cwndlab_tcp::{NEVER, Recovery};
+use cwndlab_units::Time;
+use std::collections::VecDeque;
+
+impl Builder<'_> {
+    /// The first transfer of a flow that answers requests, which starts with the flow.
+    pub(super) fn responder(
+        &self,
+        group: &FlowGroup,
+        name: &str,
+        transfers: u32,
+        start_s: f64,
+        base_rtt_s: f64,
+    ) -> ActiveTransfer {
+        let responses =
+            group.spec.responses.as_ref().expect("only groups that respond have transfers");
+        let mut size = RandomVariable::new(&responses.size, self.plan.stream("size", name));
+        let think = RandomVariable::new(&responses.think, self.plan.stream("think", name));
+        let packets = whole_packets(size.next());
+        let bottleneck_tx_s = self.plan.bottleneck_tx_s(group);
+        ActiveTransfer {
+            group: transfers,
+            start_s,
+            packets,
+            base_rtt_s,
+            bottleneck_tx_s,
+            requests: Some((size, think)),
+            is_truncated: false,
+        }
+    }
+
+    /// Adds a group of arriving flows: no slot yet, only a timer for the first arrival.
+    pub(super) fn add_arrivals<S: EventScheduler, T: Tracer>(
+        &mut self,
+        group: &FlowGroup,
+        index: usize,
+        knobs_index: u32,
+        engine: &mut Engine<S, T>,
+    ) {
+        let scenario = self.plan.scenario;
+        let (spec, arrivals) = (&group.spec, &scenario.arrivals[index]);
+        let knobs = self.plan.knobs(spec);
+        let ([source_rate, sink_rate], source, sink) = self.plan.access_ranges(spec);
+        let span = |rate, low: Time, high: Time| (rate, low.link_delay_s(), high.link_delay_s());
+        let back_s = self.plan.back_delay(&group.path);
+        let own = [
+            span(source_rate, source.low, source.high),
+            span(sink_rate, sink.low, sink.high),
+            (None, back_s, back_s),
+        ];
+        let (stages, access_links) = self.stages(group);
+        let route = self.route(stages, knobs.delayed_ack);
+        let template = FlowTemplate {
+            route,
+            event_kinds: self.event_kinds(route),
+            access_links: access_links.into_iter().map(|which| (which, own[which])).collect(),
+            knobs: knobs_index,
+            rule: spec.rule.0.build(if knobs.ns2_arithmetic {
+                Arithmetic::Ns2
+            } else {
+                Arithmetic::Plain
+            }),
+            recovery: Recovery::from(spec.recovery),
+            flags: Flags::of_priority(spec.priority),
+            timer_phase_s: spec.tcp.timer_phase.or(scenario.tcp.timer_phase).unwrap_or(0.0),
+            base_rtt_s: self.plan.links_rtt_s(&group.path) - back_s,
+            bottleneck_tx_s: self.plan.bottleneck_tx_s(group),
+        };
+        let stream = |what: &str| self.plan.stream(what, &spec.name);
+        let one = Packets(1.0);
+        let unit = if arrivals.regular {
+            Distribution::Constant(one)
+        } else {
+            Distribution::Random(Law::Exponential { mean: one })
+        };
+        let phases = match arrivals.gap {
+            Some(gap) => vec![(f64::INFINITY, gap.seconds())],
+            None => arrivals
+                .phases
+                .iter()
+                .map(|phase| (phase.length.seconds(), phase.gap.seconds()))
+                .collect(),
+        };
+        let start_s = arrivals.start.seconds();
+        // An arrival at the very end of the run counts.
+        let stop_s =
+            arrivals.stop.map_or(NEVER, Time::seconds).min(scenario.duration.seconds().next_up());
+        let mut process =
+            ArrivalProcess::new(RandomVariable::new(&unit, stream("gap")), phases, start_s, stop_s);
+        if let Some(first_s) = process.next_time_s(start_s) {
+            engine.datapath.timers.push(first_s, TimerKind::FlowArrival, index as u32);
+        }
+        let (size, delays) =
+            (RandomVariable::new(&arrivals.size, stream("size")), stream("access"));
+        engine.groups.push(ArrivalGroup {
+            template,
+            process,
+            size,
+            delays,
+            retired: VecDeque::new(),
+            counters: GroupCounters::default(),
+        });
+    }
+}

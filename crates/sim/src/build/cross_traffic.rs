@@ -1,0 +1,106 @@
+//! Builds cross traffic sources.
+
+use super::builder::Builder;
+use crate::endpoint::cross_traffic::{Activity, CrossSink, CrossSource};
+use crate::endpoint::source_population::SourcePopulation;
+use crate::engine::state::Engine;
+use crate::event::queues::{EventKind, PacketFifo};
+use crate::event::scheduler::{EventScheduler, NO_EVENT};
+use crate::measure::trace::Tracer;
+use crate::packet::{CROSS, Flags};
+use crate::random::variable::RandomVariable;
+use crate::rate::serializer::{ConstantRate, Serializer};
+use cwndlab_scenario::CrossSpec;
+use cwndlab_units::Time;
+
+impl Builder<'_> {
+    /// Adds all cross traffic sources; returns the FIFO of each and the time of its first packet.
+    pub(super) fn add_cross<S: EventScheduler, T: Tracer>(
+        &mut self,
+        engine: &mut Engine<S, T>,
+    ) -> Vec<(u32, f64)> {
+        let scenario = self.plan.scenario;
+        let mut emissions = Vec::new();
+        for (index, spec) in scenario.cross.iter().enumerate() {
+            let route = self.route_to_sink(&self.plan.cross[index].clone());
+            let numbers = spec.source_rate.map(|_| self.plan.population(index, spec));
+            for number in 0..numbers.as_ref().map_or(spec.count, SourcePopulation::most) {
+                let mut source = self.source(index, spec, number, numbers.as_ref());
+                let start = spec.start;
+                let start_s = match start.low == start.high {
+                    true => start.low.seconds(),
+                    false => self
+                        .plan
+                        .source_stream("start", spec, number)
+                        .between(start.low.seconds(), start.high.seconds()),
+                };
+                let flow = CROSS + engine.cross.len() as u32;
+                let indices = self.add_fifos(route, flow, 0, engine);
+                let first_s = source.first_s(start_s);
+                emissions.push((engine.datapath.event_queues.fifos.len() as u32, first_s));
+                engine.datapath.event_queues.fifos.push(PacketFifo::new(
+                    flow,
+                    EventKind::CrossSend,
+                    indices,
+                ));
+                engine.datapath.trace.source(index as u32);
+                engine.cross.push(source);
+                engine.datapath.sinks.cross.push(CrossSink::default());
+            }
+        }
+        emissions
+    }
+
+    fn source(
+        &self,
+        index: usize,
+        spec: &CrossSpec,
+        number: u64,
+        numbers: Option<&SourcePopulation>,
+    ) -> CrossSource {
+        let scenario = self.plan.scenario;
+        let horizon_s = scenario.duration.seconds();
+        let serializer = match spec.source_rate {
+            Some(rate) => Serializer::Constant(ConstantRate::new(
+                rate.bps().min(self.plan.source_rate_cap_bps(index, spec, number)),
+            )),
+            None => {
+                let (waveform, link_rate_bps) = self.plan.cross_rate(index, spec);
+                // All sources of an entry share one varying rate, like weather.
+                Serializer::new(
+                    waveform,
+                    self.plan.source_stream("rate", spec, 0),
+                    horizon_s,
+                    link_rate_bps,
+                )
+            }
+        };
+        let draw =
+            |what, times| RandomVariable::new(times, self.plan.source_stream(what, spec, number));
+        let activity = match (&spec.on, &spec.off, numbers) {
+            (Some(on), Some(off), _) => {
+                Activity::OnOff { on: draw("on", on), off: draw("off", off), left: 0 }
+            }
+            (_, _, Some(numbers)) => Activity::VaryingPopulation {
+                number,
+                sources: numbers.clone(),
+                active: false,
+                until_s: 0.0,
+                phase: self.plan.source_stream("phase", spec, number).uniform(),
+            },
+            _ => Activity::AlwaysOn,
+        };
+        let (size_bytes, flags) = (spec.packet_size.0 as u16, Flags::of_priority(spec.priority));
+        let stop_s = spec.stop.map_or(NO_EVENT, Time::seconds).min(horizon_s.next_up());
+        CrossSource {
+            serializer,
+            activity,
+            size_bytes,
+            flags,
+            next: 0,
+            last_s: 0.0,
+            stop_s,
+            sent: 0,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Builds listed flows: their endpoints, and the timers that start and stop them.
+
+use super::builder::Builder;
+use super::flow_schedule::flow_schedule;
+use super::info::{FlowInfos, GroupInfo};
+use super::network_plan::FlowGroup;
+use crate::endpoint::tcp::{ApplicationState, ReceiverEndpoint, SenderEndpoint};
+use crate::engine::state::Engine;
+use crate::event::scheduler::EventScheduler;
+use crate::event::timers::TimerKind;
+use crate::measure::trace::Tracer;
+use cwndlab_rules::Arithmetic;
+use cwndlab_tcp::{NEVER, Receiver, Recovery, Sender};
+
+impl Builder<'_> {
+    /// Adds the flows of a group.
+    pub(super) fn add_flows<S: EventScheduler, T: Tracer>(
+        &mut self,
+        group: &FlowGroup,
+        knobs_index: u32,
+        transfer_groups: &mut Vec<String>,
+        engine: &mut Engine<S, T>,
+        infos: &mut FlowInfos,
+    ) {
+        let (scenario, spec) = (self.plan.scenario, &group.spec);
+        let knobs = self.plan.knobs(spec);
+        let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
+        let rule = spec.rule.0.build(arithmetic);
+        let recovery = Recovery::from(spec.recovery);
+        infos.group(GroupInfo {
+            name: spec.name.clone(),
+            rule: spec.rule.0.to_string(),
+            recovery,
+            count: spec.count,
+        });
+        let flows = spec.count as usize;
+        engine.senders.reserve_exact(flows);
+        engine.datapath.sinks.receivers.reserve_exact(flows);
+        infos.base_rtts_s.reserve_exact(flows);
+        let transfers = spec.responses.as_ref().map(|_| {
+            transfer_groups.push(spec.name.clone());
+            transfer_groups.len() as u32 - 1
+        });
+        let drawn_s = |i: u64| self.plan.start_s(spec, i);
+        for (i, times) in
+            flow_schedule(spec, scenario.duration.seconds(), drawn_s).into_iter().enumerate()
+        {
+            let name = spec.instance(i as u64);
+            let flow = engine.senders.len() as u32;
+            let access = self.plan.access(spec, &name);
+            let indices = self.add_route(group, &access, knobs.delayed_ack, flow, engine);
+            let timer_phase_s = spec.tcp.timer_phase.or(scenario.tcp.timer_phase).unwrap_or(0.0);
+            let base_rtt_s =
+                self.plan.links_rtt_s(&group.path) + 2.0 * (access.source.1 + access.sink.1);
+            // A flow that would stop before it starts never starts.
+            let (start_s, stop_s) = times.unwrap_or((NEVER, NEVER));
+            let transfer = transfers
+                .map(|transfers| self.responder(group, &name, transfers, start_s, base_rtt_s));
+            let (packets, short) = match &transfer {
+                Some(transfer) => (Some(transfer.packets), None),
+                None => spec.segments(&knobs),
+            };
+            if start_s < NEVER {
+                engine.datapath.timers.push(start_s, TimerKind::FlowStart, flow);
+            }
+            if stop_s < NEVER {
+                engine.datapath.timers.push(stop_s, TimerKind::AppStop, flow);
+            }
+            let rule =
+                if rule.is_stateless() { rule.clone() } else { spec.rule.0.build(arithmetic) };
+            let mut sender = Sender::new(rule, recovery, packets, timer_phase_s, &knobs);
+            sender.set_short_packet(short);
+            let app = ApplicationState::of(&sender, stop_s, transfer);
+            engine.senders.push(SenderEndpoint {
+                app,
+                ..SenderEndpoint::new(sender, indices, knobs_index, spec.priority)
+            });
+            let mut receiver = Receiver::new(recovery.uses_sack());
+            receiver.set_short_packet(short);
+            engine.datapath.sinks.receivers.push(ReceiverEndpoint::new(
+                receiver,
+                knobs_index,
+                knobs.ack_wire_size() as u16,
+                engine.datapath.sinks.window.from_s,
+            ));
+            infos.base_rtts_s.push(base_rtt_s);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Listed flows whose endpoints are outside the simulation.
+
+use crate::build::BuiltNetwork;
+use crate::event::scheduler::EventScheduler;
+use crate::event::timers::TimerKind;
+use crate::results::FlowIdentity;
+use cwndlab_tcp::{Knobs, NEVER};
+
+/// A listed flow, as the endpoints that the caller provides need to know it.
+#[derive(Clone, Debug)]
+pub struct ExternalFlow {
+    /// Names of the flow.
+    pub identity: FlowIdentity,
+    /// Index of its `[[flows]]` entry.
+    pub group: usize,
+    /// Round trip propagation delay, seconds.
+    pub base_rtt_s: f64,
+    /// Start time, seconds; infinite for never.
+    pub start_s: f64,
+    /// Time at which its application stops, seconds; infinite for never.
+    pub stop_s: f64,
+    /// Knobs of its endpoints.
+    pub knobs: Knobs,
+}
+
+/// The listed flows of a network. Their start and stop times are in its timers, which have no other
+/// use here.
+pub fn external_flows<S: EventScheduler>(network: &mut BuiltNetwork<S, ()>) -> Vec<ExternalFlow> {
+    let engine = &mut network.engine;
+    let mut times = vec![(NEVER, NEVER); network.flows.base_rtts_s.len()];
+    while let Some((at_s, kind, flow)) = engine.datapath.timers.pop() {
+        match (kind, times.get_mut(flow as usize)) {
+            (TimerKind::FlowStart, Some(times)) => times.0 = at_s,
+            (TimerKind::AppStop, Some(times)) => times.1 = at_s,
+            _ => {}
+        }
+    }
+    let flow_of = |(flow, (start_s, stop_s)): (usize, (f64, f64))| {
+        let (group, number) = network.flows.of(flow as u32)?;
+        let knobs = engine.senders[flow].knobs as usize;
+        Some(ExternalFlow {
+            identity: FlowIdentity::new(group, number),
+            group: knobs,
+            base_rtt_s: network.flows.base_rtts_s[flow],
+            start_s,
+            stop_s,
+            knobs: engine.knobs[knobs].clone(),
+        })
+    };
+    times.into_iter().enumerate().filter_map(flow_of).collect()
+}
