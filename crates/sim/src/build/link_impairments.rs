@@ -30,7 +30,7 @@ impl NetworkPlan<'_> {
             .collect();
         Impairments {
             losses,
-            outages: (!outages.is_empty()).then(|| outages),
+            outages: Some(outages).filter(|outages| !outages.is_empty()),
             marker: plan.marker.map(|marker| TokenBucketMarker::new(&marker)),
             jitter: plan.jitter.map(|jitter| {
                 Jitter::new(&jitter, RandomStream::new(seed, &format!("jitter/{}", plan.name)))
