@@ -16,14 +16,12 @@ impl Tcb {
         sends_at_once && asks_little && knobs.timer_after_sample
     }
 
-    /// Whether `ack` acknowledges new data beyond packet 0 (which may be a SYN), but not all, has no
-    /// ECE, and only new data is left to send.
+    /// Whether `ack` acknowledges new data, but not all, and has no ECE.
     #[inline(always)]
     fn is_steady(&self, ack: AckSegment) -> bool {
         ack.echo == self.ecn.unmarked
-            && ack.ack > self.last_ack.max(0)
+            && ack.ack > self.last_ack
             && ack.ack <= self.highest_sent
-            && self.snd_nxt == self.highest_sent + 1
             && ack.ack < self.data_end - 1
     }
 }
@@ -33,6 +31,9 @@ impl Sender {
     /// that: slow start with a scheme, SACK information, recovery and undo.
     pub(crate) fn update_fast_path(&mut self) {
         self.fast_path = self.permits_fast_path
+            // Packet 0, which may be a SYN, is acknowledged, and only new data is left to send.
+            && self.tcb.last_ack >= 0
+            && self.tcb.snd_nxt == self.tcb.highest_sent + 1
             && self.tcb.slow_start.is_none()
             && self.tcb.undo.is_none()
             && self.tcb.short_packet.is_none()

@@ -2,9 +2,12 @@
 
 use crate::endpoint::cross_traffic::CrossSink;
 use crate::endpoint::external::ExternalEndpoints;
-use crate::endpoint::tcp::{ReceiverEndpoint, SlotLosses};
+use crate::endpoint::tcp::{ReceiverEndpoint, SlotLosses, ack_options};
+use crate::event::timers::{TimerKind, Timers};
+use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::measure::window::MeasurementWindow;
-use cwndlab_tcp::Knobs;
+use crate::packet::{CROSS, OptionStore, Packet};
+use cwndlab_tcp::{Knobs, NEVER};
 use std::sync::Arc;
 
 /// The ends of all routes.
@@ -43,6 +46,59 @@ impl Sinks {
             window,
             bin_s,
             delivered: 0,
+        }
+    }
+
+    /// A packet reaches a receiver or the end of its route (`is_source`: at a sender). Returns the
+    /// ACK that the receiver sends at once, if any.
+    #[inline(never)]
+    pub fn deliver<T: Tracer>(
+        &mut self,
+        flow: u32,
+        is_source: bool,
+        packet: &Packet,
+        trace: &mut T,
+        timers: &mut Timers,
+        options: &mut OptionStore,
+    ) -> Option<Packet> {
+        let Some(sink) = self.receivers.get_mut(flow as usize) else {
+            self.leave(flow, is_source, packet, trace);
+            return None;
+        };
+        let knobs = &self.knobs[sink.knobs as usize];
+        self.delivered += 1;
+        let (is_new, ack) = sink.receive(packet, knobs, &self.window, self.bin_s);
+        if T::ON {
+            if is_new {
+                let payload_bytes = u32::from(packet.size_bytes) - knobs.wire_size_of(0);
+                trace.goodput(packet.at_s, flow, u64::from(payload_bytes) * 8);
+            }
+            trace.carried(packet.at_s, flow, u64::from(packet.size_bytes) * 8);
+            trace.packet(row(PacketEvent::Receive, flow, packet));
+        }
+        if knobs.delayed_ack && sink.receiver.deadline_s() != NEVER {
+            timers.push(sink.receiver.deadline_s(), TimerKind::DelayedAck, flow);
+        }
+        let ack = ack?;
+        Some(Packet {
+            number: ack.ack,
+            size_bytes: ack.size_bytes as u16,
+            flags: packet.flags.of_ack(ack.echo),
+            options: ack_options(&ack, &sink.receiver, options),
+            ..*packet
+        })
+    }
+
+    /// A packet of cross traffic reaches its sink, or one from outside the simulation leaves it.
+    pub fn leave<T: Tracer>(&mut self, flow: u32, is_source: bool, packet: &Packet, trace: &mut T) {
+        let &Packet { at_s, size_bytes, .. } = packet;
+        if flow >= CROSS {
+            self.cross[(flow & !CROSS) as usize].deliver(at_s, size_bytes, &self.window);
+            if T::ON {
+                trace.carried(at_s, flow, u64::from(size_bytes) * 8);
+            }
+        } else if let Some(external) = &mut self.external {
+            external.leave(flow, is_source, packet, at_s);
         }
     }
 }

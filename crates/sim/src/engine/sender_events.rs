@@ -109,7 +109,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     #[inline(never)]
     pub(crate) fn on_ack(&mut self, flow: u32, packet: Packet) {
         if self.datapath.sinks.external.is_some() {
-            return self.datapath.leave(flow, true, &packet);
+            let Datapath { sinks, trace, .. } = &mut self.datapath;
+            return sinks.leave(flow, true, &packet, trace);
         }
         let endpoint = &mut self.senders[flow as usize];
         if deliver_ack(

@@ -5,16 +5,13 @@
 //! acknowledges at once) are computed as soon as their inputs are known. This lookahead is exact
 //! because a private stage sees its packets in order of time whatever other flows do.
 
-use crate::endpoint::tcp::ack_options;
 use crate::event::merge_queue::InputPort;
 use crate::event::scheduler::EventScheduler;
-use crate::event::timers::TimerKind;
 use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::network::datapath::Datapath;
 use crate::network::route::{Entry, Hop, Stage};
 use crate::packet::LOST;
 use crate::packet::{CROSS, FlowIndices, Packet, RoutedPacket};
-use cwndlab_tcp::{Knobs, NEVER};
 
 impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
     /// A packet traverses its route from hop `first` on until it waits for an event, is dropped,
@@ -40,8 +37,8 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             mut flags,
             mut options,
         } = packet;
-        let mut index = first as usize;
-        let mut stage = self.hops[index].stage;
+        let mut hops = self.hops[first as usize..].iter();
+        let mut stage = hops.next()?.stage;
         loop {
             match stage {
                 Stage::Link(link) => {
@@ -58,7 +55,8 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                             flags,
                             options,
                         };
-                        self.end_trip(flow, indices, index as u32, packet, LOST);
+                        let index = (self.hops.len() - hops.len()) as u32 - 1;
+                        self.end_trip(flow, indices, index, packet, LOST);
                         return None;
                     };
                     (at_s, tx_start_s, flags) = times;
@@ -73,7 +71,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                 Stage::Queue(link) => {
                     let packet =
                         Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
-                    let stage = index as u32;
+                    let stage = (self.hops.len() - hops.len()) as u32 - 1;
                     self.enqueue_at_link(link, RoutedPacket { packet, flow, stage, indices });
                     return None;
                 }
@@ -90,14 +88,15 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                     } else {
                         let packet =
                             Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
-                        let ack = self.deliver(flow, stage, &packet)?;
+                        let Self { sinks, trace, timers, options: store, .. } = self;
+                        let is_source = stage == Stage::Source;
+                        let ack = sinks.deliver(flow, is_source, &packet, trace, timers, store)?;
                         (number, size_bytes, flags, options) =
                             (ack.number, ack.size_bytes, ack.flags, ack.options);
                     }
                 }
             }
-            index += 1;
-            let hop = &self.hops[index];
+            let hop = hops.next()?;
             if hop.access_link != Hop::NO_ACCESS_LINK {
                 (at_s, tx_start_s) = self.access_links.transmit(
                     indices.first_access_link + hop.access_link,
@@ -108,7 +107,8 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             if at_s > self.end_s {
                 let packet =
                     Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
-                self.end_trip(flow, indices, index as u32 - 1, packet, at_s);
+                let index = (self.hops.len() - hops.len()) as u32 - 2;
+                self.end_trip(flow, indices, index, packet, at_s);
                 return None;
             }
             if hop.entry == Entry::Immediate {
@@ -121,36 +121,10 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                 return Some((indices.first_fifo + offset, ack));
             }
             let packet = Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
-            self.schedule(flow, indices, index as u32, entry, packet);
+            let index = (self.hops.len() - hops.len()) as u32 - 1;
+            self.schedule(flow, indices, index, entry, packet);
             return None;
         }
-    }
-
-    /// A packet reaches a receiver or the end of its route. Returns the ACK that the receiver sends
-    /// at once, if any.
-    #[inline(never)]
-    fn deliver(&mut self, flow: u32, stage: Stage, packet: &Packet) -> Option<Packet> {
-        let Some(sink) = self.sinks.receivers.get_mut(flow as usize) else {
-            self.leave(flow, stage == Stage::Source, packet);
-            return None;
-        };
-        let knobs = &self.sinks.knobs[sink.knobs as usize];
-        self.sinks.delivered += 1;
-        let (is_new, ack) = sink.receive(packet, knobs, &self.sinks.window, self.sinks.bin_s);
-        if T::ON {
-            trace_receive(&mut self.trace, flow, packet, is_new, knobs);
-        }
-        if knobs.delayed_ack && sink.receiver.deadline_s() != NEVER {
-            self.timers.push(sink.receiver.deadline_s(), TimerKind::DelayedAck, flow);
-        }
-        let ack = ack?;
-        Some(Packet {
-            number: ack.ack,
-            size_bytes: ack.size_bytes as u16,
-            flags: packet.flags.of_ack(ack.echo),
-            options: ack_options(&ack, &sink.receiver, &mut self.options),
-            ..*packet
-        })
     }
 
     /// The same without processing an ACK early, out of line.
@@ -266,24 +240,6 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         }
     }
 
-    /// A packet of cross traffic reaches its sink, or one from outside the simulation leaves it.
-    #[inline(never)]
-    pub fn leave(&mut self, flow: u32, reverse: bool, packet: &Packet) {
-        let &Packet { at_s, size_bytes, .. } = packet;
-        if flow >= CROSS {
-            self.sinks.cross[(flow & !CROSS) as usize].deliver(
-                at_s,
-                size_bytes,
-                &self.sinks.window,
-            );
-            if T::ON {
-                self.trace.carried(at_s, flow, u64::from(size_bytes) * 8);
-            }
-        } else if let Some(external) = &mut self.sinks.external {
-            external.leave(flow, reverse, packet, at_s);
-        }
-    }
-
     /// Ends the trip of a packet that was dropped in `stage` (`at_s` is [`LOST`]) or that reaches
     /// the next stage after the end of the run, at `at_s`.
     #[cold]
@@ -334,19 +290,4 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             self.trace.packet(row(PacketEvent::Drop, flow, &packet));
         }
     }
-}
-
-fn trace_receive<T: Tracer>(
-    trace: &mut T,
-    flow: u32,
-    packet: &Packet,
-    is_new: bool,
-    knobs: &Knobs,
-) {
-    if is_new {
-        let payload_bytes = u32::from(packet.size_bytes) - knobs.wire_size_of(0);
-        trace.goodput(packet.at_s, flow, u64::from(payload_bytes) * 8);
-    }
-    trace.carried(packet.at_s, flow, u64::from(packet.size_bytes) * 8);
-    trace.packet(row(PacketEvent::Receive, flow, packet));
 }
