@@ -313,6 +313,7 @@ impl Receiver {
     /// Puts a DSACK before the blocks of the last ACK (RFC 2883 section 4); returns how many blocks
     /// there are.
     #[cold]
+    #[inline(never)]
     fn report_duplicate(&mut self, number: i64, most: usize) -> u32 {
         // The next packet takes the slow path, which removes the DSACK.
         self.has_gap = true;

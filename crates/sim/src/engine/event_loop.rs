@@ -231,6 +231,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     }
 
     #[cold]
+    #[inline(never)]
     fn on_timer(&mut self) {
         self.now_s = self.datapath.timers.first_s();
         let Some((_, kind, flow)) = self.datapath.timers.pop() else { return };

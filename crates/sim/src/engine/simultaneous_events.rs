@@ -15,6 +15,7 @@ use crate::packet::Packet;
 impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     /// Adds a FIFO head to the events due at this instant.
     #[cold]
+    #[inline(never)]
     pub(crate) fn defer_to_tie_break(&mut self, fifo: u32, head: Option<Packet>) {
         let PacketFifo { flow, event, .. } = self.datapath.event_queues.fifos[fifo as usize];
         let (tx_start_s, flow) = match (head, event) {

@@ -189,6 +189,7 @@ impl<T: Timed> CalendarBuckets<T> {
     /// An event lies before the current bucket: its bucket becomes the current one, and the `left`
     /// events of the old one are inserted again.
     #[cold]
+    #[inline(never)]
     pub fn rewind(&mut self, at_s: f64, left: impl Iterator<Item = T>) {
         let mut moved: Vec<T> = left.collect();
         let bucket = self.bucket(at_s);

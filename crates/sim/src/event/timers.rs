@@ -67,6 +67,7 @@ impl Default for Timers {
 
 impl Timers {
     /// Adds a timer.
+    #[inline(never)]
     pub fn push(&mut self, time_s: f64, kind: TimerKind, flow: u32) {
         let entry = Reverse((time_s.to_bits(), kind, flow));
         if !self.buckets.insert(entry) {

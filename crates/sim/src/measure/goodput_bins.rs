@@ -51,6 +51,7 @@ impl GoodputBins {
     }
 
     #[cold]
+    #[inline(never)]
     fn pass_edge(&mut self, before: u64, window: &MeasurementWindow, bin_s: f64) {
         if self.is_inside && self.next_edge_s >= window.to_s {
             (self.is_inside, self.next_edge_s) = (false, f64::INFINITY);

@@ -30,6 +30,7 @@ impl Histogram {
     }
 
     #[cold]
+    #[inline(never)]
     fn grow(&mut self, bucket: usize) {
         self.counts.resize(bucket + 1, 0);
         self.counts[bucket] = 1;

@@ -72,9 +72,6 @@ impl AccessLinks {
     #[inline(always)]
     pub fn transmit(&mut self, index: u32, now: f64, size_bytes: u16) -> (f64, f64) {
         let link = &mut self.access_links[index as usize];
-        if link.rate == UNLIMITED {
-            return (now + link.delay_s, now);
-        }
         let start = if link.free_s > now { link.free_s } else { now };
         if size_bytes != link.size_bytes {
             link.divide(&self.rates_bps, size_bytes);
@@ -87,9 +84,12 @@ impl AccessLinks {
 impl AccessLink {
     /// In ns-2's order of operations (LinkDelay::txtime).
     #[cold]
+    #[inline(never)]
     fn divide(&mut self, rates_bps: &[u64], size_bytes: u16) {
-        let rate_bps = rates_bps[self.rate as usize] as f64;
-        (self.size_bytes, self.transmission_s) =
-            (size_bytes, 8.0 * f64::from(size_bytes) / rate_bps);
+        // Without a rate a transmission takes no time.
+        let transmission_s = rates_bps
+            .get(self.rate as usize)
+            .map_or(0.0, |&rate_bps| 8.0 * f64::from(size_bytes) / rate_bps as f64);
+        (self.size_bytes, self.transmission_s) = (size_bytes, transmission_s);
     }
 }

@@ -105,6 +105,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
     }
 
     #[cold]
+    #[inline(never)]
     fn drain_all_drops(&mut self, index: u32) {
         while let Some(RoutedPacket { packet, flow, stage, indices }) =
             self.links[index as usize].pop_drop()

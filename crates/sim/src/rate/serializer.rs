@@ -48,6 +48,7 @@ impl ConstantRate {
     }
 
     #[cold]
+    #[inline(never)]
     fn divide(&mut self, size_bytes: u32) {
         (self.size_bytes, self.transmission_s) =
             (size_bytes, 8.0 * f64::from(size_bytes) / self.rate_bps);
