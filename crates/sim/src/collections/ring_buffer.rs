@@ -6,8 +6,8 @@
 
 use std::ops::Index;
 
-/// Number of leading values that `count_leading` examines at once.
-pub const LEADING: usize = 4;
+/// Slots of a ring buffer with a value, at least.
+const FEWEST_SLOTS: usize = 4;
 
 /// A FIFO queue.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ impl<T: Copy> RingBuffer<T> {
     fn grow(&mut self, value: T) {
         self.slots.rotate_left(self.first);
         self.first = 0;
-        let slots = (2 * self.slots.len()).max(LEADING);
+        let slots = (2 * self.slots.len()).max(FEWEST_SLOTS);
         self.slots.reserve_exact(slots - self.slots.len());
         self.slots.resize(slots, value);
     }
@@ -103,20 +103,6 @@ impl<T: Copy> RingBuffer<T> {
             self.slots.copy_within(from..end, from + 1);
         }
         self.slots[from] = value;
-    }
-
-    /// Number of values among the first [`LEADING`] that satisfy a condition, without a branch. The
-    /// condition must hold for a prefix.
-    #[inline(always)]
-    pub fn count_leading(&self, condition: impl Fn(&T) -> bool) -> usize {
-        if self.slots.is_empty() {
-            return 0;
-        }
-        (0..LEADING)
-            .map(|index| {
-                usize::from((index < self.count) & condition(&self.slots[self.slot(index)]))
-            })
-            .sum()
     }
 
     /// The slot in front of an index: for index 0 its old content; none in a ring buffer that was
@@ -186,7 +172,6 @@ mod tests {
                 sorted.iter().for_each(|&value| in_order.push_back(value));
                 let fewer = sorted.partition_point(|&value| value < place);
                 prop_assert_eq!(in_order.partition_point(|&value| value < place), fewer);
-                prop_assert_eq!(in_order.count_leading(|&value| value < place), fewer.min(LEADING));
                 if fewer > 0 {
                     prop_assert_eq!(in_order.slot_before(fewer), sorted.get(fewer - 1));
                 }

@@ -1,13 +1,15 @@
 //! Admission to a link by its queue discipline, and departures.
 
 use super::state::Link;
-use crate::collections::ring_buffer::LEADING;
 use crate::packet::Flags;
 use cwndlab_queues::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket};
 use std::hint::select_unpredictable;
 
 /// Packets in one queue beyond which a run stops: about 1.5 GiB.
 const MAX_BACKLOG_PACKETS: usize = 50_000_000;
+
+/// Departures beyond which a binary search is faster.
+const MOST_COUNTED_ONE_BY_ONE: usize = 4;
 
 impl Link {
     /// Counts departures up to now and asks the discipline for admission.
@@ -68,12 +70,16 @@ impl Link {
         if self.notifies_departures {
             return self.depart_one_by_one(now_s, tx_start_s);
         }
-        // Mostly none or one, which branch prediction cannot foresee; or many that were not counted
-        // before because the count did not matter.
-        let mut departed = self.backlog.count_leading(|packet| packet.at_s < now_s);
-        if departed == LEADING || self.backlog.get(departed).is_some_and(|next| next.at_s == now_s)
+        // Mostly none or one; or many that were not counted before because the count did not matter.
+        let mut departed = 0;
+        while let Some(next) = self.backlog.get(departed)
+            && next.at_s <= now_s
         {
-            departed = self.gone_exactly(now_s, tx_start_s);
+            if next.at_s == now_s || departed == MOST_COUNTED_ONE_BY_ONE {
+                departed = self.gone_exactly(now_s, tx_start_s);
+                break;
+            }
+            departed += 1;
         }
         self.depart(departed);
     }
