@@ -182,6 +182,8 @@ impl<P> Drr<P> {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn drop_from_longest(&mut self, dropped: &mut impl FnMut(QueueItem<P>)) {
         while self.is_over_limit() {
             let queues = &self.queues;
@@ -216,7 +218,9 @@ impl<P> QueueDisc<P> for Drr<P> {
         self.longest.on_growth(number, Length { bytes: queue.fifo.bytes, label: queue.label });
         self.packets += 1;
         self.bytes += size_bytes;
-        self.drop_from_longest(dropped);
+        if self.is_over_limit() {
+            self.drop_from_longest(dropped);
+        }
     }
 
     #[inline(always)]
