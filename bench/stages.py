@@ -32,25 +32,18 @@ from workloads import read  # noqa: E402
 # The first pattern that fits a file; "library" is what no function of this repository is part of.
 STAGES = (
     ("rule", r"crates/rules/"),
-    ("endpoint", r"crates/tcp/|sim/src/(endpoints|sender_output|sender_events)\.rs"),
+    ("endpoint", r"crates/tcp/|sim/src/(endpoint/(?!arrivals|transfer)|engine/sender_)"),
     (
         "queue and link",
-        r"crates/queues/|sim/src/(link/|queue_service|access_links|serializer|piecewise_rate|trace_driven|"
-        r"loss_model|jitter|token_bucket|outages)",
+        r"crates/queues/|sim/src/(network/(link|impairment)/|network/(access_links|scheduled_service)|"
+        r"rate/|random/|collections/)",
     ),
-    (
-        "scheduling",
-        r"sim/src/(event_scheduler|winner_tree|calendar_queue|calendar_buckets|event_queues|ring_pool|timers|"
-        r"simultaneous_events)|crates/prefetch/",
-    ),
-    ("flows that come and go", r"sim/src/arrivals/"),
-    ("trace hash", r"sim/src/trace_hash\.rs"),
-    ("results", r"sim/src/(results/|trace\.rs|histogram|timer_expiry)"),
-    (
-        "reading and building",
-        r"sim/src/(scenario/|build/|random_variable|random_stream|source_population)|crates/units/|sim/examples/",
-    ),
-    ("engine", r"crates/"),
+    ("scheduling", r"crates/prefetch/|sim/src/(event/|engine/simultaneous_events)"),
+    ("flows that come and go", r"sim/src/(engine/flow_slots|endpoint/(arrivals|transfer))\.rs"),
+    ("trace hash", r"sim/src/measure/trace_hash\.rs"),
+    ("results", r"sim/src/(results|measure)/"),
+    ("reading and building", r"crates/(scenario|units)/|sim/(src/build|examples)/"),
+    ("engine", r"sim/src/((engine|network)/)?\w+\.rs"),
 )
 LIBRARY = "library"
 # Some hundred thousand packets; a thousand flows need longer until they have found their windows.
@@ -60,7 +53,7 @@ RUNS = {"ten-mixed": "30s", "thousand": "12s", "ten-red": "30s", "ten-drr": "30s
 def own(files: list[str]) -> str | None:
     """Return the innermost file of this repository that an instruction was inlined through."""
     found = (
-        re.search(r"crates/(rules|queues|tcp|units|sim|prefetch)/(src|examples)/.*", file)
+        re.search(r"crates/(rules|queues|tcp|units|scenario|sim|prefetch)/(src|examples)/.*", file)
         for file in files
     )
     return next((match[0] for match in found if match), None)

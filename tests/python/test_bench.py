@@ -61,19 +61,42 @@ def test_instructions_are_counted_where_they_are_not_those_of_a_call(bench):
 
 def test_a_stage_is_that_of_the_innermost_function_of_this_repository(bench):
     stage = bench["stages"].stage
-    assert (
-        stage(
-            [
-                "library/core/src/slice/mod.rs",
-                "crates/tcp/src/sender.rs",
-                "crates/sim/src/engine/event_loop.rs",
-            ]
-        )
-        == "endpoint"
-    )
-    assert stage(["crates/sim/src/event/scheduler.rs", "crates/sim/src/engine/event_loop.rs"]) == "scheduling"
-    assert stage(["crates/sim/src/network/link/scheduled_queue.rs"]) == "queue and link"
+    loop = "crates/sim/src/engine/event_loop.rs"
+    assert stage(["library/core/src/slice/mod.rs", "crates/tcp/src/sender.rs", loop]) == "endpoint"
+    assert stage(["crates/sim/src/event/scheduler.rs", loop]) == "scheduling"
     assert stage(["library/alloc/src/raw_vec.rs"]) == "library"
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("endpoint/sinks.rs", "endpoint"),
+        ("endpoint/arrivals.rs", "flows that come and go"),
+        ("engine/sender_events.rs", "endpoint"),
+        ("engine/event_loop.rs", "engine"),
+        ("network/transport.rs", "engine"),
+        ("network/link/scheduled_queue.rs", "queue and link"),
+        ("rate/serializer.rs", "queue and link"),
+        ("measure/trace_hash.rs", "trace hash"),
+        ("measure/histogram.rs", "results"),
+        ("build/routes.rs", "reading and building"),
+        ("simulation.rs", "engine"),
+    ],
+)
+def test_a_file_of_the_simulator_is_in_the_stage_of_its_directory(bench, file, expected):
+    assert (ROOT / "crates/sim/src" / file).is_file()
+    assert bench["stages"].stage([f"crates/sim/src/{file}"]) == expected
+
+
+@pytest.mark.parametrize(
+    "crate", ["rules", "queues", "tcp", "units", "scenario", "sim", "prefetch"]
+)
+def test_every_file_of_the_simulator_is_in_a_stage(bench, crate):
+    files = [
+        path.relative_to(ROOT).as_posix() for path in (ROOT / f"crates/{crate}/src").rglob("*.rs")
+    ]
+    assert files
+    assert [file for file in files if bench["stages"].stage([file]) == "library"] == []
 
 
 def test_the_guard_fails_above_a_tenth_and_not_below(bench):
