@@ -20,6 +20,22 @@ const TABLES: &[(&str, &str)] = &[
     ("crates/rules/src/registry.rs", "the list of all families of rules"),
 ];
 
+/// The simulator's parts from the top: each imports only parts further down. ARCHITECTURE.md draws
+/// them.
+const LAYERS: &[&[&str]] = &[
+    &["lib.rs"],
+    &["simulation.rs", "network_path.rs"],
+    &["external_flow.rs"],
+    &["results"],
+    &["build"],
+    &["engine"],
+    &["network"],
+    &["endpoint"],
+    &["event", "measure", "rate"],
+    &["packet.rs", "random"],
+    &["collections"],
+];
+
 /// What is wrong with the imports of a crate.
 fn mistakes(of: &Crate, tables: &[&str]) -> Vec<String> {
     let arrows = arrows(of);
@@ -72,6 +88,29 @@ fn modules_import_no_circles_and_few_others() {
     let mistakes: Vec<String> =
         workspace().iter().flat_map(sources).flat_map(|of| mistakes(&of, &tables)).collect();
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+}
+
+/// The simulator's part that a file belongs to, and the number of its layer.
+fn part_and_layer(file: &str) -> (&str, usize) {
+    let below = file.trim_start_matches("crates/sim/src/");
+    let part = below.split('/').next().unwrap_or(below);
+    let layer = LAYERS.iter().position(|parts| parts.contains(&part));
+    (part, layer.unwrap_or_else(|| panic!("{part} is new: give it its layer here")))
+}
+
+#[test]
+fn parts_of_the_simulator_import_downwards_only() {
+    let package = workspace().into_iter().find(|package| package.name.as_str() == "cwndlab-sim");
+    let simulator = sources(&package.expect("the simulator is in the workspace")).remove(0);
+    let arrows = arrows(&simulator);
+    assert!(arrows.len() > 50, "{} files", arrows.len());
+    for (file, imported) in &arrows {
+        let (part, layer) = part_and_layer(file);
+        for other in imported {
+            let (other_part, other_layer) = part_and_layer(other);
+            assert!(part == other_part || layer < other_layer, "{file} must not import {other}");
+        }
+    }
 }
 
 #[test]
