@@ -18,6 +18,7 @@ from .case import Case
 from .generate import random_crowd, random_scenario
 from .generate_binomial import under_new_rules
 from .generate_routers import random_routers
+from .generate_ties import random_ties
 from .scenarios import everything
 
 
@@ -50,6 +51,9 @@ def main() -> int:
         "--routers", action="store_true", help="random scenarios with marks, RED or DRR"
     )
     parser.add_argument(
+        "--ties", action="store_true", help="random scenarios full of simultaneous events"
+    )
+    parser.add_argument(
         "--binomial",
         action="store_true",
         help="random scenarios under GAIMD and the binomial rules",
@@ -70,6 +74,8 @@ def main() -> int:
         make = (
             random_routers
             if arguments.routers
+            else random_ties
+            if arguments.ties
             else random_crowd
             if arguments.crowd
             else random_scenario

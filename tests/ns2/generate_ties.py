@@ -15,7 +15,7 @@ PACKETS = 6000
 
 
 def random_ties(seed: int) -> Case:
-    """Two to five flows over one bottleneck."""
+    """One to five flows over one bottleneck."""
     draw = random.Random(f"ties {seed}")
     rate = draw.choice([1, 2, 4, 5, 8, 10]) * 1_000_000
     access_rate = draw.choice([rate, 2 * rate, 10 * rate, 100_000_000])
@@ -53,6 +53,13 @@ def random_ties(seed: int) -> Case:
         if "sink_rate" in bell and draw.random() < 0.4:
             flow["sink_delay"] = f"{draw.choice([1, 2, 5, 10, 15, 20])}ms"
         flows.append(flow)
+    if draw.random() < 0.15:
+        # The senders at the router: their packets enter the queue within the event of the ACK.
+        for own in (bell, *flows):
+            own.pop("access_rate", None)
+            own.pop("access_delay", None)
+    if draw.random() < 0.1:
+        del flows[1:]
     tcp: dict = {"window": draw.choice([8, 20, 64, 1000, 1000])}
     if draw.random() < 0.1:
         tcp["delayed_ack"] = True

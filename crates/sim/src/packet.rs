@@ -1,4 +1,4 @@
-//! Packets and header flags; a packet takes 40 bytes, so that a ring buffer of packets stays in
+//! Packets and header flags; a packet takes 48 bytes, so that a ring buffer of packets stays in
 //! cache.
 
 use crate::collections::slab::Slab;
@@ -12,6 +12,10 @@ pub struct Packet {
     /// Start of its last transmission, seconds: orders simultaneous events, as the insertion order
     /// of ns-2 does.
     pub tx_start_s: f64,
+    /// How long before `tx_start_s` the event that caused this transmission was itself scheduled,
+    /// seconds: orders events that were scheduled at the same instant, longest first. Only its
+    /// order matters (`AccessLinks::transmit`).
+    pub lead_s: f64,
     /// Packet number of data, or cumulative acknowledgement number of an ACK.
     pub number: i64,
     /// Send time of the data packet, seconds; an ACK carries that of the packet which it
@@ -31,6 +35,7 @@ impl Packet {
         Self {
             at_s: now_s,
             tx_start_s: now_s,
+            lead_s: 0.0,
             number,
             sent_s: now_s,
             size_bytes,
@@ -171,8 +176,9 @@ pub struct RoutedPacket {
 impl RoutedPacket {
     /// Sort key.
     #[inline(always)]
-    pub fn key(&self) -> (f64, f64, u32, u32) {
-        (self.packet.at_s, self.packet.tx_start_s, self.flow, self.stage)
+    pub fn key(&self) -> (f64, f64, f64, u32, u32) {
+        let Packet { at_s, tx_start_s, lead_s, .. } = self.packet;
+        (at_s, tx_start_s, -lead_s, self.flow, self.stage)
     }
 }
 

@@ -243,6 +243,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
                 .inspect(|endpoint| prefetch(*endpoint));
         }
         if self.datapath.timers.first_s() > self.now_s {
+            self.armed_s = self.armed_at_s(kind, flow);
             return self.expire(kind, flow);
         }
         self.expired_timers.push((self.armed_at_s(kind, flow), kind, flow));
@@ -257,6 +258,6 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             (self.now_s, source.last_s, source.next, source.size_bytes, source.flags);
         let next_time_s = source.send(at_s, &self.datapath.sinks.window);
         self.datapath.event_queues.scheduler.schedule(fifo, next_time_s);
-        Packet { at_s, tx_start_s, number, sent_s: at_s, size_bytes, flags, options: 0 }
+        Packet { tx_start_s, ..Packet::sent(at_s, number, size_bytes, flags) }
     }
 }

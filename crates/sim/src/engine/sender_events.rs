@@ -5,7 +5,7 @@
 //! cases are calls.
 
 use crate::endpoint::tcp::SenderEndpoint;
-use crate::engine::sender_output::{MAX_SEGMENTS_PER_EVENT, SenderOutput, send};
+use crate::engine::sender_output::{Cause, MAX_SEGMENTS_PER_EVENT, SenderOutput, send};
 use crate::engine::state::Engine;
 use crate::event::scheduler::{EventScheduler, NO_EVENT};
 use crate::event::timers::TimerKind;
@@ -137,6 +137,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             &self.knobs[endpoint.knobs as usize],
             flow,
             self.now_s,
+            (self.armed_s, 0.0),
             event,
         ) {
             self.note_completion_or_fault(flow, self.now_s);
@@ -185,10 +186,11 @@ fn deliver_ack<S: EventScheduler, T: Tracer>(
         trace_ack(endpoint, datapath, knobs, flow, &packet, ack, None);
         datapath.trace.before(now_s, flow, &endpoint.sender, knobs);
     }
+    let cause = (packet.tx_start_s, packet.lead_s);
     let last = endpoint.sender.on_steady_ack(now_s, ack, knobs);
     // Nearly every ACK releases one packet.
     while let Some(segment) = endpoint.sender.next_steady_segment(now_s, last, knobs) {
-        if !send(endpoint, datapath, flow, now_s, &segment) {
+        if !send(endpoint, datapath, flow, now_s, cause, &segment) {
             break;
         }
     }
@@ -224,7 +226,8 @@ fn deliver_ack_slow_path<S: EventScheduler, T: Tracer>(
     if T::ON {
         trace_ack(endpoint, datapath, knobs, flow, &packet, ack, sack);
     }
-    dispatch(endpoint, datapath, knobs, flow, packet.at_s, |sender, now_s, knobs, out| {
+    let cause = (packet.tx_start_s, packet.lead_s);
+    dispatch(endpoint, datapath, knobs, flow, packet.at_s, cause, |sender, now_s, knobs, out| {
         sender.on_ack(now_s, ack, sack, knobs, out);
     })
 }
@@ -253,6 +256,7 @@ fn dispatch<S: EventScheduler, T: Tracer>(
     knobs: &Knobs,
     flow: u32,
     now_s: f64,
+    cause: Cause,
     event: impl FnOnce(&mut Sender, f64, &Knobs, &mut SenderOutput<'_, S, T>),
 ) -> bool {
     let SenderEndpoint { sender, indices, flags, hash, .. } = endpoint;
@@ -260,7 +264,7 @@ fn dispatch<S: EventScheduler, T: Tracer>(
         datapath.trace.before(now_s, flow, sender, knobs);
     }
     let left = MAX_SEGMENTS_PER_EVENT;
-    let mut out = SenderOutput { datapath, hash, flow, indices, flags: *flags, now_s, left };
+    let mut out = SenderOutput { datapath, hash, flow, indices, flags: *flags, now_s, cause, left };
     event(sender, now_s, knobs, &mut out);
     if T::ON {
         datapath.trace.after(now_s, flow, sender, knobs);

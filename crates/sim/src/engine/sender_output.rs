@@ -17,6 +17,10 @@ const MAX_PACKETS_IN_NETWORK: u64 = 50_000_000;
 /// interrupted.
 pub(crate) const MAX_SEGMENTS_PER_EVENT: u32 = 20_000_000;
 
+/// When the event in which a sender sends was scheduled, and the lead of that (`Packet::lead_s`),
+/// seconds. Without an access link its packets enter a queue within this event and rank as it does.
+pub(crate) type Cause = (f64, f64);
+
 /// Output of one sender during one event.
 pub(crate) struct SenderOutput<'a, S: EventScheduler, T: Tracer> {
     pub(crate) datapath: &'a mut Datapath<S, T>,
@@ -25,6 +29,7 @@ pub(crate) struct SenderOutput<'a, S: EventScheduler, T: Tracer> {
     pub(crate) indices: &'a FlowIndices,
     pub(crate) flags: Flags,
     pub(crate) now_s: f64,
+    pub(crate) cause: Cause,
     /// Segments that this event may still send.
     pub(crate) left: u32,
 }
@@ -36,8 +41,8 @@ impl<S: EventScheduler, T: Tracer> Output for SenderOutput<'_, S, T> {
             return;
         }
         self.left -= 1;
-        let Self { datapath, hash, flow, indices, flags, now_s, .. } = self;
-        put_on_route(datapath, hash, *flow, **indices, *flags, *now_s, &segment);
+        let Self { datapath, hash, flow, indices, flags, now_s, cause, .. } = self;
+        put_on_route(datapath, hash, *flow, **indices, *flags, *now_s, *cause, &segment);
     }
 }
 
@@ -48,10 +53,11 @@ pub(crate) fn send<S: EventScheduler, T: Tracer>(
     datapath: &mut Datapath<S, T>,
     flow: u32,
     now_s: f64,
+    cause: Cause,
     segment: &DataSegment,
 ) -> bool {
     let SenderEndpoint { hash, indices, flags, .. } = endpoint;
-    put_on_route(datapath, hash, flow, *indices, *flags, now_s, segment)
+    put_on_route(datapath, hash, flow, *indices, *flags, now_s, cause, segment)
 }
 
 #[inline(always)]
@@ -62,6 +68,7 @@ fn put_on_route<S: EventScheduler, T: Tracer>(
     indices: FlowIndices,
     flags: Flags,
     now_s: f64,
+    (tx_start_s, lead_s): Cause,
     segment: &DataSegment,
 ) -> bool {
     if datapath.event_queues.packets > MAX_PACKETS_IN_NETWORK {
@@ -75,7 +82,7 @@ fn put_on_route<S: EventScheduler, T: Tracer>(
         .with(Flags::RETRANSMISSION, segment.retransmission)
         .with_ecn(segment.ecn)
         .with(Flags::CWR, segment.cwr);
-    let packet = Packet::sent(now_s, number, size_bytes, flags);
+    let packet = Packet { tx_start_s, lead_s, ..Packet::sent(now_s, number, size_bytes, flags) };
     if T::ON {
         let &DataSegment { cwnd, ssthresh, .. } = segment;
         let row = row(PacketEvent::Send, flow, &packet);

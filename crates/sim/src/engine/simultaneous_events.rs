@@ -1,8 +1,10 @@
 //! Simultaneous events: the tie-breaking order of events due at one instant, off the fast path.
 //!
 //! As in ns-2, the event that was scheduled first is processed first: a packet counts from the
-//! start of its last transmission, a timer from when it was armed. The order decides whose packet
-//! enters a full queue; flows of equal delays meet like this all the time.
+//! start of its last transmission, a timer from when it was armed. Events that were scheduled at
+//! the same instant follow the order of the events that scheduled them (`Packet::lead_s`). The
+//! order decides whose packet enters a full queue; flows of equal delays meet like this all the
+//! time.
 
 use crate::engine::state::Engine;
 use crate::event::queues::{EventKind, PacketFifo};
@@ -10,7 +12,7 @@ use crate::event::scheduler::{EventScheduler, NO_EVENT};
 use crate::event::simultaneous::SimultaneousEvent;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
-use crate::packet::Packet;
+use crate::packet::{Packet, RoutedPacket};
 
 impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     /// Adds a FIFO head to the events due at this instant.
@@ -18,24 +20,28 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     #[inline(never)]
     pub(crate) fn defer_to_tie_break(&mut self, fifo: u32, head: Option<Packet>) {
         let PacketFifo { flow, event, .. } = self.datapath.event_queues.fifos[fifo as usize];
-        let (tx_start_s, flow) = match (head, event) {
-            (Some(packet), _) => (packet.tx_start_s, flow),
+        let (tx_start_s, lead_s, flow) = match (head, event) {
+            (Some(packet), _) => (packet.tx_start_s, packet.lead_s, flow),
             // The end of a transmission comes after an arrival that was scheduled at the same time.
             (None, EventKind::TransmissionEnd(link)) => (
                 self.datapath.links[link as usize]
                     .scheduled_queue_mut()
                     .map_or(NO_EVENT, |scheduled_queue| scheduled_queue.tx_start_s),
+                0.0,
                 u32::MAX,
             ),
             (None, EventKind::MergeBatch(merge_queue)) => self.datapath.merge_queues
                 [merge_queue as usize]
                 .first()
-                .unwrap_or((NO_EVENT, u32::MAX)),
-            (None, _) => (NO_EVENT, u32::MAX),
+                .map_or((NO_EVENT, 0.0, u32::MAX), |&RoutedPacket { packet, flow, .. }| {
+                    (packet.tx_start_s, packet.lead_s, flow)
+                }),
+            (None, _) => (NO_EVENT, 0.0, u32::MAX),
         };
         self.simultaneous_seen += 1;
         let (order, round) = (self.simultaneous_seen, self.rounds);
-        self.simultaneous.push(SimultaneousEvent { tx_start_s, flow, round, fifo, order, head });
+        let event = SimultaneousEvent { tx_start_s, lead_s, flow, round, fifo, order, head };
+        self.simultaneous.push(event);
     }
 
     /// Processes one of several events due at this instant, in the order in which they were
@@ -55,15 +61,19 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             let rest = |simultaneous: &SimultaneousEvent| {
                 (simultaneous.flow, simultaneous.round, simultaneous.fifo, simultaneous.order)
             };
-            self.simultaneous
-                .sort_by(|a, b| b.tx_start_s.total_cmp(&a.tx_start_s).then(rest(b).cmp(&rest(a))));
+            self.simultaneous.sort_by(|a, b| {
+                let causes = a.lead_s.total_cmp(&b.lead_s);
+                b.tx_start_s.total_cmp(&a.tx_start_s).then(causes).then(rest(b).cmp(&rest(a)))
+            });
         }
         self.rounds += 1;
         if self.datapath.timers.first_s() == self.now_s {
             self.collect_timers();
         }
         let first_s = self.simultaneous.last().map_or(NO_EVENT, |first| first.tx_start_s);
-        if let Some((_, kind, flow)) = self.expired_timers.pop_if(|timer| timer.0 <= first_s) {
+        if let Some((armed_s, kind, flow)) = self.expired_timers.pop_if(|timer| timer.0 <= first_s)
+        {
+            self.armed_s = armed_s;
             self.expire(kind, flow);
         } else if let Some(SimultaneousEvent { fifo, head, .. }) = self.simultaneous.pop() {
             let PacketFifo { flow, event, indices, .. } =

@@ -32,6 +32,8 @@ pub struct Engine<S: EventScheduler, T: Tracer> {
     pub(crate) datapath: Datapath<S, T>,
     pub(crate) knobs: Arc<[Knobs]>,
     pub(crate) now_s: f64,
+    /// When the timer that expires was armed, seconds.
+    pub(crate) armed_s: f64,
     /// Counters of each sender at the start of the measurement window; empty if the window starts
     /// with the run.
     pub(crate) counters_at_window_start: Vec<Counters>,
@@ -81,6 +83,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             datapath,
             knobs: Arc::from([]),
             now_s: 0.0,
+            armed_s: 0.0,
             counters_at_window_start: Vec::new(),
             measured: Vec::new(),
             window_edges_s: [window.from_s, window.to_s],

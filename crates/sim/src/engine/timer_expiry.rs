@@ -98,8 +98,16 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             let options = ack_options(&ack, &sink.receiver, &mut datapath.options);
             let (number, sent_s, size_bytes) = (ack.ack, ack.sent_s, ack.size_bytes as u16);
             let flags = self.senders[flow as usize].flags.of_ack(ack.echo);
-            let packet =
-                Packet { at_s: time_s, tx_start_s, number, sent_s, size_bytes, flags, options };
+            let packet = Packet {
+                at_s: time_s,
+                tx_start_s,
+                lead_s: 0.0,
+                number,
+                sent_s,
+                size_bytes,
+                flags,
+                options,
+            };
             let after = datapath.routes[indices.route as usize].sink + 1;
             datapath.reach::<false>(flow, indices, after, packet);
         }

@@ -274,6 +274,7 @@ mod tests {
                 let packet = Packet {
                     at_s,
                     tx_start_s: now_s,
+                    lead_s: 0.0,
                     number,
                     sent_s: now_s,
                     size_bytes: 1000,

@@ -5,7 +5,7 @@ use crate::event::scheduler::NO_EVENT;
 use crate::packet::RoutedPacket;
 
 /// Packets of several flows that wait to enter one link, in order of (time, start of last
-/// transmission, flow, stage).
+/// transmission, lead of its cause, flow, stage).
 ///
 /// Lookahead (in the sense of conservative parallel simulation): every packet still to be inserted
 /// arrives at least `lookahead_s` after its insertion, since the stages in front delay it that
@@ -108,10 +108,9 @@ impl MergeQueue {
         self.first_s
     }
 
-    /// Start of the last transmission of the head, and its flow.
-    pub fn first(&self) -> Option<(f64, u32)> {
-        let first = self.ports.get(self.first)?.ring.front()?;
-        Some((first.packet.tx_start_s, first.flow))
+    /// The head.
+    pub fn first(&self) -> Option<&RoutedPacket> {
+        self.ports.get(self.first)?.ring.front()
     }
 
     /// Removes the head.
@@ -153,6 +152,7 @@ mod tests {
                     let packet = Packet {
                         at_s: f64::from(at),
                         tx_start_s: f64::from(since),
+                        lead_s: 0.0,
                         number: 0,
                         sent_s: 0.0,
                         size_bytes: 1000,
@@ -175,8 +175,8 @@ mod tests {
                     sorted.first().map_or(NO_EVENT, |first| first.packet.at_s)
                 );
                 prop_assert_eq!(
-                    merge_queue.first(),
-                    sorted.first().map(|first| (first.packet.tx_start_s, first.flow))
+                    merge_queue.first().map(|routed| routed.key()),
+                    sorted.first().map(|routed| routed.key())
                 );
             }
         }

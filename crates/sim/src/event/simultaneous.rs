@@ -6,6 +6,8 @@ use crate::packet::Packet;
 #[derive(Debug)]
 pub struct SimultaneousEvent {
     pub tx_start_s: f64,
+    /// [`Packet::lead_s`] of the packet.
+    pub lead_s: f64,
     pub flow: u32,
     /// Pass in which the event became due: events that earlier ones cause at the same instant come
     /// after them.

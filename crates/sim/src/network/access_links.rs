@@ -15,6 +15,8 @@ pub struct AccessLinks {
 #[derive(Clone, Debug)]
 struct AccessLink {
     free_s: f64,
+    /// Lead of the last transmission, as the next packet of the same busy period continues it.
+    lead_s: f64,
     delay_s: f64,
     /// Transmission time of the last packet size seen, seconds: most packets have one size.
     transmission_s: f64,
@@ -25,6 +27,9 @@ struct AccessLink {
 
 /// Rate index of an access link that only delays.
 const UNLIMITED: u32 = u32::MAX;
+
+/// Weight of a second-order part of a lead: below the difference of any two transmission times.
+const SECOND_ORDER: f64 = 1.0 / (1 << 24) as f64;
 
 impl AccessLinks {
     /// Prefetches the access links of a flow.
@@ -64,20 +69,45 @@ impl AccessLinks {
                 self.rates_bps.len() - 1
             }) as u32
         });
-        AccessLink { free_s: 0.0, delay_s, transmission_s: 0.0, rate, size_bytes: 0 }
+        AccessLink { free_s: 0.0, lead_s: 0.0, delay_s, transmission_s: 0.0, rate, size_bytes: 0 }
     }
 
-    /// A packet enters at `now`. Returns its arrival time at the other end, and the start of its
-    /// transmission.
+    /// A packet enters at `now`; its last transmission started at `since`. Returns its arrival time
+    /// at the other end, the start of its transmission, and the lead of what caused that
+    /// (`Packet::lead_s`).
+    ///
+    /// The cause is the arrival on an idle link, scheduled at `since`; on a busy one the end of the
+    /// transmission before, scheduled at the start of that. In ns-2 two busy periods of equal
+    /// packets are ordered by their first arrivals, however long ago: the lead of a later packet
+    /// has that as a second-order part, which shrinks from packet to packet.
     #[inline(always)]
-    pub fn transmit(&mut self, index: u32, now: f64, size_bytes: u16) -> (f64, f64) {
+    pub fn transmit(
+        &mut self,
+        index: u32,
+        now: f64,
+        size_bytes: u16,
+        since: f64,
+    ) -> (f64, f64, f64) {
         let link = &mut self.access_links[index as usize];
-        let start = if link.free_s > now { link.free_s } else { now };
+        let mut lead = now - since;
+        if link.rate == UNLIMITED {
+            return (now + link.delay_s, now, lead);
+        }
+        // Of an arrival and an end of transmission at one instant, the first scheduled is first.
+        let start = if link.free_s > now || (link.free_s == now && lead > link.transmission_s) {
+            let rest = link.lead_s - link.transmission_s;
+            lead = link.transmission_s + SECOND_ORDER * rest;
+            link.lead_s = link.transmission_s + rest / 4.0;
+            link.free_s
+        } else {
+            link.lead_s = lead;
+            now
+        };
         if size_bytes != link.size_bytes {
             link.divide(&self.rates_bps, size_bytes);
         }
         link.free_s = start + link.transmission_s;
-        (start + (link.transmission_s + link.delay_s), start)
+        (start + (link.transmission_s + link.delay_s), start, lead)
     }
 }
 
@@ -86,10 +116,8 @@ impl AccessLink {
     #[cold]
     #[inline(never)]
     fn divide(&mut self, rates_bps: &[u64], size_bytes: u16) {
-        // Without a rate a transmission takes no time.
-        let transmission_s = rates_bps
-            .get(self.rate as usize)
-            .map_or(0.0, |&rate_bps| 8.0 * f64::from(size_bytes) / rate_bps as f64);
-        (self.size_bytes, self.transmission_s) = (size_bytes, transmission_s);
+        let rate_bps = rates_bps[self.rate as usize] as f64;
+        (self.size_bytes, self.transmission_s) =
+            (size_bytes, 8.0 * f64::from(size_bytes) / rate_bps);
     }
 }

@@ -85,7 +85,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         if at_s > self.end_s {
             return self.end_trip(flow, indices, stage, packet, at_s);
         }
-        let packet = Packet { at_s, tx_start_s: now_s, ..packet };
+        let packet = Packet { at_s, tx_start_s: now_s, lead_s: 0.0, ..packet };
         self.reach::<true>(flow, indices, stage + 1, packet);
     }
 

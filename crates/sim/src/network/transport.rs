@@ -31,6 +31,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         let Packet {
             mut at_s,
             mut tx_start_s,
+            mut lead_s,
             mut number,
             sent_s,
             mut size_bytes,
@@ -49,6 +50,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                         let packet = Packet {
                             at_s: entered_s,
                             tx_start_s,
+                            lead_s,
                             number,
                             sent_s,
                             size_bytes,
@@ -59,18 +61,27 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                         self.end_trip(flow, indices, index, packet, LOST);
                         return None;
                     };
-                    (at_s, tx_start_s, flags) = times;
+                    (at_s, tx_start_s, lead_s, flags) = times;
                 }
                 Stage::AccessLink(offset) => {
-                    (at_s, tx_start_s) = self.access_links.transmit(
+                    (at_s, tx_start_s, lead_s) = self.access_links.transmit(
                         indices.first_access_link + offset,
                         at_s,
                         size_bytes,
+                        tx_start_s,
                     );
                 }
                 Stage::Queue(link) => {
-                    let packet =
-                        Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
+                    let packet = Packet {
+                        at_s,
+                        tx_start_s,
+                        lead_s,
+                        number,
+                        sent_s,
+                        size_bytes,
+                        flags,
+                        options,
+                    };
                     let stage = (self.hops.len() - hops.len()) as u32 - 1;
                     self.enqueue_at_link(link, RoutedPacket { packet, flow, stage, indices });
                     return None;
@@ -86,8 +97,16 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                         self.sinks.delivered += 1;
                         (size_bytes, flags) = (ack_bytes, flags.of_ack(echo));
                     } else {
-                        let packet =
-                            Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
+                        let packet = Packet {
+                            at_s,
+                            tx_start_s,
+                            lead_s,
+                            number,
+                            sent_s,
+                            size_bytes,
+                            flags,
+                            options,
+                        };
                         let Self { sinks, trace, timers, options: store, .. } = self;
                         let is_source = stage == Stage::Source;
                         let ack = sinks.deliver(flow, is_source, &packet, trace, timers, store)?;
@@ -98,15 +117,16 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             }
             let hop = hops.next()?;
             if hop.access_link != Hop::NO_ACCESS_LINK {
-                (at_s, tx_start_s) = self.access_links.transmit(
+                (at_s, tx_start_s, lead_s) = self.access_links.transmit(
                     indices.first_access_link + hop.access_link,
                     at_s,
                     size_bytes,
+                    tx_start_s,
                 );
             }
             if at_s > self.end_s {
                 let packet =
-                    Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
+                    Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options };
                 let index = (self.hops.len() - hops.len()) as u32 - 2;
                 self.end_trip(flow, indices, index, packet, at_s);
                 return None;
@@ -117,10 +137,12 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             }
             let entry = hop.entry;
             if let Entry::RunAhead(offset) = entry {
-                let ack = Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
+                let ack =
+                    Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options };
                 return Some((indices.first_fifo + offset, ack));
             }
-            let packet = Packet { at_s, tx_start_s, number, sent_s, size_bytes, flags, options };
+            let packet =
+                Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options };
             let index = (self.hops.len() - hops.len()) as u32 - 1;
             self.schedule(flow, indices, index, entry, packet);
             return None;
@@ -153,19 +175,20 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         packet: Packet,
     ) {
         let hop = self.hops[index as usize];
-        let Packet { mut at_s, mut tx_start_s, .. } = packet;
+        let Packet { mut at_s, mut tx_start_s, mut lead_s, .. } = packet;
         if hop.access_link != Hop::NO_ACCESS_LINK {
-            (at_s, tx_start_s) = self.access_links.transmit(
+            (at_s, tx_start_s, lead_s) = self.access_links.transmit(
                 indices.first_access_link + hop.access_link,
                 at_s,
                 packet.size_bytes,
+                tx_start_s,
             );
             if at_s > self.end_s {
                 let packet = Packet { ..packet };
                 return self.end_trip(flow, indices, index.saturating_sub(1), packet, at_s);
             }
         }
-        let packet = Packet { at_s, tx_start_s, ..packet };
+        let packet = Packet { at_s, tx_start_s, lead_s, ..packet };
         if hop.entry != Entry::Immediate {
             return self.schedule(flow, indices, index, hop.entry, packet);
         }

@@ -7,8 +7,8 @@ use crate::packet::{Flags, LOST};
 
 impl Link {
     /// A packet of `flow` arrives at `now`; its last transmission started at `since`. Returns its
-    /// arrival time at the other end and the start of its transmission here, or none if it is
-    /// dropped; and its flags, which may have changed.
+    /// arrival time at the other end, the start of its transmission here, the lead of what caused
+    /// that (`Packet::lead_s`), and its flags, which may have changed; none if it is dropped.
     ///
     /// Times are passed in registers, and departures are counted only when the count matters: each
     /// halves the cost of a packet.
@@ -21,8 +21,8 @@ impl Link {
         size_bytes: u16,
         flow: u32,
         flags: Flags,
-    ) -> Option<(f64, f64, Flags)> {
-        let size = u32::from(size_bytes);
+    ) -> Option<(f64, f64, f64, Flags)> {
+        let (size, own_since) = (u32::from(size_bytes), since);
         let since = if now == self.last_arrival_s {
             since.max(self.last_arrival_tx_start_s)
         } else {
@@ -35,13 +35,14 @@ impl Link {
         {
             self.arrived += 1;
             self.hash_arrival(now, number, flow, true);
-            let (at, start) = self.transmit(now, size);
+            let (at, start, lead) = self.transmit(now, size, own_since);
             self.push_departure(size, start, flags, false);
-            return Some((at, start, flags));
+            return Some((at, start, lead, flags));
         }
-        let (at, start) = self.arrive_slow_path(now, since, number, size, flow, flags);
+        let (at, start, lead) =
+            self.arrive_slow_path(now, since, own_since, number, size, flow, flags);
         let flags = self.changed_flags.take().unwrap_or(flags);
-        (at != LOST).then_some((at, start, flags))
+        (at != LOST).then_some((at, start, lead, flags))
     }
 
     /// The same if the packet may be impaired or dropped; the time is [`LOST`] if it is.
@@ -50,11 +51,12 @@ impl Link {
         &mut self,
         now: f64,
         since: f64,
+        own_since: f64,
         number: i64,
         size: u32,
         flow: u32,
         flags: Flags,
-    ) -> (f64, f64) {
+    ) -> (f64, f64, f64) {
         if now >= self.next_due_s {
             self.run_due_samples(now);
         }
@@ -68,15 +70,15 @@ impl Link {
         self.hash_arrival(now, number, flow, accepted);
         if !accepted {
             count_drops(&mut self.dropped, 1);
-            return (LOST, now);
+            return (LOST, now, 0.0);
         }
-        let (at, start) = self.transmit(now, size);
+        let (at, start, lead) = self.transmit(now, size, own_since);
         let at = self
             .impairments
             .as_mut()
             .map_or(at, |impairments| impairments.after_transmission(at, flow));
         self.push_departure(size, start, flags, at == LOST);
-        (at, start)
+        (at, start, lead)
     }
 
     /// Hashes the outcome for a packet.
@@ -90,14 +92,16 @@ impl Link {
         );
     }
 
-    /// Transmits an accepted packet: its arrival time at the other end, and the start of its
-    /// transmission.
+    /// Transmits an accepted packet: its arrival time at the other end, the start of its
+    /// transmission, and the lead of what caused that.
     #[inline(always)]
-    fn transmit(&mut self, now: f64, size: u32) -> (f64, f64) {
+    fn transmit(&mut self, now: f64, size: u32, since: f64) -> (f64, f64, f64) {
         let start = if self.free_s > now { self.free_s } else { now };
         let (end, at) = self.serializer.transmit(start, size, self.delay_s);
         self.free_s = end;
+        let mut lead = now - since;
         if start > now {
+            lead = start - self.last_start_s;
             // Only the part before the end of the window; `min` and `max` would cost every packet
             // more than this branch.
             self.waiting_time_sum_s += if start <= self.metrics.window.to_s {
@@ -112,7 +116,8 @@ impl Link {
         } else if self.metrics.measuring {
             self.metrics.waiting.add_zero();
         }
-        (at, start)
+        self.last_start_s = start;
+        (at, start, lead)
     }
 
     /// Appends a packet to the backlog, to depart at the time that `transmit` computed.

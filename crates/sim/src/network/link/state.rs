@@ -34,6 +34,8 @@ pub struct Link {
     /// arrived then: a departure that precedes one of them has happened.
     pub(super) last_arrival_s: f64,
     pub(super) last_arrival_tx_start_s: f64,
+    /// Start of the last transmission, seconds.
+    pub(super) last_start_s: f64,
     pub(super) arrived: u64,
     pub(super) dropped: u64,
     pub(super) marked: u64,
@@ -101,6 +103,7 @@ impl Link {
             free_s: 0.0,
             last_arrival_s: 0.0,
             last_arrival_tx_start_s: 0.0,
+            last_start_s: 0.0,
             arrived: 0,
             dropped: 0,
             marked: 0,
