@@ -93,16 +93,15 @@ impl AccessLinks {
         if link.rate == UNLIMITED {
             return (now + link.delay_s, now, lead);
         }
+        let mut start = now;
         // Of an arrival and an end of transmission at one instant, the first scheduled is first.
-        let start = if link.free_s > now || (link.free_s == now && lead > link.transmission_s) {
-            let rest = link.lead_s - link.transmission_s;
-            lead = link.transmission_s + SECOND_ORDER * rest;
-            link.lead_s = link.transmission_s + rest / 4.0;
-            link.free_s
-        } else {
+        if link.free_s < now || (link.free_s == now && lead <= link.transmission_s) {
             link.lead_s = lead;
-            now
-        };
+        } else {
+            let rest = link.lead_s - link.transmission_s;
+            (start, lead) = (link.free_s, link.transmission_s + SECOND_ORDER * rest);
+            link.lead_s = link.transmission_s + rest / 4.0;
+        }
         if size_bytes != link.size_bytes {
             link.divide(&self.rates_bps, size_bytes);
         }
