@@ -83,7 +83,7 @@ impl Search<'_> {
             let spec = &group.spec;
             let knobs = self.plan.knobs(spec);
             let (rate, source, sink) = self.plan.access_ranges(spec);
-            let slowest = |links: &[u32], plans: &[OneWayLink<'_>]| {
+            let fastest = |links: &[u32], plans: &[OneWayLink<'_>]| {
                 links
                     .iter()
                     .map(|&link| plans[link as usize].rate.largest().bps())
@@ -93,7 +93,7 @@ impl Search<'_> {
             let held_back = rate
                 .iter()
                 .flatten()
-                .any(|&rate| rate < slowest(&group.path.forward, &self.plan.links));
+                .any(|&rate| rate < fastest(&group.path.forward, &self.plan.links));
             let mut upstream = Upstream {
                 from: None,
                 low_s: source.low.link_delay_s(),

@@ -49,20 +49,19 @@ impl Sinks {
         }
     }
 
-    /// A packet reaches a receiver or the end of its route (`is_source`: at a sender). Returns the
-    /// ACK that the receiver sends at once, if any.
+    /// A packet reaches a receiver or the end of its route. Returns the ACK that the receiver sends
+    /// at once, if any.
     #[inline(never)]
     pub fn deliver<T: Tracer>(
         &mut self,
         flow: u32,
-        is_source: bool,
         packet: &Packet,
         trace: &mut T,
         timers: &mut Timers,
         options: &mut OptionStore,
     ) -> Option<Packet> {
         let Some(sink) = self.receivers.get_mut(flow as usize) else {
-            self.leave(flow, is_source, packet, trace);
+            self.leave(flow, false, packet, trace);
             return None;
         };
         let knobs = &self.knobs[sink.knobs as usize];
@@ -89,7 +88,8 @@ impl Sinks {
         })
     }
 
-    /// A packet of cross traffic reaches its sink, or one from outside the simulation leaves it.
+    /// A packet of cross traffic reaches its sink, or one from outside the simulation leaves it, in
+    /// the reverse direction at a source.
     pub fn leave<T: Tracer>(&mut self, flow: u32, is_source: bool, packet: &Packet, trace: &mut T) {
         let &Packet { at_s, size_bytes, .. } = packet;
         if flow >= CROSS {

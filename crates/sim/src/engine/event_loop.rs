@@ -31,6 +31,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     /// Processes at most `events` events; done if none is left up to `until_s`.
     fn process(&mut self, mut events: u64, until_s: f64) -> Status {
         let fault_s = self.fault.map_or(NO_EVENT, |fault| fault.0);
+        // What is due at `until_s` itself is processed.
         self.halt_s = until_s.next_up().min(fault_s);
         while events > 0 {
             let batch = events.min(EVENTS_BETWEEN_CHECKS);
@@ -222,7 +223,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             (EventKind::TransmissionEnd(link), _) => {
                 self.datapath.on_service_event(link, self.now_s)
             }
-            (_, Some(packet)) => {
+            (EventKind::CrossSend, Some(packet)) => {
                 let first = self.datapath.routes[indices.route as usize].first;
                 self.datapath.reach::<false>(flow, indices, first, packet)
             }

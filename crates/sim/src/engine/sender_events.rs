@@ -87,7 +87,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     }
 
     /// A packet enters a stage while other events are due at the same instant: like the inlined
-    /// case of [`Engine::advance`], but without overtaking an event of the same flow.
+    /// case of `Engine::process_batch`, but without overtaking an event of the same flow.
     #[inline(never)]
     pub(crate) fn on_enter(&mut self, flow: u32, indices: FlowIndices, stage: u32, packet: Packet) {
         let Some((fifo, ack)) = self.datapath.traverse(flow, indices, stage, packet) else {

@@ -42,7 +42,8 @@ impl<S: EventScheduler, T: Tracer> Output for SenderOutput<'_, S, T> {
         }
         self.left -= 1;
         let Self { datapath, hash, flow, indices, flags, now_s, cause, .. } = self;
-        put_on_route(datapath, hash, *flow, **indices, *flags, *now_s, *cause, &segment);
+        let route = (*flow, **indices, *flags);
+        put_on_route(datapath, hash, route, *now_s, *cause, &segment);
     }
 }
 
@@ -57,16 +58,14 @@ pub(crate) fn send<S: EventScheduler, T: Tracer>(
     segment: &DataSegment,
 ) -> bool {
     let SenderEndpoint { hash, indices, flags, .. } = endpoint;
-    put_on_route(datapath, hash, flow, *indices, *flags, now_s, cause, segment)
+    put_on_route(datapath, hash, (flow, *indices, *flags), now_s, cause, segment)
 }
 
 #[inline(always)]
 fn put_on_route<S: EventScheduler, T: Tracer>(
     datapath: &mut Datapath<S, T>,
     hash: &mut TraceHash,
-    flow: u32,
-    indices: FlowIndices,
-    flags: Flags,
+    (flow, indices, flags): (u32, FlowIndices, Flags),
     now_s: f64,
     (tx_start_s, lead_s): Cause,
     segment: &DataSegment,

@@ -1,4 +1,4 @@
-//! State of a run.
+//! State of the engine.
 
 use crate::endpoint::arrivals::ArrivalGroup;
 use crate::endpoint::cross_traffic::CrossSource;
@@ -13,7 +13,7 @@ use crate::network::datapath::Datapath;
 use cwndlab_tcp::{Counters, Knobs};
 use std::sync::Arc;
 
-/// State of a run: senders, the datapath between them, and timers.
+/// Senders, the datapath between them, and the events due.
 pub struct Engine<S: EventScheduler, T: Tracer> {
     /// Senders of the listed flows, then the slots of arriving flows.
     pub(crate) senders: Vec<SenderEndpoint>,
@@ -54,7 +54,7 @@ pub struct Engine<S: EventScheduler, T: Tracer> {
     pub(crate) expired_timers: Vec<(f64, TimerKind, u32)>,
 }
 
-/// State of a run.
+/// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Events are left.

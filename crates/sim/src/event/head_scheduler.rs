@@ -8,20 +8,20 @@ use crate::packet::Packet;
 /// A scheduler in which each FIFO keeps its packets and an [`IndexedPriorityQueue`] finds the
 /// earliest head.
 #[derive(Debug)]
-pub struct HeadScheduler<O> {
+pub struct HeadScheduler<H> {
     rings: RingPool<Packet>,
-    heads: O,
+    heads: H,
 }
 
 /// The scheduler of runs with up to some thousands of flows.
 pub type WinnerTreeScheduler = HeadScheduler<WinnerTree>;
 
-impl<O: IndexedPriorityQueue + Send + Sync + 'static> EventScheduler for HeadScheduler<O> {
+impl<H: IndexedPriorityQueue + Send + Sync + 'static> EventScheduler for HeadScheduler<H> {
     type FifoState = PooledRing;
     const CAN_PEEK_AHEAD: bool = false;
 
     fn new(fifos: usize, _: f64) -> Self {
-        Self { rings: RingPool::default(), heads: O::new(fifos) }
+        Self { rings: RingPool::default(), heads: H::new(fifos) }
     }
 
     fn grow(&mut self, fifos: usize) {
@@ -47,7 +47,7 @@ impl<O: IndexedPriorityQueue + Send + Sync + 'static> EventScheduler for HeadSch
     fn push(&mut self, fifo: u32, state: &mut PooledRing, packet: Packet) {
         debug_assert!(
             self.rings.back(state).is_none_or(|last| last.at_s <= packet.at_s),
-            "a FIFO is in heads of time"
+            "a FIFO is in order of time"
         );
         let was_empty = state.is_empty();
         let at_s = packet.at_s;

@@ -72,41 +72,41 @@ impl AccessLinks {
         AccessLink { free_s: 0.0, lead_s: 0.0, delay_s, transmission_s: 0.0, rate, size_bytes: 0 }
     }
 
-    /// A packet enters at `now`; its last transmission started at `since`. Returns its arrival time
-    /// at the other end, the start of its transmission, and the lead of what caused that
-    /// (`Packet::lead_s`).
+    /// A packet enters at `now_s`; its last transmission started at `tx_start_s`. Returns its
+    /// arrival time at the other end, the start of its transmission, and the lead of what caused
+    /// that (`Packet::lead_s`).
     ///
-    /// The cause is the arrival on an idle link, scheduled at `since`; on a busy one the end of the
-    /// transmission before, scheduled at the start of that. In ns-2 two busy periods of equal
-    /// packets are ordered by their first arrivals, however long ago: the lead of a later packet
-    /// has that as a second-order part, which shrinks from packet to packet.
+    /// The cause is the arrival on an idle link, scheduled at `tx_start_s`; on a busy one the end
+    /// of the transmission before, scheduled at the start of that. In ns-2 two busy periods of
+    /// equal packets are ordered by their first arrivals, however long ago: the lead of a later
+    /// packet has that as a second-order part, which shrinks from packet to packet.
     #[inline(always)]
     pub fn transmit(
         &mut self,
         index: u32,
-        now: f64,
+        now_s: f64,
         size_bytes: u16,
-        since: f64,
+        tx_start_s: f64,
     ) -> (f64, f64, f64) {
         let link = &mut self.access_links[index as usize];
-        let mut lead = now - since;
+        let mut lead_s = now_s - tx_start_s;
         if link.rate == UNLIMITED {
-            return (now + link.delay_s, now, lead);
+            return (now_s + link.delay_s, now_s, lead_s);
         }
-        let mut start = now;
+        let mut start_s = now_s;
         // Of an arrival and an end of transmission at one instant, the first scheduled is first.
-        if link.free_s < now || (link.free_s == now && lead <= link.transmission_s) {
-            link.lead_s = lead;
+        if link.free_s < now_s || (link.free_s == now_s && lead_s <= link.transmission_s) {
+            link.lead_s = lead_s;
         } else {
-            let rest = link.lead_s - link.transmission_s;
-            (start, lead) = (link.free_s, link.transmission_s + SECOND_ORDER * rest);
-            link.lead_s = link.transmission_s + rest / 4.0;
+            let rest_s = link.lead_s - link.transmission_s;
+            (start_s, lead_s) = (link.free_s, link.transmission_s + SECOND_ORDER * rest_s);
+            link.lead_s = link.transmission_s + rest_s / 4.0;
         }
         if size_bytes != link.size_bytes {
             link.divide(&self.rates_bps, size_bytes);
         }
-        link.free_s = start + link.transmission_s;
-        (start + (link.transmission_s + link.delay_s), start, lead)
+        link.free_s = start_s + link.transmission_s;
+        (start_s + (link.transmission_s + link.delay_s), start_s, lead_s)
     }
 }
 

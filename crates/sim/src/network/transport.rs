@@ -1,9 +1,10 @@
 //! Transport of packets through the stages of their routes.
 //!
-//! A packet costs an event only where its order relative to other flows matters: at a shared link
-//! and at its sender. All other stages (private links, FIFO departures, a receiver that
-//! acknowledges at once) are computed as soon as their inputs are known. This lookahead is exact
-//! because a private stage sees its packets in order of time whatever other flows do.
+//! A packet costs an event only where its order relative to other flows matters: at a shared link,
+//! and at its sender unless that runs ahead. All other stages (private links, FIFO departures, a
+//! receiver that acknowledges at once) are computed as soon as their inputs are known. This
+//! lookahead is exact because a private stage sees its packets in order of time whatever other
+//! flows do.
 
 use crate::event::merge_queue::InputPort;
 use crate::event::scheduler::EventScheduler;
@@ -86,8 +87,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                     self.enqueue_at_link(link, RoutedPacket { packet, flow, stage, indices });
                     return None;
                 }
-                // A sender is always entered by an event, so this is a receiver or the end of a
-                // route.
+                // A packet enters a sender by an event, so this is a receiver or the end of a route.
                 Stage::Sink | Stage::Source => {
                     if !T::ON
                         && let Some(sink) = self.sinks.receivers.get_mut(flow as usize)
@@ -108,8 +108,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                             options,
                         };
                         let Self { sinks, trace, timers, options: store, .. } = self;
-                        let is_source = stage == Stage::Source;
-                        let ack = sinks.deliver(flow, is_source, &packet, trace, timers, store)?;
+                        let ack = sinks.deliver(flow, &packet, trace, timers, store)?;
                         (number, size_bytes, flags, options) =
                             (ack.number, ack.size_bytes, ack.flags, ack.options);
                     }

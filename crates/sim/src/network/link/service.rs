@@ -91,7 +91,7 @@ impl Link {
     }
 
     /// The link is free: starts the next transmission. Returns the packet, its arrival time at the
-    /// other end ([`LOST`](LOST) if it is lost), and the end of its transmission if more
+    /// other end ([`LOST`] if it is lost), and the end of its transmission if more
     /// packets wait and this is an event.
     #[inline(always)]
     pub fn start_transmission(&mut self, now_s: f64) -> Option<(RoutedPacket, f64, Option<f64>)> {
