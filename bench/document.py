@@ -128,7 +128,7 @@ def part(name: str) -> str:
     if name == "circumstances":
         return circumstances(record)
     if name == "stages":
-        return markdown(stages(record.get("profile", {})))
+        return markdown(stages(record.get("profile", {}), record.get("profile_before")))
     if name == "floor":
         return markdown(distances(record["workloads"]))
     return markdown(TABLES[name](record["workloads"]))

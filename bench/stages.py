@@ -1,6 +1,6 @@
 """Where the time goes: instructions of a run by stage, and the distance to the floor.
 
-    python bench/stages.py [--only NAME]... [--record]
+    python bench/stages.py [--only NAME]... [--record [--keep-before]]
 
 Each instruction that callgrind counts is given to the innermost function of this repository that it
 was compiled from, inlined ones included (addr2line -i), and that function's file to a stage. Shares
@@ -110,6 +110,11 @@ def main() -> int:
     parser.add_argument(
         "--record", action="store_true", help="keep the figures in bench/results.json"
     )
+    parser.add_argument(
+        "--keep-before",
+        action="store_true",
+        help="with --record: the table also shows the figures recorded until now",
+    )
     arguments = parser.parse_args()
     reason = callgrind.missing()
     if shutil.which("addr2line") is None:
@@ -127,6 +132,8 @@ def main() -> int:
         print(f"\n{plain(table)}")
     if arguments.record:
         document = json.loads(RECORD.read_text()) if RECORD.exists() else {"workloads": {}}
+        if arguments.keep_before:
+            document["profile_before"] = document.get("profile", {})
         write(RECORD, {**document, "profile": {**document.get("profile", {}), **found}})
         print(f"written: {RECORD.relative_to(ROOT)}")
     return 0

@@ -241,19 +241,26 @@ def costs(entries: dict[str, dict]) -> Table:
     return ["workload", "measured", "what"], rows
 
 
-def stages(profile: dict[str, dict]) -> Table:
-    """Instructions a packet by stage, and their share."""
+def stages(profile: dict[str, dict], before: dict[str, dict] | None = None) -> Table:
+    """Instructions a packet by stage, and their share; with those of an earlier profile in front."""
+
+    def a_packet(name: str, found: dict) -> float:
+        count = found["instructions"] if name == "all" else found["stages"][name]
+        return count / found["packets"]
+
+    def cell(name: str, workload: str, found: dict) -> str:
+        now = f"{a_packet(name, found):,.0f}"
+        earlier = (before or {}).get(workload)
+        if earlier and (name == "all" or name in earlier["stages"]):
+            now = f"{a_packet(name, earlier):,.0f} → {now}"
+        share = a_packet(name, found) / a_packet("all", found)
+        return now if name == "all" else f"{now} ({share:.0%})"
+
     names = list(next(iter(profile.values()))["stages"]) if profile else []
-    rows = []
-    for name in names:
-        row = [name]
-        for found in profile.values():
-            count = found["stages"][name]
-            row.append(f"{count / found['packets']:,.0f} ({count / found['instructions']:.0%})")
-        rows.append(row)
-    rows.append(
-        ["all", *(f"{found['instructions'] / found['packets']:,.0f}" for found in profile.values())]
-    )
+    rows = [
+        [name, *(cell(name, workload, found) for workload, found in profile.items())]
+        for name in [*names, "all"]
+    ]
     return ["stage, instructions a packet", *profile], rows
 
 
