@@ -111,8 +111,8 @@ docs: lessons ## write anew what the docs take from the program
 lessons: $(SETUP) ## run the lessons and store the notebooks
 	$(BIN)/python docs/lessons.py
 
-bench: $(SETUP) ## measure the engine beside ns-2 and ns-3, profile it, and write docs/performance.md (takes long)
-	$(BIN)/python bench/bench.py --record
+bench: $(SETUP) ## measure the engine beside ns-2, ns-3 and HTSIM=PROGRAM, profile it, and write docs/performance.md (takes long)
+	$(BIN)/python bench/bench.py --record $(if $(HTSIM),--htsim "$(HTSIM)")
 	$(BIN)/python bench/stages.py --record
 	$(BIN)/python bench/document.py
 

@@ -1,8 +1,8 @@
-"""Measures cwndlab: speed beside ns-2 and ns-3 in the same run, memory, costs.
+"""Measures cwndlab: speed beside ns-2, ns-3 and htsim in the same run, memory, costs.
 
 With targets, met or not.
 
-    python bench/bench.py [--only NAME]... [--repetitions N] [--quick] [--record]
+    python bench/bench.py [--only NAME]... [--repetitions N] [--quick] [--record] [--htsim PROGRAM]
 
 Runs of cwndlab and of the program beside it alternate, so that a machine that slows down slows
 both; ratios are medians over the repetitions. Both are timed over the simulation itself: ns-2 from
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -28,6 +29,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench"), str(ROOT / "python")]
 import costs  # noqa: E402
 import engine  # noqa: E402
 import ns2_reference  # noqa: E402
+import peers  # noqa: E402
 from machine import machine, moment, versions  # noqa: E402
 from settings import Settings, Skipped  # noqa: E402
 from tables import TABLES, plain  # noqa: E402
@@ -35,11 +37,16 @@ from workloads import WORKLOADS, Workload  # noqa: E402
 
 OUT = ROOT / "out" / "bench.json"
 RECORD = ROOT / "bench" / "results.json"
+APART = {workload.name for workload in WORKLOADS if workload.measure == "peers"}
 
 
 def measure(workload: Workload, settings: Settings) -> dict:
     """One workload: its figures, or why there are none."""
-    function = getattr(engine, workload.measure, None) or getattr(costs, workload.measure)
+    function = next(
+        getattr(module, workload.measure)
+        for module in (engine, costs, peers)
+        if hasattr(module, workload.measure)
+    )
     entry = {"measured": moment(), "repetitions": settings.repetitions, "by_hand": settings.by_hand}
     if settings.quick:
         entry["quick"] = True
@@ -63,11 +70,18 @@ def write(path: Path, document: dict) -> None:
 def recorded(document: dict) -> dict:
     """Put what was measured now in its place on record.
 
-    Of another machine or other versions nothing stays.
+    Of another machine or other versions nothing stays but the workload of several simulators, which
+    says itself where it is from. Measured alone, it changes nothing else.
     """
     old = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    was, now = old.get("workloads", {}), document["workloads"]
     same = all(old.get(key) == document[key] for key in ("machine", "versions"))
-    entries = {**(old.get("workloads", {}) if same else {}), **document["workloads"]}
+    if old and not same and not now.keys() - APART:
+        document = {**document, "machine": old["machine"], "versions": old["versions"]}
+        same = True
+    entries = {name: entry for name, entry in was.items() if same or name in APART} | now
+    for name in APART & now.keys():
+        entries[name] = peers.kept(was.get(name), now[name])
     if old and not same:
         print(
             "another machine or other versions than on record: nothing of the record stays",
@@ -121,7 +135,16 @@ def parsed() -> argparse.Namespace:
         action="store_true",
         help="put ns-2's sources on its routers, their links by hand",
     )
+    parser.add_argument(
+        "--htsim",
+        type=Path,
+        metavar="PROGRAM",
+        help="a program built from htsim as bench/htsim.md says; without it, its recorded figures "
+        "stay",
+    )
     arguments = parser.parse_args()
+    if arguments.htsim and not os.access(arguments.htsim, os.X_OK):
+        parser.error(f"argument --htsim: {arguments.htsim} is not a program that can be run")
     if arguments.repetitions < 1:
         parser.error(f"argument --repetitions: {arguments.repetitions} is not allowed, at least 1")
     if arguments.quick and arguments.record:
@@ -142,6 +165,7 @@ def main() -> int:
         ns2_reference.available(),
         limit_s=arguments.limit,
         by_hand=arguments.by_hand,
+        htsim=arguments.htsim and arguments.htsim.resolve(),
     )
     if not settings.ns2:
         print("without ns-2: program `ns` (Debian package ns2) is not installed", file=sys.stderr)

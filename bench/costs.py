@@ -1,6 +1,6 @@
 """Measurements around the engine.
 
-What a rule or a trace costs, threads, processes that start, ns-3.
+What a rule or a trace costs, threads, processes that start.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import sys
 import time
 from pathlib import Path
 
-import ns3_reference
 import ours
 from comparison import measure_comparison
 from settings import Settings, Skipped, per_packet, ratios, spread
@@ -130,28 +129,6 @@ def start_up(workload: Workload, settings: Settings) -> dict:
         "python_s": statistics.median(python),
         "import_s": statistics.median(imported),
         "version_s": statistics.median(version),
-    }
-
-
-def ns3(workload: Workload, settings: Settings) -> dict:
-    """Time the same network in ns-3, whose TCP is another one."""
-    if reason := ns3_reference.missing():
-        raise Skipped(reason)
-    scenario = workload.scenario(settings.quick)
-
-    def theirs() -> dict:
-        done = ns3_reference.run(scenario, ours.ROOT / "out")
-        return {"wall_s": done.wall_s, "delivered": done.delivered_packets}
-
-    print(f"{workload.name}: compiling", file=sys.stderr)
-    ns3_reference.compiled(ours.ROOT / "out")
-    own, peer = settings.turns(workload, ("cwndlab", lambda: ours.run(scenario)), ("ns-3", theirs))
-    return {
-        "ns_per_packet": statistics.median(per_packet(own)),
-        "ns3_ns_per_packet": statistics.median(per_packet(peer)),
-        **spread("ns3_ratio", ratios(per_packet(peer), per_packet(own))),
-        "delivered_packets": own[0]["delivered"],
-        "ns3_delivered_packets": peer[0]["delivered"],
     }
 
 

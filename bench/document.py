@@ -39,7 +39,11 @@ def markdown(table: Table) -> str:
 
 def circumstances(record: dict) -> str:
     """Say what was measured on, with which versions, when."""
-    machine, entries = record["machine"], record["workloads"].values()
+    machine = record["machine"]
+    # What is of another machine says so at its table.
+    entries = [
+        entry for entry in record["workloads"].values() if "machine" not in entry.get("figures", {})
+    ]
     rows = [
         ["processor", f"{machine['processor']} ({machine['architecture']})"],
         ["cores", str(machine["cores"])],
@@ -118,6 +122,21 @@ def beside(record: dict) -> str:
     )
 
 
+def peers(entries: dict[str, dict]) -> str:
+    """Say how long a packet takes in each simulator, and on which machine."""
+    entry = entries.get("peers", {})
+    table = markdown(TABLES["peers"](entries))
+    if not entry.get("figures"):
+        return table
+    machine, measured = entry["figures"]["machine"], entry["measured"]
+    return (
+        f"{table}\n"
+        f"{entry['figures']['duration']} simulated, {entry['repetitions']} repetitions. "
+        f"{machine['system']}, {machine['cores']} cores of {machine['processor']}, load "
+        f"{measured['load']} when it began; {measured['date']}.\n"
+    )
+
+
 def part(name: str) -> str:
     """Return the text of a part."""
     if name == "guard":
@@ -131,6 +150,8 @@ def part(name: str) -> str:
         return markdown(stages(record.get("profile", {}), record.get("profile_before")))
     if name == "floor":
         return markdown(distances(record["workloads"]))
+    if name == "peers":
+        return peers(record["workloads"])
     return markdown(TABLES[name](record["workloads"]))
 
 

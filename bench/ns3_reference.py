@@ -16,10 +16,16 @@ MODULES = ("applications", "core", "internet", "network", "point-to-point", "tra
 
 @dataclass
 class Reference:
-    """Seconds of the run phase, and what sinks received."""
+    """Seconds of the run phase, and data packets at the bottleneck."""
 
     wall_s: float
-    delivered_packets: int
+    sent_packets: int
+    dropped_packets: int
+
+    @property
+    def delivered_packets(self) -> int:
+        """Packets that were not lost; those still on the way at the end are counted in."""
+        return self.sent_packets - self.dropped_packets
 
 
 def version() -> str | None:
@@ -57,8 +63,8 @@ def compiled(folder: Path) -> Path:
     return program
 
 
-def run(scenario: dict, folder: Path) -> Reference:
-    """Run a dumbbell over drop-tail in ns-3 once."""
+def network(scenario: dict) -> list[str]:
+    """Write a dumbbell over drop-tail as arguments of a program: ns3_reference.cc, htsim.md."""
     bell = scenario["dumbbell"]
     discipline = queue(scenario)
     assert discipline.kind == "DropTail"
@@ -69,9 +75,14 @@ def run(scenario: dict, folder: Path) -> Reference:
     ]
     arguments = [quantity(bell["rate"]), round(quantity(bell["delay"]) * 1e9), discipline.limit]
     arguments += [quantity(bell["access_rate"]), quantity(scenario["duration"])]
-    command = [str(compiled(folder)), *map(str, arguments), *nanoseconds]
+    return [*map(str, arguments), *nanoseconds]
+
+
+def run(scenario: dict, folder: Path) -> Reference:
+    """Run a dumbbell over drop-tail in ns-3 once."""
+    command = [str(compiled(folder)), *network(scenario)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"ns-3 failed ({done.returncode}): {done.stderr.strip()[-1000:]}")
-    wall_us, delivered = done.stdout.split()
-    return Reference(int(wall_us) * 1e-6, int(delivered))
+    wall_us, sent, dropped = done.stdout.split()
+    return Reference(int(wall_us) * 1e-6, int(sent), int(dropped))

@@ -6,6 +6,7 @@ import statistics
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from workloads import Workload
 
@@ -22,6 +23,8 @@ class Settings:
     # Whether ns-2's sources get their links by hand instead of a node each (ns2/hand.tcl): less for
     # the caches to hold.
     by_hand: bool = False
+    # The program that the user built from htsim (htsim.md).
+    htsim: Path | None = None
 
     def turns(
         self,

@@ -193,7 +193,7 @@ def scale(entries: dict[str, dict]) -> Table:
 
 
 def costs(entries: dict[str, dict]) -> Table:
-    """Lay out what is not the engine: rules, traces, threads, processes, other simulators."""
+    """Lay out what is not the engine: rules, traces, threads, processes."""
     rows = []
     for name, found in measured(entries, "formula", "python_rule", "traced"):
         both = f"{NS(found['ns_per_packet'])} and {NS(found['built_in_ns_per_packet'])} ns a packet"
@@ -220,15 +220,6 @@ def costs(entries: dict[str, dict]) -> Table:
             ("Python alone", "python_s"),
         ):
             rows.append([name, f"{found[key]:.3f} s", what])
-    for name, found in measured(entries, "ns3"):
-        low, high = found["ns3_ratio_least"], found["ns3_ratio_most"]
-        times = f"{found['ns3_ratio']:,.0f} times faster ({low:,.0f} to {high:,.0f})"
-        both = f"{NS(found['ns_per_packet'])} and {NS(found['ns3_ns_per_packet'])} ns a packet"
-        packets = (
-            f"{BYTES(found['delivered_packets'])} and "
-            f"{BYTES(found['ns3_delivered_packets'])} packets"
-        )
-        rows.append([name, times, f"{both}; {packets}"])
     for name, found in measured(entries, "comparison"):
         rate = f"{found['runs'] / found['wall_s']:.1f} runs a second"
         rows.append(
@@ -239,6 +230,42 @@ def costs(entries: dict[str, dict]) -> Table:
             ]
         )
     return ["workload", "measured", "what"], rows
+
+
+def peers(entries: dict[str, dict]) -> Table:
+    """One workload in several simulators, whose TCPs are not the same."""
+    head = [
+        "simulator",
+        "version",
+        "ns a packet",
+        "least to most",
+        "times cwndlab's",
+        "least to most",
+        "packets",
+        "against cwndlab's",
+        "loss",
+        "commit of cwndlab",
+    ]
+    rows = []
+    for name, found in measured(entries, "peers"):
+        for simulator, one in found["simulators"].items():
+            own = simulator == "cwndlab"
+            alike = f"{one['difference']:+.1%}{'' if one['alike'] else ', not alike'}"
+            rows.append(
+                [
+                    simulator,
+                    one["version"] or "unknown",
+                    NS(one["ns_per_packet"]),
+                    f"{NS(one['ns_per_packet_least'])} to {NS(one['ns_per_packet_most'])}",
+                    "1" if own else f"{one['ratio']:.1f}",
+                    "-" if own else f"{one['ratio_least']:.1f} to {one['ratio_most']:.1f}",
+                    BYTES(one["delivered_packets"]),
+                    "-" if own else alike,
+                    f"{one['loss_rate']:.5f}",
+                    str(one.get("measured", entries[name]["measured"])["commit"]),
+                ]
+            )
+    return head, rows
 
 
 def stages(profile: dict[str, dict], before: dict[str, dict] | None = None) -> Table:
@@ -272,7 +299,7 @@ def measured(entries: dict[str, dict], *measures: str) -> list[tuple[str, dict]]
     ]
 
 
-TABLES = {"targets": targets, "speeds": speeds, "scale": scale, "costs": costs}
+TABLES = {"targets": targets, "speeds": speeds, "peers": peers, "scale": scale, "costs": costs}
 
 
 def plain(table: Table) -> str:

@@ -125,8 +125,8 @@ WORKLOADS = (
         "start-up", "processes that start", "start_up",
         (Target("version_s", most=0.3), Target("import_s", most=0.3)), "ten-mixed",
     ),
-    Workload("ns3", "10 flows, mixed round trips, beside ns-3", "ns3", base="ten-mixed",
-    patch={"duration": "30s"}),
+    Workload("peers", "10 flows, mixed round trips, in ns-2, ns-3, htsim and cwndlab", "peers",
+    base="ten-mixed", patch={"duration": "30s"}),
     Workload("comparison", "the whole comparison of Akella et al. (2002)", "comparison",
     base="ten-mixed"),
 )  # fmt: skip

@@ -44,7 +44,10 @@ def bench():
     """Modules of the folder bench by name."""
     added = [str(ROOT), str(ROOT / "bench")]
     sys.path[:0] = added
-    names = ("bench", "callgrind", "engine", "guard", "ours", "stages", "tables", "workloads")
+    names = (
+        "bench", "callgrind", "document", "engine", "guard", "htsim_reference", "ours", "peers",
+        "settings", "stages", "tables", "workloads",
+    )  # fmt: skip
     yield {name: importlib.import_module(name) for name in names}
     for path in added:
         sys.path.remove(path)
@@ -195,3 +198,119 @@ def test_links_made_by_hand_in_ns2_are_those_of_nodes(bench, by_hand):
     # The last bit of a rate decides which of two packets is lost; the benchmark itself asks for no
     # more.
     assert theirs["delivered"] == pytest.approx(ours["delivered"], rel=bench["engine"].SAME_WORK)
+
+
+# What a program built from htsim prints: a line of htsim's own, then the figures.
+HTSIM = """\
+At 1750 RTO 1305
+{"seconds": 0.5, "sent": 1100, "dropped": 100, "version": "abc1234"}
+"""
+
+
+def test_the_last_line_of_the_htsim_program_is_read(bench):
+    done = bench["htsim_reference"].read(HTSIM)
+    assert (done.wall_s, done.sent_packets, done.delivered_packets) == (0.5, 1100, 1000)
+    assert done.version == "abc1234"
+    assert bench["htsim_reference"].read('{"seconds": 1, "sent": 2, "dropped": 0}').version is None
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "",
+        "At 1750 RTO 1305",
+        "[1, 2, 3]",
+        '{"seconds": 1, "sent": 2}',
+        '{"seconds": "-", "sent": 2, "dropped": 0}',
+        '{"seconds": 1, "sent": 2, "dropped": 2}',
+    ],
+)
+def test_an_htsim_program_that_prints_something_else_fails(bench, output):
+    with pytest.raises(RuntimeError, match="htsim program"):
+        bench["htsim_reference"].read(output)
+
+
+@pytest.fixture
+def htsim(tmp_path):
+    """Write a program in the place of htsim that delivers 1000 packets in half a second.
+
+    It fails where its arguments are not those of ten flows.
+    """
+    program = tmp_path / "ten"
+    program.write_text(
+        f"#!{sys.executable}\n"
+        "import sys\n"
+        "if len(sys.argv) != 26 or sys.argv[1:6] != "
+        "['100000000.0', '20000000', '1200', '1000000000.0', '5.0']:\n"
+        "    sys.exit(f'arguments: {sys.argv[1:]}')\n"
+        f"print({HTSIM!r}, end='')\n"
+    )
+    program.chmod(0o755)
+    return program
+
+
+def test_htsim_is_run_with_the_network_of_the_scenario(bench, htsim):
+    scenario = {**bench["workloads"].read("ten-mixed"), "duration": "5.0s"}
+    assert bench["htsim_reference"].run(htsim, scenario).delivered_packets == 1000
+    with pytest.raises(RuntimeError, match=r"htsim failed .* arguments: .*'7.0'"):
+        bench["htsim_reference"].run(htsim, {**scenario, "duration": "7.0s"})
+
+
+def test_work_that_is_not_alike_is_marked(bench, htsim, monkeypatch):
+    monkeypatch.setattr(bench["peers"].ns3_reference, "missing", lambda: "not here")
+    (workload,) = (work for work in bench["workloads"].WORKLOADS if work.name == "peers")
+    settings = bench["settings"].Settings(2, quick=True, ns2=False, htsim=htsim)
+    figures = bench["peers"].peers(workload, settings)
+    assert list(figures["simulators"]) == ["cwndlab", "htsim"]
+    entries = {"peers": {"measured": {"commit": "1234567"}, "figures": figures}}
+    _, rows = bench["tables"].peers(entries)
+    assert rows[1][:3] == ["htsim", "abc1234", "500,000.0"]
+    assert rows[1][6] == "1,000"
+    assert rows[1][7].endswith("%, not alike")
+    assert rows[1][8:] == ["0.09091", "1234567"]
+
+
+def entry(commit, *simulators, processor="a"):
+    """Return the entry of a record."""
+    figures = {"machine": {"processor": processor}, "duration": "30s"}
+    found = {name: {"from": commit} for name in simulators}
+    return {"measured": {"commit": commit}, "figures": {**figures, "simulators": found}}
+
+
+def test_the_figures_of_a_simulator_that_was_not_there_stay_with_their_commit(bench):
+    kept = bench["peers"].kept
+    old, new = entry("old", "cwndlab", "htsim"), entry("new", "cwndlab", "ns-2")
+    simulators = kept(old, new)["figures"]["simulators"]
+    assert simulators == {
+        "cwndlab": {"from": "new"},
+        "ns-2": {"from": "new"},
+        "htsim": {"from": "old", "measured": {"commit": "old"}},
+    }
+    # Once more, and it is still known where they are from.
+    again = kept(kept(old, new), entry("newer", "cwndlab"))["figures"]["simulators"]
+    assert again["htsim"]["measured"] == {"commit": "old"}
+    assert again["ns-2"]["measured"] == {"commit": "new"}
+    other = entry("new", "cwndlab", processor="b")
+    assert kept(old, other) == other
+    assert kept(None, new) == new
+
+
+def test_the_simulators_can_be_recorded_without_the_rest(bench, tmp_path, monkeypatch):
+    record = tmp_path / "results.json"
+    monkeypatch.setattr(bench["bench"], "RECORD", record)
+    recorded = bench["bench"].recorded
+    here, there = ({"machine": name, "versions": {}} for name in ("here", "there"))
+    peers, mixed = entry("old", "cwndlab"), {"figures": {}}
+    assert recorded({**here, "workloads": {"peers": peers}})["machine"] == "here"
+    record.write_text(json.dumps({**there, "profile": 1, "workloads": {"ten-mixed": mixed}}))
+    assert recorded({**here, "workloads": {"peers": peers}}) == {
+        **there,
+        "profile": 1,
+        "workloads": {"ten-mixed": mixed, "peers": peers},
+    }
+    # Measured elsewhere, the rest replaces what was there, but for the simulators.
+    record.write_text(json.dumps({**there, "workloads": {"thousand": mixed, "peers": peers}}))
+    assert recorded({**here, "workloads": {"ten-mixed": mixed}}) == {
+        **here,
+        "workloads": {"ten-mixed": mixed, "peers": peers},
+    }
