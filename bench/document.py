@@ -131,7 +131,7 @@ def peers(entries: dict[str, dict]) -> str:
     machine, measured = entry["figures"]["machine"], entry["measured"]
     return (
         f"{table}\n"
-        f"{entry['figures']['duration']} simulated, {entry['repetitions']} repetitions. "
+        f"Simulated time {entry['figures']['duration']}, {entry['repetitions']} repetitions. "
         f"{machine['system']}, {machine['cores']} cores of {machine['processor']}, load "
         f"{measured['load']} when it began; {measured['date']}.\n"
     )

@@ -250,7 +250,9 @@ def peers(entries: dict[str, dict]) -> Table:
     for name, found in measured(entries, "peers"):
         for simulator, one in found["simulators"].items():
             own = simulator == "cwndlab"
-            alike = f"{one['difference']:+.1%}{'' if one['alike'] else ', not alike'}"
+            # No minus before a zero.
+            difference = round(one["difference"], 3) + 0
+            alike = f"{difference:+.1%}{'' if one['alike'] else ', not alike'}"
             rows.append(
                 [
                     simulator,
