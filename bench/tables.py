@@ -271,7 +271,7 @@ def peers(entries: dict[str, dict]) -> Table:
 
 
 def stages(profile: dict[str, dict], before: dict[str, dict] | None = None) -> Table:
-    """Instructions a packet by stage, and their share; with those of an earlier profile in front."""
+    """Instructions a packet by stage and their share, behind those of an earlier profile."""
 
     def a_packet(name: str, found: dict) -> float:
         count = found["instructions"] if name == "all" else found["stages"][name]
