@@ -83,7 +83,7 @@ impl NetworkPath {
         let packet = Packet::sent(engine.now_s, i64::from(token), size_bytes, flags);
         let stage = if reverse { sink + 1 } else { first };
         engine.datapath.reach::<false>(flow, indices, stage, packet);
-        self.fetch(out);
+        self.advance(now_s, out);
     }
 
     /// Advances the time to `now_s`. `out` receives the packets that leave the path by then,

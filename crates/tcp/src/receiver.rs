@@ -115,11 +115,12 @@ impl Receiver {
         *self = Self { out_of_order, delayed_ack, ..Self::new(sack) };
     }
 
-    /// Whether packet `number` arrives in order and needs nothing but an ACK: no gap, delayed ACKs,
-    /// counters of marks or short packet.
+    /// Whether packet `number`, sent at `sent_s`, arrives in order and needs nothing but an ACK: no
+    /// gap, delayed ACKs, counters of marks or short packet.
     #[inline(always)]
-    pub fn is_in_order(&self, number: i64) -> bool {
-        self.is_plain && number == self.rcv_nxt
+    pub fn is_in_order(&self, number: i64, sent_s: f64) -> bool {
+        // RFC 7323 section 4.3: a packet sent before the one last echoed is not echoed.
+        self.is_plain && number == self.rcv_nxt && sent_s >= self.echo_s
     }
 
     /// Acknowledges a packet without CE and CWR that [`Receiver::is_in_order`]; returns the ECN
@@ -143,7 +144,7 @@ impl Receiver {
         cwr: bool,
         knobs: &Knobs,
     ) -> (bool, Option<AckSegment>) {
-        if self.is_in_order(number) && !(ce | cwr) {
+        if self.is_in_order(number, sent_s) && !(ce | cwr) {
             let echo = self.acknowledge_in_order(number, sent_s);
             let size_bytes = knobs.ack_wire_size();
             let ack = AckSegment { ack: number, sent_s, echo_s: sent_s, size_bytes, echo };

@@ -179,7 +179,7 @@ impl ReceiverEndpoint {
         size_bytes: u16,
         flags: Flags,
     ) -> Option<(u16, EcnEcho)> {
-        if !self.receiver.is_in_order(number) || flags.is_ce() || flags.has(Flags::CWR) {
+        if !self.receiver.is_in_order(number, sent_s) || flags.is_ce() || flags.has(Flags::CWR) {
             return None;
         }
         let inside = u64::from(self.bins.is_inside_as_before(at_s)?);

@@ -30,9 +30,12 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
 
     /// Processes at most `events` events; done if none is left up to `until_s`.
     fn process(&mut self, mut events: u64, until_s: f64) -> Status {
+        if self.exceeds_memory() {
+            return Status::OutOfMemory;
+        }
         let fault_s = self.fault.map_or(NO_EVENT, |fault| fault.0);
         // What is due at `until_s` itself is processed.
-        self.halt_s = until_s.next_up().min(fault_s);
+        self.datapath.halt_s = until_s.next_up().min(fault_s);
         while events > 0 {
             let batch = events.min(EVENTS_BETWEEN_CHECKS);
             events -= batch;
@@ -65,7 +68,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
                 self.fetch_ahead();
             }
             let (time_s, fifo) = self.datapath.event_queues.scheduler.earliest();
-            if time_s >= self.datapath.timers.first_s() || time_s >= self.halt_s {
+            if time_s >= self.datapath.timers.first_s() || time_s >= self.datapath.halt_s {
                 if let Some(status) = self.process_timer_or_halt(time_s) {
                     return Some(status);
                 }
@@ -110,9 +113,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     fn process_timer_or_halt(&mut self, time_s: f64) -> Option<Status> {
         let timer_s = self.datapath.timers.first_s();
         let next_time_s = time_s.min(timer_s);
-        if next_time_s >= self.halt_s {
-            let is_fault = self.fault.is_some_and(|(fault_s, _)| fault_s <= next_time_s);
-            return Some(if is_fault { Status::InvalidWindow } else { Status::Done });
+        if next_time_s >= self.datapath.halt_s {
+            return Some(self.halted());
         }
         if timer_s < time_s {
             self.on_timer();
@@ -130,15 +132,24 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     #[inline(never)]
     fn process_simultaneous(&mut self) -> Option<Status> {
         for _ in 0..EVENTS_BETWEEN_CHECKS {
-            self.on_simultaneous();
-            if self.halt_s <= self.now_s {
-                return Some(Status::InvalidWindow);
+            if self.datapath.halt_s <= self.now_s {
+                return Some(self.halted());
             }
+            self.on_simultaneous();
             if !self.has_simultaneous() {
                 return None;
             }
         }
         Some(Status::Running)
+    }
+
+    /// Why nothing more is processed.
+    fn halted(&self) -> Status {
+        match self.fault {
+            _ if self.exceeds_memory() => Status::OutOfMemory,
+            Some((fault_s, _)) if fault_s <= self.datapath.halt_s => Status::InvalidWindow,
+            _ => Status::Done,
+        }
     }
 
     fn has_simultaneous(&self) -> bool {

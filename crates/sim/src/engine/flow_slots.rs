@@ -160,7 +160,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             fct_s,
             slowdown: fct_s / empty_s,
         });
-        self.datapath.overflowed |= self.transfers.len() > MAX_TRANSFERS;
+        self.datapath.note_overflow(self.transfers.len() > MAX_TRANSFERS);
         if let Some((_, think)) = &mut transfer.requests {
             let next_time_s = now_s + think.next();
             if next_time_s < app.stop_s {

@@ -14,7 +14,7 @@ use crate::measure::trace::{PacketEvent, PacketRow, Tracer};
 use crate::network::datapath::Datapath;
 use crate::packet::FlowIndices;
 use crate::packet::Packet;
-use cwndlab_tcp::{AckSegment, Knobs, NEVER, SackBlocks, Sender};
+use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, SackBlocks, Sender};
 
 /// With more simultaneous events than this, no search for those of one flow takes place.
 const MAX_TIES_SEARCHED: usize = 8;
@@ -45,6 +45,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             is_notable = deliver_ack(endpoint, datapath, knobs, flow, packet);
             next_time_s = datapath.event_queues.next_time_s(fifo);
             if is_notable
+                || datapath.overflowed
                 || next_time_s >= limit_s
                 || next_time_s >= endpoint.sender.deadline_s()
                 || endpoint.app.as_ref().is_some_and(|app| {
@@ -151,7 +152,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let endpoint = &mut self.senders[flow as usize];
         if endpoint.sender.is_faulty() && self.fault.is_none_or(|(fault_s, _)| at_s < fault_s) {
             self.fault = Some((at_s, flow));
-            self.halt_s = self.halt_s.min(at_s);
+            self.datapath.halt_s = self.datapath.halt_s.min(at_s);
         }
         if endpoint.is_over() {
             endpoint.finish_s = at_s;
@@ -189,9 +190,10 @@ fn deliver_ack<S: EventScheduler, T: Tracer>(
     let cause = (packet.tx_start_s, packet.lead_s);
     let last = endpoint.sender.on_steady_ack(now_s, ack, knobs);
     // Nearly every ACK releases one packet.
-    while let Some(segment) = endpoint.sender.next_steady_segment(now_s, last, knobs) {
-        if !send(endpoint, datapath, flow, now_s, cause, &segment) {
-            break;
+    if let Some(segment) = endpoint.sender.next_steady_segment(now_s, last, knobs) {
+        send(endpoint, datapath, flow, now_s, cause, &segment);
+        if let Some(segment) = endpoint.sender.next_steady_segment(now_s, last, knobs) {
+            send_burst(endpoint, datapath, knobs, flow, (now_s, cause, last), segment);
         }
     }
     if T::ON {
@@ -230,6 +232,26 @@ fn deliver_ack_slow_path<S: EventScheduler, T: Tracer>(
     dispatch(endpoint, datapath, knobs, flow, packet.at_s, cause, |sender, now_s, knobs, out| {
         sender.on_ack(now_s, ack, sack, knobs, out);
     })
+}
+
+/// Sends this segment and those behind it, up to packet `last`.
+#[inline(never)]
+fn send_burst<S: EventScheduler, T: Tracer>(
+    endpoint: &mut SenderEndpoint,
+    datapath: &mut Datapath<S, T>,
+    knobs: &Knobs,
+    flow: u32,
+    (now_s, cause, last): (f64, Cause, i64),
+    mut segment: DataSegment,
+) {
+    for _ in 1..MAX_SEGMENTS_PER_EVENT {
+        send(endpoint, datapath, flow, now_s, cause, &segment);
+        match endpoint.sender.next_steady_segment(now_s, last, knobs) {
+            Some(next) => segment = next,
+            None => return,
+        }
+    }
+    datapath.note_overflow(true);
 }
 
 fn trace_ack<S: EventScheduler, T: Tracer>(

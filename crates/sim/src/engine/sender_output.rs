@@ -37,7 +37,7 @@ pub(crate) struct SenderOutput<'a, S: EventScheduler, T: Tracer> {
 impl<S: EventScheduler, T: Tracer> Output for SenderOutput<'_, S, T> {
     fn send(&mut self, segment: DataSegment) {
         if self.left == 0 {
-            self.datapath.overflowed = true;
+            self.datapath.note_overflow(true);
             return;
         }
         self.left -= 1;
@@ -47,7 +47,7 @@ impl<S: EventScheduler, T: Tracer> Output for SenderOutput<'_, S, T> {
     }
 }
 
-/// A sender sends one segment; returns whether it may send more.
+/// A sender sends one segment.
 #[inline(always)]
 pub(crate) fn send<S: EventScheduler, T: Tracer>(
     endpoint: &mut SenderEndpoint,
@@ -56,7 +56,7 @@ pub(crate) fn send<S: EventScheduler, T: Tracer>(
     now_s: f64,
     cause: Cause,
     segment: &DataSegment,
-) -> bool {
+) {
     let SenderEndpoint { hash, indices, flags, .. } = endpoint;
     put_on_route(datapath, hash, (flow, *indices, *flags), now_s, cause, segment)
 }
@@ -69,11 +69,11 @@ fn put_on_route<S: EventScheduler, T: Tracer>(
     now_s: f64,
     (tx_start_s, lead_s): Cause,
     segment: &DataSegment,
-) -> bool {
+) {
     if datapath.event_queues.packets > MAX_PACKETS_IN_NETWORK {
         // A burst may exceed memory: it is truncated, and the run stops after this event.
-        datapath.overflowed = true;
-        return false;
+        datapath.note_overflow(true);
+        return;
     }
     let (number, size_bytes) = (segment.number, segment.size_bytes as u16);
     hash.add(now_s.to_bits() ^ ((number as u64) << 40) ^ segment.cwnd.to_bits().rotate_left(7));
@@ -89,5 +89,4 @@ fn put_on_route<S: EventScheduler, T: Tracer>(
     }
     let first = datapath.routes[indices.route as usize].first;
     datapath.reach::<false>(flow, indices, first, packet);
-    true
 }

@@ -26,8 +26,6 @@ pub struct Engine<S: EventScheduler, T: Tracer> {
     /// Time (seconds) and flow of the earliest invalid congestion window so far. Senders run ahead
     /// of the clock, so an earlier one may still appear.
     pub(crate) fault: Option<(f64, u32)>,
-    /// Nothing due at this time or later is processed: the end, or the time of the fault, seconds.
-    pub(crate) halt_s: f64,
     pub(crate) cross: Vec<CrossSource>,
     pub(crate) datapath: Datapath<S, T>,
     pub(crate) knobs: Arc<[Knobs]>,
@@ -78,7 +76,6 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             groups: Vec::new(),
             transfers: Vec::new(),
             fault: None,
-            halt_s: 0.0,
             cross: Vec::new(),
             datapath,
             knobs: Arc::from([]),

@@ -28,6 +28,9 @@ pub struct Datapath<S: EventScheduler, T: Tracer> {
     pub(crate) end_s: f64,
     /// Whether the packets in the network exceed the memory limit.
     pub(crate) overflowed: bool,
+    /// Nothing due at this time or later is processed: the end, the time of a fault, or now if the
+    /// packets in the network exceed the memory limit, seconds.
+    pub(crate) halt_s: f64,
 }
 
 impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
@@ -46,6 +49,15 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             trace,
             end_s,
             overflowed: false,
+            halt_s: 0.0,
+        }
+    }
+
+    /// Stops a simulation after this event if the memory limit is exceeded. A live run goes on, and
+    /// says so at its end.
+    pub fn note_overflow(&mut self, exceeds_memory: bool) {
+        if exceeds_memory && self.sinks.external.is_none() {
+            (self.overflowed, self.halt_s) = (true, f64::NEG_INFINITY);
         }
     }
 

@@ -16,7 +16,8 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         self.catch_up(index, now_s, routed.packet.tx_start_s);
         let link = &mut self.links[index as usize];
         let then = link.enqueue(routed);
-        self.overflowed |= link.overflowed;
+        let has_overflowed = link.overflowed;
+        self.note_overflow(has_overflowed);
         self.drain_drops(index);
         match then {
             ServiceAction::None => {}

@@ -44,25 +44,26 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         loop {
             match stage {
                 Stage::Link(link) => {
-                    let entered_s = at_s;
                     let passed = self.links[link as usize]
                         .arrive(at_s, tx_start_s, number, size_bytes, flow, flags);
-                    let Some(times) = passed else {
-                        let packet = Packet {
-                            at_s: entered_s,
-                            tx_start_s,
-                            lead_s,
-                            number,
-                            sent_s,
-                            size_bytes,
-                            flags,
-                            options,
-                        };
-                        let index = (self.hops.len() - hops.len()) as u32 - 1;
-                        self.end_trip(flow, indices, index, packet, LOST);
-                        return None;
-                    };
-                    (at_s, tx_start_s, lead_s, flags) = times;
+                    match passed {
+                        Ok(times) => (at_s, tx_start_s, lead_s, flags) = times,
+                        Err(flags) => {
+                            let packet = Packet {
+                                at_s,
+                                tx_start_s,
+                                lead_s,
+                                number,
+                                sent_s,
+                                size_bytes,
+                                flags,
+                                options,
+                            };
+                            let index = (self.hops.len() - hops.len()) as u32 - 1;
+                            self.end_trip(flow, indices, index, packet, LOST);
+                            return None;
+                        }
+                    }
                 }
                 Stage::AccessLink(offset) => {
                     (at_s, tx_start_s, lead_s) = self.access_links.transmit(
@@ -278,7 +279,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             self.options.remove(packet.options);
         }
         if let Some(link) = self.hops[stage as usize].stage.link() {
-            self.overflowed |= self.links[link as usize].overflowed;
+            self.note_overflow(self.links[link as usize].overflowed);
         }
         let is_data = stage < self.routes[indices.route as usize].sink;
         if flow >= CROSS {

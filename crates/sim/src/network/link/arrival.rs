@@ -8,7 +8,8 @@ use crate::packet::{Flags, LOST};
 impl Link {
     /// A packet of `flow` arrives at `now_s`; its last transmission started at `tx_start_s`. Returns
     /// its arrival time at the other end, the start of its transmission here, the lead of what
-    /// caused that (`Packet::lead_s`), and its flags, which may have changed; none if it is dropped.
+    /// caused that (`Packet::lead_s`), and its flags, which may have changed; only these if it is
+    /// dropped.
     ///
     /// Times are passed in registers, and departures are counted only when the count matters: each
     /// halves the cost of a packet.
@@ -21,7 +22,7 @@ impl Link {
         size_bytes: u16,
         flow: u32,
         flags: Flags,
-    ) -> Option<(f64, f64, f64, Flags)> {
+    ) -> Result<(f64, f64, f64, Flags), Flags> {
         let (size, own_tx_start_s) = (u32::from(size_bytes), tx_start_s);
         let tx_start_s = if now_s == self.last_arrival_s {
             tx_start_s.max(self.last_arrival_tx_start_s)
@@ -37,12 +38,12 @@ impl Link {
             self.hash_arrival(now_s, number, flow, true);
             let (at_s, start_s, lead_s) = self.transmit(now_s, size, own_tx_start_s);
             self.push_departure(size, start_s, flags, false);
-            return Some((at_s, start_s, lead_s, flags));
+            return Ok((at_s, start_s, lead_s, flags));
         }
         let (at_s, start_s, lead_s) =
             self.arrive_slow_path(now_s, (tx_start_s, own_tx_start_s), number, size, flow, flags);
         let flags = self.changed_flags.take().unwrap_or(flags);
-        (at_s != LOST).then_some((at_s, start_s, lead_s, flags))
+        if at_s == LOST { Err(flags) } else { Ok((at_s, start_s, lead_s, flags)) }
     }
 
     /// The same if the packet may be impaired or dropped; the time is [`LOST`] if it is.
