@@ -35,8 +35,8 @@ STAGES = (
     ("endpoint", r"crates/tcp/|sim/src/(endpoint/(?!arrivals|transfer)|engine/sender_)"),
     (
         "queue and link",
-        r"crates/queues/|sim/src/(network/(link|impairment)/|network/(access_links|scheduled_service)|"
-        r"rate/|random/|collections/)",
+        r"crates/queues/|sim/src/(network/(link|impairment)/|rate/|random/|collections/|"
+        r"network/(access_links|scheduled_service))",
     ),
     ("scheduling", r"crates/prefetch/|sim/src/(event/|engine/simultaneous_events)"),
     ("flows that come and go", r"sim/src/(engine/flow_slots|endpoint/(arrivals|transfer))\.rs"),

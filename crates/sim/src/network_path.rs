@@ -1,8 +1,8 @@
 //! Network path: the network of a scenario for packets of external endpoints, without simulated
 //! ones.
 //!
-//! Links, queues, access links, cross traffic and the engine are those of a simulation, so that real
-//! packets meet the conditions that simulated packets meet. The caller passes the time in:
+//! Links, queues, access links, cross traffic and the engine are those of a simulation, so that
+//! real packets meet the conditions that simulated packets meet. The caller passes the time in:
 //! crates/emulator drives a path by the wall clock.
 //!
 //! ```

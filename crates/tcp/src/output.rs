@@ -13,8 +13,8 @@ impl Tcb {
         (i64::from(self.cwnd as u32) + self.dupwnd).min(i64::from(self.rwnd))
     }
 
-    /// The last packet that the window and the application's data allow, for schemes that count from
-    /// the last ACK.
+    /// The last packet that the window and the application's data allow, for schemes that count
+    /// from the last ACK.
     #[inline(always)]
     pub(crate) fn send_limit(&self) -> i64 {
         (self.last_ack + self.send_window()).min(self.data_end - 1)

@@ -85,7 +85,7 @@ impl Sender {
 
     /// Processes any ACK, for every rule and all knobs.
     #[inline(never)]
-    pub fn on_ack_slow_path(
+    fn on_ack_slow_path(
         &mut self,
         now_s: f64,
         ack: AckSegment,

@@ -1,8 +1,7 @@
 //! External endpoints: packets that enter and leave the network from outside the simulation, in
 //! live runs.
 
-use crate::packet::LOST;
-use crate::packet::Packet;
+use crate::packet::{LOST, Packet};
 use cwndlab_tcp::Ecn;
 
 /// A packet that the caller sends through a network path.

@@ -4,9 +4,7 @@ use crate::engine::state::{Engine, Status};
 use crate::event::queues::{EventKind, PacketFifo};
 use crate::event::scheduler::{EventScheduler, NO_EVENT};
 use crate::measure::trace::Tracer;
-use crate::packet::CROSS;
-use crate::packet::FlowIndices;
-use crate::packet::Packet;
+use crate::packet::{CROSS, FlowIndices, Packet};
 use cwndlab_prefetch::prefetch;
 
 /// Events between checks of the memory limit.

@@ -9,11 +9,9 @@ use crate::engine::sender_output::{Cause, MAX_SEGMENTS_PER_EVENT, SenderOutput, 
 use crate::engine::state::Engine;
 use crate::event::scheduler::{EventScheduler, NO_EVENT};
 use crate::event::timers::TimerKind;
-use crate::measure::trace::row;
-use crate::measure::trace::{PacketEvent, PacketRow, Tracer};
+use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::network::datapath::Datapath;
-use crate::packet::FlowIndices;
-use crate::packet::Packet;
+use crate::packet::{FlowIndices, Packet};
 use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, SackBlocks, Sender};
 
 /// With more simultaneous events than this, no search for those of one flow takes place.
@@ -163,6 +161,18 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     }
 }
 
+/// An ACK without options.
+#[inline(always)]
+fn ack_segment(packet: &Packet) -> AckSegment {
+    AckSegment {
+        ack: packet.number,
+        sent_s: packet.sent_s,
+        echo_s: packet.sent_s,
+        echo: packet.flags.echo(),
+        size_bytes: u32::from(packet.size_bytes),
+    }
+}
+
 /// Delivers an ACK to its sender; returns whether the sender has completed or its rule is at fault.
 #[inline(always)]
 fn deliver_ack<S: EventScheduler, T: Tracer>(
@@ -172,14 +182,9 @@ fn deliver_ack<S: EventScheduler, T: Tracer>(
     flow: u32,
     packet: Packet,
 ) -> bool {
-    let ack = AckSegment {
-        ack: packet.number,
-        sent_s: packet.sent_s,
-        echo_s: packet.sent_s,
-        echo: packet.flags.echo(),
-        size_bytes: u32::from(packet.size_bytes),
-    };
+    let ack = ack_segment(&packet);
     if packet.options > 0 || !endpoint.sender.is_steady(ack) {
+        // A copy, as in `Datapath::reach`: what a call takes lies in memory, the original need not.
         return deliver_ack_slow_path(endpoint, datapath, knobs, flow, Packet { ..packet });
     }
     let now_s = packet.at_s;
@@ -212,18 +217,11 @@ fn deliver_ack_slow_path<S: EventScheduler, T: Tracer>(
     flow: u32,
     packet: Packet,
 ) -> bool {
-    let (mut echo_s, mut echo, mut sack) = (packet.sent_s, packet.flags.echo(), None);
+    let (mut ack, mut sack) = (ack_segment(&packet), None);
     if packet.options > 0 {
         let options = datapath.options.remove(packet.options);
-        (echo_s, echo, sack) = (options.echo_s, options.echo, Some(options.sack));
+        (ack.echo_s, ack.echo, sack) = (options.echo_s, options.echo, Some(options.sack));
     }
-    let ack = AckSegment {
-        ack: packet.number,
-        sent_s: packet.sent_s,
-        echo_s,
-        echo,
-        size_bytes: u32::from(packet.size_bytes),
-    };
     let sack = sack.as_ref().filter(|sack| !sack.is_empty());
     if T::ON {
         trace_ack(endpoint, datapath, knobs, flow, &packet, ack, sack);

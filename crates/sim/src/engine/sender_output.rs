@@ -2,12 +2,10 @@
 
 use crate::endpoint::tcp::SenderEndpoint;
 use crate::event::scheduler::EventScheduler;
-use crate::measure::trace::row;
-use crate::measure::trace::{PacketEvent, PacketRow, Tracer};
+use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::measure::trace_hash::TraceHash;
 use crate::network::datapath::Datapath;
-use crate::packet::FlowIndices;
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, FlowIndices, Packet};
 use cwndlab_tcp::{DataSegment, Output};
 
 /// Packets in the network beyond which a run stops: about 3 GiB.

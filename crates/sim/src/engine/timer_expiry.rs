@@ -5,8 +5,7 @@ use crate::endpoint::tcp::ack_options;
 use crate::engine::state::Engine;
 use crate::event::scheduler::{EventScheduler, NO_EVENT};
 use crate::event::timers::TimerKind;
-use crate::measure::trace::row;
-use crate::measure::trace::{PacketEvent, PacketRow, Tracer};
+use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::packet::{Flags, Packet};
 use cwndlab_tcp::{Counters, NEVER};
 

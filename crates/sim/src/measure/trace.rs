@@ -1,9 +1,7 @@
 //! Traces: what a run records beside its metrics. The tracer is a type parameter of the engine, so
 //! that a run without traces pays nothing.
 
-use crate::packet::CROSS;
-use crate::packet::Flags;
-use crate::packet::Packet;
+use crate::packet::{CROSS, Flags, Packet};
 use cwndlab_rules::WindowRule;
 use cwndlab_scenario::{Sampling, Scenario};
 use cwndlab_tcp::{Ecn, EcnEcho, Knobs, SackBlocks, Sender};

@@ -5,8 +5,7 @@ use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::Tracer;
 use crate::network::datapath::Datapath;
 use crate::network::link::{ScheduledQueue, ServiceAction};
-use crate::packet::RoutedPacket;
-use crate::packet::{LOST, Packet};
+use crate::packet::{LOST, Packet, RoutedPacket};
 
 impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
     /// A packet reaches a scheduled queue.

@@ -11,8 +11,7 @@ use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::network::datapath::Datapath;
 use crate::network::route::{Entry, Hop, Stage};
-use crate::packet::LOST;
-use crate::packet::{CROSS, FlowIndices, Packet, RoutedPacket};
+use crate::packet::{CROSS, FlowIndices, LOST, Packet, RoutedPacket};
 
 impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
     /// A packet traverses its route from hop `first` on until it waits for an event, is dropped,
@@ -88,7 +87,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                     self.enqueue_at_link(link, RoutedPacket { packet, flow, stage, indices });
                     return None;
                 }
-                // A packet enters a sender by an event, so this is a receiver or the end of a route.
+                // A packet enters a sender by an event: this is a receiver or the end of a route.
                 Stage::Sink | Stage::Source => {
                     if !T::ON
                         && let Some(sink) = self.sinks.receivers.get_mut(flow as usize)
@@ -184,6 +183,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                 tx_start_s,
             );
             if at_s > self.end_s {
+                // A copy: what a call takes lies in memory, the original need not.
                 let packet = Packet { ..packet };
                 return self.end_trip(flow, indices, index.saturating_sub(1), packet, at_s);
             }

@@ -1,6 +1,6 @@
-//! BBR version 3, bounds on rate and packets in flight, as losses set them: the long-term bound that
-//! probing finds, and the short-term bounds of a cycle (draft-ietf-ccwg-bbr-06, section "Updating
-//! the Model Upon Packet Loss").
+//! BBR version 3, bounds on rate and packets in flight, as losses set them: the long-term bound
+//! that probing finds, and the short-term bounds of a cycle (draft-ietf-ccwg-bbr-06, section
+//! "Updating the Model Upon Packet Loss").
 
 use super::mode::Mode;
 use crate::Ack;

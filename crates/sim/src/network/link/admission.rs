@@ -70,7 +70,7 @@ impl Link {
         if self.notifies_departures {
             return self.depart_one_by_one(now_s, tx_start_s);
         }
-        // Mostly none or one; or many that were not counted before because the count did not matter.
+        // Mostly none or one; or many that were not counted before, as the count did not matter.
         let mut departed = 0;
         while let Some(next) = self.backlog.get(departed)
             && next.at_s <= now_s

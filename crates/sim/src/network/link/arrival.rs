@@ -6,10 +6,10 @@ use super::state::Link;
 use crate::packet::{Flags, LOST};
 
 impl Link {
-    /// A packet of `flow` arrives at `now_s`; its last transmission started at `tx_start_s`. Returns
-    /// its arrival time at the other end, the start of its transmission here, the lead of what
-    /// caused that (`Packet::lead_s`), and its flags, which may have changed; only these if it is
-    /// dropped.
+    /// A packet of `flow` arrives at `now_s`; its last transmission started at `tx_start_s`.
+    /// Returns its arrival time at the other end, the start of its transmission here, the lead of
+    /// what caused that (`Packet::lead_s`), and its flags, which may have changed; only these if it
+    /// is dropped.
     ///
     /// Times are passed in registers, and departures are counted only when the count matters: each
     /// halves the cost of a packet.

@@ -4,8 +4,7 @@
 use crate::network::impairment::jitter::Jitter;
 use crate::network::impairment::loss_model::{LossModel, LossOutcome};
 use crate::network::impairment::token_bucket::TokenBucketMarker;
-use crate::packet::Flags;
-use crate::packet::LOST;
+use crate::packet::{Flags, LOST};
 use crate::rate::outages::Outages;
 
 /// Impairments of a link.

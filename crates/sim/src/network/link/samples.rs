@@ -1,5 +1,5 @@
-//! What a link does beside packets: edges of the measurement window, queue samples, deadlines of its
-//! discipline; and its counters.
+//! What a link does beside packets: edges of the measurement window, queue samples, deadlines of
+//! its discipline; and its counters.
 
 use super::metrics::{LinkCounts, QueueSampler};
 use super::state::Link;
