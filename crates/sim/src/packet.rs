@@ -5,7 +5,7 @@ use crate::collections::slab::Slab;
 use cwndlab_tcp::{Ecn, EcnEcho, SackBlocks};
 
 /// A data packet or an ACK in the network.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Packet {
     /// Arrival time at the next stage, seconds.
     pub at_s: f64,
@@ -150,7 +150,7 @@ pub struct AckOptions {
 pub const CROSS: u32 = 1 << 31;
 
 /// Indices of a flow in the tables of the datapath.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct FlowIndices {
     /// Its route.
     pub route: u32,
@@ -161,7 +161,7 @@ pub struct FlowIndices {
 }
 
 /// A packet with its flow and its position on the route.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RoutedPacket {
     /// The packet.
     pub packet: Packet,

@@ -23,7 +23,7 @@ impl<T> Default for RingBuffer<T> {
     }
 }
 
-impl<T: Copy> RingBuffer<T> {
+impl<T: Copy + Default> RingBuffer<T> {
     /// Number of values.
     #[inline(always)]
     pub fn len(&self) -> usize {
@@ -39,22 +39,22 @@ impl<T: Copy> RingBuffer<T> {
     #[inline(always)]
     pub fn push_back(&mut self, value: T) {
         if self.count == self.slots.len() {
-            self.grow(value);
+            self.grow();
         }
         let slot = self.slot(self.count);
         self.slots[slot] = value;
         self.count += 1;
     }
 
-    /// Doubles the capacity; `value` fills new slots until they are written.
+    /// Doubles the capacity.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, value: T) {
+    fn grow(&mut self) {
         self.slots.rotate_left(self.first);
         self.first = 0;
         let slots = (2 * self.slots.len()).max(FEWEST_SLOTS);
         self.slots.reserve_exact(slots - self.slots.len());
-        self.slots.resize(slots, value);
+        self.slots.resize(slots, T::default());
     }
 
     /// Removes the first value.
@@ -89,10 +89,11 @@ impl<T: Copy> RingBuffer<T> {
         (0..self.count).map(|index| &self.slots[self.slot(index)])
     }
 
-    /// Inserts a value in front of the one at `index`.
-    pub fn insert(&mut self, index: usize, value: T) {
-        self.push_back(value);
+    /// Moves the last value behind the prefix of the others that satisfies `precedes`.
+    pub fn move_last_behind(&mut self, precedes: impl Fn(&T) -> bool) {
+        let index = self.prefix(self.count - 1, precedes);
         let (from, last) = (self.slot(index), self.slot(self.count - 1));
+        let value = self.slots[last];
         if from <= last {
             self.slots.copy_within(from..last, from + 1);
         } else {
@@ -114,7 +115,13 @@ impl<T: Copy> RingBuffer<T> {
 
     /// Length of the prefix that satisfies a condition.
     pub fn partition_point(&self, condition: impl Fn(&T) -> bool) -> usize {
-        let (mut low, mut high) = (0, self.count);
+        self.prefix(self.count, condition)
+    }
+
+    /// The same among the first `count` values.
+    #[inline(always)]
+    fn prefix(&self, count: usize, condition: impl Fn(&T) -> bool) -> usize {
+        let (mut low, mut high) = (0, count);
         while low < high {
             let middle = low + (high - low) / 2;
             if condition(&self[middle]) { low = middle + 1 } else { high = middle }
@@ -123,7 +130,7 @@ impl<T: Copy> RingBuffer<T> {
     }
 }
 
-impl<T: Copy> Index<usize> for RingBuffer<T> {
+impl<T: Copy + Default> Index<usize> for RingBuffer<T> {
     type Output = T;
 
     fn index(&self, index: usize) -> &T {
@@ -154,9 +161,12 @@ mod tests {
                     }
                     2 => prop_assert_eq!(ring.pop_front(), queue.pop_front()),
                     3 => {
-                        let place = place.min(queue.len());
-                        ring.insert(place, number);
-                        queue.insert(place, number);
+                        // A value that belongs in front of the second half of sorted values.
+                        let place = queue.len() / 2;
+                        let middle = queue.get(place).copied().unwrap_or(number);
+                        ring.push_back(middle);
+                        ring.move_last_behind(|&earlier| earlier < middle);
+                        queue.insert(queue.partition_point(|&earlier| earlier < middle), middle);
                     }
                     _ => {
                         let count = place.min(queue.len());

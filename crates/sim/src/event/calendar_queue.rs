@@ -180,9 +180,8 @@ impl EventScheduler for CalendarQueue {
         self.add(Event { packet, fifo });
     }
 
-    fn insert(&mut self, fifo: u32, count: &mut u32, packet: Packet) {
-        self.push(fifo, count, packet);
-    }
+    /// Packets are in order wherever they were appended.
+    fn sort_in_last(&mut self, _: u32, _: &mut u32) {}
 
     #[inline(always)]
     fn pop(&mut self, fifo: u32, count: &mut u32) -> Packet {

@@ -45,10 +45,6 @@ impl<H: IndexedPriorityQueue + Send + Sync + 'static> EventScheduler for HeadSch
 
     #[inline(always)]
     fn push(&mut self, fifo: u32, state: &mut PooledRing, packet: Packet) {
-        debug_assert!(
-            self.rings.back(state).is_none_or(|last| last.at_s <= packet.at_s),
-            "a FIFO is in order of time"
-        );
         let was_empty = state.is_empty();
         let at_s = packet.at_s;
         self.rings.push_back(state, packet);
@@ -57,15 +53,17 @@ impl<H: IndexedPriorityQueue + Send + Sync + 'static> EventScheduler for HeadSch
         }
     }
 
-    fn insert(&mut self, fifo: u32, state: &mut PooledRing, packet: Packet) {
-        if self.rings.insert(state, packet, |earlier| earlier.at_s <= packet.at_s) == 0 {
-            self.heads.schedule(fifo, packet.at_s);
+    fn sort_in_last(&mut self, fifo: u32, state: &mut PooledRing) {
+        let Some(at_s) = self.rings.back(state).map(|last| last.at_s) else { return };
+        if self.rings.move_last_behind(*state, |earlier| earlier.at_s <= at_s) == 0 {
+            self.heads.schedule(fifo, at_s);
         }
     }
 
     #[inline(always)]
     fn pop(&mut self, fifo: u32, state: &mut PooledRing) -> Packet {
         let packet = self.rings.pop_front(state).expect("a scheduled FIFO has a head");
+        debug_assert!(packet.at_s <= self.next_time_s(state), "a FIFO is in order of time");
         self.heads.schedule(fifo, self.next_time_s(state));
         packet
     }

@@ -47,18 +47,20 @@ impl InputQueue {
     /// Inserts a packet in order, nearly always at the end.
     #[inline(always)]
     fn put(&mut self, new: RoutedPacket) {
-        if new.packet.at_s > self.last_s {
-            self.last_s = new.packet.at_s;
-            self.ring.push_back(new);
+        let at_s = new.packet.at_s;
+        self.ring.push_back(new);
+        if at_s > self.last_s {
+            self.last_s = at_s;
         } else {
-            self.insert(new);
+            self.sort_in_last();
         }
     }
 
+    /// Moves the last packet to its place.
     #[inline(never)]
-    fn insert(&mut self, new: RoutedPacket) {
-        let index = self.ring.partition_point(|old| old.key() <= new.key());
-        self.ring.insert(index, new);
+    fn sort_in_last(&mut self) {
+        let Some(key) = self.ring.iter().next_back().map(RoutedPacket::key) else { return };
+        self.ring.move_last_behind(|old| old.key() <= key);
     }
 }
 

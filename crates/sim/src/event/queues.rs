@@ -87,9 +87,13 @@ impl<S: EventScheduler> EventQueues<S> {
         self.scheduler.push(fifo, &mut self.fifos[fifo as usize].state, packet);
     }
 
-    /// Inserts a packet behind all that arrive no later: for a FIFO behind a stage that reorders.
-    pub fn insert(&mut self, fifo: u32, packet: Packet) {
-        self.packets += 1;
-        self.scheduler.insert(fifo, &mut self.fifos[fifo as usize].state, packet);
+    /// Moves the packet that was pushed last behind all that arrive no later: for a FIFO behind a
+    /// stage that reorders.
+    ///
+    /// It takes no packet: what a call takes lies in memory, and every packet of the caller would,
+    /// also the many that are only pushed.
+    #[inline(never)]
+    pub fn sort_in_last(&mut self, fifo: u32) {
+        self.scheduler.sort_in_last(fifo, &mut self.fifos[fifo as usize].state);
     }
 }

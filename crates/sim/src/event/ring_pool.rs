@@ -54,12 +54,12 @@ impl<T> Default for RingPool<T> {
     }
 }
 
-impl<T: Copy> RingPool<T> {
+impl<T: Copy + Default> RingPool<T> {
     /// Appends a value.
     #[inline(always)]
     pub fn push_back(&mut self, ring: &mut PooledRing, value: T) {
         if ring.count == ring.slots() {
-            self.grow(ring, value);
+            self.grow(ring);
         }
         self.slots[ring.slot(ring.count)] = value;
         ring.count += 1;
@@ -88,20 +88,16 @@ impl<T: Copy> RingPool<T> {
         if ring.count > 0 { Some(&self.slots[ring.slot(ring.count - 1)]) } else { None }
     }
 
-    /// Inserts a value behind the prefix that satisfies `precedes`, and returns the length of this
-    /// prefix.
-    pub fn insert(
-        &mut self,
-        ring: &mut PooledRing,
-        value: T,
-        precedes: impl Fn(&T) -> bool,
-    ) -> u32 {
-        let (mut low, mut high) = (0, ring.count);
+    /// Moves the last value behind the prefix that satisfies `precedes`, and returns the length of
+    /// this prefix.
+    pub fn move_last_behind(&mut self, ring: PooledRing, precedes: impl Fn(&T) -> bool) -> u32 {
+        let last = ring.count - 1;
+        let (mut low, mut high) = (0, last);
         while low < high {
             let middle = low + (high - low) / 2;
             if precedes(&self.slots[ring.slot(middle)]) { low = middle + 1 } else { high = middle }
         }
-        self.push_back(ring, value);
+        let value = self.slots[ring.slot(last)];
         for place in (low + 1..ring.count).rev() {
             self.slots[ring.slot(place)] = self.slots[ring.slot(place - 1)];
         }
@@ -109,13 +105,14 @@ impl<T: Copy> RingPool<T> {
         low
     }
 
-    /// Doubles the slots; `value` fills new slots until they are written.
+    /// Doubles the slots. It does not take the value that needs one: what a call takes lies in
+    /// memory, and every packet would be written there first.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, ring: &mut PooledRing, value: T) {
+    fn grow(&mut self, ring: &mut PooledRing) {
         let class = if ring.slots() == 0 { 0 } else { ring.slots().trailing_zeros() + 1 };
         let begin = self.free[class as usize].pop().unwrap_or_else(|| {
-            self.slots.resize(self.slots.len() + (1 << class), value);
+            self.slots.resize(self.slots.len() + (1 << class), T::default());
             self.slots.len() as u32 - (1 << class)
         });
         for index in 0..ring.count {
@@ -156,7 +153,8 @@ mod tests {
                     _ => {
                         // A value that belongs in front of the second half.
                         let middle = queue.get(queue.len() / 2).copied().unwrap_or(number);
-                        let index = pool.insert(ring, middle, |&earlier| earlier < middle);
+                        pool.push_back(ring, middle);
+                        let index = pool.move_last_behind(*ring, |&earlier| earlier < middle);
                         prop_assert_eq!(
                             index as usize,
                             queue.partition_point(|&earlier| earlier < middle)

@@ -37,12 +37,13 @@ pub trait EventScheduler: Send + Sync + 'static {
     /// Whether a FIFO has no packets.
     fn is_empty(&self, state: &Self::FifoState) -> bool;
 
-    /// Appends a packet to its FIFO; times within a FIFO never decrease.
+    /// Appends a packet to its FIFO. Times within a FIFO never decrease, or
+    /// [`EventScheduler::sort_in_last`] is called next.
     fn push(&mut self, fifo: u32, state: &mut Self::FifoState, packet: Packet);
 
-    /// Inserts a packet behind all of its FIFO that arrive no later: for a FIFO behind a stage that
-    /// reorders.
-    fn insert(&mut self, fifo: u32, state: &mut Self::FifoState, packet: Packet);
+    /// Moves the packet that was appended last behind all of its FIFO that arrive no later: for a
+    /// FIFO behind a stage that reorders.
+    fn sort_in_last(&mut self, fifo: u32, state: &mut Self::FifoState);
 
     /// Removes the first packet of the FIFO that is due first.
     fn pop(&mut self, fifo: u32, state: &mut Self::FifoState) -> Packet;

@@ -175,25 +175,29 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
     ) {
         let hop = self.hops[index as usize];
         let Packet { mut at_s, mut tx_start_s, mut lead_s, .. } = packet;
+        let Packet { number, sent_s, size_bytes, flags, options, .. } = packet;
         if hop.access_link != Hop::NO_ACCESS_LINK {
             (at_s, tx_start_s, lead_s) = self.access_links.transmit(
                 indices.first_access_link + hop.access_link,
                 at_s,
-                packet.size_bytes,
+                size_bytes,
                 tx_start_s,
             );
             if at_s > self.end_s {
-                // A copy: what a call takes lies in memory, the original need not.
-                let packet = Packet { ..packet };
+                let packet =
+                    Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options };
                 return self.end_trip(flow, indices, index.saturating_sub(1), packet, at_s);
             }
         }
-        let packet = Packet { at_s, tx_start_s, lead_s, ..packet };
         if hop.entry != Entry::Immediate {
+            let packet =
+                Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options };
             return self.schedule(flow, indices, index, hop.entry, packet);
         }
+        let packet =
+            Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options };
         if !INLINE {
-            return self.traverse_and_wait(flow, indices, index, Packet { ..packet });
+            return self.traverse_and_wait(flow, indices, index, packet);
         }
         if let Some((fifo, ack)) = self.traverse(flow, indices, index, packet) {
             self.event_queues.push(fifo, ack);
@@ -214,11 +218,12 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             Entry::Merge(port) => {
                 self.merge_packet(port, RoutedPacket { packet, flow, stage, indices })
             }
-            Entry::SortedFifo(offset) => {
-                self.event_queues.insert(indices.first_fifo + offset, Packet { ..packet })
-            }
-            Entry::Fifo(offset) | Entry::RunAhead(offset) => {
-                self.event_queues.push(indices.first_fifo + offset, packet)
+            Entry::Fifo(offset) | Entry::SortedFifo(offset) | Entry::RunAhead(offset) => {
+                let fifo = indices.first_fifo + offset;
+                self.event_queues.push(fifo, packet);
+                if let Entry::SortedFifo(_) = entry {
+                    self.event_queues.sort_in_last(fifo);
+                }
             }
             Entry::Immediate => {}
         }

@@ -1,7 +1,7 @@
 //! Backlog of a link with an admission queue: the pending departures.
 
 /// A packet that waits or is in service, with its departure time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PendingDeparture {
     /// Its departure, seconds.
     pub at_s: f64,
