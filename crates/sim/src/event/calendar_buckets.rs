@@ -13,7 +13,7 @@ const CHUNK: usize = 16;
 const NONE: u32 = u32::MAX;
 
 /// An event with a time.
-pub trait Timed: Copy {
+pub trait Timed: Copy + Default {
     /// Time, seconds.
     fn at_s(&self) -> f64;
 }
@@ -41,6 +41,8 @@ pub struct CalendarBuckets<T> {
     /// A power of two of buckets.
     buckets: Vec<Bucket>,
     events: Vec<T>,
+    /// The last event that `insert` did not store among them.
+    other: T,
     /// The next chunk of the same bucket, for each chunk.
     next: Vec<u32>,
     /// First free chunk.
@@ -62,6 +64,7 @@ impl<T: Timed> CalendarBuckets<T> {
             current: 0,
             buckets: vec![Bucket::EMPTY; buckets.next_power_of_two()],
             events: Vec::new(),
+            other: T::default(),
             next: Vec::new(),
             free: NONE,
             count: 0,
@@ -91,16 +94,21 @@ impl<T: Timed> CalendarBuckets<T> {
         self.bucket(at_s) < self.current
     }
 
-    /// Adds an event if it belongs to a future bucket; returns whether it does.
+    /// Adds an event if it belongs to a future bucket; returns whether it does. Otherwise
+    /// [`CalendarBuckets::refused`] is the event.
+    ///
+    /// Calls take no event: what a call takes lies in memory, and every event would be written
+    /// there first.
     #[inline(always)]
     pub fn insert(&mut self, event: T) -> bool {
         let bucket = self.bucket(event.at_s());
         if bucket.wrapping_sub(self.current).wrapping_sub(1) >= self.buckets.len() as u64 - 1 {
-            return self.insert_overflow(bucket, event);
+            self.other = event;
+            return self.insert_overflow(bucket);
         }
         let index = self.index(bucket);
         if self.buckets[index].count as usize == CHUNK {
-            self.add_chunk(index, event);
+            self.add_chunk(index);
         }
         let bucket = &mut self.buckets[index];
         self.events[bucket.last as usize * CHUNK + bucket.count as usize] = event;
@@ -109,24 +117,29 @@ impl<T: Timed> CalendarBuckets<T> {
         true
     }
 
+    /// The event that [`CalendarBuckets::insert`] refused last.
+    pub fn refused(&self) -> T {
+        self.other
+    }
+
     #[inline(never)]
-    fn insert_overflow(&mut self, bucket: u64, event: T) -> bool {
+    fn insert_overflow(&mut self, bucket: u64) -> bool {
         if bucket <= self.current {
             return false;
         }
         self.overflow_inserts += 1;
-        self.overflow.insert((event.at_s().to_bits(), self.overflow_inserts), event);
+        self.overflow.insert((self.other.at_s().to_bits(), self.overflow_inserts), self.other);
         true
     }
 
-    /// Adds a chunk to a bucket; `event` fills it until its slots are written.
+    /// Adds a chunk to a bucket.
     #[inline(never)]
-    fn add_chunk(&mut self, index: usize, event: T) {
+    fn add_chunk(&mut self, index: usize) {
         let chunk = if self.free == NONE { self.next.len() as u32 } else { self.free };
         match self.next.get_mut(chunk as usize) {
             Some(next) => self.free = std::mem::replace(next, NONE),
             None => {
-                self.events.resize(self.events.len() + CHUNK, event);
+                self.events.resize(self.events.len() + CHUNK, T::default());
                 self.next.push(NONE);
             }
         }
@@ -210,7 +223,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
     struct TestEvent(u64, usize);
 
     impl Timed for TestEvent {
@@ -253,6 +266,7 @@ mod tests {
                     _ => {
                         let event = TestEvent(current + ahead, number);
                         prop_assert_eq!(buckets.insert(event), ahead > 0);
+                        prop_assert!(ahead > 0 || buckets.refused() == event);
                         if ahead > 0 {
                             lists.entry(event.0).or_default().push(event);
                         }

@@ -11,7 +11,7 @@ use crate::event::winner_tree::{IndexedPriorityQueue, SortedSet};
 use crate::packet::Packet;
 
 /// A packet and the FIFO in which it waits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Event {
     packet: Packet,
     fifo: u32,
@@ -55,16 +55,17 @@ impl CalendarQueue {
     #[inline(always)]
     fn add(&mut self, event: Event) {
         if !self.buckets.insert(event) {
-            self.add_current(event);
+            self.add_current();
         } else if self.taken == self.order.len() {
             self.advance();
         }
     }
 
-    /// Adds a packet to the current bucket. If the packet lies before the current bucket, the
+    /// Adds the packet that the buckets refused to the current one. If the packet lies before the current bucket, the
     /// calendar rewinds: so far it has only looked ahead.
     #[inline(never)]
-    fn add_current(&mut self, event: Event) {
+    fn add_current(&mut self) {
+        let event = self.buckets.refused();
         if self.buckets.is_past(event.packet.at_s) {
             let left =
                 self.order[self.taken..].iter().map(|&(_, index)| self.current[index as usize]);

@@ -6,9 +6,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Purpose of a timer. At equal times smaller kinds come first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TimerKind {
     /// The measurement window [start, end) starts or ends.
+    #[default]
     WindowEdge,
     /// A flow starts.
     FlowStart,
