@@ -18,6 +18,7 @@ def mebibytes(value: float) -> str:
 FIGURES: dict[str, tuple[Callable[[float], str], str]] = {
     "ratio": (lambda value: f"{value:.1f} times faster than ns-2", "{:g} times"),
     "bytes_per_flow": (lambda value: f"{value:,.0f} bytes a flow above an empty run", "{:g} bytes"),
+    "bytes_per_flow_python": (lambda value: f"{value:,.0f} bytes a flow with tables", "{:g} bytes"),
     "peak_bytes": (mebibytes, ""),
     "cost": (lambda value: f"{value:.2f} times the built-in rule", "{:g} times"),
     "speed_up": (lambda value: f"{value:.2f} times faster", "{:g} times"),

@@ -122,12 +122,14 @@ def test_the_record_of_the_guard_has_its_runs(bench):
 def test_targets_are_those_that_were_asked_for(bench):
     """The issue's table; a target that is not met stays as it is."""
     asked = {
-        ("ten-mixed", "ratio"): 15, ("thousand", "ratio"): 15, ("parking-lot", "ratio"): 10,
-        **{(f"{size}-{kind}", "ratio"): 12 for size in ("ten", "thousand") for kind in ("red",
-        "red-ecn", "drr")},
+        ("ten-mixed", "ratio"): 20, ("ten-red", "ratio"): 15, ("ten-red-ecn", "ratio"): 15,
+        ("ten-drr", "ratio"): 15, ("thousand", "ratio"): 22, ("thousand-red", "ratio"): 18,
+        ("thousand-red-ecn", "ratio"): 18, ("thousand-drr", "ratio"): 15,
+        ("parking-lot", "ratio"): 15,
         ("hundred-thousand", "ratio"): 15, ("hundred-thousand", "bytes_per_flow"): 700,
-        ("million", "peak_bytes"): 2 * 1024**3, ("formula", "cost"): 1.3,
-        ("sweep", "speed_up"): 1.9,
+        ("hundred-thousand", "bytes_per_flow_python"): 1500,
+        ("million", "peak_bytes"): 800 * 1024**2, ("formula", "cost"): 1.15,
+        ("python-rule", "cost"): 3, ("traced", "cost"): 1.2, ("sweep", "speed_up"): 1.9,
         ("start-up", "version_s"): 0.3, ("start-up", "import_s"): 0.3,
     }  # fmt: skip
     found = {
@@ -138,7 +140,7 @@ def test_targets_are_those_that_were_asked_for(bench):
     assert found == asked
 
 
-@pytest.mark.parametrize(("value", "word"), [(14.9, "NOT MET"), (15.0, "met")])
+@pytest.mark.parametrize(("value", "word"), [(19.9, "NOT MET"), (20.0, "met")])
 def test_a_target_is_met_or_not(bench, value, word):
     entries = {"ten-mixed": {"figures": {"ratio": value, "same_work": True}}}
     _, rows = bench["tables"].targets(entries)
@@ -147,13 +149,13 @@ def test_a_target_is_met_or_not(bench, value, word):
 
 def test_a_target_that_the_median_misses_stays_missed_whatever_the_fastest_runs_did(bench):
     own = [{"wall_s": seconds, "delivered": 1000} for seconds in (0.01, 0.02, 0.03)]
-    peer = [{"wall_s": seconds, "delivered": 1000} for seconds in (0.2, 0.2, 0.16)]
+    peer = [{"wall_s": seconds, "delivered": 1000} for seconds in (0.2, 0.2, 0.21)]
     figures = bench["engine"].beside(own, peer)
     _, rows = bench["tables"].targets({"ten-mixed": {"figures": figures}})
     assert rows[0][2:] == [
         "10.0 times faster than ns-2",
-        "at least 15 times",
-        "NOT MET, 16.0 times in the fastest run of each",
+        "at least 20 times",
+        "NOT MET, 20.0 times in the fastest run of each",
     ]
 
 
