@@ -31,11 +31,11 @@ def run(scenario: dict) -> dict:
 
     By the core (network built and run), and with all that Python is handed.
     """
-    from cwndlab import _core
+    from cwndlab import native
 
-    parsed = _core.parse(json.dumps(scenario), "json")
+    parsed = native.Scenario(json.dumps(scenario), "json")
     begin = time.perf_counter()
-    result, _ = _core.run(parsed)
+    result, _ = parsed.run()
     whole_s = time.perf_counter() - begin
     result = json.loads(result)
     flows = result["flows"]

@@ -60,9 +60,9 @@ def read(name: str) -> dict:
     try:
         import tomllib
     except ModuleNotFoundError:  # Python 3.10
-        from cwndlab import _core
+        from cwndlab import native
 
-        return json.loads(_core.parse((SCENARIOS / f"{name}.toml").read_text(), "toml"))
+        return json.loads(native.Scenario((SCENARIOS / f"{name}.toml").read_text()).to_json())
     return tomllib.loads((SCENARIOS / f"{name}.toml").read_text())
 
 

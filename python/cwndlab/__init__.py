@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from cwndlab.custom_rules import Leave as Leave
     from cwndlab.custom_rules import WindowRule as WindowRule
     from cwndlab.errors import ClusterError as ClusterError
+    from cwndlab.errors import CwndlabError as CwndlabError
+    from cwndlab.errors import LiveError as LiveError
     from cwndlab.errors import RuleError as RuleError
     from cwndlab.errors import RunError as RunError
     from cwndlab.errors import ScenarioError as ScenarioError
@@ -54,9 +56,11 @@ _HOMES = {
     "Ack": "native",
     "ClusterError": "errors",
     "Comparison": "comparison",
+    "CwndlabError": "errors",
     "Leave": "custom_rules",
     "Pairwise": "pairwise",
     "Level": "plan",
+    "LiveError": "errors",
     "Plan": "plan",
     "Result": "results",
     "RuleError": "errors",

@@ -17,6 +17,9 @@ A class with `increase` and `decrease`, run in the simulator like any other rule
 In a file ``my_rules.py`` it is called ``"my_rules.py:Patient(3)"``, in scenarios and on the command
 line; where it was defined in the program that runs, `cwndlab.rule` gives its name:
 ``cwndlab.rule(Patient, 3)``.
+
+A scenario file is data (`data_beside`): reading one runs no code but rule files that lie beside it,
+and what the program has imported already. `trust` adds others.
 """
 
 from __future__ import annotations
@@ -28,7 +31,9 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -100,7 +105,52 @@ _named: dict[tuple[str, str], type] = {}
 _loaded: dict[Path, tuple[bytes, ModuleType]] = {}
 # Files being imported: a file that builds one of its rules meanwhile would wait for itself.
 _reading: set[Path] = set()
+# Folders, files and modules whose code may run although only data names it.
+_trusted_paths: set[Path] = set()
+_trusted_modules: set[str] = set()
+# Folder of the file being read, for what it names; none for what the program names itself.
+_data_folder: ContextVar[Path | None] = ContextVar("_data_folder", default=None)
 _lock = threading.RLock()
+
+
+@contextmanager
+def data_beside(folder: str | Path | None) -> Iterator[None]:
+    """Read data that may name rules in files of `folder`, and no other code than trusted one.
+
+    Without a folder the program itself names the rules.
+    """
+    if folder is None:
+        yield
+        return
+    before = _data_folder.set(Path(folder).resolve())
+    try:
+        yield
+    finally:
+        _data_folder.reset(before)
+
+
+def trust(place: str | Path) -> None:
+    """Let scenarios and sweeps name rules of a Python file, of a folder's files, or of a module.
+
+    Examples
+    --------
+    >>> trust("fractions")
+    >>> class_of("fractions:Fraction(1)")[0]
+    'Fraction'
+    """
+    path = Path(place)
+    if isinstance(place, Path) or path.suffix == ".py" or path.is_dir():
+        _trusted_paths.add(path.resolve())
+    else:
+        _trusted_modules.add(place)
+
+
+def trust_named(arguments: Iterable[str]) -> None:
+    """Trust what the arguments of a command name: ``my.py:Mine(2)``, ``rule=my.rules:Mine``."""
+    for argument in arguments:
+        found = NOTATION.fullmatch(argument.rpartition("=")[2] if "(" not in argument else argument)
+        if found is not None:
+            trust(found["place"].rpartition("=")[2].strip())
 
 
 def name_of(rule: type, *values: object, **named: object) -> str:
@@ -128,8 +178,10 @@ def name_of(rule: type, *values: object, **named: object) -> str:
     return _written(place, rule.__qualname__, list(values), named)
 
 
-def find(text: str) -> tuple[str, Callable[[], object]]:
+def find(text: str, folder: str | Path | None = None) -> tuple[str, Callable[[], object]]:
     """Read a notation: its canonical form, and a function that makes a rule for a flow.
+
+    A file's path is relative to `folder`, if there is one; the text is data then (`data_beside`).
 
     Raises
     ------
@@ -144,7 +196,10 @@ def find(text: str) -> tuple[str, Callable[[], object]]:
     'cwndlab.custom_rules:WindowRule'
     """
     place, name, values, named = _read(text)
-    rule = _class(place, name)
+    if folder is not None and place.endswith(".py"):
+        place = str((Path(folder) / place).resolve())
+    with data_beside(folder):
+        rule = _class(place, name)
     for method in ("increase", "decrease"):
         if not callable(getattr(rule, method, None)):
             raise Unusable(f"has no method {method}")
@@ -277,6 +332,7 @@ def _literal(value: object) -> str:
 def _class(place: str, name: str) -> Callable[..., object]:
     if (place, name) in _named and place not in sys.modules:
         return _named[place, name]
+    _check_trusted(place)
     if place.endswith(".py"):
         with _lock:
             module = _file(Path(place))
@@ -295,6 +351,27 @@ def _class(place: str, name: str) -> Callable[..., object]:
         )
         raise Unusable(f"{place} has no {name}; classes there: {known}")
     return found
+
+
+def _check_trusted(place: str) -> None:
+    """Raise if code would run that only data names."""
+    folder = _data_folder.get()
+    if folder is None:
+        return
+    if place.endswith(".py"):
+        path = Path(place).resolve()
+        if path not in _loaded and not any(
+            path.is_relative_to(trusted) for trusted in (folder, *_trusted_paths)
+        ):
+            raise Unusable(
+                f"{path} does not lie beside the file that names it: expected a rule file there, "
+                "or --rules FILE (in Python: cwndlab.custom_rules.trust)"
+            )
+    elif place not in sys.modules and place not in _trusted_modules:
+        raise Unusable(
+            f"module {place} is not imported for a file that names it: expected a rule file "
+            f"beside it, or --rules {place} (in Python: import it first)"
+        )
 
 
 def _module(place: str) -> ModuleType:

@@ -1,4 +1,4 @@
-r"""Exceptions of the package; all are `ValueError`.
+r"""Exceptions of the package, all of them `CwndlabError`.
 
 Their text is one line that names the key, the value and what is expected (`cwndlab.message`).
 
@@ -12,18 +12,42 @@ True False
 
 from __future__ import annotations
 
-from cwndlab.native import RuleError, RunError, ScenarioError
+__all__ = [
+    "ClusterError",
+    "CwndlabError",
+    "LiveError",
+    "RuleError",
+    "RunError",
+    "ScenarioError",
+    "StoreError",
+]
 
-__all__ = ["ClusterError", "LiveError", "RuleError", "RunError", "ScenarioError", "StoreError"]
+# The core raises the first four and imports them from here.
 
 
-class ClusterError(ValueError):
+class CwndlabError(Exception):
+    """Anything that this package reports to its user."""
+
+
+class ScenarioError(CwndlabError, ValueError):
+    """A scenario that is not valid: the message names the key, the value and what is expected."""
+
+
+class RuleError(ScenarioError):
+    """A rule that is not valid."""
+
+
+class RunError(CwndlabError, RuntimeError):
+    """A run that failed: not enough memory, or an error of its rule."""
+
+
+class ClusterError(CwndlabError, RuntimeError):
     """A cluster that cannot be reached, or whose workers have another engine."""
 
 
-class LiveError(ValueError):
+class LiveError(CwndlabError, RuntimeError):
     """Real flows that this machine does not support, or that were requested wrongly."""
 
 
-class StoreError(ValueError):
+class StoreError(CwndlabError, OSError):
     """A store of runs that cannot be read or written."""

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from cwndlab import native
 from cwndlab.results import Result
 from cwndlab.scenario import Scenario
 
@@ -68,14 +67,11 @@ def run(
     >>> run(scenario, seed=3).trace_hash == run(scenario, seed=3, scheduler="heap").trace_hash
     True
     """
-    document = _as_scenario(scenario).to_dict()
+    found = _as_scenario(scenario)
     if seed is not None:
-        document["seed"] = seed
-    text = Scenario(document).to_json(indent=None)
-    answer, traces = native.run(
-        text, progress, scheduler, None if pcap is None else os.fspath(pcap)
-    )
-    return Result.from_native(answer, traces, document)
+        found = found.with_seed(seed)
+    answer, traces = found.core.run(progress, scheduler, None if pcap is None else os.fspath(pcap))
+    return Result.from_native(answer, traces, found.to_dict())
 
 
 def run_many(

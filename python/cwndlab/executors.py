@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from cwndlab import native
-from cwndlab.errors import ScenarioError
+from cwndlab.errors import RunError, ScenarioError
 from cwndlab.execute import Progress, default_jobs, side_by_side
 
 Key = TypeVar("Key", bound=Hashable)
@@ -71,8 +71,8 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
     began_s = time.perf_counter()
     result, error, traces = "", "", None
     try:
-        result, traces = native.run(scenario, progress)
-    except ScenarioError as raised:
+        result, traces = native.Scenario(scenario, "json").run(progress)
+    except (ScenarioError, RunError) as raised:
         error = " ".join(str(raised).split())
         cause = raised.__cause__
         if cause is not None:

@@ -6,20 +6,16 @@ import json
 from typing import Any
 
 from cwndlab import _core
-from cwndlab._core import Ack, RuleError, RunError, ScenarioError
+from cwndlab._core import Ack, Scenario
+from cwndlab.errors import RuleError
 
 __all__ = [
     "Ack",
-    "RuleError",
-    "RunError",
-    "ScenarioError",
+    "Scenario",
     "build",
-    "canonical",
     "knobs",
-    "parse",
     "rule",
     "rules",
-    "run",
     "schema",
     "version",
 ]
@@ -123,28 +119,3 @@ def schema() -> dict[str, Any]:
     'object'
     """
     return json.loads(_core.schema())
-
-
-def parse(text: str, format: str) -> dict[str, Any]:
-    """Validate a scenario's text (``"toml"`` or ``"json"``) and return it as a dictionary.
-
-    Raises
-    ------
-    ScenarioError
-        If it is not a valid scenario.
-    """
-    return json.loads(canonical(text, format))
-
-
-def canonical(text: str, format: str) -> str:
-    """Validate a scenario's text like `parse`, and return one line of JSON with every default.
-
-    Raises
-    ------
-    ScenarioError
-        If it is not a valid scenario.
-    """
-    return _core.parse(text, format)
-
-
-run = _core.run

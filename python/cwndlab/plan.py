@@ -14,12 +14,10 @@ from typing import Any, NamedTuple
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, plural
 from cwndlab.patching import patched
-from cwndlab.scenario import Scenario
+from cwndlab.scenario import SEEDS, Scenario
 
 MAX_RUNS = 10_000_000
 REPLICATE = "replicate"
-SEEDS = 2**63
-"""Upper bound of seeds: integers of TOML and of tables are below it."""
 
 
 @dataclass(frozen=True)

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from cwndlab import native, tomltext
 from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
 from cwndlab.patching import patched
 from cwndlab.quantities import Quantity, seconds
+
+SEEDS = 2**63
+"""Upper bound of seeds: integers of TOML and of tables are below it."""
 
 
 class Scenario:
     """A network, its traffic, and its measurements.
 
-    A scenario is validated when it is made, and never changes.
+    A scenario is parsed and checked once, when it is made, and never changes.
+
+    Attributes
+    ----------
+    core : cwndlab.native.Scenario
+        What the core made of it.
 
     Examples
     --------
@@ -39,7 +47,7 @@ class Scenario:
             raise ScenarioError(
                 f"scenario: {error}: expected tables, lists, text, numbers, true or false"
             ) from None
-        native.parse(text, "json")
+        self.core = native.Scenario(text, "json")
 
     @classmethod
     def load(cls, source: str | Path) -> Scenario:
@@ -77,16 +85,26 @@ class Scenario:
                 f"{path}: the file is not valid: expected TOML or JSON in UTF-8"
             ) from None
         try:
-            return cls.from_text(
-                _with_absolute_files(text, path), "json" if path.suffix == ".json" else "toml"
-            )
+            return cls.from_text(text, "json" if path.suffix == ".json" else "toml", path.parent)
         except ScenarioError as error:
             raise type(error)(f"{path}: {error}") from None
 
     @classmethod
-    def from_text(cls, text: str, format: str = "toml") -> Scenario:
-        """Read a scenario from text in ``"toml"`` or ``"json"``."""
-        return cls(native.parse(text, format))
+    def from_text(
+        cls, text: str, format: Literal["toml", "json"] = "toml", folder: str | Path | None = None
+    ) -> Scenario:
+        """Read a scenario from text in ``"toml"`` or ``"json"``.
+
+        Paths in it are relative to `folder`, by default to the working directory.
+        """
+        core = native.Scenario(text, format, None if folder is None else Path(folder).resolve())
+        return cls._of(core, json.loads(core.to_json()))
+
+    @classmethod
+    def _of(cls, core: native.Scenario, document: dict[str, Any]) -> Scenario:
+        new = cls.__new__(cls)
+        new.core, new._document = core, document
+        return new
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
@@ -121,6 +139,23 @@ class Scenario:
             document = _fitting(changed, document) if key.endswith("kind") else changed
         return Scenario(document)
 
+    def with_seed(self, seed: int) -> Scenario:
+        """Return the scenario with another seed, without checking the rest again.
+
+        Raises
+        ------
+        ScenarioError
+            If the seed is not a whole number from 0 to 2^63 - 1.
+
+        Examples
+        --------
+        >>> dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)").with_seed(7)["seed"]
+        7
+        """
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < SEEDS:
+            raise ScenarioError(invalid("seed", seed, "a whole number from 0 to 2^63 - 1"))
+        return self._of(self.core.with_seed(seed), {**self._document, "seed": seed})
+
     @property
     def duration_s(self) -> float:
         """Simulated time, seconds."""
@@ -131,6 +166,16 @@ class Scenario:
     def to_dict(self) -> dict[str, Any]:
         """Return the scenario as a new dictionary."""
         return copy.deepcopy(self._document)
+
+    def canonical(self) -> dict[str, Any]:
+        """Return the scenario with every default, in canonical notation.
+
+        Examples
+        --------
+        >>> dumbbell("10Mbit", "20ms", flows="AIMD(1,.5)").canonical()["flows"][0]["rule"]
+        'AIMD(1, 0.5)'
+        """
+        return json.loads(self.core.to_json())
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return the scenario as JSON text."""
@@ -147,7 +192,7 @@ class Scenario:
         return key in self._document
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Scenario) and self._document == other._document
+        return isinstance(other, Scenario) and self.core == other.core
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -188,39 +233,6 @@ def _keys_of_kind(before: Any, kind: Any) -> set[str] | None:
         if before in kinds and kind in kinds:
             return kinds[kind]
     return None
-
-
-_FILE = re.compile(
-    r"""(?P<key>(?<![\w.-])["']?file["']?\s*[=:]\s*)(?P<quote>["'])(?P<name>[^"'\n]+)(?P=quote)"""
-)
-_RULE = re.compile(
-    r"""(?P<key>(?<![\w.-])["']?rule["']?\s*[=:]\s*)"""
-    r"""(?:"(?P<name>[^"\n:]+\.py)(?=:)|'(?P<literal>[^'\n:]+\.py)(?P<rest>:[^'\n]*)')"""
-)
-
-
-def _with_absolute_files(text: str, path: Path) -> str:
-    """Make the paths in a scenario (``file = "x.down"``, ``rule = "x.py:Mine"``) absolute.
-
-    They are relative to its directory.
-
-    This changes the text, because the native core reads the files while it reads the scenario. Line
-    numbers stay.
-    """
-
-    def absolute(found: re.Match[str]) -> str:
-        return found["key"] + json.dumps(
-            str((path.parent / found["name"]).resolve()), ensure_ascii=False
-        )
-
-    def absolute_rule(found: re.Match[str]) -> str:
-        file = str((path.parent / (found["name"] or found["literal"])).resolve())
-        if found["name"]:
-            return found["key"] + json.dumps(file, ensure_ascii=False)[:-1]
-        # A literal string of TOML has no escapes: it becomes a basic string.
-        return found["key"] + json.dumps(file + found["rest"], ensure_ascii=False)
-
-    return _RULE.sub(absolute_rule, _FILE.sub(absolute, text))
 
 
 def dumbbell(

@@ -176,9 +176,9 @@ def scenario(side: Side, network: Network) -> dict:
 
 def ours(side: Side, network: Network) -> list[Trace]:
     """Each flow in cwndlab, at every packet sent."""
-    from cwndlab import _core
+    from cwndlab import native
 
-    _, traces = _core.run(json.dumps(scenario(side, network)))
+    _, traces = native.Scenario(json.dumps(scenario(side, network)), "json").run()
     columns = {
         name: numpy.frombuffer(data, dtype=kind) for name, (kind, data) in traces["packets"].items()
     }

@@ -22,9 +22,9 @@ def with_phases(scenario: dict, phases: list[float]) -> dict:
 def run(scenario: dict, phases: list[float]) -> list[Flow]:
     import numpy
 
-    from cwndlab import _core
+    from cwndlab import native
 
-    _, traces = _core.run(json.dumps(with_phases(scenario, phases)))
+    _, traces = native.Scenario(json.dumps(with_phases(scenario, phases)), "json").run()
     columns = {
         name: numpy.frombuffer(data, dtype=kind) for name, (kind, data) in traces["packets"].items()
     }

@@ -130,9 +130,9 @@ def metrics_in_ns2(scenario: dict, columns: Columns) -> dict[str, float]:
 
 def run_product(scenario: dict) -> dict[str, float]:
     """The same of one replicate in cwndlab."""
-    from cwndlab import _core
+    from cwndlab import native
 
-    result = json.loads(_core.run(json.dumps(scenario))[0])
+    result = json.loads(native.Scenario(json.dumps(scenario), "json").run()[0])
     (link,) = (link for link in result["links"] if link["link"] == "bottleneck")
     return metrics(
         instances(scenario["flows"]),

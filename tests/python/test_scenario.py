@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import pytest
 
 import cwndlab
 from conftest import SMALL
+from cwndlab import native
 from cwndlab.patching import patched, value_from_text
 
 
@@ -13,6 +17,58 @@ def test_load_takes_a_path_or_text(small_file):
     from_path = cwndlab.Scenario.load(small_file)
     assert from_path == cwndlab.Scenario.load(str(small_file)) == cwndlab.Scenario.load(SMALL)
     assert cwndlab.Scenario.load(from_path.to_json()) == from_path
+
+
+def test_a_run_parses_its_scenario_once(small_file, monkeypatch):
+    parsed = []
+    core = native.Scenario
+
+    def counted(*arguments):
+        parsed.append(arguments)
+        return core(*arguments)
+
+    monkeypatch.setattr(native, "Scenario", counted)
+    cwndlab.run(small_file, seed=3)
+    assert len(parsed) == 1
+    scenario = cwndlab.Scenario.load(small_file)
+    cwndlab.run(scenario)
+    cwndlab.run(scenario.with_seed(5))
+    assert len(parsed) == 2
+
+
+def test_a_scenario_survives_pickling_and_copying(small):
+    for again in (pickle.loads(pickle.dumps(small)), copy.deepcopy(small)):
+        assert again == small
+        assert cwndlab.run(again).trace_hash == cwndlab.run(small).trace_hash
+
+
+def test_equal_scenarios_need_not_be_written_alike(small):
+    written = small.to_dict()
+    written["dumbbell"]["rate"] = 4_000_000
+    assert cwndlab.Scenario(written) == small
+    assert cwndlab.Scenario({**written, "seed": 9}) != small
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63, 1.5, True, "1"])
+def test_a_seed_that_is_not_valid(small, seed):
+    with pytest.raises(cwndlab.ScenarioError, match=r"seed: .* is not valid: expected a whole"):
+        cwndlab.run(small, seed=seed)
+
+
+def test_errors_have_the_bases_that_python_programmers_expect():
+    bases = {
+        cwndlab.ScenarioError: ValueError,
+        cwndlab.RuleError: cwndlab.ScenarioError,
+        cwndlab.RunError: RuntimeError,
+        cwndlab.ClusterError: RuntimeError,
+        cwndlab.LiveError: RuntimeError,
+        cwndlab.StoreError: OSError,
+    }
+    for error, base in bases.items():
+        assert issubclass(error, base)
+        assert issubclass(error, cwndlab.CwndlabError)
+    assert not issubclass(cwndlab.RunError, ValueError)
+    assert not issubclass(cwndlab.StoreError, ValueError)
 
 
 def test_set_returns_a_new_scenario(small):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import cwndlab
-from cwndlab import environments, native, plots, topologies
+from cwndlab import environments, plots, topologies
 from cwndlab.topology import Topology, topology
 
 GRAPH = """
@@ -36,7 +36,7 @@ access_delay = ["1ms", "5ms"]
 
 
 def _read(scenario: cwndlab.Scenario) -> Topology:
-    return topology(native.parse(scenario.to_json(), "json"))
+    return topology(scenario.canonical())
 
 
 def _scenarios() -> dict[str, cwndlab.Scenario]:

@@ -1,18 +1,7 @@
-//! Python exceptions of the core.
+//! Exceptions that the core raises; the package defines them.
 
-use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
+use pyo3::import_exception;
 
-create_exception!(
-    cwndlab,
-    ScenarioError,
-    PyValueError,
-    "A scenario that is not valid: the message names the key, the value and what is expected."
-);
-create_exception!(cwndlab, RuleError, ScenarioError, "A rule that is not valid.");
-create_exception!(
-    cwndlab,
-    RunError,
-    ScenarioError,
-    "A run that failed: not enough memory, or an error of its rule."
-);
+import_exception!(cwndlab.errors, ScenarioError);
+import_exception!(cwndlab.errors, RuleError);
+import_exception!(cwndlab.errors, RunError);

@@ -10,22 +10,13 @@ mod custom_rule;
 mod errors;
 mod pcap;
 mod resolver;
+mod scenario;
 
 use cwndlab_rules::{FAMILIES, Parameter, ParameterKind, RuleSpec};
-use cwndlab_scenario::{Resolver as _, Scenario, schema as scenario_schema};
-use cwndlab_sim::{EventSchedulerKind, Options, Simulation, Status};
-use cwndlab_units::message::unknown;
-use errors::{RuleError, RunError, ScenarioError};
+use cwndlab_scenario::{Resolver as _, schema as scenario_schema};
+use errors::RuleError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use resolver::PythonResolver;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-/// Events between reads of the clock: about a millisecond of work.
-const EVENTS_PER_STEP: u64 = 1 << 10;
-/// Interval between calls of the progress function and checks for signals.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Version of the package.
 #[pyfunction]
@@ -94,7 +85,7 @@ fn rule(text: &str) -> PyResult<String> {
     let spec: RuleSpec = text
         .parse()
         .map_err(|error: cwndlab_rules::RuleError| RuleError::new_err(error.to_string()))?;
-    let resolver = PythonResolver::default();
+    let resolver = PythonResolver::new(None);
     let found = spec.custom_text().map(|text| resolver.rule(text)).transpose();
     let spec = found
         .map_err(|error| resolver.refused(RuleError::new_err(format!("rule \"{text}\": {error}"))))?
@@ -102,109 +93,15 @@ fn rule(text: &str) -> PyResult<String> {
     Ok(spec.to_string())
 }
 
-/// Checks a scenario in "toml" or "json" and returns it as canonical JSON.
-#[pyfunction]
-fn parse(text: &str, format: &str) -> PyResult<String> {
-    let resolver = PythonResolver::default();
-    let scenario = match format {
-        "toml" => Scenario::from_toml_with(text, &resolver),
-        "json" => Scenario::from_json_with(text, &resolver),
-        other => {
-            return Err(ScenarioError::new_err(unknown("format", other, &["toml", "json"])));
-        }
-    };
-    let scenario =
-        scenario.map_err(|error| resolver.refused(ScenarioError::new_err(error.to_string())))?;
-    serde_json::to_string(&scenario).map_err(|error| ScenarioError::new_err(error.to_string()))
-}
-
-/// Runs a scenario in JSON; returns its result as JSON and its traces as columns.
-#[pyfunction]
-#[pyo3(signature = (scenario, progress=None, scheduler="fast", pcap=None, look_ahead=true))]
-fn run<'py>(
-    py: Python<'py>,
-    scenario: &str,
-    progress: Option<Bound<'py, PyAny>>,
-    scheduler: &str,
-    pcap: Option<PathBuf>,
-    look_ahead: bool,
-) -> PyResult<(String, Bound<'py, PyDict>)> {
-    let resolver = PythonResolver::default();
-    let mut scenario = Scenario::from_json_with(scenario, &resolver)
-        .map_err(|error| resolver.refused(ScenarioError::new_err(error.to_string())))?;
-    let packets_wanted = scenario.trace.packets;
-    scenario.trace.packets |= pcap.is_some();
-    let scheduler = match scheduler {
-        "fast" => EventSchedulerKind::Automatic,
-        "tree" => EventSchedulerKind::WinnerTree,
-        "calendar" => EventSchedulerKind::CalendarQueue,
-        "heap" | "set" => EventSchedulerKind::SortedSet,
-        other => {
-            let known = ["fast", "tree", "calendar", "heap"];
-            return Err(ScenarioError::new_err(unknown("scheduler", other, &known)));
-        }
-    };
-    let begin = Instant::now();
-    let mut simulation =
-        py.detach(|| Simulation::with(&scenario, scheduler, Options { look_ahead }));
-    loop {
-        // Rules in Python are called for every acknowledgement: releasing the interpreter would
-        // cost more than it gains.
-        let status = if resolver.has_rules() {
-            advance(&mut simulation)
-        } else {
-            py.detach(|| advance(&mut simulation))
-        };
-        py.check_signals()?;
-        if let Some(progress) = &progress {
-            progress.call1(simulation.progress())?;
-        }
-        match status {
-            Status::Running => {}
-            Status::Done => break,
-            Status::OutOfMemory | Status::InvalidWindow => {
-                return Err(resolver.error(py, &simulation.error().to_string()));
-            }
-        }
-    }
-    if let Some(error) = resolver.late_error(py) {
-        return Err(error);
-    }
-    let wall_s = begin.elapsed().as_secs_f64();
-    let result = py.detach(|| convert::result_json(&simulation.result(), wall_s))?;
-    let recording = simulation.traces();
-    if let Some(path) = &pcap {
-        py.detach(|| pcap::write(path, &recording, &scenario)).map_err(|error| {
-            ScenarioError::new_err(format!("pcap: {}: {error}", path.display()))
-        })?;
-    }
-    Ok((result, convert::traces(py, &recording, packets_wanted)?))
-}
-
-/// Advances the simulation until the next check for signals.
-fn advance(simulation: &mut Simulation<'_>) -> Status {
-    let begin = Instant::now();
-    loop {
-        let status = simulation.advance(EVENTS_PER_STEP);
-        if status != Status::Running || begin.elapsed() > POLL_INTERVAL {
-            return status;
-        }
-    }
-}
-
 /// The simulation core of cwndlab.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
-    module.add("RuleError", module.py().get_type::<RuleError>())?;
-    module.add("RunError", module.py().get_type::<RunError>())?;
     module.add_class::<custom_rule::PyAck>()?;
+    module.add_class::<scenario::PyScenario>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(rules, module)?)?;
     module.add_function(wrap_pyfunction!(knobs, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
-    module.add_function(wrap_pyfunction!(rule, module)?)?;
-    module.add_function(wrap_pyfunction!(parse, module)?)?;
-    module.add_function(wrap_pyfunction!(run, module)?)
+    module.add_function(wrap_pyfunction!(rule, module)?)
 }

@@ -6,15 +6,23 @@ use cwndlab_rules::{CustomRuleFactory, RuleSpec};
 use cwndlab_scenario::Resolver;
 use pyo3::prelude::*;
 use std::cell::Cell;
+use std::path::PathBuf;
 
-/// Resolves names for one run, and keeps the exceptions of its rules.
-#[derive(Default)]
+/// Resolves names of one scenario, and keeps the exceptions of its rules.
 pub struct PythonResolver {
+    /// Paths are relative to it.
+    folder: Option<PathBuf>,
     raised: Raised,
     rules: Cell<bool>,
 }
 
 impl Resolver for PythonResolver {
+    fn locate(&self, path: &str) -> String {
+        let Some(folder) = &self.folder else { return path.to_string() };
+        std::path::absolute(folder.join(path))
+            .map_or_else(|_| path.to_string(), |path| path.display().to_string())
+    }
+
     fn read(&self, path: &str) -> Result<String, String> {
         std::fs::read_to_string(path).map_err(|error| error.to_string())
     }
@@ -23,7 +31,7 @@ impl Resolver for PythonResolver {
         self.rules.set(true);
         Python::attach(|py| {
             let found = py.import("cwndlab.custom_rules").and_then(|module| {
-                module.getattr("find")?.call1((text,))?.extract::<(String, Py<PyAny>)>()
+                module.getattr("find")?.call1((text, &self.folder))?.extract::<(String, Py<PyAny>)>()
             });
             let (text, make) = found.map_err(|error| self.said(py, error))?;
             // An instance, to find errors before the run.
@@ -40,6 +48,11 @@ impl Resolver for PythonResolver {
 }
 
 impl PythonResolver {
+    /// Paths are relative to `folder`, or to the working directory.
+    pub fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder, raised: Raised::default(), rules: Cell::new(false) }
+    }
+
     /// The message of an exception; keeps Ctrl-C.
     fn said(&self, py: Python<'_>, error: PyErr) -> String {
         let words = explain(py, &error);

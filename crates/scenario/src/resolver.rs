@@ -14,7 +14,12 @@ use std::fmt;
 
 /// Gives access to external resources.
 pub trait Resolver {
-    /// The text of a file, or an error message; `path` is as written in the scenario.
+    /// The path of a file that the scenario names `path`: the scenario has it from now on.
+    fn locate(&self, path: &str) -> String {
+        path.to_string()
+    }
+
+    /// The text of a file that was located, or an error message.
     fn read(&self, path: &str) -> Result<String, String>;
 
     /// A rule that is not built in, such as `my_rules.py:Patient(3)`, or an error message.
@@ -53,6 +58,7 @@ impl Reader<'_> {
         waveform: &mut Waveform,
     ) -> Result<(), ScenarioError> {
         let Waveform::Shape(Shape::Trace { file, opportunities }) = waveform else { return Ok(()) };
+        *file = self.source.locate(file);
         *opportunities = load(
             &mut self.recordings,
             self.source,
@@ -71,6 +77,7 @@ impl Reader<'_> {
         let Distribution::Random(Law::Empirical { file, cdf }) = distribution else {
             return Ok(());
         };
+        *file = self.source.locate(file);
         *cdf = load(
             &mut self.distributions,
             self.source,
@@ -81,14 +88,18 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn rule(&mut self, key: impl fmt::Display, rule: &mut RuleText) -> Result<(), ScenarioError> {
-        let Some(text) = rule.0.custom_text() else { return Ok(()) };
-        rule.0 = self
-            .source
-            .rule(text)
-            .map_err(|error| ScenarioError::at(key, format!("rule \"{text}\": {error}")))?;
-        Ok(())
-    }
+}
+
+fn resolve_rule(
+    key: impl fmt::Display,
+    rule: &mut RuleText,
+    source: &dyn Resolver,
+) -> Result<(), ScenarioError> {
+    let Some(text) = rule.0.custom_text() else { return Ok(()) };
+    rule.0 = source
+        .rule(text)
+        .map_err(|error| ScenarioError::at(key, format!("rule \"{text}\": {error}")))?;
+    Ok(())
 }
 
 fn load<C: Clone>(
@@ -111,8 +122,20 @@ fn load<C: Clone>(
 }
 
 impl Scenario {
+    /// Resolves the rules that are not built in, again if they were.
+    pub fn resolve_rules(&mut self, source: &dyn Resolver) -> Result<(), ScenarioError> {
+        for (i, flow) in self.flows.iter_mut().enumerate() {
+            resolve_rule(format!("flows[{i}].rule"), &mut flow.rule, source)?;
+        }
+        for (i, arrivals) in self.arrivals.iter_mut().enumerate() {
+            resolve_rule(format!("arrivals[{i}].rule"), &mut arrivals.rule, source)?;
+        }
+        Ok(())
+    }
+
     /// Resolves the resources that the scenario names.
     pub(crate) fn fetch(&mut self, source: &dyn Resolver) -> Result<(), ScenarioError> {
+        self.resolve_rules(source)?;
         let mut reader =
             Reader { source, recordings: BTreeMap::new(), distributions: BTreeMap::new() };
         if let Some(dumbbell) = &mut self.dumbbell {
@@ -122,14 +145,12 @@ impl Scenario {
             reader.waveform(format!("links[{i}].rate"), &mut link.rate)?;
         }
         for (i, flow) in self.flows.iter_mut().enumerate() {
-            reader.rule(format!("flows[{i}].rule"), &mut flow.rule)?;
             if let Some(responses) = &mut flow.responses {
                 reader.distribution(format!("flows[{i}].responses.size"), &mut responses.size)?;
                 reader.distribution(format!("flows[{i}].responses.think"), &mut responses.think)?;
             }
         }
         for (i, arrivals) in self.arrivals.iter_mut().enumerate() {
-            reader.rule(format!("arrivals[{i}].rule"), &mut arrivals.rule)?;
             reader.distribution(format!("arrivals[{i}].size"), &mut arrivals.size)?;
         }
         for (i, cross) in self.cross.iter_mut().enumerate() {

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cwndlab.cli.interrupt import interrupts_kept, terminations_as_interrupts
+from cwndlab.errors import CwndlabError
 from cwndlab.message import missing, unknown
 
 if TYPE_CHECKING:
@@ -47,6 +48,10 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         # Not `app.main`: click would print its own usage lines, and an empty one on Ctrl-C.
         given = list(sys.argv[1:] if arguments is None else arguments)
+        if any(":" in argument for argument in given):
+            from cwndlab.custom_rules import trust_named
+
+            trust_named(given)
         with app.make_context("cwndlab", given) as context:
             app.invoke(context)
     except click.exceptions.Exit as done:
@@ -64,7 +69,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _explain(error: Exception) -> int:
-    if isinstance(error, ValueError):
+    if isinstance(error, CwndlabError | ValueError):
         _say(f"error: {_one_line(str(error))}")
         return EXIT_BAD_INPUT
     if isinstance(error, OSError):

@@ -81,6 +81,7 @@ class QueueOption(click.Option):
 @options.assume_option
 @options.seed_option
 @options.set_option
+@options.rules_option
 @options.jobs_option
 @options.json_option
 @click.option(

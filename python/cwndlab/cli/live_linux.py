@@ -22,6 +22,7 @@ from cwndlab.cli.live_tables import print_live
 @options.out_option
 @plot_option
 @options.set_option
+@options.rules_option
 @options.seed_option
 def linux(
     file: Path,

@@ -31,6 +31,7 @@ from cwndlab.errors import ScenarioError
     help="Port of the relay; 0 takes a free one.",
 )
 @options.set_option
+@options.rules_option
 @options.seed_option
 def quic(
     file: Path,

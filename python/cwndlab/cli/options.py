@@ -86,6 +86,28 @@ def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
+def rules_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--rules FILE` or `--rules MODULE`: code that scenarios may name."""
+
+    def trust(_context: click.Context, _option: click.Parameter, places: tuple[str, ...]) -> None:
+        from cwndlab.custom_rules import trust
+
+        for place in places:
+            if place.endswith(".py") and not Path(place).is_file():
+                raise click.UsageError(invalid("--rules", place, "a file, or a module"))
+            trust(place)
+
+    return click.option(
+        "--rules",
+        "rule_places",
+        multiple=True,
+        expose_value=False,
+        callback=trust,
+        metavar="FILE|MODULE",
+        help="Python rules that the scenario may name although they do not lie beside it.",
+    )(command)
+
+
 def patch_of(settings: tuple[str, ...]) -> dict[str, Any]:
     """Read the `--set` options into a patch of dotted keys."""
     from cwndlab.patching import value_from_text

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
+from cwndlab.cli import options
 from cwndlab.cli.output import say, steps
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--sweep", metavar="NAME", help="Only this sweep of the store.  [default: all]")
+@options.rules_option
 @click.option(
     "-o",
     "--output",

@@ -57,6 +57,7 @@ ENDINGS = (".csv", ".parquet", ".json")
     metavar="KEY",
     help="Print one run: its origin, and its scenario as TOML.",
 )
+@options.rules_option
 @options.json_option
 def results(
     folder: Path,

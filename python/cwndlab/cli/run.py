@@ -33,6 +33,7 @@ DEFAULT_PLOT = "="
     help="Write the packets as pcapng.",
 )
 @options.set_option
+@options.rules_option
 @options.seed_option
 @click.option(
     "--profile", metavar="NAME", help="Profile of TCP knobs: rfc, linux, ns2-2.35, ns2-2000."

@@ -45,6 +45,7 @@ EXIT_FAILED = 1
 )
 @options.seed_option
 @options.set_option
+@options.rules_option
 @options.jobs_option
 @click.option(
     "--on",

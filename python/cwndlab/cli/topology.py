@@ -21,6 +21,7 @@ INSTANT_S = 1e-6
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
 @options.set_option
+@options.rules_option
 @options.json_option
 @click.option(
     "--plot",
@@ -34,7 +35,6 @@ def topology(file: Path, settings: tuple[str, ...], as_json: bool, plot: Path | 
     Paths have the base RTT.
     """
     options.check_plot(plot)
-    from cwndlab import native
     from cwndlab.execute import run
     from cwndlab.scenario import Scenario
     from cwndlab.topology import topology as topology_of
@@ -42,7 +42,7 @@ def topology(file: Path, settings: tuple[str, ...], as_json: bool, plot: Path | 
     scenario = Scenario.load(file)
     patch = options.patch_of(settings)
     scenario = scenario.patch(patch) if patch else scenario
-    found = topology_of(native.parse(scenario.to_json(indent=None), "json"))
+    found = topology_of(scenario.canonical())
     built = run(_for_an_instant(scenario))
     if plot is not None:
         from cwndlab import plots

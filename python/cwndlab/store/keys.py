@@ -36,7 +36,7 @@ def canonical(document: Mapping[str, Any]) -> str:
     >>> json.loads(text)["duration"], json.loads(text)["flows"][0]["rule"]
     ('500ms', 'AIMD(1, 0.5)')
     """
-    return native.canonical(json.dumps(document), "json")
+    return native.Scenario(json.dumps(document), "json").to_json()
 
 
 def run_key(scenario: str, counted_s: float | None = None) -> str | None:

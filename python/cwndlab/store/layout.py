@@ -129,6 +129,8 @@ def disk_errors(root: Path) -> Iterator[None]:
     """Turn disk errors into StoreErrors that say what to do."""
     try:
         yield
+    except StoreError:
+        raise
     except OSError as error:
         what = {
             errno.ENOSPC: "the disk is full: free some space, or use another directory",
@@ -138,6 +140,6 @@ def disk_errors(root: Path) -> Iterator[None]:
             error.errno or 0,
             f"{(error.strerror or str(error)).lower()}: expected a directory that can be written",
         )
-        raise StoreError(
-            f'store: "{error.filename or root}": {what}; finished runs are kept'
-        ) from error
+        found = StoreError(f'store: "{error.filename or root}": {what}; finished runs are kept')
+        found.errno = error.errno
+        raise found from error

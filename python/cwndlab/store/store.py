@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.errors import StoreError
+from cwndlab.errors import ScenarioError, StoreError
 from cwndlab.message import invalid
 from cwndlab.store import journal, layout, parts
 from cwndlab.store.compaction import compact, keep_later
@@ -182,7 +182,7 @@ class Store:
         """Store the definition of a sweep, and the digest of its new entries (`Use.definition`)."""
         self._check_writable()
         if not SWEEP_NAME.fullmatch(name) or len(name.encode()) > 200:
-            raise StoreError(
+            raise ScenarioError(
                 invalid(
                     "name",
                     name,

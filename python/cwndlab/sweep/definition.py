@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cwndlab import custom_rules
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
 from cwndlab.plan import MAX_RUNS, Plan
@@ -161,7 +162,8 @@ class Sweep:
             data = {"name": file.stem, **bases.read(file), **changes}
             if patch:
                 data["set"] = {**data.get("set", {}), **patch}
-            return cls.from_dict(data, folder=file.parent)
+            with custom_rules.data_beside(file.parent):
+                return cls.from_dict(data, folder=file.parent)
         except ScenarioError as error:
             raise type(error)(f"{file}: {error}") from None
 

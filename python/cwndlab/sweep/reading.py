@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from cwndlab import custom_rules
 from cwndlab.errors import ScenarioError, StoreError
 from cwndlab.message import unknown
 from cwndlab.store import Store, Use
@@ -90,7 +91,8 @@ def read_sweep(
     if name not in definitions:
         raise StoreError(unknown(f'sweep of the store "{store.path}"', name, definitions))
     try:
-        sweep = Sweep.from_dict(definitions[name])
+        with custom_rules.data_beside(store.path):
+            sweep = Sweep.from_dict(definitions[name])
     except (OSError, ScenarioError) as error:
         raise StoreError(
             f"sweep: the definition of `{name}` cannot be read here ({error}): expected the files "

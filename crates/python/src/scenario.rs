@@ -1,0 +1,147 @@
+//! A scenario: parsed and checked once, then run as often as wanted.
+
+use crate::convert;
+use crate::errors::ScenarioError;
+use crate::pcap;
+use crate::resolver::PythonResolver;
+use cwndlab_scenario::Scenario;
+use cwndlab_sim::{EventSchedulerKind, Options, Simulation, Status};
+use cwndlab_units::message::unknown;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Events between reads of the clock: about a millisecond of work.
+const EVENTS_PER_STEP: u64 = 1 << 10;
+/// Interval between calls of the progress function and checks for signals.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// A scenario that is valid. Its files are read; paths in it are absolute where a folder was given.
+#[pyclass(name = "Scenario", module = "cwndlab._core", frozen, eq)]
+#[derive(PartialEq)]
+pub struct PyScenario {
+    scenario: Scenario,
+    /// Whether a rule is written in Python.
+    has_rules: bool,
+}
+
+#[pymethods]
+impl PyScenario {
+    /// Parses and checks a scenario in "toml" or "json", whose paths are relative to `folder`.
+    #[new]
+    #[pyo3(signature = (text, format="toml", folder=None))]
+    fn new(text: &str, format: &str, folder: Option<PathBuf>) -> PyResult<Self> {
+        let resolver = PythonResolver::new(folder);
+        let scenario = match format {
+            "toml" => Scenario::from_toml_with(text, &resolver),
+            "json" => Scenario::from_json_with(text, &resolver),
+            other => {
+                return Err(ScenarioError::new_err(unknown("format", other, &["toml", "json"])));
+            }
+        };
+        let scenario =
+            scenario.map_err(|error| resolver.refused(ScenarioError::new_err(error.to_string())))?;
+        Ok(Self { scenario, has_rules: resolver.has_rules() })
+    }
+
+    /// The scenario with another seed.
+    fn with_seed(&self, seed: u64) -> Self {
+        Self { scenario: Scenario { seed, ..self.scenario.clone() }, has_rules: self.has_rules }
+    }
+
+    /// The scenario as one line of JSON, with every default.
+    fn to_json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.scenario)
+            .map_err(|error| ScenarioError::new_err(error.to_string()))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyType>, (String, &'static str))> {
+        Ok((py.get_type::<Self>(), (self.to_json()?, "json")))
+    }
+
+    /// Runs the scenario; returns its result as JSON and its traces as columns.
+    #[pyo3(signature = (progress=None, scheduler="fast", pcap=None, look_ahead=true))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        progress: Option<Bound<'py, PyAny>>,
+        scheduler: &str,
+        pcap: Option<PathBuf>,
+        look_ahead: bool,
+    ) -> PyResult<(String, Bound<'py, PyDict>)> {
+        let scheduler = scheduler_kind(scheduler)?;
+        let mut scenario = self.scenario.clone();
+        // Rules in Python get a place for their exceptions in each run: runs may be concurrent.
+        let resolver = PythonResolver::new(None);
+        if self.has_rules {
+            scenario
+                .resolve_rules(&resolver)
+                .map_err(|error| resolver.refused(ScenarioError::new_err(error.to_string())))?;
+        }
+        let packets_wanted = scenario.trace.packets;
+        scenario.trace.packets |= pcap.is_some();
+        let begin = Instant::now();
+        let mut simulation =
+            py.detach(|| Simulation::with(&scenario, scheduler, Options { look_ahead }));
+        loop {
+            // Rules in Python are called for every acknowledgement: releasing the interpreter would
+            // cost more than it gains.
+            let status = if self.has_rules {
+                advance(&mut simulation)
+            } else {
+                py.detach(|| advance(&mut simulation))
+            };
+            py.check_signals()?;
+            if let Some(progress) = &progress {
+                progress.call1(simulation.progress())?;
+            }
+            match status {
+                Status::Running => {}
+                Status::Done => break,
+                Status::OutOfMemory | Status::InvalidWindow => {
+                    return Err(resolver.error(py, &simulation.error().to_string()));
+                }
+            }
+        }
+        if let Some(error) = resolver.late_error(py) {
+            return Err(error);
+        }
+        let wall_s = begin.elapsed().as_secs_f64();
+        let result = py.detach(|| convert::result_json(&simulation.result(), wall_s))?;
+        let recording = simulation.traces();
+        if let Some(path) = &pcap {
+            py.detach(|| pcap::write(path, &recording, &scenario)).map_err(|error| {
+                ScenarioError::new_err(format!("pcap: {}: {error}", path.display()))
+            })?;
+        }
+        Ok((result, convert::traces(py, &recording, packets_wanted)?))
+    }
+}
+
+fn scheduler_kind(name: &str) -> PyResult<EventSchedulerKind> {
+    match name {
+        "fast" => Ok(EventSchedulerKind::Automatic),
+        "tree" => Ok(EventSchedulerKind::WinnerTree),
+        "calendar" => Ok(EventSchedulerKind::CalendarQueue),
+        "heap" | "set" => Ok(EventSchedulerKind::SortedSet),
+        other => {
+            let known = ["fast", "tree", "calendar", "heap"];
+            Err(ScenarioError::new_err(unknown("scheduler", other, &known)))
+        }
+    }
+}
+
+/// Advances the simulation until the next check for signals.
+fn advance(simulation: &mut Simulation<'_>) -> Status {
+    let begin = Instant::now();
+    loop {
+        let status = simulation.advance(EVENTS_PER_STEP);
+        if status != Status::Running || begin.elapsed() > POLL_INTERVAL {
+            return status;
+        }
+    }
+}
