@@ -13,7 +13,6 @@ import polars as pl
 
 import cwndlab
 from cwndlab import theory
-from cwndlab.comparison import plan_rules
 from cwndlab.plots.style import look, panels, styled
 
 _ = pl.Config(
@@ -444,9 +443,7 @@ assert others["FQ-CoDel"]["near / far"] < 1.5
 
 # %%
 RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)"]
-comparison = cwndlab.compare(
-    plan_rules(RULES, queue=["drop-tail", "red", "drr"], env=["constant"], replicates=5)
-)
+comparison = cwndlab.compare(RULES, queue=["drop-tail", "red", "drr"], replicates=5)
 cwndlab.plots.goodput_points(comparison, metric="fairness_spread")
 
 # %%

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cwndlab import environments as environments
     from cwndlab import plots as plots
+    from cwndlab.comparing import compare as compare
     from cwndlab.comparison import Comparison as Comparison
-    from cwndlab.comparison import compare as compare
     from cwndlab.custom_rules import Leave as Leave
     from cwndlab.custom_rules import WindowRule as WindowRule
     from cwndlab.errors import ClusterError as ClusterError
@@ -72,7 +72,7 @@ _HOMES = {
     "Sweep": "sweep",
     "WindowRule": "custom_rules",
     "against": "pairwise",
-    "compare": "comparison",
+    "compare": "comparing",
     "dumbbell": "scenario",
     "knobs": "native",
     "rule": "native",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cwndlab import native
@@ -14,6 +15,7 @@ from cwndlab.plan import Plan, Run
 from cwndlab.results import Result
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
     from matplotlib.figure import Figure
 
@@ -76,6 +78,22 @@ class Collection:
         """Profile of the TCP endpoints."""
         patched = self.plan.patch.get("profile", self.plan.base.to_dict().get("profile"))
         return str(patched or "rfc")
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the summary as a pandas data frame."""
+        return self.tables["summary"].to_pandas()
+
+    def save(self, directory: str | Path) -> Path:
+        """Write ``plan.json`` and every table as Parquet into a directory, and return it."""
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "plan.json").write_text(self.plan.to_json() + "\n", encoding="utf-8")
+        for name, table in self.tables.items():
+            table.write_parquet(folder / f"{name}.parquet")
+        return folder
+
+    def _repr_html_(self) -> str:
+        return self.tables["summary"]._repr_html_()
 
     def to_dict(self, *, raw: bool = True) -> dict[str, Any]:
         """Return everything as plain data.

@@ -1,18 +1,21 @@
-"""Compare rules: execute a plan, then means, confidence intervals and scores."""
+"""Comparisons of rules: their plan, and means, confidence intervals and scores of their runs."""
 
 from __future__ import annotations
 
+import html
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from cwndlab import environments, native
-from cwndlab.collection import Collection, collect
-from cwndlab.metrics import METRICS, measure
-from cwndlab.plan import Joint, Level, Plan, Run
+from cwndlab.collection import Collection
+from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
+from cwndlab.metrics import BY_KEY, METRICS, Metric, measure
+from cwndlab.plan import Joint, Level, Plan
 from cwndlab.results import Result
 from cwndlab.scores import scores
 from cwndlab.statistics import estimate
@@ -32,8 +35,9 @@ class Comparison(Collection):
 
     Examples
     --------
+    >>> from cwndlab.collection import collect
     >>> plan = plan_rules(["AIMD(1, 0.5)", "AIAD(1, 3)"], replicates=2, duration_s=2.0)
-    >>> comparison = compare(plan)
+    >>> comparison = collect(Comparison(plan))
     >>> comparison.runs.height
     4
     >>> comparison.scores.filter(pl.col("metric") == "goodput")["C_a"].min()
@@ -76,6 +80,36 @@ class Comparison(Collection):
         """
         return scores(self.summary)
 
+    def table(self, metric: str = "goodput") -> pl.DataFrame:
+        """Return one metric as text: a row for each rule, a column for each environment.
+
+        Cells are the mean and the half-width of its 95 % confidence interval. Recovery schemes and
+        queues have columns of their own if there are several.
+
+        Raises
+        ------
+        ScenarioError
+            If there is no such metric.
+        """
+        if metric not in BY_KEY:
+            raise ScenarioError(unknown("metric", metric, BY_KEY))
+        found = BY_KEY[metric]
+        several = [name for name in ("recovery", "queue") if len(self.plan.axes[name]) > 1]
+        rows = self.summary.filter(metric=metric).with_columns(
+            pl.struct("mean", "ci95")
+            .map_elements(
+                lambda cell: _cell(cell["mean"], cell["ci95"], found), return_dtype=pl.String
+            )
+            .alias("cell")
+        )
+        return rows.pivot(on="env", index=[*several, "rule"], values="cell")
+
+    def _repr_html_(self) -> str:
+        return "".join(
+            f"<p>{html.escape(metric.title)}</p>{self.table(metric.key)._repr_html_()}"
+            for metric in METRICS
+        )
+
     @property
     def has_many_environments(self) -> bool:
         """Whether there are too many environments for a column each."""
@@ -89,6 +123,13 @@ class Comparison(Collection):
         from cwndlab.plots import comparison_bars, goodput_points
 
         return goodput_points(self) if self.has_many_environments else comparison_bars(self)
+
+
+def _cell(mean: float | None, half_width: float | None, metric: Metric) -> str:
+    if mean is None:
+        return "-"
+    text = f"{mean * metric.scale:.{metric.digits}f}"
+    return text if half_width is None else f"{text} ± {half_width * metric.scale:.{metric.digits}f}"
 
 
 _RUN_SCHEMA: dict[str, Any] = {
@@ -172,38 +213,3 @@ def _joint(
         for replicate, seed in enumerate(seeds if environments.environment(name).is_drawn else ()):
             tables = environments.network(name, queue, chosen, seed)
             yield Joint({**where, "replicate": replicate}, {"cross": tables["cross"]})
-
-
-def compare(
-    plan: Plan,
-    *,
-    jobs: int | None = None,
-    trace: Mapping[str, Any] | None = None,
-    on_run: Callable[[Run, Result], object] | None = None,
-    progress: Callable[[int], object] | None = None,
-    into: Comparison | None = None,
-    keep: bool = True,
-) -> Comparison:
-    """Execute a plan of `plan_rules`.
-
-    Parameters
-    ----------
-    plan : Plan
-        Axes recovery, queue, env, rule.
-    jobs : int, optional
-        Threads.
-    trace : mapping, optional
-        The ``[trace]`` table of replicate 0 (the others record none: traces of a thousand runs fill
-        memory).
-    on_run : callable, optional
-        Gets each run and its result as it finishes; files that it writes survive an interruption.
-    progress : callable, optional
-        Gets packets delivered since the last call.
-    into : Comparison, optional
-        Filled as runs finish, so that the caller keeps them after Ctrl-C.
-    keep : bool
-        Whether `Comparison.results` keeps every run's result. Without, it keeps only the traced
-        ones, and a thousand runs take little memory.
-    """
-    collection = into if into is not None else Comparison(plan)
-    return collect(collection, jobs=jobs, trace=trace, on_run=on_run, progress=progress, keep=keep)

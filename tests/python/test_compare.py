@@ -7,7 +7,8 @@ import json
 import polars as pl
 import pytest
 
-from cwndlab.comparison import compare, plan_rules
+from cwndlab.collection import collect
+from cwndlab.comparison import Comparison, plan_rules
 from cwndlab.metrics import METRICS, measure
 
 RULES = ["AIMD(1, 0.8)", "AIAD(1, 3)"]
@@ -18,7 +19,7 @@ def comparison():
     plan = plan_rules(
         RULES, env=["constant", "square"], recovery=["sack", "reno"], replicates=2, duration_s=10
     )
-    return compare(plan)
+    return collect(Comparison(plan))
 
 
 def test_every_cell_ran(comparison):
@@ -83,10 +84,13 @@ def test_canonical_rules_count_once():
 
 def test_traces_of_replicate_0_only():
     plan = plan_rules(["AIMD(1, 0.8)"], replicates=2, duration_s=5)
-    traced = compare(plan, trace={"cwnd": "100ms"})
+    traced = collect(Comparison(plan), trace={"cwnd": "100ms"})
     assert set(traced.result(replicate=0).traces) == {"cwnd"}
     assert traced.result(replicate=1).traces == {}
-    assert traced.runs["trace_hash"].to_list() == compare(plan).runs["trace_hash"].to_list()
+    assert (
+        traced.runs["trace_hash"].to_list()
+        == collect(Comparison(plan)).runs["trace_hash"].to_list()
+    )
 
 
 @pytest.mark.slow

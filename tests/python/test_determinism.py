@@ -8,7 +8,8 @@ import pytest
 
 import cwndlab
 from cwndlab import environments
-from cwndlab.comparison import compare, plan_rules
+from cwndlab.collection import collect
+from cwndlab.comparison import Comparison, plan_rules
 
 
 @pytest.fixture(params=["small", "walk"])
@@ -60,7 +61,7 @@ def test_compare_does_not_depend_on_threads():
     plan = plan_rules(
         ["AIMD(1, 0.8)", "AIAD(1, 3)"], env=["constant", "walk"], replicates=2, duration_s=5
     )
-    one, two = compare(plan, jobs=1), compare(plan, jobs=2)
+    one, two = collect(Comparison(plan), jobs=1), collect(Comparison(plan), jobs=2)
     assert one.runs.equals(two.runs)
     assert one.summary.equals(two.summary)
 

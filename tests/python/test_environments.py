@@ -12,7 +12,8 @@ import pytest
 
 import cwndlab
 from cwndlab import environments, plots
-from cwndlab.comparison import compare, plan_rules
+from cwndlab.collection import collect
+from cwndlab.comparison import Comparison, plan_rules
 from cwndlab.environments import Assumptions
 
 SETTINGS = list(itertools.product(environments.RECOVERIES, environments.QUEUES))
@@ -192,7 +193,7 @@ def test_cross_traffic_of_the_second_topology_takes_its_share_and_loses_nothing_
 
 def test_comparison_counts_the_test_flows_only():
     plan = plan_rules(["AIMD(1, 0.5)"], env=["RCL"], replicates=1, duration_s=10)
-    comparison = compare(plan)
+    comparison = collect(Comparison(plan))
     (result,) = comparison.results.values()
     tested = result.flows.filter(group="flow")["goodput_bps"].sum()
     left = result.links.filter(link="bottleneck")["left_bps"][0]
@@ -203,11 +204,11 @@ def test_comparison_counts_the_test_flows_only():
 
 def test_only_what_is_needed_is_kept():
     plan = plan_rules(["AIMD(1, 0.5)"], env=["CL"], replicates=3, duration_s=2)
-    comparison = compare(plan, keep=False)
+    comparison = collect(Comparison(plan), keep=False)
     assert comparison.complete
     assert comparison.results == {}
     assert comparison.runs.height == 3
-    traced = compare(plan, keep=False, trace={"cwnd": "100ms"})
+    traced = collect(Comparison(plan), keep=False, trace={"cwnd": "100ms"})
     assert list(traced.results) == [0]
 
 
@@ -241,7 +242,7 @@ def test_cli_prints_a_scenario_that_runs_as_it_does_in_a_comparison(cli, tmp_pat
     plan = plan_rules(
         ["AIMD(1, 0.5)"], env=["RWM"], recovery=["reno"], queue=["drr"], seed=2, duration_s=5
     )
-    assert compare(plan).runs.filter(seed=3)["trace_hash"].to_list() == [alone]
+    assert collect(Comparison(plan)).runs.filter(seed=3)["trace_hash"].to_list() == [alone]
 
 
 @pytest.mark.slow

@@ -9,7 +9,8 @@ import pytest
 
 import cwndlab
 from conftest import Page
-from cwndlab.comparison import Comparison, compare, plan_rules
+from cwndlab.collection import collect
+from cwndlab.comparison import Comparison, plan_rules
 from cwndlab.metrics import METRICS
 from cwndlab.report import write_report
 from cwndlab.report.from_comparison import chapter_of
@@ -20,7 +21,7 @@ def comparison() -> Comparison:
     plan = plan_rules(
         ["AIMD(1, 0.8)", "MIAD(1.125, 3)"], env=["constant", "square"], replicates=2, duration_s=5
     )
-    return compare(plan, trace={"cwnd": "100ms", "queue": "100ms", "rate": "500ms"})
+    return collect(Comparison(plan), trace={"cwnd": "100ms", "queue": "100ms", "rate": "500ms"})
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ import pytest
 import cwndlab
 from conftest import ROOT
 from cwndlab import Store, Sweep, executors
-from cwndlab.comparison import plan_rules
 from cwndlab.sweep import SweepResult, execute
 from small_sweeps import AXES, MEASURED, small_sweep
 from sweep_process import SweepProcess
@@ -145,10 +144,9 @@ def test_environments_are_those_of_comparisons():
     sweep = Sweep.from_dict(
         {"axes": axes, "replicates": 2, "duration": "5s", "metrics": ["goodput", "loss_rate"]}
     )
-    plan = plan_rules(
-        ["AIMD(1, 0.5)", "AIAD(1, 3)"], env=["constant", "square"], replicates=2, duration_s=5.0
+    compared = cwndlab.compare(
+        ["AIMD(1, 0.5)", "AIAD(1, 3)"], env=["constant", "square"], replicates=2, duration="5s"
     )
-    compared = cwndlab.compare(plan)
     keys = ["env", "rule", "replicate", "trace_hash", "goodput", "loss_rate"]
     assert sweep.run().runs.select(keys).sort(keys).equals(compared.runs.select(keys).sort(keys))
 

@@ -10,9 +10,6 @@ import click
 if TYPE_CHECKING:
     from cwndlab.environments import Assumptions
 
-TODAY = "linux"
-"""Profile for rules that are in use on today's Internet."""
-
 profile_option = click.option(
     "--profile",
     metavar="NAME",
@@ -47,29 +44,14 @@ def assumptions(
                 "`--profile` cannot be used with `--assume profile`: both name the profile"
             )
         return assumed.with_(profile=profile), None
-    if is_assumed or "profile" in (patch or {}):
-        return assumed, None
-    if (deployed := first_deployed(rules)) is None:
-        return assumed, None
+    from cwndlab.comparing import TODAY, with_profile
+
+    is_given = is_assumed or "profile" in (patch or {})
+    chosen, deployed = with_profile(assumed, None, rules, is_given=is_given)
+    if deployed is None:
+        return chosen, None
     note = (
         f"profile {TODAY}, because {deployed} is in use today; for the endpoints of the papers: "
         f"--profile {assumed.profile}"
     )
-    return assumed.with_(profile=TODAY), note
-
-
-def first_deployed(rules: Iterable[str]) -> str | None:
-    """Return the first rule that is in use on today's Internet.
-
-    Examples
-    --------
-    >>> first_deployed(["AIMD(1, 0.5)", "CUBIC(C=0.3)", "BBR3"]), first_deployed(["HTCP"])
-    ('CUBIC(C=0.3)', None)
-    """
-    from cwndlab import native
-
-    names = {entry["name"] for entry in native.rules() if entry["deployed"]}
-    for rule in rules:
-        if rule.startswith("kernel:") or native.rule(rule).partition("(")[0] in names:
-            return rule
-    return None
+    return chosen, note

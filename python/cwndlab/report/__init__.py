@@ -64,8 +64,8 @@ def write_report(
     Examples
     --------
     >>> import tempfile
-    >>> from cwndlab.comparison import compare, plan_rules
-    >>> comparison = compare(plan_rules(["AIMD(1, 0.5)"], replicates=1, duration_s=2.0))
+    >>> from cwndlab import compare
+    >>> comparison = compare("AIMD(1, 0.5)", replicates=1, duration="2s")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_report(comparison, Path(folder) / "report.html").read_text(encoding="utf-8")[:15]
     '<!doctype html>'

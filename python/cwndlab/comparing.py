@@ -1,0 +1,220 @@
+"""`cwndlab.compare`: rules side by side over environments, in one call."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab import native
+from cwndlab.collection import collect
+from cwndlab.comparison import AXES, Comparison, plan_rules
+from cwndlab.environments import Assumptions
+from cwndlab.errors import RunError, ScenarioError
+from cwndlab.message import invalid
+from cwndlab.metrics import BY_KEY
+from cwndlab.quantities import Quantity, seconds
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from cwndlab.store import Store
+
+TODAY = "linux"
+"""Profile for rules that are in use on today's Internet."""
+
+
+def compare(
+    rules: str | Sequence[str],
+    *,
+    env: str | Sequence[str] = "constant",
+    queue: str | Sequence[str] = "drop-tail",
+    recovery: str | Sequence[str] = "sack",
+    replicates: int = 3,
+    duration: Quantity | None = None,
+    profile: str | None = None,
+    assume: Assumptions | Mapping[str, Any] | None = None,
+    seed: int = 1,
+    patch: Mapping[str, Any] | None = None,
+    trace: Mapping[str, Any] | None = None,
+    jobs: int | None = None,
+    store: Store | str | Path | None = None,
+    on: str | Client | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    keep: bool = True,
+) -> Comparison:
+    """Compare rules over recovery schemes, queues and environments.
+
+    Parameters
+    ----------
+    rules : str or sequence of str
+        Rules in any notation that `cwndlab.rule` reads; duplicates count once.
+    env, queue, recovery : str or sequence of str
+        Levels of the other axes. For env, ``"all"`` stands for the thirteen environments of
+        Akella et al. and ``"demo"`` for four.
+    replicates : int
+        Runs per cell, with seeds ``seed``, ``seed + 1``, ... in every cell.
+    duration : str or float, optional
+        Simulated time of a run (seconds if a bare number); by default that of the environments,
+        100 s.
+    profile : str, optional
+        Profile of the TCP endpoints; by default ``"linux"`` where a rule in use today is compared
+        (CUBIC, BBR, DCTCP), else ``"ns2-2.35"``.
+    assume : Assumptions or mapping, optional
+        Assumptions of the environments, such as ``{"rtt": "40ms"}``.
+    seed : int
+        Seed of replicate 0.
+    patch : mapping, optional
+        Dotted keys to set in all runs, last.
+    trace : mapping, optional
+        The ``[trace]`` table of replicate 0; the others record none.
+    jobs : int, optional
+        Threads; by default one for each processor.
+    store : Store, str or Path, optional
+        Keeps finished runs, so that the same call continues where it was interrupted.
+    on : str or Client, optional
+        A dask.distributed scheduler, which performs the runs.
+    progress : callable, optional
+        Gets the number of finished runs and of all.
+    keep : bool
+        Whether `Comparison.results` keeps every run's result; with a store or a cluster it does
+        not.
+
+    Returns
+    -------
+    Comparison
+        `summary`, `scores` and `runs` are data frames; `table`, `plot` and `save` show them.
+
+    Raises
+    ------
+    ScenarioError
+        If a name or value is not valid.
+    RunError
+        If a run fails.
+    StoreError
+        If the store cannot be read or written.
+
+    Examples
+    --------
+    >>> found = compare(["AIMD(1, 0.5)", "AIAD(1, 3)"], replicates=2, duration="2s")
+    >>> found.runs.height, found.table("jain_index").columns
+    (4, ['rule', 'constant'])
+    """
+    names = {name: _listed(value) for name, value in
+             {"env": env, "queue": queue, "recovery": recovery}.items()}  # fmt: skip
+    asked = _listed(rules)
+    duration_s = None if duration is None else seconds(duration)
+    if duration is not None and not 0 < (duration_s or 0) < float("inf"):
+        raise ScenarioError(invalid("duration", duration, "a duration above 0, such as 100s"))
+    chosen = assume if isinstance(assume, Assumptions) else Assumptions().with_(**(assume or {}))
+    is_assumed = isinstance(assume, Assumptions) or "profile" in (assume or {})
+    chosen, _ = with_profile(
+        chosen, profile, asked, is_given=is_assumed or "profile" in (patch or {})
+    )
+    plan = plan_rules(
+        asked, **names, replicates=replicates, duration_s=duration_s, assume=chosen, seed=seed,
+        patch=patch,
+    )  # fmt: skip
+    comparison = Comparison(plan)
+    if store is None and on is None:
+        done = 0
+
+        def finished(*_: object) -> None:
+            nonlocal done
+            done += 1
+            if progress is not None:
+                progress(done, len(plan))
+
+        return collect(comparison, jobs=jobs, trace=trace, on_run=finished, keep=keep)
+    if trace is not None:
+        raise ScenarioError("`trace` cannot be used with `store` or `on`: runs there keep metrics")
+    if duration_s is not None:
+        chosen = chosen.with_(duration=f"{duration_s!r}s")
+    _fill(comparison, chosen, patch, jobs, store, on, progress)
+    return comparison
+
+
+def with_profile(
+    chosen: Assumptions, profile: str | None, rules: Iterable[str], *, is_given: bool
+) -> tuple[Assumptions, str | None]:
+    """Return the assumptions with a profile, and a rule in use today if it made the choice.
+
+    The profile is the one named; else, unless the assumptions were given one, `TODAY` where a rule
+    in use today is compared.
+
+    Examples
+    --------
+    >>> rules = ["AIMD(1, 0.5)", "CUBIC"]
+    >>> chosen, because = with_profile(Assumptions(), None, rules, is_given=False)
+    >>> chosen.profile, because
+    ('linux', 'CUBIC')
+    """
+    if profile is not None:
+        return chosen.with_(profile=profile), None
+    deployed = None if is_given else first_deployed(rules)
+    return (chosen if deployed is None else chosen.with_(profile=TODAY)), deployed
+
+
+def first_deployed(rules: Iterable[str]) -> str | None:
+    """Return the first rule that is in use on today's Internet.
+
+    Examples
+    --------
+    >>> first_deployed(["AIMD(1, 0.5)", "CUBIC(C=0.3)", "BBR3"]), first_deployed(["HTCP"])
+    ('CUBIC(C=0.3)', None)
+    """
+    names = {entry["name"] for entry in native.rules() if entry["deployed"]}
+    for rule in rules:
+        if rule.startswith("kernel:") or native.rule(rule).partition("(")[0] in names:
+            return rule
+    return None
+
+
+def _listed(value: str | Sequence[str]) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _fill(
+    comparison: Comparison,
+    chosen: Assumptions,
+    patch: Mapping[str, Any] | None,
+    jobs: int | None,
+    store: Store | str | Path | None,
+    on: str | Client | None,
+    progress: Callable[[int, int], object] | None,
+) -> None:
+    """Perform the plan as a sweep, with its store and executors."""
+    from cwndlab.sweep import Sweep
+
+    plan = comparison.plan
+    usual = Assumptions()
+    fields = [entry.name for entry in dataclasses.fields(Assumptions)]
+    given = {name: getattr(chosen, name) for name in fields}
+    sweep = Sweep.from_dict(
+        {
+            "name": "compare",
+            "axes": {name: [level.label for level in plan.axes[name]] for name in AXES},
+            "replicates": plan.replicates,
+            "seed": plan.seed,
+            "metrics": list(BY_KEY),
+            "assume": {name: given[name] for name in fields if given[name] != getattr(usual, name)},
+            "set": dict(patch or {}),
+        }
+    )
+
+    def tell(event: Mapping[str, Any]) -> None:
+        if progress is not None and "done" in event:
+            progress(event["done"], event["runs"])
+
+    findings = sweep.run(store, jobs=jobs, on=on, progress=tell)
+    if findings.failed:
+        first = findings.failed[0]
+        raise RunError(
+            f"{len(findings.failed)} of {len(plan)} runs failed, the first of cell "
+            f"{first['cell']}: {first['error']}"
+        )
+    cells = {tuple(cell.labels[name] for name in AXES): cell.index for cell in plan.cells()}
+    for row in findings.runs.iter_rows(named=True):
+        index = cells[tuple(row[name] for name in AXES)] * plan.replicates + row["replicate"]
+        comparison.measured[index] = row
