@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+import cwndlab
 from cwndlab import ScenarioError, Sweep
+from cwndlab.sweep.ranges import expanded
 
 BASE = {
     "duration": "1s",
@@ -248,3 +250,54 @@ def test_the_largest_seeds():
         ScenarioError, match=f"seed: {2**63 - 1} is not valid: expected a whole number from 0 to "
     ):
         _sweep(seed=2**63 - 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [
+        ({"linspace": ["1Mbit", "4Mbit", 4]}, ["1Mbit", "2Mbit", "3Mbit", "4Mbit"]),
+        ({"linspace": [4, 1, 3]}, [4, 2.5, 1]),
+        ({"linspace": [5, 9, 1]}, [5]),
+        ({"logspace": [1, 1000, 4]}, [1, 10, 100, 1000]),
+        ({"logspace": ["10ms", "1ms", 3]}, ["10ms", "3.16228ms", "1ms"]),
+        ({"logspace": ["1pkt", "4pkt", 9]}, ["1pkt", "2pkt", "3pkt", "4pkt"]),
+        ({"range": [0, 1, 0.25]}, [0.0, 0.25, 0.5, 0.75, 1.0]),
+        ({"range": ["30ms", "10ms", "-10ms"]}, ["30ms", "20ms", "10ms"]),
+        ({"range": [2, 10, 3]}, [2, 5, 8]),
+        # One level of that name.
+        ({"range": {"duration": "2s"}}, {"range": {"duration": "2s"}}),
+    ],
+)
+def test_ranges(given, values):
+    assert expanded({"axis": given}) == {"axis": values}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"linspace": [1, 2]},
+        {"linspace": ["1Mbit", "2kbit", 3]},
+        {"linspace": [1, 2, 0]},
+        {"linspace": [1, 2, 2.5]},
+        {"linspace": ["a", 2, 3]},
+        {"linspace": [1, 2, 10**9]},
+        {"logspace": [0, 2, 3]},
+        {"range": [1, 5, 0]},
+        {"range": [1, 5, -1]},
+        {"range": [0, 1, 1e-12]},
+        {"range": "1..5"},
+    ],
+)
+def test_ranges_that_are_not_valid(given):
+    (kind,) = given
+    with pytest.raises(cwndlab.ScenarioError, match=rf"axes\.x\.{kind}: .* is not valid: expected"):
+        expanded({"x": given})
+
+
+def test_a_range_is_an_axis_like_its_list():
+    ranged, listed = (
+        Sweep(base=BASE, axes={"flows.0.count": axis}, replicates=1)
+        for axis in ({"range": [1, 3, 1]}, [1, 2, 3])
+    )
+    assert ranged == listed
+    assert ranged.plan.count == 3

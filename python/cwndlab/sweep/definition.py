@@ -16,6 +16,7 @@ from cwndlab.message import unknown
 from cwndlab.plan import MAX_RUNS, Plan
 from cwndlab.sweep import axes as axis
 from cwndlab.sweep import base as bases
+from cwndlab.sweep import ranges
 from cwndlab.sweep import until as targets
 from cwndlab.sweep.checks import (
     check_arrivals,
@@ -128,6 +129,8 @@ class Sweep:
         # Sequences become lists, as in files, so that sweeps compare equal and survive JSON.
         for key in ("metrics", "zip"):
             object.__setattr__(self, key, list(getattr(self, key)))
+        object.__setattr__(self, "axes", ranges.expanded(self.axes))
+        object.__setattr__(self, "zip", [ranges.expanded(columns) for columns in self.zip])
         check_names(self)
         self.measures  # noqa: B018 (a metric that is not known is said now)
         check_targets(self)
