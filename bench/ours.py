@@ -35,7 +35,7 @@ def run(scenario: dict) -> dict:
 
     parsed = native.Scenario(json.dumps(scenario), "json")
     begin = time.perf_counter()
-    result, _ = parsed.run()
+    result = parsed.run().to_json()
     whole_s = time.perf_counter() - begin
     result = json.loads(result)
     flows = result["flows"]

@@ -2,145 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import numpy as np
 import polars as pl
+
+from cwndlab import native
 
 PACKET_EVENTS = ("send", "receive", "ack", "drop", "timeout")
 """Meaning of the native module's event codes.
 
 0 sent, 1 arrives at the sink, 2 its ACK arrives at the sender, ...
 """
-TABLES = ("flows", "links", "cross", "arrivals")
-"""Tables of every result, each a data frame."""
 
-_TEXT = ("flow", "group", "rule", "recovery", "link", "queue", "source")
-_FLOATS = (
-    "loss_rate",
-    "mean_rtt_s",
-    "mean_rto_s",
-    "mean_cwnd_packets",
-    "rate_cov",
-    "base_rtt_s",
-    "finish_s",
-    "utilization",
-    "mean_queue_packets",
-    "mean_slowdown",
-)
-_COLUMNS = {
-    "flows": [
-        "flow",
-        "group",
-        "rule",
-        "recovery",
-        "goodput_bps",
-        "delivered_packets",
-        "sent_packets",
-        "retransmitted_packets",
-        "dropped_packets",
-        "timeouts",
-        "fast_retransmits",
-        "ecn_reductions",
-        "window_reductions",
-        "undone_reductions",
-        "loss_rate",
-        "mean_rtt_s",
-        "mean_rto_s",
-        "mean_cwnd_packets",
-        "rate_cov",
-        "base_rtt_s",
-        "finish_s",
-        "total_sent_packets",
-        "total_delivered_packets",
-        "total_dropped_packets",
-        "in_flight_packets",
-    ],
-    "links": [
-        "link",
-        "rate_bps",
-        "delay_s",
-        "queue",
-        "limit_packets",
-        "arrived_packets",
-        "dropped_packets",
-        "marked_packets",
-        "departed_packets",
-        "utilization",
-        "mean_queue_packets",
-        "mean_queueing_delay_s",
-        "p95_queueing_delay_s",
-        "cross_bps",
-        "available_bps",
-        "left_bps",
-        "total_arrived_packets",
-        "total_dropped_packets",
-        "total_departed_packets",
-        "queued_packets",
-    ],
-    "cross": [
-        "source",
-        "offered_bps",
-        "delivered_bps",
-        "sent_packets",
-        "delivered_packets",
-        "dropped_packets",
-    ],
-    "arrivals": [
-        "group",
-        "rule",
-        "recovery",
-        "arrived_flows",
-        "finished_flows",
-        "unfinished_flows",
-        "mean_fct_s",
-        "p50_fct_s",
-        "p95_fct_s",
-        "p99_fct_s",
-        "mean_slowdown",
-        "goodput_bps",
-        "delivered_bps",
-        "sent_packets",
-        "retransmitted_packets",
-        "dropped_packets",
-        "delivered_packets",
-        "timeouts",
-    ],
-}
-
-
-def _dtype(column: str) -> type[pl.DataType]:
-    if column in _TEXT:
-        return pl.String
-    return pl.Float64 if column in _FLOATS or column.endswith(("_bps", "_s")) else pl.Int64
-
+_TYPES = {"text": pl.String, "whole": pl.Int64, "float": pl.Float64}
 
 SCHEMAS = {
-    table: {column: _dtype(column) for column in columns} for table, columns in _COLUMNS.items()
+    table: {column: _TYPES[kind] for column, kind in columns}
+    for table, columns in native.columns().items()
 }
-"""Columns and types of the frames.
+"""Columns and types of the tables of every result, as the core defines them.
 
 They are equal for every run, even without flows or without values in a column.
 """
+TABLES = tuple(SCHEMAS)
+"""Tables of every result, each a data frame."""
 
 
-def frame_of(
-    columns: Mapping[str, tuple[str, bytes]], names: Mapping[str, list[str]]
-) -> pl.DataFrame:
-    """Make a trace table from the native module's columns.
+def tables_of(run: native.Run) -> dict[str, pl.DataFrame]:
+    """Return the tables of a run; numbers that are not finite are null, as in JSON.
 
-    Names replace indices.
+    Examples
+    --------
+    >>> from cwndlab import dumbbell
+    >>> run = dumbbell("1Mbit", "5ms", flows="CUBIC", duration="1s").core.run()
+    >>> tables_of(run)["flows"]["rule"].to_list()
+    ['CUBIC']
     """
-    series = []
-    for column, (dtype, buffer) in columns.items():
-        values = pl.Series(column, np.frombuffer(buffer, dtype=dtype))
-        if column in names:
-            labels = pl.Series(column, names[column], dtype=pl.Enum(names[column]))
-            values = labels.gather(values)
-        elif values.dtype.is_float():
-            # NaN means unknown: null, as in JSON.
-            values = values.fill_nan(None)
-        elif column in ("retransmission", "marked"):
-            values = values.cast(pl.Boolean)
-        series.append(values)
-    return pl.DataFrame(series)
+    arrow = run.tables()
+    return {table: _with_nulls(pl.DataFrame(arrow[table])) for table in TABLES}
+
+
+def tables_from(run: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
+    """Return the tables of a result as plain data."""
+    return {
+        table: pl.DataFrame(run.get(table, []), schema=schema) for table, schema in SCHEMAS.items()
+    }
+
+
+def traces_of(run: native.Run, tables: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Return the traces of a run, with names instead of numbers."""
+    names: dict[str, Sequence[str]] = {
+        "flow": tables["flows"]["flow"].to_list(),
+        "link": tables["links"]["link"].to_list(),
+        "source": [*tables["cross"]["source"], *tables["arrivals"]["group"]],
+        "group": tables["arrivals"]["group"].to_list(),
+        "event": PACKET_EVENTS,
+        "phase": run.phases,
+    }
+    return {name: _named(pl.DataFrame(table), names) for name, table in run.traces().items()}
+
+
+def _named(frame: pl.DataFrame, names: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    return frame.with_columns(
+        pl.Series(column, names[column], dtype=pl.Enum(names[column])).gather(frame[column])
+        for column in frame.columns
+        if column in names
+    )
+
+
+def _with_nulls(frame: pl.DataFrame) -> pl.DataFrame:
+    floats = [
+        column
+        for column in frame.columns
+        if frame.schema[column].is_float() and not frame[column].is_finite().all()
+    ]
+    return frame.with_columns(
+        pl.when(pl.col(column).is_finite()).then(pl.col(column)) for column in floats
+    )

@@ -51,3 +51,16 @@ class LiveError(CwndlabError, RuntimeError):
 
 class StoreError(CwndlabError, OSError):
     """A store of runs that cannot be read or written."""
+
+
+for _error in (
+    CwndlabError,
+    ScenarioError,
+    RuleError,
+    RunError,
+    ClusterError,
+    LiveError,
+    StoreError,
+):
+    # The name by which users catch it.
+    _error.__module__ = "cwndlab"

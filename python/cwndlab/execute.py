@@ -70,8 +70,8 @@ def run(
     found = _as_scenario(scenario)
     if seed is not None:
         found = found.with_seed(seed)
-    answer, traces = found.core.run(progress, scheduler, None if pcap is None else os.fspath(pcap))
-    return Result.from_native(answer, traces, found.to_dict())
+    done = found.core.run(progress, scheduler, None if pcap is None else os.fspath(pcap))
+    return Result.from_run(done, found.to_dict())
 
 
 def run_many(

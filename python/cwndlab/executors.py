@@ -17,11 +17,14 @@ import platform
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from cwndlab import native
 from cwndlab.errors import RunError, ScenarioError
 from cwndlab.execute import Progress, default_jobs, side_by_side
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -30,7 +33,7 @@ class Outcome(NamedTuple):
     """The outcome of one run, as plain values."""
 
     result: str
-    """The native core's result, as one line of JSON; `Result.from_native` reads it."""
+    """The core's result, as one line of JSON; `Result.from_json` reads it."""
     duration_s: float
     machine: str
     version: str
@@ -38,8 +41,8 @@ class Outcome(NamedTuple):
     """Fingerprint of the engine that did the run."""
     error: str = ""
     """Why there is no result; empty if there is one."""
-    traces: dict[str, dict[str, tuple[str, bytes]]] | None = None
-    """The native core's columns, if the scenario has traces."""
+    traces: dict[str, pl.DataFrame] | None = None
+    """The traces, if the scenario has any."""
 
 
 class Executor(Protocol):
@@ -71,7 +74,8 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
     began_s = time.perf_counter()
     result, error, traces = "", "", None
     try:
-        result, traces = native.Scenario(scenario, "json").run(progress)
+        run = native.Scenario(scenario, "json").run(progress)
+        result, traces = run.to_json(), _traces(run)
     except (ScenarioError, RunError) as raised:
         error = " ".join(str(raised).split())
         cause = raised.__cause__
@@ -84,8 +88,16 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
         native.version(),
         native.build(),
         error,
-        traces or None,
+        traces,
     )
+
+
+def _traces(run: native.Run) -> dict[str, pl.DataFrame] | None:
+    if not run.has_traces:
+        return None
+    from cwndlab.columns import tables_of, traces_of
+
+    return traces_of(run, tables_of(run))
 
 
 class Threads:

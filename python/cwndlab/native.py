@@ -6,13 +6,15 @@ import json
 from typing import Any
 
 from cwndlab import _core
-from cwndlab._core import Ack, Scenario
+from cwndlab._core import Ack, Run, Scenario
 from cwndlab.errors import RuleError
 
 __all__ = [
     "Ack",
+    "Run",
     "Scenario",
     "build",
+    "columns",
     "knobs",
     "rule",
     "rules",
@@ -108,6 +110,18 @@ def knobs() -> list[dict[str, Any]]:
     True
     """
     return json.loads(_core.knobs())
+
+
+def columns() -> dict[str, list[tuple[str, str]]]:
+    """List the columns of every table of a result: name, and ``text``, ``whole`` or ``float``.
+
+    Examples
+    --------
+    >>> columns()["flows"][0]
+    ('flow', 'text')
+    """
+    tables = json.loads(_core.columns())
+    return {table: [(name, kind) for name, kind in found] for table, found in tables.items()}
 
 
 def schema() -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from cwndlab import native
-from cwndlab.columns import PACKET_EVENTS, SCHEMAS, TABLES, frame_of
+from cwndlab.columns import SCHEMAS, TABLES, tables_from, tables_of, traces_of
 from cwndlab.jsontext import dumps
 
 if TYPE_CHECKING:
@@ -75,31 +75,25 @@ class Result:
         self.scenario = dict(scenario or {})
 
     @classmethod
-    def from_native(
-        cls, text: str, traces: Mapping[str, Any], scenario: Mapping[str, Any]
+    def from_run(cls, run: native.Run, scenario: Mapping[str, Any]) -> Result:
+        """Make a result from a run of the core; its tables and traces are not copied."""
+        tables = tables_of(run)
+        return cls(
+            json.loads(run.fields()), traces=traces_of(run, tables), scenario=scenario, **tables
+        )
+
+    @classmethod
+    def from_json(
+        cls,
+        text: str,
+        scenario: Mapping[str, Any],
+        traces: Mapping[str, pl.DataFrame] | None = None,
     ) -> Result:
-        """Make a result from the native core's JSON text and column buffers."""
+        """Make a result from `native.Run.to_json`."""
         run = json.loads(text)
-        frames = {
-            table: pl.DataFrame(run.pop(table, []), schema=SCHEMAS[table]) for table in TABLES
-        }
-        names = {
-            "flow": frames["flows"]["flow"].to_list(),
-            "link": frames["links"]["link"].to_list(),
-            "source": [
-                *frames["cross"]["source"].to_list(),
-                *frames["arrivals"]["group"].to_list(),
-            ],
-            "group": frames["arrivals"]["group"].to_list(),
-            "event": list(PACKET_EVENTS),
-            "phase": list(traces.get("phases", ())),
-        }
-        courses = {
-            table: frame_of(columns, names)
-            for table, columns in traces.items()
-            if table != "phases"
-        }
-        return cls(run, traces=courses, scenario=scenario, **frames)
+        tables = tables_from(run)
+        fields = {name: value for name, value in run.items() if name not in TABLES}
+        return cls(fields, traces=traces, scenario=scenario, **tables)
 
     @property
     def fields(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy
+import polars
 
 from . import reference
 from .reference import Columns, Run, millionths
@@ -178,10 +179,9 @@ def ours(side: Side, network: Network) -> list[Trace]:
     """Each flow in cwndlab, at every packet sent."""
     from cwndlab import native
 
-    _, traces = native.Scenario(json.dumps(scenario(side, network)), "json").run()
-    columns = {
-        name: numpy.frombuffer(data, dtype=kind) for name, (kind, data) in traces["packets"].items()
-    }
+    traces = native.Scenario(json.dumps(scenario(side, network)), "json").run().traces()
+    packets = polars.DataFrame(traces["packets"])
+    columns = {column.name: column.to_numpy() for column in packets}
     result = []
     for index in range(len(network.starts_s)):
         sent = (columns["event"] == 0) & (columns["flow"] == index)

@@ -20,20 +20,16 @@ def with_phases(scenario: dict, phases: list[float]) -> dict:
 
 
 def run(scenario: dict, phases: list[float]) -> list[Flow]:
-    import numpy
+    import polars
 
     from cwndlab import native
 
-    _, traces = native.Scenario(json.dumps(with_phases(scenario, phases)), "json").run()
-    columns = {
-        name: numpy.frombuffer(data, dtype=kind) for name, (kind, data) in traces["packets"].items()
-    }
-    if "time_s" not in columns:
-        columns["time_s"] = columns["time_ns"] * 1e-9
+    traces = native.Scenario(json.dumps(with_phases(scenario, phases)), "json").run().traces()
+    columns = polars.DataFrame(traces["packets"]).to_dict(as_series=True)
     flows = [Flow(timer_phase_s=phase) for phase in phases]
     names = ("time_s", "event", "flow", "seq", "size_bytes", "cwnd_packets", "ssthresh_packets")
     for time_s, event, flow, seq, size, cwnd, ssthresh in zip(
-        *(columns[name].tolist() for name in names), strict=True
+        *(columns[name].to_list() for name in names), strict=True
     ):
         if event == SEND:
             flows[flow].sends.append(Send(time_s, seq, size, cwnd, ssthresh))

@@ -132,7 +132,7 @@ def run_product(scenario: dict) -> dict[str, float]:
     """The same of one replicate in cwndlab."""
     from cwndlab import native
 
-    result = json.loads(native.Scenario(json.dumps(scenario), "json").run()[0])
+    result = json.loads(native.Scenario(json.dumps(scenario), "json").run().to_json())
     (link,) = (link for link in result["links"] if link["link"] == "bottleneck")
     return metrics(
         instances(scenario["flows"]),

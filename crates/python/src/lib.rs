@@ -5,18 +5,22 @@
     reason = "bindings use files and the wall clock, which the core crates must not"
 )]
 
-mod convert;
 mod custom_rule;
 mod errors;
 mod pcap;
 mod resolver;
+mod run;
 mod scenario;
+mod traces;
 
 use cwndlab_rules::{FAMILIES, Parameter, ParameterKind, RuleSpec};
 use cwndlab_scenario::{Resolver as _, schema as scenario_schema};
+use cwndlab_sim::results::{ColumnType, TABLES};
+use cwndlab_tcp::{Knobs, Profile, for_each_knob};
 use errors::RuleError;
 use pyo3::prelude::*;
 use resolver::PythonResolver;
+use serde_json::{Map, Value, json};
 
 /// Version of the package.
 #[pyfunction]
@@ -70,7 +74,49 @@ fn parameter_json(parameter: &Parameter) -> serde_json::Value {
 /// All endpoint knobs with their values in each profile, as a JSON list.
 #[pyfunction]
 fn knobs() -> String {
-    convert::knobs().to_string()
+    knob_rows().to_string()
+}
+
+/// Endpoint knobs: name, meaning, and value in each profile.
+fn knob_rows() -> serde_json::Value {
+    let profiles = Profile::ALL.map(|profile| (profile.name(), Knobs::profile(profile)));
+    macro_rules! rows {
+        ($($name:ident: $type:ty = [$($default:expr),*], $meaning:literal;)*) => {
+            vec![$({
+                let values: Map<String, Value> = profiles.iter()
+                    .map(|(profile, knobs)| {
+                        let value = serde_json::to_value(knobs.$name).unwrap_or_default();
+                        (profile.to_string(), value)
+                    })
+                    .collect();
+                json!({ "name": stringify!($name), "meaning": $meaning, "values": values })
+            }),*]
+        };
+    }
+    for_each_knob!(rows).into()
+}
+
+/// Columns of the tables of results, as JSON: table, then name and type of each column.
+#[pyfunction]
+fn columns() -> String {
+    let tables: Map<String, Value> = TABLES
+        .iter()
+        .map(|(table, columns)| {
+            let columns: Vec<(&str, &str)> = columns
+                .iter()
+                .map(|&(name, kind)| {
+                    let kind = match kind {
+                        ColumnType::Text => "text",
+                        ColumnType::Whole => "whole",
+                        ColumnType::Float => "float",
+                    };
+                    (name, kind)
+                })
+                .collect();
+            (table.to_string(), json!(columns))
+        })
+        .collect();
+    Value::from(tables).to_string()
 }
 
 /// JSON schema of scenarios.
@@ -98,10 +144,12 @@ fn rule(text: &str) -> PyResult<String> {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<custom_rule::PyAck>()?;
     module.add_class::<scenario::PyScenario>()?;
+    module.add_class::<run::PyRun>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(rules, module)?)?;
     module.add_function(wrap_pyfunction!(knobs, module)?)?;
+    module.add_function(wrap_pyfunction!(columns, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(rule, module)?)
 }

@@ -3,7 +3,7 @@
 //! `packet_size` bytes. The capture has no payloads (the snap length covers the headers). The
 //! 40-byte packet 0 becomes a SYN.
 
-use crate::convert::in_order;
+use crate::traces::in_order;
 use cwndlab_scenario::Scenario;
 use cwndlab_sim::{PacketEvent, PacketRow, Traces};
 use cwndlab_tcp::{Ecn, Knobs};

@@ -31,7 +31,10 @@ impl Resolver for PythonResolver {
         self.rules.set(true);
         Python::attach(|py| {
             let found = py.import("cwndlab.custom_rules").and_then(|module| {
-                module.getattr("find")?.call1((text, &self.folder))?.extract::<(String, Py<PyAny>)>()
+                module
+                    .getattr("find")?
+                    .call1((text, &self.folder))?
+                    .extract::<(String, Py<PyAny>)>()
             });
             let (text, make) = found.map_err(|error| self.said(py, error))?;
             // An instance, to find errors before the run.

@@ -1,14 +1,15 @@
 //! A scenario: parsed and checked once, then run as often as wanted.
 
-use crate::convert;
-use crate::errors::ScenarioError;
+use crate::errors::{RunError, ScenarioError};
 use crate::pcap;
 use crate::resolver::PythonResolver;
+use crate::run::PyRun;
+use crate::traces::traces;
 use cwndlab_scenario::Scenario;
 use cwndlab_sim::{EventSchedulerKind, Options, Simulation, Status};
 use cwndlab_units::message::unknown;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::PyType;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -40,8 +41,8 @@ impl PyScenario {
                 return Err(ScenarioError::new_err(unknown("format", other, &["toml", "json"])));
             }
         };
-        let scenario =
-            scenario.map_err(|error| resolver.refused(ScenarioError::new_err(error.to_string())))?;
+        let scenario = scenario
+            .map_err(|error| resolver.refused(ScenarioError::new_err(error.to_string())))?;
         Ok(Self { scenario, has_rules: resolver.has_rules() })
     }
 
@@ -63,16 +64,16 @@ impl PyScenario {
         Ok((py.get_type::<Self>(), (self.to_json()?, "json")))
     }
 
-    /// Runs the scenario; returns its result as JSON and its traces as columns.
+    /// Runs the scenario.
     #[pyo3(signature = (progress=None, scheduler="fast", pcap=None, look_ahead=true))]
-    fn run<'py>(
+    fn run(
         &self,
-        py: Python<'py>,
-        progress: Option<Bound<'py, PyAny>>,
+        py: Python<'_>,
+        progress: Option<Bound<'_, PyAny>>,
         scheduler: &str,
         pcap: Option<PathBuf>,
         look_ahead: bool,
-    ) -> PyResult<(String, Bound<'py, PyDict>)> {
+    ) -> PyResult<PyRun> {
         let scheduler = scheduler_kind(scheduler)?;
         let mut scenario = self.scenario.clone();
         // Rules in Python get a place for their exceptions in each run: runs may be concurrent.
@@ -111,14 +112,19 @@ impl PyScenario {
             return Err(error);
         }
         let wall_s = begin.elapsed().as_secs_f64();
-        let result = py.detach(|| convert::result_json(&simulation.result(), wall_s))?;
+        let result = py.detach(|| simulation.result());
         let recording = simulation.traces();
         if let Some(path) = &pcap {
             py.detach(|| pcap::write(path, &recording, &scenario)).map_err(|error| {
                 ScenarioError::new_err(format!("pcap: {}: {error}", path.display()))
             })?;
         }
-        Ok((result, convert::traces(py, &recording, packets_wanted)?))
+        let phases =
+            recording.recorder.map(|recorder| recorder.rules.phases.clone()).unwrap_or_default();
+        let traces = py
+            .detach(|| traces(&recording, packets_wanted))
+            .map_err(|error| RunError::new_err(error.to_string()))?;
+        Ok(PyRun { result, wall_s, traces, phases })
     }
 }
 

@@ -87,7 +87,6 @@ impl Reader<'_> {
         )?;
         Ok(())
     }
-
 }
 
 fn resolve_rule(

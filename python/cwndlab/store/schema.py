@@ -63,7 +63,7 @@ class Record(NamedTuple):
         """Return the result with its data frames; without traces, which `Store.traces` has."""
         from cwndlab.results import Result
 
-        return Result.from_native(self.result, {}, json.loads(self.scenario))
+        return Result.from_json(self.result, json.loads(self.scenario))
 
 
 class Use(NamedTuple):

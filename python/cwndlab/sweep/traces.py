@@ -29,11 +29,9 @@ def kept_traces(sweep: Sweep, outcome: Outcome, text: str) -> dict[str, pl.DataF
     from cwndlab.results import Result
 
     traces, length = dict(outcome.traces or {}), sweep.count_arrivals
-    if length is not None:
-        columns = traces["packets"]
-        traces["packets"] = {name: columns[name] for name in link_arrivals.COLUMNS}
-    result = Result.from_native(outcome.result, traces, json.loads(text))
     if length is None:
-        return result.traces
-    rest = {name: frame for name, frame in result.traces.items() if name != "packets"}
+        return traces
+    traces["packets"] = traces["packets"].select(link_arrivals.COLUMNS)
+    result = Result.from_json(outcome.result, json.loads(text), traces)
+    rest = {name: frame for name, frame in traces.items() if name != "packets"}
     return {**rest, link_arrivals.TRACE: link_arrivals.count(result, length)}

@@ -1,12 +1,14 @@
 //! Results of a run. Names and units are defined here for JSON, Parquet, data frames and docs
 //! alike.
 
+mod columns;
 mod flows;
 mod links;
 mod mean;
 mod run;
 mod traffic;
 
+pub use columns::{ColumnType, TABLES, Table};
 pub use flows::{FlowIdentity, FlowResult, fairness_spread, jain_index};
 pub use links::LinkResult;
 pub(crate) use links::link_results;

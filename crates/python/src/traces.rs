@@ -1,56 +1,54 @@
-//! Conversion of results to JSON and of traces to columns of little-endian bytes.
+//! Traces of a run as Arrow tables.
 
-use crate::errors::ScenarioError;
-use cwndlab_sim::results::RunResult;
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, UInt8Array, UInt32Array,
+    UInt64Array,
+};
+use arrow_schema::ArrowError;
 use cwndlab_sim::{PacketRow, TraceRecorder, Traces, Transfer};
-use cwndlab_tcp::{Knobs, Profile, for_each_knob};
-use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
-use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
-/// A result as JSON, with wall-clock figures added.
-pub fn result_json(result: &RunResult, wall_s: f64) -> PyResult<String> {
-    let mut value =
-        serde_json::to_value(result).map_err(|error| ScenarioError::new_err(error.to_string()))?;
-    value["wall_s"] = wall_s.into();
-    value["packets_per_wall_s"] = (result.delivered_packets as f64 / wall_s.max(1e-9)).into();
-    Ok(value.to_string())
-}
-
-/// A column: numpy dtype and values.
-struct Column(&'static str, Vec<u8>);
+/// A column of a table.
+struct Column(ArrayRef);
 
 impl Column {
+    /// NaN stands for an unknown value.
     fn f8(values: impl Iterator<Item = f64>) -> Self {
-        Self("f8", values.flat_map(f64::to_le_bytes).collect())
+        let values: Vec<f64> = values.collect();
+        Self(if values.iter().any(|value| value.is_nan()) {
+            let known = values.into_iter().map(|value| (!value.is_nan()).then_some(value));
+            Arc::new(Float64Array::from_iter(known))
+        } else {
+            Arc::new(Float64Array::from(values))
+        })
     }
     fn u8(values: impl Iterator<Item = u64>) -> Self {
-        Self("u8", values.flat_map(u64::to_le_bytes).collect())
+        Self(Arc::new(UInt64Array::from_iter_values(values)))
     }
     fn i8(values: impl Iterator<Item = i64>) -> Self {
-        Self("i8", values.flat_map(i64::to_le_bytes).collect())
+        Self(Arc::new(Int64Array::from_iter_values(values)))
     }
     fn u4(values: impl Iterator<Item = u32>) -> Self {
-        Self("u4", values.flat_map(u32::to_le_bytes).collect())
+        Self(Arc::new(UInt32Array::from_iter_values(values)))
     }
     fn u1(values: impl Iterator<Item = u8>) -> Self {
-        Self("u1", values.collect())
+        Self(Arc::new(UInt8Array::from_iter_values(values)))
+    }
+    fn bool(values: impl Iterator<Item = bool>) -> Self {
+        Self(Arc::new(BooleanArray::from_iter(values.map(Some))))
     }
 }
 
 /// All recorded tables.
-pub fn traces<'py>(
-    py: Python<'py>,
+pub fn traces(
     traces: &Traces<'_>,
     packets_wanted: bool,
-) -> PyResult<Bound<'py, PyDict>> {
-    let tables = PyDict::new(py);
-    let put = |name: &str, columns: Vec<(&str, Column)>| {
-        let table = PyDict::new(py);
-        for (name, Column(dtype, bytes)) in columns {
-            table.set_item(name, (dtype, PyBytes::new(py, &bytes)))?;
-        }
-        tables.set_item(name, table)
+) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
+    let mut tables = Vec::new();
+    let mut put = |name: &'static str, columns: Vec<(&str, Column)>| {
+        let columns = columns.into_iter().map(|(name, Column(array))| (name, array));
+        tables.push((name, RecordBatch::try_from_iter(columns)?));
+        Ok::<(), ArrowError>(())
     };
     if !traces.queues.is_empty() {
         put("queue", queue(traces))?;
@@ -64,7 +62,6 @@ pub fn traces<'py>(
         }
         if recorder.records_rules() {
             put("rule", rules(recorder))?;
-            tables.set_item("phases", &recorder.rules.phases)?;
         }
         if let Some(bin_s) = recorder.rate_bin_s() {
             put("rate", rates(recorder, bin_s, traces.end_s))?;
@@ -221,26 +218,7 @@ fn packets(recorder: &TraceRecorder) -> Vec<(&'static str, Column)> {
         ("size_bytes", Column::u4(rows().map(|row| row.size_bytes))),
         ("cwnd_packets", Column::f8(rows().map(|row| row.cwnd))),
         ("ssthresh_packets", Column::f8(rows().map(|row| row.ssthresh))),
-        ("retransmission", Column::u1(rows().map(|row| u8::from(row.retransmission)))),
-        ("marked", Column::u1(rows().map(|row| u8::from(row.marked)))),
+        ("retransmission", Column::bool(rows().map(|row| row.retransmission))),
+        ("marked", Column::bool(rows().map(|row| row.marked))),
     ]
-}
-
-/// Endpoint knobs: name, meaning, and value in each profile.
-pub fn knobs() -> serde_json::Value {
-    let profiles = Profile::ALL.map(|profile| (profile.name(), Knobs::profile(profile)));
-    macro_rules! rows {
-        ($($name:ident: $type:ty = [$($default:expr),*], $meaning:literal;)*) => {
-            vec![$({
-                let values: Map<String, Value> = profiles.iter()
-                    .map(|(profile, knobs)| {
-                        let value = serde_json::to_value(knobs.$name).unwrap_or_default();
-                        (profile.to_string(), value)
-                    })
-                    .collect();
-                json!({ "name": stringify!($name), "meaning": $meaning, "values": values })
-            }),*]
-        };
-    }
-    for_each_knob!(rows).into()
 }

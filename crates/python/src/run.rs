@@ -1,0 +1,127 @@
+//! A finished run: its result as JSON and as Arrow tables, and its traces.
+
+use crate::errors::RunError;
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Field, FieldRef};
+use cwndlab_sim::results::{ColumnType, RunResult, TABLES};
+use pyo3::prelude::*;
+use pyo3_arrow::PyTable;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::sync::Arc;
+
+/// A table by its name.
+type Tables = HashMap<&'static str, PyTable>;
+
+/// A finished run.
+#[pyclass(name = "Run", module = "cwndlab._core", frozen)]
+pub struct PyRun {
+    pub result: RunResult,
+    pub wall_s: f64,
+    pub traces: Vec<(&'static str, RecordBatch)>,
+    /// Names of the phases of rules, by the numbers in the trace `rule`.
+    pub phases: Vec<&'static str>,
+}
+
+#[pymethods]
+impl PyRun {
+    /// The whole result as one line of JSON, without traces.
+    fn to_json(&self) -> PyResult<String> {
+        let mut value = serde_json::to_value(&self.result).map_err(failed)?;
+        self.add_wall_clock(&mut value);
+        Ok(value.to_string())
+    }
+
+    /// The fields of the run itself as one line of JSON, without its tables.
+    fn fields(&self) -> PyResult<String> {
+        let RunResult {
+            flows: _, links: _, cross: _, arrivals: _, ref name, ref trace_hash, ..
+        } = self.result;
+        let bare = RunResult {
+            name: name.clone(),
+            trace_hash: trace_hash.clone(),
+            flows: Vec::new(),
+            links: Vec::new(),
+            cross: Vec::new(),
+            arrivals: Vec::new(),
+            ..self.result
+        };
+        let mut value = serde_json::to_value(&bare).map_err(failed)?;
+        if let Some(fields) = value.as_object_mut() {
+            fields.retain(|name, _| TABLES.iter().all(|(table, _)| table != name));
+        }
+        self.add_wall_clock(&mut value);
+        Ok(value.to_string())
+    }
+
+    /// The tables of the result.
+    fn tables(&self, py: Python<'_>) -> PyResult<Tables> {
+        let RunResult { flows, links, cross, arrivals, .. } = &self.result;
+        let batches = py.detach(|| {
+            TABLES
+                .iter()
+                .map(|&(name, columns)| {
+                    let fields = fields(columns);
+                    let batch = match name {
+                        "flows" => rows(&fields, flows),
+                        "links" => rows(&fields, links),
+                        "cross" => rows(&fields, cross),
+                        _ => rows(&fields, arrivals),
+                    };
+                    Ok((name, batch.map_err(failed)?))
+                })
+                .collect::<PyResult<Vec<_>>>()
+        })?;
+        batches.into_iter().map(|(name, batch)| Ok((name, table(batch)?))).collect()
+    }
+
+    /// The traces.
+    fn traces(&self) -> PyResult<Tables> {
+        self.traces.iter().map(|(name, batch)| Ok((*name, table(batch.clone())?))).collect()
+    }
+
+    #[getter]
+    fn has_traces(&self) -> bool {
+        !self.traces.is_empty()
+    }
+
+    #[getter]
+    fn phases(&self) -> Vec<&'static str> {
+        self.phases.clone()
+    }
+}
+
+impl PyRun {
+    fn add_wall_clock(&self, value: &mut Value) {
+        let packets = self.result.delivered_packets as f64;
+        value["wall_s"] = json!(self.wall_s);
+        value["packets_per_wall_s"] = json!(packets / self.wall_s.max(1e-9));
+    }
+}
+
+fn fields(columns: &[(&str, ColumnType)]) -> Vec<FieldRef> {
+    let field = |&(name, kind): &(&str, ColumnType)| {
+        let kind = match kind {
+            ColumnType::Text => DataType::Utf8View,
+            ColumnType::Whole => DataType::Int64,
+            ColumnType::Float => DataType::Float64,
+        };
+        Arc::new(Field::new(name, kind, true))
+    };
+    columns.iter().map(field).collect()
+}
+
+fn rows<T: Serialize>(fields: &[FieldRef], rows: &[T]) -> serde_arrow::Result<RecordBatch> {
+    serde_arrow::to_record_batch(fields, &rows)
+}
+
+fn table(batch: RecordBatch) -> PyResult<PyTable> {
+    let schema = batch.schema();
+    Ok(PyTable::try_new(vec![batch], schema)?)
+}
+
+fn failed(error: impl Display) -> PyErr {
+    RunError::new_err(error.to_string())
+}
