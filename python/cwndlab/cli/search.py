@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@options.rules_option
 @click.option("--best", metavar="RULE", help="Rule to be best.")
 @click.option("--worst", metavar="RULE", help="Rule to be worst; may be combined with --best.")
 @click.option(
