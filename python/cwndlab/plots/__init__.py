@@ -13,6 +13,7 @@ colour AND by line style or marker.
 
 from cwndlab.plots.bars import comparison_bars
 from cwndlab.plots.beside import beside
+from cwndlab.plots.figure_style import FigureStyle, FigureStyleError
 from cwndlab.plots.network import network
 from cwndlab.plots.notebook import notebook_html
 from cwndlab.plots.overview import overview
@@ -25,6 +26,8 @@ from cwndlab.plots.sweeps import sweep_points
 from cwndlab.plots.waveforms import waveform
 
 __all__ = [
+    "FigureStyle",
+    "FigureStyleError",
     "available_bandwidths",
     "beside",
     "comparison_bars",

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from cwndlab.metrics import BY_KEY, Metric
+from cwndlab.plots.drawing import figure_legend, name, ordered
 from cwndlab.plots.style import look, panels, styled
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def comparison_bars(
     if setting is not None:
         settings = [setting]
     environments = summary["env"].unique(maintain_order=True).to_list()
-    rules = summary["rule"].unique(maintain_order=True).to_list()
+    rules = ordered(summary["rule"].unique(maintain_order=True))
     figure, axes = panels(
         len(metrics),
         len(settings),
@@ -59,13 +60,14 @@ def comparison_bars(
             chosen = summary.filter(recovery=recovery, queue=queue, metric=key)
             panel = axes[row * len(settings) + column]
             _draw(panel, chosen, BY_KEY[key], environments, rules)
-            where = f" ({recovery}, {queue})" if len(settings) > 1 else ""
+            where = f" ({name(recovery)}, {name(queue)})" if len(settings) > 1 else ""
             better = "higher" if BY_KEY[key].more_is_better else "lower"
             label = BY_KEY[key].label
             panel.set_title(f"{label[0].upper()}{label[1:]}{where}: {better} is better")
-    figure.legend(
+    figure_legend(
+        figure,
         [_sample(index) for index in range(len(rules))],
-        rules,
+        [name(rule) for rule in rules],
         loc="outside lower center",
         ncols=min(4, len(rules)),
         handler_map={tuple: HandlerTuple(ndivide=None)},
@@ -111,7 +113,7 @@ def _draw(
             capsize=3,
             linewidth=1.2,
         )
-    axes.set_xticks(range(len(environments)), environments)
+    axes.set_xticks(range(len(environments)), [name(one) for one in environments])
     axes.grid(visible=False, axis="x")
     axes.set_ylabel(metric.title.replace(" [", "\n["))
     axes.set_xlim(-0.5, len(environments) - 0.5)

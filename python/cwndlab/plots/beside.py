@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from cwndlab.custom_rules import shown
 from cwndlab.plots import timelines
+from cwndlab.plots.drawing import name, points
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def beside(simulated: Result, live: Result) -> Figure:
         words = textwrap.fill(
             "The live run is NOT valid: " + "; ".join(live.reasons), LINE, max_lines=2
         )
-        figure.suptitle(words, color=WARNING, fontsize=10)
+        figure.suptitle(words, color=WARNING, fontsize=points(10))
     return figure
 
 
@@ -66,7 +67,7 @@ def shares(result: Result) -> dict[str, float]:
     found = {}
     for (group,), frame in result.flows.group_by("group", maintain_order=True):
         count = f"{frame.height} x " if frame.height > 1 else ""
-        found[f"{group}: {count}{shown(frame['rule'][0])}"] = (
+        found[name(group, f"{count}{shown(frame['rule'][0])}")] = (
             frame["goodput_bps"].sum() / total if total else 0.0
         )
     return found
@@ -81,7 +82,7 @@ def _shares(axes: Axes, results: tuple[Result, Result]) -> None:
         bars = axes.barh(places + 0.38 * (index - 0.5), heights, 0.34, color=look(index).color,
                          label=title,
                          hatch=look(index).hatch)  # fmt: skip
-        axes.bar_label(bars, fmt="%.1f %%", padding=3, fontsize=8)
+        axes.bar_label(bars, fmt="%.1f %%", padding=3, fontsize=points(8))
     axes.set_yticks(places, labels)
     axes.invert_yaxis()
     axes.set_xlim(0, 118)
@@ -101,7 +102,7 @@ def _delays(axes: Axes, results: tuple[Result, Result]) -> None:
         bars = axes.barh(places + 0.38 * (index - 0.5), heights, 0.34, color=look(index).color,
                          label=title,
                          hatch=look(index).hatch)  # fmt: skip
-        axes.bar_label(bars, fmt="%.1f ms", padding=3, fontsize=8)
+        axes.bar_label(bars, fmt="%.1f ms", padding=3, fontsize=points(8))
     axes.set_yticks(places, names)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.25 * max(axes.get_xlim()[1], 1e-3))

@@ -10,6 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from cwndlab.plots.drawing import name as label_of
+from cwndlab.plots.drawing import ordered, points
 from cwndlab.plots.style import LOOKS, look, panels, styled
 
 if TYPE_CHECKING:
@@ -51,12 +53,14 @@ def network(topology: Topology) -> Figure:
     axes.set_ylim(low, high)
     for link in topology.links:
         _draw_link(axes, link, topology, places, lanes)
-    for index, path in enumerate(topology.paths):
+    for index, path in enumerate(ordered(topology.paths, key=lambda path: path.name)):
         _draw_path(axes, path, topology.route(path.forward), places, lanes[path.name], index)
     for name, (x, y) in places.items():
         axes.scatter([x], [y], s=720, color="white", edgecolor="#333333", linewidth=1.3, zorder=5)
-        axes.text(x, y, name.replace(" ", "\n"), ha="center", va="center", fontsize=8, zorder=6)
-    figure.legend(loc="outside lower left", fontsize=8.5, handlelength=3.2)
+        axes.text(
+            x, y, name.replace(" ", "\n"), ha="center", va="center", fontsize=points(8), zorder=6
+        )
+    figure.legend(loc="outside lower left", fontsize=points(8.5), handlelength=3.2)
     return figure
 
 
@@ -188,7 +192,9 @@ def _draw_link(
     spot = (np.array(start) + np.array(end)) / 2 + right * (0.13 + LANE * max(towards, default=0))
     horizontal = "left" if right[0] > 0.3 else "right" if right[0] < -0.3 else "center"
     vertical = "bottom" if right[1] > 0.3 else "top" if right[1] < -0.3 else "center"
-    axes.text(*spot, text, ha=horizontal, va=vertical, fontsize=7.5, linespacing=1.15, zorder=4)
+    axes.text(
+        *spot, text, ha=horizontal, va=vertical, fontsize=points(7.5), linespacing=1.15, zorder=4
+    )
 
 
 def _draw_path(
@@ -208,7 +214,7 @@ def _draw_path(
         line[end] = line[end] + direction / np.linalg.norm(direction) * (RADIUS + 0.05)
     style = look(index)
     name = f"{path.name} (arriving)" if path.kind == "arrivals" else path.name
-    label = f"{name}: {path.what}" + (f", {path.count} times" if path.count > 1 else "")
+    label = label_of(name, path.what) + (f", {path.count} times" if path.count > 1 else "")
     axes.plot(
         *np.array(line).T,
         color=style.color,

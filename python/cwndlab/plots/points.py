@@ -11,11 +11,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from cwndlab.metrics import BY_KEY
+from cwndlab.plots.drawing import figure_legend, name, ordered, points
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
     from cwndlab.comparison import Comparison
 
+LEAST_IN = 1.6
+"""Least width of a panel beside one that has the names of the environments, inches."""
 SPREAD = 0.62
 """Height of the rules' markers within an environment's row."""
 
@@ -34,12 +37,13 @@ def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure
     summary = comparison.summary.filter(metric=metric)
     recoveries, queues = _levels(summary)
     environments = summary["env"].unique(maintain_order=True).to_list()
-    rules = summary["rule"].unique(maintain_order=True).to_list()
+    rules = ordered(summary["rule"].unique(maintain_order=True))
     figure, axes = panels(
         len(recoveries),
         len(queues),
         sharex=True,
         sharey=True,
+        least=LEAST_IN,
         width=1.5 + 2.9 * len(queues),
         # One inch for title, axis label and legend.
         height=0.8 + 0.3 * len(environments) + 1.0 / len(recoveries),
@@ -53,7 +57,7 @@ def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure
             rules,
             BY_KEY[metric].scale,
         )
-        panel.set_title(f"{recovery} over {queue}")
+        panel.set_title(f"{name(recovery)} over {name(queue)}")
         if metric.startswith("goodput"):
             panel.axvline(1.0, color=REFERENCE, linestyle=":", linewidth=0.9, zorder=1)
     # The means set the limits: a wide interval would push all of them together.
@@ -61,7 +65,7 @@ def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure
     edge = 0.06 * (high - low) or 0.1
     axes[0].set_xlim((low - edge) * BY_KEY[metric].scale, (high + edge) * BY_KEY[metric].scale)
     axes[0].set_ylim(len(environments) - 0.5, -0.5)
-    axes[0].set_yticks(range(len(environments)), environments)
+    axes[0].set_yticks(range(len(environments)), [name(one) for one in environments])
     for panel in axes[-len(queues) :]:
         panel.set_xlabel(BY_KEY[metric].title)
     better = "right" if BY_KEY[metric].more_is_better else "left"
@@ -69,7 +73,7 @@ def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure
         f"Further {better} is better; whiskers: 95 % confidence interval",
         x=0.01,
         ha="left",
-        fontsize=10.5,
+        fontsize=points(10.5),
     )
     _legend(figure, rules)
     return figure
@@ -115,7 +119,7 @@ def score_points(comparison: Comparison, *, metric: str = "goodput") -> Figure:
     """
     scores = comparison.scores.filter(metric=metric)
     settings = scores.select("recovery", "queue").unique(maintain_order=True).rows()
-    rules = scores["rule"].unique(maintain_order=True).to_list()
+    rules = ordered(scores["rule"].unique(maintain_order=True))
     figure, axes = panels(2, sharex=True, width=max(5.0, 2.0 + 1.0 * len(settings)), height=2.4)
     titles = (
         "C_a: distance from the best rule in the worst environment",
@@ -142,7 +146,7 @@ def score_points(comparison: Comparison, *, metric: str = "goodput") -> Figure:
         panel.set_ylim(bottom=0)
         panel.grid(visible=False, axis="x")
     axes[-1].set_xticks(
-        range(len(settings)), [f"{recovery}\n{queue}" for recovery, queue in settings]
+        range(len(settings)), [f"{name(recovery)}\n{name(queue)}" for recovery, queue in settings]
     )
     axes[-1].set_xlim(-0.5, len(settings) - 0.5)
     _legend(figure, rules)
@@ -160,4 +164,10 @@ def _legend(figure: Figure, rules: list[str]) -> None:
         Line2D([], [], color=look(index).color, marker=look(index).marker, linestyle="")
         for index in range(len(rules))
     ]
-    figure.legend(samples, rules, loc="outside lower center", ncols=min(6, len(rules)))
+    figure_legend(
+        figure,
+        samples,
+        [name(rule) for rule in rules],
+        loc="outside lower center",
+        ncols=min(6, len(rules)),
+    )

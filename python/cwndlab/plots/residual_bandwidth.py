@@ -9,12 +9,14 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
+from cwndlab.plots.drawing import name, ordered, points, room_in
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
     from cwndlab.results import Result
 
-COLUMNS = 5
+COLUMNS, LEAST_IN = 5, 2.1
+"""Most panels beside each other, and the width of one, inches."""
 TEST_FLOWS = "flow"
 
 
@@ -31,10 +33,14 @@ def available_bandwidths(results: Mapping[str, Result], *, group: str = TEST_FLO
     group : str
         The flows among which the bandwidth is divided.
     """
-    rows = -(-len(results) // COLUMNS)
     columns = min(COLUMNS, len(results))
-    figure, axes = panels(rows, columns, sharex=True, width=1.2 + 2.1 * columns, height=1.75)
-    for (title, result), panel in zip(results.items(), axes, strict=False):
+    columns = max(1, min(columns, int(room_in(1.2 + LEAST_IN * columns) // LEAST_IN)))
+    rows = -(-len(results) // columns)
+    figure, axes = panels(
+        rows, columns, sharex=True, width=1.2 + LEAST_IN * columns, height=1.75, least=0.0
+    )
+    for title, panel in zip(ordered(results), axes, strict=False):
+        result = results[title]
         measured = result.arrivals.height > 0
         times, rates = _left(result) if measured else _asked(result)
         flows = max(1, result.flows.filter(group=group).height)
@@ -48,7 +54,7 @@ def available_bandwidths(results: Mapping[str, Result], *, group: str = TEST_FLO
             linewidth=1.1,
         )
         panel.axhline(float(np.mean(rates)), color=REFERENCE, linestyle=":", linewidth=0.9)
-        panel.set_title(title + (" (measured)" if measured else ""))
+        panel.set_title(name(title) + (" (measured)" if measured else ""))
         panel.set_xlim(0, result.simulated_s)
         panel.set_ylim(0, 1.12 * max(rates.max(), 1e-9))
     for panel in axes[len(results) :]:
@@ -56,9 +62,9 @@ def available_bandwidths(results: Mapping[str, Result], *, group: str = TEST_FLO
     for panel in axes[max(0, len(results) - columns) : len(results)]:
         panel.set_xlabel("time [s]")
         panel.tick_params(labelbottom=True)
-    figure.supylabel("residual bandwidth per flow [Mbit/s]", fontsize=10)
+    figure.supylabel("residual bandwidth per flow [Mbit/s]", fontsize=points(10))
     figure.suptitle(
-        "Residual bandwidth per flow; dotted: its mean", x=0.01, ha="left", fontsize=10.5
+        "Residual bandwidth per flow; dotted: its mean", x=0.01, ha="left", fontsize=points(10.5)
     )
     return figure
 

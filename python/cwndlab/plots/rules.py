@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cwndlab.plots import timelines
+from cwndlab.plots.drawing import name, ordered, points
 from cwndlab.plots.style import Look, look, panels, styled
 
 if TYPE_CHECKING:
@@ -39,18 +40,19 @@ def queue_by_rule(results: Mapping[str, Result]) -> Figure:
 
 def _stack(results: Mapping[str, Result], draw: Draw, quantity: str, title: str) -> Figure:
     figure, axes = panels(len(results), sharex=True, sharey=True, width=6.4, height=1.5)
-    for index, ((rule, result), panel) in enumerate(zip(results.items(), axes, strict=True)):
+    for index, (rule, panel) in enumerate(zip(ordered(results), axes, strict=True)):
+        result = results[rule]
         draw(panel, result, look(index))
         panel.set_ylabel("")
-        panel.set_title(rule)
+        panel.set_title(name(rule))
         panel.set_xlim(0, result.simulated_s)
     # Last: a limit set before all panels are drawn would freeze the shared scale.
     if draw is _windows:
         title += timelines.clip_start_up(axes[0], list(results.values()))
     axes[0].set_ylim(bottom=0)
     axes[-1].set_xlabel("time [s]")
-    figure.supylabel(quantity, fontsize=10)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=10.5)
+    figure.supylabel(quantity, fontsize=points(10))
+    figure.suptitle(title, x=0.01, ha="left", fontsize=points(10.5))
     return figure
 
 

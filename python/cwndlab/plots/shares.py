@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
+from cwndlab.plots.drawing import figure_legend, name, ordered, points
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
@@ -36,16 +37,18 @@ def shares(pairwise: Pairwise) -> Figure:
     settings = (
         summary.select("recovery", "queue", "env").unique(maintain_order=True).rows(named=True)
     )
-    labels = _labels(settings)
-    if len(pairwise.rules) == 1:
-        columns = [
-            (labels[0] if len(labels) == 1 else "", dict(zip(labels, settings, strict=True)))
-        ]
+    labels, rules = _labels(settings), list(pairwise.rules)
+    if len(rules) == 1:
+        found = dict(zip(labels, settings, strict=True))
+        lines = {label: found[label] for label in ordered(labels)}
+        columns = [(name(labels[0]) if len(labels) == 1 else "", lines)]
     else:
+        rules = ordered(rules)
         columns = [
-            (label, {rule: {**where, "rule": rule} for rule in pairwise.rules})
+            (name(label), {rule: {**where, "rule": rule} for rule in rules})
             for label, where in zip(labels, settings, strict=True)
         ]
+    shown, against = [name(rule) for rule in rules], name(pairwise.against)
     width = max(7.5, 1.0 + 3.3 * len(columns))
     figure, axes = panels(2, len(columns), sharex=True, sharey="row", width=width, height=2.7)
     for column, (title, series) in enumerate(columns):
@@ -58,26 +61,23 @@ def shares(pairwise: Pairwise) -> Figure:
         above.set_ylim(0, 1)
         beneath.set_xlabel("flows of each kind")
         _ticks(beneath, sorted(summary["flows"].unique()))
-    who = (
-        pairwise.rules[0]
-        if len(pairwise.rules) == 1 and len(pairwise.rules[0]) < LONG
-        else "the rule"
-    )
+    who = shown[0] if len(shown) == 1 and len(shown[0]) < LONG else "the rule"
     axes[0].set_ylabel(f"share of goodput\nthat {who} gets")
-    axes[len(columns)].set_ylabel(
-        f"harm to\n{pairwise.against if len(pairwise.against) < LONG else 'the other'}"
-    )
+    axes[len(columns)].set_ylabel(f"harm to\n{against if len(against) < LONG else 'the other'}")
     # Room for the words beneath the line at 0.
     axes[len(columns)].set_ylim(min(-0.15, axes[len(columns)].get_ylim()[0]), 1)
-    names = (
-        " and ".join(pairwise.rules) if len(pairwise.rules) < 3 else f"{len(pairwise.rules)} rules"
-    )
-    title = f"{names} against {pairwise.against} (whiskers: 95 % confidence interval)"
-    figure.suptitle(title, x=0.01, ha="left", fontsize=10.5)
+    names = " and ".join(shown) if len(shown) < 3 else f"{len(shown)} rules"
+    title = f"{names} against {against} (whiskers: 95 % confidence interval)"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=points(10.5))
     handles, texts = axes[0].get_legend_handles_labels()
     if len(texts) > 1:
-        figure.legend(
-            handles, texts, loc="outside lower center", ncols=min(4, len(texts)), handlelength=3
+        figure_legend(
+            figure,
+            handles,
+            texts,
+            loc="outside lower center",
+            ncols=min(4, len(texts)),
+            handlelength=3,
         )
     return figure
 
@@ -103,7 +103,7 @@ def _lines(axes: Axes, summary: pl.DataFrame, series: dict[str, dict[str, str]])
             linewidth=1.4,
             elinewidth=0.9,
             capsize=2,
-            label=label,
+            label=name(label),
         )
 
 
@@ -113,7 +113,7 @@ def _reference(axes: Axes, height: float, text: str) -> None:
         axes.annotate(
             text, (0.995, height), xycoords=("axes fraction", "data"), xytext=(0, -3),
             textcoords="offset points",
-            ha="right", va="top", fontsize=8.5, color=REFERENCE,
+            ha="right", va="top", fontsize=points(8.5), color=REFERENCE,
         )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cwndlab.message import invalid, one_of
+from cwndlab.plots.drawing import arrange, current
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -41,6 +42,8 @@ LOOKS = (
     Look("#444444", (0, (1, 2)), "X", "ooo"),
     Look("#8C5A2B", (0, (3, 1)), "<", "---"),
 )
+LEAST_PANEL_IN = 2.2
+"""Least width of a panel beside others, inches."""
 REFERENCE = "#222222"
 """Colour of references such as available bandwidth and buffer limits."""
 
@@ -59,18 +62,36 @@ _RC: dict[str, Any] = {
     "hatch.linewidth": 0.6,
     "hatch.color": "white",
     "svg.fonttype": "path",
+    # Type 42 is TrueType: publishers refuse Type 3.
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
     # The same figure gives the same bytes.
     "svg.hashsalt": "cwndlab",
 }
 
 
+BASELINE = Look(REFERENCE, "-", "*", "|||")
+"""Look of the series with which the others are compared."""
+
+
 def look(index: int) -> Look:
-    """Look of the series with this number; repeats after eight."""
+    """Look of the series with this number; repeats after eight.
+
+    In a figure with a baseline, the first series has the baseline's.
+    """
+    figure = current()
+    if figure is not None and figure.has_baseline:
+        if index == 0:
+            return BASELINE
+        index -= 1
     return LOOKS[index % len(LOOKS)]
 
 
 class LabFigure(Figure):
     """A figure that notebooks show without pyplot."""
+
+    saved_dpi = 150
+    """Pixels per inch of the PNG file."""
 
     def _repr_png_(self) -> bytes:
         return png_bytes(self)
@@ -81,22 +102,36 @@ def styled(draw: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
 
     @functools.wraps(draw)
     def wrapper(*arguments: Arguments.args, **named: Arguments.kwargs) -> Drawn:
-        with rc_context(_RC):
+        with rc_context({**_RC, **_own_text()}):
             return draw(*arguments, **named)
 
     return wrapper
 
 
+def _own_text() -> dict[str, Any]:
+    """Sizes of text in the style of the figure that is drawn."""
+    figure = current()
+    if figure is None or not figure.style.has_own_size:
+        return {}
+    size = figure.style.text.points
+    return {"font.size": size, "axes.titlesize": size, "figure.titlesize": size}
+
+
 def panels(
-    rows: int, columns: int = 1, *, width: float = 8.0, height: float = 2.3, **subplots: Any
+    rows: int,
+    columns: int = 1,
+    *,
+    width: float = 8.0,
+    height: float = 2.3,
+    least: float = LEAST_PANEL_IN,
+    **subplots: Any,
 ) -> tuple[Figure, list[Axes]]:
     """Make a figure of `rows` x `columns` axes; `height` is inches per row.
 
-    Axes come row by row.
+    Axes come row by row. A `FigureStyle` replaces the width; in a figure too narrow for panels of
+    `least` inches beside each other, they are below each other.
     """
-    figure = LabFigure(figsize=(width, height * rows), layout="constrained")
-    grid = figure.subplots(rows, columns, squeeze=False, **subplots)
-    return figure, list(grid.ravel())
+    return arrange(LabFigure, rows, columns, width, height, least, subplots)
 
 
 @styled
@@ -113,7 +148,11 @@ def save(figure: Figure, path: str | Path) -> Path:
         endings = one_of(f".{name}" for name in FORMATS)
         raise ValueError(invalid("plot", target, f"a file that ends in {endings}"))
     target.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(target, dpi=150, metadata=_undated(target.suffix))
+    dpi = getattr(figure, "saved_dpi", LabFigure.saved_dpi)
+    # Text stays text, which readers can search and editors change; in HTML it is drawn, because
+    # the page has styles of its own.
+    with rc_context({"svg.fonttype": "none"}):
+        figure.savefig(target, dpi=dpi, metadata=_undated(target.suffix))
     return target
 
 

@@ -9,6 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from cwndlab.plots.drawing import figure_legend, name, ordered, points
 from cwndlab.plots.style import look, panels, styled
 from cwndlab.quantities import bits_per_second, seconds
 
@@ -58,7 +59,7 @@ def sweep_points(findings: SweepResult) -> Figure:
         summary, rest, columns = summary.with_columns(joined.alias(ground)), [], [()]
     measures = sweep.measures[:MOST_METRICS]
     places = summary[ground].unique(maintain_order=True).to_list() if ground else [""]
-    series = summary[series_axis].unique(maintain_order=True).to_list() if series_axis else [""]
+    series = ordered(summary[series_axis].unique(maintain_order=True)) if series_axis else [""]
     width = max(
         6.0, min(16.0, 2.0 + len(columns) * max(2.6, 0.32 * len(places) * max(2, len(series))))
     )
@@ -76,7 +77,8 @@ def sweep_points(findings: SweepResult) -> Figure:
             if row == 0:
                 panel.set_title(
                     ", ".join(
-                        f"{_short(name)} {label}" for name, label in zip(rest, labels, strict=True)
+                        f"{_short(axis)} {name(label)}"
+                        for axis, label in zip(rest, labels, strict=True)
                     )
                 )
             if row == len(measures) - 1:
@@ -84,12 +86,17 @@ def sweep_points(findings: SweepResult) -> Figure:
         better = {True: "\n(higher is better)", False: "\n(lower is better)", None: ""}[
             measure.more_is_better
         ]
-        axes[row * len(columns)].set_ylabel(f"{measure.title}{better}", fontsize=9)
-    figure.suptitle(_title(findings), x=0.01, ha="left", fontsize=10.5)
+        axes[row * len(columns)].set_ylabel(f"{measure.title}{better}", fontsize=points(9))
+    figure.suptitle(_title(findings), x=0.01, ha="left", fontsize=points(10.5))
     handles, texts = axes[0].get_legend_handles_labels()
     if len(series) > 1:
-        figure.legend(
-            handles, texts, loc="outside lower center", ncols=min(4, len(texts)), handlelength=3
+        figure_legend(
+            figure,
+            handles,
+            texts,
+            loc="outside lower center",
+            ncols=min(4, len(texts)),
+            handlelength=3,
         )
     return figure
 
@@ -151,9 +158,9 @@ def _draw(
             at, means, yerr=whiskers, color=style.color, marker=style.marker, markersize=4.5,
             capsize=2.5,
             linestyle=style.linestyle if is_ordered else "", linewidth=1.2, elinewidth=1.0,
-            label=label,
+            label=name(label) if label else "",
         )  # fmt: skip
-    axes.set_xticks(range(len(places)), places, fontsize=8.5)
+    axes.set_xticks(range(len(places)), [name(place) for place in places], fontsize=points(8.5))
     axes.set_xlim(-0.6, len(places) - 0.4)
     axes.grid(visible=False, axis="x")
 

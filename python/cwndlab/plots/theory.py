@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from cwndlab.plots.drawing import name, ordered, points
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def phase(found: Phase, title: str = "") -> Figure:
             markersize=7,
             label=f"from {start}; bold: at the end",
         )
-    names = list(dict.fromkeys(found.trajectories[0].rules))
+    names = [name(rule) for rule in dict.fromkeys(found.trajectories[0].rules)]
     axes.set_title(title or " against ".join(names))
     # A load far above the others would shrink the lines to a dot.
     limit = min(1.08 * top, 1.6 * found.trajectories[0].capacity)
@@ -72,7 +73,7 @@ def phase(found: Phase, title: str = "") -> Figure:
     axes.set_aspect("equal")
     axes.set_xlabel("load of flow 1 [packets]")
     axes.set_ylabel("load of flow 2 [packets]")
-    figure.legend(loc="outside lower left", fontsize=8.5, ncols=2)
+    figure.legend(loc="outside lower left", fontsize=points(8.5), ncols=2)
     return figure
 
 
@@ -99,7 +100,7 @@ def settled(found: Settled, title: str = "", shown: int = 300) -> Figure:
         axes.axhline(
             found.cycle.window, color=REFERENCE, linestyle="--", linewidth=1.3, label=label
         )
-        axes.legend(loc="upper right", fontsize=8.5)
+        axes.legend(loc="upper right", fontsize=points(8.5))
     axes.set_xlim(0, len(loads) - 1)
     axes.set_ylim(bottom=0)
     axes.set_title(title or found.trajectory.rules[0])
@@ -122,10 +123,15 @@ def rates(curves: Mapping[str, Curve], loss: float, title: str = "") -> Figure:
         What is compared.
     """
     figure, (axes,) = panels(1, width=6.4, height=4.0)
-    for index, (label, (losses, values)) in enumerate(curves.items()):
-        style = look(index)
+    for index, label in enumerate(ordered(curves)):
+        style, (losses, values) = look(index), curves[label]
         axes.loglog(
-            losses, values, color=style.color, linestyle=style.linestyle, linewidth=1.6, label=label
+            losses,
+            values,
+            color=style.color,
+            linestyle=style.linestyle,
+            linewidth=1.6,
+            label=name(label),
         )
         at = np.exp(np.interp(np.log(loss), np.log(losses), np.log(values)))
         axes.plot([loss], [at], style.marker, color=style.color, markersize=6)
@@ -133,7 +139,7 @@ def rates(curves: Mapping[str, Curve], loss: float, title: str = "") -> Figure:
     axes.set_xlabel("loss rate")
     axes.set_ylabel("sending rate [packets/s]")
     axes.set_title(title)
-    axes.legend(loc="lower left", fontsize=8.5, handlelength=3)
+    axes.legend(loc="lower left", fontsize=points(8.5), handlelength=3)
     return figure
 
 
@@ -172,7 +178,8 @@ def friendly(
     second.set_xlabel("loss rate")
     second.set_ylabel("rate / TCP's rate")
     _curves(third, errors)
-    for index, (alphas, values) in enumerate(errors.values()):
+    for index, threshold in enumerate(ordered(errors)):
+        alphas, values = errors[threshold]
         least = int(np.argmin(values))
         third.plot(
             alphas[least], values[least], look(index).marker, color=look(index).color, markersize=7
@@ -195,15 +202,15 @@ def growth(courses: Mapping[str, Sequence[float]], target: float) -> Figure:
         Packets.
     """
     figure, (axes,) = panels(1, width=6.4, height=3.8)
-    for index, (label, windows) in enumerate(courses.items()):
-        style, values = look(index), np.asarray(windows)
+    for index, label in enumerate(ordered(courses)):
+        style, values = look(index), np.asarray(courses[label])
         reached = int(np.argmax(values >= target))
         axes.plot(
             values,
             color=style.color,
             linestyle=style.linestyle,
             linewidth=1.6,
-            label=f"{label}: {reached}",
+            label=f"{name(label)}: {reached}",
         )
         axes.plot(reached, values[reached], style.marker, color=style.color, markersize=7)
     axes.axhline(target, color=REFERENCE, linestyle=":", linewidth=1.0)
@@ -212,7 +219,7 @@ def growth(courses: Mapping[str, Sequence[float]], target: float) -> Figure:
     axes.set_xlabel("time [RTTs]")
     axes.set_ylabel("window [packets]")
     axes.set_title(f"Round trips until the window is {target:g}")
-    axes.legend(loc="lower right", fontsize=8.5, handlelength=3)
+    axes.legend(loc="lower right", fontsize=points(8.5), handlelength=3)
     return figure
 
 
@@ -228,7 +235,8 @@ def shares(courses: Mapping[str, Trajectory], change: float | None = None) -> Fi
         The time at which flows join or leave, marked.
     """
     figure, axes = panels(len(courses), sharex=True, sharey=True, width=7.6, height=2.2)
-    for panel, (title, course) in zip(axes, courses.items(), strict=True):
+    for panel, title in zip(axes, ordered(courses), strict=True):
+        course = courses[title]
         actual = course.capacity / (~np.isnan(course.loads)).sum(axis=1)
         for flow in range(course.loads.shape[1]):
             late = np.isnan(course.loads[0, flow])
@@ -243,20 +251,22 @@ def shares(courses: Mapping[str, Trajectory], change: float | None = None) -> Fi
         panel.plot(course.times, actual, color=REFERENCE, linestyle="--", linewidth=1.3)
         if change is not None:
             panel.axvline(change, color=REFERENCE, linestyle=":", linewidth=1.0)
-        panel.set_title(title)
+        panel.set_title(name(title))
         panel.set_ylim(0, 1.6 * float(actual.max()))
     axes[-1].set_xlabel("time [RTTs]")
-    figure.supylabel("fair share [packets]", fontsize=10)
+    figure.supylabel("fair share [packets]", fontsize=points(10))
     title = (
         "Fair shares as flows calculate them (gaps: not known); thin: flows that join; "
         "dashed: the actual share"
     )
-    figure.suptitle(title, x=0.01, ha="left", fontsize=10)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=points(10))
     return figure
 
 
 def _curves(axes: Axes, curves: Mapping[str, Curve]) -> None:
-    for index, (label, (xs, ys)) in enumerate(curves.items()):
-        style = look(index)
-        axes.plot(xs, ys, color=style.color, linestyle=style.linestyle, linewidth=1.5, label=label)
-    axes.legend(fontsize=8, handlelength=3)
+    for index, label in enumerate(ordered(curves)):
+        style, (xs, ys) = look(index), curves[label]
+        axes.plot(
+            xs, ys, color=style.color, linestyle=style.linestyle, linewidth=1.5, label=name(label)
+        )
+    axes.legend(fontsize=points(8), handlelength=3)

@@ -9,6 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from cwndlab.custom_rules import shown
+from cwndlab.plots.drawing import name, ordered, points
 from cwndlab.plots.style import REFERENCE, Look, look
 
 if TYPE_CHECKING:
@@ -51,10 +52,20 @@ def groups(result: Result) -> list[Series]:
     found, first = [], 0
     for (group,), frame in result.flows.group_by("group", maintain_order=True):
         count = f", {frame.height} flows" if frame.height > 1 else ""
-        label = f"{group}: {shown(frame['rule'][0])}{count}"
-        found.append(Series(label, frame["flow"].to_list(), look(first)))
-        first += frame.height if single else 1
-    return found
+        label = name(group, shown(frame["rule"][0])) + count
+        found.append((group, label, frame["flow"].to_list()))
+    series = []
+    for _, label, flows in ordered(found, key=lambda one: one[0]):
+        series.append(Series(label, flows, look(first)))
+        first += len(flows) if single else 1
+    return series
+
+
+def _flows(result: Result) -> list[tuple[str, str]]:
+    """Flows with their rules, in the order of `groups`, so that both have the same looks."""
+    rules = dict(result.flows.select("flow", "rule").iter_rows())
+    flows = [flow for series in groups(result) for flow in series.flows]
+    return [(flow, rules[flow]) for flow in ordered(flows)]
 
 
 def windows(axes: Axes, result: Result) -> None:
@@ -65,13 +76,13 @@ def windows(axes: Axes, result: Result) -> None:
     trace = result.traces["cwnd"]
     axes.set_ylabel("window [packets]")
     if result.flows.height <= MAX_SINGLE_FLOWS:
-        for index, (name, rule) in enumerate(result.flows.select("flow", "rule").iter_rows()):
+        for index, (flow, rule) in enumerate(_flows(result)):
             _line(
                 axes,
-                trace.filter(pl.col("flow") == name),
+                trace.filter(pl.col("flow") == flow),
                 look(index),
                 1.3,
-                f"{name}: {shown(rule)}",
+                name(flow, shown(rule)),
             )
     else:
         for series in groups(result):
@@ -109,8 +120,8 @@ def shade_phases(axes: Axes, result: Result) -> None:
         axes.broken_barh(
             [
                 (begin, end - begin)
-                for begin, name, end in zip(spans["time_s"], spans["phase"], ends, strict=True)
-                if name == phase
+                for begin, at, end in zip(spans["time_s"], spans["phase"], ends, strict=True)
+                if at == phase
             ],
             (0, 1),
             transform=axes.get_xaxis_transform(),
@@ -124,8 +135,8 @@ def shade_phases(axes: Axes, result: Result) -> None:
 
 def faint_windows(axes: Axes, trace: pl.DataFrame, flows: list[str], style: Look) -> pl.DataFrame:
     """Draw single windows faintly, and return their mean over time."""
-    for name in flows[:MAX_FAINT_FLOWS]:
-        single = trace.filter(pl.col("flow") == name)
+    for flow in flows[:MAX_FAINT_FLOWS]:
+        single = trace.filter(pl.col("flow") == flow)
         axes.plot(
             single["time_s"], single["cwnd_packets"], color=style.color, linewidth=0.5, alpha=0.35
         )
@@ -234,10 +245,11 @@ def legend(axes: Axes) -> None:
     """Put the legend beside the panel, where it hides nothing."""
     handles, _ = axes.get_legend_handles_labels()
     if handles:
-        axes.legend(
+        legend = axes.legend(
             loc="upper left",
             bbox_to_anchor=(1.0, 1.0),
-            fontsize=8.5,
+            fontsize=points(8.5),
             borderaxespad=0.2,
             handlelength=2.6,
         )
+        legend.is_beside = True

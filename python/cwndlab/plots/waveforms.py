@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cwndlab.metrics import BY_KEY
+from cwndlab.plots.drawing import name, ordered, points
 from cwndlab.plots.style import look, panels, styled
 
 PERIODS = 3
@@ -66,9 +67,9 @@ def rates(
     panel: Axes, values: Mapping[str, tuple[float | None, float | None]], metric: str
 ) -> None:
     """Draw one row per rule, with its value next to the marker."""
-    names, scale = list(values), BY_KEY[metric].scale
-    for index, name in enumerate(names):
-        found, width = values[name]
+    names, scale = ordered(values), BY_KEY[metric].scale
+    for index, rule in enumerate(names):
+        found, width = values[rule]
         if found is None:
             continue
         style, mean = look(index), scale * found
@@ -86,9 +87,9 @@ def rates(
             xytext=(0, 6),
             textcoords="offset points",
             ha="center",
-            fontsize=8,
+            fontsize=points(8),
         )
-    panel.set_yticks(range(len(names)), names)
+    panel.set_yticks(range(len(names)), [name(rule) for rule in names])
     panel.set_ylim(len(names) - 0.4, -0.7)
     panel.set_xlabel(BY_KEY[metric].title)
     panel.margins(x=0.12)

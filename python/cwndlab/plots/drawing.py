@@ -1,0 +1,202 @@
+"""The figure being drawn in a style: its names, order, text sizes and panels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+
+from cwndlab.plots.figure_style import FigureStyle, same
+
+Drawn = TypeVar("Drawn")
+Name = TypeVar("Name")
+
+USUAL_POINTS = 10
+LEAST_SHRINK = 0.6
+"""A narrow panel is also lower, but not lower than this share of its usual height."""
+INNER = 0.62
+"""Share of a panel's height that is inside its axes."""
+LEAST_INNER_IN = 1.1
+
+
+@dataclass
+class Panels:
+    """Axes of a figure, row by row, as its plotting function counts them."""
+
+    figure: Figure
+    axes: list[Axes]
+    columns: int
+    is_stacked: bool
+    shares_x: bool
+    inner_in: float
+
+
+@dataclass
+class Drawing:
+    """A figure in the making.
+
+    Parameters
+    ----------
+    style : FigureStyle
+        What is asked.
+    seen : list of str
+        Names that the figure shows so far, before they are replaced by labels.
+    panels : Panels, optional
+        The axes, once they are made.
+    """
+
+    style: FigureStyle
+    seen: list[str] = field(default_factory=list)
+    has_baseline: bool = False
+    panels: Panels | None = None
+
+    @property
+    def scale(self) -> float:
+        """Size of the text compared to the usual one."""
+        return self.style.text.points / USUAL_POINTS
+
+
+_drawing: ContextVar[Drawing | None] = ContextVar("drawing", default=None)
+
+
+def current() -> Drawing | None:
+    """Return the figure that is drawn in a style, if any."""
+    return _drawing.get()
+
+
+def drawn(style: FigureStyle, draw: Callable[..., Drawn], *arguments: Any, **named: Any) -> Drawn:
+    """Call a plotting function with a style, and fit the figure to it."""
+    from cwndlab.plots.fitting import fit
+
+    token = _drawing.set(Drawing(style))
+    try:
+        figure = draw(*arguments, **named)
+        drawing = _drawing.get()
+        style.check(dict.fromkeys(drawing.seen))
+        if style.has_own_size and drawing.panels is not None:
+            fit(drawing)
+    finally:
+        _drawing.reset(token)
+    return figure
+
+
+def name(*parts: str) -> str:
+    """Return the label of a name; of several parts, such as flow and rule, joined by a colon."""
+    whole = ": ".join(parts)
+    drawing = current()
+    if drawing is None:
+        return whole
+    labels = {same(key): label for key, label in drawing.style.labels.items()}
+    drawing.seen += [whole] if len(parts) == 1 else [whole, *parts]
+    if same(whole) in labels:
+        return labels[same(whole)]
+    return ": ".join(labels.get(same(part), part) for part in parts)
+
+
+def ordered(series: Iterable[Name], key: Callable[[Name], str] = str) -> list[Name]:
+    """Put series into the order asked: the baseline, those named, the others.
+
+    Parameters
+    ----------
+    series : iterable
+        In their own order.
+    key : callable
+        The name of a series, by default itself.
+    """
+    found = list(series)
+    drawing = current()
+    if drawing is None:
+        return found
+    drawing.seen += [key(one) for one in found]
+    style = drawing.style
+    first = [style.baseline] if style.baseline is not None else []
+    places = {same(text): place for place, text in reversed([*enumerate([*first, *style.order])])}
+    found.sort(key=lambda one: places.get(same(key(one)), len(places)))
+    drawing.has_baseline = bool(first and found and same(key(found[0])) == same(first[0]))
+    return found
+
+
+def points(size: float) -> float:
+    """Return a size of text, in points, that is `size` in the usual style."""
+    drawing = current()
+    if drawing is None:
+        return size
+    return max(drawing.style.text.least_points, size * drawing.scale)
+
+
+def room_in(usual: float) -> float:
+    """Return the width of the figure, in inches of the usual style; `usual` if none is asked."""
+    drawing = current()
+    if drawing is None or not drawing.style.has_own_size:
+        return usual
+    width = drawing.style.width_in or drawing.style.text.width_in
+    return usual if width is None else width / drawing.scale
+
+
+def arrange(
+    make: Callable[..., Figure],
+    rows: int,
+    columns: int,
+    width: float,
+    height: float,
+    least: float,
+    subplots: dict[str, Any],
+) -> tuple[Figure, list[Axes]]:
+    """Make a figure and its axes; below each other if there is no room beside each other.
+
+    Parameters
+    ----------
+    make : callable
+        Makes the figure.
+    rows, columns, width, height, subplots
+        As of `cwndlab.plots.panels`.
+    least : float
+        Least width of a panel, in inches of the usual style.
+    """
+    drawing = current()
+    if drawing is None or not drawing.style.has_own_size:
+        figure = make(figsize=(width, height * rows), layout="constrained")
+        return figure, list(figure.subplots(rows, columns, squeeze=False, **subplots).ravel())
+    style, room = drawing.style, room_in(width)
+    is_stacked = columns > 1 and columns * least > room
+    shrink = min(1.0, max(LEAST_SHRINK, math.sqrt(room / width)))
+    lines = rows * columns if is_stacked else rows
+    row_in = drawing.scale * shrink * height
+    figure = make(
+        figsize=(drawing.scale * room, style.height_in or row_in * lines), layout="constrained"
+    )
+    shared = dict(subplots)
+    by_row = is_stacked and shared.get("sharey") == "row"
+    if by_row:
+        del shared["sharey"]
+    axes = list(
+        figure.subplots(lines, 1 if is_stacked else columns, squeeze=False, **shared).ravel()
+    )
+    if by_row:
+        for index, panel in enumerate(axes):
+            if index % columns:
+                panel.sharey(axes[index - index % columns])
+    inner = max(LEAST_INNER_IN * drawing.scale, INNER * row_in)
+    drawing.panels = Panels(figure, axes, columns, is_stacked, bool(subplots.get("sharex")), inner)
+    return figure, axes
+
+
+def figure_legend(
+    figure: Figure, handles: Sequence[Any], texts: Sequence[str], *, ncols: int, **legend: Any
+) -> Legend:
+    """Draw a legend below all panels, in as many columns as fit, up to `ncols`."""
+    drawing = current()
+    made = figure.legend(handles, texts, ncols=ncols, **legend)
+    if drawing is None or not drawing.style.has_own_size:
+        return made
+    while ncols > 1 and made.get_window_extent().width > 0.98 * figure.bbox.width:
+        made.remove()
+        ncols -= 1
+        made = figure.legend(handles, texts, ncols=ncols, **legend)
+    return made

@@ -1,0 +1,160 @@
+"""Fits a figure to its style: nothing is clipped, no texts overlap, lines suit the text."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from matplotlib.ticker import FixedLocator
+
+from cwndlab.plots.drawing import Drawing, Panels, points
+from cwndlab.plots.style import LabFigure, styled
+
+NARROW_IN = 6.0
+"""Width, in inches of the usual style, under which a legend stands above its panel."""
+PAPER_DPI = 300
+TICK_POINTS = 9.0
+"""Size of the numbers at axes, in points of the usual style."""
+ROUNDS = 3
+GAP_POINTS = 3.0
+
+
+@styled
+def fit(drawing: Drawing) -> None:
+    """Fit a drawn figure to its style."""
+    panels = drawing.panels
+    figure = panels.figure
+    if panels.is_stacked:
+        _name_stacked(panels)
+    _scale_lines(figure, drawing.scale)
+    if drawing.style.style == "paper" and isinstance(figure, LabFigure):
+        figure.saved_dpi = PAPER_DPI
+    if drawing.style.style != "screen":
+        # Ticks made while the file is written would have the size of the usual style.
+        for axes in panels.axes:
+            axes.tick_params(labelsize=points(TICK_POINTS))
+    if figure.get_figwidth() / drawing.scale < NARROW_IN:
+        for axes in panels.axes:
+            _raise_legend(axes)
+    for _ in range(ROUNDS):
+        figure.draw_without_rendering()
+        _part_ticks(panels)
+        _wrap_all(panels)
+        figure.draw_without_rendering()
+        if drawing.style.height_in is None:
+            _grow(panels)
+
+
+def _name_stacked(panels: Panels) -> None:
+    """Give panels the titles and labels that they shared with their neighbours."""
+    for index, axes in enumerate(panels.axes):
+        row, column = divmod(index, panels.columns)
+        if not axes.get_ylabel():
+            first = panels.axes[row * panels.columns]
+            axes.set_ylabel(first.get_ylabel(), fontsize=first.yaxis.label.get_fontsize())
+        if not axes.get_title("left") and row:
+            axes.set_title(panels.axes[column].get_title("left"), loc="left")
+        if panels.shares_x:
+            axes.label_outer()
+            axes.tick_params(labelleft=True)
+
+
+def _scale_lines(figure: Figure, scale: float) -> None:
+    for line in figure.findobj(Line2D):
+        line.set_linewidth(line.get_linewidth() * scale)
+        line.set_markersize(line.get_markersize() * scale)
+    for lines in figure.findobj(LineCollection):
+        lines.set_linewidth(lines.get_linewidth() * scale)
+    for spots in figure.findobj(PathCollection):
+        spots.set_sizes(spots.get_sizes() * scale**2)
+
+
+def _raise_legend(axes: Axes) -> None:
+    """Move the legend from the right of a panel to between its title and the panel."""
+    legend = axes.get_legend()
+    if legend is None or not getattr(legend, "is_beside", False):
+        return
+    handles, texts = axes.get_legend_handles_labels()
+    figure, size = axes.figure, legend.get_texts()[0].get_fontsize()
+    figure.draw_without_rendering()
+    for columns in range(len(texts), 0, -1):
+        legend = axes.legend(
+            handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns,
+            fontsize=size, borderaxespad=0.0, borderpad=0.2, handlelength=2.2, columnspacing=1.0,
+            labelspacing=0.3,
+        )  # fmt: skip
+        box = legend.get_window_extent()
+        if box.width <= axes.get_window_extent().width * 1.02:
+            break
+    pad = box.height * 72 / figure.dpi + GAP_POINTS
+    axes.set_title(axes.get_title("left"), loc="left", pad=pad)
+
+
+def _part_ticks(panels: Panels) -> None:
+    """Slant names below an axis that would overlap."""
+    for axes in panels.axes:
+        if not isinstance(axes.xaxis.get_major_locator(), FixedLocator):
+            continue
+        labels = [label for label in axes.get_xticklabels() if label.get_text()]
+        boxes = [label.get_window_extent() for label in labels if label.get_visible()]
+        if any(left.x1 + 2 > right.x0 for left, right in pairwise(boxes)):
+            angle = 90 if labels[0].get_rotation() else 35
+            for label in labels:
+                label.set(
+                    rotation=angle, ha="right", rotation_mode="anchor",
+                    va="center" if angle == 90 else "top",
+                )  # fmt: skip
+
+
+def _wrap_all(panels: Panels) -> None:
+    """Break texts at words where they would leave the figure or their panel."""
+    figure = panels.figure
+    whole = figure.bbox
+    for text in (figure._suptitle, figure._supxlabel):
+        if text is not None:
+            _wrap(text, 0.97 * whole.width)
+    if figure._supylabel is not None:
+        _wrap(figure._supylabel, 0.97 * whole.height, is_upright=True)
+    for axes in panels.axes:
+        box = axes.get_window_extent()
+        _wrap(axes._left_title, whole.x1 - box.x0 - 2)
+        _wrap(axes.xaxis.label, 1.15 * box.width)
+        _wrap(axes.yaxis.label, 1.1 * box.height, is_upright=True)
+
+
+def _wrap(text: Text, most: float, *, is_upright: bool = False) -> None:
+    """Break a text into lines of at most this length, pixels, where it has spaces."""
+    whole = text.get_text()
+
+    def is_short(candidate: str) -> bool:
+        text.set_text(candidate)
+        box = text.get_window_extent()
+        return (box.height if is_upright else box.width) <= most
+
+    if not whole.strip() or is_short(whole):
+        text.set_text(whole)
+        return
+    lines: list[str] = []
+    for paragraph in whole.split("\n"):
+        line = ""
+        for word in paragraph.split():
+            longer = f"{line} {word}" if line else word
+            if line and not is_short(longer):
+                lines.append(line)
+                longer = word
+            line = longer
+        lines.append(line)
+    text.set_text("\n".join(lines))
+
+
+def _grow(panels: Panels) -> None:
+    """Make the figure higher or lower, so that the panels have the height inside that they need."""
+    figure = panels.figure
+    heights = [axes.get_position().height * figure.get_figheight() for axes in panels.axes]
+    rows = len({round(axes.get_position().y0, 3) for axes in panels.axes})
+    missing = panels.inner_in - min(heights)
+    figure.set_figheight(figure.get_figheight() + rows * missing)
