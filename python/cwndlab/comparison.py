@@ -115,14 +115,20 @@ class Comparison(Collection):
         """Whether there are too many environments for a column each."""
         return len(self.plan.axes["env"]) > MANY_ENVIRONMENTS
 
-    def plot(self) -> Figure:
+    def plot(self, **figure: Any) -> Figure:
         """Plot each metric's mean and confidence interval per environment and rule (matplotlib).
 
         With many environments: goodput alone, one panel per setting.
-        """
-        from cwndlab.plots import comparison_bars, goodput_points
 
-        return goodput_points(self) if self.has_many_environments else comparison_bars(self)
+        Parameters
+        ----------
+        **figure
+            `width`, `height`, `style`, `labels`, `order`, `baseline` as of `cwndlab.plots.FigureStyle.of`.
+        """
+        from cwndlab.plots import FigureStyle, comparison_bars, goodput_points
+
+        draw = goodput_points if self.has_many_environments else comparison_bars
+        return FigureStyle.of(**figure).draw(draw, self)
 
 
 def _cell(mean: float | None, half_width: float | None, metric: Metric) -> str:

@@ -107,11 +107,17 @@ class Pairwise(Collection):
         """
         return {"against": self.against, "rules": list(self.rules), **super().to_dict(raw=raw)}
 
-    def plot(self) -> Figure:
-        """Plot share and harm over the number of flows (matplotlib)."""
-        from cwndlab.plots import shares
+    def plot(self, **figure: Any) -> Figure:
+        """Plot share and harm over the number of flows (matplotlib).
 
-        return shares(self)
+        Parameters
+        ----------
+        **figure
+            `width`, `height`, `style`, `labels`, `order` as of `cwndlab.plots.FigureStyle.of`.
+        """
+        from cwndlab.plots import FigureStyle, shares
+
+        return FigureStyle.of(**figure).draw(shares, self)
 
 
 _RUN = ("replicate", "seed", "trace_hash")

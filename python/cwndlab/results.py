@@ -178,11 +178,17 @@ class Result:
         frames = {table: pl.read_parquet(folder / f"{table}.parquet") for table in present}
         return cls(record["run"], traces=traces, scenario=record["scenario"], **frames)
 
-    def plot(self) -> Figure:
-        """Plot the traced windows, goodput and queue over time (matplotlib)."""
-        from cwndlab.plots import overview
+    def plot(self, **figure: Any) -> Figure:
+        """Plot the traced windows, goodput and queue over time (matplotlib).
 
-        return overview(self)
+        Parameters
+        ----------
+        **figure
+            `width`, `height`, `style`, `labels`, `order` as of `cwndlab.plots.FigureStyle.of`.
+        """
+        from cwndlab.plots import FigureStyle, overview
+
+        return FigureStyle.of(**figure).draw(overview, self)
 
     def __repr__(self) -> str:
         goodput = (self._run.get("aggregate_goodput_bps") or 0.0) / 1e6

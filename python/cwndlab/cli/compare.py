@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cwndlab.cli import options
+from cwndlab.cli import figure_options, options
 from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_together
 from cwndlab.cli.compare_tables import print_comparison
 from cwndlab.cli.compare_work import execute_plan
@@ -16,6 +16,7 @@ from cwndlab.message import invalid, missing
 
 if TYPE_CHECKING:
     from cwndlab.comparison import Comparison
+    from cwndlab.plots import FigureStyle
 
 ENVIRONMENTS, REPLICATES = ("constant",), 3
 
@@ -90,6 +91,7 @@ class QueueOption(click.Option):
     metavar="FILE",
     help="Plot means (.png, .svg, .pdf); with many environments also the scores, to FILE-scores.",
 )
+@figure_options.figure_options(with_baseline=True)
 @click.option("--detail", is_flag=True, help="Print the means of every environment.")
 @options.out_option
 def compare(
@@ -112,6 +114,7 @@ def compare(
     plot: Path | None,
     detail: bool,
     out: Path | None,
+    look: FigureStyle | None,
 ) -> None:
     """Compare rules over environments, or against another rule.
 
@@ -141,6 +144,10 @@ def compare(
     }
     if against is not None:
         refuse_together(detail=detail, has_rate=rate is not None, env=env, assume=assume)
+        if look is not None and look.baseline is not None:
+            raise click.UsageError(
+                "`--baseline` cannot be used with `--against`, whose rule is the baseline"
+            )
         if env:
             common["env"] = options.names_of("--env", env)
         if replicates is not None:
@@ -154,6 +161,7 @@ def compare(
             jobs=jobs,
             as_json=as_json,
             plot=plot,
+            look=look,
             out=out,
             note=note,
         )
@@ -165,9 +173,10 @@ def compare(
         replicates=replicates or REPLICATES,
         **common,
     )
+    figure_options.check(look, [level.label for axis in plan.axes.values() for level in axis])
     comparison = execute_plan(Comparison(plan), jobs=jobs, out=out, keep=as_json, note=note)
     if plot is not None:
-        _plot(comparison, plot)
+        _plot(comparison, plot, look)
     if as_json:
         click.echo(comparison.to_json())
     else:
@@ -204,11 +213,10 @@ def _settings(
     return recoveries, queues
 
 
-def _plot(comparison: Comparison, path: Path) -> None:
+def _plot(comparison: Comparison, path: Path, look: FigureStyle | None) -> None:
     from cwndlab import plots
-    from cwndlab.cli.output import say
 
-    say(f"wrote {plots.save(comparison.plot(), path)}")
+    figure_options.save(look, path, comparison.plot)
     if comparison.has_many_environments:
         scores = path.with_name(f"{path.stem}-scores{path.suffix}")
-        say(f"wrote {plots.save(plots.score_points(comparison), scores)}")
+        figure_options.save(look, scores, plots.score_points, comparison)

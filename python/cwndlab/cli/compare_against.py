@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwndlab.cli import options
+from cwndlab.cli import figure_options, options
 from cwndlab.cli.compare_work import execute_plan
-from cwndlab.cli.output import print_table, say
+from cwndlab.cli.output import print_table
 from cwndlab.message import invalid
 
 if TYPE_CHECKING:
     from cwndlab.pairwise import Pairwise
+    from cwndlab.plots import FigureStyle
 
 COLUMNS = (
     # heading, measure, with its interval
@@ -73,11 +74,11 @@ def compare_against(
     jobs: int | None,
     as_json: bool,
     plot: Path | None,
+    look: FigureStyle | None,
     out: Path | None,
     note: str | None,
 ) -> None:
     """Run rules against another one; print, plot or write the results."""
-    from cwndlab import plots
     from cwndlab.pairwise import plan_pairwise
 
     given: dict[str, Any] = {} if rate is None else {"rate": rate}
@@ -91,7 +92,7 @@ def compare_against(
         note=note,
     )
     if plot is not None:
-        say(f"wrote {plots.save(pairwise.plot(), plot)}")
+        figure_options.save(look, plot, pairwise.plot)
     if as_json:
         click.echo(pairwise.to_json())
     else:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwndlab.cli import options
+from cwndlab.cli import figure_options, options
 
 if TYPE_CHECKING:
     from cwndlab.environments import Assumptions
+    from cwndlab.plots import FigureStyle
 
 STEP = "500ms"
 """Width of the plot's bins, seconds."""
@@ -42,6 +43,7 @@ STEP = "500ms"
     metavar="FILE",
     help="Run the environments and plot their residual bandwidth over time (.png, .svg, .pdf).",
 )
+@figure_options.figure_options
 def environments(
     names: tuple[str, ...],
     setting: str,
@@ -52,6 +54,7 @@ def environments(
     as_json: bool,
     with_assumptions: bool,
     plot: Path | None,
+    look: FigureStyle | None,
 ) -> None:
     """List environments and their residual bandwidths.
 
@@ -77,7 +80,8 @@ def environments(
         click.echo(catalogue.scenario(listed[0], **build).to_toml(), nl=False)
         return
     if plot is not None:
-        _plot(listed, build, plot)
+        figure_options.check(look, listed)
+        _plot(listed, build, plot, look)
     if with_assumptions:
         _print_assumptions(chosen, as_json)
     else:
@@ -155,10 +159,10 @@ def _print_assumptions(chosen: Assumptions, as_json: bool) -> None:
         click.echo(f"    {entry['reason']}")
 
 
-def _plot(listed: list[str], build: dict[str, Any], path: Path) -> None:
+def _plot(listed: list[str], build: dict[str, Any], path: Path, look: FigureStyle | None) -> None:
     from cwndlab import environments as catalogue
     from cwndlab import execute, plots
-    from cwndlab.cli.output import meter, say
+    from cwndlab.cli.output import meter
 
     # Build all scenarios first, so that an error stops the command before any run.
     scenarios = [
@@ -169,7 +173,5 @@ def _plot(listed: list[str], build: dict[str, Any], path: Path) -> None:
         for name, result in execute.run_many(scenarios, progress=progress.packets):
             progress.finished_run()
             results[name] = result
-    say(
-        "wrote "
-        f"{plots.save(plots.available_bandwidths({name: results[name] for name in listed}), path)}"
-    )
+    in_order = {name: results[name] for name in listed}
+    figure_options.save(look, path, plots.available_bandwidths, in_order)

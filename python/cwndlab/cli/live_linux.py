@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from cwndlab.cli import options
+from cwndlab.cli import figure_options, options
 from cwndlab.cli.live_run import Asked, carry_out, file_argument, plot_option
 from cwndlab.cli.live_tables import print_live
+
+if TYPE_CHECKING:
+    from cwndlab.plots import FigureStyle
 
 
 @click.command()
@@ -21,6 +25,7 @@ from cwndlab.cli.live_tables import print_live
 @options.json_option
 @options.out_option
 @plot_option
+@figure_options.figure_options
 @options.set_option
 @options.rules_option
 @options.seed_option
@@ -32,6 +37,7 @@ def linux(
     plot: Path | None,
     settings: tuple[str, ...],
     seed: int | None,
+    look: FigureStyle | None,
 ) -> None:
     """Run a scenario with Linux TCP flows.
 
@@ -40,5 +46,5 @@ def linux(
     from cwndlab.live.run import counterpart
     from cwndlab.live.run import linux as play
 
-    asked = Asked(file, beside, as_json, out, plot, settings, seed)
+    asked = Asked(file, beside, as_json, out, plot, settings, seed, look)
     carry_out(asked, "live", play, lambda scenario, _: counterpart(scenario), print_live)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from cwndlab.cli import options
+from cwndlab.cli import figure_options, options
 from cwndlab.cli.live_quic_tables import print_quic
 from cwndlab.cli.live_run import Asked, carry_out, file_argument, plot_option
 from cwndlab.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from cwndlab.plots import FigureStyle
 
 
 @click.command()
@@ -23,6 +27,7 @@ from cwndlab.errors import ScenarioError
 @options.json_option
 @options.out_option
 @plot_option
+@figure_options.figure_options
 @click.option("--qlog", is_flag=True, help="Record each flow in DIR/qlog for qvis; needs --out.")
 @click.option(
     "--port",
@@ -43,6 +48,7 @@ def quic(
     port: int,
     settings: tuple[str, ...],
     seed: int | None,
+    look: FigureStyle | None,
 ) -> None:
     """Run a scenario with QUIC transfers.
 
@@ -54,7 +60,7 @@ def quic(
     from cwndlab.live.quic import counterpart
     from cwndlab.live.quic import quic as play
 
-    asked = Asked(file, beside, as_json, out, plot, settings, seed)
+    asked = Asked(file, beside, as_json, out, plot, settings, seed, look)
     carry_out(
         asked,
         "QUIC",

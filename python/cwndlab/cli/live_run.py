@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwndlab.cli import options
+from cwndlab.cli import figure_options, options
 from cwndlab.cli.live_tables import print_beside
 from cwndlab.cli.output import meter, say
 
 if TYPE_CHECKING:
+    from cwndlab.plots import FigureStyle
     from cwndlab.results import Result
     from cwndlab.scenario import Scenario
 
@@ -41,6 +42,7 @@ class Asked:
     plot: Path | None
     settings: tuple[str, ...]
     seed: int | None
+    look: FigureStyle | None
 
 
 def carry_out(
@@ -78,7 +80,7 @@ def carry_out(
     with meter(f"{asked.file.stem}, {how}", scenario.duration_s, "s") as progress:
         result = play(scenario, progress=progress.simulated)
     simulated = _simulate(asked.file, counterpart(scenario, result)) if asked.beside else None
-    _save(asked.out, plot, result, simulated)
+    _save(asked, plot, result, simulated)
     if asked.as_json:
         from cwndlab.jsontext import dumps
 
@@ -118,8 +120,9 @@ def _simulate(file: Path, scenario: Scenario) -> Result:
         return execute.run(scenario, progress=progress.simulated)
 
 
-def _save(out: Path | None, plot: Path | None, live: Result, simulated: Result | None) -> None:
-    """Write the results and the plot to `out` and `plot`, if given."""
+def _save(asked: Asked, plot: Path | None, live: Result, simulated: Result | None) -> None:
+    """Write the results and the plot, if asked."""
+    out = asked.out
     if out is not None:
         say(f"wrote {live.save(out if simulated is None else out / 'live')}")
         if simulated is not None:
@@ -127,5 +130,7 @@ def _save(out: Path | None, plot: Path | None, live: Result, simulated: Result |
     if plot is not None:
         from cwndlab import plots
 
-        figure = live.plot() if simulated is None else plots.beside(simulated, live)
-        say(f"wrote {plots.save(figure, plot)}")
+        if simulated is None:
+            figure_options.save(asked.look, plot, live.plot)
+        else:
+            figure_options.save(asked.look, plot, plots.beside, simulated, live)

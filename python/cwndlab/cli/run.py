@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwndlab.cli import options
+from cwndlab.cli import figure_options, options
 from cwndlab.cli.output import meter, say
 from cwndlab.cli.run_tables import print_result
 from cwndlab.message import missing
 
 if TYPE_CHECKING:
+    from cwndlab.plots import FigureStyle
     from cwndlab.scenario import Scenario
 
 DEFAULT_PLOT = "="
@@ -26,6 +27,7 @@ DEFAULT_PLOT = "="
     "--plot", is_flag=False, flag_value=DEFAULT_PLOT, metavar="[FILE]",
     help="Plot windows, goodput and queue (.png, .svg, .pdf); default: the scenario's name, .png.",
 )  # fmt: skip
+@figure_options.figure_options
 @click.option(
     "--pcap",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -47,6 +49,7 @@ def run(
     settings: tuple[str, ...],
     seed: int | None,
     profile: str | None,
+    look: FigureStyle | None,
 ) -> None:
     """Simulate a scenario and print its flows and links.
 
@@ -77,9 +80,7 @@ def run(
     if out is not None:
         say(f"wrote {result.save(out)}")
     if picture is not None:
-        from cwndlab import plots
-
-        say(f"wrote {plots.save(result.plot(), picture)}")
+        figure_options.save(look, picture, result.plot)
     if pcap is not None:
         say(f"wrote {pcap}")
     if as_json:

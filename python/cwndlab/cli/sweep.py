@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwndlab.cli import options
+from cwndlab.cli import figure_options, options
 from cwndlab.cli.output import say
 from cwndlab.cli.sweep_tables import print_findings
 from cwndlab.message import plural
 
 if TYPE_CHECKING:
+    from cwndlab.plots import FigureStyle
     from cwndlab.sweep import Sweep, SweepResult
 
 EXIT_FAILED = 1
@@ -65,6 +66,7 @@ EXIT_FAILED = 1
     metavar="FILE",
     help="Plot means and intervals (.png, .svg, .pdf).",
 )
+@figure_options.figure_options
 def sweep(
     file: Path,
     store: Path | None,
@@ -79,6 +81,7 @@ def sweep(
     yes: bool,
     as_json: bool,
     plot: Path | None,
+    look: FigureStyle | None,
 ) -> None:
     """Run a sweep: a base scenario, axes, replicates.
 
@@ -113,9 +116,7 @@ def sweep(
     else:
         print_findings(findings)
     if plot is not None:
-        from cwndlab import plots
-
-        say(f"wrote {plots.save(findings.plot(), plot)}")
+        figure_options.save(look, plot, findings.plot)
     _say_what_is_missing(findings)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwndlab.cli import options
+from cwndlab.cli import figure_options, options
 from cwndlab.cli.theory_options import (
     FRACTION,
     POSITIVE,
@@ -19,6 +19,9 @@ from cwndlab.cli.theory_options import (
     plot_option,
 )
 from cwndlab.message import invalid, one_of, unknown
+
+if TYPE_CHECKING:
+    from cwndlab.plots import FigureStyle
 
 
 class Models(click.Group):
@@ -70,6 +73,7 @@ def phase(
     floor: float,
     as_json: bool,
     plot: Path | None,
+    look: FigureStyle | None,
 ) -> None:
     """Step two flows under the same binary feedback.
 
@@ -85,7 +89,7 @@ def phase(
     if plot is not None:
         from cwndlab.plots import theory as draw
 
-        _save(draw.phase(found), plot)
+        figure_options.save(look, plot, draw.phase, found)
     theory_tables.phase(found, as_json)
 
 
@@ -99,7 +103,13 @@ def phase(
 @options.json_option
 @plot_option
 def fair(
-    rule: str, flows: int, capacity: float, floor: float, as_json: bool, plot: Path | None
+    rule: str,
+    flows: int,
+    capacity: float,
+    floor: float,
+    as_json: bool,
+    plot: Path | None,
+    look: FigureStyle | None,
 ) -> None:
     """Test a linear RULE for fairness; give its steady window.
 
@@ -120,7 +130,8 @@ def fair(
     if plot is not None:
         from cwndlab.plots import theory as draw
 
-        _save(draw.settled(found, f"{parsed.text}: {models.condition(parsed).verdict}"), plot)
+        title = f"{parsed.text}: {models.condition(parsed).verdict}"
+        figure_options.save(look, plot, draw.settled, found, title)
     theory_tables.fair(parsed, found, as_json)
 
 
@@ -142,7 +153,14 @@ def fair(
 @options.json_option
 @plot_option
 def rate(
-    rule: str, rtt: str, loss: float, rto: str | None, b: float, as_json: bool, plot: Path | None
+    rule: str,
+    rtt: str,
+    loss: float,
+    rto: str | None,
+    b: float,
+    as_json: bool,
+    plot: Path | None,
+    look: FigureStyle | None,
 ) -> None:
     """Give the rate of a RULE under random loss.
 
@@ -169,7 +187,7 @@ def rate(
         title = f"{parsed.text}, RTT {rtt_s * 1e3:g} ms"
         if isinstance(parsed, models.Linear):
             title += f", timeout {rto_s * 1e3:g} ms"
-        _save(draw.rates(curves, loss, title), plot)
+        figure_options.save(look, plot, draw.rates, curves, loss, title)
     theory_rates.rate(parsed, loss, rtt_s, rto_s, b, as_json)
 
 
@@ -217,6 +235,7 @@ def friendly(
     formula: str,
     as_json: bool,
     plot: Path | None,
+    look: FigureStyle | None,
 ) -> None:
     """Give TCP-friendly alpha for a beta of general AIMD.
 
@@ -229,10 +248,8 @@ def friendly(
     if plot is not None:
         from cwndlab.plots import theory as draw
 
-        _save(
-            draw.friendly(betas[0], *theory_rates.friendly_curves(betas[0], d, thresholds, path)),
-            plot,
-        )
+        curves = theory_rates.friendly_curves(betas[0], d, thresholds, path)
+        figure_options.save(look, plot, draw.friendly, betas[0], *curves)
     theory_rates.friendly(betas, d, thresholds, path, as_json)
 
 
@@ -283,6 +300,7 @@ def bimodal(
     discrete: bool,
     as_json: bool,
     plot: Path | None,
+    look: FigureStyle | None,
 ) -> None:
     """Measure how soon Bimodal flows know their fair share."""
     _check(plot)
@@ -297,7 +315,7 @@ def bimodal(
     if plot is not None:
         from cwndlab.plots import theory as draw
 
-        _save(draw.shares(case.drawn(courses), case.shown_change), plot)
+        figure_options.save(look, plot, draw.shares, case.drawn(courses), case.shown_change)
     theory_tables.bimodal(case, courses, as_json)
 
 
@@ -343,6 +361,7 @@ def growth(
     acceleration: float,
     as_json: bool,
     plot: Path | None,
+    look: FigureStyle | None,
 ) -> None:
     """Count the RTTs in which MR-AIMD grows a window."""
     _check(plot)
@@ -357,17 +376,11 @@ def growth(
     if plot is not None:
         from cwndlab.plots import theory as draw
 
-        _save(draw.growth(theory_rates.growth_courses(start, rounds, a, acceleration), goal), plot)
+        courses = theory_rates.growth_courses(start, rounds, a, acceleration)
+        figure_options.save(look, plot, draw.growth, courses, goal)
     theory_rates.growth(start, goal, rounds, as_json)
 
 
 def _check(plot: Path | None) -> None:
     options.check_plot(plot)
     options.check_parent("--plot", plot)
-
-
-def _save(figure: Any, path: Path) -> None:
-    from cwndlab import plots
-    from cwndlab.cli.output import say
-
-    say(f"wrote {plots.save(figure, path)}")

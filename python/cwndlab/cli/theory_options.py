@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from cwndlab.cli.figure_options import figure_options
 from cwndlab.message import invalid_value
 
 
@@ -63,12 +65,18 @@ class Pair(click.ParamType):
 
 
 POSITIVE, FRACTION = Number(0, float("inf")), Number(0, 1)
-plot_option = click.option(
-    "--plot",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Draw it (.png, .svg, .pdf).",
-)
+
+
+def plot_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--plot FILE` and the options of figures."""
+    return click.option(
+        "--plot",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Draw it (.png, .svg, .pdf).",
+    )(figure_options(command))
+
+
 capacity_option = click.option(
     "--capacity",
     type=POSITIVE,

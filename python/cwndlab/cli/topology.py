@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwndlab.cli import options
+from cwndlab.cli import figure_options, options
 
 if TYPE_CHECKING:
+    from cwndlab.plots import FigureStyle
     from cwndlab.results import Result
     from cwndlab.scenario import Scenario
     from cwndlab.topology import FlowPath, Topology
@@ -29,7 +30,14 @@ INSTANT_S = 1e-6
     metavar="FILE",
     help="Draw nodes, links and the paths of the flows (.png, .svg, .pdf).",
 )
-def topology(file: Path, settings: tuple[str, ...], as_json: bool, plot: Path | None) -> None:
+@figure_options.figure_options
+def topology(
+    file: Path,
+    settings: tuple[str, ...],
+    as_json: bool,
+    plot: Path | None,
+    look: FigureStyle | None,
+) -> None:
     """Print the links of a scenario and the paths of its flows.
 
     Paths have the base RTT.
@@ -46,9 +54,8 @@ def topology(file: Path, settings: tuple[str, ...], as_json: bool, plot: Path | 
     built = run(_for_an_instant(scenario))
     if plot is not None:
         from cwndlab import plots
-        from cwndlab.cli.output import say
 
-        say(f"wrote {plots.save(plots.network(found), plot)}")
+        figure_options.save(look, plot, plots.network, found)
     links = [_link_row(found, name, built) for name in (link.name for link in found.links)]
     paths = [_path_row(found, path, built) for path in found.paths]
     if as_json:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from cwndlab.custom_rules import shown
 from cwndlab.plots import timelines
-from cwndlab.plots.drawing import name, points
+from cwndlab.plots.drawing import name, points, room_in
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 TITLES = ("simulated", "live")
 WARNING = "#B00020"
+USUAL_IN, LEAST_IN = 11.0, 3.2
+"""Width of the figure, and least width of a panel, inches."""
 LINE = 120
 """Length of a warning that fits the figure's width, characters."""
 
@@ -32,7 +34,7 @@ def beside(simulated: Result, live: Result) -> Figure:
     simulated, live : Result
         Results of one scenario, each with the traces ``cwnd`` and ``queue``.
     """
-    figure, axes = panels(3, 2, width=11.0, height=2.5)
+    figure, axes = panels(3, 2, width=USUAL_IN, height=2.5, least=LEAST_IN)
     results = (simulated, live)
     for column, (result, title) in enumerate(zip(results, TITLES, strict=True)):
         timelines.windows(axes[column], result)
@@ -83,7 +85,11 @@ def _shares(axes: Axes, results: tuple[Result, Result]) -> None:
                          label=title,
                          hatch=look(index).hatch)  # fmt: skip
         axes.bar_label(bars, fmt="%.1f %%", padding=3, fontsize=points(8))
-    axes.set_yticks(places, labels)
+    is_narrow = room_in(USUAL_IN) < 2 * LEAST_IN
+    # The group above its rule, so that the bars have room.
+    axes.set_yticks(
+        places, [label.replace(": ", ":\n", 1) if is_narrow else label for label in labels]
+    )
     axes.invert_yaxis()
     axes.set_xlim(0, 118)
     axes.set_xticks(range(0, 101, 25))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 
 from matplotlib.axes import Axes
@@ -11,7 +12,9 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
 
+from cwndlab.message import invalid_value, plural
 from cwndlab.plots.drawing import Drawing, Panels, points
+from cwndlab.plots.figure_style import FigureStyleError
 from cwndlab.plots.style import LabFigure, styled
 
 NARROW_IN = 6.0
@@ -19,8 +22,14 @@ NARROW_IN = 6.0
 PAPER_DPI = 300
 TICK_POINTS = 9.0
 """Size of the numbers at axes, in points of the usual style."""
+SPOT_POINTS = 8.0
+"""Size of text in a spot, in points of the usual style."""
+LEAST_PANEL_IN = 0.3
+"""Height inside under which a panel shows nothing, in inches of the usual style."""
 ROUNDS = 3
 GAP_POINTS = 3.0
+SLANT_LINES = 1.9
+"""Distance between slanted names that do not overlap, in heights of their text."""
 
 
 @styled
@@ -38,15 +47,44 @@ def fit(drawing: Drawing) -> None:
         for axes in panels.axes:
             axes.tick_params(labelsize=points(TICK_POINTS))
     if figure.get_figwidth() / drawing.scale < NARROW_IN:
+        shown: set[tuple[str, str, str]] = set()
         for axes in panels.axes:
-            _raise_legend(axes)
-    for _ in range(ROUNDS):
+            _raise_legend(axes, shown)
+    texts = _texts(panels)
+    with warnings.catch_warnings():
+        # A figure without room for its panels: the check below says so.
+        warnings.filterwarnings("ignore", "constrained_layout not applied")
+        for _ in range(ROUNDS):
+            figure.draw_without_rendering()
+            _wrap_all(panels, texts)
+            figure.draw_without_rendering()
+            _part_ticks(panels)
+            figure.draw_without_rendering()
+            if drawing.style.height_in is None:
+                _grow(panels)
         figure.draw_without_rendering()
-        _part_ticks(panels)
-        _wrap_all(panels)
-        figure.draw_without_rendering()
-        if drawing.style.height_in is None:
-            _grow(panels)
+    _refuse_too_small(drawing)
+
+
+def _refuse_too_small(drawing: Drawing) -> None:
+    """Raise an error if the panels have no room."""
+    panels = drawing.panels
+    boxes = [axes.get_position(original=True) for axes in panels.axes]
+    figure, least = panels.figure, LEAST_PANEL_IN * drawing.scale
+    sides = (
+        ("height", figure.get_figheight(), min(box.height for box in boxes)),
+        ("width", figure.get_figwidth(), min(box.width for box in boxes)),
+    )
+    for key, length, share in sides:
+        if length * share < least:
+            raise FigureStyleError(
+                key,
+                invalid_value(
+                    f"{length:.3g}in",
+                    f"more room for {plural(len(boxes), 'panel')} with text of "
+                    f"{drawing.style.text.points:g} pt",
+                ),
+            )
 
 
 def _name_stacked(panels: Panels) -> None:
@@ -70,15 +108,26 @@ def _scale_lines(figure: Figure, scale: float) -> None:
     for lines in figure.findobj(LineCollection):
         lines.set_linewidth(lines.get_linewidth() * scale)
     for spots in figure.findobj(PathCollection):
-        spots.set_sizes(spots.get_sizes() * scale**2)
+        # They hold texts, which are never smaller than the style's least.
+        spots.set_sizes(spots.get_sizes() * max(scale, points(SPOT_POINTS) / SPOT_POINTS) ** 2)
 
 
-def _raise_legend(axes: Axes) -> None:
-    """Move the legend from the right of a panel to between its title and the panel."""
+def _raise_legend(axes: Axes, shown: set[tuple[str, str, str]]) -> None:
+    """Move a legend to between the title and the panel, without what panels above have shown."""
     legend = axes.get_legend()
-    if legend is None or not getattr(legend, "is_beside", False):
+    if legend is None or not getattr(legend, "may_rise", False):
         return
-    handles, texts = axes.get_legend_handles_labels()
+    entries = []
+    for handle, text in zip(*axes.get_legend_handles_labels(), strict=True):
+        is_line = isinstance(handle, Line2D)
+        entry = (text, str(is_line and handle.get_color()), str(is_line and handle.get_linestyle()))
+        if not is_line or entry not in shown:
+            entries.append((handle, text))
+        shown.add(entry)
+    if not entries:
+        legend.remove()
+        return
+    handles, texts = zip(*entries, strict=True)
     figure, size = axes.figure, legend.get_texts()[0].get_fontsize()
     figure.draw_without_rendering()
     for columns in range(len(texts), 0, -1):
@@ -102,7 +151,9 @@ def _part_ticks(panels: Panels) -> None:
         labels = [label for label in axes.get_xticklabels() if label.get_text()]
         boxes = [label.get_window_extent() for label in labels if label.get_visible()]
         if any(left.x1 + 2 > right.x0 for left, right in pairwise(boxes)):
-            angle = 90 if labels[0].get_rotation() else 35
+            spots = [axes.transData.transform((label.get_position()[0], 0))[0] for label in labels]
+            line = SLANT_LINES * labels[0].get_fontsize() * panels.figure.dpi / 72
+            angle = 90 if any(right - left < line for left, right in pairwise(spots)) else 35
             for label in labels:
                 label.set(
                     rotation=angle, ha="right", rotation_mode="anchor",
@@ -110,25 +161,33 @@ def _part_ticks(panels: Panels) -> None:
                 )  # fmt: skip
 
 
-def _wrap_all(panels: Panels) -> None:
+def _texts(panels: Panels) -> dict[Text, str]:
+    """Return what may have to be broken into lines, as it is written before."""
+    figure = panels.figure
+    found = [figure._suptitle, figure._supylabel]
+    for axes in panels.axes:
+        found += [axes._left_title, axes.xaxis.label, axes.yaxis.label]
+    return {text: text.get_text() for text in found if text is not None}
+
+
+def _wrap_all(panels: Panels, texts: dict[Text, str]) -> None:
     """Break texts at words where they would leave the figure or their panel."""
     figure = panels.figure
     whole = figure.bbox
-    for text in (figure._suptitle, figure._supxlabel):
-        if text is not None:
-            _wrap(text, 0.97 * whole.width)
-    if figure._supylabel is not None:
-        _wrap(figure._supylabel, 0.97 * whole.height, is_upright=True)
+    most = {figure._suptitle: 0.97 * whole.width, figure._supylabel: 0.97 * whole.height}
     for axes in panels.axes:
         box = axes.get_window_extent()
-        _wrap(axes._left_title, whole.x1 - box.x0 - 2)
-        _wrap(axes.xaxis.label, 1.15 * box.width)
-        _wrap(axes.yaxis.label, 1.1 * box.height, is_upright=True)
+        middle = (box.x0 + box.x1) / 2
+        most[axes._left_title] = whole.x1 - box.x0 - 2
+        most[axes.xaxis.label] = min(1.15 * box.width, 1.98 * min(middle, whole.x1 - middle))
+        most[axes.yaxis.label] = 1.1 * box.height
+    for text, written in texts.items():
+        upright = text.get_rotation() == 90
+        _wrap(text, written, most[text], is_upright=upright)
 
 
-def _wrap(text: Text, most: float, *, is_upright: bool = False) -> None:
+def _wrap(text: Text, whole: str, most: float, *, is_upright: bool) -> None:
     """Break a text into lines of at most this length, pixels, where it has spaces."""
-    whole = text.get_text()
 
     def is_short(candidate: str) -> bool:
         text.set_text(candidate)

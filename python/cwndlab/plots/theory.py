@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from cwndlab.plots.drawing import name, ordered, points
+from cwndlab.plots.drawing import figure_legend, name, ordered, points
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
@@ -73,7 +73,13 @@ def phase(found: Phase, title: str = "") -> Figure:
     axes.set_aspect("equal")
     axes.set_xlabel("load of flow 1 [packets]")
     axes.set_ylabel("load of flow 2 [packets]")
-    figure.legend(loc="outside lower left", fontsize=points(8.5), ncols=2)
+    figure_legend(
+        figure,
+        *axes.get_legend_handles_labels(),
+        loc="outside lower left",
+        fontsize=points(8.5),
+        ncols=2,
+    )
     return figure
 
 
@@ -100,7 +106,8 @@ def settled(found: Settled, title: str = "", shown: int = 300) -> Figure:
         axes.axhline(
             found.cycle.window, color=REFERENCE, linestyle="--", linewidth=1.3, label=label
         )
-        axes.legend(loc="upper right", fontsize=points(8.5))
+        legend = axes.legend(loc="upper right", fontsize=points(8.5))
+        legend.may_rise = True
     axes.set_xlim(0, len(loads) - 1)
     axes.set_ylim(bottom=0)
     axes.set_title(title or found.trajectory.rules[0])

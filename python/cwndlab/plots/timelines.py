@@ -252,4 +252,4 @@ def legend(axes: Axes) -> None:
             borderaxespad=0.2,
             handlelength=2.6,
         )
-        legend.is_beside = True
+        legend.may_rise = True

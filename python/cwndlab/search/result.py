@@ -98,12 +98,19 @@ class SearchResult:
 
         return pl.DataFrame(list(self.history))
 
-    def plot(self) -> Figure:
-        """Plot the waveform, and below it the metric of each rule (matplotlib)."""
-        from cwndlab.plots import waveform
+    def plot(self, **figure: Any) -> Figure:
+        """Plot the waveform, and below it the metric of each rule (matplotlib).
+
+        Parameters
+        ----------
+        **figure
+            `width`, `height`, `style`, `labels`, `order` as of `cwndlab.plots.FigureStyle.of`.
+        """
+        from cwndlab.plots import FigureStyle, waveform
 
         values = {rule: (found.mean, found.half_width) for rule, found in self.rules.items()}
-        return waveform(
+        return FigureStyle.of(**figure).draw(
+            waveform,
             self.shape,
             values,
             title=f"{self.family}: {self.objective.text}",

@@ -202,11 +202,17 @@ class SweepResult:
         """Return `to_dict` as JSON text; numbers that are not finite are null."""
         return dumps(self.to_dict(), indent)
 
-    def plot(self) -> Figure:
-        """Plot every metric's mean with its 95 % confidence interval (matplotlib)."""
-        from cwndlab.plots import sweep_points
+    def plot(self, **figure: Any) -> Figure:
+        """Plot every metric's mean with its 95 % confidence interval (matplotlib).
 
-        return sweep_points(self)
+        Parameters
+        ----------
+        **figure
+            `width`, `height`, `style`, `labels`, `order` as of `cwndlab.plots.FigureStyle.of`.
+        """
+        from cwndlab.plots import FigureStyle, sweep_points
+
+        return FigureStyle.of(**figure).draw(sweep_points, self)
 
     def extremes(self) -> dict[str, dict[str, Any]] | None:
         """Return the cells with the best and the worst mean of the first metric so far.

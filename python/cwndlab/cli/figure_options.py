@@ -1,0 +1,151 @@
+"""Options of every command with `--plot`: size, text, labels and order of the figure's series."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cwndlab.cli.output import say
+from cwndlab.message import invalid
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from cwndlab.plots import FigureStyle
+
+OPTIONS = {
+    "width": "--width",
+    "height": "--height",
+    "style": "--style",
+    "labels": "--label",
+    "order": "--order",
+    "baseline": "--baseline",
+}
+"""Value of a style to its option."""
+
+_width = click.option(
+    "--width",
+    metavar="LENGTH",
+    help="Width of the plot: column (3.5in), page (7.16in), or a length such as 88mm.",
+)
+_height = click.option("--height", metavar="LENGTH", help="Height of the plot, such as 2.5in.")
+_style = click.option(
+    "--style",
+    metavar="NAME",
+    help="Text of the plot: paper (8 pt, in a column), slides (18 pt) or screen.  "
+    "[default: screen]",
+)
+_label = click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="NAME=LABEL",
+    help="Name in the plot of a rule or another series, e.g. 'AIMD(1, 0.5)=Reno'; repeatable.",
+)
+_order = click.option(
+    "--order",
+    multiple=True,
+    metavar="NAMES",
+    help="Series that the plot has first, e.g. 'CUBIC,AIMD(1, 0.5)'.",
+)
+_baseline = click.option(
+    "--baseline",
+    metavar="RULE",
+    help="Rule that the plot has first and in black, to compare the others with.",
+)
+
+
+def figure_options(
+    command: Callable[..., Any] | None = None, *, with_baseline: bool = False
+) -> Callable[..., Any]:
+    """Add the options of figures; the command gets their style as `look`.
+
+    Without `--plot` they are refused.
+    """
+    if command is None:
+        return functools.partial(figure_options, with_baseline=with_baseline)
+
+    @functools.wraps(command)
+    def wrapper(
+        *arguments: Any,
+        width: str | None,
+        height: str | None,
+        style: str | None,
+        labels: tuple[str, ...],
+        order: tuple[str, ...],
+        baseline: str | None = None,
+        **named: Any,
+    ) -> Any:
+        given = {
+            "width": width,
+            "height": height,
+            "style": style,
+            "labels": labels,
+            "order": order,
+            "baseline": baseline,
+        }
+        asked = {key: value for key, value in given.items() if value not in (None, ())}
+        if asked and named["plot"] is None and not named.get("beside"):
+            raise click.UsageError(f"`{OPTIONS[next(iter(asked))]}` needs `--plot`")
+        return command(*arguments, look=_look(asked), **named)
+
+    added = (_order, _label, _style, _height, _width)
+    for option in (_baseline, *added) if with_baseline else added:
+        wrapper = option(wrapper)
+    return wrapper
+
+
+def save(look: FigureStyle | None, path: Path, draw: Callable[..., Figure], *what: Any) -> None:
+    """Draw a figure in a style, write it, and say so."""
+    from cwndlab import plots
+
+    figure = draw(*what) if look is None else _refused(look.draw, draw, *what)
+    say(f"wrote {plots.save(figure, path)}")
+
+
+def check(look: FigureStyle | None, names: Iterable[str]) -> None:
+    """Refuse a label or an order of what the figure will not have, before any run."""
+    if look is not None:
+        _refused(look.check, list(names))
+
+
+def _look(asked: dict[str, Any]) -> FigureStyle | None:
+    """Read the options; None if there are none, so that matplotlib need not be imported yet."""
+    if not asked:
+        return None
+    from cwndlab.plots import FigureStyle
+    from cwndlab.plots.figure_style import outside_parentheses
+
+    if "labels" in asked:
+        asked["labels"] = dict(map(_label_of, asked["labels"]))
+    if "order" in asked:
+        names = [name for text in asked["order"] for name in outside_parentheses(text, ",")]
+        if not all(names):
+            raise click.UsageError(
+                invalid("--order", ",".join(asked["order"]), "names joined by commas, none empty")
+            )
+        asked["order"] = names
+    return _refused(FigureStyle.of, **asked)
+
+
+def _label_of(text: str) -> tuple[str, str]:
+    from cwndlab.plots.figure_style import outside_parentheses
+
+    *name, label = outside_parentheses(text, "=")
+    if not label or not "=".join(name):
+        raise click.UsageError(invalid("--label", text, 'NAME=LABEL, such as "AIMD(1, 0.5)=Reno"'))
+    return "=".join(name), label
+
+
+def _refused(ask: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """Call it; an error of the style names the option."""
+    from cwndlab.plots import FigureStyleError
+
+    try:
+        return ask(*arguments, **named)
+    except FigureStyleError as error:
+        raise click.UsageError(f"{OPTIONS[error.key]}: {error.text}") from None
