@@ -123,7 +123,8 @@ class Comparison(Collection):
         Parameters
         ----------
         **figure
-            `width`, `height`, `style`, `labels`, `order`, `baseline` as of `cwndlab.plots.FigureStyle.of`.
+            `width`, `height`, `style`, `labels`, `order`, `baseline` as of
+            `cwndlab.plots.FigureStyle.of`.
         """
         from cwndlab.plots import FigureStyle, comparison_bars, goodput_points
 

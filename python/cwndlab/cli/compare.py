@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -173,7 +174,8 @@ def compare(
         replicates=replicates or REPLICATES,
         **common,
     )
-    figure_options.check(look, [level.label for axis in plan.axes.values() for level in axis])
+    levels = {axis: [level.label for level in found] for axis, found in plan.axes.items()}
+    figure_options.check(look, itertools.chain.from_iterable(levels.values()), levels["rule"])
     comparison = execute_plan(Comparison(plan), jobs=jobs, out=out, keep=as_json, note=note)
     if plot is not None:
         _plot(comparison, plot, look)

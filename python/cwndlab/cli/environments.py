@@ -80,7 +80,7 @@ def environments(
         click.echo(catalogue.scenario(listed[0], **build).to_toml(), nl=False)
         return
     if plot is not None:
-        figure_options.check(look, listed)
+        figure_options.check(look, listed, listed)
         _plot(listed, build, plot, look)
     if with_assumptions:
         _print_assumptions(chosen, as_json)

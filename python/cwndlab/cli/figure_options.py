@@ -107,10 +107,10 @@ def save(look: FigureStyle | None, path: Path, draw: Callable[..., Figure], *wha
     say(f"wrote {plots.save(figure, path)}")
 
 
-def check(look: FigureStyle | None, names: Iterable[str]) -> None:
+def check(look: FigureStyle | None, names: Iterable[str], series: Iterable[str]) -> None:
     """Refuse a label or an order of what the figure will not have, before any run."""
     if look is not None:
-        _refused(look.check, list(names))
+        _refused(look.check, names, series)
 
 
 def _look(asked: dict[str, Any]) -> FigureStyle | None:

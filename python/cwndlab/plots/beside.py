@@ -34,7 +34,9 @@ def beside(simulated: Result, live: Result) -> Figure:
     simulated, live : Result
         Results of one scenario, each with the traces ``cwnd`` and ``queue``.
     """
-    figure, axes = panels(3, 2, width=USUAL_IN, height=2.5, least=LEAST_IN)
+    is_narrow = _is_narrow()
+    height = 3.2 if is_narrow else 2.5
+    figure, axes = panels(3, 2, width=USUAL_IN, height=height, least=LEAST_IN)
     results = (simulated, live)
     for column, (result, title) in enumerate(zip(results, TITLES, strict=True)):
         timelines.windows(axes[column], result)
@@ -48,8 +50,9 @@ def beside(simulated: Result, live: Result) -> Figure:
         top = max(axes[row].get_ylim()[1], axes[row + 1].get_ylim()[1])
         axes[row].set_ylim(0, top)
         axes[row + 1].set_ylim(0, top)
-    timelines.legend(axes[1])
-    timelines.legend(axes[3])
+    # Both panels of a row have the same legend: it is to the right of both, or above both.
+    for row in (0, 2):
+        timelines.legend(axes[row if is_narrow else row + 1])
     _shares(axes[4], results)
     _delays(axes[5], results)
     if not live.fields.get("valid", True):
@@ -58,6 +61,11 @@ def beside(simulated: Result, live: Result) -> Figure:
         )
         figure.suptitle(words, color=WARNING, fontsize=points(10))
     return figure
+
+
+def _is_narrow() -> bool:
+    """Whether the panels of both runs are below each other."""
+    return room_in(USUAL_IN) < 2 * LEAST_IN
 
 
 def shares(result: Result) -> dict[str, float]:
@@ -85,7 +93,7 @@ def _shares(axes: Axes, results: tuple[Result, Result]) -> None:
                          label=title,
                          hatch=look(index).hatch)  # fmt: skip
         axes.bar_label(bars, fmt="%.1f %%", padding=3, fontsize=points(8))
-    is_narrow = room_in(USUAL_IN) < 2 * LEAST_IN
+    is_narrow = _is_narrow()
     # The group above its rule, so that the bars have room.
     axes.set_yticks(
         places, [label.replace(": ", ":\n", 1) if is_narrow else label for label in labels]

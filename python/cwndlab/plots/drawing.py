@@ -47,12 +47,17 @@ class Drawing:
         What is asked.
     seen : list of str
         Names that the figure shows so far, before they are replaced by labels.
+    series : list of str
+        Those of series, which have an order.
+    has_baseline : bool
+        Whether the first series is the one to compare with.
     panels : Panels, optional
         The axes, once they are made.
     """
 
     style: FigureStyle
     seen: list[str] = field(default_factory=list)
+    series: list[str] = field(default_factory=list)
     has_baseline: bool = False
     panels: Panels | None = None
 
@@ -78,7 +83,7 @@ def drawn(style: FigureStyle, draw: Callable[..., Drawn], *arguments: Any, **nam
     try:
         figure = draw(*arguments, **named)
         drawing = _drawing.get()
-        style.check(dict.fromkeys(drawing.seen))
+        style.check(dict.fromkeys(drawing.seen), dict.fromkeys(drawing.series))
         if style.has_own_size and drawing.panels is not None:
             fit(drawing)
     finally:
@@ -113,7 +118,7 @@ def ordered(series: Iterable[Name], key: Callable[[Name], str] = str) -> list[Na
     drawing = current()
     if drawing is None:
         return found
-    drawing.seen += [key(one) for one in found]
+    drawing.series += [key(one) for one in found]
     style = drawing.style
     first = [style.baseline] if style.baseline is not None else []
     places = {same(text): place for place, text in reversed([*enumerate([*first, *style.order])])}

@@ -122,16 +122,26 @@ class FigureStyle:
         """Whether the figure differs in size or text from the one on a screen."""
         return self.style != "screen" or not self.width_in is self.height_in is None
 
-    def check(self, names: Iterable[str]) -> None:
-        """Raise an error for a label, an order or a baseline that is none of these names."""
-        known = list(names)
-        keys = {same(name) for name in known}
-        asked = [("labels", name) for name in self.labels]
-        asked += [("order", name) for name in self.order]
-        asked += [("baseline", self.baseline)] if self.baseline is not None else []
-        for key, name in asked:
-            if same(name) not in keys:
-                raise FigureStyleError(key, unknown_value(name, known))
+    def check(self, names: Iterable[str], series: Iterable[str]) -> None:
+        """Raise an error for a name that the figure does not have.
+
+        Parameters
+        ----------
+        names : iterable of str
+            What has a label.
+        series : iterable of str
+            What has an order, and may be the baseline.
+        """
+        baseline = () if self.baseline is None else (self.baseline,)
+        asked = {
+            "labels": (self.labels, list(names)),
+            "order": (self.order, list(series)),
+            "baseline": (baseline, list(series)),
+        }
+        for key, (given, known) in asked.items():
+            for name in given:
+                if same(name) not in map(same, known):
+                    raise FigureStyleError(key, unknown_value(name, known))
 
     def draw(
         self,

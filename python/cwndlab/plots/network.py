@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cwndlab.plots.drawing import name as label_of
-from cwndlab.plots.drawing import ordered, points
+from cwndlab.plots.drawing import ordered, points, room_in
 from cwndlab.plots.style import LOOKS, look, panels, styled
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ RADIUS = 0.16
 """Radius of a node; neighbours are 2 apart."""
 LANE = 0.085
 """Distance between parallel paths."""
+NARROW_SHARE = 0.8
+"""Share of the usual width under which the texts at links take more lines."""
 LINK_COLOR = "#b8b8b8"
 MAX_LEGEND = 3 * len(LOOKS)
 
@@ -44,15 +46,15 @@ def network(topology: Topology) -> Figure:
     width = max(xs) - min(xs) + 1.2
     scale = min(1.35, 11.0 / width)
     listed = min(len(topology.paths), MAX_LEGEND)
-    figure, (axes,) = panels(
-        1, width=max(6.0, scale * width), height=scale * (high - low) + 0.22 * listed
-    )
+    width_in = max(6.0, scale * width)
+    is_narrow = room_in(width_in) < NARROW_SHARE * width_in
+    figure, (axes,) = panels(1, width=width_in, height=scale * (high - low) + 0.22 * listed)
     axes.set_axis_off()
     axes.set_aspect("equal")
     axes.set_xlim(min(xs) - 0.6, max(xs) + 0.6)
     axes.set_ylim(low, high)
     for link in topology.links:
-        _draw_link(axes, link, topology, places, lanes)
+        _draw_link(axes, link, topology, places, lanes, is_narrow=is_narrow)
     for index, path in enumerate(ordered(topology.paths, key=lambda path: path.name)):
         _draw_path(axes, path, topology.route(path.forward), places, lanes[path.name], index)
     for name, (x, y) in places.items():
@@ -160,7 +162,13 @@ def _left(start: Place, end: Place) -> np.ndarray:
 
 
 def _draw_link(
-    axes: Axes, link: Link, topology: Topology, places: dict[str, Place], lanes: dict[str, int]
+    axes: Axes,
+    link: Link,
+    topology: Topology,
+    places: dict[str, Place],
+    lanes: dict[str, int],
+    *,
+    is_narrow: bool,
 ) -> None:
     start, end = places[link.start], places[link.end]
     axes.plot(
@@ -181,6 +189,8 @@ def _draw_link(
         # Both directions share a label, which says what differs.
         same = (twin.label, twin.queue, twin.limit) == (link.label, link.queue, link.limit)
         text += "\n(both ways)" if same else f"\nback: {twin.label},\n{twin.queue}, {twin.limit}"
+    if is_narrow:
+        text = text.replace(", ", ",\n")
     # Paths are on the left of a link; its label is on the right, beyond the paths of the other
     # direction.
     towards = [

@@ -276,4 +276,5 @@ def _curves(axes: Axes, curves: Mapping[str, Curve]) -> None:
         axes.plot(
             xs, ys, color=style.color, linestyle=style.linestyle, linewidth=1.5, label=name(label)
         )
-    axes.legend(fontsize=points(8), handlelength=3)
+    legend = axes.legend(fontsize=points(8), handlelength=3)
+    legend.may_rise = True
