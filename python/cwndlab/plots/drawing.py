@@ -130,9 +130,9 @@ def ordered(series: Iterable[Name], key: Callable[[Name], str] = str) -> list[Na
 def points(size: float) -> float:
     """Return a size of text, in points, that is `size` in the usual style."""
     drawing = current()
-    if drawing is None:
+    if drawing is None or drawing.style.style == "screen":
         return size
-    return max(drawing.style.text.least_points, size * drawing.scale)
+    return max(drawing.style.text.least_points, min(size, USUAL_POINTS) * drawing.scale)
 
 
 def room_in(usual: float) -> float:

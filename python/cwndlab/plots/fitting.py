@@ -26,6 +26,8 @@ SPOT_POINTS = 8.0
 """Size of text in a spot, in points of the usual style."""
 LEAST_PANEL_IN = 0.3
 """Height inside under which a panel shows nothing, in inches of the usual style."""
+ROOM_SHARE = 0.96
+"""Share of the figure's width that legends take at most."""
 ROUNDS = 3
 GAP_POINTS = 3.0
 SLANT_LINES = 1.9
@@ -137,8 +139,10 @@ def _raise_legend(axes: Axes, shown: set[tuple[str, str, str]]) -> None:
             labelspacing=0.3,
         )  # fmt: skip
         box = legend.get_window_extent()
-        if box.width <= axes.get_window_extent().width * 1.02:
+        if axes.get_window_extent().x0 + box.width <= ROOM_SHARE * figure.bbox.width:
             break
+    # It may be wider than the panel, up to the edge of the figure.
+    legend.set_in_layout(False)
     pad = box.height * 72 / figure.dpi + GAP_POINTS
     axes.set_title(axes.get_title("left"), loc="left", pad=pad)
 
@@ -180,7 +184,8 @@ def _wrap_all(panels: Panels, texts: dict[Text, str]) -> None:
         middle = (box.x0 + box.x1) / 2
         most[axes._left_title] = whole.x1 - box.x0 - 2
         most[axes.xaxis.label] = min(1.15 * box.width, 1.98 * min(middle, whole.x1 - middle))
-        most[axes.yaxis.label] = 1.1 * box.height
+        middle = (box.y0 + box.y1) / 2
+        most[axes.yaxis.label] = min(1.1 * box.height, 1.96 * min(middle, whole.y1 - middle))
     for text, written in texts.items():
         upright = text.get_rotation() == 90
         _wrap(text, written, most[text], is_upright=upright)

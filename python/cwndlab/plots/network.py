@@ -48,13 +48,16 @@ def network(topology: Topology) -> Figure:
     listed = min(len(topology.paths), MAX_LEGEND)
     width_in = max(6.0, scale * width)
     is_narrow = room_in(width_in) < NARROW_SHARE * width_in
+    kinds = {f"{link.label}, {link.queue}, {link.limit}" for link in topology.links}
+    # There is no room to repeat it at every link.
+    common = kinds.pop() if is_narrow and len(topology.links) > 1 and len(kinds) == 1 else ""
     figure, (axes,) = panels(1, width=width_in, height=scale * (high - low) + 0.22 * listed)
     axes.set_axis_off()
     axes.set_aspect("equal")
     axes.set_xlim(min(xs) - 0.6, max(xs) + 0.6)
     axes.set_ylim(low, high)
     for link in topology.links:
-        _draw_link(axes, link, topology, places, lanes, is_narrow=is_narrow)
+        _draw_link(axes, link, topology, places, lanes, is_narrow=is_narrow, common=common)
     for index, path in enumerate(ordered(topology.paths, key=lambda path: path.name)):
         _draw_path(axes, path, topology.route(path.forward), places, lanes[path.name], index)
     for name, (x, y) in places.items():
@@ -62,7 +65,14 @@ def network(topology: Topology) -> Figure:
         axes.text(
             x, y, name.replace(" ", "\n"), ha="center", va="center", fontsize=points(8), zorder=6
         )
-    figure.legend(loc="outside lower left", fontsize=points(8.5), handlelength=3.2)
+    heading = {"title": f"every link: {common}", "alignment": "left"} if common else {}
+    figure.legend(
+        loc="outside lower left",
+        fontsize=points(8.5),
+        title_fontsize=points(8.5),
+        handlelength=3.2,
+        **heading,
+    )
     return figure
 
 
@@ -169,6 +179,7 @@ def _draw_link(
     lanes: dict[str, int],
     *,
     is_narrow: bool,
+    common: str,
 ) -> None:
     start, end = places[link.start], places[link.end]
     axes.plot(
@@ -189,7 +200,9 @@ def _draw_link(
         # Both directions share a label, which says what differs.
         same = (twin.label, twin.queue, twin.limit) == (link.label, link.queue, link.limit)
         text += "\n(both ways)" if same else f"\nback: {twin.label},\n{twin.queue}, {twin.limit}"
-    if is_narrow:
+    if common:
+        text = link.name
+    elif is_narrow:
         text = text.replace(", ", ",\n")
     # Paths are on the left of a link; its label is on the right, beyond the paths of the other
     # direction.
