@@ -61,6 +61,7 @@ def _inflated(pdf: bytes) -> bytes:
     return pdf + b"\n".join(clear)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", FORMATS)
 @pytest.mark.parametrize(
     ("width", "points"), [("column", 252.0), ("page", 515.52), ("88mm", 249.45), (4, 288.0)]
@@ -94,14 +95,16 @@ def test_pdf_has_truetype_fonts(result, tmp_path, style):
 
 def test_svg_has_text_with_fonts_to_fall_back_on(result, tmp_path):
     svg = plots.save(result.plot(style="paper"), tmp_path / "x.svg").read_text()
-    assert re.search(r"<text[^>]*>window \[packets\]</text>", svg)
-    assert re.search(r"font: [\d.]+px [^;\"]*'DejaVu Sans'[^;\"]*, sans-serif", svg)
+    style = re.search(r'<text style="([^"]*)"[^>]*>window \[packets\]</text>', svg)[1]
+    assert "font-size: 8px" in style
+    assert re.search(r"font-family: 'DejaVu Sans', [^;]*, sans-serif", style)
 
 
 def test_svg_within_html_is_drawn(result):
     assert "<text" not in plots.svg_text(result.plot())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", FORMATS)
 def test_the_same_figure_has_the_same_bytes(comparison, tmp_path, ending):
     first, second = (
@@ -142,6 +145,7 @@ def _figure(name, result, comparison, **style):
     return plots.FigureStyle.of(**style).draw(*draws[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["paper", "slides"])
 @pytest.mark.parametrize("name", FIGURES)
 def test_nothing_is_clipped_and_text_has_its_size(result, comparison, name, style):
@@ -155,6 +159,7 @@ def test_nothing_is_clipped_and_text_has_its_size(result, comparison, name, styl
         assert least <= text.get_fontsize() <= most, text.get_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_no_texts_overlap(result, comparison, name):
     figure = _figure(name, result, comparison, width="column", style="paper")
@@ -217,9 +222,11 @@ def test_baseline_is_first_and_black(comparison):
 
 def test_sweeps_have_the_same_words():
     found = small_sweep().run()
-    figure = found.plot(width="column", style="paper", labels={"AIMD(1, 0.5)": "Reno"})
+    labels = {"AIMD(1, 0.5)": "Reno", "dumbbell.queue.limit": "buffer"}
+    figure = found.plot(width="column", style="paper", labels=labels)
     assert figure.get_figwidth() == 3.5
     assert "Reno" in _legend(figure)
+    assert figure.axes[-1].get_xlabel() == "buffer"
 
 
 @pytest.mark.parametrize(

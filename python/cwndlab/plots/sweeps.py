@@ -82,7 +82,7 @@ def sweep_points(findings: SweepResult) -> Figure:
                     )
                 )
             if row == len(measures) - 1:
-                panel.set_xlabel(ground or "")
+                panel.set_xlabel(name(ground) if ground else "")
         better = {True: "\n(higher is better)", False: "\n(lower is better)", None: ""}[
             measure.more_is_better
         ]
