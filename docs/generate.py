@@ -40,7 +40,7 @@ PICTURES = {
     "docs/images/environments.png": "cwndlab environments all --plot",
     "docs/images/sweep-buffers.png": "cwndlab sweep examples/sweep-buffers.toml --store out/docs "
     "--plot",
-    "docs/images/figure-column.png": "cwndlab sweep examples/sweep-buffers.toml --store out/docs "
+    "docs/images/figure-column.svg": "cwndlab sweep examples/sweep-buffers.toml --store out/docs "
     "--width column --style paper --order CUBIC --label 'AIMD(1, 0.5)=Reno' "
     "--label 'AIMD(0.31, 0.875)=GAIMD' --plot",
     "docs/images/ring.png": "cwndlab topology examples/ring.toml --plot",

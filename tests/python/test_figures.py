@@ -301,3 +301,18 @@ def test_every_command_with_a_plot_has_the_options():
             with_plot += 1
             assert {"--width", "--height", "--style", "--label", "--order"} <= options, command.name
     assert with_plot >= 11
+
+
+@pytest.mark.slow
+def test_a_sweep_refuses_an_unknown_label_before_any_run(cli, sweep_file, tmp_path):
+    done = cli("sweep", sweep_file, "--store", "kept", "--plot", "x.pdf", "--label", "CUBIC=Mine")
+    assert done.returncode == 2
+    assert done.stderr.startswith('error: --label: "CUBIC" is not known: expected rule, ')
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.slow
+def test_titles_have_labels(cli, tmp_path):
+    options = ["--width", "88mm", "--style", "paper", "--label", "AIMD(1, 0.5)=Reno"]
+    assert cli("theory", "fair", "AIMD(1, 0.5)", "--plot", "x.svg", *options).returncode == 0
+    assert ">Reno: " in (tmp_path / "x.svg").read_text()

@@ -108,6 +108,13 @@ def sweep(
         raise click.UsageError(
             "`--plot` draws confidence intervals and needs `--replicates 2` or more"
         )
+    found = [
+        chosen.columns({axis: level.label})
+        for axis, levels in chosen.plan.axes.items()
+        for level in levels
+    ]
+    values = [value for columns in found for value in columns.values()]
+    figure_options.check(look, [*(name for columns in found for name in columns), *values], values)
     findings = SweepResult(chosen)
     folder = store or Path("out") / chosen.name
     _execute(chosen, findings, folder, jobs=jobs, on=on, again=again, as_json=as_json)

@@ -110,7 +110,8 @@ def settled(found: Settled, title: str = "", shown: int = 300) -> Figure:
         legend.may_rise = True
     axes.set_xlim(0, len(loads) - 1)
     axes.set_ylim(bottom=0)
-    axes.set_title(title or found.trajectory.rules[0])
+    rule = found.trajectory.rules[0]
+    axes.set_title((title or rule).replace(rule, name(rule)))
     axes.set_xlabel("time [RTTs]")
     axes.set_ylabel("window [packets]")
     return figure
@@ -145,7 +146,8 @@ def rates(curves: Mapping[str, Curve], loss: float, title: str = "") -> Figure:
     axes.axvline(loss, color=REFERENCE, linestyle=":", linewidth=1.0)
     axes.set_xlabel("loss rate")
     axes.set_ylabel("sending rate [packets/s]")
-    axes.set_title(title)
+    rule = next(iter(curves))
+    axes.set_title(title.replace(rule, name(rule)))
     axes.legend(loc="lower left", fontsize=points(8.5), handlelength=3)
     return figure
 
