@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 MISSING = "-"
+SIGNS = {"better": "▲", "worse": "▼", "more": "+", "less": "-", "same": "="}
+"""A sign for each verdict on a difference: no meaning depends on colour."""
+WORDS = {
+    "better": "better",
+    "worse": "worse",
+    "more": "more",
+    "less": "less",
+    "same": "no significant difference",
+}
 
 
 class Shown(Protocol):
@@ -18,6 +27,14 @@ class Shown(Protocol):
     @property
     def digits(self) -> int:
         """Digits after the point."""
+
+
+class Judged(Shown, Protocol):
+    """A metric or measure that may have a better direction."""
+
+    @property
+    def more_is_better(self) -> bool | None:
+        """None if neither direction is better."""
 
 
 def number(value: float | None, metric: Shown) -> str:
@@ -51,3 +68,73 @@ def with_interval(row: Mapping[str, Any] | None, metric: Shown) -> str:
         return MISSING
     mean = number(row["mean"], metric)
     return mean if row["ci95"] is None else f"{mean} ± {number(row['ci95'], metric)}"
+
+
+def difference(row: Mapping[str, Any] | None, metric: Shown) -> str:
+    """Write a difference as mean and interval, with the sign of what is more than the baseline.
+
+    Examples
+    --------
+    >>> from cwndlab.metrics import BY_KEY
+    >>> difference({"mean": 0.02, "ci95": 0.0104}, BY_KEY["goodput"])
+    '+0.020 ± 0.010'
+    """
+    if row is None or row["mean"] is None:
+        return MISSING
+    plus = "+" if float(number(row["mean"], metric)) > 0 else ""
+    return plus + with_interval(row, metric)
+
+
+def verdict(row: Mapping[str, Any] | None, measure: Judged) -> str:
+    """Judge a difference: ``better``, ``worse``, ``same`` (interval holds zero), or empty.
+
+    If neither direction is better: ``more`` and ``less``.
+
+    Examples
+    --------
+    >>> from cwndlab.metrics import BY_KEY
+    >>> loss = BY_KEY["loss_rate"]
+    >>> rows = [{"mean": mean, "ci95": 0.01} for mean in (-0.02, 0.009, 0.02)]
+    >>> [verdict(row, loss) for row in rows]
+    ['better', 'same', 'worse']
+    """
+    if row is None or row["mean"] is None or row["ci95"] is None:
+        return ""
+    if abs(row["mean"]) <= row["ci95"]:
+        return "same"
+    is_more = row["mean"] > 0
+    if measure.more_is_better is None:
+        return "more" if is_more else "less"
+    return "better" if is_more == measure.more_is_better else "worse"
+
+
+def best(values: Iterable[float | None], metric: Judged) -> float | None:
+    """Return the best of some means, compared as they are shown.
+
+    None if no direction is better, if there are no two values, or if all are equal.
+
+    Examples
+    --------
+    >>> from cwndlab.metrics import BY_KEY
+    >>> loss = BY_KEY["loss_rate"]
+    >>> best([0.02, 0.01, None], loss), best([0.02], loss), best([0.01, 0.01], loss)
+    (0.01, None, None)
+    """
+    known = [value for value in values if value is not None]
+    if metric.more_is_better is None or len({number(value, metric) for value in known}) < 2:
+        return None
+    return max(known) if metric.more_is_better else min(known)
+
+
+def marked(text: str, value: float | None, best: float | None, metric: Shown) -> str:
+    """Put a star before the text of a value that is shown as the best one is.
+
+    Examples
+    --------
+    >>> from cwndlab.metrics import BY_KEY
+    >>> goodput = BY_KEY["goodput"]
+    >>> [marked(number(mean, goodput), mean, 0.93, goodput) for mean in (0.9301, 0.8)]
+    ['* 0.930', '0.800']
+    """
+    is_best = None not in (value, best) and number(value, metric) == number(best, metric)
+    return f"* {text}" if is_best else text

@@ -15,17 +15,19 @@ from waiting import HANG_S
 
 
 class Terminal:
-    """The command line in its own process, whose standard error is a terminal. Leaving kills what
-    still runs."""
+    """The command line in its own process, whose standard error is a terminal, and its standard
+    output too if `stdout` is None. Leaving kills what still runs."""
 
-    def __init__(self, *arguments: str | Path, folder: Path, stdout: int | IO[str]) -> None:
+    def __init__(
+        self, *arguments: str | Path, folder: Path, stdout: int | IO[str] | None, columns: int = 200
+    ) -> None:
         self._shown = b""
         self._master, slave = pty.openpty()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "cwndlab", *map(str, arguments)],
             cwd=folder,
-            env={**os.environ, "TERM": "xterm", "COLUMNS": "200"},
-            stdout=stdout,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": str(columns)},
+            stdout=slave if stdout is None else stdout,
             stderr=slave,
             text=True,
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,11 @@ def _run(arguments: Sequence[str] | None) -> int:
     import click
 
     from cwndlab.cli.app import app
+    from cwndlab.cli.display import display
+    from cwndlab.cli.output import detail
 
+    display.reset()
+    began_s = time.perf_counter()
     try:
         # Not `app.main`: click would print its own usage lines, and an empty one on Ctrl-C.
         given = list(sys.argv[1:] if arguments is None else arguments)
@@ -65,6 +70,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         if os.environ.get("CWNDLAB_DEBUG"):
             raise
         return _explain(error)
+    detail(f"finished in {time.perf_counter() - began_s:.2f} s")
     return 0
 
 

@@ -10,6 +10,7 @@ from cwndlab.cli.doctor import doctor
 from cwndlab.cli.environments import environments
 from cwndlab.cli.knobs import knobs
 from cwndlab.cli.live import live
+from cwndlab.cli.options import loudness_options, share_options
 from cwndlab.cli.report import report
 from cwndlab.cli.reproduce import reproduce
 from cwndlab.cli.results import results
@@ -69,4 +70,6 @@ COMMANDS = (
     live, doctor,
 )  # fmt: skip
 for command in COMMANDS:
+    share_options(command)
     app.add_command(command)
+app.params += loudness_options()

@@ -69,6 +69,11 @@ class QueueOption(click.Option):
     help="Let each RULE share a bottleneck with this one; measure its share and its harm.",
 )
 @click.option(
+    "--baseline",
+    metavar="RULE",
+    help="Rule from which the others differ, also if it is none of them.  [default: the first]",
+)
+@click.option(
     "--flows", multiple=True, metavar="NUMBERS", help="Flows of each rule.  [default: 1,2,4,8,16]"
 )
 @click.option("--rate", metavar="RATE", help="Rate of the link without --env.  [default: 20Mbit]")
@@ -86,6 +91,7 @@ class QueueOption(click.Option):
 @options.rules_option
 @options.jobs_option
 @options.json_option
+@options.format_option
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -102,6 +108,7 @@ def compare(
     setting: tuple[str, ...],
     env: tuple[str, ...],
     against: str | None,
+    baseline: str | None,
     flows: tuple[str, ...],
     rate: str | None,
     replicates: int | None,
@@ -119,7 +126,8 @@ def compare(
 ) -> None:
     """Compare rules over environments, or against another rule.
 
-    Means with 95 % confidence intervals, and the scores C_a and D_a. Up to four environments have a
+    Means with 95 % confidence intervals, the differences of the rules from the first one, paired by
+    replicate, and the scores C_a and D_a. Up to four environments have a
     column each; for more, the tables have means over them, and --detail, --plot, --json and --out
     have the rest. Lists take commas, or repeat the option. Replicate i has the same random numbers
     for every rule and environment.
@@ -129,6 +137,10 @@ def compare(
     if not rules:
         raise click.UsageError(missing("RULE", 'one or more rules such as "AIMD(1, 0.5)"'))
     options.check_plot(plot)
+    options.check_format(as_json)
+    if baseline is not None:
+        # First, as in the report of the directory that `--out` writes.
+        rules = _with_first(baseline, rules)
     recoveries, queues = _settings(recovery, queue, setting)
     from cwndlab.comparison import Comparison, plan_rules
 
@@ -144,6 +156,10 @@ def compare(
         "patch": patch,
     }
     if against is not None:
+        if baseline is not None:
+            raise click.UsageError(
+                "`--baseline` cannot be used with `--against`, which is the baseline itself"
+            )
         refuse_together(detail=detail, has_rate=rate is not None, env=env, assume=assume)
         if look is not None and look.baseline is not None:
             raise click.UsageError(
@@ -183,6 +199,14 @@ def compare(
         click.echo(comparison.to_json())
     else:
         print_comparison(comparison, detail=detail)
+
+
+def _with_first(baseline: str, rules: tuple[str, ...]) -> tuple[str, ...]:
+    """Put the baseline before the other rules."""
+    from cwndlab import native
+
+    first = native.rule(baseline)
+    return (first, *(rule for rule in rules if native.rule(rule) != first))
 
 
 def _settings(

@@ -9,7 +9,8 @@ import click
 
 from cwndlab.cli import figure_options, options
 from cwndlab.cli.compare_work import execute_plan
-from cwndlab.cli.output import print_table
+from cwndlab.cli.display import display
+from cwndlab.cli.output import print_frame, print_line, print_table, say
 from cwndlab.message import invalid
 
 if TYPE_CHECKING:
@@ -22,16 +23,18 @@ COLUMNS = (
     ("harm to\nthe other", "harm", True),
     ("goodput per\nflow [Mbit/s]", "rule_goodput_bps", False),
     ("the\nother's", "against_goodput_bps", False),
-    ("baseline", "baseline_goodput_bps", False),
+    ("goodput,\nbaseline", "baseline_goodput_bps", False),
     ("RTT [ms],\nthe other's", "against_rtt_s", False),
-    ("baseline", "baseline_rtt_s", False),
+    ("RTT,\nbaseline", "baseline_rtt_s", False),
     ("loss [%],\nthe other's", "against_loss_rate", False),
-    ("baseline", "baseline_loss_rate", False),
+    ("loss,\nbaseline", "baseline_loss_rate", False),
 )
+OPTIONAL = tuple(heading for heading, _, _ in reversed(COLUMNS[3:]))
+"""What a narrow terminal does not show."""
 KEYS = (
     "share: 0.5 is fair; baseline: the other rule's flows share the link with as many of their "
-    "own;\n"
-    "harm: loss of the other's goodput against the baseline, 0 none, 1 all; mean ± 95 % CI"
+    "own;",
+    "harm: loss of the other's goodput against the baseline, 0 none, 1 all; mean ± 95 % CI",
 )
 
 
@@ -117,6 +120,9 @@ def print_pairwise(pairwise: Pairwise) -> None:
     from cwndlab.tables import number, with_interval
 
     summary = pairwise.summary
+    if display.format == "csv":
+        print_frame(summary)
+        return
     for recovery, queue, env in summary.select(SETTING).unique(maintain_order=True).rows():
         found = summary.filter(recovery=recovery, queue=queue, env=env)
         rows = []
@@ -140,5 +146,7 @@ def print_pairwise(pairwise: Pairwise) -> None:
             columns,
             rows,
             text_columns=2,
+            optional=OPTIONAL,
         )
-    print(KEYS)
+    for line in KEYS if display.is_terminal else ():
+        print_line(line)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from cwndlab.cli.output import print_table
+from cwndlab.cli.display import display
+from cwndlab.cli.output import print_frame, print_line, print_table
 from cwndlab.metrics import BY_KEY, METRICS, Metric
 
 if TYPE_CHECKING:
@@ -22,6 +24,9 @@ SUMMARY = (
     ("Jain's\nindex", "jain_index", False),
 )
 """Columns of the table over many environments: means, and the scores of goodput."""
+SIGNS_MEAN = "▲ better, ▼ worse, = no significant difference"
+Rows = Mapping[tuple[str, str], Mapping[str, Any]]
+"""Environment and rule to a row of a summary, or of differences."""
 
 
 def print_comparison(
@@ -29,82 +34,178 @@ def print_comparison(
 ) -> None:
     """Print one table per setting and metric: environments as columns, then C_a and D_a.
 
-    With many environments, print one table per setting with means over them; `detail` adds tables
-    with environments as rows.
+    Below the means are the differences from the baseline, the first rule. With many environments,
+    print means over them per setting, and in how many a rule is better than the baseline; `detail`
+    adds tables with environments as rows.
     """
+    from cwndlab.differences import differences, with_differences
+
     summary, scores = comparison.summary, comparison.scores
+    rules = [level.label for level in comparison.plan.axes["rule"]]
+    paired = differences(comparison.runs, rules[0])
     settings = summary.select("recovery", "queue").unique(maintain_order=True).rows()
+    if display.format == "csv":
+        print_frame(with_differences(summary, paired, rules[0]))
+        return
     many = comparison.has_many_environments
     under = f", profile {comparison.profile}"
     for recovery, queue in settings:
-        where = {"recovery": recovery, "queue": queue}
+        where, setting = {"recovery": recovery, "queue": queue}, f"{recovery} over {queue}{under}"
+        own, ranks, pairs = (table.filter(**where) for table in (summary, scores, paired))
         if many:
-            _print_means(
-                f"{recovery} over {queue}{under}",
-                summary.filter(**where),
-                scores.filter(**where),
-            )
+            _print_means(setting, own, ranks)
+            _print_counts(setting, rules, pairs)
         for metric in metrics if detail or not many else ():
-            chosen = {**where, "metric": metric.key}
-            print_metric = _print_rows if many else _print_columns
-            print_metric(
-                f"{recovery} over {queue}{under}",
-                metric,
-                summary.filter(**chosen),
-                scores.filter(**chosen),
-            )
+            parts = (table.filter(metric=metric.key) for table in (own, ranks, pairs))
+            (_print_rows if many else _print_columns)(setting, metric, rules, *parts)
+    if len(rules) > 1 and (detail or not many) and display.is_terminal:
+        print_line(
+            f"* the best mean; Δ difference from the baseline {rules[0]}, paired by replicate "
+            f"(mean ± 95 % CI): {SIGNS_MEAN}"
+        )
     if many and len(settings) > 1:
         _print_overview(settings, scores.filter(metric="goodput"), under)
 
 
 def _print_means(setting: str, summary: pl.DataFrame, scores: pl.DataFrame) -> None:
     """One row per rule, means over the environments."""
-    from cwndlab.tables import number
+    from cwndlab.tables import best, marked, number
 
-    environments = summary["env"].n_unique()
-    columns, rows = ["rule"], [[rule] for rule in summary["rule"].unique(maintain_order=True)]
+    rules, environments = scores["rule"].unique(maintain_order=True), summary["env"].n_unique()
+    columns, rows = ["rule"], [[rule] for rule in rules]
     for heading, key, with_scores in SUMMARY:
         metric = BY_KEY[key]
         columns += [heading, "C_a", "D_a"] if with_scores else [heading]
-        for row in rows:
-            row.append(number(summary.filter(rule=row[0], metric=key)["mean"].mean(), metric))
+        means = [summary.filter(rule=rule, metric=key)["mean"].mean() for rule in rules]
+        first = best(means, metric)
+        for row, mean in zip(rows, means, strict=True):
+            row.append(marked(number(mean, metric), mean, first, metric))
             if with_scores:
                 score = scores.filter(rule=row[0], metric=key).row(0, named=True)
                 row += [number(score["C_a"], metric), number(score["D_a"], metric)]
     print_table(
-        f"{setting}: means over {environments} environments; C_a and D_a of goodput", columns, rows
+        f"{setting}: means over {environments} environments; C_a and D_a of goodput; * is the best",
+        columns,
+        rows,
     )
 
 
+def _print_counts(setting: str, rules: Sequence[str], pairs: pl.DataFrame) -> None:
+    """One row per rule but the baseline: in how many environments it is better, and worse."""
+    from cwndlab.tables import verdict
+
+    rows = []
+    for rule in rules[1:]:
+        row = [rule]
+        for _, key, _ in SUMMARY:
+            found = [
+                verdict(pair, BY_KEY[key])
+                for pair in pairs.filter(rule=rule, metric=key).iter_rows(named=True)
+            ]
+            counts = [found.count(word) for word in ("better", "same", "worse")]
+            row.append(" ".join(f"{n}{sign}" for n, sign in zip(counts, "▲=▼", strict=True)))
+        rows.append(row)
+    if rows:
+        print_table(
+            f"{setting}: environments where a rule differs from the baseline {rules[0]}, paired by "
+            f"replicate ({SIGNS_MEAN})",
+            ["rule", *(heading for heading, _, _ in SUMMARY)],
+            rows,
+        )
+
+
 def _print_columns(
-    setting: str, metric: Metric, summary: pl.DataFrame, scores: pl.DataFrame
+    setting: str,
+    metric: Metric,
+    rules: Sequence[str],
+    summary: pl.DataFrame,
+    scores: pl.DataFrame,
+    pairs: pl.DataFrame,
 ) -> None:
-    """One row per rule, one column per environment."""
-    from cwndlab.tables import number, with_interval
+    """One row per rule, one column per environment; the differences below the means."""
+    from cwndlab.tables import number
 
     environments = summary["env"].unique(maintain_order=True).to_list()
+    ranks = {row["rule"]: row for row in scores.iter_rows(named=True)}
+    means, less = _by_place(summary), _by_place(pairs)
     rows = []
-    for rank in scores.to_dicts():
-        cells = {row["env"]: row for row in summary.filter(rule=rank["rule"]).to_dicts()}
-        means = [with_interval(cells.get(name), metric) for name in environments]
-        rows.append(
-            [rank["rule"], *means, number(rank["C_a"], metric), number(rank["D_a"], metric)]
-        )
-    print_table(_title(setting, metric), ["rule", *environments, "C_a", "D_a"], rows)
+    for rule in rules:
+        cells = [_mean(means, name, rule, rules, metric) for name in environments]
+        rank = [number(ranks[rule][key], metric) if rule in ranks else "-" for key in SCORES]
+        rows.append([_named(rule, rules), *cells, *rank])
+    if rows[1:]:
+        rows.append([])
+    for rule in rules[1:]:
+        cells = [_difference(less.get((name, rule)), metric) for name in environments]
+        rows.append([f"Δ {rule}", *cells, "", ""])
+    print_table(_title(setting, metric), ["rule", *environments, *SCORES], rows)
 
 
-def _print_rows(setting: str, metric: Metric, summary: pl.DataFrame, scores: pl.DataFrame) -> None:
-    """One row per environment, one column per rule, the scores below."""
-    from cwndlab.tables import number, with_interval
+SCORES = ("C_a", "D_a")
 
-    cells = {(row["env"], row["rule"]): row for row in summary.to_dicts()}
-    rules = scores["rule"].to_list()
+
+def _print_rows(
+    setting: str,
+    metric: Metric,
+    rules: Sequence[str],
+    summary: pl.DataFrame,
+    scores: pl.DataFrame,
+    pairs: pl.DataFrame,
+) -> None:
+    """One row per environment, one column per rule, the scores below, then the differences."""
+    from cwndlab.tables import number
+
+    means, less = _by_place(summary), _by_place(pairs)
+    environments = summary["env"].unique(maintain_order=True).to_list()
+    ranks = {row["rule"]: row for row in scores.iter_rows(named=True)}
     rows = [
-        [name, *(with_interval(cells.get((name, rule)), metric) for rule in rules)]
-        for name in summary["env"].unique(maintain_order=True)
+        [name, *(_mean(means, name, rule, rules, metric) for rule in rules)]
+        for name in environments
     ]
-    rows += [[key, *(number(value, metric) for value in scores[key])] for key in ("C_a", "D_a")]
-    print_table(_title(setting, metric), ["environment", *rules], rows)
+    rows.append([])
+    rows += [
+        [key, *(number(ranks[rule][key], metric) if rule in ranks else "-" for rule in rules)]
+        for key in SCORES
+    ]
+    if rules[1:]:
+        rows.append([])
+        rows += [
+            [
+                f"Δ {name}",
+                "",
+                *(_difference(less.get((name, rule)), metric) for rule in rules[1:]),
+            ]
+            for name in environments
+        ]
+    print_table(
+        _title(setting, metric), ["environment", *(_named(rule, rules) for rule in rules)], rows
+    )
+
+
+def _named(rule: str, rules: Sequence[str]) -> str:
+    """Name a rule, and say which one is the baseline of others."""
+    return f"{rule} (baseline)" if rule == rules[0] and rules[1:] else rule
+
+
+def _by_place(table: pl.DataFrame) -> Rows:
+    return {(row["env"], row["rule"]): row for row in table.iter_rows(named=True)}
+
+
+def _mean(means: Rows, env: str, rule: str, rules: Sequence[str], metric: Metric) -> str:
+    """Mean and interval of a cell, marked if it is the best in its environment."""
+    from cwndlab.tables import best, marked, with_interval
+
+    found = {name: row["mean"] for name in rules if (row := means.get((env, name)))}
+    text = with_interval(means.get((env, rule)), metric)
+    return marked(text, found.get(rule), best(found.values(), metric), metric)
+
+
+def _difference(row: Mapping[str, Any] | None, metric: Metric) -> str:
+    """Difference from the baseline with its interval, and whether it is better or worse."""
+    from cwndlab.tables import SIGNS, difference, verdict
+
+    found = verdict(row, metric)
+    return f"{SIGNS[found]} {difference(row, metric)}" if found else difference(row, metric)
 
 
 def _print_overview(settings: list[tuple[str, ...]], scores: pl.DataFrame, under: str) -> None:
@@ -132,5 +233,5 @@ def _print_overview(settings: list[tuple[str, ...]], scores: pl.DataFrame, under
 
 
 def _title(setting: str, metric: Metric) -> str:
-    better = "higher" if metric.more_is_better else "lower"
-    return f"{metric.title}, {setting} ({better} is better; mean ± 95 % CI)"
+    better = {True: "higher is better; ", False: "lower is better; "}.get(metric.more_is_better, "")
+    return f"{metric.title}, {setting} ({better}mean ± 95 % CI)"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.cli.options import make_folder
-from cwndlab.cli.output import meter, say
+from cwndlab.cli.output import detail, meter, say, warn
 
 if TYPE_CHECKING:
     from cwndlab.collection import Collection, Gathered
@@ -59,10 +59,11 @@ def execute_plan(
                 keep=keep,
             )
         except KeyboardInterrupt:
-            say(f"stopped after {len(collection.measured)} of {len(plan)} runs")
+            warn(f"stopped after {len(collection.measured)} of {len(plan)} runs")
             _write_interrupted(collection, out)
             raise
     _write_tables(collection, out)
+    detail(f"{len(plan)} runs, seeds {plan.seed} to {plan.seed + plan.replicates - 1}")
     if len(plan) >= MANY_RUNS:
         say(f"{len(plan)} runs in {time.perf_counter() - began_s:.0f} s")
     if note is not None:

@@ -112,7 +112,7 @@ def _print_list(listed: list[str], chosen: Assumptions, as_json: bool) -> None:
         click.echo(dumps(rows))
         return
     from cwndlab import environments as catalogue
-    from cwndlab.cli.output import print_table
+    from cwndlab.cli.output import print_line, print_table
     from cwndlab.quantities import rate_text
 
     table = [
@@ -134,11 +134,11 @@ def _print_list(listed: list[str], chosen: Assumptions, as_json: bool) -> None:
     settings = ", ".join(
         f"{recovery}/{queue}" for recovery in catalogue.RECOVERIES for queue in catalogue.QUEUES
     )
-    click.echo(
+    print_line(
         f"{chosen.flows} test flows, {chosen.duration} a run, changes every {chosen.step}; "
         f"settings: {settings}"
     )
-    click.echo(
+    print_line(
         "NAME --toml prints a scenario, --assumptions what is assumed and why, --assume KEY=VALUE "
         "changes it."
     )
@@ -146,6 +146,7 @@ def _print_list(listed: list[str], chosen: Assumptions, as_json: bool) -> None:
 
 def _print_assumptions(chosen: Assumptions, as_json: bool) -> None:
     from cwndlab import environments as catalogue
+    from cwndlab.cli.output import print_line
     from cwndlab.jsontext import dumps
 
     entries = catalogue.assumptions(chosen)
@@ -155,8 +156,8 @@ def _print_assumptions(chosen: Assumptions, as_json: bool) -> None:
     for entry in entries:
         value = entry["value"] if isinstance(entry["value"], str) else dumps(entry["value"])
         changed = "" if entry["value"] == entry["default"] else f" (usually {entry['default']})"
-        click.echo(f"{entry['name']} = {value}{changed}: {entry['meaning']}")
-        click.echo(f"    {entry['reason']}")
+        print_line(f"{entry['name']} = {value}{changed}: {entry['meaning']}")
+        print_line(f"    {entry['reason']}")
 
 
 def _plot(listed: list[str], build: dict[str, Any], path: Path, look: FigureStyle | None) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from cwndlab.cli.live_tables import LATENESS, lateness, print_verdict, scaled
-from cwndlab.cli.output import print_table
+from cwndlab.cli.output import print_line, print_table
 from cwndlab.cli.run_tables import print_tables
 
 if TYPE_CHECKING:
@@ -41,7 +39,7 @@ def print_quic(result: Result) -> None:
     ]
     print_table("Cuts of the window", columns, rows, text_columns=2)
     for note in result.notes:
-        click.echo(f"note: {note}")
+        print_line(f"note: {note}")
     print_verdict(result, "relay", "quic.md")
 
 

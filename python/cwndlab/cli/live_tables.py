@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from cwndlab.cli.output import print_table, say
+from cwndlab.cli.output import print_line, print_table, say
 from cwndlab.cli.run_tables import print_tables
 
 if TYPE_CHECKING:
@@ -51,14 +49,14 @@ def print_verdict(result: Result, network: str, document: str) -> None:
 
     `network` is the name of its network, `document` the file that explains validity.
     """
-    click.echo(
+    print_line(
         f"aggregate goodput {result.aggregate_goodput_bps / 1e6:.3f} Mbit/s, Jain's index "
         f"{scaled(result.jain_index, 1, 4)}, fairness spread {scaled(result.fairness_spread, 1, 3)}"
     )
     if result.valid:
-        click.echo(f"valid: the {network} kept up, and nothing was lost outside it")
+        print_line(f"valid: the {network} kept up, and nothing was lost outside it")
     else:
-        click.echo(f"NOT valid: {'; '.join(result.reasons)}")
+        print_line(f"NOT valid: {'; '.join(result.reasons)}")
         say(f"this run says little: see above why (docs/{document}, what makes a run valid)")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from cwndlab.cli.display import FORMATS, display
 from cwndlab.message import invalid, invalid_value, one_of, unknown_value
 
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
@@ -77,6 +78,57 @@ assume_option = click.option(
 jobs_option = click.option(
     "--jobs", type=WholeNumber(1, 1024), metavar="N", help="Threads; by default one per processor."
 )
+
+
+def _kept(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """Keep the value of an option that is for the whole program."""
+
+    def keep(_context: click.Context, _parameter: click.Parameter, value: Any) -> None:
+        # Given before or after the name of the command: the other place does not take it back.
+        if value:
+            setattr(display, key, value)
+
+    return keep
+
+
+def _shared_option(key: str, *names: str, **how: Any) -> click.Option:
+    return click.Option(names, is_flag=True, expose_value=False, callback=_kept(key), **how)
+
+
+def loudness_options() -> list[click.Option]:
+    """`--quiet` and `--verbose`, before the name of a command or after it."""
+    return [
+        _shared_option("quiet", "-q", "--quiet", help="No progress and no notes; errors stay."),
+        _shared_option("verbose", "-v", "--verbose", help="Also timings, seeds and files."),
+    ]
+
+
+def share_options(command: click.Command) -> None:
+    """Give a command, or each of a group, the options that all commands have."""
+    if isinstance(command, click.Group):
+        for one in command.commands.values():
+            share_options(one)
+        return
+    if any(parameter.name == "as_json" for parameter in command.params):
+        wide = "Print tables with all columns, however narrow the terminal."
+        command.params.append(_shared_option("wide", "--wide", help=wide))
+    command.params += loudness_options()
+
+
+format_option = click.option(
+    "--format",
+    type=Choice(*FORMATS),
+    metavar="FORMAT",
+    expose_value=False,
+    callback=_kept("format"),
+    help="Print tables as latex (with booktabs), markdown, or csv (all numbers, one table).",
+)
+
+
+def check_format(as_json: bool) -> None:
+    """Refuse `--format` with `--json`."""
+    if as_json and not display.is_terminal:
+        raise click.UsageError("`--format` cannot be used with `--json`: both print the results")
 
 
 def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,43 +3,125 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:
-    from rich.progress import TaskID
+from cwndlab.cli import markup
+from cwndlab.cli.display import display
+from cwndlab.cli.fitting import EDGES, GAP, Column, fit
 
-# Wide enough that no number is ever cut off, whatever the width of the terminal.
-WIDTH = 250
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Console
+    from rich.progress import TaskID
 
 
 def say(text: str) -> None:
-    """Print a message."""
+    """Print a note, unless the program is quiet."""
+    if not display.quiet:
+        warn(text)
+
+
+def warn(text: str) -> None:
+    """Print what also a quiet program says: a failure, or what is probably a mistake."""
     print(text, file=sys.stderr, flush=True)
 
 
+def detail(text: str) -> None:
+    """Print what only a verbose program says."""
+    if display.verbose:
+        warn(text)
+
+
 def print_table(
-    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: int = 1
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    text_columns: int = 1,
+    optional: Sequence[str] = (),
 ) -> None:
-    """Print a table; the first `text_columns` are text, the rest numbers."""
+    """Print a table; the first `text_columns` are text, the rest numbers.
+
+    An empty row separates two parts. On a terminal that is too narrow, the columns with the
+    headings `optional` are left out, the first one first, unless `--wide` is given.
+    """
+    if not display.is_terminal:
+        write = markup.latex if display.format == "latex" else markup.markdown
+        print(write(title, columns, rows, text_columns), end="\n\n")
+        return
+    filled = [row for row in rows if row]
+    given = [
+        Column(heading, tuple(row[at] for row in filled), at < text_columns)
+        for at, heading in enumerate(columns)
+    ]
+    fitted = fit(given, display.width, optional)
+    print_line(title, style="bold")
+    for part in fitted.parts:
+        _print_part(part, rows, is_narrow=fitted.is_narrow)
+    if fitted.dropped:
+        say(f"columns left out: {'; '.join(fitted.dropped)} (--wide shows all)")
+
+
+def print_frame(frame: pl.DataFrame) -> None:
+    """Print a data frame as CSV."""
+    print(frame.write_csv(), end="")
+
+
+def print_line(text: str, style: str = "") -> None:
+    """Print a line of text on standard output; on a terminal, wrapped between words."""
+    from rich.text import Text
+
+    width = display.width or len(text) + 1
+    indent = " " * (len(text) - len(text.lstrip()))
+    wrapped = textwrap.fill(text, width, subsequent_indent=indent, break_on_hyphens=False)
+    _console(width).print(Text(wrapped, style=style))
+
+
+def _print_part(
+    columns: Sequence[Column], rows: Sequence[Sequence[str]], *, is_narrow: bool
+) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE, pad_edge=False)
     # Brackets hold units, not markup.
-    for index, column in enumerate(columns):
+    table = Table(
+        box=box.SIMPLE,
+        pad_edge=False,
+        show_edge=not is_narrow,
+        padding=(0, 1, 0, 0) if is_narrow else (0, 1),
+    )
+    for column in columns:
         table.add_column(
-            Text(column), justify="left" if index < text_columns else "right", no_wrap=True
+            Text(column.heading),
+            justify="left" if column.is_text else "right",
+            no_wrap=column.width is None,
+            width=column.width,
+            overflow="fold",
         )
+    cells = zip(*(column.cells for column in columns), strict=True)
     for row in rows:
-        table.add_row(*map(Text, row))
-    console = Console(file=sys.stdout, width=WIDTH, highlight=False)
-    # The table's own title would wrap at the table's width.
-    console.print(Text(title, style="bold"))
-    console.print(table, end="")
+        if row:
+            table.add_row(*map(Text, next(cells)))
+        else:
+            table.add_section()
+    # As wide as the table: no number is ever cut off.
+    widest = sum(column.width or column.natural for column in columns)
+    console = _console(widest + (GAP + 1) * len(columns) + EDGES)
+    with console.capture() as taken:
+        console.print(table, end="")
+    # Without the spaces behind the cells, which a terminal would wrap.
+    lines = [line.rstrip() for line in taken.get().split("\n")]
+    print("\n".join(lines), end="\n" if is_narrow else "")
+
+
+def _console(width: int) -> Console:
+    from rich.console import Console
+
+    return Console(file=sys.stdout, width=width, highlight=False)
 
 
 class Meter(Protocol):
@@ -57,7 +139,9 @@ class Meter(Protocol):
 
 @contextmanager
 def meter(description: str, total: float, unit: str) -> Iterator[Meter]:
-    """Show progress while the body runs; silent when standard error is no terminal.
+    """Show progress while the body runs.
+
+    Silent when standard error is no terminal, or the program is quiet.
 
     Parameters
     ----------
@@ -68,7 +152,7 @@ def meter(description: str, total: float, unit: str) -> Iterator[Meter]:
     unit : str
         Unit of the total as shown.
     """
-    if not sys.stderr.isatty():
+    if not display.shows_progress:
         yield _Silent()
         return
     from rich.console import Console
@@ -93,9 +177,9 @@ def meter(description: str, total: float, unit: str) -> Iterator[Meter]:
 def steps() -> Iterator[Callable[[str, int, int], None]]:
     """Yield a function that shows progress of several steps, each with its count.
 
-    Silent when standard error is no terminal.
+    Silent when standard error is no terminal, or the program is quiet.
     """
-    if not sys.stderr.isatty():
+    if not display.shows_progress:
         yield lambda _what, _done, _of: None
         return
     from rich.console import Console

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli import options
-from cwndlab.cli.output import print_table, say
+from cwndlab.cli.display import display
+from cwndlab.cli.output import print_frame, print_line, print_table, say
 from cwndlab.message import invalid, one_of, plural
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ ENDINGS = (".csv", ".parquet", ".json")
 )
 @options.rules_option
 @options.json_option
+@options.format_option
 def results(
     folder: Path,
     sweep: str | None,
@@ -74,6 +76,7 @@ def results(
     If a sweep was changed and run again under the same name, only the runs of its latest definition
     are listed.
     """
+    options.check_format(as_json)
     conditions: dict[str, list[str]] = {}
     for column, text in map(_condition, where):
         conditions.setdefault(column, []).append(text)
@@ -111,12 +114,16 @@ def results(
             dumps({"provenance": _provenance(store, table, left_out), "runs": table.to_dicts()})
         )
         return
+    if display.format == "csv":
+        print_frame(table)
+        return
     are_many = table.height > MOST_ROWS and table["sweep"].n_unique() > 1
     if are_many:
         _print_sweeps(table)
     else:
         _print_runs(table, ["definition"] if older or "definition" in conditions else [])
-    _print_provenance(_provenance(store, table, left_out), with_sweeps=not are_many)
+    if display.is_terminal:
+        _print_provenance(_provenance(store, table, left_out), with_sweeps=not are_many)
 
 
 def _condition(text: str) -> tuple[str, str]:
@@ -166,7 +173,13 @@ def _print_runs(table: pl.DataFrame, more: list[str]) -> None:
     ]
     headings = [metric.title.replace(" [", "\n[") for metric in metrics]
     columns = [*before, "replicate", "seed", *headings, "key"]
-    print_table(f"{table.height} runs", columns, rows, text_columns=len(before))
+    print_table(
+        f"{table.height} runs",
+        columns,
+        rows,
+        text_columns=len(before),
+        optional=["seed", "definition", "sweep"],
+    )
     if table.height > MOST_ROWS:
         say(f"{table.height - MOST_ROWS} more; --where selects, --export writes all of them")
 
@@ -224,7 +237,7 @@ def _print_provenance(found: dict[str, Any], *, with_sweeps: bool) -> None:
         ("finished", f"{found['finished'][0]} to {found['finished'][1]}"),
         ("run time", f"{found['duration_s']:.2f} s in all"),
     ):
-        click.echo(f"{what:9} {text}")
+        print_line(f"{what:9} {text}")
 
 
 def _print_run(store: Store, prefix: str, *, as_json: bool) -> None:

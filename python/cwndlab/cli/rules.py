@@ -19,11 +19,13 @@ def rules(as_json: bool) -> None:
 
         click.echo(dumps(entries))
         return
+    from cwndlab.cli.output import print_line
+
     for entry in entries:
-        click.echo(f"{entry['notation']}  e.g. {entry['example']}")
-        click.echo(f"    {entry['summary']}")
+        print_line(f"{entry['notation']}  e.g. {entry['example']}")
+        print_line(f"    {entry['summary']}")
         for parameter in entry["parameters"]:
             name = f"{parameter['name']}=" if parameter["option"] else parameter["name"]
             default = "" if parameter["default"] is None else f"; default: {parameter['default']}"
-            click.echo(f"    {name}: {parameter['meaning']}; {parameter['allowed']}{default}")
-        click.echo(f"    source: {entry['source']}\n")
+            print_line(f"    {name}: {parameter['meaning']}; {parameter['allowed']}{default}")
+        print_line(f"    source: {entry['source']}\n")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli import figure_options, options
-from cwndlab.cli.output import meter, say
+from cwndlab.cli.output import detail, meter, say
 from cwndlab.cli.run_tables import print_result
 from cwndlab.message import missing
 
@@ -77,6 +77,7 @@ def run(
     with meter(file.stem, scenario.duration_s, "s") as progress:
         result = execute.run(scenario, progress=progress.simulated, pcap=pcap)
 
+    detail(f"simulated {file}, seed {result.fields['seed']}, profile {result.fields['profile']}")
     if out is not None:
         say(f"wrote {result.save(out)}")
     if picture is not None:

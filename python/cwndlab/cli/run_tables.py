@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import click
-
-from cwndlab.cli.output import print_table
+from cwndlab.cli.output import print_line, print_table
 from cwndlab.custom_rules import shown
 
 if TYPE_CHECKING:
@@ -63,6 +61,14 @@ _ARRIVAL_NUMBERS = (
     ("timeouts", "timeouts", 1, 0),
 )
 
+_OPTIONAL_OF_FLOWS = tuple(
+    f"{mean}{heading}"
+    for heading in ("fast\nretransmits", "retrans-\nmitted", "window\n[packets]")
+    for mean in ("", "mean ")
+)
+_OPTIONAL_OF_LINKS = ("arrived", "available\n[Mbit/s]", "mean queue\n[packets]", "rate\n[Mbit/s]")
+"""What a narrow terminal does not show, the first one first."""
+
 
 def print_tables(result: Result) -> None:
     """Print flows (by group if there are many), links, and other traffic."""
@@ -70,8 +76,10 @@ def print_tables(result: Result) -> None:
     many = result.flows.height > MAX_FLOW_ROWS
     window = f"{fields['measure_from_s']:g} to {fields['measure_to_s']:g} s"
     columns, rows = _groups(result) if many else _flows(result)
-    print_table(f"Flows, measured {window}", columns, rows, text_columns=3)
-    print_table("Links", *_links(result), text_columns=2)
+    print_table(
+        f"Flows, measured {window}", columns, rows, text_columns=3, optional=_OPTIONAL_OF_FLOWS
+    )
+    print_table("Links", *_links(result), text_columns=2, optional=_OPTIONAL_OF_LINKS)
     if result.cross.height:
         print_table("Cross traffic", *_rows(result.cross, ("source",), _CROSS_NUMBERS))
     if result.arrivals.height:
@@ -80,6 +88,7 @@ def print_tables(result: Result) -> None:
             title,
             *_rows(result.arrivals, ("group", "rule", "recovery"), _ARRIVAL_NUMBERS),
             text_columns=3,
+            optional=("dropped", "p50\n[ms]", "p95\n[ms]", "arrived"),
         )
 
 
@@ -87,12 +96,12 @@ def print_result(result: Result) -> None:
     """Print the tables of a run, and its own fields."""
     print_tables(result)
     fields = result.fields
-    click.echo(
+    print_line(
         f"aggregate goodput {fields['aggregate_goodput_bps'] / 1e6:.3f} Mbit/s, "
         f"Jain's index {_text(fields['jain_index'], 1, 4)}, fairness spread "
         f"{_text(fields['fairness_spread'], 1, 3)}"
     )
-    click.echo(
+    print_line(
         f"simulated {fields['simulated_s']:g} s in {fields['wall_s']:.2f} s "
         f"({fields['packets_per_wall_s'] / 1e6:.2f} M packets/s), seed {fields['seed']}, "
         f"trace hash {fields['trace_hash']}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli import figure_options, options
-from cwndlab.cli.output import say
+from cwndlab.cli.output import detail, say, warn
 from cwndlab.cli.sweep_tables import print_findings
 from cwndlab.message import plural
 
@@ -60,6 +60,7 @@ EXIT_FAILED = 1
     is_flag=True,
     help="Print events, one JSON object per line; the last has the tables.",
 )
+@options.format_option
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -89,6 +90,7 @@ def sweep(
     same command resumes.
     """
     options.check_plot(plot)
+    options.check_format(as_json)
     options.check_cluster(on, jobs)
     changes = {
         "until": until,
@@ -147,7 +149,7 @@ def _execute(
             if as_json:
                 _print_event(event)
             if event["event"] == "failed":
-                say(f"failed: {_where(event)}: {event['error']}")
+                warn(f"failed: {_where(event)}: {event['error']}")
             if event["event"] == "note":
                 say(f"note: {event['text']}")
             if event["event"] == "workers":
@@ -162,11 +164,14 @@ def _execute(
         except BaseException as error:
             kind = "stopped" if isinstance(error, KeyboardInterrupt) else "ended by an error"
             if len(findings) or kind == "stopped":
-                say(
+                warn(
                     f"{kind} after {len(findings)} runs, which are kept in {folder}; the same "
                     "command resumes"
                 )
             raise
+    detail(
+        f"{len(findings)} runs of {chosen.name}, seeds from {chosen.plan.seed}, kept in {folder}"
+    )
     findings.notes += kept.notes
     for note in kept.notes:
         say(f"note: {note}")
@@ -180,21 +185,21 @@ def _workers(event: dict[str, Any]) -> str:
 
 def _say_what_is_missing(findings: SweepResult) -> None:
     if wide := [entry for entry in findings.unmet if entry["wide"]]:
-        say(
+        warn(
             f"{plural(len(wide), 'cell')} did not reach `{findings.sweep.until}` with "
             f"{findings.sweep.most} "
             "replicates,"
             f" the first: {_cell(wide[0])}; --most N allows more"
         )
     if without := [entry for entry in findings.unmet if entry["without"]]:
-        say(
+        warn(
             f"{plural(len(without), 'cell')} did not reach `{findings.sweep.until}`, because no "
             "replicate "
             "has a value, the first:"
             f" {_cell(without[0])} of {', '.join(without[0]['without'])}"
         )
     if findings.failed:
-        say(
+        warn(
             f"{plural(len(findings.failed), 'run')} failed, the first: {_where(findings.failed[0])}"
         )
         raise click.exceptions.Exit(EXIT_FAILED)

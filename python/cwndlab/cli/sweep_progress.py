@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from cwndlab.cli.display import display
 
 Show = Callable[[dict[str, Any]], None]
 
@@ -14,9 +15,9 @@ Show = Callable[[dict[str, Any]], None]
 def progress_bar() -> Iterator[Show]:
     """Show runs done, rate, time left, and the best and worst cell.
 
-    Silent when standard error is no terminal.
+    Silent when standard error is no terminal, or the program is quiet.
     """
-    if not sys.stderr.isatty():
+    if not display.shows_progress:
         yield lambda _event: None
         return
     from rich.console import Console

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.cli.output import print_table, say
+from cwndlab.cli.display import display
+from cwndlab.cli.output import print_frame, print_table, say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,6 +21,13 @@ def print_findings(findings: SweepResult) -> None:
     sweep = findings.sweep
     if len(findings) == 0:
         say("no run has finished")
+        return
+    if display.format == "csv":
+        from cwndlab.differences import with_differences
+
+        baseline = next(iter(sweep.compared_labels), None)
+        differences = findings.differences.drop("baseline")
+        print_frame(with_differences(findings.summary, differences, baseline))
         return
     import numpy as np
 

@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from cwndlab import theory
-from cwndlab.cli.output import print_table
+from cwndlab.cli.output import print_line, print_table
 from cwndlab.jsontext import dumps
 
 WITHIN = 0.02
@@ -67,7 +67,7 @@ def phase(found: theory.Phase, as_json: bool) -> None:
         table,
         text_columns=2,
     )
-    click.echo("fair: spread (largest - smallest) / mean at most 0.05 from then on")
+    print_line("fair: spread (largest - smallest) / mean at most 0.05 from then on")
 
 
 def _pair(loads: list[float]) -> str:

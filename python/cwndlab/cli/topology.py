@@ -125,7 +125,7 @@ def _print(links: list[dict[str, Any]], paths: list[dict[str, Any]]) -> None:
         ]
         for row in paths
     ]
-    print_table("Paths", columns, rows, text_columns=6)
+    print_table("Paths", columns, rows, text_columns=6, optional=["kind"])
 
 
 def _back(row: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ import polars as pl
 
 from cwndlab import native, plots
 from cwndlab.comparison import AXES, Comparison
+from cwndlab.differences import differences
 from cwndlab.environments import ENVIRONMENTS
 from cwndlab.errors import StoreError
 from cwndlab.message import invalid
@@ -23,7 +24,6 @@ from cwndlab.report.chapter import Chapter
 from cwndlab.report.from_sweep import MOST_RUNS, digest
 from cwndlab.results import Result
 from cwndlab.scores import SETTING
-from cwndlab.statistics import estimate
 from cwndlab.tables import number
 
 TRACES = {
@@ -63,7 +63,7 @@ def chapter_of(
         baseline=rules[0] if len(rules) > 1 else None,
         measures=METRICS,
         summary=comparison.summary,
-        differences=_differences(comparison.runs, rules[0]),
+        differences=differences(comparison.runs, rules[0]),
         lead="Every rule ran in the same networks with the same random numbers.",
         missing=_missing(comparison),
         facts=_facts(comparison),
@@ -87,24 +87,6 @@ def _engine() -> dict[str, str]:
         "build of the engine": native.build(),
         "Python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
     }
-
-
-def _differences(runs: pl.DataFrame, baseline: str) -> pl.DataFrame:
-    """Compare runs of the same replicate, which share their random numbers, as in sweeps."""
-    where = [*SETTING, "env", "replicate"]
-    other = runs.filter(rule=baseline).select(*where, *(pl.col(metric.key) for metric in METRICS))
-    pairs = runs.filter(pl.col("rule") != baseline).join(
-        other, on=where, suffix=" of baseline", maintain_order="left"
-    )
-    rows = []
-    for cell, group in pairs.group_by(AXES, maintain_order=True):
-        for metric in METRICS:
-            less = group[metric.key] - group[f"{metric.key} of baseline"]
-            rows.append((*cell, metric.key, *estimate(less)))
-    numbers = {"mean": pl.Float64, "ci95": pl.Float64, "replicates": pl.Int64}
-    return pl.DataFrame(
-        rows, schema={**dict.fromkeys((*AXES, "metric"), pl.String), **numbers}, orient="row"
-    )
 
 
 def _missing(comparison: Comparison) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 from cwndlab.report import charts, glyphs, tables
 from cwndlab.report.chapter import MOST_PANELS, Chapter, named, short
 from cwndlab.store.layout import write_whole
+from cwndlab.tables import SIGNS, WORDS
 
 TEMPLATE = "report.html.jinja"
 
@@ -60,8 +61,8 @@ def _content(chapter: Chapter, number: int, metrics: list[dict[str, Any]]) -> di
             if label
         ],
         "tallies": tables.tallies(chapter) if chapter.baseline else [],
-        "signs": tables.SIGNS,
-        "words": tables.WORDS,
+        "signs": SIGNS,
+        "words": WORDS,
         "metrics": metrics,
         "axes": labels,
         "named": named,

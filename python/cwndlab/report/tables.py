@@ -6,16 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cwndlab.report.chapter import Chapter, Measure, named
-from cwndlab.tables import MISSING, number, with_interval
-
-SIGNS = {"better": "▲", "worse": "▼", "more": "+", "less": "-", "same": "="}
-WORDS = {
-    "better": "better",
-    "worse": "worse",
-    "more": "more",
-    "less": "less",
-    "same": "no significant difference",
-}
+from cwndlab.tables import MISSING, difference, verdict, with_interval
 
 
 class Entry(NamedTuple):
@@ -67,29 +58,6 @@ def tallies(chapter: Chapter) -> list[tuple[int, str, list[Tally]]]:
     return found
 
 
-def verdict(row: Mapping[str, Any] | None, measure: Measure) -> str:
-    """Judge a difference: ``better``, ``worse``, ``same`` (interval holds zero), or empty.
-
-    If neither direction is better: ``more`` and ``less``.
-
-    Examples
-    --------
-    >>> from cwndlab.metrics import BY_KEY
-    >>> loss = BY_KEY["loss_rate"]
-    >>> rows = [{"mean": mean, "ci95": 0.01} for mean in (-0.02, 0.009, 0.02)]
-    >>> [verdict(row, loss) for row in rows]
-    ['better', 'same', 'worse']
-    """
-    if row is None or row["mean"] is None or row["ci95"] is None:
-        return ""
-    if abs(row["mean"]) <= row["ci95"]:
-        return "same"
-    is_more = row["mean"] > 0
-    if measure.more_is_better is None:
-        return "more" if is_more else "less"
-    return "better" if is_more == measure.more_is_better else "worse"
-
-
 def _tally(rows: Sequence[Mapping[str, Any]], measure: Measure) -> Tally:
     kinds = (
         ("more", "same", "less") if measure.more_is_better is None else ("better", "same", "worse")
@@ -119,8 +87,6 @@ def _table(chapter: Chapter, measure: Measure, *, are_differences: bool) -> Tabl
 def _entry(row: Mapping[str, Any] | None, measure: Measure, is_difference: bool) -> Entry:
     if row is None or row["mean"] is None:
         return Entry(MISSING, None)
-    text = with_interval(row, measure)
     if not is_difference:
-        return Entry(text, row["mean"])
-    plus = "+" if float(number(row["mean"], measure)) > 0 else ""
-    return Entry(plus + text, row["mean"], verdict(row, measure))
+        return Entry(with_interval(row, measure), row["mean"])
+    return Entry(difference(row, measure), row["mean"], verdict(row, measure))

@@ -1,0 +1,58 @@
+"""What the options of the whole program and of its tables ask for.
+
+One object for the process, not click's context: events of a cluster come on other threads.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass
+
+TERMINAL, FORMATS = "terminal", ("terminal", "latex", "markdown", "csv")
+NARROWEST = 40
+"""Columns of a terminal below which tables are not narrowed further."""
+
+
+@dataclass
+class Display:
+    """How much is printed, and in which form.
+
+    Examples
+    --------
+    >>> Display(wide=True).width is None
+    True
+    """
+
+    wide: bool = False
+    """Print tables as wide as they are."""
+    format: str = TERMINAL
+    """One of `FORMATS`."""
+    quiet: bool = False
+    """No progress and no notes."""
+    verbose: bool = False
+    """Also timings, seeds and files."""
+
+    @property
+    def width(self) -> int | None:
+        """Columns that a table may take; None without a limit: in files and pipes, and wide."""
+        if self.wide or not sys.stdout.isatty():
+            return None
+        return max(NARROWEST, shutil.get_terminal_size().columns)
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether tables have their default form."""
+        return self.format == TERMINAL
+
+    @property
+    def shows_progress(self) -> bool:
+        """Whether progress is shown on standard error."""
+        return sys.stderr.isatty() and not self.quiet
+
+    def reset(self) -> None:
+        """Forget what an earlier command of this process asked for."""
+        self.__init__()  # type: ignore[misc]
+
+
+display = Display()

@@ -1,0 +1,83 @@
+"""Paired differences of rules from a baseline, for terminal tables and reports."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from cwndlab.comparison import AXES
+from cwndlab.metrics import METRICS
+from cwndlab.scores import SETTING
+from cwndlab.statistics import estimate
+
+
+def differences(runs: pl.DataFrame, baseline: str) -> pl.DataFrame:
+    """Difference of every other rule from the baseline, by cell and metric.
+
+    Runs of the same replicate are compared: they share their random numbers.
+
+    Parameters
+    ----------
+    runs : polars.DataFrame
+        `Comparison.runs`.
+    baseline : str
+        The rule to compare with, as the runs name it.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `Comparison.summary`: ``mean`` of the differences, half-width ``ci95``,
+        ``replicates`` (pairs).
+
+    Examples
+    --------
+    >>> from cwndlab.comparison import compare, plan_rules
+    >>> rules = ["AIMD(1, 0.5)", "AIAD(1, 3)"]
+    >>> runs = compare(plan_rules(rules, replicates=2, duration_s=2.0)).runs
+    >>> differences(runs, "AIMD(1, 0.5)")["rule"].unique().to_list()
+    ['AIAD(1, 3)']
+    """
+    where = [*SETTING, "env", "replicate"]
+    other = runs.filter(rule=baseline).select(*where, *(pl.col(metric.key) for metric in METRICS))
+    pairs = runs.filter(pl.col("rule") != baseline).join(
+        other, on=where, suffix=" of baseline", maintain_order="left"
+    )
+    rows = []
+    for cell, group in pairs.group_by(AXES, maintain_order=True):
+        for metric in METRICS:
+            less = group[metric.key] - group[f"{metric.key} of baseline"]
+            rows.append((*cell, metric.key, *estimate(less)))
+    numbers = {"mean": pl.Float64, "ci95": pl.Float64, "replicates": pl.Int64}
+    return pl.DataFrame(
+        rows, schema={**dict.fromkeys((*AXES, "metric"), pl.String), **numbers}, orient="row"
+    )
+
+
+def with_differences(
+    summary: pl.DataFrame, paired: pl.DataFrame, baseline: str | None
+) -> pl.DataFrame:
+    """Put the differences beside the means: columns ``baseline``, ``difference``, its ``ci95``.
+
+    Parameters
+    ----------
+    summary, paired : polars.DataFrame
+        Means and differences, whose other columns name the cell and the metric.
+    baseline : str, optional
+        What the differences are from.
+
+    Examples
+    --------
+    >>> means = pl.DataFrame({"rule": ["A", "B"], "metric": "goodput", "mean": [0.8, 0.9],
+    ...                       "ci95": 0.1, "replicates": 3})
+    >>> less = pl.DataFrame({"rule": ["B"], "metric": "goodput", "mean": [0.1], "ci95": 0.05,
+    ...                      "replicates": 3})
+    >>> with_differences(means, less, "A").row(1)
+    ('B', 'goodput', 0.9, 0.1, 3, 'A', 0.1, 0.05)
+    """
+    where = [name for name in summary.columns if name not in ("mean", "ci95", "replicates")]
+    other = paired.select(
+        *where,
+        pl.lit(baseline, pl.String).alias("baseline"),
+        pl.col("mean").alias("difference"),
+        pl.col("ci95").alias("difference_ci95"),
+    )
+    return summary.join(other, on=where, how="left", nulls_equal=True, maintain_order="left")

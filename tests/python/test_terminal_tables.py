@@ -1,0 +1,164 @@
+"""Tables: within the terminal's width, in other formats, with the best value and the baseline."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import subprocess
+
+import pytest
+
+import cwndlab
+import small_sweeps
+from conftest import SMALL
+from cwndlab.cli.fitting import Column, fit
+from terminals import Terminal
+
+RULES = ("AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)")
+COMPARE = ("compare", *RULES, "--duration", "20s", "--replicates", "2", "--env", "constant,square")
+
+
+def _shown(tmp_path, *arguments, columns: int) -> list[str]:
+    with Terminal(*arguments, folder=tmp_path, stdout=None, columns=columns) as terminal:
+        shown = terminal.read_to_the_end()
+        assert terminal.process.wait() == 0, shown
+    # Progress overwrites its line.
+    return [line.rsplit("\r", 1)[-1].rstrip() for line in shown.replace("\r\n", "\n").split("\n")]
+
+
+def _tables(lines: list[str]) -> list[str]:
+    return [line for line in lines if "━" not in line and not line.startswith("columns left out")]
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "small.toml"),
+        COMPARE,
+        ("compare", "CUBIC", "--against", RULES[0], "--flows", "1", "--replicates", "2",
+         "--duration", "5s", "--profile", "rfc"),
+        ("environments",),
+        ("knobs",),
+        ("search", "--list"),
+        ("reproduce", "--list"),
+        ("doctor",),
+        ("theory", "fair", RULES[0]),
+        ("theory", "rate", RULES[0]),
+        ("theory", "friendly"),
+        ("theory", "phase", RULES[0]),
+        ("theory", "bimodal"),
+    ],
+)  # fmt: skip
+def test_no_table_is_wider_than_the_terminal(tmp_path, arguments, columns):
+    (tmp_path / "small.toml").write_text(SMALL)
+    lines = _tables(_shown(tmp_path, *arguments, columns=columns))
+    assert max(map(len, lines)) <= columns
+    assert any("──" in line for line in lines)
+
+
+def test_what_is_left_out_is_said_and_wide_shows_it(tmp_path):
+    (tmp_path / "small.toml").write_text(SMALL)
+    narrow = _shown(tmp_path, "run", "small.toml", columns=80)
+    assert "columns left out: fast retransmits; retransmitted (--wide shows all)" in narrow
+    assert not any("retransmits" in line for line in _tables(narrow))
+    wide = "\n".join(_shown(tmp_path, "run", "small.toml", "--wide", columns=80))
+    assert "retransmits" in wide
+    assert "left out" not in wide
+
+
+def test_a_file_gets_every_column_of_any_table(cli):
+    columns = [Column(f"column {number}", ("1.000",), False) for number in range(60)]
+    assert fit(columns, None).parts == [columns]
+    (answer,) = [cli("environments")]
+    assert "residual of flows that arrive every 0.03 and 0.01 s in turn, 5 s each" in answer.stdout
+    assert all(line == line.rstrip() for line in answer.stdout.splitlines())
+
+
+def test_columns_that_do_not_fit_stand_below_with_the_names_of_the_rows():
+    name = Column("rule", ("AIMD(1, 0.5)",), True)
+    means = [Column(f"env {number}", ("0.900 ± 0.010",), False) for number in range(8)]
+    found = fit([name, *means], 60)
+    assert not found.dropped
+    assert [part[0] for part in found.parts] == [name.narrowed()] * len(found.parts)
+    assert [column for part in found.parts for column in part[1:]] == means
+
+
+def test_compare_marks_the_best_and_gives_differences_from_the_baseline(command):
+    answer = command(*COMPARE, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(answer.stdout)))
+    text = command(*COMPARE).stdout
+    table = text[text.index("loss rate") :].split("\n\n")[1:3]
+    means = {
+        row["rule"]: float(row["mean"])
+        for row in rows
+        if (row["metric"], row["env"]) == ("loss_rate", "constant")
+    }
+    best = min(means, key=means.__getitem__)
+    marked = [line for line in "\n".join(table).splitlines() if "*" in line]
+    assert any(best in line for line in marked)
+    assert f"{RULES[0]} (baseline)" in text
+    assert f"difference from the baseline {RULES[0]}, paired by replicate" in text
+    # Paired by hand: the mean of the differences is the difference of the means.
+    for row in rows:
+        assert (row["baseline"] == RULES[0]) == (row["rule"] != RULES[0])
+        if row["metric"] == "loss_rate" and row["env"] == "constant" and row["baseline"]:
+            assert float(row["difference"]) == pytest.approx(means[row["rule"]] - means[RULES[0]])
+
+
+def test_the_baseline_is_the_one_asked_for(command):
+    given = ("compare", RULES[1], "--baseline", "aimd(1,.5)", "--duration", "5s")
+    answer = command(*given)
+    assert "AIMD(1, 0.5) (baseline)" in answer.stdout
+    assert "Δ AIAD(1, 3)" in answer.stdout
+    refused = command(*given, "--against", "CUBIC")
+    assert refused.returncode == 2
+    assert "--baseline" in refused.stderr
+
+
+def test_a_metric_without_a_direction_is_never_marked():
+    from cwndlab.sweep.measures import find
+    from cwndlab.tables import best
+
+    assert best([1.0, 2.0], find("goodput")) == 2.0
+    assert best([1.0, 2.0], find("links.bottleneck.utilization")) is None
+
+
+@pytest.mark.parametrize(
+    ("format", "begins", "row"),
+    [
+        ("latex", r"% ", r"AIMD\(1, 0\.5\) .*& .*\$\\pm\$.* \\\\"),
+        ("markdown", "**", r"\| AIMD\(1, 0\.5\) .*\| .* ± .* \|"),
+    ],
+)
+def test_tables_in_formats_of_documents(command, format, begins, row):
+    answer = command(*COMPARE, "--format", format)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.startswith(begins)
+    assert re.search(row, answer.stdout)
+    if format == "latex":
+        for rule in ("toprule", "midrule", "bottomrule"):
+            assert f"\\{rule}" in answer.stdout
+
+
+def test_sweeps_and_results_in_every_format(command, tmp_path):
+    (tmp_path / "small.toml").write_text(small_sweeps.TEXT)
+    tables = {name: command("sweep", "small.toml", "--store", "runs", "--format", name)
+              for name in ("terminal", "latex", "markdown", "csv")}  # fmt: skip
+    assert {answer.returncode for answer in tables.values()} == {0}
+    found = list(csv.DictReader(io.StringIO(tables["csv"].stdout)))
+    summary = cwndlab.Sweep.load(tmp_path / "small.toml").run(tmp_path / "runs").summary
+    assert [float(row["mean"]) for row in found] == pytest.approx(summary["mean"].to_list())
+    runs = list(csv.DictReader(io.StringIO(command("results", "runs", "--format", "csv").stdout)))
+    assert len(runs) == int(command("results", "runs").stdout.split()[0])
+    assert r"\toprule" in command("results", "runs", "--format", "latex").stdout
+    refused = command("results", "runs", "--format", "csv", "--json")
+    assert refused.returncode == 2
+    assert "--format" in refused.stderr
+
+
+def test_an_unknown_format_is_refused(command) -> None:
+    answer: subprocess.CompletedProcess[str] = command(*COMPARE, "--format", "html")
+    assert answer.returncode == 2
+    assert "latex" in answer.stderr
