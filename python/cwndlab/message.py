@@ -67,6 +67,17 @@ def nearest(value: str, known: Iterable[str]) -> str | None:
     return lowered[near[0]] if near else None
 
 
+def same_name(value: str, known: Iterable[str]) -> str:
+    """Return the known name that is equal but for its case; the value itself if there is none.
+
+    Examples
+    --------
+    >>> same_name("RED", ["red", "codel"]), same_name("rad", ["red", "codel"])
+    ('red', 'rad')
+    """
+    return next((name for name in known if name.lower() == value.lower()), value)
+
+
 def one_of(names: Iterable[str]) -> str:
     """Join choices: ``A, B or C``; ``nothing`` if there is no choice."""
     *first, last = list(names) or ["nothing"]

@@ -1,7 +1,8 @@
 """The command line: parsing and printing only.
 
 Data goes to standard output, messages and progress to standard error. Exit codes: 0 done, 2 bad
-input (one line that names the key, the value and what is expected), 130 interrupted and 143
+input (one line that names the key, the value and what is expected), 3 a sweep whose target
+`--until` was not reached, 130 interrupted and 143
 terminated (finished runs are written), 1 anything else.
 """
 
@@ -50,13 +51,13 @@ def _run(arguments: Sequence[str] | None) -> int:
 
     display.reset()
     began_s = time.perf_counter()
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         # Not `app.main`: click would print its own usage lines, and an empty one on Ctrl-C.
-        given = list(sys.argv[1:] if arguments is None else arguments)
-        if any(":" in argument for argument in given):
-            from cwndlab.custom_rules import trust_named
+    if any(":" in argument for argument in given):
+        from cwndlab.custom_rules import trust_named
 
-            trust_named(given)
+        trust_named(given)
         with app.make_context("cwndlab", given) as context:
             app.invoke(context)
     except click.exceptions.Exit as done:
@@ -69,14 +70,19 @@ def _run(arguments: Sequence[str] | None) -> int:
     except Exception as error:
         if os.environ.get("CWNDLAB_DEBUG"):
             raise
-        return _explain(error)
+        return _explain(error, given)
     detail(f"finished in {time.perf_counter() - began_s:.2f} s")
     return 0
 
 
-def _explain(error: Exception) -> int:
+def _explain(error: Exception, given: Sequence[str]) -> int:
     if isinstance(error, CwndlabError | ValueError):
-        _say(f"error: {_one_line(str(error))}")
+        from cwndlab.cli.hints import with_window
+
+        is_shortened = any(
+            text.lstrip("-").startswith(("duration", "set=duration")) for text in given
+        )
+        _say(f"error: {with_window(_one_line(str(error)), is_shortened)}")
         return EXIT_BAD_INPUT
     if isinstance(error, OSError):
         name = f"{error.filename}: " if error.filename else ""

@@ -12,6 +12,7 @@ from cwndlab.cli import figure_options, options
 from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_together
 from cwndlab.cli.compare_tables import print_comparison
 from cwndlab.cli.compare_work import execute_plan
+from cwndlab.cli.hints import warn_of_bare_rates
 from cwndlab.cli.profile import assumptions, profile_option
 from cwndlab.message import invalid, missing
 
@@ -145,6 +146,7 @@ def compare(
     from cwndlab.comparison import Comparison, plan_rules
 
     patch = options.patch_of(settings)
+    warn_of_bare_rates({"--rate": rate, **patch})
     compared = rules if against is None else (*rules, against)
     assumed, note = assumptions(assume, profile, compared, patch)
     common = {
@@ -214,8 +216,12 @@ def _settings(
 ) -> tuple[list[str], list[str]]:
     """Read both axes, from their own options or from pairs."""
     if not setting:
-        return options.names_of("--recovery", recovery or ("sack",)), options.names_of(
-            "--queue", queue or ("drop-tail",)
+        from cwndlab.environments import BOTTLENECK
+        from cwndlab.names import recoveries
+
+        return (
+            options.names_of("--recovery", recovery or ("sack",), recoveries()),
+            options.names_of("--queue", queue or ("drop-tail",), BOTTLENECK),
         )
     if recovery or queue:
         raise click.UsageError(
@@ -223,7 +229,7 @@ def _settings(
         )
     from cwndlab.environments import QUEUES, RECOVERIES
 
-    names = options.names_of("--setting", setting)
+    names = options.names_of("--setting", setting, ["all"])
     if "all" in names:
         return list(RECOVERIES), list(QUEUES)
     pairs = list(dict.fromkeys(map(options.setting_of, names)))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from cwndlab.cli.display import FORMATS, display
-from cwndlab.message import invalid, invalid_value, one_of, unknown_value
+from cwndlab.message import invalid, invalid_value, one_of, same_name, unknown_value
 
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
@@ -162,6 +162,7 @@ def rules_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def patch_of(settings: tuple[str, ...]) -> dict[str, Any]:
     """Read the `--set` options into a patch of dotted keys."""
+    from cwndlab.names import known_value
     from cwndlab.patching import value_from_text
 
     patch = {}
@@ -169,26 +170,32 @@ def patch_of(settings: tuple[str, ...]) -> dict[str, Any]:
         key, equals, text = setting.partition("=")
         if not equals or not key:
             raise click.UsageError(invalid("--set", setting, "key=value"))
-        patch[key.strip()] = value_from_text(text.strip())
+        patch[key.strip()] = known_value(key.strip(), value_from_text(text.strip()))
     return patch
 
 
-def names_of(option: str, values: tuple[str, ...]) -> list[str]:
-    """Split lists given with commas, as repeated options, or both."""
+def names_of(option: str, values: tuple[str, ...], known: Iterable[str] = ()) -> list[str]:
+    """Split lists given with commas, as repeated options, or both.
+
+    A name that is one of the known ones but for its case becomes that one.
+    """
     names = [name.strip() for value in values for name in value.split(",")]
     if not all(names):
         raise click.UsageError(
             invalid(option, ",".join(values), "names joined by commas, none of them empty")
         )
-    return names
+    among = list(known)
+    return [same_name(name, among) for name in names]
 
 
 def setting_of(text: str) -> tuple[str, str]:
     """Split a setting such as ``sack/drr`` into recovery and queue."""
     recovery, slash, queue = (part.strip() for part in text.partition("/"))
+    from cwndlab.names import known_value
+
     if not (recovery and slash and queue):
         raise click.UsageError(invalid("--setting", text, "RECOVERY/QUEUE, such as sack/drr"))
-    return recovery, queue
+    return known_value("recovery", recovery), known_value("queue", queue)
 
 
 def check_plot(path: Path | None) -> None:

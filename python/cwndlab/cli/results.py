@@ -87,6 +87,7 @@ def results(
             )
         options.check_parent("--export", path)
 
+    from cwndlab.metrics import BY_KEY
     from cwndlab.store import Store
     from cwndlab.sweep.stored import older_runs, stored_runs
 
@@ -96,7 +97,7 @@ def results(
     if run_key is not None:
         _print_run(store, run_key, as_json=as_json)
         return
-    names = options.names_of("--metrics", metrics) if metrics else None
+    names = options.names_of("--metrics", metrics, BY_KEY) if metrics else None
     table = stored_runs(store, sweep=sweep, where=conditions, metrics=names, older=older)
     left_out = {} if older or "definition" in conditions else older_runs(store, sweep)
     for name, count in left_out.items():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli import figure_options, options
+from cwndlab.cli.hints import document, refuse_sweep, warn_of_bare_rates
 from cwndlab.cli.output import detail, meter, say
 from cwndlab.cli.run_tables import print_result
 from cwndlab.message import missing
@@ -101,6 +102,8 @@ def _scenario(
 ) -> Scenario:
     from cwndlab.scenario import Scenario
 
+    refuse_sweep(file)
+    warn_of_bare_rates({**document(file), **patch})
     scenario = Scenario.load(file)
     if seed is not None:
         patch["seed"] = seed

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cwndlab.cli import figure_options, options
+from cwndlab.cli.hints import document, refuse_scenario, warn_of_bare_rates
 from cwndlab.cli.output import detail, say, warn
 from cwndlab.cli.sweep_tables import print_findings
+from cwndlab.errors import ScenarioError
 from cwndlab.message import plural
 
 if TYPE_CHECKING:
     from cwndlab.plots import FigureStyle
     from cwndlab.sweep import Sweep, SweepResult
 
-EXIT_FAILED = 1
+EXIT_FAILED, EXIT_UNMET = 1, 3
 
 
 @click.command()
@@ -103,7 +108,10 @@ def sweep(
 
     from cwndlab.sweep import Sweep, SweepResult
 
-    chosen = Sweep.load(file, patch=options.patch_of(settings), **given)
+    patch = options.patch_of(settings)
+    refuse_scenario(file)
+    warn_of_bare_rates({**document(file), **patch})
+    chosen = Sweep.load(file, patch=patch, **given)
     if most is not None and not chosen.until:
         raise click.UsageError("`--most` needs `--until`: use `--replicates N` without it")
     if plot is not None and chosen.replicates < 2 and not chosen.until:
@@ -143,7 +151,8 @@ def _execute(
     from cwndlab.store import Store
     from cwndlab.sweep import execute
 
-    with Store(folder) as kept, progress_bar() as show:
+    made = _missing_folders(folder)
+    with _unused_removed(folder, made), Store(folder) as kept, progress_bar() as show:
 
         def tell(event: dict[str, Any]) -> None:
             if as_json:
@@ -177,6 +186,26 @@ def _execute(
         say(f"note: {note}")
 
 
+def _missing_folders(folder: Path) -> list[Path]:
+    """Return the folders that a new store makes: its own first, then those above it."""
+    return list(itertools.takewhile(lambda path: not path.exists(), (folder, *folder.parents)))
+
+
+@contextmanager
+def _unused_removed(folder: Path, made: list[Path]) -> Iterator[None]:
+    """Remove the store that was made for a sweep which is then refused."""
+    try:
+        yield
+    except ScenarioError:
+        from cwndlab.store.layout import discard_empty
+
+        if made and discard_empty(folder):
+            for above in made[1:]:
+                if not any(above.iterdir()):
+                    above.rmdir()
+        raise
+
+
 def _workers(event: dict[str, Any]) -> str:
     if event["workers"] == 0:
         return f"{event['address']}: no workers; runs wait until one comes"
@@ -203,6 +232,8 @@ def _say_what_is_missing(findings: SweepResult) -> None:
             f"{plural(len(findings.failed), 'run')} failed, the first: {_where(findings.failed[0])}"
         )
         raise click.exceptions.Exit(EXIT_FAILED)
+    if findings.unmet:
+        raise click.exceptions.Exit(EXIT_UNMET)
 
 
 def _cell(entry: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,7 @@ from cwndlab.message import invalid, one_of, unknown
 
 if TYPE_CHECKING:
     from cwndlab.plots import FigureStyle
+    from cwndlab.theory import Rule
 
 
 class Models(click.Group):
@@ -83,7 +84,7 @@ def phase(
     from cwndlab import theory as models
     from cwndlab.cli import theory_tables
 
-    rules = models.parse(rule) if other is None else [models.parse(rule), models.parse(other)]
+    rules = _model(rule) if other is None else [_model(rule), _model(other)]
     first = starts or ((0.08 * capacity, 0.64 * capacity), (0.7 * capacity, 0.1 * capacity))
     found = models.phase(rules, first, capacity=capacity, steps=steps, exact=exact, floor=floor)
     if plot is not None:
@@ -119,7 +120,7 @@ def fair(
     from cwndlab import theory as models
     from cwndlab.cli import theory_tables
 
-    parsed = models.parse(rule)
+    parsed = _model(rule)
     if not isinstance(parsed, models.Linear):
         raise click.UsageError(
             invalid("RULE", rule, "a linear rule: AIMD, AIAD, MIMD, MIAD, AIMAD, MAIMD or Linear")
@@ -172,7 +173,7 @@ def rate(
     from cwndlab import theory as models
     from cwndlab.cli import theory_rates
 
-    parsed = models.parse(rule)
+    parsed = _model(rule)
     if not (
         isinstance(parsed, models.Binomial) or (isinstance(parsed, models.Linear) and parsed.gaimd)
     ):
@@ -379,6 +380,23 @@ def growth(
         courses = theory_rates.growth_courses(start, rounds, a, acceleration)
         figure_options.save(look, plot, draw.growth, courses, goal)
     theory_rates.growth(start, goal, rounds, as_json)
+
+
+def _model(text: str) -> Rule:
+    """Read a rule, or say that the simulator's rule has no model here."""
+    from cwndlab import native
+    from cwndlab import theory as models
+    from cwndlab.theory.notation import FAMILIES
+
+    name = text.partition("(")[0].strip().lower()
+    known = [family.name for family in FAMILIES]
+    simulated = {entry["name"].lower() for entry in native.rules()}
+    if name in simulated and name not in {model.lower() for model in known}:
+        raise click.UsageError(
+            f'RULE: "{text}" has no model, only the simulator has this rule: expected '
+            f"{one_of(known)}"
+        )
+    return models.parse(text)
 
 
 def _check(plot: Path | None) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from cwndlab.environments.assumptions import Assumptions
 from cwndlab.errors import ScenarioError
-from cwndlab.message import unknown
+from cwndlab.message import same_name, unknown
 
 MBIT = 1e6
 DRAWN = "drawn"
@@ -175,7 +175,7 @@ GROUPS = {"all": PAPER, "demo": DEMO}
 
 
 def environment(name: str) -> Environment:
-    """Find an environment by its name.
+    """Find an environment by its name, whatever the case.
 
     Raises
     ------
@@ -187,9 +187,10 @@ def environment(name: str) -> Environment:
     >>> environment("SQH").summary
     '10 and 1 Mb/s in turn, 5 s each'
     """
-    if name not in ENVIRONMENTS:
+    found = ENVIRONMENTS.get(same_name(name, ENVIRONMENTS))
+    if found is None:
         raise ScenarioError(unknown("env", name, [*GROUPS, *ENVIRONMENTS]))
-    return ENVIRONMENTS[name]
+    return found
 
 
 def names(chosen: Iterable[str]) -> list[str]:
@@ -205,5 +206,5 @@ def names(chosen: Iterable[str]) -> list[str]:
     >>> len(names(["all"])), names(["CL", "demo", "CL"])
     (13, ['CL', 'constant', 'square', 'saw-tooth', 'walk'])
     """
-    found = [name for given in chosen for name in GROUPS.get(given, (given,))]
-    return [environment(name).name for name in dict.fromkeys(found)]
+    found = [name for given in chosen for name in GROUPS.get(same_name(given, GROUPS), (given,))]
+    return list(dict.fromkeys(environment(name).name for name in found))

@@ -9,7 +9,7 @@ import numpy as np
 
 from cwndlab import native
 from cwndlab.errors import ScenarioError
-from cwndlab.message import invalid, missing, unknown
+from cwndlab.message import invalid, missing, same_name, unknown
 from cwndlab.metrics import BY_KEY
 
 REPRESENTATIVES = ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)")
@@ -80,6 +80,7 @@ class Objective:
             object.__setattr__(self, key, rule)
         if self.best == self.worst:
             raise ScenarioError("`best` and `worst` must name different rules")
+        object.__setattr__(self, "metric", same_name(self.metric, BY_KEY))
         if self.metric not in BY_KEY:
             raise ScenarioError(unknown("metric", self.metric, BY_KEY))
 

@@ -23,6 +23,7 @@ A write converts such a store to `FORMAT`; its content stays.
 """
 MARKER = "store.json"
 FOLDERS = ("journal", "parts", "sweeps", "traces")
+CLAIMS = "claims"
 
 
 def prepare(root: Path) -> None:
@@ -46,6 +47,26 @@ def prepare(root: Path) -> None:
             _mark(root)
         for name in FOLDERS:
             (root / name).mkdir(exist_ok=True)
+
+
+def discard_empty(root: Path) -> bool:
+    """Remove a store without a run or a sweep; whether it was removed.
+
+    Directories are removed one by one, which the system refuses where a file has been written.
+    """
+    folders = [root / name for name in FOLDERS]
+    try:
+        for folder in folders:
+            folder.rmdir()
+    except OSError:
+        # It has something after all: it stays a whole store.
+        for folder in folders:
+            folder.mkdir(exist_ok=True)
+        return False
+    for name in (CLAIMS, MARKER):
+        (root / name).unlink(missing_ok=True)
+    root.rmdir()
+    return True
 
 
 def _mark(root: Path) -> None:

@@ -53,7 +53,7 @@ class Store:
         self._used = parts.Parts(self.path / "parts", "uses", Use)
         self._journal: journal.Journal | None = None
         with layout.disk_errors(self.path):
-            self._claims = Claims(self.path / "claims") if write else None
+            self._claims = Claims(self.path / layout.CLAIMS) if write else None
         self._index = Index(self.path, self._runs, self._used, self.notes)
         self.refresh()
 

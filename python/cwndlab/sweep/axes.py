@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from cwndlab import custom_rules, native, tomltext
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
+from cwndlab.names import known_value
 from cwndlab.plan import Level
 from cwndlab.scenario import Scenario
 
@@ -30,17 +31,19 @@ def level(name: str, value: Any, base: Scenario, group: str | None, link: str) -
     >>> base = dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)")
     >>> level("rule", "AIAD(1,3)", base, None, "bottleneck")
     Level(label='AIAD(1, 3)', patch={'flows.*.rule': 'AIAD(1, 3)'})
-    >>> level("queue", "codel", base, None, "bottleneck").patch
+    >>> level("queue", "CoDel", base, None, "bottleneck").patch
     {'dumbbell.queue.kind': 'codel'}
     """
     if name == "rule":
         rule = native.rule(_text(name, value))
         return Level(custom_rules.shown(rule), {f"flows.{group or '*'}.rule": rule})
     if name == "recovery":
-        return Level(_text(name, value), {f"flows.{group or '*'}.recovery": value})
+        scheme = known_value(name, _text(name, value))
+        return Level(scheme, {f"flows.{group or '*'}.recovery": scheme})
     if name == "queue":
-        return _queue(value, base, link)
-    return Level(label(value), {name: value})
+        return _queue(known_value(name, value), base, link)
+    known = known_value(name, value)
+    return Level(label(known), {name: known})
 
 
 def label(value: Any) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, missing, plural
+from cwndlab.names import known_value
 from cwndlab.patching import patched
 from cwndlab.plan import Joint, Level, Plan
 from cwndlab.scenario import Scenario
@@ -164,7 +165,7 @@ def _over_environments(sweep: Sweep, replicates: int, most_runs: int) -> Built:
     if "flows" in sweep.base or "dumbbell" in sweep.base or "links" in sweep.base:
         raise ScenarioError("`base` must not define a network when axis `env` is used")
     given = {
-        name: list(listed(name, sweep.axes[name]))
+        name: [known_value(name, value) for value in listed(name, sweep.axes[name])]
         for name in (*SHORT, ENVIRONMENT)
         if name in sweep.axes
     }

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab import custom_rules
 from cwndlab.errors import ScenarioError
-from cwndlab.message import unknown
+from cwndlab.message import same_name, unknown
+from cwndlab.metrics import BY_KEY
 from cwndlab.plan import MAX_RUNS, Plan
 from cwndlab.sweep import axes as axis
 from cwndlab.sweep import base as bases
@@ -131,6 +132,8 @@ class Sweep:
             object.__setattr__(self, key, list(getattr(self, key)))
         object.__setattr__(self, "axes", ranges.expanded(self.axes))
         object.__setattr__(self, "zip", [ranges.expanded(columns) for columns in self.zip])
+        metrics = [same_name(metric, BY_KEY) for metric in self.metrics]
+        object.__setattr__(self, "metrics", metrics)
         check_names(self)
         self.measures  # noqa: B018 (a metric that is not known is said now)
         check_targets(self)

@@ -112,7 +112,10 @@ class _Work:
         """First digits of the key of each cell's first replicate: equal digits mean equal runs."""
 
     def check(self) -> None:
-        """Check before the first run that every metric can be measured."""
+        """Check before the first run that every metric can be measured, and the cells.
+
+        A sweep that is refused here leaves nothing in the store.
+        """
         cell = next(self.sweep.plan.cells())
         # A run of no length builds the network, which takes about a millisecond.
         document = {**cell.document(), "duration": 1e-6, "measure": None, "trace": None}
@@ -128,15 +131,19 @@ class _Work:
             self.sweep.measured_group,
         )
 
+        cells = self.sweep.plan.count // self.sweep.plan.replicates
+        self.report.begin(
+            cells,
+            cells * self.sweep.first_replicates,
+            None if self.store is None else str(self.store.path),
+        )
+        self._check_cells(min(cells, CHECKED))
+
     def all(self) -> None:
         """Do every run; with a target, in rounds until every cell meets it."""
         sweep, findings = self.sweep, self.findings
         cells = sweep.plan.count // sweep.plan.replicates
         first = sweep.first_replicates
-        self.report.begin(
-            cells, cells * first, None if self.store is None else str(self.store.path)
-        )
-        self._check_cells(min(cells, CHECKED))
         if cells <= CHECKED:
             self._note(same_runs(findings, self._digests))
         self._round((index, range(first)) for index in range(cells))

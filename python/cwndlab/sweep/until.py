@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cwndlab.errors import ScenarioError
-from cwndlab.message import invalid
+from cwndlab.message import invalid, same_name
+from cwndlab.metrics import BY_KEY
 from cwndlab.statistics import estimate
 
 LEAST, MOST = 5, 100
@@ -99,8 +100,7 @@ def read(text: str) -> tuple[Target, ...]:
             number = math.nan
         if found is None or not 0 < number < math.inf:
             raise ScenarioError(invalid("until", text, CONDITION))
+        metric = same_name(found["metric"], BY_KEY)
         is_relative = found["percent"] == "%"
-        targets.append(
-            Target(found["metric"], number / 100 if is_relative else number, is_relative)
-        )
+        targets.append(Target(metric, number / 100 if is_relative else number, is_relative))
     return tuple(targets)

@@ -1,0 +1,107 @@
+"""Messages for arguments that are right elsewhere: another command, another key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cwndlab.cli.output import warn
+from cwndlab.message import quoted
+
+SWEEP_KEYS = ("axes", "base", "zip", "replicates")
+SCENARIO_KEYS = ("flows", "dumbbell", "links")
+LEAST_BPS = 1000.0
+"""Bare rates below it were probably meant in Mbit/s."""
+_WINDOW = re.compile(
+    r"measure: \[(?P<start>\S+), (?P<end>\S+)\] is not valid: expected .* <= (?P<duration>\S+)$"
+)
+
+
+def refuse_sweep(file: Path) -> None:
+    """Refuse a sweep's file where a scenario is expected."""
+    found = _keys(file)
+    if found.intersection(SWEEP_KEYS) and not found.intersection(SCENARIO_KEYS):
+        raise click.UsageError(f"{file} is a sweep: run it with `cwndlab sweep {file}`")
+
+
+def refuse_scenario(file: Path) -> None:
+    """Refuse a scenario's file where a sweep is expected."""
+    found = _keys(file)
+    if found.intersection(SCENARIO_KEYS) and not found.intersection(SWEEP_KEYS):
+        raise click.UsageError(f"{file} is a scenario: run it with `cwndlab run {file}`")
+
+
+def _keys(file: Path) -> set[str]:
+    """Keys of a file at its top; none if it cannot be read, which another message says."""
+    return set(document(file))
+
+
+def document(file: Path) -> dict[str, Any]:
+    """Read a file without checking it; empty if it cannot be read."""
+    from cwndlab.errors import ScenarioError
+    from cwndlab.sweep.base import read
+
+    try:
+        return read(file)
+    except (OSError, ScenarioError):
+        return {}
+
+
+def with_window(message: str, is_shortened: bool) -> str:
+    r"""Say how to move the measuring window into a duration that the command line has shortened.
+
+    The window is not moved silently: the results would be of another time than the file says.
+
+    Examples
+    --------
+    >>> text = "measure: [2s, 10s] is not valid: expected [from, to] with 0s <= from < to <= 5s"
+    >>> with_window(text, True).rpartition(": ")[2]
+    'set the window, too, such as --set \'measure=["1s", "5s"]\''
+    """
+    from cwndlab.quantities import seconds
+
+    found = _WINDOW.search(message) if is_shortened else None
+    if found is None:
+        return message
+    start, end, duration = (seconds(found[name]) for name in ("start", "end", "duration"))
+    if not (end and duration and start is not None):
+        return message
+    window = f'["{start * duration / end:g}s", "{duration:g}s"]'
+    return f"{message}: set the window, too, such as --set 'measure={window}'"
+
+
+def warn_of_bare_rates(document: Any, key: str = "") -> None:
+    """Warn of rates without a unit that are below a kbit/s: most were meant in Mbit/s.
+
+    Parameters
+    ----------
+    document : Any
+        A scenario or a sweep as it was given, or a part of one.
+    key : str
+        The dotted key of the part.
+    """
+    if isinstance(document, Mapping):
+        for name, value in document.items():
+            warn_of_bare_rates(value, f"{key}.{name}" if key else str(name))
+    elif isinstance(document, list):
+        for at, value in enumerate(document):
+            # The values of an axis have its key.
+            is_axis = key.rsplit(".", 1)[-1].endswith("rate")
+            warn_of_bare_rates(value, key if is_axis else f"{key}.{at}")
+    elif key.rsplit(".", 1)[-1].endswith("rate") and (rate := _bare(document)) is not None:
+        warn(f'warning: {key}: {quoted(document)} is {rate:g} bit/s: did you mean "{rate:g}Mbit"?')
+
+
+def _bare(value: Any) -> float | None:
+    """Return a rate without a unit that is below `LEAST_BPS`."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        rate = float(value)
+    except ValueError:
+        return None
+    return rate if 0 < rate < LEAST_BPS else None

@@ -1,0 +1,55 @@
+"""Names of the core's recovery schemes and queues, found whatever their case."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from cwndlab import native
+from cwndlab.message import same_name
+
+
+@functools.cache
+def recoveries() -> tuple[str, ...]:
+    """Every recovery scheme.
+
+    Examples
+    --------
+    >>> recoveries()
+    ('tahoe', 'reno', 'newreno', 'sack', 'fack')
+    """
+    return tuple(entry["const"] for entry in native.schema()["$defs"]["RecoveryName"]["oneOf"])
+
+
+@functools.cache
+def queues() -> tuple[str, ...]:
+    """Every kind of queue.
+
+    Examples
+    --------
+    >>> "red" in queues(), "drop-tail" in queues()
+    (True, True)
+    """
+    variants = native.schema()["$defs"]["QueueSpec"]["oneOf"]
+    return tuple(variant["properties"]["kind"]["const"] for variant in variants)
+
+
+def known_value(key: str, value: Any) -> Any:
+    """Return the value of a dotted key; a recovery scheme or a queue as the core spells it.
+
+    Examples
+    --------
+    >>> known_value("flows.*.recovery", "RENO"), known_value("dumbbell.queue.kind", "RED")
+    ('reno', 'red')
+    >>> known_value("name", "RED")
+    'RED'
+    """
+    if not isinstance(value, str):
+        return value
+    *_, before, last = ("", "", *key.split("."))
+    if last == "recovery":
+        return same_name(value, recoveries())
+    if last == "queue" or (before, last) == ("queue", "kind"):
+        # The environments' own queue, RED that marks, is not of the core.
+        return same_name(value, (*queues(), "ecn"))
+    return value
