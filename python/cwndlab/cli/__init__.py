@@ -46,12 +46,17 @@ def _run(arguments: Sequence[str] | None) -> int:
     import click
 
     from cwndlab.cli.app import app
+    from cwndlab.cli.completion import PROGRAM, VARIABLE
     from cwndlab.cli.display import display
     from cwndlab.cli.output import detail
 
     display.reset()
     began_s = time.perf_counter()
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if instruction := os.environ.get(VARIABLE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(app, {}, PROGRAM, VARIABLE, instruction)
     try:
         # Not `app.main`: click would print its own usage lines, and an empty one on Ctrl-C.
     if any(":" in argument for argument in given):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cwndlab.cli.compare import compare
+from cwndlab.cli.completion import complete_names, completion
 from cwndlab.cli.demo import demo
 from cwndlab.cli.doctor import doctor
 from cwndlab.cli.environments import environments
@@ -67,9 +68,10 @@ def app(context: click.Context) -> None:
 COMMANDS = (
     run, compare, sweep, results, report, reproduce, search, environments, topology, rules, knobs,
     schema, demo, theory,
-    live, doctor,
+    live, doctor, completion,
 )  # fmt: skip
 for command in COMMANDS:
     share_options(command)
+    complete_names(command)
     app.add_command(command)
 app.params += loudness_options()
