@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -91,3 +92,48 @@ def test_quiet_keeps_errors(command):
 def test_the_module_is_the_program(cli):
     assert cli("environments", "--json").returncode == 0
     assert len(json.loads(cli("environments", "--json").stdout)) >= len(ENVIRONMENTS)
+
+
+def test_a_new_project_runs(cli, tmp_path):
+    import nbformat
+
+    answer = cli("init", "my-rule")
+    assert answer.returncode == 0, answer.stderr
+    project = tmp_path / "my-rule"
+    commands = [line.strip() for line in answer.stdout.splitlines() if line.startswith("    ")]
+    assert len(commands) == 3
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    for line in commands:
+        short = {"cwndlab compare": " --duration 5s --replicates 2",
+                 "cwndlab sweep": " --replicates 2"}  # fmt: skip
+        more = next((text for name, text in short.items() if line.startswith(name)), "")
+        command = line.replace("cwndlab ", f"{sys.executable} -m cwndlab ", 1) + more
+        done = subprocess.run(
+            command, shell=True, cwd=project, env=environment, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+    notebook = nbformat.read(project / "my_rule.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["1st", "my rule", "class", "cwndlab", "my--rule"])
+def test_a_project_needs_a_name_that_python_takes(command, tmp_path, name):
+    answer = command("init", name)
+    assert answer.returncode == 2
+    assert "my-rule" in answer.stderr
+    assert not (tmp_path / name).exists()
+
+
+def test_a_project_overwrites_nothing(command, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes").write_text("kept")
+    answer = command("init", "mine")
+    assert answer.returncode == 2
+    assert "empty directory" in answer.stderr
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes"]
