@@ -63,7 +63,7 @@ def test_names_ignore_case_on_the_command_line(command):
 def test_a_rule_without_a_model_is_not_called_unknown(command):
     answer = command("theory", "fair", "CUBIC")
     assert answer.returncode == 2
-    assert 'RULE: "CUBIC" has no model' in answer.stderr
+    assert 'RULE: "CUBIC" is not valid: expected a rule that has a model' in answer.stderr
     assert "AIMD, AIAD" in answer.stderr
     assert "is not known" in command("theory", "fair", "CUBIK").stderr
 

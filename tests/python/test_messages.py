@@ -19,7 +19,9 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 VALUE = re.compile(r".+: .* is not (valid: expected|known: expected) \S.*")
 MISSING = re.compile(r".+ is missing: expected \S.*")
 # A conflict is one sentence that names the key.
-SENTENCE = re.compile(r"[^:]*`[^`]+`.*|rule \".*\" takes .*")
+SENTENCE = re.compile(
+    r"[^:]*`[^`]+`.*|rule \".*\" takes .*|.+ is a (?:sweep|scenario): run it with `.+`"
+)
 
 
 def _has_the_form(text: str) -> bool:
@@ -98,7 +100,12 @@ def test_no_message_is_written_in_another_form(path):
         ("compare", "AIMD", "--against", "CUBIC", "--rate", "fast"),
         ("environments", "XX"),
         ("environments", "--toml"),
-        ("sweep", "small.toml", "--most", "3"),
+        ("sweep", "small.toml"),
+        ("theory", "fair", "CUBIC"),
+        ("compare", "CUBIC", "--against", "AIAD(1, 3)", "--baseline", "CUBIC"),
+        ("completion", "tcsh"),
+        ("init", "my rule"),
+        ("results", "nowhere", "--json", "--format", "csv"),
         ("results", "nowhere"),
         ("report", "nowhere"),
         ("reproduce", "nobody2001"),

@@ -57,12 +57,12 @@ def _run(arguments: Sequence[str] | None) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(app, {}, PROGRAM, VARIABLE, instruction)
-    try:
-        # Not `app.main`: click would print its own usage lines, and an empty one on Ctrl-C.
     if any(":" in argument for argument in given):
         from cwndlab.custom_rules import trust_named
 
         trust_named(given)
+    try:
+        # Not `app.main`: click would print its own usage lines, and an empty one on Ctrl-C.
         with app.make_context("cwndlab", given) as context:
             app.invoke(context)
     except click.exceptions.Exit as done:

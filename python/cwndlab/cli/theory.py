@@ -393,8 +393,9 @@ def _model(text: str) -> Rule:
     simulated = {entry["name"].lower() for entry in native.rules()}
     if name in simulated and name not in {model.lower() for model in known}:
         raise click.UsageError(
-            f'RULE: "{text}" has no model, only the simulator has this rule: expected '
-            f"{one_of(known)}"
+            invalid(
+                "RULE", text, f"a rule that has a model, not only a simulation: {one_of(known)}"
+            )
         )
     return models.parse(text)
 
