@@ -5,6 +5,7 @@ The names come from the core and the catalogue each time, so that a new rule nee
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -127,6 +128,12 @@ _COMPLETED: dict[str, Complete] = {
 }  # fmt: skip
 
 
+def _completed(
+    complete: Complete, parameter: click.Parameter, context: click.Context, incomplete: str
+) -> list[CompletionItem]:
+    return complete(context, parameter, incomplete)
+
+
 def complete_names(command: click.Command) -> None:
     """Let the parameters of a command, and of those of a group, complete their names."""
     if isinstance(command, click.Group):
@@ -136,7 +143,7 @@ def complete_names(command: click.Command) -> None:
         if isinstance(parameter.type, click.types.StringParamType) and (
             complete := _COMPLETED.get(parameter.name or "")
         ):
-            parameter._custom_shell_complete = complete
+            parameter.shell_complete = functools.partial(_completed, complete, parameter)
 
 
 @click.command()

@@ -109,7 +109,8 @@ def share_options(command: click.Command) -> None:
         for one in command.commands.values():
             share_options(one)
         return
-    if any(parameter.name == "as_json" for parameter in command.params):
+    # What prints tables also prints them as JSON, but for the demonstration.
+    if command.name == "demo" or any(one.name == "as_json" for one in command.params):
         wide = "Print tables with all columns, however narrow the terminal."
         command.params.append(_shared_option("wide", "--wide", help=wide))
     command.params += loudness_options()

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 
+INTERVAL, NO_BREAK = "mean ± 95 % CI", "\N{NO-BREAK SPACE}"
+"""What no line break divides."""
+
+
 def say(text: str) -> None:
     """Print a note, unless the program is quiet."""
     if not display.quiet:
@@ -76,8 +80,9 @@ def print_line(text: str, style: str = "") -> None:
 
     width = display.width or len(text) + 1
     indent = " " * (len(text) - len(text.lstrip()))
-    wrapped = textwrap.fill(text, width, subsequent_indent=indent, break_on_hyphens=False)
-    _console(width).print(Text(wrapped, style=style))
+    whole = text.replace(INTERVAL, INTERVAL.replace(" ", NO_BREAK))
+    wrapped = textwrap.fill(whole, width, subsequent_indent=indent, break_on_hyphens=False)
+    _console(width).print(Text(wrapped.replace(NO_BREAK, " "), style=style))
 
 
 def _print_part(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,13 +16,13 @@ from cwndlab.cli.theory_options import (
     capacity_option,
     exact_option,
     floor_option,
+    model_of,
     plot_option,
 )
 from cwndlab.message import invalid, one_of, unknown
 
 if TYPE_CHECKING:
     from cwndlab.plots import FigureStyle
-    from cwndlab.theory import Rule
 
 
 class Models(click.Group):
@@ -84,7 +84,7 @@ def phase(
     from cwndlab import theory as models
     from cwndlab.cli import theory_tables
 
-    rules = _model(rule) if other is None else [_model(rule), _model(other)]
+    rules = model_of(rule) if other is None else [model_of(rule), model_of(other)]
     first = starts or ((0.08 * capacity, 0.64 * capacity), (0.7 * capacity, 0.1 * capacity))
     found = models.phase(rules, first, capacity=capacity, steps=steps, exact=exact, floor=floor)
     if plot is not None:
@@ -120,7 +120,7 @@ def fair(
     from cwndlab import theory as models
     from cwndlab.cli import theory_tables
 
-    parsed = _model(rule)
+    parsed = model_of(rule)
     if not isinstance(parsed, models.Linear):
         raise click.UsageError(
             invalid("RULE", rule, "a linear rule: AIMD, AIAD, MIMD, MIAD, AIMAD, MAIMD or Linear")
@@ -173,7 +173,7 @@ def rate(
     from cwndlab import theory as models
     from cwndlab.cli import theory_rates
 
-    parsed = _model(rule)
+    parsed = model_of(rule)
     if not (
         isinstance(parsed, models.Binomial) or (isinstance(parsed, models.Linear) and parsed.gaimd)
     ):
@@ -380,24 +380,6 @@ def growth(
         courses = theory_rates.growth_courses(start, rounds, a, acceleration)
         figure_options.save(look, plot, draw.growth, courses, goal)
     theory_rates.growth(start, goal, rounds, as_json)
-
-
-def _model(text: str) -> Rule:
-    """Read a rule, or say that the simulator's rule has no model here."""
-    from cwndlab import native
-    from cwndlab import theory as models
-    from cwndlab.theory.notation import FAMILIES
-
-    name = text.partition("(")[0].strip().lower()
-    known = [family.name for family in FAMILIES]
-    simulated = {entry["name"].lower() for entry in native.rules()}
-    if name in simulated and name not in {model.lower() for model in known}:
-        raise click.UsageError(
-            invalid(
-                "RULE", text, f"a rule that has a model, not only a simulation: {one_of(known)}"
-            )
-        )
-    return models.parse(text)
 
 
 def _check(plot: Path | None) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cwndlab.cli.figure_options import figure_options
-from cwndlab.message import invalid_value
+from cwndlab.message import invalid, invalid_value, one_of
+
+if TYPE_CHECKING:
+    from cwndlab.theory import Rule
 
 
 class Number(click.ParamType):
@@ -95,3 +98,21 @@ floor_option = click.option(
     metavar="PACKETS",
     help="Loads never fall below it.",
 )
+
+
+def model_of(text: str) -> Rule:
+    """Read a rule, or say that the simulator's rule has no model here."""
+    from cwndlab import native
+    from cwndlab import theory as models
+    from cwndlab.theory.notation import FAMILIES
+
+    name = text.partition("(")[0].strip().lower()
+    known = [family.name for family in FAMILIES]
+    simulated = {entry["name"].lower() for entry in native.rules()}
+    if name in simulated and name not in {model.lower() for model in known}:
+        raise click.UsageError(
+            invalid(
+                "RULE", text, f"a rule that has a model, not only a simulation: {one_of(known)}"
+            )
+        )
+    return models.parse(text)

@@ -132,8 +132,7 @@ class Sweep:
             object.__setattr__(self, key, list(getattr(self, key)))
         object.__setattr__(self, "axes", ranges.expanded(self.axes))
         object.__setattr__(self, "zip", [ranges.expanded(columns) for columns in self.zip])
-        metrics = [same_name(metric, BY_KEY) for metric in self.metrics]
-        object.__setattr__(self, "metrics", metrics)
+        object.__setattr__(self, "metrics", [same_name(name, BY_KEY) for name in self.metrics])
         check_names(self)
         self.measures  # noqa: B018 (a metric that is not known is said now)
         check_targets(self)
