@@ -74,7 +74,7 @@ def test_what_a_sweep_says_of_its_cells(cli, sweep_file):
         .replace('"mean_fct_s"', '"loss_rate", "flows.*.finish_s"')
     )
     done = cli("sweep", sweep_file, "--until", "ci(flows.*.finish_s) < 1%")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 3, done.stderr
     said = done.stderr.splitlines()
     assert said[1].startswith(
         "note: 4 cells gave the same run with every seed, the first: rule = AIMD(1, 0.5), dumb"
@@ -165,7 +165,7 @@ def test_again_until_and_set(cli, sweep_file, tmp_path):
     done = cli(
         "sweep", sweep_file, "--store", "store", "--until", "ci(loss_rate) < 1%", "--most", "6"
     )
-    assert done.returncode == 0
+    assert done.returncode == 3
     assert "did not reach `ci(loss_rate) < 1%` with 6 replicates" in done.stderr
     assert cli("sweep", sweep_file, "--store", "store", "--set", "duration=1s").returncode == 0
     with Store(tmp_path / "store", write=False) as store:
