@@ -108,6 +108,20 @@ def verdict(row: Mapping[str, Any] | None, measure: Judged) -> str:
     return "better" if is_more == measure.more_is_better else "worse"
 
 
+def judged(row: Mapping[str, Any] | None, metric: Judged) -> str:
+    """Write a difference with its interval after the sign of its verdict.
+
+    Examples
+    --------
+    >>> from cwndlab.metrics import BY_KEY
+    >>> judged({"mean": 0.02, "ci95": 0.0104}, BY_KEY["goodput"])
+    '▲ +0.020 ± 0.010'
+    """
+    found, text = verdict(row, metric), difference(row, metric)
+    # Without a better direction the sign of the number says it all.
+    return f"{SIGNS[found]} {text}" if found in ("better", "worse", "same") else text
+
+
 def best(values: Iterable[float | None], metric: Judged) -> float | None:
     """Return the best of some means, compared as they are shown.
 

@@ -123,7 +123,7 @@ def _print_columns(
     pairs: pl.DataFrame,
 ) -> None:
     """One row per rule, one column per environment; the differences below the means."""
-    from cwndlab.tables import number
+    from cwndlab.tables import judged, number
 
     environments = summary["env"].unique(maintain_order=True).to_list()
     ranks = {row["rule"]: row for row in scores.iter_rows(named=True)}
@@ -136,7 +136,7 @@ def _print_columns(
     if rows[1:]:
         rows.append([])
     for rule in rules[1:]:
-        cells = [_difference(less.get((name, rule)), metric) for name in environments]
+        cells = [judged(less.get((name, rule)), metric) for name in environments]
         rows.append([f"Δ {rule}", *cells, "", ""])
     print_table(_title(setting, metric), ["rule", *environments, *SCORES], rows)
 
@@ -153,7 +153,7 @@ def _print_rows(
     pairs: pl.DataFrame,
 ) -> None:
     """One row per environment, one column per rule, the scores below, then the differences."""
-    from cwndlab.tables import number
+    from cwndlab.tables import judged, number
 
     means, less = _by_place(summary), _by_place(pairs)
     environments = summary["env"].unique(maintain_order=True).to_list()
@@ -173,7 +173,7 @@ def _print_rows(
             [
                 f"Δ {name}",
                 "",
-                *(_difference(less.get((name, rule)), metric) for rule in rules[1:]),
+                *(judged(less.get((name, rule)), metric) for rule in rules[1:]),
             ]
             for name in environments
         ]
@@ -198,14 +198,6 @@ def _mean(means: Rows, env: str, rule: str, rules: Sequence[str], metric: Metric
     found = {name: row["mean"] for name in rules if (row := means.get((env, name)))}
     text = with_interval(means.get((env, rule)), metric)
     return marked(text, found.get(rule), best(found.values(), metric), metric)
-
-
-def _difference(row: Mapping[str, Any] | None, metric: Metric) -> str:
-    """Difference from the baseline with its interval, and whether it is better or worse."""
-    from cwndlab.tables import SIGNS, difference, verdict
-
-    found = verdict(row, metric)
-    return f"{SIGNS[found]} {difference(row, metric)}" if found else difference(row, metric)
 
 
 def _print_overview(settings: list[tuple[str, ...]], scores: pl.DataFrame, under: str) -> None:

@@ -42,9 +42,11 @@ def print_findings(findings: SweepResult) -> None:
     if pairs:
         differences = findings.differences_of(np.array([cell for cell, _ in pairs[:MOST_ROWS]]))
         _print(
-            f"Difference from {_baseline(sweep)}, paired by replicate: mean ± 95 % CI",
+            f"Difference from {_baseline(sweep)}, paired by replicate: mean ± 95 % CI "
+            "(▲ better, ▼ worse, = no significant difference)",
             findings,
             differences,
+            are_differences=True,
         )
         _say_more(len(pairs))
 
@@ -66,15 +68,19 @@ def _say_more(cells: int) -> None:
         say(f"{cells - MOST_ROWS} more cells; `cwndlab results DIR` writes all of them")
 
 
-def _print(title: str, findings: SweepResult, table: pl.DataFrame) -> None:
-    from cwndlab.tables import with_interval
+def _print(
+    title: str, findings: SweepResult, table: pl.DataFrame, *, are_differences: bool = False
+) -> None:
+    from cwndlab.tables import judged, with_interval
+
+    written = judged if are_differences else with_interval
 
     measures, axes = findings.sweep.measures, findings.axes
     cells: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in table.to_dicts():
         cells.setdefault(tuple(row[name] for name in axes), {})[row["metric"]] = row
     rows = [
-        [*cell, *(with_interval(found.get(entry.key), entry) for entry in measures)]
+        [*cell, *(written(found.get(entry.key), entry) for entry in measures)]
         for cell, found in cells.items()
     ]
     columns = [*axes, *(_heading(entry.title) for entry in measures)]
