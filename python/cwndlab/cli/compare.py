@@ -99,7 +99,7 @@ class QueueOption(click.Option):
     metavar="FILE",
     help="Plot means (.png, .svg, .pdf); with many environments also the scores, to FILE-scores.",
 )
-@figure_options.figure_options(with_baseline=True)
+@figure_options.figure_options
 @click.option("--detail", is_flag=True, help="Print the means of every environment.")
 @options.out_option
 def compare(
@@ -163,10 +163,6 @@ def compare(
                 "`--baseline` cannot be used with `--against`, which is the baseline itself"
             )
         refuse_together(detail=detail, has_rate=rate is not None, env=env, assume=assume)
-        if look is not None and look.baseline is not None:
-            raise click.UsageError(
-                "`--baseline` cannot be used with `--against`, whose rule is the baseline"
-            )
         if env:
             common["env"] = options.names_of("--env", env)
         if replicates is not None:
@@ -192,6 +188,8 @@ def compare(
         replicates=replicates or REPLICATES,
         **common,
     )
+    if baseline is not None and plot is not None:
+        look = figure_options.with_baseline(look, rules[0])
     levels = {axis: [level.label for level in found] for axis, found in plan.axes.items()}
     figure_options.check(look, itertools.chain.from_iterable(levels.values()), levels["rule"])
     comparison = execute_plan(Comparison(plan), jobs=jobs, out=out, keep=as_json, note=note)

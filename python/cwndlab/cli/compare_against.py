@@ -10,7 +10,7 @@ import click
 from cwndlab.cli import figure_options, options
 from cwndlab.cli.compare_work import execute_plan
 from cwndlab.cli.display import display
-from cwndlab.cli.output import print_frame, print_line, print_table, say
+from cwndlab.cli.output import print_frame, print_line, print_table
 from cwndlab.message import invalid
 
 if TYPE_CHECKING:

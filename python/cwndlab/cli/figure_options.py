@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -23,7 +24,6 @@ OPTIONS = {
     "style": "--style",
     "labels": "--label",
     "order": "--order",
-    "baseline": "--baseline",
 }
 """Value of a style to its option."""
 
@@ -52,22 +52,13 @@ _order = click.option(
     metavar="NAMES",
     help="Series that the plot has first, e.g. 'CUBIC,AIMD(1, 0.5)'.",
 )
-_baseline = click.option(
-    "--baseline",
-    metavar="RULE",
-    help="Rule that the plot has first and in black, to compare the others with.",
-)
 
 
-def figure_options(
-    command: Callable[..., Any] | None = None, *, with_baseline: bool = False
-) -> Callable[..., Any]:
+def figure_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of figures; the command gets their style as `look`.
 
     Without `--plot` they are refused.
     """
-    if command is None:
-        return functools.partial(figure_options, with_baseline=with_baseline)
 
     @functools.wraps(command)
     def wrapper(
@@ -77,7 +68,6 @@ def figure_options(
         style: str | None,
         labels: tuple[str, ...],
         order: tuple[str, ...],
-        baseline: str | None = None,
         **named: Any,
     ) -> Any:
         given = {
@@ -86,17 +76,22 @@ def figure_options(
             "style": style,
             "labels": labels,
             "order": order,
-            "baseline": baseline,
         }
         asked = {key: value for key, value in given.items() if value not in (None, ())}
         if asked and named["plot"] is None and not named.get("beside"):
             raise click.UsageError(f"`{OPTIONS[next(iter(asked))]}` needs `--plot`")
         return command(*arguments, look=_look(asked), **named)
 
-    added = (_order, _label, _style, _height, _width)
-    for option in (_baseline, *added) if with_baseline else added:
+    for option in (_order, _label, _style, _height, _width):
         wrapper = option(wrapper)
     return wrapper
+
+
+def with_baseline(look: FigureStyle | None, rule: str) -> FigureStyle:
+    """Return a style that has the baseline of a comparison first and in black."""
+    from cwndlab.plots import FigureStyle
+
+    return dataclasses.replace(look or FigureStyle(), baseline=rule)
 
 
 def save(look: FigureStyle | None, path: Path, draw: Callable[..., Figure], *what: Any) -> None:
